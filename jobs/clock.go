@@ -11,9 +11,9 @@ import (
 // clockInterval is how often the clock is compared with the database's: two good clocks drift apart by less than 10 ms in it.
 const clockInterval = time.Minute
 
-// Clock is the database's time for River, which would ask the host. River writes when a job begins and when it is tried again, and other
-// processes and the database read that: a host whose clock is an hour ahead would put off every job by that hour. Between two
-// comparisons it goes by the host's monotonic clock, so setting the host's clock does not move it. It is safe for concurrent use.
+// Clock gives River the database's time instead of the host's. River writes when a job begins and when it is tried again, which
+// other processes and the database read: a host whose clock is an hour ahead would delay every job by an hour. Between two
+// comparisons it uses the host's monotonic clock, so setting the host's clock does not move it. Safe for concurrent use.
 type Clock struct{ compared atomic.Pointer[comparison] }
 
 // comparison is a moment on the host's clock, and how far the database's was ahead of it then.
@@ -44,7 +44,7 @@ func (c *Clock) compare(ctx context.Context, database *sql.DB) error {
 	return nil
 }
 
-// keep compares the clock until ctx ends. While the database is away it goes on as before.
+// keep compares the clock until ctx ends. While the database is away, the last comparison stays.
 func (c *Clock) keep(ctx context.Context, database *sql.DB) {
 	for ticker := time.NewTicker(clockInterval); ; {
 		select {

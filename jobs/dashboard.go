@@ -25,19 +25,19 @@ import (
 const (
 	// DashboardPath is where the dashboard is mounted.
 	DashboardPath = "/jobs"
-	// DashboardPolicy is its Content-Security-Policy: no inline code; but what it draws with writes style elements.
+	// DashboardPolicy is its Content-Security-Policy: no inline code, but its drawing library writes style elements.
 	DashboardPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 		"font-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// Dashboard is River's page over the jobs of the whole cluster, also on a process that works none. The handler that mounts it
+// Dashboard is River's page over the jobs of the whole cluster, also on a process that runs none. The handler that mounts it
 // must admit operators only and put them into the context (graph/platform/viewer); every change is audited before it is made.
 type Dashboard struct {
 	http.Handler
 	stop context.CancelFunc
 }
 
-// NewDashboard starts what the page needs in the background, until Stop. The database must be there and migrated.
+// NewDashboard starts the background work of the page, until Stop. The database must be there and migrated.
 func NewDashboard(c Config) (*Dashboard, error) {
 	logger := slog.New(riverLog{c.Logger.Handler()})
 	client, err := river.NewClient(riverdatabasesql.New(c.DB.Direct), &river.Config{Logger: logger})
@@ -67,13 +67,13 @@ func NewDashboard(c Config) (*Dashboard, error) {
 	return &Dashboard{Handler: mux, stop: stop}, nil
 }
 
-// Stop ends what runs in the background.
+// Stop ends the background work.
 func (d *Dashboard) Stop() { d.stop() }
 
 // maxAction is the size of an action's body in bytes.
 const maxAction = 64 << 10
 
-// dashboardActions is everything that can be changed on the dashboard, and its name in the audit log. What is not in the table
+// dashboardActions lists every change that the dashboard can make, with its name in the audit log. An action that is not listed
 // cannot be reached, so there is no change without an audit entry.
 var dashboardActions = []struct{ pattern, name string }{
 	{"POST " + DashboardPath + "/api/jobs/cancel", "cancel"},
@@ -157,7 +157,7 @@ func refuseAction(w http.ResponseWriter, known *fault.Error) {
 // pingTimeout is how long the database may take to answer.
 const pingTimeout = time.Second
 
-// withDatabase answers 503 while the database does not answer, to which the page says 500.
+// withDatabase answers 503 while the database does not answer; the page alone would answer 500.
 func withDatabase(database *db.DB, page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pingTimeout)

@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/tracing"
 )
 
-// NewEnqueue makes the function by which domains ask for jobs, also on a process that works none.
+// NewEnqueue makes the function by which domains ask for jobs, also on a process that runs none.
 func NewEnqueue(database *db.DB, clock *Clock, logger *slog.Logger) (db.Enqueue, error) {
 	config := &river.Config{FetchCooldown: river.FetchCooldownMin, Logger: logger, Hooks: byDatabase(clock)}
 	client, err := river.NewClient(riverdatabasesql.New(database.Direct), config)
@@ -31,8 +31,8 @@ func NewEnqueue(database *db.DB, clock *Clock, logger *slog.Logger) (db.Enqueue,
 	}, nil
 }
 
-// insertOpts are the queue of a job, its priority, if it has one, and, as its metadata, the trace of the request that asks for it, if
-// it has one.
+// insertOpts returns the queue of a job, its priority if it has one, and as metadata the trace of the request that asks for the
+// job, if there is a trace.
 func insertOpts(ctx context.Context, queue string, job db.Job) *river.InsertOpts {
 	options := &river.InsertOpts{Queue: queue}
 	if urgent, ok := job.(interface{ Priority() int }); ok {
@@ -55,7 +55,7 @@ func traceOf(job *rivertype.JobRow) tracing.Carried {
 	return from
 }
 
-// byDatabase has jobs inserted at the database's time; River takes the host's.
+// byDatabase inserts jobs at the database's time; River would take the host's.
 func byDatabase(clock *Clock) []rivertype.Hook {
 	return []rivertype.Hook{river.HookInsertBeginFunc(func(_ context.Context, job *rivertype.JobInsertParams) error {
 		if job.ScheduledAt == nil {

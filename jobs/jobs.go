@@ -1,9 +1,9 @@
 // Package jobs runs background work over River: one table of kinds of jobs, their queues, time limits and periods (table.go).
 //
 // A job calls a method of a domain and returns its error. It may run twice, or again after a crash, and does no harm. A job that
-// a mutation asks for is inserted in its transaction (NewEnqueue), so it exists exactly when its cause does. What is looked for every
-// second or so (tick) is done by each process, without a row of River. The other periodic jobs are inserted by one process of the
-// cluster at a time, once a period, and run on any; one that fails or is cut off is not tried again, because the next period comes.
+// a mutation asks for is inserted in its transaction (NewEnqueue), so it exists exactly when its cause does. Each process looks
+// for the most frequent work by itself (tick), without a row of River. The other periodic jobs are inserted by one process of
+// the cluster at a time, once a period, and run on any; one that fails or is cut off waits for the next period.
 //
 // While the database is unavailable nothing runs, and everything resumes by itself. When the process that inserts periodic jobs
 // is killed, another takes its place within some 20 seconds; ticks go on meanwhile.
@@ -35,7 +35,7 @@ type Config struct {
 	Graph *graph.Graph
 	// DB is the pool on which jobs are inserted, taken and finished.
 	DB *db.DB
-	// URL of the same database, for one connection that listens; not that of a transaction pooler.
+	// URL of the same database, for one connection that listens; it must not lead to a transaction pooler.
 	URL    string
 	Logger *slog.Logger
 	// Metrics counts runs and inspections; nil counts nothing.
@@ -73,10 +73,10 @@ type Jobs struct {
 	stopTicks func()
 }
 
-// Start begins to work jobs until Stop. The database must be there and migrated. ctx bounds nothing but the start.
+// Start begins to run jobs until Stop. The database must be there and migrated. ctx bounds only the start.
 func Start(ctx context.Context, c Config) (*Jobs, error) { return start(ctx, c, pollInterval, table) }
 
-// start works all jobs, and repeats those of repeated that have a period.
+// start runs all jobs, and repeats the jobs of repeated that have a period.
 func start(ctx context.Context, c Config, poll time.Duration, repeated []row) (*Jobs, error) {
 	if c.Metrics == nil {
 		c.Metrics = new(metrics.Metrics)
@@ -149,7 +149,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 
 var errStopped = errors.New("jobs: stopped")
 
-// Healthy reports whether this process works jobs, for /readyz. An unavailable database does not count.
+// Healthy returns an error if this process does not run jobs, for /readyz. An unavailable database does not count.
 func (j *Jobs) Healthy(context.Context) error {
 	select {
 	case <-j.stopped:

@@ -39,8 +39,8 @@ func cleanUp(ctx context.Context, c Config) error {
 // maxReconcile is after how long ledgerReport leaves the rest to its next run; its slices last a second or so.
 const maxReconcile = 20 * time.Minute
 
-// ledgerReport checks the ledger: what is new at each run, and everything once a day, in slices that any process may continue. A
-// discrepancy is a defect or a break-in: it is logged as an error, each time anew, and kept for /metrics of every process.
+// ledgerReport checks the ledger: new entries at each run, and all entries once a day, in slices that any process may continue.
+// A discrepancy is a defect or a break-in: it is logged as an error, each time anew, and kept for /metrics of every process.
 func ledgerReport(ctx context.Context, c Config) error {
 	end := time.Now().Add(maxReconcile)
 	for _, scope := range wallet.Scopes() {

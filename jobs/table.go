@@ -44,8 +44,8 @@ const (
 // slowQueues are the queues whose statements may take longer than a request's.
 var slowQueues = map[string]bool{maintenanceQueue: true, backupQueue: true, exportQueue: true}
 
-// table is every kind of job, those of each process (tick), of the cluster (every), and those that mutations ask for (job): its queue,
-// its time limit, and what it does.
+// table lists every kind of job: jobs of each process (tick), jobs of the cluster (every), and jobs that mutations ask for
+// (job), each with its queue, time limit and work.
 var table = []row{
 	// Wakes the agents that are connected and have unacknowledged events, in case that a wake-up was lost, and starts the webhook
 	// deliveries that are due.
@@ -53,15 +53,15 @@ var table = []row{
 		_, err := c.Graph.Events.WakeWaiting(ctx)
 		return errors.Join(err, c.Graph.Webhooks.Queue(ctx, webhooks.Scope{Recent: true}))
 	}),
-	// Signs the receipts of orders that closed and the documents of ratings, appends what waits to the key log, announces the receipts
-	// that have their proof, and takes the head to the witnesses that have not signed it, and each hour to all.
+	// Signs the receipts of orders that closed and the documents of ratings, appends waiting entries to the key log, announces the
+	// receipts that have their proof, and takes the head to the witnesses that have not signed it, and each hour to all.
 	tick(time.Second, "log", 30*time.Second, func(ctx context.Context, c Config) error {
 		_, unsigned := c.Graph.Receipts.Sign(ctx)
 		_, err := c.Graph.KeyLog.Sequence(ctx)
 		_, unannounced := c.Graph.Receipts.Announce(ctx)
 		return errors.Join(unsigned, err, unannounced, cosign(ctx, c))
 	}),
-	// Finds the events that webhooks have missed, such as those of an agent that was restored.
+	// Finds events that webhooks have missed, such as the events of an agent that was restored.
 	every(time.Minute, "queue_webhooks", promptQueue, 30*time.Second, func(ctx context.Context, c Config) error {
 		return c.Graph.Webhooks.Queue(ctx, webhooks.Scope{})
 	}),
@@ -99,7 +99,7 @@ var table = []row{
 	job(mailQueue, time.Minute, func(ctx context.Context, c Config, args owners.RestoreJob) error {
 		return c.Graph.Owners.ExamineRestore(ctx, args.RestoreID)
 	}),
-	// The same for what owners ask for on their pages.
+	// The same for requests that owners make on their pages.
 	job(mailQueue, time.Minute, func(ctx context.Context, c Config, args owners.RequestJob) error {
 		return c.Graph.Owners.ExamineRequest(ctx, args.RequestID)
 	}),
@@ -110,8 +110,8 @@ var table = []row{
 		return err
 	}),
 	every(time.Hour, "reconcile", maintenanceQueue, 30*time.Minute, ledgerReport),
-	// Moves inactive agents to the trash and on, which it does not until an operator activates the lifecycle, and clears statistics and
-	// indexes of what was deleted.
+	// Moves inactive agents to the trash and then deletes them, once an operator has activated the lifecycle, and clears statistics
+	// and indexes of deleted data.
 	every(time.Hour, "lifecycle", maintenanceQueue, 10*time.Minute, func(ctx context.Context, c Config) error {
 		done, err := c.Graph.Lifecycle.Run(ctx)
 		c.logCount(ctx, "inactive agents moved to the trash", done.Trashed)
@@ -133,7 +133,7 @@ var table = []row{
 	job(promptQueue, 30*time.Second, func(ctx context.Context, c Config, args tasks.AnnounceJob) error {
 		return c.Graph.Tasks.Announce(ctx, args.TaskID)
 	}),
-	// Grants an agent what it has just earned.
+	// Grants an agent the rewards that it has just earned.
 	job(promptQueue, 30*time.Second, func(ctx context.Context, c Config, args wallet.RewardJob) error {
 		_, err := c.Graph.Wallet.GrantReward(ctx, args.BotID)
 		return err
@@ -149,7 +149,7 @@ var table = []row{
 	every(24*time.Hour, "missing_receipts", maintenanceQueue, 30*time.Minute, func(ctx context.Context, c Config) error {
 		return c.Graph.Receipts.AddMissing(ctx)
 	}),
-	// Counts the last minutes for the operators' overview. By this job the alert StoaJobsNotRunning notices if no process works jobs.
+	// Counts the last minutes for the operators' overview. The alert StoaJobsNotRunning fires if no process runs this job.
 	every(time.Minute, "activity", promptQueue, 30*time.Second, func(ctx context.Context, c Config) error {
 		return c.Graph.Operator.RecordActivity(ctx)
 	}),

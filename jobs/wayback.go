@@ -10,8 +10,8 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// opening leads from the dashboard's address to the jobs that an operator wants to see: those that failed for good within a day, else those
-// that failed and are tried again, else those that wait.
+// opening redirects from the dashboard's address to the jobs that failed for good within a day, else to the failed jobs that are
+// tried again, else to the waiting ones.
 func opening(database *db.DB) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)

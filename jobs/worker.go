@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/tracing"
 )
 
-// row is one kind of job. A period of 0 says that only mutations ask for it.
+// row is one kind of job. A period of 0 means that only mutations ask for it.
 type row struct {
 	kind    string
 	queue   string
@@ -26,7 +26,7 @@ type row struct {
 	tick     func(context.Context, Config) error
 }
 
-// job makes a row of the function that does what a mutation asks for.
+// job makes a row of a job that mutations ask for; do runs it.
 func job[Args river.JobArgs](queue string, timeout time.Duration, do func(context.Context, Config, Args) error) row {
 	var args Args
 	return newRow(args, queue, timeout, do)
@@ -44,8 +44,8 @@ func every(period time.Duration, kind, queue string, timeout time.Duration, do f
 	return made
 }
 
-// tick makes a row of what each process does once a period, without a queue: looking for work is cheaper than inserting a job, and goes
-// on while River has no leader.
+// tick makes a row of work that each process does once a period, without a queue: looking for work is cheaper than inserting a
+// job, and goes on while River has no leader.
 func tick(period time.Duration, kind string, timeout time.Duration, do func(context.Context, Config) error) row {
 	return row{kind: kind, timeout: timeout, period: period, tick: do}
 }
@@ -56,7 +56,7 @@ func newRow[Args river.JobArgs](args Args, queue string, timeout time.Duration, 
 	}}
 }
 
-// insertion inserts the job once a period, however many processes take part, and whether or not an earlier one is stuck.
+// insertion inserts the job once a period, however many processes there are, even if an earlier one is stuck.
 func (r row) insertion() *river.PeriodicJob {
 	return river.NewPeriodicJob(river.PeriodicInterval(r.period), func() (river.JobArgs, *river.InsertOpts) {
 		return periodic{r.kind}, &river.InsertOpts{Queue: r.queue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: r.period}}

@@ -26,8 +26,8 @@ type request struct {
 	Size int64 `json:"size"`
 }
 
-// ready is the first line of the child's standard output, once it is confined: whatever ends it afterwards, the file may have
-// caused. Its response follows.
+// ready is the first line of the child's standard output, once it is confined: the file may cause any end after it. The response
+// follows.
 type ready struct {
 	Measures []Measure `json:"measures"`
 }
@@ -36,14 +36,14 @@ type ready struct {
 const (
 	// exitPanic is how the Go runtime ends a program that fails, also on a signal in C code.
 	exitPanic = 2
-	// exitUnable says that this machine, not the file, is at fault.
+	// exitUnable means that this machine, not the file, is at fault.
 	exitUnable = 75
-	// exitLate says that the parent did not end the child in time.
+	// exitLate means that the parent did not end the child in time.
 	exitLate = 76
 )
 
-// Main is the child half, to be called with all arguments of the program: it confines this process permanently, reads a file from
-// standard input, inspects it, writes its response and what it makes to standard output, and returns the exit code.
+// Main is the child half, to be called with all arguments of the program: it confines this process permanently, reads a file
+// from standard input, inspects it, writes its response and its files to standard output, and returns the exit code.
 func Main(args []string, with Renderer) int { return child(args, steps, inspection{with}.file) }
 
 // child is Main with other steps and another inspection, for tests of the confinement.
@@ -104,8 +104,8 @@ func serve(args []string, steps []step, inspect func([]byte, request) (response,
 	return nil
 }
 
-// allowInspection bounds the processor time until the verdict. allowCopy extends it for the copy of a file that is accepted: it must
-// not be lost to its copy.
+// allowInspection bounds the processor time until the verdict. allowCopy extends it for the copy, so that an accepted file is
+// not lost because of its copy.
 func allowInspection(p Purpose) error {
 	limit := unix.Rlimit{Cur: cpuTime, Max: cpuTime}
 	switch {
@@ -124,10 +124,10 @@ func allowCopy(p Purpose) error {
 	return unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: copyTime, Max: copyTime})
 }
 
-// closeDescriptors closes all that the child inherited but the standard three. The Go runtime opens its own, such as that of
-// epoll, only later or anew.
+// closeDescriptors closes all descriptors that the child inherited, except the standard three. The Go runtime opens its own,
+// such as the one of epoll, only later or anew.
 func closeDescriptors() error {
-	// The parent has marked its own to be closed (start); this closes what another thread of it opened meanwhile.
+	// The parent has marked its own to be closed (start); this closes those that another thread of it opened meanwhile.
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return nil //nolint:nilerr // without /proc the parent's marks must do

@@ -17,20 +17,20 @@ import (
 	"kernel.org/pub/linux/libs/security/libcap/psx"
 )
 
-// Measure is one thing that confines the child, and whether the kernel at hand grants it.
+// Measure is one measure that confines the child, and whether the kernel grants it.
 type Measure struct {
 	Name  string `json:"name"`
 	Holds bool   `json:"holds"`
-	// Detail says how it holds, or why it does not.
+	// Detail describes how it holds, or the reason if it does not.
 	Detail string `json:"detail"`
 }
 
-// step takes one measure. It returns a detail for Measure, or why the measure does not hold.
+// step takes one measure. It returns a detail for Measure, or an error if the measure does not hold.
 type step struct {
 	name string
-	// account is the user and group that a child of root becomes; 0 says that it stays what it is.
+	// account is the user and group that a child of root becomes; 0 changes nothing.
 	take func(account int) (detail string, err error)
-	// required ends the child where the measure does not hold. Every kernel grants these.
+	// required ends the child if the measure does not hold. Every kernel grants these.
 	required bool
 }
 
@@ -66,8 +66,8 @@ const (
 	someAccounts = 65_536
 )
 
-// pickAccount returns the user of one child: one that no one has, and another for each, so that children cannot reach each other
-// either. It returns 0 if this process is not root or may not choose.
+// pickAccount returns a user for one child that has no account. Each child gets another user, so that children cannot reach each
+// other either. It returns 0 if this process is not root or may not choose.
 func pickAccount() int {
 	if os.Geteuid() != 0 {
 		return 0
@@ -130,7 +130,7 @@ func changeUser(account int) (string, error) {
 	return fmt.Sprintf("%d, which owns nothing", account), nil
 }
 
-// dropCapabilities takes away what root has left, on every thread, and closes the process to others of the same user.
+// dropCapabilities takes root's remaining rights away, on every thread, and closes the process to others of the same user.
 func dropCapabilities(int) (string, error) {
 	if _, _, failed := psx.Syscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0, 0); failed != 0 {
 		return "", failed
@@ -193,11 +193,11 @@ var readable = []string{
 	"/usr/lib", "/usr/lib64", "/usr/share", "/usr/local/share/fonts", "/etc/fonts", "/var/cache/fontconfig", "/lib", "/lib64",
 }
 
-// mayRead is all that Landlock lets the child do with files.
+// mayRead is everything that Landlock lets the child do with files.
 const mayRead = landlock.AccessFSSet(ll.AccessFSReadFile | ll.AccessFSReadDir)
 
-// restrictFiles lets the child read the readable folders and nothing else, and, as far as the kernel's Landlock goes, keeps it from
-// TCP, abstract sockets and signals to others.
+// restrictFiles lets the child read only the readable folders. If the kernel's Landlock can, it also keeps the child from TCP,
+// abstract sockets and signals to others.
 func restrictFiles(int) (string, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil {

@@ -37,9 +37,9 @@ const (
 // neededMarkers are the segments of a codestream that decoding may need.
 var neededMarkers = []byte{0x50, 0x51, 0x52, 0x53, 0x55, 0x57, 0x58, 0x59, 0x5C, 0x5D, 0x5E, 0x5F, 0x60, 0x61, 0x63}
 
-// stripJP2 returns a JPEG 2000 image, with or without boxes, in which all that decoding does not need is overwritten with zeros.
-// Nothing is moved, because boxes and tiles are referred to by their offsets. refusedMalformed where the structure cannot be
-// followed.
+// stripJP2 returns a JPEG 2000 image, with or without boxes, in which all parts that decoding does not need are overwritten with
+// zeros. Nothing is moved, because boxes and tiles are referred to by their offsets. It returns refusedMalformed if the
+// structure cannot be followed.
 func stripJP2(b []byte) ([]byte, error) {
 	clean := bytes.Clone(b)
 	if bytes.HasPrefix(clean, []byte(codestreamStart)) {
@@ -54,7 +54,7 @@ func stripJP2(b []byte) ([]byte, error) {
 	return clean, private(clean)
 }
 
-// stripBoxes overwrites the boxes that are not needed, at any depth, and what follows the last box: decoders do not look at it.
+// stripBoxes overwrites boxes that are not needed, at any depth, and all bytes after the last box, which decoders ignore.
 func stripBoxes(b []byte, depth int) error {
 	stream := false
 	for len(b) > 0 {
@@ -120,8 +120,8 @@ func beginsBox(b []byte) bool {
 	return length <= 1 || length >= boxHead && length <= uint64(len(b))
 }
 
-// stripCodestream overwrites the comments and unknown segments in the headers of a codestream and of its tiles, and what follows
-// its end. A stream that is cut in a tile's data stays cut.
+// stripCodestream overwrites the comments and unknown segments in the headers of a codestream and of its tiles, and the bytes
+// after its end. A stream that is cut in a tile's data stays cut.
 func stripCodestream(b []byte) error {
 	if !bytes.HasPrefix(b, []byte(codestreamStart)) {
 		return refusedMalformed

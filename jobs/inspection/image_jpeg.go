@@ -41,8 +41,8 @@ var (
 	mpfMagic  = []byte("MPF\x00")
 )
 
-// scanJPEG walks a JPEG's markers to the end of the file and returns the first picture. What follows it must be what cameras and
-// photo programs put there (tail.go).
+// scanJPEG walks a JPEG's markers to the end of the file and returns the first picture. Only data that cameras and photo
+// programs write may follow it (tail.go).
 func scanJPEG(file []byte) (picture, error) {
 	first, err := walkPicture(file)
 	if err != nil {
@@ -121,7 +121,7 @@ func segment(b []byte, at int) (marker byte, body []byte, next int, err error) {
 	return marker, b[at+2 : at+length], at + length, nil
 }
 
-// take notes what a segment says about the picture.
+// take records the properties of the picture in a segment.
 func (p *picture) take(marker byte, body []byte) error {
 	taken, frame := frames[marker]
 	switch {

@@ -41,12 +41,12 @@ type pngWalk struct {
 	// after is set once the run of image data has ended.
 	after bool
 	ended bool
-	// at is the offset of the chunk at hand, dataAt that of the first image data, and exif the chunks of Exif: the first one counts.
+	// at is the offset of this chunk, dataAt of the first image data. Of the Exif chunks in exif, the first counts.
 	at, dataAt int
 	exif       []span
 	// images are the image data, a part for each chunk.
 	images []io.Reader
-	// profiled is set where a chunk says more of the colours than gAMA and cHRM do.
+	// profiled is set if a chunk describes the colours better than gAMA and cHRM do.
 	profiled bool
 	colours  Colours
 }
@@ -92,8 +92,8 @@ func scanPNG(file []byte) (imageInfo, error) {
 // maxInflated bounds the image data of maxPixels, of four samples of two bytes and with a byte a line; seven passes have more lines.
 const maxInflated = 8*maxPixels + 8*maxPixels
 
-// checkSum refuses image data whose Adler-32 is wrong: decoders do not read that far. What else may be wrong with the data, they
-// find.
+// checkSum refuses image data whose Adler-32 is wrong, since decoders do not read that far. Decoders find all other defects of
+// the data.
 func (w *pngWalk) checkSum() error {
 	inflated, err := zlib.NewReader(io.MultiReader(w.images...))
 	if err != nil {
@@ -105,7 +105,7 @@ func (w *pngWalk) checkSum() error {
 	return nil
 }
 
-// take notes one chunk, in order.
+// take records one chunk, in order.
 func (w *pngWalk) take(kind string, data []byte) error {
 	if (w.size == size{}) != (kind == "IHDR") {
 		return refusedMalformed
@@ -194,7 +194,7 @@ const (
 // SRGBPoints are the points of sRGB.
 var SRGBPoints = [8]float64{0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06}
 
-// describe notes a chunk that says something of the colours. A profile (iCCP, cICP) and sRGB win over gAMA and cHRM.
+// describe records a chunk about colours. A profile (iCCP, cICP) and sRGB win over gAMA and cHRM.
 func (w *pngWalk) describe(kind string, data []byte) {
 	if w.data || w.palette {
 		return // too late to count
@@ -213,7 +213,7 @@ func (w *pngWalk) describe(kind string, data []byte) {
 	}
 }
 
-// known returns what counts of the colours: nil if the file has a profile, says nothing, or says sRGB.
+// known returns the colours that count: nil if the file has a profile, does not describe its colours, or is sRGB.
 func (w *pngWalk) known() *Colours {
 	c := w.colours
 	if w.profiled || c.Gamma == 0 {
@@ -228,7 +228,7 @@ func (w *pngWalk) known() *Colours {
 	return &c
 }
 
-// srgb reports whether the samples are sRGB, give or take.
+// srgb reports whether the samples are sRGB, within the tolerances.
 func (c Colours) srgb() bool {
 	if math.Abs(c.Gamma/srgbGamma-1) > gammaTolerance {
 		return false
@@ -244,7 +244,7 @@ func (c Colours) srgb() bool {
 	return true
 }
 
-// triangle reports whether the points are those of a display: within the diagram, and the primaries not in a line.
+// triangle reports whether a display can have these points: within the diagram, and the primaries not in a line.
 func (c Colours) triangle() bool {
 	for i := 0; i < len(c.Points); i += 2 {
 		x, y := c.Points[i], c.Points[i+1]

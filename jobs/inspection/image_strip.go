@@ -26,8 +26,8 @@ var privateSigns = [][]byte{
 const maxStrips = 4
 
 // stripJPEG returns the first picture that begins in b without comments and application segments that decoding does not need,
-// and how much of b it took; the coded data stay unchanged. What stands before the picture and behind it is dropped. Where the
-// structure is damaged, it goes on with the next marker, as decoders do. refusedMalformed where a private block is left.
+// and its length in b; the coded data stay unchanged. Bytes before and after the picture are dropped. If the structure is
+// damaged, it goes on with the next marker, as decoders do. It returns refusedMalformed if a private block is left.
 func stripJPEG(b []byte) (clean []byte, length int, err error) {
 	clean, length = stripOnce(b)
 	for range maxStrips {
@@ -77,7 +77,7 @@ func keeps(marker byte, body []byte) bool {
 	return known && bytes.HasPrefix(body, needed)
 }
 
-// private refuses what holds a private block.
+// private refuses bytes that hold a private block.
 func private(b []byte) error {
 	for _, sign := range privateSigns {
 		if bytes.Contains(b, sign) {

@@ -12,8 +12,8 @@ var magics = map[MediaType][]byte{JPEG: jpegMagic, PNG: pngMagic, PDF: pdfMagic}
 // inspection inspects files in the child.
 type inspection struct{ Renderer }
 
-// file inspects a file: our own scan first, then the libraries. It makes what the purpose asks for, the preview or the published
-// version. A refusal is the file's fault; any other error is the machine's.
+// file inspects a file: our own scan first, then the libraries. It makes the files that the purpose asks for, the preview or the
+// published version. A refusal is the file's fault; any other error is the machine's.
 func (i inspection) file(file []byte, asked request) (response, error) {
 	r, err := sniff(file, asked.Purpose)
 	switch {
@@ -59,7 +59,7 @@ type imageInfo struct {
 	size
 	// picture is the part of the file that is rendered; bytes after the picture's end are left out.
 	picture []byte
-	// colours of a PNG without a profile; nil if it says nothing that counts.
+	// colours of a PNG without a profile; nil if the file does not describe them, or as sRGB.
 	colours *Colours
 }
 
@@ -72,8 +72,8 @@ var scans = map[MediaType]func([]byte) (imageInfo, error){
 	PNG: scanPNG,
 }
 
-// image makes what the purpose asks for, which proves the whole image to be sound, and notes an accepted image's size as displayed.
-// Of a JPEG that the preview shows at its full size the preview is the copy for others, too.
+// image makes the files that the purpose asks for, which proves the whole image to be sound, and records an accepted image's
+// size as displayed. If a JPEG's preview shows it at its full size, the preview is also the copy for others.
 func (i inspection) image(file []byte, p Purpose, r *response) error {
 	found, err := scans[r.MediaType](file)
 	if err != nil {
@@ -113,9 +113,9 @@ func showsAll(t MediaType, width, height int) bool {
 	return t == JPEG && max(width, height) <= previewSide
 }
 
-// pdf makes what the purpose asks for and notes an accepted PDF's number of pages. Whatever the purpose, the file must be one that
-// can be rewritten: a verdict does not depend on whether a file becomes public. A request for one page of an accepted file does not
-// rewrite it again.
+// pdf makes the files that the purpose asks for and records an accepted PDF's number of pages. It must be possible to rewrite
+// the file, whatever the purpose: a verdict does not depend on whether a file becomes public. A request for one page of an
+// accepted file does not rewrite it again.
 func (i inspection) pdf(file []byte, asked request, r *response) error {
 	if err := scanPDF(file); err != nil {
 		return err
@@ -161,7 +161,7 @@ const (
 	PDF  MediaType = "application/pdf"
 )
 
-// Purpose is the purpose of an inspection: that of the upload (§2.7), or Publication.
+// Purpose is the purpose of an inspection: the upload's (§2.7), or Publication.
 type Purpose string
 
 // The purposes of §2.7.
@@ -172,11 +172,11 @@ const (
 	Order     Purpose = "order"
 )
 
-// Publication is the purpose of an inspection that makes only the published version of a file, which an earlier version of this
-// program has accepted for a purpose of §2.7 without making it.
+// Publication makes only the published version of a file that an earlier version of this program accepted for a purpose of §2.7
+// without making it.
 const Publication Purpose = "publication"
 
-// purposes says which types each purpose takes, and what an inspection for it makes: files of orders never become public.
+// purposes maps each purpose to the types that it takes and the files that are made: files of orders never become public.
 var purposes = map[Purpose]struct {
 	takes              []MediaType
 	preview, published bool
@@ -194,15 +194,15 @@ func (p Purpose) publishes() bool { return purposes[p].published }
 // takes reports whether files of a type may be uploaded for the purpose.
 func (p Purpose) takes(t MediaType) bool { return slices.Contains(purposes[p].takes, t) }
 
-// The end record of a ZIP (APPNOTE 4.3.16): its length without, and the greatest length of, the comment that ends it.
+// The end record of a ZIP (APPNOTE 4.3.16): its length without the comment at its end, and the greatest length of that comment.
 const (
 	archiveEnd       = "PK\x05\x06"
 	archiveEndLength = 22
 	archiveComment   = 1<<16 - 1
 )
 
-// isArchive finds the end record of a ZIP, which readers look for from the back: one whose comment reaches exactly to the
-// end of the file makes the file an archive, whatever it starts with.
+// isArchive finds the end record of a ZIP, which readers look for from the back. If its comment ends exactly at the end of the
+// file, the file is an archive, whatever its first bytes.
 func isArchive(file []byte) bool {
 	tail := file[max(0, len(file)-archiveEndLength-archiveComment):]
 	for end := len(tail); end > 0; {
@@ -237,7 +237,7 @@ type Source struct {
 	Type MediaType
 	// Page of a PDF, from 1 on; 0 is the first, too.
 	Page int
-	// Colours of a PNG without a profile; nil if it says nothing that counts.
+	// Colours of a PNG without a profile; nil if the file does not describe them, or as sRGB.
 	Colours *Colours
 }
 

@@ -1,15 +1,15 @@
-// Package inspection inspects an uploaded file and makes what may be shown of it: a preview, and when it becomes public a
-// published version (§2.7, §4.8, §8).
+// Package inspection inspects an uploaded file and makes the files that others may see: a preview, and a published version when
+// the file becomes public (§2.7, §4.8, §8).
 //
 // Inspector, the parent half, starts the program that lies beside the server's (Program); Main, the child half, does everything that
 // touches the bytes. pdfcpu is used here alone, libvips by package render alone, which only the child's program links.
 //
-// Invariants. The child is confined before it reads a byte, under any user that runs the server: Landlock for files, an allowlist
-// of system calls, bounded memory, processor time and file size, no capabilities, an environment without secrets, no descriptor
-// but the standard three, and, where the server is root, an account of its own. Confinement reports which of them the kernel lacks. It
-// writes no file: what it makes comes back over its standard output. The child scans headers and structure with code of this package first (image_jpeg.go, image_png.go,
-// pdf_scan.go), and only files that pass reach a library; of libvips only the one loader of the recognised type is open. A file
-// is accepted only if it was decoded without any warning and rendered.
+// Invariants. The child is confined before it reads a byte, under any user that runs the server: Landlock for files, an
+// allowlist of system calls, bounded memory, processor time and file size, no capabilities, an environment without secrets, no
+// descriptor but the standard three, and its own account if the server is root. Confinement reports which of them the kernel
+// lacks. The child writes no file: its results are on standard output. It scans headers and structure with code of this package
+// first (image_jpeg.go, image_png.go, pdf_scan.go), and only files that pass reach a library; of libvips only the loader of the
+// recognised type is open. A file is accepted only if it was decoded without any warning and rendered.
 //
 // Failure. If the bytes are to blame, the result is a report, never an error: a refusal found by the scan, a decoder that aborts,
 // a limit reached, a response that makes no sense. Report.Ending distinguishes crashes and limits from refusals. An error means
@@ -50,8 +50,9 @@ func NewInspector() *Inspector {
 	return i
 }
 
-// CloseMemory protects the memory and environment of this process from other processes of the same user, permanently
-// (PR_SET_DUMPABLE). If a child shares the server's user and the kernel has no Landlock, nothing else protects them from the child. A server calls it first.
+// CloseMemory protects this process's memory and environment from other processes of the same user, permanently
+// (PR_SET_DUMPABLE). Nothing else protects them from a child with the server's user on a kernel without Landlock. A server calls
+// it first.
 func CloseMemory() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process's memory to others: %w", err)
@@ -70,7 +71,7 @@ func (i *Inspector) Inspect(ctx context.Context, r Request) (Report, error) {
 	return report, err
 }
 
-// run is Inspect for any purpose; it returns also what the child cost.
+// run is Inspect for any purpose; it also returns the child's resource usage.
 func (i *Inspector) run(ctx context.Context, r Request) (Report, *os.ProcessState, error) {
 	p, err := i.takeChild()
 	if err != nil {
@@ -130,7 +131,7 @@ func (i *Inspector) closeSpare() {
 	}
 }
 
-// Confinement starts a child and returns what confines it, and whether the server's memory is closed to it.
+// Confinement starts a child and returns its measures, and whether the server's memory is closed to it.
 func (i *Inspector) Confinement(ctx context.Context) ([]Measure, error) {
 	p, err := i.takeChild()
 	if err != nil {

@@ -17,15 +17,15 @@ const (
 	publishedSide = 4096
 )
 
-// What one inspection may cost.
+// The limits of one inspection.
 const (
 	// wallTime is how long the parent waits before it kills a child, whatever else the machine does: a child that gets an eighth of a
 	// processor may still use all of its copyTime. It decides nothing about the file.
 	wallTime = 8 * copyTime * time.Second
 	// orphanTime ends a child whose parent died before it could.
 	orphanTime = wallTime + 2*time.Second
-	// cpuTime is the processor time in seconds until the verdict, and copyTime that with the published version: a file that is accepted
-	// must not be lost to its public copy.
+	// cpuTime is the processor time in seconds until the verdict. copyTime is the time with the published version, so that an
+	// accepted file is not lost because of its public copy.
 	cpuTime  = 5 * min(instrumented, 3)
 	copyTime = 15
 	// maxMemory bounds a child's real memory in bytes, libraries included.
@@ -41,15 +41,15 @@ const (
 	maxWritten = 32 * mebibyte
 	// maxOpen bounds the child's file descriptors.
 	maxOpen = 64
-	// maxThreads bounds the child's threads, where the kernel counts them for the child alone (RLIMIT_NPROC).
+	// maxThreads bounds the child's threads, if the kernel counts them for the child alone (RLIMIT_NPROC).
 	maxThreads = 64
-	// maxComplaint bounds what is kept of the child's standard error, in bytes.
+	// maxComplaint is how many bytes of the child's standard error are kept.
 	maxComplaint = 64 << 10
 	// maxAnswer bounds the lines of the child's standard output, in bytes.
 	maxAnswer = 16 << 10
 )
 
-// What a file's structure may ask for.
+// The limits of a file's structure.
 const (
 	// maxScans bounds the passes of a progressive JPEG: each walks the whole picture again.
 	maxScans = 500
@@ -65,6 +65,6 @@ const (
 	maxNodes = 4096
 	// maxSide bounds a page box in points (1/72 inch), user units included.
 	maxSide = 200_000
-	// maxTail is how much may follow the last %%EOF of a PDF, in bytes.
+	// maxTail bounds the bytes after the last %%EOF of a PDF.
 	maxTail = 1024
 )

@@ -88,7 +88,7 @@ func (d *document) check() (err error) {
 	return nil
 }
 
-// resolve follows a reference; what cannot be followed is nil, as the standard has it.
+// resolve follows a reference; if it leads nowhere, the value is nil, as the standard requires.
 func (d *document) resolve(o types.Object) types.Object {
 	resolved, err := d.ctx.Dereference(o)
 	if err != nil {

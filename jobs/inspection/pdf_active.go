@@ -7,8 +7,8 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
-// What makes a PDF active (§2.7). The tables are used twice: by the scan over the raw bytes (pdf_scan.go) and by the walk over
-// what pdfcpu read, below.
+// The parts that make a PDF active (§2.7). The tables are used twice: by the scan over the raw bytes (pdf_scan.go) and by the
+// walk over the objects that pdfcpu read, below.
 
 // activeActions are the types of action (a dictionary's /S) that are refused wherever they stand.
 var activeActions = map[string]bool{
@@ -62,8 +62,8 @@ const (
 	objectStreamTag = "ObjStm"
 )
 
-// active walks one object and everything written inside it, and refuses what the tables of active.go name, however the
-// values are referred to.
+// active walks one object and everything written inside it, and refuses the entries that the tables name, however the values are
+// referred to.
 func (d *document) active(o types.Object, depth int) error {
 	if depth > maxNesting {
 		return refusedNesting
@@ -139,7 +139,7 @@ func (d *document) external(o types.Object) bool {
 	return false
 }
 
-// script reports whether a value of /JS is one: a string or a stream, not a picture or font that merely bears the name.
+// script reports whether a value of /JS is a script: a string or a stream, not a picture or font that merely has this name.
 func (d *document) script(value types.Object) bool {
 	switch value := value.(type) {
 	case types.StringLiteral, types.HexLiteral:
@@ -151,7 +151,7 @@ func (d *document) script(value types.Object) bool {
 }
 
 // leaves reports whether additional actions do anything but go to a page of this file. A value that is no dictionary of
-// dictionaries is not additional actions: glyphs and resources bear any name.
+// dictionaries is not additional actions: glyphs and resources may have any name.
 func (d *document) leaves(value types.Object) bool {
 	events, ok := value.(types.Dict)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
-// strippers remove what an image says about where it comes from, by the filter of its stream.
+// strippers remove the information about an image's origin, by the filter of its stream.
 var strippers = map[string]func([]byte) ([]byte, error){
 	filter.DCT: func(b []byte) ([]byte, error) {
 		clean, _, err := stripJPEG(b)
@@ -22,8 +22,8 @@ func codedFilter(filters []types.PDFFilter) int {
 	return slices.IndexFunc(filters, func(f types.PDFFilter) bool { return strippers[f.Name] != nil })
 }
 
-// cleanImages strips the JPEG or JPEG 2000 in the stream object of a number, if it is one: an image, a mask, a thumbnail, however
-// it is used, or the images written inside a content stream. A stream whose image cannot be reached is refused.
+// cleanImages strips the JPEG or JPEG 2000 in a stream object, whether it is an image, a mask or a thumbnail, or the images
+// written inside a content stream. A stream whose image cannot be reached is refused.
 func (d *document) cleanImages(number int) error {
 	entry := d.ctx.Table[number]
 	stream, ok := entry.Object.(types.StreamDict)
@@ -75,7 +75,7 @@ func (d *document) cleanImage(stream *types.StreamDict, coded int) error {
 	return nil
 }
 
-// unfiltered undoes filters; refusedMalformed where that does not work, refusedExpansion where it takes too much.
+// unfiltered undoes filters. It returns refusedMalformed if that fails, refusedExpansion if the output is too large.
 func unfiltered(raw []byte, filters []types.PDFFilter) ([]byte, error) {
 	if len(filters) == 0 {
 		return raw, nil
@@ -95,7 +95,7 @@ var contentFilters = map[string]bool{
 	filter.Flate: true, filter.LZW: true, filter.RunLength: true, filter.ASCII85: true, filter.ASCIIHex: true,
 }
 
-// cleanContent strips the JPEGs among the inline images of a stream. One that cannot be decoded shows nothing and stays.
+// cleanContent strips the JPEGs among the inline images of a stream. A stream that cannot be decoded shows nothing and stays.
 func cleanContent(stream *types.StreamDict) (changed bool, err error) {
 	_, font := stream.Find("Length1")
 	subtype, _ := stream.Find("Subtype")

@@ -10,11 +10,11 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
-// indexOffsets finds the numbers that say where a cross-reference lies.
+// indexOffsets finds the offsets of cross-references.
 var indexOffsets = regexp.MustCompile(`(?:startxref|/Prev|/XRefStm)[\x00\t\n\f\r ]*\+?([0-9]{1,10})`)
 
-// indexes bounds what cross-reference streams expand to. pdfcpu inflates the object to which such a number leads, whatever it is, and
-// up to 512 MiB: so every object that may be meant is inflated here first, within the bounds of object streams.
+// indexes bounds the expansion of cross-reference streams. pdfcpu inflates any object to which such an offset leads, up to 512
+// MiB, so every object that may be meant is inflated here first, within the bounds of object streams.
 func (s *pdfScan) indexes() error {
 	seen := map[int]bool{}
 	for _, found := range indexOffsets.FindAllSubmatch(s.file, -1) {

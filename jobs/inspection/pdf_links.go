@@ -13,7 +13,7 @@ import (
 // linkSchemes are the schemes that a link of a PDF may have.
 var linkSchemes = map[string]bool{"http": true, "https": true, "mailto": true}
 
-// linkKeys are the entries that hold an address: that of a link, and the one that the relative links of a document begin with.
+// linkKeys are the entries that hold an address: of a link, and the base of a document's relative links.
 var linkKeys = map[string]bool{"URI": true, "Base": true}
 
 // strays reports whether an entry of linkKeys is a link to anything but linkSchemes. A reference that leads nowhere for pdfcpu may

@@ -43,7 +43,7 @@ func (d *document) pages() (count int, err error) {
 	return max(tree.pages, int(declared)), nil
 }
 
-// walk visits a node and what hangs below it; unit is the user unit in force.
+// walk visits a node and its descendants; unit is the current user unit.
 func (t *pageTree) walk(o types.Object, unit float64, depth int) error {
 	if ref, ok := o.(types.IndirectRef); ok {
 		number := ref.ObjectNumber.Value()

@@ -9,16 +9,16 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
-// privateKeys are entries about the document or its makers that no page needs: XMP, editors' private data, where the original of an
-// image lies (OPI), small pictures of pages, which may show what has been removed since.
+// privateKeys are entries about the document or its makers that no page needs: XMP, editors' private data, the place of an
+// image's original (OPI), and thumbnails of pages, which may show deleted content.
 var privateKeys = map[string]bool{"Metadata": true, "PieceInfo": true, "OPI": true, "Thumb": true}
 
 // annotationKeys are entries of an annotation: its author, and its text with that author's style.
 var annotationKeys = map[string]bool{"T": true, "RC": true}
 
 // published returns the document's published version, written anew without document information, private entries and the private
-// parts of its JPEG and JPEG 2000 images: only what its catalog reaches, so no earlier revisions either. It has been read again:
-// what cannot be read is not published. It changes d.
+// parts of its JPEG and JPEG 2000 images. It holds only objects that its catalog reaches, so no earlier revisions either. It is
+// read again, and not published if that fails. published changes d.
 func (d *document) published() ([]byte, error) {
 	written, err := d.rewrite()
 	if err != nil {
@@ -34,8 +34,8 @@ func (d *document) published() ([]byte, error) {
 	return written, nil
 }
 
-// rewrite does the writing of published. The result is PDF 2.0, which deprecates document information: for older versions
-// pdfcpu would add its own.
+// rewrite writes the published version. The result is PDF 2.0, which deprecates document information: for older versions pdfcpu
+// would add its own.
 func (d *document) rewrite() (written []byte, err error) {
 	defer func() {
 		if recover() != nil {
@@ -64,7 +64,7 @@ func (d *document) rewrite() (written []byte, err error) {
 	return out.kept, nil
 }
 
-// bounded keeps what is written to it and refuses more than it may keep.
+// bounded keeps the bytes written to it and refuses more than its limit.
 type bounded struct {
 	kept []byte
 	most int

@@ -13,8 +13,8 @@ var (
 	pdfTrailer = []byte("trailer")
 )
 
-// scanPDF looks at a PDF's bytes without relying on its cross-reference: header and end, and every object and trailer anywhere in
-// the file, earlier revisions and object streams included. So it finds also what only some readers would.
+// scanPDF looks at a PDF's bytes without relying on its cross-reference: header and end, and every object and trailer anywhere
+// in the file, earlier revisions and object streams included. So it also finds objects that only some readers find.
 func scanPDF(file []byte) error {
 	if !bytes.HasPrefix(file, pdfMagic) {
 		return refusedMalformed
@@ -66,7 +66,7 @@ func numbered(before []byte) bool {
 	return len(before) > 0 && before[len(before)-1] >= '0' && before[len(before)-1] <= '9'
 }
 
-// pdfScan is a scan under way, and what it may still cost.
+// pdfScan is a running scan and its remaining budgets.
 type pdfScan struct {
 	file []byte
 	// effort is how many bytes may still be read: objects that overlap on purpose must not make the scan quadratic.
@@ -100,8 +100,8 @@ var boundary = map[string]bool{
 	"endobj": true, "obj": true, "endstream": true, "xref": true, "startxref": true, "trailer": true,
 }
 
-// read goes through tokens and applies the tables of pdf_active.go to neighbouring tokens. It stops at a boundary, and at the
-// data of a stream, telling whether it is one that packs objects.
+// read goes through tokens and applies the tables of pdf_active.go to neighbouring tokens. It stops at a boundary and at the
+// data of a stream; packed reports whether it is an object stream.
 func (s *pdfScan) read(t *tokens) (packed bool, err error) {
 	from, depth, key, external := t.at, 0, "", false
 	defer func() { s.effort -= t.at - from }()
@@ -144,7 +144,7 @@ func (s *pdfScan) read(t *tokens) (packed bool, err error) {
 	}
 }
 
-// refusedPair refuses what the tables of pdf_active.go name, of a name and the token that follows it, whose bytes are raw.
+// refusedPair refuses a name and the token after it, whose bytes are raw, if the tables of pdf_active.go name them.
 func refusedPair(key string, value token, raw []byte) error {
 	holds := value.kind == tokenNumber || value.kind == tokenOpen
 	switch {

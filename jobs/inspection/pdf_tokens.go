@@ -33,7 +33,7 @@ type tokens struct {
 	from int
 }
 
-// What a byte is between tokens.
+// The classes of bytes between tokens.
 const (
 	regular = iota
 	space

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// environment is all of the child's; nothing of the server's is in it. Decoders run on one thread, without caches and temporary
-// files.
+// environment is the child's whole environment; nothing of the server's is in it. Decoders run on one thread, without caches and
+// temporary files.
 var environment = []string{
 	"GOMAXPROCS=1",
 	"GORACE=atexit_sleep_ms=0", // a build with the race detector would sleep a second at its end
@@ -113,7 +113,7 @@ func (p *process) send(r Request) error {
 	return err
 }
 
-// measures waits until the child is confined and returns how.
+// measures waits until the child is confined and returns its measures.
 func (p *process) measures(ctx context.Context) ([]Measure, error) {
 	select {
 	case <-p.stdout.ready:
@@ -226,8 +226,8 @@ var program = sync.OnceValues(func() (string, error) {
 	return openProgram(self)
 })
 
-// openProgram opens the program beside another one and returns a path that leads to it for as long as this process lives: a server goes
-// on with the version that it was started with, whatever an upgrade puts in its place.
+// openProgram opens the program beside another one and returns a path to it that works as long as this process lives: after an
+// upgrade, a server goes on with the version that it was started with.
 func openProgram(beside string) (string, error) {
 	file, err := os.Open(filepath.Join(filepath.Dir(beside), Program))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Report is the result of an inspection, with the files that it made.
 type Report struct {
-	// Accepted is whether the file may be kept.
+	// Accepted is true if the file may be kept.
 	Accepted bool
 	// Reason is one English sentence for the sender, empty when accepted.
 	Reason string
@@ -38,7 +38,7 @@ type Report struct {
 	Ending Ending
 }
 
-// response is a line of the child's standard output. Behind it follow the preview and the published version.
+// response is a line of the child's standard output. The preview and the published version follow it.
 type response struct {
 	Accepted  bool      `json:"accepted"`
 	Reason    string    `json:"reason"`
@@ -53,7 +53,7 @@ type response struct {
 	preview, published []byte
 }
 
-// readReport reads a response and its files. The child may have been taken over by its file, so nothing of it is believed: numbers
+// readReport reads a response and its files. The file may have taken over the child, so the response is not trusted: numbers
 // must be within limits, and files of the right types; anything else is refused.
 func readReport(answer []byte, p Purpose) Report {
 	var r response
@@ -95,8 +95,8 @@ func (r *response) complete(p Purpose) bool {
 // maxReason bounds a reason in bytes.
 const maxReason = 128
 
-// wellFormed reports whether a response has the form of ours, so that it can be shown to the sender and recorded: a known
-// type, and a reason, short and of printable ASCII, exactly when it refuses.
+// wellFormed reports whether a response has our form, so that it can be shown to the sender and recorded: a known type, and a
+// short reason of printable ASCII if and only if it refuses.
 func (r response) wellFormed() bool {
 	odd := strings.ContainsFunc(r.Reason, func(r rune) bool { return r < ' ' || r > '~' })
 	return (r.MediaType == "" || Portfolio.takes(r.MediaType)) && r.Accepted == (r.Reason == "") &&
@@ -116,17 +116,17 @@ type Ending string
 
 // The endings of a Report.
 const (
-	// Completed says that the child wrote a response.
+	// Completed means that the child wrote a response.
 	Completed Ending = ""
-	// Limited says that it reached a limit of processor time or memory.
+	// Limited means that it reached a limit of processor time or memory.
 	Limited Ending = "limited"
-	// Crashed says that it ended without a response for a reason that is not known to be the file: it was killed, broke down, or was
-	// given too little of the processor. The same file may be inspected again.
+	// Crashed means that it ended without a response, and the file is not known to be the reason: it was killed, broke down, or got
+	// too little of the processor. The same file may be inspected again.
 	Crashed Ending = "crashed"
 )
 
-// spentTime is all the processor time of a child until its verdict, minus the kernel's rounding. A child that was ended after so much
-// of it reached its limit; one that was ended with less was waiting for the machine. Tests have a shorter one.
+// spentTime is all the processor time of a child until its verdict, minus the kernel's rounding. A child that used this much
+// before its end reached its limit; a child that used less was waiting for the machine. Tests have a shorter time.
 var spentTime = (cpuTime - 1) * time.Second
 
 // outOfMemory matches the messages of the Go runtime, GLib, the C++ library and libvips about a lack of memory.

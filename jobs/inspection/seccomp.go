@@ -12,8 +12,8 @@ import (
 )
 
 // allowed are the system calls of the Go runtime, glibc and the decoders once the child is confined. Everything else fails with
-// EPERM: sockets, exec, ptrace, mounts, other processes' memory, keys, io_uring, perf, bpf, userfaultfd and what is yet to be
-// invented. A name that an architecture does not have is left out there.
+// EPERM: sockets, exec, ptrace, mounts, other processes' memory, keys, io_uring, perf, bpf, userfaultfd and future calls. A name
+// that an architecture does not have is left out there.
 var allowed = []string{
 	// Memory
 	"brk", "madvise", "membarrier", "mincore", "mmap", "mprotect", "mremap", "munmap",

@@ -5,9 +5,9 @@ import "bytes"
 // maxJPEGTail bounds what follows a JPEG's end, in bytes.
 const maxJPEGTail = 10 * mebibyte
 
-// checkTail refuses what follows a JPEG's end unless it is padding, further pictures of a multi-picture file, trailers of cameras
-// and photo programs, or the film of a motion photo, in any order. It must not hold or begin another format. Nothing of it is
-// decoded or shown.
+// checkTail refuses the bytes after a JPEG's end unless they are padding, further pictures of a multi-picture file, trailers of
+// cameras and photo programs, or the film of a motion photo, in any order. They must not hold or begin another format. Nothing
+// of them is decoded or shown.
 func checkTail(tail []byte, several bool) error {
 	switch {
 	case len(tail) > maxJPEGTail:

@@ -47,7 +47,7 @@ func holdsProgram(b []byte) bool {
 	return holdsHead(b, "\x7FELF", 7, func(head []byte) bool { return head[4]-1 <= 1 && head[5]-1 <= 1 && head[6] == 1 })
 }
 
-// holdsHead finds a sign that is followed by what looks right, in a head of a length.
+// holdsHead finds a sign that begins a head of that length, if right accepts the head.
 func holdsHead(b []byte, sign string, length int, right func(head []byte) bool) bool {
 	for {
 		at := bytes.Index(b, []byte(sign))

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// trailer is a form of what cameras and photo programs put behind a picture. It is found from the end of a file, by the sign that it
-// ends with. It holds its length as a number of width bytes, the first of which stands at bytes before the end; more is what the
-// number does not count. It begins with one of heads.
+// trailer is a format of the data that cameras and photo programs append to a picture. It is found from the end of a file, by
+// its final sign. Its length is a number of width bytes that starts at bytes before the end; the number does not count more
+// further bytes. It begins with one of heads.
 type trailer struct {
 	sign      string
 	at, width int
@@ -24,7 +24,7 @@ const canonSign = "CANON OPTIONAL DATA\x00"
 var (
 	exifToolHeads = []string{"~\x10\x04", "~\x18\x04"}
 	trailers      = []trailer{
-		// Photo Mechanic, FotoStation, Samsung and its form before, Canon.
+		// Photo Mechanic, FotoStation, Samsung's format and its older one, Canon.
 		{sign: "cbipcbbl", at: 12, width: 4, more: 12, heads: []string{"\x1C"}},
 		{sign: "\xA1\xB2\xC3\xD4", at: 8, width: 4, heads: []string{""}, sound: isFotoStation},
 		{sign: "SEFT", at: 8, width: 4, little: true, more: 8, heads: []string{"SEFH"}},
@@ -98,8 +98,8 @@ func isExifTool(foot int) func([]byte) bool {
 	return func(whole []byte) bool { return len(whole) >= foot && bytes.HasSuffix(whole[:len(whole)-foot], tag) }
 }
 
-// samsungData returns where the data begin that a directory of Samsung at an offset lists: how far before it each begins, and how long
-// it is. It is negative if the directory is damaged, or data hold another format behind their kind and name.
+// samsungData returns the offset of the first data that a Samsung directory at an offset lists. It is negative if the directory
+// is damaged, or if data hold another format behind their kind and name.
 func samsungData(b []byte, at int) int {
 	const foot, head, entry = 8, 12, 12
 	directory := b[at : len(b)-foot]

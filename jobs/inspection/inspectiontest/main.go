@@ -1,4 +1,4 @@
-// Package inspectiontest makes a test binary the program that inspects files, for packages whose tests do.
+// Package inspectiontest makes a test binary the program that inspects files, for packages whose tests inspect files.
 package inspectiontest
 
 import (

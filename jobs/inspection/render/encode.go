@@ -39,7 +39,7 @@ func encode(made []byte, orientation int, room func(width, height int) int) ([]b
 	return process(made, o)
 }
 
-// graphic reports whether a picture is drawn and not taken: it has few colours, or most of its pixels are like the one before.
+// graphic reports whether a picture is a drawing and not a photograph: it has few colours, or most pixels equal the one before.
 func graphic(m image.Image) bool {
 	pixels := pixelsOf(m)
 	seen := make(map[[3]byte]struct{}, fewColours)

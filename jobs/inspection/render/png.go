@@ -40,7 +40,7 @@ func (Renderer) PNG(s inspection.Source, longest int) (inspection.Rendered, erro
 // compression is zlib's level.
 const compression = 6
 
-// essential leaves out the chunks of a PNG of libvips that say nothing of its pixels, such as the resolution of the original.
+// essential leaves out the chunks of libvips' PNG that do not concern its pixels, such as the resolution of the original.
 func essential(file []byte) []byte {
 	const magic, head, tail = 8, 8, 4
 	kept := file[:magic:magic]

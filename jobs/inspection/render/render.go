@@ -1,7 +1,7 @@
-// Package render makes previews and public copies of files that a scan has found sound. bimg does it, a library over libvips;
-// strict.c sets what bimg has no options for. Only the program stoa-inspect and tests may link it.
+// Package render makes previews and public copies of files that passed a scan. It uses bimg, a library over libvips; strict.c
+// sets the options that bimg lacks. Only the program stoa-inspect and tests may link it.
 //
-// A process renders one file. Nothing here may run at the same time. What a decoder complains about is an error.
+// A process renders one file. Nothing here may run at the same time. A complaint of a decoder is an error.
 package render
 
 import (
@@ -83,8 +83,8 @@ func (p picture) reduced(longest int) ([]byte, error) {
 	return process(flat, o)
 }
 
-// convert makes a picture of a file by the first of its colours that can be used: those of its profile, those of its gamma, sRGB.
-// A bad profile is no fault of the picture. as says that the samples keep their number and depth.
+// convert makes a picture of a file by its first usable colours: by its profile, by its gamma, or as sRGB. A bad profile is not
+// held against the picture. asStored means that the samples keep their number and depth.
 func (p picture) convert(o bimg.Options, asStored bool) (made []byte, err error) {
 	for _, colours := range []struct {
 		there   bool
@@ -130,8 +130,8 @@ func process(file []byte, o bimg.Options) ([]byte, error) {
 	return made, err
 }
 
-// fit makes a picture of a size no longer than longest. One that gets a single pixel thin is not reduced by whole numbers first,
-// as nothing would be left of it.
+// fit makes a picture of a size no longer than longest. A picture that gets a single pixel thin is not reduced by whole numbers
+// first, as nothing would be left of it.
 func fit(o *bimg.Options, size bimg.ImageSize, longest int) {
 	most := max(size.Width, size.Height)
 	if most <= longest {

@@ -28,7 +28,7 @@ var (
 	errWarning = errors.New("render: the decoder warned")
 )
 
-// state holds the settings of the next load, and what it found.
+// state holds the settings of the next load, and its findings.
 func state() *C.struct_strict_load { return &C.strict_load }
 
 // open closes every loader of libvips but one.
@@ -46,7 +46,7 @@ func setScale(scale float64) { state().scale = C.double(scale) }
 // setPage sets which page of a PDF is loaded from now on; 0 and 1 are the first.
 func setPage(page int) { state().page = C.int(max(0, page-1)) }
 
-// setColours sets what a PNG says of its colours; nil says nothing.
+// setColours sets the colours that a PNG describes; nil for none.
 func setColours(c *inspection.Colours) {
 	state().gamma = 0
 	if c == nil {
@@ -62,7 +62,7 @@ func setColours(c *inspection.Colours) {
 	}
 }
 
-// pages is how many pages the file has that was loaded last.
+// pages returns the number of pages of the last file that was loaded.
 func pages() int { return int(state().pages) }
 
 // warned reports whether a decoder has warned when it ended, and forgets it.
