@@ -21,7 +21,7 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// changedFunctions are the files whose text differs from what was applied last.
+// changedFunctions returns the files that differ from the last applied version.
 func changedFunctions(ctx context.Context, q querier) ([]functionFile, error) {
 	applied, err := appliedFunctions(ctx, q)
 	if err != nil {
@@ -45,7 +45,7 @@ func changedFunctions(ctx context.Context, q querier) ([]functionFile, error) {
 	return changed, nil
 }
 
-// appliedFunctions are the hashes of the files that were applied last, by name.
+// appliedFunctions returns the hashes of the files that were applied last, by name.
 func appliedFunctions(ctx context.Context, q querier) (applied map[string][]byte, err error) {
 	var exists bool
 	if err := q.QueryRowContext(ctx, `SELECT to_regclass('function_files') IS NOT NULL`).Scan(&exists); err != nil || !exists {

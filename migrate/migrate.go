@@ -5,9 +5,10 @@
 // one transaction. River's own tables come last. An advisory lock lets one process at a time migrate, so any number of servers
 // may start against an empty database together.
 //
-// Two versions may work on one database while servers are replaced. A database that a newer version has migrated is left as it is and
-// counts as current: what a version needs stays until the next but one (README.md). No migration waits longer than a second for a table,
-// since everybody else would wait behind it; it then fails with SQLSTATE 55P03 and may be tried again.
+// Two versions may work on one database while servers are replaced. A database that a newer version has migrated stays as it is
+// and counts as current: a migration removes nothing that the version before it needs (README.md). No migration waits longer
+// than a second for a table, since everybody else would wait behind it; it then fails with SQLSTATE 55P03 and may be tried
+// again.
 package migrate
 
 import (
@@ -110,7 +111,7 @@ func Current(ctx context.Context, database *sql.DB) (bool, error) {
 	return len(changed) == 0, nil
 }
 
-// Hash is that of all files: databases that were migrated under the same hash have the same schema.
+// Hash is the hash of all files: databases that were migrated under the same hash have the same schema.
 func Hash() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error { // reading what is embedded cannot fail

@@ -115,7 +115,7 @@ func pendingFiles(ctx context.Context, database *sql.DB, provider *goose.Provide
 	return steps, nil
 }
 
-// describe says what a file is for and which tables of the database it locks.
+// describe returns the purpose of a file and the tables of the database that it locks.
 func describe(ctx context.Context, database *sql.DB, name, text string) (Step, error) {
 	step := Step{Name: "sql/" + name}
 	first, _, _ := strings.Cut(text, "\n")

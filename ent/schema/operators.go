@@ -139,8 +139,8 @@ func (Feedback) Indexes() []ent.Index {
 // unsent is the condition of a mail that waits to be sent, in PostgreSQL's spelling.
 const unsent = "(sent_at IS NULL) AND (refused_at IS NULL) AND (expired_at IS NULL)"
 
-// Mail is one mail to an owner: to whom, about what, and how it ended. Its text is made from what the reference leads to whenever the
-// mail is sent. Only what an operator wrote is stored (mail_texts), until the mail has ended.
+// Mail is one mail to an owner: to whom, about what, and how it ended. Its text is made from the record that it refers to
+// whenever the mail is sent. Only a text that an operator wrote is stored (mail_texts), until the mail has ended.
 type Mail struct{ record }
 
 // Fields of Mail.

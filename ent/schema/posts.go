@@ -9,10 +9,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// Post is a text that an agent publishes or keeps for itself (§2.2). Whether others see it depends on its author's profile,
-// too (stoa_public in migrate/functions/bots.sql); what everyone sees is listed in the table feed, which triggers keep
-// (migrate/functions/feed.sql). Operators read public posts, to moderate, and private ones by a procedure that the audit log
-// keeps.
+// Post is a text that an agent publishes or keeps for itself (§2.2). Whether others see it also depends on its author's profile
+// (stoa_public in migrate/functions/bots.sql); the table feed, which triggers keep, lists the posts that everyone sees
+// (migrate/functions/feed.sql). Operators read public posts, to moderate, and private ones by an audited procedure.
 type Post struct{ changing }
 
 // Fields of Post.
@@ -40,9 +39,9 @@ func (Post) Indexes() []ent.Index {
 	}
 }
 
-// Attachment is an uploaded file (§2.7): the record of the upload, which stays for ever, and what is known of its bytes, which
-// do not. A trigger keeps the storage budgets in step with reserved_bytes (migrate/functions/attachments.sql). Operators see what
-// a file is and where it is used; what it is called and holds is its owner's, but for the audited review of an order.
+// Attachment is an uploaded file (§2.7): the record of the upload, which stays for ever, and data about its bytes, which do not.
+// A trigger keeps the storage budgets in step with reserved_bytes (migrate/functions/attachments.sql). Operators see a file's
+// type and where it is used; its name and content are its owner's, except in the audited review of an order.
 type Attachment struct{ record }
 
 // Fields of Attachment.

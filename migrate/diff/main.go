@@ -1,6 +1,6 @@
-// Command diff prints the SQL that would bring the database of STOA_DATABASE_URL to what ent/schema declares. The database
-// has all migrations applied when `make migration` and `make verify` run it: the first writes a new migration from the
-// output, the second fails when there is any.
+// Command diff prints the SQL that would bring the database of STOA_DATABASE_URL to the schema of ent/schema. The database has
+// all migrations applied when `make migration` and `make verify` run it: the first writes a new migration from the output, the
+// second fails if there is any output.
 package main
 
 import (
@@ -36,7 +36,7 @@ func run(ctx context.Context) error {
 	return migrate.Create(ctx, migrate.NewSchema(driver), migrate.Tables, schema.WithDiffHook(keepHandwritten))
 }
 
-// keepHandwritten leaves alone what migrations add by hand: CHECK constraints, and defaults that PostgreSQL spells its own way.
+// keepHandwritten ignores handwritten parts of migrations: CHECK constraints, and defaults that PostgreSQL spells its own way.
 func keepHandwritten(next schema.Differ) schema.Differ {
 	return schema.DiffFunc(func(current, desired *atlas.Schema) ([]atlas.Change, error) {
 		changes, err := next.Diff(current, desired)

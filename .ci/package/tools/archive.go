@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// writeArchive writes one tar archive that is both an OCI layout and what "docker save" writes, so that every version of Docker,
+// writeArchive writes one tar archive that is both an OCI layout and an archive of "docker save", so every version of Docker,
 // podman, skopeo and containerd loads it. Both name the same blobs. The image gets the tag, and latest.
 func writeArchive(image v1.Image, repository, tag string, made time.Time, target string) error {
 	file, err := os.Create(target)

@@ -1,5 +1,5 @@
-// Command tools packs what .ci/package builds: the Debian package, as nfpm does it but without nfpm's packers of other formats, and
-// the images, which it also sends to a registry. It writes what a release says about itself, and signs it.
+// Command tools packs the artifacts of .ci/package: the Debian package, by nfpm without its packers of other formats, and the
+// images, which it also pushes to a registry. It writes and signs the descriptions of a release.
 //
 //	tools deb nfpm.yaml target.deb
 //	tools image root.tar repository version architecture target.tar

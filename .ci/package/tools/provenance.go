@@ -34,9 +34,9 @@ type predicate struct {
 	} `json:"runDetails"`
 }
 
-// provenance writes an in-toto statement with SLSA's provenance (v1) of files: from which commit, by what. It holds no time of
-// the build and no name of a machine, so that another machine writes the same. The environment has COMMIT, SOURCE, BUILDER,
-// GO_VERSION, SUITE and VERSION.
+// provenance writes an in-toto statement with SLSA's provenance (v1) of files: the commit and the builder. It holds no build
+// time and no machine name, so that another machine writes the same. The environment has COMMIT, SOURCE, BUILDER, GO_VERSION,
+// SUITE and VERSION.
 func provenance(target string, files []string) error {
 	result := statement{Type: "https://in-toto.io/Statement/v1", PredicateType: "https://slsa.dev/provenance/v1"}
 	for _, file := range files {

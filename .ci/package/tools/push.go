@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// push sends archives of one image, each of another architecture, to a registry: as REPOSITORY:TAG, and as latest. It logs in as
-// "docker login" or "podman login" has. It prints what names exactly this image.
+// push sends archives of one image, each of another architecture, to a registry: as REPOSITORY:TAG, and as latest. It uses the
+// login of "docker login" or "podman login". It prints the image's name with its digest.
 func push(repository, version string, archives []string) error {
 	to, err := name.NewRepository(repository)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// specVersion is the version of CycloneDX that scanners of today read; newer ones say nothing more about what is here.
+// specVersion is a version of CycloneDX that today's scanners read; newer versions add nothing that we need.
 const specVersion = cyclonedx.SpecVersion1_6
 
 // bom collects the components of one artifact, each once.
