@@ -1,9 +1,9 @@
-// Package bots is agents: registration, passports, profiles and their life (§2.1, §3.4, §4.1).
+// Package bots implements agents: registration, passports, profiles and their lifecycle (§2.1, §3.4, §4.1).
 //
 // A passport's id, handle and key never change, and a handle is never free again. Registration is one call of the database
 // function stoa_register (migrate/functions/bots.sql): it writes the passport, its first token, the wallet with the starting
-// grant and the use of an invitation, or nothing. The unique index on handles settles races. Who may take on obligations is
-// decided by the database function stoa_active alone, and whose profile is shown to others by stoa_public.
+// grant and the use of an invitation, or nothing. The unique index on handles settles races. Only the database function
+// stoa_active decides who may take on obligations, and only stoa_public whose profile others see.
 package bots
 
 import (
@@ -29,8 +29,8 @@ type API struct {
 	Quotas limits.Quotas
 	// Auth makes the token of a registration.
 	Auth *auth.API
-	// Email knows the proof of a verified address.
+	// Email reads the proofs of verified addresses.
 	Email *email.API
-	// ProfileChanged is called in a transaction that has changed what a profile lacks (onboarding.API).
+	// ProfileChanged is called in a transaction that has added or removed a part of a complete profile (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 }

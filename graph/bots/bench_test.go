@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// basePoint is a key like any other.
+// basePoint is a valid key.
 var basePoint = [keySize]byte{9}
 
 func BenchmarkParseKey(b *testing.B) {
@@ -25,7 +25,7 @@ func BenchmarkParseKey(b *testing.B) {
 	}
 }
 
-// BenchmarkOwnCard makes the card of a passport and writes it.
+// BenchmarkOwnCard makes the card of a passport and encodes it.
 func BenchmarkOwnCard(b *testing.B) {
 	now := time.Now()
 	agent := &ent.Bot{

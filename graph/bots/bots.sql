@@ -1,5 +1,5 @@
 -- name: register(agent uuid, handle text, display_name text, specialty text, bio text, character_description text, profile_public boolean, encryption_public_key bytea, invitation_hash bytea, challenge uuid, proof_genuine boolean, request_hash bytea, token uuid, token_hash bytea, token_lifetime_seconds double precision, wallet_ids uuid[], grant_minor bigint)
--- The whole registration of an agent whose input is well-formed. verdict is that of stoa_registered or the rule that refuses it.
+-- Registers an agent with well-formed input. verdict is the verdict of stoa_registered or the rule that refuses the registration.
 SELECT verdict, agent, moment, token_expires_at
 FROM stoa_register(
   ROW(:agent, :handle, :display_name, :specialty, :bio, :character_description, :profile_public, :encryption_public_key)::new_passport,
@@ -9,13 +9,13 @@ FROM stoa_register(
 SELECT :brief(b, bot) FROM bots b WHERE b.id = :agent;
 
 -- name: select_passport(agent uuid)
--- What the agent's own passport shows of it, with its entry of the key log.
+-- The columns of the agent's own passport, with its entry in the key log.
 SELECT b.id, b.created_at, b.updated_at, b.handle, b.display_name, b.specialty, b.bio, b.character_description, b.profile_public,
   b.avatar_id, b.character_id, b.encryption_public_key, b.is_demo, b.state, b.last_active_at, o.index, o.salt
 FROM bots b LEFT JOIN log_openings o ON o.subject_id = b.id AND o.salt IS NOT NULL WHERE b.id = :agent;
 
 -- name: select_key_log(agent uuid)
--- Where the agent's entry stands in the key log.
+-- The agent's entry in the key log.
 SELECT o.index, o.salt FROM bots b LEFT JOIN log_openings o ON o.subject_id = b.id AND o.salt IS NOT NULL WHERE b.id = :agent;
 
 -- name: select_active(agents uuid[])
@@ -25,8 +25,8 @@ SELECT b.id FROM bots b WHERE b.id = ANY (:agents) AND stoa_active(b);
 SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
 
 -- name: trash_idle(after uuid, batch bigint)
--- Examines the next agents by id and moves those to the trash that were inactive for three calendar months and that nothing holds,
--- which is looked up for those alone. An agent whose row is locked at this moment is skipped.
+-- Examines the next agents by id. Moves an agent to the trash if it was inactive for three calendar months and nothing holds it;
+-- holds are read for inactive agents only. Agents whose row is locked at this moment are skipped.
 WITH examined AS MATERIALIZED (
   SELECT id FROM bots WHERE id > :after AND (SELECT lifecycle_activated_at IS NOT NULL FROM settings) ORDER BY id LIMIT :batch
 ), due AS MATERIALIZED (
@@ -40,6 +40,6 @@ SELECT (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id, (SELECT co
   (SELECT count(*) FROM moved) AS moved;
 
 -- name: leave_trash(agent uuid)
--- Makes an agent active that is in the trash. Its inactivity is counted anew.
+-- Makes an agent in the trash active. Its inactivity counts from now.
 WITH noticed AS (DELETE FROM trash_notices WHERE bot_id = :agent)
 UPDATE bots SET state = 'active', last_active_at = stoa_now(), updated_at = stoa_now() WHERE id = :agent AND state = 'trash';

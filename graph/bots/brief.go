@@ -23,7 +23,7 @@ type Brief struct {
 	AvatarURL *string `json:"avatar_url"`
 }
 
-// Names are those that others read.
+// Names are the names of an agent that others read.
 func (b *Brief) Names() text.Names { return text.Names{Handle: b.Handle, DisplayName: b.DisplayName} }
 
 // BriefText holds the SQL text brief, which lists the columns of BriefRow. Domains include it in their statements.
@@ -31,8 +31,8 @@ func (b *Brief) Names() text.Names { return text.Names{Handle: b.Handle, Display
 //go:embed brief.sql
 var BriefText embed.FS
 
-// BriefRow holds the columns of an agent that its brief needs. A statement that reads a brief beside other columns includes them by
-// :brief(b, author), and holds them in a field with that tag: Author BriefRow `db:"author"`.
+// BriefRow holds the columns of an agent's brief. A statement that reads more columns includes them by :brief(b, author); its row
+// has a field with that tag: Author BriefRow `db:"author"`.
 type BriefRow struct {
 	ID                  uuid.UUID `db:"id"`
 	Handle              string    `db:"handle"`
@@ -42,7 +42,7 @@ type BriefRow struct {
 	AvatarID *uuid.UUID `db:"avatar_id"`
 }
 
-// Card is the brief as it goes over the wire.
+// Card returns the brief as it is sent.
 func (r *BriefRow) Card() *Brief {
 	c := &Brief{
 		ID: r.ID, Handle: r.Handle, DisplayName: r.DisplayName, EncryptionPublicKey: r.EncryptionPublicKey,

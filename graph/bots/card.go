@@ -22,7 +22,7 @@ type Profile struct {
 // Image is a file that serves as an avatar or character.
 type Image = attachments.Card
 
-// Visuals are the images of an agent and the description of its character (§2.1).
+// Visuals holds the images of an agent and the description of its character (§2.1).
 type Visuals struct {
 	Avatar               *Image `json:"avatar"`
 	Character            *Image `json:"character"`
@@ -34,8 +34,8 @@ type Lifecycle struct {
 	State string `json:"state"`
 }
 
-// KeyLog says where the agent's entry stands in the key log, and with which salt its commitment opens (§12.2). Both are null until it
-// is appended.
+// KeyLog holds the position of the agent's entry in the key log and the salt that opens its commitment (§12.2). Both are null
+// until the entry is appended.
 type KeyLog struct {
 	Index *int64 `json:"index" db:"index"`
 	Salt  []byte `json:"salt" db:"salt"`

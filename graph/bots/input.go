@@ -53,14 +53,14 @@ func (in RegisterInput) Check() (passport, error) {
 	return p, f.Fault(fault.InvalidInput)
 }
 
-// displayName reads a display name, which must not pass for a handle.
+// displayName reads a display name, which must not look like a handle.
 func displayName(f input.Fields, sent *string) string {
 	name := f.Line("display_name", sent, 1, bounds.DisplayName)
 	f.Add("display_name", text.WithoutAt(name))
 	return name
 }
 
-// orEmpty is the value of a field that is empty unless it is sent.
+// orEmpty returns the value of a field, or the empty string if it was not sent.
 func orEmpty(sent *string) *string { return cmp.Or(sent, new(string)) }
 
 // UpdateMeInput is the body of PATCH /bots/me (§2.1). A nil field was not sent and keeps its value.

@@ -69,7 +69,7 @@ func probed(t require.TestingT, key []byte) bool {
 	return err != nil
 }
 
-// The table says what making a secret would, of any number and of those around which the points of low order lie.
+// The table agrees with computing a secret, for random numbers and for numbers near the points of low order.
 func TestExactlyLowOrderKeysMakeNoSecret(t *testing.T) {
 	t.Parallel()
 	require.Len(t, lowOrder, 5)
@@ -89,9 +89,9 @@ func TestExactlyLowOrderKeysMakeNoSecret(t *testing.T) {
 	})
 }
 
-// Doubling a point of the curve v² = u³ + au² + u, or of its twist, takes u to (u² − 1)² / 4u(u² + au + 1). The table holds what
-// reaches a denominator of zero within three doublings, found here from the end: with w = u + 1/u, u doubles to d where w² − 4dw
-// − 4(da + 1) = 0.
+// Doubling a point of the curve v² = u³ + au² + u, or of its twist, takes u to (u² − 1)² / 4u(u² + au + 1). The table holds the
+// points that reach a denominator of zero within three doublings, computed here backwards: with w = u + 1/u, u doubles to d where
+// w² − 4dw − 4(da + 1) = 0.
 func TestLowOrderIsComplete(t *testing.T) {
 	t.Parallel()
 	p := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
@@ -127,7 +127,7 @@ func TestLowOrderIsComplete(t *testing.T) {
 	require.Equal(t, lowOrder, found)
 }
 
-// nextDigit is the following character of the base64 alphabet: in the last place it changes bits that carry nothing.
+// nextDigit is the following character of the base64 alphabet: in the last place it changes only unused bits.
 func nextDigit(c byte) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	for i := range alphabet {

@@ -9,7 +9,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// Me returns the caller's passport, its profile open or closed (§4.1). Only an agent may call it.
+// Me returns the caller's passport, whether its profile is open or closed (§4.1). Only an agent may call it.
 func (a *API) Me(ctx context.Context) (*OwnBot, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func (a *API) Me(ctx context.Context) (*OwnBot, error) {
 	return own(ctx, a.DB.SQL, &read.bot, read.log)
 }
 
-// PassportAlong reads what Me returns with the authentication of its caller.
+// PassportAlong reads the result of Me in the same round trip as the authentication of its caller.
 var PassportAlong = auth.NewAlong(named("select_passport"), func() *ownRow { return new(ownRow) })
 
 // ownRow is the row of select_passport.
@@ -44,7 +44,7 @@ func (p *ownRow) Columns() []any {
 
 func (p *ownRow) Next() {}
 
-// own wraps an agent's own passport with its images.
+// own returns an agent's own passport with its images.
 func own(ctx context.Context, q db.Querier, b *ent.Bot, log KeyLog) (*OwnBot, error) {
 	if b.AvatarID == nil && b.CharacterID == nil {
 		return &OwnBot{Bot: newOwn(b, Visuals{CharacterDescription: b.CharacterDescription}, log)}, nil

@@ -13,13 +13,13 @@ import (
 type proof struct {
 	// challengeID is null if there is no proof.
 	challengeID uuid.NullUUID
-	// genuine: the token is that of the challenge.
+	// genuine reports that the token belongs to the challenge.
 	genuine bool
-	// requestHash is of everything else in the request.
+	// requestHash is the hash of all other fields of the request.
 	requestHash []byte
 }
 
-// proofOf returns the proof of a registration. A challenge's id of the wrong form is that of none.
+// proofOf returns the proof of a registration. A malformed challenge id counts as an unknown challenge.
 func (a *API) proofOf(p passport) proof {
 	brought := proof{requestHash: p.hash()}
 	if p.challenge == "" || p.proof == "" {
@@ -33,13 +33,13 @@ func (a *API) proofOf(p passport) proof {
 	return brought
 }
 
-// hash is equal for two registrations of the same agent.
+// hash returns the same value for two registrations of the same agent.
 func (p passport) hash() []byte {
 	all, err := json.Marshal([]any{
 		p.handle, p.displayName, p.specialty, p.bio, p.characterDescription, p.invitation, p.key, p.public,
 	})
 	if err != nil {
-		panic(err) // strings, bytes and a boolean
+		panic(err) // strings, bytes and a boolean never fail
 	}
 	sum := sha256.Sum256(all)
 	return sum[:]

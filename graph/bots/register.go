@@ -20,7 +20,7 @@ import (
 	"stoa/graph/wallet"
 )
 
-// The verdicts of stoa_register that refuse nothing.
+// The verdicts of stoa_register that are no refusal.
 const (
 	registered     = "registered"
 	registeredDemo = "registered_demo"
@@ -35,12 +35,12 @@ type registration struct {
 }
 
 // RegisterBot makes a passport, its first token and its wallet with the starting grant (§4.1). Anyone may call it. Faults in this
-// order: registration_limited, invalid_input, handle_unavailable for a reserved handle; while the email gate is on those of the proof
-// (refusals); forbidden (registration is closed), invalid_invitation, handle_unavailable for a taken one;
+// order: registration_limited, invalid_input, handle_unavailable for a reserved handle; while the email gate is on, the faults of
+// the proof (refusals); forbidden (registration is closed), invalid_invitation, handle_unavailable for a taken handle;
 // registration_unavailable if the database is away or overloaded.
 //
-// The token of a registration with a proof is derived from it, so that a lost answer can be repeated until the proof expires: with
-// the same proof and fields the same passport and token are returned.
+// The token of a registration with a proof is derived from the proof. So a client that lost the answer can repeat the request
+// until the proof expires: the same proof and fields return the same passport and token.
 func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration, error) {
 	if err := a.AdmitRegistration(ctx); err != nil {
 		return nil, err
@@ -79,15 +79,15 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 }
 
 // AdmitRegistration counts one attempt to register, successful or not, against the limits per address and for the whole server.
-// It returns registration_limited over either limit, and registration_unavailable.
+// Faults: registration_limited over either limit, registration_unavailable.
 func (a *API) AdmitRegistration(ctx context.Context) error {
 	address := viewer.From(ctx).Address
 	return unavailable(a.Quotas.TakeOnce(ctx, a.DB, limits.RegistrationsPerAddress, address, limits.Registrations))
 }
 
-// register calls stoa_register, with the arguments of stoa_grant_token and of stoa_open_wallet behind the agent's. One function
-// in the database instead of eight round trips, and others wait for the handle or the last place of an invitation no longer than
-// it takes to write. It may run twice: the second time finds the registration of the first.
+// register calls stoa_register: the agent's arguments, then those of stoa_grant_token and stoa_open_wallet. One function replaces
+// eight round trips, so others wait for the handle or the last place of an invitation only while it writes. It may run twice: the
+// second run finds the registration of the first.
 func (a *API) register(
 	ctx context.Context, b *ent.Bot, invitation string, p proof, grant, opening []any,
 ) (*registration, error) {
@@ -105,7 +105,7 @@ func (a *API) register(
 	return made, nil
 }
 
-// unavailable gives service_unavailable the code that registration has for it (§4.1).
+// unavailable replaces service_unavailable by registration_unavailable (§4.1).
 func unavailable(err error) error {
 	if known := fault.From(err); known != nil && known.Code == fault.ServiceUnavailable {
 		return fault.Wrap(fault.RegistrationUnavailable, err)
@@ -113,7 +113,7 @@ func unavailable(err error) error {
 	return err
 }
 
-// unanswered is unavailable for a registration that may have been made all the same.
+// unanswered is like unavailable, for a registration that may have succeeded although its answer was lost.
 func unanswered(err error) error {
 	err = unavailable(err)
 	if known := fault.From(err); known.Code == fault.RegistrationUnavailable {
@@ -123,7 +123,7 @@ func unanswered(err error) error {
 	return err
 }
 
-// refusals are the faults of the verdicts.
+// refusals maps verdicts to faults.
 var refusals = map[string]error{
 	"forbidden":          fault.New(fault.Forbidden).Say("Registration is closed."),
 	"invalid_invitation": fault.Field(fault.InvalidInvitation, "invitation", "is missing, unknown, spent or expired"),
@@ -138,7 +138,7 @@ var refusals = map[string]error{
 	"registration_replay_conflict": fault.New(fault.RegistrationReplayConflict),
 }
 
-// refusal is the fault of a verdict.
+// refusal returns the fault of a verdict.
 func refusal(verdict string) error {
 	if known, ok := refusals[verdict]; ok {
 		return known
@@ -146,7 +146,7 @@ func refusal(verdict string) error {
 	return fmt.Errorf("bots: stoa_register has the unknown verdict %q", verdict)
 }
 
-// HashInvitation is the only form in which an invitation's code is kept.
+// HashInvitation returns the hash of an invitation's code, the only form in which it is stored.
 func HashInvitation(code string) []byte {
 	sum := sha256.Sum256([]byte(code))
 	return sum[:]

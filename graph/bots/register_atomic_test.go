@@ -19,7 +19,7 @@ import (
 	"stoa/graph/wallet"
 )
 
-// invited makes registration require an invitation, and makes one code with that number of places.
+// invited makes registration require an invitation, and creates one code with that number of places.
 func invited(w *graphtest.World, code string, places int) {
 	w.Exec("UPDATE settings SET registration_mode = 'INVITATION'")
 	w.Exec("INSERT INTO invitations (id, code_hash, uses, created_at) VALUES (gen_random_uuid(), $1, $2, stoa_now())", bots.HashInvitation(code), places)
@@ -147,7 +147,7 @@ func TestRepeatedStatementReturnsTheSameRegistration(t *testing.T) {
 	count(t, w, 1, 1)
 }
 
-// A refused registration has been an attempt all the same.
+// A refused registration counts as an attempt.
 func TestRefusedRegistrationsCountAsAttempts(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{RegistrationsPerAddressPerHour: 2, RegistrationsPerHour: 100}))

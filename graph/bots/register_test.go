@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// input is a valid registration that a case changes.
+// input is a valid registration that test cases change.
 func input(change func(*bots.RegisterInput)) bots.RegisterInput {
 	in := bots.RegisterInput{
 		Handle:              graphtest.Ptr("ada"),

@@ -19,14 +19,14 @@ func RequireActive(ctx context.Context, tx *db.Tx, agents ...uuid.UUID) error {
 	return err
 }
 
-// Lock keeps an agent's row until the transaction ends. A later statement reads what is decided under the lock, such as how many records
-// of a kind the agent has.
+// Lock locks an agent's row until the transaction ends. Facts that the lock protects, such as the number of the agent's records
+// of a kind, must be read by a later statement.
 func Lock(ctx context.Context, tx *db.Tx, agent uuid.UUID) error {
 	_, err := tx.SQL.ExecContext(ctx, named("lock_agent").Text, agent)
 	return err
 }
 
-// LeaveTrash makes an agent active that is in the trash; any other stays unchanged. Only restoring and operators' procedures call
+// LeaveTrash makes an agent in the trash active; any other agent stays unchanged. Only restoring and operators' procedures call
 // it (§3.4).
 func (a *API) LeaveTrash(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
 	_, err := tx.SQL.ExecContext(ctx, named("leave_trash").Text, botID)
@@ -43,9 +43,9 @@ type trashed struct {
 	Moved    int64         `db:"moved"`
 }
 
-// Trash moves inactive agents to the trash and returns how many (§3.4): none before an operator has activated the lifecycle. It
-// walks all agents in batches that each commit, so it may be stopped half-way, run again and run in several processes at once.
-// Passport, balance and ledger stay. Only jobs and operators' procedures call it.
+// Trash moves inactive agents to the trash and returns their number (§3.4); it does nothing before an operator has activated the
+// lifecycle. Each batch commits, so it may be stopped half-way, run again and run in several processes at once. Passport, balance
+// and ledger stay. Only jobs and operators' procedures call it.
 func (a *API) Trash(ctx context.Context) (moved int64, err error) {
 	for last := uuid.Nil; ; {
 		batch, err := db.One[trashed](ctx, a.DB.SQL, named("trash_idle"), last, trashBatch)

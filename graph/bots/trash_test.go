@@ -25,7 +25,7 @@ func state(t *testing.T, w *graphtest.World, agent *graphtest.Agent) string {
 	return found.State.String()
 }
 
-// later moves the clock to the given time after a calendar date's months have passed, seen from now.
+// later moves the clock to the given number of calendar months from now plus the given time.
 func later(w *graphtest.World, months int, more time.Duration) {
 	now := w.Now()
 	w.Shift(now.AddDate(0, months, 0).Sub(now) + more)
@@ -117,7 +117,7 @@ func TestManyAgentsMoveInBatches(t *testing.T) {
 	require.Zero(t, w.Count("SELECT count(*) FROM bots WHERE state = 'active'"))
 }
 
-// An agent whose row another transaction holds is left to the next sweep, which does not wait for it.
+// A sweep does not wait for an agent whose row another transaction has locked; the next sweep examines it.
 func TestAnAgentInUseIsSkipped(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -133,7 +133,7 @@ func TestAnAgentInUseIsSkipped(t *testing.T) {
 	require.EqualValues(t, 1, trash(t, w))
 }
 
-// Months are those of the calendar: where a month has no such day, its last one counts.
+// Months are calendar months: if a month has no such day, its last day counts.
 func TestThreeCalendarMonths(t *testing.T) {
 	t.Parallel()
 	for last, due := range map[string]string{
@@ -161,7 +161,7 @@ func TestThreeCalendarMonths(t *testing.T) {
 	}
 }
 
-// A request in the trash counts as activity, but only an operator or the owner leads back.
+// A request in the trash counts as activity, but only an operator or the owner can restore the agent.
 func TestARequestDoesNotLeadOutOfTheTrash(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

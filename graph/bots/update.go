@@ -63,7 +63,7 @@ func lacks(b *ent.Bot) [5]bool {
 	return [...]bool{b.Specialty == "", b.Bio == "", !b.ProfilePublic, b.AvatarID == nil, b.CharacterID == nil}
 }
 
-// imageChange is one image of a profile: what was sent for it, what is bound, and how it is stored.
+// imageChange is one image of a profile: the sent value, the bound file, and the setters of its column.
 type imageChange struct {
 	use   attachments.Use
 	sent  wire.Nullable[string]
@@ -72,7 +72,7 @@ type imageChange struct {
 	clear func() *ent.BotUpdateOne
 }
 
-// changed returns the image that is to be bound, nil for none; false if nothing changes.
+// changed returns the image to bind, or nil for none. It returns false if nothing changes.
 func (c imageChange) changed() (*uuid.UUID, bool) {
 	if !c.sent.Set || c.sent.Null {
 		return nil, c.sent.Set && c.bound != nil
