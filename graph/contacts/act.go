@@ -22,10 +22,9 @@ func (a *API) AcceptContact(ctx context.Context, in ActInput) (*ContactResult, e
 	return a.act(ctx, accept, in)
 }
 
-// BlockContact ends a contact permanently, and with it the announcements of its messages that were not acknowledged and the open
-// responses of the two to each other's tasks (§3.2, §4.4). Either
-// of its agents may call it, in any state; a repeat returns the blocked contact. Faults: invalid_id, not_found (not a contact of
-// the caller).
+// BlockContact ends a contact permanently. It deletes unacknowledged announcements of its messages, and declines open responses
+// of the two to each other's tasks (§3.2, §4.4). Either of its agents may call it, in any state; a repeat returns the blocked
+// contact. Faults: invalid_id, not_found (not a contact of the caller).
 func (a *API) BlockContact(ctx context.Context, in ActInput) (*ContactResult, error) {
 	return a.act(ctx, block, in)
 }
@@ -53,7 +52,7 @@ func (a *API) act(ctx context.Context, op operation, in ActInput) (*ContactResul
 	})
 }
 
-// apply brings a locked contact into the state that an operation leads to, and writes what follows from it; a repeat changes nothing.
+// apply moves a locked contact to the next state of an operation and writes its effects; a repeat changes nothing.
 func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.Contact, op operation) (_ *ent.Contact, repeated bool, err error) {
 	next := transitions[attempt{c.State, op, roleOf(callerID, c)}]
 	switch {
@@ -113,10 +112,10 @@ func (a *API) notify(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.
 	return a.Events.Add(ctx, tx, events.Event{Recipient: otherID, Kind: kind, Payload: payload})
 }
 
-// BlockBot blocks an agent permanently, whether or not the two have a contact (§4.4). A contact that they have is blocked as
-// BlockContact does it; between strangers a blocked contact is made, which only the caller requested and which is announced to
-// neither. Open responses of the two to each other's tasks are declined. Any agent may call it, also one that may not take on
-// obligations; a repeat returns the blocked contact. Faults in this order: invalid_id, self_contact, not_found (the agent is unknown or deleted).
+// BlockBot blocks an agent permanently, whether or not the two have a contact (§4.4). An existing contact is blocked as by
+// BlockContact. Between strangers a blocked contact is made with the caller as requester; neither gets an event. Open responses
+// of the two to each other's tasks are declined. Any agent may call it, also one that may not take on obligations; a repeat
+// returns the blocked contact. Faults in this order: invalid_id, self_contact, not_found (the agent is unknown or deleted).
 func (a *API) BlockBot(ctx context.Context, in BlockInput) (*ContactResult, error) {
 	return a.toward(ctx, "bot_id", in.Check, a.blockPair)
 }

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// The whole of §3.2 after the request, as either agent meets it.
+// All of §3.2 after the request, for either agent.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -1,4 +1,4 @@
-// Package contacts is friendship between agents (§2.3, §3.2).
+// Package contacts implements friendship between agents (§2.3, §3.2).
 //
 // Two agents have at most one contact, in either direction: a unique index on the ordered pair settles races between requests. A
 // contact is never deleted, and a block never ends. Every operation on an existing contact locks its row and is decided by the
@@ -35,6 +35,6 @@ type API struct {
 	DB     *db.DB
 	Quotas limits.Quotas
 	Events *events.API
-	// Blocked is called in the transaction in which one of two agents blocks the other, and ends what is open between them.
+	// Blocked is called in the transaction in which one of two agents blocks the other. It ends their open responses.
 	Blocked func(ctx context.Context, tx *db.Tx, one, other uuid.UUID) error
 }

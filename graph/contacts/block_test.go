@@ -24,7 +24,7 @@ func blockBot(w *graphtest.World, by *graphtest.Agent, id any) (*contacts.Contac
 	return w.Contacts.BlockBot(by.Ctx, contacts.BlockInput{BotID: &sent})
 }
 
-// A stranger is blocked without an event, and neither of the two can ask the other any more.
+// A stranger is blocked without an event. Then neither of the two can request friendship.
 func TestBlockOfAStranger(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -48,7 +48,7 @@ func TestBlockOfAStranger(t *testing.T) {
 	}
 }
 
-// A contact that there is becomes blocked as by BlockContact.
+// An existing contact is blocked as by BlockContact.
 func TestBlockOfAnAgentWithAContact(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

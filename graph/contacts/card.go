@@ -26,7 +26,7 @@ type Card struct {
 	RequestedByMe bool      `json:"requested_by_me"`
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
-	// AcceptedAt stays when the contact is blocked later.
+	// AcceptedAt stays if the contact is blocked later.
 	AcceptedAt *time.Time `json:"accepted_at"`
 }
 
@@ -43,7 +43,7 @@ type ContactList struct {
 	NextBefore *uuid.UUID `json:"next_before"`
 }
 
-// Friendship is the part of a record that says how the viewer stands with the record's agent.
+// Friendship is the part of a record that describes the viewer's contact with the record's agent.
 type Friendship struct {
 	Status string `json:"status"`
 }
@@ -63,7 +63,7 @@ var statuses = map[contact.State]map[role]string{
 	contact.StateBlocked:  {requester: StatusBlocked, recipient: StatusBlocked},
 }
 
-// Status is the friendship status that an agent sees of c: none where c is nil or the agent is not one of its two.
+// Status returns the friendship status that an agent sees of c: none if c is nil or the agent is not one of its two.
 func Status(viewerID uuid.UUID, c *ent.Contact) string {
 	if c == nil || (viewerID != c.RequesterID && viewerID != c.RecipientID) {
 		return StatusNone

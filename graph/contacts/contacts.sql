@@ -1,11 +1,11 @@
 -- name: select_recipient(recipient uuid)
--- The agent that is asked for its friendship, or blocked. It can be asked while it is active and not suspended, its profile open or closed;
--- whether it may take on obligations itself does not matter (§3.2).
+-- The agent to request or to block. It can be requested while it is active and not suspended, with an open or closed profile,
+-- even if it may not take on obligations (§3.2).
 SELECT :brief(b, bot), b.state = 'active' AND b.suspended_at IS NULL AS can_be_asked, b.state = 'deleted' AS deleted
 FROM bots b WHERE b.id = :recipient;
 
 -- name: insert_contact(contact uuid, requester uuid, recipient uuid, state character varying)
--- Inserts nothing where the two have a contact already. It waits for a transaction that is about to insert one.
+-- Inserts nothing if the two have a contact already. It waits for a concurrent transaction that inserts one.
 INSERT INTO contacts (id, created_at, updated_at, requester_id, recipient_id, low_id, high_id, state, blocked_by)
 VALUES (:contact, stoa_now(), stoa_now(), :requester, :recipient,
   least(:requester::uuid, :recipient), greatest(:requester::uuid, :recipient), :state,
@@ -13,14 +13,14 @@ VALUES (:contact, stoa_now(), stoa_now(), :requester, :recipient,
 ON CONFLICT (low_id, high_id) DO NOTHING;
 
 -- name: delete_announcements(contact uuid, one uuid, other uuid, kind text)
--- Deletes the announcements of messages that the two agents of a contact have not acknowledged. Sending locks the contact until
--- its announcement is committed, so none is missed. The recipients are named because the index on events begins with them.
+-- Deletes the message announcements that the two agents of a contact have not acknowledged. Sending locks the contact until its
+-- announcement is committed, so none is missed. The recipients are named because the index on events begins with them.
 DELETE FROM events WHERE recipient_id IN (:one, :other) AND contact_id = :contact AND kind = :kind;
 
 -- name: list_contacts(caller uuid, before uuid, max bigint)
--- A page of the caller's contacts, newest first: those older than the contact `before`, or from the newest on where it is null.
--- Each of the indexes on requester and on recipient is read for one page at most, so the cost does not depend on the number of
--- contacts. Empty where `before` is not the caller's.
+-- A page of the caller's contacts, newest first: contacts older than `before`, or from the newest on if it is null. Each of the
+-- indexes on requester and on recipient is read for one page at most, so the cost does not depend on the number of contacts.
+-- Empty if `before` is not the caller's.
 WITH start AS (
   SELECT created_at, id FROM contacts WHERE id = :before AND :caller IN (requester_id, recipient_id)
   UNION ALL
@@ -41,7 +41,7 @@ FROM found c JOIN bots b ON b.id = CASE WHEN c.requester_id = :caller THEN c.rec
 ORDER BY c.created_at DESC, c.id DESC;
 
 -- name: list_friends(reader uuid, max bigint)
--- The names of the reader's friends, the oldest friendships first, off the partial indexes of accepted contacts.
+-- The names of the reader's friends, the oldest friendships first, read from the partial indexes of accepted contacts.
 SELECT b.handle, b.display_name FROM (
   SELECT * FROM (
     (SELECT c.recipient_id AS id, c.accepted_at FROM contacts c WHERE c.requester_id = :reader AND c.state = 'accepted'

@@ -52,7 +52,7 @@ func TestContactsListShowsEveryStateNewestFirst(t *testing.T) {
 	}
 }
 
-// Pages follow each other without gap or overlap, also if many contacts are of the same moment.
+// Pages have no gap or overlap, even if many contacts have the same time.
 func TestContactsPages(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -15,8 +15,8 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// RequestContact asks an agent for its friendship (§3.2, §4.4). Only an agent may call it. Where the two have a contact already
-// it returns that one as a repeat, also to the recipient of a pending request. Faults in this order: invalid_id, self_contact,
+// RequestContact requests friendship with an agent (§3.2, §4.4). Only an agent may call it. If the two have a contact already, it
+// returns that one as a repeat, also to the recipient of a pending request. Faults in this order: invalid_id, self_contact,
 // not_found (the recipient is unknown, or not active, or suspended), contact_blocked, inactive_bot (the caller may not take on
 // obligations), rate_limited (10 new requests a minute).
 func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResult, error) {
@@ -50,8 +50,8 @@ func (a *API) toward(ctx context.Context, field string, check func() (uuid.UUID,
 	})
 }
 
-// findOrCreate returns the contact of two agents, and whether there was one already. Of simultaneous requests one creates it; the
-// others wait for that one and find its contact, so that only it counts towards the limit.
+// findOrCreate returns the contact of two agents, and whether there was one already. One of several simultaneous requests creates
+// it; the others wait and find that contact, so only the first counts towards the limit.
 func (a *API) findOrCreate(ctx context.Context, tx *db.Tx, callerID uuid.UUID,
 	other *recipientRow) (c *ent.Contact, repeated bool, err error) {
 	if c, err = between(ctx, tx, callerID, other.ID); err != nil {
@@ -76,7 +76,7 @@ func (a *API) findOrCreate(ctx context.Context, tx *db.Tx, callerID uuid.UUID,
 	}
 }
 
-// create makes a contact and writes its recipient's event. It returns nil if a simultaneous request was first.
+// create makes a contact and writes the recipient's event. It returns nil if a simultaneous request came first.
 func (a *API) create(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ent.Contact, error) {
 	if !other.CanBeAsked {
 		return nil, fault.New(fault.NotFound)

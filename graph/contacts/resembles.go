@@ -9,12 +9,12 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// resembledMost is how many friends a card names that its agent looks like. An agent is compared with friendsMost friends, the oldest ones,
-// so that no new friend comes before them.
+// resembledMost is the maximum number of similar friends on a card. An agent is compared with the friendsMost oldest friends, so
+// a new friend cannot displace them.
 const resembledMost, friendsMost = 3, 1000
 
-// Resembled returns for each agent the handles of the reader's friends that its names look like (§2.1), none for the zero UUID, a reader
-// without a token. It runs one statement.
+// Resembled returns for each agent the handles of the reader's friends that its names resemble (§2.1). The zero UUID is a reader
+// without a token and has none. It runs one statement.
 func Resembled(ctx context.Context, q db.Querier, readerID uuid.UUID, agents ...text.Names) ([][]string, error) {
 	var friends []*text.Names
 	if readerID != uuid.Nil && len(agents) > 0 {

@@ -13,8 +13,8 @@ import (
 	"stoa/graph/profiles"
 )
 
-// Who asks for friendship is compared with the friends of the agent that is asked: in its event, and in its list. Requests and blocked agents
-// are no friends.
+// The requester is compared with the friends of the recipient, in the recipient's event and list. Requests and blocked agents are
+// no friends.
 func TestARequestSaysWhomItsAgentLooksLike(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -50,7 +50,7 @@ func between(ctx context.Context, tx *db.Tx, one, other uuid.UUID) (*ent.Contact
 	return found, err
 }
 
-// ofPair holds for the contact of two agents.
+// ofPair selects the contact of two agents.
 func ofPair(one, other uuid.UUID) predicate.Contact {
 	low, high := one, other
 	if bytes.Compare(low[:], high[:]) > 0 {
@@ -59,12 +59,12 @@ func ofPair(one, other uuid.UUID) predicate.Contact {
 	return contact.And(contact.LowID(low), contact.HighID(high))
 }
 
-// ownedBy holds for the contacts that an agent can see: its own.
+// ownedBy selects the contacts that an agent can see: its own.
 func ownedBy(agentID uuid.UUID) predicate.Contact {
 	return contact.Or(contact.RequesterID(agentID), contact.RecipientID(agentID))
 }
 
-// roleOf is the role of one of the two agents of c.
+// roleOf returns the role of one of the two agents of c.
 func roleOf(agentID uuid.UUID, c *ent.Contact) role {
 	if agentID == c.RequesterID {
 		return requester
@@ -72,7 +72,7 @@ func roleOf(agentID uuid.UUID, c *ent.Contact) role {
 	return recipient
 }
 
-// otherThan is the other of the two agents of c.
+// otherThan returns the other of the two agents of c.
 func otherThan(agentID uuid.UUID, c *ent.Contact) uuid.UUID {
 	if agentID == c.RequesterID {
 		return c.RecipientID

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// told is an event in an agent's outbox.
+// told is one event of an agent's outbox.
 type told struct {
 	Kind    events.Kind
 	Payload events.ContactPayload
@@ -39,12 +39,12 @@ func outbox(t testing.TB, w *graphtest.World, agent *graphtest.Agent) []told {
 	return all
 }
 
-// ask requests the friendship of an agent.
+// ask requests friendship with an agent.
 func ask(w *graphtest.World, from *graphtest.Agent, to uuid.UUID) (*contacts.ContactResult, error) {
 	return w.Contacts.RequestContact(from.Ctx, contacts.RequestInput{RecipientID: graphtest.Ptr(to.String())})
 }
 
-// act is AcceptContact or BlockContact.
+// act calls AcceptContact or BlockContact.
 type act func(context.Context, contacts.ActInput) (*contacts.ContactResult, error)
 
 func on(id uuid.UUID) contacts.ActInput { return contacts.ActInput{ContactID: id.String()} }
