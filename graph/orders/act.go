@@ -13,11 +13,11 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// OrderAct takes an order one step further: the action of the path, by its row of the table in state.go (§3.1, §4.7). Only one
-// of the two participants may call it. The order of checks: the form of the fields (not_found for an unknown action,
-// invalid_id, invalid_input), the stored result of an identical request or idempotency_conflict, not_found, the role (forbidden,
+// OrderAct applies an action to an order, by the row of the action in the table of state.go (§3.1, §4.7). Only one of the two
+// participants may call it. The order of checks: the form of the fields (not_found for an unknown action, invalid_id,
+// invalid_input), the stored result of an identical request or idempotency_conflict, not_found, the role (forbidden,
 // counterparty_required), version_conflict, state_conflict or refund_not_proposed, immutable_attachments, invalid_input for the
-// customer's missing confirmation, what the action needs (friendship_required, participant_inactive, deadline_passed,
+// customer's missing confirmation, the action's guards (friendship_required, participant_inactive, deadline_passed,
 // refund_proposal_exists), price_changed, the files (invalid_attachment, attachment_already_bound), and the money
 // (insufficient_funds, ledger_conflict).
 func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
@@ -30,7 +30,7 @@ func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 		return nil, err
 	}
 	run := once.Attempt[OrderResult]
-	if len(c.results) > 0 { // files are bound by a statement of their own
+	if len(c.results) > 0 { // a separate statement binds files
 		run = once.Do[OrderResult]
 	}
 	return run(ctx, a.DB, named("lock_order"), []any{c.orderID, v.BotID, c.obliges()}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
@@ -38,7 +38,7 @@ func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 	})
 }
 
-// decideAct reads what decides an action, decides, and writes.
+// decideAct reads the snapshot of an action, decides, and writes.
 func (a *API) decideAct(ctx context.Context, tx *db.Tx, c command, op once.Request) (*OrderResult, error) {
 	read, err := db.One[struct {
 		once.Stored
@@ -56,7 +56,7 @@ func (a *API) decideAct(ctx context.Context, tx *db.Tx, c command, op once.Reque
 		return made, err
 	}
 	s := &read.snapshot
-	// The ledger decides whether the customer can pay. The history of an order does not run backwards.
+	// The ledger decides whether the customer can pay. Times in the history of an order never decrease.
 	s.Covered = true
 	if s.UpdatedAt.After(s.Now) {
 		s.Now = s.UpdatedAt
@@ -79,7 +79,7 @@ func (a *API) decideAct(ctx context.Context, tx *db.Tx, c command, op once.Reque
 	return a.commit(ctx, tx, named("step_order"), c.obliges(), s, next, op, c.money)
 }
 
-// refuse is the order of checks of §3.1, up to the money.
+// refuse runs the checks of §3.1 in their order, up to the money.
 func (c command) refuse(s *snapshot, op once.Request) error {
 	if err := c.refuseRole(&s.row, op.Agent); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// bodies that an action refuses by their form alone, whatever the order is.
+// A malformed body is refused with the names of its wrong fields, in any state of the order.
 func TestActNamesEveryWrongField(t *testing.T) {
 	t.Parallel()
 	s := sharedPair(t)
@@ -65,7 +65,7 @@ func TestActOnUnknownOrder(t *testing.T) {
 	graphtest.Refused(t, fault.NotFound)(s.Orders.OrderAct(s.customer.Ctx, in))
 }
 
-// What is checked behind role, version and state, and in which order.
+// The order of the checks after role, version and state.
 func TestAcceptRefusals(t *testing.T) {
 	t.Parallel()
 	file := func(in *orders.ActInput) { in.ResultAttachmentIDs = []string{} }
@@ -117,7 +117,7 @@ func TestAcceptRefusals(t *testing.T) {
 	}
 }
 
-// preventAccept makes the offers of the two unacceptable.
+// preventAccept makes it impossible to accept offers of the two.
 func (s *pair) preventAccept(what string) {
 	s.t.Helper()
 	switch what {

@@ -1,17 +1,16 @@
-// Package orders is work that one agent buys from another: offer, reserve, work, acceptance or refund (§2.6, §3.1, §4.7).
+// Package orders implements work that one agent buys from another: offer, reserve, work, acceptance or refund (§2.6, §3.1, §4.7).
 //
 // The life of an order is the table in state.go; nothing else changes a state. An operation reads a snapshot, decides by that
 // table, and writes by one statement (orders.sql): the new state, its event, the money, the stored result and the announcements
-// to both participants, or nothing of it. If that does not succeed at once it is decided again under locks (package once), which are
-// taken in the order contact, order, wallets. An offer rests on a friendship, so a
-// block waits for a create or accept under way and refuses every later one.
+// to both participants, or nothing. If that does not succeed at once, it decides again under locks (package once), taken in the
+// order contact, order, wallets. An offer requires a friendship, so a block waits for a running create or accept and prevents
+// every later one.
 //
-// Functions of the database: stoa_order_befriended, which locks a friendship and then looks at it, and stoa_post of package
-// wallet.
+// Functions of the database: stoa_order_befriended, which locks a friendship and then reads it, and stoa_post of package wallet.
 //
 // Operations are idempotent (§4.7): a result is stored under the agent and its operation_id together with a hash of the request.
-// Of identical requests at once one acts and the others get its stored result; a changed one is idempotency_conflict.
-// Failures store nothing. Third parties see nothing of an order, not even that it exists.
+// One of several identical concurrent requests acts and the others get its stored result; a changed request is
+// idempotency_conflict. Failures store nothing. Third parties cannot see that an order exists.
 package orders
 
 import (

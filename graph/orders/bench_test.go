@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// BenchmarkCycle is the life of an order from offer to payment: five operations.
+// BenchmarkCycle takes an order from offer to payment: five operations.
 func BenchmarkCycle(b *testing.B) {
 	w := graphtest.New(b)
 	var pairs atomic.Int64
@@ -36,7 +36,7 @@ func BenchmarkCycle(b *testing.B) {
 	b.ReportMetric(float64(b.N*5)/b.Elapsed().Seconds(), "operations/s")
 }
 
-// BenchmarkRepeat is an accept whose answer was lost.
+// BenchmarkRepeat repeats an accept.
 func BenchmarkRepeat(b *testing.B) {
 	s := newPair(b)
 	in := command(s.offer(true), orders.Accept)

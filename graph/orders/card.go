@@ -10,20 +10,20 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// feeMode says that the fee comes on top of the contractor's reward (§2.6).
+// feeMode means that the fee is added to the contractor's reward (§2.6).
 const feeMode = "on_top"
 
 // Card is an order as one of its two participants sees it (§2.6). Amounts are in minor units.
 type Card struct {
 	ID uuid.UUID `json:"id"`
-	// State is one of §3.1's eight.
+	// State is one of the eight states of §3.1.
 	State string `json:"state"`
 	// Version counts from 1; every operation adds 1 and expects the one it read.
 	Version     int       `json:"version"`
 	Title       string    `json:"title"`
 	Description string    `json:"description"`
 	Deadline    time.Time `json:"deadline"`
-	// AmountMinor is the contractor's reward, TotalMinor what the customer pays.
+	// AmountMinor is the contractor's reward, TotalMinor the price for the customer.
 	AmountMinor       int64        `json:"amount_minor"`
 	FeeMinor          int64        `json:"fee_minor"`
 	TotalMinor        int64        `json:"total_minor"`

@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// An answer goes out as it is stored.
+// An answer is sent as it is stored.
 func TestAnswerIsTheStoredOne(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)

@@ -20,10 +20,11 @@ type OrderResult struct {
 	Order *Card `json:"order"`
 }
 
-// commit writes all that a step leaves behind by one statement, openOrder or stepOrder: the order, its history, the stored
-// answer, the events of both participants, which hold no terms, sums or files, and the money. obliges makes the statement check
-// the conditions of a new obligation: the agents' states, the time and the fee rate are not locked. Faults: insufficient_funds,
-// ledger_conflict; once.ErrStale if the snapshot no longer holds, or if a concurrent request took the operation id.
+// commit writes all effects of a step by one statement, open_order or step_order: the order, its history, the stored answer, the
+// events of both participants, which hold no terms, sums or files, and the money. obliges makes the statement check the
+// conditions of a new obligation, because the agents' states, the time and the fee rate are not locked. Faults:
+// insufficient_funds, ledger_conflict; once.ErrStale if the snapshot no longer holds, or if a concurrent request took the
+// operation id.
 func (a *API) commit(
 	ctx context.Context, tx *db.Tx, statement *db.Statement, obliges bool, s *snapshot, done step, op once.Request, money posting,
 ) (*OrderResult, error) {
@@ -54,7 +55,7 @@ func (a *API) commit(
 	return made, nil
 }
 
-// commitArgs are the arguments of openOrder and stepOrder.
+// commitArgs returns the arguments of open_order and step_order.
 func (s *snapshot) commitArgs(opens, obliges bool, done step, op once.Request, answer string, money posting) ([]any, error) {
 	after, err := s.written(opens)
 	if err != nil {

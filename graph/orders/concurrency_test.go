@@ -17,7 +17,7 @@ type answer struct {
 	err    error
 }
 
-// code of the fault, empty for a result.
+// code returns the code of the fault, or the empty string for a result.
 func (a answer) code() fault.Code {
 	if a.err == nil {
 		return ""
@@ -25,7 +25,7 @@ func (a answer) code() fault.Code {
 	return fault.From(a.err).Code
 }
 
-// concurrently runs requests at once and returns their answers in order.
+// concurrently runs requests concurrently and returns their answers in order.
 func concurrently(requests ...func() (*orders.OrderResult, error)) []answer {
 	answers := make([]answer, len(requests))
 	graphtest.AtOnce(len(requests), func(i int) error {
@@ -40,7 +40,7 @@ func (s *pair) actRequest(by *graphtest.Agent, in orders.ActInput) func() (*orde
 	return func() (*orders.OrderResult, error) { return s.Orders.OrderAct(by.Ctx, in) }
 }
 
-// requireOneActed requires that of identical requests one acted and the others got its body.
+// requireOneActed requires that exactly one of several identical requests acted and the others got its body.
 func requireOneActed(t *testing.T, answers []answer) {
 	t.Helper()
 	acted := 0
@@ -85,7 +85,7 @@ func TestTwentyIdenticalRequestsAtOnce(t *testing.T) {
 	s.requireSoundLedger()
 }
 
-// Of different actions on the same version at once one is taken; the order has another version then.
+// If different actions on the same version run concurrently, one succeeds; the order then has another version.
 func TestOneOfTwoActionsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := sharedPair(t)
@@ -130,7 +130,7 @@ func TestAcceptsAtOnceNeverOverdraw(t *testing.T) {
 	requests := make([]func() (*orders.OrderResult, error), 12)
 	for i := range requests {
 		in := s.terms(false)
-		in.AmountMinor = graphtest.Ptr[int64](90_909) // 100,000 with the fee: five fit
+		in.AmountMinor = graphtest.Ptr[int64](90_909) // 100,000 with the fee: the balance covers five
 		made := graphtest.Got(s.Orders.CreateOrder(s.contractor.Ctx, in))(t)
 		requests[i] = s.actRequest(s.customer, command(made.Order, orders.Accept))
 	}
@@ -147,7 +147,7 @@ func TestAcceptsAtOnceNeverOverdraw(t *testing.T) {
 	s.requireSoundLedger()
 }
 
-// Orders both ways between two agents, accepted, closed and blocked at once, neither deadlock nor lose money.
+// Concurrent orders both ways between two agents, accepted, closed and blocked, neither deadlock nor lose money.
 func TestOrdersBothWaysAtOnce(t *testing.T) {
 	t.Parallel()
 	s := sharedPair(t)

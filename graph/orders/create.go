@@ -18,7 +18,7 @@ import (
 // created is the name of an order's first step in the history.
 const created = "create"
 
-// createSnapshot is everything that decides an offer, read by one statement.
+// createSnapshot holds the facts that decide an offer, read by one statement.
 type createSnapshot struct {
 	once.Stored
 	// Now is the database clock.
@@ -58,7 +58,7 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 	})
 }
 
-// decideCreate reads what decides an offer, decides, and writes.
+// decideCreate reads the snapshot of an offer, decides, and writes.
 func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID, op once.Request) (*OrderResult, error) {
 	read, err := db.One[createSnapshot](ctx, tx.SQL, named("select_for_create"), op.Agent, f.counterpart, op.ID, f.serviceID, f.contractor(op.Agent))
 	if err != nil {
@@ -101,7 +101,7 @@ func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID
 	return a.commit(ctx, tx, named("open_order"), true, s, step{action: created, by: op.Agent, at: s.Now}, op, posting{})
 }
 
-// price is that of an offer, whose deadline, counterpart and service are judged around it.
+// price returns the price of an offer. It also checks the deadline before the price, and counterpart and service after it.
 func (f offer) price(read *createSnapshot) (Quote, error) {
 	if !f.deadline.After(read.Now) {
 		return Quote{}, fault.Field(fault.InvalidInput, "deadline", input.ErrPast.Error())

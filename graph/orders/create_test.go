@@ -80,7 +80,7 @@ func TestCreateKeepsTermsAsSent(t *testing.T) {
 	require.EqualValues(t, 2, s.Count("SELECT count(DISTINCT recipient_id) FROM events WHERE kind = 'order.changed'"))
 }
 
-// Each refusal of a well-formed offer, and which comes first where several hold.
+// Each refusal of a well-formed offer, and the first one if several apply.
 func TestCreateRefusals(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
@@ -133,7 +133,7 @@ func TestCreateRefusals(t *testing.T) {
 	require.Zero(t, s.Count("SELECT count(*) FROM events WHERE kind = 'order.changed'"))
 }
 
-// Neither side may take on an order while it is not active, whichever of the two it is and for whatever reason.
+// Neither participant may take on an order while it is inactive, for any reason.
 func TestInactiveParticipants(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{

@@ -10,16 +10,16 @@ import (
 	"stoa/ent/order"
 )
 
-// ends are the states that nothing leaves.
+// ends are the final states.
 var ends = []order.State{order.StateClosed, order.StateCancelled, order.StateRejected}
 
-// bodies names what an action's body holds beside operation_id and expected_version.
+// bodies names the members of an action's body besides operation_id and expected_version.
 var bodies = map[payload]string{
 	noPayload: "", confirmationPayload: "`confirmed_total_minor` (from the customer)",
 	resultPayload: "`result_text`, `result_attachment_ids` or both", reasonPayload: "`reason`",
 }
 
-// Document is a page about the life of an order, made from the table of transitions. docs/orders.md and /orders.md hold it.
+// Document returns the page about the life of an order, made from the table of transitions: docs/orders.md and /orders.md.
 func Document() string {
 	return `# Orders
 
@@ -43,7 +43,7 @@ left to right, the money.
 `
 }
 
-// diagram is the table of transitions as a state diagram.
+// diagram returns the table of transitions as a state diagram.
 func diagram() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n    [*] --> offered: create\n    [*] --> funded: select (customer of a task)\n")
@@ -58,7 +58,7 @@ func diagram() string {
 	return b.String()
 }
 
-// actionTable is the table of transitions as a table to read, an action a row.
+// actionTable returns the table of transitions as a Markdown table with a row for each action.
 func actionTable() string {
 	var b strings.Builder
 	b.WriteString("| action | who | from | to | needs | body | money |\n| --- | --- | --- | --- | --- | --- | --- |\n")
@@ -76,7 +76,7 @@ func actionTable() string {
 	return b.String()
 }
 
-// RoleTable is a Markdown table of the actions that customer and contractor have in each state.
+// RoleTable returns a Markdown table of the actions that customer and contractor have in each state.
 func RoleTable() string {
 	customer, contractor := uuid.UUID{1}, uuid.UUID{2}
 	var b strings.Builder
@@ -97,7 +97,7 @@ func RoleTable() string {
 	return b.String()
 }
 
-// states are those of the table, in the order in which an order reaches them.
+// states returns the states of the table, in the order in which an order reaches them.
 func states() []order.State {
 	var all []order.State
 	add := func(state order.State) {
@@ -111,7 +111,7 @@ func states() []order.State {
 	return append(all, ends...)
 }
 
-// actionsOf lists what a participant may do in an order's state, as code.
+// actionsOf lists the actions of a participant in an order's state, formatted as code.
 func actionsOf(o *row, caller uuid.UUID) string {
 	var words []string
 	for _, t := range transitions {

@@ -16,7 +16,7 @@ var rewrite = flag.Bool("write", false, "write docs/orders.md anew instead of co
 
 const document = "../../docs/orders.md"
 
-// The document says what the table says.
+// The document agrees with the table.
 func TestDocumentMatchesTable(t *testing.T) {
 	t.Parallel()
 	if *rewrite {
@@ -27,7 +27,7 @@ func TestDocumentMatchesTable(t *testing.T) {
 	require.Equal(t, Document(), string(got), "run: go test ./graph/orders -run Document -write")
 }
 
-// A list of all orders merges those of every state.
+// A list of all orders merges the orders of every state.
 func TestListNamesEveryState(t *testing.T) {
 	t.Parallel()
 	_, rest, _ := strings.Cut(named("list_orders").Text, "'{")
@@ -58,7 +58,7 @@ func TestRoleTableIsTheStateTable(t *testing.T) {
 	require.Contains(t, rows, "| `offered` by the contractor | `accept`, `reject` | `cancel` |")
 }
 
-// What the rest of the package takes for granted about the table.
+// The properties of the table that the rest of the package relies on.
 func TestStateTableIsConsistent(t *testing.T) {
 	t.Parallel()
 	seen := map[Action]bool{}

@@ -20,11 +20,10 @@ const selected = "select"
 
 // Purchase is a request for an order that begins funded.
 type Purchase struct {
-	// OperationID makes the request idempotent; it is of the same space as those of offers and actions.
+	// OperationID makes the request idempotent; offers and actions use the same space of ids.
 	OperationID uuid.UUID
 	TaskID      uuid.UUID
-	// Body is the input as it was sent, its ids in canonical form, with omitzero members; another one under the same id is
-	// another request.
+	// Body is the sent input with ids in canonical form and omitzero members; another body under the same id is another request.
 	Body any
 }
 
@@ -38,10 +37,10 @@ type Deal struct {
 	At time.Time
 }
 
-// FundOrder makes an order that is funded from the start, at version 1, without an offer before it (§4.9). Only an agent may call
-// it, who becomes author and customer. agree runs inside the transaction, once it is known that nothing is stored under the
-// operation: it locks and judges what the deal rests on, and writes what follows from it. Its locks come before those of wallets.
-// Faults in this order: unauthorized, idempotency_conflict, those of agree, insufficient_funds, ledger_conflict.
+// FundOrder makes an order that is funded from the start, at version 1, without an offer (§4.9). Only an agent may call it; it
+// becomes author and customer. agree runs inside the transaction if no answer is stored under the operation: it locks and checks
+// the conditions of the deal, and writes its other effects. It takes its locks before the wallets are locked. Faults in this
+// order: unauthorized, idempotency_conflict, the faults of agree, insufficient_funds, ledger_conflict.
 func (a *API) FundOrder(
 	ctx context.Context, p Purchase, agree func(ctx context.Context, tx *db.Tx, orderID uuid.UUID) (*Deal, error),
 ) (*OrderResult, error) {
@@ -67,7 +66,7 @@ func (a *API) FundOrder(
 	})
 }
 
-// snapshot is the order that a deal makes.
+// snapshot returns the order that a deal makes.
 func (d *Deal) snapshot(id, taskID uuid.UUID) *snapshot {
 	return &snapshot{Customer: d.Customer, Contractor: d.Contractor, Now: d.At, row: row{
 		ID: id, CreatedAt: d.At, UpdatedAt: d.At, State: order.StateFunded, Version: 1, FundedAt: &d.At, TaskID: &taskID,
@@ -78,7 +77,7 @@ func (d *Deal) snapshot(id, taskID uuid.UUID) *snapshot {
 	}}
 }
 
-// stored returns the stored answer of a request that reads nothing else along with it, nil if there is none.
+// stored reads the stored answer of a request alone; it returns nil if there is none.
 func stored(ctx context.Context, q db.Querier, op once.Request) (*OrderResult, error) {
 	kept, err := db.One[once.Stored](ctx, q, named("find_operation"), op.Agent, op.ID)
 	if errors.Is(err, sql.ErrNoRows) {

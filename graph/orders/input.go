@@ -113,7 +113,7 @@ type command struct {
 	expectedVersion      int64
 	confirmedTotal       *int64
 	resultText, reason   *string
-	// results are the files delivered; fixed reports that files were sent with an action that can fix none.
+	// results are the files delivered; fixed reports that files were sent with an action that takes none.
 	results []uuid.UUID
 	fixed   bool
 }
@@ -192,7 +192,7 @@ func (p payload) check(f input.Fields, in ActInput) {
 	}
 }
 
-// template adds to an action's body what the caller has to send besides: a value where the server knows it, else null.
+// template adds the other required members to an action's body: the value if the server knows it, else null.
 func (p payload) template(body map[string]any, o *row, caller uuid.UUID) {
 	switch p {
 	case confirmationPayload:

@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// An order records its steps, whichever side made the offer.
+// An order records its steps, for an offer of either side.
 func TestOrderRecordsItsSteps(t *testing.T) {
 	t.Parallel()
 	s := sharedPair(t)
@@ -124,7 +124,7 @@ func TestCardOfAnOffer(t *testing.T) {
 	require.Equal(t, &want, s.read(s.contractor, made.ID).Order)
 }
 
-// The template of an action holds what its body needs, null where only the caller knows it.
+// The template of an action holds the required members of its body, null if only the caller knows the value.
 func TestTemplatesOfActions(t *testing.T) {
 	t.Parallel()
 	s := sharedPair(t)
@@ -154,7 +154,7 @@ func TestTemplatesOfActions(t *testing.T) {
 	require.Equal(t, map[string]map[string]any{"approve-refund": with(4, nil)}, fields(s.read(s.customer, card.ID).Order))
 }
 
-// A refusal for the state or the version says how the order stands.
+// A refusal for the state or the version names the current one.
 func TestConflictsSayHowTheOrderStands(t *testing.T) {
 	t.Parallel()
 	s := sharedPair(t)

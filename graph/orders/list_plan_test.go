@@ -8,8 +8,8 @@ import (
 	"stoa/graph/orders"
 )
 
-// A page of the orders in one state reads what a page of all orders does, and that finds the end of each role and state and reads the
-// orders of the page, however many the agent has.
+// A page of one state reads about as much as a page of all orders: the start of each role and state in the index, and the orders
+// of the page, however many orders the agent has.
 func TestListsReadOnePage(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)

@@ -27,7 +27,7 @@ func TestMyOrdersNewestFirst(t *testing.T) {
 	third := s.Agent()
 	s.Befriend(third, s.customer)
 	back := &pair{World: s.World, t: t, customer: s.contractor, contractor: s.customer}
-	var mine []uuid.UUID // newest first, the two being customer and contractor by turns
+	var mine []uuid.UUID // newest first; the two alternate as customer and contractor
 	for i := range 23 {
 		mine = append([]uuid.UUID{[]*pair{s, back}[i%2].offer(i%3 > 0).ID}, mine...)
 	}

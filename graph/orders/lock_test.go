@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// async runs a request beside the test.
+// async runs a request in the background.
 func async(request func() (*orders.OrderResult, error)) <-chan answer {
 	done := make(chan answer, 1)
 	go func() {
@@ -21,7 +21,7 @@ func async(request func() (*orders.OrderResult, error)) <-chan answer {
 	return done
 }
 
-// A block that is under way decides: what rests on the friendship waits for it and is refused.
+// If a block comes first, an operation that needs the friendship waits for it and is refused.
 func TestCreateAndAcceptWaitForBlock(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
@@ -37,7 +37,7 @@ func TestCreateAndAcceptWaitForBlock(t *testing.T) {
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM orders"))
 }
 
-// What rests on the friendship and is under way goes first: the block waits for it.
+// If an operation that needs the friendship comes first, the block waits for it.
 func TestBlockWaitsForAccept(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
@@ -56,13 +56,13 @@ func TestBlockWaitsForAccept(t *testing.T) {
 	require.Equal(t, "funded", s.read(s.customer, card.ID).Order.State)
 }
 
-// A request that repeats one under way waits for its result, even where it would be refused by now.
+// A repeat of a running request waits for its result, even if it would now be refused.
 func TestRepeatWaitsForFirst(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
 	terms := s.terms(true)
 	create := func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }
-	// The first waits at the index of operations, for a row that does not come about.
+	// The first waits at the index of operations, for a row that is rolled back.
 	other := graphtest.Got(s.DB.SQL.Pool.BeginTx(t.Context(), nil))(t)
 	graphtest.OK(t)(other.Exec(`INSERT INTO operations (id, created_at, bot_id, operation_id, request_hash, result)
 		VALUES (gen_random_uuid(), now(), $1, $2, '', '')`, s.customer.ID, *terms.OperationID))
@@ -91,7 +91,7 @@ func TestRepeatWaitsForFirst(t *testing.T) {
 	require.True(t, again.result.IsRepeat())
 }
 
-// A request that waited for an order sees the changes of the request before, not the state when the wait began.
+// A request that waited for an order sees the changes of the earlier request, not the state when the wait began.
 func TestSecondReadsWhatFirstCommitted(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// section31 is §3.1 as the specification has it, read by hand and not from the code: from, operation, who, to, and what moves.
+// section31 is a copy of §3.1 of the specification, not made from the code: from, operation, who, to, and the money that moves.
 const section31 = `
 offered     accept         recipient  funded       reserve
 offered     reject         recipient  rejected     -
@@ -43,11 +43,11 @@ func rows() []row {
 	return all
 }
 
-// place is a state that an order can be in, and how it gets there from an offer: steps as `role:action`.
+// place is a state of an order, and the steps from an offer to it, as `role:action`.
 type place struct {
 	name, state string
 	steps       []string
-	// proposer is who has proposed a refund.
+	// proposer is the participant that has proposed a refund.
 	proposer string
 }
 
@@ -149,8 +149,8 @@ func balancesAfter(kind string, before [2][2]int64) [2][2]int64 {
 	return after
 }
 
-// Every action in every state by either role in an order of either author, with the present and with a stale version, gives what
-// §3.1 says, and the card lists exactly what is permitted.
+// Every action in every state, by either role, in an order of either author, with the current and a stale version, has the
+// outcome of §3.1, and the card lists exactly the permitted actions.
 func TestEveryActionInEveryStateByEveryRole(t *testing.T) {
 	t.Parallel()
 	w := shared.World(t)
@@ -187,7 +187,7 @@ func TestEveryActionInEveryStateByEveryRole(t *testing.T) {
 	}
 }
 
-// requireTransition requires that an action takes an order where a row of §3.1 says.
+// requireTransition requires that an action changed an order as a row of §3.1 describes.
 func (s *pair) requireTransition(card *orders.Card, action orders.Action, caller string, to row) {
 	s.t.Helper()
 	before := [2][2]int64{s.balances(s.customer), s.balances(s.contractor)}

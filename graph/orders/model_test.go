@@ -39,7 +39,7 @@ func (d *modelOrder) role(agent int) string {
 	}
 }
 
-// done is an operation that took effect: how to ask for it again, and the body that it gave.
+// done is an operation that took effect: how to repeat it, and its body.
 type done struct {
 	again   func() (*orders.OrderResult, error)
 	changed func() (*orders.OrderResult, error)
@@ -102,7 +102,7 @@ func (m *model) refusal(d *modelOrder, action orders.Action, caller int, confirm
 	}
 }
 
-// expect says what an action must give.
+// expect returns the required outcome of an action.
 func (m *model) expect(d *modelOrder, action orders.Action, caller int, confirmed *int64, stale bool) (fault.Code, row) {
 	role := d.role(caller)
 	if role == "" {
@@ -135,10 +135,10 @@ func (m *model) apply(d *modelOrder, action orders.Action, caller int, to row) {
 	}
 }
 
-// pairs of author and counterpart: mostly such as were friends once, but also strangers and oneself.
+// pairs of author and counterpart: mostly friends or former friends, but also strangers and oneself.
 var pairs = [][2]int{{0, 1}, {1, 0}, {0, 2}, {2, 0}, {0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {1, 1}}
 
-// create draws an offer of anyone to anyone.
+// create draws a random offer between any two agents.
 func (m *model) create(t *rapid.T) {
 	pair := rapid.SampledFrom(pairs).Draw(t, "author and other")
 	author, other := pair[0], pair[1]
@@ -180,7 +180,7 @@ func (m *model) create(t *rapid.T) {
 	}
 }
 
-// act draws an action of anyone on any order: often one that is possible, but not always.
+// act draws a random action of any agent on any order; often it is possible.
 func (m *model) act(t *rapid.T) {
 	if len(m.all) == 0 {
 		t.Skip("no order yet")
@@ -216,7 +216,7 @@ func (m *model) act(t *rapid.T) {
 	}
 }
 
-// next draws who does what: what brings the order forward, something possible, or anything.
+// next draws an agent and its action: one that advances the order, a possible one, or any.
 func (m *model) next(t *rapid.T, d *modelOrder) (int, orders.Action) {
 	possible := m.possible(d)
 	forward := slices.DeleteFunc(slices.Clone(possible), func(n move) bool {
@@ -236,7 +236,7 @@ type move struct {
 	action orders.Action
 }
 
-// possible are the moves that the model permits now.
+// possible returns the moves that the model permits now.
 func (m *model) possible(d *modelOrder) []move {
 	var all []move
 	for _, caller := range []int{d.customer, d.contractor} {
@@ -249,7 +249,7 @@ func (m *model) possible(d *modelOrder) []move {
 	return all
 }
 
-// requireOutcome makes a request and requires the model's answer; what took effect is kept to be repeated.
+// requireOutcome makes a request and requires the model's answer; it keeps successful requests for repeats.
 func (m *model) requireOutcome(t *rapid.T, request, changed func() (*orders.OrderResult, error), code fault.Code) *orders.OrderResult {
 	made, err := request()
 	if code != "" {
@@ -264,7 +264,7 @@ func (m *model) requireOutcome(t *rapid.T, request, changed func() (*orders.Orde
 	return made
 }
 
-// repeat asks again for what was done, sometimes with a change.
+// repeat sends an earlier request again, sometimes changed.
 func (m *model) repeat(t *rapid.T) {
 	if len(m.done) == 0 {
 		t.Skip("nothing done yet")
@@ -282,7 +282,7 @@ func (m *model) repeat(t *rapid.T) {
 	require.Equal(t, before.body, string(raw))
 }
 
-// changeWorld changes what orders depend on.
+// changeWorld changes conditions that orders depend on.
 func (m *model) changeWorld(t *rapid.T) {
 	switch rapid.IntRange(0, 7).Draw(t, "what") {
 	case 0:
@@ -341,8 +341,8 @@ func (m *model) requireEqual(t *rapid.T) {
 	require.Equal(t, permitted, names(detail.Order))
 }
 
-// Whatever three agents try, and whatever happens around them, every answer is the plain model's, no money is lost or made, and
-// the ledger is sound.
+// For random operations of three agents and random changes around them, every answer equals the model's, no money is lost or
+// created, and the ledger is sound.
 func TestOrdersFollowModel(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

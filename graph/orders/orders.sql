@@ -19,7 +19,7 @@ WITH found AS MATERIALIZED (
 SELECT o.* FROM found JOIN stoa_order_cards o ON o.id = found.id ORDER BY o.created_at DESC, o.id DESC;
 
 -- name: list_orders_in_state(caller uuid, state text, skip bigint, max bigint)
--- As list_orders, of one state. One statement for both would be planned anew for each value.
+-- Like list_orders, for one state. One statement for both would be planned anew for each value.
 WITH found AS MATERIALIZED (
   SELECT id, created_at FROM (
     (SELECT id, created_at FROM orders WHERE customer_id = :caller AND state = :state::text
@@ -35,8 +35,8 @@ SELECT o.* FROM found JOIN stoa_order_cards o ON o.id = found.id ORDER BY o.crea
 SELECT request_hash, result FROM operations WHERE bot_id = :caller AND operation_id = :operation_id;
 
 -- name: select_for_create(caller uuid, counterpart uuid, operation_id uuid, service uuid, contractor uuid)
--- Everything that decides an offer. An unknown counterpart reads as a deleted one. listed: the service is one of the contractor's
--- that is in the catalogue, which a null service is not.
+-- The facts that decide an offer. An unknown counterpart reads as a deleted one. listed: the service is in the catalogue and
+-- belongs to the contractor; false for a null service.
 SELECT p.request_hash, p.result, stoa_now() AS now, s.fee_bps,
   EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
     AND f.low_id = least(:caller::uuid, :counterpart::uuid)
@@ -53,7 +53,7 @@ FROM settings s JOIN bots c ON s.id = 1 AND c.id = :caller LEFT JOIN bots k ON k
 LEFT JOIN operations p ON p.bot_id = :caller AND p.operation_id = :operation_id;
 
 -- name: select_for_act(order_id uuid, caller uuid, operation_id uuid)
--- Everything that decides an action.
+-- The facts that decide an action.
 SELECT p.request_hash, p.result, o.* FROM stoa_order_cards o
 LEFT JOIN operations p ON p.bot_id = :caller AND p.operation_id = :operation_id
 WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id);
@@ -64,7 +64,7 @@ WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id);
 SELECT pg_advisory_xact_lock(7061, hashtext(:caller::uuid::text || :operation_id::uuid::text));
 
 -- name: lock_for_create(caller uuid, counterpart uuid, operation_id uuid)
--- Waits as lock_operation does, and then keeps the friendship as it is until the transaction ends.
+-- Waits as lock_operation does, and then locks the friendship until the transaction ends.
 WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(7061, hashtext(:caller::uuid::text || :operation_id::uuid::text)))
 SELECT FROM contacts f
 WHERE (SELECT count(*) FROM turn) = 1
@@ -72,8 +72,8 @@ WHERE (SELECT count(*) FROM turn) = 1
 FOR SHARE OF f;
 
 -- name: lock_order(order_id uuid, caller uuid, obliges boolean)
--- Keeps an order, and for a new obligation the friendship, as they are until the transaction ends. The friendship is locked
--- first: the sub-select in the last condition runs before orders are read.
+-- Locks an order, and for a new obligation the friendship, until the transaction ends. The friendship is locked first: the
+-- sub-select in the last condition runs before orders are read.
 WITH friendship AS MATERIALIZED (
   SELECT FROM orders o JOIN contacts f
     ON f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)
@@ -87,7 +87,7 @@ FOR UPDATE OF o;
 -- text: recorded
 -- The end of a statement that has written an order (written) by a step (done): the stored result, the step of the history, the
 -- announcements and the money. Wallets are locked last: the outer SELECT reads operation and history before it posts. Result and
--- announcement come as text, because the driver writes bytes as twice as many digits.
+-- announcement are text, because the driver sends bytes as hexadecimal digits, twice as long.
 operation AS (
   INSERT INTO operations (id, created_at, bot_id, operation_id, request_hash, result)
   SELECT d.ids[1], w.updated_at, d.participant_id, d.operation_id, :hash, convert_to(:result, 'UTF8')
@@ -111,9 +111,9 @@ SELECT (
 ) FROM operation, history
 
 -- name: open_order(obliges boolean, after jsonb, done jsonb, hash bytea, result text, announcement text, transaction jsonb)
--- Writes a new order with the first step of its history, the stored result, the announcements and the money. An offer obliges:
--- it waits as lock_operation does, and writes nothing unless there is a friendship, both agents are active, the deadline is not
--- passed and the fee rate is the order's. An operation id that is taken by now fails at the unique index of operations.
+-- Writes a new order with the first step of its history, the stored result, the announcements and the money. An offer obliges: it
+-- waits as lock_operation does, and writes nothing unless there is a friendship, both agents are active, the deadline has not
+-- passed and the fee rate is the order's. If the operation id is now taken, it fails at the unique index of operations.
 WITH o AS MATERIALIZED (
   SELECT * FROM jsonb_populate_record(NULL::orders, :after)
 ), done AS MATERIALIZED (
@@ -133,9 +133,9 @@ WITH o AS MATERIALIZED (
 ), :recorded;
 
 -- name: step_order(obliges boolean, after jsonb, done jsonb, hash bytea, result text, announcement text, transaction jsonb)
--- Writes an order as it is after a step, with that step of its history, the stored result, the announcements and the money, and
--- nothing if the order is not at the version before. A step that obliges writes nothing either unless there is a friendship,
--- both agents are active and the deadline is not passed.
+-- Writes an order after a step, with that step of its history, the stored result, the announcements and the money, or nothing if
+-- the order does not have the version before the step. A step that obliges also writes nothing unless there is a friendship, both
+-- agents are active and the deadline has not passed.
 WITH n AS MATERIALIZED (
   SELECT * FROM jsonb_populate_record(NULL::orders, :after)
 ), done AS MATERIALIZED (

@@ -7,16 +7,16 @@ import (
 	"stoa/ent/order"
 )
 
-// Possible says what the participants of an order can do next, and whose turn it is.
+// Possible holds the next possible actions of the participants of an order, and whose turn it is.
 type Possible struct {
-	// Customer and Contractor are the actions of each, whether or not it is suspended. The conditions of taking on an obligation
-	// (a friendship, credits, a deadline) are not looked at.
+	// Customer and Contractor are the actions of each, even if it is suspended. The conditions of a new obligation (a friendship,
+	// credits, a deadline) are not checked.
 	Customer, Contractor []Action
-	// Turn is the participant whose action leads on; nil if it is either's, or the order has ended.
+	// Turn is the participant whose action advances the order; nil if either can, or the order has ended.
 	Turn *uuid.UUID
 }
 
-// PossibleFor reads it from the state table. It does not check the caller.
+// PossibleFor reads Possible from the state table. It does not check the caller.
 func PossibleFor(o *ent.Order) Possible {
 	r := &row{
 		CustomerID: o.CustomerID, ContractorID: o.ContractorID, AuthorID: o.AuthorID, State: o.State, RefundProposedBy: o.RefundProposedBy,
@@ -38,7 +38,7 @@ func PossibleFor(o *ent.Order) Possible {
 	return p
 }
 
-// proposed reports whether the guards about a proposal of a refund hold.
+// proposed reports whether the guards on a refund proposal hold.
 func (t *transition) proposed(r *row) bool {
 	for _, g := range t.needs {
 		if (g == proposal || g == noProposal) && !g.holds(&snapshot{row: *r}) {
@@ -48,7 +48,7 @@ func (t *transition) proposed(r *row) bool {
 	return true
 }
 
-// turn is who leads an order on: the participant of the only action that does not end in a dispute.
+// turn returns the participant of the only action that does not lead to a dispute.
 func (o *row) turn() *uuid.UUID {
 	switch o.State {
 	case order.StateOffered:

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/orders"
 )
 
-// What operators read of the participants' possibilities is the state table.
+// The possible actions that operators see agree with the state table.
 func TestPossibilities(t *testing.T) {
 	t.Parallel()
 	customer, contractor := uuid.New(), uuid.New()

@@ -41,7 +41,7 @@ func Price(amountMinor, feeBps int64) (Quote, error) {
 	return q, nil
 }
 
-// Fee is the fee of a reward of at most 10^12, rounded half up.
+// Fee returns the fee of a reward of at most 10^12, rounded half up.
 func Fee(amountMinor, feeBps int64) int64 { return (amountMinor*feeBps + halfBps) / wholeBps }
 
 // QuoteInput is the body of a request for a quote.
@@ -78,7 +78,7 @@ func (a *API) QuoteOrder(ctx context.Context, in QuoteInput) (*QuoteResult, erro
 	return &QuoteResult{Quote: &q}, nil
 }
 
-// PriceChanged is the fault of a total that the customer confirmed and that is not, or no longer, the total of the price.
+// PriceChanged returns the fault of a confirmed total that differs from the current total of the price.
 func PriceChanged(totalMinor int64) *fault.Error {
 	return fault.Field(fault.PriceChanged, "confirmed_total_minor", "must be "+strconv.FormatInt(totalMinor, 10))
 }

@@ -12,12 +12,12 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// stopWrites locks a table so that an operation can take its locks, read and decide, and waits where it writes. What the test does
-// meanwhile lies between decision and write, and the answer must be the one for what is true then. What it does to an order or a
-// friendship makes the operation wait for that instead, before it reads.
+// stopWrites locks a table, so that an operation takes its locks, reads and decides, but waits before it writes. Changes that the
+// test makes meanwhile come between decision and write; the answer must be right after them. If the test changes an order or a
+// friendship, the operation waits for that change before it reads.
 const stopWrites = "LOCK TABLE orders IN SHARE MODE; "
 
-// count is one for an operation that took effect, which has no fault.
+// count is 1 for an operation that took effect, which has no fault.
 func count(code fault.Code) int64 {
 	if code == "" {
 		return 1
@@ -104,8 +104,8 @@ func TestStepAfterLostRace(t *testing.T) {
 	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM operations"))
 }
 
-// Of identical requests that were all decided upon before one of them wrote, one acts and the others get its stored result; of two
-// different steps one is taken.
+// If several identical requests decide before one of them writes, one acts and the others get its stored result. Of two different
+// steps one succeeds.
 func TestOneOfEqualDecisionsIsWritten(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
@@ -145,7 +145,7 @@ func (s *pair) decideBeforeWriting(requests ...func() (*orders.OrderResult, erro
 	return answers
 }
 
-// Of requests under one operation id that were decided upon at once, one acts and the others are idempotency_conflict.
+// If several requests under one operation id decide concurrently, one acts and the others are idempotency_conflict.
 func TestOperationIDLosesRace(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
@@ -160,7 +160,7 @@ func TestOperationIDLosesRace(t *testing.T) {
 	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM operations"), "of two offers, and one more")
 }
 
-// The time of a step is never before the step that it follows, however the clocks of two requests stand.
+// The time of a step is never before the step that it follows, even if the clocks of two requests differ.
 func TestEventTimesFollowVersions(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)

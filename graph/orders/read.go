@@ -30,7 +30,7 @@ type Event struct {
 	// Action is create, select or the action's name.
 	Action        string    `json:"action"`
 	ParticipantID uuid.UUID `json:"participant_id"`
-	// State and Version are those after the step.
+	// State and Version are the values after the step.
 	State     string    `json:"state"`
 	Version   int       `json:"version"`
 	CreatedAt time.Time `json:"created_at"`
@@ -57,7 +57,7 @@ func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
 	if err := loadFiles(ctx, a.DB.SQL, v.BotID, s); err != nil {
 		return nil, err
 	}
-	// A step taken between the two reads belongs to the next card.
+	// A step between the two reads belongs to the next card.
 	steps, err := a.DB.Ent.OrderEvent.Query().Where(orderevent.OrderID(id), orderevent.VersionLTE(s.Version)).
 		Order(orderevent.ByVersion()).All(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func newEvent(e *ent.OrderEvent) *Event {
 	}
 }
 
-// deepestPage of the list of orders (§8).
+// deepestPage is the last page of the list of orders (§8).
 const deepestPage = 1000
 
 // ListInput is the query of the list: `page` 1 to 1000, `page_size` 1 to 50, and `state`, one of an order's states.

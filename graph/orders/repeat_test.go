@@ -16,14 +16,14 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// body is an answer as it goes over the wire.
+// body is an answer as it is sent.
 func body(t *testing.T, answer *orders.OrderResult) string {
 	t.Helper()
 	raw := graphtest.Got(wire.Marshal(answer))(t)
 	return string(raw)
 }
 
-// A repeat gets the exact earlier body, however far the order has come, and whatever has become of its participants.
+// A repeat gets the exact earlier body, even if the order has moved on or its participants have changed.
 func TestRepeatsGetStoredBody(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
@@ -118,7 +118,7 @@ func TestChangedRepeatsConflict(t *testing.T) {
 	require.NoError(t, err, "the path is no part of the body")
 }
 
-// A UUID in either case is the same UUID, so a repeat that spells its ids otherwise is a repeat.
+// A UUID in either case is the same UUID, so a request that differs only in the case of its ids is a repeat.
 func TestIDsInUpperCaseAreARepeat(t *testing.T) {
 	t.Parallel()
 	s := sharedPair(t)
@@ -157,7 +157,7 @@ func TestOperationIDsBelongToTheAgent(t *testing.T) {
 	require.NotEqual(t, one.Order.ID, two.Order.ID)
 }
 
-// A refused operation leaves nothing, so the same id may succeed once its reason has gone.
+// A refused operation stores nothing, so the same id may succeed when the reason no longer applies.
 func TestFailuresStoreNothing(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)

@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// row is an order as the database keeps it. Statements read it by the db tags, and write it from what written returns.
+// row is an order as stored in the database. Statements read it by the db tags, and write it from the result of written.
 type row struct {
 	ID                  uuid.UUID      `db:"id" json:"id"`
 	CreatedAt           time.Time      `db:"created_at" json:"created_at"`
@@ -48,7 +48,7 @@ type row struct {
 	ClosedAt            *time.Time     `db:"closed_at" json:"closed_at"`
 }
 
-// written is the order as JSON, its members named as columns. A step does not hand over the texts, which it cannot change.
+// written returns the order as JSON, its members named like columns. A step leaves out the texts, which it cannot change.
 func (o *row) written(opens bool) ([]byte, error) {
 	after := *o
 	if !opens {
@@ -57,7 +57,7 @@ func (o *row) written(opens bool) ([]byte, error) {
 	return wire.Marshal(after)
 }
 
-// snapshot is an order with everything that decides about its actions, read by one statement.
+// snapshot is an order with the facts that decide its actions, read by one statement.
 type snapshot struct {
 	row
 	Customer   bots.BriefRow `db:"customer"`
@@ -77,7 +77,7 @@ type snapshot struct {
 	inputs, results []Attachment
 }
 
-// Attachment is a file of an order; both participants see it whole (§2.7).
+// Attachment is a file of an order; both participants see all of its record (§2.7).
 type Attachment = attachments.Card
 
 // loadFiles reads the files of those orders that have any, in one query. reader is one of the participants.
@@ -118,7 +118,7 @@ func (s *snapshot) resultsTarget() attachments.Target {
 	return attachments.Target{Use: attachments.AsOrderResult, ID: s.ID}
 }
 
-// alreadyBound reports that the files exist but serve something else; friendship and activity are checked before that.
+// alreadyBound reports whether the files exist but are bound to another record; friendship and activity are checked before that.
 func alreadyBound(err error) bool { return errors.Is(err, fault.New(fault.AttachmentAlreadyBound)) }
 
 func values(cards []*attachments.Card) []Attachment {

@@ -39,7 +39,7 @@ func pairIn(t testing.TB, w *graphtest.World) *pair {
 	return s
 }
 
-// shared is for tests that look at nothing but their own agents and change nothing else.
+// shared is for tests that read and change only their own agents.
 var shared graphtest.Shared
 
 // sharedPair makes two friends in the shared database.
@@ -54,10 +54,10 @@ func TestMain(m *testing.M) {
 	shared.Close()
 }
 
-// newID is a fresh id in the form a client sends.
+// newID returns a new id in the form that a client sends.
 func newID() *string { return graphtest.Ptr(uuid.NewString()) }
 
-// terms are a valid offer by the customer or, without confirmed total, by the contractor.
+// terms returns a valid offer by the customer or, without a confirmed total, by the contractor.
 func (s *pair) terms(byCustomer bool) orders.CreateInput {
 	in := orders.CreateInput{
 		OperationID: newID(), Title: graphtest.Ptr("A sonnet"), Description: graphtest.Ptr("Fourteen lines."),

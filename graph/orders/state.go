@@ -29,28 +29,28 @@ const (
 	ApproveRefund Action = "approve-refund"
 )
 
-// transition is one row of the state table: who may do what in which states, and what follows.
+// transition is one row of the state table: an action, who may take it in which states, and its effects.
 type transition struct {
 	action Action
-	// who may do it, in whatever state the order is.
+	// who may take the action, in any state.
 	who party
-	// from are the states in which it may be done.
+	// from are the states in which the action is possible.
 	from []order.State
 	to   order.State
 	// takes is the content of the body besides operation_id and expected_version.
 	takes payload
-	// needs must hold as well, in the order in which they are checked.
+	// needs are the guards, in the order in which they are checked.
 	needs []*guard
-	// money moves with it.
+	// money is the posting of the action.
 	money posting
-	// apply sets what the order keeps of the step, beside its state and version.
+	// apply sets the fields that the step changes, besides state and version.
 	apply func(o *row, s step)
 	// stateFaults are the codes, by state, of a refusal that is not state_conflict.
 	stateFaults map[order.State]fault.Code
 }
 
-// offered are the states before anything is agreed, working those in which the order is carried out and undisputed, holding those
-// in which the full price is reserved.
+// offered are the states before an agreement, working the undisputed states of work, holding the states in which the full price
+// is reserved.
 var (
 	offered = []order.State{order.StateOffered}
 	working = []order.State{order.StateFunded, order.StateInProgress, order.StateDelivered}
@@ -90,7 +90,7 @@ var transitions = []transition{
 	},
 }
 
-// party is who may do something to an order, and the 403 that the other participant gets.
+// party is who may take an action, and the 403 that the other participant gets.
 type party struct {
 	name    string
 	is      func(o *row, caller uuid.UUID) bool
@@ -104,7 +104,7 @@ var (
 	customer   = party{"customer", func(o *row, caller uuid.UUID) bool { return o.CustomerID == caller }, fault.Forbidden}
 	contractor = party{"contractor", func(o *row, caller uuid.UUID) bool { return o.ContractorID == caller }, fault.Forbidden}
 	either     = party{"either participant", func(*row, uuid.UUID) bool { return true }, fault.Forbidden}
-	// otherOfProposal is either participant while there is no proposal: the guard says then that it is missing.
+	// otherOfProposal is either participant while there is no proposal: then the guard reports that it is missing.
 	otherOfProposal = party{"other party of the proposal", func(o *row, caller uuid.UUID) bool {
 		return o.RefundProposedBy == nil || *o.RefundProposedBy != caller
 	}, fault.CounterpartyRequired}
@@ -174,7 +174,7 @@ type step struct {
 	reason         *string
 }
 
-// setFunded sets when the price was reserved, and the total where the customer confirmed it just now.
+// setFunded sets when the price was reserved, and the total if the customer has just confirmed it.
 func setFunded(o *row, s step) {
 	o.FundedAt = &s.at
 	if s.by == o.CustomerID {
@@ -216,7 +216,7 @@ func find(action Action) *transition {
 	return &transitions[i]
 }
 
-// refuseRole refuses a caller whose action this is not; it comes before version and state.
+// refuseRole refuses a caller that may not take the action; it comes before version and state.
 func (t *transition) refuseRole(o *row, caller uuid.UUID) error {
 	if !t.who.is(o, caller) {
 		return fault.New(t.who.refusal).Say("Only the " + t.who.name + " may " + string(t.action) + ".")
@@ -234,7 +234,7 @@ func (t *transition) refuseState(o *row) error {
 	return fault.New(fault.StateConflict).Say(fmt.Sprintf("The order is %s; %s is for one that is %s.", o.State, t.action, or(t.from)))
 }
 
-// or lists states as people read them.
+// or joins states by "or".
 func or(states []order.State) string {
 	names := make([]string, len(states))
 	for i, state := range states {
@@ -253,11 +253,11 @@ func (t *transition) refuseNeeds(s *snapshot) error {
 	return nil
 }
 
-// obliges reports that the action takes on a new obligation, which rests on what others may change meanwhile.
+// obliges reports whether the action takes on a new obligation, whose conditions others may change concurrently.
 func (t *transition) obliges() bool { return slices.Contains(t.needs, friends) }
 
-// permits reports whether the caller's next request could be this one: none of refuseRole, refuseState and refuseNeeds would refuse
-// it. It makes no refusals, because a card asks it for each action.
+// permits reports whether none of refuseRole, refuseState and refuseNeeds would refuse the caller. It builds no faults, because a
+// card calls it for each action.
 func (t *transition) permits(s *snapshot, caller uuid.UUID) bool {
 	return t.who.is(&s.row, caller) && slices.Contains(t.from, s.State) &&
 		!slices.ContainsFunc(t.needs, func(g *guard) bool { return !g.holds(s) })
