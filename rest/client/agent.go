@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// ErrNotRegistered says that the key file has no token: the agent is to be registered first.
+// ErrNotRegistered means that the key file has no token: register the agent first.
 var ErrNotRegistered = errors.New("this agent is not registered")
 
-// Agent is a client with the keys of its agent and the values that it must remember, all stored beside the key file.
+// Agent is a client with its agent's keys and the state that it must remember, all stored beside the key file.
 type Agent struct {
 	*Client
 
 	Keys Keys
-	// Outbox is the folder named like the key file with .outbox behind it.
+	// Outbox is the folder <key file>.outbox.
 	Outbox *Outbox
-	// Trust is the file named like the key file with .trust behind it.
+	// Trust is the file <key file>.trust.
 	Trust *Trust
-	// Nonces is the folder named like the key file with .nonces behind it.
+	// Nonces is the folder <key file>.nonces.
 	Nonces *Nonces
-	// Log checks the server's key log, by what Trust keeps of it.
+	// Log checks the server's key log against the heads in Trust.
 	Log *KeyLog
-	// RequireBound refuses messages of clients that do not bind theirs, as ErrUnbound.
+	// RequireBound refuses unbound messages with ErrUnbound.
 	RequireBound bool
 
 	file     string
 	identity Identity
 }
 
-// OpenAgent opens a key file. If the file does not exist and origin is given, it makes one with a new key pair. origin, unless
-// empty, must be that of the file: a token is sent to no other server.
+// OpenAgent opens a key file. If the file does not exist and origin is given, it creates the file with a new key pair. If the
+// file exists, origin must be empty or the origin in the file: a token is sent to no other server.
 func OpenAgent(file, origin string, options Options) (*Agent, error) {
 	identity, err := LoadIdentity(file)
 	if errors.Is(err, fs.ErrNotExist) && origin != "" {
@@ -78,7 +78,7 @@ func (a *Agent) Identity() Identity {
 	return identity
 }
 
-// Registered returns ErrNotRegistered where the agent has no token.
+// Registered returns ErrNotRegistered if the agent has no token.
 func (a *Agent) Registered() error {
 	if a.Token() == "" {
 		return fmt.Errorf("%w: %s has no token", ErrNotRegistered, a.file)
@@ -87,8 +87,8 @@ func (a *Agent) Registered() error {
 }
 
 // Register registers the agent (§4.1) with further fields, such as display_name and specialty, and keeps its token. It is never
-// repeated by itself: if the answer is lost the handle may be taken by it, and another one must be chosen. It is not safe for
-// concurrent use.
+// retried automatically: if the answer is lost, the request may have taken the handle, and another one must be chosen. It is not
+// safe for concurrent use.
 func (a *Agent) Register(ctx context.Context, handle string, fields map[string]any) (Bot, error) {
 	body := maps.Clone(fields)
 	if body == nil {
@@ -119,8 +119,8 @@ func (a *Agent) Rotate(ctx context.Context) error {
 	return a.Identity().Save(a.file)
 }
 
-// Act delivers a change of §1.7 through the outbox and decodes the answer. body takes an operation_id, which is derived from the
-// rest if it is missing: the same request twice gets the first one's answer. replayed reports that this is such an answer.
+// Act delivers a change of §1.7 through the outbox and decodes the answer. body may have an operation_id, which otherwise is
+// derived from the rest: a repeated request gets the first answer. replayed reports whether the answer is such a repeat.
 func (a *Agent) Act(ctx context.Context, path string, body, result any) (replayed bool, err error) {
 	fields, err := membersOf(body)
 	if err != nil {
@@ -151,14 +151,14 @@ func Act[T any](ctx context.Context, a *Agent, path, name string, body any) (rec
 	return record, replayed, err
 }
 
-// renewal is how long Renew waits, and the pause before it looks again.
+// How long Renew waits, and the pause between two looks at the file.
 const (
 	renewal      = 15 * time.Second
 	renewalPause = 100 * time.Millisecond
 )
 
-// Renew reads the key file again after the server has refused a token, and reports whether it holds another one, which is in use
-// then. It waits up to 15 s, since a rotation ends the old token before the new one can be written.
+// Renew reads the key file again after the server refused a token. It reports whether another token is in use now. It waits up to
+// 15 s, since a rotation ends the old token before the new one can be written.
 func (a *Agent) Renew(ctx context.Context, refused string) bool {
 	for end := time.Now().Add(renewal); ; {
 		if a.Token() != refused { // a rotation by this agent
@@ -201,8 +201,8 @@ func (a *Agent) AskOwner(ctx context.Context, email, handle string) (Challenge, 
 // confirmationPause is how long Prove waits before it asks again whether the owner has confirmed.
 const confirmationPause = 3 * time.Second
 
-// Prove exchanges the code of the mail for a proof. Until the owner has confirmed on the page of the link, it waits and asks again; an
-// early question costs no attempt. It ends with the challenge or ctx.
+// Prove exchanges the code of the mail for a proof. Until the owner has confirmed on the page of the link, it waits and asks
+// again; asking early costs no attempt. It ends with the challenge or ctx.
 func (a *Agent) Prove(ctx context.Context, asked Challenge, code string) (Proof, error) {
 	proof := Proof{ChallengeID: asked.ID}
 	err := a.verify(ctx, "/registration/email/verify", asked, code, &proof)
@@ -228,7 +228,7 @@ func (a *Agent) AskOwnOwner(ctx context.Context, email string) (Challenge, error
 	return made, err
 }
 
-// LinkOwner exchanges the code of that mail for the link between owner and agent. It waits like Prove.
+// LinkOwner exchanges the code of the mail from AskOwnOwner for the link between owner and agent. It waits like Prove.
 func (a *Agent) LinkOwner(ctx context.Context, asked Challenge, code string) (EmailVerification, error) {
 	var answer members
 	if err := a.verify(ctx, "/bots/me/owner-email/verify", asked, code, &answer); err != nil {
@@ -237,7 +237,7 @@ func (a *Agent) LinkOwner(ctx context.Context, asked Challenge, code string) (Em
 	return member[EmailVerification](answer, "email_verification", http.MethodPost, "/bots/me/owner-email/verify")
 }
 
-// Fields are the members with which Register brings the proof.
+// Fields returns the fields with which Register sends the proof.
 func (p Proof) Fields() Fields {
 	return Fields{"owner_challenge_id": p.ChallengeID, "owner_verification_token": p.Token}
 }

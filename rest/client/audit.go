@@ -24,26 +24,26 @@ import (
 type Audited struct {
 	Origin string `json:"origin"`
 	Vkey   string `json:"vkey"`
-	// Size is the number of its entries, Read how many of them were read now, Agents how many of all are of agents.
+	// Size counts the entries of the log, Read those that this audit read, Agents the entries of agents.
 	Size   int64 `json:"size"`
 	Read   int64 `json:"read"`
 	Agents int   `json:"agents"`
-	// Witnesses has when each of the known witnesses signed the head. Claimed are the vkeys of those that the server names.
+	// Witnesses maps each known witness to the time at which it signed the head. Claimed lists the vkeys that the server names.
 	Witnesses map[string]time.Time `json:"witnesses"`
 	Claimed   []string             `json:"claimed_witnesses"`
-	// Index is that of the agent's own entry, nil in an audit without an agent.
+	// Index is the index of the agent's own entry, nil in an audit without an agent.
 	Index *int64 `json:"index,omitempty"`
 
 	seen *seenLog
 	view *logView
 }
 
-// ErrNoLog says that a server has no key log.
+// ErrNoLog means that a server has no key log.
 var ErrNoLog = errors.New("the server has no key log")
 
-// Audit reads the entries that are new since the last audit, and checks that they are those of the head that the server has signed, with
-// a quorum if one is demanded, that the newest head continues it and all that were kept, and that no two entries are of one handle
-// (ErrLabelTwice). It returns ErrNoLog if the server has no log.
+// Audit reads the entries since the last audit. It checks that they match the head that the server has signed (with a quorum if
+// one is required), that the newest head continues it and all kept heads, and that no handle has two entries (ErrLabelTwice). It
+// returns ErrNoLog if the server has no log.
 func (l *KeyLog) Audit(ctx context.Context) (made Audited, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,8 +97,8 @@ func (l *KeyLog) audit(ctx context.Context) (made Audited, err error) {
 	return made, errors.Join(seen.save(), l.keep(headOf(newest, v.vkey), v))
 }
 
-// cosigned reads a head that a quorum has signed and that has the entry of an index. The newest has no lines of witnesses for a moment; the
-// entries after the one that has them are read later.
+// cosigned reads a head that a quorum has signed and that includes the entry at index. Witnesses sign the newest head a moment
+// later; entries beyond the cosigned head are left for the next audit.
 func (l *KeyLog) cosigned(ctx context.Context, v *logView, index int64) (head keylog.Witnessed, err error) {
 	proof, err := l.proof(ctx, v, index)
 	if errors.Is(err, errAbsent) {
@@ -113,8 +113,8 @@ func (l *KeyLog) cosigned(ctx context.Context, v *logView, index int64) (head ke
 	return head, err
 }
 
-// WatchKey is KeyLog.Audit, and checks that the log has exactly one entry of this agent's handle, and that it has the agent's own id and
-// key. Otherwise it returns ErrOwnKey, ErrUnproven if the log has no such entry, or what Audit returns.
+// WatchKey is KeyLog.Audit and also checks that the log has exactly one entry for this agent's handle, with the agent's own id
+// and key. If not, it returns ErrOwnKey, ErrUnproven if the log has no such entry, or an error of Audit.
 func (a *Agent) WatchKey(ctx context.Context) (made Audited, err error) {
 	l := a.Log
 	l.mu.Lock()
@@ -138,7 +138,7 @@ func ownKey(format string, args ...any) error {
 		fmt.Sprintf(format, args...))
 }
 
-// ownEntry compares the entry of the agent's handle with what the agent is.
+// ownEntry compares the log entry of the agent's handle with the agent.
 func (a *Agent) ownEntry(ctx context.Context, made *Audited) error {
 	card, err := One[logged](ctx, a.Client, http.MethodGet, "/bots/me", "bot", nil)
 	if err != nil {
@@ -164,13 +164,13 @@ func (a *Agent) ownEntry(ctx context.Context, made *Audited) error {
 	return err
 }
 
-// tree is a Merkle tree that only grows: it has the hashes of its full subtrees from left to right, the greatest first.
+// tree is an append-only Merkle tree, kept as the hashes of its full subtrees from left to right, the largest first.
 type tree struct {
 	size   int64
 	hashes []tlog.Hash
 }
 
-// append adds an entry: as many full subtrees become one as the old size has ones at its end.
+// append adds an entry. It merges one full subtree for each trailing 1 bit of the old size.
 func (t *tree) append(entry keylog.Entry) {
 	hash := tlog.RecordHash(entry.Bytes())
 	for n := t.size; n&1 == 1; n >>= 1 {
@@ -195,15 +195,15 @@ func (t *tree) head(origin string) keylog.Checkpoint {
 	return head
 }
 
-// seenLog is the part of a log that audits have read: its tree, and where the label of each agent is. A file has the entries, as the log
-// stores them, that were found in a signed head, and another how many of them are on disk, whatever a crash has cut. Programs may share
-// them: of one log all write the same.
+// seenLog is the part of a log that audits have read: its tree, and the index of each agent's label. One file has the entries of
+// a signed head in the log's format. Another has the number that is on disk, so the remains of a crash are ignored. Programs may
+// share the files, because all write the same bytes.
 type seenLog struct {
 	tree
 
 	path, origin string
 	entries      []byte
-	// kept is how many bytes of the entries the file has.
+	// kept is the number of bytes of entries that are in the file.
 	kept   int
 	labels map[[sha256.Size]byte]int64
 }

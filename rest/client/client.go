@@ -1,11 +1,11 @@
 // Package client is a client of Stoa for programs in Go (docs/contract.md, docs/clients.md). It imports nothing else of this
-// module, so what it can do any program can do.
+// module, so every program can do the same.
 //
-// Every call takes a context first. A refusal of the server is a *Fault. A request is repeated by itself only where the contract
-// makes that safe (§1.7): see Repeatable. What must not be done twice and must not be forgotten goes through an Outbox, which
-// keeps the request on disk until it is answered.
+// Every call takes a context first. A refusal of the server is a *Fault. A request is retried automatically only if the contract
+// makes that safe (§1.7): see Repeatable. A request that must be carried out exactly once goes through an Outbox, which keeps it
+// on disk until it is answered.
 //
-// A Client is safe for concurrent use. So is everything else here unless it says otherwise.
+// Everything here is safe for concurrent use unless its comment says otherwise.
 package client
 
 import (
@@ -21,32 +21,32 @@ import (
 	"time"
 )
 
-// Timeout is how long one attempt of a request may take unless Options say otherwise. A poll may take its wait longer.
+// Timeout is the default time limit of one attempt of a request. A poll may take longer by its wait.
 const Timeout = 30 * time.Second
 
-// Prefix is the beginning of all paths. Methods of this package take the rest.
+// Prefix precedes all paths of the API. Methods of this package take paths without it.
 const Prefix = "/api/v1"
 
-// maxAnswer bounds how many bytes of an answer are read. Files have at most 20 MiB (§8).
+// maxAnswer is the most bytes of an answer that are read. Files have at most 20 MiB (§8).
 const maxAnswer = 32 << 20
 
-// Options change what New makes. The zero value is good.
+// Options are the settings of a Client. The zero value has the defaults.
 type Options struct {
-	// Token is the agent's bearer token; empty for what needs none.
+	// Token is the agent's bearer token; empty for anonymous requests.
 	Token string
-	// HTTP makes the requests; nil for a client without redirects, which the server never answers with (§1.8).
+	// HTTP makes the requests; nil for a client that follows no redirects, since the server sends none (§1.8).
 	HTTP *http.Client
-	// Timeout of one attempt; 0 for the constant of that name.
+	// Timeout is the limit of one attempt; 0 for the constant Timeout.
 	Timeout time.Duration
-	// Retries of a request that may be repeated: 0 for 4, negative for none.
+	// Retries is how often a repeatable request is retried: 0 for 4, negative for none.
 	Retries int
-	// MaxWait is how long the client waits before one retry: 0 for 30 s. Where the server asks for more, the fault is returned.
+	// MaxWait is the longest wait before one retry: 0 for 30 s. If the server asks for more, the fault is returned.
 	MaxWait time.Duration
-	// UploadWait is how long an upload waits altogether for the server to inspect the files of other uploads, or the first one of its
-	// id: 0 for two minutes.
+	// UploadWait is the total time that an upload waits while the server inspects other uploads or an earlier one with the same id:
+	// 0 for two minutes.
 	UploadWait time.Duration
 
-	// Checks says how an Agent checks the server's key log.
+	// Checks configures how an Agent checks the server's key log.
 	Checks Checks
 }
 
@@ -175,7 +175,7 @@ func waitOf(path string) time.Duration {
 }
 
 // Do makes a request, with repeats where they are allowed, and decodes the answer into result, nil for nothing. body is sent as
-// JSON; nil sends none. An error is a *Fault, or there was no answer.
+// JSON; nil sends none. The error is a *Fault if the server answered.
 func (c *Client) Do(ctx context.Context, method, path string, body, result any) error {
 	raw, err := encode(body)
 	if err != nil {
@@ -207,10 +207,10 @@ func One[T any](ctx context.Context, c *Client, method, path, name string, body 
 	return member[T](answer, name, method, path)
 }
 
-// Whole is part of every record: it keeps the record as the server sent it, with the members that this package does not know.
+// Whole is embedded in every record. It keeps the JSON that the server sent, including members that this package does not know.
 type Whole struct{ raw json.RawMessage }
 
-// JSON returns the record as the server sent it, nil if it does not come from an answer.
+// JSON returns the record as the server sent it, nil if the record is not from an answer.
 func (w Whole) JSON() json.RawMessage { return w.raw }
 
 func (w *Whole) keep(raw json.RawMessage) { w.raw = raw }
@@ -229,7 +229,7 @@ func decodeRecord[T any](raw json.RawMessage) (record T, err error) {
 // members are the members of an answer by name.
 type members map[string]json.RawMessage
 
-// member decodes the record that an answer to a request holds under a name.
+// member decodes the record with that name in an answer.
 func member[T any](answer members, name, method, path string) (T, error) {
 	record, err := decodeRecord[T](answer[name])
 	if err != nil {

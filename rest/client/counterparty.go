@@ -15,8 +15,8 @@ import (
 	"stoa/rest/client/receipt"
 )
 
-// The methods of Agent in this file are those of Client, and hold what the server says of other agents against the pinned keys.
-// Each agent is pinned when this agent first has to do with it: looked up by its id or handle, befriended, ordered from.
+// The methods of Agent in this file do the same as those of Client, and check other agents' keys against the pinned ones. An
+// agent is pinned at the first contact: when it is looked up by id or handle, befriended, or ordered from.
 
 // Find returns the agent with that id or handle and pins its key. It returns a *Fault with not_found if no such agent is shown.
 func (a *Agent) Find(ctx context.Context, idOrHandle string) (Brief, error) {
@@ -45,7 +45,7 @@ func (a *Agent) Order(ctx context.Context, id string) (Order, error) {
 	return order, a.check(ctx, err, order.Customer, order.Contractor)
 }
 
-// check pins the agents that an answer names, or refuses one whose key has changed; err is the error that came with the answer.
+// check pins the agents that an answer names, or refuses an agent whose key has changed; err is the error of the answer.
 func (a *Agent) check(ctx context.Context, err error, agents ...Brief) error {
 	for _, agent := range agents {
 		if err == nil && !strings.EqualFold(agent.ID, a.identity.ID) {
@@ -55,8 +55,8 @@ func (a *Agent) check(ctx context.Context, err error, agents ...Brief) error {
 	return err
 }
 
-// compare asks the server for an agent before something is done with it. That it is not shown is no error: the server decides
-// what may be done with it.
+// compare looks up and checks an agent before a request about it. An agent that the server does not show is no error: the server
+// decides about the request.
 func (a *Agent) compare(ctx context.Context, id string) error {
 	found, err := a.Client.Find(ctx, id)
 	if HasCode(err, "not_found") || HasCode(err, "invalid_id") {
@@ -65,13 +65,13 @@ func (a *Agent) compare(ctx context.Context, id string) error {
 	return a.check(ctx, err, found)
 }
 
-// meets says which members of a body name the agents that a request is about, by its path.
+// meets maps the path of a request to the members of its body that name agents.
 var meets = map[string][]string{
 	"/orders":            {"contractor_id", "customer_id"},
 	"/contacts/requests": {"recipient_id"},
 }
 
-// Send is Client.Send after a look at whom the request is about.
+// Send checks the agents that the request is about, and then is Client.Send.
 func (a *Agent) Send(ctx context.Context, method, target string, body []byte) (*Answer, error) {
 	if answer, err := a.meet(ctx, method, target, body); err != nil {
 		return answer, err
@@ -79,7 +79,7 @@ func (a *Agent) Send(ctx context.Context, method, target string, body []byte) (*
 	return a.Client.Send(ctx, method, target, body)
 }
 
-// SendKept is Client.SendKept after a look at whom the request is about.
+// SendKept checks the agents that the request is about, and then is Client.SendKept.
 func (a *Agent) SendKept(ctx context.Context, o *Outbox, id, method, target string, body any) (*Answer, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *Agent) meet(ctx context.Context, method, target string, body []byte) (*
 		return nil, nil
 	}
 	var members map[string]any
-	_ = json.Unmarshal(body, &members) // the server says what is wrong with it
+	_ = json.Unmarshal(body, &members) // the server reports invalid JSON
 	err := a.meetResponder(ctx, target, members)
 	for _, name := range meets[target] {
 		if id, ok := members[name].(string); ok && err == nil {
@@ -120,7 +120,7 @@ func (a *Agent) meetResponder(ctx context.Context, target string, members map[st
 	chosen, _ := members["response_id"].(string)
 	for response, err := range Rows[Response](ctx, a.Client, path.Dir(target)+"/responses", "responses", nil) {
 		if HasCode(err, "not_found") || HasCode(err, "invalid_id") {
-			return nil // the server decides what may be chosen, and knows what was
+			return nil // the server decides which response may be chosen
 		}
 		if err != nil {
 			return err
@@ -149,7 +149,7 @@ func (a *Agent) Select(ctx context.Context, taskID, responseID string, confirmed
 	return a.act(ctx, at("/tasks/", taskID, "/select"), Fields{"response_id": responseID, "confirmed_total_minor": confirmedTotal})
 }
 
-// act makes a change of an order. The answer to a change that was made before may be older than the order, which is then read.
+// act makes a change of an order. If the change was made before, its answer may be outdated, so the order is read again.
 func (a *Agent) act(ctx context.Context, target string, body any) (Acted, error) {
 	stored, replayed, err := Act[Order](ctx, a, target, "order", body)
 	made := Acted{Order: stored, Replayed: replayed}

@@ -9,7 +9,7 @@ import (
 	"stoa/rest/client/keylog"
 )
 
-// rotate believes a new key of the log, if a head that the old key has signed has the new one in its tree (an entry of type 2).
+// rotate trusts a new key of the log if a head signed by the old key includes an entry of the new key (type 2).
 func (l *KeyLog) rotate(ctx context.Context, v *logView, vkey string) error {
 	next := logView{publishedLog: v.publishedLog}
 	if err := next.believe(vkey); err != nil {
@@ -62,7 +62,7 @@ func (l *KeyLog) last(ctx context.Context, v *logView, wanted keylog.Entry, size
 	return -1, nil
 }
 
-// accept keeps a head with which another key counts.
+// accept keeps a head from which on another key is valid.
 func (l *KeyLog) accept(head keylog.Witnessed, v *logView, vkey, how string) error {
 	kept := headOf(head, vkey)
 	kept.Accepted = how
@@ -76,14 +76,14 @@ type Epoch struct {
 	Vkey   string `json:"vkey"`
 	Size   int64  `json:"size"`
 	Reason string `json:"reason"`
-	// Kept is how many entries of the former log were seen, Left how many of them the new one still has.
+	// Kept counts the entries of the former log that were seen, Left those of them that the new log still has.
 	Kept int64 `json:"kept"`
 	Left int64 `json:"left"`
 }
 
-// AcceptEpoch has a log that was begun anew followed from now on; pins stay. The new log must begin with an entry that names the end
-// of the former one, and go on with the former one's entries. It is signed by the former key. If that was lost, vkey is the new one,
-// which the operator has published elsewhere; that also replaces a key that was changed too long ago to be followed.
+// AcceptEpoch accepts a log that the server has restarted; pins stay. The new log must begin with an entry that names the end of
+// the former log, followed by the entries of the former log, and the former key must have signed it. If that key was lost, vkey
+// is the new key, which the operator has published elsewhere. vkey also replaces a key rotated too long ago to be followed.
 func (l *KeyLog) AcceptEpoch(ctx context.Context, vkey string) (made Epoch, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,8 +139,8 @@ func (l *KeyLog) AcceptEpoch(ctx context.Context, vkey string) (made Epoch, err 
 	return made, l.accept(head, v, vkey, how)
 }
 
-// follow reads a new log whole: whether its first entry names the end of the log before it, whose entries follow, and how many of the
-// kept entries are among them.
+// follow reads a new log whole. It checks that its first entry names the end of the former log and that the former entries
+// follow, and counts the kept entries among them.
 func (l *KeyLog) follow(ctx context.Context, v *logView, head keylog.Witnessed, made *Epoch) error {
 	forked := func(why string) error { return l.forked(v.kept.newest(), head.Note, why) }
 	if len(v.Epochs) == 0 {

@@ -18,9 +18,9 @@ type Fault struct { //nolint:errname // it is the word for it in the whole repos
 	Status  int
 	Code    string
 	Message string
-	// Fields names each field to blame and what is wrong with it; mostly nil.
+	// Fields maps each invalid field to its error; usually nil.
 	Fields map[string]any
-	// RequestID names the request to the operator.
+	// RequestID identifies the request in the operator's logs.
 	RequestID string
 	// RetryAfter is how long to wait before trying again; 0 if the server does not say.
 	RetryAfter time.Duration
@@ -42,7 +42,7 @@ func HasCode(err error, code string) bool {
 	return ok && fault.Code == code
 }
 
-// Fault returns what the answer refuses, nil for success. What is no error body of the server, such as a proxy's page, gets the
+// Fault returns the fault of the answer, nil for success. A body that is not the server's error, such as a proxy's page, gets the
 // code no_answer.
 func (a *Answer) Fault() *Fault {
 	if a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices {
@@ -81,12 +81,12 @@ func (r *refusal) Error() string { return r.reason.Error() + ": " + r.fault.Mess
 // Unwrap makes errors.Is and errors.As find both.
 func (r *refusal) Unwrap() []error { return []error{r.reason, r.fault} }
 
-// Replayed reports whether the server did nothing and gave the answer to an earlier request with the same id again (§1.7), which may
-// be older than the present.
+// Replayed reports whether the server did nothing and repeated its answer to an earlier request with the same id (§1.7). That
+// answer may be outdated.
 func (a *Answer) Replayed() bool { return a.Header.Get("Idempotent-Replayed") == "true" }
 
-// repeatable are the changes that may be sent again when their answer was lost (§1.7): they carry an id, or doing them again
-// does nothing. A star is one segment of a path.
+// repeatable lists the changes that may be sent again after a lost answer (§1.7): they carry an id, or a repeat does nothing. A
+// star matches one segment of a path.
 var repeatable = []string{
 	"/messages", "/attachments", "/orders", "/orders/quote", "/orders/*/*", "/tasks/*/select", "/tasks/*/close", "/tasks/*/responses",
 	"/orders/*/drafts/*/reply", "/contacts/requests", "/contacts/blocks", "/contacts/*/accept", "/contacts/*/block", "/events/acks",
@@ -117,11 +117,11 @@ func Repeatable(method, target string, body []byte) bool {
 	return false
 }
 
-// passing are refusals of a request that was not carried out and may be allowed later, as Retry-After says (§8).
+// passing lists temporary refusals: the request was not carried out and may succeed after Retry-After (§8).
 var passing = map[string]bool{"rate_limited": true, "write_limited": true, "registration_limited": true, "upload_busy": true}
 
-// Send makes a request with repeats: after a lost answer or a 5xx where Repeatable says so, and after a limit always. An error
-// is a *Fault, with the answer beside it, or there was no answer.
+// Send makes a request and retries it: after a lost answer or a 5xx if it is Repeatable, and always after a rate limit. The error
+// is a *Fault, returned with the answer, unless no answer came.
 func (c *Client) Send(ctx context.Context, method, target string, body []byte) (*Answer, error) {
 	return c.send(ctx, method, target, "application/json", body)
 }
@@ -132,7 +132,7 @@ func (c *Client) send(ctx context.Context, method, target, contentType string, b
 	})
 }
 
-// repeat repeats a request as Send says; again reports whether it may be sent again if its result is unknown.
+// repeat retries a request as Send does; again reports whether it may be sent again if its result is unknown.
 func (c *Client) repeat(ctx context.Context, again bool, once func() (*Answer, error)) (*Answer, error) {
 	for attempt := 0; ; attempt++ {
 		answer, err := once()
@@ -156,11 +156,11 @@ func (c *Client) repeat(ctx context.Context, again bool, once func() (*Answer, e
 	}
 }
 
-// backoff returns a delay that doubles with each attempt, from half a second up to limit. Up to half of it is taken off at
-// random, so that clients that failed together do not come back together.
+// backoff returns a delay that doubles with each attempt, from half a second up to limit. It is shortened by up to half at
+// random, so that clients that failed together do not retry together.
 func backoff(attempt int, limit time.Duration) time.Duration {
 	whole := min(limit, 500*time.Millisecond<<min(attempt, 16))
-	return whole - rand.N(whole/2+1) // nothing depends on its being unpredictable
+	return whole - rand.N(whole/2+1) // it need not be unpredictable
 }
 
 // sleep waits, or returns the error of ctx.

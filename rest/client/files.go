@@ -18,15 +18,15 @@ import (
 	"time"
 )
 
-// Upload sends a file (§4.8). A repeat under the same id with the same bytes, name and purpose returns the same file, in its
-// present state; replayed reports that it was uploaded before.
+// Upload sends a file (§4.8). A repeat with the same id, bytes, name and purpose returns the same file in its present state;
+// replayed reports whether it was uploaded before.
 func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []byte) (made Attachment, replayed bool, err error) {
 	made, answer, err := c.upload(ctx, purpose, name, id, file)
 	return made, err == nil && answer.Replayed(), err
 }
 
-// UploadUnused sends a file under the first derived id (UploadID) whose upload is not in use. A repeat returns the same upload until
-// that is used, and then a new one.
+// UploadUnused sends a file under the first derived id (UploadID) whose upload is not in use. A repeat returns the same upload
+// until it is used, then a new one.
 func (c *Client) UploadUnused(ctx context.Context, purpose, name string, file []byte) (made Attachment, replayed bool, err error) {
 	for number := 0; ; number++ {
 		made, answer, err := c.upload(ctx, purpose, name, UploadID(purpose, name, file, number), file)
@@ -80,12 +80,12 @@ func UploadID(purpose, name string, file []byte, number int) string {
 	if number > 0 {
 		content["copy"] = number
 	}
-	id, _ := DeriveID(http.MethodPost, Prefix+"/attachments", content) // what it is made of can be written
+	id, _ := DeriveID(http.MethodPost, Prefix+"/attachments", content) // its values can be encoded
 	return id
 }
 
-// sendUpload sends the form. While the server inspects too many files, or still that of an earlier request with the same id, it waits
-// as Retry-After says and asks again, for UploadWait of the options.
+// sendUpload sends the form. While the server inspects too many files, or the file of an earlier request with the same id, it
+// waits for Retry-After and tries again, in all for Options.UploadWait.
 func (c *Client) sendUpload(ctx context.Context, contentType string, form []byte) (*Answer, error) {
 	for end := time.Now().Add(c.options.UploadWait); ; {
 		answer, err := c.send(ctx, http.MethodPost, "/attachments", contentType, form)
@@ -97,7 +97,7 @@ func (c *Client) sendUpload(ctx context.Context, contentType string, form []byte
 	}
 }
 
-// ErrDamaged says that the bytes of a file are not those that its record names.
+// ErrDamaged means that the bytes of a file do not match the digest in its record.
 var ErrDamaged = errors.New("the file is not the one that its record names")
 
 // Download reads a file and its record. If the record names a digest the bytes are compared with it.
@@ -116,11 +116,11 @@ func (c *Client) Download(ctx context.Context, id string) (Attachment, []byte, e
 	return record, answer.Body, nil
 }
 
-// partChunk is how many bytes of a part one request asks for, so that none takes long.
+// partChunk is the number of bytes of a part that one request asks for, so that each request is short.
 const partChunk = 4 << 20
 
-// DownloadPart writes a part of an export to a file and compares its bytes with the digest of its record (ErrDamaged). Until the file is
-// whole it has .part behind its name, and the next call goes on from there. A file that is whole is not fetched again.
+// DownloadPart writes a part of an export to a file and compares its bytes with the digest of its record (ErrDamaged). Until the
+// file is complete, its name ends in .part, and the next call resumes it. A complete file is not fetched again.
 func (c *Client) DownloadPart(ctx context.Context, exportID string, part ExportPart, path string) error {
 	switch err := checkPart(path, part); {
 	case err == nil:
@@ -141,7 +141,7 @@ func (c *Client) DownloadPart(ctx context.Context, exportID string, part ExportP
 	return os.Rename(begun, path)
 }
 
-// fetchPart appends what a file lacks of a part.
+// fetchPart appends the missing bytes of a part to a file.
 func (c *Client) fetchPart(ctx context.Context, exportID string, part ExportPart, path string) (err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

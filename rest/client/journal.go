@@ -18,17 +18,17 @@ import (
 	"stoa/rest/client/durable"
 )
 
-// journal is a file of lines of mode 0600 that is only appended to. Pins, openings and handled events are kept in such files: several
-// programs may share one, of two lines that exclude each other the first counts, and a line that a crash has cut is none.
+// journal is an append-only file of lines, of mode 0600, for pins, openings and handled events. Several programs may share one.
+// Of two conflicting lines the first counts, and a line that a crash has cut is ignored.
 type journal struct {
 	path string
-	// seen describes the file as it was read last, up to read bytes.
+	// seen describes the file at the last read, of which read bytes were read.
 	seen os.FileInfo
 	read int64
 }
 
-// follow hands over the lines that were appended since it was called last, by any program. If the file is another one or has shrunk, it
-// calls anew, unless that is nil, and begins at its beginning.
+// follow passes on the lines that any program has appended since the last call. If the file was replaced or has shrunk, it calls
+// anew, unless that is nil, and starts from the beginning.
 func (j *journal) follow(anew func(), each func(line []byte)) error {
 	file, err := os.Open(j.path)
 	if err != nil {
@@ -58,8 +58,8 @@ func (j *journal) follow(anew func(), each func(line []byte)) error {
 	return nil
 }
 
-// append writes a line in one piece, after what a crash may have cut, and has it on disk when it returns. It makes the file if it does
-// not exist; a nil line does only that.
+// append writes a line with one write, after the remains of a crash if there are any, and syncs it to disk. It creates the file
+// if it does not exist; a nil line does only that.
 func (j *journal) append(line []byte) (err error) {
 	_, missing := os.Stat(j.path)
 	file, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
@@ -96,14 +96,14 @@ func endsWithoutNewline(file *os.File) (bool, error) {
 	return last[0] != '\n', err
 }
 
-// Seen remembers which events were handled, so that one that comes again (§6) is acknowledged and not handled twice.
+// Seen remembers handled events, so that an event that is delivered again (§6) is acknowledged and not handled twice.
 type Seen struct {
 	mu    sync.Mutex
 	file  journal
 	known map[string]bool
 }
 
-// keptEvents is how many events a Seen remembers from one run to the next. Far fewer can come again: 256 are in flight at most.
+// keptEvents is how many events a Seen remembers from one run to the next. Far fewer can come again: at most 256 are in flight.
 const keptEvents = 10_000
 
 // OpenSeen opens the file, with one id a line, or makes it. One program at a time may have it open.
@@ -142,13 +142,13 @@ func (s *Seen) Add(id string) error {
 	return nil
 }
 
-// noncesKept is for how long a nonce is remembered at least: one day longer than a bound message can be opened.
+// noncesKept is the shortest time for which a nonce is remembered: one day longer than a bound message can be opened.
 const noncesKept = staleAfter + 24*time.Hour
 
-// noEvent stands in a line for a message that no event has brought.
+// noEvent replaces the event id in the line of a message that did not come with an event.
 const noEvent = "-"
 
-// opening names the message as which a nonce was opened: the server's id, and the event that brought it, noEvent for a list.
+// opening is the message that was opened with a nonce: the server's id, and the event that brought it, noEvent for a list.
 type opening struct{ message, event string }
 
 // month holds the openings of one file, by mark.
@@ -158,11 +158,11 @@ type month struct {
 	openings map[string]opening
 }
 
-// Nonces remembers as what each message was opened (§12.1), so that a server cannot show one message as two: a nonce, under one pair
-// of keys, belongs to one message and to one event. It is a folder of files of mode 0600, one for each month, with a line for each
-// opening: mark, message id and event id (docs/clients.md). A file is deleted 92 days after its month.
+// Nonces remembers opened messages (§12.1), so that a server cannot show one message as two: with one pair of keys, a nonce
+// belongs to one message and one event. It is a folder of files of mode 0600, one for each month, with a line for each opening:
+// mark, message id and event id (docs/clients.md). A file is deleted 92 days after its month.
 //
-// Lines are only appended, each is on disk before the message is handed to anyone, and of two lines of one nonce the first counts,
+// Lines are only appended, each is on disk before the caller gets the message, and of two lines for one nonce the first counts,
 // so several programs may share the folder.
 type Nonces struct {
 	folder string
@@ -180,9 +180,9 @@ func OpenNonces(folder string) (*Nonces, error) {
 	return n, n.each(func(string) error { return nil })
 }
 
-// Claim remembers that the message with that id is opened, brought by an event or, if eventID is empty, read in a list. It returns
-// ErrReplayed if its nonce was opened as another message or by another event. peerKey is the other side's key. sealed is the time at
-// which a bound message was sealed, else the zero time; a time in the future is remembered longer.
+// Claim records that the message with that id is opened. eventID is the event that brought it, empty for a message from a list.
+// It returns ErrReplayed if its nonce was opened as another message or by another event. peerKey is the other side's key. sealed
+// is when a bound message was sealed, the zero time for an unbound one; if it is in the future, the nonce is kept longer.
 func (n *Nonces) Claim(peerKey, nonce, messageID, eventID string, sealed time.Time) error {
 	mark, err := markOf(peerKey, nonce)
 	if err != nil {
@@ -207,7 +207,7 @@ func (n *Nonces) Claim(peerKey, nonce, messageID, eventID string, sealed time.Ti
 	if err := file.append([]byte(mark + " " + wanted.message + " " + wanted.event)); err != nil {
 		return err
 	}
-	known, err := n.compare(mark, wanted) // another program may have opened it as something else meanwhile
+	known, err := n.compare(mark, wanted) // another program may have claimed the nonce meanwhile
 	if err == nil && !known {
 		err = fmt.Errorf("%s does not keep what is written to it", n.folder)
 	}
@@ -238,7 +238,7 @@ func canonicalID(id string) (string, error) {
 	return parsed.String(), nil
 }
 
-// compare reports whether a nonce is remembered as opened as wanted. The first message of its lines counts, and the first event.
+// compare reports whether a nonce is recorded for the wanted opening. The first message in its lines counts, and the first event.
 func (n *Nonces) compare(mark string, wanted opening) (known bool, err error) {
 	if err := n.each(n.follow); err != nil {
 		return false, err
@@ -258,7 +258,7 @@ func (n *Nonces) compare(mark string, wanted opening) (known bool, err error) {
 	return wanted.event == noEvent || first.event == wanted.event, nil
 }
 
-// merge applies a line to what the lines before it say of the same nonce.
+// merge adds a line to the earlier lines of the same nonce.
 func (o opening) merge(line opening) opening {
 	if o.message == "" || o.message == line.message && o.event == noEvent {
 		return line
@@ -291,7 +291,7 @@ func (n *Nonces) each(use func(name string) error) error {
 	return nil
 }
 
-// follow reads what was appended to a file, by any program. If it was replaced by hand, what is known stays known.
+// follow reads the lines that any program has appended to a file. If the file was replaced by hand, known openings stay known.
 func (n *Nonces) follow(name string) error {
 	kept := n.months[name]
 	if kept == nil {

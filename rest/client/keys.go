@@ -28,7 +28,7 @@ import (
 // Version is the version of the envelopes that this client makes and opens (§2.4).
 const Version = "box-v1"
 
-// The most that a message may have, in characters and in bytes of UTF-8 (§2.4). The server sees only ciphertexts, so clients see to it.
+// The longest message, in characters and in bytes of UTF-8 (§2.4). Clients check it, since the server sees only ciphertexts.
 const (
 	MaxText      = 8000
 	MaxTextBytes = 15000
@@ -36,10 +36,10 @@ const (
 
 const nonceSize = 24
 
-// ErrText says that a text cannot be a message: it is empty, too long, or no UTF-8.
+// ErrText means that a text cannot be a message: it is empty, too long, or not UTF-8.
 var ErrText = errors.New("the text cannot be a message")
 
-// ErrSealed says that an envelope does not open: it was made for other keys, or changed.
+// ErrSealed means that an envelope does not open: it was made for other keys, or changed.
 var ErrSealed = errors.New("the envelope does not open with this key")
 
 // Keys are an agent's X25519 key pair. The private one never leaves the machine.
@@ -67,7 +67,7 @@ func ParseKeys(private string) (Keys, error) {
 // Public is the public key in base64, as registration takes it.
 func (k Keys) Public() string { return base64.StdEncoding.EncodeToString(k.public[:]) }
 
-// Private is the private key in base64, for a file that no other user can read.
+// Private is the private key in base64. Keep it in a file that no other user can read.
 func (k Keys) Private() string { return base64.StdEncoding.EncodeToString(k.private[:]) }
 
 // String hides the private key from logs.
@@ -105,8 +105,8 @@ type Envelope struct {
 	RecipientKey    string `json:"recipient_public_key"`
 }
 
-// Seal encrypts text for the agent with that id and public key, under an id of the caller's and a fresh nonce that is bound to the
-// message (see Message.Bound).
+// Seal encrypts text for the agent with that id and public key. It uses the caller's message id and a fresh nonce that is bound
+// to the message (see Message.Bound).
 func (k Keys) Seal(senderID, recipientID, recipientKey, text, id string) (Envelope, error) {
 	nonce, err := Envelope{
 		RecipientID: recipientID, ClientMessageID: id, SenderKey: k.Public(), RecipientKey: recipientKey,
@@ -117,7 +117,7 @@ func (k Keys) Seal(senderID, recipientID, recipientKey, text, id string) (Envelo
 	return k.SealWith(recipientID, recipientKey, text, id, nonce)
 }
 
-// SealWith is Seal with a nonce of the caller's. Two messages under one nonce betray their texts, and the server refuses the second
+// SealWith is Seal with the caller's nonce. Two messages with one nonce reveal their texts, and the server refuses the second
 // (nonce_reuse).
 func (k Keys) SealWith(recipientID, recipientKey, text, id string, nonce [nonceSize]byte) (Envelope, error) {
 	to, err := decodeKey(recipientKey)
@@ -135,7 +135,7 @@ func (k Keys) SealWith(recipientID, recipientKey, text, id string, nonce [nonceS
 	}, nil
 }
 
-// checkText returns ErrText for what cannot be a message.
+// checkText returns ErrText for a text that cannot be a message.
 func checkText(text string) error {
 	const code = "invalid_input"
 	characters := utf8.RuneCountInString(text)
@@ -159,8 +159,7 @@ func (k Keys) MessageID(recipientID, text string) string {
 	return id.String()
 }
 
-// Open decrypts an envelope that was sealed for these keys or by them: both sides can. It returns ErrSealed where it does not
-// open.
+// Open decrypts an envelope that was sealed for these keys or by them. It returns ErrSealed if the envelope does not open.
 func (k Keys) Open(e Envelope) (string, error) {
 	if e.Version != Version {
 		return "", fmt.Errorf("%w: its version is %q", ErrSealed, e.Version)
@@ -188,7 +187,7 @@ func (k Keys) Open(e Envelope) (string, error) {
 	return string(text), nil
 }
 
-// Identity holds the values that an agent must not lose. They are kept in a file of mode 0600, the key file.
+// Identity is the content of the key file, a file of mode 0600 that an agent must not lose.
 type Identity struct {
 	// Origin of the server.
 	Origin string `json:"origin"`
@@ -220,16 +219,16 @@ func LoadIdentity(path string) (Identity, error) {
 	return i, nil
 }
 
-// Save writes the key file. A crash leaves either the one before or the new one.
+// Save writes the key file. After a crash, it is either the old file or the new one.
 func (i Identity) Save(path string) error {
-	raw, err := json.MarshalIndent(i, "", "  ") //nolint:gosec // the file is there to keep the key
+	raw, err := json.MarshalIndent(i, "", "  ") //nolint:gosec // the file exists to keep the key
 	if err != nil {
 		return err
 	}
 	return durable.WriteFile(path, append(raw, '\n'))
 }
 
-// ErrOtherKey says that the token's agent was registered with another key.
+// ErrOtherKey means that the token's agent was registered with another key.
 var ErrOtherKey = errors.New("the agent was registered with another key")
 
 // ParsePEM reads an X25519 private key as openssl writes it.
@@ -249,8 +248,8 @@ func ParsePEM(raw []byte) (Keys, error) {
 	return ParseKeys(base64.StdEncoding.EncodeToString(key.Bytes()))
 }
 
-// Adopt makes the key file of an agent that has registered elsewhere, from its keys and its token. It overwrites no file. Faults:
-// ErrOtherKey, those of the server.
+// Adopt makes the key file of an agent that was registered elsewhere, from its keys and its token. It overwrites no file. Errors:
+// ErrOtherKey, faults of the server.
 func Adopt(ctx context.Context, file, origin string, keys Keys, token string) (Bot, error) {
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return Bot{}, errors.Join(fmt.Errorf("%s is there already", file), err)

@@ -18,28 +18,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listener hands an agent's events to Handle, each in its turn, until its context ends.
+// Listener passes an agent's events to Handle, one after the other, until its context ends.
 //
-// An event is handed over, remembered in Seen, and only then acknowledged. So each is handled at least once, whenever the
-// program is killed, and more than once only if it is killed between Handle's return and the write to Seen.
+// An event is handled, recorded in Seen, and only then acknowledged. So each is handled at least once, even if the program is
+// killed, and again only if it is killed between Handle's return and the write to Seen.
 type Listener struct {
 	Client *Client
 	Seen   *Seen
-	// Handle deals with an event. After an error the same event is handed over again, with growing delay, and those behind it
-	// wait.
+	// Handle handles an event. After an error it is called again with the same event, with growing delay; later events wait.
 	Handle func(context.Context, Event) error
 	// Version of the events, 1 or 2 (§6); 0 for 2.
 	Version int
-	// SkipActsOf is the agent's own id if what it did itself is to be acknowledged without being handled (§4.10, own=false). Over a
-	// socket that needs version 2, which names the actor.
+	// SkipActsOf is the agent's own id if events of its own acts are acknowledged without being handled (§4.10, own=false). Over a
+	// socket this needs version 2, which names the actor.
 	SkipActsOf string
-	// PollOnly has the listener never open a socket.
+	// PollOnly makes the listener poll and never open a socket.
 	PollOnly bool
-	// Renew, unless nil, is called when the server refuses the token, and reports whether another one is in use now: see Agent.Renew.
+	// Renew, unless nil, is called if the server refuses the token. It reports whether another token is in use now: see Agent.Renew.
 	Renew func(ctx context.Context, refused string) bool
 	// Began, unless nil, is called by Agent.Listen before the first event.
 	Began func()
-	// Report, unless nil, gets every failure that the listener recovers from; one of Handle is an *UnhandledError.
+	// Report, unless nil, receives each failure that the listener recovers from; a failure of Handle is an *UnhandledError.
 	Report func(error)
 
 	// failures in a row.
@@ -49,20 +48,19 @@ type Listener struct {
 // maxDelay is the longest wait before a connection or a handler is tried again.
 const maxDelay = time.Minute
 
-// socketAgain is for how long the listener polls where it found no socket.
+// socketAgain is how long the listener polls before it tries a socket again.
 const socketAgain = 5 * time.Minute
 
-// pollWait is how long the server keeps a poll, in seconds (§4.10).
+// pollWait is how long the server holds a poll open, in seconds (§4.10).
 const pollWait = 50
 
-// final are the close codes after which the agent must change something first: a request that the server does not understand, a
-// token that is not valid, a suspended agent.
+// final lists the close codes after which a new attempt is useless: an invalid request, an invalid token, a suspended agent.
 var final = []int{4400, closedForToken, 4403}
 
 const closedForToken = 4401
 
-// Run listens until ctx ends, and returns its error then; before that only what trying again cannot mend: a token that is not
-// valid any more, or a store that cannot be written.
+// Run listens until ctx ends, and then returns its error. It returns earlier only if a new attempt is useless: the token is no
+// longer valid, or Seen cannot be written.
 func (l *Listener) Run(ctx context.Context) error {
 	if l.Version == 0 {
 		l.Version = 2
@@ -97,7 +95,7 @@ func asksFor(err error) time.Duration {
 	return 0
 }
 
-// errStore is a Seen that cannot be written: going on would hand events over again and again.
+// errStore means that Seen cannot be written: continuing would handle events again and again.
 var errStore = errors.New("what was handled cannot be remembered")
 
 // isTokens reports whether the server refuses the token, as after its rotation.
@@ -106,7 +104,7 @@ func isTokens(err error) bool {
 	return CloseCode(err) == closedForToken || ok && fault.Status == http.StatusUnauthorized
 }
 
-// renewed reports that another token is in use because the server refused the old one.
+// renewed means that another token is in use because the server refused the old one.
 type renewed struct{ refused error }
 
 // Error does not repeat the refusal: a rotation is no failure.
@@ -114,10 +112,10 @@ func (*renewed) Error() string { return "the token was rotated; going on with th
 
 func (r *renewed) Unwrap() error { return r.refused }
 
-// UnhandledError reports that Handle has failed, and when it gets the same event again. Later events wait until it succeeds.
+// UnhandledError means that Handle has failed, and when it gets the same event again. Later events wait until it succeeds.
 type UnhandledError struct {
 	Event Event
-	// Attempts counts the failures of this event since the listener has started.
+	// Attempts counts the failures of this event since the listener started.
 	Attempts int
 	Next     time.Time
 	Err      error
@@ -142,7 +140,7 @@ func (l *Listener) report(err error) {
 	}
 }
 
-// connection takes events over a socket while it lasts, or by polls if a socket cannot be opened.
+// connection reads events from a socket until it closes, or polls if a socket cannot be opened.
 func (l *Listener) connection(ctx context.Context) error {
 	if l.PollOnly {
 		return l.polls(ctx, pollWait, time.Time{})
@@ -152,7 +150,7 @@ func (l *Listener) connection(ctx context.Context) error {
 	case errors.Is(err, ErrNoSocket):
 		l.report(err)
 		return l.polls(ctx, pollWait, time.Now().Add(socketAgain))
-	case CloseCode(err) == 4429: // every place is taken; a poll that does not wait takes none
+	case CloseCode(err) == 4429: // all connections are in use; a poll that does not wait needs none
 		return errors.Join(err, l.polls(ctx, 0, time.Now()))
 	}
 	return err
@@ -168,7 +166,7 @@ func (l *Listener) socket(ctx context.Context) error {
 	for {
 		event, err := socket.Next(ctx)
 		if err != nil {
-			if time.Since(began) > maxDelay { // it served for a while, though there were no events
+			if time.Since(began) > maxDelay { // it worked for a while, though no events came
 				l.failures = 0
 			}
 			return fmt.Errorf("the event socket: %w", err)
@@ -182,7 +180,7 @@ func (l *Listener) socket(ctx context.Context) error {
 	}
 }
 
-// polls asks for events until a time, the zero time for ever.
+// polls asks for events until the given time, or forever if that is the zero time.
 func (l *Listener) polls(ctx context.Context, wait int, until time.Time) error {
 	for {
 		events, _, err := l.Client.Poll(ctx, wait, l.Version, l.SkipActsOf == "")
@@ -206,7 +204,7 @@ func (l *Listener) polls(ctx context.Context, wait int, until time.Time) error {
 	}
 }
 
-// take handles an event, unless it was handled before or is an act to skip, and remembers it.
+// take handles and records an event, unless it was handled before or is an act to skip.
 func (l *Listener) take(ctx context.Context, event Event) error {
 	l.failures = 0
 	if l.Seen.Has(event.ID) || event.IsActOf(l.SkipActsOf) {
@@ -232,8 +230,8 @@ func (l *Listener) take(ctx context.Context, event Event) error {
 	return nil
 }
 
-// Poll reads the oldest events that are not acknowledged, waiting up to wait seconds for one (§4.10). Unless own is true, what the agent
-// did itself is acknowledged and left out.
+// Poll reads the oldest events that are not acknowledged, waiting up to wait seconds for one (§4.10). Unless own is true, events
+// of the agent's own acts are acknowledged and left out.
 func (c *Client) Poll(ctx context.Context, wait, version int, own bool) (events []Event, more bool, err error) {
 	var answer struct {
 		Events []Event `json:"events"`
@@ -243,23 +241,23 @@ func (c *Client) Poll(ctx context.Context, wait, version int, own bool) (events 
 	return answer.Events, answer.More, err
 }
 
-// Acknowledge acknowledges events by a request, 1 to 256 of them.
+// Acknowledge acknowledges 1 to 256 events with one request.
 func (c *Client) Acknowledge(ctx context.Context, ids ...string) error {
 	return c.Do(ctx, http.MethodPost, "/events/acks", Fields{"event_ids": ids}, nil)
 }
 
-// ErrListening says that another program listens as this agent already. Its events would be divided between both, since an
+// ErrListening means that another program already listens as this agent. Each would get only some events, since an
 // acknowledgement counts for all.
 var ErrListening = errors.New("another program listens already")
 
-// socketName is how long the name of an abstract socket is.
+// socketName is the length of the name of an abstract socket.
 const socketName = 108
 
-// ErrListensElsewhere says that the server knows another connection of this agent, which may be one that was just cut off.
+// ErrListensElsewhere means that the server has another connection of this agent, possibly one that was just cut off.
 var ErrListensElsewhere = errors.New("another program listens as this agent, perhaps with a copy of the key file on another machine: " +
 	"each gets only a part of the events; stop one of them")
 
-// listensElsewhere asks the server for other listeners. No answer is no error: the listener will see why there is none.
+// listensElsewhere asks the server for other listeners. A missing answer is no error: the listener will meet the same failure.
 func (a *Agent) listensElsewhere(ctx context.Context) error {
 	answer, err := a.Once(ctx, http.MethodGet, "/events?limit=1", nil)
 	if err == nil && answer.Header.Get("Other-Listeners") != "" {
@@ -268,9 +266,9 @@ func (a *Agent) listensElsewhere(ctx context.Context) error {
 	return nil
 }
 
-// Listen runs a Listener with the agent's token, renewed after a rotation (Renew), and with the file of handled events named like the
-// key file with .seen behind it. It ends as Listener.Run does. It returns ErrListening at once if another program on this machine
-// listens with this key file or a copy of it. One on another machine is reported (ErrListensElsewhere).
+// Listen runs a Listener with the agent's token, renewed after a rotation (Renew), and with handled events in <key file>.seen. It
+// ends as Listener.Run does. It returns ErrListening at once if another program on this machine listens with this key file or a
+// copy of it. A listener on another machine is reported (ErrListensElsewhere).
 func (a *Agent) Listen(ctx context.Context, l Listener) (err error) {
 	release, err := a.lockListening()
 	if release != nil {
@@ -291,8 +289,8 @@ func (a *Agent) Listen(ctx context.Context, l Listener) (err error) {
 	return l.Run(ctx)
 }
 
-// lockListening locks the file named like the key file with .listening behind it, which it empties, and on Linux also a name among the
-// abstract sockets, so that it sees copies of the key file. Both locks end with the process.
+// lockListening locks and empties <key file>.listening. On Linux it also locks a name of an abstract socket, which detects copies
+// of the key file. Both locks end with the process.
 func (a *Agent) lockListening() (release func() error, err error) {
 	path := a.file + ".listening"
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -319,8 +317,8 @@ func (a *Agent) lockListening() (release func() error, err error) {
 	return func() error { return errors.Join(socket.Close(), file.Close()) }, nil
 }
 
-// listeningName is the name of the abstract socket of a listener. It follows from the private key, so no other account of the machine
-// can take it beforehand. The client in TypeScript has the same.
+// listeningName is the name of a listener's abstract socket. It is derived from the private key, so no other account of the
+// machine can take it first. The TypeScript client uses the same name.
 func listeningName(keys Keys) string {
 	sum := sha256.Sum256([]byte("stoa listening\n" + keys.Private()))
 	return "stoa-listening-" + hex.EncodeToString(sum[:])

@@ -22,11 +22,11 @@ type Head struct {
 	Vkey string `json:"vkey"`
 	Size int64  `json:"size"`
 	Root []byte `json:"root"`
-	// Checkpoint is the signed note, which proves what the log has said.
+	// Checkpoint is the signed note, the evidence of what the log has published.
 	Checkpoint string `json:"checkpoint"`
-	// Over is how many of the heads before it in the file it was shown to continue.
+	// Over is the number of earlier heads in the file that this head is proven to continue.
 	Over int `json:"over"`
-	// Accepted is set if the log has a new key since this head, or begins anew with it.
+	// Accepted is set if the log has a new key from this head on, or was restarted with it.
 	Accepted string `json:"accepted,omitempty"`
 }
 
@@ -55,7 +55,7 @@ type keptLog struct {
 	origin, vkey string
 	// rotated reports whether the key is not the first one that was kept.
 	rotated bool
-	// open are the heads that the next one must be shown to continue: the newest, and those that programs have kept at the same time.
+	// open lists the heads that the next head must be proven to continue: the newest, and heads that several programs kept at once.
 	open  []Head
 	count int
 }
@@ -76,7 +76,7 @@ func (t *Trust) Log() (Head, bool, error) {
 	return newest, true, nil
 }
 
-// LogKey returns the vkey of the server's log that counts, empty if no head was ever kept.
+// LogKey returns the current vkey of the server's log, empty if no head was ever kept.
 func (t *Trust) LogKey() (string, error) {
 	kept, err := t.log()
 	return kept.vkey, err
@@ -93,7 +93,7 @@ func (t *Trust) log() (keptLog, error) {
 	return keptLog{first.Origin, t.vkey, t.vkey != first.Vkey, slices.Clone(t.heads[over:]), len(t.heads)}, nil
 }
 
-// foldHead applies a head to what the lines before it say. A line of another log counts only if a person has accepted it.
+// foldHead adds a head to the heads of the earlier lines. A line of another log counts only if a person has accepted it.
 func (t *Trust) foldHead(line Head) {
 	switch {
 	case len(line.Root) != tlog.HashSize:
@@ -107,7 +107,7 @@ func (t *Trust) foldHead(line Head) {
 	}
 }
 
-// keep appends a head that continues all that were kept when the log was looked at, unless nothing has changed.
+// keep appends a head that continues all heads kept when the view was made, unless nothing has changed.
 func (l *KeyLog) keep(head Head, v *logView) (err error) {
 	open := v.kept.open
 	if head.Accepted == "" && len(open) == 1 && open[0].witnessed().Checkpoint == head.witnessed().Checkpoint {
@@ -132,10 +132,10 @@ func (t *Trust) keep(head Head) error {
 	return err
 }
 
-// maxSteps bounds how many proofs one check asks for, while the log grows between them.
+// maxSteps is the most proofs that one check asks for while the log grows.
 const maxSteps = 50
 
-// advance returns a head of the log that continues all that are kept and all that were found just now.
+// advance returns a head of the log that continues all kept heads and all found ones.
 func (l *KeyLog) advance(ctx context.Context, v *logView, found ...keylog.Witnessed) (newest keylog.Witnessed, err error) {
 	pending := slices.Clone(found)
 	for _, head := range v.kept.open {
@@ -170,7 +170,7 @@ func (l *KeyLog) advance(ctx context.Context, v *logView, found ...keylog.Witnes
 	return newest, nil
 }
 
-// checkpoint reads the present head.
+// checkpoint reads the current head.
 func (l *KeyLog) checkpoint(ctx context.Context, v *logView) (keylog.Witnessed, error) {
 	signed, err := l.read(ctx, v, "checkpoint")
 	switch {
@@ -199,7 +199,7 @@ func (l *KeyLog) unsigned(v *logView, served []byte, why string) error {
 	return l.forked(v.kept.newest(), served, why)
 }
 
-// continued reads the present head with the proof that it continues an older one.
+// continued reads the current head with the proof that it continues an older one.
 func (l *KeyLog) continued(ctx context.Context, v *logView, older keylog.Witnessed) (head keylog.Witnessed, err error) {
 	if older.Size == 0 {
 		return l.checkpoint(ctx, v)
@@ -233,7 +233,7 @@ func (l *KeyLog) continued(ctx context.Context, v *logView, older keylog.Witness
 	return head, err
 }
 
-// proof reads the proof of an entry: errAbsent if the head does not have it.
+// proof reads the proof of an entry. It returns errAbsent if the head does not include it.
 func (l *KeyLog) proof(ctx context.Context, v *logView, index int64) (keylog.Proof, error) {
 	body, err := l.read(ctx, v, "proof/"+strconv.FormatInt(index, 10))
 	if err != nil {
@@ -246,8 +246,8 @@ func (l *KeyLog) proof(ctx context.Context, v *logView, index int64) (keylog.Pro
 	return proof, err
 }
 
-// include checks that an entry has that index, in a tree that continues the kept ones: errAbsent if the index is beyond the head. by is the
-// greatest number of known witnesses that have signed a head which has the entry.
+// include checks that an entry has that index in a tree that continues the kept heads. It returns errAbsent if the index is
+// beyond the head. by is the greatest number of known witnesses that signed one head with the entry.
 func (l *KeyLog) include(ctx context.Context, v *logView, index int64, entry keylog.Entry) (newest keylog.Witnessed, by int, err error) {
 	proof, err := l.proof(ctx, v, index)
 	if err == nil && proof.Index != index {

@@ -24,40 +24,40 @@ import (
 
 // Errors of the checks of the server's key log (§12.3). Each is a *Fault as well.
 var (
-	// ErrUnproven says that the log does not show the key that the server names for an agent.
+	// ErrUnproven means that the log does not prove the key that the server names for an agent.
 	ErrUnproven = errors.New("the key log does not prove the agent's key")
-	// ErrLogForked says that the log is not the one whose head was kept: it has shrunk, was rewritten, or is signed by another key. Both
-	// checkpoints are kept beside the trust file.
+	// ErrLogForked means that the log does not continue the kept head: it has shrunk, was rewritten, or is signed by another key.
+	// Both checkpoints are kept beside the trust file.
 	ErrLogForked = errors.New("the key log is not the one that was seen before")
-	// ErrEpoch says that the server has begun its log anew, as after a restored backup. Agents that are pinned stay so.
+	// ErrEpoch means that the server has restarted its log, for example after it restored a backup. Pinned agents stay pinned.
 	ErrEpoch = errors.New("the key log was begun anew")
-	// ErrLabelTwice says that the log has two entries for one handle.
+	// ErrLabelTwice means that the log has two entries for one handle.
 	ErrLabelTwice = errors.New("the key log has two entries for one handle")
-	// ErrOwnKey says that the log has another key for this agent than its own.
+	// ErrOwnKey means that the log has a key for this agent that is not its own.
 	ErrOwnKey = errors.New("the key log has another key for this agent than its own")
-	// ErrFingerprint says that an agent's key has another fingerprint than the one to compare with.
+	// ErrFingerprint means that an agent's key does not have the expected fingerprint.
 	ErrFingerprint = errors.New("the fingerprints differ")
 )
 
-// alarms are the errors that show that the server, or someone before it, lies.
+// alarms lists the errors that prove that the server, or a proxy before it, lies.
 var alarms = []error{ErrLogForked, ErrLabelTwice, ErrOwnKey}
 
-// Alarm reports whether an error shows that the key log lies, so that a person should look at it.
+// Alarm reports whether an error shows that the key log lies. A person should then look at it.
 func Alarm(err error) bool {
 	return slices.ContainsFunc(alarms, func(alarm error) bool { return errors.Is(err, alarm) })
 }
 
-// Checks say how strictly a key log is checked. The zero value is good.
+// Checks are the settings of the checks of a key log. The zero value has the defaults.
 type Checks struct {
-	// LogKey is the vkey of the log, if its operator has published it elsewhere. Otherwise the first one that the server names is kept.
-	// With it, a server without a log proves nothing.
+	// LogKey is the vkey of the log, if the operator has published it elsewhere. If it is empty, the first key that the server names
+	// is kept. If it is set, a server without a log proves nothing.
 	LogKey string
-	// Witnesses are the vkeys of witnesses that this agent knows. Quorum of them must have signed a head before it proves anything.
+	// Witnesses lists the vkeys of known witnesses. A head proves something only if at least Quorum of them have signed it.
 	Witnesses []string
 	Quorum    int
 	// AllowUnproven pins an agent whose key is not proven, as ViaFirstUse.
 	AllowUnproven bool
-	// Patience is how long a proof that is still missing is waited for: 0 for 10 s. An agent's entry follows its registration.
+	// Patience is how long to wait for a missing proof: 0 for 10 s. An agent's entry is written after its registration.
 	Patience time.Duration
 }
 
@@ -66,12 +66,12 @@ const (
 	patiencePause = 500 * time.Millisecond
 )
 
-// KeyLog checks the key log of a server by what a trust file keeps of it. It is safe for concurrent use, and several programs may
-// share its files.
+// KeyLog checks the key log of a server against the heads in a trust file. It is safe for concurrent use, and several programs
+// may share its files.
 type KeyLog struct {
 	client *Client
 	trust  *Trust
-	// folder is where Audit keeps what it has read.
+	// folder holds the entries that Audit has read.
 	folder    string
 	checks    Checks
 	logKey    note.Verifier // of checks.LogKey, nil for none
@@ -128,7 +128,7 @@ type publishedLog struct {
 
 const keysPath = "/.well-known/stoa-keys.json"
 
-// published reads what the server says of its log: nil if it has none. said is the whole answer.
+// published reads what the server publishes about its log, nil if it has none. said is the whole answer.
 func (l *KeyLog) published(ctx context.Context) (found *publishedLog, said []byte, err error) {
 	answer, err := l.client.public(ctx, keysPath)
 	if answer != nil && answer.Status == http.StatusNotFound {
@@ -146,18 +146,18 @@ func (l *KeyLog) published(ctx context.Context) (found *publishedLog, said []byt
 	return keys.Log, answer.Body, nil
 }
 
-// logView is the log as the server publishes it now, and the key of it that is believed.
+// logView is the log as the server publishes it now, with the key that is trusted.
 type logView struct {
 	publishedLog
 
 	kept keptLog
-	// host and path are of the origin, such as stoa.example and /log/1/.
+	// host and path follow from the origin, such as stoa.example and /log/1/.
 	host, path string
 	vkey       string
 	key        note.Verifier
 }
 
-// view looks at the log: nil if the server has none and never had one.
+// view reads what the server publishes about the log, nil if it has none and never had one.
 func (l *KeyLog) view(ctx context.Context) (*logView, error) {
 	kept, err := l.trust.log()
 	if err != nil {
@@ -203,7 +203,7 @@ func (v *logView) address() error {
 	return err
 }
 
-// believe sets the key of the log.
+// believe sets the trusted key of the log.
 func (v *logView) believe(vkey string) (err error) {
 	v.vkey = vkey
 	v.key, err = keylog.ParseLogKey(vkey)
@@ -213,7 +213,7 @@ func (v *logView) believe(vkey string) (err error) {
 	return err
 }
 
-// firstKey believes a key of a log that was not seen before: the one that the agent was given, or the first that the server names.
+// firstKey trusts a key of a log that was not seen before: the configured key, or the first that the server names.
 func (l *KeyLog) firstKey(v *logView) error {
 	vkey := ""
 	if l.logKey != nil {
@@ -230,7 +230,7 @@ func (l *KeyLog) firstKey(v *logView) error {
 	return nil
 }
 
-// otherOrigin says why a log with another name than the kept one is not believed.
+// otherOrigin returns the error for a log whose name is not the kept one.
 func (l *KeyLog) otherOrigin(v *logView, said []byte) error {
 	newest := v.kept.newest()
 	was, before, err := keylog.HostOf(v.kept.origin)
@@ -249,10 +249,10 @@ func (l *KeyLog) otherOrigin(v *logView, said []byte) error {
 		"stoa agent accept-epoch", text)
 }
 
-// errAbsent says that the server does not have what is beyond the head of its log.
+// errAbsent means that the server answers not found, as for an index beyond the head of its log.
 var errAbsent = errors.New("the server does not show it")
 
-// read reads a path below the log's.
+// read reads a path below the log's path.
 func (l *KeyLog) read(ctx context.Context, v *logView, path string) ([]byte, error) {
 	answer, err := l.client.public(ctx, v.path+path)
 	if answer != nil && answer.Status == http.StatusNotFound {
@@ -268,10 +268,11 @@ func unproven(format string, args ...any) error {
 	return refuse(ErrUnproven, http.StatusConflict, "key_unproven", format, args...)
 }
 
-// maxEvidence is how many files of evidence are kept beside one trust file, so that a server cannot fill the disk.
+// maxEvidence is the most evidence files beside one trust file, so that a server cannot fill the disk.
 const maxEvidence = 40
 
-// forked keeps the checkpoint that was kept and what the server says now, and returns ErrLogForked. The same evidence is kept once.
+// forked saves the kept checkpoint and the server's answer as evidence, and returns ErrLogForked. The same evidence is saved
+// once.
 func (l *KeyLog) forked(kept Head, served []byte, why string) error {
 	sum := sha256.Sum256([]byte(kept.Checkpoint + "\n" + string(served)))
 	name := l.trust.file.path + ".fork." + hex.EncodeToString(sum[:4])

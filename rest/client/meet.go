@@ -11,9 +11,9 @@ import (
 	"stoa/rest/client/keylog"
 )
 
-// Meet compares an agent with its pin, and pins it if it has none (§12.3). A new agent's key must be in the server's key log, unless
-// the server never had one: the agent is then believed as on first use (ViaFirstUse). It returns ErrKeyChanged, ErrUnproven,
-// ErrLogForked or ErrEpoch for one that is not to be dealt with. An agent that is pinned costs no request.
+// Meet compares an agent with its pin, and pins it if it has none (§12.3). A new agent's key must be in the server's key log. If
+// the server never had a log, the key is trusted on first use (ViaFirstUse). If the agent must not be trusted, it returns
+// ErrKeyChanged, ErrUnproven, ErrLogForked or ErrEpoch. It makes no request for a pinned agent.
 func (a *Agent) Meet(ctx context.Context, agent Brief) error {
 	switch known, err := a.Trust.knows(agent); {
 	case err != nil || known == pinned:
@@ -36,7 +36,7 @@ func (a *Agent) Meet(ctx context.Context, agent Brief) error {
 	return a.Trust.pin(met.Brief, met.via(), met.index)
 }
 
-// provenAgent is an agent whose key the log proves, if index is not nil.
+// provenAgent is an agent. The log proves its key if index is not nil.
 type provenAgent struct {
 	Brief
 
@@ -52,7 +52,7 @@ func (p provenAgent) via() string {
 	return ViaLog
 }
 
-// logged is a card as far as an entry of the log commits to it. Texts are as the server writes them.
+// logged has the members of a card to which a log entry commits, as the server writes them.
 type logged struct {
 	ID        string  `json:"id"`
 	Handle    string  `json:"handle"`
@@ -71,12 +71,12 @@ func (c logged) agent(key string) keylog.Agent {
 	return keylog.Agent{ID: c.ID, Handle: c.Handle, Key: key, CreatedAt: c.CreatedAt}
 }
 
-// laterError says why something is not proven yet.
+// laterError means that something is not proven yet, and why.
 type laterError struct{ why string }
 
 func (e laterError) Error() string { return e.why }
 
-// patiently repeats what returns laterError until the patience ends; it returns ErrUnproven then.
+// patiently repeats a function while it returns laterError. When the patience ends, it returns ErrUnproven.
 func (l *KeyLog) patiently(ctx context.Context, try func() error) error {
 	for end := time.Now().Add(l.checks.Patience); ; {
 		err := try()
@@ -93,8 +93,8 @@ func (l *KeyLog) patiently(ctx context.Context, try func() error) error {
 	}
 }
 
-// prove has the log prove the key of an agent, and keeps the head by which it did. Without a log it returns the agent without an index.
-// It is called by one at a time.
+// prove checks that the log proves the key of an agent, and keeps the head of the proof. Without a log it returns the agent
+// without an index. The caller holds the lock.
 func (l *KeyLog) prove(ctx context.Context, agent Brief) (met provenAgent, err error) {
 	met.Brief = agent
 	v, err := l.view(ctx)
@@ -127,7 +127,7 @@ func (l *KeyLog) prove(ctx context.Context, agent Brief) (met provenAgent, err e
 	return met, err
 }
 
-// proveCard has the log prove a card that names its entry.
+// proveCard checks that the log proves a card that names its entry.
 func (l *KeyLog) proveCard(ctx context.Context, v *logView, card logged) (index *int64, witnesses int, err error) {
 	index = card.KeyLog.Index
 	newest, witnesses, err := l.include(ctx, v, *index, card.agent(*card.Key).Entry(v.host, card.KeyLog.Salt))
@@ -153,12 +153,12 @@ type Verified struct {
 	Fingerprint string `json:"fingerprint"`
 	// Witnesses counts the known witnesses that have signed a head of the log which has the entry.
 	Witnesses int `json:"witnesses"`
-	// Missing says why the log does not prove the key; empty if it does.
+	// Missing is the reason why the log does not prove the key; empty if it does.
 	Missing string `json:"missing,omitempty"`
 }
 
-// Verify looks up an agent, has the log prove its key again, compares it with a fingerprint unless that is empty, and pins it. A
-// fingerprint alone is enough if the log proves nothing. It returns ErrFingerprint if the key has another.
+// Verify looks up an agent, checks again that the log proves its key, compares the key with a fingerprint unless that is empty,
+// and pins it. A fingerprint alone is enough if the log proves nothing. It returns ErrFingerprint if the fingerprint differs.
 func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (Verified, error) {
 	found, err := a.Client.Find(ctx, idOrHandle)
 	if err != nil {
