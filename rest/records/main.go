@@ -1,6 +1,6 @@
-// Command records writes, from rest/openapi.yaml, rest/openapi.json, the same as JSON, and rest/client/records_generated.go and
-// operations_generated.go, the records and the operations of the Go client. It runs in the root of the repository, as part of make generate.
-// It panics if the description has what it has no words for.
+// Command records reads rest/openapi.yaml and writes rest/openapi.json, the same as JSON, and rest/client/records_generated.go
+// and operations_generated.go, the records and the operations of the Go client. It runs in the root of the repository, as part of
+// make generate. It panics if the description has something that it cannot express.
 package main
 
 import (
@@ -35,7 +35,7 @@ func main() {
 	}
 	for name, content := range files {
 		if err == nil {
-			err = os.WriteFile(name, content, 0o644) //nolint:gosec // as all sources
+			err = os.WriteFile(name, content, 0o644) //nolint:gosec // same mode as all sources
 		}
 	}
 	if err != nil {
@@ -56,7 +56,7 @@ func convert(raw []byte) ([]byte, error) {
 	return append(compact.Bytes(), '\n'), nil
 }
 
-// schema holds the parts of a schema that make a field.
+// schema holds the parts of a schema that define a field.
 type schema struct {
 	Ref         string     `yaml:"$ref"`
 	Type        any        `yaml:"type"`
@@ -79,7 +79,7 @@ type property struct {
 	key string
 }
 
-// UnmarshalYAML keeps the order.
+// UnmarshalYAML keeps the order of the members.
 func (p *properties) UnmarshalYAML(raw []byte) error {
 	var order yaml.MapSlice
 	schemas := make(map[string]schema)
@@ -96,7 +96,7 @@ func (p *properties) UnmarshalYAML(raw []byte) error {
 	return nil
 }
 
-// document is what the generator reads of a description.
+// document holds the parts of a description that the generator reads.
 type document struct {
 	Paths      map[string]map[string]operation `yaml:"paths"`
 	Components struct {
@@ -149,7 +149,7 @@ func generate(raw []byte) (map[string][]byte, error) {
 // say writes a line.
 func (w *writer) say(line string, args ...any) { fmt.Fprintf(w, line+"\n", args...) }
 
-// record writes a struct, and then those of the objects inside it.
+// record writes a struct, and then the structs of the objects inside it.
 func (w *writer) record(r record, of schema) {
 	if of.Properties == nil {
 		panic("the description has no schema " + r.schema)
@@ -235,10 +235,10 @@ func (w *writer) named(name, field string) string {
 	return w.typeOf(s, field)
 }
 
-// component is the name of what a reference leads to.
+// component returns the name of the component that a reference points to.
 func component(reference string) string { return reference[strings.LastIndex(reference, "/")+1:] }
 
-// fieldName returns the name of a field in Go. Amounts are in minor units, and their names do not repeat it.
+// fieldName returns the name of a field in Go. Amounts are in minor units; their names leave out "minor".
 func fieldName(key string) string {
 	if name := names[key]; name != "" {
 		return name

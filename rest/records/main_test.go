@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The Go client's records and operations are those of the description: make generate writes them.
+// The Go client's records and operations match the description: make generate writes them.
 func TestTheClientHasWhatIsDescribed(t *testing.T) {
 	t.Parallel()
 	described, err := os.ReadFile("../openapi.yaml")
@@ -24,7 +24,7 @@ func TestTheClientHasWhatIsDescribed(t *testing.T) {
 	}
 }
 
-// The description as JSON is that in YAML: make generate writes it.
+// The description as JSON matches the YAML: make generate writes it.
 func TestTheDescriptionAsJSON(t *testing.T) {
 	t.Parallel()
 	described, err := os.ReadFile("../openapi.yaml")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// operation holds the parts of an operation that make a method.
+// operation holds the parts of an operation that define a method.
 type operation struct {
 	ID          string             `yaml:"operationId"`
 	Summary     string             `yaml:"summary"`
@@ -39,7 +39,7 @@ type argument struct {
 	required             bool
 }
 
-// argument returns a member or a parameter that the client sends: null has no part in it.
+// argument returns a member or a parameter that the client sends; its type leaves out null.
 func (w *writer) argument(key string, s schema, doc string, required bool) argument {
 	kind, known := types[key]
 	if !known {
@@ -48,7 +48,7 @@ func (w *writer) argument(key string, s schema, doc string, required bool) argum
 	return argument{key, fieldName(key), kind, doc, required}
 }
 
-// local is the name of an argument as a variable.
+// local returns the name of an argument as a variable.
 func (a argument) local() string {
 	if a.name == strings.ToUpper(a.name) {
 		return strings.ToLower(a.name)
@@ -61,7 +61,7 @@ func (a argument) isNil() bool {
 	return strings.HasPrefix(a.kind, "[]") || strings.HasPrefix(a.kind, "*")
 }
 
-// operations writes the words of the client and its methods.
+// operations writes the constants and the methods of the client.
 func (w *writer) operations(paths map[string]map[string]operation) {
 	for _, row := range words {
 		w.say("\n// The values of %s.\nconst (", row[0])
@@ -88,7 +88,7 @@ func (w *writer) operations(paths map[string]map[string]operation) {
 	w.input("OrderInput", "Agent.Offer", false)
 }
 
-// method writes an operation, after its input or query if it has more than a few arguments.
+// method writes the method of an operation. If it has more than a few arguments, its input or query comes first.
 func (w *writer) method(name, verb, path string, o operation) {
 	arguments := []string{"ctx context.Context"}
 	path = fmt.Sprintf("%q", path)
@@ -109,7 +109,7 @@ func (w *writer) method(name, verb, path string, o operation) {
 	result := w.result(o)
 	member, next := result.Properties[0], ""
 	for _, p := range result.Properties {
-		if strings.HasPrefix(p.key, "next_") && member.Items != nil { // a card has a list beside it
+		if strings.HasPrefix(p.key, "next_") && member.Items != nil { // the answer has a card and a list
 			next = p.key
 		}
 	}
@@ -159,7 +159,7 @@ func (w *writer) result(o operation) schema {
 	return schema{}
 }
 
-// query returns the query that a list sends, and the argument with it: none, one text, or a struct.
+// query returns the query that a list sends, and the argument for it: none, one text, or a struct.
 func (w *writer) query(name string, query []argument) (values, arguments string) {
 	sized := slices.IndexFunc(query, func(a argument) bool { return a.key == "page_size" })
 	switch {
@@ -179,7 +179,7 @@ func (w *writer) query(name string, query []argument) (values, arguments string)
 	return "asked(" + strings.Join(pairs, ", ") + ")", "q " + name + "Query"
 }
 
-// body returns what a method sends, and the arguments with it: nothing, up to two members of its arguments, or its input.
+// body returns the body that a method sends, and its arguments: none, up to two members, or an input struct.
 func (w *writer) body(name, verb string, o operation) (body, arguments string) {
 	input := component("/" + o.RequestBody.json().Ref)
 	if input == "" {
@@ -219,7 +219,7 @@ func (w *writer) members(input string) (all []argument) {
 	return all
 }
 
-// input writes the struct of a body. All members of a change are optional, so an empty one differs from none.
+// input writes the struct of a body. All members of a change are optional, so their types distinguish empty from absent.
 func (w *writer) input(name, sender string, change bool) {
 	w.say("\n// %s is the body that %s sends. %s\ntype %[1]s struct {", name, sender, w.schemas[name].Description)
 	for _, a := range w.members(name) {
@@ -236,7 +236,7 @@ func (w *writer) input(name, sender string, change bool) {
 	w.say("\nfunc (i %s) more() Fields { return i.More }", name)
 }
 
-// comment writes the comment of a method: what the description says of it, and which codes it adds to those that any request may have.
+// comment writes the comment of a method: its description, and its error codes besides the ones of every request.
 func (w *writer) comment(name string, o operation) {
 	text := fmt.Sprintf("%s calls %s: %s. %s", name, o.ID, strings.ToLower(o.Summary[:1])+o.Summary[1:], o.Description)
 	var codes []string
@@ -257,7 +257,7 @@ func (w *writer) comment(name string, o operation) {
 	w.say("%s", line)
 }
 
-// codesOf returns the codes that the schema of a refusal names.
+// codesOf returns the error codes in the schema of a failure.
 func codesOf(s schema) (codes []string) {
 	for _, p := range s.Properties {
 		if p.key == "code" {

@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// record is a schema that becomes a struct of the client. A whole one keeps its JSON, for members that the client does not know.
+// record is a schema that becomes a struct of the client. A whole record keeps its JSON, for members unknown to the client.
 type record struct {
 	schema, name, doc string
 	whole             bool
@@ -32,13 +32,13 @@ var records = []record{
 	{"EmailVerification", "EmailVerification", "says whether an owner has confirmed its address (§4.1).", true},
 }
 
-// written are the schemas that records.go has as structs, by their names there.
+// written maps the schemas whose structs are in records.go to their names there.
 var written = map[string]string{"Action": "Action", "Bot": "Bot", "BotCard": "Bot", "Message": "Message", "OwnResponse": "OwnResponse"}
 
-// inner are the objects inside records with another name than their field.
+// inner holds objects inside records whose struct is not named after the field.
 var inner = map[string]string{"Draft.reply": "DraftReply", "Export.parts": "ExportPart"}
 
-// names are the fields with another name than the words of their JSON name.
+// names holds fields that are not named after their JSON name.
 var names = map[string]string{
 	"encryption_public_key": "Key", "encryption_key_fingerprint": "Fingerprint", "account_kind": "Account", "response_count": "Responses",
 	"attachments": "Files", "input_attachments": "InputFiles", "result_attachments": "ResultFiles", "file_name": "Name",
@@ -46,13 +46,13 @@ var names = map[string]string{
 	"email_hint": "Hint", "q": "Words",
 }
 
-// types are the fields with another type than the schema's: an empty text says the same as null, and no count outgrows an int.
+// types holds fields with another type than the schema's: an empty text means the same as null, and every count fits an int.
 var types = map[string]string{
 	"friendship": "Friendship", "media_type": "string", "result_text": "string", "response_count": "int", "stars": "int", "number": "int",
 	"n": "int", "page_size": "int", "mine": "bool", "subject": "*Subject",
 }
 
-// methods are the operations of the description that become methods of the client, with their names there.
+// methods lists the operations that become methods of the client: operationId=method.
 var methods = strings.Fields(`
 	getMe=Me updateMe=UpdateMe getBot=Bot searchBots=Bots listRatings=Ratings
 	listContacts=Contacts requestContact=Befriend acceptContact=Accept blockContact=Block blockBot=BlockBot listMessages=Messages
@@ -67,13 +67,13 @@ var methods = strings.Fields(`
 	getErasure=Erasure requestErasure=RequestErasure cancelErasure=CancelErasure
 `)
 
-// kept are the operations that go through the outbox of an Agent.
+// kept holds the operations that go through the outbox of an Agent.
 var kept = []string{"sendDraft", "replyToDraft", "rateOrder"}
 
-// words are the enumerations that become constants, with how their names begin.
+// words holds the enumerations that become constants, with the prefix of their names.
 var words = [][2]string{
 	{"OrderAction", "Action"}, {"OrderState", "State"}, {"Verdict", "Verdict"}, {"Purpose", "Purpose"}, {"EventKind", ""},
 }
 
-// paging are the parameters that a list sets by itself.
+// paging holds the parameters that a list sets itself.
 var paging = []string{"page", "before", "limit"}
