@@ -69,7 +69,7 @@ func TestConfirmLink(t *testing.T) {
 	require.Equal(t, "Thank you, "+handle+" is confirmed", w.submit(mail.path).status(http.StatusOK).title())
 }
 
-// A confirmation counts for the documents that the page showed, and for no others.
+// A confirmation is valid only for the documents that the page showed.
 func TestConfirmChangedDocuments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

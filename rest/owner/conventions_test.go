@@ -75,7 +75,7 @@ func TestStylesheet(t *testing.T) {
 	w.send(http.MethodGet, "/style.css", "", "If-None-Match", sheet.header.Get("ETag")).status(http.StatusNotModified)
 }
 
-// The colours of texts have a contrast of at least 4.5 to their grounds, light and dark (WCAG AA).
+// Text colours have a contrast of at least 4.5 to their backgrounds, light and dark (WCAG AA).
 func TestContrast(t *testing.T) {
 	t.Parallel()
 	light, dark, found := strings.Cut(string(pages.Stylesheet), "prefers-color-scheme: dark")
@@ -113,7 +113,7 @@ func luminance(t *testing.T, colour string) (sum float64) {
 	return sum
 }
 
-// Failures are pages too, and what is logged of them holds no secret of a link (requireNoSecrets).
+// Failures are pages, too, and their log lines hold no secret of a link (requireNoSecrets).
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

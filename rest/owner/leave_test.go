@@ -23,7 +23,7 @@ import (
 
 var wishLink = regexp.MustCompile(`(?m)^http://[^/]+(/owner/(?:export|erase|keep)/[0-9a-f-]{36}/([A-Za-z0-9_-]{43}))\r?$`)
 
-// wish asks at a page for a link and returns its path.
+// wish requests a link on a page and returns its path.
 func (w *world) wish(page, handle string) string {
 	w.t.Helper()
 	w.AskedJobs()
@@ -33,7 +33,7 @@ func (w *world) wish(page, handle string) string {
 	return w.wished()
 }
 
-// examine does what the jobs of requests do.
+// examine runs the jobs of requests.
 func (w *world) examine() {
 	w.t.Helper()
 	for _, job := range w.AskedJobs() {
@@ -43,7 +43,7 @@ func (w *world) examine() {
 	}
 }
 
-// wished is the path of the link in the newest mail.
+// wished returns the path of the link in the newest mail.
 func (w *world) wished() string {
 	w.t.Helper()
 	mails := w.Mails(ada)
@@ -122,7 +122,7 @@ func TestAnOwnerGetsAnArchive(t *testing.T) {
 	w.get(path + "/parts/1").status(http.StatusNotFound)
 }
 
-// An owner has an agent erased, and what a stolen token asks for the owner's link ends.
+// An owner can have an agent erased, and the owner's link cancels an erasure that a stolen token requested.
 func TestAnOwnerErasesAndKeeps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/pages"
 )
 
-// page is an answer as a browser reads it.
+// page is an answer, parsed like in a browser.
 type page struct {
 	t      *testing.T
 	code   int
@@ -45,7 +45,7 @@ func newPage(t *testing.T, method string, answer *http.Response, raw []byte) *pa
 	return p
 }
 
-// check holds a page against what all of them keep to.
+// check checks a page against the rules for all pages.
 func (p *page) check() {
 	p.t.Helper()
 	require.Equal(p.t, "en", attribute(p.find("html")[0], "lang"))
@@ -78,7 +78,7 @@ func (p *page) status(code int) *page {
 	return p
 }
 
-// find returns the elements of a name; of an empty one all.
+// find returns the elements of a name; an empty name means all.
 func (p *page) find(name string) (found []*html.Node) {
 	for n := range p.root.Descendants() {
 		if n.Type == html.ElementNode && (n.Data == name || name == "") {
@@ -88,10 +88,10 @@ func (p *page) find(name string) (found []*html.Node) {
 	return found
 }
 
-// title is the heading.
+// title returns the heading.
 func (p *page) title() string { return textOf(p.find("h1")[0]) }
 
-// says requires texts, whatever the elements and spaces between their words.
+// says requires texts; elements and spaces between words do not matter.
 func (p *page) says(texts ...string) *page {
 	p.t.Helper()
 	for _, text := range texts {
@@ -100,7 +100,7 @@ func (p *page) says(texts ...string) *page {
 	return p
 }
 
-// links are the targets of all links.
+// links returns the targets of all links.
 func (p *page) links() (targets []string) {
 	for _, a := range p.find("a") {
 		targets = append(targets, attribute(a, "href"))
@@ -141,7 +141,7 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// textOf is the text of a node with single spaces.
+// textOf returns the text of a node with single spaces.
 func textOf(n *html.Node) string {
 	var text strings.Builder
 	for d := range n.Descendants() {

@@ -84,7 +84,7 @@ func TestRestoreClosedLinks(t *testing.T) {
 	closed(http.StatusNotFound, "This link does not work")
 }
 
-// The form's answer does not report whether agent and address belong together.
+// The form's answer does not reveal whether agent and address belong together.
 func TestRequestRestore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{RestoresPerAddressPerHour: 3}))

@@ -35,8 +35,8 @@ import (
 
 const ada = "ada@example.org"
 
-// world is a public listener whose operator has set up the email gate and restoring. At the end of its test no secret of a link
-// stands in logs, traces or metrics.
+// world is a public listener whose operator has set up the email gate and restoring. At the end of its test, logs, traces and
+// metrics must hold no secret of a link.
 type world struct {
 	*graphtest.World
 	t       *testing.T
@@ -81,7 +81,7 @@ func newWorld(t *testing.T, options ...graphtest.Option) *world {
 	return w
 }
 
-// config is that of the world's listener.
+// config returns the configuration of the world's listener.
 func (w *world) config() rest.Config {
 	return rest.Config{
 		Graph: w.Graph, Draining: new(atomic.Bool), Metrics: w.metrics,
@@ -127,7 +127,7 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// rows is a hash of every row that an owner page could change.
+// rows returns a hash of all rows that an owner page could change.
 func (w *world) rows() (all string) {
 	w.t.Helper()
 	require.NoError(w.t, w.DB.SQL.QueryRowContext(w.t.Context(), `
@@ -137,12 +137,12 @@ func (w *world) rows() (all string) {
 	return all
 }
 
-// anyone is an agent without a token.
+// anyone returns the context of a caller without a token.
 func anyone() context.Context {
 	return viewer.With(context.Background(), viewer.Viewer{Address: "192.0.2.1"})
 }
 
-// newKey returns a public key as it goes over the wire.
+// newKey returns a public key in base64.
 func newKey(t *testing.T) string {
 	t.Helper()
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
@@ -213,7 +213,7 @@ func (w *world) register(handle string) *bots.Registration { //nolint:unparam //
 	return made
 }
 
-// examineRestores does what the jobs do that were asked for.
+// examineRestores runs the requested jobs.
 func (w *world) examineRestores() {
 	w.t.Helper()
 	for _, job := range w.AskedJobs() {
@@ -231,7 +231,7 @@ func (w *world) askRestore(handle string) letter {
 	return w.lastMail(ada)
 }
 
-// send makes a request and reads the answer, which is a page that checkPage approves of unless it says to be something else.
+// send makes a request and reads the answer, which newPage checks.
 func (w *world) send(method, path, body string, headers ...string) *page {
 	w.t.Helper()
 	to := path

@@ -25,7 +25,7 @@ func page(t *testing.T) string {
 	return string(page)
 }
 
-// line is the line of an operation; empty if it has none.
+// line returns the line of an operation; empty if it has none.
 func line(page, method, path string) string {
 	for line := range strings.Lines(page) {
 		for _, end := range []string{"`", "?"} {
@@ -37,7 +37,7 @@ func line(page, method, path string) string {
 	return ""
 }
 
-// words are the members and codes of a line without their marks.
+// words returns the members and codes of a line without their marks.
 func words(line string) map[string]bool {
 	all := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" `?&={}[];,.\n", r) }) {
@@ -56,7 +56,7 @@ func object(value any, names ...string) map[string]any {
 	return m
 }
 
-// The page fits into 30 KB, and every operation of the API is there with its members, parameters and codes.
+// The page fits into 30 KB and has every operation of the API with its members, parameters and codes.
 func TestPageIsWholeAndSmall(t *testing.T) {
 	t.Parallel()
 	page := page(t)
@@ -119,7 +119,7 @@ func TestPageIsWholeAndSmall(t *testing.T) {
 	}
 }
 
-// A line that is trimmed has no maxLength in the description, but a longest length all the same: the one that its pattern takes.
+// A trimmed line has no maxLength in the description; its pattern defines the maximum length.
 func TestLengthsOfTrimmedLines(t *testing.T) {
 	t.Parallel()
 	page := page(t)

@@ -35,7 +35,7 @@ func without(name string) http.Header {
 	return h
 }
 
-// An answer that is not as described is named by route, status and pointer.
+// The error for an answer that is not as described has route, status and JSON pointer.
 func TestAnswersThatAreNotAsDescribed(t *testing.T) {
 	t.Parallel()
 	d, err := resttest.Load()
@@ -89,7 +89,7 @@ func TestAnswersThatAreNotAsDescribed(t *testing.T) {
 	}
 }
 
-// A body that the server should not have taken is a deviation, too; and many may ask at once.
+// A body that the server should have refused is a deviation, too. The check is safe for parallel requests.
 func TestRequestsThatShouldNotHaveBeenTaken(t *testing.T) {
 	t.Parallel()
 	d, err := resttest.Load()
@@ -115,7 +115,7 @@ func TestRequestsThatShouldNotHaveBeenTaken(t *testing.T) {
 					t.Errorf("%s: %v", body, err)
 					return
 				}
-				_ = answer.Body.Close() // nothing more is read of it
+				_ = answer.Body.Close() // the test does not read the rest
 			})
 		}
 	}
