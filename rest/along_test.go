@@ -10,7 +10,7 @@ import (
 	"stoa/graph/attachments"
 )
 
-// An answer whose rows were read with the authentication is the one of the method's own statement, which a request with a query gets.
+// A read together with the authentication answers like the method's own statement, which serves a request with a query.
 func TestReadsAlongAnswerAlike(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -15,8 +15,8 @@ import (
 	"stoa/rest"
 )
 
-// BenchmarkGet asks a running listener over one connection that stays open; the rest of a figure is PostgreSQL's. health measures
-// the cost of the request without PostgreSQL.
+// BenchmarkGet sends requests to a running listener over one open connection. health measures the cost of a request without
+// PostgreSQL; the rest of each figure is PostgreSQL.
 func BenchmarkGet(b *testing.B) {
 	s := serve(b, graphtest.New(b), rest.Config{Metrics: metrics.New("test")})
 	agent := s.Agent()

@@ -15,7 +15,7 @@ import (
 	"stoa/rest"
 )
 
-// peer is the other one of the two.
+// peer returns the other of the two agents.
 func (s *trade) peer(me *graphtest.Agent) *graphtest.Agent {
 	if me == s.customer {
 		return s.contractor
@@ -23,12 +23,12 @@ func (s *trade) peer(me *graphtest.Agent) *graphtest.Agent {
 	return s.customer
 }
 
-// toPeer is a request about the other of the two agents, with that one's id in a field of the body.
+// toPeer returns a request about the peer, with the peer's id in a field of the body.
 func toPeer(field string) func(*trade, *graphtest.Agent) (string, any) {
 	return func(s *trade, me *graphtest.Agent) (string, any) { return "", map[string]any{field: s.peer(me).ID} }
 }
 
-// reporting is a report of something of the other's.
+// reporting returns a report of something that belongs to the peer.
 func reporting(kind string, id func(s *trade, peer *graphtest.Agent) string) lifecycleCase {
 	return allowed(func(s *trade, me *graphtest.Agent) (string, any) {
 		subject := map[string]any{"type": kind, "id": id(s, s.peer(me))}
@@ -36,14 +36,14 @@ func reporting(kind string, id func(s *trade, peer *graphtest.Agent) string) lif
 	})
 }
 
-// answered is a task of the agent to which the other has responded.
+// answered makes a task of the agent to which the peer has responded.
 func answered(s *trade, me *graphtest.Agent) (string, any) {
 	made := of(task(s, me))
 	s.Responded(s.peer(me), uuid.MustParse(made))
 	return made, nil
 }
 
-// blockedCases take the place of those of lifecycleCases in which the other of the two agents has no part.
+// blockedCases replace the lifecycleCases that do not involve the peer.
 var blockedCases = map[string][]lifecycleCase{
 	"POST /contacts/requests": {allowed(toPeer("recipient_id"))},
 	"POST /contacts/blocks":   {{request: toPeer("bot_id"), status: http.StatusOK}},
@@ -72,12 +72,12 @@ var blockedCases = map[string][]lifecycleCase{
 	},
 }
 
-// alone begin the routes on which an agent does something for itself. TestListsLeaveOutTheBlocked is about lists.
+// alone lists the path prefixes of routes that involve only the agent itself. TestListsLeaveOutTheBlocked is about lists.
 var alone = []string{
 	"/bots/register", "/bots/restore", "/bots/me", "/registration", "/exports", "/tokens", "/events", "/webhooks", "/notices", "/wallet", "/attachments",
 }
 
-// blockedCodes are the refusals of what a block ends. Everything else stays as it was: what is open between the two is brought to its end.
+// blockedCodes are the faults of requests that a block forbids. Any other request works, so that the two can finish open orders.
 var blockedCodes = map[string]fault.Code{
 	"POST /contacts/requests":            fault.ContactBlocked,
 	"POST /contacts/{contact_id}/accept": fault.ContactBlocked,
@@ -92,7 +92,7 @@ var blockedCodes = map[string]fault.Code{
 	"DELETE /tasks/{task_id}/responses/{response_id}": fault.StateConflict, // the block has declined it
 }
 
-// A request about another agent has the same result whether its agent has blocked the other or was blocked, on every route.
+// On every route, a request about another agent has the same result whether the caller blocked that agent or was blocked by it.
 func TestWhatABlockAllows(t *testing.T) {
 	t.Parallel()
 	for _, row := range rest.Rows(restricting.World(t).Graph) {
@@ -114,7 +114,7 @@ func TestWhatABlockAllows(t *testing.T) {
 	}
 }
 
-// requireBlocked makes the request after one of the two has blocked the other.
+// requireBlocked makes the request after one agent has blocked the other, and requires its outcome.
 func (c lifecycleCase) requireBlocked(t *testing.T, row rest.Row, code fault.Code, blocks bool) {
 	t.Helper()
 	s, me := c.begin(t)
@@ -131,8 +131,8 @@ func (c lifecycleCase) requireBlocked(t *testing.T, row rest.Row, code fault.Cod
 	require.Equal(t, string(code), got.body["error"].(map[string]any)["code"], "%s", got.raw)
 }
 
-// The lists of who blocks leave out the blocked agent; the lists of the blocked agent, reads by id or handle and an agent's own lists
-// do not.
+// The lists of the blocking agent leave out the blocked agent. The blocked agent's lists, reads by id or handle, and an agent's
+// own lists do not.
 func TestListsLeaveOutTheBlocked(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))

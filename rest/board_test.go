@@ -10,8 +10,8 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// A task is on the board while its customer is active and not suspended, whether the profile is open or not. Meanwhile its customer
-// and the agents that have responded still see it.
+// A task is on the board only while its customer is active and not suspended, whether the profile is open or not. Its customer,
+// if not suspended, and the agents that have responded still see it.
 func TestTasksFollowTheirCustomer(t *testing.T) {
 	t.Parallel()
 	s := boardOn(newSite(t))

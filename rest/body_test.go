@@ -18,7 +18,7 @@ import (
 	"stoa/rest"
 )
 
-// raw sends a request as it is and returns the answer, and whether the connection is closed after it.
+// raw sends a request unchanged and returns the answer, and whether the connection is closed after it.
 func (s *site) raw(format string, args ...any) *answer {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
@@ -35,7 +35,7 @@ func (s *site) raw(format string, args ...any) *answer {
 	return newAnswer(s.t, response, raw)
 }
 
-// bodies are the routes that read a body, with the code of one that is cut off or malformed.
+// bodies lists the routes that read a body, with the code for a cut-off or malformed one.
 var bodies = map[string]struct {
 	route, contentType string
 	code               fault.Code
@@ -65,7 +65,7 @@ func TestMalformedTransferCoding(t *testing.T) {
 	}
 }
 
-// A body that is read and does not come is request_timeout.
+// A body that the route reads and that does not arrive fails with request_timeout.
 func TestBodyThatNeverComes(t *testing.T) {
 	t.Parallel()
 	timeouts := httpserver.DefaultTimeouts()
@@ -82,7 +82,7 @@ func TestBodyThatNeverComes(t *testing.T) {
 	}
 }
 
-// A body that is not read and does not come holds up nothing.
+// A body that the route does not read may be missing: it delays nothing.
 func TestBodyThatIsNotRead(t *testing.T) {
 	t.Parallel()
 	timeouts := httpserver.DefaultTimeouts()
@@ -114,7 +114,7 @@ func TestBodyThatIsNotRead(t *testing.T) {
 	}
 }
 
-// An answer of net/http itself is as any other, through the whole stack.
+// An answer of net/http itself has the same form as any other, through the whole stack.
 func TestUnknownExpectation(t *testing.T) {
 	t.Parallel()
 	sharedSite(t).raw("GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n").fault(http.StatusExpectationFailed, fault.ExpectationFailed)

@@ -18,7 +18,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// Pages and stretches of every list, at their bounds and one past (§8).
+// Page sizes and ranges of every list are tested at their bounds and one past them (§8).
 func TestBoundsOfPages(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -68,14 +68,14 @@ func TestBoundsOfPages(t *testing.T) {
 	}
 }
 
-// lengths is how long a text may be, in characters.
+// lengths are the bounds of a text in characters.
 type lengths struct {
 	field       string
 	least, most int
 	refused     fault.Code
 }
 
-// Texts of every sort, at their bounds and one past, in characters of two bytes (§8).
+// Texts of every kind are tested at their bounds and one past them, with characters of two bytes (§8).
 func TestBoundsOfTexts(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -142,7 +142,7 @@ func TestBoundsOfTexts(t *testing.T) {
 	}
 }
 
-// What is said while an order is under way, at its bounds and one past (§8).
+// The texts of an order in progress are tested at their bounds and one past them (§8).
 func TestBoundsOfAnOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -166,7 +166,7 @@ func TestBoundsOfAnOrder(t *testing.T) {
 		refuse(card, "propose-refund", "reason", 0, 2001)
 		s.step(s.contractor, card, "propose-refund", map[string]any{"reason": strings.Repeat("ж", length)})
 	}
-	const largest = 909_090_909_091 // with its fee of a tenth it is the largest full reserve
+	const largest = 909_090_909_091 // with its fee of 10 % it gives the largest reserve
 	quote := func(amount int64) *answer {
 		return s.send("POST", "/api/v1/orders/quote", s.customer.Token, map[string]any{"amount_minor": amount})
 	}
@@ -197,7 +197,7 @@ func TestBoundsOfFilesInASet(t *testing.T) {
 	require.Len(t, s.step(s.contractor, card, "deliver", map[string]any{"result_attachment_ids": results[:10]})["result_attachments"], 10)
 }
 
-// An envelope at the bounds of its parts and one past (§8).
+// The parts of an envelope are tested at their bounds and one past them (§8).
 func TestBoundsOfAnEnvelope(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -130,8 +130,8 @@ func TestEscapedPaths(t *testing.T) {
 	s.raw("GET /api/v1/bots/%%20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", agent.Token).fault(http.StatusBadRequest, fault.InvalidID)
 }
 
-// The checks run in the contract's order, also if a body is read before its sender is admitted: each request below is wrong in
-// every later respect too.
+// The checks run in the contract's order, also if a body is read before its sender is admitted: each request below also fails
+// every later check.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
 	for name, route := range map[string]struct {
@@ -218,7 +218,7 @@ func TestBearerHeader(t *testing.T) {
 		ok(http.StatusCreated)
 }
 
-// An anonymous caller is accepted, one with a wrong token is refused, and an empty header does not hide another one.
+// A caller without a token is accepted, a caller with a wrong token is refused, and an empty header does not hide another one.
 func TestBearerHeaderOfReaders(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

@@ -18,7 +18,7 @@ import (
 	"stoa/rest/resttest"
 )
 
-// partial are the members that contract and description call absent at times: all others are required.
+// partial lists the optional members according to contract and description: all others are required.
 var partial = map[string][]string{
 	"Error": {"fields"},
 	"Task":  {"order_id"},
@@ -35,7 +35,7 @@ func describe(t *testing.T) *resttest.Description {
 	return d
 }
 
-// at follows names into the description, to an object; what there is not is empty.
+// at follows names in the description and returns the object there, or an empty one.
 func at(value any, names ...string) map[string]any {
 	for _, name := range names {
 		m, _ := value.(map[string]any)
@@ -45,7 +45,7 @@ func at(value any, names ...string) map[string]any {
 	return m
 }
 
-// The description names the server that sends it. make verify checks that it is OpenAPI and its examples valid.
+// The description names the server that sends it. make verify checks that it is valid OpenAPI with valid examples.
 func TestDescriptionNamesItsServer(t *testing.T) {
 	t.Parallel()
 	raw, err := rest.OpenAPI("https://stoa.example")
@@ -59,7 +59,7 @@ func TestDescriptionNamesItsServer(t *testing.T) {
 	require.Equal(t, []any{"http", "bearer"}, []any{scheme["type"], scheme["scheme"]})
 }
 
-// What is served as JSON is the YAML, byte for byte as it is converted.
+// The served JSON is the YAML, converted byte for byte.
 func TestDescriptionAsJSON(t *testing.T) {
 	t.Parallel()
 	const origin = "https://stoa.example"
@@ -72,7 +72,7 @@ func TestDescriptionAsJSON(t *testing.T) {
 	require.True(t, bytes.Equal(compact.Bytes(), raw), "make generate makes another one")
 }
 
-// Every route is described, and nothing else: method, path, success, who may use it and what it reads.
+// The description has exactly the routes, with method, path, success status, permitted callers and body.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
 	paths := at(describe(t).Document, "paths")
@@ -112,7 +112,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	require.Empty(t, described, "described, but not served")
 }
 
-// Every code stands where its status is, and every code that there is stands somewhere.
+// The description lists every code at least once, and only under its status.
 func TestEveryCodeIsDescribed(t *testing.T) {
 	t.Parallel()
 	d := describe(t)
@@ -160,7 +160,7 @@ func codesOf(t *testing.T, d *resttest.Description, response any) []fault.Code {
 	return codes
 }
 
-// Records are closed, and all that they hold is always there, unless the contract says otherwise. Requests are closed, too.
+// Records and requests allow no other members. All members of a record are required, except where the contract allows less.
 func TestSchemasAreClosed(t *testing.T) {
 	t.Parallel()
 	for name, schema := range at(describe(t).Document, "components", "schemas") {

@@ -21,7 +21,7 @@ import (
 	"stoa/rest/npm"
 )
 
-// discovered are the descriptions that lead to others, and their media types.
+// discovered maps the descriptions that link to others to their media types.
 var discovered = map[string]string{
 	"/api/v1/openapi.json":                    "application/json",
 	"/skill.md":                               "text/markdown; charset=utf-8",
@@ -41,12 +41,12 @@ var discovered = map[string]string{
 	"/.well-known/jwks.json":                  "application/json",
 }
 
-// addresses of this server in a text.
+// addresses returns the URLs of this server in a text.
 func (s *site) addresses(text []byte) []string {
 	return regexp.MustCompile(regexp.QuoteMeta(s.url)+"[^\\s\"'`)?&<]*[a-zA-Z0-9]").FindAllString(string(text), -1)
 }
 
-// Whatever a description leads to is there.
+// Every link in a description works.
 func TestDescriptionsLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -77,7 +77,7 @@ func TestDescriptionsLeadSomewhere(t *testing.T) {
 	require.NotEmpty(t, s.addresses(s.send("GET", "/.well-known/ai-catalog.json", "", nil).raw))
 }
 
-// The documents say how large the description is, for those who have little room for text.
+// The documents state the size of the description, for readers with a small context.
 func TestTheSizeOfTheDescriptionIsTrue(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -91,7 +91,7 @@ func TestTheSizeOfTheDescriptionIsTrue(t *testing.T) {
 	}
 }
 
-// The skill that the index names is that of /skill.md, with its hash, and its front matter is of the form that readers expect.
+// The index links to the same skill as /skill.md, with its hash, and the front matter has the standard form.
 func TestSkillIsOne(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -123,7 +123,7 @@ func TestSkillIsOne(t *testing.T) {
 	require.Equal(t, at(describe(t).Document, "info")["version"], matter.Metadata.Version)
 }
 
-// One page holds every request, and the page for a wake every kind of event.
+// /llms-full.txt lists every request, and /heartbeat.md every kind of event.
 func TestTextsAreWhole(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -137,7 +137,7 @@ func TestTextsAreWhole(t *testing.T) {
 	}
 }
 
-// The card of the tools has the form that the protocol asks for, and leads to them.
+// The server card has the form that the protocol requires, and leads to the tools.
 func TestServerCard(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -162,7 +162,7 @@ func TestServerCard(t *testing.T) {
 	require.Equal(t, "Bearer {token}", card.Remotes[0].Headers[0].Value)
 }
 
-// A process that serves no API names no tools.
+// A process without the API does not advertise tools.
 func TestNothingIsNamedThatIsNotServed(t *testing.T) {
 	t.Parallel()
 	handler := rest.New(rest.Config{Logger: slog.New(slog.DiscardHandler), Origin: "https://stoa.example"})

@@ -16,7 +16,7 @@ import (
 	"stoa/rest/mcp"
 )
 
-// recordedDoor sends what a tool means to /api/v1 itself, and keeps the answer.
+// recordedDoor sends the request of a tool to /api/v1 itself, and keeps the answer.
 type recordedDoor struct {
 	site  *site
 	token string
@@ -36,10 +36,10 @@ func (r *recordedDoor) Do(_ context.Context, wanted mcp.Request) (mcp.Answer, er
 	return mcp.Answer{Status: r.last.status, Header: r.last.header, Body: r.last.raw}, nil
 }
 
-// odd are values that are wrong for most arguments.
+// odd holds values that are wrong for most arguments.
 var odd = []any{"", "x", -1, 1.5, true, nil, []any{"x"}, map[string]any{"x": 1}, "01a20005-3279-7101-88e5-f352f236b427", "\u0000"}
 
-// plausible is an argument of a schema that nothing is wrong with, but that an id is an agent's whatever it ought to be.
+// plausible returns a valid argument for a schema, except that an id is always an agent's.
 func plausible(schema map[string]any, agent uuid.UUID) any {
 	if among, ok := schema["enum"].([]any); ok {
 		return among[0]
@@ -61,7 +61,7 @@ func plausible(schema map[string]any, agent uuid.UUID) any {
 	return "2999-01-01T00:00:00Z"
 }
 
-// calls are the arguments with which a tool is tried: none, plausible ones, and those with one that is odd.
+// calls returns the arguments to try a tool with: none, plausible ones, and plausible ones with one odd value.
 func calls(tool *sdk.Tool, other uuid.UUID) []map[string]any {
 	properties, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
 	whole := make(map[string]any)
@@ -93,7 +93,7 @@ func TestDoorsRefuseAlike(t *testing.T) {
 	direct := &recordedDoor{site: s}
 	local := directModel(t, description, direct)
 	for n, tool := range tools {
-		agent := s.Agent() // one for each tool, below the limits of a minute
+		agent := s.Agent() // one agent for each tool stays below the limits of a minute
 		direct.token = agent.Token
 		remote := s.model(agent)
 		for i, arguments := range calls(tool, other) {
@@ -139,7 +139,7 @@ func directModel(t *testing.T, description []byte, api mcp.API) *model {
 	return &model{t: t, session: session}
 }
 
-// try calls a tool, whatever it answers.
+// try calls a tool and accepts any answer.
 func (m *model) try(name string, arguments map[string]any) *sdk.CallToolResult {
 	m.t.Helper()
 	result, err := m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
@@ -147,7 +147,7 @@ func (m *model) try(name string, arguments map[string]any) *sdk.CallToolResult {
 	return result
 }
 
-// With a token that is none, and with one of a suspended agent, the door of tools refuses as every other path does.
+// The MCP endpoint refuses an invalid token, and the token of a suspended agent, like every other path.
 func TestDoorsAreShutAlike(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

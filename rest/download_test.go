@@ -24,7 +24,7 @@ import (
 	"stoa/jobs"
 )
 
-// withAvatar is an agent with an avatar, its record as the owner sees it, and the original bytes.
+// withAvatar returns an agent with an avatar, the record as the owner sees it, and the original bytes.
 func (s *site) withAvatar(width, height int) (*graphtest.Agent, map[string]any, []byte) {
 	s.t.Helper()
 	agent := s.Agent()
@@ -101,7 +101,7 @@ func TestAvatarOfAnOpenProfileIsPublic(t *testing.T) {
 	}
 }
 
-// Whatever ends the publicity of a file ends it for the next request.
+// When a file stops being public, the next request is refused.
 func TestPublicityEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := sharedFileSite(t)
@@ -236,7 +236,7 @@ func TestConditionsAndRanges(t *testing.T) {
 	}
 }
 
-// Bytes that are missing against expectation give the error body, not a cut answer.
+// If bytes of a file are missing, the answer is the error body, not a truncated file.
 func TestMissingBytes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -252,7 +252,7 @@ func TestMissingBytes(t *testing.T) {
 	s.fetch(http.MethodGet, path, agent.Token).fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
 }
 
-// Only the two participants read an order's files, and both the original (§2.6, §2.7).
+// Only the two participants can read an order's files, and both get the original (§2.6, §2.7).
 func TestFilesOfAnOrderAreTheParticipants(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// draft sends a draft of an order; a nil member is left out.
+// draft sends a draft of an order, without nil members.
 func (s *trade) draft(by *graphtest.Agent, order map[string]any, members map[string]any) *answer {
 	s.t.Helper()
 	return s.send("POST", "/api/v1/orders/"+of(order)+"/drafts", by.Token, changed(map[string]any{
@@ -28,7 +28,7 @@ func (s *trade) reply(by *graphtest.Agent, order map[string]any, draftID string,
 	}, members))
 }
 
-// started is an order in progress.
+// started returns an order in progress.
 func (s *trade) started() map[string]any {
 	s.t.Helper()
 	return s.step(s.contractor, s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil), "start", nil)
@@ -42,7 +42,7 @@ func (s *trade) drafts(by *graphtest.Agent, order map[string]any) []any {
 	return list["drafts"].([]any)
 }
 
-// A draft, its reply, and what the two participants read and are sent of them; the order does not change.
+// The two participants read a draft and its reply, and receive events about them; the order does not change.
 func TestDraftsOverREST(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -88,7 +88,7 @@ func TestDraftsOverREST(t *testing.T) {
 	require.Equal(t, order, read, "no draft changes the order, its version or its actions")
 }
 
-// Who may send and reply, to what, and in which states.
+// Only the right side can send a draft or reply to it, and only in some states.
 func TestDraftsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -146,7 +146,7 @@ func TestDraftsAreRefused(t *testing.T) {
 	require.Len(t, s.drafts(s.customer, delivered), 20)
 }
 
-// Operation ids of drafts are of the same space as those of actions.
+// Drafts and actions share one space of operation ids.
 func TestDraftsShareOperationIDsWithOrders(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -159,7 +159,7 @@ func TestDraftsShareOperationIDsWithOrders(t *testing.T) {
 	s.draft(s.contractor, order, map[string]any{"operation_id": used["operation_id"]}).fault(http.StatusConflict, "idempotency_conflict")
 }
 
-// Files of drafts: own ones for orders, several times in one order, seen by both, and delivered later.
+// Drafts hold own order files; a file may be in several drafts of one order, both sides see it, and it can be delivered later.
 func TestFilesOfDrafts(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -196,7 +196,7 @@ func ids(list any) (all []string) {
 	return all
 }
 
-// order.changed says in version 2 of the channel who did what; version 1 is to the letter.
+// In version 2 of the channel, order.changed has the action and the actor; version 1 is unchanged.
 func TestOrderChangedSaysWhoDidWhat(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -14,10 +14,10 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// marker is a word that stands in every text of the agent whose texts are looked for.
+// marker is a word in every text of the agent that is deleted.
 const marker = "Quetzalcoatlus"
 
-// What an agent deletes itself is in no column of the database any more.
+// Text that an agent deletes is in no column of the database any more.
 func TestTextsThatAnAgentDeletesAreErased(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -38,7 +38,7 @@ func TestTextsThatAnAgentDeletesAreErased(t *testing.T) {
 	require.Empty(t, s.Traces(marker))
 }
 
-// A deleted agent leaves no text but those of orders that were accepted; and others read its handle, and else what says deleted.
+// A deleted agent leaves only the texts of accepted orders; others read its handle, and otherwise only that it is deleted.
 func TestADeletedAgentLeavesNoText(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
@@ -95,7 +95,7 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 		seen.ok(http.StatusOK)
 		requireDeletedBriefs(t, seen.raw, agent, briefs)
 	}
-	// A repeat gets the stored answer, with the agent's present state.
+	// A repeat gets the stored answer, with the agent's current state.
 	again := s.send("POST", "/api/v1/orders", peer.Token, offered)
 	requireDeletedBriefs(t, again.raw, agent, 1)
 	require.Equal(t, of(open), again.ok(http.StatusOK)["order"].(map[string]any)["id"])
@@ -109,13 +109,13 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 	require.Equal(t, "A sonnet", kept["title"], "a closed order stays")
 }
 
-// sampled counts the columns whose statistics hold a text.
+// sampled counts the columns with a text in their statistics.
 func (s *site) sampled(text string) int64 {
 	return s.Count("SELECT count(*) FROM pg_stats WHERE position(lower($1) IN lower(concat(most_common_vals, histogram_bounds))) > 0", text)
 }
 
-// requireUnreadable requires that neither statistics nor an index of the database hold a text, as it was written or folded, once the job
-// has run.
+// requireUnreadable requires that, after the job, no statistics and no index of the database hold a text, as written or
+// case-folded.
 func (s *site) requireUnreadable(text string) {
 	s.t.Helper()
 	require.NoError(s.t, s.Lifecycle.ClearTraces(s.t.Context()))
@@ -125,7 +125,7 @@ func (s *site) requireUnreadable(text string) {
 	}
 }
 
-// requireDeletedBriefs requires the given number of briefs of an agent in an answer, each without a name, keys and avatar.
+// requireDeletedBriefs requires a number of briefs of an agent in an answer, all without name, keys and avatar.
 func requireDeletedBriefs(t *testing.T, answer []byte, agent *graphtest.Agent, count int) {
 	t.Helper()
 	var body any

@@ -29,7 +29,7 @@ const (
 	streamPath = "/api/v1/events/stream"
 )
 
-// eventSite is a listener with a running event channel over its own world.
+// eventSite returns a listener with a running event channel and its own world.
 func eventSite(t *testing.T, quotas limits.Quotas) *site {
 	t.Helper()
 	hub := socket.New(socket.Config{Quotas: quotas, Logger: slog.New(slog.DiscardHandler)})
@@ -54,7 +54,7 @@ func (s *site) tell(to *graphtest.Agent, version int) {
 	}))
 }
 
-// eventIDs are the events of a poll.
+// eventIDs returns the ids of the events in a poll.
 func (s *site) eventIDs(agent *graphtest.Agent) (ids []string) {
 	s.t.Helper()
 	for _, e := range s.send(http.MethodGet, eventsPath, agent.Token, nil).ok(http.StatusOK)["events"].([]any) {
@@ -110,7 +110,7 @@ func TestParametersOfEvents(t *testing.T) {
 	for _, path := range []string{eventsPath, streamPath} {
 		s.send(http.MethodGet, path, suspended.Token, nil).fault(http.StatusForbidden, fault.Forbidden)
 	}
-	// This listener has no event channel, so nothing can wait.
+	// This listener has no event channel, so no request can wait.
 	for _, path := range []string{eventsPath + "?wait=1", streamPath} {
 		s.send(http.MethodGet, path, agent.Token, nil).fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
 	}
@@ -141,7 +141,7 @@ func TestBodiesOfAcks(t *testing.T) {
 	require.Len(t, most["unknown"], 256)
 }
 
-// Who has used up its changes can still acknowledge.
+// An agent that has used up its changes can still acknowledge.
 func TestAcksAreNoChanges(t *testing.T) {
 	t.Parallel()
 	s := eventSite(t, limits.Quotas{MutationsPerMinute: 1})

@@ -31,8 +31,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// What the description does not take, the API does not take either: each example of a request is spoilt in every way that a
-// careless client would spoil it.
+// The API refuses the bodies that the description refuses: each request example is broken in the ways of a careless client.
 func TestRequestsThatTheDescriptionRefuses(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{}))
@@ -56,7 +55,7 @@ func TestRequestsThatTheDescriptionRefuses(t *testing.T) {
 	}
 }
 
-// requestExample is the JSON object that stands as the example of an operation's request.
+// requestExample returns the JSON object that is the example of an operation's request, or nil.
 func requestExample(o *resttest.Operation) map[string]any {
 	example, ok := o.Examples()["request"]
 	if !ok || o.Method == http.MethodGet {
@@ -66,7 +65,7 @@ func requestExample(o *resttest.Operation) map[string]any {
 	return body
 }
 
-// spoilt are the variations of a body, by what was done to it.
+// spoilt returns the broken variants of a body, by the change.
 func spoilt(body map[string]any) map[string]any {
 	with := func(name string, value any) map[string]any {
 		changed := maps.Clone(body)

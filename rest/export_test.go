@@ -6,18 +6,18 @@ import (
 	"stoa/graph"
 )
 
-// Row is the table's entry of one route, for tests that compare it with something else.
+// Row describes one route of the table, for tests.
 type Row struct {
 	Method, Path string
 	Status       int
-	// Anyone and Readers say who may use it; neither means agents.
+	// Anyone and Readers define who may call; neither: agents only.
 	Anyone, Readers bool
-	// Body is the media type of the request body, empty for none; Empty says that the body may be left out.
+	// Body is the media type of the request body, empty for none; Empty: the body may be left out.
 	Body  string
 	Empty bool
 }
 
-// Rows is the table of routes, with the paths of the listener.
+// Rows returns the table of routes, with the paths of the listener.
 func Rows(g *graph.Graph) []Row {
 	media := map[bodyUse]string{jsonBody: "application/json", optionalJSONBody: "application/json", formBody: "multipart/form-data"}
 	var rows []Row
@@ -34,13 +34,13 @@ func Rows(g *graph.Graph) []Row {
 // ToolsPath is toolsPath.
 const ToolsPath = toolsPath
 
-// Pages are the paths that New serves besides the table.
+// Pages returns the paths that New serves besides the table.
 func Pages() []string {
 	s := &server{Config: Config{Graph: new(graph.Graph)}}
 	paths := []string{"/healthz", "/readyz", SocketPath}
 	for path := range s.descriptions() {
 		if strings.HasSuffix(path, "/*") {
-			continue // the description has no form for any number of segments
+			continue // OpenAPI cannot describe any number of segments
 		}
 		paths = append(paths, path)
 	}

@@ -11,8 +11,8 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// An export has the drafts of an order with their replies, for both participants, is announced when it is ready, and names only
-// pages that anyone can read.
+// An export has the drafts of an order and their replies, for both participants. An event announces it, and it links only to
+// public pages.
 func TestAnExportHasDraftsAndIsAnnounced(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))

@@ -27,7 +27,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// exported asks for an export, has it made and returns its id.
+// exported requests an export, makes it and returns its id.
 func exported(s *trade, me *graphtest.Agent) string {
 	s.t.Helper()
 	made := s.send("POST", "/api/v1/exports", me.Token, map[string]any{"operation_id": uuid.NewString()}).ok(http.StatusAccepted)
@@ -36,7 +36,7 @@ func exported(s *trade, me *graphtest.Agent) string {
 	return id
 }
 
-// archives are the parts of an export.
+// archives returns the parts of an export.
 func (s *site) archives(by *graphtest.Agent, id string) (parts [][]byte, card map[string]any) {
 	s.t.Helper()
 	card = s.send("GET", "/api/v1/exports/"+id, by.Token, nil).ok(http.StatusOK)["export"].(map[string]any)
@@ -53,7 +53,7 @@ func (s *site) archives(by *graphtest.Agent, id string) (parts [][]byte, card ma
 	return parts, card
 }
 
-// unpacked are the members of parts by name.
+// unpacked returns the members of the parts, by name.
 func unpacked(t *testing.T, parts [][]byte) map[string][]byte {
 	t.Helper()
 	all := make(map[string][]byte)
@@ -119,14 +119,14 @@ func crowd(s *trade, files, messages int) {
 		s.contractor.Key.PublicKey().Bytes(), messages)
 }
 
-// An export of 100 files and 5,000 messages is whole; a download that broke off goes on; another agent gets nothing of it.
+// An export of 100 files and 5,000 messages is complete; a broken download can be resumed; another agent cannot read it.
 func TestAnExportIsWhole(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
 	agent, peer := s.customer, s.contractor
 	files := 100
 	if testing.Short() {
-		files = 5 // each is inspected in a process
+		files = 5 // each inspection runs in a process
 	}
 	crowd(s, files, 5000)
 	s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"title": marker, "text": marker, "visibility": "public"}).ok(http.StatusCreated)
@@ -209,7 +209,7 @@ func TestAnExportIsWhole(t *testing.T) {
 	}
 }
 
-// One a day, one at a time; a repeat is the same; what all exports take is bounded.
+// An agent has one export a day and one at a time. A repeat returns the same export. The size of all exports is bounded.
 func TestExportsAreLimited(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
@@ -236,7 +236,7 @@ func TestExportsAreLimited(t *testing.T) {
 
 func lastJob[T any](all []T) any { return all[len(all)-1] }
 
-// An archive that is full says where it ended, and what is in it is whole.
+// A full archive states where it ends, and its content is complete.
 func TestAFullExportSaysWhereItEnds(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
@@ -258,7 +258,7 @@ func TestAFullExportSaysWhereItEnds(t *testing.T) {
 	require.Len(t, older["messages"], 100)
 }
 
-// What an erased agent has exported goes with it.
+// Erasing an agent also deletes its exports.
 func TestAnErasedAgentHasNoExports(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))

@@ -16,7 +16,7 @@ import (
 
 const feedbackPath = "/api/v1/feedback"
 
-// A report is made once while it is open, and its author reads its answer after an event that earlier versions do not see.
+// While a report is open, a repeat makes no second one. An event, hidden from earlier versions, announces the answer.
 func TestReportsOverREST(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -46,15 +46,15 @@ func TestReportsOverREST(t *testing.T) {
 	require.Equal(t, "We have seen to it.", s.send("GET", feedbackPath, ada.Token, nil).ok(http.StatusOK)["feedback"].([]any)[0].(map[string]any)["answer"])
 }
 
-// What an operator writes to an agent comes as an event and as a notice, which only that agent reads, over every door; a suspended
-// agent is refused with it.
+// An operator's message to an agent arrives as an event and as a notice, over every transport; only that agent can read it. A
+// suspended agent reads it in the refusal.
 func TestOperatorsWriteToAgents(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
 	agent, other := s.Agent(), s.Agent()
 	operator := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Grace"})
 	post := s.Posted(agent, "send me your tokens", "public")
-	for range 2 { // the second one is refused, and says nothing again
+	for range 2 { // the second one is refused and writes no notice
 		_, _ = s.Operator.RemovePost(operator, post.ID, graphtest.Ptr("It asks for <tokens>."), "swindle")
 	}
 	list := func(by *graphtest.Agent, query string) map[string]any {

@@ -14,7 +14,7 @@ import (
 	"stoa/rest/client"
 )
 
-// A file name is the same whether a form writes it as browsers do or as MIME does, as the Go client sends it, and in a download.
+// A file name stays the same through upload and download, whether a browser, a MIME program or the Go client writes the form.
 func TestAFileNameIsOneThroughEveryDoor(t *testing.T) {
 	t.Parallel()
 	s := sharedFileSite(t)

@@ -23,7 +23,7 @@ import (
 	"stoa/rest/resttest"
 )
 
-// TestMain makes the test binary the program that inspects files, and holds all answers against the description.
+// TestMain makes the test binary also the inspection program, and checks all answers against the description.
 func TestMain(m *testing.M) {
 	inspectiontest.Main()
 	code := resttest.Main(m, resttest.Complete)
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// newFileSite is a site with a file store and the real inspection.
+// newFileSite returns a site with a file store and the real inspection.
 func newFileSite(t testing.TB, options ...graphtest.Option) *site {
 	t.Helper()
 	s := newSite(t, options...)
@@ -41,7 +41,7 @@ func newFileSite(t testing.TB, options ...graphtest.Option) *site {
 	return s
 }
 
-// part of a form; a nil file name is that of a plain value.
+// part of a form; a plain value has a nil file name.
 type part struct {
 	name, fileName string
 	bytes          []byte
@@ -52,7 +52,7 @@ func value(name, text string) part { return part{name: name, bytes: []byte(text)
 
 func file(name string, b []byte) part { return part{name: "file", fileName: name, bytes: b} }
 
-// upload is the form of an upload as an agent would send it.
+// upload returns the form of an upload as an agent sends it.
 func uploadForm(purpose string, b []byte) []part {
 	return []part{file("picture.png", b), value("purpose", purpose), value("upload_id", uuid.NewString())}
 }
@@ -94,7 +94,7 @@ func (s *site) attach(by *graphtest.Agent, purpose string, b []byte) map[string]
 	return record
 }
 
-// fetch makes a request whose answer need not be JSON.
+// fetch makes a request; the answer need not be JSON.
 func (s *site) fetch(method, path, token string, headers ...string) *answer {
 	s.t.Helper()
 	request, err := http.NewRequest(method, s.url+path, nil)
@@ -111,7 +111,7 @@ func (s *site) fetch(method, path, token string, headers ...string) *answer {
 	raw, err := io.ReadAll(response.Body)
 	require.NoError(s.t, err)
 	a := &answer{status: response.StatusCode, header: response.Header, raw: raw, t: s.t}
-	_ = json.Unmarshal(raw, &a.body) // bytes of a file are none
+	_ = json.Unmarshal(raw, &a.body) // the bytes of a file are not JSON
 	return a
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The description and the contract, which anyone reads, hold what a client needs to seal and bind messages, to open entries of the key
-// log and to recompute the hash of an order's terms.
+// The public description and contract have all that a client needs to seal and bind messages, to open entries of the key log and
+// to recompute the hash of an order's terms.
 func TestServedPagesHoldTheFormats(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -41,7 +41,7 @@ func TestServedPagesHoldTheFormats(t *testing.T) {
 	}
 }
 
-// What the description says of the key log and of terms_sha256 gives the entry and the hash that the server has.
+// The description's rules for the key log and terms_sha256 give the server's entry and hash.
 func TestFormatsCanBeRecomputed(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(sharedFileSite(t))

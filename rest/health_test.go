@@ -17,7 +17,7 @@ import (
 	"stoa/rest"
 )
 
-// A database that is hung neither answers nor hangs up, and its driver does not heed the context.
+// A hung database neither answers nor closes the connection, and its driver ignores the context.
 func TestReadinessDoesNotWaitForACheckThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestReadinessDoesNotWaitForACheckThatHangs(t *testing.T) {
 	})
 }
 
-// A database that refuses new connections is named as the cause, since all else goes on for a while.
+// /readyz names a database that refuses new connections: everything else still works for a while.
 func TestReadinessNamesRefusedConnections(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, map[string]string{"database": "refuses_connections"}, unready(t, map[string]rest.Check{
@@ -38,7 +38,7 @@ func TestReadinessNamesRefusedConnections(t *testing.T) {
 	}))
 }
 
-// unready returns what /readyz says of the checks, and requires it to be 503.
+// unready returns the checks of /readyz, and requires the status 503.
 func unready(t *testing.T, checks map[string]rest.Check) map[string]string {
 	t.Helper()
 	server := rest.New(rest.Config{Logger: slog.New(slog.DiscardHandler), Draining: new(atomic.Bool), Checks: checks})

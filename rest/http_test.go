@@ -18,7 +18,7 @@ import (
 	"stoa/rest"
 )
 
-// tagged are addresses whose answers have an ETag: descriptions, pages, a feed, and what pages need.
+// tagged lists paths whose answers have an ETag: descriptions, pages, a feed, and files that pages use.
 var tagged = []string{
 	"/api/v1/openapi.json", "/skill.md", "/llms.txt", "/heartbeat.md", "/orders.md", "/reference.md", "/.well-known/agent-skills/index.json", "/robots.txt",
 	"/", "/posts", "/tasks", "/services", "/search?q=poem", "/tasks/feed.atom", "/sitemap.xml", "/style.css", "/icon.svg", "/icon.png",
@@ -26,10 +26,10 @@ var tagged = []string{
 
 const longAgo, farAhead = "Thu, 01 Jan 1970 00:00:00 GMT", "Wed, 01 Jan 2799 00:00:00 GMT"
 
-// An answer with an ETag is not given to a client that asks for another version (web.TestPreconditions has all conditions).
+// A client that requires another ETag does not get the answer (web.TestPreconditions has all conditions).
 func TestPreconditions(t *testing.T) {
 	t.Parallel()
-	s := newSite(t) // on its own: the first page shows what happens
+	s := newSite(t) // not shared, because the first page shows all activity
 	for _, path := range tagged {
 		whole := s.send("GET", path, "", nil)
 		require.Equal(t, http.StatusOK, whole.status, path)
@@ -105,7 +105,7 @@ func TestLocations(t *testing.T) {
 	at(s.post(agent.Token, uploadForm("order", pngOf(t, 8, 8))), "attachment")
 }
 
-// A refusal of a body says what would have been taken.
+// The refusal of a body names the accepted types.
 func TestWhatBodiesAreTaken(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -136,7 +136,7 @@ func TestWhatBodiesAreTaken(t *testing.T) {
 	}
 }
 
-// OPTIONS * asks about the whole server.
+// OPTIONS * is about the whole server.
 func TestOptionsOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -192,7 +192,7 @@ func TestDescriptionsAreReadableFromAnywhere(t *testing.T) {
 	}
 }
 
-// A page of search results has headers with the search limit, also when the search is refused; a page without a search has none.
+// A page of search results has the headers of the search limit, also if the search is refused; a page without a search has none.
 func TestSearchesOnTheSiteShowTheirLimit(t *testing.T) {
 	t.Parallel()
 	const quota = 10
@@ -215,7 +215,7 @@ func TestSearchesOnTheSiteShowTheirLimit(t *testing.T) {
 	require.Empty(t, s.send("GET", "/services", "", nil).header.Get("RateLimit"))
 }
 
-// An encoded @ is an @.
+// An encoded @ means @.
 func TestEncodedHandle(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -231,7 +231,7 @@ func TestEncodedHandle(t *testing.T) {
 	}
 }
 
-// The list of links in llms.txt is one: each entry leads somewhere.
+// The links of llms.txt are a valid list, and each one works.
 func TestEntriesOfTheIndexAreLinks(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

@@ -17,8 +17,8 @@ import (
 	"stoa/rest"
 )
 
-// A database that hangs makes a request fail within 5 s, wherever it hangs; what the database was doing for it ends as well, and
-// service resumes by itself.
+// If the database hangs, at any point, a request fails within 5 s. Its work in the database ends as well, and service resumes by
+// itself.
 func TestHungDatabase(t *testing.T) {
 	t.Parallel()
 	const connections = 3 // one for each of the requests

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// An answer names the parameters that it ignored, so that a caller does not take a whole list for a filtered one.
+// An answer lists the ignored parameters, so that a caller does not take a whole list for a filtered one.
 func TestIgnoredParametersAreNamed(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -45,7 +45,7 @@ func TestIgnoredParametersAreNamed(t *testing.T) {
 	}
 }
 
-// A wrong total names the right one, at every place where a total is confirmed.
+// The fault for a wrong total has the right one, for every request that confirms a total.
 func TestPriceChangedNamesTheTotal(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

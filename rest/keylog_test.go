@@ -19,7 +19,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// keyLog is the key log as a stranger's tool reads it, by the C2SP specifications alone.
+// keyLog reads the key log like an independent tool, only by the C2SP specifications.
 type keyLog struct {
 	*site
 
@@ -43,7 +43,7 @@ func newKeyLog(t *testing.T, agents int) (*keyLog, []*graphtest.Agent) {
 
 func (l *keyLog) sequence() {
 	l.t.Helper()
-	for range 2 { // the first begins the log
+	for range 2 { // the first one starts the log
 		_, err := l.KeyLog.Sequence(l.t.Context())
 		require.NoError(l.t, err)
 	}
@@ -104,7 +104,7 @@ func (l *keyLog) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	return read, nil
 }
 
-// entries reads every entry below a head.
+// entries returns all entries of a head.
 func (l *keyLog) entries(head tlog.Tree) [][]byte {
 	l.t.Helper()
 	var all [][]byte
@@ -120,7 +120,7 @@ func (l *keyLog) entries(head tlog.Tree) [][]byte {
 	return all
 }
 
-// include fetches the proof of an entry, and checks it with the checkpoint that it holds.
+// include fetches the proof of an entry, and checks it against the checkpoint in it.
 func (l *keyLog) include(index int64, entry []byte) tlog.Tree {
 	l.t.Helper()
 	got := l.send("GET", fmt.Sprintf("/log/1/proof/%d", index), "", nil)
@@ -159,8 +159,8 @@ func (l *keyLog) consist(old tlog.Tree) {
 	require.NoError(l.t, tlog.CheckTree(hashes(l.t, lines), head.N, head.Hash, old.N, old.Hash))
 }
 
-// A stranger's tool rebuilds the log from its tiles, finds the entry of each agent where its cards say, and proves it and each
-// head.
+// An independent tool rebuilds the log from its tiles, finds each agent's entry at the index on its card, and proves entries and
+// heads.
 func TestTheKeyLogByItsTiles(t *testing.T) {
 	t.Parallel()
 	l, agents := newKeyLog(t, 3)
@@ -219,7 +219,7 @@ func TestTheKeyLogByItsTiles(t *testing.T) {
 	require.Equal(t, map[string]any{"index": nil, "salt": nil}, own["key_log"])
 }
 
-// What the log does not have is not found, and a path has one form.
+// A path outside the log, or in another form, is not found.
 func TestWhatTheKeyLogDoesNotHave(t *testing.T) {
 	t.Parallel()
 	l, _ := newKeyLog(t, 3)
@@ -249,7 +249,7 @@ func TestWhatTheKeyLogDoesNotHave(t *testing.T) {
 	require.Empty(t, head.raw)
 }
 
-// The lines of witnesses of a head follow the log's.
+// In a head, the lines of witnesses follow the log's line.
 func TestCheckpointsCarryTheLinesOfWitnesses(t *testing.T) {
 	t.Parallel()
 	l, _ := newKeyLog(t, 1)

@@ -21,7 +21,7 @@ func (s *site) handleOf(agent *graphtest.Agent) string {
 	return s.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)["handle"].(string)
 }
 
-// erasure is a request of an agent to be erased.
+// erasure sends an agent's request to be erased.
 func erasure(s *trade, me *graphtest.Agent) (string, any) {
 	return "", map[string]any{"operation_id": uuid.NewString(), "confirm_handle": s.handleOf(me)}
 }
@@ -38,7 +38,7 @@ func (s *site) own(agent *graphtest.Agent, address string) {
 	require.NoError(s.t, err)
 }
 
-// erase does what the job of erasures does.
+// erase runs the erasure job.
 func (s *site) erase() int64 {
 	s.t.Helper()
 	n, err := s.Lifecycle.Erase(context.Background())
@@ -48,13 +48,13 @@ func (s *site) erase() int64 {
 
 const erasurePath = "/api/v1/bots/me/erasure"
 
-// state is that of an agent's erasure.
+// state returns the state of an agent's erasure.
 func (s *site) erasureOf(agent *graphtest.Agent) map[string]any {
 	s.t.Helper()
 	return s.send("GET", erasurePath, agent.Token, nil).ok(http.StatusOK)["erasure"].(map[string]any)
 }
 
-// An agent that asks is out of view at once. Texts, address and mails go after seven days, key and token when its last order closes.
+// An erasure hides an agent at once. Texts, address and mails go after seven days, key and token when its last order closes.
 func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	t.Parallel()
 	const address = "quetzalcoatlus@example.org"
@@ -122,7 +122,7 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	require.Len(t, records, 1)
 	require.Equal(t, agent.ID, records[0].BotID)
 
-	// The order goes on to its end.
+	// The order continues to its end.
 	order = s.step(peer, s.step(peer, order, "start", nil), "deliver", map[string]any{"result_text": "Done."})
 	s.step(agent, order, "complete", nil)
 	require.EqualValues(t, 1, s.erase())
@@ -141,7 +141,7 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	s.requireUnreadable(address)
 }
 
-// The passports of an address are counted on after its agents were erased, though the address is not there any more.
+// The passports of an address still count after its agents and the address are erased.
 func TestAnErasedAddressKeepsItsCount(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)))
@@ -161,7 +161,7 @@ func TestAnErasedAddressKeepsItsCount(t *testing.T) {
 	require.EqualValues(t, 3, s.Count("SELECT passports FROM owner_emails"))
 }
 
-// Who changes its mind stays, and a late repeat of the request begins nothing. Three requests a day are enough.
+// An agent can cancel its erasure, and a late repeat of the request starts none. An agent has three requests a day.
 func TestAnErasureIsCancelled(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
@@ -186,7 +186,7 @@ func TestAnErasureIsCancelled(t *testing.T) {
 	s.send("POST", erasurePath, agent.Token, sent).fault(http.StatusTooManyRequests, fault.RateLimited)
 }
 
-// A suspension may keep a thief out, so it holds an erasure.
+// A suspension may keep a thief out, so it stops an erasure.
 func TestASuspendedAgentIsNotErased(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
@@ -199,7 +199,7 @@ func TestASuspendedAgentIsNotErased(t *testing.T) {
 	require.EqualValues(t, 1, s.erase())
 }
 
-// What a restored database has again is erased again, also if orders hold it there.
+// Data that a restored database has again is erased again, also if orders keep it there.
 func TestTheErasedStayErased(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))

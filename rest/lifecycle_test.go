@@ -17,7 +17,7 @@ import (
 	"stoa/rest"
 )
 
-// states are those that an agent can be in when it makes a request, and how it gets there once the request is prepared.
+// states maps each state of an agent that makes a request to the SQL that sets it once the request is prepared.
 var states = map[string]string{
 	"active":     "UPDATE bots SET last_active_at = last_active_at WHERE id = $1",
 	"trash":      "UPDATE bots SET state = 'trash' WHERE id = $1",
@@ -26,32 +26,32 @@ var states = map[string]string{
 	"deleted":    "UPDATE bots SET state = 'deleted' WHERE id = $1",
 }
 
-// lifecycleCase is a request, and what becomes of it when its agent is in the trash or restricted.
+// lifecycleCase is a request, and its outcome if its agent is in the trash or restricted.
 type lifecycleCase struct {
-	// refused is the code that such an agent gets; empty if it may do as an active one (§3.4).
+	// refused is the code for such an agent; empty if the request succeeds as for an active one (§3.4).
 	refused fault.Code
-	// request prepares what the request needs and returns the rest of it; nil for none. me is the customer or the contractor.
+	// request makes needed records and returns an id for the path and a body; nil for none. me is the customer or the contractor.
 	request func(s *trade, me *graphtest.Agent) (id string, body any)
-	// contractor: the agent is the contractor of its orders, else the customer.
+	// contractor: the agent is the contractor of its orders; otherwise the customer.
 	contractor bool
-	// status of success where it is not the route's.
+	// status of success, if it is not the route's.
 	status int
 }
 
-// allowed is a request that an agent may make whatever its state.
+// allowed returns a request that an agent may make in any state.
 func allowed(request func(*trade, *graphtest.Agent) (string, any)) lifecycleCase {
 	return lifecycleCase{request: request}
 }
 
-// refused is a new obligation.
+// refused returns a request for a new obligation.
 func refused(code fault.Code, request func(*trade, *graphtest.Agent) (string, any)) lifecycleCase {
 	return lifecycleCase{refused: code, request: request}
 }
 
-// pathOnly is a request that is its path alone.
+// pathOnly is a request with nothing but its path.
 var pathOnly = allowed(nil)
 
-// body is a request that takes a body alone.
+// body returns a request with only a body.
 func body(members map[string]any) func(*trade, *graphtest.Agent) (string, any) {
 	return func(*trade, *graphtest.Agent) (string, any) { return "", members }
 }
@@ -67,13 +67,13 @@ var taskTerms = map[string]any{
 	"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
 }
 
-// response lets an agent respond to a task of the other's, and returns the path of the response below /tasks.
+// response lets an agent respond to the peer's task, and returns the path of the response below /tasks.
 func response(s *trade, by *graphtest.Agent) string {
 	made := of(task(s, s.contractor))
 	return made + "/responses/" + s.Responded(by, uuid.MustParse(made)).ID.String()
 }
 
-// asks lets a new agent ask for the friendship of one, and returns the contact.
+// asks lets a new agent request an agent's friendship, and returns the contact.
 func asks(s *trade, me *graphtest.Agent) string {
 	other := s.Agent()
 	s.verify(other)
@@ -85,7 +85,7 @@ func (s *trade) verify(agent *graphtest.Agent) {
 	s.Exec("UPDATE bots SET email_verified_at = stoa_now() WHERE id = $1", agent.ID)
 }
 
-// confirmedCode is the code of a challenge that the agent's owner has confirmed.
+// confirmedCode returns the code of a challenge that the agent's owner has confirmed.
 func confirmedCode(s *trade, me *graphtest.Agent) (string, any) {
 	address := me.ID.String() + "@example.org"
 	asked, err := s.Owners.RequestOwnerEmail(me.Ctx, owners.OwnerEmailInput{Email: &address})
@@ -117,12 +117,12 @@ func hook(s *trade, me *graphtest.Agent) string {
 	return made.Webhook.ID.String()
 }
 
-// onHook is a request on a webhook of the agent.
+// onHook returns a request on a webhook of the agent.
 func onHook(body any) lifecycleCase {
 	return allowed(func(s *trade, me *graphtest.Agent) (string, any) { return hook(s, me), body })
 }
 
-// action is an operation on an order that has gone through the steps before it, each named with who takes it.
+// action returns an operation on an order after the given steps, each with the side that takes it.
 func action(contractor bool, steps ...string) lifecycleCase {
 	return lifecycleCase{contractor: contractor, request: func(s *trade, _ *graphtest.Agent) (string, any) {
 		card := s.offer(s.customer, s.terms(nil))
@@ -154,7 +154,7 @@ func (c lifecycleCase) refusedAs(code fault.Code) lifecycleCase {
 	return c
 }
 
-// lifecycleCases has every route of the table: what §3.4 allows to an agent that may not take on obligations, and what not.
+// lifecycleCases has every route of the table, and whether §3.4 allows it to an agent that may not take on obligations.
 var lifecycleCases = map[string][]lifecycleCase{
 	"POST /bots/register": {allowed(func(*trade, *graphtest.Agent) (string, any) {
 		return "", registration("a" + strings.ReplaceAll(uuid.NewString(), "-", "")[:20])
@@ -326,7 +326,7 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /orders/{order_id}/approve-refund": {action(false, "accept", "propose-refund by contractor")},
 }
 
-// What an agent may do in each state of its life, on every route (§3.4): a new route needs a row of lifecycleCases.
+// Each state of an agent allows exactly the routes of §3.4: a new route needs a row of lifecycleCases.
 func TestWhatEachStateOfAnAgentAllows(t *testing.T) {
 	t.Parallel()
 	rows := rest.Rows(restricting.World(t).Graph)
@@ -337,7 +337,7 @@ func TestWhatEachStateOfAnAgentAllows(t *testing.T) {
 		for i, c := range lifecycleCases[route] {
 			for state, reach := range states {
 				if testing.Short() && state != "trash" && state != "suspended" {
-					continue // an active one succeeds in every other test
+					continue // every other test covers active agents
 				}
 				t.Run(strings.ReplaceAll(route, "/", "·")+" "+state+" "+string(rune('a'+i)), func(t *testing.T) {
 					t.Parallel()
@@ -349,7 +349,7 @@ func TestWhatEachStateOfAnAgentAllows(t *testing.T) {
 	}
 }
 
-// begin makes two friends, and says which of them makes the request.
+// begin makes two friends, and returns the one that makes the request.
 func (c lifecycleCase) begin(t *testing.T) (s *trade, me *graphtest.Agent) {
 	t.Helper()
 	s = &trade{site: serve(t, restricting.World(t), rest.Config{})}
@@ -363,7 +363,7 @@ func (c lifecycleCase) begin(t *testing.T) (s *trade, me *graphtest.Agent) {
 	return s, s.customer
 }
 
-// prepare makes what the request needs, and returns the request.
+// prepare makes the records that the request needs, and returns a function that sends it.
 func (c lifecycleCase) prepare(s *trade, me *graphtest.Agent, row rest.Row) func() *answer {
 	s.t.Helper()
 	path := row.Path

@@ -19,7 +19,7 @@ import (
 
 const messagesPath = "/api/v1/messages"
 
-// envelope is a fresh envelope as a JSON object.
+// envelope returns a fresh envelope as a JSON object.
 func envelope(from, to *graphtest.Agent) map[string]any {
 	in := graphtest.Envelope(from, to)
 	return map[string]any{
@@ -28,7 +28,7 @@ func envelope(from, to *graphtest.Agent) map[string]any {
 	}
 }
 
-// altered is a copy of an object with one member replaced, or removed where the value is absent.
+// altered returns a copy of an object with one member replaced, or removed if the value is absent.
 func altered(object map[string]any, name string, value any) map[string]any {
 	copied := maps.Clone(object)
 	copied[name] = value
@@ -40,7 +40,7 @@ func altered(object map[string]any, name string, value any) map[string]any {
 
 var absent = new(int)
 
-// The sender is authenticated before the body is read: a client that waits for 100 Continue does not get it.
+// The sender is authenticated before the body is read: a refused client that waits for 100 Continue does not get it.
 func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 1}))
@@ -50,7 +50,7 @@ func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
 	for token, want := range map[string]int{
 		"stoa_x": http.StatusUnauthorized, suspended.Token: http.StatusForbidden, agent.Token: http.StatusTooManyRequests,
 	} {
-		for _, body := range []string{"", `{"a": "b"}`} { // the second does not wait, but asks
+		for _, body := range []string{"", `{"a": "b"}`} { // the second one asks for 100 Continue and does not wait
 			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 			require.NoError(t, err)
 			_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
@@ -64,7 +64,7 @@ func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
 	}
 }
 
-// A body that comes with its header is judged after its sender is known and counted, as any other.
+// A body that arrives with its header is checked after its sender is authenticated and counted, like any other.
 func TestOrderOfChecksOfABodyThatIsThere(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3, MessagesPerMinute: 60}))

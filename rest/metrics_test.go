@@ -12,7 +12,7 @@ import (
 	"stoa/rest"
 )
 
-// Neither a path nor a method that a client made up becomes a series.
+// A path or method that a client invents does not become a series.
 func TestRequestsAreCountedByKnownLabels(t *testing.T) {
 	t.Parallel()
 	m := metrics.New("test")

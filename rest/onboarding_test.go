@@ -12,7 +12,7 @@ import (
 
 const onboardingPath = "/api/v1/bots/me/onboarding"
 
-// Each recommendation names a request, which the agent fills in and which then is no longer recommended.
+// Each recommendation has a request. Once the agent has filled it in and sent it, it is no longer recommended.
 func TestRecommendationsAreFollowed(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -44,7 +44,7 @@ func TestRecommendationsAreFollowed(t *testing.T) {
 	require.EqualValues(t, 7, s.Count("SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'profile.recommendations'", agent.ID))
 }
 
-// What one agent changes is not in the onboarding of another.
+// A change of one agent does not appear in the onboarding of another.
 func TestOnboardingIsTheCallers(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

@@ -9,8 +9,8 @@ import (
 	"stoa/rest"
 )
 
-// Generators make no type of an object beside alternatives of required alone, so no schema has those: a client's wrong field is found
-// when it is compiled.
+// Code generators make no type for an object whose alternatives only differ in required, so no schema has them: a compiler finds
+// a client's wrong field.
 func TestObjectsHaveNoAlternatives(t *testing.T) {
 	t.Parallel()
 	raw, err := rest.OpenAPI("")
@@ -41,7 +41,7 @@ func TestObjectsHaveNoAlternatives(t *testing.T) {
 	walk("", api)
 }
 
-// The registry of the Model Context Protocol takes the name of the tools' server, whatever the base URL.
+// The registry of the Model Context Protocol accepts the name of the MCP server for any base URL.
 func TestToolsNameFitsTheRegistry(t *testing.T) {
 	t.Parallel()
 	for origin, name := range map[string]string{

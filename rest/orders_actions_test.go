@@ -10,7 +10,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// follow takes a step as a client does that knows nothing but the card: the path and body of its action, nulls filled in.
+// follow takes a step like a client that knows only the card: with the path and body of its action, and nulls filled in.
 func (s *trade) follow(by *graphtest.Agent, id, name string) {
 	s.t.Helper()
 	card := s.send("GET", "/api/v1/orders/"+id, by.Token, nil).ok(http.StatusOK)["order"].(map[string]any)

@@ -31,7 +31,7 @@ func tradeOn(site *site) *trade {
 	return s
 }
 
-// terms are the body of an offer by the customer, changed by the given members; a nil member is left out.
+// terms returns the body of an offer by the customer with the given members changed, and without nil members.
 func (s *trade) terms(changes map[string]any) map[string]any {
 	return changed(map[string]any{
 		"operation_id": uuid.NewString(), "title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z",
@@ -39,7 +39,7 @@ func (s *trade) terms(changes map[string]any) map[string]any {
 	}, changes)
 }
 
-// asked are the same terms as an offer by the contractor.
+// asked returns the same terms as an offer by the contractor.
 func (s *trade) asked() map[string]any {
 	return s.terms(map[string]any{"contractor_id": nil, "confirmed_total_minor": nil, "customer_id": s.customer.ID})
 }
@@ -63,13 +63,13 @@ func (s *trade) act(by *graphtest.Agent, card map[string]any, action string, cha
 		changed(map[string]any{"operation_id": uuid.NewString(), "expected_version": card["version"]}, changes))
 }
 
-// step takes an action that must succeed.
+// step sends an action that must succeed.
 func (s *trade) step(by *graphtest.Agent, card map[string]any, action string, changes map[string]any) map[string]any {
 	s.t.Helper()
 	return s.act(by, card, action, changes).ok(http.StatusOK)["order"].(map[string]any)
 }
 
-// delivered is an order that waits for the customer's acceptance.
+// delivered returns an order that waits for the customer's acceptance.
 func (s *trade) delivered() map[string]any {
 	s.t.Helper()
 	card := s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil)

@@ -15,7 +15,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// In a trade each side learns what the other did, and can leave out its own acts.
+// In a trade each side receives the other's acts, and can leave out its own.
 func TestATradeWithoutOwnActs(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(eventSite(t, limits.Quotas{}))
@@ -54,7 +54,7 @@ func TestOwnIsTrueOrFalse(t *testing.T) {
 	}
 }
 
-// A webhook with own=false is sent what others did; own acts are acknowledged and are no deliveries.
+// A webhook with own=false receives only others' acts; own acts are acknowledged without a delivery.
 func TestAWebhookWithoutOwnActs(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true})))

@@ -15,7 +15,7 @@ import (
 
 var mailedCode = regexp.MustCompile(`this code: (\d{6})`)
 
-// ownerSite is a server whose operator has set up the email gate and restoring.
+// ownerSite returns a server whose operator has set up the email gate and restoring.
 func ownerSite(t *testing.T) *site {
 	t.Helper()
 	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)))
@@ -64,7 +64,7 @@ func TestRegistrationThroughTheGateOverHTTP(t *testing.T) {
 	require.Equal(t, "verified", email.(map[string]any)["status"])
 }
 
-// What is not set up is said before anything of the request is looked at.
+// The fault for missing setup comes before anything of the request is read.
 func TestOwnersThatAreNotSetUp(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -26,13 +26,13 @@ import (
 	"stoa/rest"
 )
 
-// Four files of an agent whose inspections take long, and uploads that hold all places and send next to nothing: another agent's file
-// is inspected as soon as one of the four is done, and a slow upload makes room for it.
+// An agent's four files take long to inspect, and slow uploads hold all places. Another agent's file is still inspected as soon
+// as one of the four is done, and a slow upload makes room for it.
 func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
 	t.Parallel()
 	quotas := limits.Quotas{UploadsPerAgent: 4, Uploads: 32, Inspections: 2, InspectionSecondsPerHour: 600}
 	timeouts := httpserver.DefaultTimeouts()
-	timeouts.Body.Time = 10 * time.Minute // else the slow ones end by themselves on a busy machine
+	timeouts.Body.Time = 10 * time.Minute // otherwise the slow ones time out on a busy machine
 	s := serveWithin(t, graphtest.New(t, graphtest.WithQuotas(quotas)), rest.Config{}, timeouts)
 	costly, done := inspectiontest.Strokes(1_000), make(chan struct{})
 	s.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
@@ -82,7 +82,7 @@ func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
 			}
 		})
 	}
-	select { // one of them is answered, and its connection closed
+	select { // one of them gets an answer, and its connection is closed
 	case response := <-answers:
 		require.Equal(t, http.StatusTooManyRequests, response.StatusCode)
 		require.NotEmpty(t, response.Header.Get("Retry-After"))
@@ -95,7 +95,7 @@ func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
 	}
 }
 
-// The processor time of an hour: further files wait, a repeat is answered, and others are not concerned.
+// If an agent's processor time of an hour is used up, further files wait, a repeat is answered, and others are not affected.
 func TestProcessorTimeOfAnAgentIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newFileSite(t, graphtest.WithQuotas(limits.Quotas{InspectionSecondsPerHour: 600}))

@@ -57,7 +57,7 @@ func TestPublicCardOverREST(t *testing.T) {
 	s.send("GET", "/api/v1/bots/me", ada.Token, nil).ok(http.StatusOK)
 }
 
-// A client can follow the actions of a card: path, method and body as they stand, with what is null filled in.
+// A client can follow the actions of a card: path, method and body unchanged, with nulls filled in.
 func TestActionsCanBeFollowed(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -101,7 +101,7 @@ func TestActionsCanBeFollowed(t *testing.T) {
 	follow(s.Agent(), ada, "block")
 }
 
-// A handle names one agent. Others that mention it, in a name or in a text, are not listed.
+// A handle finds one agent. Agents that only mention it, in a name or a text, are not listed.
 func TestLookupByHandleOverREST(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

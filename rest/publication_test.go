@@ -12,14 +12,14 @@ import (
 	"stoa/graph/platform/limits"
 )
 
-// pdfOf is a document of one empty page.
+// pdfOf returns a PDF with one empty page.
 func pdfOf(t testing.TB) []byte {
 	t.Helper()
 	return documentOf("<< /Author (Ada) >>", "<< /Type /Catalog /Pages 3 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>",
 		"<< /Type /Page /Parent 3 0 R /MediaBox [0 0 72 72] >>")
 }
 
-// documentOf is a document of objects; the first is its information, the second its catalog.
+// documentOf returns a PDF with the given objects; the first is its information, the second its catalog.
 func documentOf(objects ...string) []byte {
 	b := []byte("%PDF-1.4\n")
 	var at []int
@@ -75,7 +75,7 @@ func TestRecordsDescribeTheCopy(t *testing.T) {
 	}
 }
 
-// publications are the requests that make files public, of an agent who has them ready. Each returns the file.
+// publications prepares an agent's files and returns the requests that make them public. Each request returns its file.
 func (s *site) publications(agent *graphtest.Agent) map[string]func() (*answer, string) {
 	private := s.attach(agent, "portfolio", pngOf(s.t, 8, 8))["id"].(string)
 	post := s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"text": "x", "attachment_ids": []string{private}}).ok(http.StatusCreated)["post"].(map[string]any)
@@ -95,7 +95,7 @@ func (s *site) publications(agent *graphtest.Agent) map[string]func() (*answer, 
 	}
 }
 
-// Publishing takes nothing from the budget: the copies are counted since the upload.
+// Publishing needs no storage budget: the public copies count since the upload.
 func TestPublicationsNeedNoRoom(t *testing.T) {
 	t.Parallel()
 	s := newFileSite(t)

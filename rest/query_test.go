@@ -7,7 +7,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// A parameter that cannot be unescaped is refused like any other bad value, not overlooked.
+// A parameter that cannot be unescaped is refused like any other bad value, not ignored.
 func TestUnreadableQueryParameters(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

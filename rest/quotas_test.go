@@ -24,7 +24,7 @@ func asked(agent *graphtest.Agent) map[string]any {
 	return map[string]any{"recipient_id": agent.ID.String()}
 }
 
-// processes are two server processes with the limits of §8 over one database. Proxies at 127.0.0.1 are trusted.
+// processes are two server processes with the limits of §8 and one database. They trust proxies at 127.0.0.1.
 func processes(t *testing.T, world *graphtest.World) [2]*site {
 	t.Helper()
 	var both [2]*site
@@ -38,8 +38,8 @@ func processes(t *testing.T, world *graphtest.World) [2]*site {
 	return both
 }
 
-// The limits that count acts, with their figures (§8): that number is allowed over all processes together, and each process
-// refuses one more.
+// Limits on the number of acts have the figures of §8: all processes together allow that number, and each process refuses one
+// more.
 func TestLimitsHoldAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -100,7 +100,7 @@ func TestLimitsHoldAcrossProcesses(t *testing.T) {
 	}
 }
 
-// A token lives for 30 days unless the operator says otherwise.
+// A token lives for 30 days, unless the operator sets another time.
 func TestATokenLivesForThirtyDays(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -47,7 +47,7 @@ func TestRangeOf(t *testing.T) {
 	}
 }
 
-// What rangeOf returns http.ServeContent understands, and never refuses unless nothing of the file was asked for.
+// http.ServeContent accepts any result of satisfiableRanges, and refuses it only if no byte of the file was requested.
 func FuzzRangeOf(f *testing.F) {
 	for _, sent := range []string{"bytes=0-9", "bytes=-5,3-", "bytes=5-2", "bytes=200-", "bytes=-0"} {
 		f.Add(sent)
@@ -57,7 +57,7 @@ func FuzzRangeOf(f *testing.F) {
 		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
 		r.Header["Range"] = []string{sent}
 		ranges := satisfiableRanges(r, int64(len(content)))
-		want := map[int]bool{http.StatusPartialContent: true, http.StatusOK: true} // 200 where ranges overlap to more than the file
+		want := map[int]bool{http.StatusPartialContent: true, http.StatusOK: true} // 200 if overlapping ranges are longer than the file
 		switch ranges {
 		case "":
 			want = map[int]bool{http.StatusOK: true}
@@ -82,7 +82,7 @@ func TestNumbersOfRanges(t *testing.T) {
 	require.False(t, lessDecimal("9", "09"))
 }
 
-// Decoding unreserved characters changes no path but its spelling, and once is enough.
+// Decoding unreserved characters keeps the meaning of a path, and a second decoding changes nothing.
 func FuzzDecodeUnreserved(f *testing.F) {
 	for _, path := range []string{"/w%61llet", "/%2F%2f", "/%25%36%31", "/%C3%A9/%7E"} {
 		f.Add(path)

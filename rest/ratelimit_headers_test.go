@@ -22,14 +22,14 @@ import (
 
 var parameter = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// limitedElsewhere are changes by anyone whose limits are not those of the request: why.
+// limitedElsewhere lists changes without a token whose limits do not count the request, with the reason.
 var limitedElsewhere = map[string]string{
 	"/registration/email/request": "challenges are counted, not requests",
 	"/registration/email/verify":  "a challenge ends with the fifth wrong code",
 	"/bots/restore/request":       "requests that are well-formed are counted",
 }
 
-// Every route that is limited per agent or per address has the headers in every answer; the others never have them.
+// A route with a limit per agent or address has the headers in every answer; other routes never have them.
 func TestEveryLimitedRouteHasTheHeaders(t *testing.T) {
 	t.Parallel()
 	world := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)),
@@ -82,7 +82,7 @@ func TestEveryLimitedRouteHasTheHeaders(t *testing.T) {
 			require.Equal(t, `"mutations";q=1;w=60`, header.Get("RateLimit-Policy"))
 			require.Regexp(t, `^"mutations";r=0;t=\d+$`, header.Get("RateLimit"))
 			if strings.HasPrefix(row.path, "/tokens/") {
-				return // the token is gone
+				return // the request has ended the token
 			}
 			status, header, code = send(row, agent.Token)
 			require.Equal(t, http.StatusTooManyRequests, status)

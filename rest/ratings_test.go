@@ -15,7 +15,7 @@ func (s *trade) rate(by *graphtest.Agent, orderID any, members map[string]any) *
 		changed(map[string]any{"operation_id": uuid.NewString(), "stars": 4, "text": "On time."}, members))
 }
 
-// told are an agent's events of one kind, in a version of the channel.
+// told returns the payloads of an agent's events of one kind, in a version of the channel.
 func (s *trade) told(agent *graphtest.Agent, version, kind string) (payloads []map[string]any) {
 	s.t.Helper()
 	for _, e := range s.send("GET", "/api/v1/events?limit=100&version="+version, agent.Token, nil).ok(http.StatusOK)["events"].([]any) {

@@ -29,7 +29,7 @@ import (
 	"stoa/rest/resttest"
 )
 
-// receipt signs and logs what is due and returns the receipt of an order. Another test of the same database may do it.
+// receipt signs and logs due receipts and returns an order's receipt. Another test of the same database may sign it first.
 func (s *trade) receipt(by *graphtest.Agent, orderID any) map[string]any {
 	s.t.Helper()
 	_, err := s.Receipts.Sign(s.t.Context())
@@ -41,14 +41,14 @@ func (s *trade) receipt(by *graphtest.Agent, orderID any) map[string]any {
 	return s.send("GET", "/api/v1/orders/"+orderID.(string)+"/receipt", by.Token, nil).ok(http.StatusOK)["receipt"].(map[string]any)
 }
 
-// keySet are the keys that the server publishes.
+// keySet returns the published keys of the server.
 func (s *site) keySet() (set jose.JSONWebKeySet) {
 	s.t.Helper()
 	require.NoError(s.t, json.Unmarshal(s.send("GET", "/.well-known/jwks.json", "", nil).raw, &set))
 	return set
 }
 
-// opened is the payload of a document that the published keys verify.
+// opened verifies a document with the published keys and returns its payload.
 func (s *site) opened(jws any, kind string) map[string]any {
 	s.t.Helper()
 	parsed, err := jose.ParseSignedCompact(jws.(string), []jose.SignatureAlgorithm{jose.EdDSA})
@@ -70,13 +70,13 @@ func sumOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// closed is an order that its customer has accepted.
+// closed returns an order that its customer has accepted.
 func (s *trade) closed() map[string]any {
 	s.t.Helper()
 	return s.step(s.customer, s.delivered(), "complete", nil)
 }
 
-// An accepted order has a receipt that says what was agreed, done and paid; each rating has a document.
+// An accepted order has a receipt of the terms, the result and the payment; each rating has a document.
 func TestReceiptOfAnAcceptedOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -135,7 +135,7 @@ func TestReceiptOfAnAcceptedOrder(t *testing.T) {
 	s.requireEntries(receipt, rating)
 }
 
-// requireLedger compares the ledger of a receipt with what the wallet's history shows of the order.
+// requireLedger compares the ledger of a receipt with the order's entries in the wallet history.
 func (s *trade) requireLedger(agent *graphtest.Agent, payload map[string]any) {
 	s.t.Helper()
 	moved := make(map[any]float64)
@@ -156,7 +156,7 @@ func (s *trade) requireLedger(agent *graphtest.Agent, payload map[string]any) {
 	}
 }
 
-// requireEntries requires exactly one entry for each document in the queue of the key log, and that the salt opens it.
+// requireEntries requires exactly one entry for each document in the key log's queue, which the salt opens.
 func (s *trade) requireEntries(documents ...map[string]any) {
 	s.t.Helper()
 	for _, document := range documents {
@@ -169,7 +169,7 @@ func (s *trade) requireEntries(documents ...map[string]any) {
 	}
 }
 
-// PyJWT, which is none of ours, reads the documents by the published keys.
+// PyJWT, an independent library, verifies the documents with the published keys.
 func TestPyJWTReadsReceipts(t *testing.T) {
 	t.Parallel()
 	python := resttest.PythonWithJWT(t)
@@ -196,10 +196,10 @@ for document, kind in zip(sys.argv[2:], ("stoa-receipt+jwt", "stoa-rating+jwt"))
 	require.Equal(t, []any{card["id"], card["id"]}, []any{strings.Fields(string(out))[0], strings.Fields(string(out))[1]})
 }
 
-// sequence appends all that waits to the key log, and announces the receipts that are in it.
+// sequence appends all waiting entries to the key log, and announces the logged receipts.
 func (s *site) sequence() {
 	s.t.Helper()
-	for range 2 { // the first one may begin the log
+	for range 2 { // the first one may start the log
 		_, err := s.KeyLog.Sequence(s.t.Context())
 		require.NoError(s.t, err)
 	}
@@ -210,7 +210,7 @@ func (s *site) sequence() {
 	}, time.Minute, 20*time.Millisecond)
 }
 
-// unproven is a receipt without proofs, which change when the log grows.
+// unproven returns a receipt without its proofs, which change when the log grows.
 func unproven(receipt map[string]any) map[string]any {
 	copied := maps.Clone(receipt)
 	delete(copied, "proof")
@@ -224,12 +224,12 @@ func unproven(receipt map[string]any) map[string]any {
 	return copied
 }
 
-// unlogged is a document as it would be if the log held none of its entries.
+// unlogged returns a document as it is before the log has its entries.
 func unlogged(raw []byte) []byte {
 	return regexp.MustCompile(`"((?:log_)?proof)":"(?:\\.|[^"\\])*"|"((?:log_)?index)":[0-9]+`).ReplaceAll(raw, []byte(`"$1$2":null`))
 }
 
-// logKey is the first key of the key log that the server publishes.
+// logKey returns the first published key of the key log.
 func (s *site) logKey() note.Verifier {
 	s.t.Helper()
 	var published struct {
@@ -243,7 +243,7 @@ func (s *site) logKey() note.Verifier {
 	return key
 }
 
-// checked checks a receipt by what the server publishes. The key of receipts is in the log a moment after its first use.
+// checked verifies a receipt with the published keys. The key of receipts is in the log a moment after its first use.
 func (s *site) checked(file []byte) (found *receipt.Verified) {
 	s.t.Helper()
 	require.Eventually(s.t, func() bool {
@@ -255,7 +255,7 @@ func (s *site) checked(file []byte) (found *receipt.Verified) {
 	return found
 }
 
-// The package for clients reads what the server writes: sound under the published keys, and then in the log.
+// The client package verifies the server's receipts: first with the published keys, and then also in the log.
 func TestReceiptsPassTheCheckOfClients(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -280,7 +280,7 @@ func TestReceiptsPassTheCheckOfClients(t *testing.T) {
 	s.checked(file)
 }
 
-// A backup was restored and the log began anew after an order closed: a rating that is given then is of the order's receipt all the same.
+// After a restored backup the log starts anew. A rating of an order closed before still belongs to the order's receipt.
 func TestRatingAfterTheLogBeganAnew(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
@@ -301,7 +301,7 @@ func TestRatingAfterTheLogBeganAnew(t *testing.T) {
 	require.Len(t, s.checked(answered.raw).Ratings, 1)
 }
 
-// A model reads the receipt of its order by a way of its tool for orders; that of another's order is not there.
+// A model reads the receipt of its order with the orders tool; it cannot read the receipts of others.
 func TestAModelReadsAReceipt(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -317,7 +317,7 @@ func TestAModelReadsAReceipt(t *testing.T) {
 	require.Equal(t, "not_found", refused["error"].(map[string]any)["code"])
 }
 
-// A refunded order has a receipt with the hash of the reason; orders that moved nothing have none.
+// A refunded order has a receipt with the hash of the reason; orders that moved no credits have none.
 func TestReceiptOfARefundedOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -343,7 +343,7 @@ func TestReceiptOfARefundedOrder(t *testing.T) {
 	require.Zero(t, s.Count("SELECT count(*) FROM receipts WHERE order_id IN ($1, $2)", rejected["id"], cancelled["id"]))
 }
 
-// The list goes on behind its last receipt; a receipt of others is not_found.
+// The list continues after its last receipt; a receipt of others is not_found.
 func TestListOfReceipts(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

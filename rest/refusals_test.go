@@ -16,18 +16,18 @@ import (
 	"stoa/rest"
 )
 
-// malformed are bodies that are no JSON object (§4.1), or one with a field that no route has.
+// malformed holds bodies that are not a JSON object (§4.1), and objects with a field that no route has.
 var malformed = []string{
 	"", "{", "[]", "null", `"x"`, "1", "{}{}", "{} x", "\ufeff{}", "{\"x\":\"\xff\"}", `{"x":"\ud800"}`,
 	`{"x":1,"x":1}`, `{"x":1}`, `{"":1}`,
 }
 
-// malformedCodes are the codes of a malformed body where it is not invalid_input, by the beginning of the route.
+// malformedCodes are the codes of a malformed body, by path prefix, if they are not invalid_input.
 var malformedCodes = map[string]fault.Code{
 	"/api/v1/posts": fault.InvalidField, "/api/v1/contacts/": fault.InvalidID, "/api/v1/messages": fault.InvalidEnvelope,
 }
 
-// malformedCode returns the code with which a route refuses a malformed body. Posts have a separate code for an unknown field.
+// malformedCode returns a route's code for a malformed body. Posts have a separate code for an unknown field.
 func malformedCode(path, body string) fault.Code {
 	for route, code := range malformedCodes {
 		if code == fault.InvalidField && (body == `{"x":1}` || body == `{"":1}`) && strings.HasPrefix(path, route) {
@@ -40,7 +40,7 @@ func malformedCode(path, body string) fault.Code {
 	return fault.InvalidInput
 }
 
-// Each route refuses a caller that may not use it, an unknown method, a body of another type or size, a malformed body, and a malformed
+// Each route refuses a caller without access, an unknown method, a body of another type or size, a malformed body and a malformed
 // id.
 func TestWhatEveryRouteRefuses(t *testing.T) {
 	t.Parallel()
@@ -83,14 +83,14 @@ func TestWhatEveryRouteRefuses(t *testing.T) {
 		}
 		for _, name := range parameter.FindAllString(row.Path, -1) {
 			path = parameter.ReplaceAllString(strings.Replace(row.Path, name, "x", 1), uuid.NewString())
-			if name != "{n}" { // what is left of the parts of an export is looked for first
+			if name != "{n}" { // the export of a part is looked up first
 				send(agent.Token, examples[row.Method+" "+row.Path]).fault(http.StatusBadRequest, fault.InvalidID)
 			}
 		}
 	}
 }
 
-// allow is the header of a path with these methods.
+// allow returns the Allow header of a path with these methods.
 func allow(methods []string) string {
 	if slices.Contains(methods, http.MethodGet) {
 		methods = append(slices.Clone(methods), http.MethodHead)
@@ -98,7 +98,7 @@ func allow(methods []string) string {
 	return strings.Join(append(slices.Sorted(slices.Values(methods)), http.MethodOptions), ", ")
 }
 
-// requireBodies requires that a route that reads JSON refuses what is none.
+// requireBodies requires that a route that reads JSON refuses other bodies.
 func requireBodies(t *testing.T, s *site, row rest.Row, path, token string) {
 	t.Helper()
 	if !row.Empty {

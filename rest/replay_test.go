@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A stored answer that is given again says so, on every route that takes an id of the client's choice, and on no other.
+// A repeated stored answer is marked as such, on every route that takes an id of the client's choice, and on no other.
 func TestReplaysAreMarked(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(sharedFileSite(t))

@@ -21,7 +21,7 @@ import (
 	"stoa/rest"
 )
 
-// site is a running public listener over a world.
+// site is a running public listener on a world.
 type site struct {
 	*graphtest.World
 	url      string
@@ -34,25 +34,25 @@ func newSite(t testing.TB, options ...graphtest.Option) *site {
 	return serve(t, graphtest.New(t, options...), rest.Config{})
 }
 
-// shared is the world of the tests that do not mind each other; files has a file store and the real inspection as well.
+// shared is the world of tests that do not disturb each other; files also has a file store and the real inspection.
 var (
 	shared graphtest.Shared
 	files  = graphtest.Shared{Setup: func(w *graphtest.World) { w.InspectWith(jobs.InspectFile) }}
 )
 
-// sharedSite is a listener over the world that tests share.
+// sharedSite returns a listener on the shared world.
 func sharedSite(t testing.TB) *site {
 	t.Helper()
 	return serve(t, shared.World(t), rest.Config{})
 }
 
-// sharedFileSite is a listener over the world that tests of files share.
+// sharedFileSite returns a listener on the shared world for file tests.
 func sharedFileSite(t testing.TB) *site {
 	t.Helper()
 	return serve(t, files.World(t), rest.Config{})
 }
 
-// serve starts a listener over a world; the world's parts of the configuration are filled in.
+// serve starts a listener on a world; it fills in the world's parts of the configuration.
 func serve(t testing.TB, world *graphtest.World, config rest.Config) *site {
 	t.Helper()
 	return serveWithin(t, world, config, httpserver.DefaultTimeouts())
@@ -80,7 +80,7 @@ func serveWithin(t testing.TB, world *graphtest.World, config rest.Config, timeo
 	return s
 }
 
-// errorLog keeps what a server logs as an error, such as the reason of an internal_error.
+// errorLog keeps the errors that a server logs, such as the cause of an internal_error.
 type errorLog struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -92,7 +92,7 @@ func (l *errorLog) Write(line []byte) (int, error) {
 	return l.text.Write(line)
 }
 
-// show logs what was written where the test has failed.
+// show logs the kept text if the test has failed.
 func (l *errorLog) show(t testing.TB) {
 	t.Helper()
 	l.mu.Lock()
@@ -106,7 +106,7 @@ func (l *errorLog) show(t testing.TB) {
 type answer struct {
 	status int
 	header http.Header
-	// closing says that the server ends the connection.
+	// closing reports that the server closes the connection.
 	closing bool
 	body    map[string]any
 	raw     []byte

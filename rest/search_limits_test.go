@@ -18,13 +18,13 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// stuck is the number of connections that wait for a lock.
+// stuck returns the number of connections that wait for a lock.
 func (s *site) stuck() int64 {
 	return s.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 }
 
-// Anonymous searches that hang hold only the connections of the read pool, and after a moment only the one of those that take long:
-// others search meanwhile. Each is cut off with a fault.
+// Hanging anonymous searches take only the connections of the read pool, and after a moment only the one for long searches:
+// others can search meanwhile. Each hanging search ends with a fault.
 func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -59,7 +59,7 @@ func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 	s.send("GET", "/api/v1/services?q=word", "", nil).ok(http.StatusOK)
 }
 
-// Searches count against a limit, for an agent and for an address apart; lists that search for nothing do not.
+// Searches count towards a limit, separately for agents and addresses; lists without a search term do not.
 func TestSearchesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithQuotas(limits.Quotas{SearchesPerMinute: 3}))

@@ -47,7 +47,7 @@ func TestPricesOfServices(t *testing.T) {
 	}
 }
 
-// The catalogue of one agent, with and without a text.
+// A catalogue lists one agent's services, with and without a search text.
 func TestServicesOfOneAgent(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -69,7 +69,7 @@ func TestServicesOfOneAgent(t *testing.T) {
 	}
 }
 
-// What a reader may do to get a service depends on how it stands with the agent; what is listed works as it stands.
+// The actions of a service depend on the reader's contact with the agent; the listed actions work unchanged.
 func TestActionsOfServices(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -113,8 +113,8 @@ func TestActionsOfServices(t *testing.T) {
 	require.Empty(t, actions(friend.Token, priced))
 }
 
-// An order may name a listed service of its contractor; price and title are still negotiable. The service counts those that were
-// accepted.
+// An order may name a listed service of its contractor; price and title are still negotiable. The service counts its accepted
+// orders.
 func TestOrdersOfServices(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -21,7 +21,7 @@ import (
 	"stoa/rest/resttest"
 )
 
-// block is the page's first code block in a language.
+// block returns the page's first code block in a language.
 func block(t *testing.T, page []byte, language string) string {
 	t.Helper()
 	found := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$").FindSubmatch(page)
@@ -29,7 +29,7 @@ func block(t *testing.T, page []byte, language string) string {
 	return string(found[1])
 }
 
-// vector is the page's message, and what it is made of.
+// vector is the page's message with its inputs.
 type vector struct {
 	SenderPrivateKey    []byte `json:"sender_private_key"`
 	RecipientPrivateKey []byte `json:"recipient_private_key"`
@@ -70,7 +70,7 @@ func TestSkillVectorOpens(t *testing.T) {
 	require.Equal(t, bytes.Join([][]byte{v.Fresh, direction[:6], message[:10]}, nil), m.Nonce)
 }
 
-// The page's Python makes and opens the vector, and reads a key as the page's shell makes it.
+// The page's Python makes and opens the vector, and reads a key that the page's shell commands made.
 func TestSkillSealsInPython(t *testing.T) {
 	t.Parallel()
 	python := resttest.PythonWithNaCl(t)
@@ -110,7 +110,7 @@ print(b64(bytes(load("me.key").public_key)))
 	require.Len(t, public, 32)
 }
 
-// PyNaCl opens the vectors that the clients share, and finds of them what the clients find.
+// PyNaCl opens the vectors that the clients share, with the same findings as the clients.
 func TestPyNaClOpensTheVectorsOfTheClients(t *testing.T) {
 	t.Parallel()
 	python := resttest.PythonWithNaCl(t)
@@ -141,7 +141,7 @@ assert findings == {"bound", "unbound", "reflected", "altered"}, findings
 	require.NoError(t, err, "%s", out)
 }
 
-// The skill and the description show what each side of an order may do, from the table by which the server decides.
+// The skill and the description show the actions of each side of an order, from the table that the server uses.
 func TestRolesAreShown(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

@@ -24,7 +24,7 @@ import (
 
 var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 
-// skillScript is the page's blocks in order.
+// skillScript returns the page's code blocks in order.
 func skillScript(t *testing.T, s *site) string {
 	t.Helper()
 	page := s.send(http.MethodGet, "/skill.md", "", nil)
@@ -57,12 +57,12 @@ func requireSkilled(t *testing.T, s *site, script string) {
 	require.Zero(t, s.Count(waiting, "bob"), "he has acknowledged them")
 }
 
-// The page keeps what it promises. A search for a handle also finds agents that mention it; the page's way finds the agent.
+// The page's commands work. A search for a handle also finds agents that mention it; the page's command finds only the agent.
 func TestSkillLeadsToAPaidOrder(t *testing.T) {
 	t.Parallel()
 	s := newFileSite(t)
 	script := skillScript(t, s)
-	// Another agent comes first by name and mentions everybody's handle.
+	// Another agent sorts first by name and mentions all handles.
 	liar := "register aaron \"aaron_$(openssl rand -hex 4)\" \"I am $(pick handle < bob.json)\"\nas alice\nHANDLE="
 	require.Equal(t, 1, strings.Count(script, "as alice\nHANDLE="))
 	const other = "\nas alice\nif once offer /orders '\"title\": \"Another\"'; then exit 9; fi\n"
@@ -88,8 +88,8 @@ grep -q invalid_file refusal
 	require.Zero(t, s.Count("SELECT count(*) FROM contacts c JOIN bots b ON b.id IN (c.low_id, c.high_id) WHERE b.display_name = 'aaron'"))
 }
 
-// Each block that pays or changes an order can be run again when its answer was lost, and acts once: the first answer to each such
-// request is lost here.
+// A block that pays or changes an order can be run again if its answer was lost, and acts only once. This test loses the first
+// answer to each such request.
 func TestSkillSurvivesLostAnswers(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -116,7 +116,7 @@ func TestSkillSurvivesLostAnswers(t *testing.T) {
 	once := "\nonce() {\n"
 	require.Equal(t, 1, strings.Count(script, once))
 	require.Equal(t, 1, strings.Count(script, "operation_id\":"), "no block has an id that is lost with the answer")
-	// A line that failed is run again.
+	// A failed line is run again.
 	script = strings.Replace(script, once, "\nonce() { first \"$@\" || first \"$@\"; }\nfirst() {\n", 1)
 	script = strings.Replace(script, `--data-binary "@$1"`, `--data-binary "@$1" -H "X-Keeps-Its-Id: $1"`, 1)
 	requireSkilled(t, s, script)
@@ -128,7 +128,7 @@ func TestSkillSurvivesLostAnswers(t *testing.T) {
 	require.Equal(t, 18, count, "four orders, their steps, a draft with its reply, and a rating")
 }
 
-// The shell commands of the page take a receipt that the server signed, and no other.
+// The shell commands of the page accept only a receipt that the server signed.
 func TestSkillVerifiesAReceipt(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -23,7 +23,7 @@ import (
 	"stoa/rest"
 )
 
-// stalled is an upload that sends the greater part of its body and then nothing.
+// stalled starts an upload that sends most of its body and then nothing.
 func (s *site) stalled(token string, size int, chunked bool) net.Conn {
 	s.t.Helper()
 	body, contentType := encode(s.t, uploadForm("order", make([]byte, size)))
@@ -54,8 +54,8 @@ func sizeOf(t testing.TB, folder string) (n int64) {
 	return n
 }
 
-// Uploads of one agent that stall leave less on disk than its budget; another agent uploads meanwhile; and when their
-// connections end, nothing of them is left.
+// Stalled uploads of one agent take less disk space than its budget. Another agent can upload meanwhile. When their connections
+// end, nothing of them is left.
 func TestStalledUploads(t *testing.T) {
 	t.Parallel()
 	const budget, size, places = 2 << 20, 400_000, 4
@@ -67,7 +67,7 @@ func TestStalledUploads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			timeouts := httpserver.DefaultTimeouts()
-			timeouts.Body.Time = 10 * time.Minute // else those that were let in end while the others still connect on a busy machine
+			timeouts.Body.Time = 10 * time.Minute // otherwise, on a busy machine, the first uploads time out while the others still connect
 			world := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: budget, UploadsPerAgent: places, Uploads: 32}))
 			s := serveWithin(t, world, rest.Config{}, timeouts)
 			folder := s.InspectWith(jobs.InspectFile)
@@ -83,10 +83,10 @@ func TestStalledUploads(t *testing.T) {
 				go func() {
 					response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 					if err != nil {
-						return // one of those that were let in
+						return // one of the accepted uploads
 					}
 					defer response.Body.Close()
-					raw, _ := io.ReadAll(response.Body) // what is missing of it shows below
+					raw, _ := io.ReadAll(response.Body) // a missing part shows below
 					answers <- newAnswer(t, response, raw)
 				}()
 			}

@@ -22,7 +22,7 @@ func boardOn(s *site) *board {
 	return &board{site: s, customer: s.Agent(), one: s.Agent(), other: s.Agent()}
 }
 
-// job is the body of a task, changed by the given members; a nil member is left out.
+// job returns the body of a task with the given members changed, and without nil members.
 func job(changes map[string]any) map[string]any {
 	return changed(map[string]any{
 		"title": "A sonnet", "description": "Fourteen\nlines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
@@ -43,12 +43,12 @@ func (s *board) respond(by *graphtest.Agent, task, body map[string]any) map[stri
 	return s.send("POST", pathOf(task)+"/responses", by.Token, body).ok(http.StatusCreated)["response"].(map[string]any)
 }
 
-// choice is the body of a selection.
+// choice returns the body of a selection.
 func choice(response map[string]any, total int) map[string]any {
 	return map[string]any{"operation_id": uuid.NewString(), "response_id": response["id"], "confirmed_total_minor": total}
 }
 
-// see reads a task, anonymously if there is no agent.
+// see reads a task, anonymously if the agent is nil.
 func (s *board) see(by *graphtest.Agent, task map[string]any) map[string]any {
 	s.t.Helper()
 	token := ""
@@ -64,7 +64,7 @@ func (s *board) wallet(of *graphtest.Agent) map[string]any {
 	return s.send("GET", "/api/v1/wallet", of.Token, nil).ok(http.StatusOK)["wallet"].(map[string]any)
 }
 
-// contains requires members of a card.
+// contains requires a card to have these members.
 func contains(t *testing.T, card, want map[string]any) {
 	t.Helper()
 	for name, value := range want {
@@ -91,7 +91,7 @@ func TestTaskOnTheBoard(t *testing.T) {
 	require.EqualValues(t, 0, s.wallet(s.customer)["reserved_minor"], "a task reserves nothing")
 	require.Equal(t, task, s.see(s.customer, task))
 
-	// The board is public: who is no agent sees the same without the order and without actions.
+	// The board is public: an anonymous reader sees the same without order and actions.
 	seen := s.see(nil, task)
 	require.Equal(t, slices.DeleteFunc(members, func(n string) bool { return n == "order_id" }), slices.Sorted(maps.Keys(seen)))
 	require.Equal(t, []any{}, seen["actions"])

@@ -14,7 +14,7 @@ import (
 	"stoa/rest"
 )
 
-// writers are the requests that write a text of the contractor's. Each prepares what it needs and returns method, path and body.
+// writers are the requests that write a text of the contractor. Each makes needed records and returns method, path and body.
 var writers = map[string]func(s *trade, text string) (method, path string, body map[string]any){
 	"a bio": func(_ *trade, text string) (string, string, map[string]any) {
 		return "PATCH", "/bots/me", map[string]any{"bio": text}
@@ -52,7 +52,7 @@ var writers = map[string]func(s *trade, text string) (method, path string, body 
 	},
 }
 
-// Each text of an agent counts towards its limits, and is refused if it is over one: of what it keeps, and of what it writes in a day.
+// Each text of an agent counts towards two limits, for stored text and for text written in a day. A text over a limit is refused.
 func TestEveryTextIsBounded(t *testing.T) {
 	t.Parallel()
 	for code, quotas := range map[fault.Code]limits.Quotas{
