@@ -122,8 +122,7 @@ type frontRow struct {
 	Agent uuid.UUID `db:"agent"`
 }
 
-// Recent lists the newest acts: at most limit, and at most MaxOfOne of an agent. Acts of the leading agents come first. Faults:
-// rate_limited.
+// Recent lists the newest acts: at most limit, at most MaxOfOne of an agent, leading agents first. Faults: rate_limited.
 func (a *API) Recent(ctx context.Context, leading []uuid.UUID, limit int) ([]*Act, error) {
 	var rows []*row
 	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {

@@ -53,8 +53,7 @@ var (
 	ConfirmLink = Link{"/owner/confirm/", "confirm"}
 	// RestoreLink is the page on which an owner restores access to an agent; its id is a restore's.
 	RestoreLink = Link{"/owner/restore/", "restore"}
-	// ExportLink and EraseLink are the pages on which an owner gets an archive of an agent and has it erased; their id is a
-	// request's.
+	// ExportLink and EraseLink are the pages on which an owner exports and erases an agent; their id is a request's.
 	ExportLink = Link{"/owner/export/", "export"}
 	EraseLink  = Link{"/owner/erase/", "erase"}
 	// KeepLink is the page on which an owner cancels an erasure; its id is the erasure's.

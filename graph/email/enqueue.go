@@ -31,8 +31,8 @@ type Mail struct {
 	Text string
 }
 
-// Enqueue adds a mail in the transaction of its cause: the mail is sent if and only if the transaction commits. It returns the
-// mail's id.
+// Enqueue adds a mail in the transaction of its cause, and returns its id. The mail is sent if and only if the transaction
+// commits.
 func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error) {
 	if _, known := kinds[m.Kind]; !known || m.To == (Address{}) {
 		return uuid.Nil, fmt.Errorf("email: a mail of kind %q cannot be sent, or it has no address", m.Kind)

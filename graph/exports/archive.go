@@ -19,8 +19,7 @@ import (
 const (
 	// maxBytes bounds an archive.
 	maxBytes = 4 << 30
-	// overhead bounds the size of a member's entries in the ZIP directory and the manifest, without four bytes for each byte of
-	// its name.
+	// overhead bounds a member's size in the ZIP directory and the manifest, without four bytes for each byte of its name.
 	overhead = 512
 	// writeBuffer is the memory of one writer of an object store.
 	writeBuffer = 5 << 20

@@ -109,8 +109,7 @@ func proveKey(ctx context.Context, a *API, m *making) error {
 	return m.archive.whole("key.tlog-proof", []byte(proofs[*me.Bot.KeyLog.Index]))
 }
 
-// copyFiles writes the bytes of the agent's files, each once, under the hash that their records name. A file that is gone is left
-// out.
+// copyFiles writes the bytes of the agent's files, each once, under the hash that their records name. Missing files are left out.
 func copyFiles(ctx context.Context, a *API, m *making) error {
 	if !m.export.IncludeFiles {
 		return nil

@@ -1,17 +1,17 @@
 // Package keylog keeps the key log (§12.2): a Merkle tree (RFC 6962) of the keys of agents, the keys of the server and the
 // receipts, in the formats of C2SP: signed-note, tlog-checkpoint, tlog-tiles and tlog-proof.
 //
-// What is to be logged is a row of log_queue, inserted in the transaction of its cause: an agent's by a trigger, so no version
-// of the server registers one without it. A job appends (sequence.go): one transaction at a time, which locks the present row
-// of log_head, moves rows of the queue to log_leaves and changes the head. So a head that is committed has all its leaves, and
-// nothing uncommitted is ever signed. Any number of processes may run the job; those that find the head locked leave it to the
-// other. What a crash cuts off is rolled back and appended later.
+// A future entry is a row of log_queue, inserted in the transaction of its cause. A trigger inserts the rows of agents, so no
+// version of the server registers an agent without one. A job appends (sequence.go): one transaction at a time, which locks the
+// present row of log_head, moves rows of the queue to log_leaves and changes the head. So a head that is committed has all its
+// leaves, and nothing uncommitted is ever signed. Any number of processes may run the job; a process that finds the head locked
+// does nothing. Entries of an interrupted transaction are appended later.
 //
-// Heads are signed when they are asked for (checkpoint.go), with keys that are derived from the installation's (sign.go);
-// Ed25519 is deterministic, so every process signs alike. No process signs a head that does not continue the greatest one that
-// was signed, which is kept in memory and in a file that is in no backup (keeper.go), nor one that a witness has signed and shows
-// (witnesses.go): after a restore or a failover that lost entries nothing is signed or appended until an operator begins a new epoch
-// (sequence.go).
+// Heads are signed on request (checkpoint.go), with keys that are derived from the installation's key (sign.go). Ed25519 is
+// deterministic, so every process makes the same signature. A process signs a head only if it continues the greatest signed head,
+// which is kept in memory and in a file that is in no backup (keeper.go), and every signed head that a witness shows
+// (witnesses.go). So after a restore or a failover that lost entries nothing is signed or appended until an operator begins a new
+// epoch (sequence.go).
 package keylog
 
 import (
@@ -40,15 +40,15 @@ var named = db.Load(files).Named
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
-	// Reads runs what strangers read.
+	// Reads runs anonymous reads.
 	Reads *readpool.Pool
 	// Key is the installation's secret.
 	Key []byte
-	// Origin is the public listener's, such as https://stoa.example. A log that has begun keeps the host that it began with.
+	// Origin is the URL of the public listener, such as https://stoa.example. A log keeps the host with which it began.
 	Origin string
 	// Signed keeps the greatest head that was signed.
 	Signed *Keeper
-	// Witnesses sign the log; nil without any.
+	// Witnesses sign the log; nil for none.
 	Witnesses Witnesses
 
 	cosigning sync.Mutex
@@ -63,12 +63,12 @@ type Head struct {
 	Root   []byte `db:"root"`
 }
 
-// tree is the head in the form of the library.
+// tree returns the head as the library's type.
 func (h Head) tree() tlog.Tree { return tlog.Tree{N: h.Size, Hash: tlog.Hash(h.Root)} }
 
 var errNotBegun = errors.New("the key log has not begun")
 
-// present reads the head of the present epoch: service_unavailable before the log has begun.
+// present reads the head of the present epoch. It returns service_unavailable before the log has begun.
 func present(ctx context.Context, q db.Querier) (Head, error) {
 	head, err := db.One[Head](ctx, q, named("present_head"))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -80,7 +80,7 @@ func present(ctx context.Context, q db.Querier) (Head, error) {
 	return *head, nil
 }
 
-// Metrics are figures about the log, and whether this process refuses to sign its head.
+// Metrics returns figures about the log, and whether this process refuses to sign its head.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 	behind, forked := metrics.Value{Name: "stoa_log_behind"}, metrics.Value{Name: "stoa_log_forked"}
 	size, waiting := metrics.Value{Name: "stoa_log_entries"}, metrics.Value{Name: "stoa_log_waiting"}
@@ -113,7 +113,7 @@ type Published struct {
 	Epochs    []Ended  `json:"epochs"`
 }
 
-// Ended is an epoch that has ended: what was left of it then, and why it ended.
+// Ended is an epoch that has ended: its last head, and why it ended.
 type Ended struct {
 	Origin  string    `json:"origin" db:"origin"`
 	Size    int64     `json:"size" db:"size"`
@@ -123,8 +123,8 @@ type Ended struct {
 	Epoch   int       `json:"-" db:"epoch"`
 }
 
-// Published returns what anyone may know of the log: its name, address and keys, the present one first, and the epochs that
-// have ended. It is nil before the log has begun. Faults: rate_limited.
+// Published returns the public data of the log: its name, address and keys, the present one first, and the epochs that have
+// ended. It returns nil before the log has begun. Faults: rate_limited.
 func (a *API) Published(ctx context.Context) (*Published, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, a.published)
 }

@@ -10,7 +10,7 @@ import (
 	"stoa/graph/keylog"
 )
 
-// What a registration costs with the key log and without: the row of the queue, which a trigger inserts, is the only difference. wal-B/op
+// The cost of a registration with and without the key log: the only difference is the queue row that a trigger inserts. wal-B/op
 // counts what PostgreSQL writes for it, which a busy machine does not change.
 func BenchmarkRegister(b *testing.B) {
 	for name, trigger := range map[string]string{"log": "ENABLE", "none": "DISABLE"} {

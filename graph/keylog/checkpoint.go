@@ -27,9 +27,9 @@ func (a *API) Checkpoint(ctx context.Context, epoch int) (signed []byte, err err
 	return signed, err
 }
 
-// atHead calls use with the present head. If that is behind one that was signed, another request or process may have signed a
-// greater one meanwhile: it reads the head again, and calls use again if the head has changed. Faults: service_unavailable
-// before the log has begun.
+// atHead calls use with the present head. If use returns ErrBehind, another request or process may have signed a greater head
+// meanwhile: atHead reads the head again, and calls use again if it has changed. Faults: service_unavailable before the log has
+// begun.
 func atHead(ctx context.Context, q db.Querier, use func(Head) error) error {
 	for last := int64(-1); ; {
 		head, err := present(ctx, q)
@@ -44,7 +44,7 @@ func atHead(ctx context.Context, q db.Querier, use func(Head) error) error {
 	}
 }
 
-// sign returns the checkpoint of a head that is committed.
+// sign returns the checkpoint of a committed head.
 func (a *API) sign(ctx context.Context, q db.Querier, head Head) ([]byte, error) {
 	signed, err := a.signedNote(ctx, q, head)
 	if err != nil {
@@ -79,7 +79,7 @@ func withLines(signed []byte, lines []string) []byte {
 	return signed
 }
 
-// Consistency is the proof that a head of the log continues an earlier one, as REST has it.
+// Consistency is the proof that a head of the log continues an earlier one, as REST returns it.
 type Consistency struct {
 	OldSize    int64    `json:"old_size"`
 	Size       int64    `json:"size"`
@@ -87,8 +87,8 @@ type Consistency struct {
 	Checkpoint string   `json:"checkpoint"`
 }
 
-// Prove returns the proof that the present head continues that of a size (§12.2). Anyone may call it. Faults: not_found for
-// another epoch than the present one and above the head; service_unavailable as Checkpoint.
+// Prove returns the proof that the present head continues the head of size old (§12.2). Anyone may call it. Faults: not_found for
+// another epoch than the present one and for a size above the head; service_unavailable as Checkpoint.
 func (a *API) Prove(ctx context.Context, epoch int, old int64) (proof *Consistency, err error) {
 	err = a.proving(ctx, epoch, old, func(ctx context.Context, on db.Querier, head Head) error {
 		proof = &Consistency{OldSize: old, Size: head.Size, Hashes: []string{}}
@@ -108,8 +108,8 @@ func (a *API) Prove(ctx context.Context, epoch int, old int64) (proof *Consisten
 	return proof, err
 }
 
-// Include returns the proof that an entry is in the log, as C2SP's tlog-proof has it (§12.2). Of the heads that have the entry it is
-// that with the most lines of witnesses, and of these the newest. Anyone may call it. Faults as Prove.
+// Include returns the proof that an entry is in the log, in the format tlog-proof of C2SP (§12.2). Its head is the one with the
+// most lines of witnesses that has the entry, and the newest of these. Anyone may call it. Faults as Prove.
 func (a *API) Include(ctx context.Context, epoch int, index int64) (proof []byte, err error) {
 	err = a.proving(ctx, epoch, index+1, func(ctx context.Context, on db.Querier, head Head) error {
 		made, err := a.provenBy(ctx, on, head)
@@ -122,8 +122,8 @@ func (a *API) Include(ctx context.Context, epoch int, index int64) (proof []byte
 	return proof, err
 }
 
-// proving calls prove with the present head, on the connections of anonymous reads: not_found if it is of another epoch or
-// smaller than least.
+// proving calls prove with the present head, on the connections of anonymous reads. It returns not_found if the head has another
+// epoch or is smaller than least.
 func (a *API) proving(
 	ctx context.Context, epoch int, least int64, prove func(ctx context.Context, on db.Querier, head Head) error,
 ) error {
@@ -137,7 +137,7 @@ func (a *API) proving(
 	})
 }
 
-// broken is the fault of a tree in the database that does not fit its head.
+// broken returns the fault of a stored tree that does not match its head.
 func broken(err error) error {
 	if errors.Is(err, errDiffers) {
 		return fault.Wrap(fault.ServiceUnavailable, err)
@@ -147,9 +147,9 @@ func broken(err error) error {
 
 func encoded(hash tlog.Hash) string { return base64.StdEncoding.EncodeToString(hash[:]) }
 
-// proven makes proofs of entries. A proof is by the head with the most lines of witnesses that has the entry, since the present head
-// has none for a moment after each growth, and an agent that demands a quorum believes a proof with them at once. That an earlier
-// head proves an entry is as good: the present one continues it (consistency).
+// proven makes proofs of entries. A proof uses the head with the most lines of witnesses that has the entry: after each growth
+// the present head has no lines for a moment, and an agent that demands a quorum needs them. A proof by an earlier head is as
+// good, because the present one continues it (consistency).
 type proven struct {
 	api      *API
 	ctx      context.Context //nolint:containedctx // it lives for one call
@@ -157,8 +157,8 @@ type proven struct {
 	tree     reader // of the present head
 	present  Head
 	signed   []byte               // the present head
-	cosigned []*cosigned          // in the order in which they are to be used
-	notes    map[int64]signedHead // of those that were used, by their size
+	cosigned []*cosigned          // in order of preference
+	notes    map[int64]signedHead // the used ones, by their size
 }
 
 // cosigned is a head with the lines of witnesses.
@@ -174,7 +174,7 @@ type signedHead struct {
 	signed []byte
 }
 
-// provenBy returns what proves entries of the present head. Faults as Prove.
+// provenBy prepares proofs of entries of the present head. Faults as Prove.
 func (a *API) provenBy(ctx context.Context, on db.Querier, present Head) (*proven, error) {
 	signed, err := a.sign(ctx, on, present)
 	if err != nil {
@@ -184,7 +184,7 @@ func (a *API) provenBy(ctx context.Context, on db.Querier, present Head) (*prove
 	return &proven{a, ctx, on, hashesOf(ctx, on, present), present, signed, cosigned, make(map[int64]signedHead)}, err
 }
 
-// head returns the head by which an entry is proven.
+// head returns the head for the proof of an entry.
 func (p *proven) head(index int64) (signedHead, error) {
 	for _, found := range p.cosigned {
 		if found.Size <= index {
@@ -221,8 +221,8 @@ func (p *proven) include(index int64) ([]byte, error) {
 	return []byte(format.Proof{Index: index, Hashes: hashes, Checkpoint: head.signed}.Text()), nil
 }
 
-// Name names the present log: its origin, and the hash of its present key in hex, as the log's vkey has both. A log that has not begun
-// has the name with which it will begin.
+// Name returns the origin of the present log and the hash of its present key in hex, both as in the log's vkey. Before the log
+// has begun it returns the future ones.
 func (a *API) Name(ctx context.Context, q db.Querier) (name, keyHash string, err error) {
 	head, err := present(ctx, q)
 	switch {
@@ -305,7 +305,7 @@ func (a *API) PresentCheckpoint(ctx context.Context) (signed []byte, err error) 
 	return signed, err
 }
 
-// unsigned reports whether an error says that the present head is not signed. The metrics say why.
+// unsigned reports whether err means that the present head is not signed. The metrics show the reason.
 func unsigned(err error) bool {
 	return errors.Is(err, ErrBehind) || errors.Is(err, ErrForked) || errors.Is(err, errNotBegun)
 }

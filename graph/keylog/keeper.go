@@ -18,11 +18,11 @@ import (
 	format "stoa/rest/client/keylog"
 )
 
-// Why a head is not signed.
+// The reasons why a head is not signed.
 var (
-	// ErrBehind says that the log in the database is smaller than one that was signed, or of an earlier epoch.
+	// ErrBehind means that the stored log is smaller than a signed head, or has an earlier epoch.
 	ErrBehind = errors.New("the key log in the database is behind one that was signed")
-	// ErrForked says that the log in the database does not continue one that was signed.
+	// ErrForked means that the stored log does not continue a signed head.
 	ErrForked = errors.New("the key log in the database does not continue one that was signed")
 )
 
@@ -32,11 +32,11 @@ type Keeper struct {
 	path   string
 	mu     sync.Mutex
 	signed *Head // the greatest of this process
-	// shown are other heads that were signed, in memory alone: those that a witness has shown and the database does not continue.
+	// shown holds other signed heads, in memory only: a witness has shown them and the database does not continue them.
 	shown []Head
 }
 
-// NewKeeper returns the keeper of a file, which need not exist; without a path it keeps heads in memory alone.
+// NewKeeper returns the keeper of a file, which need not exist. If path is empty it keeps heads in memory only.
 func NewKeeper(path string) *Keeper { return &Keeper{path: path} }
 
 // Greatest returns the greatest head that was signed, nil if none was.
@@ -76,8 +76,8 @@ func (h Head) exceeds(other Head) bool {
 	return h.Epoch > other.Epoch || h.Epoch == other.Epoch && h.Size > other.Size
 }
 
-// Raise keeps a head, whose note goes into the file, if check agrees with each head that is kept. Another process with the same
-// file waits meanwhile. After a crash the file holds the head before or this one.
+// Raise keeps a head and writes its note to the file, if check accepts the heads that are kept. Other processes with the same
+// file wait meanwhile. After a crash the file holds the previous head or this one.
 func (k *Keeper) Raise(head Head, note []byte, check func(kept []Head) error) error {
 	return k.locked(func(kept *Head) error {
 		if err := check(k.all(kept)); err != nil {
@@ -90,7 +90,7 @@ func (k *Keeper) Raise(head Head, note []byte, check func(kept []Head) error) er
 	})
 }
 
-// Learn keeps a head that was signed and that the database does not continue: in the file if it is the greatest, else in memory.
+// Learn keeps a signed head that the database does not continue: in the file if it is the greatest, else in memory.
 func (k *Keeper) Learn(head Head, note []byte) error {
 	return k.locked(func(kept *Head) error {
 		if kept == nil || head.exceeds(*kept) {
@@ -135,7 +135,7 @@ func (k *Keeper) replace(head Head, note []byte) error {
 	return nil
 }
 
-// all are the heads that the next one must continue.
+// all returns the heads that the next one must continue.
 func (k *Keeper) all(greatest *Head) []Head {
 	if greatest == nil {
 		return k.shown
@@ -158,7 +158,7 @@ func lockFile(path string) (unlock func(), err error) {
 	}, nil
 }
 
-// checkpoint is the head as the format of the log has it, parseHead the head of a checkpoint, from the beginning of a note.
+// checkpoint returns the head as a checkpoint; parseHead returns the head of the checkpoint at the beginning of a note.
 func (h Head) checkpoint() format.Checkpoint {
 	return format.Checkpoint{Origin: h.Origin, Size: h.Size, Root: tlog.Hash(h.Root)}
 }
@@ -172,7 +172,7 @@ func parseHead(note []byte) (Head, error) {
 	return Head{epoch, c.Origin, c.Size, c.Root[:]}, err
 }
 
-// continues returns ErrBehind or ErrForked unless a head of the database continues all that are kept as signed.
+// continues returns ErrBehind or ErrForked unless a stored head continues all signed heads that are kept.
 func (a *API) continues(ctx context.Context, q db.Querier, head Head) error {
 	kept, err := a.Signed.heads()
 	if err != nil {

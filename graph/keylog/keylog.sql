@@ -11,7 +11,7 @@ SELECT :head FROM log_head WHERE ended_at IS NULL;
 SELECT :head FROM log_head WHERE epoch = :epoch;
 
 -- name: sequence_waits()
--- Whether anything waits for the log, or it has not begun: only then its head is locked, which is a write.
+-- Whether an entry waits, or the log has not begun. Only then Sequence locks the head, because a lock is a write.
 SELECT EXISTS (SELECT FROM log_queue) OR NOT EXISTS (SELECT FROM log_head WHERE ended_at IS NULL);
 
 -- name: lock_head()
@@ -38,7 +38,7 @@ SELECT :head, ended_at, reason FROM log_head WHERE ended_at IS NOT NULL ORDER BY
 SELECT id, type, label, commitment, subject_id, salt FROM log_queue ORDER BY id LIMIT :max FOR UPDATE SKIP LOCKED;
 
 -- name: read_agents(agents uuid[])
--- Those of some agents that are not in the log. The key is as their cards have it, and empty if they are deleted.
+-- The given agents that are not in the log. The key has the form of their cards, and is empty for deleted agents.
 SELECT b.id, b.handle, coalesce(encode(b.encryption_public_key, 'base64'), '') AS key, b.created_at FROM bots b
 WHERE b.id = ANY (:agents) AND NOT EXISTS (SELECT FROM log_openings o WHERE o.subject_id = b.id);
 
@@ -78,7 +78,7 @@ SELECT hash FROM log_roots WHERE epoch = :epoch AND level = :level AND n >= :fir
 SELECT line FROM log_cosignatures WHERE epoch = :epoch AND size = :size ORDER BY witness;
 
 -- name: most_cosigned(epoch integer, size bigint)
--- Heads of up to that size with the lines of their witnesses: those with the most lines first, and of these the newest.
+-- Heads up to that size with the lines of their witnesses: most lines first, then the newest first.
 SELECT size, array_agg(line ORDER BY witness) AS lines FROM log_cosignatures
 WHERE epoch = :epoch AND size <= :size GROUP BY size ORDER BY count(*) DESC, size DESC;
 
@@ -91,7 +91,7 @@ INSERT INTO log_cosignatures (epoch, size, witness, line, created_at) VALUES (:e
 ON CONFLICT (epoch, size, witness) DO UPDATE SET line = excluded.line, created_at = excluded.created_at;
 
 -- name: drop_cosigned(epoch integer, witnesses text[])
--- Those that no proof shows any more: of other witnesses and former epochs, and of heads that have no more lines than a later one.
+-- Deletes lines that no proof needs any more: of other witnesses, former epochs, and heads with no more lines than a later one.
 DELETE FROM log_cosignatures c USING (
   SELECT epoch, size, count(*) AS lines,
     max(count(*)) OVER (PARTITION BY epoch ORDER BY size DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS later
@@ -100,7 +100,7 @@ DELETE FROM log_cosignatures c USING (
 WHERE c.epoch < :epoch OR c.witness <> ALL (:witnesses) OR (c.epoch = h.epoch AND c.size = h.size AND h.lines <= h.later);
 
 -- name: live_keys(purpose text)
--- The numbers of the keys that sign, the present one first: those before go on for 30 days.
+-- The numbers of the signing keys, the present one first. Retired keys sign for 30 more days.
 SELECT number FROM signing_keys
 WHERE purpose = :purpose AND coalesce(retired_at > stoa_now() - interval '30 days', true) ORDER BY number DESC;
 

@@ -54,7 +54,7 @@ func TestEveryAgentHasAnEntry(t *testing.T) {
 	require.Equal(t, []float64{0, 0, 303, 0}, []float64{metrics[0].Value, metrics[1].Value, metrics[2].Value, metrics[3].Value})
 }
 
-// What is deleted cannot be opened any more, whether its entry was appended before or not; the handle stays.
+// The entry of a deleted agent cannot be opened any more, whether it was appended before or not; the handle stays.
 func TestDeletionErasesTheSalt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -173,7 +173,7 @@ func TestManyProcessesAppend(t *testing.T) {
 				if round%3 == i {
 					time.AfterFunc(time.Duration(round%7)*time.Millisecond, cancel)
 				}
-				_, _ = process.Sequence(bounded) // those that are cut off fail
+				_, _ = process.Sequence(bounded) // interrupted runs fail
 				cancel()
 			}
 		})

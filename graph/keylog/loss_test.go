@@ -80,7 +80,7 @@ func TestTheLogNeitherShrinksNorForks(t *testing.T) {
 	own := graphtest.Got(w.Bots.Me(late.Ctx))(t)
 	require.Nil(t, own.Bot.KeyLog.Index, "what is new stays unproven")
 
-	// A process that knows nothing of them goes on, and the others find a fork once it has caught up.
+	// A process that does not know of the lost entries continues, and the others find a fork once it has caught up.
 	for range 2 {
 		w.Agent()
 	}

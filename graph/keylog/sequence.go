@@ -19,7 +19,7 @@ import (
 	format "stoa/rest/client/keylog"
 )
 
-// batch is how many rows of the queue one run appends at most.
+// batch is the maximum number of queue rows that one run appends.
 const batch = 4096
 
 // queued is a row of the queue.
@@ -32,12 +32,12 @@ type queued struct {
 	Salt       []byte        `db:"salt"`
 }
 
-// Begin begins the log, unless it has begun: with the keys of the server. The start of a process calls it.
+// Begin begins the log with the keys of the server, unless the log has begun. A process calls it when it starts.
 func (a *API) Begin(ctx context.Context) error { return a.DB.Tx(ctx, a.begin) }
 
-// Sequence appends what waits in the queue, 4,096 entries at most, and returns how many. It begins the log if that has not
-// begun. If another process is appending it does nothing; it appends nothing while this process refuses to sign the head
-// (ErrBehind, ErrForked). Only jobs and the start of a process call it.
+// Sequence appends at most 4,096 entries from the queue and returns their number. It begins the log if that has not begun. If
+// another process is appending it does nothing; it appends nothing while this process refuses to sign the head (ErrBehind,
+// ErrForked). Only jobs and the start of a process call it.
 func (a *API) Sequence(ctx context.Context) (appended int64, err error) {
 	waits, err := db.Column[bool](ctx, a.DB.SQL, named("sequence_waits"))
 	if err != nil || !waits[0] {
@@ -94,7 +94,7 @@ func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) 
 		if r.Type == format.TypeAgent {
 			waiting := byID[r.SubjectID.UUID]
 			if waiting == nil {
-				continue // it is in the log already, where no label may occur twice
+				continue // a label that is in the log must not occur again
 			}
 			delete(byID, r.SubjectID.UUID)
 			raw, salt = waiting.entry(host)
@@ -189,7 +189,7 @@ type agent struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// entry returns the agent's entry in the log of a host, and the salt that opens it. The commitment of a deleted agent says
+// entry returns the agent's entry in the log of a host, and the salt that opens it. The commitment of a deleted agent reveals
 // nothing, and the salt is nil.
 func (a *agent) entry(host string) (raw, salt []byte) {
 	if a.Key == "" {
@@ -206,10 +206,10 @@ func (a *agent) entry(host string) (raw, salt []byte) {
 // copied is how many entries NewEpoch copies at a time.
 const copied = 16 * tileWidth
 
-// NewEpoch ends the present epoch and begins the next one, whose first entry names the former origin and root; the former
-// entries follow in their order, and then what waits in the queue. signed is the greatest head that was signed, nil if that is
-// unknown: the new epoch follows its, too, and the reason names the loss. It returns the new head, or nil if the log has not
-// begun. Only operators' commands call it, on a pool whose statements may take long.
+// NewEpoch ends the present epoch and begins the next one, whose first entry names the former origin and root; the former entries
+// follow in their order, then the entries of the queue. signed is the greatest signed head, or nil if it is unknown. The new
+// epoch's number is also above the epoch of signed, and the reason names the loss. It returns the new head, or nil if the log has
+// not begun. Only operators' commands call it, on a pool whose statements may take long.
 func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*Head, error) {
 	present, err := db.All[Head](ctx, q, named("wait_for_head"))
 	if err != nil || len(present) == 0 {

@@ -20,8 +20,8 @@ const (
 	PurposeReceipts = format.PurposeReceipts
 )
 
-// PrivateKey derives a key of the server: each process of an installation derives the same. It panics without the
-// installation's key, since what it derived would not be secret.
+// PrivateKey derives a key of the server: each process of an installation derives the same. It panics without the installation's
+// key, because the result would not be secret.
 func (a *API) PrivateKey(purpose string, number int) ed25519.PrivateKey {
 	if len(a.Key) < sha256.Size {
 		panic("keylog: the installation's key is not set")
@@ -33,14 +33,14 @@ func (a *API) PrivateKey(purpose string, number int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed)
 }
 
-// keyEntry is the entry of a key of the server.
+// keyEntry returns the log entry of a key of the server.
 func (a *API) keyEntry(purpose string, number int) []byte {
 	entry, _ := format.KeyEntry(purpose, a.PrivateKey(purpose, number)[ed25519.SeedSize:]) // it has the size of a key
 	return entry.Bytes()
 }
 
-// signers returns those whose signatures a checkpoint carries, and their public keys: the present key, and those that retired less
-// than 30 days ago.
+// signers returns the signers of checkpoints and their public keys: the present key, and the keys that retired less than 30 days
+// ago.
 func (a *API) signers(ctx context.Context, q db.Querier, origin string) (all []note.Signer, vkeys []string, err error) {
 	numbers, err := db.Column[int](ctx, q, named("live_keys"), PurposeLog)
 	if err != nil {
@@ -57,8 +57,8 @@ func (a *API) signers(ctx context.Context, q db.Querier, origin string) (all []n
 	return all, vkeys, nil
 }
 
-// RotateKey retires the present key of a purpose and adds the next one, whose entry it puts into the queue. It returns the
-// number of the new key. Only operators' procedures call it.
+// RotateKey retires the present key of a purpose, adds the next one with its entry in the queue, and returns its number. Only
+// operators' procedures call it.
 func (a *API) RotateKey(ctx context.Context, tx *db.Tx, purpose string) (int, error) {
 	before, err := db.Column[int](ctx, tx.SQL, named("lock_key"), purpose)
 	if err != nil {

@@ -21,12 +21,12 @@ const (
 	tileWidth  = format.TileWidth
 )
 
-// edge is the right edge of a tree: what a leaf that is appended is hashed with.
+// edge is the right edge of a tree: the hashes that an appended leaf needs.
 type edge struct {
 	size int64
 	// subtrees are the roots of the full subtrees that the tree consists of, from left to right, so from large to small.
 	subtrees []tlog.Hash
-	// roots are those of the subtrees over full tiles that were completed.
+	// roots holds the roots of the full tiles that appends have completed.
 	roots []root
 }
 
@@ -62,7 +62,7 @@ func (e *edge) root() tlog.Hash {
 	return hash
 }
 
-// readEdge reads the edge of a tree that is not empty, and compares it with the root.
+// readEdge reads the edge of a tree that is not empty, and verifies it against the root.
 func readEdge(size int64, hashes tlog.HashReader) (*edge, error) {
 	var indexes []int64
 	for level, start := 62, int64(0); level >= 0; level-- {
@@ -75,7 +75,7 @@ func readEdge(size int64, hashes tlog.HashReader) (*edge, error) {
 	return &edge{size: size, subtrees: subtrees}, err
 }
 
-// errDiffers says that the leaves or roots of the database are not those of the head.
+// errDiffers means that the stored leaves or roots do not match the head.
 var errDiffers = errors.New("the key log's leaves and roots do not fit its head")
 
 // reader reads the hashes of a head's tree from the database. Each is compared with the head's root.
@@ -102,7 +102,7 @@ type tiles struct {
 	ctx   context.Context //nolint:containedctx // it lives for one call
 	q     db.Querier
 	epoch int
-	known map[tlog.Tile][]byte // what was read before
+	known map[tlog.Tile][]byte // tiles that were read before
 }
 
 // Height implements tlog.TileReader.
@@ -127,7 +127,7 @@ func (t *tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	return read, nil
 }
 
-// readError is a failure to read, as opposed to hashes that are wrong.
+// readError is a failure to read, as opposed to wrong hashes.
 type readError struct{ error }
 
 // Unwrap returns the cause.
@@ -173,10 +173,10 @@ func (e *edge) write(ctx context.Context, q db.Querier, epoch int, first int64, 
 	return err
 }
 
-// Tile names a tile, as C2SP's tlog-tiles has it.
+// Tile names a tile of C2SP's tlog-tiles.
 type Tile struct {
 	Epoch int
-	// Entries asks for entries instead of hashes; Level is 0 then.
+	// Entries selects entries instead of hashes; Level is then 0.
 	Entries bool
 	Level   int
 	N       int64
@@ -208,7 +208,7 @@ func (a *API) Tile(ctx context.Context, t Tile) (tile []byte, err error) {
 	return tile, err
 }
 
-// beyond reports whether a tree of a size lacks hashes of the tile.
+// beyond reports whether a tree of that size lacks hashes of the tile.
 func (t Tile) beyond(size int64) bool {
 	const highest = 62 / tileHeight // no tree in the database is higher
 	return t.Level > highest || t.N > size || t.N*tileWidth+int64(t.Width) > size>>(tileHeight*t.Level)

@@ -15,15 +15,14 @@ import (
 	"stoa/rest/client/keylog/witness"
 )
 
-// Witnesses are those that sign the log (§12.4). What they return is verified: lines are of the witness, heads are also signed by the
-// log.
+// Witnesses sign the log (§12.4). Their results are verified: lines are signed by the witness, heads also by the log.
 type Witnesses interface {
-	// Keys are their vkeys.
+	// Keys returns their vkeys.
 	Keys() []string
-	// Submit takes a signed head to some of them, named by their vkeys, at once. prove returns the proof that the tree of one size
+	// Submit sends a signed head to the witnesses with these vkeys concurrently. prove returns the proof that the tree of one size
 	// continues the smaller one.
 	Submit(ctx context.Context, to []string, signed []byte, prove witness.Prove) []Cosigned
-	// Heads asks all of them at once which head of a log they signed last. The vkeys are of the log, and have one name.
+	// Heads asks all witnesses concurrently for the last head of a log that they signed. log holds the log's vkeys, all of one name.
 	Heads(ctx context.Context, log []string) []Shown
 }
 
@@ -33,10 +32,10 @@ type (
 	Shown    = witness.Shown
 )
 
-// AskWitnesses asks the witnesses for the last head that they signed, and keeps those that the database's does not continue: from then
-// on this process refuses to sign (ErrBehind, ErrForked), and so do others with its data folder if it is the greatest. It asks for
-// later epochs, too. The error joins those of the witnesses that did not answer, and says which head was lost. The start of a process
-// and jobs call it.
+// AskWitnesses asks the witnesses for the last head that they signed, also of later epochs, and keeps the heads that the stored
+// head does not continue. From then on this process refuses to sign (ErrBehind, ErrForked). So do other processes with its data
+// folder, if the head is the greatest. The error joins the errors of witnesses that did not answer and names the lost head.
+// Starting processes and jobs call it.
 func (a *API) AskWitnesses(ctx context.Context) error {
 	if a.Witnesses == nil {
 		return nil
@@ -61,7 +60,7 @@ func (a *API) AskWitnesses(ctx context.Context) error {
 		answered, known := false, false
 		for _, shown := range a.Witnesses.Heads(ctx, vkeys) {
 			answered, known = answered || shown.Err == nil, known || shown.Note != nil
-			if shown.Err != nil && epoch == head.Epoch { // it is asked about the next epoch at the same address
+			if shown.Err != nil && epoch == head.Epoch { // the next epoch is asked for at the same address
 				failed = errors.Join(failed, shown.Err)
 			}
 			if shown.Note != nil {
@@ -74,7 +73,7 @@ func (a *API) AskWitnesses(ctx context.Context) error {
 	}
 }
 
-// compare keeps a head that a witness has signed if the present one does not continue it, and returns ErrBehind or ErrForked then.
+// compare keeps a head that a witness has signed if the present head does not continue it, and returns ErrBehind or ErrForked.
 func (a *API) compare(ctx context.Context, shown Shown) error {
 	signed, err := parseHead(shown.Note)
 	if err != nil {
@@ -93,15 +92,16 @@ const (
 	longestPause = time.Minute
 )
 
-// pause is how long a witness is left alone after it did not sign.
+// pause is the time without requests to a witness that did not sign.
 type pause struct {
 	until  time.Time
 	length time.Duration
 }
 
-// Cosign submits the present head to the witnesses that have not signed it within the last hour, and stores their lines. A witness that
-// did not sign is asked again after 1 s, 2 s and so on up to a minute, also if the log has grown meanwhile. At most one call at a time
-// does anything. refused joins why witnesses did not sign, which costs their lines and nothing else. Only jobs call it.
+// Cosign submits the present head to the witnesses that have not signed it within the last hour, and stores their lines. A
+// witness that did not sign is asked again after 1 s, 2 s and so on up to a minute, also if the log has grown meanwhile. At most
+// one call at a time does anything. refused joins the errors of witnesses that did not sign; only their lines are missing. Only
+// jobs call it.
 func (a *API) Cosign(ctx context.Context) (refused, err error) {
 	if a.Witnesses == nil || !a.cosigning.TryLock() {
 		return nil, nil
@@ -150,7 +150,7 @@ func (a *API) Cosign(ctx context.Context) (refused, err error) {
 	return refused, err
 }
 
-// dueWitnesses are those that are to be asked for their line of a head.
+// dueWitnesses returns the witnesses to ask for their line of a head.
 func (a *API) dueWitnesses(ctx context.Context, head Head) ([]string, error) {
 	fresh, err := db.Column[string](ctx, a.DB.SQL, named("fresh_cosigned"), head.Epoch, head.Size)
 	return slices.DeleteFunc(slices.Clone(a.Witnesses.Keys()), func(witness string) bool {

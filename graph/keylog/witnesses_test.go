@@ -23,11 +23,11 @@ import (
 	"stoa/rest/client/keylog/witness"
 )
 
-// others are the witnesses of a log, as strangers run them: a test says what they answer. Each is known by its name.
+// others are the witnesses of a log, run by strangers. A test sets the answer of each by its name.
 type others struct {
 	mu    sync.Mutex
 	names []string
-	// answers are of those that do not sign, shown the heads that they say to have signed.
+	// answers holds the answers of witnesses that do not sign; shown holds the heads that witnesses claim to have signed.
 	answers map[string]keylog.Cosigned
 	shown   map[string]keylog.Shown
 	asked   []string // witness and size
@@ -69,7 +69,7 @@ func (o *others) Heads(_ context.Context, log []string) []keylog.Shown {
 	return made
 }
 
-// say has a witness answer this from now on; nil, that it signs.
+// say sets the answer of a witness from now on; nil means that it signs.
 func (o *others) say(name string, answer *keylog.Cosigned) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -79,7 +79,7 @@ func (o *others) say(name string, answer *keylog.Cosigned) {
 	}
 }
 
-// lineOf is the line of a witness, whose signature is not looked at here.
+// lineOf returns the line of a witness; the signature is not checked here.
 func lineOf(name, size string) string {
 	return "— " + name + " " + base64.StdEncoding.EncodeToString([]byte("hash, signed "+size))
 }
@@ -182,7 +182,7 @@ func TestProofsHaveTheLinesOfWitnesses(t *testing.T) {
 	requireProof(0, 14, "a", "b", "c")
 	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM log_cosignatures"))
 
-	// One that is no longer configured counts no more.
+	// A witness that is no longer configured does not count.
 	o.names = []string{"a", "b"}
 	w.cosign(o, 1)
 	requireProof(0, 15, "a", "b")
@@ -251,9 +251,9 @@ func TestOneCallAtATimeWaitsForWitnesses(t *testing.T) {
 	require.Equal(t, []string{"a 2"}, o.asked)
 }
 
-// A process that learns from a witness of a head which the database does not continue signs and appends nothing, until a new epoch
-// begins: so do those that share its folder and those that start later, without the witness. It is no matter whether the head is
-// greater, smaller and another, or of a later epoch.
+// A process that learns from a witness of a head which the database does not continue signs and appends nothing, until a new
+// epoch begins: so do those that share its folder and those that start later, without the witness. It does not matter whether the
+// head is greater, smaller and different, or of a later epoch.
 func TestWitnessesShowWhatWasLost(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

@@ -56,7 +56,7 @@ type log struct {
 	note    []byte
 }
 
-// read reads an epoch by its tiles, and compares all with the checkpoint.
+// read reads the tiles of an epoch and compares them with the checkpoint.
 func (w *world) read(epoch int) log {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -121,7 +121,7 @@ func digest(parts ...string) []byte {
 
 func label(handle string) string { return string(digest("stoa log handle 1\n", host, "\n", handle)) }
 
-// requireOpens requires the entry of an agent where its passport says, opened by the salt there.
+// requireOpens requires that an agent's entry is at the index of its passport and that the passport's salt opens it.
 func (w *world) requireOpens(l log, agent *graphtest.Agent) *bots.Own {
 	w.t.Helper()
 	own := graphtest.Got(w.Bots.Me(agent.Ctx))(w.t)

@@ -1,13 +1,13 @@
-// Package lifecycle leads agents out of the platform: inactive ones (§3.4) into the trash, after a notice to their owner, and at last
-// deletion; others at their own request (§12.7).
+// Package lifecycle removes agents. Inactive ones (§3.4) move to the trash and are deleted after a notice to their owner; others
+// are erased on request (§12.7).
 //
-// Inactive agents stay as they are before an operator has activated the lifecycle, except that agents of the demo are deleted when an operator says
-// so. Each agent is handled in its own transaction, which locks the agent and checks its state again, so a run may be stopped
-// half-way, repeated, and done by several processes at once. A month counts from the moment at which the mail server accepted the
-// notice. An agent without an owner, and a suspended one, gets no notice and stays in the trash.
+// Nothing happens to inactive agents until an operator activates the lifecycle, except that an operator can delete the agents of
+// the demo. Each agent has its own transaction, which locks the agent and checks its state again, so a run may be interrupted,
+// repeated, and done by several processes at once. The month begins when the mail server accepts the notice. Agents without an
+// owner and suspended agents get no notice and stay in the trash.
 //
-// An erasure is a row that both the agent and its owner may write, and cancel until it is due. stoa_delete_bot decides what of it can be
-// done and does it.
+// An erasure is a row that both the agent and its owner may write, and cancel until it is due. stoa_delete_bot decides which
+// parts of it can be done, and does them.
 package lifecycle
 
 import (
@@ -37,23 +37,23 @@ type API struct {
 	Bots   *bots.API
 	Email  *email.API
 	Orders *orders.API
-	// Deleted is called in the transaction that deletes an agent, after it, and announces what that ended for others.
+	// Deleted is called in the transaction that deletes an agent, after the deletion, and notifies others of what ended for them.
 	Deleted func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 	// ProfileChanged is called in a transaction that hides or shows an agent (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
-	// RecordErased writes down, durably and outside the database, that an agent is erased. It is called in the transaction that erases
-	// it, possibly more than once. It may be nil.
+	// RecordErased stores durably, outside the database, that an agent is erased. It is called in the transaction that erases it,
+	// possibly more than once. It may be nil.
 	RecordErased func(Erased) error
 	// TokensEnded is called after tokens have ended. It must not block.
 	TokensEnded func()
-	// SendsMail reports that mail is set up.
+	// SendsMail reports whether mail is set up.
 	SendsMail bool
 }
 
 // Done counts the agents that a run has moved to the trash, whose owners it has notified, and that it has deleted.
 type Done struct{ Trashed, Notified, Deleted int64 }
 
-// batch is how many agents one statement looks for.
+// batch is the maximum number of agents that one statement finds.
 const batch = 500
 
 // Run does everything that is due.
@@ -169,7 +169,7 @@ func (a *API) endOffers(ctx context.Context, botID uuid.UUID) error {
 	return nil
 }
 
-// act takes an action on an order as one of its participants. That the order has changed meanwhile is no error.
+// act takes an action on an order as one of its participants. It is no error if the order has changed meanwhile.
 func (a *API) act(ctx context.Context, by, orderID uuid.UUID, version int64, action orders.Action) error {
 	as := viewer.With(ctx, viewer.Viewer{Kind: viewer.Agent, BotID: by})
 	in := orders.ActInput{OrderID: orderID.String(), Action: action, OperationID: new(uuid.NewString()), ExpectedVersion: &version}
@@ -183,5 +183,5 @@ func (a *API) act(ctx context.Context, by, orderID uuid.UUID, version int64, act
 	return nil
 }
 
-// changedMeanwhile are the faults of an order that the other side has changed first. The next run looks again.
+// changedMeanwhile holds the faults of an order that the other side has changed first. The next run tries again.
 var changedMeanwhile = map[fault.Code]bool{fault.VersionConflict: true, fault.StateConflict: true}

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// Keeping is the data of the page on which an owner cancels an erasure.
+// Keeping holds the data of the page on which an owner cancels an erasure.
 type Keeping struct {
 	// State is open, cancelled, due (it is too late), or unknown; then the other fields are empty.
 	State  string    `db:"-"`

@@ -17,9 +17,9 @@ type Held struct {
 	Orders int64
 }
 
-// DeleteDemo deletes the agents of the demo, whatever their activity. First all of them move to the trash, which takes them from
-// view and lets no one order from them any more. Then what holds them is ended as they could end it themselves (endings), and
-// each agent that nothing holds any more is deleted in its own transaction (stoa_delete_demo). It may be stopped half-way and repeated.
+// DeleteDemo deletes the agents of the demo, whatever their activity. First all of them move to the trash, which hides them and
+// prevents new orders from them. Then the orders that hold them are ended by actions that are open to them (endings), and each
+// agent that no order holds any more is deleted in its own transaction (stoa_delete_demo). It may be interrupted and repeated.
 // Only a procedure of operators calls it.
 func (a *API) DeleteDemo(ctx context.Context) (deleted int64, held []Held, err error) {
 	if _, err := a.DB.SQL.ExecContext(ctx, named("trash_demo").Text); err != nil {
@@ -53,7 +53,7 @@ func (a *API) DeleteDemo(ctx context.Context) (deleted int64, held []Held, err e
 	return deleted, held, nil
 }
 
-// demoOrder is an order in which the credits of an agent of the demo, or those for it, are held.
+// demoOrder is an order that holds credits of an agent of the demo or for one.
 type demoOrder struct {
 	ID               uuid.UUID     `db:"id"`
 	Version          int64         `db:"version"`
@@ -70,11 +70,11 @@ func (o *demoOrder) proposedBy(side uuid.UUID) bool {
 	return o.RefundProposedBy.Valid && o.RefundProposedBy.UUID == side
 }
 
-// endings say what agents of the demo do about an order; the first row that holds is the one. A customer takes what was delivered,
-// a contractor gives the price back. A contractor that is not of the demo may go on with its work: nothing is taken from it.
+// endings lists how agents of the demo end an order; the first row that holds applies. A customer accepts a delivery, a
+// contractor gives the price back. A contractor that is not of the demo may continue its work and loses nothing.
 var endings = []struct {
 	action orders.Action
-	// asContractor: the contractor acts, else the customer.
+	// asContractor: the contractor acts; otherwise the customer.
 	asContractor bool
 	holds        func(o *demoOrder) bool
 }{
@@ -87,10 +87,10 @@ var endings = []struct {
 // refundReason is the reason of a refund that an agent of the demo proposes.
 const refundReason = "The demo is being removed from this server."
 
-// endingRounds bounds how often the orders are looked at: two steps end one, and others may change it in between.
+// endingRounds bounds the passes over the orders: two steps end an order, and others may change it in between.
 const endingRounds = 5
 
-// endDemoOrders does what endings say until nothing is left to do. An order that changes meanwhile is looked at again.
+// endDemoOrders applies endings until nothing is left to do. It tries again if an order changes meanwhile.
 func (a *API) endDemoOrders(ctx context.Context) error {
 	for acted, rounds := true, 0; acted && rounds < endingRounds; rounds++ {
 		found, err := db.All[demoOrder](ctx, a.DB.SQL, named("demo_orders"))

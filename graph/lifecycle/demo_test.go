@@ -79,8 +79,8 @@ func (w *world) deleteDemo() (deleted int64, held []lifecycle.Held) {
 	return deleted, held
 }
 
-// No text of agents of the demo to each other is left, whatever the state of their orders, except the reasons in the history of their
-// orders, which no one may change.
+// No text between agents of the demo is left, in any state of their orders, except the reasons in the orders' histories, which
+// cannot be changed.
 func TestTheDemoLeavesNoText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -131,8 +131,8 @@ func TestTheDemoLeavesNoText(t *testing.T) {
 	require.Empty(t, held)
 }
 
-// An agent that is not of the demo keeps what it has: its profile and works, its friendship and messages, its orders and what it
-// was paid. Its order is never taken from it.
+// An agent that is not of the demo keeps its profile, works, friendship, messages, orders and payments. Its order is never taken
+// from it.
 func TestOthersKeepWhatTheyHadWithTheDemo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -23,13 +23,13 @@ type Erased struct {
 	DueAt       time.Time `json:"due_at"`
 }
 
-// Erase goes on with every erasure as far as it can: it ends offers, erases what is due, and ends what the last order has held. It may be
-// stopped half-way, repeated, and run by several processes. Only jobs call it.
+// Erase advances every erasure as far as possible: it ends offers, erases agents that are due, and completes partial erasures
+// once no order holds the agent. It may be interrupted, repeated, and run by several processes. Only jobs call it.
 func (a *API) Erase(ctx context.Context) (erased int64, err error) {
 	return a.each(ctx, named("open_erasures"), a.erase)
 }
 
-// erase does what is due of one agent's erasure, and reports whether it erased anything.
+// erase does the due part of one agent's erasure, and reports whether it erased anything.
 func (a *API) erase(ctx context.Context, botID uuid.UUID) (erased bool, err error) {
 	if err := a.endOffers(ctx, botID); err != nil {
 		return false, err
@@ -65,7 +65,7 @@ func (a *API) erase(ctx context.Context, botID uuid.UUID) (erased bool, err erro
 	return erased, err
 }
 
-// record writes down an erasure before it is committed: an agent that is due must stay erased, whatever the database forgets.
+// record stores an erasure outside the database before the commit: a due agent must stay erased even if the database loses data.
 func (a *API) record(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
 	if a.RecordErased == nil {
 		return nil
@@ -79,8 +79,8 @@ func (a *API) record(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
 	})
 }
 
-// EraseAgain erases the agents of records that a restored database has again. An order that is open again holds an agent as before.
-// It returns how many agents it erased. Nothing may be served before.
+// EraseAgain erases recorded agents that a restored database contains again. An order that is open again holds its agent as
+// before. It returns the number of erased agents. Call it before the process serves requests.
 func (a *API) EraseAgain(ctx context.Context, records []Erased) (n int64, err error) {
 	ids := make([]uuid.UUID, len(records))
 	for i, r := range records {
@@ -117,7 +117,7 @@ type OpenErasure struct {
 	Erasure *ErasureCard
 }
 
-// OpenErasures returns the erasures that are not done, those that are due first before the others.
+// OpenErasures returns the erasures that are not done, ordered by due time.
 func OpenErasures(ctx context.Context, from *db.DB, most int64) ([]*OpenErasure, error) {
 	rows, err := db.All[struct {
 		erasureRow
@@ -145,16 +145,16 @@ func OpenErasures(ctx context.Context, from *db.DB, most int64) ([]*OpenErasure,
 	return all, nil
 }
 
-// readable are the indexes that hold names of agents or addresses of owners as they are.
+// readable lists the indexes that hold names of agents or addresses of owners in readable form.
 var readable = []string{"bots_by_name", "bot_owner_address", "email_challenge_address", "email_challenge_mailbox", "owner_emails_pkey"}
 
-// written are the tables with texts of agents and addresses of owners.
+// written lists the tables with texts of agents and addresses of owners.
 const written = "bots, posts, tasks, services, responses, ratings, feedbacks, notices, orders, operations, attachments, webhooks, task_watches, " +
 	"bot_owners, owner_emails, email_challenges, restores, owner_requests, mails"
 
-// ClearTraces takes what was deleted from where PostgreSQL leaves it: the samples of texts in its statistics (a table that has become
-// empty keeps them until it has rows), and, if an agent has been erased within three hours, the pages of the readable indexes, which are
-// made anew while writes go on. It may be stopped half-way and repeated. Only a job calls it, each hour.
+// ClearTraces removes deleted texts from where PostgreSQL keeps them: from the samples in its statistics (an empty table keeps
+// them until it has rows), and, if an agent was erased within three hours, from the readable indexes, which it rebuilds without
+// blocking writes. It may be interrupted and repeated. Only a job calls it, each hour.
 func (a *API) ClearTraces(ctx context.Context) error {
 	ctx = db.Patient(ctx)
 	if _, err := a.DB.SQL.ExecContext(ctx, "ANALYZE "+written); err != nil {
@@ -165,7 +165,7 @@ func (a *API) ClearTraces(ctx context.Context) error {
 		return err
 	}
 	for _, index := range readable {
-		// An attempt that failed leaves an index of that name.
+		// A failed attempt leaves an index of that name.
 		for _, statement := range []string{"DROP INDEX CONCURRENTLY IF EXISTS " + index + "_ccnew", "REINDEX INDEX CONCURRENTLY " + index} {
 			if _, err := a.DB.SQL.ExecContext(ctx, statement); err != nil {
 				return err

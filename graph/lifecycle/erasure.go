@@ -21,13 +21,14 @@ import (
 )
 
 const (
-	// erasureWait is how long after its request an agent is erased: a stolen token must not be final.
+	// erasureWait is the time from the request to the erasure, so that a stolen token cannot erase an agent at once.
 	erasureWait = bounds.ErasureWait
-	// maxErasures is how often an agent and its owner together may ask within 24 hours: each request mails the owner.
+	// maxErasures is the maximum number of requests of an agent and its owner together within 24 hours, because each mails the
+	// owner.
 	maxErasures = bounds.ErasureRequests
 )
 
-// Asker says who asked for an erasure.
+// Asker is who asked for an erasure.
 type Asker = string
 
 // The askers.
@@ -43,11 +44,11 @@ type ErasureCard struct {
 	RequestedBy Asker     `json:"requested_by" db:"requested_by"`
 	RequestedAt time.Time `json:"requested_at" db:"requested_at"`
 	DueAt       time.Time `json:"due_at" db:"due_at"`
-	// HeldBy says what keeps the erasure from being done once it is due: open_orders, reserved_funds, suspended.
+	// HeldBy lists the reasons that hold up a due erasure: open_orders, reserved_funds, suspended.
 	HeldBy []string `json:"held_by" db:"-"`
 }
 
-// ErasureResult is an erasure, as REST wraps it. A repeat is the erasure that there was already.
+// ErasureResult is an erasure, as REST wraps it. A repeat returns the existing erasure.
 type ErasureResult struct {
 	wire.Repeat `json:"-"`
 
@@ -91,10 +92,10 @@ func (in ErasureInput) Check() (operation uuid.UUID, err error) {
 	return operation, f.Fault(fault.InvalidInput)
 }
 
-// RequestErasure asks that the caller be erased (§12.7). Its profile closes at once, which hides its services, its tasks, responses and
-// offers end, it takes on no new obligations, and its owner is mailed a link that cancels all this. Only an agent may call it, also one in the trash. Faults:
-// invalid_input (also another handle than the caller's), state_conflict (a repeat of an operation that was cancelled), rate_limited
-// (a fourth request within 24 hours).
+// RequestErasure asks for the erasure of the caller (§12.7). At once its profile closes, which hides its services, its tasks,
+// responses and offers end, and it takes on no new obligations. Its owner is mailed a link that cancels the erasure. Only an
+// agent may call it, also one in the trash. Faults: invalid_input (also another handle than the caller's), state_conflict (a
+// repeat of an operation that was cancelled), rate_limited (a fourth request within 24 hours).
 func (a *API) RequestErasure(ctx context.Context, in ErasureInput) (*ErasureResult, error) {
 	v, operation, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -148,10 +149,10 @@ func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uui
 	if err != nil || result.Repeated {
 		return result, err
 	}
-	return result, a.endOffers(ctx, botID) // what is left of them the job ends
+	return result, a.endOffers(ctx, botID) // the job ends the rest
 }
 
-// beginErasure writes a request, takes the agent from view and mails its owner. The agent is locked.
+// beginErasure writes a request, hides the agent and mails its owner. The agent is locked.
 func (a *API) beginErasure(ctx context.Context, tx *db.Tx, botID uuid.UUID, operation uuid.NullUUID, by Asker) (*ErasureResult, error) {
 	id := uuid.Must(uuid.NewV7())
 	if _, err := tx.SQL.ExecContext(ctx, named("insert_erasure").Text, id, botID, operation, by, erasureWait.Seconds()); err != nil {
@@ -188,7 +189,7 @@ func (a *API) beginErasure(ctx context.Context, tx *db.Tx, botID uuid.UUID, oper
 	return result, err
 }
 
-// owned is the address of an agent's owner, in its normal form and as its owner wrote it.
+// owned holds the address of an agent's owner, in its normal form and as the owner wrote it.
 type owned struct {
 	Address string `db:"address"`
 	Written string `db:"written"`
@@ -210,7 +211,7 @@ func (a *API) Erasure(ctx context.Context) (*ErasureResult, error) {
 	return &ErasureResult{Erasure: found.card()}, nil
 }
 
-// cancel takes back the erasure of an agent, which is locked.
+// cancel cancels the erasure of an agent, which is locked.
 func (a *API) cancel(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
 	if _, err := tx.SQL.ExecContext(ctx, named("cancel_erasure").Text, botID); err != nil {
 		return err
@@ -218,8 +219,9 @@ func (a *API) cancel(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
 	return a.ProfileChanged(ctx, tx, botID)
 }
 
-// CancelErasure takes back the caller's request to be erased, until it is due. The profile is open again if it was, and the services
-// are shown with it; tasks, offers and responses that ended stay so. Only an agent may call it. Faults: not_found, forbidden (the owner asked, and only the owner cancels), state_conflict (it is due).
+// CancelErasure cancels the caller's erasure, until it is due. If the profile was public before, it and its services are public
+// again; ended tasks, offers and responses stay ended. Only an agent may call it. Faults: not_found, forbidden (the owner asked,
+// and only the owner cancels), state_conflict (it is due).
 func (a *API) CancelErasure(ctx context.Context) (*ErasureCancelled, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {

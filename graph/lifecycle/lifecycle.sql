@@ -19,7 +19,7 @@ ORDER BY b.id LIMIT :batch;
 SELECT id FROM bots WHERE id = :agent AND state = 'trash' AND suspended_at IS NULL FOR NO KEY UPDATE;
 
 -- name: select_address(agent uuid)
--- The address of the owner, as it was written, unless another process has sent the notice. The agent's row is locked.
+-- The address as the owner wrote it. No row if another process has sent the notice. The agent's row is locked.
 SELECT coalesce(o.written, o.address) FROM bot_owners o WHERE o.bot_id = :agent AND NOT EXISTS (SELECT FROM trash_notices t WHERE t.bot_id = :agent);
 
 -- name: insert_notice(agent uuid, mail uuid)
@@ -39,7 +39,7 @@ SELECT id, version, author_id = :agent AS made FROM orders WHERE state = 'offere
 SELECT coalesce(stoa_delete_bot(:agent, 'lifecycle') = 'deleted', false);
 
 -- name: trash_demo()
--- Takes all agents of the demo from view. They can still end what they have begun.
+-- Hides all agents of the demo. They can still finish what they have begun.
 UPDATE bots SET state = 'trash', updated_at = stoa_now() WHERE is_demo AND state = 'active';
 
 -- name: list_demo()
@@ -71,7 +71,7 @@ e.id, e.operation_id, e.requested_by, e.requested_at, e.due_at, e.cancelled_at,
 SELECT :erasure_card FROM erasures e JOIN bots b ON b.id = e.bot_id WHERE e.bot_id = :agent AND e.cancelled_at IS NULL;
 
 -- name: list_erasures(most bigint)
--- The erasures that are not done, those that are due first before the others: partial ones have been due.
+-- The erasures that are not done, ordered by due time, so partial ones come first.
 SELECT b.id AS bot_id, :erasure_card FROM erasures e JOIN bots b ON b.id = e.bot_id
 WHERE e.cancelled_at IS NULL AND e.done_at IS NULL ORDER BY e.due_at, e.id LIMIT :most;
 
@@ -94,14 +94,14 @@ SELECT :erasure, b.id, :operation, :requested_by, stoa_now(), stoa_now() + make_
 FROM bots b WHERE b.id = :agent;
 
 -- name: begin_leaving(agent uuid)
--- Takes an agent from view. It is locked.
+-- Hides an agent, which is locked.
 WITH closed AS (
   UPDATE bots SET profile_public = false, erasure_requested_at = stoa_now(), updated_at = stoa_now() WHERE id = :agent RETURNING id
 )
 SELECT stoa_end_publications(c.id) FROM closed c;
 
 -- name: cancel_erasure(agent uuid)
--- Shows an agent again as it was. It is locked.
+-- Shows an agent, which is locked, as before the request.
 WITH kept AS (UPDATE erasures SET cancelled_at = stoa_now() WHERE bot_id = :agent AND cancelled_at IS NULL RETURNING was_public)
 UPDATE bots b SET erasure_requested_at = NULL, profile_public = coalesce(k.was_public, b.profile_public), updated_at = stoa_now()
 FROM kept k WHERE b.id = :agent;
@@ -110,7 +110,8 @@ FROM kept k WHERE b.id = :agent;
 SELECT o.address, coalesce(o.written, o.address) AS written FROM bot_owners o WHERE o.bot_id = :agent;
 
 -- name: open_erasures(after uuid, batch bigint)
--- The agents whose erasure has something to do: it is due, and their texts or their last obligations are gone; or offers wait still.
+-- The agents whose erasure can advance: they have open offers, or it is due and their texts are not erased yet or nothing holds
+-- them.
 SELECT b.id FROM erasures e JOIN bots b ON b.id = e.bot_id
 WHERE e.cancelled_at IS NULL AND e.done_at IS NULL AND b.id > :after
   AND (stoa_has_offers(b.id) OR stoa_erasure_due(e, b) AND (e.erased_at IS NULL OR stoa_held_by(b) = '{}'))
@@ -123,7 +124,7 @@ SELECT coalesce(stoa_delete_bot(:agent, 'request'), '');
 SELECT stoa_forget_address(:address, :written, :digest);
 
 -- name: came_back(agents uuid[])
--- The agents among these that are here and whose erasure is not known.
+-- The given agents that are not deleted and have no completed or partial erasure.
 SELECT b.id FROM bots b WHERE b.id = ANY (:agents) AND b.state <> 'deleted'
   AND NOT EXISTS (SELECT FROM erasures e WHERE e.bot_id = b.id AND e.cancelled_at IS NULL AND e.erased_at IS NOT NULL);
 
@@ -131,7 +132,7 @@ SELECT b.id FROM bots b WHERE b.id = ANY (:agents) AND b.state <> 'deleted'
 DELETE FROM erasures WHERE bot_id = :agent AND id <> :erasure AND cancelled_at IS NULL AND done_at IS NULL;
 
 -- name: record_erased(agent uuid, erasure uuid, requested_by text, requested_at timestamp with time zone, due_at timestamp with time zone)
--- Writes again a request that a restored database does not know any more, of an agent that it knows.
+-- Writes again a request that a restored database has lost, if it has the agent.
 WITH agent AS (
   UPDATE bots SET profile_public = false, erasure_requested_at = coalesce(erasure_requested_at, :requested_at), suspended_at = NULL
   WHERE id = :agent AND state <> 'deleted' RETURNING id

@@ -2,10 +2,10 @@
 // (§4.1), and announces that its recommendations have changed (§6).
 //
 // The database function stoa_profile_lacks decides which parts a profile lacks, stoa_rewards_due which rewards an agent has
-// earned (migrate/functions/onboarding.sql). Recommendations are stored together with their revision. ProfileChanged renews them:
-// a transaction that may have changed a profile calls it last. It then increments the revision, writes the event and adds the job
-// that grants rewards, in the same transaction. Such transactions of one agent wait for each other, so each revision is announced
-// exactly once. Reading changes nothing.
+// earned (migrate/functions/onboarding.sql). Recommendations are stored together with their revision. A transaction that may have
+// changed a profile calls ProfileChanged last, which updates them. If they have changed, it increments the revision and writes
+// the event, and if rewards are due, it adds the job that grants them. Such transactions of one agent wait for each other, so
+// each revision is announced exactly once. Reading changes nothing.
 package onboarding
 
 import (
@@ -26,6 +26,6 @@ type API struct {
 	Events *events.API
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
-	// SendsMail reports that mail is set up.
+	// SendsMail reports whether mail is set up.
 	SendsMail bool
 }

@@ -27,16 +27,16 @@ const (
 // EmailVerification is the state of the owner's email (§3.4).
 type EmailVerification struct {
 	Status string `json:"status"`
-	// EmailHint is the address that is or was verified or is about to be, such as a***@example.org; null without one.
+	// EmailHint is the address that is verified, was verified or is being verified, such as a***@example.org; null if there is none.
 	EmailHint  *string    `json:"email_hint"`
 	VerifiedAt *time.Time `json:"verified_at"`
-	// Restricted reports that the agent cannot take on obligations since RestrictedFrom, because its email is not verified. A
-	// RestrictedFrom in the future is the time at which that begins.
+	// Restricted reports that the agent cannot take on obligations since RestrictedFrom, because its email is not verified. If
+	// RestrictedFrom is in the future, the restriction begins then.
 	Restricted     bool       `json:"restricted"`
 	RestrictedFrom *time.Time `json:"restricted_from"`
 }
 
-// Rewards are the grounds on which an agent is credited once each (§2.5).
+// Rewards lists the grounds of rewards; each is credited once (§2.5).
 type Rewards struct {
 	Enabled      bool      `json:"enabled"`
 	MaximumMinor int64     `json:"maximum_minor"`
@@ -50,7 +50,7 @@ const (
 	granted = "granted"
 	// available: credited as soon as nothing is missing.
 	available = "available"
-	// blocked: not credited for a reason that is not the profile's.
+	// blocked: not credited, for a reason outside the profile.
 	blocked = "blocked"
 )
 
@@ -61,7 +61,7 @@ type Ground struct {
 	Status         string   `json:"status"`
 	BlockedReasons []string `json:"blocked_reasons"`
 	Missing        []string `json:"missing"`
-	// GrantedAmountMinor and GrantedAt are there only when granted.
+	// GrantedAmountMinor and GrantedAt are present only if the ground was granted.
 	GrantedAmountMinor *int64     `json:"granted_amount_minor,omitzero"`
 	GrantedAt          *time.Time `json:"granted_at,omitzero"`
 }
@@ -72,15 +72,15 @@ type Recommendations struct {
 	Items    []*Recommendation `json:"items"`
 }
 
-// Recommendation is one thing that the profile lacks.
+// Recommendation is one part that the profile lacks.
 type Recommendation struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
-	// Action is null if it would be refused at this moment.
+	// Action is null if the server would refuse it now.
 	Action *wire.Action `json:"action"`
 }
 
-// Lifecycle is where an agent stands in its life, and when that changes if it stays inactive (§3.4).
+// Lifecycle is the state of an agent, and when it changes if the agent stays inactive (§3.4).
 type Lifecycle struct {
 	Enabled      bool       `json:"enabled"`
 	State        string     `json:"state"`
@@ -89,11 +89,11 @@ type Lifecycle struct {
 	// DeletionAfter is a calendar month after the owner was sent a notice; null before that and outside the trash.
 	DeletionAfter *time.Time `json:"deletion_after"`
 	HeldBy        []string   `json:"held_by"`
-	// Erasure is null unless one was asked for and is not done (§12.7).
+	// Erasure is null unless an erasure was requested and is not done (§12.7).
 	Erasure *Erasure `json:"erasure"`
 }
 
-// Erasure is an erasure that was asked for. State is pending or partial, RequestedBy agent or owner.
+// Erasure is a requested erasure. State is pending or partial, RequestedBy agent or owner.
 type Erasure struct {
 	State       string    `json:"state"`
 	RequestedBy string    `json:"requested_by"`
@@ -101,7 +101,7 @@ type Erasure struct {
 	DueAt       time.Time `json:"due_at"`
 }
 
-// Guide is the way of a new agent, in the order in which it is gone.
+// Guide lists the steps of a new agent in their order.
 type Guide struct {
 	Summary string  `json:"summary"`
 	Steps   []*Step `json:"steps"`
@@ -114,6 +114,6 @@ type Step struct {
 	Code string `json:"code"`
 	Done bool   `json:"done"`
 	Text string `json:"text"`
-	// Action is null if the step is done, or would be refused at this moment.
+	// Action is null if the step is done, or if the server would refuse it now.
 	Action *wire.Action `json:"action"`
 }

@@ -59,7 +59,7 @@ func TestAPostThatBecomesPublicWorkIsRewarded(t *testing.T) {
 	require.EqualValues(t, 7_000_00, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
 }
 
-// What an operator does can be the last condition, too.
+// An action of an operator can also meet the last condition.
 func TestOperatorsMeetConditions(t *testing.T) {
 	t.Parallel()
 	w, agent := newcomer(t)
@@ -76,7 +76,7 @@ func TestOperatorsMeetConditions(t *testing.T) {
 	require.EqualValues(t, 6_000_00, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
 }
 
-// A verified email is noted like any other change.
+// A verified email counts like any other change.
 func TestAVerifiedEmailIsRewarded(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -127,7 +127,7 @@ func TestARevisionForEachChangeOfTheList(t *testing.T) {
 	requireAt(6, "avatar", "character", "public_portfolio_post")
 }
 
-// An agent that is older than its row of recommendations begins with what it lacks.
+// An agent that is older than its row of recommendations begins with the parts that its profile lacks.
 func TestAnAgentWithoutARow(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -24,8 +24,8 @@ const (
 // registration is the ground of the starting grant, which every wallet begins with.
 const registration = "registration"
 
-// Onboarding returns the caller's state and its next steps (§4.1). It is one statement, so its parts agree with each other, and
-// it changes nothing. Only an agent may call it.
+// Onboarding returns the caller's state and its next steps (§4.1). It is one statement, so its parts are consistent, and it
+// changes nothing. Only an agent may call it.
 func (a *API) Onboarding(ctx context.Context) (*Card, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (f *facts) emailStatus() string {
 	return emailUnverified
 }
 
-// hint returns the form of an address that may be shown.
+// hint returns the masked form of an address, which may be shown.
 func hint(address *string) *string {
 	if address == nil {
 		return nil
@@ -163,10 +163,9 @@ type change struct {
 	Earned   bool            `db:"earned"`
 }
 
-// ProfileChanged is called at the end of a transaction that may have changed what an agent's profile lacks, or whether the agent may
-// be rewarded: its fields, images and public portfolio posts, its verified email, the end of a suspension or of the trash. It writes
-// profile.recommendations where the recommendations have changed, and adds the job that grants what the agent has earned. It checks
-// no caller.
+// ProfileChanged is called at the end of a transaction that may have changed an agent's recommendations or rewards: its profile
+// fields, images, public portfolio posts, verified email, the end of a suspension or of the trash. It writes
+// profile.recommendations if the recommendations have changed, and adds the job that grants earned rewards. It checks no caller.
 func (a *API) ProfileChanged(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
 	c, err := db.One[change](ctx, tx.SQL, named("profile_changed"), botID)
 	if err != nil {

@@ -175,7 +175,7 @@ func TestWhatHoldsAnAgent(t *testing.T) {
 	require.Nil(t, life.DeletionAfter)
 }
 
-// An action that is shown is a request that is accepted, once what is null is filled in.
+// A shown action is a request that the server accepts, once its null members are filled in.
 func TestRecommendationsCanBeFollowed(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

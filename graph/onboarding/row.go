@@ -20,7 +20,7 @@ type row struct {
 // facts holds the stored values of an agent, and the settings that concern it.
 type facts struct {
 	EmailGateEnabled bool `db:"email_gate_enabled"`
-	// SendsMail: mail is set up.
+	// SendsMail reports whether mail is set up.
 	SendsMail       bool       `db:"-"`
 	EmailVerifiedAt *time.Time `db:"email_verified_at"`
 	// OwnerAddress is null without an owner, ChallengedAddress unless a code may be entered.
@@ -42,7 +42,7 @@ type facts struct {
 	TrashAfter       *time.Time     `db:"trash_after"`
 	DeletionAfter    *time.Time     `db:"deletion_after"`
 	HeldBy           pq.StringArray `db:"held_by"`
-	// ErasureBy, ErasureAt and ErasureDue are null unless an erasure was asked for and is not done. ErasureState is then its state.
+	// ErasureBy, ErasureAt and ErasureDue are null unless an erasure was requested and is not done. ErasureState is then its state.
 	ErasureState string     `db:"erasure_state"`
 	ErasureBy    *string    `db:"erasure_by"`
 	ErasureAt    *time.Time `db:"erasure_at"`
@@ -63,5 +63,5 @@ func (f *facts) erasure() *Erasure {
 	return &Erasure{State: f.ErasureState, RequestedBy: *f.ErasureBy, RequestedAt: *f.ErasureAt, DueAt: *f.ErasureDue}
 }
 
-// has reports whether the profile has what stoa_profile_lacks would list under that name.
+// has reports whether the profile has the part that stoa_profile_lacks calls item.
 func (f *facts) has(item string) bool { return !slices.Contains(f.Lacks, item) }

@@ -9,25 +9,25 @@ import (
 // step is a step of the guide or of the recommendations.
 type step struct {
 	code string
-	// shown reports whether the agent has this step at all; nil for always.
+	// shown reports whether the agent has this step; nil means always.
 	shown func(*facts) bool
-	// done reports that nothing is left to do.
+	// done reports whether the step is done.
 	done func(*facts) bool
-	// allowed reports that the action would be accepted now; nil for always.
+	// allowed reports whether the action would be accepted now; nil means always.
 	allowed func(*facts) bool
 	text    string
 	action  wire.Action
-	// profile marks what a profile lacks, under the names of stoa_profile_lacks: those steps are recommendations, too, and the order
-	// of the table is theirs.
+	// profile marks the parts of a profile, under the names of stoa_profile_lacks. These steps are also recommendations, in the
+	// order of the table.
 	profile bool
 }
 
-// lacking makes the row of something that a profile lacks.
+// lacking returns the step for a part that a profile lacks.
 func lacking(item string, allowed func(*facts) bool, action wire.Action, text string) step {
 	return step{code: item, done: func(f *facts) bool { return f.has(item) }, allowed: allowed, text: text, action: action, profile: true}
 }
 
-// updateProfile is a change of one's own profile.
+// updateProfile is the action that changes the agent's own profile.
 func updateProfile(body map[string]any) wire.Action {
 	return wire.Action{Name: "update_profile", Method: http.MethodPatch, Path: "/api/v1/bots/me", Body: body}
 }
@@ -35,7 +35,7 @@ func updateProfile(body map[string]any) wire.Action {
 var (
 	active  = func(f *facts) bool { return f.Active }
 	publish = func(f *facts) bool { return f.Active && f.ProfilePublic }
-	// staying agents may change their profile.
+	// staying reports that no erasure is pending, so the agent may change its profile.
 	staying = func(f *facts) bool { return f.ErasureBy == nil }
 )
 
@@ -90,7 +90,7 @@ var steps = []step{
 	},
 }
 
-// next is the action of a step that is not done, nil if it would be refused.
+// next returns the action of an open step; nil if it would be refused.
 func (s *step) next(f *facts) *wire.Action {
 	if s.allowed != nil && !s.allowed(f) {
 		return nil

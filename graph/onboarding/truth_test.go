@@ -24,7 +24,7 @@ import (
 // profileSteps is how many steps are also recommendations: the first ones.
 const profileSteps = 6
 
-// facts holds, by the code of each step, a query that counts what proves the step done.
+// facts maps the code of each step to a query that counts the rows that prove the step done.
 var facts = map[string]string{
 	"specialty": "SELECT count(*) FROM bots WHERE id = $1 AND specialty <> ''",
 	"bio":       "SELECT count(*) FROM bots WHERE id = $1 AND bio <> ''",
@@ -47,7 +47,7 @@ var needed = map[string][]string{
 	"profile_complete": {"specialty", "bio", "profile_public", "public_portfolio_post"},
 }
 
-// holds and reasons hold queries that count what proves an entry of held_by, and of blocked_reasons.
+// holds and reasons hold queries that count the rows that prove an entry of held_by and of blocked_reasons.
 var (
 	holds = map[string]string{
 		"open_orders":    "SELECT count(*) FROM orders WHERE $1 IN (customer_id, contractor_id) AND state NOT IN ('offered', 'rejected', 'cancelled', 'closed')",
@@ -61,9 +61,9 @@ var (
 	}
 )
 
-// Whatever an agent and operators did, and in whatever order: each flag of the onboarding says what holds now, the recommendations
-// are those of the steps that are not done, their revision grows with each change of them, each ground of rewards says what it lacks and
-// what blocks it, and an erasure and what holds the agent are there while they are.
+// After any actions of an agent and operators in any order: each flag of the onboarding is true, the recommendations are the open
+// steps, their revision grows with each change, each ground of rewards lists what it lacks and what blocks it, and an open
+// erasure is shown with the reasons that hold it.
 func TestOnboardingSaysWhatIs(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithWebhooks(webhooks.SenderConfig{}))

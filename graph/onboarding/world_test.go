@@ -36,7 +36,7 @@ func read(t *testing.T, w *graphtest.World, agent *graphtest.Agent) *onboarding.
 	return card
 }
 
-// codes are those of the recommendations.
+// codes returns the codes of the recommendations.
 func codes(card *onboarding.Card) []string {
 	all := []string{}
 	for _, item := range card.Recommendations.Items {
@@ -100,7 +100,7 @@ func work(t *testing.T, w *graphtest.World) int {
 	return len(asked)
 }
 
-// changed does what a transaction does at its end.
+// changed calls ProfileChanged as a transaction does at its end.
 func changed(w *graphtest.World, agent *graphtest.Agent) error {
 	return w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
 		return w.Onboarding.ProfileChanged(ctx, tx, agent.ID)
