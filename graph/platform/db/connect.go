@@ -41,11 +41,11 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return nil, err
 }
 
-// connectingKey leads to the error of a write that failed while a connection was made. lib/pq hides it in a type without Unwrap.
+// connectingKey is the context key for the error of a write that failed while connecting. lib/pq hides it from Unwrap.
 type connectingKey struct{}
 
-// newConnector makes a connector whose connections are given up soon after the statement_timeout of their session. timeout replaces that
-// of the URL and of session, unless it is 0.
+// newConnector makes a connector that closes a silent connection soon after the statement_timeout of its session. Unless it is 0,
+// timeout replaces the statement_timeout of the URL and of session.
 func newConnector(url string, timeout time.Duration, cancels bool, o Options) (driver.Connector, error) {
 	dsn, err := withSession(url)
 	if err != nil {
@@ -76,7 +76,7 @@ func newConnector(url string, timeout time.Duration, cancels bool, o Options) (d
 	return connector{made}, nil
 }
 
-// OpenPlain makes a pool whose statements may take as long as they like, for migrations and backups. It connects lazily.
+// OpenPlain makes a pool without statement timeouts, for migrations and backups. It connects lazily.
 func OpenPlain(url string) (*sql.DB, error) {
 	dsn, err := ConnectionURL(url)
 	if err != nil {
@@ -89,20 +89,20 @@ func OpenPlain(url string) (*sql.DB, error) {
 	return sql.OpenDB(connector{made}), nil
 }
 
-// tolerance is how much later than necessary a deadline may stand. A busy connection so moves it ten times a second and not at every
-// statement, which would wake the poller.
+// tolerance is how much later than necessary a deadline may be. So a busy connection moves it only ten times a second; to move it
+// at every statement would wake the poller each time.
 const tolerance = 100 * time.Millisecond
 
-// grace is how long an answer may take on its way after its statement has ended.
+// grace is how long an answer may travel after its statement has ended.
 var grace = slack.Of(400 * time.Millisecond)
 
 // dialer opens the network connections of lib/pq.
 type dialer struct {
 	net.Dialer
 
-	// silence is how long an answer is waited for, 0 for ever.
+	// silence is how long to wait for an answer; 0 means forever.
 	silence time.Duration
-	// cancels lets requests to cancel a statement through. PgBouncer from 1.18 to 1.20.0 may end at one.
+	// cancels allows requests to cancel a statement. They may crash PgBouncer 1.18 to 1.20.0.
 	cancels bool
 }
 
@@ -127,8 +127,8 @@ func (d *dialer) DialTimeout(network, address string, _ time.Duration) (net.Conn
 	return d.DialContext(context.Background(), network, address)
 }
 
-// socket is a network connection on which no answer is waited for longer than silence: a server that is stopped acknowledges what it is
-// sent, so TCP notices nothing. lib/pq reads only after it has written, so each write moves the deadline.
+// socket is a network connection that waits for an answer no longer than silence. TCP does not detect a stopped server process,
+// because its kernel still acknowledges data. lib/pq reads only after it has written, so each write moves the deadline.
 type socket struct {
 	net.Conn
 
@@ -140,7 +140,7 @@ type socket struct {
 	broken    *error
 }
 
-// SetDeadline is called by lib/pq before it connects and, with the zero time, when it has connected.
+// SetDeadline is called by lib/pq before it connects and, with the zero time, after it has connected.
 func (s *socket) SetDeadline(at time.Time) error {
 	if s.connected = at.IsZero(); s.connected {
 		s.broken = nil
@@ -151,7 +151,7 @@ func (s *socket) SetDeadline(at time.Time) error {
 	return s.Conn.SetDeadline(at)
 }
 
-// Write moves the deadline of itself and of the answer, and writes.
+// Write writes, with a deadline for itself and for the answer.
 func (s *socket) Write(b []byte) (int, error) {
 	if now := time.Now(); s.connected && s.silence > 0 && s.deadline.Sub(now) < s.silence {
 		s.deadline = now.Add(s.silence + tolerance)
@@ -169,9 +169,9 @@ func (s *socket) Write(b []byte) (int, error) {
 // ErrRefusesConnections is in the error of NewConnections.Check if the database refuses a new connection.
 var ErrRefusesConnections = errors.New("db: the database refuses new connections")
 
-// NewConnections checks whether the database still accepts connections. A pool keeps its connections for long, so a changed password, a
-// key file that cannot be read any more, or a limit of connections would show only when they end, all at once. It is safe for concurrent
-// use.
+// NewConnections checks whether the database still accepts connections. A pool keeps its connections for a long time. Without
+// this check, a changed password, an unreadable key file or a connection limit would show only when they end, all at once. It is
+// safe for concurrent use.
 type NewConnections struct {
 	DB *DB
 
@@ -180,8 +180,8 @@ type NewConnections struct {
 	err  error
 }
 
-// Check opens and closes a connection, at most once a minute while that works and once a second while it does not. In between it returns
-// what it found last.
+// Check opens and closes a connection, at most once a minute while that works and once a second while it fails. In between it
+// returns the last result.
 func (n *NewConnections) Check(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -3,11 +3,11 @@
 // Reads go through DB.Ent or DB.SQL; every change is one call of DB.Tx, or one statement of DB.SQL, with state, money, stored result,
 // outbox rows and jobs together. Nothing slow happens inside a transaction: no network, no files, no decoding.
 //
-// Locks are taken in the orders contact → order → accounts by ascending id, and post → author → files. Serialisation failures, deadlocks
-// and stale prepared statements before COMMIT are retried here. Once COMMIT was sent nothing is retried, because its outcome is unknown:
-// the caller gets service_unavailable and may repeat the request under the same idempotency id.
+// Locks are taken in the orders contact → order → accounts by ascending id, and post → author → files. Serialisation failures,
+// deadlocks and stale prepared statements before COMMIT are retried here. After COMMIT is sent, nothing is retried. If its
+// outcome is unknown, the caller gets service_unavailable and may repeat the request under the same idempotency id.
 //
-// Statements are kept prepared (Runner). Deadlines, expiries and windows go by the time of the database, stoa_now() in SQL and Tx.Now in Go.
+// Statements are kept prepared (Runner). Deadlines, expiries and windows use the database clock: stoa_now() in SQL, Tx.Now in Go.
 package db
 
 import (
@@ -29,7 +29,7 @@ type DB struct {
 	SQL *Runner
 	// Ent runs generated queries outside a transaction.
 	Ent *ent.Client
-	// Direct leads past a pooler, for a library whose statements one in transaction mode would take apart.
+	// Direct bypasses a pooler, for a library that does not work with a pooler in transaction mode.
 	Direct *sql.DB
 
 	connector driver.Connector
@@ -37,16 +37,16 @@ type DB struct {
 
 // Options of Open. The server uses the zero value.
 type Options struct {
-	// Connections is how many may be open besides those of patient statements; 0 means 24.
+	// Connections is the maximum of open connections, without those for patient statements; 0 means 24.
 	Connections int
-	// StatementTimeout bounds each statement, instead of the URL or the settings of the session; 0 leaves those.
+	// StatementTimeout bounds each statement and replaces the URL's or the session's setting; 0 keeps that setting.
 	StatementTimeout time.Duration
-	// Silence is how long an answer is waited for if that is longer: a pooler may ignore StatementTimeout.
+	// Silence is the minimum wait for an answer, if longer than StatementTimeout, because a pooler may ignore StatementTimeout.
 	Silence time.Duration
-	// DirectURL leads past a pooler, for DB.Direct and for patient statements: a pooler may ignore or forget the settings of their session.
-	// Empty is the URL.
+	// DirectURL bypasses a pooler, for DB.Direct and for patient statements, because a pooler may ignore or forget session
+	// settings. If it is empty, the URL is used.
 	DirectURL string
-	// Standby is for a URL that leads to a hot standby, which is only read.
+	// Standby allows a URL of a hot standby, which is only read.
 	Standby bool
 	// Wrap is for tests, which move the clock of every connection.
 	Wrap func(driver.Connector) driver.Connector
@@ -60,7 +60,7 @@ const (
 	connectionLifetime = time.Hour
 )
 
-// Open makes the pool. It connects lazily: a database that is away shows at the first statement, as it does later on.
+// Open makes the pool. It connects lazily: if the database is down, the first statement fails, as a later one would.
 func Open(url string, options Options) (*DB, error) {
 	size := cmp.Or(options.Connections, defaultConnections)
 	connector, err := newConnector(url, options.StatementTimeout, false, options)
@@ -103,8 +103,8 @@ func (d *DB) Close() error {
 
 var errReadOnly = errors.New("db: the database is read-only; after a failover the primary must be reachable under the same URL")
 
-// Ping reports whether the database answers and can be written. A connection to a standby leaves the pool, so that the next one may
-// find the primary.
+// Ping checks that the database answers and is writable. It closes a connection to a standby, so that the next one can reach the
+// primary.
 func (d *DB) Ping(ctx context.Context) error {
 	conn, err := d.SQL.Pool.Conn(ctx)
 	if err != nil {

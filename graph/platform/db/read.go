@@ -23,10 +23,10 @@ func IDs(ids []uuid.UUID) driver.Valuer {
 	return texts
 }
 
-// fields finds the field of a struct that a column goes to: the one with its name in the tag `db`, else in camel case.
+// fields maps a column to a struct field: the field with its name in the tag `db`, or else in camel case.
 var fields = reflectx.NewMapperFunc("db", func(name string) string { return strings.ToLower(wordBreak.ReplaceAllString(name, "${1}_$2")) })
 
-// wordBreak is the beginning of another word in a name in camel case.
+// wordBreak matches the beginning of the next word in a camel-case name.
 var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
 // Querier runs statements: DB.SQL outside a transaction, Tx.SQL inside one.
@@ -71,9 +71,9 @@ func Each(ctx context.Context, q Querier, scan func(*sql.Rows) error, s *Stateme
 	return rows.Err()
 }
 
-// ExecBatches repeats a statement, with batch as its last argument, until it changes fewer rows than that, and returns how many rows were
-// changed. Each run has its own transaction, so a sweep over any number of rows does not exceed statement_timeout, and stopping
-// it half-way loses nothing.
+// ExecBatches repeats a statement, with batch as its last argument, until it changes fewer rows than batch, and returns the
+// number of changed rows. Each run has its own transaction, so a sweep over many rows does not exceed statement_timeout and can
+// be stopped at any time.
 func (d *DB) ExecBatches(ctx context.Context, query string, batch int64, args ...any) (int64, error) {
 	args = append(args, batch)
 	for changed := int64(0); ; {
@@ -89,10 +89,10 @@ func (d *DB) ExecBatches(ctx context.Context, query string, batch int64, args ..
 	}
 }
 
-// All runs a statement and scans each row of the result into a new T. Every column needs a field, AmountMinor for amount_minor, or one
-// with its name in the tag `db`; the fields of embedded structs count.
+// All runs a statement and scans each row of the result into a new T. Every column needs a field: with its name in the tag `db`,
+// or AmountMinor for amount_minor. The fields of embedded structs count.
 func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) (all []*T, err error) {
-	var scanner *sqlx.Rows // it looks at the columns once
+	var scanner *sqlx.Rows // it reads the columns once
 	err = Each(ctx, q, func(rows *sql.Rows) error {
 		if scanner == nil {
 			scanner = &sqlx.Rows{Rows: rows, Mapper: fields}

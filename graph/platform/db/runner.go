@@ -16,23 +16,23 @@ import (
 
 // Runner runs statements: outside a transaction (DB.SQL, safe for concurrent use) or inside one (Tx.SQL).
 //
-// Those with arguments are kept: database/sql prepares a statement once on each connection. None is cancelled: it ends with the
-// statement_timeout of its session, and a connection whose server says nothing is closed soon after (socket). A context only bounds the
-// wait for a connection. Statements of a Patient context have separate connections, are cancelled with it and are not kept.
+// Statements with arguments are kept: database/sql prepares each once on each connection. None is cancelled: it ends at its
+// session's statement_timeout, and a connection whose server does not answer is closed soon after (socket). A context only bounds
+// the wait for a connection. Statements of a Patient context use separate connections, are cancelled with it and are not kept.
 //
-// Outside a transaction database/sql repeats a statement whose connection was lost, and Runner one that no longer fits the schema. So a
-// change that is one statement must be one that may run twice.
+// Outside a transaction, database/sql repeats a statement if its connection was lost, and Runner repeats it if it no longer fits
+// the schema. So a change that is one statement must be safe to run twice.
 type Runner struct {
 	*pools
 	// Tx is nil outside a transaction.
 	Tx *sql.Tx
 
 	patient bool
-	// missing are statements that are to be kept once the transaction has given its connection back.
+	// missing holds the statements to keep after the transaction has released its connection.
 	missing []string
 }
 
-// pools are the connections to a database and what is kept on them.
+// pools holds the connections to a database and the statements kept on them.
 type pools struct {
 	// Pool runs the statements of requests.
 	Pool *sql.DB
@@ -52,13 +52,13 @@ func (r *Runner) ExecContext(ctx context.Context, text string, args ...any) (sql
 	return run(ctx, r, text, len(args), func(ctx context.Context, s statement) (sql.Result, error) { return s.ExecContext(ctx, args...) })
 }
 
-// QueryRowContext runs a statement whose first row counts.
+// QueryRowContext runs a statement and returns its first row.
 func (r *Runner) QueryRowContext(ctx context.Context, text string, args ...any) *Row {
 	rows, err := r.QueryContext(ctx, text, args...) //nolint:rowserrcheck // Scan checks it
 	return &Row{rows, err}
 }
 
-// statement is one that is prepared, or a text.
+// statement is a prepared statement or a text.
 type statement interface {
 	QueryContext(ctx context.Context, args ...any) (*sql.Rows, error)
 	ExecContext(ctx context.Context, args ...any) (sql.Result, error)
@@ -78,8 +78,8 @@ func (t text) ExecContext(ctx context.Context, args ...any) (sql.Result, error) 
 	return t.on.ExecContext(ctx, t.text, args...)
 }
 
-// run calls do with a statement. Where a kept one no longer fits the schema, it calls do again with a new one, or returns a staleError
-// inside a transaction, which has failed.
+// run calls do with a statement. If a kept statement no longer fits the schema, run calls do again with a new one. Inside a
+// transaction, which has then failed, it returns a staleError instead.
 func run[T any](ctx context.Context, r *Runner, of string, args int, do func(context.Context, statement) (T, error)) (result T, err error) {
 	if err := ctx.Err(); err != nil {
 		return result, err
@@ -110,14 +110,14 @@ func run[T any](ctx context.Context, r *Runner, of string, args int, do func(con
 		r.forget(of, schema)
 		return result, staleError{err}
 	}
-	if result, err = alone(ctx, r, of, do); schema || err == nil { // else the value was wrong
+	if result, err = alone(ctx, r, of, do); schema || err == nil { // otherwise the value was wrong
 		r.forget(of, schema)
 	}
 	return result, err
 }
 
-// alone prepares a statement for one use. A text with arguments would take lib/pq two round trips, and a pooler in transaction mode may
-// send the second to another connection of the database.
+// alone prepares a statement for one use. For a text with arguments lib/pq would take two round trips, and a pooler in
+// transaction mode may send the second one to another server connection.
 func alone[T any](ctx context.Context, r *Runner, of string, do func(context.Context, statement) (T, error)) (result T, err error) {
 	prepared, err := r.Pool.PrepareContext(ctx, of)
 	if err != nil {
@@ -127,8 +127,8 @@ func alone[T any](ctx context.Context, r *Runner, of string, do func(context.Con
 	return do(ctx, prepared)
 }
 
-// reach returns the connections for a context and the context for their statements. While all are in use, that is the context itself,
-// which ends the wait for one.
+// reach returns the connections for a context and the context for their statements. While all connections are in use, it returns
+// ctx itself, which bounds the wait for one.
 func (r *Runner) reach(ctx context.Context) (Querier, context.Context) {
 	if r.Tx != nil && r.patient {
 		return r.Tx, ctx
@@ -140,7 +140,7 @@ func (r *Runner) reach(ctx context.Context) (Querier, context.Context) {
 	return pool, ctx
 }
 
-// choose returns the pool for a context, and the context for what it runs there.
+// choose returns the pool for a context, and the context for statements on it.
 func (p *pools) choose(ctx context.Context) (*sql.DB, context.Context) {
 	if isPatient(ctx) {
 		return p.slow, ctx
@@ -151,21 +151,21 @@ func (p *pools) choose(ctx context.Context) (*sql.DB, context.Context) {
 	return p.Pool, uncancelled{ctx}
 }
 
-// uncancelled has the values and the deadline of a context, but is never done. For one that can be done, lib/pq and database/sql start
-// two goroutines a statement: 16 callers then look up 26,600 to 32,100 tokens a second instead of 39,500 to 43,900.
+// uncancelled has the values and the deadline of a context, but is never done. Otherwise lib/pq and database/sql start two
+// goroutines a statement: 16 callers then look up 26,600 to 32,100 tokens a second instead of 39,500 to 43,900.
 type uncancelled struct{ context.Context } //nolint:containedctx // this is a context
 
 func (uncancelled) Done() <-chan struct{} { return nil }
 func (uncancelled) Err() error            { return nil }
 
-// mostKept bounds the statements that are kept besides the named ones, such as ent's. PostgreSQL holds each with its plan a connection.
+// mostKept bounds the kept statements that are not named, such as ent's. PostgreSQL stores each with its plan on each connection.
 const mostKept = 256
 
-// repeatable are the first words of the statements that are kept, and so repeated if they are stale. CALL may not be: a procedure may
-// commit before it fails. A statement that begins with PlanPerValue has none of them.
+// repeatable holds the first words of statements that may be kept, and so are repeated if stale. CALL is not one of them: a
+// procedure may commit before it fails. A statement that begins with PlanPerValue matches none of them.
 var repeatable = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}
 
-// mayKeep reports whether a statement with arguments is kept. A list of values in a text has as many texts as lengths.
+// mayKeep reports whether a statement with arguments is kept. IN lists are not: each length would be another text.
 func mayKeep(of string, already int) bool {
 	if _, named := namedTexts.Load(of); !named && (already >= mostKept || strings.Contains(of, " IN ($")) {
 		return false
@@ -182,7 +182,7 @@ func (r *Runner) keep(ctx context.Context, of string) (kept *sql.Stmt, known boo
 	if kept != nil || !mayKeep(of, already) {
 		return kept, true, nil
 	}
-	if r.Tx != nil { // to prepare it takes another connection, for which all transactions could wait
+	if r.Tx != nil { // preparing it needs another connection, for which all transactions could wait
 		r.missing = append(r.missing, of)
 		return nil, false, nil
 	}
@@ -200,7 +200,7 @@ func (r *Runner) keep(ctx context.Context, of string) (kept *sql.Stmt, known boo
 	return made, false, nil
 }
 
-// forget makes a statement be prepared anew; all of them if the whole schema is in doubt.
+// forget drops a kept statement, so that it is prepared again; or all of them, if the whole schema may have changed.
 func (p *pools) forget(of string, all bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,11 +212,11 @@ func (p *pools) forget(of string, all bool) {
 	}
 }
 
-// retire closes a statement when those who have it now have run it.
+// retire closes a statement after its current users have run it.
 func retire(s *sql.Stmt) { time.AfterFunc(2*RequestTimeout, func() { _ = s.Close() }) }
 
-// leaveStandby closes the free connections after a write that was refused because the server has become a standby. New ones go to the
-// primary.
+// leaveStandby closes the idle connections after a write was refused because the server has become a standby. New connections go
+// to the primary.
 func (p *pools) leaveStandby(err error) {
 	if err != nil && pq.As(err, pqerror.ReadOnlySQLTransaction) != nil {
 		p.Pool.SetMaxIdleConns(0)
@@ -229,8 +229,8 @@ type staleError struct{ error }
 
 func (e staleError) Unwrap() error { return e.error }
 
-// staleness reports whether an error means that a statement was prepared before the schema changed, and whether the others are in doubt,
-// too. PostgreSQL refuses such a statement before it runs. known is false if the statement was prepared a moment ago.
+// staleness reports whether an error means that a statement was prepared before the schema changed, and whether other statements
+// may be stale, too. PostgreSQL refuses such a statement before it runs. known is false if the statement was just prepared.
 func staleness(err error, known bool) (stale, schema bool) {
 	if err == nil {
 		return false, false
@@ -239,16 +239,17 @@ func staleness(err error, known bool) (stale, schema bool) {
 	switch {
 	case e == nil:
 		return false, false
-	// The result has other columns or types. Messages are translated, routine names are not.
+	// The result has other columns or types. PostgreSQL translates messages, but not routine names.
 	case e.Code == pqerror.FeatureNotSupported && (e.Routine == "RevalidateCachedQuery" || e.Message == "cached plan must not change result type"),
 		e.Code == pqerror.InvalidSQLStatementName: // DEALLOCATE ALL, DISCARD ALL
 		return true, true
-	// The types of the parameters no longer fit, or a name is gone. Only the parser gives a position, not a value such as a tsquery.
+	// The types of the parameters no longer fit, or a name is gone. Only the parser reports a position, not a value such as a
+	// tsquery.
 	case e.Code.Class() == pqerror.ClassSyntaxErrorOrAccessRuleViolation && e.Position != "",
 		e.Code == pqerror.InternalError && strings.HasPrefix(e.Message, "cache lookup failed for "): // the type of a parameter was dropped
 		return known, true
-	// A value does not go into the type of its parameter ("unnamed portal parameter $1", in any language). Mostly the value is wrong, but
-	// the column may have been widened since.
+	// A value does not fit the type of its parameter ("unnamed portal parameter $1", in any language). Usually the value is
+	// wrong, but the column may have been widened.
 	default:
 		return known && e.Code.Class() == pqerror.ClassDataException && strings.Contains(e.Where, "$"), false
 	}

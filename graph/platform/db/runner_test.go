@@ -74,7 +74,7 @@ func kept(t *testing.T, d *db.DB) map[string]int {
 	return runs
 }
 
-// Only what is kept is repeated if it is stale, so this is also the list of the statements that may be.
+// Only kept statements are repeated if they are stale, so this is also the list of repeatable statements.
 func TestWhichStatementsAreKept(t *testing.T) {
 	t.Parallel()
 	d, _ := open(t, graphtest.NewDatabase(t), db.Options{})
@@ -104,7 +104,7 @@ func TestWhichStatementsAreKept(t *testing.T) {
 	}
 }
 
-// A transaction prepares nothing that would take a second connection: what it was missing is there for the next one.
+// A transaction prepares nothing, because that needs a second connection. Its missing statements are ready for the next one.
 func TestStatementsOfATransactionAreKept(t *testing.T) {
 	t.Parallel()
 	d, _ := open(t, graphtest.NewDatabase(t), db.Options{})
@@ -119,7 +119,7 @@ func TestStatementsOfATransactionAreKept(t *testing.T) {
 	require.Equal(t, map[string]int{query: 2}, kept(t, d))
 }
 
-// migrations are changes under a kept statement, each with what PostgreSQL then says about it.
+// migrations are schema changes under a kept statement, each with PostgreSQL's error for it.
 var migrations = []struct {
 	name    string
 	before  string
@@ -248,7 +248,7 @@ func TestLostConnections(t *testing.T) {
 	require.NotZero(t, one[int](t, d.SQL, query, 0))
 }
 
-// After a failover a pool may have connections to what is a standby now. The first refused write ends them.
+// After a failover, a pool may have connections to the new standby. The first refused write closes them.
 func TestConnectionsToAStandbyLeaveThePool(t *testing.T) {
 	t.Parallel()
 	d, _ := open(t, graphtest.NewDatabase(t), db.Options{})
@@ -267,7 +267,7 @@ func TestConnectionsToAStandbyLeaveThePool(t *testing.T) {
 	require.NotEqual(t, before, one[int](t, d.SQL, "SELECT pg_backend_pid()"))
 }
 
-// A server that takes what it is asked and says nothing is given up, wherever it hangs, and is used again when it answers.
+// A server that accepts data but does not answer is abandoned, wherever it hangs, and is used again when it answers.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	statement := func(ctx context.Context, d *db.DB) error {
@@ -345,7 +345,7 @@ func TestConnectingMayBreak(t *testing.T) {
 	}
 }
 
-// What a statement may take is not silence: its time-out ends it. A patient one may take longer.
+// A statement within its time-out does not count as silence. A patient statement may take longer.
 func TestSlowStatements(t *testing.T) {
 	t.Parallel()
 	d, _ := open(t, graphtest.NewDatabase(t), db.Options{StatementTimeout: 200 * time.Millisecond})

@@ -16,31 +16,31 @@ import (
 // setting is a parameter of a connection string.
 type setting struct{ name, value string }
 
-// session are the settings of every connection. The timeouts, in milliseconds, bound how long one stuck statement, lock or transaction can
-// block others; each shows as service_unavailable, within RequestTimeout. Work that may take longer has a Patient context.
+// session are the settings of every connection. The timeouts, in milliseconds, bound how long one stuck statement, lock or
+// transaction can block others. Each causes service_unavailable within RequestTimeout. Longer work uses a Patient context.
 var session = []setting{
 	{"application_name", "stoa"},
 	{"timezone", "UTC"},
 	{"statement_timeout", milliseconds(3500)},
 	{"lock_timeout", milliseconds(3000)},
 	{"idle_in_transaction_session_timeout", milliseconds(5000)},
-	// The server ends a statement whose connection was closed; socket closes it to give a statement up.
+	// The server ends a statement if its connection is closed; socket closes the connection to abandon a statement.
 	{"client_connection_check_interval", "1000"},
-	// No statement here runs long enough to make up for a compilation, but the estimates of a cached plan can claim so.
+	// JIT never pays off for our short statements, but the planner's estimates can switch it on.
 	{"jit", "off"},
 }
 
-// milliseconds returns a time-out as PostgreSQL reads it.
+// milliseconds formats a time-out for PostgreSQL.
 func milliseconds(count int) string {
 	return strconv.FormatInt(slack.Of(time.Duration(count)*time.Millisecond).Milliseconds(), 10)
 }
 
-// connectTimeout is how long connecting may take, in seconds, all hosts of a URL together: one that does not answer must leave time for
-// the next within RequestTimeout.
+// connectTimeout is how long connecting may take, in seconds, for all hosts of a URL together. A host that does not answer must
+// leave time for the next within RequestTimeout.
 const connectTimeout = 4
 
-// ConnectionURL adds to a connection string what every connection needs that it leaves open: it goes to a server that takes writes, and
-// gives a host up that does not answer.
+// ConnectionURL adds missing settings to a connection string: connect only to a server that accepts writes, and skip a host that
+// does not answer.
 func ConnectionURL(dsn string) (string, error) {
 	config, err := pq.NewConfig(dsn)
 	if err != nil {
@@ -52,7 +52,7 @@ func ConnectionURL(dsn string) (string, error) {
 	})
 }
 
-// EncodeParameters is the query of a connection URL. libpq and pgx take a plus sign for itself, not for a space.
+// EncodeParameters encodes the query of a connection URL. libpq and pgx read a plus sign as a plus sign, not as a space.
 func EncodeParameters(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }
 
 // withSession is ConnectionURL with the settings of the session.
@@ -64,7 +64,7 @@ func withSession(dsn string) (string, error) {
 	return withSettings(dsn, session)
 }
 
-// withSettings adds the settings that the connection string, in either of its two forms, leaves open.
+// withSettings adds the settings that the connection string, in either of its two forms, does not set.
 func withSettings(dsn string, settings []setting) (string, error) {
 	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
 		for _, s := range settings {
@@ -88,8 +88,8 @@ func withSettings(dsn string, settings []setting) (string, error) {
 	return parsed.String(), nil
 }
 
-// Listen opens a connection outside the pool, for LISTEN, NOTIFY and session locks. Notices arrive on the channel, which must be read all
-// the time and is closed when the connection is lost. A pooler in between must be in session mode.
+// Listen opens a connection outside the pool, for LISTEN, NOTIFY and session locks. Notifications arrive on the channel. The
+// caller must always read it; it is closed when the connection is lost. A pooler in between must be in session mode.
 func Listen(url string, notices chan<- *pq.Notification) (*pq.ListenerConn, error) {
 	dsn, err := withSession(url)
 	if err != nil {
@@ -98,15 +98,15 @@ func Listen(url string, notices chan<- *pq.Notification) (*pq.ListenerConn, erro
 	return pq.NewListenerConn(dsn, notices)
 }
 
-// RequestTimeout is how long one request may wait for the database altogether: for connections, statements and commits. The statement
-// that runs then has its statement_timeout.
+// RequestTimeout is how long one request may wait for the database in total: for connections, statements and commits. A statement
+// that is running at that moment still has its statement_timeout.
 var RequestTimeout = slack.Of(4 * time.Second)
 
 // MaintenanceTimeout is how long a Patient statement may take.
 const MaintenanceTimeout = 5 * time.Minute
 
-// Bounded returns a context that ends after a budget: RequestTimeout, less the time that the request has spent on the database already.
-// The transports call it. A context that ends earlier, or is Patient, stays unchanged.
+// Bounded returns a context that ends after a budget: RequestTimeout minus the time that the request has already spent on the
+// database. The transports call it. A context that ends earlier, or is Patient, stays unchanged.
 func Bounded(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
 	if end, ok := ctx.Deadline(); isPatient(ctx) || ok && time.Until(end) <= budget {
 		return ctx, func() {}
@@ -114,8 +114,8 @@ func Bounded(ctx context.Context, budget time.Duration) (context.Context, contex
 	return context.WithTimeout(context.WithValue(ctx, unboundedKey{}, ctx), budget)
 }
 
-// Patient returns a context for jobs and for the maintenance of operators: each of its statements may take MaintenanceTimeout, and the
-// bound of a request does not apply.
+// Patient returns a context for jobs and for operators' maintenance: each statement may take MaintenanceTimeout, and the bound of
+// a request does not apply.
 func Patient(ctx context.Context) context.Context {
 	return context.WithValue(Unbounded(ctx), patientKey{}, true)
 }

@@ -12,18 +12,18 @@ import (
 
 // Statement is one SQL statement of a domain's .sql files.
 type Statement struct {
-	// Name is the one in the file.
+	// Name is its name in the file.
 	Name string
-	// Types are those of the parameters, in the order in which arguments are passed.
+	// Types holds the types of the parameters in the order of the arguments.
 	Types []string
 	// Text has $1, $2, … in place of the named parameters.
 	Text string
 }
 
-// Statements are those of the .sql files of one domain, by name.
+// Statements holds the statements of one domain's .sql files by name.
 //
-// A file holds any number of statements and texts. Each begins with a line that names it. The line of a statement also names its
-// parameters and their types, the line of a text the words that it replaces:
+// A file holds any number of statements and texts. Each begins with a line that names it. The line of a statement also lists its
+// parameters with their types; the line of a text lists the words that an include replaces:
 //
 //	-- text: brief(b, author)
 //	b.id AS "author.id", b.handle AS "author.handle"
@@ -37,14 +37,14 @@ type Statement struct {
 //
 // a statement can be pasted into psql unchanged. Arguments are passed in the order of the heading.
 //
-// A text is a piece of SQL that several statements share, such as the columns of a card. A statement, or a later text, includes it as a
-// parameter is written, and passes other words for those of its heading, which are then replaced wherever they stand.
+// A text is a piece of SQL that several statements share, such as the columns of a card. A statement or a later text includes it
+// with the syntax of a parameter. It passes a replacement for each word of the heading, which replaces every occurrence.
 //
-// A statement that begins with the comment PlanPerValue keeps it; other comments are not sent.
+// A comment PlanPerValue at the beginning of a statement is kept; other comments are not sent.
 type Statements map[string]*Statement
 
-// PlanPerValue at the beginning of a statement makes PostgreSQL plan it anew for the values of every call. It is for statements whose good
-// plan depends on the value, such as a substring search.
+// PlanPerValue at the beginning of a statement makes PostgreSQL plan it again at every call. Use it if the best plan depends on
+// the values, as in a substring search.
 const PlanPerValue = "/* plan per value */"
 
 var (
@@ -65,11 +65,11 @@ func Loaded() []*Statement {
 	return slices.Clone(loaded.all)
 }
 
-// Load reads the .sql files at the top of a file system, at the start of the program. Its statements may also include the texts of
-// shared, such as the .sql files of another domain, which hold nothing else. It panics if a heading, a parameter or a name is wrong, or
-// if nothing includes a text.
+// Load reads the .sql files at the top of a file system, at the start of the program. Its statements may also include the texts
+// of shared, which may hold nothing but texts, such as .sql files of another domain. It panics if a heading, a parameter or a
+// name is wrong, or if a text is not used.
 func Load(files fs.FS, shared ...fs.FS) Statements {
-	loaded.Lock() // of tests that load at once
+	loaded.Lock() // tests may load concurrently
 	defer loaded.Unlock()
 	all, known := make(Statements), make(map[string]*sharedText)
 	for _, from := range shared {
@@ -95,7 +95,7 @@ func Load(files fs.FS, shared ...fs.FS) Statements {
 	return all
 }
 
-// Named returns a statement. It panics if there is none of that name; a test of package graph compares the names with the files.
+// Named returns a statement. It panics if the name is unknown; a test of package graph compares the names with the files.
 func (all Statements) Named(name string) *Statement {
 	s := all[name]
 	if s == nil {
@@ -135,7 +135,7 @@ func read(files fs.FS) (parts []part) {
 		for line := range strings.Lines(string(raw)) {
 			if found := heading.FindStringSubmatch(line); found != nil {
 				parts = append(parts, part{found[1] == "text", found[2], list(found[3]), ""})
-			} else if len(parts) > first { // nothing belongs to a line before the first heading
+			} else if len(parts) > first { // lines before the first heading are ignored
 				parts[len(parts)-1].body += line
 			}
 		}
@@ -164,7 +164,7 @@ type sharedText struct {
 	used  bool
 }
 
-// share adds a text to those known.
+// share adds a text to the known texts.
 func (p part) share(known map[string]*sharedText) {
 	checkf(known[p.name] == nil, "there are two texts %q", p.name)
 	body := replaceTokens(p.body, func(found string) string {
@@ -176,7 +176,7 @@ func (p part) share(known map[string]*sharedText) {
 	known[p.name] = &sharedText{words: p.words, body: strings.TrimSpace(p.expand(body, known))}
 }
 
-// expand puts texts in place of their includes.
+// expand replaces includes with their texts.
 func (p part) expand(body string, known map[string]*sharedText) string {
 	return replaceTokens(body, func(found string) string {
 		include := token.FindStringSubmatch(found)
@@ -195,7 +195,7 @@ func (p part) expand(body string, known map[string]*sharedText) string {
 	})
 }
 
-// statement includes texts and puts $1, $2, … in place of the named parameters; comments are left out.
+// statement includes the texts, replaces the named parameters with $1, $2, …, and removes comments.
 func (p part) statement(known map[string]*sharedText) *Statement {
 	s := &Statement{Name: p.name}
 	var names []string
@@ -224,13 +224,14 @@ func (p part) statement(known map[string]*sharedText) *Statement {
 	return s
 }
 
-// token matches a parameter or a text with its words, or something else that may hold a colon: a comment, a quoted text or name, a cast.
-// It begins with one of tokenStarts.
+// token matches a parameter, an include with its words, or other SQL that may hold a colon: a comment, a quoted text or name, a
+// cast. It begins with one of tokenStarts.
 var token = regexp.MustCompile(`(?s)^(?:--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"[^"]*"|\$\$.*?\$\$|::|:([a-z_]\w*)(?:\(([\w, ]*)\))?)`)
 
 const tokenStarts = `-/'"$:`
 
-// replaceTokens replaces each token. Trying the expression only where one can begin saves a tenth of the start of every command.
+// replaceTokens replaces each token. It tries the expression only at tokenStarts, which saves a tenth of every command's
+// start-up.
 func replaceTokens(text string, replace func(found string) string) string {
 	var replaced strings.Builder
 	for {

@@ -20,8 +20,8 @@ const (
 	firstWait = 5 * time.Millisecond
 )
 
-// ForNoKeyUpdate makes ent's ForUpdate lock rows as an UPDATE of them does. Use it for rows that others refer to: a plain FOR UPDATE also
-// makes every foreign key that refers to the row wait, which locks them in no fixed order, and so deadlocks.
+// ForNoKeyUpdate makes ent's ForUpdate lock rows as an UPDATE does. Use it for rows that other rows refer to. A plain FOR UPDATE
+// also blocks inserts that refer to the row by a foreign key; these lock rows in no fixed order, which leads to deadlocks.
 var ForNoKeyUpdate = entsql.WithLockClause("FOR NO KEY UPDATE")
 
 // Tx is one transaction. It is not safe for concurrent use and ends with the function it was given to.
@@ -35,8 +35,8 @@ type Tx struct {
 	after []func()
 }
 
-// Tx runs fn in a read-committed transaction and commits when it returns nil. fn may run up to four times, so all it does
-// must happen through tx; what must follow a commit goes into Tx.AfterCommit. A commit whose answer was lost gives
+// Tx runs fn in a read-committed transaction and commits if it returns nil. fn may run up to four times, so it must act only
+// through tx; use Tx.AfterCommit for actions after the commit. If the answer to the commit is lost, Tx returns
 // service_unavailable.
 //
 // It bounds ctx by RequestTimeout, unless ctx is bounded already or is Patient.
@@ -70,7 +70,7 @@ func Change[T any](ctx context.Context, d *DB, change func(ctx context.Context, 
 	return made, nil
 }
 
-// Alone is Change for a change that writes by one statement at most, which commits by itself. It is not tried again.
+// Alone is Change for a change with at most one writing statement, which commits by itself. It is not retried.
 func Alone[T any](ctx context.Context, d *DB, change func(ctx context.Context, tx *Tx) (T, error)) (made T, err error) {
 	ctx, cancel := Bounded(ctx, RequestTimeout)
 	defer cancel()
@@ -123,9 +123,9 @@ func (r *Runner) begin(ctx context.Context) (*Runner, error) {
 	return &Runner{pools: r.pools, Tx: tx, patient: pool == r.slow}, nil
 }
 
-// end rolls a transaction back that is not committed, and prepares what it was missing.
+// end rolls back a transaction that is not committed, and prepares the statements that it was missing.
 func (r *Runner) end(ctx context.Context, failed error) {
-	_ = r.Tx.Rollback() // a lost rollback is the server's to make
+	_ = r.Tx.Rollback() // if it is lost, the server rolls back
 	r.leaveStandby(failed)
 	outside := Runner{pools: r.pools}
 	for _, of := range r.missing {
@@ -135,13 +135,13 @@ func (r *Runner) end(ctx context.Context, failed error) {
 	}
 }
 
-// entDriver lets ent run its statements by a Runner.
+// entDriver makes ent run its statements with a Runner.
 type entDriver struct {
 	entsql.Conn
 	outside *Runner
 }
 
-// begunKey leads to the transaction of DB.Tx, which ent's own then is.
+// begunKey is the context key of the transaction of DB.Tx, which ent then uses.
 type begunKey struct{}
 
 func (entDriver) Dialect() string { return dialect.Postgres }
@@ -171,10 +171,10 @@ func (tx *Tx) Now(ctx context.Context) (time.Time, error) {
 	return tx.now, nil
 }
 
-// AfterCommit runs follow once the transaction is durable, and never if it is not. follow must not block.
+// AfterCommit makes follow run after the commit; it never runs if the transaction fails. follow must not block.
 func (tx *Tx) AfterCommit(follow func()) { tx.after = append(tx.after, follow) }
 
-// Retryable reports whether a transaction with that error changed nothing and may succeed when it is tried again, as Tx does.
+// Retryable reports whether a transaction with this error changed nothing and may succeed if it is retried, as Tx does.
 func Retryable(err error) bool {
 	if _, stale := errors.AsType[staleError](err); stale {
 		return true
@@ -183,7 +183,7 @@ func Retryable(err error) bool {
 	return errors.As(err, &refused) && (refused.Code == "40001" || refused.Code == "40P01")
 }
 
-// Violates reports whether err is the database refusing a row for the named constraint or unique index.
+// Violates reports whether err means that a row violates the named constraint or unique index.
 func Violates(err error, constraint string) bool {
 	refused := new(pq.Error)
 	return errors.As(err, &refused) && refused.Constraint == constraint
@@ -192,5 +192,5 @@ func Violates(err error, constraint string) bool {
 // Job is work to do after a commit: its kind names the worker, and its fields are stored as JSON.
 type Job interface{ Kind() string }
 
-// Enqueue adds a job in the transaction of its cause, so that the job exists if and only if that is committed.
+// Enqueue adds a job in the transaction of its cause, so that the job exists if and only if the transaction commits.
 type Enqueue func(ctx context.Context, tx *Tx, job Job) error
