@@ -22,10 +22,10 @@ type listener struct {
 	server *Server
 	// close closes the listener, once: net/http closes it too.
 	close func() error
-	// mu guards open, the number of open connections of each client, and of all under everyone.
+	// mu guards open, the number of open connections by client, with the total under everyone.
 	mu   sync.Mutex
 	open map[string]int
-	// refused bounds how many refused connections are read on.
+	// refused bounds how many refused connections linger at once.
 	refused chan struct{}
 }
 
@@ -52,7 +52,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			return &conn{TCPConn: tcp, server: l.server, release: release}, nil
 		}
 		l.server.Metrics.Limits.Count(limit)
-		_ = write(tcp, refused) // it fits into the buffer of a new connection, so it does not wait
+		_ = write(tcp, refused) // it fits into the buffer of a new connection, so it does not block
 		select {
 		case l.refused <- struct{}{}:
 			go func() {
@@ -60,13 +60,13 @@ func (l *listener) Accept() (net.Conn, error) {
 				_ = tcp.Close()
 				<-l.refused
 			}()
-		default: // many at once: the client may not see the answer
+		default: // too many: the client may not see the answer
 			_ = tcp.Close()
 		}
 	}
 }
 
-// clientOf is the client that a connection counts for; everyone for a trusted proxy.
+// clientOf returns the client that a connection counts for; everyone for a trusted proxy.
 func (s *Server) clientOf(tcp *net.TCPConn) string {
 	remote, err := netip.ParseAddrPort(tcp.RemoteAddr().String())
 	address := remote.Addr().Unmap()
@@ -76,7 +76,7 @@ func (s *Server) clientOf(tcp *net.TCPConn) string {
 	return web.Subscriber(address)
 }
 
-// count counts a connection of a client, or returns the limit that it is above, with the fault. Only Accept calls it.
+// count counts a connection of a client, or returns the limit that it exceeds, with the fault. Only Accept calls it.
 func (l *listener) count(client string) (limit string, refused *fault.Error) {
 	l.mu.Lock()
 	all, own := l.open[everyone], l.open[client]
@@ -103,7 +103,7 @@ func (l *listener) add(client string, n int) {
 	}
 }
 
-// write writes an answer to no request, all at once: a connection that is closed with unread bytes may take away what comes later.
+// write writes an answer without a request in one write: if a connection is closed with unread bytes, later parts may be lost.
 func write(to io.Writer, refused *fault.Error) error {
 	header := http.Header{"Content-Type": {web.JSONType}, "Date": {time.Now().UTC().Format(http.TimeFormat)}}
 	web.Headers(header, nil)
@@ -130,16 +130,16 @@ type conn struct {
 
 	server  *Server
 	release func()
-	// serving: a handler has begun to answer the present request. What is written before is net/http's own refusal.
+	// serving reports that a handler has begun to answer the current request. Earlier writes are net/http's own refusals.
 	serving bool
-	// pace is that of the present answer. timed: the handler sets deadlines instead.
+	// pace is the pace of the current answer. timed reports that the handler sets deadlines instead.
 	pace  progress
 	timed bool
 }
 
 type connKey struct{}
 
-// refusalOf is the fault that stands for a refusal by net/http itself.
+// refusalOf returns the fault for a refusal by net/http itself.
 func refusalOf(answer []byte) *fault.Error {
 	switch {
 	case bytes.HasPrefix(answer, []byte("HTTP/1.1 417 ")):
@@ -180,8 +180,8 @@ func (c *conn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// linger reads on what the client of a complete answer still sends, because closing a connection that holds unread bytes may take
-// the answer away from the client. It says first that nothing more will come.
+// linger reads what the client still sends after a complete answer, because closing a connection with unread bytes may discard
+// the answer. It first closes the server's side for writing.
 func (c *conn) linger() {
 	_ = c.CloseWrite() // the client may have gone
 	for end := time.Now().Add(lingering); c.server.soon.Err() == nil && time.Now().Before(end); {

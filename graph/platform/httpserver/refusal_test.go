@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/httpserver"
 )
 
-// What net/http refuses by itself has the error body as well.
+// Refusals by net/http itself also have the error body.
 func TestRefusalsOfTheServerItself(t *testing.T) {
 	t.Parallel()
 	s := start(t, ok, unbounded(), httpserver.Config{})

@@ -16,7 +16,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// maxDrain is how much of a body that the handler has not read is read before the answer, in bytes.
+// maxDrain is how many unread bytes of a body are read before the answer.
 const maxDrain = 256 << 10
 
 // past is a deadline that takes effect at once.
@@ -32,14 +32,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		a.body.pace.Pace = s.timeouts.Body
 		defer context.AfterFunc(s.soon, a.body.Interrupt)()
 		defer a.abandonBody()
-		inner := *r // net/http looks at the body of the request that it made
+		inner := *r // net/http uses the body of its own request
 		inner.Body = a.body
 		r = &inner
 	}
 	if s.Draining != nil && s.Draining.Load() {
 		w.Header().Set("Connection", "close")
 	}
-	if r.RequestURI == "*" && r.Method == http.MethodOptions { // it asks about the server as a whole (RFC 9110 §9.3.7)
+	if r.RequestURI == "*" && r.Method == http.MethodOptions { // it asks about the whole server (RFC 9110 §9.3.7)
 		web.Headers(a.Header(), r)
 		a.Header().Set("Allow", "DELETE, GET, HEAD, PATCH, POST, OPTIONS")
 		a.WriteHeader(http.StatusNoContent)
@@ -49,14 +49,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	a.finish(r.Method)
 }
 
-// Pace is the least rate at which a client must send or take bytes: at least Bytes per Time. The last part may be shorter, but must
-// also arrive within Time. Only the time counts during which the server waits for the client.
+// Pace is the least rate at which a client must send or take bytes: at least Bytes per Time. The last part may be shorter, but
+// must also arrive within Time. Only time in which the server waits for the client counts.
 type Pace struct {
 	Time  time.Duration
 	Bytes int64
 }
 
-// progress is how far one transfer has come within its present span of Pace.Bytes.
+// progress is the progress of one transfer within its current span of Pace.Bytes.
 type progress struct {
 	Pace
 
@@ -64,7 +64,7 @@ type progress struct {
 	moved  int64
 }
 
-// timed calls move with the deadline of the present span.
+// timed calls move with the deadline of the current span.
 func (p *progress) timed(set func(time.Time) error, move func() (int, error)) (int, error) {
 	begun := time.Now()
 	if err := set(begun.Add(p.Time - p.waited)); err != nil {
@@ -86,23 +86,23 @@ type body struct {
 	controller *http.ResponseController
 	soon       context.Context //nolint:containedctx // it is the server's
 	pace       progress
-	// mustAsk: reading asks the client for the body (100 Continue).
+	// mustAsk reports that reading asks the client for the body (100 Continue).
 	mustAsk bool
-	// begun says that the handler has read some of it, ended that it was read to its end.
+	// begun reports that the handler has started to read the body, ended that it was read to its end.
 	begun, ended bool
-	// interrupted is true once the body must not be read any further.
+	// interrupted reports that the body must not be read further.
 	interrupted atomic.Bool
-	// failed is why it could not be read to its end.
+	// failed is the error that ended reading.
 	failed error
 }
 
-// Interrupt makes a Read that waits, and every later one, fail as one that took too long. It may be called from any goroutine.
+// Interrupt makes a waiting Read and every later one fail with a timeout. It may be called from any goroutine.
 func (b *body) Interrupt() {
 	b.interrupted.Store(true)
 	_ = b.controller.SetReadDeadline(past) // a connection that is closed has nothing to interrupt
 }
 
-// Read implements io.Reader; see the package for its errors.
+// Read implements io.Reader; the package comment lists its errors.
 func (b *body) Read(p []byte) (n int, err error) {
 	b.begun = true
 	switch {
@@ -112,7 +112,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 		return 0, b.failed
 	}
 	n, err = b.pace.timed(b.controller.SetReadDeadline, func() (int, error) {
-		if b.interrupted.Load() { // looked at after the deadline was set, which Interrupt may have done before
+		if b.interrupted.Load() { // checked after the deadline was set, because Interrupt may have set its own before
 			return 0, os.ErrDeadlineExceeded
 		}
 		return b.ReadCloser.Read(p)
@@ -122,7 +122,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 		return n, nil
 	case errors.Is(err, io.EOF):
 		b.ended = true
-		_ = b.controller.SetReadDeadline(time.Time{}) // from here on net/http waits for the client to leave
+		_ = b.controller.SetReadDeadline(time.Time{}) // from now on net/http waits for the client to leave
 		return n, err
 	case b.soon.Err() != nil:
 		b.failed = fault.Wrap(fault.ServiceUnavailable, err)
@@ -137,7 +137,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 // Close implements io.Closer. It does nothing, since net/http closes the body itself, and its own Close would wait for the rest.
 func (b *body) Close() error { return nil }
 
-// drain reads the rest of a small body that is there already, and reports whether that was all.
+// drain reads the rest of a small body that has already arrived, and reports whether it reached the end.
 func (b *body) drain(within time.Duration) bool {
 	_ = b.controller.SetReadDeadline(time.Now().Add(within)) // the read shows that it is closed
 	_, err := io.CopyN(io.Discard, b.ReadCloser, maxDrain+1)
@@ -154,9 +154,9 @@ type answer struct {
 	controller *http.ResponseController
 	conn       *conn
 	status     int
-	// body is that of the request; nil if it has none.
+	// body is the request's body; nil if it has none.
 	body *body
-	// early: the answer is given before the request has arrived, and the client may be sending still.
+	// early reports that the answer is sent before the whole request has arrived, so the client may still be sending.
 	early    bool
 	hijacked bool
 }
@@ -169,7 +169,7 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// decideConnection decides what becomes of a body that the handler has not read to its end. net/http would wait for the rest of it.
+// decideConnection drains a small unread body, or else closes the connection. net/http would wait for the rest of the body.
 func (a *answer) decideConnection() {
 	b := a.body
 	if b == nil || b.ended {
@@ -183,7 +183,7 @@ func (a *answer) decideConnection() {
 	}
 	h := a.Header()
 	if !slices.Contains(h["Connection"], "close") {
-		h["Connection"] = append([]string{"close"}, h["Connection"]...) // net/http looks at the first
+		h["Connection"] = append([]string{"close"}, h["Connection"]...) // net/http checks only the first
 	}
 }
 
@@ -201,11 +201,11 @@ func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return a.controller.Hijack()
 }
 
-// Unwrap gives http.ResponseController the writer of net/http.
+// Unwrap returns the writer of net/http, for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// finish completes an answer after its handler has returned. If the client may be sending still, it waits for that once the answer is
-// complete, which one without a length is not before net/http has ended it.
+// finish completes an answer after its handler has returned. If the client may still be sending, it lingers after the answer is
+// complete. An answer without a length is complete only after net/http has ended it, so it does not linger.
 func (a *answer) finish(method string) {
 	if a.hijacked {
 		return
@@ -218,9 +218,9 @@ func (a *answer) finish(method string) {
 	}
 }
 
-// abandonBody keeps net/http from waiting for the rest of the request body, also after a panic.
+// abandonBody prevents net/http from waiting for the rest of the request body, also after a panic.
 func (a *answer) abandonBody() {
 	if !a.hijacked && !a.body.ended {
-		_ = a.controller.SetReadDeadline(past) // a connection that is closed waits for nothing
+		_ = a.controller.SetReadDeadline(past) // fails only on a closed connection
 	}
 }

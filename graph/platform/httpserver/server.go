@@ -1,12 +1,12 @@
-// Package httpserver is the HTTP server of both listeners. It bounds what a client can occupy: connections, by client address and
-// altogether; the time in which a header arrives; the rate at which a body arrives and an answer is taken. A request whose body is not
-// read is answered at once and its connection closed. Requests that net/http itself refuses get the error body of §7.
+// Package httpserver is the HTTP server of both listeners. It bounds a client's use of the server: connections, by client address
+// and in total; the time in which a header arrives; the rate at which a body arrives and an answer is read. If the body is not
+// read, the request is answered at once and its connection closed. Refusals by net/http itself get the error body of §7.
 //
-// Handlers need not set deadlines. A body that does not arrive makes Read return a *fault.Error: request_timeout, invalid_input for a
-// body that is cut off or malformed, service_unavailable while the server shuts down. A handler may take as long as it likes before and
-// between its writes. One that sets deadlines of writes (http.ResponseController) or takes the connection over is left to them; the
-// connection counts towards the limits until it is closed. A client that confirms no sent bytes for 75 s is cut off: one that has lost
-// its network or its power never does.
+// Handlers need not set deadlines. A body that does not arrive makes Read return a *fault.Error: request_timeout, invalid_input
+// for a body that is cut off or malformed, service_unavailable while the server shuts down. A handler may take any time before
+// and between its writes. If it sets write deadlines (http.ResponseController) or takes over the connection, the server sets
+// none; the connection counts towards the limits until it is closed. A client that acknowledges nothing for 75 s, for example
+// after a loss of power, is disconnected.
 package httpserver
 
 import (
@@ -32,21 +32,21 @@ type Config struct {
 	Logger *slog.Logger
 	// Metrics counts refused connections; nil counts nothing.
 	Metrics *metrics.Metrics
-	// Connections is how many connections may be open at once, ConnectionsPerAddress how many of one client address (of IPv6 one /64).
+	// Connections is how many connections may be open at once, ConnectionsPerAddress how many per address (IPv6: per /64).
 	Connections, ConnectionsPerAddress int
 	// TrustedProxies have no limit per address, since they speak for many clients.
 	TrustedProxies []netip.Prefix
-	// Draining makes every answer close its connection while it is set; nil for never.
+	// Draining, while true, makes every answer close its connection; nil means never.
 	Draining *atomic.Bool
 	// Timeouts replaces the default ones, for tests.
 	Timeouts *Timeouts
 }
 
-// Timeouts bound what a client can make a server wait for.
+// Timeouts bounds how long a client can make the server wait.
 type Timeouts struct {
-	// Header bounds the time that a request's header may take, Idle how long a connection may wait for its next request.
+	// Header is how long a request's header may take, Idle how long a connection may wait for its next request.
 	Header, Idle time.Duration
-	// Body is the least rate of a request body, Answer that of an answer.
+	// Body is the minimum rate of a request body, Answer of an answer.
 	Body, Answer Pace
 	// Drain is how long an answer waits for the rest of a small body that the handler has not read, so that the connection can be kept.
 	Drain time.Duration
@@ -54,7 +54,7 @@ type Timeouts struct {
 	Fresh time.Duration
 }
 
-// DefaultTimeouts are those of a server in use. An ordinary JSON body is smaller than Body.Bytes, so it has Body.Time altogether.
+// DefaultTimeouts returns the timeouts of production. An ordinary JSON body is below Body.Bytes, so it has Body.Time in total.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{
 		Header: 10 * time.Second, Idle: 2 * time.Minute,
@@ -64,12 +64,12 @@ func DefaultTimeouts() Timeouts {
 }
 
 const (
-	// maxHeaderBytes is where net/http gives up reading a header; package rest refuses well below.
+	// maxHeaderBytes is the size at which net/http stops reading a header; package rest has a much smaller limit.
 	maxHeaderBytes = 64 << 10
-	// unconfirmed is how long a client may confirm nothing that it was sent.
+	// unconfirmed is how long a client may leave sent bytes unacknowledged.
 	unconfirmed = 75 * time.Second
-	// lingering is how long a client may still send after it has been answered early, at least lingeringBytes a second: many clients look
-	// at an answer only when they have sent everything.
+	// lingering is how long a client may still send after an early answer, at least lingeringBytes a second, because many clients
+	// read the answer only after they have sent everything.
 	lingering      = 10 * time.Second
 	lingeringBytes = 16 << 10
 )
@@ -84,7 +84,7 @@ type Server struct {
 	handler  atomic.Pointer[http.Handler]
 	failed   chan error
 	closing  atomic.Bool
-	// soon ends when bodies that have not arrived must not be waited for any longer.
+	// soon ends when the server must no longer wait for bodies.
 	soon         context.Context //nolint:containedctx // it is the server's
 	shutdownSoon context.CancelFunc
 	// fresh are the connections on which no request has been read yet.
@@ -99,7 +99,7 @@ func Listen(ctx context.Context, address string, handler http.Handler, c Config)
 		})
 		return errors.Join(failed, err)
 	}}
-	config.SetMultipathTCP(false) // its sockets do not know this option
+	config.SetMultipathTCP(false) // its sockets do not support this option
 	inner, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
@@ -133,20 +133,20 @@ func Listen(ctx context.Context, address string, handler http.Handler, c Config)
 	return s, nil
 }
 
-// Address is the one that the server listens on.
+// Address returns the address that the server listens on.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// Handle replaces the handler for the requests to come.
+// Handle replaces the handler of later requests.
 func (s *Server) Handle(handler http.Handler) { s.handler.Store(&handler) }
 
-// Failed receives the error of a server that ended without Shutdown.
+// Failed returns a channel with the error of a server that ended without Shutdown.
 func (s *Server) Failed() <-chan error { return s.failed }
 
 // ShutdownSoon makes every request body that has not arrived yet fail with service_unavailable, so that its sender still gets an answer.
 func (s *Server) ShutdownSoon() { s.shutdownSoon() }
 
-// Shutdown stops listening, waits for requests that are being handled, also on connections that have just been opened, and cuts
-// off those that outlast ctx.
+// Shutdown stops listening, waits for running requests, also on connections that were just opened, and cuts off the requests that
+// outlast ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.closing.Store(true)
 	err := s.listener.Close()
@@ -171,8 +171,8 @@ func (s *Server) stateChanged(changed net.Conn, state http.ConnState) {
 	}
 }
 
-// awaitFresh gives connections that were just opened the time to send their request, since http.Server.Shutdown drops the request of
-// such a connection unanswered, and ends those that send none, since it would wait for them.
+// awaitFresh gives connections that were just opened time to send their request, because http.Server.Shutdown drops it
+// unanswered. It then closes the connections that sent none, because Shutdown would wait for them.
 func (s *Server) awaitFresh(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeouts.Fresh)
 	defer cancel()
