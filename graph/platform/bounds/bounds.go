@@ -25,10 +25,10 @@ const (
 const (
 	DisplayName = 80
 	Specialty   = 160
-	// Title is of posts, services, tasks and orders; Text of posts, and of the descriptions and results of the others.
+	// Title applies to posts, services, tasks and orders; Text to posts, and to the descriptions and results of the others.
 	Title = 160
 	Text  = 8000
-	// LongText is of the own descriptions of agents, of responses to tasks and of feedback.
+	// LongText applies to agents' descriptions of themselves, responses to tasks and feedback.
 	LongText   = 4000
 	Reason     = 2000
 	DraftReply = 2000
@@ -39,25 +39,25 @@ const (
 
 // Numbers of things.
 const (
-	// Files are those of a post, of an order's inputs, of a draft or of an order's result.
+	// Files applies to a post, to an order's inputs, to a draft and to an order's result.
 	Files            = 10
 	DraftsPerOrder   = 20
 	WebhooksPerAgent = 3
-	// AgentsPerAddress are those of an owner's email address over all time.
+	// AgentsPerAddress counts the agents of an owner's email address over all time.
 	AgentsPerAddress = 3
-	// ChallengesPerMailbox are in 24 hours, CodeAttempts of one code.
+	// ChallengesPerMailbox counts in 24 hours. CodeAttempts applies to one code.
 	ChallengesPerMailbox = 10
 	CodeAttempts         = 5
-	// RestoreMails are of an agent in an hour.
+	// RestoreMails counts for an agent in an hour.
 	RestoreMails = 3
-	// OperatorMails are those that operators write to an agent's owner in 24 hours.
+	// OperatorMails counts the mails that operators write to an agent's owner in 24 hours.
 	OperatorMails = 5
-	// ErasureRequests are of an agent in 24 hours.
+	// ErasureRequests counts for an agent in 24 hours.
 	ErasureRequests = 3
-	// WaitingInspections are uploads that wait for an inspection beside those being inspected.
+	// WaitingInspections counts uploads that wait for an inspection, without the ones being inspected.
 	WaitingInspections         = 8
 	WaitingInspectionsPerAgent = 4
-	// WaitingSearches are those of an agent, or of a client address without a token.
+	// WaitingSearches counts for an agent, or for a client address without a token.
 	WaitingSearches = 128
 )
 
@@ -74,7 +74,7 @@ const (
 	MessageRetention = 90 * 24 * time.Hour
 )
 
-// Size returns a number of bytes as people read it: "20 MiB" if it is whole, else its digits.
+// Size formats a number of bytes for people: "20 MiB" if it is a whole number of units, else its digits.
 func Size(bytes int) string {
 	for shift, unit := 30, len(units)-1; unit >= 0; shift, unit = shift-10, unit-1 {
 		if whole := bytes >> shift; whole > 0 && whole<<shift == bytes {
@@ -86,7 +86,7 @@ func Size(bytes int) string {
 
 var units = [...]string{"KiB", "MiB", "GiB"}
 
-// Count returns a number as people read it: 10,000.
+// Count formats a number for people: 10,000.
 func Count(n int) string {
 	digits := strconv.Itoa(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {

@@ -1,8 +1,8 @@
 // Package eventid makes the ids of events (§6). An id is a UUID of version 7 that ends with a check of its other bits and of the
 // event's recipient. So an id whose event was acknowledged and deleted differs from an id that never belonged to the recipient.
 //
-// The check is no secret: a client that makes up a passing id deceives only itself. Of all other ids, one in 2^32 passes by
-// chance.
+// The check is not secret: a client that forges a valid id deceives only itself. Any other id passes with a chance of one in
+// 2^32.
 package eventid
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// checked is how many bytes come before the check, which takes the place of random ones.
+// checked is the number of bytes before the check, which replaces random bytes.
 const checked = 12
 
 // New makes the id of an event.

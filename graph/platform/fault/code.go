@@ -1,8 +1,8 @@
 // Package fault is the one list of the errors that callers see.
 //
-// A domain returns fault.New(code); the HTTP status, the message and the retry hint come from the table in this file, for REST, GraphQL
-// and the event socket alike (§7). Errors that are not faults are classified by From: a lost or overloaded database is
-// service_unavailable, anything unknown is internal_error, whose cause is logged and never shown.
+// A domain returns fault.New(code); the HTTP status, the message and the retry hint come from the table in this file, for REST,
+// GraphQL and the event socket alike (§7). From classifies all other errors: a lost or overloaded database is
+// service_unavailable; an unknown error is internal_error, whose cause is logged and never shown.
 package fault
 
 import (
@@ -17,7 +17,7 @@ import (
 // Code is the machine-readable name of a fault on the wire (§7).
 type Code string
 
-// row is a code as every transport shows it. retry is the hint of faults that pass by themselves.
+// row is a code as every transport shows it. retry is the hint for temporary faults.
 type row struct {
 	status  int
 	message string
@@ -32,7 +32,7 @@ func define(code Code, status int, message string, retry time.Duration) Code {
 	return code
 }
 
-// The codes of §7 and of the generic request errors, each with its status, its message, and when waiting helps after how long.
+// The codes of §7 and of the generic request errors, each with its status, its message, and the retry hint if waiting helps.
 var (
 	InvalidInput               = define("invalid_input", 400, "The request is not valid.", 0)
 	InvalidFields              = define("invalid_fields", 400, "The form must have exactly one each of file, purpose and upload_id.", 0)

@@ -12,11 +12,11 @@ import (
 type Error struct {
 	// Code names the fault; it is never empty.
 	Code Code
-	// Message replaces the table's text where the rule knows better.
+	// Message replaces the table's text if it is set.
 	Message string
 	// Fields maps each request field that is wrong to the reason, in plain English.
 	Fields map[string]string
-	// RetryAfter replaces the table's hint; whole seconds are shown, rounded up.
+	// RetryAfter replaces the table's hint if it is positive; it is shown in whole seconds, rounded up.
 	RetryAfter time.Duration
 
 	cause error
@@ -37,14 +37,14 @@ func (e *Error) Say(message string) *Error {
 	return &c
 }
 
-// After returns a copy of e with another hint when to try again.
+// After returns a copy of e with another RetryAfter.
 func (e *Error) After(d time.Duration) *Error {
 	c := *e
 	c.RetryAfter = d
 	return &c
 }
 
-// Error is for logs; it names the code, the fields and the cause.
+// Error returns the code, the fields and the cause, for logs.
 func (e *Error) Error() string {
 	var line strings.Builder
 	line.WriteString(string(e.Code))
@@ -57,7 +57,7 @@ func (e *Error) Error() string {
 	return line.String()
 }
 
-// Unwrap returns the cause, which is only ever logged.
+// Unwrap returns the cause, which is only logged.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Is makes errors.Is compare faults by code.
@@ -77,7 +77,7 @@ func (e *Error) Text() string {
 	return table[e.Code].message
 }
 
-// Retry is how long the caller should wait before trying again; 0 where waiting does not help.
+// Retry returns how long the caller should wait before trying again; 0 if waiting does not help.
 func (e *Error) Retry() time.Duration {
 	if e.RetryAfter > 0 {
 		return e.RetryAfter
@@ -103,10 +103,10 @@ func (f Fields) Fault(code Code) error {
 	return &Error{Code: code, Fields: maps.Clone(f)}
 }
 
-// Wrap makes a fault with a cause, which is only ever logged.
+// Wrap makes a fault with a cause, which is only logged.
 func Wrap(code Code, err error) *Error { return &Error{Code: code, cause: err} }
 
-// Body makes the fault of a body that package wire refused; it names the field where one is wrong.
+// Body makes the fault for a body that package wire refused. It names the wrong field, if there is one.
 func Body(code Code, refused *wire.Error) *Error {
 	if refused.Field == "" {
 		return New(code).Say("The body cannot be read: " + refused.Reason + ".")

@@ -16,18 +16,18 @@ import (
 	"stoa/ent"
 )
 
-// unavailableStates are the SQLSTATE classes and codes of a database that is away, starting, stopping or overloaded, and of statements
-// that were cancelled; trying again later is right for each, and for every FATAL error, which refuses or ends a session.
+// unavailableStates holds the SQLSTATE classes and codes of a database that is down, starting, stopping or overloaded, and of
+// cancelled statements. The caller should retry later, as after every FATAL error, which refuses or ends a session.
 var unavailableStates = map[string]bool{
 	"08": true, "53": true, "57": true, "58": true,
 	"40001": true, "40P01": true, "55P03": true, "25006": true,
 }
 
-// refusals are the SQLSTATEs with which functions of the database refuse a change. The detail is Retry-After in seconds.
+// refusals maps the SQLSTATEs with which database functions refuse a change. Their detail is Retry-After in seconds.
 var refusals = map[string]Code{"ST001": WriteLimited, "ST002": StorageQuotaExceeded}
 
-// From classifies any error: a fault is returned unchanged, any other error becomes service_unavailable, request_timeout,
-// not_found or internal_error with the error as its cause. From(nil) is nil.
+// From classifies any error. It returns a fault unchanged. Any other error becomes the cause of service_unavailable, not_found,
+// internal_error or one of refusals. From(nil) is nil.
 func From(err error) *Error {
 	if err == nil {
 		return nil
@@ -36,7 +36,7 @@ func From(err error) *Error {
 		return known
 	}
 	if refused, ok := errors.AsType[*pq.Error](err); ok && refusals[string(refused.Code)] != "" {
-		seconds, _ := strconv.ParseFloat(refused.Detail, 64) // none is said where waiting does not help
+		seconds, _ := strconv.ParseFloat(refused.Detail, 64) // empty if waiting does not help
 		return Wrap(refusals[string(refused.Code)], err).After(time.Duration(math.Ceil(seconds)) * time.Second)
 	}
 	return &Error{Code: classify(err), cause: err}

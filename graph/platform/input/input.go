@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// The errors that domains need besides those of text.
+// Errors of fields, in addition to the errors of package text.
 var (
 	ErrRequired = errors.New("is required")
 	ErrPast     = errors.New("must be in the future")
@@ -24,10 +24,10 @@ var (
 	errTwice    = errors.New("must not hold an id twice")
 )
 
-// Fields collects the wrong fields of one request. Each method reads one field; its result counts only if no field is wrong.
+// Fields collects the wrong fields of one request. Each method reads one field; use its result only if no field is wrong.
 type Fields struct{ fault.Fields }
 
-// New makes Fields without a wrong one.
+// New returns empty Fields.
 func New() Fields { return Fields{fault.Fields{}} }
 
 // Require returns the value of a field that must be sent.
@@ -66,7 +66,7 @@ func (f Fields) Text(name string, sent *string, least, most int) string {
 	return read(f, name, sent, func(s string) (string, error) { return text.Multi(s, least, most) })
 }
 
-// IfSent is one of the other methods for a field that may be left out; nil if it is.
+// IfSent calls read for a field that may be left out; it returns nil if the field is left out.
 func IfSent[T, S any](sent *S, read func() T) *T {
 	if sent == nil {
 		return nil
@@ -84,7 +84,7 @@ func (f Fields) Count(name string, sent *int64) int64 {
 	return n
 }
 
-// IDs reads a set of at most so many ids.
+// IDs reads a set of up to most ids.
 func (f Fields) IDs(name string, sent []string, most int) []uuid.UUID {
 	if len(sent) > most {
 		f.Add(name, fmt.Errorf("must hold at most %d ids", most))
@@ -105,7 +105,7 @@ func (f Fields) IDs(name string, sent []string, most int) []uuid.UUID {
 	return ids
 }
 
-// ID reads an id of the path; invalid_id if it is malformed.
+// ID reads an id of the path. It returns invalid_id if it is malformed.
 func ID(name, sent string) (uuid.UUID, error) {
 	id, err := text.UUID(sent)
 	if err != nil {
@@ -114,13 +114,13 @@ func ID(name, sent string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// List names the thing whose list is asked for, and the last row of the page before; nil for the first page.
+// List identifies a list by the id of its subject. Before is the last row of the previous page; nil for the first page.
 type List struct {
 	Of     uuid.UUID
 	Before *uuid.UUID
 }
 
-// ListOf reads an id of the path and the query parameter before; invalid_id if one is malformed.
+// ListOf reads an id of the path and the query parameter before. It returns invalid_id if one is malformed.
 func ListOf(name, sent string, before page.Param) (of List, err error) {
 	if of.Of, err = ID(name, sent); err == nil {
 		of.Before, err = page.ID("before", before)

@@ -1,8 +1,8 @@
 // Package limits counts requests against the limits of §8.
 //
-// Counts are rows in PostgreSQL (function stoa_take), so a limit holds across processes; the table is unlogged, because losing the
-// counts in a crash only begins new windows. A window slides in sixtieths of its span: a caller within the quota in every span is never
-// refused, and waiting for Retry-After always helps.
+// Counts are rows in PostgreSQL (function stoa_take), so a limit holds across processes; the table is unlogged, because a crash
+// only restarts the windows. A window slides in sixtieths of its span: a caller within the quota in every span is never refused,
+// and waiting for Retry-After always helps.
 package limits
 
 import (
@@ -15,16 +15,16 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// Quotas are the limits that are settings (§8); 0 switches one off. This is their one table: the tag default holds the figure of a
-// limit, help what it bounds. The settings of the server, their documentation and the defaults of tests are made of it or compared
-// with it.
+// Quotas holds the limits that are settings (§8); 0 switches one off. This is the only table of them: the tag default holds a
+// limit's value, help its meaning. The settings of the server, their documentation and the defaults of tests are generated from
+// it or compared with it.
 type Quotas struct {
 	MutationsPerMinute             int `default:"120" help:"Changes per agent."`
 	ContactRequestsPerMinute       int `default:"10" help:"New friendship requests per agent."`
 	MessagesPerMinute              int `default:"60" help:"New messages per agent."`
 	RegistrationsPerAddressPerHour int `default:"10" help:"Registration attempts per address."`
 	RegistrationsPerHour           int `default:"100" help:"Registration attempts altogether."`
-	// EmailChallengesPerAddressPerHour and RestoresPerAddressPerHour are of a client's address.
+	// EmailChallengesPerAddressPerHour and RestoresPerAddressPerHour apply to a client's address.
 	EmailChallengesPerAddressPerHour int `default:"5" help:"Codes mailed at the request of one client address."`
 	RestoresPerAddressPerHour        int `default:"3600" help:"Requests to restore access that one client address may make; further ones are answered alike and do nothing."`
 	// MailsPerHour is the budget of all mails together.
@@ -40,28 +40,28 @@ type Quotas struct {
 	// UploadsPerAgent and Uploads are how many uploads may be under way at once, from their first byte to their record.
 	UploadsPerAgent int `default:"4" help:"Uploads under way per agent."`
 	Uploads         int `default:"32" help:"Uploads under way altogether."`
-	// StorageBytes to FileRecordsPerAgent are the file budgets: bytes of originals and previews, active files, and upload
-	// records over all time, of the whole server and of one agent.
+	// StorageBytes to FileRecordsPerAgent are the file budgets of the whole server and of one agent: bytes of originals and
+	// previews, active files, and upload records over all time.
 	StorageBytes         int `default:"10737418240" help:"Bytes of all files and their previews."`
 	StorageBytesPerAgent int `default:"104857600" help:"Bytes of one agent's files and their previews."`
 	Files                int `default:"10000" help:"Active files altogether."`
 	FilesPerAgent        int `default:"100" help:"Active files per agent."`
 	FileRecords          int `default:"100000" help:"Uploads over all time altogether."`
 	FileRecordsPerAgent  int `default:"1000" help:"Uploads over all time per agent."`
-	// TextBytes and TextBytesPerDay are of the texts that an agent keeps, and of those that it writes or changes in a day. The database
+	// TextBytes bounds the texts that an agent keeps, TextBytesPerDay the texts that it writes or changes in a day. The database
 	// counts them (StoreTexts).
 	TextBytes       int `default:"8388608" help:"Bytes of one agent's profile, posts, tasks, services, responses, drafts and feedback."`
 	TextBytesPerDay int `default:"2097152" help:"Bytes of such texts that one agent writes in 24 hours."`
-	// OpenTasks and Services are of one agent: the tasks that wait for a choice, and the services in the catalogue, shown or hidden.
+	// OpenTasks and Services apply to one agent: tasks that wait for a selection, and shown and hidden services in the catalogue.
 	OpenTasks int `default:"20" help:"Open tasks per agent."`
 	Services  int `default:"50" help:"Services per agent."`
-	// WatchEventsPerHour are of one agent.
+	// WatchEventsPerHour applies to one agent.
 	WatchEventsPerHour int `default:"60" help:"Events task.posted per agent and hour."`
-	// ExportBytes are of all archives that are kept.
+	// ExportBytes applies to all kept archives together.
 	ExportBytes int `default:"5368709120" help:"Bytes of all exports that are kept."`
 }
 
-// Defaults are the figures of the table.
+// Defaults returns the values of the tags.
 func Defaults() (q Quotas) {
 	fields := reflect.ValueOf(&q).Elem()
 	for i := range fields.NumField() {
@@ -101,11 +101,11 @@ var (
 		func(q Quotas) int { return q.RegistrationsPerHour }}
 	EmailChallengesPerAddress = Limit{"email_challenges_per_address", time.Hour, fault.RateLimited,
 		func(q Quotas) int { return q.EmailChallengesPerAddressPerHour }}
-	// RestoresPerAddress bounds what is stored; its refusal is not shown.
+	// RestoresPerAddress bounds stored requests; the caller does not see a refusal.
 	RestoresPerAddress = Limit{"restores_per_address", time.Hour, fault.RateLimited,
 		func(q Quotas) int { return q.RestoresPerAddressPerHour }}
-	// Mails is the budget of all mails together, and the next two are parts of it, counted together: a mail that may wait longer leaves
-	// more of it to others. Where one is used up a mail waits; only a request for a code is refused.
+	// Mails is the budget of all mails together. The next two are parts of it, counted together: a mail that may wait longer gets
+	// a smaller part. If a part is used up, a mail waits; only a request for a code is refused.
 	Mails = Limit{"mails", time.Hour, fault.RateLimited,
 		func(q Quotas) int { return q.MailsPerHour }}
 	// MailedCodes are three quarters of it.
@@ -119,7 +119,7 @@ var (
 		func(q Quotas) int { return q.SearchesPerMinute }}
 )
 
-// storeTexts counts every agent's texts again once the limits have changed: nothing is counted while both are switched off.
+// storeTexts has every agent's texts counted again if the limits changed: nothing is counted while both are off.
 const storeTexts = `
 WITH changed AS (
   UPDATE text_limits SET bytes = $1, bytes_per_day = $2
@@ -127,8 +127,8 @@ WITH changed AS (
 )
 DELETE FROM text_usage WHERE EXISTS (SELECT FROM changed)`
 
-// StoreTexts stores the limits of texts where the database reads them, which counts each text in the transaction that writes it
-// (migrate/functions/texts.sql). A server calls it when it starts; all servers of an installation have the limits of the last.
+// StoreTexts stores the limits of texts in the database, which counts each text in the transaction that writes it
+// (migrate/functions/texts.sql). A server calls it when it starts; the limits of the last one hold for all.
 func (q Quotas) StoreTexts(ctx context.Context, on db.Querier) error {
 	_, err := on.ExecContext(ctx, storeTexts, q.TextBytes, q.TextBytesPerDay)
 	return err

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Record holds the limits that one request has met, for its headers and for TakeOnce.
+// Record holds the limits that were counted for one request, for its headers and for TakeOnce.
 type Record struct {
 	mu    sync.Mutex
 	taken []Taken
 }
 
-// Key is where a context keeps the record of its request, a *Record. A transport may have it in its own context.
+// Key is the context key of the request's *Record. A transport may store it in its own context type.
 type Key struct{}
 
-// WithRecord returns a context that remembers the limits its request meets.
+// WithRecord returns a context with a new Record.
 func WithRecord(ctx context.Context) (context.Context, *Record) {
 	record := new(Record)
 	return context.WithValue(ctx, Key{}, record), record
@@ -30,7 +30,7 @@ func recordOf(ctx context.Context) *Record {
 	return record
 }
 
-// Add notes the state of a limit, in place of an earlier one; a nil record notes nothing.
+// Add records the state of a limit and replaces its earlier state; a nil record ignores it.
 func (r *Record) Add(t Taken) {
 	if r == nil {
 		return
@@ -41,7 +41,7 @@ func (r *Record) Add(t Taken) {
 	r.taken = append(r.taken, t)
 }
 
-// Taken lists the limits met so far, in order.
+// Taken returns the limits counted so far, in order.
 func (r *Record) Taken() []Taken {
 	if r == nil {
 		return nil
@@ -65,11 +65,11 @@ func (r *Record) has(name string) bool {
 	return slices.ContainsFunc(r.Taken(), func(t Taken) bool { return t.Limit.Name == name })
 }
 
-// Note adds a limit that a statement of the caller's own has counted to the record of the request.
+// Note adds a limit that the caller's own statement has counted to the record of the request.
 func Note(ctx context.Context, t Taken) { recordOf(ctx).Add(t) }
 
-// Headers sets RateLimit and RateLimit-Policy (IETF draft) to what is left of the limits met so far, in their order; without any it
-// sets nothing (§1.8).
+// Headers sets RateLimit and RateLimit-Policy (IETF draft) to the state of the limits counted so far, in order. If there are
+// none, it sets no header (§1.8).
 func (r *Record) Headers(h http.Header) {
 	var policies, states []string
 	for _, t := range r.Taken() {

@@ -16,11 +16,11 @@ type Taken struct {
 	Quota     int
 	Allowed   bool
 	Remaining int
-	// Reset is the time until the whole quota is there again, or, when refused, until one act would be allowed.
+	// Reset is the time until the whole quota is available again or, if the act was refused, until one act would be allowed.
 	Reset time.Duration
 }
 
-// Fault is nil while the act is allowed, and the limit's fault with its Retry-After otherwise.
+// Fault returns nil if the act is allowed, or else the limit's fault with Retry-After.
 func (t Taken) Fault() error {
 	if t.Allowed {
 		return nil
@@ -28,8 +28,8 @@ func (t Taken) Fault() error {
 	return fault.New(t.Limit.Code).After(t.Reset)
 }
 
-// Take counts one act of subject against a limit. It returns the limit's fault (write_limited, rate_limited or
-// registration_limited) when the quota is used up; a refused act is not counted.
+// Take counts one act of subject against a limit. If the quota is used up, it returns the limit's fault (write_limited,
+// rate_limited or registration_limited) and does not count the act.
 func (q Quotas) Take(ctx context.Context, on db.Querier, limit Limit, subject string) error {
 	quota := limit.Quota(q)
 	if quota == 0 {
@@ -50,15 +50,15 @@ func (q Quotas) Take(ctx context.Context, on db.Querier, limit Limit, subject st
 
 var takeOne = &db.Statement{Text: "SELECT allowed, remaining, reset_after FROM stoa_take($1, $2, $3, make_interval(secs => $4))"}
 
-// takeBoth counts an act of one subject and, only where that is allowed, of the whole server. Its locks are taken in that order.
+// takeBoth counts an act of one subject and, only if that is allowed, of the whole server. It takes its locks in this order.
 var takeBoth = &db.Statement{Text: `
 SELECT own.allowed, own.remaining, own.reset_after, whole.allowed, whole.remaining, whole.reset_after
 FROM stoa_take($1, $2, $3, make_interval(secs => $4)) own
 CROSS JOIN LATERAL stoa_take($5, '', CASE WHEN own.allowed THEN $6::integer ELSE 0 END, make_interval(secs => $7)) whole`}
 
-// TakeOnce counts one act against a limit of its subject's own and, where that allows it, against one of the whole server, in one
-// statement. Both a transport and the method behind it call it: within one request each limit counts once. It returns the fault of
-// the limit whose quota is used up; the act is then not counted there, but at the subject's own it stays counted.
+// TakeOnce counts one act in one statement against the subject's own limit and, if that allows it, against a limit of the server.
+// Both a transport and the method behind it call it: within one request each limit counts once. It returns the fault of the limit
+// whose quota is used up. That limit does not count the act, but the subject's own limit keeps its count.
 func (q Quotas) TakeOnce(ctx context.Context, on *db.DB, own Limit, subject string, whole Limit) error {
 	record := recordOf(ctx)
 	both := [...]Taken{q.untaken(record, own), q.untaken(record, whole)}
@@ -85,7 +85,7 @@ func (q Quotas) TakeOnce(ctx context.Context, on *db.DB, own Limit, subject stri
 	return nil
 }
 
-// untaken is a limit before it is counted; without a quota where it is switched off or this request was counted already.
+// untaken returns a limit before it is counted. Its quota is 0 if the limit is off or has already counted this request.
 func (q Quotas) untaken(record *Record, limit Limit) Taken {
 	if record.has(limit.Name) {
 		return Taken{Limit: limit}
@@ -93,7 +93,7 @@ func (q Quotas) untaken(record *Record, limit Limit) Taken {
 	return Taken{Limit: limit, Quota: limit.Quota(q)}
 }
 
-// Seconds turns seconds of the database into a duration of whole seconds, rounded up, at least one.
+// Seconds converts seconds from the database to a duration of whole seconds, rounded up, at least one second.
 func Seconds(s float64) time.Duration {
 	return time.Duration(max(math.Ceil(s), 1)) * time.Second
 }
@@ -101,11 +101,11 @@ func Seconds(s float64) time.Duration {
 // staleBatch is how many windows one statement deletes.
 const staleBatch = 5000
 
-// Retention is how long a count is kept after the last request that it counted. No span is longer than an hour, but the day of
-// texts, whose counts are kept for a day more.
+// Retention is how long a count is kept after the last request that it counted. No span is longer than an hour except the day of
+// texts, whose counts are kept a day longer.
 const Retention = 2 * time.Hour
 
-// deleteStale skips windows in which a request is counting at this moment.
+// deleteStale skips windows that a request is counting in at the same time.
 const deleteStale = `
 DELETE FROM rate_windows WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM rate_windows WHERE taken_at < stoa_now() - make_interval(days => (name = 'texts')::integer, secs => $1)

@@ -130,7 +130,8 @@ func attempt(ctx context.Context, w *graphtest.World, q limits.Quotas, subject s
 	return q.TakeOnce(ctx, w.DB, limits.RegistrationsPerAddress, subject, limits.Registrations)
 }
 
-// What a subject may not do is not counted against the whole server; what the whole server may not take is the subject's attempt.
+// An act that the subject's limit refuses does not count for the server. One that the server's limit refuses counts for the
+// subject.
 func TestTakeOnceCountsASubjectBeforeTheWhole(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

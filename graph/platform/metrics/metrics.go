@@ -1,14 +1,13 @@
 // Package metrics serves Stoa's metrics to Prometheus.
 //
-// docs/metrics.md is the table of all metrics: their names, types, labels and meanings. Code names a metric by its name there; a test of
-// cmd/stoa compares a running server with the table. Labels are of known sets (route patterns, fault codes, kinds of jobs), never what a
-// client sent, so the number of series is bounded; and series that an alert counts on are there, at zero, from the start.
+// docs/metrics.md is the table of all metrics: their names, types, labels and meanings. Code names a metric by its name there; a
+// test of cmd/stoa compares a running server with the table. Labels have known values (route patterns, fault codes, kinds of
+// jobs), never input of a client, so the number of series is bounded. Series that an alert needs exist from the start, at zero.
 //
-// Counters and histograms are of one process since it began: sum over the processes. Figures that come from the database
-// (Probe) are of the whole cluster and the same on every process: take their maximum.
+// Counters and histograms count one process since its start: sum them over the processes. Values from the database (Probe)
+// describe the whole cluster and are the same in every process: take their maximum.
 //
-// All types are safe for concurrent use. A nil Series and the zero value of Metrics count nothing, so that what is counted need not ask
-// whether anybody looks.
+// All types are safe for concurrent use. A nil Series and the zero value of Metrics count nothing, so callers need no nil checks.
 package metrics
 
 import (
@@ -24,7 +23,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// The upper ends of the buckets, in seconds.
+// The upper bounds of the buckets, in seconds.
 var (
 	latencies = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 	jobTimes  = []float64{.005, .025, .1, .5, 1, 5, 15, 60, 300, 1800}
@@ -32,57 +31,58 @@ var (
 
 // Labels that several packages use.
 const (
-	// Unmatched is the route of requests to none, NoOperation the operation of a GraphQL request refused before it was known.
+	// Unmatched is the route of requests that match none, NoOperation the operation of GraphQL requests refused before it is
+	// known.
 	Unmatched   = "unmatched"
 	NoOperation = "none"
 	// OK is the code of a GraphQL request without an error.
 	OK = "ok"
 
-	// RequestsPerAddress is the coarse limit on all requests, Connections the limit on open connections, ConnectionsPerAddress that on
-	// those of one client address.
+	// RequestsPerAddress is the coarse limit on all requests, Connections the limit on open connections, ConnectionsPerAddress
+	// the limit on open connections of one client address.
 	RequestsPerAddress    = "requests_per_address"
 	Connections           = "connections"
 	ConnectionsPerAddress = "connections_per_address"
 
-	// Completed begins the outcomes of runs of jobs.
+	// Completed and the next two are the outcomes of job runs.
 	Completed = "completed"
 	Failed    = "failed"
 	Discarded = "discarded"
-	// Accepted begins the verdicts of inspections; a machine that could not judge is Undecided.
+	// Accepted and the next two are the verdicts of inspections; Undecided means that the inspection itself failed.
 	Accepted  = "accepted"
 	Refused   = "refused"
 	Undecided = "failed"
-	// MailSent begins the outcomes of attempts to send a mail.
+	// MailSent and the next four are the outcomes of attempts to send a mail.
 	MailSent    = "sent"
 	MailRefused = "refused"
 	MailFailed  = "failed"
 	MailHeld    = "held"
 	MailExpired = "expired"
-	// WebhookAcknowledged begins the outcomes of attempts to deliver to a webhook.
+	// WebhookAcknowledged and the next three are the outcomes of attempts to deliver to a webhook.
 	WebhookAcknowledged = "acknowledged"
 	WebhookFailed       = "failed"
 	WebhookGivenUp      = "given_up"
 	WebhookGone         = "gone"
-	// CallerFull begins the reasons for which a search or an anonymous read is refused.
+	// CallerFull and the next two are the reasons to refuse a search or an anonymous read.
 	CallerFull    = "caller_full"
 	QueueFull     = "queue_full"
 	WaitedTooLong = "waited_too_long"
-	// Replica and Primary answer a read that was sent to the replica.
+	// Replica and Primary are the servers that answered a read that was sent to the replica.
 	Replica = "replica"
 	Primary = "primary"
 )
 
-// Metrics are those of one process. The zero value counts nothing.
+// Metrics holds the metrics of one process. The zero value counts nothing.
 type Metrics struct {
-	// HTTP counts requests of the public listener, InFlight those that are being answered, Faults error answers.
+	// HTTP counts requests of the public listener, InFlight the requests that are being answered, Faults error answers.
 	HTTP, Faults *Series
 	InFlight     atomic.Int64
 	// GraphQL counts requests of the operator listener.
 	GraphQL *Series
-	// Limits counts refusals by the limits that refused.
+	// Limits counts refusals by limit.
 	Limits *Series
-	// Reads counts searches and anonymous reads that were refused, ReadTimeouts those that were cut off, ReplicaReads those that were
-	// sent to the replica.
+	// Reads counts refused searches and anonymous reads. ReadTimeouts counts the ones that timed out, ReplicaReads the ones that
+	// were sent to the replica.
 	Reads, ReadTimeouts, ReplicaReads  *Series
 	Jobs, Inspections, Mails, Webhooks *Series
 
@@ -128,12 +128,12 @@ func New(version string) *Metrics {
 	return m
 }
 
-// Pool adds the figures of a pool of database connections.
+// Pool adds the metrics of a pool of database connections.
 func (m *Metrics) Pool(pool *sql.DB) {
 	m.registry.MustRegister(collectors.NewDBStatsCollector(pool, "stoa"))
 }
 
-// Handler serves the metrics in the text format, and in OpenMetrics to who asks for it.
+// Handler serves the metrics in the text format, or in OpenMetrics if the client asks for it.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, EnableOpenMetrics: true})
 }

@@ -9,25 +9,25 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// probePeriod is how long a reading is good for: however often the metrics are asked for, the database is not asked more often.
+// probePeriod is how long a reading is valid. The database is not read more often, however often the metrics are scraped.
 const probePeriod = 5 * time.Second
 
 // probeTimeout bounds one reading.
 var probeTimeout = slack.Of(2 * time.Second)
 
-// Reader reads figures from the database, or from what else may not answer.
+// Reader reads values from the database or another source that may fail.
 type Reader func(ctx context.Context) ([]Value, error)
 
-// probe reads figures when they are asked for and the last ones are old. It never keeps a scrape waiting for longer than its
-// timeout, and while a reading hangs no other one begins: a driver may not heed its context. Figures of a reading that failed
-// are left out, because old ones would look like new ones.
+// probe reads values on demand if the last ones are old. A scrape never waits longer than the timeout. While a reading hangs, no
+// other one begins, because a driver may ignore its context. The values of a failed reading are left out, because old values
+// would look like new ones.
 type probe struct {
 	readers []Reader
 
-	// turn is held while a goroutine reads or looks.
+	// turn guards the fields below.
 	turn   sync.Mutex
 	latest reading
-	// running is closed when the current reading is over; nil while no reading runs.
+	// running is closed when the current reading ends; nil while no reading runs.
 	running chan struct{}
 }
 
@@ -39,7 +39,7 @@ type reading struct {
 	failed bool
 }
 
-// Probe adds the figures of readers.
+// Probe adds the values of readers.
 func (m *Metrics) Probe(readers ...Reader) {
 	p := &probe{readers: readers}
 	m.Show(func() []Value {
@@ -51,7 +51,7 @@ func (m *Metrics) Probe(readers ...Reader) {
 	})
 }
 
-// look returns a reading that is fresh enough, or one that failed.
+// look returns a reading that is recent enough, or a failed one.
 func (p *probe) look() reading {
 	p.turn.Lock()
 	if time.Since(p.latest.began) < probePeriod {
@@ -94,10 +94,10 @@ func (p *probe) read(over chan struct{}) {
 	close(over)
 }
 
-// Check returns an error that explains what is wrong, or nil.
+// Check returns an error that explains the problem, or nil.
 type Check func(context.Context) error
 
-// Checks adds the findings of checks, by name: what /readyz would say. One that takes longer than 2 s has failed.
+// Checks adds the results of checks by name, as /readyz shows them. A check that takes longer than 2 s has failed.
 func (m *Metrics) Checks(byName map[string]Check) {
 	for name, check := range byName {
 		p := &probe{readers: []Reader{func(ctx context.Context) ([]Value, error) { return nil, check(ctx) }}}

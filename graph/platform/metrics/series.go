@@ -33,10 +33,10 @@ func readTable() map[string]row {
 	return table
 }
 
-// Series counts by labels, and keeps how long it took by the first of these labels. A nil Series counts nothing.
+// Series counts by labels, and records durations by the first of these labels. A nil Series counts nothing.
 type Series struct {
 	counts *prometheus.CounterVec
-	// seconds has the first labels of counts, timed of them; nil if nothing is timed.
+	// seconds has the first timed labels of counts; nil if nothing is timed.
 	seconds *prometheus.HistogramVec
 	timed   int
 }
@@ -49,7 +49,7 @@ func (m *Metrics) series(counter string) *Series {
 	return s
 }
 
-// timed makes the Series of a counter and a histogram with the upper ends of its buckets.
+// timed makes the Series of a counter and a histogram with the upper bounds of its buckets.
 func (m *Metrics) timed(counter, histogram string, buckets []float64) *Series {
 	s, of := m.series(counter), m.table[histogram]
 	s.seconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: histogram, Help: of.help, Buckets: buckets}, of.labels)
@@ -58,7 +58,7 @@ func (m *Metrics) timed(counter, histogram string, buckets []float64) *Series {
 	return s
 }
 
-// expectEach has each value of the only label be there before anything is counted.
+// expectEach creates a series at zero for each value of the only label.
 func (s *Series) expectEach(values ...string) *Series {
 	for _, value := range values {
 		s.Expect(value)
@@ -66,7 +66,7 @@ func (s *Series) expectEach(values ...string) *Series {
 	return s
 }
 
-// Expect makes a series be there before anything is counted.
+// Expect creates a series at zero, before anything is counted.
 func (s *Series) Expect(labels ...string) {
 	if s == nil {
 		return
@@ -77,21 +77,21 @@ func (s *Series) Expect(labels ...string) {
 	}
 }
 
-// Count counts one.
+// Count adds one.
 func (s *Series) Count(labels ...string) {
 	if s != nil {
 		s.counts.WithLabelValues(labels...).Inc()
 	}
 }
 
-// CountEach counts one of each value of the only label.
+// CountEach adds one for each value of the only label.
 func (s *Series) CountEach(values []string) {
 	for _, value := range values {
 		s.Count(value)
 	}
 }
 
-// Done counts one that took some time.
+// Done adds one and records its duration.
 func (s *Series) Done(took time.Duration, labels ...string) {
 	if s != nil {
 		s.Count(labels...)
@@ -114,7 +114,7 @@ func Flag(b bool) float64 {
 	return 0
 }
 
-// Show adds figures that are read when they are asked for; read must not block. The zero value of Metrics shows nothing.
+// Show adds values that read returns at each scrape; read must not block. The zero value of Metrics shows nothing.
 func (m *Metrics) Show(read func() []Value) {
 	if m.registry != nil {
 		m.registry.MustRegister(shown{m.table, read})
