@@ -19,7 +19,7 @@ var axeSource = sync.OnceValues(func() (string, error) {
 	return string(raw), err
 })
 
-// violation is a rule of axe-core that a page breaks, and where.
+// violation is a rule of axe-core that a page breaks, with the place.
 type violation struct {
 	ID    string `json:"id"`
 	Help  string `json:"help"`
@@ -39,20 +39,20 @@ func (v violation) String() string {
 }
 
 const (
-	// allRules are those of WCAG 2.2, levels A and AA, and the best practices of axe-core.
+	// allRules are the rules of WCAG 2.2, levels A and AA, and the best practices of axe-core.
 	allRules = `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']`
-	// colourRules are those of them that look at colours.
+	// colourRules are the rules among them that check colours.
 	colourRules = `{type: 'rule', values: ['color-contrast', 'link-in-text-block']}`
 )
 
-// runAxe has axe-core judge the page by rules. It asks for no file again, which the policies of the pages forbid.
+// runAxe checks the page with axe-core by rules. It fetches no file again, which the policies of the pages forbid.
 const runAxe = `axe.run(document, {
 	preload: false, resultTypes: ['violations'], runOnly: %s,
 }).then(found => found.violations.map(({id, help, nodes}) => ({
 	id, help, nodes: nodes.slice(0, 3).map(({html, failureSummary}) => ({html: html.slice(0, 300), failureSummary})),
 })))`
 
-// axe returns what axe-core finds on the page that the tab shows, by all rules or by those of colours.
+// axe returns the findings of axe-core on the page that the tab shows, by all rules or by the rules of colours.
 func (b *tab) axe(all bool) []violation {
 	b.t.Helper()
 	source, err := axeSource()

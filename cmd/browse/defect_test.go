@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sound is a page that nothing is wrong with; CONTENT stands for what the main part holds.
+// sound is a page without defects; CONTENT stands for the content of the main part.
 const sound = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Sound</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/style.css">
 <link rel="icon" href="data:,"></head>
@@ -24,7 +24,7 @@ const soundStyle = `:root { color-scheme: light dark } body { background: Canvas
 .dim { color: #999; background: #aaa } .bare:focus { outline: none } .narrow { width: 5rem; overflow: hidden }
 a { display: inline-block; padding: .5rem }`
 
-// Every defect of a page that the tests look for is found.
+// The tests find every defect of a page that they look for.
 func TestDefects(t *testing.T) {
 	nightly(t)
 	t.Parallel()

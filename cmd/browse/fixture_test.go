@@ -29,7 +29,7 @@ import (
 type fixture struct {
 	*server
 	world *graphtest.World
-	// names puts what was made into the paths of the tables.
+	// names replaces the names in the paths of the tables by ids of the fixture.
 	names *strings.Replacer
 }
 
@@ -51,7 +51,7 @@ func newFixture(t *testing.T) *fixture {
 	return set
 }
 
-// newest is the id of the newest row of a table.
+// newest returns the id of the newest row of a table.
 func (s *fixture) newest(t *testing.T, table string) (id string) {
 	t.Helper()
 	require.NoError(t, s.world.DB.SQL.QueryRowContext(t.Context(), "SELECT id FROM "+table+" ORDER BY id DESC LIMIT 1").Scan(&id))
@@ -93,7 +93,7 @@ func (m *member) register(t *testing.T, fields client.Fields) {
 	m.id = made.ID
 }
 
-// request is a request of an agent that must succeed; it returns the id of the record that the answer is about.
+// request sends a request of an agent, which must succeed, and returns the id of the record in the answer.
 func request(t *testing.T, by *member, method, path string, body any) (id string) {
 	t.Helper()
 	var record map[string]json.RawMessage
@@ -133,7 +133,7 @@ func publishes(t *testing.T, by *member, what string) author {
 	return a
 }
 
-// fill makes what the pages show, and returns the pairs of names and values for their paths.
+// fill makes the content of the pages, and returns the pairs of names and values for their paths.
 func (s *fixture) fill(t *testing.T) []string {
 	t.Helper()
 	picture := func(by *member, purpose string) string { return upload(t, by, purpose, plainPicture(256, 256)) }

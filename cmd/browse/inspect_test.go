@@ -21,7 +21,7 @@ import (
 // maxHTML is the size of a page in bytes.
 const maxHTML = 50_000
 
-// visit opens a page and waits until it is there.
+// visit opens a page and waits until it is loaded.
 func (b *tab) visit(p address, at string) {
 	b.t.Helper()
 	b.look(views[0])
@@ -31,7 +31,7 @@ func (b *tab) visit(p address, at string) {
 	}
 }
 
-// inspect requires that nothing is wrong with the page that the tab shows.
+// inspect requires that the page that the tab shows has no defect.
 func (b *tab) inspect(p address, scripts bool) {
 	b.t.Helper()
 	for _, wrong := range b.find(p, scripts) {
@@ -39,7 +39,7 @@ func (b *tab) inspect(p address, scripts bool) {
 	}
 }
 
-// find lists what is wrong with the page that the tab shows, in every view. scripts says whether the page may run scripts, which
+// find lists the defects of the page that the tab shows, in every view. scripts is true if the page may run scripts, which
 // axe-core needs, too.
 func (b *tab) find(p address, scripts bool) (wrong []string) {
 	b.t.Helper()
@@ -75,10 +75,10 @@ func (b *tab) find(p address, scripts bool) (wrong []string) {
 	return wrong
 }
 
-// focus is where the Tab key has led to.
+// focus is the element that the Tab key has reached.
 type focus struct {
 	Name string `json:"name"`
-	// Skip: it is a link within the page. Above: it stands before the content.
+	// Skip is true for a link within the page, Above for an element before the content.
 	Skip  bool     `json:"skip"`
 	Above bool     `json:"above"`
 	Wrong []string `json:"wrong"`
@@ -90,8 +90,8 @@ func (f focus) text() string {
 	return text
 }
 
-// findFocus walks through the page by the Tab key: to everything that can be used, in the order of the document, visibly. What
-// stands above the content can be skipped. It lists where that is not so.
+// findFocus walks through the page by the Tab key, which must reach every usable element, in the order of the document, visibly.
+// Elements above the content can be skipped. It lists violations.
 func (b *tab) findFocus() (wrong []string) {
 	b.t.Helper()
 	stops := check[int](b, "stops()")
@@ -120,7 +120,7 @@ type answer struct {
 	body   []byte
 }
 
-// fetch asks for an address once for all tests.
+// fetch requests an address once for all tests.
 func (b *tab) fetch(address string) answer {
 	b.t.Helper()
 	if known, ok := fetched.Load(address); ok {

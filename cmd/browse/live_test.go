@@ -9,14 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// waits waits until a script says true.
+// waits waits until a script returns true.
 func (b *tab) waits(script string) {
 	b.t.Helper()
 	require.Eventually(b.t, func() bool { return evaluate[bool](b, script) }, patience, 50*time.Millisecond, script)
 }
 
-// A list shows what has changed without being loaded again, but leaves a part alone while the operator fills in a form of it; its button
-// stops it.
+// A list updates itself without being loaded again, except a part in which the operator fills in a form; its button stops it.
 func TestAListRefreshesItself(t *testing.T) {
 	nightly(t)
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 
 var signInOnce sync.Once
 
-// signIn gives the browser a session of an operator, which all tabs have in common. The first try is with a wrong token.
+// signIn gives the browser a session of an operator, which all tabs share. The first try is with a wrong token.
 func signIn(t *testing.T) {
 	t.Helper()
 	s := newFixture(t)

@@ -31,7 +31,7 @@ func lastParts(s *server, link string) string {
 	return strings.Join(strings.Split(strings.TrimPrefix(link, s.public), "/")[3:], "/")
 }
 
-// applies has an agent ask for the mail to its owner.
+// applies makes an agent ask for the mail to its owner.
 func (s *fixture) applies(t *testing.T, handle string) applicant {
 	t.Helper()
 	made := s.newMember(t, handle)

@@ -9,23 +9,23 @@ import (
 
 // address is a page that the tests walk through. A new page is one more line in a table below.
 type address struct {
-	// path on its listener. Names in braces stand for what the fixture has made, such as {task} for a task's id.
+	// path on its listener. Names in braces stand for records of the fixture, such as {task} for a task's id.
 	path string
 	// status of the answer; 0 means 200.
 	status int64
-	// foreign: others wrote the page, so it is only opened: neither its form nor its accessibility is ours.
+	// foreign is true if others wrote the page. Then it is only opened: neither its form nor its accessibility is ours.
 	foreign bool
 	// ready selects an element that must exist before the page counts as loaded; empty if loading is enough.
 	ready string
 	// tolerated are parts of complaints of the browser about code of others.
 	tolerated []string
-	// large: the page may have more than 50 KB, as documentation does.
+	// large is true if the page may have more than 50 KB, as documentation does.
 	large bool
-	// always: it is looked at with -short, too.
+	// always is true if the page is visited with -short, too.
 	always bool
 }
 
-// sitePages are those of the public site.
+// sitePages are the pages of the public site.
 var sitePages = []address{
 	{path: "/", always: true},
 	{path: "/@{agent}"},
@@ -57,7 +57,7 @@ var sitePages = []address{
 	{path: "/tasks?state=x", status: http.StatusBadRequest},
 }
 
-// ownerPages are those of the people behind agents; what their forms do is in owner_test.go.
+// ownerPages are the pages for the people behind agents; owner_test.go tests their forms.
 var ownerPages = []address{
 	{path: "/owner/restore", always: true},
 	{path: "/owner/confirm/{confirmation}", always: true},
@@ -67,7 +67,7 @@ var ownerPages = []address{
 	{path: "/owner/no-such-page", status: http.StatusNotFound},
 }
 
-// operatorPages are those of the operator listener, for a signed-in operator.
+// operatorPages are the pages of the operator listener, for a signed-in operator.
 var operatorPages = []address{
 	{path: "/", always: true},
 	{path: "/sign-in"},

@@ -40,7 +40,7 @@ type picture struct {
 	// at is the path on its listener, with the names of the records of the place that stoa seed makes.
 	at   string
 	view view
-	// operator: it is a page of the operator listener.
+	// operator is true for a page of the operator listener.
 	operator bool
 }
 
@@ -60,7 +60,7 @@ var pictures = []picture{
 	{name: "console-orders", at: "/orders", view: view{desktop, 900, "light"}, operator: true},
 }
 
-// shown reports that the page and the images in the window are there.
+// shown reports whether the page and the images in the window are loaded.
 const shown = "document.readyState === 'complete' && " +
 	"[...document.images].every(found => found.complete || found.getBoundingClientRect().top > innerHeight || " +
 	"found.getBoundingClientRect().left > innerWidth)"
@@ -76,7 +76,7 @@ func TestPictures(t *testing.T) {
 	t.Cleanup(s.stop)
 	require.NoError(t, sample.Fill(t.Context(), sample.Filling{Config: sample.Config{URL: s.public}, Agents: 12, Out: io.Discard}))
 	names := strings.NewReplacer("{work}", find(t, database, "posts", "Four voices%"), "{task}", find(t, database, "tasks", "Four voices: The ferry%"))
-	// Tabs have their cookies in common, and this server takes the token of the other, and so its session.
+	// Tabs share cookies, and this server takes the token of the other, and so its session.
 	signIn(t)
 	b := newTab(t)
 	for _, p := range pictures {
@@ -105,7 +105,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// find is the id of the record whose title is like that.
+// find returns the id of the record whose title is like that.
 func find(t *testing.T, database, table, title string) (id string) {
 	t.Helper()
 	pool, err := sql.Open("postgres", database)
@@ -115,7 +115,7 @@ func find(t *testing.T, database, table, title string) (id string) {
 	return id
 }
 
-// fillMonth puts a month into the charts of the overview: more by day than by night, and more from week to week.
+// fillMonth puts a month into the charts of the overview: more by day than by night, and more each week.
 func fillMonth(t *testing.T, database string) {
 	t.Helper()
 	pool, err := sql.Open("postgres", database)
@@ -134,7 +134,7 @@ func fillMonth(t *testing.T, database string) {
 	require.NoError(t, err)
 }
 
-// write keeps a picture with a palette of 112 colours without dithering, which a screen of text needs no more of.
+// write stores a picture with a palette of 112 colours without dithering, which is enough for a screen of text.
 func (p picture) write(t *testing.T, raw []byte) {
 	t.Helper()
 	smaller := exec.Command("pngquant", "--speed", "1", "--strip", "--nofs", "112", "-")

@@ -27,7 +27,7 @@ const (
 	operatorToken = "the-operator-token-of-the-browser-tests"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for an expected state.
 var patience = slack.TestWait
 
 // server is a running `stoa serve`, whose database tests may look into and change.
@@ -39,7 +39,7 @@ type server struct {
 	data    string
 }
 
-// errorLog passes on what a server logs as an error.
+// errorLog passes on the errors that a server logs.
 type errorLog struct{}
 
 // Write implements io.Writer; it gets whole lines.
@@ -50,8 +50,7 @@ func (errorLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// start starts a server on a database, with further settings. It has no limits, sends its mails into a folder, and keeps
-// everything else in one, too.
+// start starts a server on a database, with further settings. It has no limits, and keeps everything in a temporary folder.
 func start(database string, settings ...string) (s *server, err error) {
 	s = new(server)
 	if s.data, err = os.MkdirTemp("", "stoa-browse-"); err != nil {
@@ -106,7 +105,7 @@ func stopServer() {
 	}
 }
 
-// mail waits for the newest mail whose link begins with a path and that names a text.
+// mail waits for the newest mail that names a text and whose link begins with a path.
 func (s *server) mail(t *testing.T, path, names string) (found *letter.Letter) {
 	t.Helper()
 	require.Eventually(t, func() bool {

@@ -40,7 +40,7 @@ func TestReader(t *testing.T) {
 	})
 }
 
-// A click copies the sentence that an agent needs; where the browser forbids it, the sentence is selected.
+// A click copies the sentence that an agent needs; if the browser forbids it, the sentence is selected.
 func TestCopyingTheSentence(t *testing.T) {
 	nightly(t)
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestCopyingTheSentence(t *testing.T) {
 	}
 }
 
-// A server without the site has one page, and pages for what fails.
+// A server without the site has one page, and pages for errors.
 func TestClosedSite(t *testing.T) {
 	nightly(t)
 	t.Parallel()

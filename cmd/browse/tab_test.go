@@ -33,18 +33,18 @@ type view struct {
 // Widths in pixels: a phone and a desktop.
 const phone, desktop = 390, 1280
 
-// views are those that every page is looked at in; with -short they are wholeViews.
+// views are the views in which every page is checked; with -short wholeViews replace them.
 var views = []view{
 	{phone, 844, "light"}, {phone, 844, "dark"}, {desktop, 900, "dark"}, {desktop, 900, "light"},
 }
 
-// wholeViews are those in which axe-core judges the page by all its rules; in the others it judges the colours, which are all that the
-// scheme changes.
+// wholeViews are the views in which axe-core checks the page by all its rules; in the others it checks only the colours, since
+// the scheme changes nothing else.
 var wholeViews = []view{views[0], views[2]}
 
 func (v view) String() string { return fmt.Sprintf("%d pixels, %s", v.width, v.scheme) }
 
-// tab is a tab of the browser, which collects what the browser complains about.
+// tab is a tab of the browser, which collects the browser's complaints.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -53,7 +53,7 @@ type tab struct {
 	complaints []string
 }
 
-// newTab opens a tab. Tabs have cookies in common unless another context is asked for.
+// newTab opens a tab. Tabs share cookies unless another context is asked for.
 func newTab(t *testing.T, options ...chromedp.ContextOption) *tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(browser, options...)
@@ -75,7 +75,7 @@ func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromed
 	})
 }
 
-// listen notes what a page must not cause: errors, violations of its policy, dialogs.
+// listen records events that a page must not cause: errors, violations of its policy, dialogs.
 func (b *tab) listen(event any) {
 	var complaint string
 	switch e := event.(type) {
@@ -117,7 +117,7 @@ func (b *tab) listen(event any) {
 	}
 }
 
-// takeComplaints returns what the browser complained about since it was asked before.
+// takeComplaints returns the browser's complaints since its last call.
 func (b *tab) takeComplaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,7 +139,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	require.NoError(b.t, chromedp.Do(ctx, steps...))
 }
 
-// evaluate runs a script and returns its result; where it is a promise, what it promises.
+// evaluate runs a script and returns its result; it waits for the value of a promise.
 func evaluate[T any](b *tab, script string) T {
 	b.t.Helper()
 	ctx, cancel := b.within()
@@ -179,7 +179,7 @@ func (b *tab) look(v view) {
 	)
 }
 
-// setScripts switches the scripts of pages on or off. What the tests evaluate runs in any case.
+// setScripts switches the scripts of pages on or off. Scripts of the tests always run.
 func (b *tab) setScripts(on bool) {
 	b.t.Helper()
 	b.do(call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on}))
@@ -191,7 +191,7 @@ func (b *tab) press(key string) {
 	b.do(chromedp.KeyEvent(key))
 }
 
-// fill types into the field with a label, after what it holds is deleted.
+// fill replaces the content of the field with a label by typing.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.do(chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))

@@ -15,9 +15,9 @@ import (
 	"stoa/rest/client"
 )
 
-// The agents of these tests compare what a running server answers with what it must. They are rest/client without its repeats: every
-// request is made once, and every status is looked at. Every method waits for its answer and returns an error that compares the answer
-// with the expected one. An agent must be used by one goroutine at a time.
+// The agents of these tests compare the answers of a running server with the expected ones. They are rest/client without its
+// repeats: every request is made once, and every status is checked. Every method waits for its answer and returns an error that
+// compares it with the expected answer. An agent must be used by one goroutine at a time.
 
 // testAgent is a registered agent with its private key.
 type testAgent struct {

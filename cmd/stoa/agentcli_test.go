@@ -26,7 +26,7 @@ func (s *testServer) commandLine(name string) commandLine {
 	return commandLine{t: s.t, url: s.url, key: filepath.Join(s.t.TempDir(), name+".key")}
 }
 
-// try runs a command and returns its exit code and what it printed.
+// try runs a command and returns its exit code and its output.
 func (c commandLine) try(args ...string) (code int, stdout, stderr string) {
 	args = append([]string{"agent", "--url", c.url, "--key", c.key}, args...)
 	if c.program {
@@ -54,7 +54,7 @@ func (c commandLine) list(args ...string) (records []map[string]any) {
 	return records
 }
 
-// From nothing to a paid order by commands alone. Offers and actions that name what they expect are made twice, and act once.
+// From nothing to a paid order by commands alone. Offers and actions that name the expected state are made twice, and act once.
 func TestAgentsTradeByCommands(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
@@ -134,7 +134,7 @@ func TestAgentsTradeByCommands(t *testing.T) {
 // idOf is the id of the other agent, by which a friend can be named as well as by its handle.
 func idOf(other commandLine) string { return other.run("me")["id"].(string) }
 
-// A server that says of itself what is so passes; one whose skill was changed on the way does not.
+// A server whose descriptions of itself are true passes; a server whose skill was changed on the way does not.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

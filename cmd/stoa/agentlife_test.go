@@ -16,7 +16,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// shown runs a command for people that must succeed, and returns what it printed.
+// shown runs a command for people, which must succeed, and returns its output.
 func (c commandLine) shown(args ...string) string {
 	c.t.Helper()
 	code, stdout, stderr := c.try(args...)
@@ -32,8 +32,8 @@ func picture(t *testing.T, name string, width int) (path string, content []byte)
 	return path, content
 }
 
-// Two agents do by commands alone whatever a trade needs: a profile with pictures, works, services, files both ways, and a ledger that
-// says for what. Texts of agents are marked.
+// Two agents do everything that a trade needs by commands alone: a profile with pictures, works, services, files both ways, and
+// a ledger with reasons. Texts of agents are marked.
 func TestALifeByCommands(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
@@ -195,8 +195,8 @@ func tokenOf(t *testing.T, path string) string {
 	return "stoa_" + token
 }
 
-// confirmed runs a command that mails a code to the owner, types the code, and once the command waits confirms as the owner would,
-// after before. It returns what the command printed.
+// confirmed runs a command that mails a code to the owner, and types the code. When the command waits, it calls before and
+// confirms as the owner would. It returns the command's output.
 func (c commandLine) confirmed(w *graphtest.World, folder string, before func(), args ...string) string {
 	c.t.Helper()
 	cmd := programCommand(c.t, append([]string{"agent", "--url", c.url, "--key", c.key}, args...))
@@ -246,7 +246,7 @@ func TestLinkAnOwner(t *testing.T) {
 	require.NotContains(t, ada.shown("doctor"), "stoa agent owner ADDRESS")
 }
 
-// A listener without a hook prints a line for each event, which says who did what for how much; what the agent itself did is left out.
+// A listener without a hook prints a line for each event: who did what, and the amount. It leaves out the agent's own acts.
 func TestListenPrintsLines(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)

@@ -79,7 +79,7 @@ func TestListsCutTexts(t *testing.T) {
 	require.Contains(t, s.commandLine("none").shown("board", "show", task), "the one who does it gets 12.00; the customer pays 13.20")
 }
 
-// An own picture says that others get another file; what others see of it does not.
+// The output about an agent's own picture warns that others get another file; the output about others' pictures does not.
 func TestOwnPicturesSayThatOthersGetCopies(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -119,7 +119,7 @@ func TestReportsHaveAnswers(t *testing.T) {
 	require.Regexp(t, `agent `+idOf(otto)+` .*\n    Ask nobody for keys.\n`, otto.shown("notices"))
 }
 
-// The help of a command and its complaints say what it takes.
+// The help and the errors of a command name its arguments.
 func TestCommandsSayWhatTheyTake(t *testing.T) {
 	t.Parallel()
 	usage := helpOf(t, "agent", "offer")
@@ -146,7 +146,7 @@ func TestCommandsSayWhatTheyTake(t *testing.T) {
 	require.Contains(t, helpOf(t, "agent"), "agent waiting")
 }
 
-// An offer without a title says what this direction allows.
+// An offer without a title gets an error with the arguments that this direction allows.
 func TestAnOfferWithoutATitle(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)

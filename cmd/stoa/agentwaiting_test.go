@@ -21,7 +21,7 @@ func (c commandLine) waits() map[string]string {
 	return commands
 }
 
-// then follows a command that the program has printed.
+// then runs a command that the program has printed.
 func (c commandLine) then(command string, more ...string) {
 	c.t.Helper()
 	words := strings.Fields(strings.TrimSuffix(command, " STARS"))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// token is that of the key file.
+// token returns the token of the key file.
 func (c commandLine) token() string {
 	c.t.Helper()
 	raw, err := os.ReadFile(c.key)

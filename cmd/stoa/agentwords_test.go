@@ -86,7 +86,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	require.Contains(t, ada.shown("ratings", "@ben_shows"), "No ratings of @ben_shows yet.")
 	require.Contains(t, ben.shown("ratings", "@me"), "No ratings of @ben_shows yet.")
 
-	// A refusal says what is wrong once, in words and options.
+	// A refusal names the fault once, in words and options.
 	nothing := "0192f0c1-3333-4000-8000-000000000009"
 	refusal := ada.refused("report", "post", nothing, "Spam.")
 	require.Regexp(t, `^stoa: the id is nothing that you can see \(not_found, 404\); request \S+\n$`, refusal)
@@ -103,8 +103,8 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	require.Contains(t, stderr, "name a server with --url")
 }
 
-// An order says what came from where, what may be shown and rated, and what this side gets; the board names responses, totals and
-// orders; deadlines may count from now.
+// An order shows its origin, what may be shown and rated, and this side's amount; the board names responses, totals and orders;
+// deadlines may count from now.
 func TestOrdersSayWhatIsNext(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -184,7 +184,7 @@ func TestALostOfferFromNowIsOne(t *testing.T) {
 	first, second := ada.run(terms...)["id"], ada.run(named...)["id"]
 	require.NotEqual(t, first, second)
 
-	// A program that is killed before it has the answer leaves the request where those wait that were not answered.
+	// A program that is killed before it has the answer leaves the request among the unanswered ones.
 	done, err := filepath.Glob(filepath.Join(ada.key+".outbox", "done", "*"))
 	require.NoError(t, err)
 	for _, file := range done {

@@ -42,7 +42,7 @@ var levels = []level{
 	{packages: []string{"cmd"}, together: true},
 }
 
-// forbidden says what a folder must not import, whatever the levels allow.
+// forbidden lists imports that a folder must not have, whatever the levels allow.
 var forbidden = []struct{ folder, imported, reason string }{
 	{"rest", "ent", "rest knows the domains' cards, not the tables"},
 	{"rest", "jobs", "transports do not know jobs"},

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A backup that is restored into an empty data folder makes a server like the one that it is of.
+// A backup that is restored into an empty data folder makes a server like the original one.
 func TestBackupRestoresServer(t *testing.T) {
 	nightly(t)
 	t.Parallel()

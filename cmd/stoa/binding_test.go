@@ -20,14 +20,14 @@ import (
 	"stoa/rest/resttest"
 )
 
-// A server that shows one's own words as a friend's, renames a message, or announces one again is found out: what it invents is
-// refused, and the hook runs once for each message that was sent, also if the listener was started anew in between.
+// A server is detected if it shows one's own words as a friend's, renames a message, or announces one again: forged messages are
+// refused, and the hook runs once for each sent message, also if the listener was restarted in between.
 func TestHooksRunOnceForEachMessage(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
 	ada.run("send", ben.handle, "own words")
 	done := filepath.Join(t.TempDir(), "done")
-	// listens runs a listener until the hook got a text and that is remembered, and returns what it reported.
+	// listens runs a listener until the hook got a text and that is recorded, and returns the listener's report.
 	listens := func(until string) string {
 		cmd := programCommand(t, []string{"listen", "--key", ada.key, "--poll", "--exec", "cat >> " + done + "; echo >> " + done})
 		log := newLogBuffer()
@@ -105,7 +105,7 @@ func random() []byte {
 	return id[:]
 }
 
-// eventsOf are the events in the answer to a poll.
+// eventsOf returns the events in the answer to a poll.
 func eventsOf(r *http.Request, answer []byte) []map[string]any {
 	var polled struct {
 		Events []map[string]any `json:"events"`

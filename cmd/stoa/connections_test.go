@@ -12,7 +12,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// Both listeners answer a request at once where they do not read its body, and limit the connections of an address.
+// Both listeners answer at once a request whose body they do not read, and limit the connections of an address.
 func TestUnsentBodiesAndConnectionLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 8

@@ -49,7 +49,7 @@ func (o *operatorConsole) run(args ...string) (code int, stdout, stderr string) 
 	return runInProcess(slices.Concat([]string{"operator"}, o.flags, args)...)
 }
 
-// text requires that a command succeeds, and returns what it prints.
+// text requires that a command succeeds, and returns its output.
 func (o *operatorConsole) text(args ...string) string {
 	o.t.Helper()
 	code, stdout, stderr := o.run(args...)
@@ -69,13 +69,13 @@ func runJSON[Value any](o *operatorConsole, args ...string) Value {
 
 type row map[string]any
 
-// auditLog returns what this operator did, newest first.
+// auditLog returns the entries of this operator, newest first.
 func (o *operatorConsole) auditLog(args ...string) []row {
 	o.t.Helper()
 	return runJSON[[]row](o, append([]string{"audit", "--all", "--by=" + o.t.Name()}, args...)...)
 }
 
-// What an operator does is in the audit log afterwards, without secrets.
+// Each act of an operator is in the audit log afterwards, without secrets.
 func TestConsole(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t, ownServer(t))

@@ -111,7 +111,7 @@ func (p *pair) nextOperation() operation {
 	}}
 }
 
-// What was confirmed before a crash is there after it, exactly once; what was not confirmed can be repeated.
+// Confirmed operations are there after a crash, exactly once; unconfirmed ones can be repeated.
 func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	first := startServer(t, append(noLimits, "STOA_DATA_DIR="+filepath.Join(t.TempDir(), "data"))...)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Both drivers find all hosts of a URL; what has one host stays unchanged.
+// Both drivers find all hosts of a URL; a URL with one host stays unchanged.
 func TestSeveralHosts(t *testing.T) {
 	t.Parallel()
 	for address, hosts := range map[string][]string{

@@ -14,8 +14,8 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// changing is a proxy that changes what a server says of itself: its skill names a request that is not there, and its robots.txt
-// is lost.
+// changing is a proxy that makes a server's descriptions false: its skill names a request that does not exist, and its
+// robots.txt is lost.
 func changing(t *testing.T, origin string) string {
 	t.Helper()
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,7 +53,7 @@ func changing(t *testing.T, origin string) string {
 	return proxy.URL
 }
 
-// The tests' database has all that the server rests on.
+// The tests' database has all features that the server needs.
 func TestDoctorOfADatabase(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
@@ -67,8 +67,7 @@ func TestDoctorOfADatabase(t *testing.T) {
 	require.Contains(t, stderr, "does not exist")
 }
 
-// A role without rights fails. A pooler in transaction mode has no sessions; with a direct URL for what needs one, everything is
-// there.
+// A role without rights fails. A pooler in transaction mode has no sessions; with a direct URL for sessions, every check passes.
 func TestDoctorOfAPooler(t *testing.T) {
 	nightly(t)
 	t.Parallel()

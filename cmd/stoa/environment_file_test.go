@@ -62,7 +62,7 @@ func TestTheEnvironmentsSecretWins(t *testing.T) {
 	}
 }
 
-// What root creates by a command of an installed package belongs to the account of the service.
+// Files that root creates by a command of an installed package belong to the account of the service.
 func TestRootActsAsTheOwnerOfTheData(t *testing.T) {
 	nightly(t)
 	t.Parallel()

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The primary ends and its standby takes its place: what a client sees meanwhile is 503, and everything works afterwards, without
-// a restart.
+// The primary ends and its standby replaces it: clients receive 503 meanwhile, and everything works afterwards, without a
+// restart.
 func TestFailover(t *testing.T) {
 	nightly(t)
 	t.Parallel()

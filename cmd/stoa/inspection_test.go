@@ -20,8 +20,8 @@ import (
 	"stoa/jobs/inspection"
 )
 
-// Operators see what confines the inspection of files; the public sees the checks of §4.9 alone. Secrets are no longer in the
-// environment that the kernel shows, which is closed to other processes of the user.
+// Operators see the measures that confine the inspection of files; the public sees only the checks of §4.9. Secrets are no
+// longer in the environment that the kernel shows, which is closed to other processes of the user.
 func TestConfinement(t *testing.T) {
 	t.Parallel()
 	token := uuid.NewString() + uuid.NewString()

@@ -25,8 +25,7 @@ import (
 // loggedHost names the log of every logLayer.
 const loggedHost = "stoa.example"
 
-// logLayer stands before a true server and keeps a key log of the agents that it sees, with the log's key, so that a test may have it
-// lie.
+// logLayer stands before a true server and keeps a key log of its agents, with the log's key, so that a test can make it lie.
 type logLayer struct {
 	url string
 

@@ -30,7 +30,7 @@ type publishedLog struct {
 	} `json:"epochs"`
 }
 
-// publishedLog reads what stoa-keys.json says of the log. On a busy machine the log begins late, and a read may be refused first.
+// publishedLog reads the log's members of stoa-keys.json. While the machine is busy, the log begins late and reads may fail.
 func (s *testServer) publishedLog() publishedLog {
 	s.t.Helper()
 	var published struct {
@@ -57,8 +57,8 @@ func head(t *testing.T, signed []byte, vkey string) tlog.Tree {
 	return tree
 }
 
-// A database that has lost entries which were signed answers 503 until the operator begins a new epoch; a restore begins it by
-// itself, after every epoch that was signed.
+// A database that has lost signed entries answers 503 until the operator begins a new epoch; a restore begins it by itself,
+// after every epoch that was signed.
 func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 	nightly(t)
 	t.Parallel()

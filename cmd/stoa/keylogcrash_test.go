@@ -71,8 +71,8 @@ func (f *fleet) replace(slot int, w *graphtest.World, settings ...string) {
 	f.changed.Broadcast()
 }
 
-// register registers an agent at a server, again if the answer does not come. It returns false if the agent was registered but no
-// answer said so.
+// register registers an agent at a server, again if there is no answer. It returns false if the agent was registered but no
+// answer named it.
 func (f *fleet) register(ctx context.Context, slot int) (named bool, err error) {
 	made, err := newAgent(f.server(slot).client(), "Agent", "agent")
 	for err == nil {
@@ -141,7 +141,7 @@ func (f *fleet) watch(ctx context.Context, slot int) error {
 	return nil
 }
 
-// read reads what anyone may read at a server, again while it is busy.
+// read reads a public path of a server, again while the server is busy.
 func (f *fleet) read(slot int, path string) (body []byte) {
 	f.t.Helper()
 	eventually(f.t, func() bool {
@@ -173,9 +173,9 @@ func (f *fleet) whole(head keylog.Checkpoint) (*keylogtest.Log, []keylog.Entry) 
 	return log, all
 }
 
-// A thousand agents, fewer with -short, register at three servers of one database, which are killed in turn and started again; a registration that is not
-// answered is made again. Afterwards each agent has one entry of the log, which is proven; there are no others, no index is missing,
-// and all heads that anyone has seen meanwhile, of any server, are of this one log. No server shows a smaller head after a greater.
+// A thousand agents, fewer with -short, register at three servers of one database, which are killed in turn and restarted;
+// unanswered registrations are repeated. Afterwards each agent has one entry of the log, which is proven, without other entries
+// or missing indexes. All heads that any server has shown are of this one log. No server shows a smaller head after a greater.
 func TestServersThatAreKilledKeepOneLog(t *testing.T) {
 	t.Parallel()
 	agents, kills := 1000, 6

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// liar stands before a true server, passes everything on, and changes the answers as a test says.
+// liar stands before a true server, passes everything on, and changes the answers as a test tells it to.
 type liar struct {
 	url string
 
@@ -26,7 +26,7 @@ type liar struct {
 	posts []string
 }
 
-// liar starts one that is honest at first.
+// liar starts a liar that is honest at first.
 func (s *testServer) liar() *liar {
 	s.t.Helper()
 	target, err := url.Parse(s.url)
@@ -64,7 +64,7 @@ func (s *testServer) liar() *liar {
 	return l
 }
 
-// lie has the answers changed from now on; nil for the truth.
+// lie changes the answers from now on; nil passes them on unchanged.
 func (l *liar) lie(change func(request *http.Request, answer []byte) []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +77,7 @@ func (l *liar) posted() []string {
 	return l.posts
 }
 
-// replacing is a lie that names one thing for another, wherever it stands.
+// replacing returns a lie that replaces one text by another everywhere.
 func replacing(old, lie string) func(*http.Request, []byte) []byte {
 	return func(_ *http.Request, answer []byte) []byte { return bytes.ReplaceAll(answer, []byte(old), []byte(lie)) }
 }

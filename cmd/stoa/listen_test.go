@@ -23,7 +23,7 @@ import (
 // listenEvents is how many messages TestListenerKilledAtRandom sends: more show rarer moments of a kill.
 var listenEvents = flag.Int("listen-events", 100, "messages that are sent to a listener which is killed at random")
 
-// hookScript stands for a hook of every kind: of its runs some fail, some are killed, before and after their work is done.
+// hookScript stands for a hook of every kind: some of its runs fail, some are killed, before and after their work is done.
 const hookScript = `#!/bin/sh
 event=$(cat)
 chance=$(od -An -N1 -tu1 /dev/urandom)
@@ -137,7 +137,7 @@ func TestListenerKilledAtRandom(t *testing.T) {
 	}
 }
 
-// appending is a local address that appends what it is posted to a file, and fails now and then.
+// appending is a local address that appends each posted body to a file, and fails now and then.
 func appending(t *testing.T, path string) string {
 	t.Helper()
 	var mu sync.Mutex
@@ -161,8 +161,8 @@ func appending(t *testing.T, path string) string {
 	return server.URL
 }
 
-// A listener whose token is replaced by another program with the same key file goes on with the new one, over a socket and by polls;
-// one whose token has ended permanently says so.
+// A listener whose token another program replaces in the same key file goes on with the new one, over a socket and by polls; a
+// listener whose token has ended permanently reports that.
 func TestListenersSurviveRotation(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"--poll=false", "--poll"} {

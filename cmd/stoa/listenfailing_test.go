@@ -15,7 +15,7 @@ import (
 	"stoa/rest/client"
 )
 
-// A hook that fails is tried again while later events wait: the listener says so, and doctor does until the hook succeeds.
+// A hook that fails is tried again while later events wait. The listener reports this, and doctor does until the hook succeeds.
 func TestAFailingHookIsShown(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
@@ -60,7 +60,7 @@ func TestAFailingHookIsShown(t *testing.T) {
 	require.NotContains(t, ada.shown("doctor"), "cannot hand over")
 }
 
-// The help of listen says what a hook reads, of every kind that the server sends.
+// The help of listen names the input of a hook, for every kind of event that the server sends.
 func TestListenHelpShowsEveryKind(t *testing.T) {
 	t.Parallel()
 	help := helpOf(t, "listen")

@@ -84,7 +84,7 @@ func TestMailTest(t *testing.T) {
 	}
 }
 
-// A server with mail lets operators switch on what needs it, sends what waits, and shows it to them without the address.
+// A server with mail lets operators switch on features that need it, sends waiting mails, and shows them without the address.
 func TestServerSendsMail(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -15,7 +15,7 @@ import (
 	"stoa/rest/resttest"
 )
 
-// testProgram is the binary under test, with the child's program beside it. The go command links them anew only where a source has
+// testProgram is the binary under test, with the child's program beside it. The go command links them again only if a source has
 // changed.
 const testProgram = "../../bin/test/stoa"
 

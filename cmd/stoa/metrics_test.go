@@ -47,7 +47,7 @@ var (
 	suffixes = regexp.MustCompile(`_(?:bucket|sum|count)$`)
 )
 
-// metricsIn returns the metrics that an expression of Prometheus names.
+// metricsIn returns the metrics in an expression of Prometheus.
 func metricsIn(expression string) []string {
 	return named.FindAllString(quoted.ReplaceAllString(expression, ""), -1)
 }
@@ -75,7 +75,7 @@ type alertRules struct {
 func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 	t.Parallel()
 	database := graphtest.NewDatabase(t)
-	// Metrics of a replica are there where one is named; that this is none does not matter.
+	// Metrics of a replica exist if a replica is set; here it is the database itself, which does not matter.
 	s := startServer(t, "STOA_DATABASE_URL="+database, "STOA_DATABASE_REPLICA_URL="+database)
 	eventually(t, func() bool { return s.metricTypes()["stoa_ledger_reconciled_timestamp_seconds"] != "" }, "the ledger was not reconciled")
 	types := s.metricTypes()

@@ -89,7 +89,7 @@ var (
 	inline     = regexp.MustCompile(`<style|\son[a-z]+="|\sstyle="|<script>|javascript:`)
 )
 
-// Every page that the index leads to loads nothing from elsewhere and keeps to its Content-Security-Policy.
+// Every page that the index links to loads nothing from elsewhere and keeps to its Content-Security-Policy.
 func TestOperatorPages(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)

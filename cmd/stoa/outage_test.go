@@ -21,7 +21,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// requireUnavailable checks what a server without its database answers.
+// requireUnavailable checks the answers of a server without its database.
 func requireUnavailable(t *testing.T, s *testServer, who *testAgent) {
 	t.Helper()
 	require.Equal(t, http.StatusOK, s.get("/healthz").status)

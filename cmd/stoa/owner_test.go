@@ -40,7 +40,7 @@ func TestOwnerDemo(t *testing.T) {
 	}
 }
 
-// A server that is killed between any two steps of a registration through the gate: it goes on where it was, with one mail, one
+// A server that is killed between any two steps of a registration through the gate goes on from there, with one mail, one
 // passport and one grant.
 func TestKilledBetweenTheStepsOfTheGate(t *testing.T) {
 	nightly(t)

@@ -20,7 +20,7 @@ import (
 	"stoa/cmd/child"
 )
 
-// pgbouncer returns the pooler's program: that of the PATH, or else Debian's, which is not on every PATH. Without one it skips the
+// pgbouncer returns the pooler's program from the PATH, or else Debian's, which is not on every PATH. Without one it skips the
 // test; make test installs it.
 func pgbouncer(t testing.TB) string {
 	t.Helper()
@@ -34,7 +34,7 @@ func pgbouncer(t testing.TB) string {
 	return installed
 }
 
-// startPooler starts a PgBouncer in front of a database and returns the URL through it and what it logs.
+// startPooler starts a PgBouncer in front of a database and returns the URL through it and its log.
 func startPooler(t testing.TB, p *replicated, settings ...string) (url string, log *logBuffer) {
 	t.Helper()
 	program := pgbouncer(t)

@@ -72,8 +72,8 @@ func (s *placeServer) text(path string) string {
 
 var imageSource = regexp.MustCompile(`src="(/thumbnails/[^"]+)"`)
 
-// An empty database is filled with a place that people can look at, once; what it holds is taken away again, and nothing of it is
-// seen any more. An agent that came by meanwhile keeps what it has.
+// An empty database is filled with a sample that people can look at, once. The sample is removed again, and nothing of it is
+// seen any more. An agent that came meanwhile keeps its own records.
 func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 	nightly(t)
 	t.Parallel()
@@ -214,7 +214,7 @@ func (s *placeServer) orderFrom(customer *testAgent, contractor, token string) s
 	return made.Order.ID
 }
 
-// A place is for a machine of one's own: neither the welcome nor the command offers it where others may look on.
+// A sample is for a machine of one's own: neither the welcome nor the command offers it if others can reach the server.
 func TestAPlaceIsForThisMachine(t *testing.T) {
 	t.Parallel()
 	for _, setting := range []string{"STOA_LISTEN=0.0.0.0:0", "STOA_BASE_URL=https://stoa.example"} {
@@ -233,7 +233,7 @@ func TestAPlaceIsForThisMachine(t *testing.T) {
 	}
 }
 
-// A second place has other handles, since a handle is never given again, and its texts name them.
+// A second sample has other handles, since a handle is never given again, and its texts name them.
 func TestASecondPlaceHasOtherHandles(t *testing.T) {
 	nightly(t)
 	t.Parallel()
@@ -249,8 +249,8 @@ func TestASecondPlaceHasOtherHandles(t *testing.T) {
 	s.balanced()
 }
 
-// A place of fewer than five agents has neighbours only. It is taken away whole, and where registration is closed a seed says so, and
-// leaves no invitation.
+// A sample of fewer than five agents has neighbours only. It is removed whole. If registration is closed, a seed reports that
+// and leaves no invitation.
 func TestASmallPlace(t *testing.T) {
 	t.Parallel()
 	s := newPlaceServer(t)

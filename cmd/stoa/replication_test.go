@@ -25,7 +25,7 @@ import (
 type replicated struct {
 	t                testing.TB
 	folder, programs string
-	// address is where it listens, url that of the role and database stoa.
+	// address is the address of its listener, url the URL of the role and database stoa.
 	address, url string
 	credential   *syscall.Credential
 	process      *child.Process

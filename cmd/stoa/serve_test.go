@@ -114,7 +114,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// What one process does shows on the event sockets of another.
+// The acts on one process show on the event sockets of another.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	settings := append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t)}, noLimits...)

@@ -106,7 +106,7 @@ func TestEverySettingHasAVariable(t *testing.T) {
 	}
 }
 
-// The defaults of the limits are those of their table, and docs/running.md lists every setting with its default.
+// The defaults of the limits are the values of their table, and docs/running.md lists every setting with its default.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	var all commands
@@ -119,7 +119,7 @@ func TestDefaults(t *testing.T) {
 
 	manual, err := os.ReadFile("../../docs/running.md")
 	require.NoError(t, err)
-	// What a setting without a default does, in words.
+	// The documented defaults of settings that have none, in words.
 	words := map[string]string{
 		"base-url": "`http://` and the listen address", "operator-token": "made at the first start",
 		"secret-key-file": "made at the first start",

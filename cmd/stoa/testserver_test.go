@@ -36,8 +36,8 @@ type testServer struct {
 	exited        chan struct{}
 }
 
-// launchServer starts a server on free ports, in its own data folder unless one is set, and waits until it listens. At the end of
-// the test it is killed, or shut down where it has a private database to stop.
+// launchServer starts a server on free ports, in its own data folder unless one is set, and waits until it listens. At the end
+// of the test the server is killed, or shut down if it has a private database to stop.
 func launchServer(t testing.TB, settings ...string) *testServer {
 	t.Helper()
 	s := &testServer{t: t, data: t.TempDir(), log: newLogBuffer(), exited: make(chan struct{})}
@@ -51,7 +51,7 @@ func launchServer(t testing.TB, settings ...string) *testServer {
 		}
 		if strings.HasPrefix(setting, "STOA_DATABASE_URL=") {
 			end = syscall.SIGKILL
-			all = append([]string{"STOA_SECRET_KEY_FILE=" + sharedKey}, all...) // what the test sets counts
+			all = append([]string{"STOA_SECRET_KEY_FILE=" + sharedKey}, all...) // the test's own settings count
 		}
 	}
 	s.cmd = programCommand(t, []string{"serve"}, all...)
@@ -168,7 +168,7 @@ func register(t testing.TB, s *testServer) *testAgent {
 type httpAnswer struct {
 	status int
 	header http.Header
-	// closing says that the server closes the connection.
+	// closing is true if the server closes the connection.
 	closing bool
 	raw     []byte
 }
@@ -190,7 +190,7 @@ func (s *testServer) get(path string) *httpAnswer {
 	return s.fetch(s.url + path)
 }
 
-// read is get for what shares the few connections of anonymous reads: it asks again while they are too busy to answer.
+// read is get for requests that share the few connections of anonymous reads: it asks again while they are busy.
 func (s *testServer) read(path string) (answer *httpAnswer) {
 	s.t.Helper()
 	eventually(s.t, func() bool {
@@ -222,7 +222,7 @@ func readAnswer(t testing.TB, response *http.Response) *httpAnswer {
 	return &httpAnswer{response.StatusCode, response.Header, response.Close, raw}
 }
 
-// isShuttingDown reports whether the server says that it is not ready, or has stopped listening.
+// isShuttingDown reports whether the server is not ready or has stopped listening.
 func (s *testServer) isShuttingDown() bool {
 	response, err := http.Get(s.url + "/readyz")
 	if err != nil {
@@ -242,8 +242,8 @@ func dialOrigin(t testing.TB, origin string) net.Conn {
 	return conn
 }
 
-// exchangeRaw sends a request as it is and reads the answer. It returns nil if the server has closed the connection before: what a client
-// sends then may take the answer away from it.
+// exchangeRaw sends a request as it is and reads the answer. It returns nil if the server closed the connection before: data
+// that a client sends then may remove the answer.
 func exchangeRaw(t testing.TB, conn net.Conn, request string) *httpAnswer {
 	t.Helper()
 	_, _ = io.WriteString(conn, request) // the server may have closed the connection

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What happens between a task and its delivery, by commands alone: responses are changed and taken back, one's own are listed, drafts
-// go to and fro, and strangers are reported and blocked.
+// The steps between a task and its delivery, by commands alone: responses are changed and withdrawn, one's own are listed,
+// drafts go to and fro, and strangers are reported and blocked.
 func TestLivingTogetherByCommands(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)

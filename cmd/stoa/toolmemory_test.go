@@ -14,7 +14,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// Many large answers at once do not grow the process by more than 100 MiB, be their texts seen or not.
+// Many large answers at once do not grow the process by more than 100 MiB, whether their texts are seen or not.
 func TestToolsNeedLittleMemory(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -25,7 +25,7 @@ type collectorServer struct {
 	mu    sync.Mutex
 	spans []*spans.Span
 	raw   bytes.Buffer
-	// attributes are those of the resource that sent the spans.
+	// attributes are the attributes of the resource that sent the spans.
 	attributes map[string]string
 }
 
@@ -72,8 +72,8 @@ func (r *collectorServer) find(name string, parent *spans.Span) *spans.Span {
 	return nil
 }
 
-// One upload is one trace: the request, the method, its statements, and the job that it asked for. The shutdown sends the spans
-// that were not sent yet.
+// One upload is one trace: the request, the method, its statements, and the job that it asked for. The shutdown sends the
+// remaining spans.
 func TestUploadIsOneTrace(t *testing.T) {
 	t.Parallel()
 	collected, endpoint := newCollectorServer(t)

@@ -17,7 +17,7 @@ import (
 	"stoa/rest/client"
 )
 
-// trader is an agent of some kind. It does what it does twice where its kind promises that this is once.
+// trader is an agent of some kind. It acts twice if its kind promises that a repeat has no effect.
 type trader interface {
 	// register makes the agent and returns its id.
 	register(handle string) (id string)
@@ -188,7 +188,7 @@ func newSkillTrader(s *testServer) skillTrader {
 		s.t.TempDir()}
 }
 
-// sh runs a script after the functions of the page, and returns what it prints.
+// sh runs a script after the functions of the page, and returns its output.
 func (k skillTrader) sh(script string) string {
 	k.t.Helper()
 	cmd := exec.CommandContext(k.t.Context(), "sh", "-c", k.skill+script)

@@ -31,7 +31,7 @@ func befriended(t *testing.T) (l *liar, ada, ben commandLine) {
 // handles counts the handles of named.
 var handles atomic.Int64
 
-// named is commandLine for an agent of a handle that no other agent has: it begins like that.
+// named is commandLine for an agent with a unique handle that begins like that.
 func (s *testServer) named(begin string) commandLine {
 	c := s.commandLine(begin)
 	c.handle = fmt.Sprintf("%s_%d", begin, handles.Add(1))
@@ -46,7 +46,7 @@ func fresh(t testing.TB) string {
 	return keys.Public()
 }
 
-// Once an agent is known, another key under its name stops what would be sealed, opened, offered or asked, before anything is posted.
+// If a known agent's name gets another key, nothing is sealed, opened, offered, asked or posted any more.
 func TestAChangedKeyStopsEverything(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
@@ -76,13 +76,13 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 	}
 	require.Empty(t, l.posted())
 
-	// Another agent under a known handle is no better.
+	// Another agent under a known handle is refused as well.
 	l.lie(replacing(id, uuid.NewString()))
 	code, _, stderr := ada.try("send", ben.handle, "hello again")
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stderr, "stoa agent unpin @"+ben.handle)
 
-	// What the owner of the key file forgets by hand is pinned anew.
+	// A key that the owner of the key file forgets by hand is pinned anew.
 	l.lie(nil)
 	require.Equal(t, pins[0]["fingerprint"], ada.run("unpin", "@"+ben.handle)["fingerprint"])
 	require.Empty(t, ada.list("pins"))
@@ -93,7 +93,7 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 	require.Len(t, ada.list("pins"), 1)
 }
 
-// A message that is not what the server says of it is not opened: one's own as the other's, one under another id, one of another
+// A message that does not match its record is not opened: one's own as the other's, one under another id, one of another
 // conversation, one to another agent.
 func TestMessagesMatchTheirRecords(t *testing.T) {
 	t.Parallel()

@@ -73,8 +73,8 @@ func TestAWitnessThatIsAway(t *testing.T) {
 		"a witness that is away is no failure of a job")
 }
 
-// A database that an older backup has replaced is noticed by the head that a witness has signed, though nothing on the machine knows of it:
-// nothing is signed until the operator begins a new epoch, which says what was lost.
+// If an older backup replaces the database, the server notices by the head that a witness has signed, though nothing on the
+// machine knows of it. It signs nothing until the operator begins a new epoch, which names the lost entries.
 func TestAWitnessShowsThatEntriesWereLost(t *testing.T) {
 	nightly(t)
 	t.Parallel()
@@ -137,7 +137,7 @@ func TestAWitnessShowsThatEntriesWereLost(t *testing.T) {
 	}
 }
 
-// loseEntries takes the last entries from the log, as a restore of an older backup does that is not stoa backup restore.
+// loseEntries removes the last entries from the log, as a restore of an older backup without stoa backup restore does.
 func loseEntries(t testing.TB, w *graphtest.World, entries int64) {
 	t.Helper()
 	w.Exec("ALTER TABLE log_leaves DISABLE TRIGGER log_leaves_append_only")
@@ -160,7 +160,7 @@ func loseEntries(t testing.TB, w *graphtest.World, entries int64) {
 	w.Exec("UPDATE log_head SET size = $1, root = $2", head.Size, head.Root[:])
 }
 
-// operatingCommand is the command of docs/operating.md that begins with that, with other values for flags.
+// operatingCommand returns the command of docs/operating.md that begins like that, with other values for flags.
 func operatingCommand(t testing.TB, begin string, flags map[string]string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/operating.md")

@@ -19,7 +19,7 @@ const (
 	two = "attachments/cd/two.original"
 )
 
-// pooled is where the pool keeps a content.
+// pooled returns the path of a content in the pool.
 func (a *testStore) pooled(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return filepath.Join(a.Folder, "pool", hex.EncodeToString(sum[:]))
@@ -46,7 +46,7 @@ func (a *testStore) inPool() int {
 	return len(entries)
 }
 
-// Backups share each content, also that of two files, until the last backup that needs it is deleted.
+// Backups share each content, even if two files have it, until the last backup that needs it is deleted.
 func TestBackupsShareFiles(t *testing.T) {
 	t.Parallel()
 	a := newSmallStore(t)
@@ -82,7 +82,7 @@ func TestBackupsShareFiles(t *testing.T) {
 	require.FileExists(t, a.pooled("other"), "it is copied again")
 }
 
-// A backup copies what it finds damaged in the pool from the file store again, which heals the earlier ones too.
+// A backup copies a damaged file of the pool from the file store again, which repairs earlier backups too.
 func TestDamageIsRepaired(t *testing.T) {
 	t.Parallel()
 	a := newSmallStore(t)

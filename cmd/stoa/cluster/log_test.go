@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A full log takes the place of the one before it.
+// A full log replaces the one before it.
 func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
 	c := &Cluster{data: t.TempDir()}
@@ -38,7 +38,7 @@ func TestLogIsBounded(t *testing.T) {
 	require.Error(t, err)
 }
 
-// What the database says about a failed start is in the error.
+// The error of a failed start contains the messages of the database.
 func TestStartFails(t *testing.T) {
 	t.Parallel()
 	cfg := config(initialised(t, filepath.Join(t.TempDir(), "data")))

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withoutPassword is a URL as one would have it who reached the socket and nothing else.
+// withoutPassword returns the URL that somebody would have who only reached the socket.
 func withoutPassword(t *testing.T, address string) string {
 	t.Helper()
 	parsed, err := url.Parse(address)
@@ -32,7 +32,7 @@ func downgrade(t *testing.T, c *Cluster) {
 	require.NoError(t, os.Remove(c.passwordPath()))
 }
 
-// requireSecured wants a cluster that the URL opens, to every driver, and that nothing else does.
+// requireSecured requires that the URL opens the cluster with every driver, and that nothing else does.
 func requireSecured(t *testing.T, c *Cluster) {
 	t.Helper()
 	db := connect(t, c.URL())

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Clusters that start together use one database, which the first of them runs. It ends with that one.
+// Clusters that start together use one database, which the first of them runs and which ends with the first.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -68,8 +68,7 @@ func TestLocked(t *testing.T) {
 	require.ErrorContains(t, c.startOrShare(t.Context(), pollInterval), c.folder+" is locked by another process")
 }
 
-// A stop without time left ends the database the hard way and says so; nothing
-// is lost but open transactions.
+// A stop without time left ends the database immediately and reports that; only open transactions are lost.
 func TestStopOutOfTime(t *testing.T) {
 	t.Parallel()
 	cfg := config(initialised(t, filepath.Join(t.TempDir(), "data")))

@@ -50,7 +50,7 @@ func TestPostgreSQLPasses(t *testing.T) {
 	require.Equal(t, before, count(t, pool, relations))
 }
 
-// lacks are servers that lack one feature each: what they make of a statement. Some refuse it, some take it and do nothing.
+// lacks are servers that lack one feature each, by the changes that they make to a statement. Some refuse it, some ignore it.
 var lacks = map[string]struct{ pattern, replacement string }{
 	"version":                        {`current_setting\('server_version_num'\)`, "'140012'"},
 	"encoding":                       {`current_setting\('server_encoding'\)`, "'SQL_ASCII'"},

@@ -41,7 +41,7 @@ func lesser(t *testing.T, address, pattern, replacement string) string {
 	return to.String()
 }
 
-// relay passes on what client and server say, with the text of each simple query changed.
+// relay passes on the messages of client and server, with the text of each simple query changed.
 func relay(client net.Conn, socket string, change func(string) string) {
 	defer client.Close()
 	server, err := new(net.Dialer).Dial("unix", socket)
