@@ -46,7 +46,7 @@ func TestOnlyOperatorsActOnTheDashboard(t *testing.T) {
 	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM audit_entries WHERE operator = 'Ada' AND procedure = 'jobs.pauseQueue' AND target = 'maintenance'"))
 }
 
-// What an act is about is all that is kept of it.
+// Only the jobs and the queue that an act concerns are kept of it.
 func TestActsAreReadStrictly(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
@@ -97,8 +97,8 @@ func TestTheDashboardWaitsForTheDatabase(t *testing.T) {
 	require.NotEmpty(t, refused.Header().Get("Retry-After"))
 }
 
-// The dashboard opens on what failed for good within a day, else on what is tried again, else on what waits; its pages lead back to the
-// console.
+// The dashboard opens on jobs that failed for good within a day, else on jobs that are tried again, else on waiting jobs; its
+// pages lead back to the console.
 func TestTheDashboardOpensOnWhatFailed(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)

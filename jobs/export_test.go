@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// StartPolling is Start with another interval between polls, and of the periodic jobs only those kinds.
+// StartPolling is Start with another interval between polls; of the periodic jobs it runs only those kinds.
 func StartPolling(ctx context.Context, c Config, poll time.Duration, kinds ...string) (*Jobs, error) {
 	others := func(r row) bool { return !slices.Contains(kinds, r.kind) }
 	return start(ctx, c, poll, slices.DeleteFunc(slices.Clone(table), others))
 }
 
-// Ahead is a clock that says that the database's is that far ahead of the host's.
+// Ahead returns a clock by which the database is that far ahead of the host.
 func Ahead(ahead time.Duration) *Clock {
 	c := new(Clock)
 	c.compared.Store(&comparison{time.Now(), ahead})
 	return c
 }
 
-// Kinds are the kinds of the table.
+// Kinds returns the kinds of the table.
 func Kinds() []string {
 	kinds := make([]string, len(table))
 	for i, row := range table {

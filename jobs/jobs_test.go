@@ -219,7 +219,7 @@ func TestAMutationAsksForAJobInItsTransaction(t *testing.T) {
 	}, slack.TestWait, 10*time.Millisecond)
 }
 
-// What an agent does and what an operator does lead to credits without waiting for a period.
+// Acts of an agent and of an operator lead to credits without waiting for a period.
 func TestRewardsAreGrantedByJobs(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)

@@ -45,7 +45,7 @@ func TestMailIsTriedAgain(t *testing.T) {
 	require.Len(t, box.To("ada@example.org"), 1)
 }
 
-// When an attempt is made again is written in the database's time, whatever the clock of the host says.
+// The time of the next attempt is written in the database's time, whatever the clock of the host shows.
 func TestRetriesGoByTheClockOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)

@@ -45,7 +45,7 @@ func TestBrokenBooksMoveTheAlarm(t *testing.T) {
 	require.Contains(t, text, `stoa_ledger_discrepancies{check="order_reserve"} 0`)
 }
 
-// The age of the outbox follows the database clock; who is not connected counts for one of the two figures only.
+// The age of the outbox follows the database clock; an agent that is not connected counts for one of the two figures only.
 func TestOldEventsMoveTheAge(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)

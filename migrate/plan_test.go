@@ -10,7 +10,7 @@ import (
 	"stoa/migrate"
 )
 
-// A plan names what is missing in the order in which it would come, and what the database has that it would lock.
+// A plan names the missing steps in their order, and the existing tables that they would lock.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	database := open(t)

@@ -37,7 +37,7 @@ func TestChangedFunctionsHaveANumber(t *testing.T) {
 	require.Len(t, names, 1)
 }
 
-// blocking are the statements that keep others from a table for as long as it is large, by what to write instead.
+// blocking maps statements that block a table for as long as it is large to their replacement.
 var blocking = []struct {
 	statement *regexp.Regexp
 	instead   string

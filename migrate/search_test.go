@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a server of the version before asks is answered by the new indexes, and finds what it wrote.
+// The new indexes answer the searches of a server of the version before, and find its new texts.
 func TestSearchesOfTheVersionBefore(t *testing.T) {
 	t.Parallel()
 	database := open(t)

@@ -13,8 +13,8 @@ import (
 )
 
 // BenchmarkPhotograph inspects a JPEG of 12 megapixels, start of the child included, and publishes it. cpu-ms is the processor
-// time of the child; where vipsthumbnail is installed, cpu-ratio and wall-ratio compare with it making a preview of the same
-// size, in turns on the same machine.
+// time of the child. If vipsthumbnail is installed, cpu-ratio and wall-ratio compare with its preview of the same size, in turns
+// on the same machine.
 func BenchmarkPhotograph(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "photograph.jpg")
 	file, err := os.Create(path)

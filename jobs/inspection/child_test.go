@@ -184,7 +184,7 @@ func TestNothingIsBelieved(t *testing.T) {
 	require.False(t, readReport([]byte(accepted+preview+copied), Order).Accepted, "files of orders have no copy")
 }
 
-// TestUnable: what is not the file's fault is an error.
+// TestUnable: a failure that is not the file's fault is an error.
 func TestUnable(t *testing.T) {
 	t.Parallel()
 	good, closed := file(t, jpegOf(t, plain(8, 8, red))), file(t, nil)

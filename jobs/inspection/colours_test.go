@@ -36,8 +36,8 @@ func profileOf(names []string, tags map[string][]byte) []byte {
 	return profile
 }
 
-// tabled is an ICC profile with nothing but one table from RGB to XYZ, of the rendering intent that a tag stands for, in which
-// red and blue are exchanged.
+// tabled is an ICC profile with only one table from RGB to XYZ, of the rendering intent of a tag, in which red and blue are
+// exchanged.
 func tabled(tag string) []byte {
 	word := func(b []byte, v float64) []byte { return binary.BigEndian.AppendUint16(b, uint16(math.Round(v))) }
 	table := append([]byte("mft2\x00\x00\x00\x00"), 3, 3, 2, 0)
@@ -106,7 +106,7 @@ func words(values ...uint32) (b []byte) {
 	return b
 }
 
-// TestGamma: the gamma and primaries of a PNG count where it has no profile and does not say that it is sRGB.
+// TestGamma: the gamma and primaries of a PNG count if it has no profile and is not marked as sRGB.
 func TestGamma(t *testing.T) {
 	t.Parallel()
 	var packed bytes.Buffer
@@ -178,7 +178,7 @@ func checkers(side, pixel int, colours ...color.Color) image.Image {
 }
 
 // TestGraphics: previews of pixel art keep the colour of every pixel, whether it is small, has few colours or large flat areas;
-// those of photographs give up three quarters of their colour samples, and none takes more than its room.
+// previews of photographs give up three quarters of their colour samples, and none takes more than its room.
 func TestGraphics(t *testing.T) {
 	t.Parallel()
 	vivid := []color.Color{red, blue, green, color.RGBA{255, 0, 255, 255}, color.RGBA{0, 255, 255, 255}}

@@ -25,7 +25,7 @@ const (
 	serverFolder = "STOA_DOORS_FOLDER"
 	without      = "WITHOUT"
 	everything   = "everything"
-	// landlock61 leaves the child only what Landlock can do in Linux 6.1.
+	// landlock61 leaves the child only the Landlock of Linux 6.1.
 	landlock61 = "landlock since 6.1"
 )
 
@@ -161,9 +161,9 @@ func breakOutOf(t *testing.T, uid int, measure string) outcome {
 	return found
 }
 
-// TestDoors runs hostile code in a child of a server of root and of a plain user: nothing is in its reach on Linux 6.1 and later, also
-// without the measures that only add depth. Without Landlock or the filter of calls what the account may use is
-// open, and without any measure nearly everything is.
+// TestDoors runs hostile code in a child of a server of root and of a plain user: nothing is in its reach on Linux 6.1 and
+// later, also without the measures that only add depth. Without Landlock or the filter of calls the code reaches what its
+// account may use, and without any measure nearly everything.
 func TestDoors(t *testing.T) {
 	t.Parallel()
 	users := []int{os.Getuid()}
@@ -203,7 +203,7 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// requireMeasure wants a measure to hold that was not left out, unless this kernel or user cannot have it.
+// requireMeasure requires a measure that was not left out to hold, unless this kernel or user cannot have it.
 func requireMeasure(t *testing.T, uid int, left string, m Measure) {
 	t.Helper()
 	if m.Holds {

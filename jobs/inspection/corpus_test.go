@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sample is one file of a corpus and what each group of purposes should answer: accept, reject or arguable.
+// sample is one file of a corpus with the expected answer of each group of purposes: accept, reject or arguable.
 type sample struct {
 	path, kind, why string
 	expect          map[Purpose]string

@@ -12,7 +12,7 @@ import (
 	"stoa/jobs/inspection/inspectiontest"
 )
 
-// A file that needs more than 5 s of processor time is refused as what it is, soon.
+// A file that needs more than 5 s of processor time is refused for that reason, soon.
 func TestCostlyFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "strokes.pdf")

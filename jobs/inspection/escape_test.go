@@ -16,13 +16,13 @@ import (
 
 // targets are the things that hostile code tries to reach. It gets them as the file to inspect.
 type targets struct {
-	// Parent is the server's process, Secret where its memory holds Token.
+	// Parent is the server's process, Secret the address of Token in its memory.
 	Parent int     `json:"parent"`
 	Secret uintptr `json:"secret"`
 	// Token is the text of TokenFile, which only the server's user may read.
 	Token     string `json:"token"`
 	TokenFile string `json:"token_file"`
-	// Socket, Abstract and Port are where the server listens: a path, an abstract name, a port of 127.0.0.1.
+	// Socket, Abstract and Port are the server's listeners: a path, an abstract name, a port of 127.0.0.1.
 	Socket   string `json:"socket"`
 	Abstract string `json:"abstract"`
 	Port     int    `json:"port"`
@@ -75,7 +75,7 @@ var escapes = map[string]func(targets) bool{
 	},
 }
 
-// forbidden are calls that no decoder needs. With these arguments none does anything where it is allowed.
+// forbidden are calls that no decoder needs. With these arguments none has an effect if it is allowed.
 var forbidden = []uintptr{
 	unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_SOCKETPAIR, unix.SYS_EXECVE, unix.SYS_EXECVEAT, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV,
 	unix.SYS_PROCESS_VM_WRITEV, unix.SYS_TKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
@@ -133,7 +133,7 @@ func writesOutside(t targets) bool {
 	return false
 }
 
-// forks reports whether more processes can be made than a bound allows. All calls are raw: where the bound holds, the Go runtime
+// forks reports whether more processes can be made than a bound allows. All calls are raw: if the bound holds, the Go runtime
 // cannot start a thread in between.
 func forks(targets) bool {
 	var pids [2 * maxThreads]uintptr

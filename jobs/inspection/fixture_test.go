@@ -171,7 +171,7 @@ func inspected(t *testing.T, content []byte, p Purpose) Report {
 	return report
 }
 
-// inspectedAndPublished is inspected, with the published version of an accepted file also if the preview serves as one.
+// inspectedAndPublished is inspected, with the published version of an accepted file even if the preview serves as one.
 func inspectedAndPublished(t *testing.T, content []byte, p Purpose) Report {
 	report := inspected(t, content, p)
 	if report.Accepted && len(report.Published) == 0 {
@@ -227,7 +227,7 @@ func onWhite(m image.Image, x, y int) color.RGBA {
 	return color.RGBA{on(r), on(g), on(b), 255}
 }
 
-// near wants a pixel's colour on white, give or take what JPEG costs.
+// near requires a pixel's colour on white, within the loss of JPEG.
 func near(t *testing.T, want color.RGBA, m image.Image, x, y int) {
 	t.Helper()
 	got := onWhite(m, x, y)

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// within wants a child to have cost no more than it may. The kernel counts towards the child's peak what this process held when
-// it forked. If that was ever more than a child may have (RunTests keeps it below), only what is above it is known to be the child's.
+// within requires a child to stay within its limits. The kernel counts this process's memory at the fork towards the child's
+// peak. If that was ever above the child's limit (RunTests keeps it below), only the excess is known to be the child's.
 func within(t *testing.T, state *os.ProcessState) {
 	require.Less(t, state.UserTime()+state.SystemTime(), (cpuTime+1)*time.Second)
 	usage, ok := state.SysUsage().(*syscall.Rusage)

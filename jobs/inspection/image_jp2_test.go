@@ -29,7 +29,7 @@ func box(kind string, content ...byte) []byte {
 	return append(append(binary.BigEndian.AppendUint32(nil, uint32(boxHead+len(content))), kind...), content...)
 }
 
-// secretiveJP2 is jp2 with boxes that say where it was taken wherever boxes may stand, and something behind its end.
+// secretiveJP2 is jp2 with boxes about its origin in all places where boxes may stand, and bytes behind its end.
 func secretiveJP2() []byte {
 	header := append(bytes.Clone(jp2[jp2Header+boxHead:jp2Stream]), box("uuid", []byte("secret in the header")...)...)
 	return slices.Concat(jp2[:jp2Header], box("xml ", []byte("<x:xmpmeta>secret</x:xmpmeta>")...), box("jp2h", header...),
@@ -37,8 +37,7 @@ func secretiveJP2() []byte {
 		box("jp2c", append(bytes.Clone(jp2[jp2Code:]), "secret"...)...), box("jp2i", []byte("secret")...))
 }
 
-// TestPublishedJPEG2000: a published PDF says nothing of where the JPEG 2000 images in it come from, and they show what they
-// showed.
+// TestPublishedJPEG2000: a published PDF does not reveal the origin of its JPEG 2000 images, and they look as before.
 func TestPublishedJPEG2000(t *testing.T) {
 	t.Parallel()
 	image := func(filter string, data []byte) string {
@@ -129,7 +128,7 @@ func overwritten(b []byte, at int, with ...byte) []byte {
 	return b
 }
 
-// FuzzStripJP2: whatever the bytes, what is left is as long as they are and stays as it is when stripped again.
+// FuzzStripJP2: for any bytes, stripping keeps their number, and stripping again changes nothing.
 func FuzzStripJP2(f *testing.F) {
 	f.Add(jp2)
 	f.Add(secretiveJP2())

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// secretive is a JPEG that says where it was taken in every segment that can.
+// secretive is a JPEG that reveals its origin in every segment that can.
 func secretive(t *testing.T) []byte {
 	return jpegOf(t, waves(40, 30),
 		exif(1),
@@ -27,7 +27,7 @@ func secretive(t *testing.T) []byte {
 		appSegment(0xEE, []byte("Adobe\x00\x64\x00\x00\x00\x00\x01")))
 }
 
-// private signs that must not be in what is published; exif writes GPS with an N.
+// private signs that must not be in a published file; exif writes GPS with an N.
 var secrets = []string{"secret", "Exif", "xmpmeta", "Photoshop"}
 
 func requireClean(t *testing.T, b []byte) {
@@ -79,8 +79,8 @@ func inObjectStreams(t *testing.T, file []byte) []byte {
 	return out.Bytes()
 }
 
-// TestPublishedImages: a published PDF says nothing of where the JPEGs in it come from, wherever they stand and whatever they
-// are wrapped in, and they show what they showed.
+// TestPublishedImages: a published PDF does not reveal the origin of its JPEGs, in any place and wrapping, and they look as
+// before.
 func TestPublishedImages(t *testing.T) {
 	t.Parallel()
 	original := secretive(t)
@@ -151,7 +151,7 @@ func TestPublishedImages(t *testing.T) {
 	}
 }
 
-// TestUnreachableImages: a PDF whose JPEG cannot be stripped is refused for that, whatever it was sent for.
+// TestUnreachableImages: a PDF whose JPEG cannot be stripped is refused for that reason, for every purpose.
 func TestUnreachableImages(t *testing.T) {
 	t.Parallel()
 	original := secretive(t)
@@ -170,7 +170,7 @@ func TestUnreachableImages(t *testing.T) {
 	}
 }
 
-// TestStripJPEG: what is stripped is short of its private segments and nothing else.
+// TestStripJPEG: stripping removes the private segments and nothing else.
 func TestStripJPEG(t *testing.T) {
 	t.Parallel()
 	plainly := jpegOf(t, waves(40, 30))
@@ -200,8 +200,8 @@ func TestStripJPEG(t *testing.T) {
 	}
 }
 
-// FuzzStripJPEG: whatever the bytes, what is left is no longer than they are, has no private block, stays as it is when stripped
-// again, and shows the same picture.
+// FuzzStripJPEG: for any bytes, the result of stripping is no longer, has no private block, does not change when stripped again,
+// and shows the same picture.
 func FuzzStripJPEG(f *testing.F) {
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, plain(8, 8, red), nil); err != nil {
@@ -225,7 +225,7 @@ func FuzzStripJPEG(f *testing.F) {
 	})
 }
 
-// FuzzStripInline: whatever the content, reading it ends, and what is stripped stays as it is when stripped again.
+// FuzzStripInline: for any content, reading it ends, and stripping again changes nothing.
 func FuzzStripInline(f *testing.F) {
 	f.Add([]byte("q BI /W 1/H 1/F/DCT ID \xFF\xD8\xFF\xFE\x00\x03x\xFF\xDA\x00\x02\x01\xFF\xD9\nEI Q"))
 	f.Add([]byte("BI/F[/AHx/DCT]ID ffd8fffe000378ffda00020101ffd9>EI BI /F#20 (\\)) ID"))

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPublishedPDF: what a PDF says of its makers is not in its copy, however it is written; what a page shows and the names of form
-// fields are.
+// TestPublishedPDF: a PDF's information about its makers is not in its copy, however it is written; the content of pages and the
+// names of form fields are.
 func TestPublishedPDF(t *testing.T) {
 	t.Parallel()
 	xmp := stream("/Type/Metadata/Subtype/XML", []byte("<x:xmpmeta>secret</x:xmpmeta>"))
@@ -56,7 +56,7 @@ func TestPublishedPDF(t *testing.T) {
 	}
 }
 
-// TestIndexBombs: what a cross-reference stream expands to is bounded before pdfcpu expands it, whatever it says to be.
+// TestIndexBombs: the size of a cross-reference stream is bounded before pdfcpu expands it, whatever size it declares.
 func TestIndexBombs(t *testing.T) {
 	t.Parallel()
 	const shape = "/Size 9/W[1 2 1]/Root 1 0 R"
@@ -91,7 +91,7 @@ func TestIndexBombs(t *testing.T) {
 	require.NoError(t, scanPDF(sound))
 }
 
-// FuzzIndexes: whatever the bytes, the walk over cross-references ends with a verdict.
+// FuzzIndexes: for any bytes, the walk over cross-references ends with a verdict.
 func FuzzIndexes(f *testing.F) {
 	f.Add([]byte("%PDF-1.7 1 0 obj<</Filter[/Fl/A85]>>stream\n\x78\x9c\x03\x00\x00\x00\x00\x01 startxref 9 /Prev 1%%EOF"))
 	f.Add([]byte("1 0 obj<</Filter/FlateDecode/X[/Filter]>>stream\r\nx startxref 0"))

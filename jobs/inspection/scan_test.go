@@ -129,8 +129,8 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// FuzzScanJPEG, FuzzScanPNG and FuzzScanPDF: whatever the bytes, a walk ends with a verdict, and an accepted image is within
-// bounds and has no end but its own.
+// FuzzScanJPEG, FuzzScanPNG and FuzzScanPDF: for any bytes, a walk ends with a verdict, and an accepted image is within bounds
+// and has only one end.
 func FuzzScanJPEG(f *testing.F) {
 	f.Add([]byte("\xFF\xD8\xFF\xC0\x00\x08\x08\x00\x08\x00\x10\x01\xFF\xDA\x00\x02\x01\xFF\x00\xFF\xD9"))
 	f.Add([]byte("\xFF\xD8\xFF\xE2\x00\x06MPF\x00\xFF\xD9\xFF\xD8\xFF\xD9"))

@@ -43,8 +43,8 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
-// TestMetadata: position, comments and profiles of an original are not in what is made of it (shown looks at every
-// segment), and the file without them differs.
+// TestMetadata: position, comments and profiles of an original are not in the files made of it (shown checks every segment), and
+// the file without them differs.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	report := inspectedAndPublished(t, jpegOf(t, plain(40, 30, red), exif(1), appSegment(0xFE, []byte("taken at home"))), Character)
@@ -56,7 +56,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestColours: whatever the original's colour space, what is shown is sRGB on white.
+// TestColours: for every colour space of the original, the preview is sRGB on white.
 func TestColours(t *testing.T) {
 	t.Parallel()
 	deep := image.NewNRGBA64(image.Rect(0, 0, 16, 16))
@@ -186,7 +186,7 @@ func TestPages(t *testing.T) {
 	require.Equal(t, refusedUndecodable.Error(), beyond.Reason)
 }
 
-// TestProducts: a published version is made for every purpose but that of orders, unless the preview of a JPEG serves as one.
+// TestProducts: a published version is made for every purpose except orders, unless the preview of a JPEG serves as one.
 func TestProducts(t *testing.T) {
 	t.Parallel()
 	for purpose := range purposes {

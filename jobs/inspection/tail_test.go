@@ -54,7 +54,7 @@ func film() []byte {
 		box("mdat", []byte("secret film \x00\x00")...))
 }
 
-// TestTails: what cameras and photo programs put behind a picture is accepted, alone and padded; anything else is not.
+// TestTails: data that cameras and photo programs put behind a picture are accepted, alone and padded; anything else is not.
 func TestTails(t *testing.T) {
 	t.Parallel()
 	whole := jpegOf(t, plain(16, 8, red))
@@ -151,8 +151,8 @@ func TestTailsAreNotShown(t *testing.T) {
 	}
 }
 
-// FuzzTail: whatever follows a picture, the walk ends with a verdict; no signature of another format is accepted, nor is a byte
-// more than what was accepted.
+// FuzzTail: for any bytes after a picture, the walk ends with a verdict; it accepts no signature of another format, and no byte
+// beyond the accepted data.
 func FuzzTail(f *testing.F) {
 	for _, seed := range [][]byte{
 		{0, 0xFF}, afcpTrailer("AXS!"), fotoStationRecord(1, "x"), photoMechanicTrailer(), exifToolTrailer(), film(),

@@ -33,8 +33,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kubernetes is the version of the API whose description the schemas were made from. The schema of ServiceMonitor is of version 0.85.0
-// of the Prometheus operator.
+// kubernetes is the version of the API from which the schemas were made. The schema of ServiceMonitor is from version 0.85.0 of
+// the Prometheus operator.
 const kubernetes = "1.30.14"
 
 // cluster lets the chart find objects in Kubernetes.

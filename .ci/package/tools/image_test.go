@@ -59,7 +59,7 @@ func TestAnArchiveIsOneImageForDockerAndOCI(t *testing.T) {
 	require.Equal(t, first, second)
 }
 
-// The script sends what lies in the folder, whatever version the repository has, and asks if the folder has two.
+// The script sends the images of the folder, whatever version the repository has, and asks if the folder has two versions.
 func TestThePushOfAFolder(t *testing.T) {
 	nightly(t)
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")

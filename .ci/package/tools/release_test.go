@@ -123,7 +123,7 @@ func TestProvenanceIsInTotosAndSLSAs(t *testing.T) {
 	require.NoError(t, made.Validate())
 }
 
-// A signed provenance names the commit, so what the commit does not hold is not signed.
+// A signed provenance names the commit, so files that differ from the commit are not signed.
 func TestOnlyACommitIsSigned(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"release", "lines"} {
