@@ -23,8 +23,7 @@ import (
 const (
 	// erasureWait is the time from the request to the erasure, so that a stolen token cannot erase an agent at once.
 	erasureWait = bounds.ErasureWait
-	// maxErasures is the maximum number of requests of an agent and its owner together within 24 hours, because each mails the
-	// owner.
+	// maxErasures is the limit of requests of an agent and its owner together within 24 hours, because each mails the owner.
 	maxErasures = bounds.ErasureRequests
 )
 

@@ -110,8 +110,7 @@ FROM kept k WHERE b.id = :agent;
 SELECT o.address, coalesce(o.written, o.address) AS written FROM bot_owners o WHERE o.bot_id = :agent;
 
 -- name: open_erasures(after uuid, batch bigint)
--- The agents whose erasure can advance: they have open offers, or it is due and their texts are not erased yet or nothing holds
--- them.
+-- The agents whose erasure can advance: they have open offers, or it is due and their texts are left or nothing holds them.
 SELECT b.id FROM erasures e JOIN bots b ON b.id = e.bot_id
 WHERE e.cancelled_at IS NULL AND e.done_at IS NULL AND b.id > :after
   AND (stoa_has_offers(b.id) OR stoa_erasure_due(e, b) AND (e.erased_at IS NULL OR stoa_held_by(b) = '{}'))

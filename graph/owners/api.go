@@ -1,16 +1,16 @@
-// Package owners is the people behind agents, known by an email address: the gate of registrations, linking an agent to its owner,
-// restoring access, and the documents that owners confirm (§2.4).
+// Package owners manages the people behind agents, known by an email address: it verifies them at registration, links agents to
+// them, restores their access, and has them confirm documents (§2.4).
 //
-// An address is verified by a challenge: a code, which the owner gives to the agent, and a link, which the owner follows to confirm
-// the documents. Both are needed. Codes, links and the tokens that follow from them are derived from the challenge and the
-// installation's key (package email), so nothing that could be used is stored, and a repeated request gets the same answer.
+// An address is verified by a challenge: a code, which the owner gives to the agent, and a link, which the owner follows to
+// confirm the documents. Both are needed. Codes, links and the tokens behind them are derived from the challenge and the
+// installation's key (package email). So no usable secret is stored, and a repeated request gets the same answer.
 //
-// An address can have three passports ever. They are counted in a row that deletion keeps; a registration locks it
-// (migrate/functions/owners.sql). A verification and a use of a challenge lock the challenge, so only one of several concurrent
-// ones succeeds.
+// An address can have three passports ever. A row that survives deletion counts them, and a registration locks it
+// (migrate/functions/owners.sql). Verifying and using a challenge lock the challenge, so only one of several concurrent calls
+// succeeds.
 //
-// Operations that anyone may call do the same work and return the same answer whether or not an address is known. Only a mail to
-// the address itself depends on that, and a job looks it up.
+// Operations that anyone may call do the same work and return the same answer whether or not an address is known. Only the mail
+// to the address depends on that, and a job looks it up.
 package owners
 
 import (
@@ -37,16 +37,16 @@ type API struct {
 	Quotas limits.Quotas
 	// Email derives secrets and sends mails.
 	Email *email.API
-	// Auth makes the token of a restored agent.
+	// Auth creates the token of a restored agent.
 	Auth *auth.API
 	// ReadOnboarding returns an agent's onboarding. ProfileChanged is called in a transaction that may earn an agent a reward
 	// (onboarding.API).
 	ReadOnboarding func(ctx context.Context) (*onboarding.Card, error)
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
-	// InsertJob asks for the examination of a request to restore.
+	// InsertJob adds a RestoreJob or a RequestJob.
 	InsertJob db.Enqueue
 	// LeaveTrash makes an agent in the trash active again (bots.API).
 	LeaveTrash func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
-	// SendsMail reports that mail is set up.
+	// SendsMail reports whether mail is set up.
 	SendsMail bool
 }

@@ -17,8 +17,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// maxChallenges is how many challenges a mailbox, an address without its +suffix, gets within 24 hours. What is asked beyond that is
-// answered alike, and no mail goes out.
+// maxChallenges is the maximum number of challenges of a mailbox, an address without its +suffix, within 24 hours. Further
+// requests get the same answer, but no mail.
 const maxChallenges = bounds.ChallengesPerMailbox
 
 // subject identifies what a challenge verifies: an address, together with the handle and key of a registration or the agent to
@@ -34,7 +34,7 @@ type subject struct {
 type Challenge struct {
 	ChallengeID uuid.UUID `json:"challenge_id"`
 	ExpiresAt   time.Time `json:"expires_at"`
-	// RetryAfter is in how many seconds the code may be asked for again.
+	// RetryAfter is the number of seconds until another code may be requested.
 	RetryAfter                int         `json:"retry_after"`
 	Documents                 []*Document `json:"documents"`
 	OwnerConfirmationRequired bool        `json:"owner_confirmation_required"`
@@ -49,10 +49,10 @@ type judged struct {
 }
 
 // RequestRegistrationEmail mails a code and a link to the owner of an agent that is about to register (§2.4). An earlier
-// challenge of this address and handle ends. Anyone may call it. The answer does not depend on the address: if it has all its
-// passports, the mail says so; if it was mailed too often, it gets no mail. Faults: verification_setup_pending, invalid_input,
-// handle_unavailable, rate_limited for a repeat within 60 seconds, for too many challenges of one client address, and while the
-// codes of all together have used up their part of the hourly budget of mails.
+// challenge of this address and handle ends. Anyone may call it. The answer does not depend on the address: if the address has
+// all its passports, only the mail tells that; if it was mailed too often, it gets no mail. Faults: verification_setup_pending,
+// invalid_input, handle_unavailable, rate_limited for a repeat within 60 seconds, for too many challenges of one client address,
+// and while all codes together have used up their part of the hourly budget of mails.
 func (a *API) RequestRegistrationEmail(ctx context.Context, in RegistrationEmailInput) (*Challenge, error) {
 	if err := a.RequireGate(ctx); err != nil {
 		return nil, err
@@ -72,9 +72,9 @@ func (a *API) RequestRegistrationEmail(ctx context.Context, in RegistrationEmail
 	})
 }
 
-// RequestOwnerEmail mails a code and a link to the caller's owner (§2.4). An earlier challenge of the caller dies. Only an agent may
-// call it, also one in the trash or restricted. Faults: verification_setup_pending while mail is not set up, invalid_input,
-// state_conflict for an address that holds its passports and for an agent that has an owner, rate_limited.
+// RequestOwnerEmail mails a code and a link to the caller's owner (§2.4). An earlier challenge of the caller ends. Only an agent
+// may call it, also one in the trash or restricted. Faults: verification_setup_pending while mail is not set up, invalid_input,
+// state_conflict for an address that has all its passports and for an agent that has an owner, rate_limited.
 func (a *API) RequestOwnerEmail(ctx context.Context, in OwnerEmailInput) (*Challenge, error) {
 	if err := a.RequireMail(ctx); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (a *API) RequestOwnerEmail(ctx context.Context, in OwnerEmailInput) (*Chall
 	})
 }
 
-// challenge makes a challenge and asks for its mail, of the kind that decide returns, unless that or a limit refuses.
+// challenge makes a challenge and enqueues its mail, of the kind that decide returns, unless decide or a limit refuses.
 func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (mail.Kind, error)) (*Challenge, error) {
 	made := &Challenge{
 		ChallengeID: uuid.Must(uuid.NewV7()), RetryAfter: int(resendAfter.Seconds()), OwnerConfirmationRequired: true,
@@ -142,8 +142,8 @@ func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (m
 	return made, nil
 }
 
-// insertChallenge writes a challenge and its mail. Where the address may not be mailed the mail has expired already: nothing goes
-// out, and the work is the same.
+// insertChallenge writes a challenge and its mail. If the address may not be mailed, the mail has already expired: nothing is
+// sent, and the work is the same.
 func (a *API) insertChallenge(ctx context.Context, tx *db.Tx, made *Challenge, s *subject, kind mail.Kind, mayMail bool) error {
 	if _, err := tx.SQL.ExecContext(ctx, named("replace_challenges").Text, s.address.Key(), s.handle, s.botID); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (a *API) insertChallenge(ctx context.Context, tx *db.Tx, made *Challenge, s
 	return err
 }
 
-// addressFull is the fault of an address that holds its passports.
+// addressFull returns the fault of an address that has all its passports.
 func addressFull() error {
 	return fault.New(fault.StateConflict).Say("This address holds three agents already, which is the limit over all time. Use another.")
 }

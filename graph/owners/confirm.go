@@ -39,7 +39,7 @@ const (
 // Confirmation holds the data of a confirmation page. If its state is LinkUnknown, all other fields are empty.
 type Confirmation struct {
 	State LinkState `db:"state"`
-	// Links: an agent that exists gets its owner; otherwise one is about to register.
+	// Links reports that an existing agent gets its owner; otherwise an agent is about to register.
 	Links               bool      `db:"links"`
 	Address             string    `db:"address"`
 	Handle              string    `db:"handle"`
@@ -48,7 +48,7 @@ type Confirmation struct {
 	Documents           []*Document
 }
 
-// Fingerprint is that of the agent's key.
+// Fingerprint returns the fingerprint of the agent's key.
 func (c *Confirmation) Fingerprint() string { return bots.Fingerprint(c.EncryptionPublicKey) }
 
 // Confirmation returns the data for the link of a challenge's mail, and changes nothing. Anyone who has the link may call it.

@@ -24,7 +24,7 @@ type RegistrationEmailInput struct {
 	EncryptionPublicKey *string `json:"encryption_public_key"`
 }
 
-// check returns what is asked, or invalid_input naming every field that is wrong.
+// check returns the subject of the challenge, or invalid_input naming every field that is wrong.
 func (in RegistrationEmailInput) check() (*subject, error) {
 	wrong := fault.Fields{}
 	s := &subject{address: checkEmail(wrong, in.Email)}

@@ -24,10 +24,10 @@ func (a *API) RequireMailer() error {
 	return fault.New(fault.LifecycleSetupPending).Say("This installation cannot send mail: set it up first.")
 }
 
-// MailFromOperator mails an agent's owner a text that an operator has written (§10), in the transaction of its audit entry. The same
-// operation mails once; repeated says that it has mailed already. Only package operator calls it, which checks caller and text. Faults:
-// not_found (also for a deleted agent), idempotency_conflict (the operation mailed another text), state_conflict (no verified address),
-// rate_limited (a sixth mail about the agent within 24 hours).
+// MailFromOperator mails an agent's owner a text that an operator has written (§10), in the transaction of its audit entry. A
+// repeat of the operation sends no second mail; repeated reports that. Only package operator calls it, which checks caller and
+// text. Faults: not_found (also for a deleted agent), idempotency_conflict (the operation mailed another text), state_conflict
+// (no verified address), rate_limited (a sixth mail about the agent within 24 hours).
 func (a *API) MailFromOperator(
 	ctx context.Context, tx *db.Tx, botID uuid.UUID, text string, operation *uuid.UUID,
 ) (sent *ent.Mail, repeated bool, err error) {
@@ -75,8 +75,8 @@ func (a *API) MailFromOperator(
 	return sent, false, err
 }
 
-// How long challenges and restores are kept from their creation, used or not: as long as they count towards the limits of an address
-// and their results can be asked for again.
+// The time for which challenges and restores are kept after their creation, used or not: as long as they count towards the limits
+// of an address and their results can be requested again.
 const (
 	ChallengeRetention = 25 * time.Hour
 	RestoreRetention   = 48 * time.Hour

@@ -3,7 +3,7 @@ SELECT registration_mode, email_gate_enabled, restore_enabled, operator_name, op
 FROM settings WHERE id = 1;
 
 -- text: document_card
--- The columns of a document that every reader gets.
+-- The columns of a document for every reader.
 id, title, version, url, sha256
 
 -- name: select_documents()
@@ -13,11 +13,11 @@ SELECT :document_card FROM documents WHERE withdrawn_at IS NULL ORDER BY key;
 SELECT :document_card, text, withdrawn_at IS NOT NULL AS withdrawn FROM documents WHERE id = :document;
 
 -- name: lock_address(mailbox text)
--- One request for a mailbox after the other: each sees the challenges of those before it.
+-- Serializes the requests for a mailbox: each sees the challenges of the earlier ones.
 SELECT pg_advisory_xact_lock(hashtextextended('email_challenges ' || :mailbox, 0));
 
 -- name: recall_address(address text, digest text)
--- The passports of an address that was erased are its own again: it was verified anew.
+-- Gives an erased address its passports back, because it was verified again.
 SELECT stoa_move_passports(:digest, :address);
 
 -- name: judge_request(address text, digest text, mailbox text, handle text, agent uuid, resend_seconds double precision)
@@ -34,7 +34,7 @@ SELECT EXISTS (SELECT FROM bots b WHERE b.handle = :handle) AS handle_taken,
   ), 0)::float8 AS wait_seconds;
 
 -- name: replace_challenges(address text, handle text, agent uuid)
--- The codes and links that were mailed before die. An agent that is linked has one at a time, whatever the address.
+-- Ends the codes and links that were mailed before. An agent that is being linked has one challenge at a time.
 UPDATE email_challenges SET replaced_at = stoa_now()
 WHERE replaced_at IS NULL AND verified_at IS NULL AND ((address = :address AND handle = :handle) OR bot_id = :agent);
 
@@ -45,7 +45,7 @@ VALUES (:challenge, stoa_now(), :address, :written, :mailbox, :handle, :encrypti
 RETURNING expires_at;
 
 -- name: lock_challenge(challenge uuid, agent uuid, max_wrong_codes integer)
--- A challenge of that agent, or of a registration where that is null.
+-- A challenge of that agent, or of a registration if agent is null.
 SELECT address, confirmed_at IS NOT NULL AS confirmed,
   mailed AND replaced_at IS NULL AND verified_at IS NULL AND wrong_codes < :max_wrong_codes AND expires_at > stoa_now() AS open
 FROM email_challenges WHERE id = :challenge AND bot_id IS NOT DISTINCT FROM :agent
@@ -63,7 +63,7 @@ RETURNING proof_expires_at;
 SELECT stoa_address_full(:address) AS address_full;
 
 -- name: link_owner(challenge uuid)
--- Makes the address of a challenge the owner of its agent. It is not full, and the agent has no owner.
+-- Makes the address of a challenge the owner of its agent. The address is not full and the agent has no owner.
 WITH verified AS (
   UPDATE email_challenges SET verified_at = stoa_now() WHERE id = :challenge RETURNING address, written, bot_id, confirmed_at, documents
 ), agent AS (
@@ -94,7 +94,7 @@ FROM email_challenges c LEFT JOIN bots b ON b.id = c.bot_id
 WHERE c.id = :challenge;
 
 -- name: confirm_challenge(challenge uuid, documents uuid[])
--- Notes that the owner has confirmed the documents. No row where the challenge is not open any more, or where these are not the
+-- Stores that the owner has confirmed the documents. No row if the challenge is not open any more, or if these are not the
 -- documents in force.
 UPDATE email_challenges c
 SET confirmed_at = stoa_now(), documents = (
@@ -118,7 +118,7 @@ WHERE r.id = :restore AND r.bot_id IS NULL AND s.restore_enabled AND b.state <> 
 FOR NO KEY UPDATE OF b;
 
 -- name: accept_restore(restore uuid, agent uuid, max_mails bigint)
--- No row where the agent's owner was mailed too often within an hour. The agent's row is locked.
+-- No row if the agent's owner was mailed too often within an hour. The agent's row is locked.
 UPDATE restores r SET bot_id = :agent
 WHERE r.id = :restore AND (
   SELECT count(*) FROM restores q WHERE q.bot_id = :agent AND q.created_at > stoa_now() - interval '1 hour'
@@ -126,7 +126,7 @@ WHERE r.id = :restore AND (
 RETURNING r.id;
 
 -- name: select_restore(restore uuid, ttl_seconds double precision, repeat_seconds double precision)
--- A restore whose link was mailed, and its agent, whose rows it locks where they are about to change (lock_restore).
+-- A restore whose link was mailed, and its agent. A caller that changes them locks them before (lock_restore).
 SELECT r.bot_id, b.handle, r.token_expires_at,
   CASE
     WHEN r.confirmed_at > stoa_now() - make_interval(secs => :repeat_seconds) THEN 'repeat'
@@ -143,7 +143,7 @@ WHERE r.id = :restore;
 SELECT b.id FROM restores r JOIN bots b ON b.id = r.bot_id WHERE r.id = :restore FOR NO KEY UPDATE OF r, b;
 
 -- name: confirm_restore(restore uuid, token_expires_at timestamp with time zone)
--- Other links that the owner was mailed die.
+-- Ends the agent's other mailed links.
 WITH confirmed AS (
   UPDATE restores SET confirmed_at = stoa_now(), token_expires_at = :token_expires_at WHERE id = :restore RETURNING id, bot_id
 )
@@ -172,7 +172,7 @@ WHERE r.id = :request AND r.bot_id IS NULL AND b.state <> 'deleted' AND b.suspen
 FOR NO KEY UPDATE OF b;
 
 -- name: accept_request(request uuid, agent uuid, max_mails bigint)
--- No row where the agent's owner was mailed too often within an hour. The agent's row is locked.
+-- No row if the agent's owner was mailed too often within an hour. The agent's row is locked.
 UPDATE owner_requests r SET bot_id = :agent
 WHERE r.id = :request AND (
   SELECT count(*) FROM owner_requests q WHERE q.bot_id = :agent AND q.created_at > stoa_now() - interval '1 hour'
@@ -199,7 +199,7 @@ DELETE FROM owner_requests WHERE id IN (
   ORDER BY created_at LIMIT :batch);
 
 -- name: lock_writable(agent uuid)
--- Where mail to an agent's owner goes, empty for an agent without one, and how often operators wrote about it within a day.
+-- The address of an agent's owner, empty if there is none, and how often operators wrote about the agent within a day.
 SELECT coalesce((SELECT coalesce(o.written, o.address) FROM bot_owners o WHERE o.bot_id = b.id), '') AS address, (
   SELECT count(*) FROM mails m WHERE m.bot_id = b.id AND m.kind = 'operator_mail' AND m.created_at > stoa_now() - interval '24 hours'
 ) AS written

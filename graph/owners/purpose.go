@@ -17,7 +17,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// Purpose names a thing that an owner asks for on a page.
+// Purpose names a request that an owner makes on a page.
 type Purpose string
 
 // The purposes.
@@ -30,7 +30,7 @@ const (
 	ForErasure Purpose = "erase"
 )
 
-// purposes are the mail, the link and the table of each purpose.
+// purposes maps each purpose to its mail, link and table.
 var purposes = map[Purpose]struct {
 	kind mail.Kind
 	link email.Link
@@ -44,9 +44,9 @@ var purposes = map[Purpose]struct {
 // asked is a table with the requests of owners.
 type asked struct {
 	insert, lock, accept *db.Statement
-	// named: a row has the purpose.
+	// named reports that a row stores its purpose.
 	named bool
-	// job asks for the examination of a row.
+	// job returns the job that examines a row.
 	job func(id uuid.UUID) db.Job
 }
 
@@ -64,12 +64,12 @@ var (
 const (
 	// linkLife is how long a mailed link can be confirmed.
 	linkLife = bounds.RestoreLife
-	// maxLinkMails is how many links of one table an agent's owner is mailed within an hour.
+	// maxLinkMails is the maximum number of links of one table that an agent's owner is mailed within an hour.
 	maxLinkMails = bounds.RestoreMails
 )
 
-// ask stores what an owner asks for; a job mails a link to the agent's owner if the address is the owner's. Answer and work do not depend
-// on what exists. Faults: invalid_input.
+// ask stores an owner's request; a job mails a link to the agent's owner if the address is the owner's. Answer and work do not
+// depend on whether agent and address exist. Faults: invalid_input.
 func (a *API) ask(ctx context.Context, purpose Purpose, in RestoreInput) error {
 	handle, address, err := in.check()
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// RequestRetention is how long a request is kept: longer than the archive that it leads to.
+// RequestRetention is how long a request is kept: longer than its archive.
 const RequestRetention = bounds.ExportLife + 2*24*time.Hour
 
-// RequestJob asks for the examination of a request of an owner.
+// RequestJob is the job that examines a request of an owner.
 type RequestJob struct {
 	RequestID uuid.UUID `json:"request_id"`
 }
@@ -45,14 +45,14 @@ func (a *API) ExamineRequest(ctx context.Context, id uuid.UUID) error {
 	return a.examine(ctx, requests, id)
 }
 
-// Wish is a request of an owner, for the page of its link. If its state is LinkUnknown, all other fields are empty.
+// Wish holds the data of a request's page. If its state is LinkUnknown, all other fields are empty.
 type Wish struct {
 	State  LinkState `db:"state"`
 	BotID  uuid.UUID `db:"bot_id"`
 	Handle string    `db:"handle"`
 }
 
-// Wish returns what the link of a request's mail is about, and changes nothing. Anyone who has the link may call it.
+// Wish returns the data for the link of a request's mail, and changes nothing. Anyone who has the link may call it.
 func (a *API) Wish(ctx context.Context, purpose Purpose, id uuid.UUID, token string) (*Wish, error) {
 	return a.wish(ctx, a.DB.SQL, purpose, id, token)
 }
@@ -68,8 +68,8 @@ func (a *API) wish(ctx context.Context, q db.Querier, purpose Purpose, id uuid.U
 	return found, err
 }
 
-// Grant does what a request asks for, by calling do, and notes that. A wish that is not open is returned unchanged. do may be called
-// again by a repeat. Anyone who has the link may call it.
+// Grant fulfils a request by calling do, and stores that. It returns a wish that is not open unchanged. A repeat may call do
+// again. Anyone who has the link may call it.
 func (a *API) Grant(
 	ctx context.Context, purpose Purpose, id uuid.UUID, token string, do func(ctx context.Context, botID uuid.UUID) error,
 ) (*Wish, error) {

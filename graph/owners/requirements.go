@@ -8,7 +8,7 @@ import (
 	"stoa/graph/platform/bounds"
 )
 
-// The figures of §2.4. passportLimit is that of stoa_address_full.
+// The limits of §2.4. passportLimit is the limit of stoa_address_full.
 const (
 	codeTTL       = bounds.CodeLife
 	maxWrongCodes = bounds.CodeAttempts

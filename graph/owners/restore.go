@@ -13,17 +13,17 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// restoreRepeat is how long the link of a restore shows the same token again.
+// restoreRepeat is the time for which the link of a restore shows the same token again.
 const restoreRepeat = 10 * time.Minute
 
-// RestoreJob asks for the examination of a request to restore.
+// RestoreJob is the job that examines a request to restore.
 type RestoreJob struct {
 	RestoreID uuid.UUID `json:"restore_id"`
 }
 
 func (RestoreJob) Kind() string { return "examine_restore" }
 
-// Requested is the answer of RequestRestore. It does not depend on what exists.
+// Requested is the answer of RequestRestore. It does not depend on whether agent and address exist.
 type Requested struct {
 	Requested bool `json:"requested"`
 }

@@ -47,7 +47,7 @@ func (a *API) readSetup(ctx context.Context, q db.Querier) (*setup, error) {
 	return s, nil
 }
 
-// MissingForGate lists in plain words what has to be set up before owners can verify their address to register an agent.
+// MissingForGate describes the missing setup without which owners cannot verify their address to register an agent.
 func (a *API) MissingForGate(ctx context.Context, q db.Querier) ([]string, error) {
 	s, err := a.readSetup(ctx, q)
 	if err != nil {
@@ -56,7 +56,7 @@ func (a *API) MissingForGate(ctx context.Context, q db.Querier) ([]string, error
 	return s.missing, nil
 }
 
-// MissingForMail lists in plain words what has to be set up before mail can be sent.
+// MissingForMail describes the missing setup without which no mail can be sent.
 func (a *API) MissingForMail() []string {
 	if a.SendsMail {
 		return nil
@@ -96,7 +96,7 @@ func (a *API) RequireRestore(ctx context.Context) error {
 	return nil
 }
 
-// pending is the fault of a gate that is not set up.
+// pending returns the fault of a gate that is not set up.
 func (s *setup) pending() error {
 	if len(s.missing) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (s *setup) pending() error {
 		strings.Join(s.missing, "; ") + ".")
 }
 
-// DocumentPage is where an owner reads a document; its id follows.
+// DocumentPage is the path of a document's page, without the document's id.
 const DocumentPage = "/owner/documents/"
 
 // Document is a version of a text that owners confirm (§2.4).
@@ -113,13 +113,13 @@ type Document struct {
 	ID      uuid.UUID `json:"id" db:"id"`
 	Title   string    `json:"title" db:"title"`
 	Version string    `json:"version" db:"version"`
-	// URL is where it can be read: the operator's own address of it, or its page on this server.
+	// URL is the address of the document: the operator's own, or its page on this server.
 	URL string `json:"url" db:"url"`
-	// SHA256 is of the text, in lower-case hexadecimal.
+	// SHA256 is the hash of the text, in lower-case hexadecimal.
 	SHA256 string `json:"sha256" db:"sha256"`
 }
 
-// inForce are the documents that owners confirm now.
+// inForce returns the documents that owners confirm now.
 func (a *API) inForce(ctx context.Context, q db.Querier) ([]*Document, error) {
 	documents, err := db.All[Document](ctx, q, named("select_documents"))
 	if err != nil {
@@ -140,7 +140,7 @@ func (a *API) inForce(ctx context.Context, q db.Querier) ([]*Document, error) {
 type DocumentText struct {
 	Document
 	Text string `db:"text"`
-	// Withdrawn: another version is in force, or none.
+	// Withdrawn reports that the version is no longer in force.
 	Withdrawn bool `db:"withdrawn"`
 }
 

@@ -52,9 +52,9 @@ func (a *API) VerifyRegistrationEmail(ctx context.Context, in CodeInput) (*Proof
 	return proof, nil
 }
 
-// VerifyOwnerEmail checks the code that the caller's owner was mailed and links the caller to that owner, which may earn it rewards.
-// An agent that has an owner gets the same answer without a code being looked at. Only an agent may call it. Faults: those of
-// VerifyRegistrationEmail, and state_conflict for an address that holds its passports.
+// VerifyOwnerEmail checks the code that the caller's owner was mailed and links the caller to that owner, which may earn it
+// rewards. If the agent has an owner, it gets the same answer and the code is not checked. Only an agent may call it. Faults: as
+// VerifyRegistrationEmail, and state_conflict for an address that has all its passports.
 func (a *API) VerifyOwnerEmail(ctx context.Context, in CodeInput) (*EmailVerified, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (a *API) VerifyOwnerEmail(ctx context.Context, in CodeInput) (*EmailVerifie
 	return &EmailVerified{card.EmailVerification}, nil
 }
 
-// link makes the address of a challenge the owner of the agent. One that got an owner meanwhile keeps it.
+// link makes the address of a challenge the owner of the agent. An agent that got an owner meanwhile keeps it.
 func (a *API) link(ctx context.Context, botID, id uuid.UUID, code string) error {
 	err := a.tryCode(ctx, id, uuid.NullUUID{UUID: botID, Valid: true}, code, func(ctx context.Context, tx *db.Tx, c *lockedChallenge) error {
 		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_bot"), botID); err != nil {
@@ -105,13 +105,13 @@ func (a *API) link(ctx context.Context, botID, id uuid.UUID, code string) error 
 		return err
 	}
 	if owned, readErr := a.owned(ctx, a.DB.SQL, botID); owned && readErr == nil {
-		return nil // the same code was entered twice at once
+		return nil // the same code was entered concurrently
 	}
 	return err
 }
 
-// tryCode runs then where code is that of an open challenge which the owner has confirmed, with the challenge locked. A wrong code is
-// counted, though the caller gets a fault.
+// tryCode locks the challenge and runs then if the challenge is open, code belongs to it and the owner has confirmed it. A wrong
+// code is counted, although the caller gets a fault.
 func (a *API) tryCode(
 	ctx context.Context, id uuid.UUID, botID uuid.NullUUID, code string, then func(context.Context, *db.Tx, *lockedChallenge) error,
 ) error {
@@ -139,7 +139,7 @@ func (a *API) tryCode(
 		return then(ctx, tx, c)
 	})
 	if err != nil {
-		return err // a wrong code that was not counted is not answered as one that was
+		return err // an uncounted wrong code does not get the answer of a counted one
 	}
 	return refused
 }

@@ -98,7 +98,7 @@ func (w *world) read(mail *graphtest.Mail) (l letter) {
 	return l
 }
 
-// confirm does what the owner's page does.
+// confirm confirms the challenge as the owner's page does.
 func (w *world) confirm(l letter) {
 	w.t.Helper()
 	shown := graphtest.Got(w.Owners.Confirmation(w.t.Context(), l.id, l.token))(w.t)
@@ -161,7 +161,7 @@ func (w *world) ungated() *graphtest.Agent {
 	return agent
 }
 
-// examineRestores does what the jobs do that were asked for.
+// examineRestores runs the added jobs.
 func (w *world) examineRestores() {
 	w.t.Helper()
 	for _, job := range w.AskedJobs() {

@@ -1,11 +1,11 @@
-// Package receipts holds the signed documents that prove outside the server what happened here: a receipt of each order that closed,
+// Package receipts makes signed documents that prove events of this server to others: a receipt of each order that closed,
 // accepted or refunded, and a document of each rating (§12.5).
 //
-// Triggers write a row for a document in the transaction of its cause (migrate/functions/receipts.sql), and the job Sign makes the
-// document. The row fixes the document's id and time, and everything else that it says is final by then, so a repeated job makes the
-// same bytes. The signed document and its entry for the key log are one transaction: a document that anyone can read is never made
-// anew. Once the key log has the entry, the job Announce notifies the participants, so an event leads to a receipt that has its proof.
-// Several processes may sign and announce at the same time; each takes rows that no other has locked.
+// Triggers write a row for a document in the transaction of its cause (migrate/functions/receipts.sql), and the job Sign makes
+// the document. The row fixes the document's id and time, and its other content is final by then, so a repeated job makes the
+// same bytes. The signed document and its entry for the key log are written in one transaction, so a document that can be read is
+// never made again. Once the key log has the entry, the job Announce notifies the participants, so a receipt has its proof when
+// its event arrives. Several processes may sign and announce at the same time; each takes rows that no other has locked.
 //
 // The documents are JSON Web Signatures over canonical JSON (RFC 7515, RFC 8785), by an Ed25519 key that is derived from the
 // installation's key. Documents hold no texts, only their hashes. Both participants read the documents of an order; anyone reads the
@@ -30,8 +30,8 @@ var named = db.Load(files).Named
 type API struct {
 	DB     *db.DB
 	Events *events.API
-	// Reads runs what is read without a token.
+	// Reads runs reads without a token.
 	Reads *readpool.Pool
-	// KeyLog has the server's keys and the proofs of entries.
+	// KeyLog provides the server's keys and the proofs of entries.
 	KeyLog *keylog.API
 }

@@ -14,13 +14,13 @@ import (
 	"stoa/graph/platform/page"
 )
 
-// Document is a signed document, and what ties it to the key log (§12.5).
+// Document is a signed document with its proof by the key log (§12.5).
 type Document struct {
 	// JWS is the document: a JSON Web Signature in its compact form.
 	JWS string `json:"jws"`
 	// Salt opens the document's entry in the key log, 16 bytes.
 	Salt []byte `json:"salt"`
-	// Index is that of the entry; null until the log holds it, as Proof is.
+	// Index is the index of the entry. Index and Proof are null until the log has the entry.
 	Index *int64 `json:"index"`
 	// Proof is the text of a tlog-proof file.
 	Proof *string `json:"proof"`
@@ -114,7 +114,7 @@ type row struct {
 	Index *int64 `db:"index"`
 }
 
-// document is the row as it goes over the wire, with the proof of its entry among some.
+// document returns the row as it goes over the wire, with its proof from proofs.
 func (r *row) document(proofs map[int64]string) *Document {
 	d := &Document{JWS: r.JWS, Salt: r.Salt, Index: r.Index}
 	if r.Index != nil {
@@ -125,7 +125,7 @@ func (r *row) document(proofs map[int64]string) *Document {
 	return d
 }
 
-// proofs are those of the entries of rows, by their indexes.
+// proofs returns the proofs of the rows' entries by their index.
 func (a *API) proofs(ctx context.Context, rows ...*row) (map[int64]string, error) {
 	indexes := make([]int64, 0, len(rows))
 	for _, r := range rows {
@@ -136,8 +136,8 @@ func (a *API) proofs(ctx context.Context, rows ...*row) (map[int64]string, error
 	return a.KeyLog.Proofs(ctx, indexes)
 }
 
-// cards makes receipts of rows in which each receipt is followed by the ratings of its order. Ratings whose receipt is not signed yet
-// have none to follow, and are left out.
+// cards makes receipts of rows; in these the ratings of an order follow its receipt. Ratings whose receipt is not signed yet are
+// left out.
 func (a *API) cards(ctx context.Context, rows []*row) ([]*Card, error) {
 	proofs, err := a.proofs(ctx, rows...)
 	if err != nil {

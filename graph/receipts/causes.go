@@ -9,7 +9,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// causes is all that the documents of a batch speak of. It is read in five statements, however many documents there are.
+// causes holds the orders, ratings and files that a batch of documents refers to. Five statements read the whole batch.
 type causes struct {
 	orders    map[uuid.UUID]*closedOrder
 	ratings   map[uuid.UUID]*givenRating
@@ -18,13 +18,13 @@ type causes struct {
 	bound     map[use][]file
 }
 
-// use is an order, and as what it uses files.
+// use is an order and a kind of its files.
 type use struct {
 	OrderID uuid.UUID            `db:"order_id"`
 	Kind    attachment.BoundKind `db:"kind"`
 }
 
-// closedOrder is an order as its receipt shows it, and the texts of which the receipt has hashes.
+// closedOrder is an order as its receipt shows it, and the texts that the receipt contains as hashes.
 type closedOrder struct {
 	receipt
 
@@ -39,7 +39,7 @@ type givenRating struct {
 	Text *string
 }
 
-// readCauses reads what documents speak of.
+// readCauses reads the causes of documents.
 func readCauses(ctx context.Context, tx *db.Tx, documents []*unsigned) (*causes, error) {
 	var ordersOf, ratingsOf []uuid.UUID
 	for _, d := range documents {
@@ -109,15 +109,15 @@ func (c *causes) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) err
 	return nil
 }
 
-// history are the steps of an order, in their order.
+// history returns the steps of an order, oldest first.
 func (c *causes) history(order uuid.UUID) []step { return append([]step{}, c.steps[order]...) }
 
-// ledger are the transactions of an order, in their order.
+// ledger returns the transactions of an order, oldest first.
 func (c *causes) ledger(order uuid.UUID) []transfer {
 	return append([]transfer{}, c.transfers[order]...)
 }
 
-// files are those that are bound to an order in one use, in their order.
+// files returns the files of one kind that are bound to an order, in their order.
 func (c *causes) files(order uuid.UUID, kind attachment.BoundKind) []file {
 	return append([]file{}, c.bound[use{order, kind}]...)
 }

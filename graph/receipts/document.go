@@ -25,7 +25,8 @@ const (
 	unit            = "test_credit"
 )
 
-// receipt is the payload of an order's receipt (§12.5). A statement reads what the order knows straight into it. Hashes are SHA-256 in hex, null if there was no such text.
+// receipt is the payload of an order's receipt (§12.5). A statement reads the order straight into it. Hashes are SHA-256 in hex,
+// null if there was no such text.
 type receipt struct {
 	Issuer           string     `json:"iss"`
 	IssuedAt         int64      `json:"iat"`
@@ -66,7 +67,7 @@ type party struct {
 	KeyFingerprint *string   `json:"key_fingerprint"`
 }
 
-// shown is the party with the fingerprint of its key.
+// shown returns the party with the fingerprint of its key.
 func (p party) shown() party {
 	if p.Key != nil {
 		p.KeyFingerprint = new(bots.Fingerprint(p.Key))
@@ -89,7 +90,7 @@ type step struct {
 	ReasonSHA256  *string   `json:"reason_sha256"`
 }
 
-// transfer is a transaction of the ledger, and how much it moved.
+// transfer is a transaction of the ledger and its amount.
 type transfer struct {
 	TransactionID uuid.UUID `db:"transaction_id" json:"transaction_id"`
 	Kind          string    `db:"kind" json:"kind"`

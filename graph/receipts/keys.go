@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// published is a receipt key as a JSON Web Key whose id is its thumbprint (RFC 7638).
+// published returns a receipt key as a JSON Web Key whose id is its thumbprint (RFC 7638).
 func published(key ed25519.PublicKey) (jose.JSONWebKey, error) {
 	jwk := jose.JSONWebKey{Key: key, Algorithm: string(jose.EdDSA), Use: "sig"}
 	thumbprint, err := jwk.Thumbprint(crypto.SHA256)
@@ -41,8 +41,8 @@ type PublishedKey struct {
 	KeyID     string `json:"kid"`
 	Use       string `json:"use"`
 	Algorithm string `json:"alg"`
-	// LogIndex is that of the key's entry in the present log, LogProof its proof (tlog-proof of C2SP); null until the log has it, and the
-	// proof also while the log's head is not signed.
+	// LogIndex is the index of the key's entry in the present log, LogProof its proof (tlog-proof of C2SP). Both are null until the
+	// log has the entry; the proof is also null while the log's head is not signed.
 	LogIndex *int64  `json:"log_index"`
 	LogProof *string `json:"log_proof"`
 }
@@ -52,8 +52,8 @@ type KeySet struct {
 	Keys []*PublishedKey `json:"keys"`
 }
 
-// PublishedKeys returns the keys that verify receipts, the newest first, with the proofs of their entries in the key log. Retired keys
-// stay among them. Anyone may call it.
+// PublishedKeys returns the keys that verify receipts, the newest first, with the proofs of their entries in the key log. They
+// include retired keys. Anyone may call it.
 func (a *API) PublishedKeys(ctx context.Context) (*KeySet, error) {
 	numbers, err := db.Column[int](ctx, a.DB.SQL, named("select_signing_keys"), keylog.PurposeReceipts)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// OrderReceipt returns the receipt of a closed order with the documents of its ratings (§4.7). Only one of the two participants may
-// read it. Faults: invalid_id, not_found (also before the receipt has its proof, some seconds after the order closed; then it says
-// when to ask again).
+// OrderReceipt returns the receipt of a closed order with the documents of its ratings (§4.7). Only one of the two participants
+// may read it. Faults: invalid_id, not_found (also until the receipt has its proof, some seconds after the order closed; then the
+// fault has a time to retry).
 func (a *API) OrderReceipt(ctx context.Context, in ReceiptInput) (*Result, error) {
 	v, id, err := viewer.Checked(ctx, in.check)
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *API) MyReceipts(ctx context.Context, in ListInput) (*List, error) {
 	return list, nil
 }
 
-// firstReceipts cuts rows behind a number of receipts and their ratings, and reports whether others follow.
+// firstReceipts returns the rows of the first receipts and their ratings, and whether others follow.
 func firstReceipts(rows []*row, receipts int) (shown []*row, more bool) {
 	n := 0
 	end := slices.IndexFunc(rows, func(r *row) bool {

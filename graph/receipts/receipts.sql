@@ -1,11 +1,11 @@
 -- Statements about receipts (§12.5). A row of the table receipts is a document: of an order, or of a rating of that order.
 
 -- name: documents_wait()
--- Whether a document is to be signed: only then a transaction begins.
+-- Whether a document waits for its signature. Only then Sign begins a transaction.
 SELECT EXISTS (SELECT FROM receipts d WHERE d.jws IS NULL AND d.erased_at IS NULL);
 
 -- name: select_unsigned_receipts(but uuid[], max bigint)
--- The oldest documents that are to be signed, without some, and that no other transaction signs or erases. receipt_id is that of the order's receipt.
+-- The oldest unsigned documents, except `but` and locked ones, which another transaction signs or erases.
 SELECT d.id, d.kind, d.order_id, d.created_at,
   (SELECT r.id FROM receipts r WHERE r.order_id = d.order_id AND r.kind = 'order') AS receipt_id
 FROM receipts d WHERE d.jws IS NULL AND d.erased_at IS NULL AND d.id <> ALL (:but)
@@ -22,18 +22,18 @@ SELECT o.id AS order_id, o.title, o.description, o.result_text, coalesce(o.outco
 FROM orders o JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id WHERE o.id = ANY(:orders);
 
 -- name: read_steps_of_receipts(orders uuid[])
--- The steps of orders, each order's in their order.
+-- The steps of each order, oldest first.
 SELECT e.order_id, e.action, e.participant_id, e.version, e.created_at AS at, e.reason
 FROM order_events e WHERE e.order_id = ANY(:orders) ORDER BY e.order_id, e.version;
 
 -- name: read_transfers_of_receipts(orders uuid[])
--- The transactions of orders, each order's in their order, and how much each moved: the sum that its accounts got.
+-- The transactions of each order, oldest first, with their amounts: the sum that the accounts received.
 SELECT e.order_id, e.transaction_id, min(e.kind) AS kind, sum(e.delta_minor) FILTER (WHERE e.delta_minor > 0)::bigint AS total_minor
 FROM ledger_entries e WHERE e.order_id = ANY(:orders)
 GROUP BY e.order_id, e.transaction_id ORDER BY e.order_id, min(e.created_at), e.transaction_id;
 
 -- name: read_files_of_receipts(orders uuid[])
--- The files that are bound to orders, each use's in their order.
+-- The files that are bound to orders, in their order within each kind.
 SELECT f.bound_id AS order_id, f.bound_kind AS kind, encode(f.sha256, 'hex') AS sha256, f.size_bytes, f.media_type
 FROM attachments f WHERE f.bound_id = ANY(:orders) AND f.bound_kind IN ('order_input', 'order_result') ORDER BY f.position;
 
@@ -42,7 +42,7 @@ SELECT r.id, r.author_id, r.subject_id, r.stars, CASE WHEN a.state <> 'deleted' 
 FROM ratings r JOIN bots a ON a.id = r.author_id WHERE r.id = ANY(:ratings);
 
 -- name: save_signed_receipts(ids uuid[], documents text[], salts bytea[], label bytea, commitments bytea[])
--- Stores signed documents, and queues an entry for each in the key log. The salts stay here alone, where the erasure finds them.
+-- Stores signed documents, and queues an entry for each in the key log. Only these rows hold the salts, so an erasure finds them.
 WITH signed AS (
   SELECT * FROM unnest(:ids::uuid[], :documents::text[], :salts::bytea[], :commitments::bytea[]) AS s (id, jws, salt, commitment)
 ), saved AS (
@@ -58,7 +58,7 @@ receipts r JOIN log_openings g ON g.subject_id = r.id WHERE r.told_at IS NULL AN
 SELECT EXISTS (SELECT FROM :proven);
 
 -- name: take_proven_receipts(max bigint)
--- Marks the oldest of them. Another process passes over them.
+-- Marks the oldest of them. Other processes skip them.
 UPDATE receipts d SET told_at = stoa_now() WHERE d.id IN (
   SELECT r.id FROM :proven ORDER BY r.created_at LIMIT :max FOR UPDATE OF r SKIP LOCKED
 ) RETURNING d.id;
@@ -69,13 +69,13 @@ SELECT d.id, d.order_id, b.id AS participant FROM receipts d JOIN orders o ON o.
 JOIN bots b ON b.id IN (d.customer_id, d.contractor_id) AND b.state <> 'deleted' WHERE d.id = ANY (:receipts);
 
 -- name: is_signed_soon(order_id uuid, caller uuid)
--- Whether an order of the caller has closed and its receipt is to have a proof.
+-- Whether an order of the caller has closed and its receipt will have a proof.
 SELECT true FROM orders o LEFT JOIN receipts d ON d.order_id = o.id AND d.kind = 'order'
 WHERE o.id = :order_id AND o.state = 'closed' AND :caller IN (o.customer_id, o.contractor_id) AND d.erased_at IS NULL;
 
 -- name: add_missing_receipts(after uuid, max bigint)
--- Adds the receipts of a batch of orders that closed before the triggers existed, and returns the last order of the batch. It passes over orders
--- whose participants are both deleted, and those of the demo whose texts are erased.
+-- Adds the receipts of a batch of orders that closed before the triggers existed, and returns the last order of the batch. It
+-- skips orders whose participants are both deleted, and orders of the demo whose texts are erased.
 WITH batch AS MATERIALIZED (
   SELECT o.id FROM orders o WHERE o.id > :after ORDER BY o.id LIMIT :max
 ), added AS MATERIALIZED (
@@ -88,7 +88,7 @@ WITH batch AS MATERIALIZED (
 SELECT b.id FROM batch b WHERE (SELECT count(*) FROM added) >= 0 ORDER BY b.id DESC LIMIT 1;
 
 -- name: add_missing_rating_receipts(after uuid, max bigint)
--- The same for ratings, after the orders: of each whose order has a receipt.
+-- The same for the ratings of orders that have a receipt. It runs after the orders.
 WITH batch AS MATERIALIZED (
   SELECT r.id FROM ratings r WHERE r.id > :after ORDER BY r.id LIMIT :max
 ), added AS MATERIALIZED (
@@ -112,8 +112,8 @@ ORDER BY d.kind, d.created_at, d.id;
 SELECT r.id FROM receipts r WHERE r.id = :id AND r.kind = 'order' AND :caller IN (r.customer_id, r.contractor_id);
 
 -- name: list_receipts(caller uuid, before uuid, max bigint)
--- A page of the caller's receipts with the documents of their ratings, newest first: what is older than `before`, or from the newest
--- on if that is null. Each role has an index, and neither is read further than the page.
+-- A page of the caller's receipts with the documents of their ratings, newest first, older than `before` if that is not null.
+-- Each role has an index, and no index is read beyond the page.
 WITH start AS (
   SELECT created_at, id FROM receipts WHERE id = :before AND :caller IN (customer_id, contractor_id)
   UNION ALL

@@ -61,7 +61,7 @@ func (w *world) sign() int64 {
 	return n
 }
 
-// read finds the receipt of an order in the customer's list, which has it from its signature on.
+// read finds the receipt of an order in the customer's list, which shows it once it is signed.
 func (w *world) read(order uuid.UUID) (*receipts.Card, error) {
 	list, err := w.Receipts.MyReceipts(w.customer.Ctx, receipts.ListInput{})
 	if err != nil {
@@ -74,7 +74,7 @@ func (w *world) read(order uuid.UUID) (*receipts.Card, error) {
 	return list.Receipts[i], nil
 }
 
-// told does the job that announces receipts, and returns the events about them.
+// told runs the job that announces receipts, and returns their events.
 func (w *world) told() int64 {
 	w.t.Helper()
 	graphtest.OK(w.t)(w.Receipts.Announce(w.t.Context()))

@@ -21,33 +21,33 @@ import (
 const (
 	// signBatch is how many documents one transaction signs.
 	signBatch = 50
-	// addBatch is how many orders or ratings one statement of AddMissing looks at.
+	// addBatch is the number of orders or ratings that one statement of AddMissing reads.
 	addBatch = 1000
-	// signTime is how long a receipt takes at most as a rule, from the closing of its order to its proof.
+	// signTime is the usual upper bound of the time from the closing of an order to the proof of its receipt.
 	signTime = 5 * time.Second
-	// saltSize is that of a leaf's salt in bytes.
+	// saltSize is the size of a leaf's salt in bytes.
 	saltSize = 16
 )
 
-// commitmentPrefix begins what the log's entry of a document is the hash of.
+// commitmentPrefix precedes the salt and the document in the hash that is the document's log entry.
 const commitmentPrefix = "stoa log receipt 1\n"
 
-// noLabel is the label of the entries of documents, which cannot be searched for.
+// noLabel is the label of all entries of documents, which cannot be found by a label.
 var noLabel = make([]byte, sha256.Size)
 
-// unsigned is a row that is to be signed.
+// unsigned is a row without a signature.
 type unsigned struct {
 	ID        uuid.UUID `db:"id"`
 	Kind      string    `db:"kind"`
 	OrderID   uuid.UUID `db:"order_id"`
 	CreatedAt time.Time `db:"created_at"`
-	// ReceiptID is that of the order's receipt.
+	// ReceiptID is the id of the order's receipt.
 	ReceiptID uuid.UUID `db:"receipt_id"`
 }
 
-// Sign makes the documents whose cause was committed, and returns how many those were. A document that cannot be signed keeps no other
-// from being signed: its error is among those returned, and the next call tries it again. Sign may be repeated and stopped at any time,
-// and run in several processes at once. Only jobs call it.
+// Sign makes the documents whose cause was committed, and returns their number. A document that cannot be signed does not hold up
+// the others: its error is among those returned, and the next call tries it again. Sign may be repeated and interrupted at any
+// time, and run in several processes at once. Only jobs call it.
 func (a *API) Sign(ctx context.Context) (signed int64, err error) {
 	if some, err := a.waits(ctx, named("documents_wait")); !some {
 		return 0, err
@@ -55,7 +55,7 @@ func (a *API) Sign(ctx context.Context) (signed int64, err error) {
 	var (
 		failed []error
 		passed []uuid.UUID // documents that cannot be signed
-		single int         // how many documents of a batch that failed are left, each for a separate transaction
+		single int         // the rest of a failed batch, each document in its own transaction
 	)
 	for {
 		size := signBatch
@@ -74,7 +74,7 @@ func (a *API) Sign(ctx context.Context) (signed int64, err error) {
 				return signed, errors.Join(failed...)
 			}
 			single = max(single-1, 0)
-		case len(due) == 0 || ctx.Err() != nil: // not the fault of a document
+		case len(due) == 0 || ctx.Err() != nil: // no document caused the error
 			return signed, errors.Join(append(failed, err)...)
 		case size > 1:
 			single = len(due)
@@ -85,13 +85,13 @@ func (a *API) Sign(ctx context.Context) (signed int64, err error) {
 	}
 }
 
-// waits runs a statement that reports whether there is something to do.
+// waits runs a statement that reports whether work is left.
 func (a *API) waits(ctx context.Context, s *db.Statement) (bool, error) {
 	some, err := db.Column[bool](ctx, a.DB.SQL, s)
 	return err == nil && some[0], err
 }
 
-// signBatch signs the oldest documents but some in one transaction, and returns all that were to be signed.
+// signBatch signs the oldest documents, except but, in one transaction. It returns the documents of the batch, also on failure.
 func (a *API) signBatch(ctx context.Context, tx *db.Tx, but []uuid.UUID, most int) (ids []uuid.UUID, err error) {
 	due, err := db.All[unsigned](ctx, tx.SQL, named("select_unsigned_receipts"), db.IDs(but), most)
 	if err != nil || len(due) == 0 {
@@ -151,8 +151,8 @@ func (a *API) newSigner(ctx context.Context, tx *db.Tx) (*signer, error) {
 	return s, nil
 }
 
-// SignAs returns a payload as a compact JWS of a type, in canonical JSON, signed with the present key of receipts. Other domains sign
-// their documents with it.
+// SignAs returns a payload as a compact JWS of a type, in canonical JSON, signed with the present key of receipts. Other domains
+// also sign their documents with it.
 func (a *API) SignAs(ctx context.Context, kind string, payload any) (string, error) {
 	key, err := a.KeyLog.SigningKey(ctx, a.DB.SQL, keylog.PurposeReceipts)
 	if err != nil {
@@ -225,9 +225,9 @@ func (s *signer) rating(r *givenRating, d *unsigned) *rating {
 	return &made
 }
 
-// AddMissing adds rows for the documents of orders that closed, and of ratings that were given, before the server made documents. It
-// walks all orders and ratings in batches that each commit, so it may be stopped half-way, repeated, and run in
-// several processes at once. Only jobs call it.
+// AddMissing adds rows for the documents of orders that closed, and of ratings that were given, before the server made documents.
+// It reads all orders and ratings in batches that each commit, so it may be interrupted, repeated, and run in several processes
+// at once. Only jobs call it.
 func (a *API) AddMissing(ctx context.Context) error {
 	for _, statement := range []*db.Statement{named("add_missing_receipts"), named("add_missing_rating_receipts")} {
 		for after := uuid.Nil; ; {
@@ -251,9 +251,9 @@ type notified struct {
 	Participant uuid.UUID `db:"participant"`
 }
 
-// Announce sends the participants of each receipt that has its proof the event, once, and returns how many receipts those were. A receipt
-// that was added later than its order closed has no event: an upgrade would fill the queues with what happened long ago. It works in
-// batches that each commit, may be repeated and stopped at any time, and run in several processes at once. Only jobs call it.
+// Announce sends the event of each receipt that has its proof to the participants, once, and returns the number of receipts. A
+// receipt that was added after its order closed has no event, because an upgrade would fill the queues with old events. Each
+// batch commits. It may be repeated and interrupted at any time, and run in several processes at once. Only jobs call it.
 func (a *API) Announce(ctx context.Context) (announced int64, err error) {
 	if some, err := a.waits(ctx, named("announcements_wait")); !some {
 		return 0, err
