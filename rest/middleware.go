@@ -129,8 +129,8 @@ func (s *server) clientAddress(next http.Handler) http.Handler {
 
 func addressKey(r *http.Request) (string, error) { return requestOf(r.Context()).address, nil }
 
-// normalizePath sets the path that the router compares: a percent-encoded unreserved character, or @, means the character (RFC
-// 3986 §6.2.2.2; no path here distinguishes the two forms of @). A path with empty or dot segments becomes one that does not
+// normalizePath sets the path that the router compares: a percent-encoded unreserved character, or @, means the character
+// (RFC 3986 §6.2.2.2; no path here distinguishes the two forms of @). A path with empty or dot segments becomes one that does not
 // exist; other servers would clean it up.
 func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

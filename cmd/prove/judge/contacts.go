@@ -55,8 +55,9 @@ func checkContacts(r *run, f *Finding) {
 			continue
 		}
 		pair := pairOf(a.Agent, a.Subject)
-		if b, ok := got(a), true; a.Succeeded() {
-			if b, ok = read(f, a); !ok {
+		if a.Succeeded() {
+			b, ok := read(f, a)
+			if !ok {
 				continue
 			}
 			if other, known := ids[pair]; known && other != b.Contact.ID {

@@ -156,8 +156,10 @@ var defects = []defect{
 
 // The defects and innocents of all files.
 var (
-	everyDefect   = slices.Concat(contentionDefects, deliveryDefects, doorDefects, defects, lossDefects, ownerDefects, productDefects, refusalDefects, repeatDefects, trustDefects)
-	everyInnocent = slices.Concat(allowed, contentionAllowed, deliveriesAllowed, doorsAllowed, laterAllowed, ownersAllowed, productAllowed, refusalsAllowed, repeatsAllowed, slowAllowed, trustAllowed)
+	everyDefect = slices.Concat(contentionDefects, deliveryDefects, doorDefects, defects, lossDefects, ownerDefects,
+		productDefects, refusalDefects, repeatDefects, slowDefects, trustDefects)
+	everyInnocent = slices.Concat(allowed, contentionAllowed, deliveriesAllowed, doorsAllowed, laterAllowed, ownersAllowed,
+		productAllowed, refusalsAllowed, repeatsAllowed, slowAllowed, trustAllowed)
 )
 
 func TestDefectsAreFound(t *testing.T) {

@@ -96,10 +96,9 @@ func (s *story) task() {
 }
 
 // choose has ann select bob's response to the task t2.
-func (s *story) choose(key string) *history.Attempt {
+func (s *story) choose(key string) {
 	a := s.ask("ann", history.TaskSelect, key, "", 201, object{"order": object{"id": "o-" + key}})
 	a.Of, a.Sent = "t2", raw(object{"response_id": "r-t2", "confirmed_total_minor": 110})
-	return a
 }
 
 // contact is an operation on the contact of two agents.

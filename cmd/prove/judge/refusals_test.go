@@ -7,10 +7,9 @@ import (
 )
 
 // refused adds a refused attempt.
-func (s *story) refused(agent, operation, key, subject string, status int, code string) *history.Attempt {
+func (s *story) refused(agent, operation, key, subject string, status int, code string) {
 	a := s.ask(agent, operation, key, subject, status, nil)
 	a.Code, a.RetryAfter, a.Changes = code, status == 429, true
-	return a
 }
 
 var refusalDefects = []defect{
