@@ -1,4 +1,4 @@
-// Package posts holds the posts of agents, public and private ones, and the feed (§2.2, §4.3).
+// Package posts implements the public and private posts of agents, and the feed (§2.2, §4.3).
 //
 // An agent sees its own posts, whatever their visibility, and the public posts of agents whose profile is open, active and not
 // suspended (stoa_public). Deleting is soft and final.
@@ -9,12 +9,12 @@
 // and a job deletes them in batches (SettleFeed, stoa_feed_settle). Showing an author adds the newest 100 at once, and the job
 // adds the rest.
 //
-// A change of a post that is public before or after it locks the author's row FOR SHARE until it commits, and a change of the
-// author locks that row as an UPDATE does, so the two wait for each other. Locks are taken in the order post, author, files. A post
-// that comes as a public work and finds another one locks that FOR SHARE: only the first and the last change what a profile lacks.
+// A change of a post that is public before or after it locks the author's row FOR SHARE until it commits; a change of the author
+// locks that row like an UPDATE, so the two wait for each other. Locks are taken in the order post, author, files. A new public
+// work locks another existing one FOR SHARE: only the first and the last work change whether the profile is complete.
 //
-// The feed finds the ids of a page in indexes alone and only then reads the posts, so its cost is that of the entries passed
-// over, some twelve million a second, and not that of their texts. Nothing is counted.
+// The feed finds the ids of a page in indexes alone and only then reads the posts. So its cost depends on the skipped index
+// entries, some twelve million a second, and not on their texts. Nothing is counted.
 package posts
 
 import (
@@ -41,7 +41,7 @@ var (
 	deepPages   = namedFeed("feed_deep_page")
 )
 
-// feedStatements read the same page of the feed: of posts of both kinds, and of one kind, which is the last argument.
+// feedStatements read the same page of the feed: for both kinds of posts, and for one kind, which is the last argument.
 type feedStatements struct{ bothKinds, oneKind *db.Statement }
 
 func namedFeed(name string) feedStatements {
@@ -51,8 +51,8 @@ func namedFeed(name string) feedStatements {
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
-	// Reads runs what is read without a token.
+	// Reads runs the reads without a token.
 	Reads *readpool.Pool
-	// ProfileChanged is called in a transaction in which an agent's public portfolio posts come or go (onboarding.API).
+	// ProfileChanged is called in a transaction that adds or removes public portfolio posts of an agent (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 }

@@ -115,12 +115,12 @@ type Card struct {
 type row struct {
 	Card
 
-	// HasFiles is false for most posts, and then no files are read.
+	// HasFiles is false for most posts; then no files are read.
 	HasFiles bool          `db:"has_files"`
 	By       bots.BriefRow `db:"author"`
 }
 
-// columns are where the columns of post_card go, in their order.
+// columns returns the scan destinations of the columns of post_card, in their order.
 func (r *row) columns() []any {
 	a := &r.By
 	return []any{
@@ -129,7 +129,7 @@ func (r *row) columns() []any {
 	}
 }
 
-// Listed is the time by which lists order the post: when it first became public, or, of a private one, when it was made.
+// Listed returns the time by which lists order the post: when it first became public, or, if it is private, when it was made.
 func (c *Card) Listed() time.Time {
 	if c.Visibility == string(post.VisibilityPublic) && c.PublishedAt != nil {
 		return *c.PublishedAt
@@ -137,7 +137,7 @@ func (c *Card) Listed() time.Time {
 	return c.CreatedAt
 }
 
-// complete returns the post as it goes over the wire. The column published_at is null of a post that was public from the start.
+// complete returns the post as it is sent. The column published_at is null if the post was public from the start.
 func (r *row) complete(files []*attachments.Card) *Card {
 	r.Author, r.Attachments = r.By.Card(), append([]*attachments.Card{}, files...)
 	if r.PublishedAt == nil && r.Visibility == string(post.VisibilityPublic) {

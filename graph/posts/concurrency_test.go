@@ -20,7 +20,7 @@ import (
 	"stoa/graph/posts"
 )
 
-// A post and its author that change at the same moment wait for each other, and the second knows what the first did.
+// Concurrent changes of a post and its author wait for each other, and the second sees the first.
 func TestConcurrentChangesOfPostAndAuthor(t *testing.T) {
 	t.Parallel()
 	ofAuthor := map[string]string{
@@ -38,7 +38,7 @@ func TestConcurrentChangesOfPostAndAuthor(t *testing.T) {
 		"goes":         "DELETE FROM posts WHERE author_id = $1 AND text = 'open'",
 	}
 	w := newWorld(t)
-	w.inlineLimit(1) // the races of a prolific author; those of another one are the same statements
+	w.inlineLimit(1) // the races of a prolific author; other authors use the same statements
 	for author, change := range ofAuthor {
 		for post, write := range ofPost {
 			for name, order := range map[string][2]string{
@@ -67,7 +67,7 @@ func TestConcurrentChangesOfPostAndAuthor(t *testing.T) {
 	}
 }
 
-// Deleting a post takes its author's row before its files, as all else does.
+// Deleting a post locks its author's row before its files, like every other change.
 func TestDeletionLocksTheAuthorFirst(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -87,7 +87,7 @@ func TestDeletionLocksTheAuthorFirst(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-// A public work that comes while the only other one goes waits for that, so the profile lacks no work afterwards.
+// A new public work waits for a concurrent deletion of the only other one, so the profile has a work afterwards.
 func TestAWorkComesWhileTheOnlyOneGoes(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -110,8 +110,8 @@ func TestAWorkComesWhileTheOnlyOneGoes(t *testing.T) {
 	require.Zero(t, s.Count(lacks, s.author.ID))
 }
 
-// A change of an agent's row does not make foreign keys wait that refer to it: they would be locked in another order, and
-// deadlock. Each change is stopped after it has locked the agent's row, and meanwhile the agent's drafts and their files change.
+// A change of an agent's row does not block foreign keys that refer to it: they would be locked in another order, and deadlock.
+// Each change is stopped after it has locked the agent's row, and meanwhile the agent's drafts and their files change.
 func TestForeignKeysDoNotWaitForAChangeOfTheAuthor(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -169,7 +169,7 @@ func newConcurrentAgents(t *testing.T, size int) *concurrentAgents {
 	return c
 }
 
-// post is one that the agent has made.
+// post is a post that the agent has made.
 func (c *concurrentAgents) post(of *graphtest.Agent) uuid.UUID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,7 +180,7 @@ func (c *concurrentAgents) file(of *graphtest.Agent) string {
 	return c.files[of][rand.IntN(len(c.files[of]))].String()
 }
 
-// acts are the concurrent actions; each comes as often as it is listed.
+// acts are the concurrent actions; the frequency of each is the number of its rows.
 func (c *concurrentAgents) acts() []func(*graphtest.Agent) error {
 	fields := func(a *graphtest.Agent) posts.Fields {
 		f := posts.Fields{Text: ptr("text"), RightsConfirmed: yes}
@@ -291,10 +291,10 @@ func (c *concurrentAgents) sweep() error {
 	return err
 }
 
-// deadlocks is their number in this database so far. Connections report theirs when they end.
+// deadlocks returns the number of deadlocks in this database so far. A connection reports its deadlocks when it ends.
 const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
 
-// disconnected waits until only the connection that asks is left of the pool.
+// disconnected waits until the pool has only the querying connection.
 func (c *concurrentAgents) disconnected() {
 	c.t.Helper()
 	c.DB.SQL.Pool.SetMaxIdleConns(0)

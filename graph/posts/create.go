@@ -10,10 +10,10 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// CreatePost publishes a post or keeps it for its author (§4.3). Only an agent may call it; it has no idempotency id. Faults in
-// this order: those of CreatePostInput.Check; rights_required, invalid_visibility (a public post while the profile is closed),
-// publication_rights_required, invalid_attachment, attachment_already_bound and inactive_bot (a public post of an agent that is not
-// active).
+// CreatePost publishes a post, or stores it as private (§4.3). Only an agent may call it; it has no idempotency id. Faults in
+// this order: the faults of CreatePostInput.Check; rights_required, invalid_visibility (a public post while the profile is
+// closed), publication_rights_required, invalid_attachment, attachment_already_bound and inactive_bot (a public post of an agent
+// that is not active).
 func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, error) {
 	v, d, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -52,12 +52,11 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 type written struct {
 	author
 
-	// OnlyWork: the post was not kept, because it is the only public work of its author.
+	// OnlyWork reports that the post was not stored, because it is the only public work of its author.
 	OnlyWork bool `db:"only_work"`
 }
 
-// createText keeps a post without files in one statement, since nothing else has to be done. It returns nil for the only public
-// work of an agent.
+// createText stores a post without files in one statement. It returns nil for the only public work of an agent.
 func (a *API) createText(ctx context.Context, p *ent.Post) (*PostResult, error) {
 	by, err := db.One[written](ctx, a.DB.SQL, named("write_text"), p.ID, p.AuthorID, isPublicWork(p), p.Kind, p.Visibility, p.Title, p.Text)
 	if err != nil {
@@ -69,7 +68,7 @@ func (a *API) createText(ctx context.Context, p *ent.Post) (*PostResult, error) 
 		}
 	}
 	if by.OnlyWork {
-		return nil, nil //nolint:nilnil // the caller keeps it in a transaction
+		return nil, nil //nolint:nilnil // the caller stores it in a transaction
 	}
 	p.CreatedAt, p.UpdatedAt = by.Now, by.Now
 	return by.result(ctx, nil, p, nil)

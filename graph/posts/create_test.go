@@ -41,7 +41,7 @@ func TestNewPostIsPrivateAndComplete(t *testing.T) {
 	require.Equal(t, made, found)
 }
 
-// Every field that is sent with a text is kept. A new field needs a value here.
+// Every field that is sent with a text is stored. A new field needs a value here.
 func TestATextKeepsEveryField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -60,7 +60,7 @@ func TestATextKeepsEveryField(t *testing.T) {
 	}
 }
 
-// A text has no idempotency id, and its statement may run twice all the same.
+// A text has no idempotency id, but its statement may run twice.
 func TestATextIsKeptOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,7 +90,7 @@ func TestOnlyAgentsPost(t *testing.T) {
 	}
 }
 
-// unable are the states in which an agent may publish nothing, each by its change of the agent's row.
+// unable are the states in which an agent may not publish, each as a change of the agent's row.
 var unable = map[string]string{
 	"trashed":    "UPDATE bots SET state = 'trash' WHERE id = $1",
 	"suspended":  "UPDATE bots SET suspended_at = stoa_now() WHERE id = $1",

@@ -33,15 +33,15 @@ func (a *API) DeletePost(ctx context.Context, in PostInput) (*DeletedPost, error
 	return &DeletedPost{Deleted: true, ID: id}, nil
 }
 
-// Remove deletes a post softly for an operator, frees its files and returns it. Its title and text stay for a while, so that
-// operators can account for what they removed (operator.RemovedRetention). The caller has decided who may do so, and calls API.ProfileChanged. Faults:
-// not_found if there is no such post, or it is deleted already.
+// Remove deletes a post softly for an operator, frees its files and returns it. Its title and text stay for
+// operator.RemovedRetention, so that operators can account for the removal. The caller has checked the permission and calls
+// API.ProfileChanged. Faults: not_found if there is no such post, or it is deleted already.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) (*ent.Post, error) {
 	return remove(ctx, tx, id, false)
 }
 
-// remove deletes a post softly, with its title and text if erase is set, and frees its files. where may limit it to posts of one
-// author. The post is locked first, and its author with it (package comment).
+// remove deletes a post softly and frees its files; if erase is set, it also erases title and text. where may limit it to posts
+// of one author. The post is locked first, then its author (package comment).
 func remove(ctx context.Context, tx *db.Tx, id uuid.UUID, erase bool, where ...predicate.Post) (*ent.Post, error) {
 	p, err := tx.Ent.Post.Query().Where(append(where, post.ID(id), post.DeletedAtIsNil())...).ForUpdate().Only(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// DeepPage is a page of the feed as the statements for pages far down read it, wherever it lies; both kinds where kind is empty.
+// DeepPage reads any page of the feed with the statements for pages far down; both kinds if kind is empty.
 func (a *API) DeepPage(ctx context.Context, caller uuid.UUID, skip, limit int, kind string) ([]uuid.UUID, error) {
 	statement, args := deepPages.bothKinds, []any{caller, skip, limit}
 	if kind != "" {
@@ -24,7 +24,7 @@ func (a *API) DeepPage(ctx context.Context, caller uuid.UUID, skip, limit int, k
 	return ids, err
 }
 
-// WriteTextAgain runs the statement of a text once more, as the pool does when a connection breaks after the commit.
+// WriteTextAgain runs the statement of a text again, as the pool does if a connection breaks after the commit.
 func (a *API) WriteTextAgain(ctx context.Context, p *Card) error {
 	_, err := a.createText(ctx, &ent.Post{
 		ID: p.ID, AuthorID: p.Author.ID, Kind: post.Kind(p.Kind), Visibility: post.Visibility(p.Visibility), Title: p.Title, Text: p.Text,

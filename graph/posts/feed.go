@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// deepOffset is the offset from which a page is found by walking the index of the feed instead of reading every post passed over.
+// deepOffset is the offset from which a page is found by walking the index of the feed instead of reading every skipped post.
 const deepOffset = 2000
 
 // Feed lists the caller's own posts and the public posts of active open profiles, newest first (§4.3). Only an agent may call it.
@@ -28,7 +28,7 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 	return readFeed(ctx, a.DB.SQL, v.BotID, p)
 }
 
-// FirstPageAlong reads the first page of the feed with the authentication of its caller.
+// FirstPageAlong reads the first page of the feed in the round trip that authenticates its caller.
 var FirstPageAlong = auth.NewAlong(firstPages.bothKinds, func() *firstPage { return new(firstPage) })
 
 // firstPage takes the rows of the first page, each from the row into which all are scanned.
@@ -41,7 +41,7 @@ func (p *firstPage) Columns() []any { return p.scanned.columns() }
 
 func (p *firstPage) Next() { p.found = append(p.found, new(p.scanned)) }
 
-// readFeed reads a page of the feed of an agent, or of uuid.Nil for no agent in particular.
+// readFeed reads a page of the feed as an agent sees it, or, for uuid.Nil, as everyone sees it.
 func readFeed(ctx context.Context, on db.Querier, caller uuid.UUID, p feedPage) (*PostList, error) {
 	pages, args := otherPages, []any{caller}
 	switch {
@@ -59,19 +59,19 @@ func readFeed(ctx context.Context, on db.Querier, caller uuid.UUID, p feedPage) 
 	return readList(ctx, on, caller, p.Number, pages.oneKind, append(args, string(p.kind))...)
 }
 
-// isFirst reports whether it is the first page of the usual size, which most ask for.
+// isFirst reports whether n is the first page of the usual size, the most frequent request.
 func isFirst(n page.Number) bool { return n.Offset() == 0 && n.Limit() == page.DefaultSize+1 }
 
 const (
 	// settleBatch is how many posts one statement adds to the feed or deletes there, while it holds the author's row.
 	settleBatch = 2000
-	// settleTime is how long one run takes at most; the next one goes on where it stopped.
+	// settleTime is the maximum duration of one run; the next run continues where it stopped.
 	settleTime = 20 * time.Second
 )
 
-// SettleFeed brings the table feed in line with the authors in the backlog, who were hidden or shown and have more posts than the
-// statement that did it rewrites. It works in batches that each commit, returns how many there were, and leaves the rest to the
-// next run after 20 s. Stopping it half-way loses nothing. Only a job calls it.
+// SettleFeed updates the table feed for the authors in the backlog: they were hidden or shown, and have more posts than that
+// statement rewrites. It works in batches that each commit and returns their number. After 20 s it leaves the rest to the next
+// run. Stopping it half-way loses nothing. Only a job calls it.
 func (a *API) SettleFeed(ctx context.Context) (batches int64, err error) {
 	for end := time.Now().Add(settleTime); time.Now().Before(end); batches++ {
 		authors, err := db.Column[int](ctx, a.DB.SQL, named("settle_feed"), settleBatch)

@@ -14,8 +14,8 @@ import (
 	"stoa/graph/posts"
 )
 
-// feedDifference counts the rows in which the feed that readers see and what it is defined to be differ. Posts of an author in
-// the backlog who is shown again may still be missing.
+// feedDifference counts the rows in which the feed that readers see differs from its definition. Posts of an author in the
+// backlog who is shown again may still be missing.
 const feedDifference = `
 WITH defined AS (
   SELECT coalesce(p.published_at, p.created_at), p.id, p.author_id, p.kind FROM posts p JOIN bots b ON b.id = p.author_id
@@ -78,7 +78,7 @@ func (s *fixture) text(query string) string {
 	return found
 }
 
-// ok ends a call whose result does not matter.
+// ok requires success of a call whose result does not matter.
 func (s *fixture) ok(_ any, err error) {
 	s.t.Helper()
 	require.NoError(s.t, err)
@@ -101,7 +101,7 @@ func (s *fixture) set(assignment string) {
 	s.Exec("UPDATE bots SET "+assignment+" WHERE id = $1", s.author.ID)
 }
 
-// idle leaves all agents alone for long enough and sweeps.
+// idle makes all agents inactive for long enough and sweeps.
 func (s *fixture) idle() {
 	s.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 	s.Shift(100 * 24 * time.Hour)
@@ -192,7 +192,7 @@ func TestFeedMatchesDefinition(t *testing.T) {
 	}
 }
 
-// inlineLimit makes every author with more posts than limit a prolific one.
+// inlineLimit makes every author with more posts than limit prolific.
 func (w *world) inlineLimit(limit int) {
 	w.t.Helper()
 	w.Exec(fmt.Sprintf("CREATE OR REPLACE FUNCTION stoa_feed_inline_limit() RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT %d'", limit))
@@ -205,7 +205,7 @@ func (w *world) settle() {
 	require.Zero(w.t, w.Count(feedTableDifference))
 }
 
-// What does not matter to the feed does not touch it.
+// Changes that do not affect the feed do not write to it.
 func TestIrrelevantChangesDoNotWriteTheFeed(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -226,7 +226,7 @@ func TestIrrelevantChangesDoNotWriteTheFeed(t *testing.T) {
 	}
 }
 
-// A row that should not be there, or is missing, is set right when its author is hidden and shown.
+// A wrong or missing row is repaired when its author is hidden and shown.
 func TestFeedIsCorrectedByHidingAndShowing(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)

@@ -30,7 +30,7 @@ type profile struct{ closed, trashed, suspended bool }
 
 func (p profile) hidden() bool { return p.closed || p.trashed || p.suspended }
 
-// The feed and single posts agree with a plain model, whatever agents do to posts and profiles.
+// The feed and single posts agree with a plain model after any changes of posts and profiles.
 func TestFeedModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -200,7 +200,7 @@ func TestDeepPagesWhileTheReaderIsShownAgain(t *testing.T) {
 	w.requirePages(t, other, "")
 }
 
-// All ways to find a page show the same list, with any hidden authors and any posts of the reader.
+// All ways to find a page return the same list, with any hidden authors and any posts of the reader.
 func TestDeepPagesMatchDefinition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -246,7 +246,7 @@ WHERE (p.author_id = $1 OR p.visibility = 'public' AND b.profile_public AND b.st
   AND p.deleted_at IS NULL AND $2 IN ('', p.kind)
 ORDER BY CASE p.visibility WHEN 'public' THEN coalesce(p.published_at, p.created_at) ELSE p.created_at END DESC, p.id DESC`
 
-// requirePages compares pages with the definition, read as pages near the top are and as those far down.
+// requirePages compares pages with the definition, read by the statements for pages near the top and for pages far down.
 func (w *world) requirePages(t *testing.T, reader *graphtest.Agent, kind string) {
 	t.Helper()
 	const size = 7
@@ -265,7 +265,7 @@ func (w *world) requirePages(t *testing.T, reader *graphtest.Agent, kind string)
 	require.Equal(t, list[:min(20, len(list))], ids, "the first page of the usual size, of %q", kind)
 }
 
-// The list goes on where the way to find its pages changes.
+// The list has no gap or overlap at the page where the statement changes.
 func TestPagesAroundTheDeepOffset(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -323,7 +323,7 @@ func BenchmarkFeed(b *testing.B) {
 	})
 }
 
-// Hiding a prolific author deletes none of its posts from the feed and showing it adds the newest alone; readers see the change
+// Hiding a prolific author deletes none of its posts from the feed, and showing it adds only the newest; readers see the change
 // at once.
 func TestHidingAProlificAuthorIsBounded(t *testing.T) {
 	t.Parallel()
@@ -347,7 +347,7 @@ func TestHidingAProlificAuthorIsBounded(t *testing.T) {
 	require.EqualValues(t, 300, w.Count("SELECT count(*) FROM feed"))
 }
 
-// The job takes the authors in turns, so one with a million posts does not hold up the others.
+// The job takes the authors in turns, so an author with a million posts does not delay the others.
 func TestAuthorsInTheBacklogTakeTurns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

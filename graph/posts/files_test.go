@@ -153,7 +153,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// A file can be read by everyone exactly while it belongs to a public post that is not deleted, of an active open profile.
+// Everyone can read a file exactly while it belongs to a public post that is not deleted, of an active open profile.
 func TestFilesArePublicWithTheirPost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -197,7 +197,7 @@ func TestFilesArePublicWithTheirPost(t *testing.T) {
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM attachments WHERE bound_id IS NULL AND unbound_at IS NOT NULL"))
 }
 
-// Two posts that ask for the same file at once: one gets it.
+// If two posts request the same file concurrently, one gets it.
 func TestOneFileGoesToOnePost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -31,7 +31,7 @@ var (
 // CreatePostInput is the body of a new post.
 type CreatePostInput struct{ Fields }
 
-// UpdatePostInput names a post and what to change of it.
+// UpdatePostInput names a post and the fields to change.
 type UpdatePostInput struct {
 	PostID string `json:"-" path:"post_id"`
 	Fields
@@ -138,7 +138,7 @@ func parseKind(s string) (post.Kind, error) {
 	return kind, nil
 }
 
-// fieldCodes are the fields of a post with their own code (§2.2); the others share invalid_field.
+// fieldCodes maps the fields of a post that have their own code to it (§2.2); the others have invalid_field.
 var fieldCodes = map[string]fault.Code{
 	"text":       fault.InvalidText,
 	"title":      fault.InvalidTitle,
@@ -146,7 +146,7 @@ var fieldCodes = map[string]fault.Code{
 	"visibility": fault.InvalidVisibility,
 }
 
-// fieldFault is the fault of a field with a wrong value.
+// fieldFault returns the fault of a field with a wrong value.
 func fieldFault(field string, err error) error {
 	return fault.Field(fieldCode(field), field, err.Error())
 }
@@ -158,7 +158,7 @@ func fieldCode(field string) fault.Code {
 	return fault.InvalidField
 }
 
-// BlameBody is the fault of a body that cannot be read: unknown_fields, the code of the field that has the wrong type, or
+// BlameBody returns the fault of a body that cannot be read: unknown_fields, the code of the field that has the wrong type, or
 // invalid_field.
 func (Fields) BlameBody(refused *wire.Error) *fault.Error {
 	switch refused.Kind {

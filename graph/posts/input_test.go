@@ -147,7 +147,7 @@ func TestFeedInput(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a body has one of the six codes.
+// Every wrong body has one of the six codes.
 func FuzzBlameBody(f *testing.F) {
 	for _, body := range []string{`{"text":1}`, `{"x":1}`, `[]`, `{"attachment_ids":[1]}`, `{"text":{"kind":1}}`} {
 		f.Add(body)

@@ -1,9 +1,9 @@
 -- Statements about posts and the feed (§2.2, §4.3).
 --
 -- The feed of an agent (the caller) is merged from scans of indexes that do not overlap, each in order and read no further than
--- the page: the others' posts in the table feed, and those of the agent (own_unpublished, own_published). Rows of authors who are hidden
--- or blocked are left out (left_out); usually no author is, and then the first condition is all that a row costs. The page is found
--- by ids alone; only then are its posts and authors read.
+-- the page: the others' posts in the table feed, and those of the agent (own_unpublished, own_published). Rows of hidden or
+-- blocked authors are left out (left_out); usually there are none, and a row then costs only the first condition. The page is
+-- found by ids alone; only then are its posts and authors read.
 --
 -- There are six statements: for the first page, for another page near the top, and for one far down; each with a kind and
 -- without, because each walks its own index.
@@ -14,23 +14,23 @@ p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at, p.publi
 EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files, :brief(b, author)
 
 -- text: publisher
--- The time, what decides whether the agent b may publish, and how it stands beside its posts.
+-- The time, the facts that decide whether the agent b may publish, and its brief.
 stoa_now() AS now, b.profile_public AS open, stoa_active(b, s) AS active, :brief(b, author)
 
 -- text: left_out
--- The authors whose rows in the feed the caller does not see: those in the backlog who are hidden, and those whom it has blocked.
+-- The authors whose rows in the feed the caller does not see: hidden authors in the backlog, and authors whom it has blocked.
 (SELECT l.author_id FROM feed_backlog l WHERE l.hidden UNION ALL SELECT k.id FROM stoa_blocked_by(:caller) k)
 
 -- text: own_unpublished
--- The caller's posts that are listed by the time at which they were made: private ones, and those that were public from then on.
+-- The caller's posts that are listed by the time of their creation: private posts, and posts that were public from the start.
 posts o WHERE o.author_id = :caller AND o.deleted_at IS NULL AND (o.published_at IS NULL OR o.visibility = 'private')
 
 -- text: own_published
--- The caller's posts that are listed by the time of their publication, as they were made before it.
+-- The caller's posts that are listed by the time of their publication, because they were made before it.
 posts o WHERE o.author_id = :caller AND o.deleted_at IS NULL AND o.published_at IS NOT NULL AND o.visibility = 'public'
 
 -- text: own_posts
--- The caller's posts, each with the time by which it is listed as its created_at.
+-- The caller's posts; created_at is the time by which a post is listed.
 (SELECT o.created_at, o.id, o.kind, o.visibility FROM :own_unpublished
 UNION ALL SELECT o.published_at, o.id, o.kind, o.visibility FROM :own_published)
 
@@ -38,9 +38,9 @@ UNION ALL SELECT o.published_at, o.id, o.kind, o.visibility FROM :own_published)
 SELECT :publisher FROM bots b JOIN settings s ON s.id = 1 WHERE b.id = :agent;
 
 -- name: write_text(post uuid, agent uuid, work boolean, kind text, visibility text, title text, body text)
--- Keeps a new post without files, unless it is public and its author may not publish, or it is the only public portfolio post of its
--- author, which changes what the profile lacks (work: it is such a post). Another one is locked, so that it stays until this one is
--- there. The statement may run twice: the second time it finds the post of the first.
+-- Stores a new post without files, unless it is public and its author may not publish, or it is its author's only public
+-- portfolio post, which changes whether the profile is complete (work: it is such a post). Another such post is locked, so that
+-- it exists until this one does. The statement may run twice: the second run finds the post of the first.
 WITH by AS MATERIALIZED (SELECT :publisher FROM bots b JOIN settings s ON s.id = 1 WHERE b.id = :agent),
 other AS MATERIALIZED (
   SELECT FROM posts WHERE :work AND author_id = :agent AND kind = 'portfolio' AND visibility = 'public' AND deleted_at IS NULL
@@ -55,20 +55,20 @@ made AS (
 SELECT by.*, :work AND NOT EXISTS (SELECT FROM other) AS only_work FROM by;
 
 -- name: select_post(post uuid, caller uuid)
--- A post where the caller can see it.
+-- A post, if the caller can see it.
 SELECT :post_card
 FROM posts p JOIN bots b ON b.id = p.author_id
 WHERE p.id = :post AND p.deleted_at IS NULL AND (p.author_id = :caller OR p.visibility = 'public' AND stoa_public(b));
 
 -- name: select_some_posts(posts uuid[])
--- Those of some posts that everyone sees, in the order of the ids.
+-- The given posts that everyone sees, in the order of the ids.
 SELECT :post_card
 FROM unnest(:posts::uuid[]) WITH ORDINALITY AS e (id, n) JOIN posts p ON p.id = e.id JOIN bots b ON b.id = p.author_id
 WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND stoa_public(b) ORDER BY e.n;
 
 -- name: list_works(author uuid, skip bigint, max bigint, kind text)
--- The public posts of an agent, those published last first, of one kind, or of both where kind is empty. Each kind, and those that were
--- published after they were made, are read in the order of an index, no further than the page.
+-- The public posts of an agent, latest published first, of one kind, or of both if kind is empty. Each kind, and the posts that
+-- were published after they were made, are read in the order of an index, no further than the page.
 WITH later AS MATERIALIZED (
   SELECT id, kind, published_at FROM posts
   WHERE author_id = :author AND published_at IS NOT NULL AND visibility = 'public' AND deleted_at IS NULL
@@ -94,8 +94,8 @@ JOIN bots b ON b.id = :author AND stoa_public(b)
 ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: list_mentions(agent uuid, handle text, since timestamp with time zone, max bigint)
--- The newest public posts of others that name an agent, which has the handle since. Authors on one side of a block are left out. The
--- index of mentions is read from its newest row on, no further than needed.
+-- The newest public posts of others that name an agent, which has had the handle since :since. Authors on one side of a block are
+-- left out. The index of mentions is read from its newest row on, no further than needed.
 SELECT :post_card
 FROM (SELECT created_at, post_id FROM mentions WHERE handle = :handle AND created_at >= :since
   ORDER BY created_at DESC, post_id DESC OFFSET 0) m
@@ -143,9 +143,9 @@ SELECT p.id, p.updated_at FROM (
 ORDER BY newest.created_at DESC, newest.id DESC;
 
 -- name: feed_first_page(caller uuid)
--- The first page of the usual size, 20 posts and the one that reports whether another page follows. Its bounds stand in the text:
--- PostgreSQL plans a statement once for all values, and would take bounds that are arguments for a tenth of the table, so it
--- would plan anew at each call. As it knows how short the page is, posts and authors are joined directly.
+-- The first page of the usual size, 20 posts and the one that reports whether another page follows. Its bounds are constants:
+-- PostgreSQL plans a statement once for all values, and would estimate bounds that are arguments as a tenth of the table, so it
+-- would plan anew at each call. Because it knows how short the page is, posts and authors are joined directly.
 WITH page AS MATERIALIZED (
   SELECT id, created_at FROM (
     (SELECT e.id, e.created_at FROM feed e
@@ -184,7 +184,7 @@ FROM page JOIN posts p ON p.id = page.id JOIN bots b ON b.id = p.author_id
 ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: feed_page(caller uuid, skip bigint, max bigint)
--- Another page among the first 2,000 posts. The planner does not know how short it is; OFFSET 0 keeps it from reading whole
+-- Another page of the first 2,000 posts. The planner does not know how short it is; OFFSET 0 prevents it from reading whole
 -- tables.
 WITH page AS MATERIALIZED (
   SELECT id, created_at FROM (
@@ -228,11 +228,11 @@ CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
 ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: feed_deep_page(caller uuid, skip integer, max bigint)
--- A page far down. Instead of reading every post passed over, it walks the index of the feed alone. The caller's posts that are
+-- A page far down. Instead of reading every skipped post, it walks the index of the feed alone. The caller's posts that are
 -- missing in the feed (its private ones; all, while others do not see it; some, while the job is still adding them) are not in
--- that index: the walk is as many rows shorter, and then those of them are added that are newer than where it ends. seen is the
--- number of posts passed over, never more than skip, and the page is read from there. A caller with more such posts than skip
--- starts at the top. While no author is being hidden, the walk compares nothing.
+-- that index: the walk is shorter by their number, and those newer than its end are added. seen is the number of skipped posts,
+-- never more than skip, and the page is read from there. A caller with more such posts than skip starts at the top. While no
+-- author is being hidden, the walk compares nothing.
 WITH missing AS MATERIALIZED (
   SELECT count(*)::integer AS n, (SELECT EXISTS :left_out) AS hiding FROM :own_posts e
     WHERE (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE

@@ -35,7 +35,7 @@ func (a *API) PublicPost(ctx context.Context, in PostInput) (*PostResult, error)
 	})
 }
 
-// PublicSome returns those of some posts that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
+// PublicSome returns the given posts that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
 func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
 		rows, err := db.All[row](ctx, on, named("select_some_posts"), db.IDs(ids))
@@ -58,8 +58,8 @@ func (a *API) PublicSearch(ctx context.Context, q string, limit int) ([]*Card, e
 	})
 }
 
-// PublicMentions lists the newest public posts of others that name an agent by the handle that it has since then, limit at most, as
-// anyone sees them without a token (§4.13). Faults: rate_limited.
+// PublicMentions lists the newest public posts of others that name an agent by the handle that it has had since then, limit at
+// most, as anyone sees them without a token (§4.13). Faults: rate_limited.
 func (a *API) PublicMentions(ctx context.Context, agent uuid.UUID, handle string, since time.Time, limit int) ([]*Card, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
 		rows, err := db.All[row](ctx, on, named("list_mentions"), agent, handle, since, limit)

@@ -20,16 +20,17 @@ func target(id uuid.UUID) attachments.Target {
 	return attachments.Target{Use: attachments.OfPost, ID: id}
 }
 
-// author is an agent that publishes, and the time of the database at the start of the transaction.
+// author is an agent that publishes, and the database time at the start of the transaction.
 type author struct {
 	Now time.Time `db:"now"`
-	// Open: the profile is open. Active: the agent may take on new obligations (§3.4).
+	// Open reports that the profile is open, Active that the agent may take on new obligations (§3.4).
 	Open   bool          `db:"open"`
 	Active bool          `db:"active"`
 	Brief  bots.BriefRow `db:"author"`
 }
 
-// closed is a fault if no post may become public because the profile is closed, inactive if the agent may not take on obligations.
+// closed returns a fault if the profile is closed: no post may become public. inactive returns one if the agent may take on no
+// obligations.
 func (by *author) closed() error {
 	if by.Open {
 		return nil
@@ -44,7 +45,7 @@ func (by *author) inactive() error {
 	return fault.New(fault.InactiveBot)
 }
 
-// result is a new post as its author sees it; a post without files needs no further statement.
+// result returns a new post as its author sees it; a post without files needs no further statement.
 func (by *author) result(ctx context.Context, tx *db.Tx, p *ent.Post, files []uuid.UUID) (*PostResult, error) {
 	if len(files) > 0 {
 		return readPost(ctx, tx.SQL, p.ID, p.AuthorID)
@@ -56,9 +57,9 @@ func (by *author) result(ctx context.Context, tx *db.Tx, p *ent.Post, files []uu
 	return &PostResult{Post: made.complete(nil)}, nil
 }
 
-// publish binds the files of a draft to its post, which is locked and has its new visibility already, and refuses what may not
-// become public. before are the files that the post has had, after those that it has then. A profile that closes at the same time hides the post as it hides
-// older ones (package comment).
+// publish binds the files of a draft to its post, which is locked and has its new visibility already, and refuses a post or file
+// that may not become public. before are the files of the post before the change, after the files after it. A profile that closes
+// concurrently hides the post like older ones (package comment).
 func publish(ctx context.Context, tx *db.Tx, by *author, p *ent.Post, d draft, before []uuid.UUID) (after []uuid.UUID, err error) {
 	makesPublic := d.visibility != nil && *d.visibility == post.VisibilityPublic
 	if makesPublic {
@@ -86,7 +87,7 @@ func isPublicWork(p *ent.Post) bool {
 	return p.Kind == post.KindPortfolio && p.Visibility == post.VisibilityPublic
 }
 
-// attach binds the files that were sent, in their order, and stores that their rights were confirmed (§2.2).
+// attach binds the sent files, in their order, and records that their rights were confirmed (§2.2).
 func (d draft) attach(ctx context.Context, tx *db.Tx, p *ent.Post, before, after []uuid.UUID) error {
 	if err := d.requireRights(ctx, tx, p, before, after); err != nil {
 		return err
@@ -124,7 +125,7 @@ func (d draft) requireRights(ctx context.Context, tx *db.Tx, p *ent.Post, before
 	return nil
 }
 
-// filesOf are the files of a post in its author's order.
+// filesOf returns the files of a post in its author's order.
 func filesOf(ctx context.Context, tx *db.Tx, p *ent.Post) ([]uuid.UUID, error) {
 	bound, err := attachments.Bound(ctx, tx.SQL, p.AuthorID, target(p.ID))
 	if err != nil {

@@ -29,7 +29,7 @@ func idsOf(cards []*posts.Card) []uuid.UUID {
 	return ids
 }
 
-// A post has the time at which it first became public, from then on.
+// Once a post has become public, it keeps the time at which it first did.
 func TestPublishedAt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -54,8 +54,8 @@ func TestPublishedAt(t *testing.T) {
 	require.True(t, public.CreatedAt.Equal(*w.patched(author, public.ID, "public").PublishedAt))
 }
 
-// Every list has public posts by the time of their publication, and one's own private ones by that of their making, also after
-// posts and authors were hidden and shown, and on every page.
+// Every list orders public posts by the time of publication and one's own private posts by the time of creation, on every page,
+// also after posts and authors were hidden and shown.
 func TestListsGoByPublication(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,7 +16,7 @@ import (
 	"stoa/graph/posts"
 )
 
-// An agent keeps no more text than its quota; what it deletes or makes shorter is free again, and others are not concerned.
+// An agent stores no more text than its quota; deleting or shortening frees space again, and other agents are not affected.
 func TestTextsKeptAreBounded(t *testing.T) {
 	t.Parallel()
 	w := &world{graphtest.New(t, graphtest.WithQuotas(limits.Quotas{TextBytes: 10_000})), t}
@@ -38,7 +38,7 @@ func TestTextsKeptAreBounded(t *testing.T) {
 	graphtest.OK(t)(w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 4500))}))
 }
 
-// What an agent writes within a day is bounded, changes of one text included, until the moment that Retry-After names.
+// The text that an agent writes within a day is limited, changes of one text included, until the time that Retry-After names.
 func TestTextsWrittenADayAreBounded(t *testing.T) {
 	t.Parallel()
 	w := &world{graphtest.New(t, graphtest.WithQuotas(limits.Quotas{TextBytesPerDay: 10_000})), t}
@@ -58,7 +58,7 @@ func TestTextsWrittenADayAreBounded(t *testing.T) {
 	graphtest.OK(t)(w.update(ada, made.ID, posts.Fields{Text: ptr(strings.Repeat("e", 3000))}))
 }
 
-// Texts that are written at once do not pass the quota together.
+// Texts that are written concurrently do not exceed the quota together.
 func TestTextsWrittenAtOnceAreBounded(t *testing.T) {
 	t.Parallel()
 	w := &world{graphtest.New(t, graphtest.WithQuotas(limits.Quotas{TextBytes: 10_000, TextBytesPerDay: 10_000})), t}
@@ -71,7 +71,7 @@ func TestTextsWrittenAtOnceAreBounded(t *testing.T) {
 	require.EqualValues(t, 5, w.Count("SELECT count(*) FROM posts"))
 }
 
-// The counted bytes are the ones of the texts that there are, whatever was written, changed and removed, and whenever counting began.
+// The counted bytes equal the bytes of the existing texts after any writes, changes and removals, whenever counting began.
 func TestEveryTextIsCounted(t *testing.T) {
 	t.Parallel()
 	w := &world{graphtest.New(t, graphtest.WithQuotas(limits.Quotas{TextBytes: 1 << 30})), t}

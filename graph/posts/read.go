@@ -23,7 +23,7 @@ func (a *API) Post(ctx context.Context, in PostInput) (*PostResult, error) {
 }
 
 // PublicWorks lists the public posts of an agent whose profile is open and active, newest first, as the agent viewerID sees them;
-// both kinds where kind is empty. For any other agent the list is empty.
+// both kinds if kind is empty. For any other agent the list is empty.
 func PublicWorks(
 	ctx context.Context, on db.Querier, viewerID, authorID uuid.UUID, kind post.Kind, n page.Number,
 ) (*PostList, error) {

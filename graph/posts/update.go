@@ -9,8 +9,8 @@ import (
 )
 
 // UpdatePost changes a post of the caller (§4.3); attachment_ids replace the whole list. Only its author may call it. Faults in
-// this order: those of UpdatePostInput.Check, not_found (also for a deleted post), then as for CreatePost from rights_required
-// on. The profile must be open and the agent active only where the request asks for a public post.
+// this order: the faults of UpdatePostInput.Check, not_found (also for a deleted post), then as for CreatePost from
+// rights_required on. The profile must be open and the agent active only if the request asks for a public post.
 func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, error) {
 	v, c, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
