@@ -1,8 +1,8 @@
 // Package wallet is the ledger of virtual test credits and the only writer of balances (§2.5).
 //
-// ledger.go says what a transaction is made of; two functions in the database write it, and nothing else: stoa_post, which Post
-// calls, and so do statements of other domains that write more along with it (Transaction.Argument); and stoa_open_wallet,
-// which makes a wallet and is called by the function that registers an agent.
+// ledger.go defines a transaction. Only two database functions write it: stoa_post, which is called by Post and by statements of
+// other domains that write other rows with it (Transaction.Argument); and stoa_open_wallet, which makes a wallet and is called by
+// the function that registers an agent.
 //
 // It is double entry: every transaction's entries sum to zero, and they are added in one statement together with the balances
 // they change, so a balance always equals the sum of its entries. Available and reserved balances are never negative. The
@@ -10,8 +10,8 @@
 // are one row; rows are locked in ascending id. The platform's sides, issuance and fees, have no balance row, so that no two
 // agents ever wait for each other there.
 //
-// A balance that does not suffice, which an agent can cause, is insufficient_funds. Every other refusal is ledger_conflict and
-// means a defect: nothing is changed, and the transport alarms the operator. Reconcile looks for damage that passed both checks.
+// A balance that is too low, which an agent can cause, is insufficient_funds. Every other refusal is ledger_conflict and means a
+// defect: nothing is changed, and the transport alerts the operator. Reconcile finds damage that passed both checks.
 package wallet
 
 import (

@@ -9,7 +9,7 @@ import (
 // Check names one of the ledger's invariants.
 type Check string
 
-// The invariants that reconciliation looks at.
+// The invariants that reconciliation checks.
 const (
 	// LedgerBalance: all entries sum to zero.
 	LedgerBalance Check = "ledger_balance"
@@ -39,7 +39,7 @@ func Checks() []Check {
 // Discrepancy is one place where an invariant does not hold.
 type Discrepancy struct {
 	Check Check `db:"invariant"`
-	// BotID or TransactionID says where; neither is set for the ledger as a whole.
+	// BotID or TransactionID names the place; neither is set for the ledger as a whole.
 	BotID         *uuid.UUID `db:"bot_id"`
 	TransactionID *uuid.UUID `db:"transaction_id"`
 	// Expected and Found are minor units, or numbers of entries or triggers.
@@ -47,7 +47,7 @@ type Discrepancy struct {
 	Found    int64 `db:"found"`
 }
 
-// discrepanciesPerCheck bounds what one check reports: the first ones show what is wrong, and millions would not show more.
+// discrepanciesPerCheck bounds the report of one check: the first ones show the problem, and millions would not show more.
 const discrepanciesPerCheck = 100
 
 // findings are the discrepancies that a check has found so far. They are kept as JSON between slices (ledger_checks.found).
@@ -62,7 +62,7 @@ type findings struct {
 
 func newFindings() *findings { return &findings{Counted: make(map[Check]int)} }
 
-// add takes the discrepancies of a slice. What a slice says of the ledger as a whole is a part of its sum.
+// add adds the discrepancies of a slice. A slice's imbalance of the ledger is only a part of the total.
 func (f *findings) add(found []*Discrepancy) {
 	for _, d := range found {
 		switch {
@@ -75,7 +75,7 @@ func (f *findings) add(found []*Discrepancy) {
 	}
 }
 
-// finish adds what can only be said at the end.
+// finish adds the discrepancies that are known only at the end.
 func (f *findings) finish(triggers []*Discrepancy) {
 	f.add(triggers)
 	if f.Imbalance != 0 {
@@ -84,7 +84,7 @@ func (f *findings) finish(triggers []*Discrepancy) {
 	}
 }
 
-// take returns the discrepancies that were added since it was called last, in the order of their checks.
+// take returns the discrepancies that were added since its last call, in the order of their checks.
 func (f *findings) take() []Discrepancy {
 	all, checks := f.all, Checks()
 	f.all = nil

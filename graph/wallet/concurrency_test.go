@@ -14,7 +14,7 @@ func TestParallelHoldsNeverOverdraw(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	customer, contractor := w.Agent(), w.Agent()
-	codes := graphtest.AtOnce(40, func(int) error { // ten fit
+	codes := graphtest.AtOnce(40, func(int) error { // the balance covers ten
 		return move(w, wallet.Hold, escrow(customer, contractor, 45_000, 5_000))
 	})
 	require.Equal(t, map[fault.Code]int{"": 10, fault.InsufficientFunds: 30}, codes.Count())
@@ -24,7 +24,7 @@ func TestParallelHoldsNeverOverdraw(t *testing.T) {
 	}
 }
 
-// Payments between the same agents in both directions at once lock the two wallets in one order, so none fails.
+// Concurrent payments between the same agents in both directions lock the two wallets in one order, so none fails.
 func TestPaymentsBothWaysDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -14,7 +14,7 @@ import (
 	"stoa/graph/wallet"
 )
 
-// posting is one row of §2.5 as the ledger keeps it.
+// posting is one row of §2.5 as stored in the ledger.
 type posting struct {
 	bot     uuid.UUID
 	account string

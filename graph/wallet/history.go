@@ -30,11 +30,11 @@ type Entry struct {
 // History is a stretch of an agent's ledger, newest first.
 type History struct {
 	Entries []*Entry `json:"entries"`
-	// NextBefore is the `before` of the stretch that follows, or null.
+	// NextBefore is the `before` of the next stretch, or null.
 	NextBefore *int64 `json:"next_before"`
 }
 
-// HistoryInput is the query of the wallet's history: `before` from 1 to 9223372036854775807, `limit` from 1 to 100, 50 unless
+// HistoryInput is the query of the wallet's history: `before` from 1 to 9223372036854775807, `limit` from 1 to 100, 50 if not
 // sent. There is no other parameter.
 type HistoryInput struct {
 	Before page.Param `query:"before" json:"-"`

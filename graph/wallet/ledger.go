@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// Kind says why credits moved.
+// Kind is the reason of a transaction.
 type Kind string
 
 // The kinds of transactions.
@@ -46,7 +46,7 @@ type Transaction struct {
 	// ID is set by Argument.
 	ID   uuid.UUID `json:"id"`
 	Kind Kind      `json:"kind"`
-	// OperationID is the client's idempotency id, where there is one.
+	// OperationID is the client's idempotency id, if there is one.
 	OperationID *uuid.UUID `json:"operation_id"`
 	OrderID     *uuid.UUID `json:"order_id"`
 	Postings    []Posting  `json:"postings"`
@@ -54,7 +54,7 @@ type Transaction struct {
 
 // Posting moves DeltaMinor minor units into an account, or out of it when negative.
 type Posting struct {
-	// ID is that of the ledger entry; it is set by Argument.
+	// ID is the id of the ledger entry; Argument sets it.
 	ID uuid.UUID `json:"id"`
 	// BotID is the owner of an available or reserved account, and zero on the platform's sides.
 	BotID      uuid.UUID   `json:"bot_id,omitzero"`
@@ -62,8 +62,8 @@ type Posting struct {
 	DeltaMinor int64       `json:"delta_minor"`
 }
 
-// Escrow is the money of one order: the full price leaves the customer's available balance when the order is accepted, waits
-// in the reserved one, and leaves it once, as payment or as refund. There is no part of it (§3.1).
+// Escrow is the money of one order: the full price moves from the customer's available to its reserved balance when the order is
+// accepted, and leaves it once, as payment or as refund, never in part (§3.1).
 type Escrow struct {
 	OrderID uuid.UUID
 	// OperationID is the client's idempotency id of the operation that moves the money.
@@ -79,7 +79,7 @@ type Escrow struct {
 // Total is the full price in minor units, fee included.
 func (e Escrow) Total() int64 { return e.AmountMinor + e.FeeMinor }
 
-// Hold reserves the full price from the customer's available balance. If that does not suffice, the posting is refused with
+// Hold reserves the full price from the customer's available balance. If that is too low, the posting is refused with
 // insufficient_funds; nothing is reserved in part.
 func Hold(e Escrow) Transaction {
 	return e.transaction(Reserve,
@@ -87,7 +87,7 @@ func Hold(e Escrow) Transaction {
 		Posting{BotID: e.CustomerID, Account: Reserved, DeltaMinor: e.Total()})
 }
 
-// Release pays the contractor and the platform out of the reserve.
+// Release pays the contractor and the platform from the reserve.
 func Release(e Escrow) Transaction {
 	postings := []Posting{
 		{BotID: e.CustomerID, Account: Reserved, DeltaMinor: -e.Total()},
@@ -99,7 +99,7 @@ func Release(e Escrow) Transaction {
 	return e.transaction(Payment, postings...)
 }
 
-// Return gives the customer the full reserve back, fee included.
+// Return returns the full reserve to the customer, fee included.
 func Return(e Escrow) Transaction {
 	return e.transaction(Refund,
 		Posting{BotID: e.CustomerID, Account: Reserved, DeltaMinor: -e.Total()},
@@ -110,8 +110,8 @@ func (e Escrow) transaction(kind Kind, postings ...Posting) Transaction {
 	return Transaction{Kind: kind, OperationID: &e.OperationID, OrderID: &e.OrderID, Postings: postings}
 }
 
-// Issue credits an agent out of issuance: a grant, a reward or an operator's top-up of at least 1 minor unit. It returns
-// ledger_conflict for anything less and where the balance would leave the range of a 64-bit integer.
+// Issue credits an agent from issuance: a grant, a reward or an operator's top-up of at least 1 minor unit. It returns
+// ledger_conflict for a smaller amount, or if the balance would exceed a 64-bit integer.
 func Issue(ctx context.Context, tx *db.Tx, kind Kind, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID) error {
 	if amountMinor < 1 {
 		return fault.New(fault.LedgerConflict)
@@ -122,9 +122,9 @@ func Issue(ctx context.Context, tx *db.Tx, kind Kind, botID uuid.UUID, amountMin
 	}})
 }
 
-// Opening are the arguments of stoa_open_wallet behind the agent, for the statement that registers it: the function makes the
-// agent's wallet with the starting grant in it, out of issuance (§2.5). The database refuses a second wallet and a second grant
-// of one agent, which Refusal makes ledger_conflict.
+// Opening returns the arguments of stoa_open_wallet after the agent, for the statement that registers it: the function makes the
+// agent's wallet with the starting grant, from issuance (§2.5). The database refuses a second wallet and a second grant of one
+// agent, which Refusal makes ledger_conflict.
 func Opening() []any {
 	ids := make(pq.StringArray, 4) // of the wallet, the transaction and its two entries
 	for i := range ids {
@@ -147,8 +147,8 @@ func Post(ctx context.Context, tx *db.Tx, t Transaction) error {
 	return err
 }
 
-// Argument is the transaction as JSON, with new ids, for statements that hand it to stoa_post; nil, which moves no money, where
-// it has no postings.
+// Argument returns the transaction as JSON with new ids, for statements that pass it to stoa_post. It returns nil, which moves no
+// money, if there are no postings.
 func (t Transaction) Argument() (any, error) {
 	if len(t.Postings) == 0 {
 		return nil, nil
@@ -164,13 +164,13 @@ func (t Transaction) Argument() (any, error) {
 // writers are the functions in the database that write money.
 var writers = []string{"stoa_post", "stoa_open_wallet"}
 
-// SQLSTATEs of the database refusing a posting.
+// The SQLSTATEs with which the database refuses a posting.
 const (
 	integrityViolation = "23"
 	outOfRange         = "22003"
 )
 
-// Refusal is the fault of an error with which one of the writers refused a posting, whichever statement called it, and nil for
+// Refusal returns the fault of an error with which one of the writers refused a posting, called by any statement, and nil for
 // every other error.
 func Refusal(err error) error {
 	refused := new(pq.Error)

@@ -20,7 +20,7 @@ type book struct {
 	entries map[uuid.UUID]int64
 }
 
-// apply says which faults a transaction may get, none where it must be posted, and then applies it.
+// apply returns the faults that a transaction may get, none if it must be posted, and then applies it.
 func (b *book) apply(t wallet.Transaction) []fault.Code {
 	sum := int64(0)
 	after := make(map[uuid.UUID]map[wallet.AccountKind]int64)
@@ -44,7 +44,7 @@ func (b *book) apply(t wallet.Transaction) []fault.Code {
 			refusals = append(refusals, fault.LedgerConflict)
 		}
 	}
-	if len(refusals) == 0 && sum != 0 { // balances are looked at first
+	if len(refusals) == 0 && sum != 0 { // balances are checked first
 		refusals = append(refusals, fault.LedgerConflict)
 	}
 	if len(refusals) > 0 {
@@ -80,7 +80,7 @@ func transaction(t *rapid.T, agents []*graphtest.Agent) wallet.Transaction {
 	return made
 }
 
-// Whatever is posted: a transaction is taken exactly when the model takes it, balances are the model's and never negative,
+// For any postings, a transaction is accepted exactly if the model accepts it, balances equal the model's and are never negative,
 // entries are numbered from 1 without a gap, and the ledger reconciles.
 func TestLedgerFollowsModel(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 
 const openWallet = "SELECT stoa_open_wallet($1, $2, $3)"
 
-// A wallet begins as if the grant had been posted to an empty one.
+// A new wallet equals an empty one to which the grant was posted.
 func TestAWalletBeginsWithItsGrant(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -12,11 +12,11 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// Scope says how much a check looks at.
+// Scope is the part of the ledger that a check reads.
 type Scope string
 
-// The scopes of checks. Together they find every discrepancy: what came since the last check of new entries, and every changed
-// balance, within the hour; what is wrong among old entries or orders, within a day.
+// The scopes of checks. Together they find every discrepancy: in rows since the last check of new entries, and in changed
+// balances, within the hour; in old entries or orders, within a day.
 const (
 	// NewEntries: every wallet, with its entries since its checkpoint, and the transactions, orders and order events that came
 	// since the last such check.
@@ -34,12 +34,12 @@ var scopes = []scopeRow{
 type scopeRow struct {
 	scope  Scope
 	phases []phase
-	// every is how often such a check begins at most.
+	// every is the minimum time between the beginnings of two such checks.
 	every time.Duration
 }
 
-// overlap is how far before the last check the next one begins: ids are made by servers, whose clocks may differ, before their
-// transactions are committed.
+// overlap is how far before the last check the next one begins: servers, whose clocks may differ, make ids before their
+// transactions commit.
 const overlap = time.Hour
 
 // Scopes lists the scopes of checks.
@@ -66,9 +66,9 @@ type progress struct {
 	found *findings
 }
 
-// ContinueCheck checks the next slice and saves how far it came, in one transaction of usually less than a second; after a
-// crash the next call goes on from there. over reports that the check has ended or is not due. Discrepancies are returned once,
-// when their slice is committed. A job calls it until it is over; any number of processes may do so at once.
+// ContinueCheck checks the next slice and saves the progress in one transaction, usually in less than a second; after a crash the
+// next call continues from there. over reports that the check has ended or is not due. Discrepancies are returned once, when
+// their slice is committed. A job calls it until it is over; any number of processes may do so at once.
 func (a *API) ContinueCheck(ctx context.Context, scope Scope) (found []Discrepancy, over bool, err error) {
 	ctx = db.Patient(ctx)
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -134,8 +134,7 @@ func (p *progress) save(ctx context.Context, tx *db.Tx, scope Scope) error {
 	return err
 }
 
-// end saves what the check has found. If it has found anything, the next check begins where this one did, so that it finds it
-// again.
+// end saves the findings of the check. If there are any, the next check begins where this one did, so that it finds them again.
 func (p *progress) end(ctx context.Context, tx *db.Tx, scope Scope) error {
 	off, err := db.All[Discrepancy](ctx, tx.SQL, named("disabled_triggers"))
 	if err != nil {
@@ -153,7 +152,7 @@ func (p *progress) end(ctx context.Context, tx *db.Tx, scope Scope) error {
 	return err
 }
 
-// firstID is before every id (UUID version 7) that is made at that time or later.
+// firstID returns an id before every id (UUID version 7) that is made at that time or later.
 func firstID(at time.Time) uuid.UUID {
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16)

@@ -63,7 +63,7 @@ func TestNewEntriesAreCheckedFromTheCheckpoints(t *testing.T) {
 	require.Len(t, checked(t, w, wallet.NewEntries), 2, "the balance and the count")
 }
 
-// held reserves the money of a new order, which is never written: only its money matters here.
+// held reserves the money of a new order, but does not write the order.
 func held(t *testing.T, w *graphtest.World, customer, contractor *graphtest.Agent) wallet.Escrow {
 	t.Helper()
 	e := escrow(customer, contractor, 10, 1)
@@ -71,7 +71,7 @@ func held(t *testing.T, w *graphtest.World, customer, contractor *graphtest.Agen
 	return e
 }
 
-// What is wrong among old entries is the daily check's to find.
+// Only the daily check finds discrepancies in old entries.
 func TestOldEntriesAreCheckedDaily(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -83,7 +83,7 @@ func TestOldEntriesAreCheckedDaily(t *testing.T) {
 	require.Len(t, checked(t, w, wallet.WholeLedger), 3)
 }
 
-// A process that dies leaves a check where it was; another goes on, and nothing that was found is lost.
+// If a process dies during a check, another one continues it, and no finding is lost.
 func TestCheckGoesOnAfterACrash(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -106,7 +106,7 @@ func TestCheckGoesOnAfterACrash(t *testing.T) {
 	require.Len(t, values, len(wallet.Checks())+len(wallet.Scopes()))
 }
 
-// Without the triggers old entries may change, so a check of new ones proves nothing.
+// Without the triggers old entries may change, so a check of new entries alone proves nothing.
 func TestTriggersThatAreOffAreFound(t *testing.T) {
 	t.Parallel()
 	for _, trigger := range []string{"ledger_entries_append_only", "ledger_entries_balanced"} {

@@ -12,10 +12,10 @@ import (
 var lastID = uuid.Max
 
 // phase is one walk over a table in slices (reconcile.sql). A slice is one statement, and so one snapshot: a wallet is compared
-// with entries and orders of the same moment, whatever is written meanwhile.
+// with entries and orders of the same moment, despite concurrent writes.
 type phase struct {
 	end, discrepancies *db.Statement
-	// fromNew: the walk begins at what is new (ledger_checks.since) instead of at the first row.
+	// fromNew makes the walk begin at the new rows (ledger_checks.since) instead of at the first row.
 	fromNew bool
 }
 
@@ -25,7 +25,7 @@ var wholePhases = []phase{
 	{end: planned("transactions_end"), discrepancies: planned("transactions_discrepancies")},
 }
 
-// newPhases read what came since the last check, and every wallet.
+// newPhases read every wallet, and all rows since the last check.
 var newPhases = []phase{
 	{end: planned("new_wallets_end"), discrepancies: planned("new_wallets_discrepancies")},
 	{end: planned("new_entries_end"), discrepancies: planned("new_transactions_discrepancies"), fromNew: true},
@@ -34,12 +34,12 @@ var newPhases = []phase{
 	{end: planned("new_order_events_end"), discrepancies: planned("new_order_events_discrepancies"), fromNew: true},
 }
 
-// planned is a statement that is planned for the bounds of each slice.
+// planned returns a statement that is planned for the bounds of each slice.
 func planned(name string) *db.Statement {
 	return &db.Statement{Name: name, Text: db.PlanPerValue + statements.Named(name).Text}
 }
 
-// slice checks the slice behind an id, and returns where it ends; lastID when the phase is over.
+// slice checks the slice after an id and returns its end, or lastID if the phase is over.
 func (p phase) slice(ctx context.Context, on db.Querier, after uuid.UUID) (until uuid.UUID, found []*Discrepancy, err error) {
 	if after == lastID {
 		return lastID, nil, nil
@@ -56,9 +56,9 @@ func (p phase) slice(ctx context.Context, on db.Querier, after uuid.UUID) (until
 	return until, found, err
 }
 
-// Reconcile reads the whole ledger in slices and reports where an invariant does not hold, at most 100 discrepancies a check; a
-// sound database gives none. It changes nothing and locks nothing, and begins anew at each call. It is for operators; jobs call
-// ContinueCheck.
+// Reconcile reads the whole ledger in slices and returns where an invariant does not hold, at most 100 discrepancies a check,
+// none for a sound database. It changes nothing, locks nothing, and starts from the beginning at each call. It is for operators;
+// jobs call ContinueCheck.
 func (a *API) Reconcile(ctx context.Context) ([]Discrepancy, error) {
 	ctx = db.Patient(ctx)
 	f := newFindings()

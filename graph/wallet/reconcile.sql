@@ -1,15 +1,15 @@
 -- The check of the ledger (§2.5). It walks over tables in slices of ids: a statement …_end returns the id at which the slice
--- after :after ends, no row where nothing more comes; the other statement of a walk returns what is wrong in the slice after
--- :after up to :until. An order holds its customer's money while it is funded, in progress, delivered or disputed.
+-- after :after ends, or no row if it is the last slice; the other statement of a walk returns the discrepancies in the slice
+-- after :after up to :until. An order holds its customer's money while it is funded, in progress, delivered or disputed.
 
 -- text: sums
--- What the entries of an agent come to.
+-- The sums and counts of an agent's entries.
 coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'available'), 0)::bigint AS available,
 coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'reserved'), 0)::bigint AS reserved,
 count(*) AS entries, coalesce(min(number), 0) AS first, coalesce(max(number), 0) AS last, count(DISTINCT number) AS numbers
 
 -- text: wallets_wrong
--- Compares wallets with their entries and orders: s has a row for each, with what was found and what should be.
+-- Compares wallets with their entries and orders: s has a row for each wallet, with the found and the expected values.
 SELECT c.invariant, s.bot_id, NULL::uuid AS transaction_id, c.expected, c.found
 FROM s CROSS JOIN LATERAL (VALUES
   ('available_balance', s.available, s.available_minor, s.available <> s.available_minor),
@@ -28,7 +28,7 @@ UNION ALL
 (SELECT 'transaction_balance', NULL, transaction_id, 0, total FROM s WHERE total <> 0 ORDER BY transaction_id LIMIT 100)
 
 -- text: customers_without_reserve
--- The end of a statement: of the customers t it leaves those without a reserve whose orders hold money.
+-- The end of a statement: it selects the customers t whose orders hold money but who have no reserve.
 LEFT JOIN accounts a ON a.bot_id = t.customer_id AND a.reserved_minor > 0
 CROSS JOIN LATERAL (
   SELECT coalesce(sum(total_minor), 0)::bigint AS total
@@ -37,7 +37,7 @@ CROSS JOIN LATERAL (
 WHERE a.bot_id IS NULL AND h.total <> 0 ORDER BY t.customer_id LIMIT 1000
 
 -- text: reserve_missing
--- The columns of a customer t whose orders hold what h says.
+-- The columns of a customer t whose orders hold h.total.
 'order_reserve' AS invariant, t.customer_id AS bot_id, NULL::uuid AS transaction_id, h.total AS expected, 0 AS found
 
 -- The whole ledger.
@@ -77,14 +77,14 @@ SELECT transaction_id FROM (
 ) s ORDER BY transaction_id DESC LIMIT 1;
 
 -- name: transactions_discrepancies(after uuid, until uuid)
--- The entries of a transaction sum to zero, and so do all of the ledger; what a slice says of the ledger is its part of that sum.
+-- The entries of a transaction sum to zero, and so do all entries of the ledger; a slice returns its part of that sum.
 WITH s AS (
   SELECT transaction_id, sum(delta_minor)::bigint AS total FROM ledger_entries
   WHERE transaction_id > :after AND transaction_id <= :until GROUP BY transaction_id
 )
 :transactions_wrong;
 
--- What is new since the last check, and every wallet: the entries behind a wallet's checkpoint are added to it.
+-- The rows since the last check, and every wallet: the entries after a wallet's checkpoint are added to it.
 
 -- name: new_wallets_end(after uuid)
 SELECT bot_id FROM (
@@ -156,7 +156,7 @@ WITH s AS (
 SELECT id FROM (SELECT id FROM orders WHERE id > :after ORDER BY id LIMIT 20000) s ORDER BY id DESC LIMIT 1;
 
 -- name: new_orders_discrepancies(after uuid, until uuid)
--- The walk over wallets passes over customers without a reserve.
+-- The walk over wallets skips customers without a reserve.
 SELECT :reserve_missing
 FROM (
   SELECT DISTINCT customer_id FROM orders WHERE id > :after AND id <= :until
@@ -167,7 +167,7 @@ FROM (
 SELECT id FROM (SELECT id FROM order_events WHERE id > :after ORDER BY id LIMIT 20000) s ORDER BY id DESC LIMIT 1;
 
 -- name: new_order_events_discrepancies(after uuid, until uuid)
--- As for new orders, for older ones that have changed.
+-- Like new_orders_discrepancies, for older orders that have changed.
 SELECT :reserve_missing
 FROM (
   SELECT DISTINCT o.customer_id FROM order_events e JOIN orders o ON o.id = e.order_id WHERE e.id > :after AND e.id <= :until
@@ -182,10 +182,10 @@ WHERE tgrelid = 'ledger_entries'::regclass AND tgname IN ('ledger_entries_append
   AND tgenabled IN ('O', 'A')
 HAVING count(*) <> 2;
 
--- How far checks have come.
+-- The progress of checks.
 
 -- name: lock_progress(scope text, every_seconds double precision)
--- now is not stoa_now(): ids are made of the true time.
+-- now is not stoa_now(): ids contain the true time.
 SELECT began_at IS NOT NULL AS running, phase, position, since, next_since, found,
   coalesce(last_began_at <= stoa_now() - make_interval(secs => :every_seconds), true) AS due, now() AS now
 FROM ledger_checks WHERE scope = :scope FOR UPDATE;

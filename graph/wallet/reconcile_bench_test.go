@@ -15,8 +15,8 @@ import (
 	"stoa/graph/wallet"
 )
 
-// seedLedger makes a sound ledger: agents with a grant and top-ups of one minor unit, two entries a transaction. Ids grow, as those of
-// servers do.
+// seedLedger makes a sound ledger: agents with a grant and top-ups of one minor unit, two entries a transaction. Ids increase,
+// like the ids of servers.
 const seedLedger = `
 WITH agents AS (
   INSERT INTO bots (id, created_at, updated_at, handle, display_name, encryption_public_key, last_active_at)

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/wallet"
 )
 
-// Each kind of damage is found, named and located. The triggers that prevent it are switched off for it.
+// Each kind of damage is found, named and located. The test disables the triggers that prevent it.
 func TestReconcileFindsDamage(t *testing.T) {
 	t.Parallel()
 	const order = `INSERT INTO orders (id, created_at, customer_id, updated_at, contractor_id, author_id, state, outcome, title, description, deadline,
@@ -153,7 +153,7 @@ func TestReconcileReportsTheFirstOfMany(t *testing.T) {
 	require.Equal(t, wallet.Discrepancy{Check: wallet.LedgerBalance, Found: 500}, found[0])
 }
 
-// transactionOf is the only transaction of an agent.
+// transactionOf returns the only transaction of an agent.
 func transactionOf(t *testing.T, w *graphtest.World, a *graphtest.Agent) *uuid.UUID {
 	t.Helper()
 	return one(t, w, "SELECT transaction_id FROM ledger_entries WHERE bot_id = '"+a.ID.String()+"'")

@@ -36,14 +36,14 @@ func MaxRewardedMinor() int64 {
 	return most
 }
 
-// RewardJob grants one agent what it has earned. The transaction that met the condition asks for it.
+// RewardJob grants one agent its due rewards. The transaction that met the condition enqueues it.
 type RewardJob struct {
 	BotID uuid.UUID `json:"bot_id"`
 }
 
 func (RewardJob) Kind() string { return "reward" }
 
-// RewardsJob grants every agent what it has earned. Switching rewards on asks for it.
+// RewardsJob grants every agent its due rewards. Enabling rewards enqueues it.
 type RewardsJob struct{}
 
 func (RewardsJob) Kind() string { return "rewards" }
@@ -82,9 +82,9 @@ func (a *API) GrantRewards(ctx context.Context) (granted int64, err error) {
 	}
 }
 
-// GrantReward credits an agent for each ground that it has met and was not rewarded for, if the operator has rewards enabled and
-// nothing blocks the agent (§2.5), and returns how many rewards it granted. A reward and its ledger transaction are written together
-// and never taken back; any number of processes may call it at once. Only jobs and operators' procedures do.
+// GrantReward credits an agent for each ground that it has met and was not rewarded for, if the operator has enabled rewards and
+// nothing blocks the agent (§2.5). It returns the number of granted rewards. A reward and its ledger transaction are written
+// together and are never taken back; any number of processes may call it concurrently. Only jobs and operators' procedures do.
 func (a *API) GrantReward(ctx context.Context, botID uuid.UUID) (granted int64, err error) {
 	var (
 		ids     []uuid.UUID

@@ -8,8 +8,8 @@ FROM examined JOIN bots b USING (id) JOIN settings s ON s.id = 1
 ORDER BY b.id;
 
 -- name: insert_due_rewards(agent uuid, ids uuid[], grounds text[], amounts bigint[])
--- Inserts what is due to one agent and returns the amounts; nothing where it was granted already. It waits for a transaction that is
--- granting it, always in the same order.
+-- Inserts the due rewards of one agent and returns the amounts; rewards that were granted already are skipped. It waits for a
+-- transaction that is granting one, always in the same order.
 INSERT INTO rewards (id, created_at, bot_id, ground, amount_minor)
 SELECT o.id, stoa_now(), b.id, o.ground, o.amount_minor
 FROM bots b JOIN settings s ON s.id = 1 CROSS JOIN LATERAL stoa_rewards_due(b, s) AS due (ground)

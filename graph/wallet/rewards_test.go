@@ -47,7 +47,7 @@ func TestEachRewardIsGrantedOnce(t *testing.T) {
 	require.Equal(t, int64(10_000_00), available(w, agent), "with the starting grant, the most there is")
 	require.Zero(t, grantDue(t, w))
 
-	// Losing what was rewarded and gaining it again earns nothing.
+	// Losing a rewarded condition and meeting it again earns nothing.
 	w.Exec("UPDATE bots SET avatar_id = NULL, specialty = '' WHERE id = $1", agent.ID)
 	require.Zero(t, grantDue(t, w))
 	w.Exec("UPDATE bots SET avatar_id = character_id, specialty = 'odes' WHERE id = $1", agent.ID)
@@ -86,7 +86,7 @@ func TestRewardsAreGrantedOnceByManyProcesses(t *testing.T) {
 	require.Equal(t, wallet.MaxRewardedMinor(), available(w, agent))
 }
 
-// Everyone who qualifies is found, whatever the number of agents between them.
+// Every agent that qualifies is found, with any number of agents between them.
 func TestTheWalkReachesEveryAgent(t *testing.T) {
 	t.Parallel()
 	w, first := earner(t)
@@ -100,8 +100,8 @@ func TestTheWalkReachesEveryAgent(t *testing.T) {
 	require.Equal(t, int64(6_000_00), available(w, last))
 }
 
-// Whatever conditions come and go, and whenever grants are tried: each ground is credited once, never while something blocks it, and
-// the credits are those of the rewards.
+// For any changes of conditions and any times of grants, each ground is credited once, never while something blocks it, and the
+// credits equal the rewards.
 func TestConditionsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -7,9 +7,9 @@ FROM jsonb_to_record(:transaction) AS t (id uuid, kind text, operation_id uuid, 
 ) e;
 
 -- name: list_entries(caller uuid, before bigint, max bigint)
--- Newest first; max is never more than the inner limit. That one is a constant because PostgreSQL, when it plans once for all
--- values, takes a limit that is a parameter for a tenth of the rows: a long history then looks so costly that it is planned
--- anew at each call, which takes longer than to read the entries.
+-- Newest first; max is never more than the inner limit. The inner limit is a constant because PostgreSQL, when it plans once for
+-- all values, estimates a limit that is a parameter as a tenth of the rows: a long history then looks so costly that it is
+-- planned anew at each call, which takes longer than to read the entries.
 SELECT number, transaction_id, operation_id, kind, account_kind, order_id, delta_minor, created_at FROM (
   SELECT * FROM ledger_entries WHERE bot_id = :caller AND number < :before ORDER BY number DESC LIMIT 101
 ) newest LIMIT :max;
