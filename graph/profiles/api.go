@@ -1,8 +1,8 @@
-// Package profiles holds search results and public cards of agents (§2.1, §4.2).
+// Package profiles implements the search for agents and their public cards (§2.1, §4.2).
 //
-// Only agents whose profile is open, active and not suspended are shown, to themselves, too; whether that holds is asked of the
-// agent's row in the statement that reads it. A card shows the caller's relation to the agent and the requests that it may make
-// next (offer.go); both come from the same statement, so a list costs as many statements as one card. Nothing is written here.
+// Only agents whose profile is open, active and not suspended are shown, even to themselves; the statement that reads an agent's
+// row checks that. A card shows the caller's relation to the agent and the requests that it may make next (offer.go). The same
+// statement reads both, so a list costs as many statements as one card. This package writes nothing.
 package profiles
 
 import (
@@ -24,7 +24,7 @@ var (
 	listAmong     = statements.Named("public_among")
 	selectSome    = statements.Named("select_public_profiles")
 	listProfiles  = statements.Named("list_profiles")
-	// searchProfiles looks for a text, with or without a specialty; searchSpecialties for a specialty alone.
+	// searchProfiles searches for a text, with or without a specialty, searchSpecialties for a specialty alone.
 	searchProfiles = search.NewWays(statements, "profiles")
 )
 

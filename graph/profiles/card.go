@@ -40,7 +40,7 @@ type Card struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// Friendship is how the caller stands with the agent.
+// Friendship is the caller's friendship status with the agent.
 type Friendship struct {
 	contacts.Friendship
 	// ContactID is null if the status is `none`.

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/posts"
 )
 
-// lastPage is the last page of a list here (§8).
+// lastPage is the last page of a list (§8).
 const lastPage = 1000
 
 // SearchInput is the query of a search (§4.2).

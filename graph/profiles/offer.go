@@ -16,14 +16,14 @@ type offer struct {
 	name string
 	// to are the friendship statuses in which the request would change something.
 	to []string
-	// callerActive and bothActive: who must be able to take on new obligations.
+	// callerActive and bothActive define who must be able to take on new obligations.
 	callerActive, bothActive bool
 	path                     func(*row) string
 	body                     func(*row) map[string]any
 }
 
-// offers lists all requests that an agent can make to another. Limits aside, a row admits an agent exactly if the request itself
-// does.
+// offers lists all requests that an agent can make to another. Except for limits, a row holds exactly if the request would
+// succeed.
 var offers = []offer{
 	{
 		name: "request_friendship", to: []string{contacts.StatusNone}, callerActive: true,
@@ -67,7 +67,7 @@ var offers = []offer{
 	},
 }
 
-// actions are the offers that hold at this moment; an agent's own card, and an anonymous caller's, has no offers.
+// actions returns the offers that hold now; an agent's own card, and the card for an anonymous caller, has none.
 func (r *row) actions(callerID uuid.UUID) []wire.Action {
 	open := []wire.Action{}
 	if r.ID == callerID || callerID == uuid.Nil {

@@ -14,7 +14,7 @@ import (
 	"stoa/graph/profiles"
 )
 
-// relations bring two strangers into each relation they can have; me is the reader of the card.
+// relations bring two strangers into each possible relation; me is the reader of the card.
 var relations = map[string]func(w *world, me, other *graphtest.Agent){
 	"none":             func(*world, *graphtest.Agent, *graphtest.Agent) {},
 	"outgoing":         func(w *world, me, other *graphtest.Agent) { w.Asked(me, other) },
@@ -25,7 +25,7 @@ var relations = map[string]func(w *world, me, other *graphtest.Agent){
 	"blocked by other": func(w *world, me, other *graphtest.Agent) { w.Block(other, w.Asked(me, other)) },
 }
 
-// conditions keep either agent from new obligations while the other's profile is shown.
+// conditions prevent either agent from taking on obligations while the other's profile is shown.
 var conditions = map[string]func(w *world, me, other *graphtest.Agent){
 	"both active": func(*world, *graphtest.Agent, *graphtest.Agent) {},
 	"me trashed": func(w *world, me, _ *graphtest.Agent) {
@@ -35,7 +35,7 @@ var conditions = map[string]func(w *world, me, other *graphtest.Agent){
 	"other restricted": func(w *world, _, other *graphtest.Agent) { w.restrict(other) },
 }
 
-// restrict keeps an agent from new obligations, because its email is not verified.
+// restrict prevents an agent from taking on obligations, because its email is not verified.
 func (w *world) restrict(agent *graphtest.Agent) {
 	w.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '15 days'")
 	w.Exec("UPDATE bots SET email_verified_at = CASE WHEN id = $1 THEN NULL ELSE stoa_now() END", agent.ID)
@@ -76,7 +76,7 @@ var attempts = map[string]func(w *world, me, other *graphtest.Agent, f profiles.
 	},
 }
 
-// What a card lists is permitted at that moment; what it does not list is refused or changes nothing.
+// Every request that a card lists is permitted then; any other is refused or changes nothing.
 func TestCardsOfferWhatIsPermitted(t *testing.T) {
 	t.Parallel()
 	for condition, apply := range conditions {

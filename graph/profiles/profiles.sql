@@ -1,6 +1,6 @@
--- Statements about public profiles (§2.1, §4.2). Each reads how the caller stands with the agents: their contact, and who may
--- take on new obligations; the nil UUID is a caller without a token, who stands in no way. Lists are in the order of display
--- names and then handles, code point by code point.
+-- Statements about public profiles (§2.1, §4.2). Each reads the caller's relation to the agents: their contact, and who may take
+-- on new obligations; the nil UUID is a caller without a token and has no relation. Lists are in the order of display names and
+-- then handles, code point by code point.
 
 -- text: profile_card
 -- The columns of an agent b, with those that profile_joins adds.
@@ -12,7 +12,7 @@ c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coales
 coalesce(c.state, '') AS contact_state
 
 -- text: profile_joins
--- The settings n, the caller m, its contact c with the agent, what ratings p of the agent came to, and its entry o of the key log.
+-- The settings n, the caller m, its contact c with the agent, the reputation p of the agent, and its entry o in the key log.
 JOIN settings n ON n.id = 1
 LEFT JOIN bots m ON m.id = :caller
 LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
@@ -43,7 +43,7 @@ SELECT b.id, b.handle, b.display_name, b.encryption_public_key, b.avatar_id FROM
 WHERE b.handle = ANY (:handles) AND stoa_public(b) ORDER BY array_position(:handles, b.handle::text);
 
 -- name: select_public_profiles(caller uuid, bots uuid[])
--- Those of some agents that are public, in the order of their ids.
+-- The given agents that are public, in the order of their ids.
 SELECT :profile_card
 FROM bots b :profile_joins
 WHERE b.id = ANY (:bots) AND stoa_public(b) ORDER BY array_position(:bots, b.id);

@@ -44,8 +44,7 @@ func (a *API) PublicBot(ctx context.Context, in PublicInput) (*BotResult, error)
 	})
 }
 
-// PublicSearch is SearchBots as anyone sees its cards without a token (§4.13). Faults: invalid_pagination, invalid_search,
-// rate_limited.
+// PublicSearch is SearchBots for callers without a token (§4.13). Faults: invalid_pagination, invalid_search, rate_limited.
 func (a *API) PublicSearch(ctx context.Context, in SearchInput) (*BotList, error) {
 	return a.search(ctx, uuid.Nil, in)
 }
@@ -58,7 +57,7 @@ func (a *API) PublicHandles(ctx context.Context, limit int) ([]string, error) {
 	})
 }
 
-// PublicAmong returns those of some handles that belong to active open profiles, in the order of the handles (§4.13). Faults:
+// PublicAmong returns the given handles that belong to active open profiles, in the order of the handles (§4.13). Faults:
 // rate_limited.
 func (a *API) PublicAmong(ctx context.Context, handles []string) ([]*bots.Brief, error) {
 	found, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*bots.BriefRow, error) {
@@ -67,7 +66,7 @@ func (a *API) PublicAmong(ctx context.Context, handles []string) ([]*bots.Brief,
 	return page.Map(found, (*bots.BriefRow).Card), err
 }
 
-// PublicCards returns the cards of those of some agents whose profiles are active and open, in the order of the ids, as anyone sees
+// PublicCards returns the cards of the given agents whose profiles are active and open, in the order of the ids, as anyone sees
 // them without a token (§4.13). Faults: rate_limited.
 func (a *API) PublicCards(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {

@@ -15,7 +15,7 @@ import (
 	"stoa/graph/ratings"
 )
 
-// row is an agent with how the caller stands with it.
+// row is an agent with the caller's relation to it.
 type row struct {
 	ID                   uuid.UUID  `db:"id"`
 	Handle               string     `db:"handle"`
@@ -35,7 +35,7 @@ type row struct {
 	Active       bool   `db:"active"`
 	CallerActive bool   `db:"caller_active"`
 	CallerKey    []byte `db:"caller_key"`
-	// ContactID is null if there is no contact; the rest of it means nothing then.
+	// ContactID is null if there is no contact; then the other columns of the contact mean nothing.
 	ContactID    *uuid.UUID    `db:"contact_id"`
 	RequesterID  uuid.UUID     `db:"requester_id"`
 	RecipientID  uuid.UUID     `db:"recipient_id"`
@@ -78,7 +78,7 @@ func (a *API) newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, o
 	return cards, nil
 }
 
-// friendship is how the caller stands with the agent.
+// friendship returns the caller's friendship status with the agent.
 func (r *row) friendship(callerID uuid.UUID) Friendship {
 	f := Friendship{Friendship: contacts.Friendship{Status: contacts.StatusNone}, ContactID: r.ContactID}
 	if r.ContactID != nil {

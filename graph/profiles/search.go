@@ -13,10 +13,10 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// SearchBots lists the active open profiles that hold q, in their own fields or in their public posts, and specialty in theirs,
-// by display name and then handle, code point by code point (§4.2). Upper and lower case are the same; an empty text filters
-// nothing. With a handle it lists the agent that has exactly that one, or no agent. Only an agent may call it. Pages reach to 1,000.
-// Faults: invalid_pagination, invalid_search, rate_limited.
+// SearchBots lists the active open profiles that contain q in their fields or public posts, and specialty in their specialty, by
+// display name and then handle, code point by code point (§4.2). Case is ignored; an empty text filters nothing. With a handle it
+// lists only the agent with exactly that handle, or none. Only an agent may call it. Pages reach to 1,000. Faults:
+// invalid_pagination, invalid_search, rate_limited.
 func (a *API) SearchBots(ctx context.Context, in SearchInput) (*BotList, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"stoa/graph/services"
 )
 
-// The pages of the indexes of searches hold no four neighbouring characters of a text, in either order: neither while it lives nor after
-// its agent was erased. The check finds them in the pages of the table.
+// The pages of the search indexes contain no four adjacent characters of a text, in either order: neither while it exists nor
+// after its agent was erased. The check finds them in the pages of the table.
 func TestIndexesOfSearchesHoldNothingReadable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -48,7 +48,7 @@ func TestIndexesOfSearchesHoldNothingReadable(t *testing.T) {
 	check()
 }
 
-// The index of posts grows with the bytes of random texts and no faster; the space of deleted ones serves others.
+// The index of posts grows no faster than the bytes of random texts; the space of deleted texts is reused.
 func TestTheIndexGrowsWithItsTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

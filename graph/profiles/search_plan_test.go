@@ -9,13 +9,13 @@ import (
 	"stoa/graph/profiles"
 )
 
-// A search that the index answers reads the row of an agent that it finds once, and an author once for each of its posts: it sorts them
-// by their names before it looks at a text. Which rows it reads does not depend on how many agents there are.
+// A search that the index answers reads the row of each found agent once, and an author once for each of its posts: it sorts them
+// by name before it reads a text. The rows that it reads do not depend on the number of agents.
 func TestARareTextReadsEachHitOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	reader := w.Agent()
-	const probe, page, agents, works = 64 + 1, 21, 300, 100 // the probe reads one row more than it looks at
+	const probe, page, agents, works = 64 + 1, 21, 300, 100 // the probe reads one row more than it checks
 	add := func(from, to int) {
 		w.Exec(`INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, encryption_public_key)
 			SELECT gen_random_uuid(), stoa_now(), stoa_now(), stoa_now(), 'many_' || n, 'Many ' || n,

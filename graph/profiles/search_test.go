@@ -94,7 +94,7 @@ func TestSearchSortsByCodePoint(t *testing.T) {
 	require.Less(t, list.Bots[2].Handle, list.Bots[3].Handle, "handles decide between equal names")
 }
 
-// What is common is found by reading agents in order, what is rare by an index; both find the same.
+// Common texts are found by reading agents in order, rare texts by an index; both return the same.
 func TestSearchForCommonAndRareTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -104,7 +104,7 @@ func TestSearchForCommonAndRareTexts(t *testing.T) {
 		names = append(names, fmt.Sprintf("n%02d", i))
 		reader = w.named(names[i])
 	}
-	for _, name := range names[:20] { // a statement each, which a busy machine ends in time
+	for _, name := range names[:20] { // a statement each, which a busy machine finishes in time
 		w.Exec(`INSERT INTO posts (id, author_id, visibility, text, created_at, updated_at)
 			SELECT gen_random_uuid(), id, 'public', CASE WHEN n = 7 THEN 'rare and ' ELSE '' END || 'common ж', stoa_now(), stoa_now()
 			FROM bots, generate_series(1, 200) AS n WHERE display_name = $1`, name)

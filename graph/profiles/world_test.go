@@ -13,7 +13,7 @@ import (
 
 var ptr = graphtest.Ptr[string]
 
-// world adds to a world what the tests of profiles say often.
+// world adds helpers for the tests of profiles to a graphtest.World.
 type world struct {
 	*graphtest.World
 	t testing.TB
