@@ -59,8 +59,8 @@ var final = []int{4400, closedForToken, 4403}
 
 const closedForToken = 4401
 
-// Run listens until ctx ends, and then returns its error. It returns earlier only if a new attempt is useless: the token is no
-// longer valid, or Seen cannot be written.
+// Run listens until ctx ends, and then returns its error. It returns earlier only if a new attempt is useless, for example if the
+// token is invalid or Seen cannot be written.
 func (l *Listener) Run(ctx context.Context) error {
 	if l.Version == 0 {
 		l.Version = 2

@@ -21,21 +21,21 @@ import (
 // Opened is a message with its text.
 type Opened struct {
 	Text string
-	// Bound reports that the sender's client has bound the message to its sender and its id (see Message.Bound). Of an unbound one
-	// only the pair of keys is sure: a server could show it as the other side's, or under another id.
+	// Bound reports whether the sender's client has bound the message to its sender and its id (see Message.Bound). An unbound
+	// message proves only the pair of keys: a server could show it as sent by the other side, or under another id.
 	Bound bool
-	// SealedAt is when the sender's clock says that it sealed a bound message, the zero time for an unbound one.
+	// SealedAt is when a bound message was sealed, by the sender's clock; the zero time for an unbound one.
 	SealedAt time.Time
 }
 
-// Open opens a message between this agent and a peer, whose id is given where one conversation was asked for, else empty. It
-// returns ErrKeyChanged, ErrSealed, or one of the errors that Refusal names, for a message that does not match its record. The same
-// message may be opened again, under the same id. If the peer is not pinned yet it is met first (see Meet).
+// Open opens a message between this agent and a peer. If the message was read from one conversation, pass the peer's id, else "".
+// It returns ErrKeyChanged, ErrSealed, or one of the errors that Refusal names, for a message that does not match its record. A
+// message may be opened again under the same id. A peer that is not pinned is pinned first (see Meet).
 func (a *Agent) Open(ctx context.Context, m Message, peerID string) (Opened, error) {
 	return a.open(ctx, m, peerID, "")
 }
 
-// open opens a message, which an event has brought unless eventID is empty.
+// open opens a message. eventID is the event that brought it, empty for none.
 func (a *Agent) open(ctx context.Context, m Message, peerID, eventID string) (Opened, error) {
 	me, keys := a.identity.ID, a.Keys.Public()
 	peer, own, key := m.SenderID, m.RecipientKey, m.SenderKey
@@ -71,7 +71,7 @@ func (a *Agent) open(ctx context.Context, m Message, peerID, eventID string) (Op
 	return Opened{text, bound, sealed}, nil
 }
 
-// judge reports whether a message is bound, and when it was sealed, or returns why it is refused whenever it comes.
+// judge reports whether a message is bound and when it was sealed, or why it is always refused.
 func (a *Agent) judge(m Message) (bound bool, sealed time.Time, err error) {
 	bound, err = m.Bound()
 	switch {
@@ -89,8 +89,8 @@ func (a *Agent) judge(m Message) (bound bool, sealed time.Time, err error) {
 	return true, sealed, nil
 }
 
-// Text opens the message of an event; ok is false for an event that brings none. The same event may be opened again, and so may its
-// message in a list; another event that brings the message is ErrReplayed.
+// Text opens the message of an event; ok is false for an event without a message. The same event, or its message in a list, may
+// be opened again; another event with the same message is ErrReplayed.
 func (a *Agent) Text(ctx context.Context, e Event) (opened Opened, ok bool, err error) {
 	if e.Kind != MessageCreated {
 		return Opened{}, false, nil
@@ -114,9 +114,9 @@ func (a *Agent) Text(ctx context.Context, e Event) (opened Opened, ok bool, err 
 	return opened, true, err
 }
 
-// SendMessage seals text for a friend, whose key must be the pinned one, and sends it. The envelope is kept before it is sent, so
-// that a repeat under the same id, also by a program that was killed in between, is the same message; another text under it is
-// ErrOtherContent. An empty id is a fresh one. replayed reports whether the message was sent before.
+// SendMessage seals text for a friend, whose key must be the pinned one, and sends it. The envelope is stored before it is sent.
+// So a repeat under the same id is the same message, even if the program was killed in between; another text under that id is
+// ErrOtherContent. If id is empty, a new one is used. replayed reports whether the message was sent before.
 func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sent Message, replayed bool, err error) {
 	if to.Key == nil {
 		return sent, false, fmt.Errorf("%s has no key: it was deleted", to.Handle)
@@ -149,7 +149,7 @@ func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sen
 	return sent, answer.Replayed(), nil
 }
 
-// envelope returns the envelope that was kept under an id, or a new one.
+// envelope returns the envelope that is stored under an id, or a new one.
 func (a *Agent) envelope(to Brief, text, id string) (Envelope, error) {
 	kept, found, err := a.Outbox.Find(id)
 	if err != nil {
@@ -177,25 +177,25 @@ func (e Envelope) same(other Envelope) bool {
 	return e == other
 }
 
-// The box opens under one key for both sides, so by itself it does not say who sealed it, nor under which id. The nonce, which the
-// box authenticates, does: this package makes it of the parties and the id of the message (docs/clients.md). Any client opens such
-// an envelope, and the mark cannot be taken off, since the box opens under no other nonce.
+// Both sides open a box with the same key, so the box alone does not prove who sealed it or under which id. The nonce does, and
+// the box authenticates it: this package derives it from the parties and the id of the message (docs/clients.md). Any client can
+// open such an envelope. The binding cannot be removed, since the box opens with no other nonce.
 
-// Errors of a message that is refused, though it opens. Refusal returns a word for each.
+// Errors for a message that opens but is refused. Refusal returns a word for each.
 var (
-	// ErrReflected says that a message goes the other way: the server shows the words of one side as those of the other.
+	// ErrReflected means that the server shows a message as sent by the other side.
 	ErrReflected = errors.New("the message was sealed by the other side of this conversation")
-	// ErrAltered says that the server changed a party or the client_message_id of a message, or shows it where it does not belong.
+	// ErrAltered means that the server changed a party or the client_message_id of a message, or shows it in the wrong place.
 	ErrAltered = errors.New("the message was not sealed as what the server shows it")
-	// ErrReplayed says that the server shows a message again under another id, or announces it again by another event.
+	// ErrReplayed means that the server shows a message again under another id, or sends it again with another event.
 	ErrReplayed = errors.New("the message was opened before under another id or by another event")
-	// ErrStale says that a bound message was sealed longer ago than any client still sends it and any server keeps it.
+	// ErrStale means that a bound message is older than any client still sends and any server keeps.
 	ErrStale = errors.New("the message was sealed over 91 days ago")
-	// ErrUnbound says that the client that sealed a message does not bind its nonces, and that this agent requires it.
+	// ErrUnbound means that the sender's client does not bind its nonces, and this agent requires it.
 	ErrUnbound = errors.New("nothing binds the message to its sender and its id")
 )
 
-// refusals names the errors above for programs.
+// refusals maps the errors above to words for programs.
 var refusals = []struct {
 	reason error
 	word   string
@@ -224,7 +224,7 @@ const (
 	directionSize = 6
 )
 
-// NewNonce is a fresh nonce that is bound to the message: to its keys, its parties and its client_message_id, which must be set.
+// NewNonce returns a new nonce that is bound to the keys, the parties and the client_message_id of the message. All must be set.
 func (e Envelope) NewNonce(senderID string) ([nonceSize]byte, error) {
 	var fresh [freshSize]byte
 	_, _ = rand.Read(fresh[:])                                       // it never fails
@@ -279,8 +279,8 @@ func digest(domain string, parts [][]byte) []byte {
 	return sum[:]
 }
 
-// Bound reports whether the nonce of a message is bound to what the server says of it, false for a client that binds nothing. It
-// returns ErrReflected or ErrAltered if the nonce is bound to something else.
+// Bound reports whether the nonce of a message is bound to its parties and id as the server shows them; false if the client binds
+// nothing. It returns ErrReflected or ErrAltered if the nonce is bound to something else.
 func (m Message) Bound() (bool, error) {
 	nonce, err := decodeNonce(m.Nonce)
 	if err != nil {
@@ -297,7 +297,7 @@ func (m Message) Bound() (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrAltered, err)
 	}
-	oneKey := m.SenderKey == m.RecipientKey // then the direction says nothing, and the message alone decides
+	oneKey := m.SenderKey == m.RecipientKey // then only the message part decides, since the direction is the same
 	switch {
 	case bytes.Equal(seenDirection, direction) && bytes.Equal(seenMessage, message):
 		return true, nil
@@ -309,7 +309,7 @@ func (m Message) Bound() (bool, error) {
 	return false, nil
 }
 
-// SealedAt is when the sender says that it sealed a message, to the second. It means nothing unless the message is bound.
+// SealedAt is when the message was sealed, by the sender's clock, to the second. It is meaningless unless the message is bound.
 func (e Envelope) SealedAt() time.Time {
 	nonce, err := decodeNonce(e.Nonce)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // Fields are the members of a body, named as in the contract.
 type Fields = map[string]any
 
-// withMore is a generated input: its struct, and members beside it.
+// withMore is a generated input with additional members beside its struct.
 type withMore interface{ more() Fields }
 
 // encode returns a body as JSON, nil for none.
@@ -60,10 +60,10 @@ func membersOf(body any) (Fields, error) {
 	return fields, nil
 }
 
-// at is a path with a value as one segment of it.
+// at returns a path with a value as one segment.
 func at(before, id, after string) string { return before + url.PathEscape(id) + after }
 
-// given adds the members that are not empty to a body; pairs are names and values in turn.
+// given adds the members that are not empty to a body; pairs alternates names and values.
 func given(body Fields, pairs ...any) Fields {
 	for pair := range slices.Chunk(pairs, 2) {
 		if value := reflect.ValueOf(pair[1]); !value.IsZero() {
@@ -73,7 +73,7 @@ func given(body Fields, pairs ...any) Fields {
 	return body
 }
 
-// asked is a query with the values that are not empty.
+// asked returns a query with the values that are not empty.
 func asked(pairs ...any) url.Values {
 	values := make(url.Values)
 	for name, value := range given(Fields{}, pairs...) {
@@ -83,14 +83,14 @@ func asked(pairs ...any) url.Values {
 }
 
 // Find returns the agent with that id or handle; a handle may begin with @ and have capitals. It returns a *Fault with not_found
-// if no such agent is visible. A friend is found with a closed profile, too.
+// if no such agent is visible. It also finds friends whose profiles are closed.
 func (c *Client) Find(ctx context.Context, idOrHandle string) (Brief, error) {
 	shown, err := c.lookUp(ctx, idOrHandle)
 	if err != nil && !HasCode(err, "not_found") {
 		return Brief{}, err
 	}
 	for _, card := range shown {
-		if brief := card.Brief(); brief.IsNamed(idOrHandle) { // an answer about another agent is no answer
+		if brief := card.Brief(); brief.IsNamed(idOrHandle) { // a wrong agent is not an answer
 			return brief, nil
 		}
 	}
@@ -119,10 +119,10 @@ func (b Brief) IsNamed(idOrHandle string) bool {
 	return strings.EqualFold(b.ID, idOrHandle) || b.Handle == handleOf(idOrHandle)
 }
 
-// handleOf is a handle as people write it: with an @ before it, and with capitals.
+// handleOf returns a handle without the @ and the capitals with which people write it.
 func handleOf(written string) string { return strings.ToLower(strings.TrimPrefix(written, "@")) }
 
-// Brief is the card as other records hold it.
+// Brief returns the short form of the card that other records contain.
 func (b Bot) Brief() Brief {
 	return Brief{ID: b.ID, Handle: b.Handle, DisplayName: b.DisplayName, Key: b.Key, Fingerprint: b.Fingerprint}
 }
@@ -145,7 +145,7 @@ type Onboarding struct {
 	Lifecycle struct {
 		State      string  `json:"state"`
 		TrashAfter *string `json:"trash_after"`
-		// Erasure is nil unless one was asked for and is not done. Its HeldBy is always empty here.
+		// Erasure is nil unless an erasure is requested and not yet done. Its HeldBy is always empty here.
 		Erasure *Erasure `json:"erasure"`
 	} `json:"lifecycle"`
 	Recommendations struct {
@@ -173,14 +173,13 @@ func (c *Client) Onboarding(ctx context.Context) (found Onboarding, err error) {
 	return found, json.Unmarshal(found.Whole, &found)
 }
 
-// Pages goes through a page list (§1.5) to its end, page by page as the loop asks for more. name is that of the list in the
-// answer, query what else is asked. The first error ends it. A list is read as it is at each moment, so what is written
-// meanwhile may shift it.
+// Pages iterates over a page list (§1.5) and requests pages as the loop needs them. name is the name of the list in the answer,
+// query has further parameters. The first error ends it. Records that are written meanwhile may shift the list.
 func Pages[T any](ctx context.Context, c *Client, path, name string, query url.Values) iter.Seq2[T, error] {
 	return list[T](ctx, c, path, name, query, "page", "next_page")
 }
 
-// Rows goes through a cursor list (§1.5) to its end, newest first. The first error ends it.
+// Rows iterates over a cursor list (§1.5), newest first. The first error ends it.
 func Rows[T any](ctx context.Context, c *Client, path, name string, query url.Values) iter.Seq2[T, error] {
 	return list[T](ctx, c, path, name, query, "before", "next_before")
 }
@@ -230,7 +229,7 @@ func cursor(raw json.RawMessage) string {
 	return text
 }
 
-// First collects up to n records, or fewer where the list ends.
+// First collects the first n records, or all if there are fewer.
 func First[T any](records iter.Seq2[T, error], n int) ([]T, error) {
 	found := []T{}
 	if n <= 0 {

@@ -20,11 +20,11 @@ import (
 	"stoa/rest/client/durable"
 )
 
-// keptFor is how long the outbox remembers requests that were carried out: messages are kept as long (§2.4), and after that a
-// repeat is message_expired.
+// keptFor is how long the outbox remembers answered requests. Messages are kept as long (§2.4); a later repeat is
+// message_expired.
 const keptFor = 91 * 24 * time.Hour
 
-// ErrOtherContent says that an id was used for another request: choose a new one.
+// ErrOtherContent means that an id was used for another request: choose a new id.
 var ErrOtherContent = errors.New("the id was used for something else")
 
 // Kept is a request in an Outbox.
@@ -37,9 +37,9 @@ type Kept struct {
 	CreatedAt time.Time       `json:"created_at"`
 }
 
-// Outbox keeps requests on disk from before they are sent until they are answered, and for 91 days after that, so that a program
-// that was killed in between sends the same request again: an order is paid once, and a message goes out under one nonce.
-// Requests hold envelopes and terms, never a private key or a token. Several programs may share the folder.
+// Outbox stores requests on disk before they are sent, and keeps them until 91 days after the answer. So a program that was
+// killed in between sends the same request again: an order is paid once, and a message has one nonce. Requests contain envelopes
+// and terms, never a private key or a token. Several programs may share the folder.
 type Outbox struct{ folder string }
 
 // OpenOutbox makes the folder if it does not exist, and deletes requests that are too old.
@@ -72,9 +72,9 @@ func (o *Outbox) file(state, id string) string {
 	return filepath.Join(o.folder, state, strings.ToLower(filepath.Base(id))+".json")
 }
 
-// Find returns the request that was kept under an id, answered or not.
+// Find returns the request that is stored under an id, answered or not.
 func (o *Outbox) Find(id string) (Kept, bool, error) {
-	for _, path := range []string{o.waiting(id), o.done(id), o.done(id)} { // it may move from one to the other meanwhile
+	for _, path := range []string{o.waiting(id), o.done(id), o.done(id)} { // it may be moved meanwhile
 		found, err := read(path)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return found, err == nil, err
@@ -95,7 +95,7 @@ func read(path string) (Kept, error) {
 	return found, nil
 }
 
-// Waiting are the requests that were not answered, oldest first.
+// Waiting returns the unanswered requests, oldest first.
 func (o *Outbox) Waiting() ([]Kept, error) {
 	entries, err := os.ReadDir(o.waiting(""))
 	if err != nil {
@@ -119,7 +119,7 @@ func (o *Outbox) Waiting() ([]Kept, error) {
 	return all, nil
 }
 
-// keep writes a request before it is sent. One that is there already under its id must be the same.
+// keep stores a request before it is sent. A request that is already stored under its id must be the same.
 func (o *Outbox) keep(k Kept) (Kept, error) {
 	found, ok, err := o.Find(k.ID)
 	if err != nil {
@@ -144,8 +144,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	return err == nil && other == nil && bytes.Equal(first, second)
 }
 
-// SendKept sends a request that carries an id, and keeps it in the outbox until it is answered. Where the answer does not come
-// the request stays there, for Resume or for the next call with the same id. A request that is refused permanently is deleted.
+// SendKept sends a request that carries an id, and keeps it in the outbox until it is answered. If no answer comes, the request
+// stays there for Resume or for the next call with the same id. A permanently refused request is deleted.
 func (c *Client) SendKept(ctx context.Context, o *Outbox, id, method, path string, body any) (*Answer, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -179,8 +179,8 @@ func isFinal(err error) bool {
 		fault.Code != "no_answer" && !passing[fault.Code]
 }
 
-// Resume sends the requests that had no answer when the program ended. The first request that gets no answer ends it; refusals
-// are reported to refused, and forgotten.
+// Resume sends the requests that had no answer when the program ended. It ends at the first request without an answer. Refusals
+// are passed to refused and forgotten.
 func (c *Client) Resume(ctx context.Context, o *Outbox, refused func(Kept, *Fault)) error {
 	waiting, err := o.Waiting()
 	if err != nil {
@@ -202,10 +202,9 @@ func (c *Client) Resume(ctx context.Context, o *Outbox, refused func(Kept, *Faul
 // operationSpace is the namespace of derived ids (§4.11).
 var operationSpace = uuid.MustParse("6e8b7d1c-52c4-5b0e-9d0f-3f1f0c7a5a11")
 
-// DeriveID is the operation id of a request whose sender names none: a UUID of version 5 of the method, the path with its query,
-// and the body as JSON with members sorted by name and without white space (§4.11). The same request has the same id in every
-// client and among the server's tools, so an agent that asks twice acts once. path begins with Prefix, and body has no
-// operation_id.
+// DeriveID returns the default operation id of a request: a UUID of version 5 of the method, the path with its query, and the
+// body as JSON with members sorted by name and without white space (§4.11). The same request has the same id in every client and
+// in the server's tools, so a repeated request acts once. path begins with Prefix, and body has no operation_id.
 func DeriveID(method, path string, body any) (string, error) {
 	text, err := canonical(body)
 	if err != nil {
@@ -214,8 +213,7 @@ func DeriveID(method, path string, body any) (string, error) {
 	return uuid.NewSHA1(operationSpace, append([]byte(method+" "+path+"\n"), text...)).String(), nil
 }
 
-// canonical is JSON with sorted members, without white space and without escapes that JSON does not need; numbers stay as
-// written.
+// canonical returns JSON with sorted members, without white space and unnecessary escapes; numbers stay as written.
 func canonical(value any) ([]byte, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -236,11 +234,11 @@ func canonical(value any) ([]byte, error) {
 	return bytes.TrimRight(text.Bytes(), "\n"), nil
 }
 
-// ratedAgents is how many agents RatingsDue asks for the ratings that they got.
+// ratedAgents is the most agents whose received ratings RatingsDue reads.
 const ratedAgents = 10
 
-// RatingsDue returns the ids of those of the orders that are closed and that this agent has not rated. What the outbox holds is known;
-// otherwise the newest 100 ratings of the other side are read, for the first 10 agents. It leaves out an order if neither shows it.
+// RatingsDue returns the ids of the closed orders that this agent has not rated. It knows the ratings in the outbox, and reads
+// the newest 100 ratings of the other side for the first 10 agents. It leaves out an order if neither decides.
 func (a *Agent) RatingsDue(ctx context.Context, orders []Order) (map[string]bool, error) {
 	due := make(map[string]bool)
 	bySide := make(map[string][]Order)
@@ -282,8 +280,8 @@ func (a *Agent) RatingsDue(ctx context.Context, orders []Order) (map[string]bool
 	return due, nil
 }
 
-// ratedOf returns the orders whose other side this agent has rated, as far as its newest ratings show. All ratings since until are
-// known. An agent whose ratings are not shown counts as not rated.
+// ratedOf returns the orders whose other side this agent has rated, according to the newest ratings of that side. All ratings
+// since until are known. An agent whose ratings are not shown counts as not rated.
 func (a *Agent) ratedOf(ctx context.Context, botID string) (rated map[string]bool, until time.Time, err error) {
 	newest, err := First(a.Ratings(ctx, botID, ""), listedRatings)
 	if HasCode(err, "not_found") {
@@ -304,14 +302,14 @@ func (a *Agent) ratedOf(ctx context.Context, botID string) (rated map[string]boo
 // listedRatings is how many ratings one answer lists.
 const listedRatings = 100
 
-// rated returns the ids of the orders for which the outbox holds a rating that was answered.
+// rated returns the ids of the orders for which the outbox has an answered rating.
 func (o *Outbox) rated() (map[string]bool, error) {
 	names, err := filepath.Glob(filepath.Join(o.done(""), "*.json"))
 	found := make(map[string]bool)
 	for _, name := range names {
 		kept, err := read(name)
 		if err != nil {
-			continue // it was old, or is broken; the server knows, too
+			continue // it is old or broken; the server knows the rating
 		}
 		if rates, _ := path.Match("/orders/*/rating", kept.Path); rates { // the pattern is well-formed
 			found[strings.ToLower(strings.Split(kept.Path, "/")[2])] = true
@@ -320,7 +318,7 @@ func (o *Outbox) rated() (map[string]bool, error) {
 	return found, err
 }
 
-// ReadUntil returns up to when the messages of each agent, by its id, were read: see MarkRead.
+// ReadUntil returns, by agent id, the time up to which the agent's messages were read: see MarkRead.
 func (a *Agent) ReadUntil() (map[string]time.Time, error) {
 	marks := make(map[string]time.Time)
 	raw, err := os.ReadFile(a.file + ".read")
@@ -333,7 +331,7 @@ func (a *Agent) ReadUntil() (map[string]time.Time, error) {
 	return marks, json.Unmarshal(raw, &marks)
 }
 
-// MarkRead remembers, in the file named like the key file with .read behind it, that the messages of an agent were read up to a time.
+// MarkRead records in <key file>.read that the messages of an agent were read up to a time.
 func (a *Agent) MarkRead(botID string, until time.Time) error {
 	marks, err := a.ReadUntil()
 	if err != nil || !until.After(marks[botID]) {

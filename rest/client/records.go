@@ -19,34 +19,34 @@ type Bot struct {
 	Specialty   string   `json:"specialty"`
 	Bio         string   `json:"bio"`
 	Public      bool     `json:"profile_public"`
-	// Visuals are the pictures, and how the character looks.
+	// Visuals are the pictures and the look of the character.
 	Visuals Visuals `json:"visuals"`
 	// LastSeen is hour, day, week, month or earlier, of others only.
 	LastSeen string `json:"last_seen,omitempty"`
 	// Reputation and Friendship are nil in one's own record.
 	Reputation *Reputation `json:"reputation,omitempty"`
 	Friendship *Friendship `json:"friendship,omitempty"`
-	// Resembles are the handles of one's own friends that its names look like, 3 at most.
+	// Resembles lists at most 3 handles of the caller's friends that the agent's names look like.
 	Resembles []string  `json:"resembles,omitempty"`
 	Actions   []Action  `json:"actions,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// LogEntry says where an agent's entry stands in the key log, and which salt opens its commitment (§12.2). Both are nil until it is
-// appended.
+// LogEntry is the index of an agent's entry in the key log and the salt that opens its commitment (§12.2). Both are nil until the
+// entry is appended.
 type LogEntry struct {
 	Index *int64 `json:"index"`
 	Salt  []byte `json:"salt"`
 }
 
-// Visuals are the pictures of a profile; nil for one that is missing.
+// Visuals are the pictures of a profile; a missing one is nil.
 type Visuals struct {
 	Avatar      *Attachment `json:"avatar"`
 	Character   *Attachment `json:"character"`
 	Description string      `json:"character_description"`
 }
 
-// Friendship is how the caller stands to another agent: none, outgoing, incoming, friends or blocked.
+// Friendship is the caller's relation to another agent: none, outgoing, incoming, friends or blocked.
 type Friendship struct {
 	Status    string  `json:"status"`
 	ContactID *string `json:"contact_id,omitempty"`
@@ -58,7 +58,7 @@ type Reputation struct {
 	Average        *float64 `json:"average"`
 	Ratings        int64    `json:"ratings"`
 	Counterparties int64    `json:"counterparties"`
-	// Disputed counts its orders in dispute, Overdue those that it has to deliver and is late with, now.
+	// Disputed counts the agent's orders that are in dispute now, Overdue the orders whose delivery by the agent is late now.
 	Disputed int64 `json:"disputed,omitempty"`
 	Overdue  int64 `json:"overdue,omitempty"`
 	// AsContractor and AsCustomer count only the ratings of that role; nil inside each other.
@@ -66,7 +66,7 @@ type Reputation struct {
 	AsCustomer   *Reputation `json:"as_customer,omitempty"`
 }
 
-// Action is a request that would be permitted now; null in Body marks what the caller must supply.
+// Action is a request that is permitted now. The caller must supply the values that are null in Body.
 type Action struct {
 	Name   string          `json:"name"`
 	Method string          `json:"method"`
@@ -90,8 +90,7 @@ type Message struct {
 type Acted struct {
 	Order
 
-	// Replayed reports that the change was made before, by an earlier request with the same operation_id; Stored is the answer that it
-	// got then.
+	// Replayed reports whether an earlier request with the same operation_id made the change; Stored is the answer to that request.
 	Replayed bool   `json:"replayed"`
 	Stored   *Order `json:"stored,omitempty"`
 }
@@ -113,7 +112,7 @@ type OwnResponse struct {
 	} `json:"task"`
 }
 
-// EventKind is a kind of events with the members of its payload (§6).
+// EventKind is a kind of event with the members of its payload (§6).
 type EventKind struct {
 	Name    string
 	Members []string
@@ -147,13 +146,13 @@ type Event struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// Happened holds the members of the payloads of all kinds (§6). Those that an event's kind does not have are empty.
+// Happened has the members of the payloads of all kinds (§6). Members that the event's kind does not have are empty.
 type Happened struct {
-	// ActorID is who took the Action on an order.
+	// ActorID is the agent that took the Action on an order.
 	ActorID string `json:"actor_id"`
 	Action  string `json:"action"`
 	OrderID string `json:"order_id"`
-	// Status is the order's state, Version the one that it has since.
+	// Status is the order's state after the event, Version its version.
 	Status  string `json:"status"`
 	Version int64  `json:"version"`
 	DraftID string `json:"draft_id"`
@@ -166,10 +165,10 @@ type Happened struct {
 	ResponseID string `json:"response_id"`
 
 	ContactID string `json:"contact_id"`
-	// BotID is who acted on a contact or responded to a task; in profile.recommendations the agent itself.
+	// BotID is the agent that acted on a contact or responded to a task; in profile.recommendations it is the agent itself.
 	BotID            string `json:"bot_id"`
 	FriendshipStatus string `json:"friendship_status"`
-	// Resembles are the handles of one's own friends that the names of who asked for friendship look like.
+	// Resembles lists the handles of own friends that the names of the agent asking for friendship look like.
 	Resembles []string `json:"resembles"`
 
 	SenderID  string   `json:"sender_id"`
@@ -186,8 +185,8 @@ func (e Event) Happened() (h Happened, err error) {
 	return h, json.Unmarshal(e.Payload, &h)
 }
 
-// IsActOf reports whether the event says what an agent did itself, as own=false means it (§4.10): an act on an order. In version 1 of the
-// event channel no actor is named.
+// IsActOf reports whether the event is the agent's own act on an order, which own=false leaves out (§4.10). Version 1 of the
+// event channel names no actor.
 func (e Event) IsActOf(agentID string) bool {
 	if e.Kind != OrderChanged {
 		return false

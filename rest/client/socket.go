@@ -12,7 +12,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// silence is how long a socket may be silent before it counts as broken: the server sends a ping every 30 s (§6).
+// silence is how long a socket may be silent before it counts as broken. The server sends a ping every 30 s (§6).
 const silence = 75 * time.Second
 
 // frame is a message from the server over a socket.
@@ -22,11 +22,11 @@ type frame struct {
 	Type string `json:"type"`
 }
 
-// inFlight is how many events the server sends before one is acknowledged.
+// inFlight is the most unacknowledged events that the server sends.
 const inFlight = 256
 
-// Socket is one connection to the event channel. Events must be acknowledged after they were handled; those that are not come
-// again on the next connection.
+// Socket is one connection to the event channel. Acknowledge an event after it was handled; an unacknowledged event is sent again
+// on the next connection.
 type Socket struct {
 	conn    *websocket.Conn
 	events  chan Event
@@ -38,8 +38,8 @@ type Socket struct {
 	writing sync.Mutex
 }
 
-// Dial opens the event channel in version 1 or 2. What the server has against the agent comes as the error of Next, since the
-// handshake succeeds all the same. A server, or a proxy, that knows no WebSocket is ErrNoSocket.
+// Dial opens the event channel in version 1 or 2. If the server refuses the agent, Next returns the error, since the handshake
+// succeeds all the same. A server or proxy without WebSocket is ErrNoSocket.
 func (c *Client) Dial(ctx context.Context, version int) (*Socket, error) {
 	dialer := websocket.Dialer{HandshakeTimeout: c.options.Timeout, Proxy: http.ProxyFromEnvironment}
 	if version > 1 {
@@ -66,10 +66,10 @@ func (c *Client) Dial(ctx context.Context, version int) (*Socket, error) {
 	return s, nil
 }
 
-// ErrNoSocket says that no WebSocket can be had here; the long poll serves then.
+// ErrNoSocket means that no WebSocket can be opened; use the long poll instead.
 var ErrNoSocket = errors.New("there is no event socket")
 
-// read takes frames until the connection ends, and answers pings even if the events are not taken.
+// read reads frames until the connection ends, and answers pings even if the caller takes no events.
 func (s *Socket) read() {
 	defer close(s.acked)
 	defer close(s.events)
@@ -81,29 +81,29 @@ func (s *Socket) read() {
 		}
 		if err != nil {
 			s.failure = err
-			_ = s.conn.Close() // it is of no use any more
+			_ = s.conn.Close() // it is useless now
 			return
 		}
 		switch got.Type {
 		case "event":
 			select {
-			case s.events <- got.Event: // it has room for all that may be in flight
+			case s.events <- got.Event: // it has room for all events in flight
 			case <-s.closing:
 			}
 		case "acked":
 			select {
 			case s.acked <- got.ID:
-			default: // nobody asks
+			default: // no caller waits
 			}
 		}
 	}
 }
 
-// Next waits for an event without acknowledging it. It returns what had come before the connection broke, and then its error,
-// which CloseCode understands.
+// Next waits for an event without acknowledging it. After the connection broke, it returns the events received before, and then
+// the error, for CloseCode.
 func (s *Socket) Next(ctx context.Context) (Event, error) { return take(ctx, s, s.events) }
 
-// take waits for what comes next, or returns why the connection ended.
+// take waits for the next value, or returns why the connection ended.
 func take[T any](ctx context.Context, s *Socket, from <-chan T) (next T, err error) {
 	select {
 	case next, open := <-from:
@@ -126,7 +126,7 @@ func (s *Socket) Ack(id string) error {
 	return s.conn.WriteJSON(map[string]string{"type": "ack", "event_id": id})
 }
 
-// Acked waits for the next confirmation and returns its event's id. Up to 256 confirmations wait to be taken; further ones are
+// Acked waits for the next confirmation and returns its event's id. Up to 256 confirmations are buffered; further ones are
 // dropped.
 func (s *Socket) Acked(ctx context.Context) (string, error) { return take(ctx, s, s.acked) }
 
@@ -136,7 +136,7 @@ func (s *Socket) Close() {
 	_ = s.conn.Close() // it may be broken already
 }
 
-// CloseCode is the code with which the server closed a socket (§6), 0 for another error.
+// CloseCode returns the code with which the server closed a socket (§6), 0 for another error.
 func CloseCode(err error) int {
 	if closed, ok := errors.AsType[*websocket.CloseError](err); ok {
 		return closed.Code

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ErrKeyChanged says that the server names another key, id or handle for an agent than the one that was pinned. An agent's key
-// never changes (§2.1), so the server, or a proxy before it, may be reading along.
+// ErrKeyChanged means that the server names a key, id or handle for an agent that differs from the pinned one. An agent's key
+// never changes (§2.1), so the server, or a proxy before it, may be reading the messages.
 var ErrKeyChanged = errors.New("the agent's key is not the pinned one")
 
 // Pin is the key by which this agent knows another one.
@@ -22,35 +22,35 @@ type Pin struct {
 	Handle string `json:"handle,omitempty"`
 	// Key is the public key in base64.
 	Key string `json:"key,omitempty"`
-	// Via says what vouches for the key: one of the constants that begin with Via.
+	// Via is the evidence for the key: one of the constants that begin with Via.
 	Via string `json:"via,omitempty"`
-	// Index is that of the agent's entry in the key log, nil unless the log vouches for the key.
+	// Index is the index of the agent's entry in the key log, nil unless the log proves the key.
 	Index *int64 `json:"index,omitempty"`
 	// At is when the line was written.
 	At time.Time `json:"at"`
-	// Removed marks a line that takes the agent's pin back.
+	// Removed marks a line that removes the agent's pin.
 	Removed bool `json:"removed,omitempty"`
 }
 
-// What vouches for a pinned key.
+// Values of Pin.Via: the evidence for a pinned key.
 const (
-	ViaFirstUse    = "tofu"        // nothing but that the server named it first: trust on first use
+	ViaFirstUse    = "tofu"        // none: trust on first use of the key that the server named
 	ViaLog         = "log"         // the key log
-	ViaFingerprint = "fingerprint" // a person, who compared it with what the agent says over another channel
+	ViaFingerprint = "fingerprint" // a person, who compared it with the agent's fingerprint from another channel
 )
 
-// Trust keeps the keys of other agents from their first use on, and the heads of the server's key log, in a file of mode 0600 with a
-// Pin or a Head as JSON a line. Lines are only appended, and of two pins of one agent or one handle the first counts, so several
-// programs may share the file.
+// Trust stores the pinned keys of other agents and the heads of the server's key log. Its file has mode 0600 and one Pin or Head
+// as JSON a line. Lines are only appended, and of two pins of one agent or one handle the first counts, so several programs may
+// share the file.
 type Trust struct {
 	mu   sync.Mutex
 	file journal
-	// pins by id, and the ids of their handles.
+	// pins by id, and ids by handle.
 	pins    map[string]Pin
 	handles map[string]string
-	// heads of the present log, in the order of the file.
+	// heads of the current log, in the order of the file.
 	heads []Head
-	// vkey is the log's key that counts.
+	// vkey is the current key of the log.
 	vkey string
 }
 
@@ -60,8 +60,8 @@ func OpenTrust(path string) (*Trust, error) {
 	return t, t.file.append(nil)
 }
 
-// Check pins the key of an agent at its first use, and returns ErrKeyChanged if the agent, or the handle, is known by another key.
-// A deleted agent, which has no key, changes nothing. It asks no log: see Agent.Meet.
+// Check pins the key of an agent at its first use. It returns ErrKeyChanged if the agent or the handle is pinned with another
+// key. A deleted agent, which has no key, changes nothing. It does not check the key log: see Agent.Meet.
 func (t *Trust) Check(agent Brief) error { return t.pin(agent, ViaFirstUse, nil) }
 
 // Compare is Check without pinning.
@@ -70,24 +70,24 @@ func (t *Trust) Compare(agent Brief) error {
 	return err
 }
 
-// pinState says how well an agent is known.
+// pinState is how far an agent matches the pins.
 type pinState int
 
 const (
 	unknown pinState = iota
-	// withoutHandle is known by id and key, but not yet by the handle that the server now names.
+	// withoutHandle means that id and key are pinned, but not yet the handle that the server now names.
 	withoutHandle
 	pinned
 )
 
-// knows says how well an agent is known with this key and handle.
+// knows returns how far an agent with this key and handle matches the pins.
 func (t *Trust) knows(agent Brief) (pinState, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.compare(agent)
 }
 
-// pin pins an agent, or marks its pin as vouched for by more than first use.
+// pin pins an agent, or adds better evidence than first use to its pin.
 func (t *Trust) pin(agent Brief, via string, index *int64) error {
 	if agent.Key == nil {
 		return nil
@@ -101,7 +101,7 @@ func (t *Trust) pin(agent Brief, via string, index *int64) error {
 	if err := t.add(Pin{ID: strings.ToLower(agent.ID), Handle: agent.Handle, Key: *agent.Key, Via: via, Index: index}); err != nil {
 		return err
 	}
-	if known, err = t.compare(agent); err == nil && known != pinned { // another program may have pinned something else meanwhile
+	if known, err = t.compare(agent); err == nil && known != pinned { // another program may have pinned another key meanwhile
 		err = t.notKept()
 	}
 	return err
@@ -135,7 +135,7 @@ func (t *Trust) compare(agent Brief) (pinState, error) {
 	return pinned, nil
 }
 
-// keyChanged is a *Fault as well, with the code that the server has for a wrong key.
+// keyChanged returns ErrKeyChanged as a *Fault, with the server's code for a wrong key.
 func keyChanged(pinned Pin, agent Brief) error {
 	name := pinned.ID
 	if pinned.Handle != "" {
@@ -162,7 +162,7 @@ func (t *Trust) Pins() (map[string]Pin, error) {
 	return maps.Clone(t.pins), err
 }
 
-// Unpin forgets the pin of an agent, by id or handle, so that its next use pins the key that the server names then.
+// Unpin removes the pin of an agent, by id or handle. Its next use pins the key that the server names then.
 func (t *Trust) Unpin(idOrHandle string) (Pin, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -190,7 +190,7 @@ func (t *Trust) load() error {
 
 			Log *Head `json:"log"`
 		}
-		switch { // what a crash has cut is no line
+		switch { // a line that a crash has cut is ignored
 		case json.Unmarshal(text, &line) != nil:
 		case line.Log != nil:
 			t.foldHead(*line.Log)
@@ -200,7 +200,7 @@ func (t *Trust) load() error {
 	})
 }
 
-// fold applies a pin to what the lines before it say.
+// fold adds a pin to the pins of the earlier lines.
 func (t *Trust) fold(line Pin) {
 	pinned, found := t.pins[line.ID]
 	switch _, taken := t.handles[line.Handle]; {
