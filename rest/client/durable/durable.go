@@ -1,4 +1,4 @@
-// Package durable writes files so that a crash leaves what was there before or what is new, and nothing between.
+// Package durable writes files so that a crash leaves either the old file or the new one.
 package durable
 
 import (
@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes a file of mode 0600 as a whole, and has it on disk when it returns. Several programs may write one at once.
+// WriteFile replaces a file, of mode 0600, and syncs it to disk before it returns. Several programs may write one file at once.
 func WriteFile(path string, content []byte) error {
 	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // of mode 0600
 	if err != nil {
@@ -23,7 +23,7 @@ func WriteFile(path string, content []byte) error {
 	return SyncFolderOf(path)
 }
 
-// SyncFolderOf has the names in the folder of a file on disk, if the system can do that.
+// SyncFolderOf syncs the folder of a file to disk, if the system can do that.
 func SyncFolderOf(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {

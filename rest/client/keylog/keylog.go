@@ -1,8 +1,8 @@
-// Package keylog checks what a Stoa's key log says (docs/contract.md §12.2): a Merkle tree (RFC 6962) of the keys of agents, the keys of
-// the server and the receipts, in the formats of C2SP: signed-note, tlog-checkpoint, tlog-cosignature, tlog-tiles and tlog-proof.
+// Package keylog checks a Stoa's key log (docs/contract.md §12.2): a Merkle tree (RFC 6962) of the agents' keys, the server's
+// keys and the receipts, in the formats of C2SP: signed-note, tlog-checkpoint, tlog-cosignature, tlog-tiles and tlog-proof.
 //
-// It makes no requests and keeps no state. Who uses it decides which keys to trust and remembers the heads that it has seen. Everything
-// is safe for concurrent use.
+// It makes no requests and keeps no state. The caller decides which keys to trust and stores the heads that it has seen.
+// Everything is safe for concurrent use.
 package keylog
 
 import (
@@ -22,10 +22,10 @@ import (
 // EntrySize is the size of an entry in bytes: type, label, commitment.
 const EntrySize = 1 + 2*sha256.Size
 
-// SaltSize is the size in bytes of a salt, which opens a commitment.
+// SaltSize is the size in bytes of the salt that opens a commitment.
 const SaltSize = 16
 
-// Type says what an entry is about.
+// Type is the type of an entry.
 type Type byte
 
 // The types of entries.
@@ -68,7 +68,7 @@ func ParseEntry(raw []byte) (Entry, error) {
 	return e, nil
 }
 
-// Agent holds the fields of an agent that its entry commits to, as the server's JSON writes them.
+// Agent has the fields of an agent to which its entry commits, as in the server's JSON.
 type Agent struct{ ID, Handle, Key, CreatedAt string }
 
 // Entry returns the entry of an agent in the log of a host, whose commitment the salt opens.
@@ -123,12 +123,14 @@ const TileWidth = 1 << tileHeight
 
 const tileHeight = 8
 
-// EntriesPath is the path of a tile of entries below the log's address. width is from 1 to TileWidth, and full tiles do not name it.
+// EntriesPath is the path of a tile of entries below the log's address. width is from 1 to TileWidth; the path of a full tile
+// omits it.
 func EntriesPath(n int64, width int) string {
 	return "tile/entries/" + strings.TrimPrefix(tlog.Tile{H: tileHeight, L: -1, N: n, W: width}.Path(), "tile/8/data/")
 }
 
-// HashesPath is the path of a tile of hashes: of level 0 those of entries, of each further one those of the full tiles below.
+// HashesPath is the path of a tile of hashes. Level 0 has the hashes of entries, each further level those of the full tiles
+// below.
 func HashesPath(level int, n int64, width int) string {
 	return "tile/" + strings.TrimPrefix(tlog.Tile{H: tileHeight, L: level, N: n, W: width}.Path(), "tile/8/")
 }
@@ -155,7 +157,7 @@ func ParseEntries(tile []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// ErrUnsigned says that a checkpoint is not signed by the log's key.
+// ErrUnsigned means that a checkpoint is not signed by the log's key.
 var ErrUnsigned = errors.New("the checkpoint is not signed by the key of the log")
 
 // Checkpoint is a head of the log.
@@ -170,7 +172,7 @@ func (c Checkpoint) Text() string {
 	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, base64.StdEncoding.EncodeToString(c.Root[:]))
 }
 
-// ParseCheckpoint reads the text of a checkpoint. Lines after the third are extensions, which it takes no notice of.
+// ParseCheckpoint reads the text of a checkpoint. Lines after the third are extensions, which it ignores.
 func ParseCheckpoint(text string) (Checkpoint, error) {
 	lines := strings.SplitN(text, "\n", 4)
 	if len(lines) < 4 || lines[0] == "" {
@@ -194,12 +196,12 @@ type Witnessed struct {
 	Checkpoint
 	Note []byte // as it came, to be kept
 
-	// By has when each of the known witnesses signed, by its name.
+	// By maps the name of each known witness to the time at which it signed.
 	By map[string]time.Time
 }
 
-// Open checks a signed checkpoint of a log with this name and key. A signature by a witness that is known must be sound; those of
-// others count nothing. It returns ErrUnsigned if the log has not signed.
+// Open checks a signed checkpoint of a log with this name and key. A known witness's signature must be valid; others are ignored.
+// It returns ErrUnsigned if the log has not signed.
 func Open(signed []byte, log note.Verifier, witnesses ...note.Verifier) (Witnessed, error) {
 	opened, err := note.Open(signed, note.VerifierList(append([]note.Verifier{log}, witnesses...)...))
 	if _, unknown := errors.AsType[*note.UnverifiedNoteError](err); unknown {

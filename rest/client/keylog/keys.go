@@ -34,12 +34,12 @@ type key struct {
 	now     func() time.Time
 }
 
-// NewLogSigner returns what signs the checkpoints of a log with that origin.
+// NewLogSigner returns the signer of the checkpoints of a log with that origin.
 func NewLogSigner(origin string, private ed25519.PrivateKey) (note.Signer, error) {
 	return newKey(origin, kindLog, private, nil)
 }
 
-// NewWitnessSigner returns what signs checkpoints as a witness with that name, at the times of the clock.
+// NewWitnessSigner returns the signer of checkpoints for a witness with that name; clock gives the times.
 func NewWitnessSigner(name string, private ed25519.PrivateKey, now func() time.Time) (note.Signer, error) {
 	return newKey(name, kindWitness, private, now)
 }
@@ -62,7 +62,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// LogKey returns the vkey of a log: its name, key hash and public key, as a person passes it on.
+// LogKey returns the vkey of a log: its name, key hash and public key, in the form for people.
 func LogKey(origin string, public ed25519.PublicKey) string {
 	return key{name: origin, kind: kindLog, public: public}.text()
 }
@@ -147,10 +147,10 @@ func signedAt(raw []byte) time.Time {
 // proofHeader is the first line of a proof, by C2SP tlog-proof.
 const proofHeader = "c2sp.org/tlog-proof@v1"
 
-// ErrNotIncluded says that a proof does not show that an entry is in the log.
+// ErrNotIncluded means that a proof does not show that an entry is in the log.
 var ErrNotIncluded = errors.New("the proof does not show this entry in the log")
 
-// ErrInconsistent says that one head of a log does not continue another.
+// ErrInconsistent means that one head of a log does not continue another.
 var ErrInconsistent = errors.New("one head of the log does not continue the other")
 
 // Proof is a proof of inclusion that needs no server: the checkpoint, the entry's index and the hashes beside its path.
@@ -196,7 +196,7 @@ func ParseProof(text []byte) (Proof, error) {
 	return p, err
 }
 
-// maxHashes is more than a proof in any log has.
+// maxHashes exceeds the number of hashes of any proof.
 const maxHashes = 128
 
 // ParseHashes reads hashes in base64, as proofs have them.
@@ -235,8 +235,8 @@ func CheckIncluded(head Checkpoint, index int64, entry Entry, hashes []tlog.Hash
 	return nil
 }
 
-// CheckConsistent checks that a newer head continues an older one of the same origin. It returns ErrInconsistent if it does not, and so
-// if it is smaller.
+// CheckConsistent checks that a newer head continues an older one of the same origin. It returns ErrInconsistent if not, also if
+// the newer head is smaller.
 func CheckConsistent(older, newer Checkpoint, hashes []tlog.Hash) error {
 	switch {
 	case older.Origin != newer.Origin, newer.Size < older.Size:

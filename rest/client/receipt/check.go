@@ -13,10 +13,10 @@ import (
 	"stoa/rest/client/keylog"
 )
 
-// check collects what is found in a file.
+// check collects the findings in a file.
 type check struct {
 	trust Trust
-	// own are the keys of the file itself.
+	// own are the keys inside the file.
 	own   Keys
 	found *Verified
 	errs  []error
@@ -49,8 +49,8 @@ func (c *check) receipt(file *File) {
 	}
 }
 
-// fits reports whether a rating is one of a receipt's order, by one of its participants of the other. The log may have begun anew between
-// the two.
+// fits reports whether a rating is of the receipt's order, by one participant about the other. The log may have been restarted
+// between the two.
 func fits(r Rating, p Payload) bool {
 	return sameHost(r.Issuer, p.Issuer) && r.OrderID == p.OrderID && r.Receipt == p.ID &&
 		((r.AuthorID == p.Customer.ID && r.SubjectID == p.Contractor.ID) || (r.AuthorID == p.Contractor.ID && r.SubjectID == p.Customer.ID))
@@ -67,7 +67,7 @@ func (c *check) rating(d *Document) (said Rating, ok bool) {
 	return said, true
 }
 
-// document checks signature and proof of a document, and decodes its payload. It reports whether the payload can be looked at.
+// document checks signature and proof of a document, and decodes its payload. It reports whether the payload can be read.
 func (c *check) document(d *Document, kind string, payload any) (raw []byte, ok bool) {
 	signed, err := parse(d.JWS)
 	if err == nil {
@@ -93,7 +93,7 @@ func (c *check) document(d *Document, kind string, payload any) (raw []byte, ok 
 	var origin struct {
 		Issuer string `json:"iss"`
 	}
-	_ = json.Unmarshal(signed.payload, &origin) // it was read just now
+	_ = json.Unmarshal(signed.payload, &origin) // it was decoded before
 	if trusted {
 		c.announced(signed.header.KeyID, key, origin.Issuer)
 	}
@@ -107,8 +107,8 @@ func (c *check) document(d *Document, kind string, payload any) (raw []byte, ok 
 	return signed.payload, true
 }
 
-// announced checks that the log of an issuer announces a key that signed: a server that names a key for one reader alone has it in no log.
-// Without a trusted log key there is nothing to check by, and the document itself is not vouched for.
+// announced checks that the issuer's log announces the signing key: a key that a server shows to one reader only is in no log.
+// Without a trusted log key this cannot be checked, and the document is unvouched.
 func (c *check) announced(id string, key Key, issuer string) {
 	if len(c.trust.Logs) == 0 {
 		return
@@ -202,19 +202,19 @@ type termsFile struct {
 	SizeBytes json.Number `json:"size_bytes"`
 }
 
-// separators has encoding/json write what it escapes and canonical JSON does not. A backslash of the text is passed over with its own.
+// separators undoes the escapes of encoding/json that canonical JSON does not use. It skips an escaped backslash of the text.
 var separators = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 
-// agreement is an order, or what its terms are made of.
+// agreement is an order, or the members of its terms.
 type agreement struct {
 	terms
 	ID               string      `json:"id"`
 	InputAttachments []termsFile `json:"input_attachments"`
 }
 
-// CheckTerms checks that a receipt is of the terms in a file: an order, as GET /api/v1/orders/{id} answers it or alone, or a JSON object
-// with order_id, title, description, deadline, amount_minor, fee_bps and input_files. Of several orders, such as those of an archive's
-// orders.jsonl, one must fit. Its error wraps ErrInvalid.
+// CheckTerms checks that a receipt matches the terms in a file: the answer of GET /api/v1/orders/{id}, an order alone, or a JSON
+// object with order_id, title, description, deadline, amount_minor, fee_bps and input_files. If the file has several orders, such
+// as an archive's orders.jsonl, one must match. Its error wraps ErrInvalid.
 func (p *Payload) CheckTerms(raw []byte) error {
 	for decoder := json.NewDecoder(bytes.NewReader(raw)); ; {
 		var file struct {

@@ -1,6 +1,6 @@
-// Package receipt checks receipts and the documents of ratings without their server (docs/contract.md §12.5): the signature, the entry in
-// the key log, and what the documents say of each other. It makes no requests. A caller decides which keys to trust: keys inside a
-// file show only that the file fits them. Everything is safe for concurrent use.
+// Package receipt checks receipts and the documents of ratings without their server (docs/contract.md §12.5): the signature, the
+// entry in the key log, and whether the documents match. It makes no requests. The caller decides which keys to trust: keys
+// inside a file prove only that the file is consistent. Everything is safe for concurrent use.
 package receipt
 
 import (
@@ -19,21 +19,21 @@ import (
 	"stoa/rest/client/keylog"
 )
 
-// What a check may find, the worst first. Errors of Verify wrap one of them.
+// Findings of a check, the worst first. Each error of Verify wraps one of them.
 var (
-	// ErrInvalid: a signature or a proof is wrong, or the documents do not fit together.
+	// ErrInvalid: a signature or a proof is wrong, or the documents do not match each other.
 	ErrInvalid = errors.New("the receipt is not valid")
-	// ErrUnvouched: what can be checked fits, but none of the trusted keys signed it.
+	// ErrUnvouched: all checks that are possible pass, but no trusted key signed it.
 	ErrUnvouched = errors.New("none of the keys that you trust signed it")
-	// ErrUnlogged: a trusted key signed it, but it is in no log, or a witness has not signed the head of that log.
+	// ErrUnlogged: a trusted key signed it, but it is in no log, or a witness has not signed the log's head.
 	ErrUnlogged = errors.New("it is not in a witnessed log")
 )
 
-// Trust holds the keys that a caller knows from elsewhere.
+// Trust has the keys that the caller trusts.
 type Trust struct {
-	// Keys sign receipts. With Logs, each must have the proof that the log announces it.
+	// Keys sign receipts. If Logs is set, each key needs the proof that the log announces it.
 	Keys Keys
-	// Logs are the keys of the log, as keylog.ParseLogKey returns them: of several, any may have signed.
+	// Logs are the keys of the log, from keylog.ParseLogKey. Any of them may have signed.
 	Logs []note.Verifier
 	// Witnesses must all have signed the head of the log (keylog.ParseWitnessKey).
 	Witnesses []note.Verifier
@@ -47,7 +47,7 @@ type Document struct {
 	Proof *string `json:"proof"`
 }
 
-// Receipt is a receipt as the API and archives have it.
+// Receipt is a receipt in the form of the API and of archives.
 type Receipt struct {
 	Document
 	ID      string     `json:"id"`
@@ -55,11 +55,11 @@ type Receipt struct {
 	Ratings []Document `json:"ratings"`
 }
 
-// File is the answer of GET /api/v1/orders/{id}/receipt, or of the site to the address of a rating's document.
+// File is the answer of GET /api/v1/orders/{id}/receipt, or the site's document of a rating.
 type File struct {
 	Receipt *Receipt  `json:"receipt"`
 	Rating  *Document `json:"rating"`
-	// JWKS holds keys that the file brings along. They are never trusted.
+	// JWKS has the keys inside the file. They are never trusted.
 	JWKS json.RawMessage `json:"jwks"`
 	// alone: the file is a JWS, so nothing beside it names the receipt.
 	alone bool
@@ -100,7 +100,7 @@ type OrderFile struct {
 	MediaType *string `json:"media_type"`
 }
 
-// Payload holds the members of a receipt that the checks need. Raw is the whole payload.
+// Payload has the members of a receipt that the checks need. Raw is the whole payload.
 type Payload struct {
 	Issuer      string      `json:"iss"`
 	ID          string      `json:"jti"`
@@ -133,11 +133,11 @@ type Rating struct {
 	Version    int     `json:"v"`
 }
 
-// Verified holds the contents of the documents of a file.
+// Verified has the payloads of the documents in a file.
 type Verified struct {
 	Receipt *Payload
 	Ratings []Rating
-	// Heads are those of the log in which the documents are, as far as a trusted key signed them.
+	// Heads are the heads of the log that include the documents, if a trusted key signed them.
 	Heads []keylog.Witnessed
 }
 
@@ -148,8 +148,8 @@ const (
 	version     = 1
 )
 
-// Verify checks a file. It returns what the documents say if they are sound, even if the error is ErrUnvouched or ErrUnlogged. Of several
-// findings it returns the worst.
+// Verify checks a file. If the documents are valid, it returns their payloads, even if the error is ErrUnvouched or ErrUnlogged.
+// Of several findings it returns the worst.
 func Verify(raw []byte, trust Trust) (*Verified, error) {
 	file, err := read(raw)
 	if err != nil {
@@ -157,7 +157,7 @@ func Verify(raw []byte, trust Trust) (*Verified, error) {
 	}
 	var own Keys
 	if file.JWKS != nil {
-		own, _ = ParseKeys(file.JWKS) // keys that cannot be read sign nothing
+		own, _ = ParseKeys(file.JWKS) // keys that cannot be read are ignored
 	}
 	c := &check{trust: trust, own: own, found: new(Verified)}
 	if file.Receipt != nil {
@@ -223,7 +223,7 @@ func ParseKeys(raw []byte) (Keys, error) {
 	return keys, nil
 }
 
-// strict refuses texts that another decoder would read as the same bytes.
+// strict decodes base64 only in its one canonical form.
 var strict = base64.RawURLEncoding.Strict()
 
 // algorithms are the names of the one algorithm: of RFC 8037 and of RFC 9864.

@@ -1,5 +1,5 @@
-// Package keylogtest is a key log in memory for tests: one that holds its key, so a test may let it lie. A Log is safe for concurrent
-// use.
+// Package keylogtest is a key log in memory for tests. It has its private key, so a test can make it lie. A Log is safe for
+// concurrent use.
 package keylogtest
 
 import (
@@ -25,7 +25,7 @@ type Log struct {
 	mu      sync.Mutex
 	entries []keylog.Entry
 	hashes  []tlog.Hash
-	// proving is the head by which the entries that it has are proven, unless it is empty, with the lines of its witnesses.
+	// proving is the head, with the lines of its witnesses, that proofs of its entries use; empty for none.
 	proving   int64
 	witnesses []note.Signer
 }
@@ -71,7 +71,7 @@ func (l *Log) Checkpoint(size int64, witnesses ...note.Signer) []byte {
 	return must(note.Sign(&note.Note{Text: l.Head(size).Text()}, signers...))
 }
 
-// Witness has witnesses sign the head of a size. Entries that it has are proven by it from now on, as a server does it.
+// Witness makes witnesses sign the head of a size. From now on, proofs of its entries use this head, as a server does it.
 func (l *Log) Witness(size int64, witnesses ...note.Signer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +108,7 @@ func (l *Log) Tile(n int64, width int) (tile []byte) {
 	return tile
 }
 
-// ServeHTTP answers what a server answers below /log/{epoch}/, but for tiles of hashes.
+// ServeHTTP answers as a server does below /log/{epoch}/, except for tiles of hashes.
 func (l *Log) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	size := l.Head(-1).Size
 	_, epoch, _ := strings.Cut(l.Origin, "/log/")

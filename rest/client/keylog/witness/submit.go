@@ -22,20 +22,20 @@ import (
 )
 
 const (
-	// submitTimeout bounds what a log waits for one witness, altogether.
+	// submitTimeout is the total time that a log waits for one witness.
 	submitTimeout = 2 * time.Second
-	// maxAttempts is how often one submission is made to a witness that names another size each time: other processes submit as
-	// well.
+	// maxAttempts is how often one head is submitted to a witness that names another size each time, because other processes submit
+	// too.
 	maxAttempts = 3
-	// maxAnswer is how much of an answer is read, in bytes.
+	// maxAnswer is the most bytes of an answer that are read.
 	maxAnswer = 16 << 10
 )
 
 var (
-	// ErrAhead says that a witness has signed a greater head of the log than the one that is submitted: the log has lost entries, or
-	// another process has submitted more meanwhile.
+	// ErrAhead means that a witness has signed a larger head of the log than the submitted one: the log has lost entries, or another
+	// process has submitted a newer head.
 	ErrAhead = errors.New("the witness has signed a greater head of this log")
-	// ErrForked says that the head that is submitted does not continue the one that a witness has signed.
+	// ErrForked means that the submitted head does not continue the head that a witness has signed.
 	ErrForked = errors.New("the head does not continue the one that the witness has signed")
 )
 
@@ -49,7 +49,7 @@ type Target struct {
 	verifier note.Verifier
 }
 
-// ParseTargets reads witnesses: vkey and URL a line. A comma separates as a line does, for settings that have one line.
+// ParseTargets reads witnesses, a vkey and a URL on each line. A comma may replace a line break, for one-line settings.
 func ParseTargets(text string) ([]Target, error) {
 	var targets []Target
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == ',' }) {
@@ -76,7 +76,7 @@ func ParseTargets(text string) ([]Target, error) {
 	return targets, nil
 }
 
-// Prove returns the proof that a log's tree of one size continues the smaller one.
+// Prove returns the proof that a log's tree of one size continues the tree of a smaller size.
 type Prove func(ctx context.Context, old, size int64) ([]tlog.Hash, error)
 
 // Cosigned is the answer of one witness.
@@ -85,19 +85,19 @@ type Cosigned struct {
 	Witness string
 	// Line is its line below the checkpoint, without its end; empty with an error.
 	Line string
-	// Err is ErrAhead, ErrForked, or says why there is no line.
+	// Err is ErrAhead, ErrForked, or the reason why there is no line.
 	Err error
-	// Differs reports whether it is one of the two: the witness names another head, which this one does not continue.
+	// Differs reports whether Err is ErrAhead or ErrForked: the witness has a head that this one does not continue.
 	Differs bool
 }
 
-// Submitter takes the heads of a log to its witnesses. It is safe for concurrent use.
+// Submitter submits the heads of a log to its witnesses. It is safe for concurrent use.
 type Submitter struct {
 	targets []Target
 	client  http.Client
 
 	mu    sync.Mutex
-	sizes map[string]int64 // that each witness knows, by its vkey, as far as this process knows
+	sizes map[string]int64 // last size that each witness is known to have, by vkey
 }
 
 // NewSubmitter makes a Submitter.
@@ -117,8 +117,8 @@ func (s *Submitter) Keys() []string {
 	return keys
 }
 
-// Submit takes a signed head to the witnesses of some vkeys at once, and waits 2 s for each at most. The lines that it returns are
-// verified.
+// Submit submits a signed head to the witnesses with these vkeys in parallel, and waits at most 2 s for each. The returned lines
+// are verified.
 func (s *Submitter) Submit(ctx context.Context, to []string, signed []byte, prove Prove) []Cosigned {
 	targets := slices.DeleteFunc(slices.Clone(s.targets), func(t Target) bool { return !slices.Contains(to, t.Key) })
 	return ask(ctx, targets, func(ctx context.Context, target Target) Cosigned {
@@ -127,7 +127,7 @@ func (s *Submitter) Submit(ctx context.Context, to []string, signed []byte, prov
 	})
 }
 
-// ask asks witnesses at once, and waits 2 s for each at most.
+// ask asks witnesses in parallel, and waits at most 2 s for each.
 func ask[Answer any](ctx context.Context, targets []Target, one func(context.Context, Target) Answer) []Answer {
 	answers := make([]Answer, len(targets))
 	var all sync.WaitGroup
@@ -142,7 +142,7 @@ func ask[Answer any](ctx context.Context, targets []Target, one func(context.Con
 	return answers
 }
 
-// named names the witness in an error of it.
+// named adds the name of the witness to its error.
 func (t Target) named(err error) error {
 	if err != nil {
 		err = fmt.Errorf("witness %s: %w", t.verifier.Name(), err)
@@ -156,7 +156,7 @@ func (s *Submitter) submit(ctx context.Context, target Target, signed []byte, pr
 		return "", err
 	}
 	s.mu.Lock()
-	old := min(s.sizes[target.Key], head.Size) // the witness says so if it knows more
+	old := min(s.sizes[target.Key], head.Size) // the witness answers with its size if that is larger
 	s.mu.Unlock()
 	for range maxAttempts {
 		made := submission{old: old, checkpoint: signed}
@@ -198,7 +198,7 @@ func (s *Submitter) remember(target Target, size int64) {
 	s.sizes[target.Key] = size
 }
 
-// lineOf finds the verified line of a witness below a text in its answer.
+// lineOf returns the verified line of a witness for a text, from its answer.
 func lineOf(target Target, text string, answer []byte) (string, error) {
 	opened, err := note.Open(append([]byte(text+"\n"), answer...), note.VerifierList(target.verifier))
 	if err != nil {
@@ -221,18 +221,18 @@ func (s *Submitter) do(ctx context.Context, method, address string, body []byte)
 	return response.StatusCode, answer, err
 }
 
-// Shown is the last head of a log that one witness has signed.
+// Shown is the last head of a log that a witness has signed.
 type Shown struct {
 	// Witness is the vkey of the witness.
 	Witness string
 	// Note is the signed head; nil if the witness has signed none.
 	Note []byte
-	// Err says why nothing is known.
+	// Err is the reason why nothing is known.
 	Err error
 }
 
-// Heads asks all witnesses at once which head of a log they signed last, and waits 2 s for each at most. Heads that it returns
-// are signed by a key of the log and by the witness. The vkeys are of the log, and have its origin as their name.
+// Heads asks all witnesses in parallel for the last head of a log that they signed, and waits at most 2 s for each. Returned
+// heads are signed by a key of the log and by the witness. The vkeys are keys of the log and have its origin as their name.
 func (s *Submitter) Heads(ctx context.Context, log []string) []Shown {
 	return ask(ctx, s.targets, func(ctx context.Context, target Target) Shown {
 		head, err := s.head(ctx, target, log)
@@ -272,14 +272,14 @@ func (s *Submitter) head(ctx context.Context, target Target, log []string) ([]by
 }
 
 const (
-	// maxHashes is how many hashes a submission may have.
+	// maxHashes is the most hashes of a submission.
 	maxHashes = 63
 	// maxSubmission is the size of a submission in bytes: hashes, text and many signatures.
 	maxSubmission = 16 << 10
-	// maxText is the size of the text of a checkpoint in bytes, and maxName that of the name of a log or a witness: so the state of
-	// a log with two keys is below 1 KB.
+	// maxText is the largest text of a checkpoint, maxName the longest name of a log or witness, in bytes: so the state of a log
+	// with two keys is below 1 KB.
 	maxText, maxName = 384, 100
-	// sizeType is the media type of an answer that names the size which a witness knows.
+	// sizeType is the media type of an answer with the size of the witness's head.
 	sizeType = "text/x.tlog.size"
 )
 
@@ -325,7 +325,7 @@ func parseSize(text string) (int64, error) {
 	return size, nil
 }
 
-// headOf reads a checkpoint without a look at its signatures.
+// headOf reads a checkpoint without checking its signatures.
 func headOf(signed []byte) (text string, head keylog.Checkpoint, err error) {
 	_, err = note.Open(signed, note.VerifierList())
 	unverified, isNote := errors.AsType[*note.UnverifiedNoteError](err)

@@ -1,6 +1,6 @@
-// Package witness has both sides of C2SP tlog-witness. A Witness signs the heads of logs, each only if it continues the one that
-// it signed before; a Submitter takes the heads of a log to its witnesses. So a log cannot show different trees to different people
-// unless its witnesses help (docs/contract.md §12.4).
+// Package witness has both sides of C2SP tlog-witness. A Witness signs a head of a log only if it continues the head that it
+// signed before; a Submitter submits the heads of a log to its witnesses. So a log can show different trees to different people
+// only with the help of its witnesses (docs/contract.md §12.4).
 package witness
 
 import (
@@ -28,15 +28,15 @@ import (
 	"stoa/rest/client/keylog"
 )
 
-// Config says for which logs a witness signs, and as what.
+// Config has the logs for which a witness signs, and its key.
 type Config struct {
-	// Logs are the keys of the logs. Several keys with one name are of one log.
+	// Logs lists the keys of the logs. Keys with the same name belong to one log.
 	Logs []note.Verifier
 	// Signer signs; keylog.NewWitnessSigner makes it.
 	Signer note.Signer
-	// Folder holds the last signed head of each log, a file a log. No other process may use it at the same time.
+	// Folder has one file for each log with its last signed head. No other process may use the folder at the same time.
 	Folder string
-	// Logger receives heads that do not continue their log: together with the state they prove that the log lies.
+	// Logger receives heads that do not continue their log; such a head and the stored state prove that the log lies.
 	Logger *slog.Logger
 }
 
@@ -54,18 +54,18 @@ type witnessed struct {
 	file   string
 
 	mu   sync.Mutex
-	head keylog.Checkpoint // the last that was signed; of size 0 before the first
-	// signed is the head as it was signed; nil before the first.
+	head keylog.Checkpoint // the last signed head; of size 0 before the first
+	// signed is the signed head; nil before the first.
 	signed []byte
 }
 
-// hashOf names a log in addresses and among files.
+// hashOf returns the name of a log in URLs and file names.
 func hashOf(origin string) string {
 	sum := sha256.Sum256([]byte(origin))
 	return hex.EncodeToString(sum[:])
 }
 
-// New reads the state of each log. It returns an error if a state is not sound, rather than forget what was signed.
+// New reads the state of each log. It returns an error if a state is invalid, so that no signed head is forgotten.
 func New(c Config) (*Witness, error) {
 	w := &Witness{config: c, logs: make(map[string]*witnessed)}
 	for _, key := range c.Logs {
@@ -75,7 +75,7 @@ func New(c Config) (*Witness, error) {
 			log = &witnessed{origin: key.Name(), file: filepath.Join(c.Folder, name)}
 			w.logs[name] = log
 		}
-		if !slices.ContainsFunc(log.keys, func(k note.Verifier) bool { return k.KeyHash() == key.KeyHash() }) { // note refuses two alike
+		if !slices.ContainsFunc(log.keys, func(k note.Verifier) bool { return k.KeyHash() == key.KeyHash() }) { // no duplicates
 			log.keys = append(log.keys, key)
 		}
 	}
@@ -138,8 +138,8 @@ func (w *Witness) addCheckpoint(answer http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// cosign checks a submission, in the order of C2SP. The text is the line of the witness, once the head is stored, the size that the witness
-// knows (409), or the reason.
+// cosign checks a submission, in the order of C2SP. The text is the witness's line after the head is stored, the size that the
+// witness has (409), or the reason.
 func (w *Witness) cosign(ctx context.Context, body []byte) (status int, text string) {
 	s, err := parseSubmission(body)
 	if err != nil {
@@ -190,7 +190,7 @@ func (w *Witness) cosign(ctx context.Context, body []byte) (status int, text str
 // emptyRoot is the root of a tree without leaves.
 var emptyRoot = sha256.Sum256(nil)
 
-// continues checks that a head continues the last one, whose size is the old size of the submission.
+// continues checks that a head continues the last head, whose size is the submission's old size.
 func (l *witnessed) continues(s submission, head keylog.Checkpoint) error {
 	if (s.old == 0 || s.old == head.Size) && len(s.hashes) > 0 {
 		return errors.New("a proof is there that proves nothing")
@@ -222,7 +222,7 @@ func (w *Witness) checkpoint(answer http.ResponseWriter, r *http.Request) {
 	_, _ = answer.Write(signed)
 }
 
-// A private key stands in a file as in signed notes: PRIVATE+KEY+NAME+HASH+KEY, whose key begins with the kind of the key of a witness.
+// A private key in a file has the form of signed notes: PRIVATE+KEY+NAME+HASH+KEY, whose KEY begins with the kind for witnesses.
 const (
 	keyPrefix       = "PRIVATE+KEY+"
 	kindCosignature = 4
@@ -230,8 +230,7 @@ const (
 
 var errKeyFile = errors.New("it holds no private key of a witness: " + keyPrefix + "NAME+HASH+KEY")
 
-// OpenKey reads the key file of a witness, or makes it, of mode 0600, with a new key of that name. It returns the signer and the
-// vkey.
+// OpenKey reads the key file of a witness, or creates it with mode 0600 and a new key of that name. It returns signer and vkey.
 func OpenKey(path, name string) (signer note.Signer, vkey string, err error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -265,7 +264,7 @@ func newKey(name string) ([]byte, error) {
 	return []byte(text + "\n"), err
 }
 
-// keyText returns a private key as its file has it.
+// keyText returns a private key in the form of its file.
 func keyText(name string, private ed25519.PrivateKey) (string, error) {
 	signer, err := keylog.NewWitnessSigner(name, private, time.Now)
 	if err == nil && len(name) > maxName {
@@ -278,7 +277,7 @@ func keyText(name string, private ed25519.PrivateKey) (string, error) {
 	return fmt.Sprintf("%s%s+%08x+%s", keyPrefix, name, signer.KeyHash(), tagged), nil
 }
 
-// ParseLogs reads the keys of logs: a vkey a line. Empty lines, and those that begin with #, say nothing.
+// ParseLogs reads the keys of logs, one vkey a line. Empty lines and lines that begin with # are ignored.
 func ParseLogs(text string) (logs []note.Verifier, err error) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
