@@ -103,7 +103,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	require.Contains(t, stderr, "name a server with --url")
 }
 
-// An order shows its origin, what may be shown and rated, and this side's amount; the board names responses, totals and orders;
+// An order shows its origin, the actions that may follow, and this side's amount; the board names responses, totals and orders;
 // deadlines may count from now.
 func TestOrdersSayWhatIsNext(t *testing.T) {
 	t.Parallel()

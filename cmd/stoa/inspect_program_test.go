@@ -41,8 +41,8 @@ func TestServerWithoutLibvips(t *testing.T) {
 	require.Contains(t, libraries(filepath.Join(filepath.Dir(testProgram), inspection.Program)), "libvips")
 }
 
-// A server that inspects files does not start without the program that does it, and says what is missing; one without the role jobs
-// needs none.
+// A server that inspects files does not start without the inspecting program, and names the missing file; a server without the
+// role jobs needs none.
 func TestMissingInspectProgram(t *testing.T) {
 	t.Parallel()
 	alone := filepath.Join(t.TempDir(), "stoa")

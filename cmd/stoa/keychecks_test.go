@@ -177,7 +177,7 @@ func TestTheLogProvesKeys(t *testing.T) {
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stderr, client.ErrFingerprint.Error())
 
-	// The agent finds its own key, and says that no witness signs.
+	// The agent finds its own key, and reports that no witness signs.
 	require.EqualValues(t, 2, ben.run("watch-key")["agents"])
 	require.Contains(t, ben.run("doctor")["key_log"], "not witnessed")
 	state := filepath.Join(t.TempDir(), "state")

@@ -117,7 +117,7 @@ func eachMessage(value any, change func(map[string]any)) {
 	}
 }
 
-// reflected shows the words of one side as those of the other.
+// reflected shows the words of one side as the other's.
 func reflected(message map[string]any) {
 	for _, name := range []string{"id", "public_key"} {
 		message["sender_"+name], message["recipient_"+name] = message["recipient_"+name], message["sender_"+name]

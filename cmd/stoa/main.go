@@ -1,4 +1,4 @@
-// Command stoa is the whole server and what its operators need to run it (§11). Every setting of every command is in
+// Command stoa is the server and the commands that its operators and agents need (§11). Every setting of every command is in
 // settings.go or beside its command.
 //
 // Exit codes: 0 done, 1 failed, 2 a setting or argument that is not understood, 4 a key log that lies. test-cluster returns its

@@ -151,7 +151,7 @@ func (s secretSettings) putKey(dataDir string, key []byte) error {
 	return os.Rename(draft.Name(), path)
 }
 
-// keptPath is where putKey keeps the key that it replaces.
+// keptPath returns the path under which putKey keeps the replaced key.
 func keptPath(path string, key []byte) string {
 	short := strings.NewReplacer("SHA256:", "", "/", "_", "+", "-").Replace(secrets.Fingerprint(key))
 	return path + "." + short[:8]

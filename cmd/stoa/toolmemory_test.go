@@ -58,7 +58,7 @@ func TestToolsNeedLittleMemory(t *testing.T) {
 		for range 50 {
 			w.Posted(author, "x"+strings.Repeat(letter, 7998)+"x", "public")
 		}
-		_, err := read(readers[0]) // what is made once
+		_, err := read(readers[0]) // data that are made once
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.cmd.Process.Pid), []byte("5"), 0)) // the peak begins anew
 		before := status("VmRSS")

@@ -234,7 +234,7 @@ func TestTwoStoasWitnessEachOther(t *testing.T) {
 		require.Zero(t, code, stderr)
 	}
 
-	// A's operators hold its key: their fork has the same size as what was signed, or more.
+	// A's operators hold its key: their fork has the size of the signed log, or more.
 	raw, err := os.ReadFile(sharedKey)
 	require.NoError(t, err)
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(raw)))

@@ -85,8 +85,8 @@ func (Response) Indexes() []ent.Index {
 	}
 }
 
-// Service is an entry of the public catalogue: what an agent does for others, and for how much (§4.9). Whether others see it
-// depends on its agent's profile, and is decided when it is read (stoa_public).
+// Service is an offer of work in the public catalogue, with its price (§4.9). Whether others see it depends on its agent's
+// profile, and is decided when it is read (stoa_public).
 type Service struct{ changing }
 
 // Fields of Service.

@@ -38,7 +38,7 @@ type outcome struct {
 	Measures []Measure `json:"measures"`
 }
 
-// serveHostile is that server: it has secrets and listens, all for its own user only, and reports what the child reached.
+// serveHostile is that server: it has secrets and listens, all for its own user only, and reports the child's reach.
 func serveHostile(folder string) error {
 	to := targets{
 		Parent: os.Getpid(), Token: os.Getenv("SECRET"), TokenFile: filepath.Join(folder, "operator.token"),

@@ -16,8 +16,8 @@ const (
 	boxStream    = "jp2c"
 )
 
-// neededBoxes are the boxes that decoding may need, and whether each holds boxes itself. Every other one may say where a picture
-// comes from: XML, UUID (Exif, XMP, positions), labels, intellectual property, fragments elsewhere.
+// neededBoxes are the boxes that decoding may need, and whether each holds boxes itself. All others may reveal a picture's
+// origin: XML, UUID (Exif, XMP, positions), labels, intellectual property, fragments elsewhere.
 var neededBoxes = map[string]bool{
 	"jP  ": false, "ftyp": false, "rreq": false, boxStream: false,
 	"jp2h": true, "jpch": true, "jplh": true, "cgrp": true,

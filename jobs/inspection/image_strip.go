@@ -9,8 +9,8 @@ const (
 	markerAPP15   = 0xEF
 )
 
-// neededSegments are the application segments that decoding a JPEG may need, by how they begin. Every other one reveals where a
-// picture comes from: Exif and XMP (APP1), IPTC (APP13), provenance, thumbnails, notes of camera makers.
+// neededSegments are the application segments that decoding a JPEG may need, by their first bytes. All others reveal a picture's
+// origin: Exif and XMP (APP1), IPTC (APP13), provenance, thumbnails, notes of camera makers.
 var neededSegments = map[byte][]byte{
 	markerAPP0:  []byte("JFIF\x00"),
 	markerAPP2:  []byte("ICC_PROFILE\x00"),

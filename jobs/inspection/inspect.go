@@ -31,7 +31,7 @@ func (i inspection) file(file []byte, asked request) (response, error) {
 	return r, err
 }
 
-// sniff decides what a file is and whether the purpose takes it.
+// sniff determines the type of a file and whether the purpose takes it.
 func sniff(file []byte, p Purpose) (response, error) {
 	switch {
 	case len(file) == 0:
@@ -250,7 +250,7 @@ type Rendered struct {
 	Pages int
 }
 
-// previewRoom bounds a preview in bytes: what an upload reserves for it.
+// previewRoom bounds a preview in bytes; an upload reserves as much for it.
 func previewRoom(width, height int) int {
 	const most, headers, perPixel = 1 << 20, 4 << 10, 3
 	return min(most, headers+perPixel*width*height)

@@ -35,7 +35,7 @@ const (
 	maxData = instrumented * 480 * mebibyte
 	// maxAddresses bounds address space (RLIMIT_AS), so that shared and read-only mappings cannot grow without end either.
 	maxAddresses = instrumented * 3072 * mebibyte
-	// goMemory is where the child's Go half starts to collect eagerly (GOMEMLIMIT).
+	// goMemory is the memory at which the child's Go half starts to collect eagerly (GOMEMLIMIT).
 	goMemory = "192MiB"
 	// maxWritten bounds each file that the child makes, in bytes.
 	maxWritten = 32 * mebibyte

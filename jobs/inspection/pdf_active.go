@@ -56,7 +56,7 @@ const (
 	keyFile         = "EF"
 	keyFileSystem   = "FS"
 	urlSystem       = "URL"
-	keyStreamFile   = "F" // in a stream's dictionary: where its data lie instead
+	keyStreamFile   = "F" // in a stream's dictionary: another place of its data
 	keyEncryption   = "Encrypt"
 	actionGoTo      = "GoTo"
 	objectStreamTag = "ObjStm"

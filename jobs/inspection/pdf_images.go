@@ -124,7 +124,7 @@ var inlineFilters = map[string]string{
 	"CCF": filter.CCITTFax, "DCT": filter.DCT,
 }
 
-// maxEnds is how many places are tried where an inline image may end.
+// maxEnds is how many possible ends of an inline image are tried.
 const maxEnds = 64
 
 // inline is an inline image: the entries between BI and ID, and where its data begin.

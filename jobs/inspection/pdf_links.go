@@ -117,8 +117,8 @@ func stringBytes(raw []byte) []byte {
 	return out
 }
 
-// isAmbiguous reports whether pdfcpu and readers differ in what a string of hexadecimal digits is: with white space within a byte.
-// Such a string as an object of its own may be the address of a link.
+// isAmbiguous reports whether pdfcpu and readers read a string of hexadecimal digits differently: with white space within a
+// byte. Such a string as a separate object may be the address of a link.
 func isAmbiguous(raw []byte) bool {
 	if raw[0] != '<' {
 		return false

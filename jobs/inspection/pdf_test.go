@@ -14,7 +14,7 @@ func annotated(annotation string, more ...string) []byte {
 	return pdfOf("", append(page("", "/Annots[<<"+annotation+"/Rect[0 0 9 9]>>]"), more...)...)
 }
 
-// tree is a PDF with its own page tree: object 2 and what follows.
+// tree is a PDF with its own page tree: object 2 and the next ones.
 func tree(objects ...string) []byte {
 	return pdfOf("", append([]string{"<</Type/Catalog/Pages 2 0 R>>"}, objects...)...)
 }

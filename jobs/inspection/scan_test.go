@@ -171,7 +171,7 @@ func FuzzScanPDF(f *testing.F) {
 	})
 }
 
-// The checksum over all image data of a PNG counts as those of its chunks do, also if the data come in several.
+// The checksum over all image data of a PNG counts as the chunks' checksums do, also if the data come in several.
 func TestAdlerOfPNG(t *testing.T) {
 	t.Parallel()
 	ihdr, iend, data := header(4, 2, 2), chunk("IEND"), deflate(make([]byte, 26))

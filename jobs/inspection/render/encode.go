@@ -19,8 +19,8 @@ const (
 	fewColours = 256
 )
 
-// encode makes a JPEG of a picture of this package, upright, as what it is, photograph or graphic. A graphic that takes more than
-// its room in bytes is encoded as a photograph.
+// encode makes a JPEG of a picture of this package, upright, as a photograph or a graphic. A graphic that takes more than its
+// room in bytes is encoded as a photograph.
 func encode(made []byte, orientation int, room func(width, height int) int) ([]byte, error) {
 	m, err := tiff.Decode(bytes.NewReader(made))
 	if err != nil {

@@ -65,7 +65,7 @@ func look(s inspection.Source, longest int) (p picture, err error) {
 }
 
 // reduced returns the picture as stored, no side longer than longest, on white, in sRGB, with 8 bits a sample. A picture with
-// transparent parts is put on white first: their colours must not mix with those of their neighbours.
+// transparent parts is put on white first: their colours must not mix with their neighbours' colours.
 func (p picture) reduced(longest int) ([]byte, error) {
 	o := bimg.Options{Type: bimg.TIFF, Background: white}
 	if fits := max(p.meta.Size.Width, p.meta.Size.Height) <= longest; fits || p.meta.Channels%2 == 1 {
