@@ -58,7 +58,7 @@ func TestAcksOfOtherEventsChangeNothing(t *testing.T) {
 	other.acked(theirs.EventID)
 	conn.acked(mine.EventID)
 
-	// Received on an earlier connection is not received on this one.
+	// An event received on an earlier connection does not count as received on this one.
 	p.tell(agent, 3)
 	late := conn.next()
 	conn.acked(late.EventID)
@@ -81,7 +81,7 @@ func TestAnAckOnOneConnectionServesBoth(t *testing.T) {
 		require.Equal(t, second, other.next())
 		one.acked(first.EventID)
 		other.acked(second.EventID)
-		// Both were received on both, so both answer; neither comes again anywhere.
+		// Both connections received both events, so both answer; neither event is sent again.
 		other.acked(first.EventID)
 		one.acked(second.EventID)
 		one.quiet()
@@ -110,7 +110,7 @@ func TestAtMostAWindowIsInFlight(t *testing.T) {
 	conn.quiet()
 	p.tell(agent, len(versions)+1)
 	conn.quiet()
-	// Each place that an ack makes is filled with the next in order.
+	// The next event in order fills each place that an ack frees.
 	for i := range more {
 		conn.ack(ids[i])
 		answered, version := false, 0
@@ -128,7 +128,7 @@ func TestAtMostAWindowIsInFlight(t *testing.T) {
 	require.EqualValues(t, events.WindowSize+1, h.unacknowledged(agent))
 }
 
-// fill connects to a process and receives a full window of events.
+// fill opens a connection and receives a full window of events.
 func (p *process) fill(agent *graphtest.Agent) (conn *client, ids []string) {
 	p.t.Helper()
 	conn = p.dial(agent.Token)
@@ -207,7 +207,7 @@ func TestAFullWindowReadsNothing(t *testing.T) {
 	}
 }
 
-// A connection that has received everything is not woken again and again for what it does not acknowledge.
+// A connection that has received all events is not woken repeatedly because of unacknowledged ones.
 func TestOldEventsWakeNoSession(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)

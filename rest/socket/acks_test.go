@@ -9,7 +9,7 @@ import (
 	"stoa/graph/events"
 )
 
-// An event may be acknowledged by any means, whichever it came by, and is then acknowledged for all.
+// An event can be acknowledged by socket or request, however it was received, and is then acknowledged everywhere.
 func TestAcksServeEveryMeans(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
@@ -63,7 +63,7 @@ func TestWhatIsNoEventOfTheCallerIsUnknown(t *testing.T) {
 	require.Equal(t, theirs, unknown, "also once they are gone")
 }
 
-// The ids of events of an earlier version do not show whose they are; while such events exist, the table does.
+// Event ids of an earlier version do not contain the recipient. While such events exist, the table is read for it.
 func TestEventsWithOtherIDsAreAcknowledged(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)

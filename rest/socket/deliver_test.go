@@ -74,7 +74,7 @@ func TestNothingIsSentTwiceOnOneConnection(t *testing.T) {
 	conn.quiet()
 }
 
-// held is a transaction that has written an event and waits to be committed.
+// held is a transaction that has written an event and is not committed yet.
 type held struct {
 	commit chan struct{}
 	ended  chan error
@@ -122,7 +122,7 @@ func TestAnEventThatCommitsLateIsStillSent(t *testing.T) {
 	conn.quiet()
 }
 
-// Writers race with each other, with acks and with the horizon; every event that was committed comes exactly once.
+// Writers race with each other, with acks and with the horizon; every committed event arrives exactly once.
 func TestRacingWritersLoseNothing(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -242,7 +242,7 @@ func TestABlockWithdrawsUnconfirmedMessagesAndNothingElse(t *testing.T) {
 	one, other := h.Agent(), h.Agent()
 	contact := h.Befriend(one, other)
 	h.Exec("DELETE FROM events")
-	// More than a window of them, so that what is withdrawn must make room.
+	// More than a window of events, so that withdrawn ones must make room.
 	for range events.WindowSize + 20 {
 		h.Sent(one, other)
 	}

@@ -9,7 +9,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// While all places are taken, an agent that holds none gets that of the youngest connection of an agent with two.
+// While all slots are taken, an agent without one gets the slot of the youngest connection of an agent with two.
 func TestAnAgentWithoutAPlaceTakesTheYoungestSecondOne(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -41,7 +41,7 @@ func TestAnAgentWithoutAPlaceTakesTheYoungestSecondOne(t *testing.T) {
 	require.Equal(t, 4429, p.dial(agents[15].Token).code(), "it holds one")
 }
 
-// The database notifies the process that holds the place.
+// The database notifies the process that holds the slot.
 func TestAPlaceIsTakenFromAnotherProcess(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -64,7 +64,7 @@ func TestAPlaceIsTakenFromAnotherProcess(t *testing.T) {
 	require.EqualValues(t, 3, h.Count("SELECT sum(open) FROM socket_processes"))
 }
 
-// Polls and streams take places and lose them as sockets do.
+// Polls and streams take slots and lose them like sockets.
 func TestPollsAndStreamsTakePlacesAndLoseThem(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)

@@ -17,7 +17,7 @@ import (
 
 func toUpper(s string) string { return strings.ToUpper(s) }
 
-// rawFrame is a client's frame, masked with zeros unless the mask bit is missing.
+// rawFrame returns a client's frame, masked with zeros unless the mask bit is missing.
 func rawFrame(first, second byte, length int, payload string) []byte {
 	b := []byte{first, second}
 	switch second & 0x7f {
@@ -108,7 +108,7 @@ func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 	}
 }
 
-// Acks, pings and pongs count; TestPace says how many may come in a second.
+// Acks, pings and pongs count as frames; TestPace has the limit for a second.
 func TestTooManyFramesASecond(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
@@ -139,7 +139,7 @@ func TestTooManyFramesASecond(t *testing.T) {
 	}
 }
 
-// TestFirstAcksDoNotCountAsFrames acknowledges in one write what fills a window, four times as often as the limit allows.
+// TestFirstAcksDoNotCountAsFrames acknowledges a full window in one write, with many more frames than the limit allows.
 func TestFirstAcksDoNotCountAsFrames(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
@@ -154,7 +154,7 @@ func TestFirstAcksDoNotCountAsFrames(t *testing.T) {
 		ack := `{"type":"ack","event_id":"` + id + `"}`
 		all = append(all, rawFrame(0x81, 0x80|byte(len(ack)), 0, ack)...)
 	}
-	// On the second connection they are settled already, but acknowledged for the first time.
+	// On the second connection the events are already settled, but acknowledged for the first time.
 	for _, conn := range []*client{one, two} {
 		_, err := conn.NetConn().Write(all)
 		require.NoError(t, err)

@@ -146,7 +146,7 @@ func TestPlainRequestsMustUpgrade(t *testing.T) {
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 }
 
-// HTTP/1.0 has no upgrades.
+// HTTP/1.0 does not support upgrades.
 func TestHandshakeOverHTTP10(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
@@ -179,7 +179,7 @@ func TestVersionsAreNegotiated(t *testing.T) {
 		{[]string{"something.else"}, "", false},
 	} {
 		agent := h.Agent()
-		// More than a window of events that the first version does not know must not delay those that it knows.
+		// More than a window of events unknown to the first version must not delay the known ones.
 		hidden := make([]events.Event, events.WindowSize+10)
 		for i := range hidden {
 			hidden[i] = events.Event{Recipient: agent.ID, Kind: events.ProfileRecommendations, Payload: events.RecommendationsPayload{BotID: agent.ID, Revision: i}}
@@ -212,7 +212,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 	p.dial(third.Token).quiet()
 	require.Equal(t, 4429, p.dial(third.Token).code())
 
-	// A closed connection's place is free by the time that the client knows it closed, or soon after.
+	// The slot of a closed connection is free when the client learns of the end, or soon after.
 	first.hangUp()
 	replaced := p.dial(one.Token)
 	replaced.quiet()
@@ -248,7 +248,7 @@ func TestRequestIDIsKept(t *testing.T) {
 	require.Empty(t, response.Header.Get("Sec-WebSocket-Extensions"), "nothing is compressed")
 }
 
-// hostOf is the host and port of an address.
+// hostOf returns the host and port of an address.
 func hostOf(t *testing.T, address string) string {
 	t.Helper()
 	parsed, err := url.Parse(address)

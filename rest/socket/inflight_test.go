@@ -28,7 +28,7 @@ func TestInflightRemembersWhatWasReceived(t *testing.T) {
 				order = append(order[:i:i], order[i+1:]...)
 				settled = append(settled, id)
 				f.settle(id)
-				f.settle(id) // changes nothing any more
+				f.settle(id) // a second settle changes nothing
 				continue
 			}
 			id := uuid.New()
@@ -74,7 +74,7 @@ func TestInflightForgetsWhatIsGone(t *testing.T) {
 			}
 		}
 		batch.More = len(batch.Events) == size
-		if batch.More { // what lies behind the batch stays, there or not
+		if batch.More { // events after the batch stay, present or not
 			want = nil
 			for _, e := range batch.Events {
 				want = append(want, e.ID)

@@ -11,7 +11,7 @@ import (
 	"stoa/rest/socket"
 )
 
-// The figures of §8: two connections of an agent and 32 in all, over all processes.
+// The limits of §8 count over all processes: two connections of an agent, and 32 in all.
 func TestConnectionLimitsHoldAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	h, full := newCluster(t), newCluster(t)

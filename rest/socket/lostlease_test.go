@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// The answer to a lease is lost, and the process gives the slot back before PostgreSQL makes the lease.
+// If the answer to a lease is lost, the process frees the slot, even before PostgreSQL makes the lease.
 func TestASlotIsGivenBackWhoseLeaseComesLater(t *testing.T) {
 	t.Parallel()
 	const (

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// act is an order.changed event to an agent about what that agent or another one did.
+// act returns an order.changed event to an agent about an act of this agent or another one.
 func act(to, actor *graphtest.Agent, version int) events.Event {
 	return events.Event{Recipient: to.ID, Kind: events.OrderChanged, Payload: events.OrderPayload{
 		OrderID: to.ID, Status: "funded", Version: version, Action: "accept", ActorID: actor.ID,
@@ -42,7 +42,7 @@ func TestAPollLeavesOutOwnActs(t *testing.T) {
 	}
 }
 
-// What a poll with own=false leaves out is gone for every connection, and only that.
+// A poll with own=false acknowledges the events that it leaves out, for every connection, and no others.
 func TestAPollThatLeavesOutOwnActsWaitsOn(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
@@ -65,7 +65,7 @@ func TestAPollThatLeavesOutOwnActsWaitsOn(t *testing.T) {
 	require.False(t, found.More)
 }
 
-// A long row of own acts costs few statements, and hides nothing that comes behind it.
+// A long series of own acts needs few statements, and hides no event after it.
 func TestAPollPassesOverManyOwnActs(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
@@ -96,7 +96,7 @@ func TestAStreamLeavesOutOwnActs(t *testing.T) {
 	require.Equal(t, 1000, stream.event().version(t), "own acts take no room in flight")
 	require.EqualValues(t, 1, h.unacknowledged(agent))
 
-	// A socket gets everything that is not acknowledged yet; there it is no choice.
+	// A socket gets all unacknowledged events; it has no such option.
 	conn := here.dial(agent.Token, "stoa.events.v2")
 	require.Contains(t, string(conn.arrive().raw), `"version":1000`)
 	here.tellEvents(act(agent, agent, 1001), act(agent, other, 1002), act(agent, agent, 1003))
@@ -105,7 +105,7 @@ func TestAStreamLeavesOutOwnActs(t *testing.T) {
 	require.Equal(t, []int{1000, 1002}, here.poll(agent.Token, "").page(t).versions())
 }
 
-// A client that asks for own=false from its second connection on has own acts before its last event, or as its last event.
+// If a client uses own=false only from its second connection on, its last event or earlier ones may be own acts.
 func TestAStreamResumesWithoutOwnActs(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
@@ -140,7 +140,7 @@ func TestAStreamResumesWithoutOwnActs(t *testing.T) {
 	require.Equal(t, 1000, behind.event().version(t), "a window full of own acts does not hold up what comes behind it")
 }
 
-// The address of a socket takes no query, and so no own.
+// The URL of a socket takes no query, and so no own.
 func TestASocketHasNoOwn(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)

@@ -42,7 +42,7 @@ func TestAPollReturnsTheOldestEvents(t *testing.T) {
 	require.JSONEq(t, `{"events":[],"more":false}`, string(p.poll(agent.Token, "").raw))
 }
 
-// A poll tells of another program that acts as the agent, by a socket or a poll, on any process, and not of itself.
+// A poll reports other connections of the agent, sockets or polls, on any process, but not itself.
 func TestAPollTellsOfOtherListeners(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -60,7 +60,7 @@ func TestAPollTellsOfOtherListeners(t *testing.T) {
 	require.Equal(t, "1", here.poll(agent.Token, "wait=1").header.Get("Other-Listeners"))
 }
 
-// A message that may not be delivered any more neither comes nor takes the place of one that may.
+// A message that may not be delivered any more is left out, and does not count towards the limit.
 func TestAPollPassesOverMessagesThatMayNotBeDelivered(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -96,7 +96,7 @@ func TestVersionsOfPollsAndStreams(t *testing.T) {
 	require.Equal(t, "profile.recommendations", p.stream(agent.Token, "?version=2", "").event().kind)
 }
 
-// No job runs here, so only the notice of the other process can have woken the poll.
+// No job runs here, so only the other process's notice can wake the poll.
 func TestAPollIsAnsweredForAnEventOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -143,7 +143,7 @@ func TestAPollSurvivesAnOutage(t *testing.T) {
 	require.Equal(t, []int{1}, await(t, answered).page(t).versions())
 }
 
-// What waits takes a place that a socket could have, and the other way round; what does not wait takes none.
+// Waiting polls, streams and sockets share the slots; a poll that does not wait takes none.
 func TestPollsStreamsAndSocketsShareTheirSlots(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -193,7 +193,7 @@ func TestWhoLeavesGivesItsSlotBack(t *testing.T) {
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 }
 
-// The leases of a process that was killed count for nothing, and its clients go on with another one.
+// The leases of a killed process do not count, and its clients continue on another process.
 func TestSlotsOfRequestsDieWithTheirProcess(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -218,7 +218,7 @@ func TestPollsAndStreamsEndWithTheirToken(t *testing.T) {
 			_, err := p.Auth.RotateToken(agent.Ctx)
 			require.NoError(t, err)
 		},
-		// The other processes are not notified, as if the process that did it served no connections.
+		// Other processes are not notified, as if a process without a Hub made the change.
 		"suspension": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
 			h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
 		},
@@ -246,7 +246,7 @@ func TestPollsAndStreamsEndWithTheirToken(t *testing.T) {
 	}
 }
 
-// A process that shuts down answers its polls and ends its streams; no request fails, also none that comes then.
+// A process that shuts down answers its polls and ends its streams; no request fails, old or new.
 func TestShutdownFailsNoRequest(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -281,7 +281,7 @@ func TestShutdownFailsNoRequest(t *testing.T) {
 	require.Equal(t, []int{1}, p.poll(late.Token, "wait=50").page(t).versions())
 }
 
-// HEAD is answered as GET is, but has nothing to wait for.
+// HEAD is answered like GET, but does not wait.
 func TestHeadDoesNotWait(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)

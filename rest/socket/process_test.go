@@ -39,7 +39,7 @@ func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
 	agent := h.Agent()
 	conn := there.dial(agent.Token)
 	conn.quiet()
-	// Enough to fill several notices of several statements.
+	// The agents fill several notices of several statements.
 	crowd := make([]uuid.UUID, 12_000)
 	for i := range crowd {
 		crowd[i] = uuid.New()
@@ -49,7 +49,7 @@ func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
 	require.Equal(t, 1, conn.event(events.OrderChanged).version())
 	require.Eventually(t, func() bool { return there.hub.Stats().Heard >= int64(len(crowd)) }, slack.TestWait, time.Millisecond)
 
-	// Beyond what can be named, everyone is woken.
+	// If there are too many agents to list, everyone is woken.
 	crowd = make([]uuid.UUID, 60_000)
 	for i := range crowd {
 		crowd[i] = uuid.New()
@@ -93,14 +93,14 @@ func TestMissingNoticesOfADyingProcessAreMadeUp(t *testing.T) {
 	require.Equal(t, 1, conn.event(events.OrderChanged).version())
 }
 
-// withoutWakeUps is the process as it is when it dies between a commit and the wake-up.
+// withoutWakeUps returns the process as if it dies between a commit and the wake-up.
 func (p *process) withoutWakeUps(outbox *events.API) *process {
 	g := *p.Graph
 	g.Events = outbox
 	return &process{Graph: &g, t: p.t}
 }
 
-// endings are the words of the close frames about how a token ended.
+// endings are the texts of close frames about the end of a token.
 var endings = map[string]string{
 	"rotation":   `^This token was replaced at \S+Z\.$`,
 	"revocation": `^This token was revoked at \S+Z\.$`,
@@ -122,7 +122,7 @@ func TestConnectionsCloseWithTheirToken(t *testing.T) {
 			_, err := p.Auth.RevokeToken(agent.Ctx)
 			require.NoError(t, err)
 		},
-		// The other processes are not notified, as if the process that did it served no connections.
+		// Other processes are not notified, as if a process without a Hub made the change.
 		"suspension": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
 			h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
 		},
@@ -224,7 +224,7 @@ func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 	agent := h.Agent()
 	conn := p.dial(agent.Token)
 	conn.quiet()
-	// Without its sequence a process gets no number, and so no other listener.
+	// Without the sequence a process gets no number, and so no new connection for notices.
 	h.Exec("ALTER SEQUENCE socket_process RENAME TO hidden")
 	h.Exec("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())", events.ProcessLock)
 	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, slack.TestWait, time.Millisecond)
@@ -237,7 +237,7 @@ func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 	p.dial(agent.Token).event(events.OrderChanged)
 }
 
-// warnings counts what a process logs, of the database at most one line a second.
+// warnings counts the log lines of a process: at most one a second about the database.
 type warnings struct{ atomic.Int64 }
 
 func (w *warnings) Write(line []byte) (int, error) {
@@ -245,7 +245,7 @@ func (w *warnings) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// A load balancer sends clients again as soon as the database answers, and none of them is refused then.
+// As soon as the database answers, a load balancer sends clients again; none of them is refused.
 func TestWhoComesOnceTheDatabaseIsBackIsLetIn(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)

@@ -14,21 +14,21 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// model holds the rules for one agent's events, with connections on two processes, acks and lost wake-ups: an event comes at most
-// once on a connection, in order, and not on a connection that opened after its ack was answered; and every event comes in the
-// end.
+// model holds the rules for one agent's events, with connections on two processes, acks and lost wake-ups: an event arrives at
+// most once on a connection, in order, and never on a connection that opened after its ack was answered. In the end every event
+// has arrived.
 type model struct {
 	t         *rapid.T
 	processes []*process
 	agent     *graphtest.Agent
-	// friend writes to the agent; messages are the versions that stand for its messages.
+	// friend writes to the agent; messages maps friend's messages to versions.
 	friend   *graphtest.Agent
 	messages map[string]int
-	// The events so far have the versions from 1 to this one.
+	// told is the last version so far; the first is 1.
 	told     int
 	conns    []*modelConn
 	received map[int]bool
-	// asked are the versions whose ack was sent, and answered those whose ack was confirmed.
+	// asked holds the versions whose ack was sent, answered the versions whose ack was answered.
 	asked, answered map[int]bool
 }
 
@@ -37,7 +37,7 @@ type modelConn struct {
 	*client
 	ids  map[string]int
 	seen []int
-	// settled are the versions answered before it was opened.
+	// settled holds the versions answered before the connection opened.
 	settled map[int]bool
 	frames  int
 }
@@ -90,7 +90,7 @@ func (m *model) close() {
 	conn.hangUp()
 }
 
-// arrived checks a frame against what may come on a connection. It returns the event that was answered, if one was.
+// arrived checks that a frame is allowed on a connection. If the frame answers an ack, arrived returns its event.
 func (m *model) arrived(c *modelConn, a arrival) string {
 	require.NoError(m.t, a.err)
 	var f frame
@@ -113,7 +113,7 @@ func (m *model) arrived(c *modelConn, a arrival) string {
 	return ""
 }
 
-// version is that of an event, or what stands for it.
+// version returns the version of an event, or the one that its message has in messages.
 func (m *model) version(f frame) int {
 	if f.Kind != string(events.MessageCreated) {
 		return f.version()
@@ -121,7 +121,7 @@ func (m *model) version(f frame) int {
 	return m.messages[f.Payload["client_message_id"].(string)]
 }
 
-// listen takes what has come.
+// listen checks the frames that have arrived.
 func (m *model) listen() {
 	for _, c := range m.conns {
 		for len(c.arrivals) > 0 {
@@ -155,7 +155,7 @@ func (m *model) ack() {
 	}
 }
 
-// end finds out whether anything was lost.
+// end checks that no event was lost.
 func (m *model) end() {
 	for len(m.conns) > 0 {
 		m.listen()
@@ -165,7 +165,7 @@ func (m *model) end() {
 	last := m.conns[0]
 	for version := 1; version <= m.told; version++ {
 		if m.asked[version] {
-			continue // deleted, or on its way to it
+			continue // deleted, or about to be
 		}
 		for !slices.Contains(last.seen, version) {
 			m.arrived(last, last.arrive())

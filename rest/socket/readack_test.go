@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// FuzzReadAck: what is taken for an ack says so, and is one event's.
+// FuzzReadAck checks that an accepted frame has the type ack, one event id and no other member.
 func FuzzReadAck(f *testing.F) {
 	id := "0190a5d4-7c1e-7000-8000-0123456789ab"
 	for _, seed := range []string{

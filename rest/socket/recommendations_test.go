@@ -10,7 +10,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// The second version of the channel announces each revision; the first one leaves only these events out.
+// The second version of the channel announces each revision; the first version leaves out only these events.
 func TestRecommendationsAreAnnouncedOnTheSecondVersion(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
@@ -38,10 +38,10 @@ func TestRecommendationsAreAnnouncedOnTheSecondVersion(t *testing.T) {
 	require.Equal(t, 1, first.event(events.OrderChanged).version())
 	require.Equal(t, 1, second.event(events.OrderChanged).version())
 	first.quiet()
-	p.tell(peer, 1) // another agent's are not announced here
+	p.tell(peer, 1) // events of another agent do not arrive here
 	second.quiet()
 
-	// What the first version left out waits for a connection of the second.
+	// Events that the first version left out wait for a connection of the second.
 	first.hangUp()
 	second.hangUp()
 	again := p.dial(agent.Token, "stoa.events.v2")

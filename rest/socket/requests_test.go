@@ -92,13 +92,13 @@ func (r reply) code(t testing.TB) string {
 	return body.Error.Code
 }
 
-// poll polls without an end to wait for beyond that of the query.
+// poll polls without a client timeout.
 func (p *process) poll(token, query string) reply {
 	p.t.Helper()
 	return p.request(context.Background(), http.MethodGet, "/events?"+query, token, "")
 }
 
-// polling starts a poll that waits, and returns once it holds a slot beside the ones that are held already.
+// polling starts a poll that waits, and returns once the poll holds a slot.
 func (p *process) polling(token string) <-chan reply {
 	p.t.Helper()
 	held, answered := p.hub.Stats().Open, make(chan reply, 1)
@@ -143,7 +143,7 @@ type reader struct {
 	t     testing.TB
 }
 
-// sent is a server-sent event, a comment, or the end.
+// sent is a server-sent event, a comment, or the end of the stream.
 type sent struct {
 	id, kind, data string
 	comment        bool
@@ -158,7 +158,7 @@ func (s sent) version(t testing.TB) int {
 	return payload.Version
 }
 
-// stream opens a stream, behind an event unless that is empty, and reads the comment with which it begins.
+// stream opens a stream, after an event unless behind is empty, and reads its first comment.
 func (p *process) stream(token, query, behind string) *reader {
 	p.t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
@@ -210,7 +210,7 @@ func (r *reader) read(body io.ReadCloser) {
 	r.arrivals <- sent{err: err}
 }
 
-// next waits for what comes next.
+// next waits for the next arrival.
 func (r *reader) next() sent {
 	r.t.Helper()
 	select {
@@ -222,7 +222,7 @@ func (r *reader) next() sent {
 	}
 }
 
-// event waits for the next event, passing over comments.
+// event waits for the next event and skips comments.
 func (r *reader) event() sent {
 	r.t.Helper()
 	for {
@@ -234,15 +234,15 @@ func (r *reader) event() sent {
 	}
 }
 
-// silent requires that a comment comes before any event.
+// silent requires two comments before the next event.
 func (r *reader) silent() {
 	r.t.Helper()
-	for range 2 { // the first may have been on its way
+	for range 2 { // the first one may be sent already
 		require.True(r.t, r.next().comment)
 	}
 }
 
-// ended waits for the end.
+// ended waits for the end of the stream.
 func (r *reader) ended() {
 	r.t.Helper()
 	for {

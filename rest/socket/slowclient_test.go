@@ -17,7 +17,7 @@ import (
 	"stoa/rest/socket"
 )
 
-// tellMuch writes events that are too large for the buffers of the system between the server and a client of deaf.
+// tellMuch writes events that exceed the system's buffers between the server and a client of deaf.
 func (p *process) tellMuch(agent *graphtest.Agent) {
 	p.t.Helper()
 	payload := events.OrderPayload{OrderID: agent.ID, Status: strings.Repeat("x", 2*sendBuffer)}
@@ -28,7 +28,7 @@ func (p *process) tellMuch(agent *graphtest.Agent) {
 	p.tellEvents(list...)
 }
 
-// deaf connects and never reads; the system takes little on the client's behalf.
+// deaf connects and never reads; the client's receive buffer is small.
 func (p *process) deaf(agent *graphtest.Agent) {
 	p.t.Helper()
 	dialer := websocket.Dialer{HandshakeTimeout: slack.TestWait, NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -52,16 +52,16 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	agent := h.Agent()
 	p.tellMuch(agent)
 	p.deaf(agent)
-	// It frees the only slot, without a word from the client.
+	// The only slot is freed although the client sends nothing.
 	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM socket_leases") == 0 }, slack.TestWait, 5*time.Millisecond)
 	require.Eventually(t, func() bool { return p.hub.Stats().Open == 0 }, slack.TestWait, 5*time.Millisecond)
 	again := p.dial(agent.Token)
 	for range 16 {
-		require.NoError(t, again.arrive().err) // such a status is no event's
+		require.NoError(t, again.arrive().err) // no event has such a status
 	}
 }
 
-// More clients than may use the database at once do not read, for longer than the test takes. Others still get theirs.
+// More clients than may use the database at once do not read for the whole test. Other clients still get their events.
 func TestClientsThatDoNotReadHoldNoPlace(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)

@@ -21,7 +21,7 @@ import (
 	"stoa/rest/socket"
 )
 
-// often makes comments come so often that a test can wait for them.
+// often makes comments so frequent that a test can wait for them.
 func often(c *socket.Config) { c.PingInterval = 60 * time.Millisecond }
 
 func TestAStreamSendsWhatASocketDoes(t *testing.T) {
@@ -66,7 +66,7 @@ func TestAStreamResumesBehindItsLastEvent(t *testing.T) {
 	resumed.leave()
 	require.Len(t, here.poll(agent.Token, "").page(t).Events, 4)
 
-	// The id of an acknowledged event, another agent's id and an invalid id do not set where the stream begins.
+	// The id of an acknowledged event, another agent's event id and an invalid id do not change where the stream begins.
 	here.acknowledge(agent.Token, one.id)
 	foreign := here.poll(stranger.Token, "").page(t).ids()[0]
 	for _, behind := range []string{"", one.id, foreign, uuid.NewString(), "x"} {
@@ -97,7 +97,7 @@ func TestAStreamResumesAndGetsWhatCommitsLate(t *testing.T) {
 	resumed.silent()
 }
 
-// What a client has received before counts, so that it never has more than a window in its hands.
+// Events received before a resume count, so a client never has more than a window of unacknowledged events.
 func TestAStreamKeepsAWindowInFlight(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
@@ -169,7 +169,7 @@ func TestAStreamThatIsNotReadIsCutOff(t *testing.T) {
 	require.EqualValues(t, 16, h.unacknowledged(agent))
 }
 
-// What a client says on a stream is ignored.
+// The server ignores bytes that a client sends on a stream.
 func TestAStreamIsNotSpokenTo(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -193,7 +193,7 @@ func TestAStreamIsNotSpokenTo(t *testing.T) {
 	require.Eventually(t, func() bool { return p.hub.Stats().Open == 0 }, slack.TestWait, time.Millisecond)
 }
 
-// The times that the listener gives other requests do not concern what waits.
+// The listener's timeouts for other requests do not apply to polls and streams that wait.
 func TestTheListenersTimesDoNotEndWhatWaits(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
@@ -220,7 +220,7 @@ func TestTheListenersTimesDoNotEndWhatWaits(t *testing.T) {
 }
 
 // An agent polls, streams and connects on processes that are killed again and again, and acknowledges some of its events on some
-// of them. It gets everything, and in the end nothing is left.
+// of them. It gets every event, and in the end none is left.
 func TestNothingIsLostOverKilledProcesses(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)

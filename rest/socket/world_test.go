@@ -29,7 +29,7 @@ import (
 	"stoa/rest/socket"
 )
 
-// sendBuffer is how many bytes the system takes for a client of a process: few, so that a client that does not read is soon noticed.
+// sendBuffer is the size in bytes of a connection's send buffer: small, so that a client that does not read is soon noticed.
 const sendBuffer = 4096
 
 func TestMain(m *testing.M) {
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 // cluster is a database and the processes that serve it.
 type cluster struct {
 	*graphtest.World
-	// outbox is the database of the processes' events, if it is another one.
+	// outbox is the database of the processes' events, if it differs.
 	outbox *db.DB
 	t      testing.TB
 }
@@ -51,7 +51,7 @@ func newCluster(t testing.TB) *cluster {
 	return &cluster{World: graphtest.New(t), t: t}
 }
 
-// shared is the world of the tests that do not mind the agents and processes of others.
+// shared is the world of tests that tolerate other tests' agents and processes.
 var shared graphtest.Shared
 
 func sharedCluster(t testing.TB) *cluster {
@@ -73,15 +73,15 @@ func (h *cluster) unacknowledged(agents ...*graphtest.Agent) int64 {
 type process struct {
 	*graph.Graph
 	hub *socket.Hub
-	// url is that of the sockets, api that of everything else.
+	// url is the URL of the sockets, api the URL of all else.
 	url, api string
 	handler  http.Handler
-	// kill ends the process without a word: nothing is closed or given back.
+	// kill ends the process abruptly: it closes and frees nothing.
 	kill func()
 	t    testing.TB
 }
 
-// process starts one. The first is the one that acts of the world happen on.
+// process starts a process. Acts of the world happen on the first one.
 func (h *cluster) process(settings ...func(*socket.Config)) *process {
 	h.t.Helper()
 	logger := slog.New(slog.DiscardHandler)
@@ -94,7 +94,7 @@ func (h *cluster) process(settings ...func(*socket.Config)) *process {
 	if hub.Graph = g; h.outbox != nil {
 		g.Events.DB = h.outbox
 	}
-	hub.SetReleaseTimeout(slack.TestWait) // else a busy database would make an end come before its slot is free
+	hub.SetReleaseTimeout(slack.TestWait) // otherwise, with a busy database, a connection may end before its slot is free
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- hub.Run(ctx) }()
@@ -122,13 +122,13 @@ func (h *cluster) process(settings ...func(*socket.Config)) *process {
 	return p
 }
 
-// linked waits until the process lets connections in.
+// linked waits until the process accepts connections.
 func (p *process) linked() {
 	p.t.Helper()
 	require.Eventually(p.t, func() bool { return p.hub.Stats().Linked }, slack.TestWait, time.Millisecond)
 }
 
-// withoutPings is for tests that write to the connection beneath the library's: its answer to a ping leaves a deadline there.
+// withoutPings is for tests that write to the underlying connection: the library's answer to a ping leaves a deadline there.
 func withoutPings(c *socket.Config) { c.PingInterval = time.Hour }
 
 func quotas(perAgent, total int) func(*socket.Config) {
@@ -143,7 +143,7 @@ type client struct {
 	t        testing.TB
 }
 
-// arrival is a frame of the server, a pong of it, or the end.
+// arrival is a frame or a pong of the server, or the end.
 type arrival struct {
 	raw  []byte
 	pong string
@@ -203,7 +203,7 @@ func (c *client) read() {
 	}
 }
 
-// arrive waits for what comes next.
+// arrive waits for the next arrival.
 func (c *client) arrive() arrival {
 	c.t.Helper()
 	select {
@@ -246,7 +246,7 @@ func (c *client) ack(id string) {
 	c.send(`{"type":"ack","event_id":"` + id + `"}`)
 }
 
-// acked acknowledges an event and reads the answer, passing over events.
+// acked acknowledges an event and reads the answer, skipping events.
 func (c *client) acked(id string) {
 	c.t.Helper()
 	c.ack(id)
@@ -264,7 +264,7 @@ func (c *client) answer(id string) {
 	}
 }
 
-// quiet makes sure that the server says nothing before it answers a ping.
+// quiet requires that the server sends nothing before it answers a ping.
 func (c *client) quiet() {
 	c.t.Helper()
 	text := uuid.NewString()
@@ -315,7 +315,7 @@ func orderChanged(to *graphtest.Agent, version int) events.Event {
 	return events.Event{Recipient: to.ID, Kind: events.OrderChanged, Payload: payload}
 }
 
-// many are the versions from 1 to n.
+// many returns the versions from 1 to n.
 func many(n int) []int {
 	versions := make([]int, n)
 	for i := range versions {
