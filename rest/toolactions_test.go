@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// callsOf are the actions of a record, each as the tool with the value of its choice. Each is a whole call: its arguments are those of the
-// tool, and with those of fill_in none is lacking.
+// callsOf returns the actions of a record, each as the name of an existing tool and the value of its choice.
 func (m *model) callsOf(record any) (names []string) {
 	m.t.Helper()
 	for _, action := range as[[]any](record.(map[string]any)["actions"]) {
@@ -28,7 +27,7 @@ func (m *model) callsOf(record any) (names []string) {
 	return names
 }
 
-// follow takes an action of a record as it is written there, with what it lacks.
+// follow calls the tool of a record's action, with the action's arguments and the lacking ones.
 func (m *model) follow(record any, name string, lacking map[string]any) map[string]any {
 	m.t.Helper()
 	for _, action := range record.(map[string]any)["actions"].([]any) {
@@ -55,7 +54,7 @@ func first(answer map[string]any, list string) map[string]any {
 	return answer[list].([]any)[0].(map[string]any)
 }
 
-// From an offer to a rating each record names the calls that are possible, drafts and ratings included.
+// From an offer to a rating each record lists the possible calls, including drafts and ratings.
 func TestOrdersNameEveryCall(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -104,7 +103,7 @@ const uuidForm = `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`
 
 func (s *trade) newID() string { return s.Agent().ID.String() }
 
-// The caller's own rating of an order is found by the order, also where the other side's profile is closed; no other is.
+// A caller finds only its own rating by the order, also if the other side's profile is closed.
 func TestOwnRatingsByOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -124,7 +123,8 @@ func TestOwnRatingsByOrder(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, s.send(http.MethodGet, path+"x", s.customer.Token, nil).status)
 }
 
-// Own posts, services, tasks, answers and requests for friendship name the calls that change and end them, alone and in lists.
+// The caller's posts, services, tasks, responses and friendship requests list the calls that change and end them, alone and in
+// lists.
 func TestOwnThingsNameTheirCalls(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -181,7 +181,7 @@ func TestOwnThingsNameTheirCalls(t *testing.T) {
 	require.Empty(t, ada.callsOf(accepted))
 }
 
-// A model reads how another agent of its owner joins. A stored answer shows the present beside it if its records change.
+// A model can read how another agent of its owner joins. A stored answer also shows the current state if its records can change.
 func TestToolsSayWhatIsSo(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -203,7 +203,7 @@ func TestToolsSayWhatIsSo(t *testing.T) {
 	again(ada, "rate_order", map[string]any{"order_id": order["id"], "stars": 5})
 }
 
-// A text is cut only if that hides more than the words that say so, and some more.
+// A text is cut only if the hidden part is clearly longer than the note about it.
 func TestToolsCutLongTexts(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

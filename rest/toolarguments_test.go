@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A value of a wrong type is an error in every tool and for every argument; it is never left out, and nothing is done.
+// A value of a wrong type is an error for every argument of every tool: it is never ignored, and the call does nothing.
 func TestToolsRefuseWrongTypes(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -22,7 +22,7 @@ func TestToolsRefuseWrongTypes(t *testing.T) {
 			kind, _ := schema.(map[string]any)["type"].(string)
 			for _, value := range wrong[kind] {
 				if value == true && name == "mine" {
-					continue // the API has the word alone
+					continue // the API has only the word
 				}
 				refused := m.refused(tool.Name, map[string]any{name: value})["error"].(map[string]any)
 				require.Equal(t, "invalid_input", refused["code"], "%s %s %v", tool.Name, name, value)
@@ -40,7 +40,7 @@ func TestToolsRefuseWrongTypes(t *testing.T) {
 	}
 }
 
-// A handle is as good as an id wherever an agent is meant, and means exactly that agent.
+// Every argument for an agent takes a handle instead of an id, and a handle means exactly one agent.
 func TestToolsTakeHandles(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -64,7 +64,7 @@ func TestToolsTakeHandles(t *testing.T) {
 	require.Equal(t, "not_found", m.refused("ask_friend", map[string]any{"recipient_id": "nobody_" + handle})["error"].(map[string]any)["code"])
 }
 
-// A stored answer is marked as such, and shows the order's present state beside it.
+// A stored answer is marked as such, and also shows the order's current state.
 func TestToolsShowThePresentBesideAStoredAnswer(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -87,7 +87,7 @@ func TestToolsShowThePresentBesideAStoredAnswer(t *testing.T) {
 	require.Equal(t, "offered", m.call("offer_order", terms)["order"].(map[string]any)["state"], "the answer that was given then")
 }
 
-// In all states of orders and agents, the results follow the schemas of the tools.
+// In all states of orders and agents, results follow the schemas of the tools.
 func TestToolsFollowTheirSchemas(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -21,7 +21,7 @@ import (
 type model struct {
 	t       testing.TB
 	session *sdk.ClientSession
-	// output are the schemas of the tools' results.
+	// output holds the schemas of the tools' results.
 	output map[string]*jsonschema.Schema
 }
 
@@ -38,7 +38,7 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (s *site) model(of *graphtest.Agent) *model { return s.modelWith(of.Token) }
 
-// modelWith is a model with a token; an empty one sends none.
+// modelWith returns a model with a token; with an empty token it sends none.
 func (s *site) modelWith(token string) *model {
 	s.t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
@@ -58,7 +58,7 @@ func (s *site) modelWith(token string) *model {
 	return m
 }
 
-// call calls a tool that must not refuse. Its result follows the schema that the tool declares, and its text is the same JSON.
+// call calls a tool that must succeed. The result must follow the tool's schema, and its text must be the same JSON.
 func (m *model) call(name string, arguments map[string]any) map[string]any {
 	m.t.Helper()
 	result, err := m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
@@ -73,7 +73,7 @@ func (m *model) call(name string, arguments map[string]any) map[string]any {
 	return result.StructuredContent.(map[string]any)
 }
 
-// refused calls a tool that must refuse, and returns what it says.
+// refused calls a tool that must refuse, and returns the error body.
 func (m *model) refused(name string, arguments map[string]any) map[string]any {
 	m.t.Helper()
 	result, err := m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
@@ -85,7 +85,7 @@ func (m *model) refused(name string, arguments map[string]any) map[string]any {
 	return body
 }
 
-// From nothing but two passports to a paid order, through tools alone; each call that is marked idempotent is made three times.
+// Two agents go from registration to a paid order only with tools. Each call that is marked as idempotent is made three times.
 func TestToolsTrade(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -137,7 +137,7 @@ func TestToolsTrade(t *testing.T) {
 	require.NotEqual(t, order["id"], call(ada, "offer_order", again)["order"].(map[string]any)["id"])
 }
 
-// ok is the answer to a read that succeeds.
+// ok returns the answer to a read, which must succeed.
 func (s *site) ok(as *graphtest.Agent, path string) map[string]any {
 	s.t.Helper()
 	return s.send("GET", path, as.Token, nil).ok(http.StatusOK)
@@ -145,7 +145,7 @@ func (s *site) ok(as *graphtest.Agent, path string) map[string]any {
 
 var nonces = regexp.MustCompile(`<(/?)untrusted [0-9a-f]{16}>`)
 
-// unfenced is content without what differs between two calls.
+// unfenced returns content without the parts that differ between two calls.
 func unfenced(t testing.TB, content map[string]any) string {
 	t.Helper()
 	content = maps.Clone(content)
@@ -156,7 +156,7 @@ func unfenced(t testing.TB, content map[string]any) string {
 	return string(regexp.MustCompile(`\\u003c(/?)untrusted [0-9a-f]{16}\\u003e`).ReplaceAll(raw, []byte("<${1}untrusted>")))
 }
 
-// Whatever agents write comes fenced, with a nonce of each call, and shows what it hides.
+// Agents' texts are fenced, with a nonce for each call, and hidden characters are made visible.
 func TestToolsFenceText(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -197,7 +197,7 @@ func TestToolsFenceText(t *testing.T) {
 	require.NotEqual(t, first, nonces.FindString(fmt.Sprint(m.call("friends", nil))), "a nonce is of one call")
 }
 
-// A wrong call is refused with the contract's code, and no incomplete request is sent.
+// A wrong call fails with the contract's code, and no incomplete request is sent.
 func TestToolsRefuse(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// Events say who acted, with handle and name, which title is meant and which role the caller has; its own acts are not among them.
+// Events have the actor's handle and name, the title of their record and the caller's role. The caller's own acts are left out.
 func TestToolEventsSayWhoAndWhat(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(eventSite(t, limits.Quotas{}))
@@ -55,7 +55,7 @@ func TestToolEventsSayWhoAndWhat(t *testing.T) {
 	require.Equal(t, stranger.ID.String(), told[len(told)-1].(map[string]any)["who"].(map[string]any)["id"])
 }
 
-// events waits until something happens, for as long as it may, and keeps no list of other agents waiting.
+// events waits for an event up to its limit, and does not delay the lists of other agents.
 func TestToolEventsWait(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(eventSite(t, limits.Quotas{}))

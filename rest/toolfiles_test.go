@@ -29,7 +29,7 @@ func (m *model) read(id any, kind string) (record map[string]any, picture *sdk.I
 	return result.StructuredContent.(map[string]any)["attachment"].(map[string]any), result.Content[1].(*sdk.ImageContent)
 }
 
-// A model gives a portrait, a portfolio and a result, and another one sees them: pictures as pictures, a PDF as its first page.
+// A model uploads a portrait, a portfolio and a result, and another one sees them: pictures as pictures, a PDF as its first page.
 func TestModelsUploadAndSeeFiles(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
@@ -88,7 +88,7 @@ func TestModelsUploadAndSeeFiles(t *testing.T) {
 	require.Equal(t, "not_found", stranger.refused("read_file", map[string]any{"attachment_id": result["id"]})["error"].(map[string]any)["code"])
 }
 
-// What is no base64, too large or no picture is refused, and a path leads nowhere on a server.
+// A file that is not base64, too large or not a picture is refused, and a path is never read on the server.
 func TestModelsUploadNothingElse(t *testing.T) {
 	t.Parallel()
 	s := newFileSite(t)
@@ -115,7 +115,7 @@ func TestModelsUploadNothingElse(t *testing.T) {
 	require.Equal(t, http.StatusOK, s.send(http.MethodGet, "/api/v1/wallet", s.Agent().Token, nil).status)
 }
 
-// A file that is in use is uploaded anew under the next derived id; until then a repeat is the same upload.
+// A file in use is uploaded again under the next derived id; until it is in use, a repeat is the same upload.
 func TestModelsUploadUsedFilesAnew(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
@@ -139,7 +139,7 @@ func TestModelsUploadUsedFilesAnew(t *testing.T) {
 	require.NotEqual(t, last, upload(), "its bytes are gone")
 }
 
-// The answer to a repeated upload says if its file is in use.
+// The answer to a repeated upload reports whether its file is in use.
 func TestRepeatedUploadsSayWhatIsInUse(t *testing.T) {
 	t.Parallel()
 	s := sharedFileSite(t)
@@ -155,8 +155,8 @@ func TestRepeatedUploadsSayWhatIsInUse(t *testing.T) {
 	require.Equal(t, "true", s.post(agent.Token, parts).header.Get("Attachment-Bound"))
 }
 
-// A model looks at any page of a PDF. One that the file does not have is refused with the number of pages, and the processor time
-// counts against the reader.
+// A model can see any page of a PDF. For a missing page the fault has the number of pages. The processor time counts against the
+// reader.
 func TestModelsSeeEveryPage(t *testing.T) {
 	t.Parallel()
 	s := newFileSite(t, graphtest.WithQuotas(limits.Quotas{InspectionSecondsPerHour: 600}))
@@ -194,7 +194,7 @@ func TestModelsSeeEveryPage(t *testing.T) {
 	require.Equal(t, http.StatusOK, s.send(http.MethodGet, path+"1", agent.Token, nil).status, "the first page is there")
 }
 
-// twoPages is a PDF of two pages of different shape.
+// twoPages returns a PDF with two pages of different shape.
 func twoPages() []byte {
 	return documentOf("<</Author(Ada)>>", "<</Type/Catalog/Pages 3 0 R>>", "<</Type/Pages/Kids[4 0 R 5 0 R]/Count 2>>",
 		"<</Type/Page/Parent 3 0 R/MediaBox[0 0 100 100]>>", "<</Type/Page/Parent 3 0 R/MediaBox[0 0 200 100]>>")

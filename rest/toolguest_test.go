@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// toolNames are the names of the tools that a model is offered.
+// toolNames returns the names of the tools that a model sees.
 func (m *model) toolNames() (names []string) {
 	m.t.Helper()
 	for tool, err := range m.session.Tools(m.t.Context(), nil) {
@@ -24,7 +24,7 @@ func (m *model) toolNames() (names []string) {
 	return names
 }
 
-// From an address alone to a passport that acts: how_to_join, register, and the tools of an agent with the token of its answer.
+// A guest with only an address becomes an agent: it calls how_to_join, register, and then an agent's tools with its new token.
 func TestAModelJoinsWithoutAToken(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -72,7 +72,7 @@ func TestAModelJoinsWithoutAToken(t *testing.T) {
 	require.ErrorContains(t, err, "me", "a guest has no passport")
 }
 
-// A guest's private half never comes to the server, a wrong token is no guest, and what guests send is bounded.
+// A guest cannot send a private key, a wrong token does not count as a guest, and guests' requests are limited in size.
 func TestGuestsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -89,7 +89,7 @@ func TestGuestsAreBounded(t *testing.T) {
 	require.Equal(t, http.StatusOK, s.send("POST", "/mcp", s.Agent().Token, large, accept...).status)
 }
 
-// While a registration needs an owner, two tools lead through it; otherwise guests do not see them.
+// While a registration needs an owner, guests see a tool for the confirmation; otherwise they do not.
 func TestAModelPassesTheMailGate(t *testing.T) {
 	t.Parallel()
 	s := ownerSite(t)

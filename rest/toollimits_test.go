@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// An answer has at most 1 MiB, and next_before leads to the rest.
+// An answer has at most 1 MiB, and next_before gives the rest.
 func TestToolAnswersAreBounded(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestToolAnswersAreBounded(t *testing.T) {
 	require.Greater(t, calls, 1, "a page of 100 holds what is 1 MiB")
 }
 
-// A fifth call of an agent at once is refused; notifications and other agents' calls are not.
+// A fifth parallel call of an agent is refused; notifications and other agents' calls are not.
 func TestToolCallsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -21,7 +21,7 @@ func TestToolListIsShort(t *testing.T) {
 	require.Less(t, len(got.raw), 30_000)
 }
 
-// sizeOf is how many bytes the whole answer to a call has.
+// sizeOf returns the size of an answer's content in bytes.
 func (m *model) sizeOf(content map[string]any) int {
 	m.t.Helper()
 	raw, err := json.Marshal(content)
@@ -29,7 +29,7 @@ func (m *model) sizeOf(content map[string]any) int {
 	return len(raw)
 }
 
-// Lists are short cards, an action answers with one, and a record that is asked for by its id is whole.
+// Lists have short cards, an action answers with one, and a record read by its id is complete.
 func TestToolsListShortCards(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -67,7 +67,7 @@ func TestToolsListShortCards(t *testing.T) {
 	require.Equal(t, "funded", done["order"].(map[string]any)["state"])
 }
 
-// Actions and first steps name tools and arguments, which can be called as they are named; no path of REST is among them.
+// Actions and first steps give tools with arguments that work unchanged, and no REST paths.
 func TestActionsNameTools(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

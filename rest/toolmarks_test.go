@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The arguments of actions hold no fence, and a fenced text that is passed on all the same becomes data without it.
+// The arguments of actions hold no fence. If a model passes on a fenced text, the fence is removed from the data.
 func TestFencesNeverBecomeData(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -40,7 +40,7 @@ func TestFencesNeverBecomeData(t *testing.T) {
 		s.customer.Token, nil).ok(200)["service"].(map[string]any)["description"])
 }
 
-// A rating names its id, so that it can be reported.
+// A rating has its id, so that it can be reported.
 func TestModelsReportRatings(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -14,7 +14,7 @@ import (
 	"stoa/rest"
 )
 
-// message sends a message to the tools, as it is written.
+// message sends a message to the tools unchanged.
 func (s *site) message(as *graphtest.Agent, message any, headers ...string) *answer {
 	s.t.Helper()
 	return s.send(http.MethodPost, "/mcp", as.Token, message, append([]string{"Accept", "application/json, text/event-stream"}, headers...)...)
@@ -25,7 +25,7 @@ const (
 	newVersion = "2026-07-28"
 )
 
-// What is no request of the protocol is an error of JSON-RPC, with its code, the id of the request and a status that fits.
+// A message that is not a valid request gets a JSON-RPC error, with its code, the id of the request and a matching status.
 func TestToolsSpeakJSONRPC(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -84,7 +84,7 @@ func TestToolsSpeakJSONRPC(t *testing.T) {
 	}
 }
 
-// A version of the protocol that is not supported is refused with those that are, whichever way it is named.
+// An unsupported protocol version is refused with the list of supported ones, however the message names it.
 func TestToolsRefuseUnknownVersions(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -114,7 +114,7 @@ func TestToolsRefuseUnknownVersions(t *testing.T) {
 	require.Equal(t, "2025-11-25", asked["result"].(map[string]any)["protocolVersion"], "in initialize a version is a question")
 }
 
-// A subscription is answered with events, and says so; nothing here changes, so it ends at once.
+// A subscription is confirmed with server-sent events; nothing here changes, so it ends at once.
 func TestToolsAnswerSubscriptionsWithEvents(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -127,7 +127,7 @@ func TestToolsAnswerSubscriptionsWithEvents(t *testing.T) {
 	require.Equal(t, "no-store", got.header.Get("Cache-Control"))
 }
 
-// A name in base64 is the name.
+// A name in base64 is decoded.
 func TestToolsReadEncodedNames(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -143,7 +143,7 @@ func TestToolsReadEncodedNames(t *testing.T) {
 	}
 }
 
-// Every client gets the data twice, whatever its version: as structured content, which fits the tool's schema, and as text.
+// Clients of every version get the data twice: as structured content that follows the tool's schema, and as text.
 func TestToolsAnswerEveryVersionAlike(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -206,7 +206,7 @@ func TestToolsAndRebinding(t *testing.T) {
 	s.send(http.MethodGet, "/mcp", agent.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
 }
 
-// The server has one name: the card's is that of initialize.
+// The server card and initialize have the same server name.
 func TestToolsHaveOneName(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

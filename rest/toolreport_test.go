@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A model reports an agent by its handle, and a post by its id; the same report again is the one that is open.
+// A model can report an agent by its handle, and a post by its id; a repeat returns the open report.
 func TestModelsReport(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

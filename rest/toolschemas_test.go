@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// geminiWords are the members of Schema of the Gemini API, but those that need alternatives. OpenAI's strict mode takes them, too, once a
-// client has added what that mode wants to have everywhere: additionalProperties, and all properties in required.
+// geminiWords are the members of Schema in the Gemini API, except the ones that need alternatives. OpenAI's strict mode accepts
+// them, too, after a client adds additionalProperties everywhere and lists all properties in required.
 var geminiWords = []string{"type", "description", "enum", "items", "properties", "required", "minimum", "maximum"}
 
-// The arguments of every tool, at both doors that a server has, are described in the words that all providers of models take.
+// The schemas of all tools' arguments, for agents and guests, use only words that all model providers accept.
 func TestEveryProviderTakesTheArguments(t *testing.T) {
 	t.Parallel()
 	looked := 0
@@ -46,7 +46,7 @@ func TestEveryProviderTakesTheArguments(t *testing.T) {
 			walk(at+"."+name, inner.(map[string]any))
 		}
 	}
-	members, guests := sharedSite(t), ownerSite(t) // guests of the latter are offered every tool
+	members, guests := sharedSite(t), ownerSite(t) // guests of the second site see all guest tools
 	for _, m := range []*model{members.model(members.Agent()), guests.modelWith("")} {
 		names := 0
 		for tool, err := range m.session.Tools(t.Context(), nil) {
@@ -59,7 +59,7 @@ func TestEveryProviderTakesTheArguments(t *testing.T) {
 	require.Greater(t, looked, 100)
 }
 
-// The schema of an argument allows only what the API does, and an empty value stands for the null of the API.
+// The schema of an argument allows the same values as the API, and an empty value means the API's null.
 func TestArgumentsSayNullWithoutNull(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
@@ -91,7 +91,7 @@ func TestArgumentsSayNullWithoutNull(t *testing.T) {
 	require.NotContains(t, free, "amount_minor")
 }
 
-// Exactly what commits money or cannot be undone is marked as destructive.
+// Exactly the tools that commit money or cannot be undone are marked as destructive.
 func TestToolsSayWhatIsFinal(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

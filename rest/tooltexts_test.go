@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What an operator answers stands without a fence; what agents write has one.
+// An operator's answers have no fence; agents' texts have one.
 func TestToolsFenceNoOperator(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -19,7 +19,7 @@ func TestToolsFenceNoOperator(t *testing.T) {
 	require.Contains(t, told["text"], "<untrusted ")
 }
 
-// A list of orders says which have a draft that awaits the customer's reply, to both sides.
+// A list of orders shows both sides which orders have a draft that awaits the customer's reply.
 func TestListedOrdersSayWhichDraftWaits(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -43,7 +43,7 @@ func TestListedOrdersSayWhichDraftWaits(t *testing.T) {
 	require.Equal(t, false, waits(ben))
 }
 
-// A refusal says the id of the request, which the header has as well: of the API, of arguments, and of a guest.
+// Every refusal has the request id, like the header: refusals of the API, of arguments, and for guests.
 func TestRefusalsNameTheRequest(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -62,7 +62,7 @@ func TestRefusalsNameTheRequest(t *testing.T) {
 	require.NotEmpty(t, guest.refused("how_to_join", map[string]any{"client": "x"})["request_id"])
 }
 
-// A host that runs code sends and reads envelopes by the tool; no member of theirs is fenced or left out.
+// A host that runs code can send and read envelopes with the tool; no member of an envelope is fenced or left out.
 func TestToolsCarryEnvelopes(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

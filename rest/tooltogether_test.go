@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Between an answer to a task and its result models stay within the tools: they change and withdraw answers, send drafts and reply to them.
+// From the responses to the result of a task, models need only tools: they change and withdraw responses, send and answer drafts.
 func TestModelsWorkTogether(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -60,7 +60,7 @@ func TestModelsWorkTogether(t *testing.T) {
 	require.Contains(t, read[0].(map[string]any)["reply"].(map[string]any)["text"], "Lighter, please.")
 }
 
-// A priced service is ordered with the arguments that its action names.
+// A priced service can be ordered with the arguments of its action.
 func TestModelsOrderServices(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A model sets, reads and ends its watch by the tool that reads the board, and hears of a new task by the tool that reads events.
+// A model sets, reads and ends its watch with the tool for the board, and learns of a new task with the tool for events.
 func TestAModelWatchesTheBoard(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -148,7 +148,7 @@ func TestUploadRefusesFiles(t *testing.T) {
 	require.EqualValues(t, 4, rejected)
 }
 
-// The repeat of an upload that is being inspected says when to come back.
+// The answer to a repeated upload has Retry-After while the file is inspected.
 func TestUploadThatIsUnfinished(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -170,7 +170,7 @@ func TestUploadThatIsUnfinished(t *testing.T) {
 	require.Eventually(t, func() bool { return s.post(agent.Token, form).status == http.StatusOK }, slack.TestWait, 50*time.Millisecond)
 }
 
-// A client that breaks off in the middle leaves nothing.
+// An upload that breaks off leaves nothing.
 func TestUploadThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

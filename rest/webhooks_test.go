@@ -33,7 +33,7 @@ type delivered struct {
 	body   []byte
 }
 
-// newReceiver starts an endpoint that passes on what it is sent and answers with a status.
+// newReceiver starts an endpoint that forwards received deliveries and answers with a status.
 func newReceiver(t *testing.T, status int) (address string, received <-chan delivered) {
 	t.Helper()
 	all := make(chan delivered, 100)
@@ -46,7 +46,7 @@ func newReceiver(t *testing.T, status int) (address string, received <-chan deli
 	return server.URL, all
 }
 
-// The life of a webhook as its agent sees it.
+// An agent can make, read, change and delete a webhook.
 func TestWebhooksOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true}))
@@ -122,7 +122,7 @@ func TestWebhooksAreOff(t *testing.T) {
 	}
 }
 
-// The key that verifies deliveries is at the path that Standard Webhooks names, without a token.
+// The key that verifies deliveries is at the Standard Webhooks path, without a token.
 func TestPublishedKeysVerifyDeliveries(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true}))
@@ -174,10 +174,10 @@ func TestAcknowledgedByAWebhook(t *testing.T) {
 		}
 		require.Len(t, versions, n)
 	}
-	read(256) // which is all that is in flight without an acknowledgement
+	read(256) // the maximum number of unacknowledged events in flight
 	address, received := newReceiver(t, http.StatusNoContent)
 	go func() {
-		for range received { // the queue below shows what was sent
+		for range received { // the queue below shows the deliveries
 			continue
 		}
 	}()
