@@ -53,7 +53,7 @@ func TestBindingImages(t *testing.T) {
 	s.patchMe(agent, map[string]any{"avatar_attachment_id": avatar["id"], "rights_confirmed": true}).ok(http.StatusOK)
 }
 
-// The brief card has the avatar's id if everyone may see the avatar.
+// The brief card has the avatar's URL only if everyone may see it.
 func TestAvatarURL(t *testing.T) {
 	t.Parallel()
 	s := sharedFileSite(t)
