@@ -19,7 +19,7 @@ import (
 
 var schema = exec.NewExecutableSchema(exec.Config{}).Schema()
 
-// samples are literals of every type that a required argument or input field has.
+// samples are literals for the types of all required arguments and input fields.
 var samples = map[string]string{
 	"ID": `"019b0000-abcd-7000-8000-00000000000f"`, "String": `"why not"`, "Int": "1", "Int64": "1", "OrderAction": `"start"`, "MaintenanceTask": "RECONCILE", "Boolean": "true",
 	"KeyPurpose":  "LOG",
@@ -59,8 +59,8 @@ func call(t *testing.T, field *ast.FieldDefinition) string {
 	return text + " { __typename }"
 }
 
-// who may call a field follows from where it is declared: the explorer and the procedures are the operators', every other
-// domain's operations are the agents', and a few belong to both.
+// who returns who may call a field. It follows from the declaring domain: explorer and procedures belong to operators, every
+// other domain's operations to agents, and a few to both.
 func who(field *ast.FieldDefinition) string {
 	shared := []string{
 		"registerBot", "attachment", "serviceCatalogue", "service", "taskBoard", "task", "registrationRequirements",
@@ -133,7 +133,7 @@ func TestWhatTokensOpen(t *testing.T) {
 	s.ask(agent.Token, me, nil).fault(403, fault.Forbidden)
 }
 
-// A request without any token is 401 before anything else of it is looked at.
+// A request without any token is 401 before anything else of it is read.
 func TestNothingIsReadWithoutAToken(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

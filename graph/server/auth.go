@@ -19,7 +19,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// credentials are those in the headers of a request.
+// credentials holds the credentials in the headers of a request.
 type credentials struct {
 	// operator is set for an operator: by bearer token or by session.
 	operator *viewer.Viewer
@@ -27,9 +27,9 @@ type credentials struct {
 	agentToken string
 }
 
-// readCredentials reads the credentials of a request before anything else of it is read. Faults: unauthorized without any, for two at once
-// and for a token that is neither the operator's nor of an agent's form; forbidden for a session's request that another site made;
-// rate_limited after too many wrong tokens; invalid_input for an invalid operator's name, forbidden for that of another operator.
+// readCredentials reads the credentials of a request before anything else of it. Faults: unauthorized for none, for two at once,
+// and for a token that is neither an operator's nor of an agent's form; forbidden if another site made a session's request;
+// rate_limited after too many wrong tokens; invalid_input for an invalid operator's name, forbidden for another operator's name.
 func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (credentials, error) {
 	if len(r.Header.Values("Authorization")) == 0 {
 		v, signedIn, err := s.signedIn(r)
@@ -53,8 +53,9 @@ func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (creden
 	}
 }
 
-// authenticate returns the caller for the methods of the domains. It looks up an agent's token: unauthorized, or rate_limited after too many wrong ones,
-// for one that is not live; forbidden for a suspended agent; write_limited for an agent over its limit of changes.
+// authenticate returns the caller for the methods of the domains. It looks up an agent's token. Faults: unauthorized for a token
+// that is not live, or rate_limited after too many of them; forbidden for a suspended agent; write_limited for an agent over its
+// limit of changes.
 func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credentials, mutating bool) (viewer.Viewer, error) {
 	client := s.clientAddress(r)
 	if c.operator != nil {
@@ -72,7 +73,7 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credenti
 	return v, err
 }
 
-// authenticateOperator returns the calling operator. Faults: those of readCredentials; an agent's token is a wrong one here.
+// authenticateOperator returns the calling operator. Faults as readCredentials; an agent's token is a wrong token here.
 func (s *server) authenticateOperator(w http.ResponseWriter, r *http.Request) (viewer.Viewer, error) {
 	c, err := s.readCredentials(w, r)
 	if err == nil && c.operator == nil {
@@ -87,14 +88,14 @@ func (s *server) authenticateOperator(w http.ResponseWriter, r *http.Request) (v
 // clientAddress is the address of the client, also behind a trusted proxy.
 func (s *server) clientAddress(r *http.Request) string { return web.ClientAddress(r, s.TrustedProxies) }
 
-// ofInstallation compares in a time that reveals nothing of the token, its length included.
+// ofInstallation compares in a time that reveals nothing about the token, not even its length.
 func (s *server) ofInstallation(token string) bool {
 	sent, held := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.OperatorToken))
 	return subtle.ConstantTimeCompare(sent[:], held[:]) == 1 && s.OperatorToken != ""
 }
 
-// operatorOf returns the operator with a token: of the installation, under a name that is given, or an own one, whose name goes before
-// that. known is false for any other token. Faults: invalid_input or forbidden for the name.
+// operatorOf returns the operator of a token: the installation's token under the given name, or an operator's own token, whose
+// name overrides the given one. known is false for any other token. Faults: invalid_input or forbidden for the name.
 func (s *server) operatorOf(ctx context.Context, token, name string) (v viewer.Viewer, known bool, err error) {
 	if s.ofInstallation(token) {
 		v, err = s.identify(ctx, "", name)
@@ -111,8 +112,8 @@ func (s *server) operatorOf(ctx context.Context, token, name string) (v viewer.V
 	return v, true, err
 }
 
-// identify returns the operator with an own token, by its hash; without one, that of the installation under a name. Faults: unauthorized
-// for an own token that is not in force, invalid_input or forbidden for the name.
+// identify returns the operator of an own token, by its hash. If own is empty, it returns the installation's operator under a
+// name. Faults: unauthorized for an own token that is not in force, invalid_input or forbidden for the name.
 func (s *server) identify(ctx context.Context, own, name string) (v viewer.Viewer, err error) {
 	ctx, cancel := db.Bounded(ctx, db.RequestTimeout)
 	defer cancel()
@@ -128,9 +129,9 @@ const (
 	guessWindow = time.Minute
 )
 
-// loginThrottle counts wrong tokens per client address (an IPv6 client is its /64), each process for itself. Only tokens known to be
-// wrong are counted: a right one always passes, so an attacker cannot lock out an operator or an agent. Guessing is hopeless
-// because tokens are long: the operator's has at least 32 characters.
+// loginThrottle counts wrong tokens per client address (an IPv6 client is its /64), separately in each process. It counts only
+// tokens that are known to be wrong. A right one always passes, so an attacker cannot lock out an operator or an agent. Guessing
+// is hopeless: the installation's token has at least 32 characters.
 type loginThrottle struct {
 	wrong *httprate.RateLimiter
 	log   *slog.Logger

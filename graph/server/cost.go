@@ -14,7 +14,7 @@ import (
 // maxFiles is how many files a post has, an order as its inputs, and an order as its results (§8).
 const maxFiles = 10
 
-// rows says how many rows lists may return, by their type and field. Connections say it in their arguments.
+// rows maps lists, by type and field, to the most rows that they return. Connections state it in their arguments.
 var rows = map[string]int{
 	"Query.MyContacts": page.CursorSize, "Query.Dialog": page.CursorSize, "Query.WalletHistory": page.HistoryMaxLimit,
 	"Query.MyOrders": page.MaxSize, "Query.Feed": page.MaxSize, "Query.SearchBots": page.MaxSize, "Query.ServiceCatalogue": page.MaxSize,
@@ -24,8 +24,8 @@ var rows = map[string]int{
 	"OrderReview.ResultAttachments": maxFiles, "PostReview.Attachments": maxFiles,
 }
 
-// costs says what fields cost: a list as many times its rows' fields as it may return rows, the bytes of a file fileCost, each condition
-// of a filter conditionCost, and every other field one.
+// costs returns the cost of each field. A list costs its rows' fields times the most rows that it returns, the bytes of a file
+// cost fileCost, each condition of a filter costs conditionCost, and every other field costs one.
 func costs() exec.ComplexityRoot {
 	var c exec.ComplexityRoot
 	types := reflect.ValueOf(&c).Elem()
@@ -51,7 +51,7 @@ func costs() exec.ComplexityRoot {
 	return c
 }
 
-// connects reports whether the cost of a field is that of a connection: child, after, first, before, last, orderBy, where.
+// connects reports whether a cost function is a connection's: child, after, first, before, last, orderBy, where.
 func connects(cost reflect.Type) bool {
 	return cost.Kind() == reflect.Func && cost.NumIn() == 7 && cost.In(2) == reflect.TypeFor[*int]() && cost.In(4) == reflect.TypeFor[*int]()
 }
@@ -66,7 +66,7 @@ func rowsOf(arguments []reflect.Value) int {
 	return operator.DefaultPage
 }
 
-// conditions counts the values and the nestings of a filter, however it was put together of variables.
+// conditions counts the values and the nestings of a filter, including those from variables.
 func conditions(v reflect.Value) int {
 	sum := 0
 	switch v.Kind() {

@@ -40,7 +40,7 @@ func TestDocumentsAreMeasuredWithFragmentsWrittenOut(t *testing.T) {
 	}
 }
 
-// What examineDocument lets through, the executor survives.
+// Every document that examineDocument accepts is safe for the executor.
 func FuzzExamineDocument(f *testing.F) {
 	for _, seed := range []string{
 		"{ settings { feeBps } }", "query ($n: Int = 5) { bots(first: $n) { ...f } } fragment f on BotConnection { edges { cursor ...f } }",
@@ -68,7 +68,7 @@ func FuzzExamineDocument(f *testing.F) {
 	})
 }
 
-// Every list costs as many times its fields as it may return rows.
+// The cost of a list is the cost of its rows' fields times the most rows that it may return.
 func TestListsCostWhatTheyMayReturn(t *testing.T) {
 	t.Parallel()
 	costs := reflect.ValueOf(costs())

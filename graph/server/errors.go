@@ -17,7 +17,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// fail answers a request before anything of it was run.
+// fail refuses a request before any of it has run.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := faultOf(r.Context(), err)
 	web.RefusalHeaders(w.Header(), r, known, web.JSONType)
@@ -25,12 +25,12 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	writeJSON(w, known.Status(), errorAnswer{s.refusal(r.Context(), err).Errors})
 }
 
-// errorAnswer is the answer to a GraphQL request where nothing was run; it has no data.
+// errorAnswer is the answer to a GraphQL request if nothing has run. It has no data.
 type errorAnswer struct {
 	Errors gqlerror.List `json:"errors"`
 }
 
-// refusal is the answer with one error, where nothing was run.
+// refusal returns the answer with one error if nothing has run.
 func (s *server) refusal(ctx context.Context, err error) Answer {
 	return Answer{Errors: gqlerror.List{s.presentError(ctx, err)}}
 }
@@ -38,7 +38,7 @@ func (s *server) refusal(ctx context.Context, err error) Answer {
 func writeJSON(w http.ResponseWriter, status int, answer any) {
 	raw, err := json.Marshal(answer)
 	if err != nil {
-		panic(err) // gqlgen has marshalled the data already, and errors hold nothing that cannot be
+		panic(err) // gqlgen has marshalled the data already, and errors always marshal
 	}
 	if w.Header().Get("Content-Type") == "" { // see setMediaType
 		w.Header().Set("Content-Type", web.JSONType)
@@ -46,7 +46,7 @@ func writeJSON(w http.ResponseWriter, status int, answer any) {
 	web.WriteBody(w, status, raw)
 }
 
-// presentError turns any error into the one that the caller sees, and logs it where an operator must know of it.
+// presentError turns any error into the one that the caller sees, and logs it if an operator must know about it.
 func (s *server) presentError(ctx context.Context, err error) *gqlerror.Error {
 	known := faultOf(ctx, err)
 	web.LogFault(ctx, s.Logger, known, err, "request_id", requestID(ctx), "path", graphql.GetPath(ctx).String())
@@ -85,8 +85,8 @@ func faultOf(ctx context.Context, err error) *fault.Error {
 	}
 }
 
-// blamesCaller reports whether an error of the executor is about the request and not about running it: a document that does not
-// fit the schema has no cause, and a value that does not fit its type has a longer path than the field.
+// blamesCaller reports whether the executor's error is caused by the request itself and not by running it. If a document does not
+// fit the schema, the error has no cause; if a value does not fit its type, its path is longer than the field's.
 func blamesCaller(ctx context.Context, e *gqlerror.Error) bool {
 	field := graphql.GetFieldContext(ctx)
 	return e.Err == nil || (field != nil && len(e.Path) > len(field.Path()))

@@ -109,7 +109,7 @@ func TestFiltersNarrow(t *testing.T) {
 	require.Equal(t, other.ID.String(), nodes(accounts)[0]["bot"].(map[string]any)["id"])
 }
 
-// A filter that cannot be carried out is the caller's fault and not a defect.
+// A filter that cannot be executed is the caller's fault and not a defect.
 func TestFiltersThatCannotBeCarriedOut(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

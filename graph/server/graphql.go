@@ -24,7 +24,7 @@ import (
 // Path of the GraphQL endpoint.
 const Path = "/graphql"
 
-// serve answers one GraphQL request; record takes the limits that it meets. Without a token nothing of the request is read.
+// serve answers one GraphQL request; record collects the limits that it meets. It reads nothing of a request without a token.
 func (s *server) serve(w http.ResponseWriter, r *http.Request, record *limits.Record) outcome {
 	operation := metrics.NoOperation
 	failed := func(err error) outcome {
@@ -136,7 +136,7 @@ func readVariables(raw wire.Raw) (map[string]any, error) {
 	return variables, nil
 }
 
-// countValues counts a value with everything in it.
+// countValues counts a value and all values inside it.
 func countValues(v any) int {
 	sum := 1
 	switch v := v.(type) {
@@ -163,7 +163,7 @@ type outcome struct {
 // responseType is the media type of GraphQL's own specification of HTTP.
 const responseType = "application/graphql-response+json"
 
-// setMediaType sets the Content-Type of an answer to responseType if the client names that type and likes no other better.
+// setMediaType sets the Content-Type of an answer to responseType if the client names that type and prefers no other.
 func setMediaType(w http.ResponseWriter, r *http.Request) {
 	accept := r.Header.Values("Accept")
 	w.Header().Add("Vary", "Accept")

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// What one request may ask for. The explorer's largest sensible question, several connections of 100 rows with all their
+// The limits of one request. The largest sensible question of the explorer, several connections of 100 rows with all their
 // fields, stays well below.
 const (
 	// maxBody is the size of a request in bytes: it holds the longest text of a document, every character escaped.
@@ -21,11 +21,11 @@ const (
 	maxTokens = 5000
 	// maxValues is the number of values in the variables, lists and objects included.
 	maxValues = 5000
-	// maxFields is the number of fields with every fragment written out where it is spread.
+	// maxFields is the number of fields after every fragment is expanded at each spread.
 	maxFields = 1000
 	// maxDepth is how deep fields nest; the usual introspection query needs 13.
 	maxDepth = 16
-	// maxFragments is the number of fragments in a document, because validation follows every chain of them from each of its links.
+	// maxFragments is the number of fragments in a document: validation follows every chain of fragments from each of its links.
 	maxFragments = 50
 	// maxRoots is the number of root fields of a query; a mutation has one.
 	maxRoots = 20
@@ -47,13 +47,13 @@ type documentInfo struct {
 	introspects bool
 }
 
-// size is the size of a selection with every fragment written out where it is spread.
+// size is the size of a selection after every fragment is expanded at each spread.
 type size struct {
 	roots, fields, depth int
 }
 
-// measurer measures a document. It measures each fragment once, so that fragments which double with every step, or spread themselves,
-// cost nothing.
+// measurer measures a document. It measures each fragment once, so fragments that double at each step or spread themselves cost
+// nothing.
 type measurer struct {
 	fragments   map[string]size
 	definitions ast.FragmentDefinitionList
@@ -61,16 +61,16 @@ type measurer struct {
 	introspects bool
 	// numbersFit reports whether Go can hold every number; the executor would panic otherwise.
 	numbersFit bool
-	// replaced reports whether a string holds U+FFFD, which the parser makes of half a surrogate pair.
+	// replaced reports whether a string holds U+FFFD, which the parser writes for half a surrogate pair.
 	replaced bool
 }
 
-// surrogate is the escape of half a pair. The parser makes U+FFFD of each half, which would be stored instead of the text that
-// was sent.
+// surrogate matches the escape of half a surrogate pair. The parser turns each half into U+FFFD and so would change the stored
+// text.
 var surrogate = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 
-// examineDocument parses a document and refuses, with invalid_input, one that cannot be parsed or is over the limits. The executor
-// validates it against the schema.
+// examineDocument parses a document. It returns invalid_input if the document cannot be parsed or is over the limits. The
+// executor validates it against the schema.
 func examineDocument(query, operationName string) (documentInfo, error) {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, maxTokens)
 	if err != nil {
@@ -100,7 +100,7 @@ func examineDocument(query, operationName string) (documentInfo, error) {
 			return info, overLimit("A mutation must have exactly one root field")
 		}
 	}
-	for _, fragment := range document.Fragments { // those that nothing spreads are validated too
+	for _, fragment := range document.Fragments { // fragments that nothing spreads are validated too
 		whole.depth = max(whole.depth, r.spread(fragment.Name).depth)
 	}
 	info.introspects = r.introspects
@@ -160,7 +160,7 @@ func (r *measurer) one(selection ast.Selection) size {
 	}
 }
 
-// spread measures a fragment once. Inside itself a fragment counts as empty; the executor refuses one that spreads itself.
+// spread measures a fragment once. A fragment inside itself counts as empty; the executor refuses such a document.
 func (r *measurer) spread(name string) size {
 	if known, ok := r.fragments[name]; ok {
 		return known
@@ -186,7 +186,7 @@ func (r *measurer) arguments(arguments ast.ArgumentList) {
 	}
 }
 
-// value looks at the numbers and strings in a value.
+// value checks the numbers and strings in a value.
 func (r *measurer) value(v *ast.Value) {
 	if v == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/limits"
 )
 
-// What is left of a limit shows on every answer to an agent's mutation and to a registration, and on no other.
+// Every answer to an agent's mutation and to a registration shows the rest of its limits; no other answer does.
 func TestLimitsShowInHeaders(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3, ContactRequestsPerMinute: 9, RegistrationsPerAddressPerHour: 3, RegistrationsPerHour: 50}))

@@ -7,5 +7,5 @@ import (
 	"stoa/rest/resttest"
 )
 
-// TestMain holds what REST answers to its twins against the description.
+// TestMain checks REST's answers of twins against the API description.
 func TestMain(m *testing.M) { os.Exit(resttest.Main(m, resttest.API)) }

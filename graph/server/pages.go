@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// pagePolicy is the Content-Security-Policy of every page: nothing but what this listener serves, and no inline code.
+// pagePolicy is the Content-Security-Policy of every page: it allows only this listener's files, and no inline code.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self' data:; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -64,7 +64,7 @@ func (s *server) serveStylesheet(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.Stylesheet))
 }
 
-// failPage is fail, but a browser that wants a page and has no session gets the sign-in page.
+// failPage is like fail, but answers a browser that wants a page and has no session with the sign-in page.
 func (s *server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 	known := faultOf(r.Context(), err)
 	browser := isRead(r) && strings.Contains(r.Header.Get("Accept"), "text/html")

@@ -25,7 +25,7 @@ func TestTheLongestDocument(t *testing.T) {
 	require.Contains(t, s.ask(operatorToken, publish, variables{"in": in}).fault(200, fault.InvalidInput).Extensions.Fields, "version")
 }
 
-// An agent answers 403 while it is suspended and 401 with a token that was replaced; the switches say what they lack and when to ask again.
+// An agent gets 403 while suspended and 401 for a replaced token; refusals of switches name the missing setup and when to retry.
 func TestProceduresThroughGraphQL(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

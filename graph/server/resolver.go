@@ -53,9 +53,8 @@ type (
 	webhooksAPI    = webhooks.API
 )
 
-// resolver answers every field of Query and Mutation by promotion: the method of a domain that has the field's name. The
-// operators' domain and the explorer in it stand above the others, because their methods have the names of entities and so have fields
-// of those.
+// resolver answers every field of Query and Mutation by promotion: the domain's method of the field's name. The operators' domain
+// and its explorer are embedded less deep: their methods are named after entities, as are struct fields of the other domains.
 type resolver struct {
 	*operatorAPI
 	agents
@@ -100,7 +99,7 @@ func (r root) resolver() resolver {
 // Query answers the fields of Query.
 func (r root) Query() exec.QueryResolver { return r.resolver() }
 
-// Post answers the fields of posts that not every operator sees.
+// Post answers the fields of posts that operators see of public posts alone.
 func (r root) Post() exec.PostResolver { return operator.PostTexts{} }
 
 // Mutation answers the fields of Mutation.

@@ -26,8 +26,8 @@ func withoutSuggestions() *rules.Rules {
 	return all
 }
 
-// plainExplorer refuses an alias if the generated explorer decides by the name in the answer which field to read: on what
-// connections and their edges hold, and on edges from one entity to another. It would answer with zeros otherwise.
+// plainExplorer refuses aliases on fields of connections, of their edges, and on edges between entities: there the generated
+// explorer chooses the fields to read by their names in the answer. With an alias it would answer with zeros.
 var plainExplorer = core.Rule{
 	Name: "PlainExplorer",
 	RuleFunc: func(observers *core.Events, addError core.AddErrFunc) {

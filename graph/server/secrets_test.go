@@ -16,7 +16,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// sown is one row of every entity, and what in them operators must not see.
+// sown holds one row of every entity, and its texts that operators must not see.
 type sown struct {
 	ids     map[string]uuid.UUID
 	secrets []string
@@ -128,8 +128,8 @@ var forbidden = []string{
 	"refundreason", "requesthash", "lowid", "highid", "sequence", "filename", "sha256", "uploadid", "lease",
 }
 
-// public are fields that have such names and hide nothing: what everyone can read is moderated, and documents are the operators'
-// own. (An agent's words about its character are on its public card.)
+// public are fields with such names that hide nothing: the public text of moderated records, and the operators' own documents.
+// (An agent's words about its character are on its public card.)
 var public = map[string][]string{
 	"Post":     {"title"},
 	"Task":     {"title", "description"},
@@ -155,7 +155,7 @@ func TestTheExplorersSchemaNamesNoSecret(t *testing.T) {
 	require.Greater(t, len(seen), 60)
 }
 
-// walk looks at a type and all that can be reached from it.
+// walk checks a type and all types that can be reached from it.
 func walk(t *testing.T, name string, seen map[string]bool) {
 	t.Helper()
 	if seen[name] {

@@ -6,7 +6,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// everything selects all fields of a type; of objects inside objects only levels deep, and never what needs an argument.
+// everything selects all fields of a type without arguments, and fields of inner objects down to levels.
 func everything(of *ast.Definition, levels int) string {
 	var fields []string
 	for _, field := range of.Fields {

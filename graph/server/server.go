@@ -1,22 +1,24 @@
-// Package server is the operator listener (§10): GraphQL over HTTP, the pages by which a browser signs in, and the handlers that others
-// mount beside them.
+// Package server is the operator listener (§10): GraphQL over HTTP, the sign-in pages for browsers, and handlers of others
+// (mounts).
 //
-// Everything but health, the sign-in and open mounts needs an operator's token, as a bearer token or as the session that a browser
-// got for it (signin.go): that of the installation, or one that operators made for a person (package operator). A request with a session changes something only if one of this listener's own pages made it. A caller who is
-// refused sees the sign-in page in a browser, and a fault otherwise.
+// Everything but health, the sign-in and open mounts needs an operator's token: the token of the installation, or one that
+// operators made for a person (package operator). It is sent as a bearer token, or as the session that a browser got for it
+// (signin.go). A request with a session changes something only if one of this listener's own pages made it. A refused caller sees
+// the sign-in page in a browser, and a fault otherwise.
 //
-// The package decides nothing about the domains: their methods decide who may call a field, so REST and GraphQL answer alike. The
-// token of an operator makes an operator, an agent's token that agent. A GraphQL request without any token is 401, registration and
-// introspection included, before anything of it is read. A right token always passes; wrong ones are counted per client address
+// The package decides nothing about the domains: their methods decide who may call a field, so REST and GraphQL answer alike. A
+// token decides the caller: an operator or an agent. A GraphQL request without any token is 401 before anything of it is read;
+// this includes registration and introspection. A right token always passes; wrong ones are counted per client address
 // (loginThrottle).
 //
-// A GraphQL request is one JSON object {query, variables, operationName} by POST; batches are refused. A mutation has exactly one root
-// field, so that every change is authenticated, counted and audited by itself. Documents over the limits of limits.go are refused before
-// they are validated, and connections cost what they may return. Introspection and suggestions of field names are the operator's.
+// A GraphQL request is one JSON object {query, variables, operationName} by POST; batches are refused. A mutation has exactly one
+// root field, so that every change is authenticated, counted and audited by itself. Documents over the limits of limits.go are
+// refused before they are validated. A connection costs as much as it may return. Only operators get introspection and
+// suggestions of field names.
 //
-// Failures come as {"errors": [{message, path, extensions: {code, fields, retryAfter}}]} with the code, the text and the fields of
-// graph/platform/fault; unknown errors are logged under the request id and shown as internal_error. The status is the fault's if
-// nothing was run, and 200 otherwise. RateLimit headers show what is left of the limits that a request met, as in REST.
+// Failures are {"errors": [{message, path, extensions: {code, fields, retryAfter}}]} with the code, the text and the fields of
+// graph/platform/fault; unknown errors are logged with the request id and shown as internal_error. The status is the fault's if
+// nothing was run, and 200 otherwise. RateLimit headers show the rest of each limit that a request met, as in REST.
 package server
 
 import (
@@ -48,7 +50,7 @@ type Config struct {
 	Metrics *metrics.Metrics
 	// Tracer makes a trace of each GraphQL request; nil for none.
 	Tracer trace.Tracer
-	// OperatorToken is the bearer token of the installation: the operators' first. If it is empty, no session is valid.
+	// OperatorToken is the bearer token of the installation, which the first operator uses. If it is empty, no session is valid.
 	OperatorToken string
 	// TrustedProxies may name the client's address in X-Forwarded-For and its scheme in X-Forwarded-Proto.
 	TrustedProxies []netip.Prefix
@@ -56,12 +58,13 @@ type Config struct {
 	Version string
 	// Mounts are the other handlers of the listener.
 	Mounts []Mount
-	// Pages builds the operators' pages: what answers / and every path that is neither this package's nor a mount's. The caller of
-	// its handler is an operator, and a request that changes something came from no other site. They need no script. Nil for none.
+	// Pages builds the operators' pages: the handler of / and of every path that belongs to neither this package nor a mount. Its
+	// callers are operators, and a request that changes something came from no other site. The pages need no script. Nil for
+	// none.
 	Pages func(Ask) http.Handler
 	// Stylesheet is the CSS of all pages, at /style.css.
 	Stylesheet []byte
-	// Codes sign browsers in without the token; nil for none.
+	// Codes sign in browsers without the token; nil for none.
 	Codes *SignInCodes
 }
 
@@ -112,18 +115,18 @@ func (s *server) newExecutor() *executor.Executor {
 type Mount struct {
 	// Path such as /metrics; the paths below it belong to the mount too.
 	Path string
-	// Title and About are for the pages that lead to the mount.
+	// Title and About describe the mount on pages that link to it.
 	Title, About string
 	// Open: no token is needed.
 	Open bool
-	// Text: it answers with text or JSON, which the pages show between a heading and their navigation.
+	// Text: it answers with text or JSON; the pages show it between a heading and their navigation.
 	Text bool
 	// ReadOnly: the mount takes only GET and HEAD.
 	ReadOnly bool
 	// Policy replaces pagePolicy as the Content-Security-Policy of its pages, if that is too strict.
 	Policy string
-	// Handler sees whole paths. Unless the mount is open, its caller is an operator (graph/platform/viewer), and a request that changes
-	// something came from no other site.
+	// Handler gets whole paths. Unless the mount is open, its caller is an operator (graph/platform/viewer), and a request that
+	// changes something came from no other site.
 	Handler http.Handler
 }
 
@@ -137,7 +140,7 @@ func findMount(mounts []Mount, path string) (Mount, bool) {
 	return Mount{}, false
 }
 
-// dispatch finds the handler of a path and method. Only a browser that has signed in or out is ever redirected.
+// dispatch finds the handler of a path and method. It redirects only a browser that has signed in or out.
 func (s *server) dispatch(w http.ResponseWriter, r *http.Request) {
 	byMethod, found := s.byPath[r.URL.Path]
 	if !found {
@@ -176,14 +179,14 @@ func (s *server) paths() map[string]methods {
 		}},
 		"/style.css":   {http.MethodGet: s.serveStylesheet},
 		"/icon.svg":    {http.MethodGet: serveFile("icon.svg")},
-		"/favicon.ico": {http.MethodGet: serveFile("icon.svg")}, // what browsers look for on pages that name none
+		"/favicon.ico": {http.MethodGet: serveFile("icon.svg")}, // browsers ask for it if a page names no icon
 		signInPath:     {http.MethodGet: s.showSignIn, http.MethodPost: s.signIn},
 		codesPath:      {http.MethodPost: s.makeCode},
 		signOutPath:    {http.MethodPost: s.signOut},
 	}
 }
 
-// mounted passes a request on to the mount of its path, or to the pages; unless the mount is open, only an operator's.
+// mounted passes a request to the mount of its path, or to the pages. If the mount is not open, only operators pass.
 func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
 	mount, found := findMount(s.Mounts, r.URL.Path)
 	if !found && s.pages != nil {

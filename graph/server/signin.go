@@ -23,16 +23,18 @@ const (
 	// codesPath makes a one-time code for signInPath.
 	codesPath   = signInPath + "/codes"
 	signOutPath = "/sign-out"
-	// plainCookie is the session's over http. Over https it is secureCookie: browsers accept a cookie of that name only if it is Secure,
-	// for this host and all its paths, so no other host of the domain and no page over http can put one in its place.
+	// plainCookie is the name of the session's cookie over http. Over https it is secureCookie: browsers accept that name only if
+	// the cookie is Secure and valid for this host and all its paths. So no other host of the domain and no page over http can
+	// replace it.
 	plainCookie  = "stoa_operator"
 	secureCookie = "__Host-" + plainCookie
 	// maxForm is the size in bytes of the sign-in form.
 	maxForm = 16 << 10
 )
 
-// signedIn returns the operator whose session came with the request; ok is false without one, or if it belongs to another token or has
-// expired. It is forbidden if another site made the browser send a change, which every GraphQL request may be.
+// signedIn returns the operator whose session came with the request. ok is false if there is no session, or if it belongs to
+// another token or has expired. Faults: forbidden if another site made the browser send a change, which every GraphQL request may
+// be.
 func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error) {
 	sent := r.CookiesNamed(s.cookieName(r))
 	if len(sent) != 1 {
@@ -46,7 +48,7 @@ func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error)
 		return viewer.Viewer{}, false, fault.New(fault.Forbidden).Say("Another site may not act with an operator's session.")
 	}
 	v, err = s.identify(r.Context(), string(claims.OwnToken), cmp.Or(r.Header.Get(operator.NameHeader), claims.Name))
-	if err != nil && fault.From(err).Code == fault.Forbidden { // its name has become that of an operator with a token
+	if err != nil && fault.From(err).Code == fault.Forbidden { // an operator with a token has this name now
 		err = fault.New(fault.Unauthorized)
 	}
 	return v, err == nil, err
@@ -65,8 +67,8 @@ func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 	showSignInForm(w, http.StatusOK, signInForm{Next: s.localPath(sent.Get("next")), Code: sent.Get("code")})
 }
 
-// signIn turns the operator's token, or a one-time code, into a session. Only a form can spend a code: what merely looks at a link,
-// such as a preview, does not.
+// signIn turns the operator's token, or a one-time code, into a session. Only the form spends a code: opening its link, as a
+// preview does, spends nothing.
 func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	if !sameOrigin(r) {
 		s.fail(w, r, fault.New(fault.Forbidden).Say("Another site may not sign an operator in."))
@@ -109,7 +111,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	redirect(w, form.Next)
 }
 
-// spend ends a one-time code, unless the name is refused, and returns the operator that it is of.
+// spend ends a one-time code and returns its operator. If the name is refused, the code stays good.
 func (s *server) spend(ctx context.Context, code, name string) (v viewer.Viewer, known bool, err error) {
 	if v, err = s.identify(ctx, "", name); err != nil {
 		return v, false, err
@@ -131,10 +133,10 @@ func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	redirect(w, signInPath)
 }
 
-// setCookie keeps the session for this host only, out of reach of scripts, sent by no other site, and never over plain HTTP if it was
-// made over https. Where there is no https, as on the loopback interface, it cannot be Secure.
+// setCookie keeps the session for this host only, hidden from scripts and other sites. A cookie set over https is never sent over
+// plain HTTP. Without https, as on the loopback interface, the cookie cannot be Secure.
 func (s *server) setCookie(w http.ResponseWriter, r *http.Request, value string, maxAge int) {
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it is Secure where it can be
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it is Secure over https
 		Name: s.cookieName(r), Value: value, Path: "/", MaxAge: maxAge,
 		HttpOnly: true, Secure: web.Secure(r, s.TrustedProxies), SameSite: http.SameSiteStrictMode,
 	})
@@ -153,7 +155,7 @@ func redirect(w http.ResponseWriter, path string) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// localPath returns where to go after the sign-in: a page of this listener, or the index.
+// localPath returns the path to open after the sign-in: next if it is on this listener, else the index.
 func (s *server) localPath(next string) string {
 	parsed, err := url.Parse(next)
 	if err != nil || parsed.Scheme != "" || parsed.Host != "" {
@@ -168,9 +170,9 @@ func (s *server) localPath(next string) string {
 	return "/"
 }
 
-// sameOrigin reports whether one of this listener's own pages made a browser send the request. SameSite alone does not: it
-// ignores ports, so the cookie comes with requests of any page on the same host. Browsers send Sec-Fetch-Site, or only Origin
-// where the connection is not trustworthy; a request with neither is not a browser's, or an old one's.
+// sameOrigin reports whether a page of this listener made a browser send the request. SameSite does not suffice: it ignores
+// ports, so requests of any page on the same host carry the cookie. Browsers send Sec-Fetch-Site, or only Origin if the
+// connection is not trustworthy; a request with neither is from an old browser or from no browser.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin"
@@ -190,13 +192,14 @@ const sessionPurpose = "stoa operator session 2"
 
 // sessions issues and verifies the sessions of operators. It is safe for concurrent use.
 //
-// A session is the value of a cookie: who signed in, until when, with the hash of which own token, and an HMAC over all that under a key
-// derived from the token of the installation. Nothing is stored, so every process that has this token accepts the sessions of the others,
-// and another one ends them all. A value reveals no token. Each request looks the own token up, so revoking that ends its sessions; a
-// session cannot be ended otherwise: signing out removes the cookie from the browser, and a copy of it would be good until it expires.
+// A session is the value of a cookie: the operator's name, the expiry, the hash of the own token, and an HMAC over these under a
+// key derived from the installation's token. Nothing is stored, so every process with this token accepts the others' sessions,
+// and a new token ends all sessions. A value reveals no token. Each request looks up the own token, so revoking it ends its
+// sessions. Nothing else ends a session early: signing out removes the cookie from the browser, and a copy stays valid until it
+// expires.
 type sessions struct{ key []byte }
 
-// newSessions derives the key. An empty token has no sessions: verify refuses every value.
+// newSessions derives the key. Without a token there are no sessions: verify refuses every value.
 func newSessions(token string) sessions {
 	if token == "" {
 		return sessions{}
@@ -210,23 +213,23 @@ func newSessions(token string) sessions {
 type sessionClaims struct {
 	Name    string `json:"n"`
 	Expires int64  `json:"e"`
-	// OwnToken is the hash of the token that opened it; empty for that of the installation.
+	// OwnToken is the hash of the own token that opened it; empty for the installation's token.
 	OwnToken []byte `json:"t,omitempty"`
 }
 
 var sessionEncoding = base64.RawURLEncoding
 
-// issue returns the value of a session of an operator that begins now.
+// issue returns a new session of an operator, as the value of a cookie.
 func (s sessions) issue(v viewer.Viewer, now time.Time) string {
 	raw, err := json.Marshal(sessionClaims{v.Name, now.Add(sessionLifetime).Unix(), []byte(v.OwnToken)})
 	if err != nil {
-		panic(err) // a text and a number always have a form
+		panic(err) // a text and a number always marshal
 	}
 	payload := sessionEncoding.EncodeToString(raw)
 	return payload + "." + sessionEncoding.EncodeToString(s.sign(payload))
 }
 
-// verify returns the content of a session, unless the value was not made with this token or has expired.
+// verify returns the content of a session. ok is false if it was made with another token or has expired.
 func (s sessions) verify(value string, now time.Time) (claims sessionClaims, ok bool) {
 	payload, signature, found := strings.Cut(value, ".")
 	sent, err := sessionEncoding.DecodeString(signature)

@@ -22,7 +22,7 @@ import (
 	"stoa/graph/server"
 )
 
-// listener is an operator listener with mounts, as a browser or a script meets it. Proxies at 127.0.0.1 are trusted.
+// listener is an operator listener with mounts, as browsers and scripts use it. Proxies at 127.0.0.1 are trusted.
 type listener struct {
 	*graphtest.World
 	t      testing.TB
@@ -83,7 +83,7 @@ func (s httpAnswer) code() fault.Code {
 
 const form = "application/x-www-form-urlencoded"
 
-// signIn returns the cookie that a browser would send from then on.
+// signIn returns the cookie that a browser sends after the sign-in.
 func (l *listener) signIn(name string) string {
 	l.t.Helper()
 	answer := l.send(http.MethodPost, "/sign-in", url.Values{"token": {operatorToken}, "name": {name}}.Encode(),
@@ -99,7 +99,7 @@ func (l *listener) signIn(name string) string {
 	return kept.Name + "=" + kept.Value
 }
 
-// A mount that only shows something takes no other methods.
+// A read-only mount takes no other methods.
 func TestReadOnlyMounts(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
@@ -176,7 +176,7 @@ func TestWhoIsLetIn(t *testing.T) {
 	}
 }
 
-// What a page of another site, or of another port of this host, may bring a signed-in browser to send.
+// A page of another site, or of another port of this host, cannot make a signed-in browser change anything.
 func TestOtherSitesCannotUseASession(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
@@ -250,7 +250,7 @@ func TestSigningIn(t *testing.T) {
 	require.Negative(t, out.Cookies()[0].MaxAge)
 }
 
-// A code signs in once, and only from the form; a caller without the token gets no code.
+// A code signs in once, and only through the form; a caller without the token gets no code.
 func TestSigningInWithACode(t *testing.T) {
 	t.Parallel()
 	codes := server.NewSignInCodes()
@@ -296,8 +296,8 @@ func TestSigningInWithACode(t *testing.T) {
 	}
 }
 
-// A client that guesses gets rate_limited after a while, whichever way it signs in, and locks out neither the right token nor a
-// session nor another address.
+// After too many guesses a client gets rate_limited, however it signs in. It never locks out the right token, a session, or
+// another address.
 func TestGuessing(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
@@ -344,7 +344,7 @@ func TestGuessing(t *testing.T) {
 	require.Equal(t, http.StatusOK, l.send(http.MethodGet, "/echo", "", "Cookie", cookie, "X-Forwarded-For", "192.0.2.7").StatusCode, "who is signed in stays so")
 }
 
-// A stranger's X-Forwarded-For does not give it another address: what is trusted is the proxy.
+// X-Forwarded-For of an untrusted client does not change its address: only the proxy's header is trusted.
 func TestGuessingWithoutAProxy(t *testing.T) {
 	t.Parallel()
 	l := newListener(t, func(c *server.Config) { c.TrustedProxies = nil })
@@ -357,7 +357,7 @@ func TestGuessingWithoutAProxy(t *testing.T) {
 	require.False(t, plain.Cookies()[0].Secure, "nobody trusted said https")
 }
 
-// Over https the cookie is Secure and bound to the host, also if a proxy speaks https in front of the listener.
+// Over https the cookie is Secure and bound to the host, also if a proxy terminates https.
 func TestTheCookieIsSecureOverHTTPS(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)

@@ -9,14 +9,14 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// codeLifetime is how long a sign-in code is good, maxCodes how many may be good at the same time; another one ends the oldest.
+// codeLifetime is how long a sign-in code is valid. At most maxCodes codes are valid at once; a new one ends the oldest.
 const (
 	codeLifetime = 5 * time.Minute
 	maxCodes     = 16
 )
 
-// SignInCodes are one-time codes. Each signs one browser in without a token. They are only in the memory of this
-// process: no other process accepts them, and a restart ends them. It is safe for concurrent use.
+// SignInCodes are one-time codes. Each signs in one browser without a token. They exist only in the memory of this process: no
+// other process accepts them, and a restart ends them. It is safe for concurrent use.
 type SignInCodes struct {
 	mu    sync.Mutex
 	codes []signInCode
@@ -25,15 +25,15 @@ type SignInCodes struct {
 type signInCode struct {
 	text    string
 	expires time.Time
-	// own is the hash of the token of the operator that it signs in; empty for that of the installation.
+	// own is the hash of the operator's own token; empty for the installation's token.
 	own string
 }
 
-// NewSignInCodes returns none.
+// NewSignInCodes returns an empty set.
 func NewSignInCodes() *SignInCodes { return new(SignInCodes) }
 
-// Path makes a code for an operator with an own token, whose hash it is, or for that of the installation, and returns the path of the page
-// that spends it.
+// Path makes a code and returns the path of the page that spends it. own is the hash of the operator's own token, or empty for
+// the installation's operator.
 func (c *SignInCodes) Path(now time.Time, own string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,12 +42,12 @@ func (c *SignInCodes) Path(now time.Time, own string) string {
 	return signInPath + "?code=" + code.text
 }
 
-// spend reports for whom a code is good, and ends it.
+// spend ends a code and returns the own token's hash that it was made for. good reports whether the code was valid.
 func (c *SignInCodes) spend(sent string, now time.Time) (own string, good bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, code := range c.codes {
-		if code.text == sent { // 128 random bits; the time of the comparison does not help an attacker
+		if code.text == sent { // 128 random bits, so the comparison's timing helps no attacker
 			c.codes = append(c.codes[:i:i], c.codes[i+1:]...)
 			return code.own, now.Before(code.expires)
 		}

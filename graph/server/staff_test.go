@@ -22,13 +22,13 @@ func (l *listener) invite(name string) string {
 	return graphtest.Got(l.Operator.InviteOperator(ctx, name, "joins us"))(l.t).Token
 }
 
-// whoever returns what /echo says to a request with these headers.
+// whoever returns the answer of /echo to a request with these headers.
 func (l *listener) whoever(headers ...string) httpAnswer {
 	l.t.Helper()
 	return l.send(http.MethodGet, "/echo", "", headers...)
 }
 
-// An operator with a token of their own stands under their name, whatever the header says, from the invitation to the revocation.
+// An operator with an own token is known by its name, whatever the header says, from the invitation to the revocation.
 func TestAnOwnTokenNamesItsOperator(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
@@ -63,8 +63,8 @@ func TestAnOwnTokenNamesItsOperator(t *testing.T) {
 	require.Contains(t, l.whoever("Authorization", "Bearer "+again).text, "by Kim Example")
 }
 
-// The token of the installation does not stand for an operator who has one: neither in a header, nor at the sign-in, nor in a session that
-// is older.
+// Nobody can use the name of an operator with an own token by the token of the installation: not in a header, not at the sign-in,
+// and not in an older session.
 func TestNobodyTakesTheNameOfAnOperator(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
@@ -80,7 +80,7 @@ func TestNobodyTakesTheNameOfAnOperator(t *testing.T) {
 	require.Contains(t, l.whoever("Authorization", installation).text, "by operator")
 }
 
-// Wrong tokens of the right form are counted as any other, and lock out no right one.
+// Wrong tokens of the right form are counted like any others, and lock out no right one.
 func TestGuessesOfOwnTokensAreCounted(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
@@ -93,7 +93,7 @@ func TestGuessesOfOwnTokensAreCounted(t *testing.T) {
 	require.Equal(t, http.StatusOK, l.whoever("Authorization", "Bearer "+token).StatusCode)
 }
 
-// A shift begins when the operator was last there before half an hour of absence.
+// A shift begins at the operator's last request before an absence of half an hour.
 func TestAShiftBeginsWhenTheOperatorLeft(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -23,19 +23,19 @@ type twins struct {
 	covered *sync.Map
 }
 
-// operation is one operation in the terms of both transports.
+// operation is one operation as both transports describe it.
 type operation struct {
 	method, path string
 	field        string
-	// body is the REST body, and more what REST has in its path and query, by its GraphQL name.
+	// body is the REST body; more holds the values of REST's path and query, by their GraphQL names.
 	body, more variables
-	// graphql replaces values of the body that are not the same for both twins.
+	// graphql replaces values of the body that differ between the twins.
 	graphql variables
-	// anonymous: no token is sent over REST. Over GraphQL, where nothing works without one, it is the operator's, who is no agent either.
+	// anonymous: REST sends no token. GraphQL always needs one, so it sends the operator's, who is no agent either.
 	anonymous bool
 }
 
-// same performs an operation on both sides and requires the same outcome, which it returns in REST's words.
+// same performs an operation on both sides, requires the same outcome, and returns it in REST's form.
 func (w *twins) same(op operation) map[string]any {
 	w.t.Helper()
 	w.covered.Store(op.field, true)
@@ -119,7 +119,7 @@ func (w *twins) overGraphQL(op operation) *answer {
 	return w.ask(token, kind+text, v)
 }
 
-// leaveOut drops what GraphQL says null to from where REST, which is not asked for single members, leaves the member out.
+// leaveOut drops members that are null in GraphQL and absent in REST.
 func leaveOut(rest, graphql any) {
 	switch rest := rest.(type) {
 	case map[string]any:
@@ -139,7 +139,7 @@ func leaveOut(rest, graphql any) {
 	}
 }
 
-// camel spells the names of REST's members as GraphQL does; templates of bodies and payloads of events are REST's in both.
+// camel renames REST's members as GraphQL does. Templates of bodies and payloads of events keep REST's names in both.
 func camel(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -137,7 +137,7 @@ func (a *answer) ok(field string) map[string]any {
 	return value
 }
 
-// fault requires that one error came of the request, with this code, and returns it.
+// fault requires exactly one error with this code, and returns it.
 func (a *answer) fault(status int, code fault.Code) failure {
 	a.t.Helper()
 	require.Equal(a.t, status, a.status, "%s", a.raw)

@@ -1,11 +1,11 @@
-// Package operatorcli is `stoa operator`: an operator's daily work, over the GraphQL of a running server.
+// Package operatorcli is `stoa operator`: the daily work of operators, over the GraphQL of a running server.
 //
-// The commands are made from the schema, as the console is: a list and a record of each section of the console, and each procedure with
-// its arguments as flags (schema.go). A table gives the common ones shorter names. Rows and results are printed for people,
-// or with --json with the names of GraphQL and amounts in minor units. Every procedure takes a reason, which the server writes into the
-// audit log.
+// The commands are made from the schema, like the console: a list and a record for each section of the console, and each
+// procedure with its arguments as flags (schema.go). A table adds shorter names for common commands. Rows and results are printed
+// for people, or with --json as GraphQL names and amounts in minor units. Every procedure needs a reason, which the server writes
+// to the audit log.
 //
-// Errors are those of package client.
+// Errors are documented in package client.
 package operatorcli
 
 import (
@@ -43,11 +43,11 @@ type deps struct {
 
 	out  io.Writer
 	json bool
-	// terminal is where a reason is asked for; nil without a terminal.
+	// terminal asks for a missing reason; nil without a terminal.
 	terminal *os.File
 }
 
-// Run carries out the command that was chosen, whichever it is.
+// Run runs the chosen command.
 func (c *Command) Run(chosen *kong.Context) error {
 	asked, err := c.Client()
 	if err != nil {
@@ -75,14 +75,14 @@ func (c *Command) Run(chosen *kong.Context) error {
 	return done.run(d, given)
 }
 
-// ask carries out an operation without a type for its data.
+// ask runs an operation and returns its data untyped.
 func (d *deps) ask(document string, variables map[string]any) (map[string]any, error) {
 	var data map[string]any
 	err := d.Ask(context.Background(), document, variables, &data)
 	return data, err
 }
 
-// why returns the reason, or asks for it on a terminal. Without either it returns a *client.UsageError.
+// why returns the given reason, or asks for it on a terminal. If there is neither, it returns a *client.UsageError.
 func (d *deps) why(given string) (string, error) {
 	if strings.TrimSpace(given) != "" {
 		return given, nil
@@ -116,7 +116,7 @@ type command struct {
 	run        func(d *deps, given map[string]any) error
 }
 
-// all are the commands: those of the schema, those that it has no word for, and the short names.
+// all lists all commands: from the schema, without a counterpart in it, and under short names.
 var all = sync.OnceValue(func() []command {
 	made := slices.Concat(lists(), shows(), procedures(), special())
 	for _, one := range shortNames {
@@ -153,7 +153,7 @@ func tree() any {
 	return terminal.Tree(commands, nil)
 }
 
-// shortNames are other names of commands, under what they are about; documents use them. positional are fields that are no flags there.
+// shortNames are alternative names of commands, by topic; documents use them. positional are fields that are arguments there.
 var shortNames = []struct {
 	name, of   string
 	positional []string
@@ -185,13 +185,13 @@ var shortNames = []struct {
 	{"maintenance", "run-maintenance", nil},
 }
 
-// defaults are the commands that the first word of their path means alone.
+// defaults are the commands that run if only the first word of their path is given.
 var defaults = []string{
 	"settings show", "invitations list", "bots list", "orders list", "posts list", "tasks list", "services list", "ratings list",
 	"attachments list", "feedback list", "reports list", "documents list", "mails list", "cases list", "presets list", "operators list",
 }
 
-// flagNames are the flags whose names are not made of the words of the schema.
+// flagNames are the flags whose names do not follow from the schema.
 var flagNames = map[string]string{
 	"botId": "bot", "botID": "bot", "orderId": "order", "operationId": "operation-id", "amountMinor": "credits", "kinds": "remove",
 	"expiresAt": "expires", "restoreEnabled": "restore", "feeBps": "fee-bps", "operatorContactEmail": "contact-email",

@@ -20,23 +20,23 @@ import (
 
 // parameter is an argument or a flag of a command.
 type parameter struct {
-	// field is the name in the schema, of the value's type.
+	// field is the name in the schema, and of is the type of its value.
 	field string
 	of    *ast.Type
 	help  string
-	// within is the argument whose member this is; empty for an argument.
+	// within is the argument that this is a member of; empty for an argument.
 	within string
-	// optional: the schema has a default. standard is that of the command line.
+	// optional: the schema has a default. standard is the command line's default.
 	optional   bool
 	standard   string
 	positional bool
-	// choices are the only values, if there are any.
+	// choices are the allowed values; empty allows any.
 	choices []string
-	// where makes the condition of a list from the value; nil for parameters that are no filter.
+	// where makes a condition of a list from the value; nil for parameters that are not filters.
 	where func(value any) map[string]any
 }
 
-// newParameter makes it from an argument of the schema, or from a member of the argument within.
+// newParameter converts an argument of the schema, or a member of the argument within.
 func newParameter(field, help string, of *ast.Type, optional bool, within string) parameter {
 	p := parameter{field: field, of: of, help: help, within: within, optional: optional}
 	switch field {
@@ -54,18 +54,18 @@ func newParameter(field, help string, of *ast.Type, optional bool, within string
 	return p
 }
 
-// reasonField is the argument that every procedure has, and fileField that whose value is read from a file.
+// reasonField is the argument that every procedure has. The value of fileField is read from a file.
 const (
 	reasonField = "reason"
 	fileField   = "text"
 )
 
-// required reports whether the command cannot do without it. Ticks and lists may be left out.
+// required reports whether the command needs the parameter. Booleans and lists may be left out.
 func (p parameter) required() bool {
 	return p.of.NonNull && !p.optional && p.of.Elem == nil && p.of.Name() != "Boolean"
 }
 
-// name is that of the flag.
+// name returns the name of the flag.
 func (p parameter) name() string {
 	if name, known := flagNames[p.field]; known {
 		return name
@@ -91,7 +91,7 @@ func (p parameter) kind() reflect.Type {
 	}
 }
 
-// tag tells kong the rest.
+// tag returns the struct tag that describes the parameter to kong.
 func (p parameter) tag() string {
 	tag := fmt.Sprintf(`help:%q`, p.help)
 	switch {
@@ -119,7 +119,7 @@ func (p parameter) tag() string {
 	return tag
 }
 
-// read makes a variable of GraphQL from what kong read; nil if nothing was given. It returns *client.UsageError.
+// read converts a value from kong to a GraphQL variable; nil if nothing was given. It returns *client.UsageError.
 func (p parameter) read(d *deps, given any) (any, error) {
 	text := ""
 	switch given := given.(type) {
@@ -188,10 +188,10 @@ func (p parameter) parse(d *deps, text string) (any, error) {
 	}
 }
 
-// agentFields are the fields with the id of an agent, which may be given by its handle.
+// agentFields are the fields with an agent's id; a handle is accepted, too.
 var agentFields = []string{"botId", "botID", "recipientID", "subjectBotID"}
 
-// agent returns the id of the agent that is named by id or handle.
+// agent returns the id of an agent, given by its id or handle.
 func (d *deps) agent(named string) (string, error) {
 	if _, err := uuid.Parse(named); err == nil {
 		return named, nil
@@ -207,7 +207,7 @@ func (d *deps) agent(named string) (string, error) {
 	return "", &client.UsageError{Text: "no agent has the handle " + named}
 }
 
-// word is a value of an enumeration as the schema writes it.
+// word returns a value of an enumeration as the schema writes it.
 func (p parameter) word(typed string) string {
 	for _, one := range schema.Types[p.of.Name()].EnumValues {
 		if strings.EqualFold(one.Name, typed) {
@@ -217,7 +217,7 @@ func (p parameter) word(typed string) string {
 	return typed
 }
 
-// age writes in one unit how long ago a time is, or how far ahead.
+// age formats the distance of a time from now, past or future, in one unit.
 func age(now, then time.Time) string {
 	d, ahead := now.Sub(then), ""
 	if d < 0 {
@@ -234,7 +234,7 @@ func age(now, then time.Time) string {
 	return fmt.Sprintf("%s%ds", ahead, d/time.Second)
 }
 
-// ago is age from now on.
+// ago is age relative to the current time.
 func ago(then time.Time) string { return age(time.Now(), then) }
 
 // formatTime writes a time in the machine's time zone.
@@ -249,7 +249,7 @@ func deref(of *string) string {
 	return *of
 }
 
-// parseTime reads a time: RFC 3339, a date, or a duration back from now such as 36h or 7d.
+// parseTime reads a time: RFC 3339, a date, or a duration before now such as 36h or 7d.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", time.DateOnly} {
 		if found, err := time.ParseInLocation(layout, text, time.Local); err == nil { //nolint:gosmopolitan // as above
@@ -265,7 +265,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	return now.Add(-back).UTC().Truncate(time.Second), nil
 }
 
-// parseFuture reads a time as parseTime does, but a duration counts from now on.
+// parseFuture is like parseTime, but a duration counts forward from now.
 func parseFuture(text string, now time.Time) (time.Time, error) {
 	if ahead, err := parseDuration(text); err == nil {
 		return now.Add(ahead).UTC().Truncate(time.Second), nil

@@ -13,10 +13,10 @@ import (
 	"stoa/graph/console"
 )
 
-// maxCell is how many characters of a text a table shows.
+// maxCell is the most characters of a text in a table.
 const maxCell = 60
 
-// result prints what an operation returned: a list, a record as the row of its list, or an object.
+// result prints the result of an operation: a list, a record as the row of its list, or an object.
 func (d *deps) result(of *ast.Definition, value any) error {
 	switch value := value.(type) {
 	case []any:
@@ -83,7 +83,7 @@ func (d *deps) detail(value any, fields []field) error {
 	return err
 }
 
-// fields are the lines of an object in the order of the schema. An object in it adds its own lines, a list a line for each entry.
+// fields returns the lines of an object in the order of the schema. An inner object adds its own lines, a list one per entry.
 func (d *deps) fields(of *ast.Definition, object map[string]any) (all []field) {
 	names := map[string]string{}
 	name(object, names)
@@ -135,7 +135,7 @@ func name(value any, names map[string]string) {
 	}
 }
 
-// line is an entry of a list: its texts, and its numbers behind their names.
+// line formats an entry of a list: its texts, and its numbers after their names.
 func line(of *ast.Definition, entry map[string]any, names map[string]string) string {
 	var words []string
 	for _, f := range of.Fields {
@@ -154,7 +154,7 @@ func line(of *ast.Definition, entry map[string]any, names map[string]string) str
 	return strings.Join(words, "  ")
 }
 
-// cell is a value as text. A brief time is an age.
+// cell formats a value as text. brief prints a time as an age.
 func cell(f *ast.FieldDefinition, value any, brief bool) string {
 	switch value := value.(type) {
 	case nil:
@@ -202,10 +202,10 @@ func cell(f *ast.FieldDefinition, value any, brief bool) string {
 	return string(raw)
 }
 
-// printJSON prints for scripts: the names of GraphQL, times in RFC 3339, amounts in minor units.
+// printJSON prints for scripts: GraphQL names, times in RFC 3339, amounts in minor units.
 func (d *deps) printJSON(value any) error { return terminal.JSON(d.out, value) }
 
-// truncate makes a text fit into a cell.
+// truncate shortens a text to the width of a cell.
 func truncate(text string) string {
 	if runes := []rune(text); len(runes) > maxCell {
 		return string(runes[:maxCell-1]) + "…"

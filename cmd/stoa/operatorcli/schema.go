@@ -20,7 +20,7 @@ import (
 
 var schema = exec.NewExecutableSchema(exec.Config{}).Schema()
 
-// The types of parameters that are no argument of the schema.
+// The types of parameters that the schema does not define.
 var (
 	textType = ast.NamedType("String", nil)
 	idType   = ast.NonNullNamedType("ID", nil)
@@ -42,7 +42,7 @@ func lists() (all []command) {
 	return all
 }
 
-// list makes a list of a section with its filters and more of them, in an order; empty: the newest first.
+// list makes the command that lists a section, with its filters and more parameters. If order is empty, the newest come first.
 func list(s console.Section, path, order string, more ...parameter) command {
 	parameters := []parameter{
 		{field: "limit", of: ast.NamedType("Int", nil), standard: "20", help: "How many rows."},
@@ -88,8 +88,8 @@ func list(s console.Section, path, order string, more ...parameter) command {
 	}}
 }
 
-// rows reads pages until there are as many rows as asked for; 0: all. Without an order a list is read backwards along the ids, which
-// begin with the time.
+// rows reads pages until it has limit rows; 0: all. If order is empty, it reads the list backwards by id, because ids begin with
+// the time.
 func (d *deps) rows(s console.Section, where []any, order string, limit int) ([]map[string]any, error) {
 	size, cursor, more, end := "last", "before", "hasPreviousPage", "startCursor"
 	if order != "" {
@@ -128,7 +128,7 @@ func (d *deps) rows(s console.Section, where []any, order string, limit int) ([]
 	return rows, nil
 }
 
-// nodes are those of a connection.
+// nodes returns the nodes of a connection.
 func nodes(connection any) (all []map[string]any) {
 	found, _ := connection.(map[string]any)
 	edges, _ := found["edges"].([]any)
@@ -140,8 +140,8 @@ func nodes(connection any) (all []map[string]any) {
 	return all
 }
 
-// selection asks for the fields of a type that take no argument, and those of objects in it down to a depth; of a record below it for its
-// id and name. An id whose record is a field, too, is left out.
+// selection selects the fields of a type that take no argument, and the fields of inner objects down to a depth; of an inner
+// record only id and name. It leaves out an id if its record is a field, too.
 func selection(of *ast.Definition, depth int) string {
 	var asked []string
 	for _, field := range of.Fields {
@@ -160,10 +160,10 @@ func selection(of *ast.Definition, depth int) string {
 	return "{ " + strings.Join(asked, " ") + " }"
 }
 
-// isRecord reports whether a type has an id under which it is found.
+// isRecord reports whether records of a type can be found by an id.
 func isRecord(of *ast.Definition) bool { return slices.Contains(of.Interfaces, "Node") }
 
-// sectionOf is the section that lists a type; its zero value for none.
+// sectionOf returns the section that lists a type; the zero value if none does.
 func sectionOf(of *ast.Definition) console.Section {
 	all := console.Sections()
 	if i := slices.IndexFunc(all, func(s console.Section) bool { return s.Type == of.Name }); i >= 0 {
@@ -172,7 +172,7 @@ func sectionOf(of *ast.Definition) console.Section {
 	return console.Section{}
 }
 
-// shows are the commands `show SECTION ID`, and those for the schema's queries without a list.
+// shows returns the commands `show SECTION ID`, and the commands of queries without a list.
 func shows() (all []command) {
 	for _, s := range console.Sections() {
 		of := schema.Types[s.Type]
@@ -214,7 +214,7 @@ func shows() (all []command) {
 		}
 		var parameters []parameter
 		declared, passed := "", ""
-		for _, a := range field.Arguments { // of shift
+		for _, a := range field.Arguments { // shift's arguments
 			parameters = append(parameters, newParameter(a.Name, a.Description, a.Type, true, ""))
 			declared, passed = "query ($"+a.Name+": "+a.Type.String()+")", "("+a.Name+": $"+a.Name+")"
 		}
@@ -230,7 +230,7 @@ func shows() (all []command) {
 	return all
 }
 
-// procedures are the commands named as the operators' mutations, such as suspend-bot.
+// procedures returns the commands of the operators' mutations, such as suspend-bot.
 func procedures() (all []command) {
 	for _, listed := range operator.Procedures() {
 		field := schema.Mutation.Fields.ForName(listed.Name)
@@ -260,7 +260,7 @@ func procedures() (all []command) {
 	return all
 }
 
-// hyphened is a name of the schema as a word of the command line: suspendBot is suspend-bot.
+// hyphened converts a name of the schema to the command line's form: suspendBot becomes suspend-bot.
 func hyphened(name string) string { return strings.ToLower(capital.ReplaceAllString(name, "-$0")) }
 
 var capital = regexp.MustCompile("[A-Z]")
@@ -301,7 +301,7 @@ func (d *deps) carryOut(name, document string, of *ast.Definition, parameters []
 	return d.result(of, found[name])
 }
 
-// stuck is the filter of orders that an operator should look at: disputed, late, or untouched for a while with reserved credits.
+// stuck filters orders that need an operator: disputed, late, or untouched for a while with reserved credits.
 func stuck(value any) map[string]any {
 	now := time.Now().UTC().Truncate(time.Second)
 	return map[string]any{"or": []map[string]any{
@@ -311,13 +311,13 @@ func stuck(value any) map[string]any {
 	}}
 }
 
-// mailStates are the conditions of a mail's state.
+// mailStates maps a mail's state to its conditions.
 var mailStates = map[string]map[string]any{
 	"waiting": {"sentAtIsNil": true, "refusedAtIsNil": true, "expiredAtIsNil": true},
 	"sent":    {"sentAtNotNil": true}, "refused": {"refusedAtNotNil": true}, "expired": {"expiredAtNotNil": true},
 }
 
-// filters are those of several conditions, by the path of the list.
+// filters are parameters that combine several conditions, by the path of the list.
 var filters = map[string][]parameter{
 	"list mails": {{field: "state", of: textType, choices: slices.Sorted(maps.Keys(mailStates)), help: "What became of it.",
 		where: func(value any) map[string]any { return mailStates[fmt.Sprint(value)] }}},

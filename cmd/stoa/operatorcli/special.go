@@ -18,7 +18,7 @@ import (
 	"stoa/graph/console"
 )
 
-// special are the commands that the schema has no list or procedure for.
+// special returns the commands without a list or procedure in the schema.
 func special() []command {
 	required := ast.NonNullNamedType("String", nil)
 	sections := console.Sections()
@@ -39,7 +39,7 @@ func special() []command {
 	}
 }
 
-// saveFile creates the target file before it reads the order, since each review is audited.
+// saveFile creates the target file before it reads the order, because each review is audited.
 func saveFile(d *deps, given map[string]any) error {
 	path, _ := given["to"].(string)
 	place, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -2,7 +2,7 @@
 // GraphiQL and React in assets/, as .ci/playground copied them (package-lock.json says which). All of it is part of the binary,
 // so it works without any internet.
 //
-// The page asks /graphql with the browser's session. Who may see it is the mount's business.
+// The page asks /graphql with the browser's session. The mount decides who may open it.
 package playground
 
 import (
@@ -14,7 +14,7 @@ import (
 const (
 	// Path of the page; its files lie below.
 	Path = "/playground"
-	// Policy is its Content-Security-Policy: no inline code; but GraphiQL writes style elements, and its fonts are in its style
+	// Policy is its Content-Security-Policy. It forbids inline scripts. GraphiQL needs inline styles, and fonts from its style
 	// sheet.
 	Policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 		"font-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -40,7 +40,7 @@ func New() http.Handler {
 	return mux
 }
 
-// file serves one file; what is part of the binary cannot change while it runs, so a browser may keep it for an hour.
+// file serves one file. Files of the binary cannot change while it runs, so a browser may cache one for an hour.
 func file(from fs.FS, name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "private, max-age=3600")

@@ -41,7 +41,7 @@ func TestThePageFindsItsParts(t *testing.T) {
 	}
 }
 
-// The assets are those of package-lock.json: make generate writes them again when that changes.
+// The assets match package-lock.json: make generate writes them again when it changes.
 func TestAssetsAreUpToDate(t *testing.T) {
 	t.Parallel()
 	wanted, err := os.ReadFile("package-lock.json")

@@ -1,8 +1,8 @@
-// Package scalar encodes, for GraphQL, the values that JSON has no form for: ids, times, 64-bit integers, bytes and cursors.
+// Package scalar encodes the GraphQL values without a JSON form: ids, times, 64-bit integers, bytes and cursors.
 //
-// Each has the same form as in REST (package wire), so an agent reads the same id, time or key either way. Input that is not of
-// the form comes back as a fault: invalid_id for an id, invalid_pagination for a cursor, invalid_input for the rest. Every
-// function is pure and safe for concurrent use.
+// Each has the same form as in REST (package wire), so an agent reads the same id, time or key either way. Input of another form
+// is a fault: invalid_id for an id, invalid_pagination for a cursor, invalid_input for the rest. Every function is pure and safe
+// for concurrent use.
 package scalar
 
 import (
@@ -23,21 +23,21 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// spelled writes v in the form of REST.
+// spelled writes v as REST does.
 func spelled(v any) graphql.Marshaler {
 	raw, err := wire.Marshal(v)
 	if err != nil {
-		return graphql.Null // a time beyond the year 9999: where the field is not nullable, this becomes internal_error
+		return graphql.Null // a time beyond the year 9999: internal_error if the field is not nullable
 	}
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(raw) }) // gqlgen writes into memory
 }
 
-// wrong is the fault of a value that is not of its scalar's form.
+// wrong returns the fault of a value that does not have its scalar's form.
 func wrong(code fault.Code, reason string) error {
 	return fault.New(code).Say("The value " + reason + ".")
 }
 
-// parsed reads a string of a scalar's form. holds says what the string must hold; code is the fault of anything else.
+// parsed reads a scalar from a string. holds describes the expected content; code is the fault of anything else.
 func parsed[Value any](sent any, code fault.Code, holds string, parse func(string) (Value, error)) (value Value, err error) {
 	s, ok := sent.(string)
 	if !ok {
@@ -76,7 +76,7 @@ func UnmarshalBase64(sent any) ([]byte, error) {
 // MarshalText writes a string.
 func MarshalText(s string) graphql.Marshaler { return spelled(s) }
 
-// UnmarshalText reads a string as it was sent, for a method that judges its form; anything else is invalid_input.
+// UnmarshalText reads a string unchanged, for a method that checks its form; anything else is invalid_input.
 func UnmarshalText(sent any) (string, error) {
 	return parsed(sent, fault.InvalidInput, "", func(s string) (string, error) { return s, nil })
 }
@@ -109,10 +109,10 @@ func UnmarshalInt(sent any) (int, error) {
 	return int(n), nil
 }
 
-// MarshalCursor writes the place of a row in a connection, opaque to the caller.
+// MarshalCursor writes the position of a row in a connection, opaque to the caller.
 func MarshalCursor(c ent.Cursor) graphql.Marshaler { return c }
 
-// UnmarshalCursor reads what MarshalCursor wrote; anything else, also a text that the database could not hold, is invalid_pagination.
+// UnmarshalCursor reads a cursor of MarshalCursor; anything else, also a text unfit for the database, is invalid_pagination.
 func UnmarshalCursor(sent any) (ent.Cursor, error) {
 	var c ent.Cursor
 	err := c.UnmarshalGQL(sent)

@@ -23,7 +23,7 @@ func written(m graphql.Marshaler) string {
 	return b.String()
 }
 
-// read gives an unmarshaler what a client gets to see of a value.
+// read unmarshals a value in the form in which a client sees it.
 func read[T any](t require.TestingT, unmarshal func(any) (T, error), text string) T {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()

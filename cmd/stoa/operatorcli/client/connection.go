@@ -1,6 +1,6 @@
-// Package client asks the operators' GraphQL of a running server. It imports nothing of the server.
+// Package client sends GraphQL requests to the operator listener of a running server. It imports no package of the server.
 //
-// Errors say what to do about them: *UsageError for invalid settings, *RefusedError for what the server refused.
+// Errors tell the user how to go on: *UsageError for invalid settings, *RefusedError for requests that the server refused.
 package client
 
 import (
@@ -25,13 +25,13 @@ import (
 // tokenFile holds the token that the server made, in its data folder.
 const tokenFile = "operator.token"
 
-// ErrNoToken says that no token is set and the data folder has none.
+// ErrNoToken means that no token is set and the data folder has none.
 var ErrNoToken error = &UsageError{"no token"}
 
 // answerTimeout bounds one request; maintenance takes the longest.
 const answerTimeout = 2 * time.Minute
 
-// Connection says which server to ask, and who asks. It reads the variables of the server, so beside a server no flag is needed.
+// Connection describes the server and the caller. It reads the server's variables, so on the server's machine no flag is needed.
 type Connection struct {
 	Address string `default:"127.0.0.1:8081" env:"STOA_OPERATOR_LISTEN" help:"Operator listener: an address or a URL."`
 	Token   string `env:"STOA_OPERATOR_TOKEN" help:"Your token, or that of the installation; empty: the one in the data folder."`
@@ -39,7 +39,7 @@ type Connection struct {
 	As      string `env:"-" placeholder:"NAME" help:"Your name, for the audit log; your own token has one."`
 }
 
-// Client asks one server as one operator.
+// Client sends requests to one server as one operator.
 type Client struct {
 	// Origin of the operator listener.
 	Origin string
@@ -63,7 +63,7 @@ func (c Connection) Client() (*Client, error) {
 	return &Client{origin, c.Address, token, source, c.As}, nil
 }
 
-// origin returns the origin of the listener. A listener on all interfaces is asked on the loopback.
+// origin returns the origin of the listener. For a listener on all interfaces it is the loopback address.
 func (c Connection) origin() (string, error) {
 	wrong := &UsageError{fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address)}
 	if strings.Contains(c.Address, "://") {
@@ -126,21 +126,21 @@ func innermost(err error) error {
 	return err
 }
 
-// UsageError says that an argument is missing or invalid. The exit code is 2.
+// UsageError means that an argument is missing or invalid. The exit code is 2.
 type UsageError struct{ Text string }
 
 func (e *UsageError) Error() string { return e.Text }
 
-// RefusedError is an error that the server answered.
+// RefusedError is an error in the server's answer.
 type RefusedError struct {
-	// Code is one of §7.
+	// Code is a code of §7.
 	Code string
 	text string
 }
 
 func (e *RefusedError) Error() string { return e.text }
 
-// Refused returns the error for an answer that is no GraphQL.
+// Refused returns the error for an answer that is not GraphQL.
 func (c *Client) Refused(status string) error {
 	return &RefusedError{text: fmt.Sprintf("the server refused (%s); the token came from %s", status, c.tokenSource)}
 }
@@ -155,7 +155,7 @@ type refusal struct {
 	} `json:"extensions"`
 }
 
-// Ask carries out a GraphQL operation and decodes its data into a pointer; numbers without a type become json.Number.
+// Ask runs a GraphQL operation and decodes its data into a pointer. Numbers decoded into an interface are json.Number.
 func (c *Client) Ask(ctx context.Context, document string, variables map[string]any, into any) error {
 	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
@@ -192,7 +192,7 @@ func (c *Client) Ask(ctx context.Context, document string, variables map[string]
 	return nil
 }
 
-// explain returns an error of an answer, with the fields that caused it.
+// explain returns the error of an answer, with the fields that caused it.
 func (c *Client) explain(first refusal) error {
 	if first.Extensions == nil {
 		return &RefusedError{text: strings.TrimSuffix(first.Message, ".")}
