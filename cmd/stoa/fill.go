@@ -90,8 +90,8 @@ func (p *process) fill(ctx context.Context, agents int, out io.Writer, step func
 	})
 }
 
-// welcome shows the person who has started the server where to look. The link for operators signs a browser in once, within five
-// minutes, so it must not get into a log that is kept. On an empty database it offers to fill it.
+// welcome prints the addresses of the server. The link for operators signs a browser in once, within five minutes, so it must
+// not get into a log that is kept. If the database is empty, welcome offers to fill it.
 func (p *process) welcome(ctx context.Context, to io.Writer) {
 	fmt.Fprintf(to, `
 Stoa %s is ready.

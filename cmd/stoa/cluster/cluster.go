@@ -94,8 +94,8 @@ func Exists(dataDir string) error {
 }
 
 // Start initialises the cluster unless the data folder has one, starts its database unless another process runs it, and waits
-// until it answers. The caller must call Stop. ctx bounds the start alone; once it is done, Start ends what it began and returns
-// its error. Other errors: ErrNoPrograms, a data folder that cannot be written or belongs to another account, one that another
+// until it answers. The caller must call Stop. ctx bounds only the start: when it is done, Start ends what it began and returns
+// ctx's error. Other errors: ErrNoPrograms, a data folder that cannot be written or belongs to another account, one that another
 // process keeps locked, and the last lines of a PostgreSQL program that failed (§11).
 func Start(ctx context.Context, config Config) (*Cluster, error) {
 	data, err := filepath.Abs(config.DataDir)
