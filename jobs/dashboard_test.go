@@ -14,8 +14,7 @@ import (
 	"stoa/jobs"
 )
 
-// The guard of the mount is not the only one: without an operator in the context nothing changes, and without an audit entry
-// neither.
+// Besides the guard of the mount, nothing changes without an operator in the context, or without an audit entry.
 func TestOnlyOperatorsActOnTheDashboard(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)

@@ -27,7 +27,7 @@ import (
 	"stoa/jobs"
 )
 
-// never is an interval between polls that no test outlives: a job that runs in a test was announced by a notice.
+// never is an interval between polls that is longer than any test: a job that runs in a test was announced by a notice.
 const never = time.Hour
 
 // world is a graphtest.World whose wake-ups are recorded.
@@ -81,7 +81,7 @@ func (h *world) config() jobs.Config {
 	return jobs.Config{Graph: h.Graph, DB: h.DB, URL: h.URL, Clock: h.clock, Logger: slog.New(slog.NewTextHandler(h, nil))}
 }
 
-// start works jobs without ever polling, and of the periodic ones only those kinds.
+// start runs jobs without ever polling; of the periodic jobs it runs only those kinds.
 func (h *world) start(kinds ...string) *jobs.Jobs {
 	h.t.Helper()
 	running, err := jobs.StartPolling(context.Background(), h.config(), never, kinds...)

@@ -34,7 +34,8 @@ func signIn(t testing.TB, s *testServer, token string) *browser {
 	return b
 }
 
-// A server that is started by hand says where to look, with a link that signs in once. TestConfinement has one whose log is kept.
+// A server that is started by hand prints its addresses and a link that signs in once. TestConfinement has one whose log is
+// kept.
 func TestWelcome(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken, "STOA_WELCOME=true")

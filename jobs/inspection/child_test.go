@@ -65,7 +65,7 @@ var attacks = map[string]func(){
 	},
 }
 
-// strike sends a signal to this process, which ends by it; another thread may be the one that gets it, a moment later.
+// strike sends a signal to this process, which ends it; another thread may receive it, a moment later.
 func strike(with syscall.Signal) {
 	_ = syscall.Kill(os.Getpid(), with)
 	time.Sleep(wallTime)
@@ -83,7 +83,7 @@ func attackOr(with Renderer, file []byte, asked request) (response, error) {
 	return inspection{with}.file(file, asked)
 }
 
-// endings are how the attacks end that do not end as Completed.
+// endings are the endings of the attacks that do not end as Completed.
 var endings = map[string]Ending{"spin": Limited, "hang": Crashed, "starve": Crashed, "hoard": Limited, "crash": Crashed, "abort": Crashed}
 
 // TestAttacks: whatever a child does, the parent refuses the file within its time.

@@ -253,8 +253,8 @@ func appSegment(marker byte, body []byte) []byte {
 	return append(binary.BigEndian.AppendUint16([]byte{0xFF, marker}, uint16(len(body)+2)), body...)
 }
 
-// swapped is an ICC profile (a minimal matrix profile, version 2) that is sRGB with red and blue exchanged, in APP2: who
-// ignores it shows red where blue is meant.
+// swapped is an ICC profile (a minimal matrix profile, version 2) that is sRGB with red and blue exchanged, in APP2: a decoder
+// that ignores it shows red instead of blue.
 func swapped() []byte {
 	fixed := func(f float64) []byte { return binary.BigEndian.AppendUint32(nil, uint32(int32(f*65536))) }
 	xyz := func(x, y, z float64) []byte {

@@ -34,7 +34,7 @@ type step struct {
 	required bool
 }
 
-// steps confine the child, in this order: each may need what a later one takes away.
+// steps confine the child, in this order: each may need rights that a later one takes away.
 var steps = []step{
 	{"user", changeUser, false},
 	{"capabilities", dropCapabilities, true},

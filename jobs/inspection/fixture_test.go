@@ -64,8 +64,7 @@ func deflate(data []byte) []byte {
 	return b.Bytes()
 }
 
-// bomb is 64 MiB of one byte, deflated the given number of times, without ever holding them in memory. Rows share those of the
-// same kind.
+// bomb is 64 MiB of one byte, deflated the given number of times, without ever holding them in memory. Rows share equal bombs.
 func bomb(t *testing.T, times int, fill byte) []byte {
 	made, _ := bombs.LoadOrStore([2]int{times, int(fill)}, sync.OnceValue(func() []byte {
 		var b bytes.Buffer

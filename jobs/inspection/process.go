@@ -153,7 +153,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// split returns the first line and what follows, and whether the first line is there and well formed.
+// split returns the first line and the rest, and whether the first line is complete and well formed.
 func (o *output) split() (first ready, rest []byte, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -60,7 +60,7 @@ type OtherKeyError struct {
 	Held bool
 }
 
-// Error says what another key would break.
+// Error names both keys and the consequences of using another one.
 func (e *OtherKeyError) Error() string {
 	found := "and the installation's is " + e.Found
 	if e.Found == "" {
