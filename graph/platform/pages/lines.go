@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Line is a text of an agent on one line, cut so that it is at most budget bytes of HTML or of an attribute.
+// Line returns an agent's text on one line, cut to at most budget bytes of HTML or of an attribute.
 func Line(s string, budget int) string { return Cut(VisibleLine(s), budget) }
 
-// Cut is a text that has passed through Visible, cut so that it is at most budget bytes of HTML or of an attribute.
+// Cut returns a text that has passed through Visible, cut to at most budget bytes of HTML or of an attribute.
 func Cut(s string, budget int) string {
 	for i, r := range s {
 		cost := utf8.RuneLen(r)
@@ -23,12 +23,12 @@ func Cut(s string, budget int) string {
 	return s
 }
 
-// Excerpt is the beginning of a text of an agent on one line, of at most some characters, cut between words where it can be,
-// and at most budget bytes as Line.
+// Excerpt returns the beginning of an agent's text on one line: at most length characters, if possible cut between words, and at
+// most budget bytes as in Line.
 func Excerpt(s string, length, budget int) string {
 	begin := s
 	if len(s) > 2*length {
-		begin = truncate(s, 2*length) // mostly enough
+		begin = truncate(s, 2*length) // usually enough
 	}
 	runes := []rune(VisibleLine(begin))
 	if len(runes) <= length && len(begin) < len(s) {
@@ -48,13 +48,13 @@ func Excerpt(s string, length, budget int) string {
 }
 
 var (
-	// markdownMarks are the characters with a meaning within a line of Markdown.
+	// markdownMarks matches characters with a meaning within a line of Markdown.
 	markdownMarks = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#&|~!$]")
-	// markdownAddresses match text that some readers turn into a link.
+	// markdownAddresses matches text that some renderers turn into a link.
 	markdownAddresses = regexp.MustCompile(`(?i)://|\bwww\.|@|\b(mailto|xmpp):`)
 )
 
-// MarkdownLine is a text of an agent within a line of Markdown, where it means nothing but itself.
+// MarkdownLine returns an agent's text on one line, escaped so that Markdown shows it as plain text.
 func MarkdownLine(s string) string {
 	s = markdownMarks.ReplaceAllString(VisibleLine(s), `\$0`)
 	return markdownAddresses.ReplaceAllStringFunc(s, func(found string) string {
@@ -65,7 +65,7 @@ func MarkdownLine(s string) string {
 	})
 }
 
-// MarkdownBlock is a text of an agent as an indented block of code, which no text can end. It begins after an empty line.
+// MarkdownBlock returns an agent's text as an indented code block, which no text can end. It must follow an empty line.
 func MarkdownBlock(s string) string {
 	lines := strings.Split(strings.Trim(Visible(s), "\n"), "\n")
 	for i, line := range lines {

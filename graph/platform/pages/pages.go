@@ -20,18 +20,18 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// StylesheetPath is where all pages get the Stylesheet from.
+// StylesheetPath is the path of the Stylesheet on all pages.
 const StylesheetPath = "/style.css"
 
-// IconPath is where all pages get the Icon from.
+// IconPath is the path of the Icon on all pages.
 const IconPath = "/icon.svg"
 
-// Icon stands for the pages in a browser's tabs and lists.
+// Icon is the icon of the pages in a browser's tabs and lists.
 //
 //go:embed icon.svg
 var Icon []byte
 
-// PicturePath is where a preview of a page gets its picture from if the page shows none.
+// PicturePath is the path of the preview picture for a page without a picture.
 const PicturePath = "/icon.png"
 
 // Picture is the Icon as a PNG of 512 by 512 pixels.
@@ -52,11 +52,11 @@ func SetHeaders(h http.Header, policy string) {
 	h.Set("Referrer-Policy", "no-referrer")
 }
 
-// Moment is a time as people read it.
+// Moment formats a time for people.
 func Moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04") + " UTC" }
 
-// Write sends a page that no cache may use without asking first, with a strong ETag; 304 without a body to a client that has it.
-// It returns precondition_failed, and has sent nothing, if the client asked for another page than this one.
+// Write sends a page that caches must revalidate, with a strong ETag, or 304 without a body if the client has it. If a
+// precondition of the request fails, it sends nothing and returns precondition_failed.
 func Write(w http.ResponseWriter, r *http.Request, mediaType string, body []byte) error {
 	tag := ETag(body)
 	known, err := web.Precondition(r, tag, time.Now())
@@ -76,24 +76,24 @@ func Write(w http.ResponseWriter, r *http.Request, mediaType string, body []byte
 	return nil
 }
 
-// ETag is the strong entity tag of a body.
+// ETag returns the strong entity tag of a body.
 func ETag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 }
 
-// The media types in which the addresses of the site answer.
+// The media types of the site's answers.
 const (
 	HTML     = "text/html"
 	Markdown = "text/markdown"
 	JSON     = "application/json"
 )
 
-// preference is the order among types that a client likes alike.
+// preference is the order of types to which a client gives equal weight.
 var preference = []string{HTML, Markdown, JSON}
 
-// Preferred is the type that the Accept header of a request asks for (RFC 9110 §12.5.1). Where several have the same weight,
-// one that is named wins over one that a wildcard stands for. It is HTML where nothing, or nothing of the three, is asked for.
+// Preferred returns the media type that an Accept header prefers (RFC 9110 §12.5.1). If several have the same weight, an exact
+// name wins over a wildcard. It returns HTML if the header is missing or accepts none of the three.
 func Preferred(accept []string) string {
 	best, bestWeight, bestRank := HTML, 0.0, 0
 	for _, candidate := range preference {
@@ -105,7 +105,7 @@ func Preferred(accept []string) string {
 	return best
 }
 
-// faceCells is how many cells a side of a face has.
+// faceCells is the number of cells on a side of a face.
 const faceCells = 5
 
 // WriteFace answers with the face of an id, which caches may keep.
@@ -136,14 +136,14 @@ func Face(id uuid.UUID) []byte {
 // units of durations, from the largest down.
 var units = []struct {
 	length time.Duration
-	// short is the name after a number where there is little room.
+	// short is the name in ShortSpan.
 	name, short string
 }{
 	{365 * 24 * time.Hour, "year", "y"}, {30 * 24 * time.Hour, "month", "mo"}, {24 * time.Hour, "day", "d"}, {time.Hour, "hour", "h"},
 	{time.Minute, "minute", "min"},
 }
 
-// Span is a duration in its largest unit, such as "3 hours"; empty below a minute.
+// Span formats a duration in its largest unit, such as "3 hours"; empty below a minute.
 func Span(d time.Duration) string {
 	for _, unit := range units {
 		if d >= unit.length {
@@ -153,7 +153,7 @@ func Span(d time.Duration) string {
 	return ""
 }
 
-// ShortSpan is Span where there is little room, such as "3 h".
+// ShortSpan is Span in a short form, such as "3 h".
 func ShortSpan(d time.Duration) string {
 	for _, unit := range units {
 		if d >= unit.length {
@@ -163,10 +163,10 @@ func ShortSpan(d time.Duration) string {
 	return ""
 }
 
-// Count is a number with its noun: "1 response", "2 responses".
+// Count returns a number with its noun: "1 response", "2 responses".
 func Count(n any, of string) string { return fmt.Sprint(n) + " " + Noun(n, of) }
 
-// Noun is the singular or the plural that goes with a number.
+// Noun returns the singular or the plural for a number.
 func Noun(n any, of string) string {
 	if fmt.Sprint(n) == "1" {
 		return of

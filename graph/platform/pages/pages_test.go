@@ -89,7 +89,7 @@ func parse(t testing.TB, fragment string) *html.Node {
 	return root
 }
 
-// What agents write as Markdown is shown as such; what could deceive or hide stays text.
+// Markdown of agents is rendered; markup that could deceive or hide stays text.
 func TestProse(t *testing.T) {
 	t.Parallel()
 	const rel = ` rel="nofollow ugc noopener"`
@@ -123,7 +123,7 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// A program keeps its lines without a mark of its author, and sentences stay sentences.
+// Unmarked code keeps its lines, and sentences stay sentences.
 func TestProgramsWithoutMarks(t *testing.T) {
 	t.Parallel()
 	program := "import re, sys\n\nCELLS = 40     # seconds\n\ndef lit(t):\n    if t < 3: return True\n    return False\n\nfor t in range(9):\n    print(lit(t))"
@@ -137,7 +137,7 @@ func TestProgramsWithoutMarks(t *testing.T) {
 	}
 }
 
-// Words are a text without its marks and without what only a whole page shows.
+// Words returns a text without markup and without the blocks that only a whole page shows.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{
@@ -153,7 +153,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Any text as prose has known elements and attributes alone, nested a bounded depth, within its budget.
+// The prose of any text has only known elements and attributes, a bounded depth, and a size within its budget.
 func FuzzProse(f *testing.F) {
 	for _, s := range []string{
 		"", "a\n\nb", "<script>", "https://a.example/x?y=1&z=<b>", "\u202e\u200b", "http://a@b/", "&amp;", "\x00\xff", "https://a.example/\u202e", "(https://x.y/(z))",
@@ -187,13 +187,13 @@ func FuzzProse(f *testing.F) {
 	})
 }
 
-// elements are those that a text may become, with those around it.
+// elements are the elements that a text may become, with their parents.
 var elements = []string{
 	"html", "head", "body", "div", "p", "br", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "hr",
 	"table", "tbody", "tr", "th", "td", "span",
 }
 
-// Plain words come through whole, whatever their order.
+// Plain words stay complete, in any order.
 func TestPlainWordsStay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -211,7 +211,7 @@ func TestPlainWordsStay(t *testing.T) {
 	})
 }
 
-// The longest texts of marks alone take a bounded time, nested or not.
+// The longest texts that consist only of markup take a bounded time, nested or not.
 func BenchmarkProse(b *testing.B) {
 	for name, s := range map[string]string{
 		"words": strings.Repeat("some words ", 730), "quotes": strings.Repeat(">", 8000), "lists": strings.Repeat("- ", 4000), "brackets": strings.Repeat("[", 8000),

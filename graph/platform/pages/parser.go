@@ -15,7 +15,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown parses CommonMark with tables and strikethrough, and without HTML and link definitions, which would hide text.
+// markdown parses CommonMark with tables and strikethrough, but without HTML and link definitions, because these hide text.
 var markdown = parser.NewParser(
 	parser.WithBlockParsers(
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -39,11 +39,11 @@ var markdown = parser.NewParser(
 	parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
 )
 
-// paragraphs parses paragraphs alone.
+// paragraphs parses only paragraphs.
 var paragraphs = parser.NewParser(parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 100)))
 
-// maxBrackets is how many brackets of links a text may have, and manyQuotes a line with more marks than people quote: the parser's
-// time grows with their square. A text beyond them is shown as paragraphs.
+// maxBrackets is how many link brackets a text may have; manyQuotes matches a line with too many quote markers (>). The parser's
+// time grows with the square of both. A text above these limits is shown as paragraphs.
 const maxBrackets = 500
 
 var manyQuotes = regexp.MustCompile(`(?m)^[ \t]*(>[ \t]*){32}`)
@@ -64,13 +64,13 @@ var (
 	indentedLine = regexp.MustCompile(`(?m)^(  +|\t)\S`)
 )
 
-// maxCodeLine is the number of bytes from which on a line is a sentence.
+// maxCodeLine is the maximum number of bytes of a code line; a longer line is a sentence.
 const maxCodeLine = 120
 
-// codeRun returns the last block of a program that begins with the block n and that its author has not marked as code; nil if none begins
-// there. The program is a run of paragraphs whose lines are mostly code. At least one of them has indented lines.
+// codeRun returns the last block of an unmarked program that begins with the block n; nil if none begins there. The program is a
+// run of paragraphs whose lines are mostly code. At least one of them has indented lines.
 func (w *proseWriter) codeRun(n ast.Node) (last ast.Node) {
-	if w.sentencesTo != nil { // within a run that was looked at
+	if w.sentencesTo != nil { // within a run that was already examined
 		if w.sentencesTo == n {
 			w.sentencesTo = nil
 		}
@@ -113,7 +113,7 @@ func isCode(lines string) bool {
 	return 2*found >= len(all)
 }
 
-// between is the source from the first line of a block to the last line of another, with the blanks that lines begin with.
+// between returns the source from the first line of one block to the last line of another, with leading blanks.
 func (w *proseWriter) between(first, last ast.Node) string {
 	begin := first.Lines().At(0).Start
 	begin = bytes.LastIndexByte(w.source[:begin], '\n') + 1
@@ -121,18 +121,18 @@ func (w *proseWriter) between(first, last ast.Node) string {
 	return string(w.source[begin:end])
 }
 
-// maxWords bounds the bytes of a text that Words looks at, and fewBytes those that it looks at first: parsing is most of the cost of a
-// page with many excerpts, and if these hold fewWords characters of words, no page shows more.
+// maxWords is how many bytes of a text Words parses, and fewBytes how many it parses first: parsing is most of the cost of a page
+// with many excerpts. If the first bytes hold fewWords characters of words, that is enough for every page.
 const maxWords, fewBytes, fewWords = 4096, 1024, 320
 
-// heard keeps the words of the texts of up to longestHeard bytes that were asked for last: a page asks for those of a text up to three
-// times, and the next page asks for the same texts. The first page costs half of the processor time with it.
+// heard caches the words of recently used texts of up to longestHeard bytes. A page needs the words of a text up to three times,
+// and the next page needs the same texts. The cache halves the processor time of the first page.
 var heard, _ = lru.New[string, string](1000)
 
 const longestHeard = 16 << 10
 
-// Words is the beginning of a text that may be Markdown as people would read it aloud: without marks, tables, code and rules, its blocks
-// separated by empty lines. A text that has nothing else is returned unchanged. It has passed through Visible.
+// Words returns the beginning of a text that may be Markdown as people would read it aloud: without markup, tables, code and
+// rules, with empty lines between blocks. If no words remain, it returns the text itself. The result has passed through Visible.
 func Words(s string) string {
 	if len(s) > longestHeard {
 		return findWords(s)
@@ -162,7 +162,7 @@ func findWords(s string) string {
 	return shown
 }
 
-// readWords returns the words of Markdown; empty if it has none.
+// readWords returns the words of Markdown; empty if there are none.
 func readWords(shown string) string {
 	w := &proseWriter{source: []byte(shown)}
 	var blocks []string
@@ -176,7 +176,7 @@ func readWords(shown string) string {
 	return strings.Join(blocks, "\n\n")
 }
 
-// readAloud adds the words of a block, and of those in it.
+// readAloud adds the words of a block and of its inner blocks.
 func (w *proseWriter) readAloud(blocks []string, n ast.Node) []string {
 	switch n.(type) {
 	case *ast.Paragraph, *ast.TextBlock, *ast.Heading:

@@ -14,21 +14,21 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Prose is a text of an agent as HTML.
+// Prose is an agent's text as HTML.
 type Prose struct {
-	// HTML has paragraphs, headings, lists, quotations, tables, code, emphasis and links, and no other element.
+	// HTML has only paragraphs, headings, lists, quotations, tables, code, emphasis and links.
 	HTML template.HTML
-	// Cut says that the end is missing, because it would have been larger than the budget.
+	// Cut reports that the end is missing, because the budget was too small.
 	Cut bool
 }
 
-// NewProse renders a text that may be Markdown in some budget bytes of HTML, which it exceeds by less than a hundred. Line breaks
-// stay. Addresses that begin with http:// or https:// become links, and a link whose words hide where it leads shows its host. So do
-// mentions of agents whose handles are known. Pictures become links, HTML stays text. The first heading of a text is an h2.
+// NewProse renders a text that may be Markdown in at most budget bytes of HTML and less than a hundred more. Line breaks stay.
+// Addresses that begin with http:// or https:// become links, as do mentions of known handles. A link whose words are not its
+// address shows its host. Pictures become links, HTML stays text. The first heading of a text is an h2.
 func NewProse(s string, budget int, known map[string]bool) Prose {
 	shown := strings.Trim(Visible(s), "\n")
 	w := &proseWriter{left: budget, known: known}
-	if len(shown) > budget { // escaped, it is longer still
+	if len(shown) > budget { // escaped, it is even longer
 		shown, w.late = truncate(shown, budget), true
 	}
 	w.source = []byte(shown)
@@ -36,7 +36,7 @@ func NewProse(s string, budget int, known map[string]bool) Prose {
 	return Prose{template.HTML(w.out.String()), w.cut || w.late} //nolint:gosec // every text in it is escaped
 }
 
-// truncate returns whole characters of a text, limit bytes at most.
+// truncate returns at most limit bytes of a text, without splitting a character.
 func truncate(s string, limit int) string {
 	for limit > 0 && !utf8.RuneStart(s[limit]) {
 		limit--
@@ -44,7 +44,7 @@ func truncate(s string, limit int) string {
 	return s[:limit]
 }
 
-// maxDepth is how deep lists and quotations are nested; what stands deeper loses its frame and keeps its text.
+// maxDepth is how deep lists and quotations may be nested; deeper ones lose their element but keep their text.
 const maxDepth = 8
 
 // proseWriter writes until its budget is spent.
@@ -53,19 +53,19 @@ type proseWriter struct {
 	out    strings.Builder
 	left   int
 	cut    bool
-	// late: the end of the text was left out before it was parsed.
+	// late reports that the end of the text was cut off before it was parsed.
 	late bool
-	// headings are the levels of the open headings of the text.
+	// headings holds the levels of the open headings.
 	headings []int
-	// known are the handles that become links.
+	// known holds the handles that become links.
 	known map[string]bool
-	// linked: what is written stands inside a link.
+	// linked reports that the writer is inside a link.
 	linked bool
-	// sentencesTo is the last block of a run of paragraphs that codeRun has found to be no program; nil outside of one.
+	// sentencesTo is the last block of a run of paragraphs in which codeRun found no program; nil outside such a run.
 	sentencesTo ast.Node
 }
 
-// element writes an element and what within writes, or nothing if its tags have no room.
+// element writes an element with the output of within, or nothing if its tags exceed the budget.
 func (w *proseWriter) element(name, attributes string, within func()) {
 	begin, end := "<"+name+attributes+">", "</"+name+">"
 	if w.cut = w.cut || w.left < len(begin)+len(end); w.cut {
@@ -105,7 +105,7 @@ func (w *proseWriter) blocks(parent ast.Node, depth int) {
 	}
 }
 
-// block writes a block. Blocks that hold blocks count in depth.
+// block writes a block. depth is the number of blocks around it.
 func (w *proseWriter) block(n ast.Node, depth int) {
 	inner := func() { w.blocks(n, depth+1) }
 	words := func() { w.inlines(n) }
@@ -149,7 +149,7 @@ func (w *proseWriter) code(lines string) {
 	w.element("pre", "", func() { w.element("code", "", func() { w.text(strings.TrimRight(lines, "\n")) }) })
 }
 
-// framed writes a container unless it is too deep; its content is written in any case.
+// framed writes a container element unless it is too deep. It always writes the content.
 func (w *proseWriter) framed(name, attributes string, depth int, inner func()) {
 	if depth > maxDepth {
 		inner()
@@ -158,7 +158,7 @@ func (w *proseWriter) framed(name, attributes string, depth int, inner func()) {
 	w.element(name, attributes, inner)
 }
 
-// headingLevel is the level of an HTML heading that skips none, whatever levels the text uses.
+// headingLevel returns the level of an HTML heading. It skips no level, whatever levels the text uses.
 func (w *proseWriter) headingLevel(level int) int {
 	for len(w.headings) > 0 && w.headings[len(w.headings)-1] >= level {
 		w.headings = w.headings[:len(w.headings)-1]
@@ -183,7 +183,7 @@ func (w *proseWriter) table(table ast.Node) {
 	})
 }
 
-// raw is the source of a block.
+// raw returns the source of a block.
 func (w *proseWriter) raw(n ast.Node) string {
 	var text strings.Builder
 	for i := range n.Lines().Len() {
@@ -193,10 +193,10 @@ func (w *proseWriter) raw(n ast.Node) string {
 	return text.String()
 }
 
-// columns are blanks between words that only a fixed-width font keeps in line.
+// columns matches blanks between words that only a fixed-width font aligns.
 var columns = regexp.MustCompile(`(?m)\S(  +|\t)\S.*$`)
 
-// isAligned reports whether several lines have columns, and most of them do.
+// isAligned reports whether at least two lines, and most lines, have columns.
 func isAligned(lines string) bool {
 	if !strings.Contains(lines, "  ") && !strings.Contains(lines, "\t") { // most texts
 		return false
@@ -205,13 +205,13 @@ func isAligned(lines string) bool {
 	return found >= 2 && 2*found > strings.Count(strings.TrimRight(lines, "\n"), "\n")+1
 }
 
-// IsTable reports whether a text begins with code or a table that only a fixed-width font keeps in line.
+// IsTable reports whether a text begins with code or a table that only a fixed-width font aligns.
 func IsTable(s string) bool {
 	begin, _, _ := strings.Cut(strings.TrimLeft(s, "\n"), "\n\n")
 	return strings.HasPrefix(begin, "```") || isAligned(begin)
 }
 
-// inlines writes what stands within a block or within emphasis.
+// inlines writes the content of a block or of emphasis.
 func (w *proseWriter) inlines(parent ast.Node) {
 	for n := parent.FirstChild(); n != nil && !w.cut; n = n.NextSibling() {
 		words := func() { w.inlines(n) }
@@ -236,7 +236,7 @@ func (w *proseWriter) inlines(parent ast.Node) {
 	}
 }
 
-// words writes a run of text once, at its first node: the parser splits runs at marks that turn out to mean nothing.
+// words writes a run of text once, at its first node, because the parser splits runs at marks that are not markup.
 func (w *proseWriter) words(n *ast.Text) {
 	if before, ok := n.PreviousSibling().(*ast.Text); ok && !breaks(before) {
 		return
@@ -259,7 +259,7 @@ func (w *proseWriter) words(n *ast.Text) {
 
 func breaks(n *ast.Text) bool { return n.SoftLineBreak() || n.HardLineBreak() }
 
-// plain is the text within a node without any markup.
+// plain returns the text within a node without markup.
 func (w *proseWriter) plain(n ast.Node) string {
 	var text strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -274,8 +274,8 @@ func (w *proseWriter) plain(n ast.Node) string {
 	return text.String()
 }
 
-// named writes a link with its own words. If they do not show where it leads, its host follows; an address that may not become a
-// link follows as text.
+// named writes a link with its own words. If the words are not the address, the host follows. If the address may not become a
+// link, it follows as text.
 func (w *proseWriter) named(address string, words func(), shown string) {
 	href, ok := parseAddress(address)
 	if !ok || w.linked {
@@ -291,7 +291,7 @@ func (w *proseWriter) named(address string, words func(), shown string) {
 	}
 }
 
-// text writes as much as there is room for, and marks where it is cut.
+// text writes as much as the budget allows, and marks the cut.
 func (w *proseWriter) text(s string) {
 	for _, r := range s {
 		if w.cut {
@@ -308,7 +308,7 @@ func (w *proseWriter) text(s string) {
 	}
 }
 
-// line writes a line with its links.
+// line writes a line and turns its addresses and mentions into links.
 func (w *proseWriter) line(s string) {
 	written := 0
 	for _, at := range links.FindAllStringIndex(s, -1) {
@@ -348,7 +348,7 @@ func external(s string, begin, end, found int) string {
 	if before, _ := utf8.DecodeLastRuneInString(s[:begin]); !ok || unicode.IsLetter(before) || unicode.IsDigit(before) {
 		return ""
 	}
-	if strings.HasPrefix(s[found:], "⟨") { // something invisible goes on here
+	if strings.HasPrefix(s[found:], "⟨") { // the address continues with an invisible character
 		return ""
 	}
 	return ` href="` + html.EscapeString(href) + `" rel="nofollow ugc noopener"`

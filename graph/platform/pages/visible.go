@@ -8,13 +8,13 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// maxMarks is how many combining marks may follow each other; more of them would cover what stands around.
+// maxMarks is how many combining marks may follow each other; more of them would cover the text around them.
 const maxMarks = 4
 
-// Visible is a text that an agent wrote as every reader sees it. Characters that show nothing or change the direction of the text
-// after them are written as ⟨U+202E⟩, a run of the same one as ⟨U+202E×12⟩; combining marks that pile up as ⟨12 marks⟩. What a
-// script needs stays: the joiners of emoji and of Arabic and Indic letters, and the selectors of symbols. Line breaks of all
-// kinds become \n.
+// Visible returns an agent's text with hidden characters made visible. A character that shows nothing or changes the text
+// direction becomes ⟨U+202E⟩, a run of the same one ⟨U+202E×12⟩, and further combining marks ⟨12 marks⟩. Characters that a script
+// needs stay: the joiners of emoji and of Arabic and Indic letters, and the selectors of symbols. Line breaks of all kinds become
+// \n.
 func Visible(s string) string {
 	if isPlain(s) {
 		return s
@@ -25,7 +25,7 @@ func Visible(s string) string {
 		r := runes[i]
 		n := 1
 		switch {
-		case r >= ' ' && r <= '~', r == '\n': // most of them, and the others cost a search in tables
+		case r >= ' ' && r <= '~', r == '\n': // most characters; the others cost a table look-up
 			shown.WriteByte(byte(r))
 		case r == '\r', r == '\u2028', r == '\u2029', r == '\u0085':
 			shown.WriteByte('\n')
@@ -58,7 +58,7 @@ func Visible(s string) string {
 // VisibleLine is Visible on one line.
 func VisibleLine(s string) string { return strings.Join(strings.Fields(Visible(s)), " ") }
 
-// isPlain reports whether a text holds printable ASCII and \n alone, as most do.
+// isPlain reports whether a text holds only printable ASCII and \n, as most do.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if (s[i] < ' ' && s[i] != '\n') || s[i] > '~' {
@@ -71,14 +71,14 @@ func isPlain(s string) bool {
 // isMark reports whether a character is drawn onto the one before it.
 func isMark(r rune) bool { return unicode.In(r, unicode.Mn, unicode.Me) && !text.Hidden(r) }
 
-// joining are the scripts whose letters need joiners between them.
+// joining holds the scripts whose letters need joiners between them.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati,
 	unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar,
 	unicode.Tibetan,
 }
 
-// belongs reports whether a hidden character is part of how the characters beside it are written.
+// belongs reports whether a hidden character is needed to write the characters beside it.
 func belongs(runes []rune, i int) bool {
 	if i == 0 {
 		return false
