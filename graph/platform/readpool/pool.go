@@ -1,9 +1,9 @@
-// Package readpool runs searches, and what is read without a token, apart from everything else.
+// Package readpool runs searches and anonymous reads separately from all other work.
 //
-// They share their own few connections and a queue in which callers take turns (an agent, or the address of a client without a token).
-// So everything else never waits for a search, and one caller's searches do not hold up another's. What is not done soon begins again on
-// a connection for what takes long, one search and one other read at a time, and is cut off after a second: however many search for what
-// is hard to find, others find the rest, and no page waits for them. Searches are counted against a limit per caller, on the same connections.
+// They share a few connections and a queue in which callers take turns (an agent, or the address of a client without a token). So
+// other work never waits for a search, and one caller's searches do not delay another's. A statement that does not finish soon
+// starts again on a connection for slow statements, one search and one other read at a time, and is cut off after a second. So
+// slow searches delay neither fast ones nor pages. The same connections count searches against a limit per caller.
 package readpool
 
 import (
@@ -25,16 +25,16 @@ import (
 )
 
 const (
-	// Connections is the size of the pool of each process, LongConnections that of the pool for what takes long.
+	// Connections is the size of the pool of each process, LongConnections the size of its pool for slow statements.
 	Connections, LongConnections = 2, 2
-	// perCaller and total bound the requests that wait for a connection, longestWait the time.
+	// perCaller and total bound the number of requests that wait for a connection, longestWait their time.
 	perCaller, total = bounds.WaitingSearches, 512
 	// retry is the Retry-After for a caller that finds the queue full.
 	retry = 2 * time.Second
 )
 
 var (
-	// StatementTimeout bounds each statement, soon the first try of one.
+	// StatementTimeout bounds each statement, soon its first attempt.
 	StatementTimeout = slack.Of(time.Second)
 	soon             = slack.Of(200 * time.Millisecond)
 	longestWait      = slack.Of(3 * time.Second)
@@ -42,12 +42,12 @@ var (
 
 // Config holds the settings of a Pool.
 type Config struct {
-	// Main runs the lists of agents that search for nothing.
+	// Main runs the lists of agents without a search.
 	Main *db.DB
-	// Reads runs everything else, opened with Options; nil takes Main's connections. Long, opened with LongOptions, runs what is not done
-	// soon.
+	// Reads, opened with Options, runs everything else; nil uses Main's connections. Long, opened with LongOptions, runs slow
+	// statements.
 	Reads, Long *db.DB
-	// Replica answers what RunStale is given; nil for none.
+	// Replica answers reads of RunStale; nil for none.
 	Replica *Replica
 	Quotas  limits.Quotas
 	// Metrics may be nil.
@@ -57,8 +57,8 @@ type Config struct {
 // Pool runs searches and anonymous reads. It is safe for concurrent use.
 type Pool struct {
 	Config
-	// slots are the connections, and of those of Long one is for searches and one for other reads. Those who wait for one get it in the
-	// order of their arrival.
+	// slots are the connections of Reads. Long has one for searches and one for other reads. Waiting requests get them in the
+	// order of arrival.
 	slots, longSearch, longRead *semaphore.Weighted
 
 	mu      sync.Mutex
@@ -66,8 +66,8 @@ type Pool struct {
 	waiting int
 }
 
-// caller is one whose requests are here. Each may use all slots, but only as many of its requests as there are slots stand in the
-// line for them. So many requests of one caller delay one of another by one turn.
+// caller is a caller with requests in the pool. It may use all slots, but only as many of its requests as there are slots wait in
+// the queue at once. So many requests of one caller delay another caller's request by only one turn.
 type caller struct {
 	turns            *semaphore.Weighted
 	present, waiting int
@@ -93,29 +93,29 @@ func New(c Config) *Pool {
 	return p
 }
 
-// Options are those to open Config.Reads with, made from the main pool's.
+// Options returns the options to open Config.Reads with, derived from the main pool's.
 func Options(main db.Options) db.Options {
 	main.Connections, main.StatementTimeout, main.Silence = Connections, soon, StatementTimeout
 	return main
 }
 
-// LongOptions are those to open Config.Long with, made from the main pool's.
+// LongOptions returns the options to open Config.Long with, derived from the main pool's.
 func LongOptions(main db.Options) db.Options {
 	main.Connections, main.StatementTimeout = LongConnections, StatementTimeout
 	return main
 }
 
-// Run calls read with the connections that are meant for the caller of ctx: the pool's own where it is searching or is no agent.
-// There read may run twice. A search counts against the limit first. Faults besides those of read: rate_limited (too many searches in a minute, or waiting
-// at once) and service_unavailable (too many waiting altogether or for too long, or a statement that took longer than
-// StatementTimeout).
+// Run calls read with the connections for the caller of ctx: the pool's own if it searches or is anonymous, or else Main's. In
+// the pool, read may run twice. A search first counts against the limit. Besides the faults of read it returns rate_limited (too
+// many searches in a minute, or waiting at once) and service_unavailable (too many waiting in total or for too long, or a
+// statement that took longer than StatementTimeout).
 func (p *Pool) Run(ctx context.Context, searching bool, read func(ctx context.Context, on db.Querier) error) error {
 	return p.run(ctx, searching, nil, read)
 }
 
-// RunStale is Run for what may be some seconds old where the caller has no token: then the replica answers, if there is one that is
-// not too far behind. read may run twice, since the primary answers what the replica could not. Nothing that must be hidden at once
-// may be read so.
+// RunStale is Run for data that may be some seconds old. If the caller has no token, the replica answers, if there is one that is
+// not too far behind. read may run twice, since the primary answers if the replica could not. Do not use it for data that must be
+// hidden at once.
 func (p *Pool) RunStale(ctx context.Context, searching bool, read func(ctx context.Context, on db.Querier) error) error {
 	if viewer.From(ctx).Kind != viewer.Anonymous {
 		return p.run(ctx, searching, nil, read)
@@ -171,7 +171,7 @@ func (p *Pool) run(
 	return err
 }
 
-// place is that of a request in the pool.
+// place is a request's place in the pool.
 type place struct {
 	pool *Pool
 	name string
@@ -179,7 +179,7 @@ type place struct {
 	held *semaphore.Weighted // nil: no slot
 }
 
-// enter waits for a slot, which the caller gives back with leave.
+// enter waits for a slot; leave releases it.
 func (p *Pool) enter(ctx context.Context, name string) (*place, error) {
 	c, served, err := p.join(name)
 	if err != nil {
@@ -207,7 +207,7 @@ func (p *Pool) enter(ctx context.Context, name string) (*place, error) {
 	return here, nil
 }
 
-// lengthen gives the slot back and waits for the one for searches, or for other reads, that take long. It stays one of its caller's turns.
+// lengthen releases the slot and waits for a slot of Long: for searches, or for other reads. The request keeps its caller's turn.
 func (h *place) lengthen(ctx context.Context, searching bool) error {
 	h.held.Release(1)
 	h.held = nil
@@ -232,7 +232,7 @@ func (h *place) leave() {
 	h.pool.part(h.name, h.caller)
 }
 
-// late is the error of a wait: that of the request if it has ended, else that it took too long.
+// late returns the error of a failed wait: the request's own if it has ended, or else service_unavailable.
 func (p *Pool) late(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -241,7 +241,7 @@ func (p *Pool) late(ctx context.Context, err error) error {
 	return fault.Wrap(fault.ServiceUnavailable, errors.Join(errLate, err)).After(retry)
 }
 
-// join notes a request of a caller, which has a slot if one is free, and else has to wait.
+// join registers a request of a caller. served reports that it has a slot; otherwise it must wait.
 func (p *Pool) join(name string) (c *caller, served bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -269,7 +269,7 @@ func (p *Pool) join(name string) (c *caller, served bool, err error) {
 	return c, served, nil
 }
 
-// part forgets a request, and a caller with its last one.
+// part removes a request, and with the last request its caller.
 func (p *Pool) part(name string, c *caller) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -283,7 +283,7 @@ var (
 	errLate = errors.New("waited too long for a connection of the searches and anonymous reads")
 )
 
-// callerOf is who takes turns and is counted: the agent, or the address of a client without a token.
+// callerOf returns the name of a caller: the agent, or the address of a client without a token.
 func callerOf(v viewer.Viewer) string {
 	if v.Kind == viewer.Agent {
 		return v.BotID.String()
@@ -291,7 +291,7 @@ func callerOf(v viewer.Viewer) string {
 	return v.Address
 }
 
-// timedOut reports whether a statement was cut off, by its timeout or that of its locks.
+// timedOut reports whether a statement was ended by its statement_timeout or lock_timeout.
 func timedOut(err error) bool {
 	refused, ok := errors.AsType[*pq.Error](err)
 	return ok && (refused.Code == "57014" || refused.Code == "55P03")

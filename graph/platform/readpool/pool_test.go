@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// stay takes a slot for a second and notes its caller's name when it has one.
+// stay holds a slot for a second and records its caller's name when it gets the slot.
 func stay(p *Pool, name string, served chan<- string) error {
 	here, err := p.enter(context.Background(), name)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 	})
 }
 
-// Who waits too long or gives up leaves the queue, and takes no slot with it.
+// A request that waits too long or gives up leaves the queue and holds no slot.
 func TestWaitsThatEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,8 +112,8 @@ func TestWaitsThatEnd(t *testing.T) {
 	})
 }
 
-// However many searches take long, they hold no slot: another is served at once, and a page that takes long as well does not wait for
-// them. They go one at a time, and none waits for ever.
+// Slow searches hold no slot, however many there are: another search is served at once, and a slow page does not wait for them.
+// They run one at a time, and none waits forever.
 func TestLongSearchesHoldUpNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

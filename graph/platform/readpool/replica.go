@@ -15,14 +15,14 @@ import (
 const (
 	// replicaCheck is how often the lag of the replica is measured, and how long a measurement may take.
 	replicaCheck = time.Second
-	// maxPositions bounds how many positions are kept of a primary that a replica does not follow.
+	// maxPositions bounds how many positions are kept while the replica does not follow the primary.
 	maxPositions = 600
 )
 
-// replicaTimeout bounds a read of the replica, so that time is left to ask the primary.
+// replicaTimeout bounds a read from the replica, so that there is time left to ask the primary.
 var replicaTimeout = StatementTimeout + slack.Of(500*time.Millisecond)
 
-// Replica is a hot standby that answers reads which may be MaxLag old. It is safe for concurrent use.
+// Replica is a hot standby that answers reads of data that may be MaxLag old. It is safe for concurrent use.
 type Replica struct {
 	// DB is opened with ReplicaOptions.
 	DB     *db.DB
@@ -33,21 +33,21 @@ type Replica struct {
 
 	mu     sync.Mutex
 	status ReplicaStatus
-	// positions are those of the primary's log that the replica has not replayed, and before them the last one that it has.
+	// positions holds the primary's positions that the replica has not replayed, preceded by the last one that it has replayed.
 	positions []position
 }
 
-// position is where the primary's log ended at a time.
+// position is the end of the primary's WAL at a time.
 type position struct {
 	at  time.Time
 	lsn int64
 }
 
-// ReplicaStatus says whether a replica answers reads, for /readyz on the operator listener.
+// ReplicaStatus shows whether a replica answers reads, for /readyz on the operator listener.
 type ReplicaStatus struct {
 	// Status is ok, lagging, down or not_a_standby; reads go to the primary unless it is ok.
 	Status string `json:"status"`
-	// LagSeconds is how old an answer may be at most.
+	// LagSeconds is the maximum age of an answer.
 	LagSeconds float64 `json:"lag_seconds"`
 }
 
@@ -59,7 +59,7 @@ const (
 	replicaPromoted = "not_a_standby"
 )
 
-// ReplicaOptions are those to open Replica.DB with, made from the main pool's.
+// ReplicaOptions returns the options to open Replica.DB with, derived from the main pool's.
 func ReplicaOptions(main db.Options) db.Options {
 	main = Options(main)
 	main.StatementTimeout, main.Standby, main.DirectURL = StatementTimeout, true, ""
@@ -92,8 +92,8 @@ func (r *Replica) Watch(ctx context.Context, primary *db.DB) {
 	}
 }
 
-// measure compares where the primary's log ended at known times with what the replica has replayed. That needs neither equal clocks
-// nor writes on the primary, and counts what the replica has not even received.
+// measure compares the primary's WAL positions at known times with the replica's replay position. It needs neither equal clocks
+// nor writes on the primary, and includes WAL that the replica has not received.
 func (r *Replica) measure(ctx context.Context, primary *db.DB) {
 	ctx, cancel := context.WithTimeout(ctx, replicaCheck)
 	defer cancel()
@@ -108,7 +108,7 @@ func (r *Replica) measure(ctx context.Context, primary *db.DB) {
 	err = r.DB.SQL.QueryRowContext(ctx, "SELECT pg_is_in_recovery(), coalesce((pg_last_wal_replay_lsn() - '0/0')::bigint, 0)").
 		Scan(&standby, &replayed)
 	if err != nil || !standby {
-		r.positions = nil // it may come back as another one
+		r.positions = nil // it may return as a different server
 		if err != nil {
 			r.set(replicaDown, 0)
 		} else {
@@ -123,7 +123,7 @@ func (r *Replica) measure(ctx context.Context, primary *db.DB) {
 		r.positions = append(r.positions[:1:1], r.positions[2:]...)
 	}
 	if len(r.positions) == 0 {
-		r.set(replicaDown, 0) // the primary has not reported its position since the replica is there
+		r.set(replicaDown, 0) // the primary has not reported its position since the replica is up
 		return
 	}
 	lag, state := time.Since(r.positions[0].at), replicaOK
@@ -146,8 +146,8 @@ func (r *Replica) Status() ReplicaStatus {
 	return r.status
 }
 
-// answers runs a read on the replica and reports whether it is answered. A replica that is away, too slow, in conflict with the
-// recovery (40001) or without the last migration has not answered: the primary will.
+// answers runs a read on the replica and reports whether the replica answered. If the replica is down, too slow, in conflict with
+// recovery (40001) or without the last migration, it did not answer, and the caller asks the primary.
 func (r *Replica) answers(ctx context.Context, read func(ctx context.Context, on db.Querier) error) (bool, error) {
 	if r == nil || r.Status().Status != replicaOK {
 		return false, nil

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// Folding is the one of Unicode, for each letter and mark by itself and for any of them in a row.
+// Folding is Unicode case folding, for each letter and mark alone and for any sequence of them.
 func TestFoldingIsThatOfUnicode(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -1,20 +1,20 @@
 // Package search holds the parts that the searches of all domains share (§1.4, §4.2, §4.9). They find a text as a substring: case
-// does not matter, and no character has a special meaning. Each domain's search is a statement in its .sql file, and all are
-// built alike.
+// does not matter, and no character has a special meaning. Each domain has its search statements in its .sql file; all have the
+// same structure.
 //
-// A table that can be searched has a column folded, its searched text as the function stoa_fold returns it: with the full case folding
-// of Unicode and in normal form C. A trigger keeps it, and an index knows the trigrams of its words (pg_trgm). A search has two ways
-// to its page. It walks the list in its order and looks at each text, until the page is full or a bound on the rows is reached; or it
-// asks the index, looks at all texts that have the trigrams, and sorts those that hold what is searched for. It looks at the first 64
-// rows of the list first: a text that none of them holds goes to the index at once. The walk's bound is 1,000 rows for a page at the
-// top of a list, grows by two for each row up to the end of the page, and is 20,000 at most; a text that does not fill the page within
-// it goes to the index, too. A row of 4 KB takes about 10 µs. Both ways give the same page.
+// A searchable table has a column folded: its searched text as stoa_fold returns it, with the full case folding of Unicode and in
+// normal form C. A trigger maintains it, and an index holds the trigrams of its words (pg_trgm). A search has two ways to find
+// its page. It walks the list in order and checks each text, until the page is full or a bound on the rows is reached. Or it asks
+// the index, checks all texts that have the trigrams, and sorts the matches. It first checks the first 64 rows of the list: if
+// none of them matches, it asks the index at once. The walk's bound is 1,000 rows for a page at the top of a list, grows by two
+// for each row up to the end of the page, and is 20,000 at most. If the walk does not fill the page, the search asks the index,
+// too. A row of 4 KB takes about 10 µs. Both ways return the same page.
 //
-// The index knows nothing of a text without three letters or digits in a row: such a search walks to the end of the list. That and a
-// text whose trigrams are common, though few hold it, are bounded by time (readpool.StatementTimeout).
+// The index cannot find a text without three letters or digits in a row: such a search walks to the end of the list. A timeout
+// (readpool.StatementTimeout) bounds this case, and the case of a rare text with common trigrams.
 //
-// The planner knows nothing about long texts, so the two ways are two statements. They read no value at planning, and the plans of the
-// usual page are kept.
+// The planner has no statistics about long texts, so the two ways are two statements. Planning does not read their values, and
+// the plans of the usual page are kept.
 package search
 
 import (
@@ -33,13 +33,13 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// maxQuery is the length of a search text in characters (§8).
+// maxQuery is the maximum length of a search text in characters (§8).
 const maxQuery = bounds.Search
 
 var errOnce = errors.New("must be sent once")
 
-// Text reads the search text called name: sent at most once, up to 160 characters, none that a stored text could not hold. What
-// is wrong goes into wrong, for invalid_search. It is empty if nothing is searched for.
+// Text reads the search text called name: sent at most once, up to 160 characters, only characters that a stored text may hold.
+// It adds errors to wrong, for invalid_search. It returns "" if there is nothing to search for.
 func Text(wrong fault.Fields, name string, sent page.Param) string {
 	switch len(sent) {
 	case 0:
@@ -54,8 +54,8 @@ func Text(wrong fault.Fields, name string, sent page.Param) string {
 	return kept
 }
 
-// Handle reads the handle called name, sent at most once as a person or a model writes it (text.WrittenHandle). What is wrong goes into
-// wrong, for invalid_search. It is nil if none was sent, and empty if no agent can have what was sent.
+// Handle reads the handle called name, sent at most once as a person or a model writes it (text.WrittenHandle). It adds errors to
+// wrong, for invalid_search. It returns nil if none was sent, and "" if no agent can have the handle.
 func Handle(wrong fault.Fields, name string, sent page.Param) *string {
 	if len(sent) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func Handle(wrong fault.Fields, name string, sent page.Param) *string {
 	return &handle
 }
 
-// Requested reports whether a parameter asks for a search: it is sent, and not just empty.
+// Requested reports whether a parameter asks for a search: it was sent and is not just empty.
 func Requested(sent page.Param) bool { return len(sent) > 1 || len(sent) == 1 && sent[0] != "" }
 
 const (
@@ -78,12 +78,12 @@ const (
 	indexable   = 3 // letters and digits in a row
 )
 
-// Ways are the two ways of a search to a page.
+// Ways holds the statements of the two ways to find a page.
 type Ways struct{ probe, walk, first, find *db.Statement }
 
-// NewWays makes them of the statements walk_<name> and find_<name>. Both begin with db.PlanPerValue and end with the number of
-// rows to skip and to read as their last parameters; that of the rows to walk stands before them. For the first page of the usual size
-// these numbers stand in the text, so that PostgreSQL plans it once for all texts.
+// NewWays makes Ways from the statements walk_<name> and find_<name>. Both begin with db.PlanPerValue. Their last parameters are
+// the numbers of rows to skip and to read; in walk, the number of rows to walk precedes them. For the first page of the usual
+// size these numbers are part of the text, so that PostgreSQL plans it once for all search texts.
 func NewWays(all db.Statements, name string) Ways {
 	walk, find := all.Named("walk_"+name), all.Named("find_"+name)
 	return Ways{
@@ -102,8 +102,8 @@ func fixed(s *db.Statement, values ...int) *db.Statement {
 	return &db.Statement{Name: s.Name + "_first", Types: s.Types[:n], Text: strings.NewReplacer(changed...).Replace(s.Text)}
 }
 
-// All returns limit rows of a search after the first skip, as T. args are the arguments of both statements without their numbers;
-// needle is the one of them that the index is asked for.
+// All returns limit rows of a search as T, after the first skip rows. args are the arguments of both statements without the
+// numbers of rows; needle is the argument that the index searches.
 func All[T any](ctx context.Context, on db.Querier, w Ways, skip, limit int, needle string, args ...any) ([]*T, error) {
 	bounds := []int{probe, min(leastWalk+2*(skip+limit), longestWalk), wholeList}
 	if skip > 0 {
