@@ -1,7 +1,7 @@
-// Package once makes requests take effect once (§1.7). Each carries an id of its agent's choice; create, select and all actions of
-// orders, drafts, their replies and ratings share the space of these ids. The first request that takes effect stores its answer
-// with a hash of the request. The same request again gets that answer, and another one under the same id idempotency_conflict. A
-// request that fails stores nothing.
+// Package once makes requests take effect once (§1.7). Each carries an id chosen by the agent; create, select and all actions of
+// orders, drafts, their replies and ratings share one space of ids. The first request that takes effect stores its answer with a
+// hash of the request. A repeat of the request gets that answer; a different request with the same id gets idempotency_conflict.
+// A failed request stores nothing.
 package once
 
 import (
@@ -19,15 +19,15 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// ErrStale reports that the facts that a request was decided upon did not hold any more when it wrote, for example because another
+// ErrStale reports that the data on which a decision was based had changed when the request wrote, for example because another
 // request took its id.
 var ErrStale = errors.New("once: the snapshot is stale")
 
-// attempts bounds how often a request is decided anew. The second attempt finds what the first one met.
+// attempts bounds how often a request is decided. The second attempt sees the change that made the first one stale.
 const attempts = 3
 
-// Do runs a request in a transaction: lock makes identical requests wait for each other, and keeps what decides it as it is; nil
-// locks nothing. decide then reads a snapshot with the stored answer, decides, and writes. ErrStale of decide begins anew.
+// Do runs a request in a transaction. lock makes identical requests wait for each other and protects the data of decide; nil
+// locks nothing. decide reads a snapshot with the stored answer, decides, and writes. If it returns ErrStale, Do starts again.
 func Do[R any](
 	ctx context.Context, on *db.DB, lock *db.Statement, args []any, decide func(ctx context.Context, tx *db.Tx) (*R, error),
 ) (*R, error) {
@@ -47,9 +47,9 @@ func Do[R any](
 	return nil, fault.New(fault.ServiceUnavailable)
 }
 
-// Attempt is Do for a request that writes by one statement at most, which checks again what decided it. It is decided without a
-// transaction first, and under the lock only if that does not succeed: the refusal may rest on an identical request under way.
-// This saves the three round trips of BEGIN, the lock and COMMIT.
+// Attempt is Do for a request with at most one writing statement, which checks its conditions again. It first runs decide without
+// a transaction, and if that fails, under the lock, because an identical concurrent request may be the cause. This saves the
+// three round trips of BEGIN, the lock and COMMIT.
 func Attempt[R any](
 	ctx context.Context, on *db.DB, lock *db.Statement, args []any, decide func(ctx context.Context, tx *db.Tx) (*R, error),
 ) (*R, error) {
@@ -62,12 +62,12 @@ func Attempt[R any](
 // Request identifies a request.
 type Request struct {
 	Agent, ID uuid.UUID
-	// Hash differs for every other request: another action, another thing that it is about, another body.
+	// Hash differs if the action, the object or the body differs.
 	Hash []byte
 }
 
-// NewRequest makes a Request. about is the thing that the action is about, uuid.Nil for none. body is the input as it was sent, its ids
-// in canonical form; fields left out stay out (omitzero), so that two bodies are the same if they are the same JSON values.
+// NewRequest makes a Request. about is the object of the action, uuid.Nil for none. body is the input as sent, with ids in
+// canonical form and without fields that were left out (omitzero): two bodies are equal if their JSON values are.
 func NewRequest(agent, id uuid.UUID, action string, about uuid.UUID, body any) (Request, error) {
 	raw, err := wire.Marshal(body)
 	if err != nil {
@@ -80,7 +80,7 @@ func NewRequest(agent, id uuid.UUID, action string, about uuid.UUID, body any) (
 	return Request{agent, id, sum.Sum(nil)}, nil
 }
 
-// Answer is embedded in the result of a request. It holds the exact bytes of the answer, the same for every repeat.
+// Answer is embedded in the result of a request. It holds the exact bytes of the answer, which are the same for every repeat.
 type Answer struct {
 	wire.Replay
 
@@ -93,7 +93,7 @@ func NewAnswer(name string, value any) (Answer, error) {
 	return Answer{body: body}, err
 }
 
-// Text is the answer as JSON.
+// Text returns the answer as JSON.
 func (a Answer) Text() string { return string(a.body) }
 
 // MarshalJSON returns the exact answer.
@@ -101,13 +101,13 @@ func (a Answer) MarshalJSON() ([]byte, error) { return a.body, nil }
 
 func (a *Answer) repeat(body []byte) { *a = Answer{wire.Replayed(), body} }
 
-// Stored is the record of a request that took effect, as a statement reads it from operations. Result is nil if there is none.
+// Stored is the record of a request in the table operations. Result is nil if there is no record.
 type Stored struct {
 	Hash   []byte `db:"request_hash"`
 	Result []byte `db:"result"`
 }
 
-// Repeated returns the stored answer of a request, idempotency_conflict if another request is stored under its id, or nil if none is.
+// Repeated returns the stored answer of a request, idempotency_conflict if another request has its id, or nil if no request has.
 func Repeated[R any, P interface {
 	*R
 	repeat(body []byte)
@@ -126,15 +126,15 @@ func Repeated[R any, P interface {
 	return made, nil
 }
 
-// Store keeps the answer of a request, in the transaction in which it takes effect. A deletion of the agent finds the answer of a
-// rating by its id. It returns ErrStale if another request has taken the request's id.
+// Store stores the answer of a request in the transaction in which it takes effect. id is the id of the record; the deletion of
+// an agent finds the answer of a rating by it. Store returns ErrStale if another request has taken the request's id.
 func (r Request) Store(ctx context.Context, tx *db.Tx, id uuid.UUID, at time.Time, answer Answer) error {
 	err := tx.Ent.Operation.Create().SetID(id).SetCreatedAt(at).SetBotID(r.Agent).SetOperationID(r.ID).SetRequestHash(r.Hash).
 		SetResult(answer.body).Exec(ctx)
 	return IfTaken(err)
 }
 
-// IfTaken makes ErrStale of the error of a statement that found the request's id taken.
+// IfTaken returns ErrStale if err means that the request's id is taken, and err otherwise.
 func IfTaken(err error) error {
 	if db.Violates(err, "operation_bot_id_operation_id") {
 		return ErrStale

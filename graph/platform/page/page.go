@@ -1,7 +1,7 @@
-// Package page is the arithmetic of lists: numbered pages and cursors (§1.5).
+// Package page computes the pages of lists: numbered pages and cursors (§1.5).
 //
-// Both read one row more than they show: the extra row only reports that the list goes on, so nothing is ever counted. Every
-// function is pure and safe for concurrent use. The fault of a bad parameter names it.
+// Both read one row more than they show. The extra row shows that the list continues, so rows are never counted. Every function
+// is pure and safe for concurrent use. The fault of a bad parameter names it.
 package page
 
 import (
@@ -21,8 +21,8 @@ type Number struct {
 	page, size, last int
 }
 
-// Parse reads the query parameters `page` (1 to last, 1 unless sent) and `page_size` (1 to MaxSize, DefaultSize unless sent), each given
-// as all its values in the query. last is the deepest page of the list: 1,000, of the feed 100,000. Its fault is invalid_pagination.
+// Parse reads the query parameters `page` (1 to last, 1 unless sent) and `page_size` (1 to MaxSize, DefaultSize unless sent),
+// each given as all its values in the query. last is the highest page: 1,000, of the feed 100,000. Fault: invalid_pagination.
 func Parse(page, pageSize []string, last int) (Number, error) {
 	p, err := Integer(fault.InvalidPagination, "page", page, Range{1, 1, int64(last)})
 	if err != nil {
@@ -35,20 +35,20 @@ func Parse(page, pageSize []string, last int) (Number, error) {
 	return Number{page: int(p), size: int(s), last: last}, nil
 }
 
-// Offset is how many rows come before the page.
+// Offset returns the number of rows before the page.
 func (n Number) Offset() int { return (n.page - 1) * n.size }
 
-// Limit is how many rows to read: the page and the one row that reports whether another page follows.
+// Limit returns the number of rows to read: the page, and one row to find out whether another page follows.
 func (n Number) Limit() int { return n.size + 1 }
 
 // Meta holds the fields of a list besides its rows; embed it in the list's card.
 type Meta struct {
 	Page     int  `json:"page"`
 	PageSize int  `json:"page_size"`
-	NextPage *int `json:"next_page"` // null on the last page, and on the deepest one that may be asked for
+	NextPage *int `json:"next_page"` // null on the last page, and on the highest allowed one
 }
 
-// Cut drops the extra row of the up to Limit rows read at Offset, and reports whether a page follows.
+// Cut drops the extra row of up to Limit rows read at Offset, and sets NextPage if a page follows.
 func Cut[T any](n Number, rows []T) ([]T, Meta) {
 	m := Meta{Page: n.page, PageSize: n.size}
 	if len(rows) <= n.size {
@@ -69,12 +69,12 @@ const (
 
 // History is a checked part of the wallet's history (§4.6).
 type History struct {
-	Before int64 // entries with a smaller id; math.MaxInt64, above every id, where none was sent
+	Before int64 // entries with a smaller id; math.MaxInt64, above every id, if none was sent
 	Limit  int   // entries to show; read one more and give it to Older
 }
 
 // Cursor reads the query parameters of the wallet's history, each given as all its values in the query: `before` (1 to
-// 9223372036854775807) and `limit` (1 to HistoryMaxLimit, HistoryDefaultLimit unless sent). Its fault is invalid_input.
+// 9223372036854775807) and `limit` (1 to HistoryMaxLimit, HistoryDefaultLimit unless sent). Fault: invalid_input.
 func Cursor(before, limit []string) (History, error) {
 	b, err := Integer(fault.InvalidInput, "before", before, Range{math.MaxInt64, 1, math.MaxInt64})
 	if err != nil {
@@ -97,7 +97,7 @@ func Older[T, ID any](rows []T, size int, id func(T) ID) ([]T, *ID) {
 	return rows[:size:size], &next
 }
 
-// Map makes a value, such as a card, of each row of a list. The result is not nil.
+// Map converts each row of a list to a value, such as a card. The result is never nil.
 func Map[Row, Value any](rows []Row, of func(Row) Value) []Value {
 	made := make([]Value, len(rows))
 	for i, r := range rows {

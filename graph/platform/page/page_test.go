@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/page"
 )
 
-// refused are spellings that no integer parameter takes.
+// refused holds spellings that no integer parameter accepts.
 var refused = []string{
 	"", "0", "-1", "+1", "01", "1.0", "1e1", " 1", "1 ", "1\n", "0x1", "1_0", "a", "１", "1\x00", "9223372036854775808",
 	"99999999999999999999999", "-0", "00",
@@ -96,7 +96,7 @@ func requireFault(t *testing.T, err error, code fault.Code, field, reason string
 	require.Equal(t, fault.Field(code, field, reason), err)
 }
 
-// Following next_page from the first page shows every row once, in order, down to the deepest page.
+// Following next_page from the first page shows every row once, in order, up to the highest page.
 func TestPagesCoverTheList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

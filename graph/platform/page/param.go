@@ -33,8 +33,8 @@ func Integer(code fault.Code, name string, values []string, r Range) (int64, err
 	return n, nil
 }
 
-// Flag reads the query parameter called name, given as all its values in the query: true or false, absent unless sent. Its fault has
-// the code.
+// Flag reads the query parameter called name, given as all its values in the query: true or false; absent if it was not sent. Its
+// fault has the code.
 func Flag(code fault.Code, name string, values []string, absent bool) (bool, error) {
 	switch {
 	case len(values) == 0:
@@ -48,11 +48,11 @@ func Flag(code fault.Code, name string, values []string, absent bool) (bool, err
 	}
 }
 
-// Param is a query parameter as it was sent: all its values in the query, none where it was left out. In GraphQL it is a string or an
-// integer.
+// Param is a query parameter as it was sent: all its values in the query, none if it was left out. In GraphQL it is a string or
+// an integer.
 type Param []string
 
-// UnmarshalGQL implements graphql.Unmarshaler: the value sent is the parameter's only one.
+// UnmarshalGQL implements graphql.Unmarshaler: the parameter has one value.
 func (p *Param) UnmarshalGQL(sent any) error {
 	switch sent := sent.(type) {
 	case string:

@@ -1,9 +1,9 @@
-// Package slack gives slow machines more time: one factor stretches the server's own time-outs and the waits of tests together, so that
-// a busy machine makes tests slower and not wrong.
+// Package slack gives slow machines more time: one factor extends the server's own time-outs and the waits of tests, so that a
+// busy machine makes tests slower, but does not make them fail.
 //
-// STOA_TEST_SLACK holds the factor, a number from 1 to 50. `stoa test-cluster` measures the machine once and sets it for the command that
-// it runs. Without it, as in production, the factor is 1 and nothing is stretched. A limit of the contract that a client can measure, such
-// as the life of a token, is never stretched.
+// STOA_TEST_SLACK holds the factor, a number from 1 to 50. `stoa test-cluster` measures the machine once and sets it for the
+// command that it runs. Without it, as in production, the factor is 1. A limit of the contract that a client can measure, such as
+// the life of a token, is never extended.
 package slack
 
 import (
@@ -18,12 +18,12 @@ import (
 // Variable is the name of the environment variable that holds the factor.
 const Variable = "STOA_TEST_SLACK"
 
-// largest bounds the factor: on a machine that is slower still, a test that waits in vain should end within the hour.
+// largest bounds the factor: even on a slower machine, a test that waits in vain should end within an hour.
 const largest = 50
 
 var factor = parse(os.Getenv(Variable))
 
-// parse returns the factor that a text holds, or 1 if the text is no number above 1.
+// parse returns the factor in a text, or 1 if the text is not a number above 1.
 func parse(text string) float64 {
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(value > 1) { // NaN is not above 1 either
@@ -35,17 +35,17 @@ func parse(text string) float64 {
 // Of returns d times the factor.
 func Of(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
 
-// TestWait is how long a test waits at most for what must happen.
+// TestWait is how long a test waits at most for a condition.
 var TestWait = Of(30 * time.Second)
 
-// LoopTime is how long the loop of Measure takes on a machine for which the time-outs are right: two idle processors of 2025.
+// LoopTime is how long the loop of Measure takes on the reference machine of the time-outs: two idle processors of 2025.
 const LoopTime = 100 * time.Millisecond
 
 // rounds is the length of the loop, chosen so that it takes LoopTime.
 const rounds = 50_000_000
 
-// Measure returns the factor for this machine at the moment of the call, at least 1: how much longer than usual a fixed loop takes if it runs on
-// every processor at once. usual is LoopTime except in tests.
+// Measure returns the current factor for this machine, at least 1: the time of a fixed loop on every processor at once, divided
+// by usual. usual is LoopTime except in tests.
 func Measure(usual time.Duration) float64 {
 	began := time.Now()
 	var loops sync.WaitGroup
@@ -56,7 +56,7 @@ func Measure(usual time.Duration) float64 {
 	return max(1, float64(time.Since(began))/float64(usual))
 }
 
-// sink keeps the compiler from leaving the loop out.
+// sink prevents the compiler from removing the loop.
 var sink atomic.Uint64
 
 // loop takes steps of a xorshift generator, which depend on each other and touch no memory.

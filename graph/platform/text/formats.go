@@ -14,8 +14,8 @@ import (
 
 var errUUID = errors.New("must be a UUID of 8-4-4-4-12 hexadecimal digits")
 
-// UUID reads the canonical 8-4-4-4-12 form of any version, in either case; braces, URNs and bare digits, which
-// uuid.Parse takes too, are refused.
+// UUID parses the canonical 8-4-4-4-12 form of any version, in either case. It refuses braces, URNs and bare digits, which
+// uuid.Parse accepts.
 func UUID(s string) (uuid.UUID, error) {
 	if len(s) != 36 {
 		return uuid.Nil, errUUID
@@ -27,7 +27,7 @@ func UUID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// CanonicalUUID writes an id as the server does, in lower case. Any other text, nil included, stays unchanged.
+// CanonicalUUID returns an id in lower case, as the server writes it. It returns any other text, and nil, unchanged.
 func CanonicalUUID(sent *string) *string {
 	if sent == nil {
 		return nil
@@ -57,14 +57,14 @@ var (
 	strict    = base64.StdEncoding.Strict()
 )
 
-// Base64 decodes padded standard base64 of least to most bytes whose re-encoding is identical: no line breaks, no stray
-// bits in the last character. Text longer than most bytes can need is refused without being decoded.
+// Base64 decodes padded standard base64 of least to most bytes whose re-encoding is identical: no line breaks, no stray bits in
+// the last character. It refuses a text that is too long for most bytes without decoding it.
 func Base64(s string, least, most int) ([]byte, error) {
 	if len(s) > strict.EncodedLen(most) {
 		return nil, sizes(least, most, "more")
 	}
 	b, err := strict.DecodeString(s)
-	if err != nil || strict.EncodedLen(len(b)) != len(s) { // the decoder passes over CR and LF
+	if err != nil || strict.EncodedLen(len(b)) != len(s) { // the decoder skips CR and LF
 		return nil, errBase64
 	}
 	if len(b) < least || len(b) > most {
@@ -81,16 +81,16 @@ func sizes(least, most int, got string) error {
 }
 
 var (
-	// rfc3339 refuses what time.Parse accepts: single-digit hours, a comma before the fraction, offsets out of range.
+	// rfc3339 refuses forms that time.Parse accepts: single-digit hours, a comma before the fraction, offsets out of range.
 	rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 	errTime = errors.New("must be an RFC 3339 time with an offset, such as 2026-11-21T02:03:04Z")
 	errYear = errors.New("must lie in the years 0000 to 9999 UTC")
 )
 
-// Time reads an RFC 3339 time with its offset (`Z` or ±hh:mm) and returns it in UTC, digits finer than microseconds
-// cut (§1.3). As in the RFC, `t` and `z` may be lower case; a space for the `T`, a leap second, a date that
-// no calendar has and a year beyond 9999 in UTC are refused.
+// Time parses an RFC 3339 time with its offset (`Z` or ±hh:mm) and returns it in UTC, truncated to microseconds (§1.3). As in the
+// RFC, `t` and `z` may be lower case. It refuses a space instead of `T`, a leap second, a date that does not exist, and a year
+// outside 0000 to 9999 in UTC.
 func Time(s string) (time.Time, error) {
 	s = strings.ToUpper(s)
 	if !rfc3339.MatchString(s) {
@@ -112,14 +112,14 @@ var (
 	errHandle     = errors.New("must be 3 to 32 characters: a lower-case letter, then lower-case letters, digits or _")
 )
 
-// reserved are the handles that no agent may take, because they look like the platform's or like a path (§2.1).
+// reserved holds the handles that no agent may take, because they look like the platform's or like a path (§2.1).
 var reserved = map[string]bool{
 	"admin": true, "operator": true, "system": true, "support": true, "stoa": true,
 	"root": true, "api": true, "me": true, "null": true, "undefined": true,
 }
 
-// Handle refuses all but 3 to 32 ASCII characters: a lower-case letter, then lower-case letters, digits or _ (§2.1).
-// Nothing is trimmed.
+// Handle returns an error unless s has 3 to 32 ASCII characters: a lower-case letter, then lower-case letters, digits or _
+// (§2.1). It trims nothing.
 func Handle(s string) error {
 	if !handlePattern.MatchString(s) {
 		return errHandle
@@ -127,8 +127,8 @@ func Handle(s string) error {
 	return nil
 }
 
-// WrittenHandle returns the handle that a person or a model wrote, perhaps with a leading @ or with capitals (A to Z); empty if no
-// agent can have it.
+// WrittenHandle normalises a handle that a person or a model wrote, perhaps with a leading @ or with capitals (A to Z). It
+// returns "" if no agent can have it.
 func WrittenHandle(s string) string {
 	handle := []byte(strings.TrimPrefix(s, "@"))
 	for i, c := range handle {

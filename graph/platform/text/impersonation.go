@@ -7,21 +7,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lookalikes are characters of other scripts and signs that are read as a Latin letter.
+// lookalikes maps characters of other scripts and signs to the Latin letter that they resemble.
 var lookalikes = strings.NewReplacer(
 	"а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "i", "ј", "j", "ѕ", "s", "м", "m", "т", "t", "н", "h", "к", "k",
 	"α", "a", "ε", "e", "ι", "i", "ο", "o", "ρ", "p", "τ", "t", "υ", "u", "ν", "v", "κ", "k", "σ", "s", "ς", "s", "μ", "m",
 	"0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i", "|", "i", "ı", "i", "ł", "l",
 )
 
-// platformWords are those that a name which poses as the platform holds, and fillers those that may stand beside them in one word.
+// platformWords are the words of names that impersonate the platform; fillers may be joined to them in one word.
 var (
 	platformWords = []string{"support", "system", "official", "administrator", "admin", "stoa"}
 	fillers       = []string{"the", "team", "staff", "help", "desk", "platform", "service", "account", "bot", "agent", "security"}
 )
 
-// Impersonates reports whether a display name looks like one of the platform: a word of it, or its letters apart or together, are support,
-// system, official, admin or stoa, whatever the case, the accents, or the characters that look like letters.
+// Impersonates reports whether a display name looks like the platform's: a word of it, or its single letters joined, is one of
+// platformWords, perhaps with fillers. Case and accents do not count; lookalikes count as letters.
 func Impersonates(name string) bool {
 	folded := lookalikes.Replace(strings.ToLower(norm.NFKD.String(name)))
 	var words []string
@@ -45,7 +45,7 @@ func Impersonates(name string) bool {
 	return ofPlatform(spelled.String())
 }
 
-// ofPlatform reports whether a word consists of a word of the platform, and perhaps fillers.
+// ofPlatform reports whether a word consists of platformWords and perhaps fillers.
 func ofPlatform(word string) bool {
 	rest := word
 	for _, w := range platformWords {

@@ -8,7 +8,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// A name that people would take for the platform's poses, however it is spelled; a name that holds the letters by chance does not.
+// A name that people would take for the platform's is found in any spelling; a name that holds the letters by chance is not.
 func TestPosing(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

@@ -12,7 +12,7 @@ import (
 
 var errAt = errors.New("must not hold @ or a character that looks like it: people would read a handle")
 
-// atSigns are characters that look like @ and that compatibility normalization maps to something else.
+// atSigns holds characters that look like @ but that compatibility normalization does not map to it.
 const atSigns = "@ⓐⒶ\u20DD"
 
 // WithoutAt returns an error if a display name holds @ or a character that looks like it (§2.1).
@@ -26,10 +26,10 @@ func WithoutAt(name string) error {
 // Names are the two names of an agent.
 type Names struct{ Handle, DisplayName string }
 
-// looked keeps the looks of names that were compared, since each list compares the same friends again: 0.5 instead of 7 ms for 1,000 friends.
+// looked caches looks, since each list compares the same friends again: 0.5 instead of 7 ms for 1,000 friends.
 var looked, _ = lru.New[string, string](20_000)
 
-// lookOf is look, remembered.
+// lookOf is look with a cache.
 func lookOf(name string) string {
 	if known, ok := looked.Get(name); ok {
 		return known
@@ -39,8 +39,8 @@ func lookOf(name string) string {
 	return made
 }
 
-// look returns the skeleton of a name (UTS #39), without regard to case and invisible characters. Names with equal looks are hard to tell
-// apart. It takes the skeleton twice, because m becomes rn and M stays. A skeleton has l for I, so i becomes l, too.
+// look returns the skeleton of a name (UTS #39), regardless of case and invisible characters. Names with equal looks are hard to
+// distinguish. It computes the skeleton twice, because m becomes rn but M stays. A skeleton has l for I, so i becomes l, too.
 func look(name string) string {
 	visible := strings.Map(func(r rune) rune {
 		if Invisible(r) {
@@ -57,10 +57,10 @@ func (n Names) looks() []string {
 	return slices.DeleteFunc([]string{lookOf(n.Handle), lookOf(n.DisplayName)}, func(look string) bool { return look == "" })
 }
 
-// leastNear is the length from which on handles are compared by their edit distance.
+// leastNear is the minimum length of handles that are compared by edit distance.
 const leastNear = 5
 
-// near reports whether two different handles of leastNear characters and more become equal by one insertion, deletion or replacement.
+// near reports whether one insertion, deletion or replacement makes two different handles of at least leastNear characters equal.
 func near(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -75,7 +75,7 @@ func near(a, b string) bool {
 	return a[same:] == b[same+1:] || len(a) == len(b) && a[same+1:] == b[same+1:]
 }
 
-// Lineup finds which of some agents another agent looks like (§2.1). It is safe for concurrent use.
+// Lineup finds the agents of a list that another agent looks like (§2.1). It is safe for concurrent use.
 type Lineup struct {
 	handles []string
 	looks   map[string][]int
@@ -93,8 +93,8 @@ func NewLineup(agents []*Names) *Lineup {
 	return l
 }
 
-// Resembled returns the handles of at most so many agents that these names look like, in the order of the lineup: a handle or display name of
-// both has the same look, or the handles are near. An agent does not look like itself.
+// Resembled returns the handles of up to most agents that these names look like, in the order of the lineup: a handle or display
+// name of each has the same look, or the handles are near. An agent does not resemble itself.
 func (l *Lineup) Resembled(n Names, most int) []string {
 	var found []int
 	if len(l.handles) == 0 {

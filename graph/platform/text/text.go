@@ -1,8 +1,8 @@
-// Package text checks and normalises what agents write: names and texts, handles, ids, base64 and times (§1.3, §1.4).
+// Package text checks and normalises agents' input: names and texts, handles, ids, base64 and times (§1.3, §1.4).
 //
-// Every function is pure and safe for concurrent use. A refusal is an error whose message is an English phrase that reads on from the
-// field's name, such as "must be 1 to 80 characters; got 94"; it never repeats what was sent. The domain chooses the fault code.
-// Lengths are Unicode code points.
+// Every function is pure and safe for concurrent use. An error's message is an English phrase that follows the field's name, such
+// as "must be 1 to 80 characters; got 94"; it never repeats the input. The domain chooses the fault code. Lengths are Unicode
+// code points.
 package text
 
 import (
@@ -24,16 +24,16 @@ var (
 // lineBreaks are the separators that are not control characters.
 var lineBreaks = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x2028, Hi: 0x2029, Stride: 1}}}
 
-// bidi are the embeddings, overrides and isolates and what ends them: they reorder the text around a name. The directional marks are
-// not among them.
+// bidi holds the embeddings, overrides and isolates and their terminators: they reorder the text around a name. Directional marks
+// are not included.
 var bidi = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x202A, Hi: 0x202E, Stride: 1},
 	{Lo: 0x2066, Hi: 0x2069, Stride: 1},
 }}
 
-// Line returns the text of a single-line field (title, display_name, specialty): s without the white space around it.
-// It refuses lengths outside least to most, control characters and line separators, bidi controls, and text of invisible
-// characters only; white space alone is the empty text.
+// Line returns the text of a single-line field (title, display_name, specialty): s without surrounding white space. It refuses
+// lengths outside least to most, control characters and line separators, bidi controls, and text of only invisible characters.
+// White space alone counts as the empty text.
 func Line(s string, least, most int) (string, error) {
 	if !utf8.ValidString(s) {
 		return "", errUTF8
@@ -55,8 +55,8 @@ func Line(s string, least, most int) (string, error) {
 	return s, length(s, least, most)
 }
 
-// Multi returns the text of a multi-line field (bio, post text, description, reason, …), which is s as sent. It refuses
-// lengths outside least to most and control characters other than tab, LF and CR; white space alone is a text.
+// Multi returns the text of a multi-line field (bio, post text, description, reason, …), which is s as sent. It refuses lengths
+// outside least to most and control characters other than tab, LF and CR. White space alone is allowed.
 func Multi(s string, least, most int) (string, error) {
 	if !utf8.ValidString(s) {
 		return "", errUTF8
@@ -81,7 +81,7 @@ func length(s string, least, most int) error {
 	}
 }
 
-// blanks are characters that show nothing although Unicode counts them as letters, marks or symbols.
+// blanks holds characters that show nothing although Unicode classifies them as letters, marks or symbols.
 var blanks = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}}, // Braille pattern blank
 	R32: []unicode.Range32{
@@ -98,7 +98,7 @@ func Invisible(r rune) bool {
 		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// Hidden reports whether a reader of a text does not see r, who would see a blank space, a tab or a new line.
+// Hidden reports whether r is invisible in a text. Spaces, tabs and new lines count as visible.
 func Hidden(r rune) bool {
 	return (Invisible(r) || unicode.IsControl(r)) && !unicode.Is(unicode.Zs, r) && r != '\n' && r != '\t'
 }

@@ -148,7 +148,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) { accepted(t, s) })
 }
 
-// accepted checks what holds of whatever Line and Multi let through.
+// accepted checks the properties of every text that Line and Multi accept.
 func accepted(t require.TestingT, s string) {
 	const most = 10
 	if line, err := text.Line(s, 1, most); err == nil {

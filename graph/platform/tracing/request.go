@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Request begins the span of a request to a listener, as part of the caller's trace where it sent a traceparent. finish ends it,
-// with the pattern of the route that was found, empty for none. Nothing happens where tracer is nil.
+// Request begins the span of a request to a listener, as part of the caller's trace if it sent a traceparent. finish ends it,
+// with the pattern of the matched route, empty for none. If tracer is nil, nothing happens.
 func Request(tracer trace.Tracer, r *http.Request) (with *http.Request, finish func(route string, status int, requestID string)) {
 	if tracer == nil {
 		return r, func(string, int, string) {}
@@ -44,8 +44,8 @@ var known = map[string]bool{
 	http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true, http.MethodOptions: true,
 }
 
-// Job begins the span of a job, as part of the trace of the request that enqueued it. Without such a trace, or where tracer is nil, it
-// does nothing.
+// Job begins the span of a job, as part of the trace of the request that enqueued it. Without such a trace, or if tracer is nil,
+// it does nothing.
 func Job(ctx context.Context, tracer trace.Tracer, kind string, from Carried) (context.Context, End) {
 	if tracer == nil || from.Parent == "" {
 		return ctx, none
@@ -64,7 +64,7 @@ func Job(ctx context.Context, tracer trace.Tracer, kind string, from Carried) (c
 // w3c reads and writes traceparent and tracestate.
 var w3c propagation.TraceContext
 
-// Carried is the position in a trace that a job keeps of the request that enqueued it.
+// Carried is the trace position of the request that enqueued a job; the job stores it.
 type Carried struct {
 	Parent string `json:"traceparent,omitempty"`
 	State  string `json:"tracestate,omitempty"`
@@ -85,10 +85,10 @@ func (c Carried) Resume(ctx context.Context) context.Context {
 	return w3c.Extract(ctx, propagation.MapCarrier{"traceparent": c.Parent, "tracestate": c.State})
 }
 
-// logs adds to each line the trace that its context is part of.
+// logs adds the trace of the context to each line.
 type logs struct{ slog.Handler }
 
-// Logs adds trace_id and span_id to the lines that are logged during a recorded trace.
+// Logs adds trace_id and span_id to lines that are logged during a recorded trace.
 func Logs(handler slog.Handler) slog.Handler { return logs{handler} }
 
 func (l logs) Handle(ctx context.Context, record slog.Record) error {

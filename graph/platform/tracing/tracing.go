@@ -1,8 +1,8 @@
 // Package tracing makes OpenTelemetry spans: of requests, operations, statements and jobs.
 //
-// Only a listener and a job begin a trace, where they have a tracer; everything else adds spans to the trace of its context, if there is
-// one. Spans name routes, operations and statements and hold sizes, states and codes. They never hold what an agent sent: no tokens,
-// codes, keys, ciphertext or terms, no values of statements, and no messages of errors, which may repeat values.
+// Only listeners and jobs begin a trace, if they have a tracer; all other code adds spans to the trace of its context, if there
+// is one. Spans name routes, operations and statements and hold sizes, states and codes. They never hold agents' input: no
+// tokens, codes, keys, ciphertext or terms, no values of statements, and no error messages, which may repeat values.
 package tracing
 
 import (
@@ -27,7 +27,7 @@ type End func(err error)
 // none ends a span that was never begun.
 func none(error) {}
 
-// Operation begins a span for a method of a domain, such as orders.CreateOrder, where the context is part of a trace that is recorded.
+// Operation begins a span for a method of a domain, such as orders.CreateOrder, if the context is part of a recorded trace.
 func Operation(ctx context.Context, name string) (context.Context, End) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
@@ -40,7 +40,7 @@ func Operation(ctx context.Context, name string) (context.Context, End) {
 	}
 }
 
-// Fail notes on a span the code of the fault and nothing else. Only a status of 500 or more marks the span as failed.
+// Fail records only the fault's code on a span. Only a status of 500 or more marks the span as failed.
 func Fail(span trace.Span, err error) {
 	if err == nil || !span.IsRecording() {
 		return
@@ -52,8 +52,8 @@ func Fail(span trace.Span, err error) {
 	}
 }
 
-// Statement begins a span for a statement sent to the database: its text, whose values are parameters and not in it. A failure
-// shows as its SQLSTATE.
+// Statement begins a span for a statement sent to the database, with its text but without its parameters' values. A failure is
+// recorded as its SQLSTATE.
 func Statement(ctx context.Context, query string) (context.Context, func(error)) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {

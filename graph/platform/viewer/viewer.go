@@ -1,7 +1,7 @@
-// Package viewer says who asks.
+// Package viewer identifies the caller.
 //
-// The transport that admitted a request puts a Viewer into its context; the methods of the domains read it and never trust
-// anything else about the caller. A context without one is anonymous, so forgetting to set it can only refuse.
+// The transport that admitted a request puts a Viewer into its context; the methods of the domains read it and trust nothing else
+// about the caller. A context without a Viewer is anonymous, so a forgotten Viewer can only cause a refusal.
 package viewer
 
 import (
@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// Kind is one of the four sorts of callers.
+// Kind is one of the four kinds of callers.
 type Kind int
 
 // The kinds of callers. Jobs and commands run as System.
@@ -33,15 +33,15 @@ type Viewer struct {
 	Active bool
 	// Name of the operator, for the audit log.
 	Name string
-	// OwnToken is the hash of an operator's own token; empty for that of the installation.
+	// OwnToken is the hash of an operator's own token; empty for the installation's token.
 	OwnToken string
-	// Along holds what was read with the authentication, for the method that the request calls; nil if nothing was.
+	// Along holds the rows that were read with the authentication, for the method that the request calls; nil if none were.
 	Along any
-	// Address of the client where the transport knows it, for limits per address.
+	// Address of the client if the transport knows it, for limits per address.
 	Address string
 }
 
-// Key is where a context keeps its caller, a *Viewer. A transport may have it in its own context.
+// Key is the context key of the caller, a *Viewer. A transport may store it in its own context type.
 type Key struct{}
 
 // With returns a context whose caller is v.
@@ -65,7 +65,8 @@ func RequireAgent(ctx context.Context) (Viewer, error) {
 	return Viewer{}, fault.New(fault.Unauthorized)
 }
 
-// Checked returns the calling agent and its input as check returns it: unauthorized for anyone else, or the fault of check.
+// Checked returns the calling agent and the result of check. Faults: unauthorized if the caller is no agent, or the fault of
+// check.
 func Checked[T any](ctx context.Context, check func() (T, error)) (v Viewer, checked T, err error) {
 	if v, err = RequireAgent(ctx); err == nil {
 		checked, err = check()

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// ClientAddress returns the address that the limits per address count a request for, in the form of Subscriber. It follows
-// X-Forwarded-For from the right for as long as each hop is a trusted proxy. Where the connection has no IP address, as in a test, its
-// name stands for it.
+// ClientAddress returns the address for the limits per address, in the form of Subscriber. It follows X-Forwarded-For from the
+// right as long as each hop is a trusted proxy. If the connection has no IP address, as in a test, it returns the connection's
+// host name.
 func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 	peer, ok := peerOf(r)
 	if !ok {
@@ -31,7 +31,7 @@ func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 }
 
 // Subscriber returns the part of an address that counts as one client: an IPv4 address, or the /64 of an IPv6 address, the usual
-// size for one subscriber.
+// prefix of one subscriber.
 func Subscriber(address netip.Addr) string {
 	address = address.Unmap().WithZone("")
 	if address.Is6() {
@@ -40,7 +40,7 @@ func Subscriber(address netip.Addr) string {
 	return address.String()
 }
 
-// Secure reports whether the client sent the request over https: to this server, or to a trusted proxy that says so in
+// Secure reports whether the client sent the request over https: to this server, or to a trusted proxy, according to
 // X-Forwarded-Proto. In a chain of proxies the first value counts.
 func Secure(r *http.Request, trusted []netip.Prefix) bool {
 	if r.TLS != nil {
@@ -58,7 +58,7 @@ func trusts(trusted []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(address.Unmap().WithZone("")) })
 }
 
-// peerOf is the other end of the connection.
+// peerOf returns the address of the other end of the connection.
 func peerOf(r *http.Request) (netip.Addr, bool) { return parse(r.RemoteAddr) }
 
 // parse reads an address with or without a port, as some proxies add it.
@@ -67,7 +67,7 @@ func parse(text string) (netip.Addr, bool) {
 	return address, err == nil
 }
 
-// host leaves out a port.
+// host returns text without its port.
 func host(text string) string {
 	if name, _, err := net.SplitHostPort(text); err == nil {
 		return name

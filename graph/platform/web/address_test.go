@@ -73,7 +73,7 @@ func TestWhetherTheClientSpeaksHTTPS(t *testing.T) {
 	}
 }
 
-// Whatever a client writes into the header, its own address is the one that counts behind one proxy.
+// Behind one proxy, the client's own address counts, whatever the client writes into the header.
 func FuzzForwardedFor(f *testing.F) {
 	for _, seed := range []string{"", "10.0.0.1", "192.0.2.1, 10.1.1.1", "[::1]:80", ",,", "fe80::1%x", "\x00"} {
 		f.Add(seed)

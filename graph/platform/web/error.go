@@ -20,8 +20,8 @@ type ErrorBody struct {
 	} `json:"error"`
 }
 
-// WriteError writes a fault as the error body of §7 with its status and headers. The error says that the fault holds what JSON cannot
-// say; the answer then has no body.
+// WriteError writes a fault as the error body of §7 with its status and headers. It returns an error if the fault cannot be
+// encoded as JSON; the answer then has no body.
 func WriteError(w http.ResponseWriter, known *fault.Error) error {
 	ErrorHeaders(w.Header(), known)
 	raw, err := ErrorJSON(known)
@@ -36,8 +36,7 @@ func ErrorJSON(known *fault.Error) ([]byte, error) {
 	return wire.Marshal(answer)
 }
 
-// ErrorHeaders says when to try again, if waiting helps, and how to authenticate, if that is missing and RefusalHeaders has not said
-// it already.
+// ErrorHeaders sets Retry-After if waiting helps, and WWW-Authenticate for unauthorized unless RefusalHeaders has already set it.
 func ErrorHeaders(h http.Header, known *fault.Error) {
 	if wait := known.Retry(); wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
@@ -53,8 +52,8 @@ const (
 	WrongToken = challenge + `, error="invalid_token"`
 )
 
-// RefusalHeaders sets the headers of a refusal that depend on the request: whether a token was missing or wrong, and what a request
-// that was sent in another form should have been. accepted is the media type of bodies that the path takes.
+// RefusalHeaders sets the headers of a refusal that depend on the request: whether the token was missing or wrong, and which form
+// of body is accepted. accepted is the media type of bodies on this path.
 func RefusalHeaders(h http.Header, r *http.Request, known *fault.Error, accepted string) {
 	switch known.Code {
 	case fault.Unauthorized:
@@ -79,8 +78,8 @@ const (
 	FormType = "multipart/form-data"
 )
 
-// LogFault logs a fault that an operator must know of: as an error what is unknown or must never happen, as a warning what is
-// unavailable, unless the caller has gone. err is the error behind it.
+// LogFault logs a fault that operators must know about: an internal error or a ledger conflict as an error; unavailability as a
+// warning, unless the caller has gone. err is its cause.
 func LogFault(ctx context.Context, log *slog.Logger, known *fault.Error, err error, attributes ...any) {
 	attributes = append(attributes, "error", err)
 	switch known.Code {
@@ -93,7 +92,7 @@ func LogFault(ctx context.Context, log *slog.Logger, known *fault.Error, err err
 	}
 }
 
-// WriteJSON writes an answer that is JSON already.
+// WriteJSON writes an answer that is already JSON.
 func WriteJSON(w http.ResponseWriter, status int, raw []byte) {
 	w.Header()["Content-Type"] = jsonType
 	WriteBody(w, status, raw)
@@ -101,7 +100,7 @@ func WriteJSON(w http.ResponseWriter, status int, raw []byte) {
 
 var jsonType = []string{JSONType}
 
-// WriteBody writes an answer whose Content-Type is set.
+// WriteBody writes an answer whose Content-Type is already set.
 func WriteBody(w http.ResponseWriter, status int, raw []byte) {
 	w.Header()["Content-Length"] = []string{strconv.Itoa(len(raw))}
 	w.WriteHeader(status)

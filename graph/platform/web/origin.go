@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Origins are the pages that may use a listener from a browser.
+// Origins holds the origins whose pages may use a listener from a browser.
 type Origins struct {
 	own     string
 	allowed []string
 }
 
-// NewOrigins returns the listener's own origin, such as https://stoa.example, and the others that are allowed, in which one * stands for
-// anything. own may be empty.
+// NewOrigins makes Origins from the listener's own origin, such as https://stoa.example, and other allowed origins, in which one
+// * matches anything. own may be empty.
 func NewOrigins(own string, allowed []string) Origins {
 	o := Origins{allowed: allowed}
 	if u, err := url.Parse(own); err == nil && u.Host != "" {
@@ -24,9 +24,9 @@ func NewOrigins(own string, allowed []string) Origins {
 	return o
 }
 
-// Foreign reports whether a request comes from a browser's page of another origin that is not allowed. The Host of the request does not
-// count: a page whose name was pointed at this machine (DNS rebinding) names itself in both headers. On a connection to a loopback address
-// pages of this machine are at home too, under whichever of its names.
+// Foreign reports whether a request comes from a browser page of an origin that is not allowed. It ignores the request's Host:
+// with DNS rebinding, an attacker's page sends its own name in both headers. On a connection to a loopback address, pages of all
+// loopback names of this machine are allowed, too.
 func (o Origins) Foreign(r *http.Request) bool {
 	for _, origin := range r.Header.Values("Origin") {
 		from, err := url.Parse(origin)
@@ -38,7 +38,7 @@ func (o Origins) Foreign(r *http.Request) bool {
 	return false
 }
 
-// atLoopback reports whether a request has come to a loopback address of this machine.
+// atLoopback reports whether a request came to a loopback address of this machine.
 func atLoopback(r *http.Request) bool {
 	address, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
@@ -54,7 +54,7 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && address.Unmap().IsLoopback()
 }
 
-// normalOrigin writes an origin as browsers do: in lower case and without the scheme's default port.
+// normalOrigin formats an origin as browsers do: in lower case and without the scheme's default port.
 func normalOrigin(u *url.URL) string {
 	host, port := strings.ToLower(u.Host), map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
 	return u.Scheme + "://" + strings.TrimSuffix(host, port)

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// The base URL's origin and allowed ones are not foreign, nor is this machine on a connection to itself; what Host says does not matter.
+// The base URL's origin and allowed origins are not foreign, nor is this machine on a connection to itself. Host does not matter.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	origins := web.NewOrigins("https://Stoa.example:443", []string{"https://*.friends.example", "http://console.example"})

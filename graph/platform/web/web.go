@@ -1,8 +1,8 @@
-// Package web holds the code that the listeners of agents and operators share: the client's address, the bearer token and the
-// request id, the reading of a body, the headers of every answer, and the error body (§7).
+// Package web holds the code that the listeners of agents and operators share: client address, bearer token, request id, reading
+// of bodies, the headers of every answer, and the error body (§7).
 //
-// A proxy's word about the client counts if the connection comes from one of the trusted networks (STOA_TRUSTED_PROXIES). Nothing here
-// keeps state; everything is safe for concurrent use.
+// Headers of a proxy about the client count if the connection comes from a trusted network (STOA_TRUSTED_PROXIES). The package
+// has no state; everything is safe for concurrent use.
 package web
 
 import (
@@ -21,7 +21,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// ReplayedHeader names the header that marks a stored answer which is given again (§1.7).
+// ReplayedHeader names the header that marks a stored answer that is sent again (§1.7).
 const ReplayedHeader = "Idempotent-Replayed"
 
 // BoundHeader names the header that marks the answer to a repeated upload whose file is in use (§4.8).
@@ -32,14 +32,14 @@ const RequestIDHeader = "X-Request-Id"
 
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// Values that every answer has, shared by all: nothing changes the slices.
+// Header values that all answers share; they must not be changed.
 var (
 	nosniff = []string{"nosniff"}
 	noStore = []string{"no-store"}
 )
 
-// Headers gives an answer its request id, the client's own if it is well-formed, and the security headers that a handler may replace:
-// no guessing of its type, no caching. It returns the id. r is nil if there is no request.
+// Headers sets an answer's request id (the client's own if it is well-formed) and the security headers, which a handler may
+// replace: no content sniffing, no caching. It returns the id. r is nil if there is no request.
 func Headers(h http.Header, r *http.Request) (id string) {
 	if r != nil {
 		id = r.Header.Get(RequestIDHeader)
@@ -53,8 +53,8 @@ func Headers(h http.Header, r *http.Request) (id string) {
 	return id
 }
 
-// Recover calls failed with the value that a handler panicked with, on the stack of the panic, so that a defect becomes an answer
-// instead of a cut connection. http.ErrAbortHandler passes: it cuts the connection on purpose.
+// Recover calls failed with the value of a handler's panic, on the stack of the panic, so that a defect causes an answer instead
+// of a closed connection. It passes on http.ErrAbortHandler, which closes the connection on purpose.
 func Recover(next http.Handler, failed func(w http.ResponseWriter, r *http.Request, cause any)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -70,7 +70,7 @@ func Recover(next http.Handler, failed func(w http.ResponseWriter, r *http.Reque
 	})
 }
 
-// Bearer takes the token out of the one Authorization header (§5); the scheme's case does not matter.
+// Bearer returns the token of the only Authorization header (§5); the scheme's case does not matter.
 func Bearer(header http.Header) (string, bool) {
 	sent := header.Values("Authorization")
 	if len(sent) != 1 {
@@ -81,8 +81,8 @@ func Bearer(header http.Header) (string, bool) {
 	return token, ok && token != "" && strings.EqualFold(scheme, "Bearer")
 }
 
-// Weigh returns the weight that an Accept header gives a type, by its most specific range, and how specific that is: 3 for the type
-// itself, 1 for any type at all, 0 if no range fits (RFC 9110 §12.5.1).
+// Weigh returns the weight that an Accept header gives a type by its most specific range, and the rank of this range: 3 for the
+// type itself, 2 for its family, 1 for */*, 0 if no range matches (RFC 9110 §12.5.1).
 func Weigh(accept []string, candidate string) (weight float64, rank int) {
 	family, _, _ := strings.Cut(candidate, "/")
 	ranks := map[string]int{candidate: 3, family + "/*": 2, "*/*": 1}
@@ -102,17 +102,17 @@ func Weigh(accept []string, candidate string) (weight float64, rank int) {
 	return weight, rank
 }
 
-// Precondition judges the preconditions of a GET or HEAD for a representation with a strong ETag, in the order of RFC 9110 §13.2.2.
-// It returns precondition_failed if one is not met, and whether the client has the representation already. modified is when it was
-// changed last; of a representation that is made anew for each request it is now, because nothing says that it was not.
+// Precondition evaluates the preconditions of a GET or HEAD for a representation with a strong ETag, in the order of RFC 9110
+// §13.2.2. It returns precondition_failed if one is not met, and whether the client already has the representation. modified is
+// the time of the last change; if it is unknown, because each request generates the representation, pass the current time.
 //
-// If-Modified-Since is ignored: the ETag is more exact, and no answer has a Last-Modified.
+// It ignores If-Modified-Since: the ETag is more exact, and no answer has Last-Modified.
 func Precondition(r *http.Request, tag string, modified time.Time) (known bool, err error) {
 	failed := false
 	if named := r.Header.Values("If-Match"); len(named) > 0 {
 		failed = !ETagMatches(named, tag, false)
 	} else if since, err := http.ParseTime(r.Header.Get("If-Unmodified-Since")); err == nil {
-		failed = modified.Truncate(time.Second).After(since) // dates of HTTP have whole seconds
+		failed = modified.Truncate(time.Second).After(since) // HTTP dates have whole seconds
 	}
 	if failed {
 		return false, fault.New(fault.PreconditionFailed)
@@ -134,7 +134,7 @@ func ETagMatches(header []string, tag string, weakly bool) bool {
 	return false
 }
 
-// RequireJSON returns unsupported_media_type unless a request announces JSON in UTF-8 without Content-Encoding (§1.3).
+// RequireJSON returns unsupported_media_type unless the headers declare JSON in UTF-8 without Content-Encoding (§1.3).
 func RequireJSON(header http.Header) error {
 	types := header.Values("Content-Type")
 	if header.Get("Content-Encoding") != "" || len(types) != 1 {
@@ -148,8 +148,8 @@ func RequireJSON(header http.Header) error {
 	return nil
 }
 
-// ReadBody reads a request body of at most limit bytes. It returns payload_too_large for a larger one, unread where its length was
-// announced, and otherwise what BodyError says.
+// ReadBody reads a request body of at most limit bytes. It returns payload_too_large for a larger body, without reading it if
+// Content-Length is too large, or else an error of BodyError.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, fault.New(fault.PayloadTooLarge)
@@ -162,7 +162,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 }
 
 // BodyError returns the fault of a request body that could not be read: payload_too_large, the fault of a body that does not
-// arrive in time (package httpserver), or a *wire.Error for one that is cut off or malformed, for which a route may have its own
+// arrive in time (package httpserver), or a *wire.Error if the body is cut off or malformed, for which a route may have its own
 // code.
 func BodyError(err error) error {
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {

@@ -12,8 +12,8 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// chosen holds our verdict where a file's prefix leaves it to the parser, and where the contract is stricter than
-// RFC 8259 (duplicate names).
+// chosen holds our verdict for files whose prefix leaves it to the parser, and for files with duplicate names, for which the
+// contract is stricter than RFC 8259.
 var chosen = map[string]bool{
 	"y_object_duplicated_key.json":           false,
 	"y_object_duplicated_key_and_value.json": false,
@@ -32,7 +32,7 @@ var chosen = map[string]bool{
 	"i_structure_UTF-8_BOM_empty_object.json": false,
 }
 
-// accepted is the verdict of a file: by our choice, else by its prefix; every other i_ file holds broken Unicode.
+// accepted is the verdict for a file: from chosen, or else by its prefix. Every other i_ file holds broken Unicode.
 func accepted(name string) bool {
 	if ours, ok := chosen[name]; ok {
 		return ours

@@ -14,27 +14,27 @@ import (
 	"github.com/google/uuid"
 )
 
-// Kind says what is wrong with a body, so that a route can choose its 400 code (§7).
+// Kind is the kind of an error in a body, by which a route chooses its 400 code (§7).
 type Kind uint8
 
 const (
-	// Syntax is a body that is not one JSON value: malformed, not UTF-8, a name twice, something after the end.
+	// Syntax is a body that is not one JSON value: malformed, not UTF-8, a duplicate name, data after the end.
 	Syntax Kind = iota + 1
 	// NotObject is valid JSON that is not an object.
 	NotObject
 	// Unknown is a member that the input does not have.
 	Unknown
-	// Type is a member of the wrong type, null and integers out of range included.
+	// Type is a member of the wrong type, including null and integers out of range.
 	Type
 )
 
 // Error is a body refused by Unmarshal or Check.
 type Error struct {
 	Kind Kind
-	// Field is the path of the member to blame, such as `amount_minor` or `attachment_ids[2]`; empty if the body as a whole is to
-	// blame. It may hold what the sender wrote, cut to 100 bytes.
+	// Field is the path of the wrong member, such as `amount_minor` or `attachment_ids[2]`; empty if the error concerns the whole
+	// body. It may hold names from the body, cut to 100 bytes.
 	Field string
-	// Reason is an English phrase for the sender, valid UTF-8; where Field is set it reads on from it.
+	// Reason is an English phrase for the sender in valid UTF-8; if Field is set, the phrase follows it.
 	Reason string
 }
 
@@ -60,14 +60,14 @@ var syntaxes = []struct {
 	{io.ErrUnexpectedEOF, "ends before its JSON is complete"},
 }
 
-// formats names the form of the strings that some Go types are read from.
+// formats describes the strings from which some Go types are read.
 var formats = map[reflect.Type]string{
 	reflect.TypeFor[time.Time](): "an RFC 3339 time",
 	reflect.TypeFor[uuid.UUID](): "a UUID of 8-4-4-4-12 hexadecimal digits",
 	reflect.TypeFor[[]byte]():    "padded standard base64",
 }
 
-// wants names the JSON that a Go type is read from, by reflect.Kind.
+// wants describes the JSON from which a Go type is read, by reflect.Kind.
 var wants = [...]string{
 	reflect.Invalid: "another value",
 	reflect.Bool:    "true or false",
@@ -148,7 +148,7 @@ func wanted(t reflect.Type) string {
 	return wants[reflect.Invalid]
 }
 
-// field turns a JSON pointer into a path: /attachment_ids/2 into attachment_ids[2].
+// field converts a JSON pointer to a path: /attachment_ids/2 to attachment_ids[2].
 func field(p jsontext.Pointer) string {
 	const limit = 100
 	var b strings.Builder

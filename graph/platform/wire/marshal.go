@@ -22,14 +22,13 @@ var outgoing = json.JoinOptions(
 	)),
 )
 
-// Marshal returns v as JSON: times in UTC with microseconds (finer digits cut), ids as lower-case UUIDs, []byte as
-// padded standard base64, nil pointers and nil []byte as null, other nil slices as [] and nil maps as {}, map keys sorted,
-// nothing escaped for HTML. An error means v holds what JSON cannot say (invalid UTF-8, NaN, a year beyond 9999), never a sender's
-// mistake.
+// Marshal returns v as JSON: times in UTC with microseconds (finer digits cut), ids as lower-case UUIDs, []byte as padded
+// standard base64, nil pointers and nil []byte as null, other nil slices as [] and nil maps as {}, map keys sorted, no HTML
+// escaping. An error means that JSON cannot represent v (invalid UTF-8, NaN, a year beyond 9999), never a sender's mistake.
 func Marshal(v any) ([]byte, error) { return json.Marshal(v, outgoing) }
 
-// Write writes to w what Marshal returns, without a line break after it. An error of w comes back wrapped; part of
-// the JSON may have been written by then.
+// Write writes the result of Marshal to w, without a line break after it. It wraps an error of w; part of the JSON may already be
+// written then.
 func Write(w io.Writer, v any) error { return json.MarshalWrite(w, v, outgoing) }
 
 // writeTime writes t as RFC 3339 in UTC with exactly six fractional digits.

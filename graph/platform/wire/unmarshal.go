@@ -21,13 +21,13 @@ var (
 	bom = []byte("\xef\xbb\xbf")
 )
 
-// Unmarshal reads one JSON object from data into the struct or map that into points to (§1.3).
-// Member names match case-sensitively; integers have neither fraction nor exponent; a UUID is in canonical form;
-// null is refused for all but Nullable, Raw and any. A pointer is nil if the member was left out; it refuses null, too.
+// Unmarshal reads one JSON object from data into the struct or map that into points to (§1.3). Member names match
+// case-sensitively; integers have neither fraction nor exponent; a UUID is in canonical form; null is refused except for
+// Nullable, Raw and any. A pointer stays nil if the member was left out; it refuses null, too.
 //
-// What the sender did wrong comes back as *Error. Syntax is judged before fields: a body that is broken anywhere is
-// Syntax even where an earlier member is Unknown or Type. Of several bad members the first is named. After an error
-// the target may be partly filled.
+// Unmarshal returns a sender's mistake as *Error. Syntax is checked before fields: a body with a syntax error is Syntax even if
+// an earlier member is Unknown or Type. If several members are wrong, Field is the first. After an error, the target may be
+// partly filled.
 func Unmarshal(data []byte, into any) error {
 	if k := jsontext.Value(data).Kind(); k != '{' {
 		if err := Check(data); err != nil {
@@ -48,9 +48,8 @@ func Unmarshal(data []byte, into any) error {
 	return syntactic(err)
 }
 
-// Check reports whether data is exactly one JSON value as this package reads it: UTF-8 without a byte order mark, no
-// lone surrogates, no name twice in one object, nothing but white space around it, at most 10,000 levels deep. It
-// returns an *Error of Kind Syntax.
+// Check returns an *Error of Kind Syntax unless data is exactly one JSON value: UTF-8 without a byte order mark, no lone
+// surrogates, no duplicate name in an object, only white space around it, at most 10,000 levels deep.
 func Check(data []byte) error {
 	if bytes.HasPrefix(data, bom) {
 		return &Error{Kind: Syntax, Reason: "the body must not begin with a byte order mark"}
@@ -62,7 +61,7 @@ func Check(data []byte) error {
 	return nil
 }
 
-// refuseNull refuses a null that would silently become a zero value. Types with their own decoder decide themselves.
+// refuseNull refuses a null that would silently become a zero value. Types with their own decoder decide for themselves.
 func refuseNull(dec *jsontext.Decoder, into any) error {
 	if dec.PeekKind() != 'n' {
 		return errors.ErrUnsupported
@@ -81,7 +80,7 @@ func refuseNull(dec *jsontext.Decoder, into any) error {
 	return &json.SemanticError{JSONKind: 'n', GoType: t}
 }
 
-// readUUID takes the canonical form only: uuid.Parse also knows braces, URNs and bare digits, all of other lengths.
+// readUUID accepts only the canonical form. uuid.Parse also accepts braces, URNs and bare digits, which all have other lengths.
 func readUUID(dec *jsontext.Decoder, into *uuid.UUID) error {
 	tok, err := dec.ReadToken()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// input has a field of every sort that the domains use.
+// input has a field of every kind that the domains use.
 type input struct {
 	Title   string                `json:"title,omitzero"`
 	Public  bool                  `json:"public,omitzero"`

@@ -1,10 +1,10 @@
-// Package wire turns Go values into JSON and JSON into Go values (§1.3).
+// Package wire converts between Go values and JSON (§1.3).
 //
-// Outgoing JSON is deterministic: equal values give equal bytes. Incoming JSON is strict: one UTF-8 object, every member known, named
-// once and of the right type, nothing after it. Package text has the rules of texts; the domains, whose inputs have a pointer for each
-// field, say which fields are required.
+// Outgoing JSON is deterministic: equal values give equal bytes. Incoming JSON is strict: one UTF-8 object, every member known,
+// named once and of the right type, nothing after it. Package text has the rules for texts. Inputs have a pointer for each field,
+// and the domains check which fields are required.
 //
-// Every function is pure and safe for concurrent use. A sender's mistake comes back as *Error; any other error is a defect of this
+// Every function is pure and safe for concurrent use. A sender's mistake is an *Error; any other error is a defect of this
 // program.
 package wire
 
@@ -21,7 +21,7 @@ import (
 // members are not known beforehand.
 type Raw = jsontext.Value
 
-// RawObject is one JSON object that is answered as it stands.
+// RawObject is one JSON object that is sent unchanged.
 type RawObject []byte
 
 func (o RawObject) MarshalJSONTo(enc *jsontext.Encoder) error {
@@ -37,12 +37,12 @@ func (o RawObject) MarshalGQL(w io.Writer) {
 // UnmarshalGQL implements graphql.Unmarshaler: it refuses every input.
 func (o *RawObject) UnmarshalGQL(any) error { return errors.New("an object cannot be sent here") }
 
-// Nullable is an input field that is left out, null or a value: null unbinds an image (§2.1). Tag it omitzero where the input is also
-// marshalled.
+// Nullable is an input field that is left out, null or a value: null unbinds an image (§2.1). Tag it omitzero if the input is
+// also marshalled.
 type Nullable[T any] struct {
 	Set   bool // present, as null or as a value
 	Null  bool // present as null
-	Value T    // the zero value where Null or not Set
+	Value T    // the zero value if Null or not Set
 }
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom, for a field that is present.
@@ -61,7 +61,7 @@ func (n Nullable[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, &n.Value)
 }
 
-// Text returns the string in raw; ok is false where raw is a value of another type.
+// Text returns the string in raw; ok is false if raw has another type.
 func Text(raw Raw) (s string, ok bool) {
 	if raw.Kind() != '"' {
 		return "", false
@@ -91,13 +91,13 @@ func (n Nullable[T]) MarshalGQL(w io.Writer) {
 	}
 }
 
-// Action is one of the next requests that a card offers its reader: one that would be permitted at that moment (§2.1).
+// Action is a next request that a card offers its reader; it was permitted when the card was read (§2.1).
 type Action struct {
 	Name   string `json:"name"`
 	Method string `json:"method"`
 	// Path is absolute on the current origin, under /api/v1.
 	Path string `json:"path"`
-	// Body is a template of the fields the server already knows; null marks what the caller must supply.
+	// Body holds the fields that the server already knows; null marks fields that the caller must supply.
 	Body map[string]any `json:"body"`
 }
 
@@ -107,14 +107,14 @@ type Repeat struct {
 	Repeated bool `json:"-"`
 }
 
-// IsRepeat is Repeated, for a transport that does not know the type of the result.
+// IsRepeat returns Repeated, for a transport that does not know the type of the result.
 func (r Repeat) IsRepeat() bool { return r.Repeated }
 
-// Replay is the Repeat of an operation that carries an id of the client's choice: a repeat is the stored answer of that id, which may
+// Replay is the Repeat of an operation with an id chosen by the client: a repeat returns the stored answer of that id, which may
 // be out of date. REST marks it with Idempotent-Replayed (§1.7).
 type Replay struct{ Repeat }
 
-// Replayed is the Replay of a stored answer.
+// Replayed returns the Replay of a stored answer.
 func Replayed() Replay { return Replay{Repeat{Repeated: true}} }
 
 // IsReplay reports whether the result is a stored answer, for a transport that does not know its type.
