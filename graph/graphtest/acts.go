@@ -92,8 +92,7 @@ func (w *World) Show(agent *Agent, public bool) {
 	require.NoError(w.t, err)
 }
 
-// File is the record of an agent's file as an inspection leaves it, an image that is ready. It has no bytes: tests that read them
-// upload.
+// File adds the record of an inspected image that is ready. It has no bytes: tests that read bytes must upload a file.
 func (w *World) File(owner *Agent, purpose attachments.Purpose) uuid.UUID {
 	w.t.Helper()
 	sum := make([]byte, 32)

@@ -86,24 +86,24 @@ func Nightly(t testing.TB) {
 	}
 }
 
-// Checks makes rapid draw full histories a property, and a fifth of them with -short, unless -rapid.checks says otherwise. TestMain
-// calls it before the tests if each history is many statements.
+// Checks sets the number of histories that rapid draws for a property to full, or with -short to a fifth, unless -rapid.checks is
+// set. TestMain calls it before the tests if a history has many statements.
 func Checks(full int) {
 	if err := flag.Set("rapid.checks", strconv.Itoa(full)); err != nil {
 		panic(err)
 	}
 }
 
-// Refused requires the call whose results it is given to return a fault of that code.
+// Refused returns a check of a call's results: the call must return a fault of that code.
 func Refused(t Checker, code fault.Code) func(any, error) {
 	t.Helper()
 	return func(_ any, err error) {
 		t.Helper()
-		_ = RequireFault(t, err, code) // the code is all that is asked for
+		_ = RequireFault(t, err, code) // only the code matters
 	}
 }
 
-// OK requires the call whose results it is given to succeed.
+// OK returns a check of a call's results: the call must succeed.
 func OK(t Checker) func(any, error) {
 	t.Helper()
 	return func(_ any, err error) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// clock is how far the clock of a world's connections is ahead, in nanoseconds. A connection follows the next time the pool hands it
-// out, so a transaction keeps the time that it had. stoa_now() adds the setting stoa.clock_shift.
+// clock is the shift of the clock of a world's connections, in nanoseconds. A connection gets the new shift when the pool hands
+// it out next, so a transaction keeps its time. stoa_now() adds the setting stoa.clock_shift.
 type clock struct{ shift atomic.Int64 }
 
 // wrap makes the connections of a connector follow the clock.
@@ -58,7 +58,7 @@ func (c *shiftedConn) ResetSession(ctx context.Context) error {
 	return nil
 }
 
-// follow gives the session the shift of the clock.
+// follow sets the clock's shift in the session.
 func (c *shiftedConn) follow(ctx context.Context) error {
 	want := c.clock.shift.Load()
 	if want == c.shift {

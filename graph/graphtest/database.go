@@ -1,10 +1,9 @@
-// Package graphtest makes the worlds of tests: a PostgreSQL database that holds only what the migrations wrote, and agents with real keys
-// in it.
+// Package graphtest makes worlds for tests: a freshly migrated PostgreSQL database with agents that have real keys.
 //
-// Nothing of Stoa is mocked. Only the clock can be moved (World.Shift), which moves the database's. Worlds share nothing, so tests run
-// in parallel. One world uses the database of another that has ended, after it is emptied (reset.sql); NewDatabase clones a new one.
-// Tests that do not mind each other use one world (Shared).
-// STOA_TEST_DATABASE_URL names a PostgreSQL superuser's connection; `make test` starts a cluster and sets it.
+// Nothing of Stoa is mocked. Only the database's clock can be moved (World.Shift). Worlds share nothing, so tests run in
+// parallel. A world reuses the database of an ended world, after it is emptied (reset.sql); NewDatabase clones a new one. Tests
+// that do not disturb each other share one world (Shared). STOA_TEST_DATABASE_URL names a PostgreSQL superuser's connection;
+// `make test` starts a cluster and sets it.
 package graphtest
 
 import (
@@ -38,9 +37,9 @@ func NewDatabase(t TB) string {
 	return addressOf(t, name)
 }
 
-// clone makes a database by copying the files of the template: PostgreSQL would write each page to its log as well, which is right for
-// a database that is in use and takes twice as long. The first program with these migrations makes the template. The caller must close
-// the superuser's connection that clone returns.
+// clone makes a database by copying the files of the template. PostgreSQL's default also logs each page, which takes twice as
+// long. The first program with these migrations makes the template. The caller must close the superuser's connection that clone
+// returns.
 func clone(t TB, name string) (admin *sql.DB) {
 	t.Helper()
 	admin = connect(t, serverURL(t).Path[1:])
@@ -69,7 +68,7 @@ func run(t TB, on *sql.DB, statement string, args ...any) {
 	require.NoError(t, err, statement)
 }
 
-// addressOf is the URL of a database for its owner.
+// addressOf returns the URL of a database for its owner.
 func addressOf(t TB, name string) string {
 	t.Helper()
 	address := serverURL(t)

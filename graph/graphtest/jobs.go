@@ -12,7 +12,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// jobs are those that the transactions of a world have asked for and committed; nothing works them.
+// jobs holds the jobs that committed transactions of a world have added. Nothing runs them.
 type jobs struct {
 	mu    sync.Mutex
 	asked []db.Job
@@ -27,7 +27,7 @@ func (j *jobs) add(_ context.Context, tx *db.Tx, job db.Job) error {
 	return nil
 }
 
-// AskedJobs returns the jobs that were asked for since it was called last.
+// AskedJobs returns the jobs that were added since the last call.
 func (w *World) AskedJobs() []db.Job {
 	w.jobs.mu.Lock()
 	defer w.jobs.mu.Unlock()
@@ -41,7 +41,7 @@ func WithWebhooks(config webhooks.SenderConfig) Option {
 	return func(c *graph.Config) { c.Webhooks = webhooks.NewSender(config) }
 }
 
-// DeliverWebhooks does what the jobs would until nothing is due: it asks for deliveries and makes them, one webhook after the
+// DeliverWebhooks does the work of the jobs until nothing is due: it queues deliveries and makes them, one webhook after the
 // other.
 func (w *World) DeliverWebhooks() {
 	w.t.Helper()
@@ -56,8 +56,8 @@ func (w *World) DeliverWebhooks() {
 	}
 }
 
-// InspectWith gives the world its own file store and lets inspect handle what is uploaded, in this process and as
-// soon as a job would: after the commit that asks for it. It returns the folder of the store.
+// InspectWith gives the world its own file store and lets inspect handle uploads, in this process and at once after the commit
+// that adds the job. It returns the folder of the store.
 func (w *World) InspectWith(inspect attachments.Inspector) (folder string) {
 	w.t.Helper()
 	folder = w.t.TempDir()

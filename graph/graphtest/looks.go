@@ -16,8 +16,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// RowsRead runs a statement and counts the rows of a table that it reads: those of walks, and those that an index is right or wrong
-// about.
+// RowsRead runs a statement and counts the rows of a table that it reads, by sequential scans and by index scans.
 func (w *World) RowsRead(table string, statement *db.Statement, args ...any) int64 {
 	w.t.Helper()
 	return w.RowsReadBy(table, func(on db.Querier) error {
@@ -32,14 +31,14 @@ func (w *World) RowsRead(table string, statement *db.Statement, args ...any) int
 	})
 }
 
-// RowsReadBy counts those that all statements of a function read.
+// RowsReadBy counts the rows that all statements of a function read.
 func (w *World) RowsReadBy(table string, read func(on db.Querier) error) int64 {
 	w.t.Helper()
 	ctx := context.Background()
 	conn, err := w.DB.SQL.Pool.Conn(ctx)
 	require.NoError(w.t, err)
 	defer conn.Close() //nolint:errcheck // it returns to the pool
-	// counted includes what the connection did before and has not reported yet.
+	// counted includes earlier statements of the connection that it has not reported yet.
 	counted := func() (rows int64) {
 		require.NoError(w.t, conn.QueryRowContext(ctx, `SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
 			FROM pg_stat_xact_user_tables WHERE relname = $1`, table).Scan(&rows))
@@ -53,8 +52,8 @@ func (w *World) RowsReadBy(table string, read func(on db.Querier) error) int64 {
 	return counted() - before
 }
 
-// Traces returns the columns of the database, as table.column, in which some row holds a text, in whatever case. It looks into
-// every column of every table that can hold text: also arrays, JSON, bytes, and what is derived from others.
+// Traces returns the columns of the database, as table.column, in which some row holds a text, in whatever case. It searches
+// every column of every table that can hold text: also arrays, JSON, bytes and derived columns.
 func (w *World) Traces(text string) (found []string) {
 	w.t.Helper()
 	rows, err := w.DB.SQL.Pool.Query(`SELECT c.table_schema, c.table_name, c.column_name, c.udt_name
@@ -110,10 +109,10 @@ func (w *World) Files(kind string) map[string][]byte {
 	return files
 }
 
-// searchedLetters are those that LIKE, trigrams, normal forms or letter case could get wrong.
+// searchedLetters are the letters that LIKE, trigrams, normal forms or letter case could handle wrongly.
 var searchedLetters = []rune("aAbBc_%\\é京жЖ -1eE\u0301σΣςßẞsİiı\u0307ﬁfᾳΑα\u0345ι") //nolint:gosmopolitan // one letter of three bytes
 
-// SearchedText draws texts of least to 24 characters to be searched.
+// SearchedText draws texts of least to 24 characters, for searches.
 func SearchedText(least int) *rapid.Generator[string] {
 	return rapid.StringOfN(rapid.SampledFrom(searchedLetters), least, 24, -1)
 }
@@ -137,5 +136,5 @@ func SearchQuery(t *rapid.T, texts ...string) string {
 // Matches reports whether a search for q finds a text: as a substring, by the caseless match of Unicode (D145) in normal form C.
 func Matches(text, q string) bool { return strings.Contains(Folded(text), Folded(q)) }
 
-// Folded is a text as searches compare it.
+// Folded returns a text in the form that searches compare.
 func Folded(s string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(s))) }

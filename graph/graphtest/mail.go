@@ -23,7 +23,7 @@ import (
 // SecretKey is the installation's key of every world.
 var SecretKey = bytes.Repeat([]byte{7}, email.KeySize)
 
-// Mail is one mail as its recipient's program reads it.
+// Mail is one mail as a mail program reads it.
 type Mail struct {
 	Header  mail.Header
 	Subject string
@@ -40,14 +40,14 @@ type Mailbox struct {
 	mails map[string][]*Mail
 }
 
-// WithMail sets up mail: what is sent can be read with World.Mails, once its transaction is committed.
+// WithMail sets up mail. World.Mails returns the sent mails once their transactions are committed.
 func WithMail(box *Mailbox) Option {
 	return func(c *graph.Config) {
 		c.Mail, c.MailFrom = box, &mail.Address{Name: "Stoa", Address: "stoa@stoa.example"}
 	}
 }
 
-// SendMailTo sets up mail in a world that is made already, as WithMail does; no request may be under way.
+// SendMailTo sets up mail in an existing world, as WithMail does; no request may be running.
 func (w *World) SendMailTo(box *Mailbox) {
 	w.Email.Mailer, w.Email.From = box, &mail.Address{Name: "Stoa", Address: "stoa@stoa.example"}
 	w.Owners.SendsMail, w.Onboarding.SendsMail, w.Lifecycle.SendsMail, w.Profiles.SendsMail = true, true, true, true
@@ -85,7 +85,7 @@ func (b *Mailbox) To(address string) []*Mail {
 	return slices.Clone(b.mails[address])
 }
 
-// Addresses are all addresses to which mails went.
+// Addresses returns all addresses to which mails went.
 func (b *Mailbox) Addresses() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,10 +148,10 @@ func (w *World) RequireOwners() {
 		operator_contact_email = 'ada@stoa.example'`)
 }
 
-// deliverMail does what the job would, as soon as the transaction is committed, and once: a test that refuses mails calls
-// Deliver again itself.
+// deliverMail does the job's work once, as soon as the transaction is committed. A test that refuses mails calls Deliver again
+// itself.
 func (w *World) deliverMail(_ context.Context, tx *db.Tx, job db.Job) error {
 	id := job.(email.SendJob).MailID
-	tx.AfterCommit(func() { _, _ = w.Email.Deliver(context.Background(), id) }) // what failed is noted in the mail's row
+	tx.AfterCommit(func() { _, _ = w.Email.Deliver(context.Background(), id) }) // the mail's row has the error
 	return nil
 }

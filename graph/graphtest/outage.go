@@ -48,9 +48,9 @@ func (w *World) refuseConnections(then string) (restore func()) {
 
 // DatabaseProxy forwards connections to a database. Its methods may be called from the test's goroutine only.
 type DatabaseProxy struct {
-	// URL is that of the same database through the proxy.
+	// URL is the URL of the same database through the proxy.
 	URL string
-	// While Hung is set the proxy accepts everything and forwards no answer, as a server does that has been stopped or cut off.
+	// While Hung is set the proxy accepts everything and forwards no answer, like a server that is stopped or disconnected.
 	Hung atomic.Bool
 
 	t                        TB
@@ -62,7 +62,7 @@ type DatabaseProxy struct {
 	connections []proxied
 }
 
-// proxied is a connection on the side of the client and on that of the database.
+// proxied is a connection to the client (near) and its connection to the database (far).
 type proxied struct{ near, far net.Conn }
 
 // NewDatabaseProxy returns an open proxy to the database of a URL.
@@ -128,7 +128,7 @@ func (p *DatabaseProxy) Cut() {
 	p.connections = nil
 }
 
-// Tear resets all connections on the side of the client. The database sees nothing of that, nor of any later end, until Cut.
+// Tear resets all connections on the client's side. The database notices neither that nor any later end until Cut.
 func (p *DatabaseProxy) Tear() {
 	p.torn.Store(true)
 	p.mu.Lock()
@@ -138,7 +138,7 @@ func (p *DatabaseProxy) Tear() {
 	}
 }
 
-// hangable is the side of the client, to which nothing is written while the proxy is Hung.
+// hangable is the client's side of a connection. Nothing is written to it while the proxy is Hung.
 type hangable struct {
 	net.Conn
 

@@ -1,5 +1,5 @@
--- Empties the database of a world for the next one. The first time, when there is nothing but what the migrations wrote, it notes that
--- as the comment of the database; later it restores it. It fails if the schema or its statistics have changed or the files have grown.
+-- Empties the database of a world for the next one. The first time, when only the migrations have written, it stores that state
+-- in the database's comment; later it restores it. It fails if the schema or its statistics have changed or the files have grown.
 DO $$
 DECLARE
   noted jsonb := shobj_description((SELECT oid FROM pg_database WHERE datname = current_database()), 'pg_database');

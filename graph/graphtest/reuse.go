@@ -16,8 +16,8 @@ import (
 //go:embed reset.sql
 var reset string
 
-// databases are those that the worlds of this program use one after the other. Its session holds an advisory lock for each of them;
-// when the program has ended, another may take them.
+// databases holds the databases that the worlds of this program use one after the other. Its session holds an advisory lock for
+// each; when the program has ended, another may take them.
 var databases struct {
 	mu      sync.Mutex
 	session *sql.DB
@@ -32,12 +32,12 @@ type reused struct {
 	admin *sql.DB
 }
 
-// takeDatabase returns the URL of a database that holds nothing but what the migrations wrote, until the test ends. That takes a
-// tenth of the work of NewDatabase. The database of a test that failed stays as it is while the program runs.
+// takeDatabase returns the URL of a freshly migrated database, which the test has until it ends. That is a tenth of the work of
+// NewDatabase. The database of a failed test stays unchanged while the program runs.
 func takeDatabase(t TB) string {
 	t.Helper()
 	d := idle(t)
-	if _, err := d.admin.Exec(reset); err != nil { // it is not there, or of no more use
+	if _, err := d.admin.Exec(reset); err != nil { // it is missing or unusable
 		require.NoError(t, d.admin.Close())
 		run(t, databases.session, fmt.Sprintf("DROP DATABASE IF EXISTS %q WITH (FORCE)", d.name))
 		require.NoError(t, clone(t, d.name).Close())

@@ -21,8 +21,8 @@ type TB interface {
 	TempDir() string
 }
 
-// Shared is a world that many tests of a package use. It is for tests that neither move the clock, set limits, nor look at the rows of
-// agents that are not theirs. TestMain closes it. The zero value is ready; it is safe for concurrent use.
+// Shared is a world that many tests of a package use. It is for tests that do not move the clock, set limits or read rows of
+// other tests' agents. TestMain closes it. The zero value is ready; it is safe for concurrent use.
 type Shared struct {
 	// Setup prepares the world before its first use; nil for nothing.
 	Setup func(*World)

@@ -24,7 +24,7 @@ type World struct {
 	URL   string
 	clock *clock
 	t     TB
-	// handles counts the handles given out.
+	// handles counts the used handles.
 	handles *atomic.Int64
 	jobs    *jobs
 }
@@ -32,7 +32,7 @@ type World struct {
 // Option changes the configuration of a world.
 type Option func(*graph.Config)
 
-// WithQuotas sets limits; without it a world has none, so that tests trip over a limit only where they test it.
+// WithQuotas sets limits. Without it a world has none, so only tests of a limit reach one.
 func WithQuotas(quotas limits.Quotas) Option {
 	return func(c *graph.Config) { c.Quotas = quotas }
 }
@@ -72,7 +72,7 @@ func newWorld(t TB, options ...Option) *World {
 // Shift moves the database clock by d from the present.
 func (w *World) Shift(d time.Duration) { w.clock.shift.Add(int64(d)) }
 
-// Now is the database clock.
+// Now returns the time of the database's clock.
 func (w *World) Now() time.Time {
 	w.t.Helper()
 	var now time.Time
@@ -80,7 +80,7 @@ func (w *World) Now() time.Time {
 	return now.UTC()
 }
 
-// Exec runs SQL, for a test that needs a state that no operation reaches. It may take longer than a statement of the server.
+// Exec runs SQL, for a test that needs a state that no operation reaches. It may run longer than the server's statement timeout.
 func (w *World) Exec(query string, args ...any) {
 	w.t.Helper()
 	_, err := w.DB.SQL.ExecContext(db.Patient(context.Background()), query, args...)

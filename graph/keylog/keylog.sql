@@ -91,7 +91,7 @@ INSERT INTO log_cosignatures (epoch, size, witness, line, created_at) VALUES (:e
 ON CONFLICT (epoch, size, witness) DO UPDATE SET line = excluded.line, created_at = excluded.created_at;
 
 -- name: drop_cosigned(epoch integer, witnesses text[])
--- Deletes lines that no proof needs any more: of other witnesses, former epochs, and heads with no more than a later one.
+-- Deletes lines that no proof needs: of other witnesses, former epochs, and heads with no more lines than a later head.
 DELETE FROM log_cosignatures c USING (
   SELECT epoch, size, count(*) AS lines,
     max(count(*)) OVER (PARTITION BY epoch ORDER BY size DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS later

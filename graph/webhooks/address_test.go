@@ -20,14 +20,14 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// names is a DNS server on the loopback that knows agent.example. What it answers may change from one question to the next.
+// names is a DNS server on the loopback that knows agent.example. Its answers may change from one question to the next.
 type names struct {
 	mu        sync.Mutex
 	addresses []netip.Addr
 	asked     atomic.Int64
 }
 
-// resolver starts the server and returns what asks it alone.
+// resolver starts the server and returns a resolver that asks only this server.
 func (n *names) resolver(t *testing.T) *net.Resolver {
 	t.Helper()
 	conn := graphtest.Got(net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0"))))(t)
@@ -95,8 +95,8 @@ var private = []string{
 	"fe80::1", "ff02::1", "2001:db8::1", "2002:7f00:1::1",
 }
 
-// Whatever a name leads to when it is asked for, nothing connects to an address that is not of the public internet, also if an
-// operator allows the loopback by its name.
+// Whatever a name resolves to, nothing connects to an address outside the public internet, also if an operator allows the
+// loopback by its name.
 func TestPrivateAddressesAreNotReached(t *testing.T) {
 	t.Parallel()
 	inside := newSecureEndpoint(t)
@@ -128,7 +128,7 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 	require.Empty(t, inside.take())
 }
 
-// An address that is written into the URL is judged when it is connected to, just as what a name leads to.
+// An address in the URL is checked when the connection is made, like the resolved address of a name.
 func TestPrivateAddressesInURLs(t *testing.T) {
 	t.Parallel()
 	inside := newSecureEndpoint(t)
@@ -151,8 +151,8 @@ func TestPrivateAddressesInURLs(t *testing.T) {
 	require.Empty(t, inside.take())
 }
 
-// A name that led to a public address when the webhook was made, and at the first attempt, leads to the loopback at the next, or
-// to both at once: the sender connects to the address that it has checked.
+// A name resolves to a public address when the webhook is made and at the first attempt, then to the loopback, or to both: the
+// sender connects only to the address that it has checked.
 func TestRebindingDoesNotHelp(t *testing.T) {
 	t.Parallel()
 	inside := newSecureEndpoint(t)
@@ -178,7 +178,7 @@ func TestRebindingDoesNotHelp(t *testing.T) {
 	require.Len(t, w.queue(agent), 1)
 }
 
-// Where the operator allows the loopback it is reached by its name, over https too; a certificate must be right all the same.
+// If the operator allows the loopback, it is reached by its name, also over https; the certificate must still be valid.
 func TestTheLoopbackWhereItIsAllowed(t *testing.T) {
 	t.Parallel()
 	inside := newSecureEndpoint(t)
@@ -198,7 +198,7 @@ func TestTheLoopbackWhereItIsAllowed(t *testing.T) {
 	require.Empty(t, inside.take())
 }
 
-// What was allowed when a webhook was made is not reached any more once the operator has become stricter.
+// An address that was allowed when the webhook was made is no longer reached once the operator's rule is stricter.
 func TestAStricterOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -211,7 +211,7 @@ func TestAStricterOperator(t *testing.T) {
 	require.Equal(t, "forbidden_address", *w.deliveries(agent, hook.ID)[0].Error)
 }
 
-// secureEndpoint is an endpoint with TLS, and who trusts it.
+// secureEndpoint is an endpoint with TLS, and the roots by which clients trust it.
 type secureEndpoint struct {
 	*endpoint
 	port  string

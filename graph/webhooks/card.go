@@ -13,7 +13,7 @@ type Card struct {
 	ID    uuid.UUID `json:"id"`
 	URL   string    `json:"url"`
 	Kinds []string  `json:"kinds"`
-	// Own: it is sent what its agent did itself.
+	// Own reports that the webhook also gets events that its agent caused itself.
 	Own bool `json:"own"`
 	// Signing is v1a (the server's ed25519 key) or v1 (HMAC with the webhook's secret).
 	Signing string `json:"signing"`
@@ -25,7 +25,7 @@ type Card struct {
 	LastFailure   *Failure   `json:"last_failure"`
 }
 
-// Failure is how the last attempt that failed ended.
+// Failure is the result of the last failed attempt.
 type Failure struct {
 	At time.Time `json:"at"`
 	// Status is that of the answer, or null.
@@ -39,19 +39,19 @@ type Result struct {
 	Webhook *Card `json:"webhook"`
 }
 
-// SecretResult is a webhook that has just got its secret.
+// SecretResult is a webhook with its new secret.
 type SecretResult struct {
 	Webhook *Card `json:"webhook"`
-	// Secret is shown here and nowhere else; null if the server's key signs.
+	// Secret is shown only here; null if the server's key signs.
 	Secret *string `json:"secret"`
 }
 
-// List are all webhooks of an agent, newest first.
+// List holds all webhooks of an agent, newest first.
 type List struct {
 	Webhooks []*Card `json:"webhooks"`
 }
 
-// Deleted reports that a webhook is gone.
+// Deleted is the answer of DeleteWebhook.
 type Deleted struct {
 	Deleted bool      `json:"deleted"`
 	ID      uuid.UUID `json:"id"`

@@ -11,30 +11,30 @@ import (
 )
 
 const (
-	// prioritySeconds is how much more time, taken lately, gives a job the next lower of River's four priorities.
+	// prioritySeconds is the delivery time, taken lately, that lowers a job's priority by one of River's four.
 	prioritySeconds = 10.0
 	lowestPriority  = 4
-	// maxSlow is how many deliveries to endpoints that are not prompt a process makes at once, which is half of its workers (package
-	// jobs). So they do not hold up the others.
+	// maxSlow is the maximum number of concurrent deliveries of a process to endpoints that are not prompt: half of its workers
+	// (package jobs), so that slow endpoints do not hold up the others.
 	maxSlow = 16
-	// roomSeconds is when the queue looks again at a webhook for which there was no room. Each look is a job, so a thousand endpoints
-	// that hang cost a hundred jobs a second.
+	// roomSeconds is the delay until the queue checks a webhook again for which maxSlow left no room. Each check is a job, so a
+	// thousand hanging endpoints cost a hundred jobs a second.
 	roomSeconds = 10.0
 )
 
-// promptTime is within which an endpoint must answer to be prompt.
+// promptTime is the time within which a prompt endpoint answers.
 var promptTime = slack.Of(2 * time.Second)
 
-// DeliverJob asks for the deliveries that are due to a webhook.
+// DeliverJob is the job that makes a webhook's due deliveries.
 type DeliverJob struct {
 	WebhookID uuid.UUID `json:"webhook_id" db:"id"`
-	// Used is how long all endpoints of the agent took lately, in seconds.
+	// Used is the time that all endpoints of the agent took lately, in seconds.
 	Used float64 `json:"-" db:"used_seconds"`
 }
 
 func (DeliverJob) Kind() string { return "deliver_webhook" }
 
-// Priority makes the jobs of agents whose deliveries took little time go before those of others: 1 is the first, 4 the last.
+// Priority returns 1 (first) to 4 (last): agents whose deliveries took little time go first.
 func (j DeliverJob) Priority() int { return min(1+int(j.Used/prioritySeconds), lowestPriority) }
 
 // endpoint is the agent of a webhook, and whether its endpoint has answered in time.
@@ -43,8 +43,8 @@ type endpoint struct {
 	Prompt bool      `db:"prompt"`
 }
 
-// claim takes a webhook of an agent for a minute. It does not if another job has it, or if it is prompt and a job has another prompt
-// one of the agent. Then it forgets the job, and the queue asks for the next one in time.
+// claim claims a webhook of an agent for a minute, unless another job has it, or it is prompt and a job has another prompt
+// webhook of the agent. If it cannot, it drops the job, and the queue adds the next one in time.
 func (a *API) claim(ctx context.Context, botID, id uuid.UUID) (taken bool, err error) {
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		if _, err := tx.SQL.ExecContext(ctx, named("lock_webhooks").Text, botID); err != nil {
@@ -59,7 +59,7 @@ func (a *API) claim(ctx context.Context, botID, id uuid.UUID) (taken bool, err e
 	})
 }
 
-// release ends a claim, also after ctx has ended; a claim that is not released runs out by itself.
+// release ends a claim, also after ctx has ended; a claim that is not released expires.
 func (a *API) release(ctx context.Context, botID, id uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()

@@ -22,8 +22,7 @@ func kinds(t *testing.T, got []request) (all []string) {
 	return all
 }
 
-// A new address, and one that is changed, gets a test and nothing else, again and again as an event would, until it has answered one
-// with 2xx.
+// A new or changed address gets only a test, which is retried like an event, until the address has answered one with 2xx.
 func TestANewAddressIsTestedFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -68,7 +67,7 @@ func TestANewAddressIsTestedFirst(t *testing.T) {
 	require.Equal(t, []string{"contact.requested"}, kinds(t, second.take()), "the same address needs no other test")
 }
 
-// An address that never answers its test is given up as one that never takes an event, and switching the webhook on begins anew.
+// An address that never answers its test is given up as one that never accepts an event. Switching the webhook on begins anew.
 func TestAnAddressThatFailsItsTest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,7 +90,7 @@ func TestAnAddressThatFailsItsTest(t *testing.T) {
 	require.Equal(t, []string{"webhook.test", "contact.requested"}, kinds(t, e.take()))
 }
 
-// A webhook that is paused before its test is sent none, except one that its agent asks for, which tests the address all the same.
+// A webhook that is paused before its test gets only a test that its agent asks for, which also confirms the address.
 func TestAPausedWebhookIsTestedOnRequestOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -109,7 +108,7 @@ func TestAPausedWebhookIsTestedOnRequestOnly(t *testing.T) {
 	require.Equal(t, []string{"contact.requested"}, kinds(t, e.take()))
 }
 
-// The answer to a test of one address says nothing of another that was set meanwhile.
+// The answer to a test of one address does not confirm another address that was set meanwhile.
 func TestAnAddressChangedDuringItsTest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -131,7 +130,7 @@ func TestAnAddressChangedDuringItsTest(t *testing.T) {
 	require.Len(t, w.queue(agent), 1)
 }
 
-// However often a test is asked for, one waits for a webhook.
+// However often a test is asked for, only one waits for a webhook.
 func TestOneTestWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

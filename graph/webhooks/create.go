@@ -11,10 +11,10 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// CreateWebhook adds a webhook of the caller, which is at once sent a test and, once that was answered 2xx, what is unacknowledged of
-// its kinds (§4.12). Its secret is in this answer alone. Only an agent may call it; it has no idempotency id. Faults in this order:
-// forbidden (webhooks are switched off), invalid_input, unauthorized (the token ended meanwhile), state_conflict (the agent has
-// three).
+// CreateWebhook adds a webhook of the caller. It is sent a test at once and, after an answer 2xx, the unacknowledged events of
+// its kinds (§4.12). Only this answer contains its secret. Only an agent may call it; it has no idempotency id. Faults in this
+// order: forbidden (webhooks are switched off), invalid_input, unauthorized (the token ended meanwhile), state_conflict (the
+// agent has three).
 func (a *API) CreateWebhook(ctx context.Context, in CreateInput) (*SecretResult, error) {
 	v, wanted, err := checked(ctx, a, func() (ent.Webhook, error) { return in.check(a.Sender.config.AllowLoopback) })
 	if err != nil {
@@ -49,9 +49,8 @@ func (a *API) CreateWebhook(ctx context.Context, in CreateInput) (*SecretResult,
 	})
 }
 
-// TestWebhook sends a webhook of the caller, whatever its state, one webhook.test, which is no event of the queue (§4.12). One that
-// waits already is sent now. How it ended is among the deliveries. Only an agent may call it. Faults: forbidden, invalid_id,
-// not_found.
+// TestWebhook sends a webhook of the caller, whatever its state, one webhook.test, which is no event of the queue (§4.12). A
+// waiting test is sent now. The deliveries show its result. Only an agent may call it. Faults: forbidden, invalid_id, not_found.
 func (a *API) TestWebhook(ctx context.Context, in Input) (*Test, error) {
 	v, id, err := checked(ctx, a, in.check)
 	if err != nil {
@@ -69,8 +68,8 @@ func (a *API) TestWebhook(ctx context.Context, in Input) (*Test, error) {
 	})
 }
 
-// askTest makes the test of a webhook, which is locked, due now, and returns the id under which it is sent. One test waits for a
-// webhook at most.
+// askTest makes the test of a webhook due now, and returns the id under which it is sent. At most one test waits for a webhook.
+// The caller has locked the webhook.
 func askTest(ctx context.Context, tx *db.Tx, id uuid.UUID) (uuid.UUID, error) {
 	waiting, err := db.Column[uuid.UUID](ctx, tx.SQL, named("waiting_test"), id)
 	if err != nil {
@@ -86,7 +85,7 @@ func askTest(ctx context.Context, tx *db.Tx, id uuid.UUID) (uuid.UUID, error) {
 	return waiting[0], err
 }
 
-// askMissingTests makes the tests of webhooks that wait for theirs and have none: of the given webhook, or of up to 100.
+// askMissingTests adds the tests of untested webhooks that have none: of the given webhook, or of up to 100.
 func askMissingTests(ctx context.Context, tx *db.Tx, webhook *uuid.UUID) error {
 	found, err := db.Column[uuid.UUID](ctx, tx.SQL, named("untested"), webhook)
 	if err != nil {

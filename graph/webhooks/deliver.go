@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// sliceTime is after how long a job makes room for those of other webhooks. A delivery that is under way by then is the last.
+	// sliceTime is the time after which a job begins no further delivery, to make room for other webhooks.
 	sliceTime = 250 * time.Millisecond
-	// recordTimeout is how long the note of an answer is retried while the database is away.
+	// recordTimeout bounds the retries to store an answer while the database is unavailable.
 	recordTimeout = 10 * time.Second
 	recordPause   = 250 * time.Millisecond
 )
 
-// elsewhereSeconds is when the queue looks again at a webhook that another process is to serve, whose webhooks are on.
+// elsewhereSeconds is the delay until the queue checks a webhook again that only a process with webhooks switched on can serve.
 const elsewhereSeconds = 5.0
 
 // attempt is a delivery that this process makes.
@@ -37,17 +37,17 @@ type attempt struct {
 	Signing      webhook.Signing `db:"signing"`
 	SecretNumber int             `db:"secret_number"`
 	RotatedAt    *time.Time      `db:"rotated_at"`
-	// Own: the webhook is sent what its agent did itself.
+	// Own reports that the webhook also gets events that its agent caused itself.
 	Own bool `db:"own"`
 	// Voided is how often the webhook was paused because its agent's tokens ended.
 	Voided int `db:"voided"`
-	// Confirming: the address waits for its first test.
+	// Confirming reports that the address has not answered its first test yet.
 	Confirming bool      `db:"confirming"`
 	EventID    uuid.UUID `db:"event_id"`
 	Kind       string    `db:"kind"`
-	// Sequence is the event's, 0 for a test.
+	// Sequence is the event's number, 0 for a test.
 	Sequence int64 `db:"sequence"`
-	// CreatedAt is when it was added to what is to be sent.
+	// CreatedAt is when the pending delivery was added.
 	CreatedAt time.Time `db:"created_at"`
 	// Attempts counts this one.
 	Attempts int       `db:"attempts"`
@@ -56,14 +56,14 @@ type attempt struct {
 
 func (d *attempt) isTest() bool { return d.Sequence == 0 }
 
-// lasts reports whether the delivery is tried again if it fails; a test is, only if its address waits for it.
+// lasts reports whether the delivery is retried if it fails. A test is retried only if the address waits for its first one.
 func (d *attempt) lasts() bool { return !d.isTest() || d.Confirming }
 
-// Deliver makes the deliveries that are due to a webhook, one after the other, for a moment. It does nothing if another process
-// delivers to it, or, if its endpoint is prompt, to another prompt webhook of the agent. If this process has webhooks switched off, it
-// leaves the job to another one. Only jobs call it.
+// Deliver makes the due deliveries of a webhook, one after the other, for a short time (sliceTime). It does nothing if another
+// process delivers to it, or, if its endpoint is prompt, to another prompt webhook of the agent. If this process has webhooks
+// switched off, it leaves the job to another one. Only jobs call it.
 func (a *API) Deliver(ctx context.Context, id uuid.UUID) error {
-	if a.Sender == nil { // the process that asked for the job has webhooks on
+	if a.Sender == nil { // the process that added the job has webhooks switched on
 		_, err := a.DB.SQL.ExecContext(ctx, named("leave_webhook").Text, id, elsewhereSeconds)
 		return err
 	}
@@ -88,10 +88,10 @@ func (a *API) Deliver(ctx context.Context, id uuid.UUID) error {
 			return err
 		}
 	}
-	return a.Queue(ctx, Scope{webhook: &id}) // what is left, or came in the meantime
+	return a.Queue(ctx, Scope{webhook: &id}) // events that are left or new
 }
 
-// deliverDue delivers until nothing is due, the time is over, or the endpoint does not answer at all.
+// deliverDue delivers until nothing is due, sliceTime is over, or the endpoint does not answer.
 func (a *API) deliverDue(ctx context.Context, id uuid.UUID) error {
 	for began := time.Now(); time.Since(began) < sliceTime; {
 		d, err := db.One[attempt](ctx, a.DB.SQL, named("begin_attempt"), id)
@@ -125,9 +125,9 @@ func (a *API) deliverDue(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// body returns what is sent, or nil if the event is gone: acknowledged elsewhere, not to be delivered any more, or an own act that
-// the webhook leaves out, which is acknowledged. It says for whom it is, since the server's signature does not: another agent may
-// have a webhook to the same address.
+// body returns the request's body, or nil if the event is gone: acknowledged elsewhere, no longer deliverable, or an own act that
+// the webhook leaves out, which is then acknowledged. The body names its agent and webhook, because another agent may have a
+// webhook with the same address and the server's key signs for both.
 func (a *API) body(ctx context.Context, d *attempt) ([]byte, error) {
 	content := struct {
 		Type      string         `json:"type"`
@@ -148,7 +148,7 @@ func (a *API) body(ctx context.Context, d *attempt) ([]byte, error) {
 	}
 	batch, err := a.Events.Fetch(ctx, events.Cursor{
 		Recipient: d.BotID, Version: events.LatestVersion, After: d.Sequence - 1, Known: d.Sequence - 1, Size: 1,
-		// If the event is gone another one is read, whose kind the webhook may not take: it must not be acknowledged then.
+		// If the event is gone, Fetch returns another one. It must not be acknowledged if its kind is not one of the webhook's.
 		SkipOwn: !d.Own && events.CanBeOwn(events.Kind(d.Kind)),
 	})
 	if err != nil {
@@ -162,7 +162,7 @@ func (a *API) body(ctx context.Context, d *attempt) ([]byte, error) {
 	return wire.Marshal(content)
 }
 
-// header is that of Standard Webhooks. The id is the event's, the same at every attempt, and the timestamp is the attempt's.
+// header returns the header of Standard Webhooks: the event's id, the same at every attempt, and the attempt's timestamp.
 func (a *API) header(d *attempt, body []byte) http.Header {
 	return http.Header{
 		"Content-Type":      {"application/json"},
@@ -172,7 +172,7 @@ func (a *API) header(d *attempt, body []byte) http.Header {
 	}
 }
 
-// undo takes back an attempt that a shutdown cut off; the next one has its number.
+// undo takes back an attempt that a shutdown interrupted; the next one gets its number.
 func (a *API) undo(ctx context.Context, d *attempt) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
@@ -183,14 +183,14 @@ func (a *API) undo(ctx context.Context, d *attempt) error {
 // verdict holds the consequences of an answer.
 type verdict struct {
 	outcome string
-	// next is when it is tried again; nil for never.
+	// next is the time of the next attempt; nil for none.
 	next *time.Time
-	// state is that of the webhook from now on; empty: it stays.
+	// state is the new state of the webhook; empty if it stays the same.
 	state webhook.State
 }
 
-// judge decides what follows from an answer. A test is tried again only where its address waits for it; otherwise only 410 takes more
-// from it than a note.
+// judge decides what follows from an answer. A test is retried only if the address waits for its first one. The failure of
+// another test is only recorded, unless the answer is 410.
 func judge(d *attempt, got answer) verdict {
 	switch {
 	case got.reason == "":

@@ -18,7 +18,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// waits are those of §4.12.
+// waits are the waits of §4.12.
 var waits = []time.Duration{
 	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour,
 	24 * time.Hour,
@@ -72,7 +72,7 @@ func TestRetries(t *testing.T) {
 	require.NotNil(t, w.card(agent, hook.ID).LastSuccessAt)
 }
 
-// What an endpoint does decides, whatever it sends along.
+// The status of an answer decides, or its absence, whatever the body.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	elsewhere := newEndpoint(t, nil)
@@ -143,7 +143,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			config := webhooks.SenderConfig{AllowLoopback: true}
-			if c.error == "timeout" || name == "200, no end" { // nothing else ends these; a busy machine may not end the others
+			if c.error == "timeout" || name == "200, no end" { // only this limit ends these; a busy machine must not end the others
 				config.Timeout = impatient
 			}
 			w := newWorldWith(t, config)
@@ -180,7 +180,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// An endpoint that takes connections and never says a word, not even for TLS, has 15 s altogether like any other.
+// An endpoint that accepts connections and never sends anything, not even for TLS, has 15 s in all like any other.
 func TestASilentEndpoint(t *testing.T) {
 	t.Parallel()
 	listener := graphtest.Got(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
@@ -195,7 +195,7 @@ func TestASilentEndpoint(t *testing.T) {
 	}
 }
 
-// A queue longer than a look (1000 events, 256 deliveries) reaches a new webhook as a whole, in its order, past events of other kinds.
+// A queue that is longer than one look (1000 events, 256 deliveries) reaches a new webhook whole and in order, past other kinds.
 func TestALongQueue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -243,7 +243,7 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 	require.Empty(t, w.queue(agent))
 }
 
-// A new webhook gets what waits already, of its kinds, oldest first, and a change of the kinds the rest.
+// A new webhook gets the waiting events of its kinds, oldest first; after a change of the kinds it gets the rest.
 func TestTheBacklogIsSent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -271,7 +271,7 @@ func TestTheBacklogIsSent(t *testing.T) {
 	require.Empty(t, w.queue(agent))
 }
 
-// A message goes out as the sealed record that it is, and one whose sender was blocked in the meantime does not.
+// A message is delivered as its sealed record, and not at all if its sender was blocked meanwhile.
 func TestMessagesStaySealed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -350,7 +350,7 @@ func TestTests(t *testing.T) {
 	require.Equal(t, "gone", w.card(agent, hook.ID).State)
 }
 
-// What a process leaves that dies between an attempt and its note is tried again under the same id, once its claim has run out.
+// If a process dies before it stores an attempt, the delivery is retried under the same id once the claim has expired.
 func TestACrashBetweenAttemptAndNote(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -414,7 +414,7 @@ func TestAShutdownCountsNoAttempt(t *testing.T) {
 	require.Equal(t, 1, w.deliveries(agent, hook.ID)[0].Attempt)
 }
 
-// Nothing is sent for an agent in the trash or one that is suspended; what came meanwhile is sent once it is back.
+// Nothing is sent for an agent that is suspended or in the trash; events of that time are sent once it is back.
 func TestTheTrashStopsDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -432,7 +432,7 @@ func TestTheTrashStopsDeliveries(t *testing.T) {
 	}
 }
 
-// A deletion takes webhooks, what was to be sent, and the records of attempts along.
+// The deletion of an agent also deletes its webhooks, pending deliveries and records of attempts.
 func TestNothingOfADeletedWebhookStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -470,7 +470,7 @@ func TestOldDeliveriesAreDeleted(t *testing.T) {
 	require.Empty(t, w.deliveries(agent, hook.ID))
 }
 
-// A page of attempts ends where the next one begins.
+// Pages of attempts follow each other without gap or overlap.
 func TestPagesOfDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

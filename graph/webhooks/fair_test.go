@@ -14,14 +14,14 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// forget is as if no job had been asked for.
+// forget drops all jobs, as if none had been added.
 func (w *world) forget() {
 	w.t.Helper()
 	w.AskedJobs()
 	w.Exec("UPDATE webhooks SET queued_until = NULL, due_at = stoa_now()")
 }
 
-// asked are the webhooks whose jobs the queue asks for.
+// asked returns the webhooks whose jobs Queue adds.
 func (w *world) asked() (all []uuid.UUID) {
 	w.t.Helper()
 	require.NoError(w.t, w.Webhooks.Queue(w.t.Context(), webhooks.Scope{}))
@@ -88,7 +88,7 @@ func TestOneOfAnAgentAtATime(t *testing.T) {
 	require.Len(t, e.take(), 1)
 }
 
-// A look of the queue is at a hundred webhooks at most, and those at which nothing can be done are not in the way of the others.
+// Queue checks at most a hundred webhooks a call, and webhooks that cannot be served do not hold up the others.
 func TestALookIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -115,7 +115,7 @@ func TestALookIsBounded(t *testing.T) {
 	require.Zero(t, w.Count("SELECT count(*) FROM webhooks WHERE due_at <= stoa_now()"))
 }
 
-// Whatever happens in whatever order, what waits is looked at in time: no delivery is forgotten.
+// After any events in any order, every waiting delivery is checked in time: none is forgotten.
 func TestNoDeliveryIsForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -151,7 +151,7 @@ func TestNoDeliveryIsForgotten(t *testing.T) {
 			require.NoError(r, err)
 		}
 		w.tell(agent)
-		w.Shift(11 * time.Minute) // a job that was asked for above and never ran is believed in no longer
+		w.Shift(11 * time.Minute) // the job that was added above and never ran counts as lost
 		w.DeliverWebhooks()
 		require.Empty(r, w.queue(agent))
 		require.Zero(r, w.Count("SELECT count(*) FROM pending_deliveries p JOIN webhooks h ON h.id = p.webhook_id WHERE h.bot_id = $1 AND p.next_attempt_at <= stoa_now()", agent.ID))

@@ -44,7 +44,7 @@ type CreateInput struct {
 	Signing *string `json:"signing"`
 }
 
-// check fills what was not sent, except for Own. Its fault is invalid_input, naming every field that is wrong.
+// check fills in missing fields, except Own. Its fault is invalid_input, naming every field that is wrong.
 func (in CreateInput) check(loopback bool) (made ent.Webhook, err error) {
 	f := input.New()
 	made = ent.Webhook{URL: input.Require(f, "url", in.URL), Kinds: in.Kinds, Signing: webhook.SigningV1}
@@ -64,7 +64,7 @@ func (in CreateInput) check(loopback bool) (made ent.Webhook, err error) {
 	return made, f.Fault(fault.InvalidInput)
 }
 
-// UpdateInput names a webhook and what to change of it.
+// UpdateInput names a webhook and its changes.
 type UpdateInput struct {
 	WebhookID string   `json:"-" path:"webhook_id"`
 	URL       *string  `json:"url"`
@@ -122,8 +122,8 @@ func (in DeliveriesInput) check() (input.List, error) {
 	return input.ListOf("webhook_id", in.WebhookID, in.Before)
 }
 
-// checkURL judges the form of an address and returns its host. Plain http is for the loopback alone, where that is allowed. What
-// a host leads to is judged when a connection is made.
+// checkURL checks the form of an address and returns its host. Plain http is accepted only for the loopback, if that is allowed.
+// The resolved address of the host is checked for each connection.
 func checkURL(sent string, loopback bool) (host string, err error) {
 	if len(sent) > maxURL {
 		return "", errLong
@@ -146,7 +146,7 @@ func checkURL(sent string, loopback bool) (host string, err error) {
 	return parsed.Host, nil
 }
 
-// isLoopback reports whether a host is the loopback by its name, whatever the resolver says.
+// isLoopback reports whether a host names the loopback, without asking the resolver.
 func isLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return err == nil && address.IsLoopback() || strings.EqualFold(host, "localhost")

@@ -30,7 +30,7 @@ func (w *world) hookWithoutOwn(agent *graphtest.Agent, url string, kinds ...stri
 	return w.tested(made.Webhook)
 }
 
-// A webhook acknowledges only kinds that it takes, also if what it was to send is gone and an own act comes behind it.
+// A webhook acknowledges only its own kinds, also if the event that it was to send is gone and an own act follows it.
 func TestAWebhookAcknowledgesNoKindThatItDoesNotTake(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -47,7 +47,7 @@ func TestAWebhookAcknowledgesNoKindThatItDoesNotTake(t *testing.T) {
 	require.Len(t, w.queue(agent), 1)
 }
 
-// An own act takes no attempt of the endpoint, whose failures hold up only what is sent to it.
+// An own act needs no attempt, so failures of the endpoint do not hold it up.
 func TestOwnActsAreAcknowledgedWhileTheEndpointFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -64,7 +64,7 @@ func TestOwnActsAreAcknowledgedWhileTheEndpointFails(t *testing.T) {
 	require.Len(t, endpoint.take(), 1)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM pending_deliveries"))
 
-	// A change of own is for what comes next.
+	// A change of own applies to later events.
 	graphtest.OK(t)(w.Webhooks.UpdateWebhook(agent.Ctx, webhooks.UpdateInput{WebhookID: hook.ID.String(), Own: new(true)}))
 	endpoint.answers(nil)
 	w.caused(agent, 3)

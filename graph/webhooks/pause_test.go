@@ -19,14 +19,14 @@ func operator() context.Context {
 	return viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
 }
 
-// as makes a token the agent's.
+// as makes the agent call with that token.
 func (w *world) as(agent *graphtest.Agent, token string) {
 	w.t.Helper()
 	v := graphtest.Got(w.Auth.Authenticate(context.Background(), token, false))(w.t)
 	agent.Ctx = viewer.With(context.Background(), v)
 }
 
-// ending is something that ends the tokens of an agent, and how the agent gets back in.
+// ending is a way to end the tokens of an agent, and a way back for the agent.
 type ending struct {
 	reason string
 	end    func(*world, *graphtest.Agent) (token string, err error)
@@ -63,8 +63,8 @@ var endings = []ending{
 	}},
 }
 
-// Whatever ends the tokens of an agent pauses its webhooks, whatever their state: nothing is sent to them, what is under way
-// acknowledges nothing, and their secrets verify nothing any more, until the agent switches them on.
+// Every end of an agent's tokens pauses its webhooks in any state: nothing is sent to them, running attempts acknowledge nothing,
+// and their secrets are void, until the agent switches them on.
 func TestTheEndOfTokensPausesWebhooks(t *testing.T) {
 	t.Parallel()
 	for _, c := range endings {

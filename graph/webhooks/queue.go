@@ -11,17 +11,17 @@ import (
 
 // Scope selects the webhooks for which Queue looks for new events.
 type Scope struct {
-	// Due: of none; jobs are asked for what is due already.
+	// Due: do not look for new events; only add jobs for deliveries that are due already.
 	Due bool
-	// Agents: of those of these agents; nil: of all.
+	// Agents: only webhooks of these agents; nil means all.
 	Agents []uuid.UUID
-	// Recent: only where the newest event of the agent is less than a minute old, which costs a look into an index for each.
+	// Recent: only webhooks of agents whose newest event is less than a minute old. That costs an index look-up for each.
 	Recent bool
-	// webhook: of this one alone.
+	// webhook: only this one.
 	webhook *uuid.UUID
 }
 
-// How many events of an agent one look takes in.
+// The maximum number of events of an agent that one call reads.
 const (
 	sizeOfRecent = 1_000
 	sizeOfAll    = 10_000
@@ -39,10 +39,9 @@ func (s Scope) size() int {
 	}
 }
 
-// Queue adds new events to what is to be sent and asks for the jobs of the webhooks that have something due, of up to 100 that it
-// looks at, those first that wait longest to be looked at. Jobs call it every second with Recent, which makes up for wake-ups that got
-// lost, and every minute without, which finds what an agent that is back from the trash has missed. It does nothing while webhooks
-// are switched off.
+// Queue adds pending deliveries for new events, checks up to 100 webhooks, longest waiting first, and adds the jobs of those with
+// due deliveries. Jobs call it every second with Recent, in case wake-ups were lost, and every minute without, to find events
+// that agents missed while they were in the trash. It does nothing while webhooks are switched off.
 func (a *API) Queue(ctx context.Context, s Scope) error {
 	if a.Sender == nil {
 		return nil
@@ -72,7 +71,7 @@ func (a *API) queue(ctx context.Context, tx *db.Tx, s Scope) error {
 	return nil
 }
 
-// add adds what is missing to what is to be sent.
+// add adds the missing pending deliveries.
 func (s Scope) add(ctx context.Context, tx *db.Tx) error {
 	if !s.Recent {
 		if err := askMissingTests(ctx, tx, s.webhook); err != nil {
@@ -96,11 +95,11 @@ func idsOrNull(ids []uuid.UUID) any {
 	return db.IDs(ids)
 }
 
-// wakeups are the agents that have new events, until Run looks.
+// wakeups holds the agents with new events until Run queues them.
 type wakeups struct {
 	mu     sync.Mutex
 	agents map[uuid.UUID]bool
-	// some notifies Run that there are some.
+	// some wakes Run.
 	some chan struct{}
 	once sync.Once
 }
@@ -110,10 +109,10 @@ func (w *wakeups) signal() chan struct{} {
 	return w.some
 }
 
-// maxWoken is how many agents wait for Run at most; for others the job does it.
+// maxWoken is the maximum number of agents that wait for Run; the job queues the events of others.
 const maxWoken = 10_000
 
-// Wake reports that agents have new events, after the commit. It does not block. Where Run does not run it does nothing.
+// Wake reports that agents have new events, after the commit. It does not block. Without Run it has no effect.
 func (a *API) Wake(agents []uuid.UUID) {
 	if a.Sender == nil {
 		return
@@ -134,8 +133,7 @@ func (a *API) Wake(agents []uuid.UUID) {
 	}
 }
 
-// Run queues the new events of agents that Wake named, until ctx ends, those of many agents at once. What fails is left to the
-// job.
+// Run queues the new events of agents that Wake named, many agents at once, until ctx ends. The job repeats failed calls.
 func (a *API) Run(ctx context.Context) {
 	for {
 		select {

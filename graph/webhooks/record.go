@@ -15,7 +15,7 @@ import (
 )
 
 // record stores how an attempt ended, with all consequences, in one transaction, even if ctx is cancelled. If the database is
-// away it retries for 10 s, because an acknowledged delivery that is not stored as such would be sent again.
+// unavailable it retries for 10 s, because an acknowledged delivery that is not stored as such would be sent again.
 func (a *API) record(ctx context.Context, d *attempt, got answer) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
@@ -81,7 +81,7 @@ func addRecord(ctx context.Context, tx *db.Tx, d *attempt, got answer, next *tim
 	return err
 }
 
-// note writes into the webhook's own row, which is locked, how the attempt ended.
+// note stores the result of the attempt in the webhook's row, which is locked.
 func note(ctx context.Context, tx *db.Tx, d *attempt, got answer) error {
 	took := got.took.Seconds()
 	if got.reason == "" {
@@ -98,17 +98,16 @@ func note(ctx context.Context, tx *db.Tx, d *attempt, got answer) error {
 	return err
 }
 
-// waits are those after the first, second, … attempt that failed. The attempt after the last one is the last.
+// waits are the waits after the first, second, … failed attempt. The attempt after the last wait is the last.
 var waits = []time.Duration{
 	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour,
 	24 * time.Hour,
 }
 
-// maxRetryAfter is how long an endpoint may ask to be left alone.
+// maxRetryAfter is the longest pause that an endpoint may ask for.
 const maxRetryAfter = 24 * time.Hour
 
-// nextWait is how long after an attempt that failed the next one follows; false: that was the last. An endpoint that asked for a
-// longer wait gets it.
+// nextWait returns the wait after a failed attempt; false if it was the last. An endpoint that asked for a longer wait gets it.
 func nextWait(attempts int, retryAfter time.Duration) (wait time.Duration, again bool) {
 	if attempts > len(waits) {
 		return 0, false

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// Waits never shrink, are never shorter than the endpoint asked for, and end after ten attempts.
+// Waits never shrink, are never shorter than the pause that the endpoint asked for, and end after ten attempts.
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	for i, wait := range waits {

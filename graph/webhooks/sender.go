@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// maxAnswer is how much of an answer's body is read, and maxAnswerHeader of its header, in bytes.
+	// maxAnswer is the number of bytes that are read of an answer's body, maxAnswerHeader of its header.
 	maxAnswer       = 4 << 10
 	maxAnswerHeader = 16 << 10
 	// userAgent identifies the sender to endpoints.
 	userAgent = "Stoa-Webhooks/1.0"
 )
 
-// attemptTimeout bounds an attempt altogether.
+// attemptTimeout bounds a whole attempt.
 var attemptTimeout = slack.Of(15 * time.Second)
 
 // The reasons why an attempt fails (§4.12).
@@ -42,21 +42,21 @@ const (
 	reasonPaused = "paused"
 )
 
-// SenderConfig says where deliveries may go.
+// SenderConfig restricts the destinations of deliveries.
 type SenderConfig struct {
-	// AllowLoopback allows the loopback, over http too, where an address names it.
+	// AllowLoopback allows the loopback, also over http, if the address names it.
 	AllowLoopback bool
-	// Resolver resolves names; nil: that of the system.
+	// Resolver resolves names; nil means the system's.
 	Resolver *net.Resolver
-	// Roots are trusted; nil: those of the system.
+	// Roots holds the trusted certificate authorities; nil means the system's.
 	Roots *x509.CertPool
-	// Timeout bounds an attempt; 0: 15 s.
+	// Timeout bounds an attempt; 0 means 15 s.
 	Timeout time.Duration
 }
 
-// Sender posts deliveries. Each goes over its own connection, whose address is checked after the name was resolved, at the moment
-// of connecting: only global unicast addresses are allowed that no registry reserves. Redirects are not followed, and no proxy of
-// the environment is used. It is safe for concurrent use.
+// Sender posts deliveries. Each uses its own connection, whose address is checked after the name is resolved, when the connection
+// is made: only global unicast addresses are allowed that no registry reserves. It follows no redirects and uses no proxy of the
+// environment. It is safe for concurrent use.
 type Sender struct {
 	config           SenderConfig
 	public, loopback http.RoundTripper
@@ -87,7 +87,7 @@ func (c SenderConfig) transport(check control) http.RoundTripper {
 
 var errNotLoopback = errors.New("not an address of the loopback")
 
-// onlyLoopback refuses every address but those of the loopback.
+// onlyLoopback refuses every address except the loopback.
 func onlyLoopback(_, address string, _ syscall.RawConn) error {
 	if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().IsLoopback() {
 		return errNotLoopback
@@ -95,18 +95,18 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// answer is how an attempt ended.
+// answer is the result of an attempt.
 type answer struct {
 	// status is 0 if there was no answer.
 	status int
-	// reason is why it failed; empty: the endpoint has acknowledged.
+	// reason is why the attempt failed; empty if the endpoint has acknowledged.
 	reason string
-	// retryAfter is for how long the endpoint has asked to be left alone.
+	// retryAfter is the pause that the endpoint has asked for.
 	retryAfter time.Duration
 	took       time.Duration
 }
 
-// statusOrNull is the status as it is stored.
+// statusOrNull returns the status as it is stored.
 func (a answer) statusOrNull() *int {
 	if a.status == 0 {
 		return nil
@@ -114,7 +114,7 @@ func (a answer) statusOrNull() *int {
 	return &a.status
 }
 
-// post sends a body. It returns an error only when ctx is done, so that nothing is known of the endpoint.
+// post sends a body. It returns an error only if ctx is done, because then nothing is known about the endpoint.
 func (s *Sender) post(ctx context.Context, address string, header http.Header, body io.Reader) (answer, error) {
 	began := time.Now()
 	within, cancel := context.WithTimeout(ctx, s.config.Timeout)
@@ -146,7 +146,7 @@ func (s *Sender) exchange(ctx context.Context, address string, header http.Heade
 		return answer{}, err
 	}
 	defer response.Body.Close()
-	// The status alone decides. Reading a little lets the endpoint finish; whatever comes behind that is cut off.
+	// The status alone decides. Reading a little lets the endpoint finish; the rest is discarded.
 	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer)
 	a := answer{status: response.StatusCode}
 	switch {
@@ -163,7 +163,7 @@ func (s *Sender) exchange(ctx context.Context, address string, header http.Heade
 	return a, nil
 }
 
-// route returns what may connect to an address. The rule may have become stricter since the address was set.
+// route returns the transport for an address. The rule may have become stricter since the address was set.
 func (s *Sender) route(to *url.URL) (http.RoundTripper, error) {
 	switch {
 	case s.config.AllowLoopback && isLoopback(to.Hostname()):
@@ -175,8 +175,8 @@ func (s *Sender) route(to *url.URL) (http.RoundTripper, error) {
 	}
 }
 
-// reasonOf returns why there was no answer. It reveals neither what is behind a forbidden address nor whether a name exists: a
-// name without an address, or whose resolution takes too long, gets the same reason as one of a private network.
+// reasonOf returns why there was no answer. It does not reveal what is behind a forbidden address, nor whether a name exists: a
+// name without an address, or with a slow resolution, gets the same reason as a name of a private network.
 func reasonOf(err error) string {
 	var (
 		timeout    net.Error

@@ -25,11 +25,11 @@ const (
 const (
 	// secretSize is the size of a webhook's secret in bytes.
 	secretSize = 32
-	// rotationOverlap is how long deliveries are signed with the secret before a rotation, too.
+	// rotationOverlap is how long after a rotation deliveries are also signed with the previous secret.
 	rotationOverlap = 24 * time.Hour
 )
 
-// Keys are the keys by which the server signs, as a JSON Web Key Set (§4.12).
+// Keys holds the server's signing keys as a JSON Web Key Set (§4.12).
 type Keys struct {
 	Keys []Key `json:"keys"`
 }
@@ -42,11 +42,11 @@ type Key struct {
 	KeyID     string `json:"kid"`
 	Use       string `json:"use"`
 	Algorithm string `json:"alg"`
-	// PublicKey is the same key as Standard Webhooks writes it.
+	// PublicKey is the same key in the format of Standard Webhooks.
 	PublicKey string `json:"public_key"`
 }
 
-// PublishedKeys returns what receivers verify signatures v1a with.
+// PublishedKeys returns the keys with which receivers verify signatures v1a.
 func (a *API) PublishedKeys() Keys {
 	public := a.signingKey().Public().(ed25519.PublicKey) //nolint:forcetypeassert // that is its type
 	x := base64.RawURLEncoding.EncodeToString(public)
@@ -57,7 +57,7 @@ func (a *API) PublishedKeys() Keys {
 	}}}
 }
 
-// signingKey is the server's: each process of an installation derives the same.
+// signingKey returns the server's key; each process of an installation derives the same.
 func (a *API) signingKey() ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(a.derive("webhooks ed25519", ed25519.SeedSize))
 }
@@ -67,12 +67,12 @@ func (a *API) secret(id uuid.UUID, number int) []byte {
 	return a.derive("webhook secret "+id.String()+" "+strconv.Itoa(number), secretSize)
 }
 
-// secretText is the secret as its agent gets it.
+// secretText returns the secret in the form for its agent.
 func (a *API) secretText(id uuid.UUID, number int) string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(a.secret(id, number))
 }
 
-// derive panics without the installation's key, since what it derived would not be secret.
+// derive panics without the installation's key, because the result would not be secret.
 func (a *API) derive(label string, size int) []byte {
 	if len(a.Key) < sha256.Size {
 		panic("webhooks: the installation's key is not set")

@@ -22,7 +22,7 @@ func (r request) signed() []byte {
 	return []byte(r.id() + "." + r.header.Get("webhook-timestamp") + "." + string(r.body))
 }
 
-// verifies reports whether a secret verifies one of the signatures, as a receiver would find out.
+// verifies reports whether a secret verifies one of the signatures, as a receiver checks it.
 func (r request) verifies(t *testing.T, secret string) bool {
 	t.Helper()
 	key := graphtest.Got(base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")))(t)

@@ -15,10 +15,10 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// UpdateWebhook changes a webhook of the caller (§4.12). Attempts that were to follow are forgotten; a webhook that is active
-// afterwards is at once sent what is unacknowledged of its kinds, with all attempts before it, or, where its address has not answered
-// a test with 2xx yet, a test. Only an agent may call it. Faults in this order: forbidden, invalid_id, invalid_input, unauthorized
-// (the token ended meanwhile), not_found.
+// UpdateWebhook changes a webhook of the caller (§4.12). Its waiting deliveries are deleted. If it is active afterwards, it is at
+// once sent the unacknowledged events of its kinds, each with all attempts before it, or a test if its address has not answered
+// one with 2xx yet. Only an agent may call it. Faults in this order: forbidden, invalid_id, invalid_input, unauthorized (the
+// token ended meanwhile), not_found.
 func (a *API) UpdateWebhook(ctx context.Context, in UpdateInput) (*Result, error) {
 	v, of, err := checked(ctx, a, func() (target, error) { return in.check(a.Sender.config.AllowLoopback) })
 	if err != nil {
@@ -53,8 +53,8 @@ func (a *API) UpdateWebhook(ctx context.Context, in UpdateInput) (*Result, error
 	})
 }
 
-// DeleteWebhook deletes a webhook of the caller with the records of its attempts (§4.12). What is on its way may still arrive, and
-// acknowledges nothing. Only an agent may call it. Faults in this order: forbidden, invalid_id, unauthorized (the token ended
+// DeleteWebhook deletes a webhook of the caller with the records of its attempts (§4.12). A running delivery may still arrive,
+// but acknowledges nothing. Only an agent may call it. Faults in this order: forbidden, invalid_id, unauthorized (the token ended
 // meanwhile), not_found (also for a repeat).
 func (a *API) DeleteWebhook(ctx context.Context, in Input) (*Deleted, error) {
 	v, id, err := checked(ctx, a, in.check)
@@ -70,9 +70,9 @@ func (a *API) DeleteWebhook(ctx context.Context, in Input) (*Deleted, error) {
 	})
 }
 
-// RotateWebhookSecret gives a webhook of the caller a new secret, which is in this answer alone (§4.12). For 24 hours deliveries
-// are signed with the one before, too. Only an agent may call it; a repeat rotates again. Faults in this order: forbidden,
-// invalid_id, not_found, state_conflict (the webhook has no secret, since the server's key signs).
+// RotateWebhookSecret gives a webhook of the caller a new secret, which only this answer contains (§4.12). For 24 hours
+// deliveries are also signed with the previous secret. Only an agent may call it; a repeat rotates again. Faults in this order:
+// forbidden, invalid_id, not_found, state_conflict (the webhook has no secret, because the server's key signs).
 func (a *API) RotateWebhookSecret(ctx context.Context, in Input) (*SecretResult, error) {
 	v, id, err := checked(ctx, a, in.check)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *API) RotateWebhookSecret(ctx context.Context, in Input) (*SecretResult,
 	})
 }
 
-// lock reads a webhook of the caller and keeps others from changing it. Faults: those of lockCaller, not_found.
+// lock reads and locks a webhook of the caller. Faults: the faults of lockCaller, not_found.
 func lock(ctx context.Context, tx *db.Tx, v viewer.Viewer, id uuid.UUID) (*ent.Webhook, error) {
 	if err := lockCaller(ctx, tx, v); err != nil {
 		return nil, err
@@ -107,9 +107,9 @@ func lock(ctx context.Context, tx *db.Tx, v viewer.Viewer, id uuid.UUID) (*ent.W
 	return tx.Ent.Webhook.Query().Where(webhook.ID(id), webhook.BotID(v.BotID)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
 }
 
-// Pause pauses every webhook of an agent and voids its secret, until the agent switches it on again (§4.12). Waiting deliveries are
-// deleted, and attempts under way acknowledge nothing. Call it in the transaction that ends the agent's tokens or suspends it, with
-// the agent's row locked.
+// Pause pauses every webhook of an agent and voids its secret, until the agent switches it on again (§4.12). Waiting deliveries
+// are deleted, and running attempts acknowledge nothing. Call it in the transaction that ends the agent's tokens or suspends it,
+// with the agent's row locked.
 func Pause(ctx context.Context, tx *db.Tx, botID uuid.UUID, why auth.Ending) error {
 	has, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_webhooks"), botID)
 	if err != nil || len(has) == 0 {
@@ -140,17 +140,17 @@ func lockCaller(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
 	return nil
 }
 
-// chosen are the states into which an agent brings its webhook, from any other.
+// chosen lists the states that an agent can set, from any other state.
 var chosen = []webhook.State{webhook.StateActive, webhook.StatePaused}
 
-// downfalls are the states into which an endpoint brings its webhook, and from which: one that cannot be reached fails only while
-// something is delivered to it, and one that says 410 is gone even if it was a test.
+// downfalls maps each state that an endpoint can cause to the states before it. Only an active webhook becomes failing; an answer
+// 410, also to a test, makes any webhook gone.
 var downfalls = map[webhook.State][]webhook.State{
 	webhook.StateFailing: {webhook.StateActive},
 	webhook.StateGone:    {webhook.StateActive, webhook.StatePaused, webhook.StateFailing},
 }
 
-// texts are the names of states or endings, as statements take them.
+// texts returns the names of states or endings as an argument of statements.
 func texts[Name ~string](all []Name) pq.StringArray {
 	return page.Map(all, func(n Name) string { return string(n) })
 }

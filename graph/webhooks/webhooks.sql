@@ -1,5 +1,5 @@
 -- name: lock_agent(agent uuid)
--- One change of an agent's webhooks after the other, and none at the same time as the end of its tokens.
+-- Serializes the changes of an agent's webhooks and the end of its tokens.
 SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
 
 -- name: holds_token(token uuid)
@@ -8,7 +8,7 @@ SELECT b.suspended_at IS NOT NULL AS suspended FROM tokens t JOIN bots b ON b.id
 WHERE t.id = :token AND t.revoked_at IS NULL AND t.expires_at > stoa_now();
 
 -- name: lock_webhooks(agent uuid)
--- Locks the webhooks of an agent. What is read of them is looked at in a statement after this one.
+-- Locks the webhooks of an agent. A later statement reads them.
 SELECT id FROM webhooks WHERE bot_id = :agent ORDER BY id FOR NO KEY UPDATE;
 
 -- name: drop_all_pending(agent uuid)
@@ -23,11 +23,10 @@ UPDATE webhooks SET state = 'paused', voided = voided + 1, secret_number = secre
 WHERE bot_id = :agent;
 
 -- name: add_pending(agents uuid[], webhook uuid, recent boolean, size bigint)
--- Adds to what is to be sent the unacknowledged events that are not there yet, of webhooks that are active and tested and whose
--- agents are active: of the given agents or the given webhook, or of all where both are null; if recent, only where the newest event
--- of the agent is less than a minute old. It looks at no more than `size` events of an agent, the newest if recent, the oldest
--- otherwise, and lets no more than 256 or so wait for a webhook, so an agent with a long queue costs little. A webhook is locked, so
--- that one that is switched off in this moment gets nothing.
+-- Adds the missing pending deliveries of unacknowledged events, for active and tested webhooks of active agents: of the given
+-- agents or the given webhook, or of all if both are null; if recent, only of agents whose newest event is less than a minute
+-- old. It reads at most `size` events of an agent, the newest if recent, otherwise the oldest, and lets at most about 256 wait
+-- for a webhook, so a long queue costs little. It locks the webhooks, so one that is being switched off gets nothing.
 WITH missing AS MATERIALIZED (
   SELECT w.id AS webhook_id, e.id, e.kind, e.sequence
   FROM webhooks w JOIN bots b ON b.id = w.bot_id
@@ -57,14 +56,14 @@ SELECT m.webhook_id, m.id, m.kind, m.sequence, stoa_now(), stoa_now() FROM missi
 ON CONFLICT DO NOTHING;
 
 -- name: untested(webhook uuid)
--- Webhooks that wait for their test, which is not there: the given one, or up to 100 where that is null.
+-- Untested webhooks without a pending test: the given one, or up to 100 if that is null.
 SELECT w.id FROM webhooks w
 WHERE w.state = 'active' AND w.confirmed_at IS NULL AND (:webhook::uuid IS NULL OR w.id = :webhook)
   AND NOT EXISTS (SELECT FROM pending_deliveries p WHERE p.webhook_id = w.id AND p.sequence = 0)
 ORDER BY w.id LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: waiting_test(webhook uuid)
--- The test that waits for a webhook, which is locked, is due now.
+-- Makes the waiting test of a webhook, which is locked, due now.
 UPDATE pending_deliveries SET next_attempt_at = least(next_attempt_at, stoa_now()) WHERE webhook_id = :webhook AND sequence = 0
 RETURNING event_id;
 
@@ -76,19 +75,19 @@ VALUES (:webhook, :event, 'webhook.test', 0, stoa_now(), stoa_now());
 UPDATE webhooks SET due_at = stoa_now() WHERE id = :webhook;
 
 -- name: look_again()
--- Has the queue look at webhooks that it would never look at, though something waits: a server of an older version has added it.
+-- Makes the queue check webhooks whose deliveries wait but that it would never check: an older version of the server added these.
 UPDATE webhooks SET due_at = stoa_now() WHERE id IN (
   SELECT w.id FROM webhooks w WHERE w.due_at IS NULL AND EXISTS (SELECT FROM pending_deliveries p WHERE p.webhook_id = w.id)
   ORDER BY w.id LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED);
 
 -- name: look_due()
--- Locks up to 100 webhooks that the queue is to look at, those that wait longest first.
+-- Locks up to 100 webhooks that the queue must check, longest waiting first.
 SELECT id FROM webhooks WHERE due_at <= stoa_now() ORDER BY due_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: queue_due(webhooks uuid[])
--- Of webhooks that are locked, those whose jobs the caller asks for: something is due, and no job was asked for or is under way. Of
--- the webhooks of one agent whose endpoints answer in time it is one at a time, that which waits longest for an attempt. A job that
--- has not begun within ten minutes is not believed in any more. For the others it notes when to look again.
+-- Of the given webhooks, which are locked, those whose jobs the caller adds: a delivery is due, and no job is queued or running.
+-- Of one agent's webhooks with prompt endpoints it chooses one at a time, the one whose last attempt is oldest. A job that has
+-- not begun within ten minutes counts as lost. For the other webhooks it stores when to check them again.
 WITH looked AS MATERIALIZED (
   SELECT w.id, w.bot_id, w.prompt, n.next, greatest(n.next, w.not_before, w.queued_until, w.claimed_until) AS at,
     b.state = 'active' AND b.suspended_at IS NULL AS may, greatest(w.last_success_at, w.last_failure_at) AS attempted_at,
@@ -128,8 +127,8 @@ SELECT EXISTS (SELECT FROM webhooks WHERE bot_id = ANY (:agents) AND state = 'ac
 SELECT bot_id, prompt FROM webhooks WHERE id = :webhook;
 
 -- name: claim_webhook(webhook uuid)
--- Takes a webhook for a minute, unless a job has it, or it is prompt and a job has another prompt one of the agent. The webhooks of the
--- agent are locked.
+-- Claims a webhook for a minute, unless a job has it, or it is prompt and a job has another prompt one of the agent. The webhooks
+-- of the agent are locked.
 UPDATE webhooks w SET queued_until = NULL, claimed_until = stoa_now() + interval '1 minute', due_at = stoa_now() + interval '1 minute'
 WHERE w.id = :webhook AND coalesce(w.claimed_until, '-infinity') <= stoa_now()
   AND NOT (w.prompt AND EXISTS (
@@ -137,18 +136,18 @@ WHERE w.id = :webhook AND coalesce(w.claimed_until, '-infinity') <= stoa_now()
 RETURNING w.id;
 
 -- name: leave_webhook(webhook uuid, seconds double precision)
--- Forgets the job that was asked for; the queue looks again in some seconds.
+-- Drops the queued job; the queue checks the webhook again after some seconds.
 UPDATE webhooks SET queued_until = NULL, due_at = stoa_now() + make_interval(secs => :seconds) WHERE id = :webhook;
 
 -- name: release_webhook(webhook uuid)
--- The queue looks at it at once, and at the agent's others, which may have waited for it. The webhooks of the agent are locked.
+-- Makes the queue check it at once, and the agent's others, which may have waited for it. The webhooks of the agent are locked.
 UPDATE webhooks w SET claimed_until = CASE WHEN w.id = h.id THEN NULL ELSE w.claimed_until END, due_at = stoa_now()
 FROM webhooks h
 WHERE h.id = :webhook AND w.bot_id = h.bot_id AND (w.id = h.id OR w.due_at IS NOT NULL);
 
 -- name: begin_attempt(webhook uuid)
--- Takes the delivery that is due first, counts the attempt, and keeps the webhook claimed for another minute. No row where
--- nothing is due, or the webhook or its agent was switched off. The webhook is locked before its delivery, as in every statement.
+-- Takes the first due delivery, counts the attempt, and extends the claim of the webhook to a minute from now. No row if nothing
+-- is due, or if the webhook or its agent was switched off. The webhook is locked before its delivery, as in every statement.
 WITH locked AS MATERIALIZED (
   SELECT id, bot_id, state, confirmed_at, not_before FROM webhooks WHERE id = :webhook FOR NO KEY UPDATE
 ), due AS (
@@ -179,26 +178,26 @@ UPDATE pending_deliveries SET next_attempt_at = :next WHERE webhook_id = :webhoo
 DELETE FROM pending_deliveries WHERE webhook_id = :webhook;
 
 -- name: drop_events(webhook uuid)
--- Tests stay.
+-- Keeps tests.
 DELETE FROM pending_deliveries WHERE webhook_id = :webhook AND sequence > 0;
 
 -- name: lock_noted(webhook uuid)
--- How often the webhook was voided; no row where it was deleted.
+-- How often the webhook was voided; no row if it was deleted.
 SELECT voided FROM webhooks WHERE id = :webhook FOR NO KEY UPDATE;
 
 -- name: add_time(agent uuid, seconds double precision)
--- Notes for how long an endpoint of the agent has kept a worker busy.
+-- Adds the time for which an endpoint of the agent kept a worker busy.
 INSERT INTO webhook_time AS t (bot_id, used_seconds, noted_at) VALUES (:agent, :seconds, stoa_now())
 ON CONFLICT (bot_id) DO UPDATE SET used_seconds = stoa_used_seconds(t) + excluded.used_seconds, noted_at = greatest(t.noted_at, stoa_now());
 
 -- name: note_success(webhook uuid, url text, at timestamp with time zone, prompt boolean, took_seconds double precision)
--- An address that was changed during the attempt is not tested by it.
+-- The attempt does not count as a test of an address that was changed during it.
 UPDATE webhooks SET last_success_at = :at, prompt = :prompt, took_seconds = :took_seconds, not_before = NULL,
   confirmed_at = CASE WHEN url = :url::text THEN coalesce(confirmed_at, :at) ELSE confirmed_at END
 WHERE id = :webhook;
 
 -- name: note_failure(webhook uuid, at timestamp with time zone, status bigint, error text, prompt boolean, took_seconds double precision, not_before timestamp with time zone, lasting text[])
--- A webhook that is paused because its agent's tokens ended keeps saying so, whatever a test meets.
+-- If a webhook is paused because its agent's tokens ended, a failed test does not replace that reason.
 UPDATE webhooks SET prompt = prompt AND :prompt, took_seconds = :took_seconds, not_before = coalesce(:not_before, not_before),
   last_failure_at = CASE WHEN keeps THEN last_failure_at ELSE :at END,
   last_failure_status = CASE WHEN keeps THEN last_failure_status ELSE :status END,
@@ -207,7 +206,7 @@ FROM (SELECT k.state = 'paused' AND k.last_failure_error = ANY (:lasting::text[]
 WHERE id = :webhook;
 
 -- name: switch_off(webhook uuid, url text, state text, from_states text[])
--- An address that was changed during the attempt stays unchanged.
+-- Changes nothing if the address was changed during the attempt.
 UPDATE webhooks SET state = :state::text, updated_at = stoa_now() WHERE id = :webhook AND url = :url::text
   AND state = ANY (:from_states::text[])
 RETURNING id;
@@ -217,7 +216,7 @@ INSERT INTO webhook_deliveries (id, webhook_id, event_id, kind, attempt, status,
 VALUES (:delivery, :webhook, :event, :kind::text, :attempt, :status, :error::text, :at, :next);
 
 -- name: list_deliveries(webhook uuid, before uuid, max bigint)
--- A page of how attempts ended, newest first: what is older than `before`, or from the newest on where that is null.
+-- A page of attempts, newest first, older than `before` if that is not null.
 WITH start AS (
   SELECT created_at, id FROM webhook_deliveries WHERE id = :before AND webhook_id = :webhook
   UNION ALL
@@ -243,8 +242,8 @@ DELETE FROM webhook_time WHERE bot_id IN (
 );
 
 -- name: webhook_metrics()
--- What waits is counted up to 100,000. The oldest is late by how long ago it should have been sent, where something may be sent
--- there; of each webhook the delivery is looked at that is due first.
+-- Waiting deliveries are counted up to 100,000. late_seconds is the delay of the most overdue delivery, of active agents only; of
+-- each webhook only the first due delivery counts.
 SELECT (SELECT count(*) FROM (SELECT FROM pending_deliveries LIMIT 100000) p) AS waiting,
   (SELECT count(*) FROM webhooks WHERE state = 'failing') AS failing,
   coalesce(extract(epoch FROM stoa_now() - (

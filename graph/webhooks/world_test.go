@@ -25,7 +25,7 @@ type world struct {
 	t *testing.T
 }
 
-// impatient is how long attempts take at most in tests of endpoints that hang.
+// impatient bounds attempts in tests of hanging endpoints.
 var impatient = slack.Of(time.Second)
 
 func newWorld(t *testing.T) *world {
@@ -61,7 +61,7 @@ func (r request) content(t *testing.T) (kind string, data map[string]any) {
 	return body.Type, body.Data
 }
 
-// endpoint is a real HTTP server that keeps what it is sent.
+// endpoint is a real HTTP server that keeps the requests that it receives.
 type endpoint struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -69,7 +69,7 @@ type endpoint struct {
 	received []request
 }
 
-// newEndpoint starts one that answers as the handler does, or 204 where it is nil.
+// newEndpoint starts an endpoint that answers by the handler, or with 204 if that is nil.
 func newEndpoint(t *testing.T, answer http.HandlerFunc) *endpoint {
 	t.Helper()
 	e := &endpoint{answer: answer}
@@ -94,14 +94,14 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, r)
 }
 
-// answers changes how the endpoint answers.
+// answers changes the endpoint's handler.
 func (e *endpoint) answers(answer http.HandlerFunc) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.answer = answer
 }
 
-// take returns what was received since the last call.
+// take returns the requests since the last call.
 func (e *endpoint) take() []request {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,7 +128,7 @@ func (w *world) hook(agent *graphtest.Agent, url string) *webhooks.Card {
 	return w.tested(w.untested(agent, url))
 }
 
-// tested does to a new webhook what a test that is answered would.
+// tested marks a new webhook as tested, as an answered test does.
 func (w *world) tested(hook *webhooks.Card) *webhooks.Card {
 	w.t.Helper()
 	w.Exec("DELETE FROM pending_deliveries WHERE webhook_id = $1 AND sequence = 0", hook.ID)
@@ -136,10 +136,10 @@ func (w *world) tested(hook *webhooks.Card) *webhooks.Card {
 	return hook
 }
 
-// tell causes one event of the agent: another asks for its friendship.
+// tell causes one event of the agent: another agent asks for its friendship.
 func (w *world) tell(agent *graphtest.Agent) { w.Asked(w.Agent(), agent) }
 
-// queue are the ids of the agent's unacknowledged events.
+// queue returns the ids of the agent's unacknowledged events.
 func (w *world) queue(agent *graphtest.Agent) (ids []string) {
 	w.t.Helper()
 	found := graphtest.Got(w.Events.PollEvents(agent.Ctx, events.PollInput{Version: page.Param{"2"}}))(w.t)
@@ -155,7 +155,7 @@ func (w *world) card(agent *graphtest.Agent, id uuid.UUID) *webhooks.Card {
 	return found.Webhook
 }
 
-// deliveries are the attempts of a webhook, newest first.
+// deliveries returns the attempts of a webhook, newest first.
 func (w *world) deliveries(agent *graphtest.Agent, id uuid.UUID) []*webhooks.Delivery {
 	w.t.Helper()
 	found := graphtest.Got(w.Webhooks.MyWebhookDeliveries(agent.Ctx, webhooks.DeliveriesInput{WebhookID: id.String()}))(w.t)
