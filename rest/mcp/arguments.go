@@ -15,11 +15,11 @@ import (
 	"stoa/rest/client"
 )
 
-// operationID is the field that names a request for repeats. Models need not send it (see client.DeriveID).
+// operationID is the field that identifies repeats of a request. Models need not send it (see client.DeriveID).
 const operationID = "operation_id"
 
-// arguments reads the arguments of a call, a number as it was sent. The complaint says what is wrong with them: a value of a wrong type
-// is never left out, since a model that names a record wants that one and not all of them.
+// arguments reads the arguments of a call; numbers stay as sent. complaint is the error in them. A value of a wrong type is an
+// error and never left out, since a model that names a record wants that record and not all.
 func (b *built) arguments(raw json.RawMessage) (arguments object, complaint string) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return make(object), ""
@@ -49,14 +49,14 @@ func (b *built) arguments(raw json.RawMessage) (arguments object, complaint stri
 	return as[object](withoutMarks(arguments)), ""
 }
 
-// typeNames are the types of JSON Schema as sentences name them.
+// typeNames are the types of JSON Schema in words.
 var typeNames = map[string]string{
 	"string": "a string", "integer": "an integer", "number": "a number", "boolean": "true or false", "object": "an object",
 	"array": "a list",
 }
 
-// mismatch names the type that a value of another type should have, empty if it has it. A value that is only too long or out of range is
-// the service's to refuse, with the code of its field.
+// mismatch returns the type that a value should have, empty if it has that type. A value that is too long or out of range is
+// refused by the service, with the code of its field.
 func mismatch(schema any, value any) (wanted string) {
 	whole := as[object](schema)
 	if name, ok := whole["type"].(string); ok && !hasJSONType(name, value) {
@@ -72,7 +72,7 @@ func mismatch(schema any, value any) (wanted string) {
 
 var integer = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 
-// isInteger reports whether a number is an integer as §1.1 wants it: without fraction and exponent.
+// isInteger reports whether a number is an integer without fraction and exponent (§1.1).
 func isInteger(written string) bool { return integer.MatchString(written) }
 
 func hasJSONType(name string, value any) bool {
@@ -92,8 +92,7 @@ func hasJSONType(name string, value any) bool {
 	}
 }
 
-// choose returns the way that arguments mean, or what is wrong with them. An argument that its operation does not take is an error as
-// well.
+// choose returns the way that fits the arguments, or a complaint. An argument that its operation does not take is an error, too.
 func (b *built) choose(arguments object) (chosen *builtWay, complaint string) {
 	given := as[string](arguments[b.row.choice])
 	lacks := func(w *builtWay) bool {
@@ -125,7 +124,8 @@ func (b *built) choose(arguments object) (chosen *builtWay, complaint string) {
 	return chosen, ""
 }
 
-// misplaced says that an argument does not go with what else was given, or, if that is nothing, with what it goes.
+// misplaced returns the complaint about an argument that does not fit the others; with describes those. If with is empty, the
+// complaint names what the argument needs.
 func (b *built) misplaced(name, with string) string {
 	if with != "" {
 		return fmt.Sprintf("%s does not go with %s", name, with)
@@ -153,7 +153,7 @@ func (b *built) choices() []string {
 	return all
 }
 
-// request is the request of a call: the path with its query, and the body, nil for none. An operation id that is not given is derived
+// request returns the request of a call: the path with its query, and the body, nil for none. A missing operation id is derived
 // from the rest.
 func (b *built) request(w *builtWay, arguments object) Request {
 	rest := make(object, len(arguments))
@@ -165,7 +165,7 @@ func (b *built) request(w *builtWay, arguments object) Request {
 	return w.operation.request(rest, b.row.defaults)
 }
 
-// request is the request of an operation with parameters and the defaults of its query.
+// request returns the request of an operation with parameters and the defaults of its query.
 func (o *operation) request(rest, defaults object) Request {
 	rest = maps.Clone(rest)
 	target := o.path
@@ -191,16 +191,16 @@ func (o *operation) request(rest, defaults object) Request {
 		return Request{Method: o.method, Target: target}
 	}
 	if o.takes[operationID] && rest[operationID] == nil {
-		rest[operationID], _ = client.DeriveID(o.method, target, rest) // what was read can be written
+		rest[operationID], _ = client.DeriveID(o.method, target, rest) // decoded JSON can be encoded
 	}
 	return Request{Method: o.method, Target: target, Body: encode(rest)}
 }
 
-// agents are the arguments that mean an agent. The contract wants its id; a tool takes its handle too.
+// agents lists the arguments that name an agent. The contract needs an id; a tool also accepts a handle.
 var agents = toSet("bot_id", "contractor_id", "customer_id", "peer", "recipient_id")
 
-// findAgents puts the ids of agents in the place of their handles, also in the subject of a report. The refusal is the answer to a lookup
-// that found no agent.
+// findAgents replaces handles by the ids of the agents, also in the subject of a report. If a lookup finds no agent, its answer
+// is the refusal.
 func findAgents(ctx context.Context, api API, arguments object) (refused *Answer, err error) {
 	if subject, ok := arguments["subject"].(object); ok && subject["type"] == "bot" {
 		if refused, err = findAgent(ctx, api, subject, "id"); refused != nil || err != nil {
@@ -218,10 +218,10 @@ func findAgents(ctx context.Context, api API, arguments object) (refused *Answer
 	return nil, nil
 }
 
-// contactPages bounds how many pages of contacts are searched for a handle.
+// contactPages is the most pages of contacts that are searched for a handle.
 const contactPages = 10
 
-// findAgent puts the id of an agent in the place of its handle: of one whose profile is shown, or of a contact.
+// findAgent replaces a handle by the id of the agent, if its profile is shown or it is a contact.
 func findAgent(ctx context.Context, api API, in object, name string) (refused *Answer, err error) {
 	handle := as[string](in[name])
 	if handle == "" || strings.Contains(handle, "-") { // no handle has a dash, and every id has

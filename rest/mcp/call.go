@@ -14,9 +14,9 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// call sends the request that a call of the tool means, and returns the answer with other agents' text fenced. A refusal of /api/v1, or
-// a request that cannot be sent, is a result with IsError, which models see; an error is one of the protocol, which they do not see.
-// reads is called before many records are read.
+// call sends the request for a call of the tool, and returns the answer with other agents' text fenced. If /api/v1 refuses it or
+// it cannot be sent, the result has IsError, and models see it; models do not see the error, which is one of the protocol. reads
+// is called before many records are read.
 func (b *built) call(ctx context.Context, o *Options, reads func() error, raw json.RawMessage) (*sdk.CallToolResult, error) {
 	arguments, complaint := b.arguments(raw)
 	if complaint != "" {
@@ -62,8 +62,7 @@ func (b *built) call(ctx context.Context, o *Options, reads func() error, raw js
 	return b.result(ctx, o.API, answer)
 }
 
-// addPresent adds to the stored answer of an earlier call the mark that it is stored, and the record's present state if records of
-// its kind change.
+// addPresent marks the stored answer of an earlier call as stored, and adds the record's current state if such records change.
 func (b *built) addPresent(ctx context.Context, api API, stored object) {
 	if b.present != nil {
 		id := object{b.present.inPath[0]: as[object](stored["order"])["id"]}
@@ -75,7 +74,7 @@ func (b *built) addPresent(ctx context.Context, api API, stored object) {
 	stored["replayed"] = true
 }
 
-// result returns an answer, and what is added to it, as a model gets it.
+// result returns an answer, with its additions, as a model gets it.
 func (b *built) result(ctx context.Context, api API, answer Answer) (*sdk.CallToolResult, error) {
 	value := decode(answer.Body)
 	whole, ok := value.(object)
@@ -113,15 +112,15 @@ func decode(raw []byte) any {
 	return value
 }
 
-// maxResult is the size of a result in bytes, as it goes over the wire. With what the protocol puts around it, an answer has at most 1 MiB.
+// maxResult is the largest result in bytes on the wire. With the envelope of the protocol, an answer has at most 1 MiB.
 const maxResult = bounds.ToolAnswer - 8<<10
 
-// shortenings are to how many characters the texts of an answer are cut, one after the other, until it fits; 0 cuts nothing.
+// shortenings lists the lengths in characters to which texts are cut, tried in turn until the answer fits; 0 cuts nothing.
 var shortenings = []int{0, 2000, 400, 80}
 
-// shape fences the texts of an answer, shows its records (see shower), and makes it fit. Of a list the beginning is kept, and the answer
-// says how to go on; a record that is too large alone has its texts cut. ok says whether that was enough.
-// self is the id of the calling agent.
+// shape fences the texts of an answer, shows its records (see shower), and makes it fit. If a list is too long, its beginning is
+// kept with a cursor to the rest. If one record is too large, its texts are cut. ok reports whether the answer fits. self is the
+// id of the calling agent.
 func (b *built) shape(answer object, self string) (raw []byte, ok bool) {
 	p, show := pageOf(answer), &shower{b.show.actions, self}
 	for _, most := range shortenings {
@@ -159,7 +158,7 @@ func (b *built) shape(answer object, self string) (raw []byte, ok bool) {
 				whole[name] = show.record(name, enclose(known, value, most))
 			}
 		}
-		if b.row.own { // its texts are the server's, and name requests
+		if b.row.own { // its texts are the server's and contain requests
 			whole = as[object](mapTexts(whole, b.show.actions.withoutPaths))
 		}
 		if raw = encode(whole); complete && sizeOf(raw) <= maxResult {
@@ -169,7 +168,7 @@ func (b *built) shape(answer object, self string) (raw []byte, ok bool) {
 	return nil, false
 }
 
-// pickCard is a record that was shown as one of a list, with its actions as calls of tools.
+// pickCard returns a shown record as a list shows it, with its actions as calls of tools.
 func pickCard(shown any, list string) any {
 	if record, ok := shown.(object); ok {
 		return pick(record, cards[list].keeps)
@@ -177,9 +176,9 @@ func pickCard(shown any, list string) any {
 	return shown
 }
 
-// fitting returns as many elements of a list as fit into a result, as JSON, and at least one.
+// fitting returns the elements of a list that fit into a result, as JSON, and at least one.
 func fitting(elements []any, enclose func(any) any) []any {
-	const around = 4 << 10 // what stands beside the list
+	const around = 4 << 10 // the rest of the answer
 	kept, size := make([]any, 0, len(elements)), around
 	for _, element := range elements {
 		raw := encode(enclose(element))
@@ -191,9 +190,9 @@ func fitting(elements []any, enclose func(any) any) []any {
 	return kept
 }
 
-// sizeOf is how long JSON is in a result, which holds it twice: as structured content, and within the string of its text.
+// sizeOf returns the size of JSON in a result, which has it twice: as structured content, and as a string in its text.
 func sizeOf(raw []byte) int {
-	const escaped = 2 * (len(`\u003c`) - 1) // the library writes these three so, in both
+	const escaped = 2 * (len(`\u003c`) - 1) // the library escapes these three in both
 	size := 2*len(raw) + bytes.Count(raw, []byte{'"'}) + bytes.Count(raw, []byte{'\\'})
 	for _, html := range []byte("<>&") {
 		size += escaped * bytes.Count(raw, []byte{html})
@@ -201,7 +200,8 @@ func sizeOf(raw []byte) int {
 	return size
 }
 
-// result is the answer of the protocol. Its text is the JSON of its structured content, since most clients show models only one of them.
+// result returns the result of the protocol. Its text is the JSON of its structured content, since most clients show models only
+// one of the two.
 func result(raw []byte, images []*sdk.ImageContent) *sdk.CallToolResult {
 	made := &sdk.CallToolResult{
 		Content: []sdk.Content{&sdk.TextContent{Text: string(raw)}}, StructuredContent: json.RawMessage(raw),
@@ -212,7 +212,7 @@ func result(raw []byte, images []*sdk.ImageContent) *sdk.CallToolResult {
 	return made
 }
 
-// refused is a failure of /api/v1: its body with the status, and after how many seconds to try again.
+// refused returns a failure of /api/v1: its body with the status and the seconds until a retry.
 func refused(body any, answer Answer) *sdk.CallToolResult {
 	if whole, ok := body.(object); ok {
 		whole["status"] = answer.Status
@@ -223,7 +223,7 @@ func refused(body any, answer Answer) *sdk.CallToolResult {
 	return failure(body)
 }
 
-// refusal is a failure that never reached /api/v1, in its form.
+// refusal returns a failure that happened before /api/v1, in the form of that API.
 func refusal(code, message string) *sdk.CallToolResult {
 	return failure(object{"error": object{"code": code, "message": message}})
 }
@@ -232,19 +232,19 @@ func failure(body any) *sdk.CallToolResult {
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(encode(body))}}}
 }
 
-// records is how many records the answer to a call may have, as far as that matters (recordsAtOnce).
+// records returns the most records of the answer to a call, limited to recordsAtOnce.
 func (b *built) records(arguments json.RawMessage) int64 {
 	var asked struct {
 		PageSize int64 `json:"page_size"`
 		Limit    int64 `json:"limit"`
 	}
-	_ = json.Unmarshal(arguments, &asked) // what is wrong with them is found later
+	_ = json.Unmarshal(arguments, &asked) // invalid arguments are refused later
 	return min(max(b.usual, asked.PageSize, asked.Limit), recordsAtOnce)
 }
 
 // paged is an answer with one list of several.
 type paged struct {
-	// list is the member with the records, empty if the answer is no such list; next the one that says where others are.
+	// list is the member with the records, empty if the answer is no such list; next is the member with the cursor.
 	list, next string
 }
 
@@ -262,8 +262,7 @@ func pageOf(answer object) paged {
 	return paged{}
 }
 
-// cut puts the records that fit into a list that had perhaps more, and reports whether the rest can be read. Pages hold cards, which always
-// fit.
+// cut replaces the list by the records that fit, and reports whether the rest can be read. Pages have cards, which always fit.
 func (p paged) cut(answer object, fitting []any) (ok bool) {
 	all := as[[]any](answer[p.list])
 	if len(fitting) < len(all) {

@@ -11,8 +11,8 @@ import (
 	"stoa/graph/platform/bounds"
 )
 
-// eventNames are the members that an event gets beside those of the API. Its title and the name of an agent are other
-// agents' texts, a notice is the operators'.
+// eventNames are the members that this server adds to an event. Other agents write its title and an agent's name, operators write
+// a notice.
 var eventNames = object{"properties": object{"events": object{"items": object{"properties": object{
 	"who": object{"properties": object{
 		"id": object{"format": "uuid"}, "handle": object{"pattern": "^[a-z][a-z0-9_]{2,31}$"},
@@ -22,7 +22,7 @@ var eventNames = object{"properties": object{"events": object{"items": object{"p
 	"notice": object{"type": "string"},
 }}}}}
 
-// pollEvents reads events and says what their ids mean: who acted, what it is about, and which role the caller has in it.
+// pollEvents reads events and adds the names of their ids: who acted, on what, and in which role the caller is.
 func pollEvents(ctx context.Context, o *Options, r Request) (Answer, error) {
 	answer, err := o.API.Do(ctx, r)
 	if err != nil || answer.Status != http.StatusOK {
@@ -37,14 +37,14 @@ func pollEvents(ctx context.Context, o *Options, r Request) (Answer, error) {
 	return answer, nil
 }
 
-// lookups reads what ids mean, each once. What cannot be read stays unnamed.
+// lookups reads the records of ids, each once. A record that cannot be read stays unnamed.
 type lookups struct {
 	ctx     context.Context //nolint:containedctx // of one call
 	api     API
 	answers map[string]object
 }
 
-// read returns the answer of the API to a path, nil if it has no success.
+// read returns the answer of the API for a path, nil if the request fails.
 func (l *lookups) read(path string) object {
 	known, ok := l.answers[path]
 	if !ok {
@@ -57,7 +57,7 @@ func (l *lookups) read(path string) object {
 	return known
 }
 
-// name adds to an event what its ids mean.
+// name adds the names of its ids to an event.
 func (l *lookups) name(event object) {
 	payload := as[object](event["payload"])
 	kind, _, _ := strings.Cut(as[string](event["kind"]), ".")
@@ -125,7 +125,7 @@ func (l *lookups) nameTask(event, payload object) {
 	l.setPerson(event, payload["bot_id"])
 }
 
-// setPerson names an agent: a contact, also with a closed profile, or one whose card is shown.
+// setPerson names an agent: a contact, even if its profile is closed, or an agent whose card is shown.
 func (l *lookups) setPerson(event object, id any) {
 	for _, contact := range as[[]any](l.read("/contacts")["contacts"]) {
 		if bot := as[object](as[object](contact)["bot"]); bot["id"] == id {
@@ -141,10 +141,10 @@ func (l *lookups) setPerson(event object, id any) {
 // nameOf is an agent as an event names it.
 func nameOf(agent object) object { return pick(agent, []string{"id", "handle", "display_name"}) }
 
-// eventChannel is the path of the WebSocket, which no tool holds open.
+// eventChannel is the path of the WebSocket, which no tool uses.
 const eventChannel = "/ws/v1/events/"
 
-// nameEvents puts the tool events in the place of the WebSocket in the onboarding.
+// nameEvents replaces the WebSocket by the tool events in the onboarding.
 func nameEvents(whole object) {
 	for _, step := range as[[]any](as[object](whole["guide"])["steps"]) {
 		step := as[object](step)
@@ -156,14 +156,14 @@ func nameEvents(whole object) {
 	}
 }
 
-// completed are the members that an order gets beside those of the API if it is read alone; completedList has them also for a list.
+// completed has the members that this server adds to an order that is read alone; completedList has them also for a list.
 var (
 	completedOrder = object{"properties": object{"drafts": object{"properties": object{"newest_id": object{"format": "uuid"}}}}}
 	completed      = object{"properties": object{"order": completedOrder}}
 	completedList  = object{"properties": object{"order": completedOrder, "orders": object{"items": completedOrder}}}
 )
 
-// listOrders reads orders. Those in progress of a list say how many drafts they have, and whether the newest awaits a reply.
+// listOrders reads orders. In a list, it adds to orders in progress the number of drafts, and whether the newest awaits a reply.
 func listOrders(ctx context.Context, o *Options, r Request) (Answer, error) {
 	answer, err := o.API.Do(ctx, r)
 	if err != nil || answer.Status != http.StatusOK {
@@ -182,7 +182,7 @@ func listOrders(ctx context.Context, o *Options, r Request) (Answer, error) {
 	return answer, nil
 }
 
-// complete adds to an order how many drafts it has, whether the newest awaits a reply, and, once it is closed, whether the caller has
+// complete adds to an order the number of drafts, whether the newest awaits a reply, and, if it is closed, whether the caller has
 // rated it. Members that cannot be read are left out.
 func (l *lookups) complete(order object) {
 	id := url.PathEscape(as[string](order["id"]))
@@ -214,24 +214,24 @@ func (l *lookups) complete(order object) {
 	order["drafts"] = about
 }
 
-// completeActed adds to an order, as an action has just left it, that the caller has not rated it yet.
+// completeActed adds to an order that an action has just closed that the caller has not rated it.
 func completeActed(order object) {
 	if order["state"] == "closed" {
 		order["rated"] = false
 	}
 }
 
-// possible is a request that a caller can make about a record now, and that the API does not name in the record's actions. Reads are among
-// them only if a decision waits for them.
+// possible is a request that a caller can make about a record now, and that is not among the record's actions of the API. A read
+// is listed only if a decision needs it.
 type possible struct {
 	// path has {id} and {task_id} of the record, and {draft_id} of an order's newest draft.
 	method, path string
-	// lacks are the fields that the caller has to find; of a change, those that it may change.
+	// lacks are the fields that the caller must supply; for a change, the fields that it may change.
 	lacks []string
 	when  func(record object, self string) bool
 }
 
-// possibles are the requests by the list of a record.
+// possibles has the requests by the name of the record's list.
 var possibles = map[string][]possible{
 	"posts": {
 		{http.MethodPatch, "/posts/{id}", []string{"text", "title", "visibility"}, writtenBy("author")},
@@ -274,13 +274,13 @@ func isAsked(contact object, _ string) bool {
 	return as[object](contact["friendship"])["status"] == "incoming"
 }
 
-// isOpen reports whether an answer to a task is open, and its task as far as it is named.
+// isOpen reports whether a response is open, and also its task if the response names it.
 func isOpen(response object) bool {
 	task, named := response["task"].(object)
 	return response["state"] == "open" && (!named || task["state"] == "open")
 }
 
-// isOwnOpen reports whether an answer is open and the caller's.
+// isOwnOpen reports whether a response is open and the caller's own.
 func isOwnOpen(response object, self string) bool {
 	return isOpen(response) && writtenBy("bot")(response, self)
 }
@@ -291,7 +291,7 @@ func mayDraft(order object, _ string) bool {
 	return order["role"] == "contractor" && order["state"] == "in_progress" && sent < bounds.DraftsPerOrder
 }
 
-// addPossible adds to the actions of a record, which the API named, the other requests that are possible.
+// addPossible adds the possible requests to the actions that the API lists for a record.
 func (s *shower) addPossible(list string, value any) {
 	record, ok := value.(object)
 	if !ok {

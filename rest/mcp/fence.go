@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// fence encloses text that agents wrote. Its writer cannot know the nonce, so no text can end the fence around it.
+// fence encloses text that agents wrote. The author cannot know the nonce, so no text can end its own fence.
 type fence struct {
 	nonce string
 	// most is how many characters of a text are shown; 0 shows all.
@@ -27,7 +27,7 @@ func newFence() fence {
 	return fence{nonce: hex.EncodeToString(nonce[:])}
 }
 
-// enclose returns a copy of a value with the texts of agents fenced: all but those that have a form.
+// enclose returns a copy of a value with the agents' texts fenced: all texts that do not match a form.
 func (f fence) enclose(known *forms, value any) any {
 	switch value := value.(type) {
 	case object:
@@ -53,15 +53,15 @@ func (f fence) enclose(known *forms, value any) any {
 // fences matches text that looks like a fence.
 var fences = regexp.MustCompile(`(?i)<(\s*/?\s*untrusted)`)
 
-// text encloses one text. Characters that show nothing are written as on the pages (pages.Visible), also if a script needs them,
-// and what looks like a fence is made to look different. A text of more than f.most characters is cut.
+// text encloses one text. Invisible characters are written out as on the pages (pages.Visible), even if a script needs them. Text
+// that looks like a fence is changed. A text of more than f.most characters is cut.
 func (f fence) text(s string) string {
 	s = shorten(s, f.most)
 	shown := fences.ReplaceAllString(showHidden(pages.Visible(s)), "‹$1")
 	return "<untrusted " + f.nonce + ">" + shown + "</untrusted " + f.nonce + ">"
 }
 
-// marks are the two ends of a fence, as this server writes them.
+// marks matches the two ends of a fence as this server writes them.
 var marks = regexp.MustCompile(`</?untrusted [0-9a-f]{16}>`)
 
 // fencedWhole reports whether a value is a fenced text.
@@ -71,13 +71,13 @@ func fencedWhole(value any) bool {
 	return at != nil && at[0] == 0
 }
 
-// withoutMarks returns a copy of arguments without this server's marks, so that a text that a model passes on does not keep its fence.
-// Text that only resembles a mark stays.
+// withoutMarks returns a copy of arguments without this server's marks, for texts that a model passes on with their fence. Text
+// that only resembles a mark stays.
 func withoutMarks(value any) any {
 	return mapTexts(value, func(text string) string { return marks.ReplaceAllString(text, "") })
 }
 
-// mapTexts returns a copy of a value with other texts.
+// mapTexts returns a copy of a value with each text replaced.
 func mapTexts(value any, change func(string) string) any {
 	switch value := value.(type) {
 	case object:
@@ -98,10 +98,10 @@ func mapTexts(value any, change func(string) string) any {
 	return value
 }
 
-// leastHidden is by how many characters a cut must shorten a text.
+// leastHidden is the least number of characters that a cut must remove.
 const leastHidden = 100
 
-// shorten cuts a text behind its first most characters and counts the others, unless the text would not become much shorter.
+// shorten cuts a text after its first most characters and adds the number of the others, unless that saves little.
 func shorten(s string, most int) string {
 	shortened, left := cutText(s, most)
 	marker := fmt.Sprintf("⟨%d more characters⟩", left)
@@ -111,7 +111,7 @@ func shorten(s string, most int) string {
 	return shortened + marker
 }
 
-// cutText is the first most characters of a text, and how many follow; 0 cuts nothing.
+// cutText returns the first most characters of a text, and how many follow; 0 cuts nothing.
 func cutText(s string, most int) (kept string, left int) {
 	for at := range s {
 		if most == 0 {
@@ -140,10 +140,10 @@ func showHidden(s string) string {
 	return shown.String()
 }
 
-// forms says which texts of a value are the server's own: those for which the description has a form that no prose has. It joins every
-// schema that may apply to the value. A text that no schema knows has no form.
+// forms tells the server's own texts in a value from agents' texts: the OpenAPI description gives them a form that no prose has.
+// It joins all schemas that may apply to the value. A text without a schema has no form.
 type forms struct {
-	// texts are the forms of a text, one must fit; free says that some schema lets it be anything.
+	// texts are the forms of a text, of which one must match; free is set if some schema allows any text.
 	texts []func(string) bool
 	free  bool
 	// ours marks a text that the server or its operators write.
@@ -225,7 +225,7 @@ func formOf(schema object) func(string) bool {
 	return nil
 }
 
-// patterns are those that were compiled. A pattern stands in hundreds of places, and each copy would take 10 KiB permanently.
+// patterns caches compiled patterns. A pattern is used in hundreds of places, and each copy would take 10 KiB permanently.
 var patterns sync.Map
 
 func compiled(pattern string) *regexp.Regexp {
@@ -242,7 +242,7 @@ func isText(schema object) bool {
 	return schema["type"] == "string" || several && slices.Contains(types, any("string"))
 }
 
-// own reports whether a text is the server's. None of its texts has white space, whatever a pattern allows.
+// own reports whether a text is the server's. A text with white space never is, even if a pattern allows it.
 func (f *forms) own(s string) bool {
 	if f != nil && f.ours {
 		return true
@@ -253,7 +253,7 @@ func (f *forms) own(s string) bool {
 	return slices.ContainsFunc(f.texts, func(fits func(string) bool) bool { return fits(s) })
 }
 
-// trust notes that the server or its operators write the texts in all members with one of the names.
+// trust marks the texts in all members with one of the names as written by the server or its operators.
 func (f *forms) trust(names []string) {
 	if f == nil {
 		return
@@ -265,8 +265,8 @@ func (f *forms) trust(names []string) {
 	f.elements.trust(names)
 }
 
-// member returns the forms of a member of an object. The description does not name the members of an action's template; those that end in
-// _id are ids there, because the server chooses the names.
+// member returns the forms of a member of an object. The description does not list the members of an action's template. A member
+// there that ends in _id is an id, because the server chooses the names.
 func (f *forms) member(name string) *forms {
 	switch {
 	case f == nil:

@@ -19,11 +19,11 @@ import (
 	"stoa/rest/client"
 )
 
-// maxUpload is the size in bytes of a file that comes in an argument.
+// maxUpload is the largest file in an argument, in bytes.
 const maxUpload = 1 << 20
 
-// upload sends a file. Unless the call names one, upload_id is derived from the file and counted up past uploads that are in use, so that
-// a repeat returns the same file until it is used, and then a new one.
+// upload sends a file. If the call has no upload_id, it is derived from the file and counted up past uploads that are in use. So
+// a repeat returns the same file until it is used, then a new one.
 func upload(ctx context.Context, o *Options, raw json.RawMessage) (Answer, error) {
 	var in struct {
 		Purpose  string `json:"purpose"`
@@ -53,7 +53,7 @@ func upload(ctx context.Context, o *Options, raw json.RawMessage) (Answer, error
 	}
 }
 
-// isSpent reports whether an answer is the file of an earlier upload that cannot be used any more: it is in use, or its bytes are gone.
+// isSpent reports whether an answer is an earlier upload that cannot be used any more: it is in use, or its bytes are gone.
 func isSpent(answer Answer) bool {
 	if answer.Header.Get(web.ReplayedHeader) == "" {
 		return false
@@ -68,7 +68,7 @@ func (o *Options) sendFile(ctx context.Context, id, purpose, name string, file [
 	return o.API.Do(ctx, Request{Method: http.MethodPost, Target: "/api/v1/attachments", ContentType: contentType, Body: form})
 }
 
-// decodeFile is the file of an argument. Some programs send white space in base64, or the beginning of a data URL.
+// decodeFile decodes the file of an argument. Some programs send white space in base64, or the prefix of a data URL.
 func decodeFile(text string) ([]byte, error) {
 	if strings.HasPrefix(text, "data:") {
 		_, text, _ = strings.Cut(text, ",")
@@ -86,16 +86,17 @@ func decodeFile(text string) ([]byte, error) {
 }
 
 const (
-	// maxPicture is the size in bytes of a picture in a result, where it stands in base64 beside its record.
+	// maxPicture is the largest picture in a result, in bytes; the result has it in base64 beside its record.
 	maxPicture = 700 << 10
-	// maxSide is the longest side in pixels of a picture that models take.
+	// maxSide is the longest side, in pixels, of a picture that models accept.
 	maxSide = 4096
 )
 
-// pictureKinds are the words of the member picture.
+// pictureKinds are the values of the member picture.
 var pictureKinds = object{"properties": object{"picture": object{"enum": []any{"original", "rendering"}}}}
 
-// readFile reads the record of a file, and a picture of it: the file itself if models take it, or else its preview, or a page of a PDF.
+// readFile reads the record of a file, and a picture of it: the file itself if models accept it, otherwise its preview or a page
+// of a PDF.
 func readFile(ctx context.Context, o *Options, raw json.RawMessage) (Answer, error) {
 	var in struct {
 		ID   string `json:"attachment_id"`
@@ -135,7 +136,7 @@ func readFile(ctx context.Context, o *Options, raw json.RawMessage) (Answer, err
 	return withPicture(record, "rendering", preview, picture), nil
 }
 
-// isPicture reports whether models take a file unchanged.
+// isPicture reports whether models accept a file unchanged.
 func isPicture(record object) bool {
 	within := func(name string, most int64) bool {
 		number, err := as[json.Number](record[name]).Int64()
@@ -146,7 +147,7 @@ func isPicture(record object) bool {
 		within("height", maxSide)
 }
 
-// withPicture is the answer with a file's record and a picture of it that was read from the server.
+// withPicture returns the answer with a file's record and the picture that was read from the server.
 func withPicture(record object, kind string, from Answer, picture []byte) Answer {
 	return Answer{
 		Status: http.StatusOK, Header: make(http.Header),
@@ -155,7 +156,7 @@ func withPicture(record object, kind string, from Answer, picture []byte) Answer
 	}
 }
 
-// smaller is a preview, which is a JPEG, at a quality at which it fits into a result.
+// smaller returns a preview, a JPEG, at a quality at which it fits into a result.
 func smaller(preview []byte) ([]byte, error) {
 	for quality := 75; len(preview) > maxPicture && quality > 0; quality -= 25 {
 		picture, err := jpeg.Decode(bytes.NewReader(preview))

@@ -24,13 +24,13 @@ const (
 	nameHeader    = "Mcp-Name"
 )
 
-// RequestHeaders are those that a client of the protocol sends, beside Content-Type and Authorization.
+// RequestHeaders are the headers that a client of the protocol sends besides Content-Type and Authorization.
 var RequestHeaders = []string{versionHeader, methodHeader, nameHeader}
 
 const (
-	// MaxRequest is the size of a request in bytes: the arguments of a tool are at most a file in base64.
+	// MaxRequest is the largest request in bytes: the largest argument of a tool is a file in base64.
 	MaxRequest = 1536 << 10
-	// MaxGuestRequest is that of a request without a token.
+	// MaxGuestRequest is the largest request without a token, in bytes.
 	MaxGuestRequest = 64 << 10
 )
 
@@ -42,11 +42,11 @@ const statelessVersion = "2026-07-28"
 // Handler serves the protocol over HTTP: POST with a message, answered in JSON, without sessions. The server is made at the first request.
 // The caller of ServeMessage checks who calls, from where, and how large the message is.
 type Handler struct {
-	// New makes the server of agents and that of guests, who have no token.
+	// New makes the server for agents and the server for guests, who have no token.
 	New func() (agents, guests *sdk.Server, err error)
 	// IsGuest reports whether a request has no token.
 	IsGuest func(*http.Request) bool
-	// Fail answers a request that no answer of the protocol fits.
+	// Fail answers a request for which the protocol has no answer.
 	Fail func(http.ResponseWriter, *http.Request, error)
 	// Enter is called before a call is carried out. leave is called when its answer is written.
 	Enter func(*http.Request) (leave func(), err error)
@@ -104,14 +104,14 @@ func (h *Handler) ServeMessage(w http.ResponseWriter, r *http.Request, body []by
 	switch {
 	case answer.Status < http.StatusBadRequest || kind == jsonType:
 		write(w, kind, answer.Status, answer.Body.Bytes())
-	case answer.Status == http.StatusBadRequest: // the library refuses in plain text
+	case answer.Status == http.StatusBadRequest: // the library's refusal is plain text
 		writeJSON(w, answer.Status, ErrorAnswer(message.ID, protocolError(jsonrpc.CodeInvalidRequest, text)))
 	default:
 		h.Fail(w, r, errors.New("the protocol: "+text))
 	}
 }
 
-// statusOf is the status of HTTP for an error. Earlier versions of the protocol have none for unknown methods.
+// statusOf returns the HTTP status of an error. Earlier versions of the protocol have none for unknown methods.
 func statusOf(code int64, version string) int {
 	switch {
 	case code != jsonrpc.CodeMethodNotFound:
@@ -123,7 +123,7 @@ func statusOf(code int64, version string) int {
 	}
 }
 
-// decodeName is the name in a header. Names that need it come in base64, which the library does not decode.
+// decodeName decodes the name in a header. Some names must be sent in base64, which the library does not decode.
 func decodeName(header string) string {
 	encoded, begins := strings.CutPrefix(header, "=?base64?")
 	encoded, ends := strings.CutSuffix(encoded, "?=")
@@ -136,14 +136,14 @@ func decodeName(header string) string {
 
 func writeJSON(w http.ResponseWriter, status int, raw []byte) { write(w, jsonType, status, raw) }
 
-// write answers with a body of a type; without a type there is none.
+// write answers with a body of a media type; without a type it sends no body.
 func write(w http.ResponseWriter, kind string, status int, raw []byte) {
 	if kind != "" {
 		w.Header().Set("Content-Type", kind)
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
 	w.WriteHeader(status)
-	_, _ = w.Write(raw) //nolint:gosec // it is JSON; a client that has gone away needs no answer
+	_, _ = w.Write(raw) //nolint:gosec // it is JSON; a disconnected client needs no answer
 }
 
 // Recorder keeps an answer.
@@ -153,7 +153,7 @@ type Recorder struct {
 	header http.Header
 }
 
-// NewRecorder returns a recorder of an answer that has the status 200 unless it says another.
+// NewRecorder returns a recorder of an answer whose default status is 200.
 func NewRecorder() *Recorder { return &Recorder{Status: http.StatusOK, header: make(http.Header)} }
 
 // Header implements http.ResponseWriter.
@@ -169,16 +169,16 @@ func (r *Recorder) Write(p []byte) (int, error) { return r.Body.Write(p) }
 type Message struct {
 	// ID is the id of a call as JSON; nil for a notification.
 	ID json.RawMessage
-	// Ignored says that the message is a notification that means nothing here.
+	// Ignored is set for a notification that this server does not use.
 	Ignored bool
-	// Raw is the message, written anew: each member once.
+	// Raw is the message encoded again, with each member once.
 	Raw []byte
 }
 
-// calls are the methods that this server has. The others of the protocol are for features that it does not declare.
+// calls lists the methods of this server. The protocol's other methods are for features that it does not declare.
 var calls = toSet("initialize", "ping", "server/discover", "subscriptions/listen", "tools/call", "tools/list")
 
-// notifications are those that the library takes.
+// notifications lists the notifications that the library accepts.
 var notifications = toSet(
 	"notifications/cancelled", "notifications/initialized", "notifications/progress", "notifications/roots/list_changed",
 )
@@ -191,9 +191,9 @@ func toSet(names ...string) map[string]bool {
 	return set
 }
 
-// ReadMessage reads a message. version is the version of the protocol that its transport names, empty for none. The error is the
-// answer to a message that is refused: -32700 if it is no JSON, -32600 if it is no request or a batch, -32022 if it names an unknown
-// version, -32601 if the method does not exist, -32602 if its parameters are no object.
+// ReadMessage reads a message. version is the protocol version that the transport names, empty for none. The error is the answer
+// to a refused message: -32700 if it is not JSON, -32600 if it is not a request or a batch, -32022 if it names an unknown
+// version, -32601 if the method does not exist, -32602 if its parameters are not an object.
 func ReadMessage(raw []byte, version string) (Message, *jsonrpc.Error) {
 	var members map[string]json.RawMessage
 	raw = bytes.TrimSpace(raw)
@@ -219,7 +219,7 @@ func ReadMessage(raw []byte, version string) (Message, *jsonrpc.Error) {
 		return m, protocolError(jsonrpc.CodeInvalidRequest, `jsonrpc must be "2.0"`)
 	}
 	if read["method"] == nil && (read["result"] != nil || read["error"] != nil) {
-		return Message{Ignored: true}, nil // an answer, and this server asks nothing
+		return Message{Ignored: true}, nil // an answer, but this server sends no requests
 	}
 	var method string
 	if json.Unmarshal(read["method"], &method) != nil || method == "" {
@@ -245,7 +245,7 @@ func isID(raw json.RawMessage) bool {
 	return raw[0] == '"' || isInteger(string(raw))
 }
 
-// unknownVersion refuses a version that is not supported, whichever way a message names it. In initialize it is a question instead.
+// unknownVersion refuses an unsupported version, wherever a message names it. In initialize the version is only a proposal.
 func unknownVersion(header string, params json.RawMessage) *jsonrpc.Error {
 	var named struct {
 		Meta map[string]any `json:"_meta"` //nolint:tagliatelle // a name of the protocol
@@ -262,7 +262,7 @@ func unknownVersion(header string, params json.RawMessage) *jsonrpc.Error {
 	return nil
 }
 
-// badParameters refuses parameters that are no object, and those of initialize for which the library has no code.
+// badParameters refuses parameters that are not an object, and parameters of initialize for which the library has no code.
 func badParameters(method string, params json.RawMessage) *jsonrpc.Error {
 	if params != nil && string(params) != "null" && params[0] != '{' {
 		return protocolError(jsonrpc.CodeInvalidParams, "params must be an object")
@@ -281,7 +281,7 @@ func protocolError(code int64, message string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: code, Message: message}
 }
 
-// ErrorAnswer is the answer to a message that is refused; id is null if it has none.
+// ErrorAnswer returns the answer to a refused message; id is null if the message has none.
 func ErrorAnswer(id json.RawMessage, fault *jsonrpc.Error) []byte {
 	if id == nil {
 		id = json.RawMessage("null")

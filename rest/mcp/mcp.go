@@ -1,10 +1,10 @@
-// Package mcp is the door for language models that use tools: the Model Context Protocol in its stateless form (§4.11), on the public
-// listener. The proxy beside an agent's private key is in rest/client/typescript/src/mcp.ts.
+// Package mcp serves the Model Context Protocol in its stateless form (§4.11) on the public listener, for language models that
+// use tools. The local proxy with an agent's private key is in rest/client/typescript/src/mcp.ts.
 //
-// A tool is one or several operations of /api/v1, named after the goal of an agent. Its arguments and results are those of the
-// description (openapi.yaml), and it does nothing but send that request for its caller, so limits, checks and faults are those of
-// every other transport. Two things differ, because a model is not a program: operation ids are derived from the request, so a
-// model that asks twice acts once; and text that agents wrote is fenced, so that it cannot pass for the server's.
+// A tool is one or several operations of /api/v1, named after the goal of an agent. It has the arguments and results of the
+// description (openapi.yaml) and only sends that request for its caller, so limits, checks and faults are the same as for every
+// other transport. Two things differ for models: operation ids are derived from the request, so a repeated call acts once; and
+// text that agents wrote is fenced, so that it cannot pass for the server's.
 //
 // Everything is safe for concurrent use.
 package mcp
@@ -25,7 +25,7 @@ import (
 
 // API sends requests of /api/v1 for the caller of a tool.
 type API interface {
-	// Do sends a request. An error says that there is no answer.
+	// Do sends a request. It returns an error if there is no answer.
 	Do(ctx context.Context, r Request) (Answer, error)
 	// Self returns the id of the calling agent, empty for a caller without a token.
 	Self(ctx context.Context) string
@@ -71,26 +71,26 @@ You have no token, so you can only join: call how_to_join, then register, then c
 // Title is the server's name for people.
 const Title = "Stoa"
 
-// Options say what a server offers.
+// Options are the settings of a server.
 type Options struct {
 	// Description is OpenAPI as JSON.
 	Description []byte
 	// Name is the server's, and Version the program's.
 	Name, Version string
-	// Origin is where the server is, and Package where it serves the package for npm.
+	// Origin is the origin of the server, and Package the URL of the package for npm.
 	Origin, Package string
 	// API carries out the requests.
 	API API
 }
 
-// recordsAtOnce is how many records of lists a process puts into answers at once. Other calls for lists wait, so that many large answers do
-// not fill its memory: one record takes up to 200 KiB meanwhile. Calls that read no list do not wait.
+// recordsAtOnce is the most records of lists that a process puts into answers at once. Other calls for lists wait, so that large
+// answers do not fill the memory: one record takes up to 200 KiB. Calls that read no list do not wait.
 const recordsAtOnce = 60
 
 // NewServer returns a server with the tools of an agent.
 func NewServer(o Options) (*sdk.Server, error) { return o.serve(instructions, "agents", tools) }
 
-// NewGuestServer returns a server with the tools of those who have no token.
+// NewGuestServer returns a server with the tools of callers without a token.
 func NewGuestServer(o Options) (*sdk.Server, error) {
 	server, err := o.serve(guestInstructions, "guests", guestTools)
 	if err == nil {
@@ -99,7 +99,7 @@ func NewGuestServer(o Options) (*sdk.Server, error) {
 	return server, err
 }
 
-// serve returns a server with the tools of a door: rows say how they are carried out, tools.json how clients see them.
+// serve returns a server with the given tools: rows define how they are carried out, tools.json how clients see them.
 func (o Options) serve(instructions, door string, rows []tool) (*sdk.Server, error) {
 	d, err := parse(o.Description)
 	if err != nil {
@@ -136,7 +136,7 @@ func (o Options) serve(instructions, door string, rows []tool) (*sdk.Server, err
 	return server, nil
 }
 
-// addTool adds a tool. Its refusals say the id of the request, by which operators find it.
+// addTool adds a tool. Its refusals contain the request id, so that operators can find the request.
 func (o Options) addTool(
 	server *sdk.Server, tool *sdk.Tool, call func(context.Context, json.RawMessage) (*sdk.CallToolResult, error),
 ) {
@@ -153,7 +153,7 @@ func (o Options) addTool(
 	})
 }
 
-// withoutOwnerTools takes the tool that asks for an owner out of the list while no owner is needed.
+// withoutOwnerTools removes the tool that asks for an owner from the list while no owner is needed.
 func (o Options) withoutOwnerTools(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, request)
@@ -171,13 +171,14 @@ func (o Options) withoutOwnerTools(next sdk.MethodHandler) sdk.MethodHandler {
 // object is a JSON object.
 type object = map[string]any
 
-// as returns a value that was read from JSON, or the zero value where it is of another type.
+// as returns a value that was read from JSON, or the zero value if it has another type.
 func as[T any](value any) T {
 	typed, _ := value.(T)
 	return typed
 }
 
-// encode is the JSON of a value that was read from JSON: members in the order of their names, and no character escaped that need not be.
+// encode returns the JSON of a value that was read from JSON: members are sorted by name, and no character is escaped
+// unnecessarily.
 func encode(value any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -186,9 +187,9 @@ func encode(value any) []byte {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 
-// joinFile has the texts of how_to_join: the snippets that connect programs to a server, remote ones to /mcp, where TOKEN is the agent's
-// token, and local ones that start the proxy of the package for npm, PACKAGE; the steps, which begin with owner_step while a registration
-// needs a confirmed owner; and what follows a registration. ORIGIN is the server, KEY the key file.
+// joinFile has the texts of how_to_join: snippets that connect programs to a server, the steps, and the text after a
+// registration. Remote snippets use /mcp with the agent's TOKEN; local ones start the proxy of the npm package, PACKAGE. The
+// steps begin with owner_step while a registration needs a confirmed owner. ORIGIN is the server, KEY the key file.
 //
 //go:embed join.json
 var joinFile string
@@ -198,7 +199,7 @@ func (o *Options) joinTexts() object {
 	return as[object](decode([]byte(fill.Replace(joinFile))))
 }
 
-// join says how an agent joins.
+// join returns how an agent joins.
 func join(ctx context.Context, o *Options, raw json.RawMessage) (Answer, error) {
 	var in struct {
 		Client string `json:"client"`
@@ -223,7 +224,7 @@ func join(ctx context.Context, o *Options, raw json.RawMessage) (Answer, error) 
 	})}, nil
 }
 
-// requirements returns the needs of a registration, and whether a confirmed owner is one of them.
+// requirements returns the requirements of a registration, and whether a confirmed owner is one of them.
 func (o *Options) requirements(ctx context.Context) (registration object, ownerNeeded bool) {
 	answer, err := o.API.Do(ctx, Request{Method: http.MethodGet, Target: "/api/v1/registration/requirements"})
 	if err != nil {
@@ -237,7 +238,7 @@ func (o *Options) requirements(ctx context.Context) (registration object, ownerN
 		whole["owner_confirmation_required"] == true
 }
 
-// register registers an agent, and says what to do with the token.
+// register registers an agent, and adds what to do with the token.
 func register(ctx context.Context, o *Options, r Request) (Answer, error) {
 	answer, err := o.API.Do(ctx, r)
 	if err != nil || answer.Status >= http.StatusBadRequest {
@@ -249,7 +250,7 @@ func register(ctx context.Context, o *Options, r Request) (Answer, error) {
 	return answer, nil
 }
 
-// me reads the passport, and says how another agent of the same owner joins, or reads the onboarding.
+// me reads the passport and adds how another agent of the same owner joins, or reads the onboarding.
 func me(ctx context.Context, o *Options, r Request) (Answer, error) {
 	answer, err := o.API.Do(ctx, r)
 	if err != nil || answer.Status != http.StatusOK {

@@ -11,53 +11,53 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// toolsFile has the tools as clients see them: description, arguments, results and hints. Arguments are named as in REST and described
-// in the words that every provider of models takes (§4.11): one type each, no alternatives. TestToolsFollowTheDescription compares them
+// toolsFile has the tools as clients see them: description, arguments, results and hints. Arguments have the names of REST and
+// schemas that every model provider accepts (§4.11): one type each, no alternatives. TestToolsFollowTheDescription compares them
 // with the description of the API.
 //
 //go:embed tools.json
 var toolsFile []byte
 
-// tool is a row of the table of tools: how the server carries out a call.
+// tool is a row of the table of tools. It defines how the server carries out a call.
 type tool struct {
 	name string
-	// ways are the operations of the description that it stands for. The first way that fits a call is taken.
+	// ways are its operations of the description. The first way that fits a call is used.
 	ways []way
-	// choice is the argument that ways name in when; empty if none of them does.
+	// choice is the argument whose values the ways have in when; empty if none has.
 	choice string
-	// call carries out a call that is no request of one of the ways; nil if it is. An error is a refusal without a code.
+	// call carries out a call that is not a request of one of the ways; nil if it is. An error is a refusal without a code.
 	call func(ctx context.Context, o *Options, arguments json.RawMessage) (Answer, error)
-	// answers is an operation whose answer call gives; empty for those of the ways.
+	// answers is the operation whose answer call returns; empty for the operations of the ways.
 	answers string
-	// named are arguments that have another name than the parameter of the operation.
+	// named maps arguments whose names differ from the parameter of the operation.
 	named map[string]string
-	// defaults are the values of query parameters that are sent unless the call names others. One that the operation does not have is
-	// left out.
+	// defaults are query parameters that are sent if the call has no others. A parameter that the operation does not have is left
+	// out.
 	defaults map[string]any
-	// own says that the answer holds no text of another agent, so nothing of it is fenced.
+	// own is set if the answer has no text of another agent, so nothing in it is fenced.
 	own bool
 	// ours are the members of records whose texts the server or its operators write.
 	ours []string
-	// brief says that the record of the answer is a card as in lists.
+	// brief is set if the record of the answer is shown as in lists.
 	brief bool
-	// present is the operation that reads the present record, beside an answer that was stored; empty if records never change.
+	// present is the operation that reads the current record besides a stored answer; empty if records never change.
 	present string
-	// send carries a request out, with what it needs besides; nil for API.Do.
+	// send sends a request, with further requests that it needs; nil for API.Do.
 	send func(ctx context.Context, o *Options, r Request) (Answer, error)
 	// adds are members that send or call adds to the records of the answer, as a schema with the forms of their texts.
 	adds object
-	// waits says that send may take long, so that a call keeps no others from reading lists meanwhile.
+	// waits is set if send may take long; such a call does not keep others from reading lists meanwhile.
 	waits bool
 }
 
-// way is an operation of a tool. It fits a call if the choice is when, and the parameters of the path and needs are all given.
+// way is an operation of a tool. It fits a call if the choice equals when, and all path parameters and all needs are given.
 type way struct {
 	operation string
 	when      string
 	needs     []string
 }
 
-// only is the one operation of a tool.
+// only returns the ways of a tool with one operation.
 func only(operation string) []way { return []way{{operation: operation}} }
 
 // built is a tool with its operations.
@@ -65,15 +65,15 @@ type built struct {
 	row  *tool
 	tool *sdk.Tool
 	ways []builtWay
-	// input are the schemas of the arguments by name, nullable the names of those that may be null in the API: a model says so by the zero
-	// value of their type.
+	// input has the schemas of the arguments by name. nullable has the arguments that may be null in the API: a model sends the zero
+	// value of their type for null.
 	input    object
 	nullable map[string]bool
 	// present is the operation of row.present, nil for none.
 	present *operation
-	// usual is how many records an answer has unless the call says so; 0 if it is no list.
+	// usual is the default number of records in an answer; 0 if it is not a list.
 	usual int64
-	// forms says which texts of results are the server's own.
+	// forms tells which texts of results are the server's own.
 	forms *forms
 	show  *shower
 }
@@ -84,7 +84,7 @@ type builtWay struct {
 	*operation
 }
 
-// build makes a tool of a row of the table and of what clients see of it.
+// build makes a tool from a row of the table and the part that clients see.
 func (t *tool) build(d *description, listed *sdk.Tool, show *shower) (*built, error) {
 	b := &built{
 		row: t, tool: listed, input: as[object](as[object](listed.InputSchema)["properties"]), nullable: make(map[string]bool),
@@ -121,7 +121,7 @@ func (b *built) takes(w *builtWay, argument string) bool {
 	return argument == b.row.choice || w.takes[b.parameter(argument)]
 }
 
-// parameter is the name that an argument has in the API.
+// parameter returns the name of an argument in the API.
 func (b *built) parameter(argument string) string {
 	if name, ok := b.row.named[argument]; ok {
 		return name
@@ -129,7 +129,7 @@ func (b *built) parameter(argument string) string {
 	return argument
 }
 
-// list reads what clients see of the tools of a door.
+// list reads the part of the tools that clients see.
 func list(door string) (map[string]*sdk.Tool, error) {
 	var doors map[string][]*sdk.Tool
 	if err := json.Unmarshal(toolsFile, &doors); err != nil {
@@ -230,7 +230,7 @@ type operation struct {
 	method, path string
 	// inPath and inQuery name parameters in the order of the description.
 	inPath, inQuery []string
-	// takes holds the names of all parameters and of the members of the body; nullable those that may be null.
+	// takes has the names of all parameters and of the body's members; nullable has the names of those that may be null.
 	takes, nullable map[string]bool
 	// answer is the schema of success.
 	answer object
@@ -269,7 +269,7 @@ func parse(text []byte) (*description, error) {
 				case "query":
 					made.inQuery = append(made.inQuery, name)
 				default:
-					continue // headers are no arguments
+					continue // headers are not arguments
 				}
 				made.takes[name] = true
 			}
@@ -296,7 +296,7 @@ func content(body object) object {
 	return body
 }
 
-// resolve follows a reference; members beside it take the place of those it leads to.
+// resolve follows a reference; members beside the reference override those of its target.
 func (d *description) resolve(value object) object {
 	reference, ok := value["$ref"].(string)
 	if !ok {

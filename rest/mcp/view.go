@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// card says how a list shows a record.
+// card defines how a list shows a record.
 type card struct {
 	// keeps are the members that it shows.
 	keeps []string
-	// whole says that texts are not shortened, because no tool reads such a record alone.
+	// whole is set if texts are not shortened, because no tool reads such a record alone.
 	whole bool
 }
 
-// excerpt is how many characters of a text a card shows.
+// excerpt is the number of characters of a text that a card shows.
 const excerpt = 160
 
-// cards are the records of lists by the name of the list.
+// cards has the cards by the name of the list.
 var cards = map[string]card{
 	"bots":  {keeps: []string{"id", "handle", "display_name", "specialty", "bio", "friendship", "resembles", "reputation", "last_seen"}},
 	"posts": {keeps: []string{"id", "author", "kind", "visibility", "title", "text", "created_at", "actions"}},
@@ -42,21 +42,21 @@ var cards = map[string]card{
 	"events":   {whole: true},
 }
 
-// singular are the lists of records that an answer holds alone.
+// singular maps the member with a single record to the name of its list.
 var singular = map[string]string{
 	"order": "orders", "now": "orders", "task": "tasks", "post": "posts", "service": "services", "contact": "contacts", "response": "responses",
 }
 
-// fileMembers are the members of a file that models see. They do not see its addresses, since no tool opens them.
+// fileMembers are the members of a file that models see. URLs are left out, since no tool opens them.
 var fileMembers = []string{"id", "file_name", "media_type", "size_bytes", "purpose", "status", "width", "height", "pages", "available"}
 
-// leftOut are members of an agent's passport or card that stand in it under another name, or that no model needs.
+// leftOut are members of an agent's passport or card that repeat another member, or that no model needs.
 var leftOut = []string{"profile", "encryption_key_fingerprint", "is_demo", "kind"}
 
 // hiddenMembers are members of answers that models do not get.
 var hiddenMembers = toSet("page", "page_size")
 
-// shown is a value of an answer as models get it. listed says that it stands in a list.
+// shown returns a value of an answer as models get it. listed is set if the value is in a list.
 func (s *shower) shown(value any, listed bool) any {
 	switch value := value.(type) {
 	case object:
@@ -71,14 +71,14 @@ func (s *shower) shown(value any, listed bool) any {
 	return value
 }
 
-// shower shows records: with the actions of this server's tools, and nothing twice.
+// shower shows records with the actions of this server's tools, and without duplicates.
 type shower struct {
 	actions *actions
 	// self is the id of the agent to whom the records are shown; empty if it has none.
 	self string
 }
 
-// record shows a record that is alone in its answer under a name.
+// record shows the member of an answer with that name.
 func (s *shower) record(name string, value any) any {
 	if list := singular[name]; list != "" {
 		s.addPossible(list, value)
@@ -115,7 +115,7 @@ func (s *shower) object(record object, listed bool) any {
 		case name == "documentation_url", name == "message" && isEnvelope(member): // no tool opens them
 		case name == "visuals":
 			visuals := as[object](s.shown(member, listed))
-			delete(visuals, "character_description") // it stands beside the visuals, too
+			delete(visuals, "character_description") // the record has it beside the visuals, too
 			made[name] = visuals
 		default:
 			made[name] = s.shown(member, listed)
@@ -151,7 +151,7 @@ func pick(record object, names []string) object {
 	return picked
 }
 
-// most is how many characters of a text the list shows; 0 shows all.
+// most returns how many characters of a text the list shows; 0 shows all.
 func (c card) most(otherwise int) int {
 	if c.whole || otherwise > 0 && otherwise < excerpt {
 		return otherwise
@@ -159,7 +159,7 @@ func (c card) most(otherwise int) int {
 	return excerpt
 }
 
-// withoutPaths is a text of the server with the names of tools in the place of requests.
+// withoutPaths returns a text of the server with requests replaced by the names of tools.
 func (a *actions) withoutPaths(text string) string {
 	return requests.ReplaceAllStringFunc(text, func(request string) string {
 		method, path, _ := strings.Cut(request, " ")
@@ -170,7 +170,7 @@ func (a *actions) withoutPaths(text string) string {
 	})
 }
 
-// requests are requests of the API in a text.
+// requests matches requests of the API in a text.
 var requests = regexp.MustCompile(`(?:GET|POST|PATCH|DELETE) /[a-z0-9/_{}-]*[a-z0-9_}/]`)
 
 // actions translates requests of the API into calls of tools.
@@ -183,7 +183,7 @@ type actionRow struct {
 	method string
 	path   []string
 	tool   string
-	// choice is the argument that names the way, with its value.
+	// choice is the argument that selects the way, with its value.
 	choice, when string
 }
 
@@ -202,7 +202,7 @@ func (a *actions) find(method, path string) *actionRow {
 	return found
 }
 
-// match returns the tool of a request, and the parameters of its path. A path without parameters wins over one with some.
+// match returns the tool of a request, and the parameters of its path. A path without parameters is preferred.
 func (a *actions) match(method, path string) (found *actionRow, parameters object) {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(path, "/")
@@ -227,7 +227,7 @@ func (a *actions) match(method, path string) (found *actionRow, parameters objec
 	return found, parameters
 }
 
-// all returns the actions of a record as calls of tools. Actions that no tool takes are left out.
+// all returns the actions of a record as calls of tools. Actions without a tool are left out.
 func (a *actions) all(actions []any) []any {
 	made := make([]any, 0, len(actions))
 	for _, action := range actions {
@@ -238,7 +238,8 @@ func (a *actions) all(actions []any) []any {
 	return made
 }
 
-// one is an action as a call of a tool, nil if no tool does it: arguments are those that are known, and fill_in names the others.
+// one returns an action as a call of a tool, nil if no tool does it: arguments has the known arguments, and fill_in names the
+// others.
 func (a *actions) one(action object) any {
 	found, arguments := a.match(as[string](action["method"]), as[string](action["path"]))
 	if found == nil {
@@ -251,7 +252,7 @@ func (a *actions) one(action object) any {
 	body := as[object](action["body"])
 	for _, name := range slices.Sorted(maps.Keys(body)) {
 		switch value := body[name]; {
-		case fencedWhole(value): // it would become data with its fence
+		case fencedWhole(value): // its fence would become part of the data
 			lacking = append(lacking, name)
 		case value != nil:
 			arguments[name] = value
