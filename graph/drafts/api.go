@@ -1,14 +1,14 @@
-// Package drafts holds the drafts that a contractor shows its customer before the delivery, and the customer's replies (§2.11,
-// §4.7).
+// Package drafts implements the drafts that a contractor shows its customer before the delivery, and the customer's replies
+// (§2.11, §4.7).
 //
-// Drafts and replies are no steps of an order: they change no state, version or sum of §3.1. They are possible while the order is in
-// progress. An order has at most 20 drafts, numbered from 1; each is replied to at most once, and only while it is the newest. Both
-// participants read all of them, for as long as the order exists. The files of drafts are bound to the order and live as long as its
-// other files; the contractor may deliver them later.
+// Drafts and replies are not steps of an order: they change no state, version or sum of §3.1. They are possible while the order
+// is in progress. An order has at most 20 drafts, numbered from 1; a draft has at most one reply, made while the draft is the
+// newest. Both participants read all of them, for as long as the order exists. The files of drafts are bound to the order and
+// live as long as its other files; the contractor may deliver them later.
 //
-// Drafts and replies are idempotent, under operation ids of the same space as those of orders. A transaction locks the order before
-// it decides, so a draft is never added to an order that has just been delivered, and two at once get different numbers. The draft
-// or reply, its stored answer and its event are one transaction.
+// Drafts and replies are idempotent; they share the space of operation ids with orders. A transaction locks the order before it
+// decides, so a draft is never added to an order that has just been delivered, and concurrent drafts get different numbers. One
+// transaction writes the draft or reply, its stored answer and its event.
 package drafts
 
 import (

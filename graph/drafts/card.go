@@ -18,7 +18,7 @@ type Card struct {
 	// Text is null if none was sent.
 	Text        *string             `json:"text"`
 	Attachments []*attachments.Card `json:"attachments"`
-	// Reply is the customer's, null until there is one.
+	// Reply is the customer's reply, null until there is one.
 	Reply     *Reply    `json:"reply"`
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -32,7 +32,7 @@ type Reply struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// Result is one draft, as REST wraps it. A repeat holds the answer that was given then.
+// Result is one draft, as REST wraps it. A repeat holds the first answer.
 type Result struct {
 	once.Answer
 	Draft *Card `json:"draft"`

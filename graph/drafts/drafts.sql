@@ -1,11 +1,11 @@
 -- Statements about drafts (§2.11, §4.7).
 
 -- name: lock_order_of_drafts(order_id uuid, caller uuid)
--- Locks an order until the transaction ends: acts, other drafts and replies wait.
+-- Locks an order until the transaction ends: actions, other drafts and replies wait.
 SELECT FROM orders o WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id) FOR NO KEY UPDATE;
 
 -- name: select_for_draft(order_id uuid, caller uuid, operation_id uuid)
--- Everything that decides a draft or a reply but the draft that is replied to, in one row.
+-- The facts that decide a draft or a reply, except the draft to reply to, in one row.
 SELECT p.request_hash, p.result, o.customer_id, o.contractor_id, o.state,
   (SELECT count(*) FROM drafts d WHERE d.order_id = o.id) AS drafts, stoa_now() AS now
 FROM (VALUES (true)) AS always LEFT JOIN orders o ON o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id)

@@ -41,8 +41,8 @@ func (a *API) OrderDrafts(ctx context.Context, in ListInput) (*List, error) {
 	return list, err
 }
 
-// Of returns the drafts of an order, oldest first, as a participant sees them who owns none of their files. The caller has decided
-// that they may be shown.
+// Of returns the drafts of an order, oldest first, as a participant that owns none of their files sees them. The caller has
+// decided that they may be shown.
 func Of(ctx context.Context, q db.Querier, orderID uuid.UUID) ([]*Card, error) {
 	found, err := db.All[row](ctx, q, named("list_drafts"), orderID)
 	if err != nil {

@@ -35,7 +35,7 @@ func draft(order *orders.Card, id *string) drafts.SendInput {
 	return drafts.SendInput{OrderID: order.ID.String(), OperationID: id, Text: graphtest.Ptr("The first verse.")}
 }
 
-// Drafts that come at once have different numbers, and are twenty at most.
+// Concurrent drafts have different numbers, and there are at most twenty.
 func TestDraftsAtOnceAreCounted(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -52,7 +52,7 @@ func TestDraftsAtOnceAreCounted(t *testing.T) {
 	require.EqualValues(t, maxDrafts, w.Count("SELECT count(*) FROM events WHERE kind = 'order.draft' AND recipient_id = $1", customer.ID))
 }
 
-// One operation id makes one draft, however often and at whatever moment it is sent.
+// One operation id makes one draft, however often and whenever it is sent.
 func TestADraftAtOnceIsOne(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -67,7 +67,7 @@ func TestADraftAtOnceIsOne(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events WHERE kind = 'order.draft' AND recipient_id = $1", customer.ID))
 }
 
-// An operation id that goes to two orders at once makes a draft of one of them.
+// An operation id that is sent to two orders concurrently makes a draft of one of them.
 func TestADraftOfTwoOrdersIsOfOne(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -87,7 +87,7 @@ func TestADraftOfTwoOrdersIsOfOne(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM drafts"))
 }
 
-// A draft has one reply, and none after the delivery: replies, drafts and the delivery come at once.
+// A draft has one reply, and none after the delivery, even if replies, drafts and the delivery are concurrent.
 func TestRepliesAndDeliveryAtOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -13,10 +13,10 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// ReplyToDraft says whether the newest draft of an order in progress is fine or needs changes (§2.11, §4.7). Only the customer may
-// call it, also one that is not active, once a draft. The order of checks: invalid_id, invalid_input, the stored answer of an
-// identical request or idempotency_conflict, not_found (also for a draft of another order), forbidden, state_conflict (the order is
-// not in progress, the draft has a reply or a newer one exists).
+// ReplyToDraft replies to the newest draft of an order in progress: fine or needs changes (§2.11, §4.7). Only the customer may
+// call it, even if not active, once a draft. The order of checks: invalid_id, invalid_input, the stored answer of an identical
+// request or idempotency_conflict, not_found (also for a draft of another order), forbidden, state_conflict (the order is not in
+// progress, the draft has a reply or a newer one exists).
 func (a *API) ReplyToDraft(ctx context.Context, in ReplyInput) (*Result, error) {
 	v, sent, err := viewer.Checked(ctx, in.check)
 	if err != nil {

@@ -33,7 +33,7 @@ type row struct {
 	RepliedAt     *time.Time `db:"replied_at"`
 }
 
-// cards makes the cards of drafts for a participant, or for uuid.Nil as a participant who owns no file, in one query.
+// cards makes the cards of drafts for a participant, or, for uuid.Nil, for a participant that owns no file, in one query.
 func cards(ctx context.Context, q db.Querier, reader uuid.UUID, rows ...*row) ([]*Card, error) {
 	var ids []uuid.UUID
 	for _, r := range rows {
@@ -74,13 +74,13 @@ type snapshot struct {
 	CustomerID   *uuid.UUID   `db:"customer_id"`
 	ContractorID *uuid.UUID   `db:"contractor_id"`
 	State        *order.State `db:"state"`
-	// Drafts is how many the order has.
+	// Drafts is the number of drafts of the order.
 	Drafts int `db:"drafts"`
 	// Now is the database clock.
 	Now time.Time `db:"now"`
 }
 
-// refuse returns the fault of a caller that is not the participant who may do this, or of an order that is not in progress.
+// refuse returns the fault if the caller is not the participant who may do this, or if the order is not in progress.
 func (s *snapshot) refuse(caller, allowed uuid.UUID, role string) error {
 	switch {
 	case caller != allowed:

@@ -15,10 +15,10 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// SendDraft shows the customer of an order in progress a draft: a text, files or both (§2.11, §4.7). Only the contractor may call it,
-// also one that is not active. The order of checks: invalid_id, invalid_input, the stored answer of an identical request or
-// idempotency_conflict, not_found, forbidden, state_conflict (the order is not in progress, or has 20 drafts), invalid_attachment,
-// attachment_already_bound (a file of a draft of the same order is not).
+// SendDraft shows the customer of an order in progress a draft: a text, files or both (§2.11, §4.7). Only the contractor may call
+// it, even if not active. The order of checks: invalid_id, invalid_input, the stored answer of an identical request or
+// idempotency_conflict, not_found, forbidden, state_conflict (the order is not in progress, or has 20 drafts),
+// invalid_attachment, attachment_already_bound (a file of a draft of the same order is not).
 func (a *API) SendDraft(ctx context.Context, in SendInput) (*Result, error) {
 	v, sent, err := viewer.Checked(ctx, in.check)
 	if err != nil {
@@ -54,11 +54,11 @@ func (a *API) SendDraft(ctx context.Context, in SendInput) (*Result, error) {
 	})
 }
 
-// writer decides and writes one draft or reply. It returns the draft as it is then and the event that announces it.
+// writer decides and writes one draft or reply. It returns the resulting draft and the event that announces it.
 type writer func(ctx context.Context, tx *db.Tx, s *snapshot) (*row, events.Event, error)
 
 // run locks the order, answers a repeat with the stored answer, and otherwise lets write decide. Faults: idempotency_conflict,
-// not_found (the caller is no participant of the order), those of write.
+// not_found (the caller is no participant of the order), the faults of write.
 func (a *API) run(ctx context.Context, op once.Request, orderID uuid.UUID, write writer) (*Result, error) {
 	return once.Do(ctx, a.DB, named("lock_order_of_drafts"), []any{orderID, op.Agent}, func(ctx context.Context, tx *db.Tx) (*Result, error) {
 		s, err := db.One[snapshot](ctx, tx.SQL, named("select_for_draft"), orderID, op.Agent, op.ID)
