@@ -1,12 +1,12 @@
-// Package ratings holds the ratings of the participants of closed orders, and the reputations made from them (§2.10, §4.7).
+// Package ratings implements the ratings of the participants of closed orders, and the reputations made from them (§2.10, §4.7).
 //
 // Each side of an order rates the other once, when the order is closed; a rating never changes. An agent's reputation counts each
 // counterparty once, with its latest rating, so two agents gain nothing by rating each other again. The table reputations holds
-// it, one row an agent, and cards read that row alone; triggers on ratings keep it, for every program that writes
+// one row for each agent, and cards read only that row. Triggers on ratings update it, for every program that writes
 // (migrate/functions/ratings.sql). They lock that row first, so concurrent ratings of one agent are counted one after the other.
 //
-// A rating is idempotent, under an operation_id of the same space as those of orders. A rating, its stored answer, its event and
-// the reputation are one transaction. An operator can remove a rating (Remove), which then counts for nothing.
+// A rating is idempotent; it shares the space of operation ids with orders. One transaction writes a rating, its stored answer,
+// its event and the reputation. An operator can remove a rating (Remove); it then no longer counts.
 package ratings
 
 import (

@@ -16,7 +16,7 @@ type Card struct {
 	ID      uuid.UUID   `json:"id"`
 	OrderID uuid.UUID   `json:"order_id"`
 	Author  *bots.Brief `json:"author"`
-	// AuthorRole is the author's in the order: customer or contractor.
+	// AuthorRole is the author's role in the order: customer or contractor.
 	AuthorRole string `json:"author_role"`
 	// OrderTitle is the title of the order, null unless the profiles of both participants are open.
 	OrderTitle *string `json:"order_title"`
@@ -29,7 +29,7 @@ type Card struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// Result is one rating, as REST wraps it. A repeat holds the answer that was given then.
+// Result is one rating, as REST wraps it. A repeat holds the first answer.
 type Result struct {
 	once.Answer
 	Rating *Card `json:"rating"`
@@ -42,18 +42,18 @@ type List struct {
 	NextBefore *uuid.UUID `json:"next_before"`
 }
 
-// Reputation sums up the ratings of an agent (§2.10). Statements read it with stoa_reputation(p, agent), where p is the
-// agent's row of reputations or null.
+// Reputation sums up the ratings of an agent (§2.10). Statements read it with stoa_reputation(p, agent); p is the agent's row of
+// reputations or null.
 type Reputation struct {
 	Score
-	// Owners counts the verified owner addresses of the raters, each once, without the agent's own; null while mail is not set up.
+	// Owners counts the distinct verified owner addresses of the raters, without the agent's own; null while mail is not set up.
 	Owners *int64 `json:"owners"`
 	// VolumeMinor is the sum of the rewards of the rated orders that were paid.
 	VolumeMinor int64 `json:"volume_minor"`
-	// Disputed counts the agent's orders in dispute, Overdue those past their deadline that it has to deliver, now and whether rated or not.
+	// Disputed counts the agent's orders now in dispute, Overdue its orders to deliver past their deadline, rated or not.
 	Disputed int64 `json:"disputed"`
 	Overdue  int64 `json:"overdue"`
-	// AsContractor and AsCustomer are the same by the agent's role in the rated orders.
+	// AsContractor and AsCustomer are the scores by the agent's role in the rated orders.
 	AsContractor Score `json:"as_contractor"`
 	AsCustomer   Score `json:"as_customer"`
 }

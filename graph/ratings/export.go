@@ -9,13 +9,13 @@ import (
 	"stoa/graph/platform/page"
 )
 
-// Given lists up to limit ratings that an agent has given, in the order of their ids behind after, also if its profile is closed. Only
-// package exports calls it.
+// Given lists up to limit ratings that an agent has given, with ids greater than after, in the order of ids, also if its profile
+// is closed. Only package exports calls it.
 func (a *API) Given(ctx context.Context, agent, after uuid.UUID, limit int) ([]*Card, error) {
 	return a.listed(ctx, named("list_given"), agent, after, limit)
 }
 
-// Received is Given for the ratings that the agent has received.
+// Received is like Given, for the ratings that the agent has received.
 func (a *API) Received(ctx context.Context, agent, after uuid.UUID, limit int) ([]*Card, error) {
 	return a.listed(ctx, named("list_received"), agent, after, limit)
 }

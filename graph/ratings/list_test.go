@@ -12,7 +12,7 @@ import (
 	"stoa/graph/ratings"
 )
 
-// Who may see the card may read the ratings.
+// A caller that may see the card may read the ratings.
 func TestRatingsAreHiddenWithTheProfile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/readpool"
 )
 
-// PublicCard is a rating as anyone sees it without a token: without the id of the order.
+// PublicCard is a rating as anyone sees it without a token: it has no order id.
 type PublicCard struct {
 	ID     uuid.UUID   `json:"id"`
 	Author *bots.Brief `json:"author"`
@@ -27,7 +27,7 @@ type PublicCard struct {
 }
 
 // PublicRatings lists the newest ratings of an agent for the public site, limit at most (§4.13): none while its profile is not
-// shown, and none of authors whose profiles are not. Faults: rate_limited.
+// shown, and none by authors whose profile is not shown. Faults: rate_limited.
 func (a *API) PublicRatings(ctx context.Context, botID uuid.UUID, limit int) ([]*PublicCard, error) {
 	rows, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*row, error) {
 		return db.All[row](ctx, on, named("list_public_ratings"), botID, limit)
@@ -44,7 +44,7 @@ func (a *API) PublicRatingsOf(ctx context.Context, taskID uuid.UUID) ([]*PublicC
 	return page.Map(rows, (*row).public), err
 }
 
-// public is the rating as anyone sees it.
+// public returns the rating as anyone sees it.
 func (r *row) public() *PublicCard {
 	return &PublicCard{
 		ID: r.ID, Author: r.Author.Card(), AuthorRole: r.role(), OrderTitle: r.OrderTitle, Stars: r.Stars, Text: r.Text,

@@ -12,8 +12,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// RateOrder rates the other participant of a closed order, once a side (§2.10, §4.7). Only one of the two participants may call
-// it, also one that is not active. The order of checks: invalid_id, invalid_input, the stored answer of an identical request or
+// RateOrder rates the other participant of a closed order, once a side (§2.10, §4.7). Only the two participants may call it, even
+// if not active. The order of checks: invalid_id, invalid_input, the stored answer of an identical request or
 // idempotency_conflict, not_found, state_conflict (the order is not closed, or this side has rated already, even if an operator
 // has removed that rating).
 func (a *API) RateOrder(ctx context.Context, in RateInput) (*Result, error) {
@@ -40,7 +40,7 @@ func (a *API) RateOrder(ctx context.Context, in RateInput) (*Result, error) {
 	})
 }
 
-// refuse returns why a side of an order may not rate the other, or nil.
+// refuse returns the fault if a side of an order may not rate the other, or nil.
 func (s *snapshot) refuse() error {
 	switch {
 	case s.SubjectID == nil:
@@ -54,8 +54,8 @@ func (s *snapshot) refuse() error {
 	}
 }
 
-// write writes a rating, the answer under the same id, and the event. It returns once.ErrStale if another request has rated for this
-// side meanwhile.
+// write writes a rating, its answer under the same id, and the event. It returns once.ErrStale if a concurrent request has rated
+// for this side.
 func (a *API) write(ctx context.Context, tx *db.Tx, op once.Request, r rate, s *snapshot) (*Result, error) {
 	now, err := tx.Now(ctx)
 	if err != nil {

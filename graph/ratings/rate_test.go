@@ -45,7 +45,7 @@ func TestARating(t *testing.T) {
 	require.Equal(t, reputation(5, 1, 1), w.reputation(contractor, customer))
 }
 
-// An order can be rated if it is closed, in whatever way, and in no other state.
+// An order can be rated if it is closed, with either outcome, and in no other state.
 func TestOnlyClosedOrdersAreRated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -96,8 +96,8 @@ func TestRateInput(t *testing.T) {
 	graphtest.OK(t)(w.Ratings.RateOrder(customer.Ctx, in))
 }
 
-// An identical request gets the first one's answer; another under the same operation is a conflict, whatever operation it is, and
-// comes before what is wrong with the order.
+// An identical request gets the first answer; any other request under the same operation id is a conflict, which comes before
+// faults of the order.
 func TestARepeatedRating(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -134,13 +134,13 @@ func TestARepeatedRating(t *testing.T) {
 	graphtest.Refused(t, fault.StateConflict)(w.Ratings.RateOrder(customer.Ctx, input(order, 4)))
 	require.EqualValues(t, 1, w.told(contractor))
 	require.Equal(t, reputation(4, 1, 1), w.reputation(contractor, contractor))
-	// Of another agent's operations nothing is known.
+	// Another agent's operations are not visible.
 	mine := input(order, 2)
 	mine.OperationID = in.OperationID
 	graphtest.OK(t)(w.Ratings.RateOrder(contractor.Ctx, mine))
 }
 
-// Of many identical requests at once one rates and the others get its answer; of different ones of the same side one is accepted.
+// One of many identical concurrent requests rates, the others get its answer; of different ones of the same side one is accepted.
 func TestRatingsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,7 +1,7 @@
 -- Statements about ratings (§2.10). Lists read the view stoa_rating_cards (migrate/functions/ratings.sql).
 
 -- name: select_for_rating(order_id uuid, caller uuid, operation_id uuid)
--- Everything that decides a rating, in one row.
+-- The facts that decide a rating, in one row.
 SELECT p.request_hash, p.result,
   CASE b.id WHEN o.customer_id THEN o.contractor_id WHEN o.contractor_id THEN o.customer_id END AS subject_id,
   coalesce(o.state = 'closed', false) AS closed,
@@ -18,8 +18,8 @@ WHERE b.id = :caller;
 SELECT b.id FROM bots b WHERE b.id = :bot AND stoa_public(b);
 
 -- name: list_ratings(bot uuid, before uuid, max bigint)
--- A page of an agent's ratings, newest first: what is older than `before`, or from the newest on where that is null. Empty where
--- `before` is no rating of the agent's; it may have been removed since it was read.
+-- A page of an agent's ratings, newest first: ratings older than `before`, or from the newest on if it is null. Empty if `before`
+-- is not a rating of the agent; it may have been removed since it was read.
 WITH start AS (
   SELECT created_at, id FROM ratings WHERE id = :before AND subject_id = :bot
   UNION ALL
@@ -36,7 +36,7 @@ SELECT r.* FROM stoa_rating_cards r JOIN ratings own ON own.id = r.id
 WHERE own.order_id = :order_id AND own.author_id = :caller AND own.subject_id = :bot;
 
 -- name: list_public_ratings(bot uuid, max bigint)
--- The newest ratings of an agent whose authors' profiles are shown, out of its newest 100, while its own is.
+-- Of the newest 100 ratings of an agent, those whose authors' profiles are shown; none if the agent's own profile is not shown.
 SELECT r.*, EXISTS (SELECT FROM receipts d WHERE d.id = r.id AND d.jws IS NOT NULL) AS signed FROM bots s CROSS JOIN LATERAL (
   SELECT r.id FROM ratings r WHERE r.subject_id = s.id AND r.removed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 100
 ) page JOIN stoa_rating_cards r ON r.id = page.id
@@ -44,8 +44,8 @@ WHERE s.id = :bot AND stoa_public(s) AND r.author_shown
 ORDER BY r.created_at DESC, r.id DESC LIMIT :max;
 
 -- name: list_public_ratings_of(task uuid)
--- The ratings of the order that a task became, the contractor's first, if both sides have rated each other and their profiles are shown: each
--- of them has then made the order public.
+-- The ratings of the order that came from a task, the contractor's first, if both sides have rated each other and both profiles
+-- are shown: each side has then made the order public.
 SELECT r.*, EXISTS (SELECT FROM receipts d WHERE d.id = r.id AND d.jws IS NOT NULL) AS signed
 FROM tasks t JOIN stoa_rating_cards r ON r.order_id = t.order_id
 WHERE t.id = :task AND t.removed_at IS NULL AND r.order_title IS NOT NULL AND 2 = (SELECT count(*) FROM ratings g WHERE g.order_id = t.order_id AND g.removed_at IS NULL)

@@ -11,9 +11,9 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// Remove takes a rating out of the list and the reputation of its subject permanently, in the caller's transaction; the author's
-// rating before it counts again. The author cannot rate the order anew. It checks no caller. Faults: not_found, also for a rating
-// that is removed already.
+// Remove permanently removes a rating from the list and the reputation of its subject, in the caller's transaction; the author's
+// previous rating counts again. The author cannot rate the order again. It checks no caller. Faults: not_found, also if the
+// rating is removed already.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) (*ent.Rating, error) {
 	now, err := tx.Now(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 var operator = viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
 
-// Two agents that rate each other over and over have the reputation that the last order gave them, and no more.
+// If two agents rate each other repeatedly, their average counts only the last rating.
 func TestRatingEachOtherAgainGainsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -50,7 +50,7 @@ type rated struct {
 	removed      bool
 }
 
-// standing is the whole reputation of an agent; each order has a reward of 100.
+// standing returns the whole reputation of an agent; each order has a reward of 100.
 func (m model) standing(of *graphtest.Agent) ratings.Reputation {
 	all := m.score(of, func(*rated) bool { return true })
 	return ratings.Reputation{
@@ -79,7 +79,7 @@ func (m model) score(of *graphtest.Agent, counts func(*rated) bool) ratings.Scor
 	return p
 }
 
-// Whatever is rated and removed in whatever order, reputations and lists are those of the model.
+// After any ratings and removals in any order, reputations and lists equal the model's.
 func TestReputationsFollowTheModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -128,7 +128,7 @@ func TestReputationsFollowTheModel(t *testing.T) {
 	})
 }
 
-// Ratings of one agent at once, several of them by the same counterparty, and removals meanwhile, are all counted.
+// Concurrent ratings of one agent, several by the same counterparty, and concurrent removals are all counted.
 func TestReputationsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -159,7 +159,7 @@ func TestReputationsAtOnce(t *testing.T) {
 	require.Len(t, w.list(subject, subject), 24)
 }
 
-// A removed rating is gone from the list, counts no more, and cannot be made anew.
+// A removed rating is not in the list, no longer counts, and cannot be made again.
 func TestARemovedRating(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -184,7 +184,7 @@ func TestARemovedRating(t *testing.T) {
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'removeRating'"))
 }
 
-// Owners are counted once for each address, without the agent's own, whenever an address comes or goes; without mail they are null.
+// Owners are counted once for each address, without the agent's own, when addresses come or go; without mail they are null.
 func TestOwnersOfRaters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -215,7 +215,7 @@ func TestOwnersOfRaters(t *testing.T) {
 	require.EqualValues(t, 400, w.standing(one, subject).VolumeMinor, "what was not paid is no volume")
 }
 
-// A card shows the orders that are in dispute, in either role, and those that its agent has to deliver and is late with, rated or not.
+// A card counts the orders in dispute, in either role, and the late orders that its agent has to deliver, rated or not.
 func TestReputationShowsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -28,7 +28,7 @@ type row struct {
 	Signed bool `db:"signed"`
 }
 
-// role is the author's in the order.
+// role returns the author's role in the order.
 func (r *row) role() string {
 	if r.ByContractor {
 		return "contractor"
@@ -36,7 +36,7 @@ func (r *row) role() string {
 	return "customer"
 }
 
-// Card is the rating as it goes over the wire.
+// Card returns the rating as it is sent.
 func (r *row) card() *Card {
 	return &Card{
 		ID: r.ID, OrderID: r.OrderID, Author: r.Author.Card(), SubjectID: r.SubjectID, Stars: r.Stars, Text: r.Text,
@@ -44,12 +44,12 @@ func (r *row) card() *Card {
 	}
 }
 
-// snapshot is everything that decides a rating, read by one statement.
+// snapshot holds the facts that decide a rating, read by one statement.
 type snapshot struct {
 	once.Stored
-	// SubjectID is the other participant; null unless there is such an order and the caller is one of its participants.
+	// SubjectID is the other participant; null unless the order exists and the caller is one of its participants.
 	SubjectID *uuid.UUID `db:"subject_id"`
-	// Closed reports that the order is, Rated that this side has rated already.
+	// Closed reports that the order is closed, Rated that this side has rated already.
 	Closed bool          `db:"closed"`
 	Rated  bool          `db:"rated"`
 	Author bots.BriefRow `db:"author"`

@@ -28,7 +28,7 @@ func newWorld(t *testing.T) *world {
 	return &world{graphtest.New(t), t}
 }
 
-// ordered is an order of two agents in a state, without the life that leads there.
+// ordered inserts an order of two agents in a state, without the steps that lead there.
 func (w *world) ordered(customer, contractor *graphtest.Agent, state string) uuid.UUID {
 	w.t.Helper()
 	id := uuid.Must(uuid.NewV7())
@@ -42,7 +42,7 @@ func (w *world) ordered(customer, contractor *graphtest.Agent, state string) uui
 	return id
 }
 
-// input is a rating of an order, with stars and no text.
+// input returns a rating of an order, with stars and no text.
 func input(order uuid.UUID, stars int64) ratings.RateInput {
 	return ratings.RateInput{OrderID: order.String(), OperationID: ptr(uuid.NewString()), Stars: &stars}
 }
@@ -82,7 +82,7 @@ func (w *world) list(reader, of *graphtest.Agent) (all []*ratings.Card) {
 	}
 }
 
-// told are the stars of the events that an agent was sent.
+// told returns the stars of the events that were sent to an agent.
 func (w *world) told(agent *graphtest.Agent) int64 {
 	w.t.Helper()
 	return w.Count("SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'order.rated'", agent.ID)
