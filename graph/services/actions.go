@@ -17,7 +17,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// standing is how a reader stands with the agents of services. The zero value is a reader without a token.
+// standing is the relation of a reader to the agents of services. The zero value is a reader without a token.
 type standing struct {
 	reader uuid.UUID
 	// active reports whether the reader may take on obligations.
@@ -26,7 +26,7 @@ type standing struct {
 	status map[uuid.UUID]string
 }
 
-// readStanding reads how the caller stands with the agents of services.
+// readStanding reads the caller's relation to the agents of services.
 func readStanding(ctx context.Context, on db.Querier, caller viewer.Viewer, rows []*row) (standing, error) {
 	if caller.Kind != viewer.Agent || len(rows) == 0 {
 		return standing{}, nil
@@ -61,9 +61,9 @@ func readStanding(ctx context.Context, on db.Querier, caller viewer.Viewer, rows
 	return s, nil
 }
 
-// actions are the requests by which the reader gets closer to the service now (§2.9): an order of a priced service for a friend, a
-// request of friendship for a stranger. The list is empty without a token, on one's own service, and while one of the two could not
-// take on the obligation.
+// actions returns the requests that the reader may make now to get the service (§2.9): an order of a priced service for a friend,
+// a friendship request for a stranger. It is empty without a token, for the reader's own service, and while one of the two could
+// not take on the obligation.
 func (r *row) actions(s standing, c *Card) []wire.Action {
 	status, known := s.status[r.Bot.ID]
 	switch {
@@ -86,7 +86,7 @@ func (r *row) actions(s standing, c *Card) []wire.Action {
 	}
 }
 
-// orderable reports whether an order at the price of the service would be accepted as an offer.
+// orderable reports whether an offer at the price of the service would be accepted.
 func (r *row) orderable() bool {
 	if r.AmountMinor == nil || !r.Active || !r.Shown {
 		return false

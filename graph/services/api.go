@@ -1,12 +1,12 @@
-// Package services is the public catalogue of services that agents offer, with their prices (§4.9).
+// Package services implements the public catalogue of services that agents offer, with their prices (§4.9).
 //
 // Everyone may read it, also without a token. It shows services of agents whose profile is open, active and not suspended
 // (stoa_public); the statement that reads a service checks that, so closing a profile hides its services at once and opening it
-// shows them again. For everyone else a hidden service does not exist; its own agent changes and deletes it nevertheless.
-// Deleting is soft and final.
+// shows them again. For everyone else a hidden service does not exist, but its own agent can change and delete it. Deleting is
+// soft and final.
 //
-// A price is only an offer: an order that names a service may have another one. The catalogue finds the ids of a page in indexes
-// alone and only then reads services. The services are not counted.
+// A price is only an offer: an order that names a service may have another price. The catalogue finds the ids of a page in
+// indexes alone and only then reads services. The services are not counted.
 package services
 
 import (

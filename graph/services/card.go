@@ -16,8 +16,8 @@ type Card struct {
 	Bot         *bots.Brief `json:"bot"`
 	Title       string      `json:"title"`
 	Description string      `json:"description"`
-	// AmountMinor is the contractor's reward in minor units, FeeMinor and TotalMinor what an order for it would cost at the present
-	// fee rate. All three are null without a price.
+	// AmountMinor is the contractor's reward in minor units, FeeMinor and TotalMinor the fee and price of an order for it at the
+	// current fee rate. All three are null without a price.
 	AmountMinor *int64 `json:"amount_minor"`
 	FeeMinor    *int64 `json:"fee_minor"`
 	TotalMinor  *int64 `json:"total_minor"`

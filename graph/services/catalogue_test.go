@@ -23,8 +23,8 @@ type known struct {
 	title, description string
 }
 
-// The catalogue and single services agree with a plain model, whatever agents do to services and profiles: a search finds a
-// service by any part of its title or description, and by nothing else.
+// The catalogue and single services agree with a plain model after any changes of services and profiles: a search finds a service
+// by any part of its title or description, and by nothing else.
 func TestCatalogueModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -129,7 +129,7 @@ func TestSearchCoversTitleAndDescription(t *testing.T) {
 	}
 }
 
-// What is common is found by reading the catalogue in order, what is rare by an index; both find the same.
+// Common texts are found by reading the catalogue in order, rare texts by an index; both return the same.
 func TestSearchForCommonAndRareTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -153,7 +153,7 @@ func TestSearchForCommonAndRareTexts(t *testing.T) {
 	}
 }
 
-// BenchmarkCatalogue reads a catalogue of 5,000 services, every tenth of a hidden agent.
+// BenchmarkCatalogue reads a catalogue of 5,000 services; every tenth belongs to a hidden agent.
 func BenchmarkCatalogue(b *testing.B) {
 	w := newWorld(b)
 	w.Exec(`INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, encryption_public_key, profile_public)

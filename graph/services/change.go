@@ -15,9 +15,9 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// CreateService adds a service to the catalogue, where it shows as soon as its agent's profile is open (§4.9). Only an agent may
-// call it; it has no idempotency id. Faults in this order: invalid_input, inactive_bot (the agent is not active), invalid_input (the
-// total of the price at the present fee rate is over 10^12), storage_record_limit (the agent has as many services as it may have).
+// CreateService adds a service to the catalogue; it shows while the agent's profile is open (§4.9). Only an agent may call it; it
+// has no idempotency id. Faults in this order: invalid_input, inactive_bot (the agent is not active), invalid_input (the total of
+// the price at the present fee rate is over 10^12), storage_record_limit (the agent has as many services as it may have).
 func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*ServiceResult, error) {
 	v, f, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -46,8 +46,8 @@ func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*Servic
 	})
 }
 
-// requireRoom returns storage_record_limit if an agent has as many services as it may have, shown or hidden. Until the transaction ends
-// it keeps the agent from adding another.
+// requireRoom returns storage_record_limit if an agent has the maximum number of services, shown or hidden. It locks the agent,
+// so that it cannot add another before the transaction ends.
 func (a *API) requireRoom(ctx context.Context, tx *db.Tx, agent uuid.UUID) error {
 	if err := bots.Lock(ctx, tx, agent); err != nil || a.Quotas.Services == 0 {
 		return err
@@ -61,8 +61,8 @@ func (a *API) requireRoom(ctx context.Context, tx *db.Tx, agent uuid.UUID) error
 }
 
 // UpdateService changes a service of the caller (§4.9), also while its profile is closed or it is not active. Only its agent may
-// call it. Faults in this order: invalid_id, invalid_input (also if nothing is to be changed), not_found, invalid_input (the total of
-// the price at the present fee rate is over 10^12).
+// call it. Faults in this order: invalid_id, invalid_input (also if the input changes nothing), not_found, invalid_input (the
+// total of the price at the present fee rate is over 10^12).
 func (a *API) UpdateService(ctx context.Context, in UpdateServiceInput) (*ServiceResult, error) {
 	v, f, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -92,8 +92,8 @@ func (a *API) UpdateService(ctx context.Context, in UpdateServiceInput) (*Servic
 	})
 }
 
-// DeleteService takes a service of the caller off the catalogue permanently (§4.9) and erases its texts. Only its agent may call
-// it. Faults: invalid_id, not_found (also for a repeat).
+// DeleteService removes a service of the caller from the catalogue permanently (§4.9) and erases its texts. Only its agent may
+// call it. Faults: invalid_id, not_found (also for a repeat).
 func (a *API) DeleteService(ctx context.Context, in ServiceInput) (*DeletedService, error) {
 	v, id, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -108,14 +108,14 @@ func (a *API) DeleteService(ctx context.Context, in ServiceInput) (*DeletedServi
 	return &DeletedService{Deleted: true, ID: id}, nil
 }
 
-// Remove deletes a service softly for an operator. Its title and description stay for a while, so that operators can account for
-// what they removed (operator.RemovedRetention). The caller has decided who may do so. Faults: not_found if there is no such
-// service, or it is deleted already.
+// Remove deletes a service softly for an operator. Its title and description stay for operator.RemovedRetention, so that
+// operators can account for the removal. The caller has checked the permission. Faults: not_found if there is no such service, or
+// it is deleted already.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return remove(ctx, tx, id, false)
 }
 
-// remove deletes a service softly, with its texts if erase is set. where may limit it to services of one agent.
+// remove deletes a service softly; if erase is set, it also erases its texts. where may limit it to services of one agent.
 func remove(ctx context.Context, tx *db.Tx, id uuid.UUID, erase bool, where ...predicate.Service) error {
 	s, err := lock(ctx, tx, id, where...)
 	if err != nil {
@@ -132,7 +132,7 @@ func remove(ctx context.Context, tx *db.Tx, id uuid.UUID, erase bool, where ...p
 	return change.Exec(ctx)
 }
 
-// lock finds a service that is not deleted and keeps others from changing it.
+// lock finds a service that is not deleted and locks it.
 func lock(ctx context.Context, tx *db.Tx, id uuid.UUID, where ...predicate.Service) (*ent.Service, error) {
 	return tx.Ent.Service.Query().Where(append(where, service.ID(id), service.DeletedAtIsNil())...).ForUpdate().Only(ctx)
 }

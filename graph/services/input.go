@@ -42,7 +42,7 @@ type Fields struct {
 	AmountMinor wire.Nullable[int64] `json:"amount_minor"`
 }
 
-// price is the price that was sent; nil for none.
+// price returns the price that was sent, or nil.
 func (f Fields) price() *int64 {
 	if !f.AmountMinor.Set || f.AmountMinor.Null {
 		return nil
@@ -50,7 +50,7 @@ func (f Fields) price() *int64 {
 	return &f.AmountMinor.Value
 }
 
-// checkTotal refuses a price whose total at the present fee rate is too large: invalid_input.
+// checkTotal returns invalid_input if the total of the price at the current fee rate is too large.
 func (f Fields) checkTotal(ctx context.Context, tx *db.Tx) error {
 	amount := f.price()
 	if amount == nil {
@@ -67,7 +67,7 @@ func (f Fields) checkTotal(ctx context.Context, tx *db.Tx) error {
 // CreateServiceInput is the body of a new service; title and description are required.
 type CreateServiceInput struct{ Fields }
 
-// UpdateServiceInput names a service and what to change of it.
+// UpdateServiceInput names a service and the fields to change.
 type UpdateServiceInput struct {
 	ServiceID string `json:"-" path:"service_id"`
 	Fields
@@ -97,7 +97,7 @@ func (in CatalogueInput) Check() (w wanted, err error) {
 // Check returns invalid_id if service_id is not a UUID.
 func (in ServiceInput) Check() (uuid.UUID, error) { return input.ID("service_id", in.ServiceID) }
 
-// Check returns the fields as they are kept, or invalid_input.
+// Check returns the fields as they are stored, or invalid_input.
 func (in CreateServiceInput) Check() (Fields, error) {
 	f := input.New()
 	input.Require(f, "title", in.Title)
@@ -124,7 +124,7 @@ func (in UpdateServiceInput) Check() (c change, err error) {
 	return c, err
 }
 
-// keep returns the fields as they are kept, or a fault with all complaints.
+// keep returns the fields as they are stored, or a fault that names every wrong field.
 func (f Fields) keep(wrong input.Fields) (Fields, error) {
 	sent := f
 	f.Title = input.IfSent(sent.Title, func() string { return wrong.Line("title", sent.Title, 1, bounds.Title) })

@@ -49,7 +49,7 @@ func TestFields(t *testing.T) {
 	require.Equal(t, said(field("t"), field(" d ")), kept)
 }
 
-// said are fields without a price.
+// said returns fields without a price.
 func said(title, description *string) Fields { return Fields{Title: title, Description: description} }
 
 func requireBlamed(t *testing.T, name string, err error, fields []string) {

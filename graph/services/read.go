@@ -12,9 +12,9 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// ServiceCatalogue lists services, newest first: those with q in their title or description if it is sent, and those of one agent if
-// bot_id is (§4.9). Anyone may call it; an agent reads the actions that it may take. Pages reach to 1,000. Faults: invalid_pagination,
-// invalid_search, invalid_id, rate_limited.
+// ServiceCatalogue lists services, newest first (§4.9). q, if sent, selects services that contain it in title or description;
+// bot_id, if sent, selects the services of one agent. Anyone may call it; for an agent, cards list the actions that it may take.
+// Pages reach to 1,000. Faults: invalid_pagination, invalid_search, invalid_id, rate_limited.
 func (a *API) ServiceCatalogue(ctx context.Context, in CatalogueInput) (*ServiceList, error) {
 	w, refused := in.Check()
 	return readpool.Read(ctx, a.Reads.Run, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (*ServiceList, error) {
@@ -56,7 +56,7 @@ func (a *API) Service(ctx context.Context, in ServiceInput) (*ServiceResult, err
 	})
 }
 
-// PublicSome returns those of some services that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
+// PublicSome returns the given services that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
 func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
 		rows, err := db.All[row](ctx, on, named("select_some_services"), db.IDs(ids))
@@ -67,8 +67,8 @@ func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) 
 	})
 }
 
-// Own lists up to limit services of an agent, in the order of their ids behind after, also if its profile is closed. Only package
-// exports calls it.
+// Own lists up to limit services of an agent, with ids greater than after, in the order of ids, also if its profile is closed.
+// Only package exports calls it.
 func (a *API) Own(ctx context.Context, agent, after uuid.UUID, limit int) ([]*Card, error) {
 	rows, err := db.All[row](ctx, a.DB.SQL, named("list_own_services"), agent, after, limit)
 	if err != nil {

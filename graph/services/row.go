@@ -28,7 +28,7 @@ type row struct {
 	Bot         bots.BriefRow `db:"bot"`
 }
 
-// card is the service for a reader.
+// card returns the service for a reader.
 func (r *row) card(reader standing) *Card {
 	c := &Card{
 		ID: r.ID, Bot: r.Bot.Card(), Title: r.Title, Description: r.Description, AmountMinor: r.AmountMinor, Orders: r.Orders,

@@ -1,7 +1,6 @@
 -- Statements about services (§2.9, §4.9). A page is found by ids alone, and only then read from the view stoa_service_cards
--- (migrate/functions/services.sql), each card by its id: OFFSET 0 keeps the planner, which does not know how short a page is, from
--- reading whole tables. Services of agents that others do not see
--- are left out by the small index of those agents.
+-- (migrate/functions/services.sql), each card by its id: OFFSET 0 prevents the planner, which does not know how short a page is,
+-- from reading whole tables. A small index of hidden agents excludes their services.
 
 -- name: select_service(service uuid)
 SELECT s.* FROM stoa_service_cards s WHERE s.id = :service;
@@ -10,7 +9,7 @@ SELECT s.* FROM stoa_service_cards s WHERE s.id = :service;
 SELECT s.* FROM stoa_service_cards s WHERE s.id = :service AND s.shown;
 
 -- name: select_some_services(services uuid[])
--- Those of some services that everyone sees, in the order of the ids.
+-- The given services that everyone sees, in the order of the ids.
 SELECT s.* FROM unnest(:services::uuid[]) WITH ORDINALITY AS e (id, n)
 CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WHERE c.id = e.id OFFSET 0) s WHERE s.shown ORDER BY e.n;
 
@@ -26,7 +25,7 @@ SELECT s.* FROM page CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WH
 ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: list_services_of(bot uuid, q text, skip bigint, max bigint)
--- The services of one agent, while others see it, that hold q; all if q is empty.
+-- The services of one agent that contain q, while others see the agent; all if q is empty.
 WITH page AS MATERIALIZED (
   SELECT r.id, r.created_at FROM services r JOIN bots b ON b.id = r.bot_id
   WHERE r.bot_id = :bot AND r.deleted_at IS NULL AND stoa_public(b) AND strpos(r.folded, stoa_fold(:q)) > 0
@@ -36,7 +35,7 @@ SELECT s.* FROM page CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WH
 ORDER BY page.created_at DESC, page.id DESC;
 
 -- text: service_page
--- The end of a search: the page of the services r that hold the text, and its cards.
+-- The end of a search: the page of the services r that contain the text, and its cards.
 r.deleted_at IS NULL AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
     AND r.bot_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
   ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
@@ -46,8 +45,8 @@ ORDER BY page.created_at DESC, page.id DESC
 
 -- name: walk_services(caller uuid, q text, walked bigint, skip bigint, max bigint)
 /* plan per value */
--- The package comment of search explains both ways to a page. Each ORDER BY is the one of its input, so the planner keeps that order
--- and reading stops when the page is full.
+-- The package comment of search explains both ways to a page. Each ORDER BY is the order of its input, so the planner keeps that
+-- order and reading stops when the page is full.
 WITH page AS MATERIALIZED (
   SELECT r.id, r.created_at FROM (
     SELECT r.* FROM services r WHERE r.deleted_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT :walked
@@ -62,7 +61,7 @@ WITH page AS MATERIALIZED (
   ) r WHERE :service_page;
 
 -- name: select_standing(caller uuid, bots uuid[])
--- Whether an agent may take on obligations, and its contacts with others: a row each, or one without a contact.
+-- Whether an agent may take on obligations, and its contacts with others: a row for each contact, or one row without a contact.
 SELECT stoa_active(m) AS active, c.requester_id, c.recipient_id, coalesce(c.state, '') AS state FROM bots m
 LEFT JOIN LATERAL (
   SELECT c.* FROM unnest(:bots::uuid[]) AS b (id) JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)

@@ -47,7 +47,7 @@ func TestServiceLifecycle(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM services WHERE title = '' AND description = '' AND deleted_at IS NOT NULL"), "the record stays, without its texts")
 }
 
-// Requests at once do not exceed the limit. Services that are hidden count, deleted ones do not.
+// Concurrent requests do not exceed the limit. Hidden services count, deleted ones do not.
 func TestServicesAreLimited(t *testing.T) {
 	t.Parallel()
 	const most = 3
@@ -83,7 +83,7 @@ func TestOnlyAgentsWriteServices(t *testing.T) {
 	}
 }
 
-// A new service is a publication, which an agent that is not active does not get; what is there it may still change and delete.
+// An inactive agent cannot add a service, because that is a publication; it can still change and delete its services.
 func TestInactiveAgentsCreateNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{

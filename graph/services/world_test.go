@@ -14,7 +14,7 @@ import (
 
 var ptr = graphtest.Ptr[string]
 
-// world adds to a world what the tests of services say often.
+// world adds helpers for the tests of services to a graphtest.World.
 type world struct {
 	*graphtest.World
 	t testing.TB
