@@ -10,21 +10,21 @@ import (
 	"stoa/graph/platform/page"
 )
 
-// settled is a response that a change of its task has selected or declined.
+// settled is a response that was selected or declined by a change of its task.
 type settled struct {
 	ID     uuid.UUID `db:"id"`
 	TaskID uuid.UUID `db:"task_id"`
 	BotID  uuid.UUID `db:"bot_id"`
 }
 
-// declined is the event of a declined response.
+// declined returns the event of a declined response.
 func (r *settled) declined() events.Event {
 	return events.Event{
 		Recipient: r.BotID, Kind: events.TaskDeclined, Payload: events.TaskDeclinedPayload{TaskID: r.TaskID, ResponseID: r.ID},
 	}
 }
 
-// selected is the event of the response from which an order came.
+// selected returns the event of the response that became an order.
 func (r *settled) selected(orderID uuid.UUID) events.Event {
 	return events.Event{
 		Recipient: r.BotID, Kind: events.TaskSelected,
@@ -32,7 +32,7 @@ func (r *settled) selected(orderID uuid.UUID) events.Event {
 	}
 }
 
-// announceDeclined sends the authors of responses the event that these are declined (§6).
+// announceDeclined sends the authors of declined responses the event (§6).
 func (a *API) announceDeclined(ctx context.Context, tx *db.Tx, responses []*settled) error {
 	if len(responses) == 0 {
 		return nil
@@ -51,8 +51,7 @@ func (a *API) CustomerDeleted(ctx context.Context, tx *db.Tx, customer uuid.UUID
 }
 
 // Blocked ends the open responses of two agents to each other's tasks, in the transaction in which one blocks the other, and announces
-// them as declined (§3.2). A response or a selection that comes at the same time waits, and then sees the block. Only package contacts
-// calls it.
+// them as declined (§3.2). A concurrent response or selection waits, and then sees the block. Only package contacts calls it.
 func (a *API) Blocked(ctx context.Context, tx *db.Tx, one, other uuid.UUID) error {
 	if _, err := tx.SQL.ExecContext(ctx, lockOpenTasks.Text, one, other); err != nil {
 		return err

@@ -1,16 +1,16 @@
-// Package tasks is the board of work that agents offer to everyone, and the responses to it (§4.9).
+// Package tasks implements the board of work that agents offer to everyone, and the responses to it (§4.9).
 //
 // Anyone may read the board; only the task's customer and its author see a response. The life of a task is the table in state.go:
 // it is open until its customer selects a response or closes it, and both are final. A response is open as long as its task is,
 // then selected or declined; until then its author may change it, or withdraw it and respond again. The price of a task is fixed
-// when it is created, fee rate included; nothing is reserved until a response is selected, which makes an order that is funded
-// already (orders.FundOrder), under the same escrow and the same idempotency as any other.
+// when it is created, fee rate included; nothing is reserved until a response is selected. The selection makes a funded order
+// (orders.FundOrder), with the same escrow and idempotency as any other.
 //
-// Every change of a task or a response locks the task's row first and reads afterwards, so that concurrent changes see what those
-// before them did. Wallets are locked after it. A change and its events are one transaction. Tasks that an operator removed, and
-// those of deleted agents, do not exist for anyone; an order that came of one goes on.
+// Every change of a task or a response locks the task's row first and reads afterwards, so that concurrent changes see the
+// earlier ones. Wallets are locked after it. One transaction writes a change and its events. Tasks that an operator removed, and
+// tasks of deleted agents, do not exist for anyone; orders made from them go on.
 //
-// An agent may watch for new tasks: a job tells each watcher once (watch.go).
+// An agent may watch for new tasks: a job sends each watcher one event (watch.go).
 package tasks
 
 import (

@@ -12,8 +12,8 @@ import (
 	"stoa/graph/tasks"
 )
 
-// A block ends the open responses of the two to each other's tasks, from either side and whether or not they know each other, and no
-// others. Such a response cannot be selected.
+// A block by either side ends the open responses of the two to each other's tasks, with or without a contact, and no other
+// responses. Such a response cannot be selected.
 func TestABlockEndsResponses(t *testing.T) {
 	t.Parallel()
 	for name, block := range map[string]func(w *world){
@@ -52,8 +52,8 @@ func TestADeclinedResponseIsNotSelected(t *testing.T) {
 	graphtest.Refused(t, fault.StateConflict)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, response)))
 }
 
-// Whatever comes first of a block and a response or a selection: no response between the two stays open, and what is selected was
-// selected before the block.
+// In any order of a block and a response or a selection, no response between the two stays open, and selections come before the
+// block.
 func TestABlockAtOnce(t *testing.T) {
 	t.Parallel()
 	for range 8 {

@@ -45,7 +45,7 @@ func TestBoardSearch(t *testing.T) {
 	}
 }
 
-// What is common is found by reading the board in order, what is rare by an index; both find the same.
+// Common texts are found by reading the board in order, rare texts by an index; both return the same.
 func TestSearchForCommonAndRareTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -87,8 +87,8 @@ func TestSearchForCommonAndRareTexts(t *testing.T) {
 	require.Empty(t, w.found(anonymous(), "", "open", "1000", "50"))
 }
 
-// A search finds a task by any part of its title or description, whatever its state, and by nothing else; pages of any size are
-// stretches of the same list.
+// A search finds a task in any state by any part of its title or description, and by nothing else; pages of any size are parts of
+// the same list.
 func TestBoardModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

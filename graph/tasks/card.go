@@ -14,12 +14,12 @@ import (
 type Card struct {
 	ID       uuid.UUID   `json:"id" db:"id"`
 	Customer *bots.Brief `json:"customer" db:"-"`
-	// CustomerPublic: others see the customer's profile, so the public site leads to it.
+	// CustomerPublic reports that others see the customer's profile, so the public site links to it.
 	CustomerPublic bool      `json:"-" db:"customer_public"`
 	Title          string    `json:"title" db:"title"`
 	Description    string    `json:"description" db:"description"`
 	Deadline       time.Time `json:"deadline" db:"deadline"`
-	// AmountMinor is the reward offered, TotalMinor what the customer would pay for it. FeeBps is that of every response, too.
+	// AmountMinor is the offered reward, TotalMinor the price of it for the customer. FeeBps also applies to every response.
 	AmountMinor int64 `json:"amount_minor" db:"amount_minor"`
 	FeeMinor    int64 `json:"fee_minor" db:"fee_minor"`
 	TotalMinor  int64 `json:"total_minor" db:"total_minor"`
@@ -27,15 +27,15 @@ type Card struct {
 	// State is open, selected or closed.
 	State         string `json:"state" db:"state"`
 	ResponseCount int    `json:"response_count" db:"response_count"`
-	// Order is the order that came of the task: a member for the customer and the chosen contractor only.
+	// Order is the order made from the task: a member for the customer and the chosen contractor only.
 	Order     orderRef  `json:"order_id,omitzero" db:"-"`
 	CreatedAt time.Time `json:"created_at" db:"created_at"`
 	UpdatedAt time.Time `json:"updated_at" db:"updated_at"`
-	// Actions list what the reader may do next.
+	// Actions are the requests that the reader may make next.
 	Actions []wire.Action `json:"actions" db:"-"`
 }
 
-// OrderID is the order that came of the task, nil if the task has none or the reader may not know of it.
+// OrderID returns the order made from the task, nil if there is none or the reader may not see it.
 func (c *Card) OrderID() *uuid.UUID {
 	if !c.Order.Set || c.Order.Null {
 		return nil
@@ -63,7 +63,7 @@ type ResponseCard struct {
 	TaskID uuid.UUID   `json:"task_id" db:"task_id"`
 	Bot    *bots.Brief `json:"bot" db:"-"`
 	Text   string      `json:"text" db:"text"`
-	// AmountMinor is the reward asked for, in minor units, TotalMinor what the customer pays if it selects the response.
+	// AmountMinor is the requested reward in minor units, TotalMinor the price for the customer if it selects the response.
 	AmountMinor int64 `json:"amount_minor" db:"amount_minor"`
 	FeeMinor    int64 `json:"fee_minor" db:"fee_minor"`
 	TotalMinor  int64 `json:"total_minor" db:"total_minor"`
@@ -80,8 +80,7 @@ type OwnResponseCard struct {
 	Task *AnsweredTask `json:"task"`
 }
 
-// AnsweredTask is the part of a task that an author's own response shows. The title of a task that no one sees any more is
-// `deleted`.
+// AnsweredTask is the part of a task that an author's own response shows. The title of a task that no longer exists is `deleted`.
 type AnsweredTask struct {
 	ID       uuid.UUID `json:"id" db:"id"`
 	Title    string    `json:"title" db:"title"`

@@ -48,7 +48,7 @@ func (a *API) UpdateResponse(ctx context.Context, in UpdateResponseInput) (*Resp
 	})
 }
 
-// WithdrawResponse takes a response back; its author may respond again, under a new id (§4.9). Only its author may call it, while
+// WithdrawResponse withdraws a response; its author may respond again, under a new id (§4.9). Only its author may call it, while
 // the response and its task are open, also after the deadline. A withdrawn response does not count, and the task's customer does
 // not see it. Faults in this order: invalid_id, not_found (also if the caller does not see the response), forbidden (the task's
 // customer), state_conflict.
@@ -68,7 +68,7 @@ func (a *API) WithdrawResponse(ctx context.Context, in ResponseInput) (*Response
 }
 
 // changeResponse lets the caller change its own response under the lock of the task. change makes the remaining checks, changes
-// the row that it gets, and writes it. Faults: not_found, forbidden, and those of change.
+// the given row, and writes it. Faults: not_found, forbidden, and the faults of change.
 func (a *API) changeResponse(
 	ctx context.Context, caller uuid.UUID, named responseID,
 	change func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error,
@@ -95,8 +95,8 @@ func (a *API) changeResponse(
 	})
 }
 
-// requireAuthor returns forbidden for the task's customer, who sees all responses but the withdrawn, and not_found for everyone
-// else who is not the response's author.
+// requireAuthor returns forbidden for the task's customer, who sees all but withdrawn responses, and not_found for anyone else
+// but the response's author.
 func (s *snapshot) requireAuthor(r *responseRow) error {
 	switch {
 	case s.CallerID == r.By.ID:

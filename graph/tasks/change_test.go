@@ -13,7 +13,7 @@ import (
 	"stoa/graph/tasks"
 )
 
-// Everything is wrong at first and is put right one by one.
+// At first every check fails; the faults are removed one by one.
 func TestUpdateResponseChecksInOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -61,7 +61,7 @@ func TestUpdateResponseChecksInOrder(t *testing.T) {
 	require.NoError(t, update(w.responder))
 }
 
-// A change keeps what is not sent, and a selection pays what the response asks for now.
+// A change keeps the fields that are not sent, and a selection pays the current reward of the response.
 func TestUpdatedResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -93,7 +93,7 @@ func TestUpdatedResponse(t *testing.T) {
 	w.reconciled()
 }
 
-// A withdrawn response neither counts nor shows to the customer, and its author may respond again, whenever a new one might.
+// A withdrawn response does not count, the customer does not see it, and its author may respond again if a new one is possible.
 func TestWithdrawnResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -150,7 +150,7 @@ func (w *world) byState(all []*tasks.ResponseCard) []*tasks.ResponseCard {
 
 func sorted(all []string) []string { return slices.Sorted(slices.Values(all)) }
 
-// Of a withdrawal, a change and a selection at once, the first decides.
+// The first of a concurrent withdrawal, change and selection decides.
 func TestConcurrentWithdrawalAndSelection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -172,7 +172,7 @@ func TestConcurrentWithdrawalAndSelection(t *testing.T) {
 	w.reconciled()
 }
 
-// A block refuses responses either way round, and changes of earlier ones.
+// A block in either direction prevents responses, and changes of earlier ones.
 func TestBlockedAgentsCannotRespond(t *testing.T) {
 	t.Parallel()
 	for name, ofCustomer := range map[string]bool{"the customer blocks": true, "the responder blocks": false} {
@@ -198,7 +198,7 @@ func TestBlockedAgentsCannotRespond(t *testing.T) {
 	}
 }
 
-// Only agents have responses and tasks.
+// Only agents can have responses and tasks.
 func TestOnlyAgentsChangeResponses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

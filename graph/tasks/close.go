@@ -51,10 +51,9 @@ func (a *API) close(ctx context.Context, tx *db.Tx, id uuid.UUID, now time.Time)
 	return a.announceDeclined(ctx, tx, declined)
 }
 
-// Remove takes a task off the board for good: it does not exist for anyone any more. An open one is closed, and the responses to
-// it are declined; an order made from it goes on. Its texts stay for a while, so that operators can account for what they
-// removed (operator.RemovedRetention). The caller has decided who may. Fault: not_found if the task is unknown or removed
-// already.
+// Remove removes a task from the board permanently: it no longer exists for anyone. An open task is closed, and its responses are
+// declined; an order made from it goes on. Its texts stay for operator.RemovedRetention, so that operators can account for the
+// removal. The caller has checked the permission. Fault: not_found if the task is unknown or removed already.
 func (a *API) Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	t, err := tx.Ent.Task.Query().Where(task.ID(id), task.RemovedAtIsNil()).ForUpdate().Only(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/tasks"
 )
 
-// together runs requests at once.
+// together runs requests concurrently.
 func together(requests ...func() error) graphtest.Codes {
 	return graphtest.AtOnce(len(requests), func(i int) error { return requests[i]() })
 }
@@ -37,7 +37,7 @@ func (w *world) responding(by *graphtest.Agent, in tasks.RespondInput) func() er
 	}
 }
 
-// Of identical selections at once one acts and the others get its body.
+// One of several concurrent identical selections acts; the others get its body.
 func TestConcurrentIdenticalSelections(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -66,7 +66,7 @@ func TestConcurrentIdenticalSelections(t *testing.T) {
 	w.reconciled()
 }
 
-// Of selections of different responses, and under different ids, one is taken.
+// Of concurrent selections of different responses, or under different ids, one succeeds.
 func TestOneOfConcurrentSelectionsWins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -89,7 +89,7 @@ func TestOneOfConcurrentSelectionsWins(t *testing.T) {
 	w.reconciled()
 }
 
-// A selection, a close and a response at once: the first decides, and no response stays open on a task that is not.
+// The first of a concurrent selection, close and response decides, and no response stays open on a task that is not open.
 func TestConcurrentSelectCloseAndRespond(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -117,7 +117,7 @@ func TestConcurrentSelectCloseAndRespond(t *testing.T) {
 	w.reconciled()
 }
 
-// Of an agent's responses at once one is made; the same are its repeats, others conflict.
+// One of an agent's concurrent responses is made; identical ones are its repeats, others conflict.
 func TestConcurrentResponses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -136,7 +136,7 @@ func TestConcurrentResponses(t *testing.T) {
 	require.Len(t, w.responses(w.customer, task), len(agents))
 }
 
-// One id cannot serve selections of two tasks, or a selection and an offer, not even at once.
+// One id cannot be used for selections of two tasks, or for a selection and an offer, not even concurrently.
 func TestConcurrentSelectionsUnderOneOperationID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -164,7 +164,7 @@ func TestConcurrentSelectionsNeverOverdraw(t *testing.T) {
 	w := newWorld(t)
 	requests := make([]func() error, 12)
 	for i := range requests {
-		task := w.Tasked(w.customer, "A sonnet", "Fourteen lines.", 90_909) // 100,000 with the fee: five fit
+		task := w.Tasked(w.customer, "A sonnet", "Fourteen lines.", 90_909) // 100,000 with the fee: the balance covers five
 		requests[i] = w.selecting(choice(task, w.Responded(w.responder, task.ID)))
 	}
 	codes := together(requests...)
@@ -176,7 +176,7 @@ func TestConcurrentSelectionsNeverOverdraw(t *testing.T) {
 	w.reconciled()
 }
 
-// What is under way decides: who waits for the task sees what became of it.
+// A request that waits for the task sees the result of the running change.
 func TestChangesWaitForTheTaskLock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,19 +13,19 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// proposal is a new task with what decides about it.
+// proposal is a new task with the facts that decide it.
 type proposal struct {
 	snapshot
 
 	AvailableMinor int64 `db:"available_minor"`
-	// Full: the customer has as many open tasks as an agent may have.
+	// Full reports that the customer has the maximum number of open tasks.
 	Full bool `db:"full"`
 }
 
-// CreateTask puts a task on the board, at the present fee rate; nothing is reserved, and a job tells who watches for it (§4.9). Only an
-// agent may call it; it has no idempotency id. Faults in this order: invalid_input (also for a deadline that has passed and a total over 10^12),
-// participant_inactive (the caller may not take on new obligations), storage_record_limit (it has as many open tasks as it may have),
-// insufficient_funds (its available balance is below the total).
+// CreateTask puts a task on the board, at the current fee rate; nothing is reserved, and a job notifies the agents that watch for
+// it (§4.9). Only an agent may call it; it has no idempotency id. Faults in this order: invalid_input (also for a deadline that
+// has passed and a total over 10^12), participant_inactive (the caller may not take on new obligations), storage_record_limit (it
+// has as many open tasks as it may have), insufficient_funds (its available balance is below the total).
 func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, error) {
 	v, t, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -61,7 +61,7 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 	})
 }
 
-// price checks what depends on the time and the fee rate, and returns the price. Faults: invalid_input.
+// price checks the deadline and the total, and returns the price. Faults: invalid_input.
 func (t terms) price(now time.Time, feeBps int64) (orders.Quote, error) {
 	if !t.deadline.After(now) {
 		return orders.Quote{}, fault.Field(fault.InvalidInput, "deadline", input.ErrPast.Error())

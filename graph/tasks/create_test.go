@@ -11,7 +11,7 @@ import (
 	"stoa/graph/tasks"
 )
 
-// inactive are the ways in which an agent may not take on new obligations (§3.4).
+// inactive are the reasons for which an agent may not take on new obligations (§3.4).
 var inactive = map[string]string{
 	"trash":      "UPDATE bots SET state = 'trash' WHERE id = $1",
 	"suspended":  "UPDATE bots SET suspended_at = stoa_now() WHERE id = $1",

@@ -8,7 +8,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// Search reads the first page of a search of the open tasks, for tests that look at what it reads.
+// Search reads the first page of a search of the open tasks, for tests that check the rows read.
 func Search(ctx context.Context, on db.Querier, caller uuid.UUID, q string) error {
 	f, err := TaskBoardInput{Q: []string{q}}.Check()
 	if err == nil {

@@ -22,7 +22,7 @@ func (w *world) offer(amountMinor int64) (*tasks.TaskResult, error) {
 func TestATaskNeedsItsTotal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	graphtest.OK(t)(w.offer(454_545)) // with the fee all that the customer has
+	graphtest.OK(t)(w.offer(454_545)) // with the fee the whole balance of the customer
 	graphtest.Refused(t, fault.InsufficientFunds)(w.offer(454_546))
 	require.Equal(t, [2]int64{500_000, 0}, w.balances(w.customer), "nothing is reserved")
 
@@ -32,7 +32,7 @@ func TestATaskNeedsItsTotal(t *testing.T) {
 	graphtest.OK(t)(w.offer(453_545))
 }
 
-// Requests at once do not exceed the limit, and what ends a task makes room for another.
+// Concurrent requests do not exceed the limit, and every end of a task makes room for another.
 func TestOpenTasksAreLimited(t *testing.T) {
 	t.Parallel()
 	const most = 3

@@ -22,7 +22,7 @@ func states(all []*tasks.ResponseCard) []string {
 	return found
 }
 
-// Own tasks are listed in every state, or in the one that is asked for, and are never someone else's.
+// The caller's own tasks, and no others, are listed in every state, or in the requested one.
 func TestOwnTasks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -57,7 +57,7 @@ func TestOwnTasks(t *testing.T) {
 	}
 }
 
-// Own responses are listed with their tasks, whatever has become of these.
+// Own responses are listed with their tasks, even if a task is closed, removed or deleted.
 func TestOwnResponses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

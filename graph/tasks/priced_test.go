@@ -11,7 +11,7 @@ import (
 	"stoa/graph/tasks"
 )
 
-// A response says what it would cost its customer, and when it was changed last, in every answer that shows it.
+// Every answer that shows a response contains its price for the customer and the time of its last change.
 func TestResponsesShowTheirPrice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -32,7 +32,7 @@ func TestResponsesShowTheirPrice(t *testing.T) {
 	require.Equal(t, []*tasks.ResponseCard{changed.Response}, w.responses(w.customer, task))
 }
 
-// The refusal of another response to the same task says how a response is changed.
+// The refusal of another response to the same task explains how to change a response.
 func TestAnotherResponseNamesPatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/tasks"
 )
 
-// invariants of the board, whatever was done to it: rows that break one.
+// invariants of the board after any requests, as queries for rows that break one.
 var invariants = map[string]string{
 	"a task has at most one selected response, and one order": `
 		SELECT t.id FROM tasks t LEFT JOIN responses r ON r.task_id = t.id AND r.state = 'selected' LEFT JOIN orders o ON o.task_id = t.id
@@ -144,7 +144,7 @@ func (w *world) money() int64 {
 	return w.Count("SELECT (SELECT sum(available_minor + reserved_minor) FROM accounts) + (SELECT coalesce(sum(delta_minor), 0) FROM ledger_entries WHERE account_kind = 'fees')")
 }
 
-// finish closes the orders that came of tasks, as every order is closed: completed or refunded.
+// finish closes the orders made from tasks, like every order: completed or refunded.
 func (w *world) finish(agents []*graphtest.Agent, board []*tasks.Card, completed bool) {
 	w.t.Helper()
 	agent := map[uuid.UUID]*graphtest.Agent{}

@@ -25,7 +25,7 @@ func (a *API) PublicBoard(ctx context.Context, in TaskBoardInput) (*TaskList, er
 	})
 }
 
-// PublicSome returns those of some tasks that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
+// PublicSome returns the given tasks that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
 func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
 	found, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*snapshot, error) {
 		return db.All[snapshot](ctx, on, selectSome, db.IDs(ids))

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// TaskBoard lists the tasks in a state, open unless the input names another, whose title or description holds q, newest first
+// TaskBoard lists the tasks in a state, open unless the input names another, whose title or description contains q, newest first
 // (§4.9). With mine it lists the caller's own tasks, in every state unless the input names one. Upper and lower case are the
 // same; an empty q filters nothing. Anyone may call it without mine, and only an agent with it. Pages reach to 1,000. Faults:
 // unauthorized, invalid_pagination, invalid_input, invalid_search, rate_limited.
@@ -53,9 +53,8 @@ func (f filter) find(ctx context.Context, on db.Querier, caller uuid.UUID) ([]*s
 	}
 }
 
-// Task returns a task (§4.9). Anyone may call it. Faults: invalid_id, not_found (also for a task that was removed or whose
-// customer is deleted, and, unless the caller is its customer or has responded, for one whose customer is suspended or in the
-// trash).
+// Task returns a task (§4.9). Anyone may call it. Faults: invalid_id, not_found (also if the task was removed or its customer is
+// deleted, or, unless the caller is its customer or has responded, if its customer is suspended or in the trash).
 func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
 	return a.task(ctx, a.Reads.RunStale, callerOf(ctx), in)
 }

@@ -14,12 +14,12 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// RespondToTask offers to do a task, for its reward or for the one that the input names (§4.9), and sends the task's customer an event.
-// Only an agent may call it, once a task unless it has withdrawn its response. The same text and reward again return the response
-// that the caller has, whatever has become of the task. Faults in this order: invalid_id, invalid_input, not_found for an unknown
-// task, state_conflict (the caller has responded something else: UpdateResponse changes it), not_found, invalid_input for a reward whose total would
-// be over 10^12, forbidden (the caller's own task), contact_blocked (the caller or the customer has blocked the other),
-// state_conflict (the task is not open), participant_inactive (the caller or the customer), deadline_passed.
+// RespondToTask offers to do a task, for its reward or the reward in the input (§4.9), and sends the task's customer an event.
+// Only an agent may call it, once a task unless it has withdrawn its response. The same text and reward again return the caller's
+// response, in any state of the task. Faults in this order: invalid_id, invalid_input, not_found for an unknown task,
+// state_conflict (the caller has responded something else: UpdateResponse changes it), not_found, invalid_input for a reward
+// whose total would be over 10^12, forbidden (the caller's own task), contact_blocked (the caller or the customer has blocked the
+// other), state_conflict (the task is not open), participant_inactive (the caller or the customer), deadline_passed.
 func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResult, error) {
 	v, r, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -38,7 +38,7 @@ func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResu
 	})
 }
 
-// reward is the amount that a reply asks for.
+// reward returns the amount that a reply asks for.
 func (r reply) reward(s *snapshot) int64 {
 	if r.amountMinor == nil {
 		return s.AmountMinor
@@ -46,7 +46,7 @@ func (r reply) reward(s *snapshot) int64 {
 	return *r.amountMinor
 }
 
-// repeat returns the response that the caller has to a locked task, or state_conflict if it is another.
+// repeat returns the caller's response to a locked task, or state_conflict if it differs from the reply.
 func (r reply) repeat(ctx context.Context, tx *db.Tx, s *snapshot) (*ResponseResult, error) {
 	own, err := db.One[candidate](ctx, tx.SQL, selectResponse, s.ID, *s.OwnID)
 	if err != nil {

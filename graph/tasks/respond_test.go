@@ -27,7 +27,7 @@ func TestRespondChecksInOrder(t *testing.T) {
 					_, err := w.Tasks.RespondToTask(by.Ctx, in)
 					return err
 				}
-				// Everything is wrong at first and is put right one by one.
+				// At first every check fails; the faults are removed one by one.
 				w.Exec(disable, map[string]uuid.UUID{"customer": w.customer.ID, "responder": w.responder.ID}[who])
 				w.Exec("UPDATE tasks SET state = 'closed', deadline = stoa_now(), removed_at = stoa_now()")
 				graphtest.RequireFault(t, respond(w.responder), fault.InvalidID)
@@ -57,7 +57,7 @@ func TestRespondChecksInOrder(t *testing.T) {
 	}
 }
 
-// A repeat gets the response that there is, whatever has become of the task and of its participants; anything else conflicts.
+// A repeat gets the existing response, whatever the state of the task and its participants; any other response conflicts.
 func TestRepeatedResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -9,8 +9,8 @@ import (
 	"stoa/graph/tasks"
 )
 
-// A search reads few texts: a common text ends the walk early, and the index knows the rare ones. It reads all of them for a text that
-// none holds though all hold its trigrams, or that has no trigram.
+// A search reads few texts: a common text ends the walk early, and the index finds rare ones. It reads all texts if none contains
+// q but all contain its trigrams, or if q has no trigram.
 func TestSearchReadsFewTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -31,7 +31,7 @@ func TestSearchReadsFewTexts(t *testing.T) {
 		found int
 	}{
 		{"the", 1 + 2*page + page, 20},               // the walk ends when the page is full
-		{"some", top + 3*page, 20},                   // held by one in fifty
+		{"some", top + 3*page, 20},                   // one task in fifty contains it
 		{"zebrafish", probe + 4, 1},                  // by the index, after the probe
 		{"of old", probe + 40 + 3*page, 20},          // not among the newest, so by the index
 		{"zebrafishes", probe, 0},                    // no text has all of its trigrams

@@ -14,12 +14,13 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// SelectResponse gives an open task to the agent of a response: it makes an order that is funded already, at the price of that
-// response and the fee rate of the task, and reserves the total (§4.9). The other responses are declined, and all authors get an
-// event. The two need not be friends. Only the task's customer may call it; operation_id makes it idempotent as it does an
-// order's actions. Faults in this order: invalid_id, invalid_input, the stored result of an identical request or
-// idempotency_conflict, not_found (also for everyone else's tasks, and for a response that is withdrawn or to another task),
-// contact_blocked (one of the two has blocked the other), state_conflict, participant_inactive (either of the two), deadline_passed, price_changed, insufficient_funds, ledger_conflict.
+// SelectResponse gives an open task to the agent of a response: it makes a funded order, at the price of that response and the
+// fee rate of the task, and reserves the total (§4.9). The other responses are declined, and all authors get an event. The two
+// need not be friends. Only the task's customer may call it; operation_id makes it idempotent as it does an order's actions.
+// Faults in this order: invalid_id, invalid_input, the stored result of an identical request or idempotency_conflict, not_found
+// (also for everyone else's tasks, and for a response that is withdrawn or to another task), contact_blocked (one of the two has
+// blocked the other), state_conflict, participant_inactive (either of the two), deadline_passed, price_changed,
+// insufficient_funds, ledger_conflict.
 func (a *API) SelectResponse(ctx context.Context, in SelectInput) (*orders.OrderResult, error) {
 	v, c, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -42,7 +43,7 @@ func (a *API) SelectResponse(ctx context.Context, in SelectInput) (*orders.Order
 	})
 }
 
-// settle selects the response from which an order came, declines the others, and announces it to their authors.
+// settle selects the response that became an order, declines the others, and announces both to the authors.
 func (a *API) settle(ctx context.Context, tx *db.Tx, c choice, orderID uuid.UUID, now time.Time) error {
 	settled, err := db.All[settled](ctx, tx.SQL, chooseResponse, c.taskID, c.responseID, orderID, now)
 	if err != nil {
@@ -63,7 +64,7 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, c choice, orderID uuid.UUID
 type candidate struct {
 	responseRow
 
-	// Active: the agent may take on new obligations. Blocked: it or the customer has blocked the other.
+	// Active reports that the agent may take on new obligations, Blocked that it or the customer has blocked the other.
 	Active  bool `db:"active"`
 	Blocked bool `db:"blocked"`
 }

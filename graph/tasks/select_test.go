@@ -33,7 +33,7 @@ func TestSelectChecksInOrder(t *testing.T) {
 					_, err := w.Tasks.SelectResponse(by.Ctx, in)
 					return err
 				}
-				// Everything is wrong at first and is put right one by one.
+				// At first every check fails; the faults are removed one by one.
 				w.Exec(disable, map[string]uuid.UUID{"customer": w.customer.ID, "responder": w.responder.ID}[who])
 				w.Exec("UPDATE tasks SET state = 'closed', deadline = stoa_now(), removed_at = stoa_now()")
 				graphtest.RequireFault(t, choose(w.responder), fault.InvalidID)
@@ -105,7 +105,7 @@ func TestSelectionIsAnOrder(t *testing.T) {
 	mine.State, theirs.State, mine.UpdatedAt, theirs.UpdatedAt = "selected", "declined", order.CreatedAt, order.CreatedAt
 	require.Equal(t, []*tasks.ResponseCard{theirs, mine}, w.responses(w.customer, task))
 
-	// They are still strangers, and the order goes on all the same; so it does without the task.
+	// They are still strangers, but the order goes on, even without the task.
 	order = w.act(w.responder, order, orders.Start)
 	require.NoError(t, w.remove(task.ID))
 	order = w.act(w.responder, order, orders.Deliver)
@@ -136,7 +136,7 @@ func body(t *testing.T, answer *orders.OrderResult) string {
 	return string(raw)
 }
 
-// A repeat gets the exact earlier body, however far the order has come, and whatever has become of the task and the agents.
+// A repeat gets the exact earlier body, even if the order, the task or the agents have changed.
 func TestRepeatedSelection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -172,7 +172,7 @@ func TestRepeatedSelection(t *testing.T) {
 	graphtest.Refused(t, fault.NotFound)(w.Tasks.SelectResponse(w.responder.Ctx, in))
 }
 
-// The id is of one space with those of offers and actions.
+// Selections, offers and actions share one space of ids.
 func TestOperationIDsAreShared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

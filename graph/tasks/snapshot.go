@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// snapshot is a task with everything that decides what the caller may see of it and do to it.
+// snapshot is a task with the facts that decide what the caller may see and do.
 type snapshot struct {
 	Card
 
@@ -24,16 +24,16 @@ type snapshot struct {
 	OwnID *uuid.UUID `db:"own_id"`
 	// OwnResponse is the state of the caller's response, also of a withdrawn one if it has no other; nil if it never responded.
 	OwnResponse *response.State `db:"own_response"`
-	// Blocked: the caller or the customer has blocked the other.
+	// Blocked reports that the caller or the customer has blocked the other.
 	Blocked bool `db:"blocked"`
-	// Active: the agents whom the caller's next step binds may take on new obligations. Like Payable it is false unless the task
-	// is open.
+	// Active reports that the agents bound by the caller's next step may take on new obligations. Active and Payable are false
+	// unless the task is open.
 	Active bool `db:"active"`
-	// Payable: the customer's available balance holds the total of a response whose agent is active.
+	// Payable reports that the customer's available balance covers the total of a response whose agent is active.
 	Payable bool `db:"payable"`
-	// Visible: the task exists for anyone. Only lockForChange reads tasks that are not visible.
+	// Visible reports that the task exists for anyone. Only lockForChange reads tasks that are not visible.
 	Visible bool `db:"visible"`
-	// Present: it exists also for agents that are neither its customer nor responders.
+	// Present reports that it also exists for agents that are neither its customer nor responders.
 	Present bool `db:"present"`
 	// CallerID is the zero UUID unless an agent calls. Caller is its brief, which only lockForChange reads.
 	CallerID uuid.UUID     `db:"caller_id"`
@@ -45,8 +45,8 @@ func read(ctx context.Context, on db.Querier, caller, id uuid.UUID) (*snapshot, 
 	return db.One[snapshot](ctx, on, selectTask, caller, id)
 }
 
-// lockForChange returns a task, visible or not, and keeps it and the responses to it from changing until the transaction ends.
-// The payment itself finds out whether the customer can pay.
+// lockForChange returns a task, visible or not, and locks it and its responses until the transaction ends. The payment itself
+// checks whether the customer can pay.
 func lockForChange(ctx context.Context, tx *db.Tx, caller, id uuid.UUID) (*snapshot, error) {
 	if _, err := tx.SQL.ExecContext(ctx, lockTask.Text, id); err != nil {
 		return nil, err
@@ -62,11 +62,10 @@ func lockForChange(ctx context.Context, tx *db.Tx, caller, id uuid.UUID) (*snaps
 // isCustomer reports whether the caller is the task's author.
 func (s *snapshot) isCustomer() bool { return s.CallerID == s.CustomerID }
 
-// seesOrder reports whether the caller may know of the task's order: the customer, and the contractor whose response was
-// selected.
+// seesOrder reports whether the caller may see the task's order: the customer, and the contractor whose response was selected.
 func (s *snapshot) seesOrder() bool {
 	return s.isCustomer() || (s.OwnResponse != nil && *s.OwnResponse == response.StateSelected)
 }
 
-// seesResponses reports whether the caller may list responses to the task: the customer all of them, a responder its own.
+// seesResponses reports whether the caller may list responses: the customer all responses to the task, a responder its own.
 func (s *snapshot) seesResponses() bool { return s.isCustomer() || s.OwnResponse != nil }

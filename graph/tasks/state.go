@@ -20,13 +20,13 @@ const (
 	Close   Action = "close"
 )
 
-// party says who may do something to a task, and which fault everyone else gets.
+// party is who may take an action on a task, and the fault that everyone else gets.
 type party struct {
 	is      func(s *snapshot) bool
 	refusal fault.Code
 }
 
-// The parties of the table. Only its customer learns that a task could be closed.
+// The parties of the table. Only a task's customer learns that it could close it.
 var (
 	theCustomer = party{(*snapshot).isCustomer, fault.NotFound}
 	anyoneElse  = party{func(s *snapshot) bool { return s.CallerID != uuid.Nil && !s.isCustomer() }, fault.Forbidden}
@@ -47,10 +47,10 @@ var (
 	canPay         = &guard{func(s *snapshot) bool { return s.Payable }, fault.InsufficientFunds}
 )
 
-// transition is one row of the table: who may do what to an open task, and its state afterwards.
+// transition is one row of the table: who may take an action on an open task, and the state after it.
 type transition struct {
 	action Action
-	// path of the request below that of the task.
+	// path of the request below the path of the task.
 	path string
 	who  party
 	// related is checked between the role and the state; nil checks nothing.
@@ -58,7 +58,7 @@ type transition struct {
 	to      task.State
 	// guards are checked in this order.
 	guards []*guard
-	// body names the fields that the caller has to send.
+	// body names the required fields of the body.
 	body []string
 }
 
@@ -86,7 +86,7 @@ func transitionOf(action Action) *transition {
 	return nil
 }
 
-// check is the order of checks: role, relation, state, and the guards.
+// check runs the checks in this order: role, relation, state, guards.
 func (t *transition) check(s *snapshot) error {
 	if !t.who.is(s) {
 		return fault.New(t.who.refusal)
@@ -105,7 +105,7 @@ func (t *transition) check(s *snapshot) error {
 	return nil
 }
 
-// nextActions lists what the caller may do now, each with the fields of its body.
+// nextActions lists the caller's possible actions, each with the fields of its body.
 func nextActions(s *snapshot) []wire.Action {
 	next := []wire.Action{}
 	for i := range transitions {

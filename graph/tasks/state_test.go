@@ -15,8 +15,8 @@ import (
 	"stoa/graph/tasks"
 )
 
-// circumstances change what may be done to an open task with one response, by SQL on the task $1 and the agents $2 (customer), $3
-// (responder) and $4 (a third one).
+// circumstances change the possible actions on an open task with one response, by SQL on the task $1 and the agents $2
+// (customer), $3 (responder) and $4 (a third agent).
 var circumstances = map[string]string{
 	"plain":              "SELECT $1::uuid, $2::uuid, $3::uuid, $4::uuid",
 	"late":               "UPDATE tasks SET deadline = stoa_now() WHERE id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
@@ -33,7 +33,7 @@ var circumstances = map[string]string{
 	"unanswered": "WITH r AS (DELETE FROM responses) UPDATE tasks SET response_count = 0 WHERE id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
 }
 
-// offered lists the actions that a card must offer by the contract.
+// offered lists the actions that a card must offer according to the contract.
 func offered(who, circumstance string) []string {
 	gone := slices.Contains([]string{"closed", "selected"}, circumstance)
 	switch who {
@@ -55,7 +55,7 @@ func offered(who, circumstance string) []string {
 	return []string{}
 }
 
-// Whatever a card offers is permitted, and whatever it does not is refused or changes nothing.
+// Every action that a card offers is permitted; any other is refused or changes nothing.
 func TestCardsOfferWhatIsPermitted(t *testing.T) {
 	t.Parallel()
 	for circumstance, change := range circumstances {
@@ -116,7 +116,7 @@ func TestCardsOfferWhatIsPermitted(t *testing.T) {
 
 func first[A, B any](a A, _ B) A { return a }
 
-// try takes an action with a body that is right.
+// try takes an action with a valid body.
 func (w *world) try(by *graphtest.Agent, action string, task *tasks.Card, response *tasks.ResponseCard) error {
 	var err error
 	switch action {
@@ -162,7 +162,7 @@ func TestCloseTask(t *testing.T) {
 		graphtest.Refused(t, fault.NotFound)(w.Tasks.CloseTask(by.Ctx, naming(task)))
 	}
 	graphtest.Refused(t, fault.NotFound)(w.Tasks.CloseTask(w.customer.Ctx, tasks.TaskInput{TaskID: uuid.NewString()}))
-	// Who may take on no obligations may still end one, deadline or not.
+	// An agent that may not take on obligations may still close a task, even after the deadline.
 	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", w.customer.ID)
 	w.Shift(100 * 24 * time.Hour)
 	closed := graphtest.Got(w.Tasks.CloseTask(w.customer.Ctx, naming(task)))(t)

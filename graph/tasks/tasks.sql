@@ -1,4 +1,4 @@
--- Statements about tasks and responses (§2.8, §4.9). Tasks that an operator removed, and those of deleted agents, exist for no
+-- Statements about tasks and responses (§2.8, §4.9). Tasks that an operator removed, and tasks of deleted agents, exist for no
 -- one. Tasks of customers who are suspended or in the trash exist for their customers and responders only, and are in no list;
 -- lists look customers up among the hidden agents, in a small index (stoa_public).
 --
@@ -10,8 +10,8 @@ SELECT t.* FROM stoa_task_cards t WHERE t.id = :task AND t.caller_id = :caller
   AND t.visible AND (t.present OR t.customer_id = t.caller_id OR t.own_response IS NOT NULL);
 
 -- name: lock_task(task uuid)
--- Keeps the task from changing until the transaction ends. What is decided on it is read by the next statement, which sees what
--- those before it did.
+-- Locks the task until the transaction ends. The next statement reads the facts to decide, and sees the changes of earlier
+-- transactions.
 SELECT id FROM tasks WHERE id = :task FOR UPDATE;
 
 -- name: select_for_change(caller uuid, task uuid)
@@ -33,7 +33,7 @@ SELECT t.* FROM page JOIN stoa_task_cards t USING (id) WHERE t.caller_id = :call
 ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: list_own_tasks(caller uuid, state text, q text, skip bigint, max bigint)
--- The caller's tasks, in every state if state is null, whose text holds q. An agent has few tasks: their texts are read in order.
+-- The caller's tasks whose text contains q, in every state if state is null. They are few: their texts are read in order.
 /* plan per value */
 WITH page AS MATERIALIZED (
   SELECT r.id, r.created_at FROM tasks r
@@ -45,12 +45,12 @@ SELECT t.* FROM page JOIN stoa_task_cards t USING (id) WHERE t.caller_id = :call
 ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: select_some_tasks(tasks uuid[])
--- Those of some tasks that everyone sees, in the order of the ids.
+-- The given tasks that everyone sees, in the order of the ids.
 SELECT t.* FROM unnest(:tasks::uuid[]) WITH ORDINALITY AS e (id, n) JOIN stoa_task_cards t ON t.id = e.id
 WHERE t.caller_id = '00000000-0000-0000-0000-000000000000' AND t.visible AND t.present ORDER BY e.n;
 
 -- name: list_tasks_of(customer uuid, state text, skip bigint, max bigint)
--- An agent's tasks in a state, newest first, as no agent in particular sees them.
+-- An agent's tasks in a state, newest first, as everyone sees them.
 /* plan per value */
 WITH page AS MATERIALIZED (
   SELECT r.id, r.created_at FROM tasks r WHERE r.customer_id = :customer AND r.removed_at IS NULL AND r.state = :state
@@ -68,7 +68,7 @@ WHERE r.state = 'open' AND r.removed_at IS NULL
 ORDER BY r.created_at DESC, r.id DESC LIMIT :max;
 
 -- text: task_page
--- The end of a search: the page of the tasks r that hold the text, and its cards.
+-- The end of a search: the page of the tasks r that contain the text, and its cards.
 r.state = :state AND r.removed_at IS NULL
     AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
     AND r.customer_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
@@ -79,8 +79,8 @@ ORDER BY page.created_at DESC, page.id DESC
 
 -- name: walk_tasks(caller uuid, state text, q text, walked bigint, skip bigint, max bigint)
 /* plan per value */
--- The package comment of search explains both ways to a page. Each ORDER BY is the one of its input, so the planner keeps that order
--- and reading stops when the page is full.
+-- The package comment of search explains both ways to a page. Each ORDER BY is the order of its input, so the planner keeps that
+-- order and reading stops when the page is full.
 WITH page AS MATERIALIZED (
   SELECT r.id, r.created_at FROM (
     SELECT r.* FROM tasks r WHERE r.state = :state AND r.removed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT :walked
@@ -95,8 +95,8 @@ WITH page AS MATERIALIZED (
   ) r WHERE :task_page;
 
 -- name: select_terms(caller uuid, most bigint)
--- What a new task depends on: the clock, the fee rate, and its customer, with whether it may take on obligations, what it could pay,
--- and whether it has as many open tasks as an agent may have; 0 is no limit.
+-- The facts that decide a new task: the clock, the fee rate, and its customer; whether it may take on obligations, its available
+-- balance, and whether it has the maximum number of open tasks (:most; 0 is no limit).
 SELECT stoa_now() AS now, s.fee_bps, stoa_active(c) AS active, a.available_minor,
   :most::bigint > 0 AND (
     SELECT count(*) FROM (SELECT FROM tasks t WHERE t.customer_id = c.id AND t.state = 'open' AND t.removed_at IS NULL LIMIT :most) o
@@ -108,8 +108,8 @@ FROM settings s JOIN bots c ON c.id = :caller JOIN accounts a ON a.bot_id = c.id
 INSERT INTO posted_tasks (task_id) VALUES (:task);
 
 -- name: select_posted(task uuid, few bigint)
--- A new task whose watchers are still to be told, if it is on the board, and whether there are more than a few watches. The lock lets one
--- transaction at a time tell them.
+-- A new task whose watchers are not all notified yet, if it is on the board, and whether there are at least :few watches. The
+-- lock lets one transaction at a time notify them.
 SELECT p.after, t.customer_id, t.amount_minor, t.folded, (SELECT count(*) FROM (SELECT FROM task_watches LIMIT :few) w) = :few AS many
 FROM posted_tasks p JOIN tasks t ON t.id = p.task_id JOIN bots c ON c.id = t.customer_id
 WHERE p.task_id = :task AND t.state = 'open' AND t.removed_at IS NULL AND stoa_present(c) FOR UPDATE OF p;
@@ -132,10 +132,10 @@ SELECT w.q, w.min_amount_minor, w.created_at FROM task_watches w WHERE w.bot_id 
 DELETE FROM task_watches WHERE bot_id = :agent;
 
 -- name: list_watchers(customer uuid, amount bigint, folded text, beginnings text[], after uuid, batch bigint, most integer)
--- The next agents whose watch a customer's new task meets, and whether each is to be told: it may take on obligations, no block stands
--- between the two, and its limit has room, of which this takes. The index knows the first four characters of what a watch looks for:
--- only watches that begin with some of the text are looked at, or all of them if the beginnings are null. Counts are locked in the order of
--- the agents.
+-- The next agents whose watch a customer's new task meets, and whether to notify each: it may take on obligations, neither has
+-- blocked the other, and its limit is not reached; this counts towards the limit. The index holds the first four characters of a
+-- watch's q: only watches that begin with a part of the text are read, or all if the beginnings are null. Counts are locked in
+-- the order of the agents.
 /* plan per value */
 WITH watching AS MATERIALIZED (
   SELECT w.bot_id FROM (
@@ -168,7 +168,7 @@ FROM stoa_priced_response_cards r JOIN bots b ON b.id = r."bot.id" JOIN tasks t 
 WHERE r.id = :response AND r.task_id = :task;
 
 -- name: lock_open_tasks(one uuid, other uuid)
--- Waits for what is being decided on the open tasks of two agents, such as a response of the one to a task of the other.
+-- Waits for concurrent decisions on the open tasks of two agents, such as a response of the one to a task of the other.
 SELECT t.id FROM tasks t WHERE t.customer_id IN (:one, :other) AND t.state = 'open' ORDER BY t.id FOR UPDATE;
 
 -- name: decline_between(one uuid, other uuid)
@@ -187,7 +187,7 @@ WITH counted AS (UPDATE tasks SET response_count = response_count - 1, updated_a
 UPDATE responses SET state = 'withdrawn', updated_at = :now WHERE id = :response;
 
 -- name: choose_response(task uuid, response uuid, order_id uuid, now timestamp with time zone)
--- Selects the response from which the order came, declines the others, and returns all of them.
+-- Selects the response that became the order, declines the others, and returns all of them.
 WITH selected AS (UPDATE tasks SET state = 'selected', order_id = :order_id, updated_at = :now WHERE id = :task)
 UPDATE responses SET state = CASE WHEN id = :response THEN 'selected' ELSE 'declined' END, updated_at = :now
 WHERE task_id = :task AND state = 'open' RETURNING id, task_id, bot_id;
@@ -198,9 +198,9 @@ SELECT r.id, r.task_id, r.bot_id FROM tasks t JOIN responses r ON r.task_id = t.
 WHERE t.customer_id = :customer AND t.removed_at IS NULL AND r.state = 'declined' AND r.updated_at = stoa_now();
 
 -- name: list_responses(task uuid, before uuid, bot uuid, max bigint)
--- A page of the responses to a task, newest first: those older than the response `before`, or from the newest on if it is null.
--- Lists the responses of one agent, or, if bot is null, all but the withdrawn. Empty if `before` is not one of the task's and the
--- agent's; it may have been withdrawn since it was read.
+-- A page of the responses to a task, newest first: responses older than `before`, or from the newest on if it is null. Lists the
+-- responses of one agent, or, if bot is null, all but withdrawn ones. Empty if `before` is not a response to the task and of the
+-- agent; it may have been withdrawn since it was read.
 WITH start AS (
   SELECT created_at, id FROM responses WHERE id = :before::uuid AND task_id = :task::uuid
   AND (:bot::uuid IS NULL OR bot_id = :bot::uuid)
@@ -217,8 +217,8 @@ WITH start AS (
 SELECT r.* FROM page JOIN stoa_priced_response_cards r USING (id) ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: list_own_responses(caller uuid, before uuid, max bigint)
--- A page of the caller's responses, newest first, as list_responses, each with its task. The title of a task that no one sees any
--- more is hidden.
+-- A page of the caller's responses, newest first, like list_responses, each with its task. The title of a task that no longer
+-- exists is hidden.
 WITH start AS (
   SELECT created_at, id FROM responses WHERE id = :before::uuid AND bot_id = :caller
   UNION ALL

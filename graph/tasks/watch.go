@@ -15,8 +15,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// WatchCard is what an agent wants to hear of: new tasks whose title or description holds Q, for a reward of MinAmountMinor at least
-// (§4.9).
+// WatchCard is an agent's watch: it matches new tasks whose title or description contains Q, with a reward of at least
+// MinAmountMinor (§4.9).
 type WatchCard struct {
 	Q string `json:"q" db:"q"`
 	// MinAmountMinor is null for any reward.
@@ -49,8 +49,8 @@ func (in WatchInput) Check() (WatchCard, error) {
 	}, f.Fault(fault.InvalidInput)
 }
 
-// WatchTasks has the caller told of new tasks (task.posted), in the place of its watch before (§4.9). Only an agent may call it, in any
-// state; it is told only while it may take on obligations. Faults: invalid_input.
+// WatchTasks sets the caller's watch: the caller gets an event for new tasks (task.posted). It replaces an earlier watch (§4.9).
+// Only an agent may call it, in any state; it gets events only while it may take on obligations. Faults: invalid_input.
 func (a *API) WatchTasks(ctx context.Context, in WatchInput) (*WatchResult, error) {
 	v, wanted, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -86,7 +86,7 @@ func (a *API) UnwatchTasks(ctx context.Context) (*WatchEnded, error) {
 	return &WatchEnded{Deleted: true}, err
 }
 
-// AnnounceJob tells the agents that watch for a new task. The transaction that posts the task asks for it.
+// AnnounceJob notifies the agents that watch for a new task. The transaction that posts the task enqueues it.
 type AnnounceJob struct {
 	TaskID uuid.UUID `json:"task_id"`
 }
@@ -94,7 +94,7 @@ type AnnounceJob struct {
 // Kind names the job.
 func (AnnounceJob) Kind() string { return "announce_task" }
 
-// announceLater notes that a new task is to be announced, and asks for the job.
+// announceLater records that a new task is to be announced, and enqueues the job.
 func (a *API) announceLater(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	if _, err := tx.SQL.ExecContext(ctx, insertPosted.Text, id); err != nil {
 		return err
@@ -102,13 +102,13 @@ func (a *API) announceLater(ctx context.Context, tx *db.Tx, id uuid.UUID) error 
 	return a.Enqueue(ctx, tx, AnnounceJob{id})
 }
 
-// posted is a new task whose watchers are still to be told, those behind After.
+// posted is a new task whose watchers after After are not notified yet.
 type posted struct {
 	After       uuid.UUID `db:"after"`
 	CustomerID  uuid.UUID `db:"customer_id"`
 	AmountMinor int64     `db:"amount_minor"`
 	Folded      string    `db:"folded"`
-	// Many reports that there are so many watches that looking up the pieces of the text costs less than looking at each watch.
+	// Many reports that there are so many watches that index searches for pieces of the text cost less than reading each watch.
 	Many bool `db:"many"`
 }
 
@@ -118,11 +118,11 @@ type watcher struct {
 	Told bool      `db:"told"`
 }
 
-// watchersAtOnce is how many watchers one transaction looks at.
+// watchersAtOnce is the maximum number of watchers that one transaction examines.
 const watchersAtOnce = 1000
 
-// Announce sends task.posted to the agents whose watch a new task meets, to each once, however often it is called: how far it came is
-// noted in the transaction of the events. It ends if the task is not open any more. A job calls it.
+// Announce sends task.posted once to each agent whose watch a new task meets, even if it is called again: the transaction of the
+// events records the progress. It ends if the task is no longer open. A job calls it.
 func (a *API) Announce(ctx context.Context, id uuid.UUID) error {
 	for more := true; more; {
 		err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -136,10 +136,10 @@ func (a *API) Announce(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// fewWatches is up to how many watches each is looked at for a new task.
+// fewWatches is the number of watches from which the index is used instead of reading each watch.
 const fewWatches = 4000
 
-// announceSome tells the next watchers, and reports whether there may be more.
+// announceSome notifies the next watchers, and reports whether there may be more.
 func (a *API) announceSome(ctx context.Context, tx *db.Tx, id uuid.UUID) (bool, error) {
 	found, err := db.All[posted](ctx, tx.SQL, selectPosted, id, fewWatches)
 	if err != nil {
@@ -148,7 +148,7 @@ func (a *API) announceSome(ctx context.Context, tx *db.Tx, id uuid.UUID) (bool, 
 	var watchers []*watcher
 	if len(found) > 0 {
 		t := found[0]
-		var pieces any // null: every watch is looked at
+		var pieces any // null: every watch is read
 		if t.Many {
 			pieces = pq.Array(beginnings(t.Folded))
 		}
@@ -175,10 +175,10 @@ func (a *API) announceSome(ctx context.Context, tx *db.Tx, id uuid.UUID) (bool, 
 	return true, err
 }
 
-// beginning is how many characters of what a watch looks for are indexed (index task_watches_beginning).
+// beginning is the number of characters of a watch's q in the index task_watches_beginning.
 const beginning = 4
 
-// beginnings returns how a text that a folded text holds may begin: each piece of up to four characters, and the empty one.
+// beginnings returns the possible beginnings of a part of a folded text: each piece of up to four characters, and the empty one.
 func beginnings(folded string) []string {
 	letters, seen := []rune(folded), map[string]bool{"": true}
 	all := []string{""}

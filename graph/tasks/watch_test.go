@@ -16,7 +16,7 @@ import (
 	"stoa/graph/tasks"
 )
 
-// watch has an agent told of new tasks that hold q, for a reward of least at least unless that is 0.
+// watch makes an agent watch for new tasks that contain q, with a reward of at least least unless that is 0.
 func (w *world) watch(by *graphtest.Agent, q string, least int64) {
 	w.t.Helper()
 	in := tasks.WatchInput{Q: &q}
@@ -26,7 +26,7 @@ func (w *world) watch(by *graphtest.Agent, q string, least int64) {
 	graphtest.OK(w.t)(w.Tasks.WatchTasks(by.Ctx, in))
 }
 
-// announced runs the job of a task, and returns how many of an agent's events name the task.
+// announced runs the job of a task, and returns the number of an agent's events that name the task.
 func (w *world) announced(task *tasks.Card, to *graphtest.Agent) int {
 	w.t.Helper()
 	require.NoError(w.t, w.Tasks.Announce(w.t.Context(), task.ID))
@@ -55,7 +55,7 @@ func TestAWatchIsOneAnAgent(t *testing.T) {
 	graphtest.Refused(t, fault.Unauthorized)(w.Tasks.UnwatchTasks(anonymous()))
 }
 
-// The transaction that posts a task asks for its job, and the job tells each watcher once, however often it runs.
+// The transaction that posts a task enqueues its job, and the job notifies each watcher once, however often it runs.
 func TestANewTaskIsToldOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -72,7 +72,7 @@ func TestANewTaskIsToldOnce(t *testing.T) {
 	require.Zero(t, w.Count("SELECT count(*) FROM posted_tasks"))
 }
 
-// A job that dies before its end has told nobody, and its next attempt tells.
+// A job that dies before its end has notified no watcher; its next attempt does.
 func TestAJobThatDiesIsRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -86,7 +86,7 @@ func TestAJobThatDiesIsRepeated(t *testing.T) {
 	require.Equal(t, 1, w.announced(task, w.responder))
 }
 
-// More watchers than one transaction tells are told once each, also if the job dies between two transactions.
+// More watchers than one transaction notifies get one event each, even if the job dies between two transactions.
 func TestManyWatchersAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -117,7 +117,7 @@ func watchers(w *world, count int, q string) {
 		SELECT id, ` + q + ` AS q FROM (SELECT id, row_number() OVER () AS n FROM bots WHERE handle LIKE 'watcher%') b) b`)
 }
 
-// Only agents that may take on obligations are told, of tasks that are on the board still, by customers who are no strangers to peace.
+// Only agents that may take on obligations are notified, of matching tasks still on the board, and not across a block.
 func TestWhoIsNotTold(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(w *world, task *tasks.Card){
@@ -148,7 +148,7 @@ func TestWhoIsNotTold(t *testing.T) {
 	}
 }
 
-// The watch of an agent in the trash stays, and tells it of new tasks again once it is back.
+// The watch of an agent in the trash stays, and matches new tasks again once the agent is restored.
 func TestAWatchOutlivesTheTrash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -179,7 +179,7 @@ func TestAWatcherIsToldOfFewTasksAnHour(t *testing.T) {
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM events WHERE kind = 'task.posted'"))
 }
 
-// A watch finds what the board's q finds.
+// A watch matches the tasks that the board's q finds.
 func TestAWatchFindsWhatTheBoardFinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -196,7 +196,7 @@ func TestAWatchFindsWhatTheBoardFinds(t *testing.T) {
 	})
 }
 
-// Among more watches than are looked at one by one, those that begin with some of the text are found: long, short and empty ones.
+// Among more watches than are read one by one, those that begin with a part of the text are found: long, short and empty ones.
 func TestAWatchIsFoundAmongMany(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -210,7 +210,7 @@ func TestAWatchIsFoundAmongMany(t *testing.T) {
 	require.EqualValues(t, 4, w.Count("SELECT count(*) FROM events WHERE kind = 'task.posted'"))
 }
 
-// BenchmarkAnnounce announces a task of 300 and of 8,000 characters to a thousand watches, and to a hundred thousand, of which ten meet it.
+// BenchmarkAnnounce announces tasks of 300 and 8,000 characters to a thousand and a hundred thousand watches; ten match.
 func BenchmarkAnnounce(b *testing.B) {
 	for _, watches := range []int{1000, 100_000} {
 		w := newWorld(b)

@@ -43,12 +43,12 @@ func (w *world) task() *tasks.Card {
 	return w.Tasked(w.customer, "A sonnet", "Fourteen lines.", amount)
 }
 
-// answer is the body of a response.
+// answer returns the body of a response.
 func answer(task *tasks.Card, text string) tasks.RespondInput {
 	return tasks.RespondInput{TaskID: task.ID.String(), Text: &text}
 }
 
-// choice is the body of a selection of a response that asks for the task's reward.
+// choice returns the body of a selection of a response that asks for the task's reward.
 func choice(task *tasks.Card, response *tasks.ResponseCard) tasks.SelectInput {
 	return tasks.SelectInput{
 		TaskID: task.ID.String(), OperationID: ptr(uuid.NewString()), ResponseID: ptr(response.ID.String()), ConfirmedTotalMinor: &task.TotalMinor,
@@ -61,19 +61,19 @@ func namingResponse(r *tasks.ResponseCard) tasks.ResponseInput {
 	return tasks.ResponseInput{TaskID: r.TaskID.String(), ResponseID: r.ID.String()}
 }
 
-// changing is the body of a change of a response's text.
+// changing returns the body of a change of a response's text.
 func changing(r *tasks.ResponseCard, text string) tasks.UpdateResponseInput {
 	return tasks.UpdateResponseInput{TaskID: r.TaskID.String(), ResponseID: r.ID.String(), Text: &text}
 }
 
-// own lists an agent's own responses, of the first page.
+// own lists an agent's own responses on the first page.
 func (w *world) own(by *graphtest.Agent) []*tasks.OwnResponseCard {
 	w.t.Helper()
 	list := graphtest.Got(w.Tasks.ListOwnResponses(by.Ctx, tasks.OwnResponsesInput{}))(w.t)
 	return list.Responses
 }
 
-// ownStates returns the states of an agent's responses, each behind that of its task.
+// ownStates returns the states of an agent's responses, each after the state of its task.
 func (w *world) ownStates(by *graphtest.Agent) []string {
 	w.t.Helper()
 	states := []string{}
@@ -96,7 +96,7 @@ func (w *world) told(agent *graphtest.Agent, kind events.Kind) []string {
 	return payloads
 }
 
-// blocked blocks an agent for another one.
+// blocked makes one agent block another.
 func (w *world) blocked(by, of *graphtest.Agent) {
 	w.t.Helper()
 	graphtest.OK(w.t)(w.Contacts.BlockBot(by.Ctx, contacts.BlockInput{BotID: ptr(of.ID.String())}))
@@ -109,14 +109,14 @@ func (w *world) see(ctx context.Context, task *tasks.Card) *tasks.Card {
 	return found.Task
 }
 
-// responses lists those to a task that an agent sees, of the first page.
+// responses lists the responses to a task that an agent sees, on the first page.
 func (w *world) responses(by *graphtest.Agent, task *tasks.Card) []*tasks.ResponseCard {
 	w.t.Helper()
 	list := graphtest.Got(w.Tasks.TaskResponses(by.Ctx, tasks.TaskResponsesInput{TaskID: task.ID.String()}))(w.t)
 	return list.Responses
 }
 
-// remove takes a task off the board as operators do.
+// remove removes a task from the board like an operator.
 func (w *world) remove(id uuid.UUID) error {
 	return w.DB.Tx(w.t.Context(), func(ctx context.Context, tx *db.Tx) error { return w.Tasks.Remove(ctx, tx, id) })
 }
@@ -160,7 +160,7 @@ func (w *world) act(by *graphtest.Agent, card *orders.Card, action orders.Action
 	return done.Order
 }
 
-// anonymous is the context of a caller without a token, operator that of an operator.
+// anonymous is the context of a caller without a token, operator the context of an operator.
 func anonymous() context.Context { return context.Background() }
 
 func operator() context.Context {
