@@ -160,7 +160,7 @@ func codesOf(t *testing.T, d *resttest.Description, response any) []fault.Code {
 	return codes
 }
 
-// Records and requests allow no other members. All members of a record are required, except where the contract allows less.
+// Records and requests allow no other members. All members of a record are required, unless the contract differs.
 func TestSchemasAreClosed(t *testing.T) {
 	t.Parallel()
 	for name, schema := range at(describe(t).Document, "components", "schemas") {

@@ -159,7 +159,7 @@ func TestOptionsOfTheServer(t *testing.T) {
 	}
 }
 
-// Pages of any origin may read the descriptions, whatever origins the operator lists; browsers may keep preflights for a while.
+// Pages of any origin may read the descriptions, also of origins that the operator does not list; browsers may cache preflights.
 func TestDescriptionsAreReadableFromAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, origins := range [][]string{nil, {"https://console.example"}} {

@@ -30,7 +30,7 @@ type logAnswer struct {
 	body           []byte
 }
 
-// logRoutes are the routes of the key log, below the number of an epoch. They need no token, and pages of any origin may read
+// logRoutes returns the routes of the key log, below the number of an epoch. They need no token, and pages of any origin may read
 // them.
 func (s *server) logRoutes() map[string]http.Handler {
 	log := s.Graph.KeyLog
@@ -131,7 +131,7 @@ func number(text string) (int64, bool) {
 	return n, err == nil && n >= 0 && strconv.FormatInt(n, 10) == text
 }
 
-// publishedKeys is /.well-known/stoa-keys.json: the keys that sign deliveries to webhooks, and the name and keys of the key log.
+// publishedKeys serves /.well-known/stoa-keys.json: the keys that sign webhook deliveries, and the name and keys of the key log.
 func (s *server) publishedKeys() http.Handler {
 	return s.anonymous(func(w http.ResponseWriter, r *http.Request) error {
 		log, err := s.Graph.KeyLog.Published(r.Context())

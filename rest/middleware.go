@@ -162,7 +162,7 @@ func hasEmptyOrDotSegment(sent string) bool {
 	return strings.Contains(sent, "//") || plain != "" && path.Clean(plain) != plain
 }
 
-// escape is a percent-encoded unreserved character, or @.
+// escape matches a percent-encoded unreserved character, or @.
 var escape = regexp.MustCompile(`(?i)%(2[DE]|3[0-9]|4[0-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])`)
 
 // decodePlain decodes unreserved characters and @ in a valid encoded path and keeps all other escapes.

@@ -14,14 +14,14 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// operation is a method of a domain as a route uses it.
+// operation is a domain method, adapted for a route.
 type operation struct {
 	// run reads a request into the input of the method and calls it.
 	run func(ctx context.Context, r *http.Request, raw []byte) (any, error)
 	// setUp returns a fault if the operator has not finished the setup for the method. It runs before anything of the request is
 	// read; nil if the method needs no setup.
 	setUp func(ctx context.Context) error
-	// along is the method's first read, done together with the authentication if the request has no query; nil if there is none.
+	// along is the method's first read, done together with the authentication if the request has no query; nil without such a read.
 	along *auth.Along
 	// uncounted: a request does not count as a change, whatever its method.
 	uncounted bool
@@ -31,7 +31,7 @@ type operation struct {
 	// them and lists them in the answer.
 	parameters []string
 	strict     bool
-	// malformed is the fault of a body that cannot be read as JSON.
+	// malformed returns the fault of a body that is not valid JSON.
 	malformed func(refused *wire.Error) error
 }
 

@@ -43,8 +43,8 @@ type Config struct {
 	Starting bool
 	// Checks are the checks of /readyz, by name. An error means that the server is not ready.
 	Checks map[string]Check
-	// Confinement describes what confines the inspection of files, as a value to be written as JSON. It is for the operator listener;
-	// nil on the public one.
+	// Confinement describes the sandbox of the file inspection, as a value for JSON. It is for the operator listener; nil on the
+	// public one.
 	Confinement func() any
 	// Replica describes, in the same way, the replica that answers reads without a token, or is nil.
 	Replica func() any
@@ -64,7 +64,7 @@ type Config struct {
 	RequestsPerAddressPerSecond int
 }
 
-// SocketPath is the event channel; the trailing slash is part of it (§6).
+// SocketPath is the path of the event channel; the trailing slash is part of it (§6).
 const SocketPath = "/ws/v1/events/"
 
 type server struct {

@@ -51,7 +51,7 @@ type route struct {
 	status int
 }
 
-// routes are all of /api/v1.
+// routes returns all routes of /api/v1.
 func routes(g *graph.Graph) []route {
 	rows := []route{
 		{"POST", "/bots/register", tokenIgnored, jsonBody, limited(g.Bots.AdmitRegistration, withInput(g.Bots.RegisterBot)), 201},

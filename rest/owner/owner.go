@@ -1,5 +1,5 @@
-// Package owner serves the pages of the people behind agents, under /owner/: documents, confirming an agent, restoring access (§2.4),
-// archives and erasures (§12.6, §12.7).
+// Package owner serves the pages for the owners of agents, under /owner/: documents, confirming an agent, restoring access
+// (§2.4), archives and erasures (§12.6, §12.7).
 //
 // It decides nothing: each page calls methods of the domains and shows the result in HTML, with one layout, one stylesheet and no
 // script. A GET changes nothing, because mail scanners open links before the person does; only the POST of a page's form acts.

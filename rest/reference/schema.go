@@ -162,7 +162,7 @@ func atMost(most int) string {
 	return fmt.Sprintf("..%d", most)
 }
 
-// members lists the members of an object, required ones first; marked puts an asterisk behind those.
+// members lists the members of an object, required ones first; marked adds an asterisk to required ones.
 func (d *description) members(s *node, marked bool) string {
 	if s == nil {
 		return ""

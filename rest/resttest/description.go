@@ -120,7 +120,7 @@ func (p place) check(value any) error {
 	return p.d.check(p.at+"/schema", value)
 }
 
-// checkText is check for the text of a header or a parameter, which is a number or a boolean if the schema wants one.
+// checkText is check for the text of a header or a parameter; it parses a number or a boolean if the schema requires one.
 func (p place) checkText(text string) error {
 	if p.value == nil {
 		return nil

@@ -140,7 +140,7 @@ func New(c Config) *Hub {
 	return h
 }
 
-// Run serves until ctx ends, and then cuts off what is still open; call Drain before that. It may be called once.
+// Run serves until ctx ends, and then cuts off open connections; call Drain before that. Run may be called once.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.stop()
 	defer context.AfterFunc(ctx, h.stop)()

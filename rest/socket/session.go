@@ -228,7 +228,7 @@ func (s *session) deliver() error {
 	switch {
 	case err != nil:
 		return err
-	case !whole: // the pass goes on behind the last event that was sent
+	case !whole: // the pass continues after the last event that was sent
 	case batch.More:
 		p.at = max(p.at, batch.Last)
 		p.known = max(p.known, p.at)

@@ -41,7 +41,7 @@ type socket struct {
 	session
 
 	conn *websocket.Conn
-	// wire is the connection beneath conn.
+	// wire is the connection under conn.
 	wire *meteredConn
 	// frames holds the times of the frames of the last second. Only the goroutine that reads uses it.
 	frames []time.Time

@@ -78,7 +78,7 @@ func TestAStreamResumesBehindItsLastEvent(t *testing.T) {
 	}
 }
 
-// An event that becomes visible late is not lost to a stream that resumes behind a later one.
+// A stream that resumes after an event still gets an earlier event that becomes visible late.
 func TestAStreamResumesAndGetsWhatCommitsLate(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
