@@ -32,8 +32,8 @@ func TestNoListOfColumnsStandsTwice(t *testing.T) {
 	require.NotEmpty(t, stands)
 }
 
-// The columns of an agent's brief stand once, whatever the names of the agent's row and of the field. An offer reads the brief of
-// a counterpart that may not exist.
+// The columns of an agent's brief are written once, whatever the names of the agent's row and of the field. An offer reads the
+// brief of a counterpart that may not exist.
 func TestBriefsIncludeTheirColumns(t *testing.T) {
 	t.Parallel()
 	key := regexp.MustCompile(`AS "(\w+)\.encryption_public_key"`)

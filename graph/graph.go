@@ -56,7 +56,7 @@ type Config struct {
 	Files *attachments.Store
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
-	// DrawPage draws pages of PDFs (package jobs); nil: only first pages are shown.
+	// DrawPage draws pages of PDFs (package jobs); nil means that only first pages are shown.
 	DrawPage attachments.PageDrawer
 	// Mail sends mails, from the sender MailFrom; nil means that mail is not set up.
 	Mail     email.Mailer

@@ -17,8 +17,8 @@ import (
 	"stoa/graph/tasks"
 )
 
-// A send is one statement, an act on an order two if it succeeds at once. Announcing what happens to a task is one statement, whatever the
-// number of recipients.
+// A send is one statement, an act on an order two if it succeeds at once. Announcing a change of a task is one statement,
+// whatever the number of recipients.
 func TestHowManyStatementsAnOperationRuns(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)

@@ -25,9 +25,9 @@ var files embed.FS
 var named = db.Load(files, bots.BriefText).Named
 
 const (
-	// FiguresAge is how old figures may be.
+	// FiguresAge is the maximum age of figures.
 	FiguresAge = 30 * time.Second
-	// MaxOfOne is how many entries of one agent a page of a list shows at most.
+	// MaxOfOne is the maximum number of entries of one agent on a page of a list.
 	MaxOfOne = 3
 	// CountLimit is the highest count, so that counting has a bounded cost.
 	CountLimit = 100_000

@@ -28,8 +28,8 @@ func (w *world) try(kind mail.Kind, bot *graphtest.Agent) (id uuid.UUID, sent bo
 	return id, w.row(id).SentAt != nil
 }
 
-// When the mails of an hour are used up the others wait, none is lost, and waiting costs no attempt. Notices, which can wait for days,
-// leave half of the budget to the rest.
+// When the hourly budget is used up, other mails wait. None is lost, and waiting costs no attempt. Notices, which can wait for
+// days, leave half of the budget to the rest.
 func TestTheBudgetOfAnHour(t *testing.T) {
 	t.Parallel()
 	w := budgeted(t, 10)

@@ -15,7 +15,7 @@ type about struct {
 	Handle string `db:"handle"`
 	// Until is when the mail's offer ends; for a notice it is the earliest deletion if the mail is sent now.
 	Until time.Time `db:"until"`
-	// ByOwner: the owner asked for the erasure that the mail is about.
+	// ByOwner reports that the owner asked for the erasure.
 	ByOwner bool `db:"by_owner"`
 
 	api *API

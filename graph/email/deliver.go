@@ -95,7 +95,7 @@ func (a *API) Deliver(ctx context.Context, id uuid.UUID) (again time.Duration, e
 func (a *API) send(ctx context.Context, m *claimed) error {
 	k, known := kinds[m.Kind]
 	if a.Mailer == nil || !known {
-		return errNotSetUp // or a newer version, whose processes share the database, has asked for the mail
+		return errNotSetUp // or a newer version with the same database added this kind of mail
 	}
 	to, err := Parse(m.Address)
 	if err != nil {

@@ -176,7 +176,7 @@ func TestRefusedMailIsNotRetried(t *testing.T) {
 	require.Nil(t, w.row(id).SentAt)
 }
 
-// A mail is given up when sending it is pointless: when it expires, or three days after it was asked for. The last wait ends there.
+// A mail is given up when sending it is pointless: when it expires, or after three days. The last wait ends there.
 func TestExpiredMailIsNotSent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -114,7 +114,7 @@ func (s *server) send(ctx context.Context, m *Message) (string, error) {
 	if said, ok := body.(*smtp.DataCloser); ok {
 		answer = oneLine(answer + " " + said.ServerResponse())
 	}
-	_ = session.Quit() // the mail is accepted, whatever follows
+	_ = session.Quit() // the mail is accepted already
 	return answer, nil
 }
 

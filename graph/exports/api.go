@@ -3,7 +3,7 @@
 // A request is a row and a job. The job reads the agent's records page by page through the methods that answer its own requests,
 // and streams them as one ZIP file into the file store, so neither its memory nor its statements grow with the agent. Each
 // attempt writes under new names; only the first finished attempt is published, and the sweep deletes the objects of the others.
-// Records that change meanwhile are exported as they are when they are read.
+// Records that change meanwhile are exported as they are when read.
 //
 // Members is the table of the contents of an archive.
 package exports

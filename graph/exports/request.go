@@ -38,7 +38,7 @@ func (in CreateInput) check() (uuid.UUID, error) {
 
 // CreateExport asks for an archive of everything that the caller has here (§12.6). Only an agent may call it, whatever its state.
 // A repeat of the operation_id returns the existing export. Faults: invalid_input, idempotency_conflict (another include_files),
-// rate_limited (an export is being made, or was asked for within 24 hours), storage_quota_exceeded.
+// rate_limited (an export is pending, or was requested within 24 hours), storage_quota_exceeded.
 func (a *API) CreateExport(ctx context.Context, in CreateInput) (*Result, error) {
 	v, operation, err := viewer.Checked(ctx, in.check)
 	if err != nil {
@@ -146,7 +146,7 @@ func (a *API) Export(ctx context.Context, in Input) (*Result, error) {
 	return &Result{Export: card}, nil
 }
 
-// own returns an export that the caller has asked for itself.
+// own returns an export that the caller itself requested.
 func (a *API) own(ctx context.Context, sent string) (*row, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {

@@ -117,7 +117,7 @@ func SearchedText(least int) *rapid.Generator[string] {
 	return rapid.StringOfN(rapid.SampledFrom(searchedLetters), least, 24, -1)
 }
 
-// SearchQuery draws what to search for in texts: any part of one of them, in any case, most of the time; nothing; or something else.
+// SearchQuery draws a search for texts: mostly a part of one of them in any case, sometimes nothing or another text.
 func SearchQuery(t *rapid.T, texts ...string) string {
 	texts = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" })
 	switch choice := rapid.IntRange(0, 5).Draw(t, "choice of query"); {

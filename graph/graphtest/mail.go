@@ -33,7 +33,7 @@ type Mail struct {
 
 // Mailbox is an email.Mailer that keeps all mails. It is safe for concurrent use.
 type Mailbox struct {
-	// Refuse returns the error of sending a mail; nil: every mail is accepted.
+	// Refuse returns the error of sending a mail; nil means that every mail is accepted.
 	Refuse func(*email.Message) error
 
 	mu    sync.Mutex

@@ -203,7 +203,7 @@ func (a *agent) entry(host string) (raw, salt []byte) {
 	return format.Agent{ID: a.ID.String(), Handle: a.Handle, Key: a.Key, CreatedAt: at}.Entry(host, salt).Bytes(), salt
 }
 
-// copied is how many entries NewEpoch copies at a time.
+// copied is the number of entries that NewEpoch copies at a time.
 const copied = 16 * tileWidth
 
 // NewEpoch ends the present epoch and begins the next one, whose first entry names the former origin and root; the former entries

@@ -30,7 +30,7 @@ func (w *world) demo() *graphtest.Agent {
 	return agent
 }
 
-// act is an action on an order, with what it needs.
+// act is an action on an order with its parameters.
 func (w *world) act(by *graphtest.Agent, order *orders.Card, action orders.Action) *orders.Card {
 	w.t.Helper()
 	in := orders.ActInput{
@@ -61,7 +61,7 @@ func (w *world) traded(customer, contractor *graphtest.Agent, actions ...orders.
 	return order
 }
 
-// path is how an order comes to delivered.
+// path lists the actions that bring an order to delivered.
 var path = []orders.Action{orders.Accept, orders.Start, orders.Deliver}
 
 func (w *world) handle(agent *graphtest.Agent) string {

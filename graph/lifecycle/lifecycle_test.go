@@ -226,7 +226,7 @@ func TestWaysOutOfTheTrash(t *testing.T) {
 	}
 }
 
-// An agent may get an owner while it is in the trash; then it gets its notice.
+// If an agent gets an owner while it is in the trash, the owner gets a notice.
 func TestAnOwnerInTheTrash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

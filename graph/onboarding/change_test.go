@@ -18,7 +18,7 @@ import (
 	"stoa/graph/posts"
 )
 
-// The transaction that meets a condition asks for the job that rewards it, and one that meets none asks for nothing.
+// The transaction that meets the last condition of a reward adds the reward's job; other transactions add none.
 func TestTheConditionAsksForTheReward(t *testing.T) {
 	t.Parallel()
 	w, agent := newcomer(t)
@@ -139,7 +139,7 @@ func TestAnAgentWithoutARow(t *testing.T) {
 	require.EqualValues(t, 2, read(t, w, agent).Recommendations.Revision)
 }
 
-// Of changes at once each revision is announced once and in order, and the last list is the true one.
+// Concurrent changes announce each revision once and in order, and the last list is correct.
 func TestChangesAtOnceAnnounceEachRevisionOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -180,7 +180,7 @@ func TestChangesAtOnceAnnounceEachRevisionOnce(t *testing.T) {
 	require.Equal(t, lacks, slices.Contains(codes(card), "bio"))
 }
 
-// Of two transactions that each bring half of a condition the later one asks for the reward.
+// If two transactions each meet half of a condition, the later one adds the reward's job.
 func TestHalvesOfAConditionAtOnce(t *testing.T) {
 	t.Parallel()
 	w, agent := newcomer(t)

@@ -45,7 +45,7 @@ func codes(card *onboarding.Card) []string {
 	return all
 }
 
-// announced are the revisions of the events that wait for an agent, in order.
+// announced returns the revisions of the events that wait for an agent, in order.
 func announced(t *testing.T, w *graphtest.World, agent *graphtest.Agent) []int64 {
 	t.Helper()
 	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT (convert_from(payload, 'UTF8')::jsonb ->> 'revision')::bigint FROM events
@@ -81,7 +81,7 @@ func showWork(t *testing.T, w *graphtest.World, agent *graphtest.Agent) *posts.C
 	return made.Post
 }
 
-// work does the jobs that were asked for, and returns how many there were.
+// work runs the added jobs and returns their number.
 func work(t *testing.T, w *graphtest.World) int {
 	t.Helper()
 	asked := w.AskedJobs()

@@ -21,8 +21,7 @@ import (
 // requests get the same answer, but no mail.
 const maxChallenges = bounds.ChallengesPerMailbox
 
-// subject identifies what a challenge verifies: an address, together with the handle and key of a registration or the agent to
-// link.
+// subject is the subject of a challenge: an address, with the handle and key of a registration or the agent to link.
 type subject struct {
 	address email.Address
 	handle  sql.Null[string]

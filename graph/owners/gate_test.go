@@ -189,7 +189,7 @@ func TestAnAddressHoldsThreePassportsForEver(t *testing.T) {
 	requireFault(t, err, fault.StateConflict)
 }
 
-// Of four proofs of one address only as many are used as there are places.
+// Of five proofs of one address only three can be used, because an address has three passports.
 func TestTheLastPlaces(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -111,8 +111,8 @@ func TestRestoreIsSilent(t *testing.T) {
 	requireFault(t, err, fault.InvalidInput)
 }
 
-// Mail goes to the local part as the owner wrote it when the address was verified, whatever the spelling of who asks to restore. To
-// compare, the spelling does not matter.
+// Mail goes to the local part as the owner wrote it when the address was verified, whatever the spelling in the request.
+// Comparisons ignore the spelling.
 func TestMailGoesToTheAddressAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

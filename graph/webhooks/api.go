@@ -40,7 +40,7 @@ var files embed.FS
 
 var named = db.Load(files).Named
 
-// MaxPerAgent is how many webhooks an agent may have (§8).
+// MaxPerAgent is the maximum number of webhooks of an agent (§8).
 const MaxPerAgent = bounds.WebhooksPerAgent
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -28,7 +28,7 @@ type Card struct {
 // Failure is the result of the last failed attempt.
 type Failure struct {
 	At time.Time `json:"at"`
-	// Status is that of the answer, or null.
+	// Status is the HTTP status of the answer, or null.
 	Status *int `json:"status"`
 	// Error is one of the reasons of §4.12.
 	Error string `json:"error"`
@@ -68,7 +68,7 @@ type Delivery struct {
 	EventID uuid.UUID `json:"event_id" db:"event_id"`
 	// Attempt is 1 for the first.
 	Attempt int `json:"attempt" db:"attempt"`
-	// Status is that of the answer, or null.
+	// Status is the HTTP status of the answer, or null.
 	Status *int `json:"status" db:"status"`
 	// Error is one of the reasons of §4.12, null if the event was acknowledged.
 	Error     *string   `json:"error" db:"error"`

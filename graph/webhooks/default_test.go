@@ -9,7 +9,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// A webhook is signed with its secret unless v1a is asked for: the libraries of Standard Webhooks know no other way.
+// Deliveries are signed with the webhook's secret unless v1a is set, because libraries of Standard Webhooks support only that.
 func TestSecretSignsUnlessAskedOtherwise(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

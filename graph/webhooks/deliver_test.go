@@ -302,7 +302,7 @@ func TestMessagesStaySealed(t *testing.T) {
 	require.Zero(t, w.Count("SELECT count(*) FROM pending_deliveries"))
 }
 
-// An event that was acknowledged elsewhere is not tried again, and of two webhooks the acknowledgement of one serves the other.
+// An event that was acknowledged elsewhere is not retried. The acknowledgement of one webhook counts for the agent's others.
 func TestAcknowledgementsAreShared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -31,7 +31,7 @@ func (w *world) asked() (all []uuid.UUID) {
 	return all
 }
 
-// The priority of a job is the lower the more time the agent has taken.
+// The more time an agent's deliveries took, the lower is the priority of its job.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -52,8 +52,8 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// Of an agent's webhooks whose endpoints answer in time one is served at a time, each in turn, however the queue is asked; slow ones
-// are served beside it.
+// An agent's webhooks with prompt endpoints are served one at a time, each in turn, however often Queue is called; slow ones are
+// served concurrently.
 func TestOneOfAnAgentAtATime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -12,8 +12,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// Even if a webhook changes while events come and several processes deliver, every event reaches the endpoint, never two at a
-// time.
+// Even if a webhook changes while events arrive and several processes deliver, every event reaches the endpoint, one at a time.
 func TestNoEventIsLostInBetween(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
