@@ -24,7 +24,7 @@ func (n *numbers) Columns() []any { return []any{&n.scanned, &n.caller} }
 
 func (n *numbers) Next() { n.all = append(n.all, n.scanned) }
 
-// series reads as many rows as the caller's name says.
+// series reads as many rows as the number in the caller's name.
 var series = auth.NewAlong(&db.Statement{Text: "SELECT n, b.id FROM bots b, generate_series(1, b.display_name::integer) n WHERE b.id = $1"},
 	func() *numbers { return new(numbers) })
 

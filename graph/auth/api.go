@@ -41,7 +41,7 @@ type API struct {
 	Quotas limits.Quotas
 	// TokenTTL is the lifetime of a new token.
 	TokenTTL time.Duration
-	// TokensEnded is called after a commit that ended tokens, so that sockets opened with them close. It must not block.
+	// TokensEnded is called after a commit that ended tokens, so that their sockets close. It must not block.
 	TokensEnded func()
 	// PauseWebhooks pauses the webhooks of an agent in the transaction that ends its tokens or suspends it, with the agent's row
 	// locked: somebody who stole a token may have created them.

@@ -3,7 +3,7 @@
 t.id AS token_id, b.id AS bot_id, b.suspended_at IS NOT NULL AS suspended, b.last_active_at < stoa_now() - interval '1 minute' AS stale
 
 -- text: live_token
--- The token that was presented, if it authenticates anyone.
+-- The presented token, if it authenticates an agent.
 t.hash = :hash AND t.revoked_at IS NULL AND t.expires_at > stoa_now() AND b.state <> 'deleted'
 
 -- name: authenticate(hash bytea)

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// Connections that a pool has kept go on working while the database refuses a new one, and the check names the database's reason.
+// A pool's connections still work while the database refuses new ones, and the check returns the database's reason.
 func TestNewConnectionsAreTried(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -9,7 +9,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// A database that cannot be written is not ready, and the next look finds another connection.
+// A read-only database is not ready, and the next Ping uses another connection.
 func TestPingOfAStandby(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(graphtest.New(t).URL, db.Options{Connections: 1})

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// The first host of a URL accepts connections and never answers, as one does whose machine hangs: a request still has time to find
+// If the first host of a URL accepts connections but never answers, as on a hanging machine, a request still has time to reach
 // the second.
 func TestSilentHostLeavesTimeForTheNext(t *testing.T) {
 	t.Parallel()

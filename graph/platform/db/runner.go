@@ -78,8 +78,8 @@ func (t text) ExecContext(ctx context.Context, args ...any) (sql.Result, error) 
 	return t.on.ExecContext(ctx, t.text, args...)
 }
 
-// run calls do with a statement. If a kept statement no longer fits the schema, run calls do again with a new one. Inside a
-// transaction, which has then failed, it returns a staleError instead.
+// run calls do with a statement. If a kept one no longer fits the schema, it calls do again with a new one, or returns a
+// staleError inside a transaction, which has then failed.
 func run[T any](ctx context.Context, r *Runner, of string, args int, do func(context.Context, statement) (T, error)) (result T, err error) {
 	if err := ctx.Err(); err != nil {
 		return result, err
@@ -165,7 +165,7 @@ const mostKept = 256
 // procedure may commit before it fails. A statement that begins with PlanPerValue matches none of them.
 var repeatable = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}
 
-// mayKeep reports whether a statement with arguments is kept. IN lists are not: each length would be another text.
+// mayKeep reports whether a statement with arguments is kept. An unnamed one with an IN list is not: each length is another text.
 func mayKeep(of string, already int) bool {
 	if _, named := namedTexts.Load(of); !named && (already >= mostKept || strings.Contains(of, " IN ($")) {
 		return false
@@ -243,8 +243,7 @@ func staleness(err error, known bool) (stale, schema bool) {
 	case e.Code == pqerror.FeatureNotSupported && (e.Routine == "RevalidateCachedQuery" || e.Message == "cached plan must not change result type"),
 		e.Code == pqerror.InvalidSQLStatementName: // DEALLOCATE ALL, DISCARD ALL
 		return true, true
-	// The types of the parameters no longer fit, or a name is gone. Only the parser reports a position, not a value such as a
-	// tsquery.
+	// The types of the parameters no longer fit, or a name is gone. Only the parser reports a position, not a value (tsquery).
 	case e.Code.Class() == pqerror.ClassSyntaxErrorOrAccessRuleViolation && e.Position != "",
 		e.Code == pqerror.InternalError && strings.HasPrefix(e.Message, "cache lookup failed for "): // the type of a parameter was dropped
 		return known, true

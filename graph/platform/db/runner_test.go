@@ -40,7 +40,7 @@ func open(t *testing.T, address string, options db.Options) (d *db.DB, plain *sq
 	options.Connections = 1
 	d, err = db.Open(parsed.String(), options)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = d.Close() }) // one that has lost its connection cannot close it properly
+	t.Cleanup(func() { _ = d.Close() }) // fails if the connection is lost
 	return d, plain
 }
 
@@ -164,7 +164,7 @@ var migrations = []struct {
 	},
 }
 
-// A migration is not noticed outside a transaction, and a transaction is repeated for it once.
+// Outside a transaction a migration has no visible effect; a transaction is repeated once.
 func TestMigrationsUnderAKeptStatement(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
@@ -198,7 +198,7 @@ func TestMigrationsUnderAKeptStatement(t *testing.T) {
 	}
 }
 
-// A statement that is simply wrong, or is given a wrong value, is not stale.
+// A statement that is wrong, or has a wrong value, is not stale.
 func TestRealFaultsAreNotStale(t *testing.T) {
 	t.Parallel()
 	d, plain := open(t, graphtest.NewDatabase(t), db.Options{})
@@ -321,7 +321,7 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
-// A connection that breaks while it is made is no fault of the server.
+// A connection that breaks while connecting is not an internal error.
 func TestConnectingMayBreak(t *testing.T) {
 	t.Parallel()
 	deaf, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -362,7 +362,7 @@ func TestSlowStatements(t *testing.T) {
 	}))
 }
 
-// A context that ends does not end a statement that runs, only a patient one; it ends the wait for a connection, and begins nothing.
+// The end of a context ends a running statement only if it is patient. It ends the wait for a connection, and starts nothing.
 func TestContextsThatEnd(t *testing.T) {
 	t.Parallel()
 	d, plain := open(t, graphtest.NewDatabase(t), db.Options{})

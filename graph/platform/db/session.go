@@ -134,7 +134,7 @@ func Unbounded(ctx context.Context) context.Context {
 
 type unboundedKey struct{}
 
-// unbounded has the values of a bounded context and the end of the context that was bounded.
+// unbounded has the values of a bounded context, but the deadline and the end of the original context.
 type unbounded struct {
 	context.Context //nolint:containedctx // this is a context
 

@@ -38,7 +38,7 @@ type Statement struct {
 // a statement can be pasted into psql unchanged. Arguments are passed in the order of the heading.
 //
 // A text is a piece of SQL that several statements share, such as the columns of a card. A statement or a later text includes it
-// with the syntax of a parameter. It passes a replacement for each word of the heading, which replaces every occurrence.
+// like a parameter, and passes a replacement for each word of the heading, for all its occurrences.
 //
 // A comment PlanPerValue at the beginning of a statement is kept; other comments are not sent.
 type Statements map[string]*Statement
@@ -230,8 +230,7 @@ var token = regexp.MustCompile(`(?s)^(?:--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"[^"]*
 
 const tokenStarts = `-/'"$:`
 
-// replaceTokens replaces each token. It tries the expression only at tokenStarts, which saves a tenth of every command's
-// start-up.
+// replaceTokens replaces each token. It tries the expression only at tokenStarts: this saves a tenth of a command's start-up.
 func replaceTokens(text string, replace func(found string) string) string {
 	var replaced strings.Builder
 	for {

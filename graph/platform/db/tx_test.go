@@ -38,7 +38,7 @@ func TestAnErrorLeavesNothingBehind(t *testing.T) {
 	require.EqualValues(t, 0, w.Count("SELECT (SELECT count(*) FROM audit_entries) + (SELECT count(*) FROM invitations)"))
 }
 
-// ent and hand-written SQL are one transaction.
+// ent and hand-written SQL share one transaction.
 func TestBothHalvesCommitTogether(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -59,9 +59,9 @@ func TestDeadlocksAreRetried(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	one, other := w.Agent(), w.Agent()
-	patient := db.Patient(context.Background()) // each deadlock takes the server a second to see
+	patient := db.Patient(context.Background()) // the server takes a second to detect a deadlock
 	orders := [2][2]uuid.UUID{{one.ID, other.ID}, {other.ID, one.ID}}
-	// Each order waits after its first lock until the other has its own, too.
+	// Each order waits after its first lock until the other also has its first lock.
 	locked, once := [2]chan struct{}{make(chan struct{}), make(chan struct{})}, [2]sync.Once{}
 	var group sync.WaitGroup
 	for i := range 4 {
@@ -100,7 +100,7 @@ func TestOtherErrorsAreNotRetried(t *testing.T) {
 	require.Equal(t, 1, ran)
 }
 
-// A refused COMMIT is known to have failed; one whose connection died is not, so it is neither repeated nor called a failure.
+// A refused COMMIT has failed. If its connection died, the outcome is unknown: it is neither repeated nor called a failure.
 func TestLostCommitIsUnknown(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -16,7 +16,7 @@ import (
 
 const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-// served reports whether a new connection is let in.
+// served reports whether a new connection is accepted.
 func served(t *testing.T, s *httpserver.Server) bool {
 	t.Helper()
 	c := dial(t, s)

@@ -16,7 +16,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// A client that does not take its answer at the least rate loses it.
+// A client that reads its answer below the minimum rate is cut off.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	timeouts := unbounded()
@@ -42,7 +42,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// A handler may let its client wait between writes for longer than a write may take: only the client's slowness counts.
+// A handler may pause between writes for longer than a write may take, because only the client's delay counts.
 func TestSlowHandler(t *testing.T) {
 	t.Parallel()
 	timeouts := unbounded()
@@ -68,7 +68,7 @@ func TestLargeAnswer(t *testing.T) {
 	require.True(t, bytes.Equal(large, c.answer().raw))
 }
 
-// Once a handler has taken the connection over, nothing here interferes.
+// After a handler has taken over the connection, the server does not interfere.
 func TestHijack(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(w http.ResponseWriter, _ *http.Request) {

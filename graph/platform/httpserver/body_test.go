@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// A body that no handler reads and that does not arrive delays neither the answer nor the connection.
+// A body that is not read and does not arrive delays neither the answer nor the end of the connection.
 func TestBodyThatNeverComesAndIsNotRead(t *testing.T) {
 	t.Parallel()
 	s := start(t, ok, unbounded(), httpserver.Config{})
@@ -44,7 +44,7 @@ func TestBodyThatNeverComesAndIsNotRead(t *testing.T) {
 	}
 }
 
-// A handler that writes nothing and one that panics are no exceptions.
+// An unread body does not delay anything if the handler writes nothing or panics, either.
 func TestBodyThatNeverComesAndNothingToSay(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
@@ -64,7 +64,7 @@ func TestBodyThatNeverComesAndNothingToSay(t *testing.T) {
 	}
 }
 
-// A small body that was sent to its end does not cost its connection, read or not.
+// A small body that was sent completely keeps the connection open, read or not.
 func TestSmallBodyKeepsTheConnection(t *testing.T) {
 	t.Parallel()
 	timeouts := unbounded()
@@ -89,7 +89,7 @@ func TestSmallBodyKeepsTheConnection(t *testing.T) {
 	}
 }
 
-// A client that looks at the answer only when it has sent everything gets it, although the body was refused at its beginning.
+// A client that reads only after it has sent everything gets the answer, even if the body was refused at its beginning.
 func TestEarlyAnswerReachesASenderOfMuch(t *testing.T) {
 	t.Parallel()
 	c := dial(t, start(t, ok, unbounded(), httpserver.Config{}))
@@ -99,7 +99,7 @@ func TestEarlyAnswerReachesASenderOfMuch(t *testing.T) {
 	require.Equal(t, http.StatusOK, c.answer().StatusCode)
 }
 
-// A body that does not arrive at the least rate ends with request_timeout, also one that trickles.
+// A body below the minimum rate, even if some bytes arrive, ends with request_timeout.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	timeouts := unbounded()

@@ -12,7 +12,7 @@ func TestProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := progress{Pace: Pace{10 * time.Second, 100}}
-		// timed moves n bytes, for which it waits, and returns the time that it may take.
+		// timed moves n bytes, waits for them, and returns the time allowed.
 		timed := func(n int, waits time.Duration) (within time.Duration) {
 			set := func(deadline time.Time) error {
 				within = time.Until(deadline)

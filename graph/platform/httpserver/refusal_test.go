@@ -42,7 +42,7 @@ func TestRefusalsOfTheServerItself(t *testing.T) {
 			conn.ended()
 		})
 	}
-	// It is no different behind a request that was answered.
+	// The same holds after an answered request.
 	c := dial(t, s)
 	c.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	require.Equal(t, "ok", string(c.answer().raw))

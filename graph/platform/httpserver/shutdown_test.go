@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// stopping begins a shutdown and waits until no connection is accepted any more.
+// stopping begins a shutdown and waits until the server accepts no more connections.
 func stopping(t *testing.T, s *httpserver.Server) <-chan error {
 	t.Helper()
 	stopped := make(chan error, 1)
@@ -44,7 +44,7 @@ func TestShutdownAnswersNewConnections(t *testing.T) {
 	require.NoError(t, <-stopped)
 }
 
-// A connection that never sends anything does not hold up the shutdown.
+// A connection that never sends anything does not delay the shutdown.
 func TestShutdownOfAnIdleServer(t *testing.T) {
 	t.Parallel()
 	timeouts := unbounded()
@@ -60,7 +60,7 @@ func TestShutdownOfAnIdleServer(t *testing.T) {
 	idle.ended()
 }
 
-// A body that does not come while the server shuts down is answered.
+// A request whose body does not arrive during the shutdown is answered.
 func TestShutdownSoon(t *testing.T) {
 	t.Parallel()
 	s := start(t, readAll, unbounded(), httpserver.Config{})

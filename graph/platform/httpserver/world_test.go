@@ -19,7 +19,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// unbounded are timeouts that never come in a test, so that what ends has another reason.
+// unbounded holds timeouts that never expire in a test, so every end has another reason.
 func unbounded() httpserver.Timeouts {
 	timeouts := httpserver.DefaultTimeouts()
 	timeouts.Header, timeouts.Idle, timeouts.Body.Time, timeouts.Answer.Time = time.Hour, time.Hour, time.Hour, time.Hour
@@ -35,7 +35,7 @@ func start(t *testing.T, handler http.HandlerFunc, timeouts httpserver.Timeouts,
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		_ = s.Shutdown(ctx) // cuts off what a test leaves behind
+		_ = s.Shutdown(ctx) // cuts off remaining requests of a test
 	})
 	return s
 }
@@ -107,7 +107,7 @@ func (a *answer) fault(t *testing.T, code fault.Code) {
 	require.NotEmpty(t, a.Header.Get("X-Request-Id"))
 }
 
-// ok answers without looking at the body.
+// ok answers without reading the body.
 func ok(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "2")
 	_, _ = io.WriteString(w, "ok")

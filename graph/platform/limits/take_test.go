@@ -62,8 +62,8 @@ func TestRefusedActsAreNotCounted(t *testing.T) {
 	require.LessOrEqual(t, graphtest.RequireFault(t, take(w, 1, "a"), fault.WriteLimited).Retry(), first)
 }
 
-// Against a plain list of acts, in any rhythm: a refused subject has used its whole quota within the last span; no span without
-// its last sixtieth holds more than the quota; waiting for the returned time always helps, and is never longer than a span.
+// Compared with a plain list of acts at any times: a refused subject has used its quota within the last span; no span without its
+// last sixtieth holds more than the quota; waiting for the returned time always helps, and is never longer than a span.
 func TestSlidingSpan(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -130,8 +130,7 @@ func attempt(ctx context.Context, w *graphtest.World, q limits.Quotas, subject s
 	return q.TakeOnce(ctx, w.DB, limits.RegistrationsPerAddress, subject, limits.Registrations)
 }
 
-// An act that the subject's limit refuses does not count for the server. One that the server's limit refuses counts for the
-// subject.
+// An act refused for the subject does not count for the server; an act refused for the server counts for the subject.
 func TestTakeOnceCountsASubjectBeforeTheWhole(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -173,7 +172,7 @@ func TestTakeOnceCountsASubjectBeforeTheWhole(t *testing.T) {
 	require.NoError(t, attempt(context.Background(), w, limits.Quotas{RegistrationsPerAddressPerHour: 3}, "a"), "the other limit is off")
 }
 
-// Both counts hold when many come at once, from few addresses.
+// Both limits hold if many requests from few addresses arrive at once.
 func TestTakeOnceAtOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

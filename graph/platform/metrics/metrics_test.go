@@ -67,7 +67,7 @@ func TestNilMetricsCountNothing(t *testing.T) {
 	m.Show(func() []metrics.Value { panic("nobody asks") })
 }
 
-// A value that the table does not have must not go unnoticed.
+// A value that is missing in the table must cause an error.
 func TestOnlyMetricsOfTheDocumentAreShown(t *testing.T) {
 	t.Parallel()
 	m := metrics.New("v1")
@@ -117,7 +117,7 @@ func TestOtherCounts(t *testing.T) {
 	}
 }
 
-// The document's names are Prometheus's way of naming, and each is there once.
+// The names in the document follow Prometheus's conventions, and each appears once.
 func TestTheTableIsSound(t *testing.T) {
 	t.Parallel()
 	rows := regexp.MustCompile("(?m)^\\| `(.*?)` \\| (.*?) \\| .*? \\| (.*) \\|$").FindAllStringSubmatch(docs.Metrics(), -1)

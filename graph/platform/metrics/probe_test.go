@@ -64,7 +64,7 @@ func TestAProbeThatFailsShowsNothingOld(t *testing.T) {
 	})
 }
 
-// A database that neither answers nor hangs up keeps no scrape waiting for long, and is asked once.
+// A database that neither answers nor closes the connection does not delay a scrape for long, and is queried only once.
 func TestAProbeThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

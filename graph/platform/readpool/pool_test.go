@@ -25,7 +25,7 @@ func stay(p *Pool, name string, served chan<- string) error {
 	return nil
 }
 
-// A caller with many requests delays one with a single request by one turn.
+// A caller with many requests delays a caller with a single request by one turn.
 func TestManyRequestsDoNotStarveAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package viewer identifies the caller.
 //
 // The transport that admitted a request puts a Viewer into its context; the methods of the domains read it and trust nothing else
-// about the caller. A context without a Viewer is anonymous, so a forgotten Viewer can only cause a refusal.
+// about the caller. Without a Viewer the caller is anonymous, so a forgotten Viewer can only cause a refusal.
 package viewer
 
 import (
@@ -65,8 +65,7 @@ func RequireAgent(ctx context.Context) (Viewer, error) {
 	return Viewer{}, fault.New(fault.Unauthorized)
 }
 
-// Checked returns the calling agent and the result of check. Faults: unauthorized if the caller is no agent, or the fault of
-// check.
+// Checked returns the calling agent and the result of check. Faults: unauthorized if it is no agent, or the fault of check.
 func Checked[T any](ctx context.Context, check func() (T, error)) (v Viewer, checked T, err error) {
 	if v, err = RequireAgent(ctx); err == nil {
 		checked, err = check()
