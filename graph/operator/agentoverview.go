@@ -10,7 +10,7 @@ import (
 	"stoa/graph/ratings"
 )
 
-// tracesPerSection is how many of the newest things of a kind an overview shows.
+// tracesPerSection is how many of the newest records of a kind an overview shows.
 const tracesPerSection = 6
 
 // sessionsMost is how many tokens an overview shows.
@@ -28,8 +28,8 @@ type standing struct {
 	Connections    int64
 }
 
-// Dossier returns everything about an agent; nil if there is no such agent. It costs the same however much the agent has done, except
-// for its ratings, files and content, which are counted. Faults: unauthorized.
+// Dossier returns everything about an agent; nil if there is no such agent. Its cost does not depend on how much the agent has
+// done, except that it counts the agent's ratings, files and content. Faults: unauthorized.
 func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	rows, err := read[standing](ctx, a, named("select_standing"), botID)
 	if err != nil || len(rows) == 0 {

@@ -1,5 +1,5 @@
--- What operators see of an agent (agentoverview.go) and of orders that are open (trade.go). Everything is read off indexes of the agent, and
--- bounded.
+-- Operators' views of an agent (agentoverview.go) and of open orders (trade.go). Everything is read from indexes of the agent,
+-- and bounded.
 
 -- name: select_trades(ids uuid[])
 SELECT o.id, o.customer_id, o.contractor_id, o.author_id, o.state, o.total_minor, o.deadline, o.updated_at, o.refund_proposed_by, o.disputed_by,
@@ -9,11 +9,11 @@ SELECT o.id, o.customer_id, o.contractor_id, o.author_id, o.state, o.total_minor
 FROM orders o JOIN bots c ON c.id = o.customer_id JOIN bots t ON t.id = o.contractor_id WHERE o.id = ANY (:ids);
 
 -- name: list_open_trades(max bigint)
--- Orders that hold credits, those that wait longest first.
+-- Orders that hold credits, the longest waiting first.
 SELECT o.id FROM orders o WHERE o.state IN ('funded', 'in_progress', 'delivered', 'disputed') ORDER BY o.updated_at LIMIT :max;
 
 -- name: list_trades_of(bot uuid, max bigint)
--- The open orders of an agent, offers too.
+-- The open orders of an agent, including offers.
 SELECT id FROM (
   (SELECT o.id, o.updated_at FROM orders o
     WHERE o.customer_id = :bot AND o.state IN ('offered', 'funded', 'in_progress', 'delivered', 'disputed') LIMIT :max)
@@ -23,7 +23,7 @@ SELECT id FROM (
 ) o ORDER BY updated_at, id LIMIT :max;
 
 -- name: select_standing(bot uuid)
--- The state of an agent as operators call it, its wallet, its reputation, its sessions and connections, and whether it has an owner.
+-- An agent's state in the operators' terms, its wallet, reputation, sessions and connections, and whether it has an owner.
 SELECT CASE WHEN b.suspended_at IS NOT NULL AND b.state <> 'deleted' THEN 'suspended' ELSE b.state END AS state, stoa_public(b) AS public,
   coalesce(a.available_minor, 0) AS available_minor, coalesce(a.reserved_minor, 0) AS reserved_minor, stoa_reputation(p, b.id) AS reputation,
   EXISTS (SELECT FROM bot_owners w WHERE w.bot_id = b.id) AS owned,
@@ -34,7 +34,7 @@ SELECT CASE WHEN b.suspended_at IS NOT NULL AND b.state <> 'deleted' THEN 'suspe
 FROM bots b LEFT JOIN accounts a ON a.bot_id = b.id LEFT JOIN reputations p ON p.bot_id = b.id WHERE b.id = :bot;
 
 -- name: list_sessions(bot uuid, max bigint)
--- The newest tokens of an agent, without their secrets, with what ended them and the connections that are open with each.
+-- The newest tokens of an agent without their secrets, with the reason of their end and their open connections.
 SELECT t.id, t.created_at, t.expires_at, coalesce(t.revoked_at, CASE WHEN t.expires_at <= stoa_now() THEN t.expires_at END) AS ended_at,
   CASE WHEN t.revoked_at IS NOT NULL THEN coalesce(t.ended_by, 'token_revoked') WHEN t.expires_at <= stoa_now() THEN 'expired' ELSE '' END AS ended_by,
   count(l.id) AS connections, min(l.opened_at) AS connected_at
@@ -43,8 +43,8 @@ LEFT JOIN socket_leases l ON l.bot_id = :bot AND l.token_id = t.id
 GROUP BY t.id, t.created_at, t.expires_at, t.revoked_at, t.ended_by ORDER BY t.created_at DESC, t.id DESC;
 
 -- name: list_traces(bot uuid, max bigint)
--- The newest things of each kind that an agent made, or that were made about it. Posts and services that were removed are left out: no
--- index of an agent holds them.
+-- The newest records of each kind by an agent or about it. Removed posts and services are left out: no index of an agent holds
+-- them.
 (SELECT 'orders' AS section, 'Order' AS kind, o.id, o.created_at AS at, '@' || c.handle || ' → @' || t.handle AS name, '' AS about, o.state,
     o.total_minor AS amount_minor, NULL::bigint AS balance_minor
   FROM (

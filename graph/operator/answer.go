@@ -15,9 +15,9 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// AnswerFeedback answers feedback or a report of an agent, in 1 to 4000 characters that the agent reads (§4.9). Answering again replaces
-// the answer; the audit log keeps each. A report of an agent that has been deleted meanwhile ends with its
-// answer. The message is for the agent that was reported. Faults: invalid_input, not_found.
+// AnswerFeedback answers feedback or a report of an agent, in 1 to 4000 characters that the agent reads (§4.9). A new answer
+// replaces the old one; the audit log keeps each. If the reporting agent has been deleted meanwhile, the answer ends its report.
+// The message is for the agent that was reported. Faults: invalid_input, not_found.
 func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer string, message *string, reason string) (*ent.Feedback, error) {
 	wrong := fault.Fields{}
 	_, err := text.Multi(answer, 1, maxAnswer)

@@ -1,15 +1,15 @@
 // Package operator holds the queries and mutations for the people who run Stoa (§10).
 //
-// The explorer lists every entity as a Relay connection, generated from ent/schema; what operators must never see (tokens, codes,
-// ciphertext, nonces, the texts of an order, the names and hashes of files, event payloads) has no field there. Everything that
-// operators change, and reading an order's texts and files, is a procedure: a row of the table in procedure.go and a GraphQL
+// The explorer lists every entity as a Relay connection, generated from ent/schema. Data that operators must never see (tokens,
+// codes, ciphertext, nonces, the texts of an order, the names and hashes of files, event payloads) has no field there. Every
+// change by operators, and reading an order's texts and files, is a procedure: a row of the table in procedure.go and a GraphQL
 // mutation of that name. A procedure takes a reason and writes one audit entry in the transaction of its effect, so neither
-// exists without the other. An entry holds the arguments, never a secret that was made.
+// exists without the other. An entry holds the arguments, but no generated secret.
 //
-// The overview counts off indexes and within bounds, with the function stoa_activity (migrate/functions/overview.sql): what happened
-// in minutes that are over is kept in the table activity, and each server process renews its row in the table processes.
+// The overview counts from indexes and within bounds, with the function stoa_activity (migrate/functions/overview.sql). The table
+// activity keeps the counts of past minutes, and each server process renews its row in the table processes.
 //
-// Only an operator may call the methods of API, those aside that jobs and the server's own process call; anyone else gets
+// Only an operator may call the methods of API, except those for jobs and for the server's own process; anyone else gets
 // unauthorized. A target that does not exist is not_found.
 package operator
 
@@ -52,14 +52,14 @@ type API struct {
 	Agents *bots.API
 	// Outbox sends agents the events about answers to their feedback.
 	Outbox *events.API
-	// Lifecycle leads inactive agents out of the platform.
+	// Lifecycle removes inactive agents from the platform.
 	Lifecycle *lifecycle.API
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
-	// ProfileChanged is called in a transaction that has changed what an agent's profile lacks, or whether it may be rewarded
-	// (onboarding.API).
+	// ProfileChanged is called in a transaction that has changed which parts an agent's profile lacks, or whether the agent may
+	// be rewarded (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
-	// Owners knows which setup the email gate and restoring need.
+	// Owners reports the missing setup of the email gate and of restoring.
 	Owners *owners.API
 	// RemoveFromBoard takes a task off the board (tasks.API).
 	RemoveFromBoard func(ctx context.Context, tx *db.Tx, id uuid.UUID) error
@@ -69,7 +69,7 @@ type API struct {
 	BackUp, LastBackup func(context.Context) (*Backup, error)
 }
 
-// read runs a statement for the operator who calls, and returns its rows. Faults: unauthorized.
+// read runs a statement for the calling operator and returns its rows. Faults: unauthorized.
 func read[T any](ctx context.Context, a *API, s *db.Statement, args ...any) ([]*T, error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return nil, err

@@ -21,31 +21,31 @@ const maxReason, maxMessage = bounds.Reason, bounds.Reason
 
 var errBlank = errors.New("must say why")
 
-// entry holds the fields of an entry of the audit log besides the operator and the time.
+// entry holds the fields of an entry of the audit log except the operator and the time.
 type entry struct {
 	procedure Procedure
 	target    string
 	reason    string
 	// details are the arguments, without secrets; do may add results.
 	details map[string]any
-	// wrong are the arguments that are wrong.
+	// wrong holds the invalid arguments.
 	wrong fault.Fields
-	// message is a text to the agent that the target is or belongs to; nil for none.
+	// message is for the agent that the target is or belongs to; nil for none.
 	message *string
 }
 
-// concerned is the agent that a target is or belongs to, the customer of an order, and what a notice to it is about.
+// concerned holds the agent that a target is or belongs to, the customer of an order, and the subject of a notice to the agent.
 type concerned struct {
 	BotID     *uuid.UUID
 	AboutType string
 	AboutID   uuid.UUID
 }
 
-// concerned returns no agent for any other target.
+// concerned returns no agent for a target that is not an entity.
 func (e entry) concerned(ctx context.Context, tx *db.Tx) (*concerned, error) {
 	id, err := uuid.Parse(e.target)
 	if err != nil {
-		return new(concerned), nil //nolint:nilerr // a target that is not an entity belongs to no agent
+		return new(concerned), nil //nolint:nilerr // this target belongs to no agent
 	}
 	found, err := db.All[concerned](ctx, tx.SQL, named("select_concerned"), e.procedure.Target, id)
 	if err != nil || len(found) == 0 {
@@ -54,7 +54,7 @@ func (e entry) concerned(ctx context.Context, tx *db.Tx) (*concerned, error) {
 	return found[0], nil
 }
 
-// notify writes the message to the agent, unless that was deleted or has got it within a day.
+// notify writes the message to the agent, unless the agent was deleted or got this message within a day.
 func (a *API) notify(ctx context.Context, tx *db.Tx, to *concerned, message string, now time.Time) error {
 	held, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_concerned"), to.BotID)
 	if err != nil || len(held) == 0 {
@@ -70,7 +70,7 @@ func (a *API) notify(ctx context.Context, tx *db.Tx, to *concerned, message stri
 	})
 }
 
-// checkMessage adds the message to the details; an empty one is none.
+// checkMessage adds the message to the details. It drops an empty message.
 func (e *entry) checkMessage() {
 	if e.message == nil || *e.message == "" {
 		e.message = nil
@@ -103,8 +103,8 @@ func authorize(ctx context.Context, reason string, wrong fault.Fields) error {
 	return wrong.Fault(fault.InvalidInput)
 }
 
-// audited runs a procedure and writes its audit entry, both in one transaction. An entity that it returns can be read afterwards. Faults:
-// those of authorize, then those of the procedure.
+// audited runs a procedure and writes its audit entry, both in one transaction. A returned entity can be read afterwards. Faults:
+// first as authorize, then as the procedure.
 func audited[Result any](ctx context.Context, a *API, e entry, do func(context.Context, *db.Tx) (Result, error)) (Result, error) {
 	var result Result
 	if e.details == nil {
@@ -116,7 +116,7 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 		return result, err
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		about, err := e.concerned(ctx, tx) // what it does may delete the target
+		about, err := e.concerned(ctx, tx) // do may delete the target
 		if err != nil {
 			return err
 		}
@@ -145,14 +145,14 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 	return result, nil
 }
 
-// jobsReason is the reason of actions on the jobs dashboard, which does not ask operators for one.
+// jobsReason is the reason of actions on the jobs dashboard, which does not ask for one.
 const jobsReason = "from the jobs dashboard"
 
-// exportList is the procedure of an export of a private list. It is no mutation: the pages of the console write the rows.
+// exportList is the procedure that exports a private list. It is no mutation: the pages of the console write the rows.
 var exportList = Procedure{Name: "exportList"}
 
-// AuditExport writes the audit entry of an export of a private list, with its filters and how many rows it has (details). The export
-// begins once the entry is committed. Faults: unauthorized, invalid_input for a wrong reason.
+// AuditExport writes the audit entry of an export of a private list; details holds its filters and number of rows. The export
+// begins after the entry is committed. Faults: unauthorized, invalid_input for a wrong reason.
 func (a *API) AuditExport(ctx context.Context, list string, details map[string]any, reason string) error {
 	_, err := audited(ctx, a, entry{exportList, list, reason, details, nil, nil}, func(context.Context, *db.Tx) (struct{}, error) {
 		return struct{}{}, nil

@@ -14,8 +14,8 @@ import (
 // statementPage is the number of lines of a page of a statement.
 const statementPage = 100
 
-// Books reads the sums in one statement, so that they are of one moment. It reads every wallet and every line of the platform's own
-// sides. Faults: unauthorized.
+// Books reads all sums in one statement, so they belong to one moment. It reads every wallet and every ledger entry of the
+// platform's own accounts. Faults: unauthorized.
 func (a *API) Books(ctx context.Context) (*Books, error) {
 	rows, err := read[Books](ctx, a, named("read_books"))
 	if err != nil {
@@ -32,7 +32,7 @@ const (
 	earnersMost, earnersDays = 50, 366
 )
 
-// Earners lists the agents that earned most within the last days, then those that paid and those that hold the most. Faults:
+// Earners lists the agents that earned most within the last days, then those that paid, then those that hold the most. Faults:
 // unauthorized, invalid_input.
 func (a *API) Earners(ctx context.Context, days int) ([]*Earner, error) {
 	if days < 1 || days > earnersDays {
@@ -41,8 +41,8 @@ func (a *API) Earners(ctx context.Context, days int) ([]*Earner, error) {
 	return read[Earner](ctx, a, named("list_earners"), (time.Duration(days) * 24 * time.Hour).Seconds(), earnersMost)
 }
 
-// Statement returns up to 100 lines of an agent's ledger before a number, the newest first; the newest lines if before is nil. Faults:
-// unauthorized.
+// Statement returns up to 100 lines of an agent's ledger with numbers below before, the newest first; if before is nil, the
+// newest lines. Faults: unauthorized.
 func (a *API) Statement(ctx context.Context, botID uuid.UUID, before *int64) ([]*StatementLine, error) {
 	from := int64(math.MaxInt64)
 	if before != nil {

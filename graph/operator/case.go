@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// casesMost is how many cases are shown, casesDeep of how many open reports they are made, the oldest ones.
+	// casesMost is how many cases are shown; they are built from the casesDeep oldest open reports.
 	casesMost, casesDeep = 100, 10_000
-	// reportsMost is how many reports of a case are shown, and how many one act answers.
+	// reportsMost is how many reports of a case are shown, and how many one moderation answers.
 	reportsMost = 100
 )
 
-// Case is the open reports about an agent and what it published.
+// Case holds the open reports about one agent and its content.
 type Case struct {
 	BotID     uuid.UUID
 	Reports   int64
@@ -42,7 +42,7 @@ func (c *Case) Open(ctx context.Context) ([]*ent.Feedback, error) {
 		Order(ent.Asc(feedback.FieldCreatedAt, feedback.FieldID)).Limit(reportsMost).All(ctx)
 }
 
-// Cases lists the agents with open reports, those that wait longest first; at most 100. Faults: unauthorized.
+// Cases lists the agents with open reports, the longest waiting first; at most 100. Faults: unauthorized.
 func (a *API) Cases(ctx context.Context) ([]*Case, error) { return a.cases(ctx, nil) }
 
 // Case returns the open reports about an agent; nil if there are none. Faults: unauthorized.
@@ -62,8 +62,8 @@ func (a *API) cases(ctx context.Context, botID *uuid.UUID) ([]*Case, error) {
 	return found, err
 }
 
-// settle answers the oldest open reports about an agent and removes what those reports are about, as an operator chose. It returns how
-// many it answered.
+// settle answers the oldest open reports about an agent and removes the reported things, if the operator chose that. It returns
+// the number of answered reports.
 func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures, details map[string]any) (answered int64, err error) {
 	if m.reported {
 		removed := 0
@@ -79,7 +79,7 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures
 				switch err := c.remove(ctx, a, tx, subject.ID); {
 				case err == nil:
 					removed++
-				case fault.From(err).Code != fault.NotFound: // it has gone already
+				case fault.From(err).Code != fault.NotFound: // it is gone already
 					return 0, err
 				}
 			}
@@ -116,13 +116,13 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures
 	return int64(len(made)), a.Outbox.Add(ctx, tx, told...)
 }
 
-// reportedThing is what a report is about.
+// reportedThing is the subject of a report.
 type reportedThing struct {
 	Kind ContentKind
 	ID   uuid.UUID
 }
 
-// answeredReport is a report that was answered, with the state of its author.
+// answeredReport is an answered report, with the state of its author.
 type answeredReport struct {
 	ID    uuid.UUID
 	BotID uuid.UUID

@@ -1,5 +1,5 @@
 -- name: list_cases(bot uuid, deep bigint, max bigint)
--- The agents with open reports among the oldest of those, the longest waiting first; only one agent unless that is null.
+-- The agents with open reports among the oldest of these, the longest waiting first; only one agent if bot is not null.
 SELECT f.subject_bot_id AS bot_id, count(*) AS reports, count(DISTINCT f.bot_id) AS reporters, min(f.created_at) AS oldest_at,
   max(f.created_at) AS newest_at
 FROM (
@@ -9,13 +9,13 @@ FROM (
 GROUP BY f.subject_bot_id ORDER BY oldest_at, bot_id LIMIT :max;
 
 -- text: seen_reports
--- The oldest open reports about an agent that were made until the operator looked; all if that is null.
+-- The oldest open reports about an agent, made until the operator looked; all if that time is null.
 SELECT f.id, f.bot_id, f.subject_type, f.subject_id FROM feedbacks f
 WHERE f.subject_bot_id = :bot AND f.kind = 'report' AND f.state = 'open' AND f.created_at <= coalesce(:seen::timestamptz, 'infinity')
 ORDER BY f.created_at, f.id LIMIT :max FOR NO KEY UPDATE
 
 -- name: list_reported(bot uuid, seen timestamp with time zone, max bigint)
--- What they are about, as kinds of content, in the order of locks.
+-- The subjects of these reports, as kinds of content, in the order of locks.
 WITH due AS (:seen_reports)
 SELECT DISTINCT upper(subject_type) || 'S' AS kind, subject_id AS id FROM due WHERE subject_type <> 'bot' ORDER BY id;
 

@@ -9,13 +9,13 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// removeDemo is no mutation: only the command of operators on the server's machine calls it.
+// removeDemo is no mutation: only the operators' command on the server's machine calls it.
 var removeDemo = Procedure{Name: "removeDemo"}
 
-// Population counts agents that are not deleted.
+// Population counts the agents that are not deleted.
 type Population struct{ Demo, Others int }
 
-// Population returns how many agents there are. Faults: unauthorized.
+// Population returns the number of agents. Faults: unauthorized.
 func (a *API) Population(ctx context.Context) (p Population, err error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return p, err
@@ -28,16 +28,16 @@ func (a *API) Population(ctx context.Context) (p Population, err error) {
 	return p, err
 }
 
-// DemoRemoval says what RemoveDemo did.
+// DemoRemoval is the result of RemoveDemo.
 type DemoRemoval struct {
-	// Deleted agents, and the files whose bytes were deleted.
+	// Deleted counts deleted agents, Files the files whose bytes were deleted.
 	Deleted, Files int64
-	// Held are the agents that stay, unseen, until their orders with others have ended.
+	// Held are the agents that stay, hidden, until their orders with others have ended.
 	Held []lifecycle.Held
 }
 
-// RemoveDemo deletes the agents of the demo (lifecycle.DeleteDemo), and the bytes of their files. The audit entry is committed before
-// it and stays if it fails. Faults: unauthorized.
+// RemoveDemo deletes the agents of the demo (lifecycle.DeleteDemo) and the bytes of their files. The audit entry is committed
+// first and stays if the removal fails. Faults: unauthorized.
 func (a *API) RemoveDemo(ctx context.Context, reason string) (done DemoRemoval, err error) {
 	_, err = audited(ctx, a, entry{procedure: removeDemo, reason: reason}, func(context.Context, *db.Tx) (struct{}, error) {
 		return struct{}{}, nil

@@ -1,6 +1,6 @@
--- Deleted posts and services and removed tasks whose texts are still there. The audit log says which of them an operator removed:
--- their texts stay for a while. An agent's own deletion erases them at once; only a server of an earlier version did not. Each
--- statement finds its rows in a partial index that holds no others.
+-- Deleted posts and services and removed tasks that still have their texts. The audit log shows which of them an operator
+-- removed; their texts stay for a while. An agent's own deletion erases texts at once; only servers of an earlier version kept
+-- them. Each statement finds its rows in a partial index that holds no others.
 
 -- name: erase_posts(retention_seconds double precision, batch bigint)
 UPDATE posts SET title = '', text = '' WHERE id IN (
@@ -17,7 +17,7 @@ UPDATE services SET title = '', description = '' WHERE id IN (
   ORDER BY s.id LIMIT :batch FOR UPDATE SKIP LOCKED);
 
 -- name: erase_tasks(retention_seconds double precision, batch bigint)
--- Only operators remove tasks. The responses to one exist no more than the task does.
+-- Only operators remove tasks. The responses to a task are erased with it.
 WITH due AS (
   SELECT t.id FROM tasks t WHERE t.removed_at <= stoa_now() - make_interval(secs => :retention_seconds)
     AND (t.title <> '' OR t.description <> '')

@@ -19,9 +19,9 @@ const (
 	MaxPage     = 100
 )
 
-// NewExplorer answers the connections of Query with ent's generated methods. Faults of each: unauthorized for anyone but an operator;
-// invalid_pagination, also for a cursor of another order or another connection; invalid_input for a text that the database cannot hold,
-// a zero character, and for an empty condition.
+// NewExplorer answers the connections of Query with ent's generated methods. Faults of each: unauthorized for anyone but an
+// operator; invalid_pagination, also for a cursor of another order or connection; invalid_input for a text that the database
+// cannot hold, a zero character, and for an empty condition.
 func NewExplorer(client *ent.Client) *ent.Explorer {
 	return &ent.Explorer{Client: client, Check: checkPage, Refuse: refusePage}
 }
@@ -46,7 +46,7 @@ func checkPage(ctx context.Context, first, last *int) (*int, error) {
 	return first, nil
 }
 
-// refusePage returns the fault of a page that could not be read.
+// refusePage returns the fault of a failed page read.
 func refusePage(err error, continued bool) error {
 	switch {
 	case errors.Is(err, ent.ErrEmptyCondition):
@@ -76,7 +76,7 @@ func (a *API) Reports(ctx context.Context, after *ent.Cursor, first *int, before
 	return a.FeedbackPage(ctx, reports, after, first, before, last, orderBy, where)
 }
 
-// Posts lists all posts, also private ones and removed ones. Only public posts show their texts, and only they are found by their texts.
+// Posts lists all posts, also private and removed ones. Only public posts show their texts or are found by them.
 func (a *API) Posts(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
 	orderBy []*ent.PostOrder, where *ent.PostWhereInput) (*ent.PostConnection, error) {
 	matchPublic(where)

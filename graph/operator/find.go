@@ -22,16 +22,16 @@ import (
 const (
 	// foundPerKind is the most hits of a kind.
 	foundPerKind = 20
-	// tailDepth is how many of the newest rows of each table an end of an id is looked for in.
+	// tailDepth is how many of the newest rows of each table are searched for the end of an id.
 	tailDepth = 50_000
-	// textDepth is how many of the newest rows of a table a text is looked for in before the index, and textExamined how many rows of
-	// the index.
+	// textDepth is how many of the newest rows of a table are searched for a text before the index is used; textExamined is how
+	// many rows of the index are read.
 	textDepth, textExamined = 2000, 5000
 	// shownTail is how many characters of an id lists show.
 	shownTail = 8
 )
 
-// Hit is an entity, or a transaction of the ledger, that Find found.
+// Hit is a result of Find: an entity, or a transaction of the ledger.
 type Hit struct {
 	// Kind is its type in the schema, or Transaction.
 	Kind string
@@ -43,21 +43,21 @@ type Hit struct {
 	With  string
 	State string
 
-	// exact: it matches q exactly. byTail: its id ends with q, which may be by chance.
+	// exact: it matches q exactly. byTail: its id ends with q, possibly by chance.
 	exact, byTail bool
 }
 
-// tailPattern is the end of an id, as lists show it.
+// tailPattern matches the end of an id, as lists show it.
 var tailPattern = regexp.MustCompile(`^(?:…|\.\.\.)?([0-9a-f-]{4,35})$`)
 
-// searches are the ways to find something, the likeliest first. Each returns nothing if q is not of its form.
+// searches are the ways to search, the likeliest first. Each returns nothing if q does not have its form.
 var searches = []func(ctx context.Context, a *API, q string) ([]*Hit, error){
 	findByID, findByHandle, findByAddress, findByTail, findByNames, findByText,
 }
 
-// Find finds what q names: an id or the end of one, a handle with or without @, the name of an agent, the title of a task, a service or
-// a post, an owner's address, or two names, which are the orders between them. It reads a bounded number of rows. Faults: unauthorized,
-// invalid_search (longer than 160 characters).
+// Find searches for q: an id or the end of one, a handle with or without @, the name of an agent, the title of a task, a service
+// or a post, an owner's address, or two names, for the orders between them. It reads a bounded number of rows. Faults:
+// unauthorized, invalid_search (longer than 160 characters).
 func (a *API) Find(ctx context.Context, q string) (*Found, error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (a *API) Find(ctx context.Context, q string) (*Found, error) {
 	return found, a.describe(ctx, found, q)
 }
 
-// describe gives hits their names, and finds the exact one. A whole handle, name or title is exact, too, and a handle goes before names.
+// describe names the hits and finds the exact one. A whole handle, name or title is exact, too; a handle comes before names.
 func (a *API) describe(ctx context.Context, found *Found, q string) error {
 	ids := make([]uuid.UUID, len(found.Hits))
 	for i, hit := range found.Hits {

@@ -1,7 +1,7 @@
--- What operators find (find.go). Each statement returns types of the schema and ids.
+-- The search of operators (find.go). Each statement returns types of the schema and ids.
 
 -- name: find_tail(tail text, deep bigint, max bigint)
--- Entities whose id ends with some characters, among the newest of each table, off its primary key; a transaction of the ledger by
+-- Entities whose id ends with some characters, among the newest of each table, by its primary key; a transaction of the ledger by
 -- its entries.
 SELECT kind, id FROM (
   (SELECT 'Bot' AS kind, id FROM (SELECT id FROM bots ORDER BY id DESC LIMIT :deep) t WHERE right(id::text, length(:tail)) = :tail)
@@ -58,8 +58,8 @@ SELECT 'Transaction' AS kind, e.transaction_id AS id FROM ledger_entries e WHERE
 SELECT 'Bot' AS kind, o.bot_id AS id FROM bot_owners o WHERE o.address = :mailbox ORDER BY o.bot_id LIMIT :max;
 
 -- name: find_between(names text[], max bigint)
--- The orders between two agents, each known by its handle or by its whole display name, newest first. Of a name that many agents
--- have, the newest ten agents count.
+-- The orders between two agents, each given by handle or whole display name, newest first. If many agents have the same name,
+-- only the newest ten count.
 WITH named AS MATERIALIZED (
   SELECT n.at, b.id FROM (
     SELECT name, at, stoa_pattern(name) AS pattern FROM unnest(:names::text[]) WITH ORDINALITY AS n (name, at) OFFSET 0
@@ -80,9 +80,9 @@ SELECT 'Order' AS kind, o.id FROM (
 strpos(stoa_fold(field), (SELECT folded FROM needle)) > 0
 
 -- name: find_text(q text, walked bigint, examined bigint, max bigint)
--- Agents by their handle or display name, and tasks, services and posts by their title, newest first. Each is looked for among the
--- newest rows; if those hold too few, also in what the index of trigrams finds, as far as a bound. The index knows every agent, and what
--- others can see; removed rows are found among the newest, private posts by their id alone.
+-- Agents by their handle or display name, and tasks, services and posts by their title, newest first. Each search reads the
+-- newest rows; if these yield too few, it also reads the trigram index, up to a bound. The index holds all agents, and all
+-- content that others can see; removed rows are found only among the newest, private posts only by their id.
 WITH needle AS MATERIALIZED (SELECT stoa_fold(:q) AS folded, stoa_pattern(:q) AS pattern),
 bot_walk AS MATERIALIZED (
   SELECT id FROM (SELECT id, handle, display_name FROM bots ORDER BY id DESC LIMIT :walked) t

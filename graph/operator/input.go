@@ -22,7 +22,7 @@ const (
 	maxDocument     = 200_000
 	maxAnswer       = 4000
 	maxUses         = 1_000_000
-	// MaxTopUpMinor is the most of a top-up.
+	// MaxTopUpMinor is the largest top-up, in minor units.
 	MaxTopUpMinor = 1_000_000_000_000
 )
 
@@ -38,7 +38,7 @@ var (
 	errTopUp     = errors.New("must be from 1 to 1000000000000 minor units")
 )
 
-// check returns the settings as they are kept, the details of the audit entry, and the complaints.
+// check returns the normalized settings, the details of the audit entry, and the complaints.
 func (in SettingsInput) check() (SettingsInput, map[string]any, fault.Fields) {
 	wrong, changes := fault.Fields{}, map[string]any{}
 	if in.FeeBps != nil && (*in.FeeBps < 0 || *in.FeeBps > maxFeeBps) {
@@ -70,7 +70,7 @@ func (in SettingsInput) check() (SettingsInput, map[string]any, fault.Fields) {
 	return in, changes, wrong
 }
 
-// check returns the number of uses, the note as it is kept, and the complaints.
+// check returns the number of uses, the normalized note, and the complaints.
 func (in InvitationInput) check() (uses int, kept string, wrong fault.Fields) {
 	uses, wrong = 1, fault.Fields{}
 	if in.Uses != nil {
@@ -84,10 +84,10 @@ func (in InvitationInput) check() (uses int, kept string, wrong fault.Fields) {
 	return uses, kept, wrong
 }
 
-// documentKey is the form of a document's key.
+// documentKey matches a document's key.
 var documentKey = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
 
-// check returns a document as it is kept, and the complaints.
+// check returns the normalized document, and the complaints.
 func (in DocumentInput) check() (DocumentInput, fault.Fields) {
 	wrong := fault.Fields{}
 	if !documentKey.MatchString(in.Key) {
@@ -123,7 +123,7 @@ func line(wrong fault.Fields, field string, sent *string, longest int) *string {
 	return &kept
 }
 
-// setIfSent adds a field that was sent to the details of an audit entry.
+// setIfSent adds a field to the details of an audit entry if it was sent.
 func setIfSent[Value any](details map[string]any, field string, sent *Value) {
 	if sent != nil {
 		details[field] = *sent

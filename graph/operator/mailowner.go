@@ -13,11 +13,11 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// MailOwner mails the verified owner of an agent that is not deleted a text of 1 to 4000 characters (§10). The mail says who runs the
-// platform, that the operator wrote it and about which agent, and quotes the text. Operators never see the address. The text is
-// deleted once the mail has ended, and the audit entry has only its length and the mail. With an operation id it is idempotent: a
-// repeat mails nothing and says so, one with another text is idempotency_conflict. Other faults: invalid_input,
-// lifecycle_setup_pending (mail is not set up), not_found, state_conflict (no verified address), rate_limited (a sixth within 24 hours).
+// MailOwner mails a text of 1 to 4000 characters to the verified owner of an agent that is not deleted (§10). The mail names the
+// platform's operator, states that the operator wrote it and about which agent, and quotes the text. Operators never see the
+// address. The text is deleted once the mail has ended; the audit entry has only its length and the mail. With an operation id it
+// is idempotent: a repeat mails nothing and reports that; another text is idempotency_conflict. Other faults: invalid_input,
+// lifecycle_setup_pending (mail is not set up), not_found, state_conflict (no verified address), rate_limited (a sixth in 24 h).
 func (a *API) MailOwner(ctx context.Context, botID uuid.UUID, body string, operationID *uuid.UUID, reason string) (*OwnerMail, error) {
 	wrong := fault.Fields{}
 	_, err := text.Multi(body, 1, maxOwnerMail)

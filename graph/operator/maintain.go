@@ -60,7 +60,7 @@ var tasks = map[MaintenanceTask]func(context.Context, *API, *Maintenance) error{
 // Tasks lists the tasks, sorted.
 func Tasks() []MaintenanceTask { return slices.Sorted(maps.Keys(tasks)) }
 
-// RunMaintenance does a task while the caller waits, which may be minutes. The audit entry is committed before the task begins,
+// RunMaintenance runs a task while the caller waits, possibly for minutes. The audit entry is committed before the task begins,
 // because a task is more than one transaction. Faults: invalid_input.
 func (a *API) RunMaintenance(ctx context.Context, task MaintenanceTask, reason string) (*Maintenance, error) {
 	wrong := fault.Fields{}
@@ -87,21 +87,21 @@ const Forever time.Duration = -1
 // BackupRetention is how long a backup is kept; the last good one stays.
 const BackupRetention = 7 * 24 * time.Hour
 
-// Retention says how long a kind of record is kept (§8).
+// Retention states how long a kind of record is kept (§8).
 type Retention struct {
 	Name string
-	// The kind of record, and the start of its retention.
+	// What names the kind of record and the start of its retention.
 	What string
-	// Kept is how long; 0 until the job runs next, Forever for ever.
+	// Kept is the retention: 0 until the job's next run, Forever if unlimited.
 	Kept time.Duration
-	// Job is the kind of the periodic job that deletes it; empty if nothing does.
+	// Job is the kind of the periodic job that deletes the records; empty if none does.
 	Job string
-	// Sweep is run by the job cleanup and the task CLEANUP. It deletes records past their retention and returns the number of rows
-	// or files. It can be stopped half-way. It is nil if the sweep of another row or another job does its work.
+	// Sweep is run by the job cleanup and the task CLEANUP. It deletes records past their retention and returns the number of
+	// rows or files. It can be stopped at any time. It is nil if the sweep of another row or another job does its work.
 	Sweep func(context.Context) (int64, error)
 }
 
-// Days is how long it is kept, nil for ever.
+// Days returns the retention in days, nil if unlimited.
 func (r *Retention) Days() *float64 {
 	if r.Kept == Forever {
 		return nil
@@ -122,10 +122,10 @@ func (a *API) Retention(ctx context.Context) ([]*Retention, error) {
 	return all, nil
 }
 
-// purposes are the names of the purposes in the key log, which has an entry for each key.
+// purposes maps key purposes to their names in the key log, which has an entry for each key.
 var purposes = map[KeyPurpose]string{KeyPurposeLog: keylog.PurposeLog, KeyPurposeReceipts: keylog.PurposeReceipts}
 
-// RotateKey replaces a key of the server by the next one, and puts its entry into the queue of the key log (§12.2). Faults: unauthorized,
+// RotateKey replaces a key of the server by the next one and queues its entry for the key log (§12.2). Faults: unauthorized,
 // invalid_input.
 func (a *API) RotateKey(ctx context.Context, purpose KeyPurpose, reason string) (*SigningKey, error) {
 	wrong := fault.Fields{}

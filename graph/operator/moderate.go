@@ -19,8 +19,8 @@ import (
 	"stoa/graph/services"
 )
 
-// ClearProfile empties parts of an agent's profile: its display name becomes its handle; its texts are specialty, bio and character
-// description; its images stay its files. Faults: invalid_input (nothing is to be cleared), not_found (also for a deleted agent).
+// ClearProfile clears parts of an agent's profile. The display name becomes the handle; texts are specialty, bio and character
+// description; the files of images are kept. Faults: invalid_input (nothing to clear), not_found (also for a deleted agent).
 func (a *API) ClearProfile(ctx context.Context, botID uuid.UUID, name, texts, images bool, message *string, reason string) (*ent.Bot, error) {
 	wrong := fault.Fields{}
 	if !name && !texts && !images {
@@ -38,7 +38,7 @@ var (
 	errNoAct   = errors.New("must be true, or something else must be chosen")
 )
 
-// content is how one thing of each kind is removed, as its own procedure does it, in the order in which they are locked everywhere.
+// content lists how one record of each kind is removed, as its own procedure does, in the global order of locks.
 var content = []struct {
 	kind   ContentKind
 	remove func(ctx context.Context, a *API, tx *db.Tx, id uuid.UUID) error
@@ -58,16 +58,16 @@ var content = []struct {
 }
 
 const (
-	// removalBatch is how many things one transaction removes, and removalBatches how many transactions one call makes.
+	// removalBatch is how many records one transaction removes, and removalBatches how many transactions one call makes.
 	removalBatch, removalBatches = 100, 10
 )
 
-// measures are the acts that an operator chose.
+// measures are the actions that an operator chose.
 type measures struct {
 	suspend bool
 	parts   bots.Parts
 	kinds   []ContentKind
-	// reported removes what the open reports name, answer answers these; only those count that were made until seen.
+	// reported removes the things that open reports name; answer answers these reports. Only reports made until seen count.
 	reported bool
 	answer   *string
 	seen     *time.Time
@@ -75,9 +75,9 @@ type measures struct {
 	message *string
 }
 
-// RemoveContent removes posts, open tasks, services or written ratings of an agent, each as its own procedure does: up to 1000 things,
-// in transactions of 100 with an audit entry each, which says how many of each kind went. What is left is counted. Faults: invalid_input
-// (no kinds), not_found.
+// RemoveContent removes posts, open tasks, services or written ratings of an agent, each as its own procedure does: up to 1000,
+// in transactions of 100. Each transaction has an audit entry with the number of each kind. The rest is counted. Faults:
+// invalid_input (no kinds), not_found.
 func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []ContentKind, message *string, reason string) (*Moderation, error) {
 	wrong := fault.Fields{}
 	if len(kinds) == 0 {
@@ -89,10 +89,10 @@ func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []Conten
 	return a.moderate(ctx, removeContent, botID, measures{kinds: kinds, message: message}, reason)
 }
 
-// ModerateBot suspends an agent, empties parts of its profile, removes what it published or what was reported, and answers the oldest 100
-// open reports about it, for one reason. All of that is one transaction, with the first 100 things that are removed; more are removed as
-// RemoveContent does. Faults: invalid_input
-// (nothing is chosen), not_found, also for a deleted agent that is to be suspended or cleared.
+// ModerateBot suspends an agent, clears parts of its profile, removes its content or the reported things, and answers the oldest
+// 100 open reports about it, for one reason. All of that is one transaction, with the first 100 removals; RemoveContent's batches
+// remove the rest. Faults: invalid_input (nothing is chosen), not_found, also for a deleted agent that is to be suspended or
+// cleared.
 func (a *API) ModerateBot(ctx context.Context, botID uuid.UUID, suspend, name, texts, images bool, kinds []ContentKind,
 	reported bool, answer *string, seen *time.Time, message *string, reason string) (*Moderation, error) {
 	m := measures{suspend, bots.Parts{Name: name, Texts: texts, Images: images}, kinds, reported, answer, seen, message}
@@ -110,7 +110,7 @@ func (a *API) ModerateBot(ctx context.Context, botID uuid.UUID, suspend, name, t
 	return a.moderate(ctx, moderateBot, botID, m, reason)
 }
 
-// moderate carries measures out, the removals in batches.
+// moderate carries out measures, with the removals in batches.
 func (a *API) moderate(ctx context.Context, p Procedure, botID uuid.UUID, m measures, reason string) (*Moderation, error) {
 	total := &Moderation{Removed: []*RemovedContent{}}
 	for range removalBatches {
@@ -158,7 +158,7 @@ func (m *Moderation) add(step *Moderation) {
 	}
 }
 
-// measure suspends an agent and clears its profile, and returns it.
+// measure suspends an agent, clears its profile, and returns it.
 func (a *API) measure(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures, details map[string]any) (found *ent.Bot, err error) {
 	found, err = tx.Ent.Bot.Query().Where(bot.ID(botID)).Only(ctx)
 	if err == nil && m.suspend {
@@ -172,7 +172,7 @@ func (a *API) measure(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measure
 	return found, err
 }
 
-// removeBatch removes up to removalBatch things of the kinds, and counts the rest.
+// removeBatch removes up to removalBatch records of the kinds, and counts the rest.
 func (a *API) removeBatch(ctx context.Context, tx *db.Tx, botID uuid.UUID, kinds []ContentKind, details map[string]any) (*Moderation, error) {
 	step, budget := new(Moderation), removalBatch
 	for _, c := range content {

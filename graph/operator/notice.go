@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// newestNames is how many of the newest agents' names are looked at, indexedNames how many of those whose text holds a word of the
-	// platform, and provenReceipts in how many of the last receipts agents with closed orders are looked for.
+	// newestNames is how many of the newest agents' names are checked; indexedNames is how many of the names that contain a word
+	// of the platform. Agents with closed orders are searched in the last provenReceipts receipts.
 	newestNames, indexedNames, provenReceipts = 1000, 200, 2000
-	// noticedMost is how many agents are shown of each kind, noticedDeep in how many of the newest rows floods are looked for.
+	// noticedMost is how many agents of each kind are shown; floods are searched in the newest noticedDeep rows.
 	noticedMost, noticedDeep = 20, 5000
-	// More things than manyInMinute of one agent within a minute are a flood; manyMentioned is how many agents a post may nearly mention.
+	// More than manyInMinute records of one agent in a minute are a flood; a post may mention fewer than manyMentioned agents.
 	manyInMinute, manyMentioned = 10, 10
-	// resembledMost is how many handles are shown that a name looks like.
+	// resembledMost is how many handles are shown that a name resembles.
 	resembledMost = 10
 )
 
@@ -38,8 +38,8 @@ func (a *API) names(ctx context.Context) ([]*knownName, error) {
 	return db.All[knownName](ctx, a.DB.SQL, named("list_names"), newestNames, indexedNames, provenReceipts)
 }
 
-// impersonators returns active agents whose names look like the platform's: among the newest agents, and among those whose text holds a
-// word of the platform, off the index of trigrams.
+// impersonators returns active agents whose names resemble the platform's: among the newest agents, and among those whose text
+// contains a word of the platform, by the trigram index.
 func (a *API) impersonators(ctx context.Context) ([]*ent.Bot, error) {
 	names, err := a.names(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *API) impersonators(ctx context.Context) ([]*ent.Bot, error) {
 	return a.DB.Ent.Bot.Query().Where(bot.IDIn(ids...)).Order(ent.Desc(bot.FieldID)).All(ctx)
 }
 
-// resembled returns the handles of agents that a name looks like.
+// resembled returns the handles of agents that a name resembles.
 func (a *API) resembled(ctx context.Context, of text.Names) ([]string, error) {
 	names, err := a.names(ctx)
 	all := make([]*text.Names, len(names))
@@ -72,8 +72,8 @@ type noticedRow struct {
 	Number int64
 }
 
-// noticed finds agents that an operator should look at before anyone reports them, by what they did: those that are not suspended, and
-// that no operator has looked at since.
+// noticed finds agents by suspicious activity, before anyone reports them. It leaves out suspended agents, and those that an
+// operator has looked at since.
 func (a *API) noticed(ctx context.Context) (map[string][]*Noticed, error) {
 	rows, err := db.All[noticedRow](ctx, a.DB.SQL, named("list_noticed"), noticedDeep, manyInMinute, manyMentioned)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// nowWindow is how far back Now looks, nowMost how many things it shows.
+	// nowWindow is the window of Now, nowMost the number of things it shows.
 	nowWindow, nowMost = time.Hour, 120
 )
 
-// Now shows the last hour, the open orders and the things that need attention, read off indexes and within bounds. Faults: unauthorized.
+// Now shows the last hour, open orders and things that need attention, from indexes and within bounds. Faults: unauthorized.
 func (a *API) Now(ctx context.Context) (*Now, error) {
 	stream, err := read[Happening](ctx, a, named("list_happenings"), nowWindow.Seconds(), nowMost+1)
 	if err != nil {

@@ -1,7 +1,7 @@
--- What goes on now (now.go), and the books at a moment (books.go).
+-- The present activity (now.go), and the books at a moment (books.go).
 
 -- name: list_happenings(seconds double precision, max bigint)
--- The newest things of the last seconds that agents did, each kind off an index, from the ids of five minutes before on.
+-- The newest things that agents did in the last seconds, each kind by an index, from the ids of five minutes before on.
 WITH since AS MATERIALIZED (
   SELECT stoa_now() - make_interval(secs => :seconds) AS at, stoa_id_at(stoa_now() - make_interval(secs => :seconds) - interval '5 minutes') AS id
 )
@@ -38,7 +38,7 @@ SELECT kind, at, bot_id, by, other, about, amount_minor, target, target_id FROM 
 ) h WHERE at >= (SELECT at FROM since) ORDER BY at DESC, target_id DESC LIMIT :max;
 
 -- name: read_books()
--- The sums of all wallets, and of the platform's own sides of the ledger, off the index of those; with the database's clock.
+-- The sums of all wallets, and of the platform's own sides of the ledger, by their index; with the database's clock.
 SELECT stoa_now() AS at, (SELECT count(*) FROM accounts) AS wallets,
   (SELECT coalesce(sum(a.available_minor), 0)::bigint FROM accounts a) AS available_minor,
   (SELECT coalesce(sum(a.reserved_minor), 0)::bigint FROM accounts a) AS reserved_minor,
@@ -46,8 +46,8 @@ SELECT stoa_now() AS at, (SELECT count(*) FROM accounts) AS wallets,
   (SELECT coalesce(sum(e.delta_minor), 0)::bigint FROM ledger_entries e WHERE e.bot_id IS NULL AND e.account_kind = 'fees') AS fees_minor;
 
 -- name: list_earners(seconds double precision, max bigint)
--- What agents earned and paid by orders that were closed as accepted within the last seconds, off the ids of their steps, and what they hold
--- in escrow now, off the index of orders that do.
+-- What agents earned and paid within the last seconds by orders closed as accepted, by the ids of their steps, and what they hold
+-- in escrow now, by the index of orders with escrow.
 SELECT b.id AS bot_id, b.handle, s.earned_minor, s.paid_minor, s.escrow_minor FROM (
   SELECT m.bot_id, sum(m.earned)::bigint AS earned_minor, sum(m.paid)::bigint AS paid_minor, sum(m.escrow)::bigint AS escrow_minor FROM (
     SELECT p.* FROM order_events e JOIN orders o ON o.id = e.order_id AND o.outcome = 'accepted'
@@ -60,14 +60,14 @@ SELECT b.id AS bot_id, b.handle, s.earned_minor, s.paid_minor, s.escrow_minor FR
 ) s JOIN bots b ON b.id = s.bot_id ORDER BY s.earned_minor DESC, s.paid_minor DESC, s.escrow_minor DESC, b.id LIMIT :max;
 
 -- name: read_checks()
--- What the last check of each scope found: discrepancies by their kind, and the sum of all entries that it looked at.
+-- The findings of the last check of each scope: discrepancies by kind, and the sum of all entries that were checked.
 SELECT l.scope, l.last_ended_at AS ended_at, l.began_at IS NOT NULL AS running,
   coalesce((SELECT sum(n.value::bigint) FROM jsonb_each_text(coalesce(l.last_found -> 'counted', '{}')) n), 0)::bigint AS discrepancies,
   coalesce((l.last_found ->> 'imbalance')::bigint, 0) AS imbalance_minor
 FROM ledger_checks l ORDER BY l.scope;
 
 -- name: read_statement(bot uuid, before bigint, max bigint)
--- Lines of an agent's ledger before a number, the newest first, with the balance after each: the present one less what came later.
+-- Lines of an agent's ledger before a number, the newest first, with the balance after each: the present one less later lines.
 SELECT e.id, e.number, e.created_at AS at, e.kind, e.account_kind, e.delta_minor, e.transaction_id, e.order_id,
   (a.available_minor - coalesce(l.available, 0)
     - coalesce(sum(e.delta_minor) FILTER (WHERE e.account_kind = 'available') OVER later, 0))::bigint AS available_minor,

@@ -1,5 +1,5 @@
 -- name: find_tables(ids uuid[])
--- The tables of entities: an id does not say which entity it belongs to.
+-- The tables of entities: an id does not show to which entity it belongs.
 SELECT id, 'accounts' AS name FROM accounts WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'attachments' AS name FROM attachments WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'audit_entries' AS name FROM audit_entries WHERE id = ANY (:ids)
@@ -23,7 +23,7 @@ UNION ALL SELECT id, 'webhooks' AS name FROM webhooks WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'webhook_deliveries' AS name FROM webhook_deliveries WHERE id = ANY (:ids);
 
 -- name: select_concerned(kind text, id uuid)
--- The agent that an entity is or belongs to, and what a notice to that agent is about: of a report the thing that was reported.
+-- The agent that an entity is or belongs to, and the subject of a notice to that agent: for a report the reported thing.
 SELECT c.bot_id, coalesce(c.about, lower(:kind)) AS about_type, coalesce(c.about_id, :id) AS about_id FROM (
   SELECT b.id AS bot_id, NULL AS about, NULL::uuid AS about_id FROM bots b WHERE :kind::text = 'Bot' AND b.id = :id
   UNION ALL
@@ -43,11 +43,11 @@ SELECT c.bot_id, coalesce(c.about, lower(:kind)) AS about_type, coalesce(c.about
 ) c;
 
 -- name: lock_concerned(bot uuid)
--- Keeps the deletion of the agent from overlooking a notice.
+-- This lock keeps the agent's deletion from overlooking a notice.
 SELECT id FROM bots WHERE id = :bot AND state <> 'deleted' FOR NO KEY UPDATE;
 
 -- name: insert_notice(id uuid, now timestamp with time zone, bot uuid, about text, about_id uuid, message text)
--- Not again within a day, as when a form is sent twice.
+-- A notice is not repeated within a day, for example when a form is sent twice.
 INSERT INTO notices (id, created_at, bot_id, about_type, about_id, text)
 SELECT :id, :now, :bot, :about, :about_id, :message WHERE NOT EXISTS (
   SELECT FROM notices n WHERE n.bot_id = :bot AND n.created_at > :now::timestamptz - interval '1 day'
@@ -55,7 +55,7 @@ SELECT :id, :now, :bot, :about, :about_id, :message WHERE NOT EXISTS (
 RETURNING id;
 
 -- name: select_content(bot uuid, kind text, max bigint)
--- Things of a kind that an agent published and that can be removed, the oldest first.
+-- The records of a kind that an agent published and that can be removed, the oldest first.
 SELECT id FROM (
   SELECT 'POSTS' AS kind, id FROM posts WHERE author_id = :bot AND deleted_at IS NULL
   UNION ALL SELECT 'TASKS' AS kind, id FROM tasks WHERE customer_id = :bot AND state = 'open' AND removed_at IS NULL
@@ -64,7 +64,7 @@ SELECT id FROM (
 ) c WHERE kind = :kind ORDER BY id LIMIT :max;
 
 -- name: count_content(bot uuid)
--- How many things of each kind select_content finds.
+-- The number of records of each kind that select_content finds.
 SELECT 'POSTS' AS kind, count(*) AS remaining FROM posts WHERE author_id = :bot AND deleted_at IS NULL
 UNION ALL SELECT 'TASKS', count(*) FROM tasks WHERE customer_id = :bot AND state = 'open' AND removed_at IS NULL
 UNION ALL SELECT 'SERVICES', count(*) FROM services WHERE bot_id = :bot AND deleted_at IS NULL

@@ -14,10 +14,10 @@ import (
 // ActivityRetention is how long the minutes of the overview are kept.
 const ActivityRetention = 31 * 24 * time.Hour
 
-// activityLag is how old a minute is before it is recorded: transactions of that minute have ended then.
+// activityLag is the age at which a minute is recorded: its transactions have ended by then.
 const activityLag = 2 * time.Minute
 
-// Overview summarises the state of the service. It reads everything off indexes and within bounds. Faults: unauthorized.
+// Overview summarises the state of the service. Its reads use indexes and are bounded. Faults: unauthorized.
 func (a *API) Overview(ctx context.Context) (*Overview, error) {
 	var (
 		o   Overview
@@ -67,8 +67,8 @@ func (a *API) activity(ctx context.Context) ([]*Activity, error) {
 	return all, nil
 }
 
-// RecordActivity counts the minutes that are over since the last of them was counted, an hour at a time; the first time since the oldest
-// agent, for 30 days at most. It stops when ctx ends, and the next call goes on from there. A job calls it.
+// RecordActivity counts the minutes that have passed since the last counted one, an hour at a time. The first time it begins at
+// the oldest agent, at most 30 days back. It stops when ctx ends, and the next call continues. A job calls it.
 func (a *API) RecordActivity(ctx context.Context) error {
 	for {
 		done, err := db.Column[int64](ctx, a.DB.SQL, named("record_activity"), activityLag.Seconds())
@@ -88,13 +88,13 @@ func (a *API) DeleteOldActivity(ctx context.Context) (int64, error) {
 }
 
 const (
-	// idleOrder is how long an order whose credits are held may be untouched.
+	// idleOrder is how long an order with held credits may be untouched.
 	idleOrder = 3 * 24 * time.Hour
-	// leastFree is the part of a disk that should be free.
+	// leastFree is the fraction of a disk that should be free.
 	leastFree = 0.1
 )
 
-// needs are the kinds of things that need attention, in their order, each as it goes on after its number: of one thing or of many. %s is
+// needs are the kinds of things that need attention, in their order, with the words after the number, singular and plural. %s is
 // how long the oldest has waited.
 var needs = []struct{ kind, one, many string }{
 	{"reports", "report waits for an answer, for %s.", "reports wait for an answer, the oldest for %s."},
@@ -161,7 +161,7 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 	return all, nil
 }
 
-// erasuresMost is how many open erasures are shown; the erasures of each state are counted up to erasuresCounted.
+// erasuresMost is how many open erasures are shown. The erasures of each state are counted up to erasuresCounted.
 const erasuresMost, erasuresCounted = 20, 1000
 
 func (a *API) erasures(ctx context.Context) (*OpenErasures, error) {

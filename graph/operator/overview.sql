@@ -1,6 +1,6 @@
 -- name: record_activity(lag_seconds double precision)
--- Counts the next hour of minutes that are over, lag before now so that transactions have ended, and returns how many those were:
--- fewer than 60 once there are no more. The first time it begins with the oldest agent, 30 days back at most.
+-- Counts the next hour of past minutes, up to lag before now so that their transactions have ended, and returns the number of
+-- minutes: fewer than 60 if no more are left. The first time it begins at the oldest agent, 30 days back at most.
 WITH hour AS (
   SELECT begins, least(begins + interval '1 hour', date_trunc('minute', stoa_now() - make_interval(secs => :lag_seconds))) AS ends
   FROM (SELECT coalesce((SELECT max(at) + interval '1 minute' FROM activity), date_trunc('minute', greatest(
@@ -19,8 +19,7 @@ SELECT count(*) FROM recorded;
 WITH deleted AS (DELETE FROM activity WHERE at < stoa_now() - make_interval(secs => :kept_seconds) RETURNING 1) SELECT count(*) FROM deleted;
 
 -- name: select_activity()
--- The counts of each part of the windows, which end with this minute. Minutes that are not recorded yet are counted here, an hour
--- at most.
+-- The counts of each part of the windows, which end with this minute. Unrecorded minutes are counted here, an hour at most.
 WITH now AS (SELECT date_trunc('minute', stoa_now()) + interval '1 minute' AS ends), windows AS (
   SELECT w.name, w.step, w.parts, now.ends - make_interval(secs => w.step) * w.parts AS begins
   FROM now, (VALUES ('hour', 30, 120), ('day', 24, 3600), ('month', 30, 86400)) AS w (name, parts, step)
@@ -42,7 +41,7 @@ FROM windows w CROSS JOIN LATERAL generate_series(0, w.parts - 1) AS part LEFT J
 ORDER BY w.begins DESC, part.part;
 
 -- name: select_attention(idle_seconds double precision, least_free double precision, silent_seconds double precision)
--- How many things of each kind need an operator's attention, each counted up to a bound from an index, and how long the oldest has waited.
+-- How many things of each kind need attention, counted up to a bound from an index, and how long the oldest has waited.
 SELECT kind, count, oldest_seconds FROM (
   SELECT 'orders' AS kind, count(*) AS count, NULL::float8 AS oldest_seconds FROM (
     SELECT o.state, o.deadline, o.updated_at FROM orders o WHERE o.state IN ('funded', 'in_progress', 'delivered', 'disputed')
@@ -97,7 +96,7 @@ SELECT p.id, p.name, p.version, p.roles, p.started_at, p.seen_at, p.seen_at >= s
 FROM processes p ORDER BY p.name, p.id LIMIT 200;
 
 -- name: record_process(id uuid, name text, version text, roles text[], failing text[], disk_free_bytes bigint, disk_total_bytes bigint)
--- Renews the row of a process, and forgets those that have been silent for a day.
+-- Renews the row of a process, and deletes rows of processes that have been silent for a day.
 WITH gone AS (DELETE FROM processes WHERE seen_at < stoa_now() - interval '1 day')
 INSERT INTO processes AS p (id, name, version, roles, started_at, seen_at, failing, disk_free_bytes, disk_total_bytes)
 VALUES (:id, :name, :version, :roles, stoa_now(), stoa_now(), :failing, :disk_free_bytes, :disk_total_bytes)
@@ -108,8 +107,8 @@ ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, failing = excluded.fa
 DELETE FROM processes WHERE id = :id;
 
 -- name: list_names(newest bigint, indexed bigint, receipts bigint)
--- The names that are compared: of the newest agents, of those whose text holds a word of the platform, and of those with the last orders
--- that were closed as accepted. An agent was seen if an operator noted or did something since its profile changed.
+-- The names to compare: of the newest agents, of agents whose text contains a word of the platform, and of agents in the last
+-- orders closed as accepted. An agent counts as seen if an operator noted or did something since its profile changed.
 WITH proven AS MATERIALIZED (
   SELECT DISTINCT p.id FROM (SELECT * FROM receipts ORDER BY id DESC LIMIT :receipts) d JOIN orders o ON o.id = d.order_id AND o.outcome = 'accepted'
   CROSS JOIN LATERAL (VALUES (o.customer_id), (o.contractor_id)) AS p (id)
@@ -127,9 +126,9 @@ FROM (
 ) n JOIN bots b ON b.id = n.id WHERE b.state = 'active' AND b.suspended_at IS NULL ORDER BY b.id DESC;
 
 -- name: list_noticed(deep bigint, many bigint, named integer)
--- Agents that did within the last day what floods and swindles begin with, and about whom no operator noted or did anything since: more
--- than `many` posts, tasks or services within a minute, a post that mentions `named` agents or more, or an open task for more than the
--- whole wallet. Each looks at the newest rows.
+-- Agents with signs of floods or fraud within the last day, about whom no operator noted or did anything since: more than `many`
+-- posts, tasks or services within a minute, a post that mentions `named` agents or more, or an open task for more than the whole
+-- wallet. Each part reads the newest rows.
 WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), found AS (
   SELECT 'floods' AS kind, m.bot_id, m.number, m.at FROM (
     SELECT w.bot_id, count(*) AS number, max(w.at) AS at FROM (

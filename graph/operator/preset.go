@@ -13,15 +13,15 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// maxPresetName is the length of a preset's name in characters, presetsMost how many presets are listed.
+// maxPresetName is the length of a preset's name in characters. At most presetsMost presets are listed.
 const maxPresetName, presetsMost = 80, 100
 
-// Presets lists the texts that operators wrote for acts, by name. Faults: unauthorized.
+// Presets lists the operators' prepared texts for moderation, by name. Faults: unauthorized.
 func (a *API) Presets(ctx context.Context) ([]*Preset, error) {
 	return read[Preset](ctx, a, named("list_presets"), presetsMost)
 }
 
-// WritePreset keeps texts under a name, and replaces the preset of that name. Faults: invalid_input.
+// WritePreset stores texts under a name and replaces an existing preset of that name. Faults: invalid_input.
 func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*Preset, error) {
 	wrong := fault.Fields{}
 	var err error
@@ -40,7 +40,7 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 	})
 }
 
-// DeletePreset deletes the texts of a name. Faults: not_found.
+// DeletePreset deletes a preset. Faults: not_found.
 func (a *API) DeletePreset(ctx context.Context, name, reason string) (*Preset, error) {
 	e := entry{deletePreset, "", reason, map[string]any{"name": name}, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
@@ -55,7 +55,7 @@ func (a *API) DeletePreset(ctx context.Context, name, reason string) (*Preset, e
 	})
 }
 
-// NoteBot keeps a note about an agent for the other operators: the reason of its audit entry. Faults: not_found.
+// NoteBot keeps a note about an agent for other operators: the reason in its audit entry. Faults: not_found.
 func (a *API) NoteBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error) {
 	return audited(ctx, a, entry{noteBot, botID.String(), reason, nil, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
 		return tx.Ent.Bot.Get(ctx, botID)

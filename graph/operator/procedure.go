@@ -44,7 +44,7 @@ var (
 	runMaintenance             = Procedure{"runMaintenance", ""}
 )
 
-// Procedures is the table.
+// Procedures returns the table of procedures.
 func Procedures() []Procedure {
 	return []Procedure{
 		updateSettings, activateLifecycle, deactivateLifecycle, activateEmailRequirement, deactivateEmailRequirement,

@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// silence is the time without a report after which a process counts as dead.
+// silence is the time without a report after which a process is considered dead.
 const silence = time.Minute
 
 // processRow is a row of select_processes.
@@ -21,7 +21,7 @@ type processRow struct {
 	Failing pq.StringArray
 }
 
-// processes returns the processes that serve, and those of the last day that did not end properly.
+// processes returns the serving processes, and the processes of the last day that did not end properly.
 func (a *API) processes(ctx context.Context) (all []*Process, err error) {
 	rows, err := db.All[processRow](ctx, a.DB.SQL, named("select_processes"), silence.Seconds())
 	for _, r := range rows {
@@ -31,7 +31,7 @@ func (a *API) processes(ctx context.Context) (all []*Process, err error) {
 	return all, err
 }
 
-// RecordProcess renews the report of a process. A process must call it more often than every minute.
+// RecordProcess renews the report of a process. A process must call it more often than once a minute.
 func (a *API) RecordProcess(ctx context.Context, p Process) error {
 	_, err := a.DB.SQL.ExecContext(ctx, named("record_process").Text, p.ID, p.Name, p.Version, pq.StringArray(p.Roles), pq.StringArray(p.Failing),
 		p.DiskFreeBytes, p.DiskTotalBytes)

@@ -14,8 +14,8 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// PublishDocument puts a version of a document in force and withdraws the one that was (§4.1). A version is never changed: owners
-// have confirmed it by the hash of its text. Faults: invalid_input, also for a version of this key that was published before.
+// PublishDocument puts a version of a document in force and withdraws the previous one (§4.1). A version never changes: owners
+// confirmed it by the hash of its text. Faults: invalid_input, also for a version of this key that was published before.
 func (a *API) PublishDocument(ctx context.Context, in DocumentInput, reason string) (*ent.Document, error) {
 	in, wrong := in.check()
 	id, sum := uuid.Must(uuid.NewV7()), sha256.Sum256([]byte(in.Text))
@@ -27,7 +27,7 @@ func (a *API) PublishDocument(ctx context.Context, in DocumentInput, reason stri
 		if err != nil {
 			return nil, err
 		}
-		// One publication after another: each sees the version in force.
+		// Publications run one after another: each sees the version in force.
 		if _, err := tx.Ent.Setting.Query().Where(setting.ID(settingsID)).ForUpdate().Only(ctx); err != nil {
 			return nil, err
 		}
@@ -44,8 +44,7 @@ func (a *API) PublishDocument(ctx context.Context, in DocumentInput, reason stri
 	})
 }
 
-// WithdrawDocument takes a version of a document out of force; no other takes its place. A repeat keeps the first time. Faults:
-// not_found.
+// WithdrawDocument withdraws a version of a document without a successor. A repeat keeps the first time. Faults: not_found.
 func (a *API) WithdrawDocument(ctx context.Context, id uuid.UUID, reason string) (*ent.Document, error) {
 	e := entry{withdrawDocument, id.String(), reason, nil, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Document, error) {

@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// OrderReview is an order with the fields that otherwise only its participants see.
+// OrderReview is an order with the fields that are otherwise visible only to its participants.
 type OrderReview struct {
 	Order  *ent.Order
 	Events []*ent.OrderEvent
@@ -27,8 +27,8 @@ type OrderReview struct {
 	files *attachments.API
 }
 
-// File returns the bytes of one of the order's files as they were uploaded, 20 MiB at most (§2.6). Faults: not_found, also for a
-// file that is not this order's or has no bytes any more, and service_unavailable.
+// File returns the bytes of one of the order's files as uploaded, 20 MiB at most (§2.6). Faults: not_found, also for a file of
+// another order or one without bytes, and service_unavailable.
 func (r *OrderReview) File(ctx context.Context, id uuid.UUID) ([]byte, error) {
 	files := slices.Concat(r.InputAttachments, r.ResultAttachments)
 	for _, draft := range r.Drafts {
@@ -53,13 +53,13 @@ func (r *OrderReview) Title() string { return r.Order.Title }
 // Description of the order.
 func (r *OrderReview) Description() string { return r.Order.Description }
 
-// ResultText that the contractor delivered, or nil.
+// ResultText is the contractor's delivered text, or nil.
 func (r *OrderReview) ResultText() *string { return r.Order.ResultText }
 
-// DisputeReason that the participant gave who opened the dispute, or nil.
+// DisputeReason is the reason of the participant who opened the dispute, or nil.
 func (r *OrderReview) DisputeReason() *string { return r.Order.DisputeReason }
 
-// RefundReason that the participant gave who proposed the refund, or nil.
+// RefundReason is the reason of the participant who proposed the refund, or nil.
 func (r *OrderReview) RefundReason() *string { return r.Order.RefundReason }
 
 // ReviewOrder shows an order to an operator (§2.6). The audit entry is committed before anything is shown. Faults: not_found.
@@ -97,7 +97,7 @@ func (a *API) ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string)
 	return review, nil
 }
 
-// PostTexts answers the fields of a post that operators see of public posts alone.
+// PostTexts answers the fields that operators see only of public posts.
 type PostTexts struct{}
 
 // Title is empty if the post is private.
@@ -117,7 +117,7 @@ func ifPublic(p *ent.Post, text string) string {
 	return ""
 }
 
-// matchPublic makes each condition on a text of posts hold for public posts alone, so that no filter can guess the text of a private one.
+// matchPublic limits each condition on a post's text to public posts, so that no filter can guess the text of a private one.
 func matchPublic(where *ent.PostWhereInput) {
 	if where == nil {
 		return
@@ -131,7 +131,7 @@ func matchPublic(where *ent.PostWhereInput) {
 	}
 }
 
-// PostReview is a post with the texts and files that only its author sees if it is private.
+// PostReview is a post with the texts and files that only its author sees if the post is private.
 type PostReview struct {
 	Post *ent.Post
 	// Attachments are as its author sees them, in their order.
@@ -146,7 +146,7 @@ func (r *PostReview) Title() string { return r.Post.Title }
 // Text of the post.
 func (r *PostReview) Text() string { return r.Post.Text }
 
-// File returns the bytes of one of the post's files as they were uploaded, 20 MiB at most. Faults: those of OrderReview.File.
+// File returns the bytes of one of the post's files as uploaded, 20 MiB at most. Faults: as OrderReview.File.
 func (r *PostReview) File(ctx context.Context, id uuid.UUID) ([]byte, error) {
 	return original(ctx, r.files, r.Attachments, id)
 }

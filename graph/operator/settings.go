@@ -13,7 +13,7 @@ import (
 // settingsID is the id of the one row of settings.
 const settingsID = 1
 
-// Settings returns what operators can change while the server runs.
+// Settings returns the settings that operators can change while the server runs.
 func (a *API) Settings(ctx context.Context) (*ent.Setting, error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func (a *API) Settings(ctx context.Context) (*ent.Setting, error) {
 	return a.DB.Ent.Setting.Get(ctx, settingsID)
 }
 
-// SettingsInput are the settings that may be changed; nil keeps a value.
+// SettingsInput holds the settings to change; nil keeps a value.
 type SettingsInput struct {
 	RegistrationMode     *setting.RegistrationMode
 	EmailGateEnabled     *bool
@@ -33,9 +33,9 @@ type SettingsInput struct {
 	OperatorWebsite      *string
 }
 
-// UpdateSettings changes settings. They hold from the commit on, on every server process; orders keep the fee they were offered
-// with. Faults: invalid_input; verification_setup_pending for switching the email gate on, and lifecycle_setup_pending for
-// restoring by email, while something that they need is missing.
+// UpdateSettings changes settings. They apply after the commit, on every server process; orders keep the fee of their offer.
+// Faults: invalid_input; verification_setup_pending for switching the email gate on, and lifecycle_setup_pending for restoring by
+// email, while required setup is missing.
 func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason string) (*ent.Setting, error) {
 	in, changes, wrong := in.check()
 	e := entry{updateSettings, "", reason, changes, wrong, nil}
@@ -97,7 +97,7 @@ func (a *API) DeactivateEmailRequirement(ctx context.Context, reason string) (*e
 	return a.turn(ctx, emailRequirement, false, reason)
 }
 
-// turn runs the procedure that switches a switch with a time on or off.
+// turn runs the procedure that turns a switch with a time on or off.
 func (a *API) turn(ctx context.Context, sw setupSwitch, on bool, reason string) (*ent.Setting, error) {
 	details, p := map[string]any{}, sw.deactivate
 	if on {

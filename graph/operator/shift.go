@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// deedsMost is how many rows of what operators did a shift shows, deedsDeep of how many entries of the audit log they are made.
+	// deedsMost is how many rows of operators' actions a shift shows; they come from the newest deedsDeep audit entries.
 	deedsMost, deedsDeep = 100, 10_000
-	// happenedMost is up to where things of a kind are counted.
+	// happenedMost bounds the counts of each kind.
 	happenedMost = 10_000
 )
 
-// Shift shows what happened since a time, what operators did, and how the service fares; unless it is sent, since the caller left, or for
-// 12 hours. It reads off indexes and within bounds. Faults: unauthorized.
+// Shift shows events since a time, the operators' actions, and the state of the service. Without a time it begins when the caller
+// left, or 12 hours ago. Its reads use indexes and are bounded. Faults: unauthorized.
 func (a *API) Shift(ctx context.Context, since *time.Time) (*Shift, error) {
 	begun, err := read[Shift](ctx, a, named("begin_shift"), since, []byte(viewer.From(ctx).OwnToken))
 	if err != nil {

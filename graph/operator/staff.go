@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// NameHeader may name the person behind the token of the installation, for the audit log. It is not proven.
+	// NameHeader may name the person behind the installation's token, for the audit log. The name is not proven.
 	NameHeader = "X-Stoa-Operator"
-	// DefaultName is the name of an operator with the installation's token who gives none.
+	// DefaultName is the operator's name if the installation's token comes without a name.
 	DefaultName = "operator"
-	// MaxName is the length of an operator's name in characters, operatorsMost how many operators are listed.
+	// MaxName is the length of an operator's name in characters. At most operatorsMost operators are listed.
 	MaxName, operatorsMost = 80, 100
 	// An own token is ownTokenPrefix and the 26 characters of 130 random bits.
 	ownTokenPrefix = "stoa_operator_"
@@ -30,12 +30,12 @@ var (
 	errReserved = errors.New("must not be operator, which the token of the installation stands for")
 )
 
-// Operators lists those who have or had a token of their own, by name. Faults: unauthorized.
+// Operators lists the people who have or had an own token, by name. Faults: unauthorized.
 func (a *API) Operators(ctx context.Context) ([]*Operator, error) {
 	return read[Operator](ctx, a, named("list_operators"), operatorsMost)
 }
 
-// InviteOperator makes a token of an operator's own and shows it once. Faults: invalid_input, also for a name that has one.
+// InviteOperator makes an operator's own token and shows it once. Faults: invalid_input, also for a name that has one.
 func (a *API) InviteOperator(ctx context.Context, name, reason string) (*NewOperator, error) {
 	wrong := fault.Fields{}
 	name, err := text.Line(name, 1, MaxName)
@@ -65,7 +65,7 @@ func (a *API) RevokeOperator(ctx context.Context, name, reason string) (*Operato
 	})
 }
 
-// OwnToken returns the hash of a text that has the form of an operator's own token; empty for any other.
+// OwnToken returns the hash of a text with the form of an operator's own token; empty for any other.
 func OwnToken(sent string) string {
 	if len(sent) != ownTokenLength || !strings.HasPrefix(sent, ownTokenPrefix) {
 		return ""
@@ -73,7 +73,7 @@ func OwnToken(sent string) string {
 	return string(auth.HashToken(sent))
 }
 
-// Recognize returns the operator with an own token, by its hash. Anyone may call it. Faults: unauthorized.
+// Recognize returns the operator of an own token, by its hash. Anyone may call it. Faults: unauthorized.
 func (a *API) Recognize(ctx context.Context, ownToken string) (viewer.Viewer, error) {
 	names, err := db.Column[string](ctx, a.DB.SQL, named("recognize_operator"), []byte(ownToken))
 	if err == nil && len(names) == 0 {
@@ -85,8 +85,8 @@ func (a *API) Recognize(ctx context.Context, ownToken string) (viewer.Viewer, er
 	return viewer.Viewer{Kind: viewer.Operator, Name: names[0], OwnToken: ownToken}, nil
 }
 
-// Named returns the operator with the installation's token under a name that nobody proves. Anyone may call it. Faults: invalid_input for a
-// name that is no line of up to MaxName characters, forbidden for the name of an operator with a token.
+// Named returns the operator with the installation's token under an unproven name. Anyone may call it. Faults: invalid_input if
+// the name is not one line of up to MaxName characters, forbidden for the name of an operator with a token.
 func (a *API) Named(ctx context.Context, name string) (viewer.Viewer, error) {
 	v := viewer.Viewer{Kind: viewer.Operator, Name: DefaultName}
 	if name == "" {

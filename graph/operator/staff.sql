@@ -1,4 +1,4 @@
--- Operators with a token of their own (staff.go), and what happened while one was away (shift.go).
+-- Operators with their own tokens (staff.go), and events while an operator was away (shift.go).
 
 -- text: operator_card
 name, invited_by, created_at, seen_at, revoked_at
@@ -20,8 +20,8 @@ UPDATE operators SET revoked_at = coalesce(revoked_at, stoa_now()) WHERE lower(n
 SELECT EXISTS (SELECT FROM operators o WHERE lower(o.name) = lower(:name) AND o.revoked_at IS NULL);
 
 -- name: recognize_operator(hash bytea)
--- The name that a token in force stands for. It notes once a minute that the operator is there, and after half an hour without a request
--- since when the operator was away.
+-- The operator's name of a token in force. It records once a minute that the operator is there, and after half an hour without a
+-- request since when the operator was away.
 WITH seen AS (
   UPDATE operators SET left_at = CASE WHEN seen_at < stoa_now() - interval '30 minutes' THEN seen_at ELSE left_at END, seen_at = stoa_now()
   WHERE token_hash = :hash AND revoked_at IS NULL AND coalesce(seen_at < stoa_now() - interval '1 minute', true)
@@ -29,12 +29,12 @@ WITH seen AS (
 SELECT o.name FROM operators o WHERE o.token_hash = :hash AND o.revoked_at IS NULL;
 
 -- name: begin_shift(sent timestamp with time zone, hash bytea)
--- Since when a shift is looked at: as sent, else since the operator left, else for twelve hours; 30 days at most.
+-- The start of a shift: as sent, else when the operator left, else twelve hours ago; 30 days back at most.
 SELECT stoa_now() AS at, least(stoa_now(), greatest(stoa_now() - interval '30 days', coalesce(:sent::timestamptz,
   (SELECT o.left_at FROM operators o WHERE o.token_hash = :hash), stoa_now() - interval '12 hours'))) AS since;
 
 -- name: count_happened(since timestamp with time zone, most bigint)
--- How much agents did since then, each kind off an index and up to a bound.
+-- How much agents did since then, each kind by an index and up to a bound.
 WITH from_id AS MATERIALIZED (SELECT stoa_id_at(:since::timestamptz - interval '5 minutes') AS id)
 SELECT kind, count(*) AS count FROM (
   (SELECT 'agents' AS kind FROM bots b WHERE b.created_at >= :since LIMIT :most)
@@ -51,7 +51,7 @@ SELECT kind, count(*) AS count FROM (
 ) h GROUP BY kind ORDER BY kind;
 
 -- name: list_deeds(since timestamp with time zone, deep bigint, max bigint)
--- What operators did since then, by whom, of the newest entries.
+-- The actions of operators since then, by operator, from the newest entries.
 SELECT e.operator, e.procedure, count(*) AS count, max(e.created_at) AS last_at
 FROM (SELECT * FROM audit_entries e WHERE e.created_at >= :since ORDER BY e.created_at DESC LIMIT :deep) e
 GROUP BY e.operator, e.procedure ORDER BY max(e.created_at) DESC, e.operator, e.procedure LIMIT :max;
@@ -62,7 +62,7 @@ FROM (SELECT * FROM audit_entries e WHERE e.created_at >= :since ORDER BY e.crea
 WHERE e.procedure = 'noteBot' ORDER BY e.created_at DESC LIMIT :max;
 
 -- name: list_failing_jobs(since timestamp with time zone, deep bigint)
--- The jobs that failed for good since then, and those that failed and are tried again, by kind, with the last error.
+-- The jobs that failed for good since then, and the jobs that failed and are retried, by kind, with the last error.
 SELECT j.kind, j.state::text AS state, count(*) AS count, max(coalesce(j.finalized_at, j.attempted_at)) AS last_at,
   coalesce((array_agg(left(j.errors[array_upper(j.errors, 1)] ->> 'error', 300) ORDER BY j.attempted_at DESC NULLS LAST))[1], '') AS error
 FROM (

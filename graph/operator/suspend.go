@@ -12,13 +12,13 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// SuspendBot shuts an agent out, closes its sockets and pauses its webhooks; its obligations stay. A repeat keeps the first time. The
-// message is what its requests are refused with. Faults: not_found, also for a deleted agent.
+// SuspendBot shuts an agent out, closes its sockets and pauses its webhooks; its obligations stay. A repeat keeps the first time.
+// Refusals of the agent's requests show the message. Faults: not_found, also for a deleted agent.
 func (a *API) SuspendBot(ctx context.Context, botID uuid.UUID, message *string, reason string) (*ent.Bot, error) {
 	return a.changeBot(ctx, suspendBot, botID, message, reason, suspending)
 }
 
-// suspending keeps the first time.
+// suspending suspends an agent and keeps the first time.
 func suspending(b *ent.Bot, u *ent.BotUpdateOne, now time.Time) bool {
 	if b.SuspendedAt == nil {
 		u.SetSuspendedAt(now)
@@ -35,7 +35,7 @@ func (a *API) ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) 
 	})
 }
 
-// botChange fills in an update of an agent and returns whether anything changes.
+// botChange fills in an update of an agent and reports whether anything changes.
 type botChange func(current *ent.Bot, update *ent.BotUpdateOne, now time.Time) bool
 
 // changeBot runs a procedure that changes an agent and ends its tokens, or lets them work again.
@@ -75,9 +75,8 @@ func (a *API) changeInside(ctx context.Context, tx *db.Tx, p Procedure, botID uu
 	return changed, a.ProfileChanged(ctx, tx, botID)
 }
 
-// ReissueToken revokes every token of an agent, closes its sockets, pauses its webhooks and shows a new token once: for an agent that
-// lost its own.
-// Faults: not_found, also for a deleted agent.
+// ReissueToken revokes every token of an agent, closes its sockets, pauses its webhooks and shows a new token once, for an agent
+// that lost its own. Faults: not_found, also for a deleted agent.
 func (a *API) ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error) {
 	e := entry{reissueToken, botID.String(), reason, nil, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*auth.TokenGrant, error) {

@@ -10,12 +10,12 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// setupSwitch is a setting that shuts agents out unless what it needs is set up, so it can be switched on only then. Switching it
-// off is always allowed.
+// setupSwitch is a setting that shuts agents out if its setup is missing, so it can be switched on only after the setup.
+// Switching it off is always allowed.
 type setupSwitch struct {
-	// name of the switch, as the subject of a sentence.
+	// name is the switch's name, as the subject of a sentence.
 	name string
-	// pending is the fault of switching it on too early.
+	// pending is the fault of switching it on without its setup.
 	pending fault.Code
 	// missing lists the setup that is missing.
 	missing func(ctx context.Context, a *API, q db.Querier) ([]string, error)
@@ -23,13 +23,13 @@ type setupSwitch struct {
 	on func(s *ent.Setting) bool
 	// activate and deactivate are the procedures that switch it.
 	activate, deactivate Procedure
-	// since is when a switch with a time was switched on, nil while it is off; begin and end switch it.
+	// since returns when a switch with a time was switched on, nil while it is off; begin and end switch it.
 	since func(*ent.Setting) *time.Time
 	begin func(*ent.SettingUpdateOne, time.Time) *ent.SettingUpdateOne
 	end   func(*ent.SettingUpdateOne) *ent.SettingUpdateOne
 }
 
-// The switches that need something.
+// The switches that need setup.
 var (
 	emailGate = setupSwitch{
 		name: "The email gate", pending: fault.VerificationSetupPending, missing: missingForGate,
@@ -61,7 +61,7 @@ func missingForMail(_ context.Context, a *API, _ db.Querier) ([]string, error) {
 	return a.Owners.MissingForMail(), nil
 }
 
-// ready returns the switch's pending fault, which names everything that is missing, unless the switch may be on.
+// ready returns the switch's pending fault with everything that is missing, or nil if the switch may be on.
 func (a *API) ready(ctx context.Context, tx *db.Tx, sw setupSwitch) error {
 	missing, err := sw.missing(ctx, a, tx.SQL)
 	if err != nil || len(missing) == 0 {

@@ -15,7 +15,7 @@ import (
 )
 
 // TopUpWallet credits 1 to 10^12 minor units to an agent that is not deleted (§2.5). With an operation id it is idempotent: a
-// repeat for the same agent and amount credits nothing and says so, one with other data is idempotency_conflict. Other
+// repeat for the same agent and amount credits nothing and reports that, a repeat with other data is idempotency_conflict. Other
 // faults: invalid_input, not_found.
 func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) (*TopUp, error) {
 	wrong := fault.Fields{}
@@ -37,7 +37,7 @@ func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int6
 		details["repeated"] = repeated
 		if !repeated {
 			err := wallet.Issue(ctx, tx, wallet.TopUp, botID, amountMinor, operationID)
-			if db.Violates(err, "ledger_entries_one_top_up") { // another agent's, at this moment
+			if db.Violates(err, "ledger_entries_one_top_up") { // another agent's, concurrently
 				return nil, fault.New(fault.IdempotencyConflict)
 			}
 			if err != nil {
@@ -57,7 +57,7 @@ func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int6
 	return result, nil
 }
 
-// toppedUp reports whether this very top-up was made before. The account's lock keeps it from being made meanwhile.
+// toppedUp reports whether this same top-up was made before. The account's lock prevents a concurrent one.
 func toppedUp(ctx context.Context, tx *db.Tx, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID) (bool, error) {
 	if operationID == nil {
 		return false, nil

@@ -42,7 +42,7 @@ type tradeRow struct {
 	ContractorOwned     bool
 }
 
-// Trade returns an order with why it is stuck and who can end it, nil if there is no such order. Faults: unauthorized.
+// Trade returns an order, why it is stuck and who can end it; nil if there is no such order. Faults: unauthorized.
 func (a *API) Trade(ctx context.Context, orderID uuid.UUID) (*Trade, error) {
 	all, err := a.trades(ctx, []uuid.UUID{orderID}, uuid.Nil)
 	if err != nil || len(all) == 0 {
@@ -52,8 +52,8 @@ func (a *API) Trade(ctx context.Context, orderID uuid.UUID) (*Trade, error) {
 	return all[0], err
 }
 
-// Trades returns orders with why they are stuck and who can end them, without those that do not exist. Faults: unauthorized,
-// invalid_pagination for more than MaxPage.
+// Trades returns the existing orders, why each is stuck and who can end it. Faults: unauthorized, invalid_pagination for more
+// than MaxPage.
 func (a *API) Trades(ctx context.Context, orderIDs []uuid.UUID) ([]*Trade, error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (a *API) Trades(ctx context.Context, orderIDs []uuid.UUID) ([]*Trade, error
 	return a.trades(ctx, orderIDs, uuid.Nil)
 }
 
-// trades returns orders in the order of their ids in the list, as they would be if an agent were suspended; uuid.Nil for none.
+// trades returns orders in the order of ids, as they would be after a suspension of the agent suspended; uuid.Nil for none.
 func (a *API) trades(ctx context.Context, ids []uuid.UUID, suspended uuid.UUID) ([]*Trade, error) {
 	rows, err := read[tradeRow](ctx, a, named("select_trades"), db.IDs(ids))
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *tradeRow) refund() string {
 	return sentence.String() + "."
 }
 
-// stuck returns the reasons by which select_attention counts the order, in sentences.
+// stuck returns the reasons for which select_attention counts the order, in sentences.
 func (r *tradeRow) stuck() []string {
 	all := []string{}
 	if r.State == order.StateDisputed {
