@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// casesPath is the page of the agents with open reports. The form of moderateBot shows the case of its agent.
+// casesPath is the page that lists agents with open reports. The form of moderateBot shows its agent's case.
 const casesPath = "/cases"
 
-// caseQuery asks for the open reports about an agent, for its history, and for the texts that operators keep.
+// caseQuery asks for the open reports about an agent, its history, and the presets.
 const caseQuery = `case(botId: $id) { reports reporters newestAt open { id subjectType subjectID text createdAt bot { id handle } } }
 	presets { name answer message why suspend reported }
 	dossier(botId: $id) { bot { id } state posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
 
-// preset fills in the texts and ticks of the preset that the address names, and until when the operator has seen reports.
+// preset fills in the texts and ticks of the preset named in the address, and the time until which the operator has seen reports.
 func (d *formData) preset(answer map[string]any, name string) {
 	d.Case, d.Presets = object(answer, "case"), objects(answer, "presets")
 	for _, f := range d.Fields {
@@ -35,7 +35,7 @@ func (d *formData) preset(answer map[string]any, name string) {
 	}
 }
 
-// nextCase redirects to the case that follows the one of the agent `after`, to the first case without it, and to the list at the end.
+// nextCase redirects to the case after the agent `after`; without `after`, to the first case; after the last case, to the list.
 func (s *console) nextCase(w http.ResponseWriter, r *http.Request) error {
 	answer, err := s.ask(r.Context(), `{ cases { bot { id } } }`, nil)
 	if err != nil {

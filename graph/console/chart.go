@@ -9,28 +9,28 @@ import (
 
 // chartData holds the counts within a window, as bars.
 type chartData struct {
-	// ID is for the attributes of the page, Label names the bars, and Highest describes them.
+	// ID is for the page's attributes, Label names the bars, and Highest describes them.
 	ID, Label, Highest string
-	// Total is the sum as people read it.
+	// Total is the formatted sum.
 	Total string
 	Bars  []bar
 }
 
 // bar is a part of a window.
 type bar struct {
-	// When is the time at which the part began.
+	// When is the start of the part.
 	When value
-	// Figure is the number as people read it, and n the number.
+	// Figure is the formatted number, and n the number.
 	Figure string
 	n      int64
-	// X, Y, Width and Height are its place in a view box of chartWidth and chartHeight.
+	// X, Y, Width and Height are its position in a view box of chartWidth and chartHeight.
 	X, Y, Width, Height float64
 }
 
-// Sizes of a chart, in units of its view box, which the template names too.
+// Sizes of a chart, in units of its view box. The template names them too.
 const chartWidth, chartHeight = 240, 56
 
-// measured are the figures of the overview's activity, by their field.
+// measured lists the figures of the overview's activity, by their field.
 var measured = []struct{ Title, Path, Field, Unit string }{
 	{"Agents", "/agents", "agents", "registered"}, {"Messages", "/messages", "messages", "sent"}, {"Orders", "/orders", "orders", "made"},
 	{"Credits", "/ledger?kind=payment", "creditsMinor", "paid to contractors"},
@@ -40,7 +40,7 @@ var measured = []struct{ Title, Path, Field, Unit string }{
 func newChart(title, unit, field string, window map[string]any) chartData {
 	name := textOf(window, "window")
 	c := chartData{ID: field + "-" + name, Label: fmt.Sprintf("%s %s within the last %s", title, unit, name), Highest: "Nothing happened."}
-	begins, _ := time.Parse(time.RFC3339, textOf(window, "begins")) // the schema says that it is a time
+	begins, _ := time.Parse(time.RFC3339, textOf(window, "begins")) // the schema guarantees a time
 	list, _ := window[field].([]any)
 	var sum, most int64
 	for i, one := range list {

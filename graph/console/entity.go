@@ -11,10 +11,10 @@ import (
 	"stoa/graph/platform/pages"
 )
 
-// tradeFields are the fields of an order that must go on.
+// tradeFields are the fields of an open order.
 const tradeFields = `{ id customer contractor state totalMinor deadline updatedAt turn stuck ends sides { botId handle suspended owned mailable } receipt }`
 
-// The pages of an order and of an agent ask for these besides the entity.
+// The pages of an order and of an agent also ask for these.
 const (
 	tradeQuery   = `trade(orderId: $id) ` + tradeFields
 	dossierQuery = `dossier(botId: $id) { bot { id }
@@ -38,12 +38,12 @@ type entityData struct {
 	*section
 	ID    string
 	Facts []fact
-	// Node is the entity as GraphQL answered, Trade the answer to tradeQuery for an order, Dossier that to dossierQuery for an agent.
+	// Node is the entity in GraphQL's answer, Trade the answer to an order's tradeQuery, Dossier that to an agent's dossierQuery.
 	Node, Trade, Dossier map[string]any
 	Procedures           []*procedure
 }
 
-// factsOf are the fields of an entity, with the names of the entities that it only has the ids of.
+// factsOf returns the fields of an entity, with names for the entities that it refers to only by id.
 func (s *console) factsOf(ctx context.Context, listed *section, node map[string]any) ([]fact, error) {
 	listed.correct(node)
 	facts := factsOf(listed.Type, node)
@@ -54,7 +54,7 @@ func (s *console) factsOf(ctx context.Context, listed *section, node map[string]
 	return facts, s.nameIDs(ctx, values)
 }
 
-// factsOf are the fields of an object.
+// factsOf returns the fields of an object.
 func factsOf(kind string, fields map[string]any) (all []fact) {
 	for _, field := range fieldsOf(schema.Types[kind]) {
 		all = append(all, fact{human(field.Name), field.Description, newValue(kind, field, fields[field.Name], false)})
@@ -62,7 +62,7 @@ func factsOf(kind string, fields map[string]any) (all []fact) {
 	return all
 }
 
-// node asks for an entity of a section. more are further fields of the query. Faults: not_found.
+// node asks for an entity of a section. more holds further fields of the query. Faults: not_found.
 func (s *console) node(ctx context.Context, listed *section, sent, selected, more string) (id string, node, answer map[string]any, err error) {
 	id, ok := parseID(sent)
 	if !ok || listed == nil {
@@ -76,7 +76,7 @@ func (s *console) node(ctx context.Context, listed *section, sent, selected, mor
 	return id, node, answer, err
 }
 
-// entity shows an entity, the procedures that can do something to it, and the lists of the records that refer to it. Faults: not_found.
+// entity shows an entity, the procedures that are possible on it, and the lists of records that refer to it. Faults: not_found.
 func (s *console) entity(w http.ResponseWriter, r *http.Request, listed *section) error {
 	id, node, answer, err := s.node(r.Context(), listed, r.PathValue("id"), selectionSet(schema.Types[listed.Type], 1), listed.More)
 	if err != nil {
@@ -102,7 +102,7 @@ func between(trade map[string]any) string {
 	return "@" + textOf(trade, "customer") + " → @" + textOf(trade, "contractor")
 }
 
-// traceSections are the sections of an agent's traces, in the order of the page. Link leads to the whole list; the agent's id goes after it.
+// traceSections are the sections of an agent's traces, in the page's order. Link is the whole list; the agent's id goes after it.
 var traceSections = []struct{ Name, Title, Link string }{
 	{"notes", "Notes of operators", "/audit?procedure=noteBot&botID="},
 	{"reports", "Reports of it", "/reports?subjectBotID="}, {"orders", "Orders", "/orders?q="}, {"ledger", "Ledger", statementsPath},
@@ -113,7 +113,7 @@ var traceSections = []struct{ Name, Title, Link string }{
 	{"audit", "What operators did to it", "/audit?botID="},
 }
 
-// traceName is the text of the link to a trace: its name, else its subject, else the end of its id.
+// traceName returns the link text of a trace: its name, else its subject, else the end of its id.
 func traceName(one map[string]any) string {
 	name := cmp.Or(shortText(textOf(one, "name")), shortText(textOf(one, "about")), shortened(textOf(one, "id")))
 	if one["section"] == "audit" || one["section"] == "ledger" {
@@ -122,7 +122,7 @@ func traceName(one map[string]any) string {
 	return name
 }
 
-// scoreOf is an average and the number of ratings.
+// scoreOf formats an average and the number of ratings.
 func scoreOf(score map[string]any) string {
 	n := whole(score["ratings"])
 	if n == 0 {
@@ -130,7 +130,7 @@ func scoreOf(score map[string]any) string {
 	}
 	average, _ := score["average"].(json.Number)
 	of, err := average.Float64()
-	if err != nil { // too few ratings for one
+	if err != nil { // there are too few ratings for an average
 		return pages.Count(n, "rating")
 	}
 	return fmt.Sprintf("%.1f of 5, %s", of, pages.Count(n, "rating"))

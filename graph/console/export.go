@@ -18,14 +18,14 @@ import (
 var exportFormats = []string{"csv", "json"}
 
 const (
-	// exportSuffix ends the path that takes the form of a private list's export.
+	// exportSuffix ends the path of the form that exports a private list.
 	exportSuffix = "/export"
-	// exportTimeout is the time in which an export must end, maxExport how many rows it has at most.
+	// An export must end within exportTimeout and has at most maxExport rows.
 	exportTimeout, maxExport = 2 * time.Minute, 10_000
 )
 
-// exportPrivate answers the form of a private list with its export, after the audit log has an entry with the list, its filters and how
-// many rows it had. Faults: invalid_input without a reason, not_found for another format.
+// exportPrivate answers the form of a private list with its export. First the audit log gets an entry with the list, its filters
+// and the number of rows. Faults: invalid_input without a reason, not_found for another format.
 func (s *console) exportPrivate(w http.ResponseWriter, r *http.Request, listed *section) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
@@ -50,7 +50,7 @@ func (s *console) exportPrivate(w http.ResponseWriter, r *http.Request, listed *
 	return s.export(w, r, l, format, rows)
 }
 
-// count is how many rows an export will have. A list without a total is read for its ids.
+// count returns how many rows an export will have. It reads the ids of a list without a total.
 func (s *console) count(ctx context.Context, l *listing) (rows int, err error) {
 	err = s.eachPage(ctx, l, nil, func() bool {
 		if rows += len(l.nodes); l.Total != nil {
@@ -61,7 +61,7 @@ func (s *console) count(ctx context.Context, l *listing) (rows int, err error) {
 	return min(rows, maxExport), err
 }
 
-// eachPage reads everything that is asked for, a page at a time, until use returns false.
+// eachPage reads all matching rows, a page at a time, until use returns false.
 func (s *console) eachPage(ctx context.Context, l *listing, columns []string, use func() bool) error {
 	for after := ""; ; after = l.Last {
 		if err := s.read(ctx, l, columns, operator.MaxPage, after, ""); err != nil {
@@ -73,8 +73,8 @@ func (s *console) eachPage(ctx context.Context, l *listing, columns []string, us
 	}
 }
 
-// export answers with every row that fits, at most `most`, in CSV or as a JSON array, with the chosen columns or with all. It reads a page
-// at a time and sends each at once; an error after the first page ends the answer early.
+// export answers with the matching rows, at most `most`, in CSV or as a JSON array, with the chosen columns or with all. It reads
+// a page at a time and sends each at once; an error after the first page ends the answer early.
 func (s *console) export(w http.ResponseWriter, r *http.Request, l *listing, format string, most int) error {
 	columns := columnsOf(l.section)
 	if len(l.sent[columnsField]) > 0 {
@@ -106,20 +106,20 @@ func (s *console) export(w http.ResponseWriter, r *http.Request, l *listing, for
 		return err
 	case err != nil:
 		s.Logger.ErrorContext(r.Context(), "an export ended early", "list", l.Path, "error", err)
-		panic(http.ErrAbortHandler) // the client must not take it for whole
+		panic(http.ErrAbortHandler) // the client must not take a partial answer for the whole
 	case !gone:
 		end()
 	}
 	return nil
 }
 
-// startRows begins an export in a format: write adds a row, end ends it.
+// startRows begins an export in a format. write adds a row, end ends the export.
 func startRows(w http.ResponseWriter, listed *section, format string, names []string) (write func(map[string]any) error, end func()) {
 	name := listed.Path[1:]
 	if format == "csv" {
 		out := startCSV(w, name, names)
 		return func(fields map[string]any) error {
-			_ = out.Write(cellsOf(fields, names)) // Error returns it
+			_ = out.Write(cellsOf(fields, names)) // Error returns its error
 			out.Flush()
 			return out.Error()
 		}, func() {}
@@ -139,21 +139,21 @@ func startRows(w http.ResponseWriter, listed *section, format string, names []st
 			if lead == "[\n" {
 				tail = "[]\n"
 			}
-			_, _ = w.Write([]byte(tail)) // a client that has gone away needs no answer
+			_, _ = w.Write([]byte(tail)) // no answer is needed if the client has gone
 		}
 }
 
-// startCSV begins an answer in CSV, for the browser to save.
+// startCSV begins an answer in CSV that the browser saves.
 func startCSV(w http.ResponseWriter, name string, header []string) *csv.Writer {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
 	out := csv.NewWriter(w)
-	_ = out.Write(header) // a client that has gone away needs no answer
+	_ = out.Write(header) // no answer is needed if the client has gone
 	out.Flush()
 	return out
 }
 
-// cellsOf are members of an answer as texts. A spreadsheet must not take a text for a formula.
+// cellsOf returns members of an answer as texts, escaped so that a spreadsheet does not read them as formulas.
 func cellsOf(data map[string]any, names []string) []string {
 	cells := make([]string, len(names))
 	for i, name := range names {

@@ -10,7 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// filter is a condition that can be chosen.
+// filter is a condition that operators can choose.
 type filter struct {
 	Name, Label string
 	// Kind is choice, text or time.
@@ -19,11 +19,11 @@ type filter struct {
 	Value   string
 }
 
-// whereOf is the type of a section's conditions.
+// whereOf returns the type of a section's conditions.
 func whereOf(listed *section) *ast.Definition { return schema.Types[listed.Type+"WhereInput"] }
 
-// filtersOf returns the filters of a section with the chosen values. A condition on an id that the section does not list is among
-// them if it was sent: relations lead to such a list.
+// filtersOf returns the filters of a section with the chosen values. It includes a sent condition on an id that the section does
+// not list, because relations link to such lists.
 func filtersOf(listed *section, sent url.Values) []filter {
 	names := append(slices.Clone(listed.Filters), "createdAtGTE", "createdAtLT")
 	for _, of := range relations {
@@ -60,7 +60,7 @@ func filtersOf(listed *section, sent url.Values) []filter {
 		case inner.Name == "Time":
 			f.Kind = "time"
 			if at, ok := parseTime(f.Value); ok {
-				f.Value = at.Format(minuteLayout) // as its field takes it
+				f.Value = at.Format(minuteLayout) // the format of its form field
 			}
 		}
 		all = append(all, f)
@@ -68,7 +68,7 @@ func filtersOf(listed *section, sent url.Values) []filter {
 	return all
 }
 
-// offer adds an option to a filter that is a choice.
+// offer adds an option to a choice.
 func (f *filter) offer(value, label string) {
 	f.Kind = "choice"
 	f.Options = append(f.Options, option{Value: value, Label: label, Chosen: value == f.Value})
@@ -77,7 +77,7 @@ func (f *filter) offer(value, label string) {
 // attentionFilter chooses a preset of a list.
 const attentionFilter = "attention"
 
-// opposite is the condition that holds where another does not: of a time that is null, or of a boolean.
+// opposite returns the opposite condition: for a time that is null, or for a boolean.
 func opposite(listed *section, name string) (string, bool) {
 	for suffix, other := range map[string]string{"IsNil": "NotNil", "NotNil": "IsNil", "": "NEQ"} {
 		if field, found := strings.CutSuffix(name, suffix); found && (suffix != "" || !strings.HasSuffix(name, "Nil")) {
@@ -121,7 +121,7 @@ func conditions(listed *section, filters []filter, q string) []any {
 	return all
 }
 
-// searched returns alternative conditions, joined by OR: an id is searched for in every field that holds one.
+// searched returns alternative conditions, joined by OR. An id is searched for in every field that holds an id.
 func searched(listed *section, q string) []map[string]any {
 	var all []map[string]any
 	if id, ok := parseID(q); ok {
@@ -138,13 +138,13 @@ func searched(listed *section, q string) []map[string]any {
 			all = append(all, map[string]any{edge: q})
 		}
 	}
-	if len(all) == 0 { // a list in which only ids are searched for, and this is none
+	if len(all) == 0 { // the list is searched only by ids, and q is not an id
 		all = append(all, map[string]any{"id": uuid.Nil.String()})
 	}
 	return all
 }
 
-// Sorts are the orders that a list may have.
+// Sorts returns the possible orders of a list.
 func (l *listing) Sorts() []option {
 	chosen := l.sent.Get("sort")
 	all := []option{{Label: "Newest first", Chosen: chosen == ""}}
@@ -164,10 +164,10 @@ func (l *listing) Sorts() []option {
 	return all
 }
 
-// minuteLayout is the value of a field that picks a time.
+// minuteLayout is the format of a form field for a time.
 const minuteLayout = "2006-01-02T15:04"
 
-// parseTime reads the value of a time field, in UTC, or a time of the API.
+// parseTime reads a form field's time, in UTC, or a time of the API.
 func parseTime(sent string) (time.Time, bool) {
 	for _, layout := range []string{minuteLayout, "2006-01-02T15:04:05", time.RFC3339, time.DateOnly} {
 		if at, err := time.Parse(layout, sent); err == nil {

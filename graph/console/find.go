@@ -16,7 +16,7 @@ import (
 
 const findQuery = `query ($q: String!) { find(q: $q) { hits { kind id name by with state } exact { kind id } } }`
 
-// find leads to the entity that matches the search exactly, or shows all hits. Faults: invalid_search.
+// find redirects to the entity that matches the search exactly, or shows all hits. Faults: invalid_search.
 func (s *console) find(w http.ResponseWriter, r *http.Request) error {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	answer, err := s.ask(r.Context(), findQuery, map[string]any{"q": q})
@@ -52,7 +52,7 @@ type hitGroup struct {
 	Hits  []map[string]any
 }
 
-// pathOf is the page of a thing of a kind.
+// pathOf returns the page of an entity of a kind.
 func pathOf(kind, id string) string {
 	if listed := byType(kind); listed != nil {
 		return listed.Path + "/" + id
@@ -60,10 +60,10 @@ func pathOf(kind, id string) string {
 	return transactionsPath + id
 }
 
-// facesPath is before the name of the picture of an agent.
+// facesPath is the prefix of the path of an agent's picture.
 const facesPath = "/faces/"
 
-// face draws the pattern of an agent's id.
+// face draws the generated pattern of an agent's id.
 func face(w http.ResponseWriter, r *http.Request) {
 	id, ok := parseID(strings.TrimSuffix(r.PathValue("name"), ".svg"))
 	if !ok {
@@ -73,10 +73,10 @@ func face(w http.ResponseWriter, r *http.Request) {
 	pages.WriteFace(w, uuid.MustParse(id))
 }
 
-// maxAvatar is how many bytes of a preview are read at most; previews are smaller.
+// maxAvatar is the most bytes that are read of a preview; previews are smaller.
 const maxAvatar = 4 << 20
 
-// avatar shows the picture that an agent has for a face, as everyone sees it; the pattern of its id if not everyone does.
+// avatar shows an agent's avatar if everyone may see it, else the pattern of its id.
 func (s *console) avatar(w http.ResponseWriter, r *http.Request) error {
 	raw, mediaType, err := s.preview(r.Context(), r.PathValue("file"))
 	if err != nil {

@@ -23,26 +23,26 @@ type field struct {
 	Kind     string
 	Required bool
 	Options  []option
-	// Max is the most characters; 0 for no limit of the form.
+	// Max is the most characters; 0 if the form sets no limit.
 	Max   int
 	Value string
 	// Values are the values of the ticked boxes.
 	Values []string
-	// Was is the value that the form began with. If Known is set, the form began with one, and only another value is sent.
+	// Was is the field's initial value. If Known is set, the field had one, and only a changed value is sent.
 	Was   string
 	Known bool
-	// Error is the complaint about the value; empty for none.
+	// Error describes why the value is wrong; empty if it is not.
 	Error string
 
-	// path is the place of the value in the variables.
+	// path is the position of the value in the variables.
 	path []string
 	kind *ast.Type
 }
 
-// reasonField is the last of every form.
+// reasonField is the last field of every form.
 const reasonField = "reason"
 
-// multiline are the fields for texts of several lines, with the most characters of each; 0 if the schema says how many.
+// multiline lists the fields for several lines of text, with the most characters of each; 0 if the schema states it.
 var multiline = map[string]int{reasonField: bounds.Reason, "answer": bounds.LongText, "body": bounds.LongText, "text": 0, "message": bounds.Reason,
 	"why": bounds.Reason}
 
@@ -71,7 +71,7 @@ func newForm(p *procedure, current map[string]any) []*field {
 	return all
 }
 
-// tickLabels are the labels of boxes whose names say too little beside them.
+// tickLabels are the labels of boxes whose field names explain too little.
 var tickLabels = map[string]string{"name": "Clear the name", "texts": "Clear the texts", "images": "Clear the images", "kinds": "Remove",
 	"reported": "Remove what was reported"}
 
@@ -83,9 +83,9 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	switch inner := typeOf(kind); {
 	case name == reasonField:
 		f.Hint = "Why, in 1 to " + strconv.Itoa(bounds.Reason) + " characters. It stays in the audit log."
-	case name == "operationId": // a form that is sent twice does its work once
+	case name == "operationId": // a form that is sent twice takes effect once
 		f.Kind, f.Value = "hidden", uuid.NewString()
-	case name == "seen": // until when the page shows reports
+	case name == "seen": // the page shows reports up to this time
 		f.Kind = "hidden"
 	case inner.Kind == ast.Enum && kind.Elem != nil:
 		f.Kind, f.Required, f.Label = "ticks", false, cmp.Or(tickLabels[name], f.Label)
@@ -93,7 +93,7 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 			f.Options = append(f.Options, option{Value: one.Name, Label: human(strings.ToLower(one.Name)), Hint: one.Description})
 		}
 	case inner.Kind == ast.Enum:
-		// A select that is required begins with an option without a value, or HTML takes the first one for chosen.
+		// A required select begins with an option without a value; otherwise HTML selects the first one.
 		f.Kind, f.Options = "choice", []option{{Label: "Not changed"}}
 		if f.Required {
 			f.Options[0].Label = "Choose one"
@@ -124,26 +124,26 @@ func (f *field) offers(value string) bool {
 	return value != "" && slices.ContainsFunc(f.Options, func(o option) bool { return o.Value == value })
 }
 
-// begin sets the value that a field begins with.
+// begin sets the initial value of a field.
 func (f *field) begin(v any) {
 	if v == nil {
 		return
 	}
 	if f.Kind == "choice" && len(f.Options) > 0 && f.Options[0].Value == "" {
-		f.Options, f.Required = f.Options[1:], false // there is a value, which may stay
+		f.Options, f.Required = f.Options[1:], false // the present value may stay
 	}
 	f.Was = fmt.Sprint(v)
 	f.Value = f.Was
 }
 
-// choose marks the option that a field holds.
+// choose selects the option that equals the field's value.
 func (f *field) choose() {
 	for i := range f.Options {
 		f.Options[i].Chosen = f.Options[i].Value == f.Value || slices.Contains(f.Values, f.Options[i].Value)
 	}
 }
 
-// fill reads the sent form and returns the variables of the operation. If a field is wrong, it gets its Error, and ok is false.
+// fill reads the sent form and returns the operation's variables. It sets the Error of each wrong field; then ok is false.
 func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
 	variables, ok = map[string]any{}, true
 	text := func(name string) string { return strings.ReplaceAll(sent.Get(name), "\r\n", "\n") } // HTML sends \r\n
@@ -155,7 +155,7 @@ func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
 			}
 			into = object(variables, f.path[0])
 		}
-		if f.Known && !sent.Has(f.Name) { // it stays unchanged
+		if f.Known && !sent.Has(f.Name) { // an absent field stays unchanged
 			continue
 		}
 		ticks := f.Kind == "tick" || f.Kind == "ticks"
@@ -178,13 +178,13 @@ func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
 	return variables, ok
 }
 
-// wasPrefix begins the name of the hidden field with a field's first value.
+// wasPrefix begins the name of the hidden field with a field's initial value.
 const wasPrefix = "was."
 
-// amount is a number of credits: decimal digits, with at most two after a point.
+// amount matches a number of credits: decimal digits, with at most two after a point.
 var amount = regexp.MustCompile(`^([0-9]+)(?:\.([0-9]{1,2}))?$`)
 
-// parse makes a variable of the sent text, or returns a complaint. The domain judges the rest.
+// parse converts the sent text to a variable, or returns a complaint. The domain checks the rest.
 func (f *field) parse() (v any, wrong string) {
 	if f.Value == "" && f.Required && f.Kind != "line" && f.Kind != "lines" {
 		return nil, "is required"
@@ -224,7 +224,7 @@ func (f *field) parse() (v any, wrong string) {
 	return f.Value, ""
 }
 
-// blame adds the domain's complaints to their fields, and returns the complaints that belong to no field.
+// blame adds the domain's complaints to their fields, and returns complaints about no field.
 func blame(form []*field, wrong map[string]string) (rest []string) {
 	for name, reason := range wrong {
 		if i := slices.IndexFunc(form, func(f *field) bool { return f.Name == name }); i >= 0 {

@@ -14,18 +14,18 @@ import (
 	"stoa/graph/platform/pages"
 )
 
-// columnsField is the parameter of an address that chooses the columns of a list: names, apart by commas or sent one by one.
+// columnsField is the query parameter with the columns of a list: names separated by commas, or sent one by one.
 const columnsField = "columns"
 
-// pageSize is the number of rows of a list; maxUnknownColumns how many names of no column a page mentions.
+// pageSize is the number of rows of a list. A page mentions at most maxUnknownColumns unknown column names.
 const pageSize, maxUnknownColumns = 25, 5
 
-// listing is a request for a page of a list, and that page.
+// listing is a request for a page of a list, with that page.
 type listing struct {
 	*section
 	sent    url.Values
 	Filters []filter
-	// columns are the chosen columns, or the usual ones; Unknown are chosen names that are no column.
+	// columns are the chosen columns, or the default ones; Unknown are chosen names without a column.
 	columns, Unknown []string
 	// variables are the variables of listQuery; reversed: the page is read backwards.
 	variables map[string]any
@@ -36,7 +36,7 @@ type listing struct {
 	Rows   []row
 }
 
-// listPage is a page of a list, in its order.
+// listPage is a page of a list, in the list's order.
 type listPage struct {
 	nodes []map[string]any
 	// Total is nil if the list is not counted.
@@ -48,11 +48,11 @@ type listPage struct {
 
 type column struct {
 	Title string
-	// Number: aligned at its end.
+	// Number: aligned right.
 	Number bool
 }
 
-// row is a row of a list, which begins with a link, or of a table of a result.
+// row is a row of a list, which begins with a link, or a row of a table in a result.
 type row struct {
 	value
 	Cells []value
@@ -66,8 +66,8 @@ type option struct {
 	Hint         string
 }
 
-// readListing reads an address. Without its own order a list is read backwards along the ids, which begin with the time: the newest
-// first, off the primary key.
+// readListing reads an address. If no order is chosen, a list is read backwards by primary key, so the newest come first: ids
+// begin with the time.
 func readListing(listed *section, sent url.Values) *listing {
 	l := &listing{section: listed, sent: sent, Filters: filtersOf(listed, sent), variables: map[string]any{}, reversed: sent.Get("sort") == ""}
 	known := columnsOf(listed)
@@ -98,7 +98,7 @@ func readListing(listed *section, sent url.Values) *listing {
 	return l
 }
 
-// columnsOf are the columns that a list may have beside the id and the name: the usual ones, then the rest.
+// columnsOf returns the possible columns of a list besides id and name: first the default ones, then the rest.
 func columnsOf(listed *section) []string {
 	all := slices.Clone(listed.Columns)
 	for _, field := range fieldsOf(schema.Types[listed.Type]) {
@@ -109,7 +109,7 @@ func columnsOf(listed *section) []string {
 	return all
 }
 
-// read reads some rows after or before a cursor, with some columns, in the order of the list. Faults: those of the connection.
+// read reads rows after or before a cursor, with some columns, in the order of the list. Faults: as the connection.
 func (s *console) read(ctx context.Context, l *listing, columns []string, rows int, after, before string) error {
 	size, cursor, at := "first", "after", after
 	if before != "" {
@@ -139,7 +139,7 @@ func (s *console) read(ctx context.Context, l *listing, columns []string, rows i
 		slices.Reverse(l.nodes)
 		l.First, l.Last, l.HasNewer, l.HasOlder = l.Last, l.First, l.HasOlder, l.HasNewer
 	}
-	// A connection knows only what lies in the direction in which it was read.
+	// A connection knows only whether more rows follow in the direction of reading.
 	l.HasNewer, l.HasOlder = l.HasNewer || after != "", l.HasOlder || before != ""
 	return nil
 }
@@ -161,7 +161,7 @@ func listQuery(listed *section, columns []string) string {
 		} }`, listed.Field, listed.Type, total, listed.Name, selections(fields, 0))
 }
 
-// Query returns the parameters of an address that asks for the same, with another one, from the first page on.
+// Query returns the query parameters of this list with one changed, from the first page on.
 func (l *listing) Query(name, value string) url.Values {
 	same := url.Values{}
 	for name, values := range l.sent {
@@ -178,18 +178,18 @@ func (l *listing) Query(name, value string) url.Values {
 	return same
 }
 
-// Link is the address of Query.
+// Link returns the path of Query.
 func (l *listing) Link(name, value string) string { return pathWith(l.Path, l.Query(name, value)) }
 
-// Export is the path that takes the form of a private list's export.
+// Export returns the path of the form that exports a private list.
 func (l *listing) Export() string { return pathWith(l.Path+exportSuffix, l.Query("", "")) }
 
-// All leads to the list without its filters.
+// All returns the path of the list without its filters.
 func (l *listing) All() string {
 	return pathWith(l.Path, url.Values{columnsField: l.Query("", "")[columnsField]})
 }
 
-// pathWith is a path with a query.
+// pathWith returns a path with a query.
 func pathWith(path string, query url.Values) string {
 	if encoded := query.Encode(); encoded != "" {
 		return path + "?" + encoded
@@ -197,13 +197,13 @@ func pathWith(path string, query url.Values) string {
 	return path
 }
 
-// Widened reports whether other columns than the usual ones are chosen.
+// Widened reports whether the chosen columns differ from the default ones.
 func (l *listing) Widened() bool { return !slices.Equal(l.columns, l.Columns) }
 
-// Filtered reports whether not everything is asked for.
+// Filtered reports whether the list has conditions.
 func (l *listing) Filtered() bool { return l.variables["where"] != nil }
 
-// Opened reports whether something is chosen beside the search.
+// Opened reports whether something besides the search is chosen.
 func (l *listing) Opened() bool {
 	return l.sent.Get("sort") != "" || slices.ContainsFunc(l.Filters, func(f filter) bool { return f.Value != "" })
 }
@@ -225,7 +225,7 @@ func (s *console) list(w http.ResponseWriter, r *http.Request, listed *section) 
 		}
 		return s.export(w, r, l, format, maxExport)
 	}
-	if len(l.sent[columnsField]) > 1 && len(l.Unknown) == 0 { // as its form sends it
+	if len(l.sent[columnsField]) > 1 && len(l.Unknown) == 0 { // the form sends them one by one
 		return seeOther(w, l.Link("", ""))
 	}
 	if err := s.read(r.Context(), l, l.columns, pageSize, l.sent.Get("after"), l.sent.Get("before")); err != nil {
@@ -237,7 +237,7 @@ func (s *console) list(w http.ResponseWriter, r *http.Request, listed *section) 
 	return s.show(w, r, view{template: "list", Title: listed.Title, Path: listed.Path, Live: true, Data: l})
 }
 
-// fill makes the titles and rows of a list. If orders that need attention are asked for, the first column says why, and who can end them.
+// fill makes the titles and rows of a list. For orders that need attention, the first column states why, and who can end them.
 func (s *console) fill(ctx context.Context, l *listing) error {
 	why := map[string]map[string]any{}
 	withWhy := l.Type == "Order" && l.sent.Get(attentionFilter) != ""

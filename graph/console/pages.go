@@ -1,15 +1,16 @@
-// Package console is the operator console (§10): pages of the operator listener for people, in HTML that needs no script. They
-// show every connection of the GraphQL layer as a list with a search and filters, every entity on its own page, and every
+// Package console is the operator console (§10): pages of the operator listener for people, in HTML without need of a script.
+// They show every connection of the GraphQL layer as a list with a search and filters, every entity on its own page, and every
 // mutation for operators as a form that asks for a reason.
 //
-// Nothing is read or changed but through GraphQL operations that run as the operator who is signed in (server.Ask), so the pages
-// can do what the schema allows, refusals and audit entries included, and no more. The only exception is the audit entry of an export
-// (Config.AuditExport). Lists are the table in sections.go; columns, filters and form fields take their types from the schema. Another
-// field of an entity and another mutation need nothing here.
+// The pages read and change data only by GraphQL operations of the signed-in operator (server.Ask). So they can do exactly what
+// the schema allows, with the same refusals and audit entries. The only exception is the audit entry of an export
+// (Config.AuditExport). Lists are the table in sections.go; columns, filters and form fields take their types from the schema. A
+// new field of an entity or a new mutation needs no change here.
 //
-// The listener decides who may come in and refuses what another site made a browser send (package server). Answers are no-store.
-// Texts of agents are plain text, and invisible characters are shown (graph/platform/pages). One-time secrets are in the answer to the
-// form that made them and nowhere else, never in an address. Times are in UTC; the script shows them in the browser's zone.
+// The listener authenticates callers and refuses requests that another site made a browser send (package server). Answers are
+// no-store. Texts of agents are plain text, and invisible characters are shown (graph/platform/pages). One-time secrets appear
+// only in the answer to the form that made them, never in an address. Times are in UTC; the script shows them in the browser's
+// zone.
 //
 // Everything is safe for concurrent use.
 package console
@@ -43,7 +44,8 @@ import (
 //go:embed templates console.css console.js drafts.txt
 var files embed.FS
 
-// Stylesheet is the CSS of all pages of the operator listener: the CSS of the pages for people (graph/platform/pages), then the console's.
+// Stylesheet returns the CSS of all pages of the operator listener: the CSS of the public pages (graph/platform/pages), then the
+// console's.
 func Stylesheet() []byte {
 	own, err := files.ReadFile("console.css")
 	if err != nil {
@@ -59,7 +61,7 @@ var tables = map[string]any{
 	"kinds": []string{"reported", "refused", "traded", "asked", "rated", "published", "joined"},
 }
 
-// templates returns the pages by name; each defines the content of the layout. Commands that show no page do not read them.
+// templates returns the pages by name; each defines the content of the layout. Commands without pages do not parse them.
 var templates = sync.OnceValue(readTemplates)
 
 func readTemplates() map[string]*template.Template {
@@ -89,7 +91,7 @@ type Config struct {
 	Logger *slog.Logger
 	// Public is the origin of the public site.
 	Public func() string
-	// Tools are the listener's other handlers; the navigation leads to those with a title.
+	// Tools are the listener's other handlers; the navigation links to each that has a title.
 	Tools []server.Mount
 	// AuditExport writes the audit entry of an export of a private list.
 	AuditExport func(ctx context.Context, list string, details map[string]any, reason string) error
@@ -102,7 +104,7 @@ type console struct {
 	mux *http.ServeMux
 }
 
-// handler answers a request, or returns the error that is shown instead.
+// handler answers a request, or returns the error to show instead.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 // New builds the pages. The caller of a request must be an operator.
@@ -152,7 +154,7 @@ func New(c Config) http.Handler {
 	return s.mux
 }
 
-// handle adds a page; an error that it returns becomes a page about a failure.
+// handle adds a page. If serve returns an error, an error page is shown.
 func (s *console) handle(pattern string, serve handler) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		if err := serve(w, r); err != nil {
@@ -164,7 +166,7 @@ func (s *console) handle(pattern string, serve handler) {
 // view is a page.
 type view struct {
 	template string
-	// Status is 200 if it is not set. From 400 on the window's title begins with an error.
+	// Status is 200 if it is not set. From 400 on the window's title begins with "Error".
 	Status int
 	// Title is the heading, and the title of the window.
 	Title string
@@ -173,12 +175,12 @@ type view struct {
 	// Notice reports the last action.
 	Notice string
 	Data   any
-	// Q is the text of the search that stands on every page.
+	// Q is the text of the search field of every page.
 	Q string
-	// Live: the script refreshes the parts of the page.
+	// Live: the script refreshes the page's parts.
 	Live bool
 
-	// show sets these: the caller's name, the parameters of the address, the origin of the public site, and the tools beside the pages.
+	// show sets these: the caller's name, the parameters of the address, the origin of the public site, and the links to tools.
 	User, Origin string
 	Sent         url.Values
 	Tools        []server.Mount
@@ -201,10 +203,10 @@ func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 	return nil
 }
 
-// fail answers with a page about a failure.
+// fail answers with an error page.
 func (s *console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
-	if refused := new(refusal); known.Code == fault.InternalError && !errors.As(err, &refused) { // GraphQL has logged its own
+	if refused := new(refusal); known.Code == fault.InternalError && !errors.As(err, &refused) { // GraphQL has logged its own errors
 		s.Logger.ErrorContext(r.Context(), "a page of the operator console failed", "path", r.URL.Path, "error", err)
 	}
 	web.ErrorHeaders(w.Header(), known)
@@ -214,7 +216,7 @@ func (s *console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// failureTitles are the headings of pages about failures.
+// failureTitles are the headings of error pages.
 var failureTitles = map[fault.Code]string{
 	fault.NotFound: "There is no such page", fault.MethodNotAllowed: "That does not work here",
 	fault.InvalidPagination: "There is no such page of the list", fault.ServiceUnavailable: "Stoa is not available at the moment",

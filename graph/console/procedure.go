@@ -16,23 +16,23 @@ type procedure struct {
 
 	// Title is the text of the link to the form, and Path its target.
 	Title, Path string
-	// Subject is the argument with the id of the target; empty for none.
+	// Subject is the argument with the target's id; empty for none.
 	Subject string
-	// Home is the page that leads to the form. If there is a subject, the page of the subject below Home does.
+	// Home is the page that links to the form. If there is a subject, the subject's page below Home does.
 	Home string
-	// Harmful: it takes something from an agent.
+	// Harmful: it takes something away from an agent.
 	Harmful bool
 
 	field *ast.FieldDefinition
 }
 
-// procedures are all of them, in the order of their table (graph/operator).
+// procedures holds all procedures, in the order of their table (graph/operator).
 var procedures = makeProcedures()
 
-// Description is the sentence of the schema.
+// Description returns the schema's description.
 func (p *procedure) Description() string { return p.field.Description }
 
-// harmful are the verbs of procedures that take something from an agent.
+// harmful are the verbs of procedures that take something away from an agent.
 var harmful = []string{"suspend", "moderate", "clear", "reissue", "remove", "revoke", "withdraw"}
 
 func makeProcedures() []*procedure {
@@ -65,24 +65,24 @@ func makeProcedures() []*procedure {
 	return all
 }
 
-// proceduresAt are the procedures whose home is a page, with a subject or without.
+// proceduresAt returns the procedures with this home, with a subject or without.
 func proceduresAt(home string, subject bool) []*procedure {
 	return slices.DeleteFunc(slices.Clone(procedures), func(p *procedure) bool { return p.Home != home || (p.Subject != "") != subject })
 }
 
-// spent are the times after which a procedure can do nothing more.
+// spent maps procedures to the time after which they have no effect.
 var spent = map[string]string{
 	"suspendBot": "suspendedAt", "removePost": "deletedAt", "removeAttachment": "deletedAt", "removeTask": "removedAt",
 	"removeService": "deletedAt", "removeRating": "removedAt", "withdrawDocument": "withdrawnAt", "revokeInvitation": "revokedAt",
 }
 
-// past reports whether a time is over; no time is not.
+// past reports whether a time is over; an empty one is not.
 func past(stamp string) bool {
 	at, err := time.Parse(time.RFC3339, stamp)
 	return err == nil && at.Before(time.Now())
 }
 
-// offered returns the procedures that can do something to an entity now; dossier is nil unless the entity is an agent.
+// offered returns the procedures that have an effect on an entity now; dossier is nil unless the entity is an agent.
 func offered(listed *section, node, dossier map[string]any) []*procedure {
 	outside := node["suspendedAt"] != nil || node["state"] == "trash"
 	removable := slices.ContainsFunc(objects(dossier, "content"), func(one map[string]any) bool { return whole(one["remaining"]) > 0 })
@@ -107,7 +107,7 @@ func offered(listed *section, node, dossier map[string]any) []*procedure {
 	})
 }
 
-// document is the operation that runs the procedure. inner is the selection of the result.
+// document returns the operation that runs the procedure. inner is the selection of the result.
 func (p *procedure) document(inner string) string {
 	var declared, passed []string
 	for _, argument := range p.field.Arguments {

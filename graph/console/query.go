@@ -24,7 +24,7 @@ func typeOf(t *ast.Type) *ast.Definition { return schema.Types[t.Name()] }
 // isEntity reports whether a type is an entity, which has an id and may have a page.
 func isEntity(d *ast.Definition) bool { return slices.Contains(d.Interfaces, "Node") }
 
-// fieldsOf are the fields of a type that can be asked for without arguments. An id whose entity is a field, too, is left out.
+// fieldsOf returns the fields of a type without arguments. It leaves out an id if its entity is a field, too.
 func fieldsOf(d *ast.Definition) []*ast.FieldDefinition {
 	var all []*ast.FieldDefinition
 	for _, field := range d.Fields {
@@ -37,8 +37,8 @@ func fieldsOf(d *ast.Definition) []*ast.FieldDefinition {
 	return all
 }
 
-// selection returns a document's selection of a field, with the fields inside of it, levels deep; for an entity within another,
-// its id and name. It is empty if the type has no field to show.
+// selection returns the selection of a field, with inner fields down to levels; of an inner entity only id and name. It is empty
+// if the type has no field to show.
 func selection(field *ast.FieldDefinition, levels int) string {
 	inner := typeOf(field.Type)
 	switch {
@@ -56,7 +56,7 @@ func selection(field *ast.FieldDefinition, levels int) string {
 	}
 }
 
-// selections asks for several fields.
+// selections selects several fields.
 func selections(fields []*ast.FieldDefinition, levels int) string {
 	asked := make([]string, 0, len(fields))
 	for _, field := range fields {
@@ -65,15 +65,15 @@ func selections(fields []*ast.FieldDefinition, levels int) string {
 	return strings.Join(asked, " ")
 }
 
-// selectionSet returns a document's selection of an object.
+// selectionSet returns the selection of an object.
 func selectionSet(of *ast.Definition, levels int) string {
 	return "{ " + selections(fieldsOf(of), levels) + " }"
 }
 
-// wordBreak is where a name in camel case has another word.
+// wordBreak matches the start of the next word in camel case.
 var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// words translates words of the schema into words that people know. The name of a whole field goes before its words.
+// words translates words of the schema for people. A whole field name takes precedence over its words.
 var words = map[string]string{
 	"bot": "agent", "attachment": "file", "attachments": "files", "id": "", "minor": "", "bps": "(basis points)", "nil": "none", "sha256": "SHA-256", "url": "address",
 	"sizeBytes": "size", "reservedBytes": "reserved", "previewBytes": "preview", "publishedBytes": "published copy",
@@ -86,7 +86,7 @@ var words = map[string]string{
 	"id.": "id", "botID": "agent", "boundID": "used by", "boundKind": "used as", "used": "used", "uses": "uses",
 }
 
-// human is a name of the schema as people read it: emailVerifiedAt is "Email verified".
+// human formats a name of the schema for people: emailVerifiedAt becomes "Email verified".
 func human(name string) string {
 	text, known := words[name]
 	if !known {
@@ -107,14 +107,14 @@ func human(name string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// refusal is the first error of a GraphQL answer, as the fault it came from.
+// refusal is the first error of a GraphQL answer, as the original fault.
 type refusal struct{ known *fault.Error }
 
 func (r *refusal) Error() string { return r.known.Error() }
 
 func (r *refusal) Unwrap() error { return r.known }
 
-// refused makes it of an error of GraphQL.
+// refused converts an error of GraphQL.
 func refused(first *gqlerror.Error) *refusal {
 	code, ok := first.Extensions["code"].(fault.Code)
 	if !ok {
@@ -125,7 +125,7 @@ func refused(first *gqlerror.Error) *refusal {
 	return &refusal{known}
 }
 
-// ask runs an operation and decodes its data; numbers stay unchanged. An error of the answer is a *refusal.
+// ask runs an operation and decodes its data, with numbers as json.Number. It returns an error of the answer as *refusal.
 func (s *console) ask(ctx context.Context, query string, variables map[string]any) (map[string]any, error) {
 	answer := s.Ask(ctx, query, variables)
 	if len(answer.Errors) > 0 {
@@ -140,16 +140,16 @@ func (s *console) ask(ctx context.Context, query string, variables map[string]an
 	return data, nil
 }
 
-// object is a member of an answer that is an object; empty if it is null.
+// object returns an object in an answer; empty if it is null.
 func object(data map[string]any, name string) map[string]any {
 	found, _ := data[name].(map[string]any)
 	return found
 }
 
-// objects is a member of an answer that is a list of objects.
+// objects returns a list of objects in an answer.
 func objects(data map[string]any, name string) []map[string]any { return rowsIn(data[name]) }
 
-// where returns the objects of a list that have a text in a member.
+// where returns the objects of a list whose member name has the text.
 func where(list any, name, text string) []map[string]any {
 	return slices.DeleteFunc(rowsIn(list), func(one map[string]any) bool { return one[name] != text })
 }
@@ -166,15 +166,15 @@ func rowsIn(found any) []map[string]any {
 	return all
 }
 
-// textOf is a member of an answer that is a text; empty if it is null.
+// textOf returns a text in an answer; empty if it is null.
 func textOf(data map[string]any, name string) string {
 	text, _ := data[name].(string)
 	return text
 }
 
-// whole is a whole number of an answer.
+// whole returns a whole number of an answer.
 func whole(v any) int64 {
 	n, _ := v.(json.Number)
-	i, _ := n.Int64() // the schema says that it is one
+	i, _ := n.Int64() // the schema guarantees a number
 	return i
 }

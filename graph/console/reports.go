@@ -16,7 +16,7 @@ import (
 	"stoa/graph/platform/pages"
 )
 
-// report is a page about the answer to one query. Its template has the title's name, in small letters.
+// report is a page about the answer to one query. Its template has the title's name, in lower case.
 type report struct {
 	Path, Title, Group string
 	query              string
@@ -24,11 +24,11 @@ type report struct {
 	live bool
 	// csv are the members of its object that the page also offers as CSV.
 	csv []string
-	// variables are those of the query, as the address chooses them; nil for none.
+	// variables returns the query's variables from the address; nil for none.
 	variables func(sent url.Values) (map[string]any, error)
 }
 
-// Pages that other pages lead to.
+// Pages that other pages link to.
 const (
 	booksPath       = "/books"
 	settingsPath    = "/settings"
@@ -37,7 +37,7 @@ const (
 	shiftPath       = "/shift"
 )
 
-// settingsQuery asks for the settings, and for what needs to be set up before it can be switched on.
+// settingsQuery asks for the settings, and for the setup that each switch needs.
 var settingsQuery = `{ settings ` + selectionSet(schema.Types["Settings"], 0) + ` switches { name on missing activate deactivate } }`
 
 // attentionFields are the things that need attention.
@@ -67,10 +67,10 @@ var reports = []report{
 	{Path: maintenancePath, Title: "Maintenance", Group: groupOperating, query: `{ retention { name what days job } }`},
 }
 
-// spans are the choices of the address for the table of who earns.
+// spans are the periods to choose from in the table of earners.
 var spans = []struct{ Days, Title string }{{"1", "day"}, {"7", "7 days"}, {"30", "30 days"}, {"366", "year"}}
 
-// daysOf is the span of the table of who earns.
+// daysOf returns the chosen period of the table of earners.
 func daysOf(sent url.Values) (map[string]any, error) {
 	days, err := strconv.Atoi(cmp.Or(sent.Get("days"), "30"))
 	if err != nil {
@@ -79,7 +79,7 @@ func daysOf(sent url.Values) (map[string]any, error) {
 	return map[string]any{"days": days}, err
 }
 
-// sinceOf is how far back a shift goes: some hours, or to when the operator left.
+// sinceOf returns the start of a shift: some hours ago, or when the operator left.
 func sinceOf(sent url.Values) (map[string]any, error) {
 	if sent.Get("hours") == "" {
 		return nil, nil //nolint:nilnil // the query's own default
@@ -91,14 +91,14 @@ func sinceOf(sent url.Values) (map[string]any, error) {
 	return map[string]any{"since": stamp(time.Now().UTC().Add(-time.Duration(hours) * time.Hour))}, err //nolint:gosec // 16 bits
 }
 
-// shiftKinds are what a shift counts, with their lists.
+// shiftKinds are the kinds that a shift counts, with their lists.
 var shiftKinds = []struct{ Kind, Title, Path string }{
 	{"agents", "Agents registered", "/agents?"}, {"posts", "Posts", "/posts?"}, {"tasks", "Tasks", "/tasks?"}, {"services", "Services", "/services?"},
 	{"orders", "Orders made", "/orders?"}, {"closed", "Orders closed", "/orders?state=closed&"}, {"disputes", "Disputes", "/orders?state=disputed&"},
 	{"ratings", "Ratings", "/ratings?"}, {"reports", "Reports", "/reports?"}, {"feedback", "Feedback", "/feedback?"},
 }
 
-// report shows a report. Faults: those of its query.
+// report shows a report. Faults: as its query.
 func (s *console) report(w http.ResponseWriter, r *http.Request, about report) error {
 	var variables map[string]any
 	if about.variables != nil {
@@ -118,14 +118,14 @@ func (s *console) report(w http.ResponseWriter, r *http.Request, about report) e
 			header[i] = strings.ToLower(wordBreak.ReplaceAllString(field, "${1}_$2"))
 		}
 		out := startCSV(w, name, header)
-		_ = out.Write(cellsOf(object(answer, name), about.csv)) // a client that has gone away needs no answer
+		_ = out.Write(cellsOf(object(answer, name), about.csv)) // no answer is needed if the client has gone
 		out.Flush()
 		return nil
 	}
 	return s.show(w, r, view{template: name, Title: about.Title, Path: about.Path, Live: about.live, Data: answer})
 }
 
-// needs maps each kind of thing that needs attention to its page and to the alert whose runbook says what to do.
+// needs maps each kind of thing that needs attention to its page and to the alert whose runbook explains it.
 var needs = map[string]struct{ Link, Alert string }{
 	"ledger": {maintenancePath, "StoaLedgerDiscrepancy"}, "ledger_late": {"/jobs", "StoaLedgerNotReconciled"},
 	"failed_jobs": {"/jobs/jobs?state=discarded", "StoaJobsFailing"}, "disks": {"/#processes", "StoaStorageFailing"},
@@ -138,12 +138,12 @@ var needs = map[string]struct{ Link, Alert string }{
 // disk is the disk of a process.
 type disk struct {
 	Text string
-	// Used is a percentage; Full is from 90 percent on.
+	// Used is a percentage; Full means 90 percent or more.
 	Used int64
 	Full bool
 }
 
-// newDisk makes it of the free and all bytes of an answer.
+// newDisk converts the free and total bytes of an answer.
 func newDisk(freeBytes, totalBytes any) disk {
 	free, total := whole(freeBytes), whole(totalBytes)
 	if total <= 0 {
@@ -152,19 +152,19 @@ func newDisk(freeBytes, totalBytes any) disk {
 	return disk{fileSize(free) + " of " + fileSize(total) + " free", 100 - free*100/total, free*10 < total}
 }
 
-// does is the verb of each kind of happening; the title of the thing goes after it.
+// does maps each kind of event to its verb; the title of the thing goes after it.
 var does = map[string]string{
 	"joined": "joined", "published": "published", "asked": "asks for", "rated": "rated", "refused": "had an upload refused:", "reported": "reported",
 }
 
-// acted is the verb of each action on an order.
+// acted maps each action on an order to its verb.
 var acted = map[string]string{
 	"create": "offered an order to", "select": "chose", "accept": "accepted the order of", "reject": "rejected the order of",
 	"cancel": "cancelled the order with", "start": "started the order of", "deliver": "delivered to", "complete": "accepted the work of",
 	"dispute": "disputed the order with", "propose-refund": "proposed a refund to", "approve-refund": "approved the refund of",
 }
 
-// happening is a line of the stream: an agent did something, to another agent, with a link to it.
+// happening is a line of the stream: the action of an agent, the other agent, and a link.
 type happening struct{ Does, Other, Title, After string }
 
 func newHappening(one map[string]any) happening {
@@ -177,7 +177,7 @@ func newHappening(one map[string]any) happening {
 		made.Title = title + " of 5"
 	case "reported":
 		made.Title, made.Other = "@"+made.Other, ""
-		if title != "bot" && made.Title != "@" { // what it made, and not the agent
+		if title != "bot" && made.Title != "@" { // the title of the thing that the agent made
 			made.Title = "a " + title + " of " + made.Title
 		}
 	case "joined":
@@ -188,7 +188,7 @@ func newHappening(one map[string]any) happening {
 	return made
 }
 
-// switchable returns the procedures of the settings, without those that would change nothing: the switch is on, or off, already.
+// switchable returns the procedures of the settings. It leaves out turning a switch on or off that already is.
 func switchable(switches any) []*procedure {
 	return slices.DeleteFunc(proceduresAt(settingsPath, false), func(p *procedure) bool {
 		return slices.ContainsFunc(rowsIn(switches), func(one map[string]any) bool {
@@ -201,7 +201,7 @@ func switchable(switches any) []*procedure {
 	})
 }
 
-// settingsFacts are the settings, and whether each switch is on.
+// settingsFacts returns the settings, and whether each switch is on.
 func (s *console) settingsFacts(ctx context.Context) ([]fact, error) {
 	answer, err := s.ask(ctx, settingsQuery, nil)
 	all := factsOf("Settings", object(answer, "settings"))
@@ -215,13 +215,13 @@ func (s *console) settingsFacts(ctx context.Context) ([]fact, error) {
 	return all, err
 }
 
-// period is a number of days as people read it.
+// period formats a number of days.
 func period(days any) string {
 	number, ok := days.(json.Number)
 	if !ok {
 		return "for ever"
 	}
-	switch n, _ := number.Float64(); { // the schema says that it is one
+	switch n, _ := number.Float64(); { // the schema guarantees a number
 	case n == 0:
 		return "until the job runs next"
 	case n < 2:

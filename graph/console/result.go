@@ -22,10 +22,10 @@ type resultData struct {
 	Tables  []table
 }
 
-// drafts are the texts that a mail to an owner may begin with.
+// drafts are the initial texts of a mail to an owner.
 var drafts = template.Must(template.New("drafts.txt").Funcs(template.FuncMap{"between": between}).ParseFS(files, "drafts.txt"))
 
-// Advised reports whether the page says what comes next.
+// Advised reports whether the page shows the next steps.
 func (d *resultData) Advised() bool {
 	return d.Suspended() || slices.Contains([]string{"createInvitation", "inviteOperator", "reinstateBot", "reissueToken", "mailOwner"}, d.Name)
 }
@@ -41,7 +41,7 @@ type change struct {
 	Before, After value
 }
 
-// snapshot is the target of a procedure at a moment, and an agent's wallet; nil without a target.
+// snapshot returns the present facts of a procedure's target, and of an agent's wallet; nil without a target.
 func (s *console) snapshot(ctx context.Context, data *formData) ([]fact, error) {
 	if data.Home == settingsPath {
 		return s.settingsFacts(ctx)
@@ -75,7 +75,7 @@ func (s *console) snapshot(ctx context.Context, data *formData) ([]fact, error) 
 	return facts, err
 }
 
-// changes are the facts that differ.
+// changes returns the facts that differ.
 func changes(before, after []fact) []change {
 	var all []change
 	for i, one := range before {
@@ -93,8 +93,7 @@ type table struct {
 	Rows    []row
 }
 
-// add adds the fields of an object: values as facts, lists of objects as tables. prefix begins the labels of an object within
-// another.
+// add adds the fields of an object: values as facts, lists of objects as tables. prefix begins the labels of an inner object.
 func (d *resultData) add(prefix string, of *ast.Definition, fields map[string]any) {
 	for _, field := range fieldsOf(of) {
 		inner := typeOf(field.Type)
@@ -115,7 +114,8 @@ func (d *resultData) add(prefix string, of *ast.Definition, fields map[string]an
 	}
 }
 
-// addTable adds a list of objects. The fields of an object within a row are columns of it, and a list within the rows becomes a separate table.
+// addTable adds a list of objects. Fields of an object within a row become columns; a list within the rows becomes a separate
+// table.
 func (d *resultData) addTable(caption string, of *ast.Definition, rows []map[string]any) {
 	made := table{Caption: caption, Rows: make([]row, len(rows))}
 	for i, fields := range rows {
@@ -138,16 +138,16 @@ func (d *resultData) addTable(caption string, of *ast.Definition, rows []map[str
 	}
 }
 
-// addColumns adds the fields of the objects of all rows, an object for each.
+// addColumns adds the fields of one object per row.
 func (t *table) addColumns(prefix string, of *ast.Definition, objects []map[string]any) {
 	for _, field := range fieldsOf(of) {
 		inner := typeOf(field.Type)
 		switch {
-		case strings.HasSuffix(field.Name, "Url"): // files are saved by the form
+		case strings.HasSuffix(field.Name, "Url"): // the form saves files
 		case inner.IsLeafType():
 			t.Columns = append(t.Columns, human(prefix+field.Name))
 			for i, fields := range objects {
-				brief := inner.Name != "String" // texts are shown whole
+				brief := inner.Name != "String" // texts are not shortened
 				t.Rows[i].Cells = append(t.Rows[i].Cells, newValue(of.Name, field, fields[field.Name], brief))
 			}
 		case field.Type.Elem == nil && !isEntity(inner):

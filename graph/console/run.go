@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// maxForm is the size of a form in bytes: it holds the longest text of a document, every character escaped.
+// maxForm is the size of a form in bytes: it holds the longest document, with every character escaped.
 const maxForm = 3 << 20
 
 // formData holds the data of a form's page.
@@ -23,16 +23,17 @@ type formData struct {
 	Fields []*field
 	// SubjectID and SubjectName identify the target; Back leads to its page.
 	SubjectID, SubjectName, Back string
-	// Complaints concern the form as a whole, Wrong holds the fields with complaints.
+	// Complaints concern the whole form, Wrong holds the wrong fields.
 	Complaints []string
 	Wrong      []*field
-	// Task is the maintenance task that the address chose; the page after it shows only its result.
+	// Task is the maintenance task chosen in the address; the result page shows only its result.
 	Task string
-	// Only the form that removes a file has these: Seen is the address of its picture, Review the address of a form that shows it.
+	// Only the form that removes a file has these: Seen is the address of its picture, Review the address of a form that shows
+	// it.
 	Seen, Review string
-	// Dossier holds of an agent the orders as a suspension would leave them, and whether operators can mail its owner.
+	// Dossier holds an agent's orders as they would be after a suspension, and whether operators can mail its owner.
 	Dossier map[string]any
-	// Case is the open reports about the agent of moderateBot, nil for none; Presets are the texts that operators keep for it.
+	// Case holds the open reports about the agent of moderateBot, nil for none; Presets are the operators' prepared texts.
 	Case    map[string]any
 	Presets []map[string]any
 }
@@ -40,7 +41,7 @@ type formData struct {
 // Shuts reports whether the procedure can suspend an agent.
 func (d *formData) Shuts() bool { return d.Name == "suspendBot" || d.Name == "moderateBot" }
 
-// subjectQuery asks for the facts of an agent that the form of a procedure and the page of its result show.
+// subjectQuery asks for the facts of an agent on a procedure's form and result page.
 const subjectQuery = `dossier(botId: $id) { owned mailable availableMinor reservedMinor sessions connections content { kind remaining } ifSuspended ` + tradeFields + ` }`
 
 // prepare makes the form of a procedure for its target. Faults: not_found.
@@ -74,7 +75,7 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 	return data, s.draft(r, data)
 }
 
-// target gives the form the thing that the procedure is for, and returns the whole answer.
+// target sets the form's target and returns the whole answer.
 func (s *console) target(r *http.Request, data *formData) (map[string]any, error) {
 	listed, more := byType(data.Target), ""
 	if data.Target == "Bot" {
@@ -98,10 +99,10 @@ func (s *console) target(r *http.Request, data *formData) (map[string]any, error
 	return found, nil
 }
 
-// removeFile is the procedure whose form shows the file that it removes.
+// removeFile is the procedure whose form shows the file to remove.
 const removeFile = "removeAttachment"
 
-// see finds out how an operator sees a file: as everyone does, or in the review of what it belongs to.
+// see finds out how an operator can view a file: as everyone does, or in the review of its order or post.
 func (s *console) see(ctx context.Context, data *formData, node map[string]any) {
 	kind, of := textOf(node, "boundKind"), textOf(node, "boundID")
 	if _, _, err := s.preview(ctx, data.SubjectID); err == nil {
@@ -113,12 +114,12 @@ func (s *console) see(ctx context.Context, data *formData, node map[string]any) 
 	}
 }
 
-// taskResults are the fields of a maintenance that each task fills in.
+// taskResults are the result fields of each maintenance task.
 var taskResults = map[string][]string{
 	"RECONCILE": {"discrepancies"}, "CLEANUP": {"swept"}, "LIFECYCLE": {"trashed", "notified", "deleted"}, "REWARDS": {"granted"}, "BACKUP": {"backup"},
 }
 
-// draft fills in the text of a mail to an owner, if the address of the form names a subject.
+// draft fills in the text of a mail to an owner if the form's address names a subject.
 func (s *console) draft(r *http.Request, data *formData) error {
 	about := map[string]any{"Agent": data.SubjectName, "Origin": s.Public()}
 	name := r.URL.Query().Get("about")
@@ -164,7 +165,7 @@ func (s *console) showFormData(w http.ResponseWriter, r *http.Request, data *for
 	})
 }
 
-// run carries a procedure out and shows its result, or the form again with the complaints.
+// run runs a procedure and shows its result, or the form again with the complaints.
 func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
@@ -216,7 +217,7 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// carryOut runs the mutation. A result without a page is asked for as a whole.
+// carryOut runs the mutation. For a result without a page it asks for all fields.
 func (s *console) carryOut(ctx context.Context, p *procedure, variables map[string]any) (map[string]any, error) {
 	inner := typeOf(p.field.Type)
 	asked := selectionSet(inner, 2)
@@ -243,8 +244,8 @@ func (s *console) refuse(w http.ResponseWriter, r *http.Request, data *formData,
 	return s.showFormData(w, r, data, cmp.Or(found.known.Status(), http.StatusInternalServerError))
 }
 
-// saveFile answers with one of the files of an order or a post, as it was uploaded, for the browser to save. It is another review,
-// with its own audit entry.
+// saveFile answers with a file of an order or a post, as uploaded, for the browser to save. This is another review, with its own
+// audit entry.
 func (s *console) saveFile(w http.ResponseWriter, r *http.Request, data *formData, variables map[string]any, id string) error {
 	document := strings.Replace(data.document("{ file(id: $file) }"), "mutation (", "mutation ($file: ID!, ", 1)
 	variables["file"] = id
@@ -259,6 +260,6 @@ func (s *console) saveFile(w http.ResponseWriter, r *http.Request, data *formDat
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+id+`"`)
-	_, _ = w.Write(bytes) //nolint:gosec // a file to save, of no type that a browser shows
+	_, _ = w.Write(bytes) //nolint:gosec // it is saved, as no type that a browser shows
 	return nil
 }

@@ -5,38 +5,38 @@ import (
 	"time"
 )
 
-// section is a kind of entity: a list and a page for each.
+// section is a kind of entity, with a list and a page for each entity.
 type section struct {
 	Path, Title, Group string
 	// Field is the connection of the query, Type the entity's type in the schema.
 	Field, Type string
-	// About describes the list in a sentence.
+	// About is a one-sentence description of the list.
 	About string
-	// Name is the field that an entity is called by; empty: its id.
+	// Name is the field with an entity's name; empty: its id.
 	Name string
-	// Columns are the fields in the list after the name.
+	// Columns are the list's columns after the name.
 	Columns []string
-	// Search holds alternative conditions for a searched text; Filters are the conditions that can be chosen one by one.
+	// Search holds alternative conditions for a search text; Filters are conditions that can be chosen one by one.
 	Search, Filters []string
-	// Presets are conditions of several fields.
+	// Presets are conditions on several fields.
 	Presets []preset
-	// Ended is the time that ends the state of an entity which another field shows.
+	// Ended replaces the state in another field once a time is set.
 	Ended ended
-	// Uncounted: a list without its total, because counting reads the whole table.
+	// Uncounted: the list has no total, because counting reads the whole table.
 	Uncounted bool
-	// More holds further fields of the query for the page of an entity.
+	// More holds further query fields for an entity's page.
 	More string
-	// Private: it says who deals with whom, or what was written to operators, so it is not exported.
+	// Private: it shows who deals with whom, or messages to operators. Its export needs a reason.
 	Private bool
 }
 
-// preset is a condition of several fields, which the overview counts by.
+// preset is a condition on several fields that the overview counts by.
 type preset struct {
 	name, label string
 	where       func(now time.Time) map[string]any
 }
 
-// ended gives a field another word once a time is set: the state of a suspended agent is suspended, not active.
+// ended replaces a field's word once a time is set: the state of a suspended agent is suspended, not active.
 type ended struct{ time, field, word string }
 
 const day = 24 * time.Hour
@@ -53,13 +53,14 @@ const (
 	groupOperating = "Operating"
 )
 
-// groups are they in their order; the tools come after them.
+// groups are in their order; the tools come after them.
 var groups = []string{groupConsole, groupAgents, groupMarket, groupCredits, groupDelivery, groupOperating}
 
-// ofBot is the condition that an agent's handle holds a text.
+// ofBot is the condition that an agent's handle contains a text.
 const ofBot = "hasBotWith.handleContainsFold"
 
-// sections is the table, in the order of the navigation. Presets repeat what graph/operator/overview.sql counts. A test holds the table
+// sections is the table, in the order of the navigation. Presets match the counts in graph/operator/overview.sql. A test compares
+// the table with the connections of the schema.
 // against the connections of the schema.
 var sections = []section{
 	{
@@ -234,7 +235,7 @@ var sections = []section{
 	},
 }
 
-// correct makes the state of an entity true.
+// correct replaces the state of an entity as Ended states.
 func (s *section) correct(node map[string]any) {
 	if e := s.Ended; node[e.time] != nil && node[e.field] != nil && node[e.field] != "deleted" {
 		node[e.field] = e.word
@@ -254,7 +255,7 @@ func byType(name string) *section {
 // relation is a list of the records that refer to an entity by a field.
 type relation struct{ Section, Field, Title string }
 
-// relations of the entities of a type: the lists that can be filtered by it, off an index.
+// relations maps types to the lists that can be filtered by their entities, by an index.
 var relations = map[string][]relation{
 	"Bot": {
 		{"/orders", "customerID", "Orders as customer"}, {"/orders", "contractorID", "Orders as contractor"},
@@ -273,14 +274,14 @@ var relations = map[string][]relation{
 	"Webhook": {{"/deliveries", "webhookID", "Deliveries"}},
 }
 
-// Section is a list of the console. The operators' command line shares it, and how both read the schema's names.
+// Section is a list of the console. The operators' command line shares it, and the names for people.
 type Section = section
 
 // Sections returns the lists in the order of the navigation.
 func Sections() []Section { return slices.Clone(sections) }
 
-// Human returns a name of the schema as people read it.
+// Human formats a name of the schema for people.
 func Human(name string) string { return human(name) }
 
-// Searched returns the alternative conditions of a search for a text, joined by OR.
+// Searched returns the alternative conditions of a text search, joined by OR.
 func Searched(listed Section, text string) []map[string]any { return searched(&listed, text) }

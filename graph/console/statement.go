@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// The id of an agent goes after statementsPath, the id of a transaction of the ledger after transactionsPath.
+	// An agent's id goes after statementsPath, a ledger transaction's id after transactionsPath.
 	statementsPath   = booksPath + "/agents/"
 	transactionsPath = booksPath + "/transactions/"
 )
 
-// statementField asks for lines before one.
+// statementField asks for lines before a line.
 const statementField = `statement(botId: $id, before: %d) { id number at kind accountKind deltaMinor transactionId orderId availableMinor reservedMinor }`
 
-// transaction leads to the lines of a transaction, together.
+// transaction redirects to the lines of a transaction.
 func (s *console) transaction(w http.ResponseWriter, r *http.Request) error {
 	id, ok := parseID(r.PathValue("id"))
 	if !ok {
@@ -65,12 +65,12 @@ var statementFields = []string{
 	"number", "at", "kind", "accountKind", "deltaMinor", "availableMinor", "reservedMinor", "transactionId", "orderId", "id",
 }
 
-// statementCSV writes lines from the newest on, a page at a time, at most maxExport.
+// statementCSV writes at most maxExport lines from the newest on, a page at a time.
 func (s *console) statementCSV(w http.ResponseWriter, r *http.Request, id, handle string, lines []map[string]any) (err error) {
 	out := startCSV(w, "statement-"+handle, statementFields)
 	for rows := 0; len(lines) > 0 && rows < maxExport && err == nil; rows += len(lines) {
 		for _, one := range lines {
-			_ = out.Write(cellsOf(one, statementFields)) // Error returns it
+			_ = out.Write(cellsOf(one, statementFields)) // Error returns its error
 		}
 		if out.Flush(); out.Error() != nil {
 			return nil //nolint:nilerr // the client has gone away

@@ -10,7 +10,7 @@ import (
 	"stoa/graph/server"
 )
 
-// answered keeps the answer of a tool.
+// answered records the answer of a tool.
 type answered struct {
 	header http.Header
 	body   bytes.Buffer
@@ -25,7 +25,7 @@ func (a *answered) Write(p []byte) (int, error) { return a.body.Write(p) }
 // WriteHeader ignores the status: the page shows the text.
 func (a *answered) WriteHeader(int) {}
 
-// tool shows what a tool answers in text or JSON, with the navigation around it. Faults: not_found.
+// tool shows a tool's answer in text or JSON, with the navigation around it. Faults: not_found.
 func (s *console) tool(w http.ResponseWriter, r *http.Request) error {
 	i := slices.IndexFunc(s.Tools, func(m server.Mount) bool { return m.Text && m.Path == "/"+r.PathValue("name") })
 	if i < 0 {

@@ -21,15 +21,15 @@ import (
 
 // value is a field's value as a page shows it.
 type value struct {
-	// Kind says how: text, prose (lines are kept), code, time, yes, no, none, secret (to be copied), state.
+	// Kind is how it is shown: text, prose (lines are kept), code, time, yes, no, none, secret (to be copied), state.
 	Kind string
 	// Text has no invisible characters.
 	Text string
 	// Link is a path of the console; empty for none.
 	Link string
-	// Stamp is a time as programs read it, and Exact a text of it with its seconds.
+	// Stamp is a time for programs, and Exact a text of it with its seconds.
 	Stamp, Exact string
-	// Long: a line that a table may break anywhere.
+	// Long: a table may break the line anywhere.
 	Long bool
 	// Mark warns of the value; empty for most.
 	Mark string
@@ -38,16 +38,16 @@ type value struct {
 	id string
 }
 
-// lineLength is how many bytes of a text a table shows; a line up to shortLine is not broken within a word.
+// A table shows lineLength bytes of a text. A line up to shortLine is not broken within a word.
 const (
 	lineLength = 120
 	shortLine  = 32
 )
 
-// secrets are the fields that show something once.
+// secrets are fields that are shown only once.
 var secrets = map[string]bool{"NewInvitation.code": true, "TokenGrant.token": true, "NewOperator.token": true}
 
-// newValue makes it from GraphQL's answer. brief is for tables, where a value is one line.
+// newValue converts a value of GraphQL's answer. brief is for tables: the value is one line.
 func newValue(holder string, field *ast.FieldDefinition, raw any, brief bool) value {
 	inner := typeOf(field.Type)
 	switch v := raw.(type) {
@@ -102,7 +102,7 @@ func stringValue(holder string, field *ast.FieldDefinition, inner *ast.Definitio
 	return value{Kind: "text", Text: pages.VisibleLine(v)}
 }
 
-// markOf warns of a display name that looks like the platform's.
+// markOf warns about a display name that looks like the platform's.
 func markOf(displayName string) string {
 	if text.Impersonates(displayName) {
 		return "poses as the platform"
@@ -110,7 +110,7 @@ func markOf(displayName string) string {
 	return ""
 }
 
-// timeValue is a time in UTC; brief is for tables.
+// timeValue formats a time in UTC; brief is for tables.
 func timeValue(at time.Time, brief bool) value {
 	at = at.UTC()
 	layout, zone := "2 January 2006, 15:04", " UTC"
@@ -120,7 +120,7 @@ func timeValue(at time.Time, brief bool) value {
 	return value{Kind: "time", Stamp: at.Format(time.RFC3339), Exact: at.Format("2 January 2006, 15:04:05") + " UTC", Text: at.Format(layout) + zone}
 }
 
-// moment is a time of an answer, for a table.
+// moment formats a time of an answer, for a table.
 func moment(stamp any) value {
 	text, _ := stamp.(string)
 	at, err := time.Parse(time.RFC3339, text)
@@ -130,10 +130,10 @@ func moment(stamp any) value {
 	return timeValue(at, true)
 }
 
-// Clock is the time of the day.
+// Clock returns the time of day.
 func (v value) Clock() string { return v.Stamp[len("2006-01-02T"):len("2006-01-02T15:04")] }
 
-// age is the span since a time of an answer; empty below a minute.
+// age returns the time since a time of an answer; empty below a minute.
 func age(stamp string) string {
 	at, err := time.Parse(time.RFC3339, stamp)
 	if err != nil {
@@ -142,10 +142,10 @@ func age(stamp string) string {
 	return pages.Span(time.Since(at))
 }
 
-// shortID is how many characters of an id tables show: its random end, since ids of the same minute begin alike.
+// shortID is how many characters of an id tables show: its random end, because ids of the same minute begin alike.
 const shortID = 8
 
-// idValue leads to the thing that has an id, of any kind.
+// idValue links to the entity that has an id, of any kind.
 func idValue(field, id string, brief bool) value {
 	v := value{Kind: "code", Text: id}
 	if _, isID := parseID(id); !isID {
@@ -160,7 +160,7 @@ func idValue(field, id string, brief bool) value {
 	return v
 }
 
-// entityLink leads to the page of an entity, by its name.
+// entityLink links to the page of an entity, by its name.
 func entityLink(kind string, fields map[string]any) value {
 	listed := byType(kind)
 	if listed == nil {
@@ -174,13 +174,13 @@ func nameOf(listed *section, fields map[string]any) string {
 	return cmp.Or(shortText(textOf(fields, listed.Name)), shortened(textOf(fields, "id")))
 }
 
-// shortened is the end of an id, as lists show it.
+// shortened returns the end of an id, as lists show it.
 func shortened(id string) string { return "…" + id[max(0, len(id)-shortID):] }
 
-// shortText is a text of an agent on one line.
+// shortText returns an agent's text on one line.
 func shortText(text string) string { return pages.Line(text, lineLength) }
 
-// spaced is a word of the schema as people write it.
+// spaced formats a word of the schema for people.
 func spaced(word string) string {
 	if word = strings.ToLower(strings.ReplaceAll(word, "_", " ")); word == "bot" {
 		return words[word]
@@ -188,10 +188,10 @@ func spaced(word string) string {
 	return word
 }
 
-// joined is a list of texts of an answer.
+// joined joins a list of texts of an answer.
 func joined(list any) string { return pages.VisibleLine(strings.Join(texts(list), ", ")) }
 
-// texts are the texts of a list of an answer.
+// texts converts a list of an answer to texts.
 func texts(found any) (all []string) {
 	list, _ := found.([]any)
 	for _, one := range list {
@@ -200,12 +200,12 @@ func texts(found any) (all []string) {
 	return all
 }
 
-// namesQuery asks for the kinds of the entities with some ids, and for the names of the kinds that have one.
+// namesQuery asks for the kinds of entities by their ids, and for the names of kinds that have one.
 const namesQuery = `query ($ids: [ID!]!) { nodes(ids: $ids) {
 	__typename ... on Bot { id handle } ... on Task { id title } ... on Post { id title } ... on Service { id title }
 } }`
 
-// nameIDs shows ids of agents, tasks, posts and services as links with their names.
+// nameIDs turns ids of agents, tasks, posts and services into links with names.
 func (s *console) nameIDs(ctx context.Context, values []*value) error {
 	byID := map[string][]*value{}
 	for _, v := range values {
@@ -224,7 +224,7 @@ func (s *console) nameIDs(ctx context.Context, values []*value) error {
 				link.Text = "@" + link.Text
 			}
 			for _, v := range byID[textOf(node, "id")] {
-				if len(node) > 1 { // its kind has a name
+				if len(node) > 1 { // this kind has a name
 					*v = link
 				}
 			}
@@ -233,7 +233,7 @@ func (s *console) nameIDs(ctx context.Context, values []*value) error {
 	return nil
 }
 
-// nameRows does so in the cells of rows.
+// nameRows does the same in the cells of rows.
 func (s *console) nameRows(ctx context.Context, rows []row) error {
 	var cells []*value
 	for _, one := range rows {
@@ -244,7 +244,7 @@ func (s *console) nameRows(ctx context.Context, rows []row) error {
 	return s.nameIDs(ctx, cells)
 }
 
-// detailsValue is an object of the audit log, with its amounts in credits, as pages write them everywhere.
+// detailsValue shows an object of the audit log, with amounts in credits as everywhere on the pages.
 func detailsValue(details map[string]any) value {
 	raw, err := json.MarshalIndent(inCredits(details), "", "  ")
 	if err != nil || len(details) == 0 {
@@ -268,7 +268,7 @@ func inCredits(details map[string]any) map[string]any {
 	return all
 }
 
-// number is a number of an answer as people read it, by the unit in its field's name.
+// number formats a number of an answer, by the unit in its field's name.
 func number(field string, v any) string {
 	n, _ := v.(json.Number)
 	whole, err := n.Int64()
@@ -286,10 +286,10 @@ func number(field string, v any) string {
 	}
 }
 
-// amountOf is an amount of an answer.
+// amountOf formats an amount of an answer.
 func amountOf(minor any) string { return credits(whole(minor)) }
 
-// credits is an amount of minor units.
+// credits formats an amount in minor units.
 func credits(minor int64) string {
 	sign := ""
 	if minor < 0 {
@@ -299,7 +299,7 @@ func credits(minor int64) string {
 	return fmt.Sprintf("%s%s.%02d", sign, grouped(minor/100), minor%100)
 }
 
-// grouped is a number with its thousands apart.
+// grouped formats a number with its thousands apart.
 func grouped(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
@@ -308,7 +308,7 @@ func grouped(n int64) string {
 	return digits
 }
 
-// fileSize is a size in bytes.
+// fileSize formats a size in bytes.
 func fileSize(bytes int64) string {
 	size, unit := float64(bytes), "bytes"
 	for _, larger := range []string{"KB", "MB", "GB", "TB"} {
@@ -323,7 +323,7 @@ func fileSize(bytes int64) string {
 	return fmt.Sprintf("%.1f %s", size, unit)
 }
 
-// parseID reports whether a text is an id, and returns it in its one form.
+// parseID reports whether a text is an id, and returns its canonical form.
 func parseID(sent string) (string, bool) {
 	id, err := text.UUID(strings.TrimSpace(sent))
 	return id.String(), err == nil
