@@ -22,10 +22,10 @@ import (
 	"stoa/graph/tasks"
 )
 
-// servicesBeside is the number of services on the page of an agent, and of each kind that a search finds besides agents.
+// servicesBeside is the number of services on an agent's page, and the number of services and of tasks on a search page.
 const servicesBeside = "4"
 
-// worksFound is the number of works that a search finds besides agents.
+// worksFound is the number of works on a search page.
 const worksFound = 6
 
 // tasksBeside is the number of open tasks on the page of an agent.
@@ -34,32 +34,32 @@ const tasksBeside = "3"
 // ratingsBeside is the number of ratings on the page of an agent.
 const ratingsBeside = 5
 
-// mentionsBeside is the number of works that name an agent on its page.
+// mentionsBeside is the number of works on an agent's page that mention the agent.
 const mentionsBeside = 20
 
 // agentData holds the data of an agent's page.
 type agentData struct {
 	Bot      *profiles.Card   `json:"bot"`
 	Services []*services.Card `json:"services"`
-	// Ratings are the newest by agents whose profiles are shown.
+	// Ratings are the newest ratings by agents whose profiles are shown.
 	Ratings []*ratings.PublicCard `json:"ratings"`
-	// Tasks are its newest open ones.
+	// Tasks are its newest open tasks.
 	Tasks []*tasks.Card `json:"tasks"`
 	Posts []*posts.Card `json:"posts"`
 	// Mentioned are the newest works of others that name the agent, on the first page.
 	Mentioned []*posts.Card `json:"mentioned"`
 	page.Meta
-	// MoreServices and MoreTasks are the addresses of all of its services and open tasks if these are not all.
+	// MoreServices and MoreTasks are the addresses of the full lists, if the page does not show all services or open tasks.
 	MoreServices, MoreTasks string `json:"-"`
 
 	Kind  string `json:"-"`
 	Pager pager  `json:"-"`
-	// Pictured: one of the works has a picture, so the works stand before the services.
+	// Pictured: one of the works has a picture, so the works come before the services.
 	Pictured bool `json:"-"`
 }
 
-// agent shows an agent, its services and open tasks, what others say of it, and a page of its works. Faults: not_found, invalid_pagination, invalid_kind,
-// rate_limited.
+// agent shows an agent, its services, open tasks and ratings, works that mention it, and a page of its works. Faults: not_found,
+// invalid_pagination, invalid_kind, rate_limited.
 func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)
 	found, err := s.Graph.Profiles.PublicBot(ctx, profiles.PublicInput{
@@ -123,7 +123,7 @@ type searchData struct {
 	Tasks    []*tasks.Card    `json:"tasks"`
 	page.Meta
 	Q string `json:"-"`
-	// FewPosts, FewServices and FewTasks are what the page shows of them, Offered the services with their makers.
+	// FewPosts, FewServices and FewTasks are the entries that the page shows, Offered the services with their makers.
 	FewPosts                *spread[*posts.Card]    `json:"-"`
 	FewServices             *spread[*services.Card] `json:"-"`
 	FewTasks                *spread[*tasks.Card]    `json:"-"`
@@ -132,8 +132,8 @@ type searchData struct {
 	Pager                   pager                   `json:"-"`
 }
 
-// search shows the agents that a text finds, in what they say of themselves and in their works, and besides the first page
-// works, services and open tasks; without a text all agents. Faults: invalid_pagination, invalid_search, rate_limited.
+// search shows the agents whose profile or works match a text. The first page also shows works, services and open tasks. Without
+// a text it shows all agents. Faults: invalid_pagination, invalid_search, rate_limited.
 func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)
 	found, err := s.Graph.Profiles.PublicSearch(ctx, profiles.SearchInput{Q: sent.q, Page: sent.page, PageSize: sent.size})
@@ -161,7 +161,7 @@ func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
 	return v, nil
 }
 
-// searchBesides adds the works, services and tasks that a text finds to the first page of a search.
+// searchBesides adds works, services and tasks that match a text to the first page of a search.
 func (s *site) searchBesides(ctx context.Context, data *searchData, sent parameters) error {
 	if data.Page > 1 {
 		return nil
@@ -194,7 +194,7 @@ func (s *site) searchBesides(ctx context.Context, data *searchData, sent paramet
 	return nil
 }
 
-// ratingsPath is the folder of the signed documents of ratings.
+// ratingsPath precedes the paths of the signed documents of ratings.
 const ratingsPath = "/ratings/"
 
 // ratingDocument serves the signed document of a rating, as a file for `stoa verify`, while the profiles of both participants are open.

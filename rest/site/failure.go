@@ -13,11 +13,11 @@ import (
 // failure is a fault in words for people.
 type failure struct {
 	Title, Text string
-	// RequestID helps the operator find the cause, or empty to find.
+	// RequestID helps the operator find the cause; empty if there is none to find.
 	RequestID string
 }
 
-// failures are those that a reader can do something about; any other is unknownFailure.
+// failures lists the faults about which a reader can do something; any other is unknownFailure.
 var failures = map[fault.Code]failure{
 	fault.NotFound: {
 		Title: "There is no such page",
@@ -36,8 +36,8 @@ var failures = map[fault.Code]failure{
 
 var unknownFailure = failure{Title: "Something went wrong", Text: "It is not your fault. Please try again later."}
 
-// WriteError answers a request where Under holds with a page about a fault, in Markdown, or as the error body of §7, whichever
-// the client prefers. navigable says whether there are pages to lead to.
+// WriteError answers a request for which Under is true with a page about a fault, in Markdown, or with the error body of §7, as
+// the client prefers. navigable is false if the site has no other pages.
 func WriteError(w http.ResponseWriter, r *http.Request, known *fault.Error, navigable bool) error {
 	form := pages.Preferred(r.Header.Values("Accept"))
 	if form == pages.JSON {
@@ -57,6 +57,6 @@ func WriteError(w http.ResponseWriter, r *http.Request, known *fault.Error, navi
 	w.Header().Set("Content-Type", mediaType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(known.Status())
-	_, _ = w.Write(body) // a client that has gone away needs no answer
+	_, _ = w.Write(body) // a disconnected client needs no answer
 	return nil
 }

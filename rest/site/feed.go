@@ -56,7 +56,7 @@ type entry struct {
 	updatedAt time.Time
 }
 
-// newFeed makes the feed at the path from the entries of the page at of. If it has no entries, since is the time of its last
+// newFeed makes the feed at path with the entries of the page at of. If there are no entries, since is the time of the last
 // change.
 func newFeed(origin, path, of, title string, since time.Time) *feed {
 	return &feed{
@@ -75,7 +75,7 @@ func (f *feed) add(e entry) {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// serveFeed answers with a feed, whatever the client prefers.
+// serveFeed answers with a feed. It ignores the client's preferred form.
 func (s *site) serveFeed(find func(ctx context.Context, r *http.Request) (*feed, error)) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)

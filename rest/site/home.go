@@ -21,19 +21,19 @@ import (
 // Numbers of rows on the first page.
 const newestWorks, newestTasks, servicesShown, agentsShown, actsShown = 9, 6, 6, 6, 8
 
-// homeTitle says what the place is.
+// homeTitle is the title of the first page.
 const homeTitle = "Where AI agents meet, write and work for each other"
 
 // homeData holds the content of the first page.
 type homeData struct {
 	Posts []*posts.Card `json:"posts"`
 	Tasks []*tasks.Card `json:"tasks"`
-	// Services and Bots are some of each, Activity what happened last, Figures how much there is.
+	// Services and Bots are some of each, Activity the latest acts, Figures the counts.
 	Services []*services.Card `json:"services"`
 	Bots     []*profiles.Card `json:"bots"`
 	Activity []*activity.Act  `json:"activity"`
 	Figures  activity.Figures `json:"figures"`
-	// Required lists what a registration needs; nil if the operator has not finished setting that up.
+	// Required lists the requirements of a registration; nil if the operator has not finished the setup of registration.
 	Required *owners.Requirements `json:"registration"`
 	Operator owners.Operator      `json:"-"`
 	Origin   string               `json:"-"`
@@ -41,7 +41,7 @@ type homeData struct {
 	Offered []offered `json:"-"`
 }
 
-// home shows what this is, the newest works, open tasks, and how an agent joins. Agents that closed an order as accepted come first.
+// home shows what Stoa is, the newest works, open tasks, and how to join. Agents with an order closed as accepted come first.
 func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 	front, err := s.Graph.Activity.Front(ctx, newestWorks, newestTasks, servicesShown)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 	}, nil
 }
 
-// filled are the first of some agents, and others by name if these are few.
+// filled returns the first of some agents, filled up with others by name if they are few.
 func (s *site) filled(ctx context.Context, cards []*profiles.Card) ([]*profiles.Card, error) {
 	cards = slices.Clone(cards[:min(len(cards), agentsShown)])
 	if len(cards) == agentsShown {
@@ -112,7 +112,7 @@ func (s *site) filled(ctx context.Context, cards []*profiles.Card) ([]*profiles.
 	return cards, nil
 }
 
-// distinct leaves the first of equal ids.
+// distinct keeps the first of equal ids.
 func distinct(ids []uuid.UUID) (found []uuid.UUID) {
 	for _, id := range ids {
 		if !slices.Contains(found, id) {

@@ -16,13 +16,13 @@ import (
 // linkImage is the picture that other programs show beside a link to a page (Open Graph).
 type linkImage struct {
 	Path, Type string
-	// Width and Height in pixels; 0 if they are not known.
+	// Width and Height in pixels; 0 if unknown.
 	Width, Height int
-	// Large: the picture is meant to be shown above the title, not beside it.
+	// Large: the picture should be shown above the title, not beside it.
 	Large bool
 }
 
-// stoaImage is the picture of every page that shows no picture.
+// stoaImage is the picture of every page without a picture of its own.
 var stoaImage = linkImage{Path: "/cards/stoa.png", Type: "image/png", Width: 1200, Height: 630, Large: true}
 
 //go:embed link.png
@@ -33,7 +33,7 @@ func serveStoaImage(w http.ResponseWriter, r *http.Request) error {
 	return pages.Write(w, r, stoaImage.Type, stoaPicture)
 }
 
-// previewed is the preview of a file for a link, or stoaImage if the file has no preview.
+// previewed returns the preview of a file for a link, or stoaImage if the file has no preview.
 func previewed(file *attachments.Card) linkImage {
 	if file == nil || file.PreviewURL == nil {
 		return stoaImage
@@ -46,10 +46,10 @@ func previewed(file *attachments.Card) linkImage {
 	return found
 }
 
-// facesPath is where the faces of agents without an avatar are.
+// facesPath precedes the paths of the faces of agents without an avatar.
 const facesPath = "/faces/"
 
-// facePath is the path of an agent's face beside its name: its avatar, or the pattern that its id draws.
+// facePath returns the path of an agent's face beside its name: its avatar, or the pattern of its id.
 func facePath(id uuid.UUID, avatar *string) string { return faceOf(id, avatar, faceWidth) }
 
 func faceOf(id uuid.UUID, avatar *string, width int) string {
@@ -59,7 +59,7 @@ func faceOf(id uuid.UUID, avatar *string, width int) string {
 	return facesPath + id.String() + ".svg"
 }
 
-// portrait is facePath of a card, at most so wide.
+// portrait returns facePath for a card, with a largest width.
 func portrait(width int, card *profiles.Card) string {
 	if image := card.Visuals.Avatar; image != nil && image.PreviewURL != nil {
 		return faceOf(card.ID, image.PreviewURL, width)
@@ -67,7 +67,7 @@ func portrait(width int, card *profiles.Card) string {
 	return faceOf(card.ID, nil, width)
 }
 
-// face answers with the pattern of an id. It depends on the id alone, so it says nothing about whether there is such an agent. Faults:
+// face answers with the pattern of an id. It depends only on the id, so it does not reveal whether the agent exists. Faults:
 // not_found.
 func (s *site) face(w http.ResponseWriter, r *http.Request) error {
 	id, err := uuid.Parse(chi.URLParam(r, "id"))

@@ -21,11 +21,11 @@ type servicesData struct {
 	*spread[*services.Card]
 
 	Offered []offered
-	// By is the handle of the agent whose services these are; empty for all agents.
+	// By is the handle of the agent that offers these services; empty for all agents.
 	By, Q string
 }
 
-// offered is a service with its maker, whose rating it shows.
+// offered is a service with its maker and the maker's rating.
 type offered struct {
 	*services.Card
 
@@ -33,7 +33,7 @@ type offered struct {
 	Maker *profiles.Card
 }
 
-// withMakers finds the makers of services among some agents.
+// withMakers adds the makers of services from a list of agents.
 func withMakers(list []*services.Card, among []*profiles.Card) []offered {
 	return page.Map(list, func(card *services.Card) offered {
 		i := slices.IndexFunc(among, func(agent *profiles.Card) bool { return agent.ID == card.Bot.ID })

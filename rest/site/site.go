@@ -1,12 +1,11 @@
-// Package site serves the public pages of the public listener (§4.13): what this server is, agents with their works, the task
-// board, services, and a search. People read them in a browser, and need no script; programs get the same as Markdown or as the
-// JSON of the API, on the same addresses.
+// Package site serves the public pages of the public listener (§4.13): the first page, agents with their works, the task board,
+// services, and a search. People read them in a browser without scripts; programs get the same as Markdown or as the JSON of the
+// API, at the same addresses.
 //
-// It shows what an anonymous reader may see and nothing else: the public methods of the domains decide what that is, at each
-// request, so that a profile that closes is gone at once; no answer may be kept without asking again. Nothing here looks at a
-// token or sets a cookie.
+// It shows only what an anonymous reader may see. The public methods of the domains decide that at each request, so a profile
+// that closes disappears at once; caches must revalidate each answer. The package reads no token and sets no cookie.
 //
-// Texts of agents pass through package pages: they are text, whatever they hold, and their size on a page is bounded, so that a
+// Texts of agents pass through package pages: they are shown as plain text, never as markup, and their size is limited, so that a
 // page has less than 60 KB.
 //
 // Package rest mounts the pages and answers failures at addresses for people with WriteError. Everything is safe for concurrent
@@ -35,27 +34,27 @@ import (
 // policy is the Content-Security-Policy of every page without a script.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// scriptPath is where the first page gets its script from; every other page may run none.
+// scriptPath is the path of the script of the first page; no other page may run a script.
 const scriptPath = "/home.js"
 
-// scriptPolicy is the Content-Security-Policy of that page, whose script reads it again.
+// scriptPolicy is the Content-Security-Policy of the first page. Its script fetches the page again.
 const scriptPolicy = policy + "; script-src 'self'; connect-src 'self'"
 
 //go:embed home.js
 var script []byte
 
-// pageSize is the number of rows of a list, worksBeside that of the works on an agent's page. With them, and the budgets of
+// pageSize is the number of rows of a list, worksBeside the number of works on an agent's page. With these and the budgets of
 // texts, the largest page has less than 60 KB.
 const pageSize, worksBeside = 15, 10
 
-// maxMentions is how many handles in the texts of a page may become links.
+// maxMentions is the most handles in the texts of a page that become links.
 const maxMentions = 50
 
-// machines are the beginnings of paths that are for programs alone; what fails there is JSON.
+// machines lists the prefixes of paths that only programs use; failures there are JSON.
 var machines = []string{"/api", "/graphql", "/mcp", "/ws", "/healthz", "/readyz", "/.well-known", "/clients", "/log", "/owner"}
 
-// Under reports whether a failure at a path gets a page for people: at every path that is neither only for programs nor an owner
-// page.
+// Under reports whether a failure at a path is answered with a page for people: at all paths except those for programs and owner
+// pages.
 func Under(asked string) bool {
 	path := strings.ToLower(path.Clean(asked))
 	for _, machine := range machines {
@@ -66,7 +65,7 @@ func Under(asked string) bool {
 	return !strings.HasSuffix(path, ".md") && !strings.HasSuffix(path, ".txt")
 }
 
-// SetHeaders sets the headers of every answer where Under holds that differ from those of other answers.
+// SetHeaders sets the headers that are special to answers at paths for people (see Under).
 func SetHeaders(h http.Header) {
 	pages.SetHeaders(h, policy)
 	h.Add("Vary", "Accept")
@@ -76,11 +75,11 @@ func SetHeaders(h http.Header) {
 // Config holds the settings and dependencies of the pages.
 type Config struct {
 	Graph *graph.Graph
-	// Origin is where clients reach the listener, such as https://stoa.example.
+	// Origin is the origin of the listener for clients, such as https://stoa.example.
 	Origin string
 }
 
-// Handler serves one page. An error is to be answered with WriteError.
+// Handler serves one page. The caller answers an error with WriteError.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
 // Handlers are the pages by the pattern of their path; each serves GET. The context of a request names the client's address
@@ -109,7 +108,7 @@ func Handlers(c Config) map[string]Handler {
 	}
 }
 
-// Closed is the one page of a server whose site is switched off: what its address is.
+// Closed is the only page of a server whose site is switched off. It explains the address.
 func Closed(origin string) Handler {
 	s := &site{Config: Config{Origin: origin}}
 	return s.serve(func(context.Context, *http.Request) (*view, error) {
@@ -128,8 +127,8 @@ type site struct {
 	thumbnails *thumbnails
 }
 
-// canonical redirects from a handle with capitals, or with one @ too many, to the agent's address. below is the rest of
-// the path behind the handle.
+// canonical redirects a handle with capitals or a superfluous @ to the agent's address. below is the rest of the path after the
+// handle.
 func canonical(below string, page Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		written := chi.URLParam(r, "handle")
@@ -138,16 +137,16 @@ func canonical(below string, page Handler) Handler {
 			return page(w, r)
 		}
 		to := url.URL{Path: agentPath(handle) + below, RawQuery: r.URL.RawQuery}
-		w.Header()["Content-Type"] = nil // has Redirect write no page
+		w.Header()["Content-Type"] = nil // makes Redirect write no page
 		http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
 		return nil
 	}
 }
 
-// find finds out what to show.
+// find reads the data to show.
 type find func(ctx context.Context, r *http.Request) (*view, error)
 
-// serve answers with a page in the form that the client prefers. The time of the database is bounded for the whole page.
+// serve answers with a page in the form that the client prefers. The database time is limited for the whole page.
 func (s *site) serve(find find) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
@@ -182,7 +181,7 @@ func (s *site) serve(find find) Handler {
 	}
 }
 
-// parameters are the query of a page that lists something. Of page_size nothing is asked.
+// parameters are the query of a page with a list. They have no page_size.
 type parameters struct {
 	page, size, kind, state, q, by page.Param
 }
@@ -195,7 +194,7 @@ func parametersOf(r *http.Request) parameters {
 	}
 }
 
-// first is a parameter that was checked.
+// first returns the value of a checked parameter, empty if it was not sent.
 func first(sent page.Param) string {
 	if len(sent) == 0 {
 		return ""
@@ -203,7 +202,7 @@ func first(sent page.Param) string {
 	return sent[0]
 }
 
-// missing turns invalid_id into not_found: an address with an invalid id has no page.
+// missing turns invalid_id into not_found, because an address with an invalid id has no page.
 func missing(err error) error {
 	if err != nil && fault.From(err).Code == fault.InvalidID {
 		return fault.New(fault.NotFound)

@@ -8,7 +8,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// sitemapSize is the number of agents, of works and of tasks in the sitemap, each.
+// sitemapSize is the most agents, works and tasks in the sitemap, each.
 const sitemapSize = 5000
 
 type urlSet struct {
@@ -21,7 +21,8 @@ type sitemapURL struct {
 	Modified string `xml:"lastmod,omitempty"`
 }
 
-// sitemap lists the pages for search engines. When an agent changed something of itself is not public. Faults: rate_limited.
+// sitemap lists the pages for search engines. It has no times for agents, because the time of a profile change is not public.
+// Faults: rate_limited.
 func (s *site) sitemap(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 	defer cancel()

@@ -14,16 +14,16 @@ import (
 	"stoa/graph/tasks"
 )
 
-// maxEntries is how many entries a page of a list shows at most, and maxReads how many pages of the API it reads to show more than the
-// few of an agent that fills several.
+// maxEntries is the most entries on a page of a list. maxReads is the most pages of the API that it reads, since one agent can
+// fill several of them but shows few entries.
 const maxEntries, maxReads = 20, 8
 
-// leftOut are the entries of an agent that a page does not show, because it shows activity.MaxOfOne of it.
+// leftOut are an agent's entries that a page omits, because it shows only activity.MaxOfOne for each agent.
 type leftOut struct {
 	*bots.Brief
 
 	N int
-	// At is the address of all that the agent has in the list.
+	// At is the address of all entries of the agent in the list.
 	At string
 }
 
@@ -33,7 +33,7 @@ type spread[T any] struct {
 	Left  []*leftOut
 	Pager pager
 
-	// of is the agent of an entry, all the address of what an agent has in the list.
+	// of returns the agent of an entry, all the address of all entries of an agent.
 	of  func(T) *bots.Brief
 	all func(*bots.Brief) string
 }
@@ -72,7 +72,7 @@ func spreadServices() *spread[*services.Card] {
 	}
 }
 
-// add adds entries, unless more would be shown than there is room for.
+// add adds entries, unless the page would then show more than maxEntries.
 func (s *spread[T]) add(found []T) bool {
 	count := map[uuid.UUID]int{}
 	for _, one := range s.Shown {
@@ -104,14 +104,15 @@ func (s *spread[T]) add(found []T) bool {
 	return true
 }
 
-// read adds a page of a list, and while there is room and further is set the pages after it, since one agent can fill many.
+// read adds a page of a list. If further is set, it adds following pages while there is room, since one agent can fill many
+// pages.
 func (s *spread[T]) read(
 	ctx context.Context, number page.Param, further bool, at func(page string) string,
 	read func(context.Context, page.Param) ([]T, page.Meta, error),
 ) error {
 	for reads := 1; ; reads++ {
 		found, meta, err := read(ctx, number)
-		if err != nil || !s.add(found) { // the next page begins with what had no room
+		if err != nil || !s.add(found) { // the next page begins with the rest
 			return err
 		}
 		next := newPager(meta, at)

@@ -28,7 +28,7 @@ type tasksData struct {
 	*spread[*tasks.Card]
 
 	State, Q string
-	// By is a task of the customer, on the list of one; nil on the board.
+	// By is a task of the customer whose tasks are listed; nil on the board.
 	By *tasks.Card
 }
 
@@ -86,14 +86,14 @@ func (s *site) tasks(ctx context.Context, r *http.Request) (*view, error) {
 	return v, nil
 }
 
-// taskData holds the data of a task's page. Outcome are the ratings of both sides of its order, if both have said something of it.
+// taskData holds the data of a task's page. Outcome has the ratings of both sides of its order, if both have rated.
 type taskData struct {
 	*tasks.Card
 
 	Outcome []*ratings.PublicCard
 }
 
-// task shows one task, and what became of it if both sides have rated each other. Faults: not_found, rate_limited.
+// task shows one task, and its outcome if both sides have rated each other. Faults: not_found, rate_limited.
 func (s *site) task(ctx context.Context, r *http.Request) (*view, error) {
 	found, err := s.Graph.Tasks.PublicTask(ctx, tasks.TaskInput{TaskID: chi.URLParam(r, "id")})
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *site) task(ctx context.Context, r *http.Request) (*view, error) {
 // reward returns the amount that a task offers.
 func reward(card *tasks.Card) string { return credits(card.AmountMinor) + " test credits" }
 
-// customer is the author of a task in a feed; one whose profile is closed has no page.
+// customer returns the author of a task in a feed; an author whose profile is closed has no page.
 func (s *site) customer(card *tasks.Card) person {
 	p := person{Name: pages.VisibleLine(card.Customer.DisplayName)}
 	if card.CustomerPublic {

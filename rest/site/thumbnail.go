@@ -25,13 +25,13 @@ import (
 )
 
 const (
-	// thumbnailsPath is where small versions of previews are.
+	// thumbnailsPath precedes the paths of small versions of previews.
 	thumbnailsPath = "/thumbnails/"
-	// scaledAtOnce is how many pictures a process makes at the same time.
+	// scaledAtOnce is the most pictures that a process scales at the same time.
 	scaledAtOnce = 2
-	// maxPreviewBytes and maxPreviewSide bound what is decoded; previews are smaller (§2.7).
+	// maxPreviewBytes and maxPreviewSide limit the decoded pictures; previews are smaller (§2.7).
 	maxPreviewBytes, maxPreviewSide = 4 << 20, 1024
-	// thumbnailMemory bounds the thumbnails that a process keeps, in bytes.
+	// thumbnailMemory is the limit of the thumbnails that a process keeps, in bytes.
 	thumbnailMemory = 32 << 20
 )
 
@@ -43,15 +43,16 @@ var thumbnailWidths = []int{faceWidth, listWidth, cardWidth, pictureWidth, fullW
 
 var errNoPreview = errors.New("the preview is larger than previews are")
 
-// thumbnailPath is the path of a preview, scaled to a width at most.
+// thumbnailPath returns the path of a preview that is at most width wide.
 func thumbnailPath(width int, preview string) string {
 	return thumbnailsPath + attachmentOf(preview) + "/" + strconv.Itoa(width) + ".jpg"
 }
 
-// attachmentOf is the id in the path of a preview.
+// attachmentOf returns the id in the path of a preview.
 func attachmentOf(preview string) string { return path.Base(path.Dir(preview)) }
 
-// qualityOf is that of the JPEG of a width. A screen shows two or three pixels of the large ones in a point, where no one sees the loss.
+// qualityOf returns the JPEG quality for a width. For large ones a screen shows two or three pixels in a point, so the loss is
+// invisible.
 func qualityOf(width int) int {
 	switch {
 	case width >= pictureWidth:
@@ -63,13 +64,13 @@ func qualityOf(width int) int {
 	}
 }
 
-// sources is the srcset of a preview for the places where it is more than a mark.
+// sources returns the srcset of a preview, for places where it is large.
 func sources(preview string) string {
 	return thumbnailPath(cardWidth, preview) + " 360w, " + thumbnailPath(pictureWidth, preview) + " 720w, " +
 		thumbnailPath(fullWidth, preview) + " 1024w"
 }
 
-// thumbnails makes small pictures of previews, and keeps what is asked for most. It is safe for concurrent use.
+// thumbnails makes small versions of previews, and caches the most recently used ones. It is safe for concurrent use.
 type thumbnails struct {
 	scaling singleflight.Group
 	slots   chan struct{}
@@ -81,13 +82,13 @@ type thumbnails struct {
 
 func newThumbnails() *thumbnails {
 	t := &thumbnails{slots: make(chan struct{}, scaledAtOnce)}
-	// The cache is bounded by bytes; the number of entries only has to be above what fits.
+	// The cache is limited by bytes; the number of entries only has to be larger than what fits.
 	t.kept, _ = simplelru.NewLRU(thumbnailMemory/512, func(_ string, raw []byte) { t.size -= len(raw) })
 	return t
 }
 
-// thumbnail serves a preview that anyone may see, at most as wide as the path says. Whether anyone may is asked at each request.
-// Faults: not_found, precondition_failed, service_unavailable.
+// thumbnail serves a public preview, at most as wide as the path says. Each request checks that the preview is public. Faults:
+// not_found, precondition_failed, service_unavailable.
 func (s *site) thumbnail(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 	defer cancel()
@@ -106,7 +107,8 @@ func (s *site) thumbnail(w http.ResponseWriter, r *http.Request) error {
 	return pages.Write(w, r, "image/jpeg", raw)
 }
 
-// of returns a preview as a JPEG that is at most so wide, from memory if it is there. Requests for the same one share the work.
+// of returns a preview as a JPEG that is at most width wide, from the cache if possible. Requests for the same picture share the
+// work.
 func (t *thumbnails) of(ctx context.Context, file *attachments.File, width int) ([]byte, error) {
 	key := strconv.Itoa(width) + " " + file.Tag
 	t.mu.Lock()
@@ -135,7 +137,7 @@ func (t *thumbnails) of(ctx context.Context, file *attachments.File, width int) 
 	return raw, err
 }
 
-// keep stores a thumbnail, and drops those that were not asked for the longest.
+// keep stores a thumbnail, and drops the least recently used ones.
 func (t *thumbnails) keep(key string, raw []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,7 +148,8 @@ func (t *thumbnails) keep(key string, raw []byte) {
 	}
 }
 
-// scale reads a preview and makes it at most so wide. One that is no wider and takes no fewer bytes then is returned unchanged.
+// scale returns a preview that is at most width wide. If the preview is not wider and scaling saves no bytes, it is returned
+// unchanged.
 func scale(ctx context.Context, file *attachments.File, width int) ([]byte, error) {
 	reader, err := file.Open(ctx, 0)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// about says what this is in one sentence.
+// about describes Stoa in one sentence.
 const about = "Stoa is a social platform for AI agents: they publish works, become friends, write to each other and take on tasks."
 
 // view is a page in all of its forms.
@@ -34,19 +34,19 @@ type view struct {
 	template *pageTemplate
 	// Title and Description are plain text; texts of agents in them have passed through pages.Line.
 	Title, Description string
-	// Name is the heading where it is a text of an agent; Title else.
+	// Name is the heading if an agent wrote it; otherwise Title is.
 	Name string
-	// Path is the canonical path of the page with its query; empty for one that search engines leave out.
+	// Path is the canonical path of the page with its query; empty for a page that search engines must not index.
 	Path string
-	// Feed is the path of an Atom feed of the same, empty for none.
+	// Feed is the path of the Atom feed of the page, empty for none.
 	Feed string
-	// Image is the picture of the page for links to it; that of the place unless set.
+	// Image is the picture of the page for links to it; stoaImage unless set.
 	Image linkImage
 	// Kind is the Open Graph type, website unless set.
 	Kind string
-	// Section is the entry of the navigation that the page belongs to, Query what the field of the search holds.
+	// Section is the navigation entry of the page, Query the text of the search field.
 	Section, Query string
-	// Texts are the agents' texts that the page shows whole. Named are the agents that they mention and that have a page.
+	// Texts are the agents' texts that the page shows in full. Named are the agents mentioned in them that have a page.
 	Texts []string
 	Named []*bots.Brief
 	// Data for the templates, and JSON for the JSON form.
@@ -77,7 +77,7 @@ func (v *view) Known() map[string]bool {
 	return known
 }
 
-// Navigable reports whether the page leads to the others.
+// Navigable reports whether the page has links to the other pages.
 func (v *view) Navigable() bool { return !v.bare }
 
 // pageTemplate is a page as HTML and as Markdown.
@@ -86,7 +86,7 @@ type pageTemplate struct {
 	markdown *plain.Template
 }
 
-// The templates. Each defines the content of the layout.
+// Templates; each defines the content of the layout.
 var (
 	homePage     = parse("home")
 	agentPage    = parse("agent")
@@ -108,7 +108,7 @@ const (
 	excerptLength = 240
 	excerptBudget = 600
 	proseBudget   = 34_000
-	// bioBudget and characterBudget are those of the texts on an agent's page, which stand beside its works.
+	// bioBudget and characterBudget are the budgets of the texts on an agent's page, which also has its works.
 	bioBudget       = 12_000
 	characterBudget = 8_000
 )
@@ -170,7 +170,7 @@ func parse(name string) *pageTemplate {
 	}
 }
 
-// prose returns the function of templates that renders a text of an agent within a budget.
+// prose returns the template function that renders a text of an agent within a budget.
 func prose(budget int) func(s string, known map[string]bool) pages.Prose {
 	return func(s string, known map[string]bool) pages.Prose { return pages.NewProse(s, budget, known) }
 }
@@ -191,7 +191,7 @@ func (v *view) render(form string) (mediaType string, body []byte, err error) {
 	}
 }
 
-// squeeze leaves one empty line where a template left several, and one line break at the end.
+// squeeze reduces several empty lines to one, and leaves one line break at the end.
 func squeeze(text []byte) []byte {
 	for bytes.Contains(text, []byte("\n\n\n")) {
 		text = bytes.ReplaceAll(text, []byte("\n\n\n"), []byte("\n\n"))
@@ -199,7 +199,7 @@ func squeeze(text []byte) []byte {
 	return append(bytes.TrimSpace(text), '\n')
 }
 
-// links are the values of the Link header: the other forms of the page, and its feed.
+// links returns the values of the Link header: the other forms of the page, and its feed.
 func (v *view) links() []string {
 	if v.Path == "" {
 		return nil
@@ -214,7 +214,7 @@ func (v *view) links() []string {
 	return all
 }
 
-// credits is an amount of minor units as people read it.
+// credits formats an amount of minor units for people.
 func credits(minor int64) string {
 	return fmt.Sprintf("%s.%02d", grouped(strconv.FormatInt(minor/100, 10)), minor%100)
 }
@@ -225,7 +225,7 @@ const roomWidth, roomHeight = 640, 480
 // room is how large a picture is shown.
 type room struct{ Width, Height int }
 
-// roomFor is the room for a picture, in which its sides keep their proportion; nil if they are not known.
+// roomFor returns the room for a picture, with its proportions; nil if its size is unknown.
 func roomFor(file *attachments.Card) *room {
 	if file.Width == nil || file.Height == nil {
 		return nil
@@ -235,8 +235,8 @@ func roomFor(file *attachments.Card) *room {
 	return &room{int(max(1, math.Round(width*scale))), int(max(1, math.Round(height*scale)))}
 }
 
-// standing is a reputation as people read it, such as "4.6 of 5 from 9 agents of 7 owners"; empty without ratings. The owners are left
-// out while mail is not set up.
+// standing formats a reputation for people, such as "4.6 of 5 from 9 agents of 7 owners"; empty without ratings. It omits the
+// owners if mail is not set up.
 func standing(p ratings.Reputation) string {
 	text := score(p.Score)
 	if text != "" && p.Owners != nil {
@@ -245,7 +245,7 @@ func standing(p ratings.Reputation) string {
 	return text
 }
 
-// trouble says how many orders of an agent are in dispute or late now; empty if none are.
+// trouble returns the number of an agent's orders that are in dispute or late now, in words; empty if none are.
 func trouble(p ratings.Reputation) string {
 	if p.Disputed+p.Overdue == 0 {
 		return ""
@@ -253,7 +253,7 @@ func trouble(p ratings.Reputation) string {
 	return count(p.Disputed, "order") + " in dispute, " + strconv.FormatInt(p.Overdue, 10) + " overdue"
 }
 
-// score returns a score as people read it; empty without ratings.
+// score formats a score for people; empty without ratings.
 func score(s ratings.Score) string {
 	if s.Average == nil {
 		return ""
@@ -261,7 +261,7 @@ func score(s ratings.Score) string {
 	return average(s) + " of 5 from " + count(s.Counterparties, "agent")
 }
 
-// fileSize is a size as people read it.
+// fileSize formats a size for people.
 func fileSize(bytes int64) string {
 	switch {
 	case bytes >= 1<<20:
@@ -271,12 +271,12 @@ func fileSize(bytes int64) string {
 	}
 }
 
-// labels are the words for a kind or a state that people read.
+// labels has the words for kinds and states on pages.
 var labels = map[string]string{"portfolio": "Portfolio", "update": "Update", "open": "Open", "selected": "Agent chosen", "closed": "Closed"}
 
 func label(value string) string { return labels[value] }
 
-// address is a path with those parameters of a query that are set; page 1 is the path itself.
+// address returns a path with the query parameters that are set; page 1 has no parameter.
 func address(path string, pairs ...string) string {
 	query := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -290,13 +290,13 @@ func address(path string, pairs ...string) string {
 	return path + "?" + query.Encode()
 }
 
-// pager leads to the pages before and after one, or empty.
+// pager has the addresses of the previous and the next page, empty for none.
 type pager struct {
 	Page           int
 	Newer, Further string
 }
 
-// newPager makes a pager from a list's metadata and the address of its pages.
+// newPager makes a pager from a list's metadata and the address of the pages.
 func newPager(meta page.Meta, at func(page string) string) pager {
 	p := pager{Page: meta.Page}
 	if meta.Page > 1 {
@@ -316,7 +316,7 @@ func onPage(title string, number int) string {
 	return title + ", page " + strconv.Itoa(number)
 }
 
-// sentence ends a text that may have none with a full stop.
+// sentence adds a full stop to a text that has none.
 func sentence(text string) string {
 	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "…") {
 		return text

@@ -15,10 +15,10 @@ import (
 	"stoa/graph/ratings"
 )
 
-// coverLines and coverBudget bound the first words that stand for a work without a picture.
+// coverLines and coverBudget limit the excerpt on the card of a work without a picture.
 const coverLines, coverBudget = 9, 500
 
-// ago is a time of the past as people say it.
+// ago formats a past time for people.
 func ago(t time.Time) string {
 	if past := pages.Span(time.Since(t)); past != "" {
 		return past + " ago"
@@ -26,7 +26,7 @@ func ago(t time.Time) string {
 	return "just now"
 }
 
-// short is ago where there is little room, as on a card.
+// short is a short form of ago, for a card.
 func short(t time.Time) string {
 	if past := pages.ShortSpan(time.Since(t)); past != "" {
 		return past
@@ -34,7 +34,7 @@ func short(t time.Time) string {
 	return "now"
 }
 
-// until is a time of the future as people say it, or the day if it is past.
+// until formats a future time for people; a past time as its day.
 func until(t time.Time) string {
 	if ahead := pages.Span(time.Until(t)); ahead != "" {
 		return "in " + ahead
@@ -44,13 +44,13 @@ func until(t time.Time) string {
 
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 
-// count is a number with its noun: "1 response", "2 responses".
+// count returns a number with its noun: "1 response", "2 responses".
 func count(n any, of string) string { return pages.Count(n, of) }
 
-// noun is the singular or the plural that goes with a number.
+// noun returns the singular or the plural for a number.
 func noun(n any, of string) string { return pages.Noun(n, of) }
 
-// figure is a count as people read it; counting ends at activity.CountLimit.
+// figure formats a count for people; counting ends at activity.CountLimit.
 func figure(n int64) string {
 	if n >= activity.CountLimit {
 		return grouped(strconv.Itoa(activity.CountLimit)) + "+"
@@ -66,7 +66,7 @@ func grouped(digits string) string {
 	return digits
 }
 
-// heading is the title of a work, or its first words.
+// heading returns the title of a work, or its first words.
 func heading(card *posts.Card) string {
 	if card.Title != "" {
 		return pages.Line(card.Title, titleBudget)
@@ -77,10 +77,10 @@ func heading(card *posts.Card) string {
 	return "Without words"
 }
 
-// excerpt is the beginning of a text on one line, without its Markdown.
+// excerpt returns the beginning of a text on one line, without its Markdown.
 func excerpt(s string) string { return pages.Excerpt(pages.Words(s), excerptLength, excerptBudget) }
 
-// verse is the beginning of a text with its line breaks, without its Markdown unless it is a table or a program.
+// verse returns the beginning of a text with its line breaks; it removes Markdown, except from a table or a program.
 func verse(s string) string {
 	var shown string
 	if pages.IsTable(s) {
@@ -92,7 +92,7 @@ func verse(s string) string {
 	return pages.Cut(strings.Join(lines[:min(len(lines), coverLines)], "\n"), coverBudget)
 }
 
-// pictured is the first file that has a preview; nil if none has.
+// pictured returns the first file with a preview; nil if none has one.
 func pictured(files []*attachments.Card) *attachments.Card {
 	for _, file := range files {
 		if file.PreviewURL != nil {
@@ -102,7 +102,7 @@ func pictured(files []*attachments.Card) *attachments.Card {
 	return nil
 }
 
-// filetype is a media type as people say it.
+// filetype returns the usual name of a media type.
 func filetype(file *attachments.Card) string {
 	if file.MediaType == nil {
 		return "File"
@@ -111,7 +111,7 @@ func filetype(file *attachments.Card) string {
 	return strings.ToUpper(kind)
 }
 
-// fileFacts are the type, the pages or the sides and the size of a file.
+// fileFacts returns the type, the number of pages or the dimensions, and the size of a file.
 func fileFacts(file *attachments.Card) string {
 	facts := []string{filetype(file)}
 	if file.Pages != nil {
@@ -123,7 +123,8 @@ func fileFacts(file *attachments.Card) string {
 	return strings.Join(append(facts, fileSize(file.SizeBytes)), ", ")
 }
 
-// filename says what the file at i is: the name that its author gave it is not public. Files of one kind are numbered.
+// filename returns the kind of the file at i as its name, because the author's file name is not public. Files of one kind are
+// numbered.
 func filename(i int, files []*attachments.Card) string {
 	name, same, before := kindOf(files[i]), 0, 0
 	for k, file := range files {
@@ -140,7 +141,7 @@ func filename(i int, files []*attachments.Card) string {
 	return name
 }
 
-// kindOf returns the word that people use for a file.
+// kindOf returns the usual word for a file.
 func kindOf(file *attachments.Card) string {
 	switch {
 	case file.MediaType == nil:
@@ -152,12 +153,12 @@ func kindOf(file *attachments.Card) string {
 	}
 }
 
-// others are agents that a text mentions, without its author.
+// others returns the agents that a text mentions, without its author.
 func others(named []*bots.Brief, author *bots.Brief) []*bots.Brief {
 	return slices.DeleteFunc(slices.Clone(named), func(agent *bots.Brief) bool { return agent.ID == author.ID })
 }
 
-// doing says what an agent did.
+// doing returns the words for an act of an agent.
 func doing(act *activity.Act) string {
 	switch act.Kind {
 	case activity.Published:
@@ -171,7 +172,7 @@ func doing(act *activity.Act) string {
 	}
 }
 
-// target is the page that shows an act.
+// target returns the path of the page that shows an act.
 func target(act *activity.Act) string {
 	switch act.Kind {
 	case activity.Published:
@@ -183,17 +184,17 @@ func target(act *activity.Act) string {
 	}
 }
 
-// seen says how long ago an agent was active; empty if that is long ago.
+// seen returns how long ago an agent was active; empty if that is long ago.
 func seen(lastSeen string) string {
 	return map[string]string{
 		"hour": "Active within the hour", "day": "Active within a day", "week": "Active within a week", "month": "Active within a month",
 	}[lastSeen]
 }
 
-// starRow draws a rating.
+// starRow returns a rating as stars.
 func starRow(n int) string { return strings.Repeat("★", n) + strings.Repeat("☆", max(0, 5-n)) }
 
-// average is that of a score; empty without ratings.
+// average formats the average of a score; empty without ratings.
 func average(s ratings.Score) string {
 	if s.Average == nil {
 		return ""
@@ -201,7 +202,7 @@ func average(s ratings.Score) string {
 	return fmt.Sprintf("%.1f", *s.Average)
 }
 
-// rating is a score where there is little room, as on a card; empty without ratings.
+// rating is a short form of score, for a card; empty without ratings.
 func rating(s ratings.Score) string {
 	if s.Average == nil {
 		return ""

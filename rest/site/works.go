@@ -49,7 +49,7 @@ func (s *site) posts(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// workImage is the picture of a work for links to it: its first preview, shown large.
+// workImage returns the picture of a work for links to it: its first preview, shown large.
 func workImage(work *posts.Card) linkImage {
 	image := previewed(pictured(work.Attachments))
 	image.Large = true
@@ -67,7 +67,7 @@ type postData struct {
 	More []*posts.Card
 }
 
-// post shows one work, whom it mentions, and others of its author. Faults: not_found, rate_limited.
+// post shows one work, the agents that it mentions, and other works of its author. Faults: not_found, rate_limited.
 func (s *site) post(ctx context.Context, r *http.Request) (*view, error) {
 	found, err := s.Graph.Posts.PublicPost(ctx, posts.PostInput{PostID: chi.URLParam(r, "id")})
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *site) post(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// worksFeed is the feed of an agent's works. Faults: not_found, rate_limited.
+// worksFeed serves the feed of an agent's works. Faults: not_found, rate_limited.
 func (s *site) worksFeed(ctx context.Context, r *http.Request) (*feed, error) {
 	found, err := s.Graph.Profiles.PublicBot(ctx, profiles.PublicInput{Handle: chi.URLParam(r, "handle"), PageSize: feedSize})
 	if err != nil {
@@ -104,10 +104,10 @@ func (s *site) worksFeed(ctx context.Context, r *http.Request) (*feed, error) {
 	return f, nil
 }
 
-// searchFeedPath is where the feed of a search is.
+// searchFeedPath is the path of the feed of a search.
 const searchFeedPath = "/search" + feedName
 
-// searchFeed is the feed of the newest works that a text finds. Faults: invalid_search, rate_limited.
+// searchFeed serves the feed of the newest works that match a text. Faults: invalid_search, rate_limited.
 func (s *site) searchFeed(ctx context.Context, r *http.Request) (*feed, error) {
 	sent := parametersOf(r)
 	wrong := fault.Fields{}
@@ -129,7 +129,7 @@ func (s *site) searchFeed(ctx context.Context, r *http.Request) (*feed, error) {
 	return f, nil
 }
 
-// workEntry is a work in a feed.
+// workEntry returns a work as the entry of a feed.
 func (s *site) workEntry(card *posts.Card) entry {
 	author := person{pages.VisibleLine(card.Author.DisplayName), s.Origin + agentPath(card.Author.Handle)}
 	return entry{
@@ -145,18 +145,18 @@ const feedLength = 50
 // feedSize is the number of entries of a feed.
 var feedSize = page.Param{strconv.Itoa(feedLength)}
 
-// fewWorks is how many works of an agent are shown large.
+// fewWorks is the number of works of an agent up to which they are shown large.
 const fewWorks = 2
 
-// cover holds the top of a card of a work: its picture, or its first words.
+// cover is the top of a work's card: its picture, or its first words.
 type cover struct {
 	*posts.Card
 
-	// Picture is the path of a preview; empty if the work has none. Sheet: it is a page with text, whose top is shown. Small: it has fewer
-	// pixels than the card, and is shown in its own size.
+	// Picture is the path of a preview; empty if the work has none. Sheet: the picture is a page of text, and its top is shown.
+	// Small: it has fewer pixels than the card, and is not enlarged.
 	Picture      string
 	Sheet, Small bool
-	// Width of the picture if a browser knows no srcset, and Sizes for those that do.
+	// Width of the picture for browsers without srcset, Sizes for those with it.
 	Width int
 	Sizes string
 }
