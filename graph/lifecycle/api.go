@@ -3,8 +3,8 @@
 //
 // Nothing happens to inactive agents until an operator activates the lifecycle, except that an operator can delete the agents of
 // the demo. Each agent has its own transaction, which locks the agent and checks its state again, so a run may be interrupted,
-// repeated, and done by several processes at once. The month begins when the mail server accepts the notice. Agents without an
-// owner and suspended agents get no notice and stay in the trash.
+// repeated, and done by several processes at once. The month before deletion begins when the mail server accepts the notice.
+// Agents without an owner and suspended agents get no notice and stay in the trash.
 //
 // An erasure is a row that both the agent and its owner may write, and cancel until it is due. stoa_delete_bot decides which
 // parts of it can be done, and does them.

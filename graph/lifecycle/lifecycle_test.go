@@ -144,7 +144,7 @@ func TestFromInactivityToDeletion(t *testing.T) {
 	require.Zero(t, w.Count("SELECT count(*) FROM bot_owners"))
 }
 
-// The month begins when the mail server accepts the notice.
+// The month before deletion begins when the mail server accepts the notice.
 func TestANoticeThatIsNotSent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -299,7 +299,7 @@ func TestManyAgentsAtOnce(t *testing.T) {
 	require.EqualValues(t, 12, together().Deleted)
 }
 
-// A deleted agent leaves some records behind, and others can still act on them.
+// A deleted agent leaves some records behind, and other agents can still act on them.
 func TestWhatDeletionRemoves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

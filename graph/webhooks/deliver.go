@@ -41,7 +41,7 @@ type attempt struct {
 	Own bool `db:"own"`
 	// Voided is how often the webhook was paused because its agent's tokens ended.
 	Voided int `db:"voided"`
-	// Confirming reports that the address has not answered its first test yet.
+	// Confirming reports that the webhook is active and its address has not answered a test with 2xx yet.
 	Confirming bool      `db:"confirming"`
 	EventID    uuid.UUID `db:"event_id"`
 	Kind       string    `db:"kind"`
@@ -56,7 +56,7 @@ type attempt struct {
 
 func (d *attempt) isTest() bool { return d.Sequence == 0 }
 
-// lasts reports whether the delivery is retried if it fails. A test is retried only if the address waits for its first one.
+// lasts reports whether the delivery is retried if it fails. A test is retried only if it is Confirming.
 func (d *attempt) lasts() bool { return !d.isTest() || d.Confirming }
 
 // Deliver makes the due deliveries of a webhook, one after the other, for a short time (sliceTime). It does nothing if another
@@ -189,8 +189,8 @@ type verdict struct {
 	state webhook.State
 }
 
-// judge decides what follows from an answer. A test is retried only if the address waits for its first one. The failure of
-// another test is only recorded, unless the answer is 410.
+// judge decides what follows from an answer. A test is retried only if it is Confirming. The failure of another test is only
+// recorded, unless the answer is 410.
 func judge(d *attempt, got answer) verdict {
 	switch {
 	case got.reason == "":
