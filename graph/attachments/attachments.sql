@@ -4,8 +4,8 @@
 SELECT FROM storage_usage WHERE agent_id = :everyone FOR UPDATE;
 
 -- name: read_usage(everyone uuid, agent uuid, except_reservation uuid)
--- The usage of all agents' files and of one agent's, with running uploads except one reservation; how many inspections run, and how many uploads wait for theirs; and the processor time of the agent's inspections, as
--- it was idle seconds ago.
+-- The usage of all agents' files and of one agent's, including running uploads except one reservation; the number of running
+-- inspections and of waiting uploads; and the processor time of the agent's inspections, as it was idle seconds ago.
 SELECT e.bytes + h.all_bytes AS all_bytes, e.files + h.all_files AS all_files, e.records + h.all_files AS all_records,
   coalesce(u.bytes, 0) + h.bytes AS bytes, coalesce(u.files, 0) + h.files AS files,
   coalesce(u.records, 0) + h.files AS records, h.all_uploads, h.uploads, p.all_waiting, p.waiting, p.inspecting,
@@ -224,7 +224,7 @@ UPDATE attachments SET reserved_bytes = 0 WHERE id = ANY (:ids) AND deleted_at I
 SELECT id FROM attachments WHERE id = ANY (:ids) AND deleted_at IS NULL;
 
 -- name: remove_file(id uuid)
--- Ends the availability of a file at once. Files of an order stay on its card, unavailable; every other use ends.
+-- Makes a file unavailable. Files of an order stay on its card, unavailable; every other use ends.
 WITH gone AS (
   SELECT id, bound_kind, bound_id FROM attachments WHERE id = :id AND status = 'ready' AND deleted_at IS NULL FOR UPDATE
 ), cleared AS (

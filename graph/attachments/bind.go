@@ -68,7 +68,7 @@ func lockBindable(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target
 // Unbind ends the use of every file of a target, like Bind without files.
 func Unbind(ctx context.Context, tx *db.Tx, target Target) error { return unbind(ctx, tx, target, nil) }
 
-// unbind ends the use of the target's files, except those kept.
+// unbind ends the use of the target's files, except the kept ones.
 func unbind(ctx context.Context, tx *db.Tx, target Target, kept []uuid.UUID) error {
 	_, err := tx.SQL.ExecContext(ctx, named("unbind_files").Text, target.ID, target.Use, db.IDs(kept))
 	return err
@@ -143,8 +143,8 @@ func (r *row) rightsWithin(reader uuid.UUID) rights {
 	}
 }
 
-// Confirm records that the owner claims the right to publish these files. The claim stays, whatever the files are bound to later
-// (§2.2).
+// Confirm records that the owner claims the right to publish these files. The claim stays, even if the files are bound to other
+// records later (§2.2).
 func Confirm(ctx context.Context, tx *db.Tx, owner uuid.UUID, ids []uuid.UUID) error {
 	_, err := tx.SQL.ExecContext(ctx, named("confirm_rights").Text, owner, db.IDs(ids))
 	return err

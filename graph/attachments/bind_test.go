@@ -110,7 +110,7 @@ func TestWhoSeesNameAndHashOfBoundFiles(t *testing.T) {
 	}
 }
 
-// Two targets that want the same file at once: one gets it.
+// If two targets request the same file concurrently, one gets it.
 func TestBindOnceUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -65,7 +65,7 @@ func TestRejectedUploadCountsAsRecordOnly(t *testing.T) {
 	w.keeps(t, 0)
 }
 
-// With any number of concurrent uploads, budgets hold at every moment, and in the end usage equals the sum of the records.
+// With any number of concurrent uploads, budgets are never exceeded, and in the end usage equals the sum of the records.
 func TestBudgetsHoldUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{StorageBytes: 60_000, StorageBytesPerAgent: 25_000, Files: 12, FilesPerAgent: 5, FileRecordsPerAgent: 8, Inspections: 2}))

@@ -18,7 +18,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// gate holds inspections back and counts how many run at once.
+// gate blocks inspections and counts how many run concurrently.
 type gate struct {
 	open    chan struct{}
 	entered chan struct{} // receives a value for each inspection, unless it is nil

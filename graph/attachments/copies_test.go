@@ -51,7 +51,7 @@ func (w *world) publish(t *testing.T, by *graphtest.Agent, ids ...uuid.UUID) *po
 	return made.Post
 }
 
-// forget makes a file one that an earlier version accepted, without a copy.
+// forget removes the copy of a file, as if an earlier version had accepted the file.
 func (w *world) forget(t *testing.T, id uuid.UUID) {
 	t.Helper()
 	require.NoError(t, w.Attachments.Store.Delete(t.Context(), attachments.PublishedKey(id)))
@@ -63,8 +63,8 @@ func inputOf(c *attachments.Card) attachments.AttachmentInput {
 	return attachments.AttachmentInput{AttachmentID: c.ID.String()}
 }
 
-// The copy for others is made with the upload, and counts from then on. The first reader of a public file finds it: the record, the
-// card of the post and the download say the same.
+// The public copy is made with the upload, and counts from then on. It exists for the first reader of a public file: the record,
+// the card of the post and the download agree.
 func TestCopyIsMadeWithTheUpload(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, jobs.InspectFile)
@@ -119,7 +119,7 @@ func TestCopyIsMadeWithTheUpload(t *testing.T) {
 	}
 }
 
-// A file of an order never becomes public, so none is made of it.
+// A file of an order never becomes public, so it has no copy.
 func TestFilesOfOrdersHaveNoCopy(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, jobs.InspectFile)
@@ -127,7 +127,7 @@ func TestFilesOfOrdersHaveNoCopy(t *testing.T) {
 	w.keeps(t, 2) // the original and its preview
 }
 
-// An upload for whose copy there is no room is refused before it is inspected; if the copy is larger than the original, afterwards.
+// Without room for the copy, an upload is refused before its inspection, or after it if the copy is larger than the original.
 func TestUploadWithoutRoomForItsCopy(t *testing.T) {
 	t.Parallel()
 	original := wide(t)
@@ -152,9 +152,9 @@ func TestUploadWithoutRoomForItsCopy(t *testing.T) {
 	require.Equal(t, [3]int64{0, 0, 1}, grown.usage(agent.ID))
 }
 
-// A job makes the copies of files that an earlier version accepted, also if their owners' budgets are full, and makes those in another
-// format anew. Until then others see an image's preview, and no PDF. A machine that fails is tried again, a file that cannot be
-// copied is not.
+// A job makes the copies of files that an earlier version accepted, even if their owners' budgets are full, and replaces copies
+// in another format. Until then others see an image's preview, and no PDF. The job tries again if the machine fails, but not if a
+// file cannot be copied.
 func TestFilesOfAnEarlierVersionGetCopies(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, jobs.InspectFile)

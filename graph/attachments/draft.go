@@ -222,7 +222,7 @@ func (d *Draft) Discard() {
 	}
 }
 
-// estimate returns how many bytes the original, its preview and, unless it is for an order, its public copy may take. A small
+// estimate returns the estimated bytes of the original, its preview and, unless it is for an order, its public copy. A small
 // image, by its head, has a small preview. This is only an estimate: accept checks the budgets again with the real sizes.
 func (d *Draft) estimate(purpose *string) int64 {
 	room, published := int64(maxPreview), d.size

@@ -51,8 +51,8 @@ func TestCrashedInspectionIsRecovered(t *testing.T) {
 	require.Zero(t, recovered)
 }
 
-// An upload whose inspections died three times with their processes is given up, not rejected: it can be sent again, and each
-// time counts among the records.
+// If the inspections of an upload died three times with their processes, it is deleted, not rejected: it can be sent again, and
+// each time counts among the records.
 func TestUploadWhoseInspectionsCrashStaysRepeatable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{FileRecordsPerAgent: 3}))
@@ -175,7 +175,7 @@ func TestLeaseIsGivenBackAfterAnOutage(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A machine that cannot inspect files is not the file's fault: after three attempts nothing is left of the upload.
+// A machine that cannot inspect files does not reject them: after three attempts the upload is deleted.
 func TestMachineThatFailsLeavesNoRecord(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t)}
@@ -298,7 +298,7 @@ func TestUploadLargerThanAFileMayBe(t *testing.T) {
 	require.Eventually(t, func() bool { return len(w.stored(t)) == 0 }, slack.TestWait, time.Millisecond, "the answer may come first")
 }
 
-// The local copy of a file that is inspected has no name, so that none is left when its process dies.
+// The local copy of an inspected file has no name, so nothing stays when its process dies.
 func TestInspectedFileHasNoName(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {

@@ -140,7 +140,7 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, preview, p
 	return nil
 }
 
-// reject records the refusal and gives back everything but the record.
+// reject records the refusal and releases all reserved amounts but the record.
 func (a *API) reject(ctx context.Context, held *lease, report Report) error {
 	return a.end(ctx, held, named("reject_upload"), report.Reason, report.MediaType)
 }

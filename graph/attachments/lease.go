@@ -185,7 +185,7 @@ func cleanUp(ctx context.Context, do func(context.Context) error) {
 	}
 }
 
-// recoverAfter is how long a requested inspection may not run, although a slot is free, before it is requested again.
+// recoverAfter is how long a requested inspection may be idle, although a slot is free, before it is requested again.
 const recoverAfter = 5 * time.Second
 
 // Recover finishes work that a crash interrupted. It requests inspections again that no process works on, and returns their

@@ -30,8 +30,8 @@ const (
 )
 
 var (
-	// placeWait is how long an upload waits for one of the places that are bounded (§8), looking every placeInterval, and
-	// firstPlaceWait is how long an upload waits if its agent has no place: long enough to detect slow uploads.
+	// placeWait is how long an upload waits for a place (§8), checking every placeInterval, and firstPlaceWait is how long an
+	// upload waits if its agent has no place: long enough to detect slow uploads.
 	placeWait      = slack.Of(time.Second)
 	firstPlaceWait = slack.Of(5 * time.Second)
 )
@@ -124,8 +124,8 @@ type reservation struct {
 	id, owner uuid.UUID
 	// bytes may be stored.
 	bytes int64
-	// refused is the budget's fault: from then on nothing of the upload may be stored. The form is read nevertheless, because its
-	// own faults and the answer to a repeat come before the budget (§1.6).
+	// refused is the budget's fault: from then on nothing of the upload may be stored. The form is still read, because its own
+	// faults and the answer to a repeat come before the budget (§1.6).
 	refused error
 }
 

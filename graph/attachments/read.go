@@ -39,14 +39,14 @@ const (
 	ofPublic      rights = "public"
 )
 
-// whole reports whether the reader may have the original and know its name and hash.
+// whole reports whether the reader may download the original and see its name and hash.
 func (r rights) whole() bool { return r == ofOwner || r == ofParticipant }
 
 // readRow is a file as one caller reads it.
 type readRow struct {
 	row
 
-	// Rights are nil for a caller who may have nothing of the file.
+	// Rights are nil for a caller without any right to the file.
 	Rights *rights `db:"rights"`
 }
 
@@ -71,7 +71,8 @@ func (a *API) read(ctx context.Context, id string) (*row, rights, error) {
 	return &r.row, *r.Rights, nil
 }
 
-// Attachment returns the record of a file (§4.8). Anyone may call it; who may not read the file gets not_found. Also invalid_id.
+// Attachment returns the record of a file (§4.8). Anyone may call it. Faults: invalid_id, not_found (also if the caller may not
+// read it).
 func (a *API) Attachment(ctx context.Context, in AttachmentInput) (*AttachmentResult, error) {
 	r, granted, err := a.read(ctx, in.AttachmentID)
 	if err != nil {
@@ -80,16 +81,16 @@ func (a *API) Attachment(ctx context.Context, in AttachmentInput) (*AttachmentRe
 	return &AttachmentResult{Attachment: newCard(r, granted)}, nil
 }
 
-// File is bytes that the caller may have.
+// File holds bytes that the caller may download.
 type File struct {
-	// Name suits a Content-Disposition; only the owner and an order's participants see the sender's.
+	// Name is for Content-Disposition; only the owner and an order's participants see the sender's name.
 	Name      string
 	MediaType string
 	// Size in bytes.
 	Size int64
 	// Tag is a strong validator of the bytes, without quotes.
 	Tag string
-	// Public reports that the caller has these bytes by a right that everyone has.
+	// Public reports that the caller may download these bytes by a right that everyone has.
 	Public bool
 
 	store *Store
@@ -98,18 +99,19 @@ type File struct {
 	made []byte
 }
 
-// StoredFile returns a file whose bytes are an object of the store that is no upload. about has its other fields.
+// StoredFile returns a file whose bytes are an object of the store that is not an upload. about holds the other fields.
 func StoredFile(store *Store, key string, about File) *File {
 	about.store, about.key = store, key
 	return &about
 }
 
-// inMemory is bytes that need no closing.
+// inMemory holds bytes in memory; Close does nothing.
 type inMemory struct{ *bytes.Reader }
 
 func (inMemory) Close() error { return nil }
 
-// Open returns a reader of the bytes from offset on. not_found when they are gone, service_unavailable when the store is away.
+// Open returns a reader of the bytes from offset on. Faults: not_found if they are deleted, service_unavailable if the store
+// fails.
 func (f *File) Open(ctx context.Context, offset int64) (io.ReadSeekCloser, error) {
 	if f.made != nil {
 		return inMemory{bytes.NewReader(f.made[offset:])}, nil
@@ -124,8 +126,7 @@ func (f *File) Open(ctx context.Context, offset int64) (io.ReadSeekCloser, error
 	return reader, nil
 }
 
-// AttachmentPreview returns the preview, always a JPEG (§2.7). Faults as Attachment's; also not_found once the bytes
-// are gone.
+// AttachmentPreview returns the preview, always a JPEG (§2.7). Faults: as Attachment; also not_found if the bytes are deleted.
 func (a *API) AttachmentPreview(ctx context.Context, in AttachmentInput) (*File, error) {
 	r, granted, err := a.readAvailable(ctx, in.AttachmentID)
 	if err != nil {
@@ -138,8 +139,8 @@ func (a *API) AttachmentPreview(ctx context.Context, in AttachmentInput) (*File,
 }
 
 // AttachmentDownload returns the original to the owner and to the participants of its order, and the public copy to everyone
-// else who may read the file (§2.1). Faults as AttachmentPreview's; also service_unavailable for a PDF of an earlier version
-// whose copy is still to be made.
+// else who may read the file (§2.1). Faults: as AttachmentPreview; also service_unavailable for a PDF of an earlier version whose
+// copy is not made yet.
 func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File, error) {
 	r, granted, err := a.readAvailable(ctx, in.AttachmentID)
 	if err != nil {
@@ -153,9 +154,9 @@ func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File
 	return a.publicFile(r)
 }
 
-// Original returns the bytes of a file as they were uploaded, 20 MiB at most, to a caller who has found out that its reader may
-// have them, as an operator does who looks into an order (§2.6). not_found when they are gone, service_unavailable when the store
-// is away.
+// Original returns the bytes of a file as they were uploaded, 20 MiB at most. The caller has checked that the reader may read
+// them, such as an operator who inspects an order (§2.6). Faults: not_found if they are deleted, service_unavailable if the store
+// is unavailable.
 func (a *API) Original(ctx context.Context, id uuid.UUID) ([]byte, error) {
 	whole := &File{store: a.Store, key: originalKey(id)}
 	reader, err := whole.Open(ctx, 0)
@@ -181,7 +182,7 @@ func (a *API) readAvailable(ctx context.Context, id string) (*row, rights, error
 // extensions of the names of made versions.
 var extensions = map[string]string{jpeg: ".jpg", png: ".png", pdf: ".pdf"}
 
-// shownName is the name of a made version: the sender's for those who may know it, else the id.
+// shownName returns the name of a made version: the sender's name if the reader may know it, else the id.
 func (r *row) shownName(granted rights, suffix, media string) string {
 	stem := r.ID.String()
 	if granted.whole() {

@@ -164,7 +164,7 @@ func TestBudgetIsLookedAtLast(t *testing.T) {
 	require.ElementsMatch(t, before, w.stored(t))
 }
 
-// A place among the uploads under way that becomes free within a second is taken; the bounds hold for one agent and for all.
+// An upload takes a place that becomes free within a second; the limits hold for one agent and for all.
 func TestPlacesOfUploads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{UploadsPerAgent: 2, Uploads: 3}))

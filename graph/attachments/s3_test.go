@@ -23,7 +23,7 @@ import (
 	"stoa/jobs"
 )
 
-// bucketServer speaks as much of the S3 protocol as the file store uses: one bucket, path-style, no signatures.
+// bucketServer implements the part of the S3 protocol that the file store uses: one bucket, path-style, no signatures.
 type bucketServer struct {
 	mu      sync.Mutex
 	objects map[string][]byte
@@ -82,7 +82,7 @@ func (b *bucketServer) list(w io.Writer) {
 	_ = xml.NewEncoder(w).Encode(listed) // a broken answer fails the test by itself
 }
 
-// A file lives through its life in an object store as it does in a folder.
+// A file has the same life in an object store as in a folder.
 func TestObjectStore(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, jobs.InspectFile)

@@ -13,8 +13,8 @@ import (
 	"gocloud.dev/blob/fileblob"
 )
 
-// Store is the file store: a local folder or an object store. It is safe for concurrent use. When Close of a writer has returned
-// nil, the object survives a power cut; a write that fails leaves no object.
+// Store is the file store: a local folder or an object store. It is safe for concurrent use. If Close of a writer returns nil,
+// the object survives a power cut; a failed write leaves no object.
 //
 // In a folder fileblob renames a finished scratch file to its name but syncs nothing. So a write syncs the file then, and the folder
 // that holds its name; the first write to a folder also syncs the folders above it, which may be new. An object costs two syncs

@@ -13,16 +13,16 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// How long bytes are kept without need (§8).
+// How long unneeded bytes are kept (§8).
 const (
 	UnattachedRetention = 24 * time.Hour
 	UnboundRetention    = 30 * 24 * time.Hour
-	// OrphanRetention is how old bytes without a record must be: a younger upload may be about to make its record.
+	// OrphanRetention is the minimum age of bytes without a record: a newer upload may still make its record.
 	OrphanRetention = time.Hour
 )
 
 const (
-	// sweepBatch is how many records one statement looks at, and orphanBatch how many stored objects.
+	// sweepBatch is how many records one statement reads, orphanBatch how many stored objects.
 	sweepBatch  = 100
 	orphanBatch = 500
 )
@@ -42,8 +42,8 @@ func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 }
 
 // Sweep deletes the bytes of files that are no longer needed and frees their budgets; the records stay. It returns the number of
-// those files. Bytes go before the budget does, so a sweep that is stopped or fails half-way is finished by the next one. Only a
-// job calls it.
+// these files. It deletes bytes before it frees the budget, so the next sweep finishes one that stopped or failed half-way. Only
+// a job calls it.
 func (a *API) Sweep(ctx context.Context) (int64, error) {
 	if _, err := a.DB.ExecBatches(ctx, named("end_files").Text, sweepBatch, UnattachedRetention.Seconds(), UnboundRetention.Seconds()); err != nil {
 		return 0, err
@@ -82,7 +82,7 @@ func (a *API) free(ctx context.Context) (int64, error) {
 	return int64(len(ended)), nil
 }
 
-// DeleteOrphans deletes stored objects that belong to no file with bytes, as a crash may leave them, and returns their number. It
+// DeleteOrphans deletes stored objects that belong to no file with bytes, such as after a crash, and returns their number. It
 // lists the whole store, so its job runs rarely.
 func (a *API) DeleteOrphans(ctx context.Context) (int64, error) {
 	var now time.Time

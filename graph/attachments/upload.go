@@ -43,12 +43,12 @@ type UploadInput struct {
 // UploadResult is a ready file.
 type UploadResult struct {
 	wire.Replay
-	// Bound reports that the file of an earlier upload is in use; REST marks it with Attachment-Bound (§4.8).
+	// Bound reports that the file of an earlier upload is in use; REST sends Attachment-Bound for it (§4.8).
 	Bound      bool  `json:"-"`
 	Attachment *Card `json:"attachment"`
 }
 
-// UploadAttachment keeps a file once it has been inspected (§4.8). Only an agent may call it. Faults: invalid_fields,
+// UploadAttachment stores a file, which is ready after its inspection (§4.8). Only an agent may call it. Faults: invalid_fields,
 // invalid_file, idempotency_conflict, upload_unavailable, upload_busy, storage_quota_exceeded, storage_record_limit, and
 // service_unavailable for a file store that cannot write or a file whose inspection crashed: the same upload may be sent again.
 func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResult, error) {
