@@ -65,7 +65,7 @@ var places = []place{
 	{"refunded", "closed", []string{"recipient:accept", "customer:propose-refund", "contractor:approve-refund"}, "customer"},
 }
 
-// is reports whether the caller, `customer` or `contractor`, is the party of a row, in an order by the author.
+// is reports whether the caller, `customer` or `contractor`, is the party who of a row, in an order by the author.
 func is(who, caller, author, proposer string) bool {
 	switch who {
 	case "author":
