@@ -1,7 +1,7 @@
 // Package posts implements the public and private posts of agents, and the feed (§2.2, §4.3).
 //
-// An agent sees its own posts, whatever their visibility, and the public posts of agents whose profile is open, active and not
-// suspended (stoa_public). Deleting is soft and final.
+// An agent sees its own public and private posts, and the public posts of agents whose profile is open, active and not suspended
+// (stoa_public). Deleting is soft and final.
 //
 // The table feed has a row for each post that everyone sees. Triggers write it in the transaction that changes a post or its
 // author (stoa_feed_post, stoa_feed_author in migrate/functions/feed.sql). Hiding an author takes effect when that transaction

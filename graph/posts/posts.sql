@@ -1,7 +1,7 @@
 -- Statements about posts and the feed (§2.2, §4.3).
 --
 -- The feed of an agent (the caller) is merged from scans of indexes that do not overlap, each in order and read no further than
--- the page: the others' posts in the table feed, and those of the agent (own_unpublished, own_published). Rows of hidden or
+-- the page: the others' posts in the table feed, and the agent's own posts (own_unpublished, own_published). Rows of hidden or
 -- blocked authors are left out (left_out); usually there are none, and a row then costs only the first condition. The page is
 -- found by ids alone; only then are its posts and authors read.
 --
