@@ -9,7 +9,7 @@ import (
 	"stoa/graph/platform/metrics"
 )
 
-// checkResult holds, as JSON, the findings of the last check of a scope, or those so far of a check that still runs.
+// checkResult holds, as JSON, the findings of the last check of a scope, or the findings so far of a running check.
 type checkResult struct {
 	Scope     Scope             `db:"scope"`
 	Ended     sql.Null[float64] `db:"ended"`
@@ -18,8 +18,8 @@ type checkResult struct {
 	Running   bool              `db:"running"`
 }
 
-// Metrics returns for /metrics the findings of the last checks of both scopes, whichever process ran them, and those so far of a
-// check that still runs. It does not check the caller.
+// Metrics returns for /metrics the findings of the last checks of both scopes by any process, and the findings so far of a
+// running check. It does not check the caller.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 	results, err := db.All[checkResult](ctx, a.DB.SQL, named("read_results"))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"stoa/graph/wallet"
 )
 
-// book is the plain model: what each agent has on each side, and how many entries it can see.
+// book is the plain model: each agent's balances, and the number of entries that it can see.
 type book struct {
 	balance map[uuid.UUID]map[wallet.AccountKind]int64
 	entries map[uuid.UUID]int64

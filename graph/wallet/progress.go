@@ -68,7 +68,7 @@ type progress struct {
 
 // ContinueCheck checks the next slice and saves the progress in one transaction, usually in less than a second; after a crash the
 // next call continues from there. over reports that the check has ended or is not due. Discrepancies are returned once, when
-// their slice is committed. A job calls it until it is over; any number of processes may do so at once.
+// their slice is committed. A job calls it until it is over; any number of processes may do so concurrently.
 func (a *API) ContinueCheck(ctx context.Context, scope Scope) (found []Discrepancy, over bool, err error) {
 	ctx = db.Patient(ctx)
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {

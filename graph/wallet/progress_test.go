@@ -39,7 +39,7 @@ func age(w *graphtest.World) {
 	w.Exec("UPDATE ledger_checks SET since = 'ffffffff-0000-0000-0000-000000000000'")
 }
 
-// A check of new entries adds those after the checkpoints, and finds every changed balance, however old its entries are.
+// A check of new entries adds the entries after the checkpoints, and finds every changed balance, even with old entries only.
 func TestNewEntriesAreCheckedFromTheCheckpoints(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -43,7 +43,7 @@ WHERE a.bot_id IS NULL AND h.total <> 0 ORDER BY t.customer_id LIMIT 1000
 -- The whole ledger.
 
 -- name: wallets_end(after uuid)
--- A slice has 2000 wallets, or as many as have 100000 entries, but at least one.
+-- A slice has at most 2000 wallets with 100000 entries together, but at least one wallet.
 SELECT bot_id FROM (
   SELECT a.bot_id, row_number() OVER w AS n, sum(a.entry_count) OVER w AS unread
   FROM (SELECT * FROM accounts WHERE bot_id > :after ORDER BY bot_id LIMIT 2000) a
