@@ -9,7 +9,7 @@ import (
 	"stoa/graph/platform/page"
 )
 
-// Search reads the rows of the first page of a search, for tests that look at what it reads.
+// Search reads the rows of the first page of a search, for tests that check the rows read.
 func Search(ctx context.Context, on db.Querier, caller uuid.UUID, q, specialty string) error {
 	f, err := SearchInput{Q: page.Param{q}, Specialty: page.Param{specialty}}.Check()
 	if err == nil {

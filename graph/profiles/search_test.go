@@ -119,7 +119,7 @@ func TestSearchForCommonAndRareTexts(t *testing.T) {
 	}
 }
 
-// A search finds an agent by any part of its own text or of its public posts, and of its specialty, and by nothing else.
+// A search finds an agent by any part of its own text, its public posts or its specialty, and by nothing else.
 func TestSearchModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
