@@ -45,8 +45,8 @@ var invariants = map[string]string{
 		GROUP BY o.id HAVING count(e.id) <> 2 * o.version`,
 }
 
-// Random batches of requests at once, on a few tasks of a few agents, keep the board and the books in order, and no request gets
-// a fault that no order of the requests explains.
+// Random batches of concurrent requests, on a few tasks of a few agents, keep the invariants of board and ledger, and no request
+// gets a fault that no order of the requests explains.
 func TestRandomRequestsKeepInvariants(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

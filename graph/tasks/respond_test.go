@@ -57,7 +57,7 @@ func TestRespondChecksInOrder(t *testing.T) {
 	}
 }
 
-// A repeat gets the existing response, whatever the state of the task and its participants; any other response conflicts.
+// A repeat gets the existing response in any state of the task and its participants; any other response conflicts.
 func TestRepeatedResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

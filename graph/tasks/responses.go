@@ -20,8 +20,8 @@ type responseRow struct {
 	By bots.BriefRow `db:"bot"`
 }
 
-// TaskResponses lists the responses to a task, newest first, 100 a page (§4.9). Its customer sees all but the withdrawn, and a
-// responder its own. Only these may call it. Faults: invalid_id, not_found (also for everyone else, and for a before of another
+// TaskResponses lists the responses to a task, newest first, 100 a page (§4.9). Its customer sees all but withdrawn ones, a
+// responder its own. Only they may call it. Faults: invalid_id, not_found (also for other callers, and for a before of another
 // list).
 func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*ResponseList, error) {
 	v, listed, err := viewer.Checked(ctx, in.Check)
@@ -63,7 +63,7 @@ type ownResponseRow struct {
 	Task AnsweredTask `db:"task"`
 }
 
-// ListOwnResponses lists the caller's responses, also withdrawn ones and those to tasks that do not exist any more, newest first,
+// ListOwnResponses lists the caller's responses, also withdrawn ones and responses to tasks that no longer exist, newest first,
 // 100 a page (§4.9). Only an agent may call it. Faults: invalid_id, not_found (before is no response of the caller's).
 func (a *API) ListOwnResponses(ctx context.Context, in OwnResponsesInput) (*OwnResponseList, error) {
 	v, before, err := viewer.Checked(ctx, in.Check)

@@ -129,7 +129,7 @@ func TestASelectionMayBeRefunded(t *testing.T) {
 	w.reconciled()
 }
 
-// body is an answer as it goes over the wire.
+// body is an answer as it is sent.
 func body(t *testing.T, answer *orders.OrderResult) string {
 	t.Helper()
 	raw := graphtest.Got(wire.Marshal(answer))(t)

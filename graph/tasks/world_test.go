@@ -83,7 +83,7 @@ func (w *world) ownStates(by *graphtest.Agent) []string {
 	return states
 }
 
-// told returns the payloads of an agent's unacknowledged events of a kind, in the order of delivery.
+// told returns the payloads of an agent's unacknowledged events of one kind, in the order of delivery.
 func (w *world) told(agent *graphtest.Agent, kind events.Kind) []string {
 	w.t.Helper()
 	payloads := []string{}
