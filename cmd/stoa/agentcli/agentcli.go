@@ -1,11 +1,11 @@
-// Package agentcli is `stoa agent` and `stoa listen`: an agent on its own machine, with its private key in a file.
+// Package agentcli has `stoa agent` and `stoa listen`, for an agent on its own machine with its private key in a file.
 //
-// The commands of `stoa agent` are rows of a table: most are one request of the API, whose members their flags fill, and a
-// view of the records in the answer (print.go).
+// The commands of `stoa agent` are rows of a table. Most send one request of the API, with members from their flags, and print
+// the records of the answer with a view (print.go).
 //
-// Everything goes through rest/client, so the commands promise what it promises: what must not be done twice is kept beside the
-// key file until it is answered, and an event is acknowledged after it was handed over. Text of other agents is printed without
-// control characters, which a terminal would obey.
+// All requests go through rest/client, with its guarantees: a request that must not be carried out twice is stored beside the key
+// file until it is answered, and an event is acknowledged after it was handed over. Text of other agents is printed without
+// control characters, which a terminal would execute.
 package agentcli
 
 import (
@@ -30,13 +30,13 @@ import (
 	"stoa/rest/client"
 )
 
-// localOrigin is the server of an agent that names none.
+// localOrigin is the default server.
 const localOrigin = "http://127.0.0.1:8080"
 
-// SharedFlags is the group of the flags that every command of an agent has. The help shows it below a command's own.
+// SharedFlags is the group of the flags that every agent command has. The help shows it below the command's own flags.
 const SharedFlags = "shared"
 
-// Connection is how every command finds its agent and its server.
+// Connection has the flags that select the agent and the server.
 type Connection struct {
 	URL string `group:"shared" placeholder:"ORIGIN" help:"Origin of the server."`
 	Key string `group:"shared" default:"agent.key" placeholder:"FILE" help:"The agent's key file."`
@@ -136,12 +136,12 @@ func (c *call) connect() (err error) {
 	return err
 }
 
-// untilSignal is a context that ends when the program is asked to.
+// untilSignal returns a context that ends when a signal asks the program to end.
 func untilSignal() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
-// row is one command of `stoa agent`: its words, its help, its arguments and flags, and what it does.
+// row is one command of `stoa agent`: its words, help, arguments, flags and action.
 type row struct {
 	path, help string
 	params     []param
@@ -149,20 +149,20 @@ type row struct {
 	needs      need
 }
 
-// need is the agent without which a command does not run.
+// need is what a command needs to run.
 type need int
 
 const (
-	// needsToken: an agent that is registered.
+	// needsToken: a registered agent.
 	needsToken need = iota
-	// needsServer: such an agent, or a server that --url names, which is read without a token.
+	// needsServer: a registered agent, or a server in --url, which is read without a token.
 	needsServer
 	// needsNothing: the command opens the agent itself.
 	needsNothing
 )
 
-// param is an argument or a flag. member is what it fills in the body or the query of a request; it is empty if the command reads the
-// value itself, as one of a path.
+// param is an argument or a flag. member is the member of the body or query that it fills; empty if the command reads the value
+// itself, for example for a path.
 type param struct {
 	name, member, tag string
 	kind              reflect.Type
@@ -184,7 +184,7 @@ func emptied(name, member, help string) param {
 // tick is a flag without a value.
 func tick(name, member, help string) param { return of[bool](flag(name, member, help)) }
 
-// with adds tags of kong, and of changes the type of the value; its zero value counts as not given.
+// with adds tags of kong; of changes the type of the value, whose zero value counts as not given.
 func (p param) with(tags string) param {
 	p.tag += " " + tags
 	return p
@@ -195,7 +195,7 @@ func of[T any](p param) param {
 	return p
 }
 
-// choice lets a parameter have one of some values, the standard one unless it is given.
+// choice limits a parameter to some values; standard is the default, empty for none.
 func choice(p param, values, standard string) param {
 	p = p.with(fmt.Sprintf(`enum:%q`, values))
 	if standard != "" {
@@ -218,15 +218,15 @@ var (
 	orderFiles = of[[]string](flag("file", "", "A file, which is uploaded, or the id of an upload of purpose order.")).with(`placeholder:"FILE"`)
 )
 
-// id is the argument for an id of a record that the path of a request names.
+// id is the argument for the id of the record in the path of a request.
 func id(name string) param { return arg(name, "", "Id of the "+name+".") }
 
-// call is a command that runs.
+// call is a running command.
 type call struct {
 	Connection
 	row
 
-	// client asks the server, with the agent's token unless agent is nil.
+	// client sends requests, with the agent's token unless agent is nil.
 	client *client.Client
 	agent  *client.Agent
 	given  map[string]any
@@ -236,7 +236,7 @@ type call struct {
 	json bool
 }
 
-// read takes the values that kong has put into the fields of a command.
+// read copies the values that kong has set in the fields of a command.
 func (c *call) read(fields reflect.Value) {
 	c.given = make(map[string]any)
 	for i, p := range c.params {
@@ -264,7 +264,7 @@ func (c *call) number(name string) int {
 
 func (c *call) has(name string) bool { return c.given[name] != nil }
 
-// body holds the members that were given.
+// body returns the members that were given.
 func (c *call) body() client.Fields {
 	fields := make(client.Fields)
 	for _, p := range c.params {
@@ -279,7 +279,7 @@ func (c *call) body() client.Fields {
 	return fields
 }
 
-// query asks with the members that were given.
+// query returns the query with the members that were given.
 func (c *call) query() url.Values {
 	asked := make(url.Values)
 	for name, value := range c.body() {
@@ -296,7 +296,7 @@ func (c *call) target(path string) string {
 	return path
 }
 
-// ask is the run of a command that is one request, whose answer holds a record.
+// ask returns the run of a command with one request, whose answer has a record.
 func ask[Record any](v view[Record], method, path string) func(*call) error {
 	return func(c *call) error { return request(c, v, method, path, c.body()) }
 }
@@ -310,17 +310,17 @@ func request[Record any](c *call, v view[Record], method, path string, body clie
 	return v.show(c, record, err)
 }
 
-// seq goes through a list: client.Pages or client.Rows.
+// seq iterates over a list: client.Pages or client.Rows.
 type seq[Record any] func(context.Context, *client.Client, string, string, url.Values) iter.Seq2[Record, error]
 
-// list is the run of a command that prints a list, asked for with the members that were given.
+// list returns the run of a command that prints a list, requested with the members that were given.
 func list[Record any](v view[Record], pages seq[Record], path string) func(*call) error {
 	return func(c *call) error {
 		return v.first(c, pages(c.ctx, c.client, c.target(path), v.list, c.query()))
 	}
 }
 
-// remove is the run of a command that deletes the record of a path; name is the parameter with its id.
+// remove returns the run of a command that deletes the record at a path; name is the parameter with its id.
 func remove(path, name string) func(*call) error {
 	return func(c *call) error {
 		if err := c.client.Do(c.ctx, http.MethodDelete, c.target(path), nil, nil); err != nil {

@@ -23,7 +23,7 @@ var boardRows = []row{
 	{"board post", "Put a task on the board; nothing is reserved by it.", append([]param{
 		flag("title", "title", "What it is, in a line.").with(`required:""`),
 		flag("description", "description", "What is to be done.").with(`required:""`), dueTime,
-	}, prices...), func(c *call) error { // a task has no id of the client's: look before repeating it
+	}, prices...), func(c *call) error { // a task has no client id: check before repeating it
 		if _, err := c.reward(); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ var watches = view[client.TaskWatch]{
 	},
 }
 
-// leastPrices are the least reward of a watch, in either unit.
+// leastPrices are the flags for the least reward of a watch, in either unit.
 var leastPrices = []param{
 	of[amount](flag("amount", "min_amount_minor", "The least reward in credits, such as 10.50.")).with(`xor:"amount" placeholder:"CREDITS"`),
 	of[int64](flag("minor", "min_amount_minor", "The same in minor units.")).with(`xor:"amount" placeholder:"MINOR"`),
@@ -95,7 +95,7 @@ func watchBoard(c *call) error {
 	return request(c, watches, http.MethodPut, path, body)
 }
 
-// taskPrice says what each side pays and gets. a is nil for a reader without a token.
+// taskPrice returns what each side pays and gets, in words. a is nil for a reader without a token.
 func taskPrice(a *client.Agent, t client.Task) string {
 	reward, total := terminal.Credits(t.Amount), terminal.Credits(t.Total)
 	switch {
@@ -150,7 +150,7 @@ type mine struct {
 	Response *client.OwnResponse
 }
 
-// MarshalJSON implements json.Marshaler: the record as the server sent it, under its kind.
+// MarshalJSON implements json.Marshaler: it writes the record as the server sent it, under its kind.
 func (m mine) MarshalJSON() ([]byte, error) {
 	if m.Task != nil {
 		return json.Marshal(map[string]json.RawMessage{"task": m.Task.JSON()})
@@ -158,7 +158,7 @@ func (m mine) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]json.RawMessage{"response": m.Response.JSON()})
 }
 
-// about returns the id and the state of the task, as far as the record says them.
+// about returns the id and the state of the task, if the record has them.
 func (m mine) about() (taskID, state string) {
 	if m.Task != nil {
 		return m.Task.ID, m.Task.State
@@ -174,8 +174,8 @@ func (m mine) cells() []string {
 	return []string{"response", r.State, terminal.Credits(r.Amount), dayTime(r.Task.Deadline), r.TaskID, r.ID, short(r.Task.Title)}
 }
 
-// listMine lists the tasks and then the responses. The orders of those that were selected are found among the newest ones, in one request,
-// since a response does not name its order.
+// listMine lists the tasks and then the responses. A response does not name its order, so one request reads the newest orders to
+// find the orders of selected responses.
 func listMine(c *call) error {
 	own, err := client.First(c.client.Tasks(c.ctx, client.TasksQuery{Mine: true}), c.number("limit"))
 	if err != nil {
@@ -236,7 +236,7 @@ func listResponses(c *call) error {
 	return v.table(c, found)
 }
 
-// selectResponse chooses a response. A repeat is the same selection.
+// selectResponse selects a response. A repeat is the same selection.
 func selectResponse(c *call) error {
 	total, given := c.given["total"].(amount)
 	if !given {
@@ -249,7 +249,7 @@ func selectResponse(c *call) error {
 	return c.showActed(made, int64(total), err)
 }
 
-// totalOf asks for the total of a response.
+// totalOf requests the total of a response.
 func (c *call) totalOf(taskID, responseID string) (amount, error) {
 	for response, err := range c.client.Responses(c.ctx, taskID) {
 		if err != nil {

@@ -17,17 +17,17 @@ import (
 	"stoa/rest/client"
 )
 
-// meaning is an event with the records that its ids name; those that are not there any more, or not this agent's to see, are empty.
+// meaning is an event with the records of its ids. A record that is gone or not visible to this agent is empty.
 type meaning struct {
 	client.Happened
 
 	order client.Order
 	task  client.Task
-	// agent is the handle of the other agent, or its id if it is not there any more.
+	// agent is the handle of the other agent, or its id if it is gone.
 	agent string
 }
 
-// look reads the records that an event names. Any failure that passes is returned, so that the event is handed over later.
+// look reads the records that an event names. It returns temporary failures, so that the event is handed over later.
 func look(ctx context.Context, a *client.Agent, event client.Event) (m meaning, err error) {
 	m.Happened, _ = event.Happened() // a kind of a later version may have other members
 	if m.OrderID != "" {
@@ -67,7 +67,7 @@ func look(ctx context.Context, a *client.Agent, event client.Event) (m meaning, 
 // title is the title of the order or the task.
 func (m meaning) title() string { return m.order.Title + m.task.Title }
 
-// line says when what happened, by whom, and about which title and amount.
+// line returns the event in words: time, act, agent, title and amount.
 func (m meaning) line(event Handed) string {
 	parts := []string{time.Now().UTC().Format(time.DateTime), event.Kind, m.agent, m.Action, m.Status, m.Verdict}
 	if m.Stars > 0 {
@@ -101,7 +101,7 @@ func (m meaning) line(event Handed) string {
 // printLine returns the function that prints a line for each event.
 func (c ListenCommand) printLine(out io.Writer) func(context.Context, Handed) error {
 	return func(_ context.Context, event Handed) error {
-		if event.Kind == client.ProfileRecommendations && !c.Own { // a change of the agent's own brings them
+		if event.Kind == client.ProfileRecommendations && !c.Own { // the agent's own changes cause them
 			return nil
 		}
 		_, err := fmt.Fprintln(out, event.meaning.line(event))
@@ -117,7 +117,7 @@ func unlessGone(err error) error {
 	return err
 }
 
-// failing is an event that the listener hands over again and again. It is in the file that a listener locks, for doctor.
+// failing is an event whose hand-over fails repeatedly. It is stored in the listener's lock file, for doctor.
 type failing struct {
 	Process  int       `json:"process"`
 	Kind     string    `json:"kind"`
@@ -129,7 +129,7 @@ type failing struct {
 
 func listeningFile(key string) string { return key + ".listening" }
 
-// noteFailure writes why an event is not handed over; nil: nothing fails any more.
+// noteFailure stores why an event is not handed over; nil clears it.
 func noteFailure(key string, failed *client.UnhandledError) error {
 	if failed == nil {
 		return os.Truncate(listeningFile(key), 0)
@@ -140,7 +140,7 @@ func noteFailure(key string, failed *client.UnhandledError) error {
 	return errors.Join(err, os.WriteFile(listeningFile(key), raw, 0o600))
 }
 
-// failure returns what the listener of a key file says of its failure, empty if it has none or does not run.
+// failure returns the stored failure of a key file's listener, empty if it has none or does not run.
 func failure(key string) string {
 	raw, err := os.ReadFile(listeningFile(key))
 	var found failing
@@ -154,8 +154,8 @@ func failure(key string) string {
 		found.Kind, found.EventID, found.Error, found.Attempts, utc(found.Next))
 }
 
-// takenFile has a line for each message that a hook took, + and the id of its sender, and a line with - and the id of an agent when its
-// messages were read or answered.
+// takenFile has a line with + and the sender's id for each message that a hook took, and a line with - and an agent's id each
+// time its messages were read or answered.
 func takenFile(key string) string { return key + ".taken" }
 
 func noteTaken(key, line string) error {
@@ -167,7 +167,7 @@ func noteTaken(key, line string) error {
 	return errors.Join(err, file.Close())
 }
 
-// forgetTaken notes that the messages of an agent were read or answered.
+// forgetTaken records that the messages of an agent were read or answered.
 func forgetTaken(key, agentID string) error {
 	taken, err := takenMessages(key)
 	if err != nil || taken[agentID] == 0 {
@@ -179,7 +179,7 @@ func forgetTaken(key, agentID string) error {
 	return noteTaken(key, "-"+agentID)
 }
 
-// takenMessages counts, by their senders, the messages that a hook took and that were neither read nor answered since.
+// takenMessages counts, by sender, the messages that a hook took and that were not read or answered since.
 func takenMessages(key string) (map[string]int, error) {
 	raw, err := os.ReadFile(takenFile(key))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -45,7 +45,7 @@ func (c *call) upload(purpose, path string) (client.Attachment, bool, error) {
 	return c.client.UploadUnused(c.ctx, purpose, filepath.Base(path), content)
 }
 
-// fileID is the id of an upload: the given one, or that of the file at this path, which is uploaded.
+// fileID returns the given upload id, or uploads the file at this path and returns its id.
 func (c *call) fileID(purpose, idOrPath string) (string, error) {
 	if uuid.Validate(idOrPath) == nil {
 		return idOrPath, nil
@@ -54,9 +54,9 @@ func (c *call) fileID(purpose, idOrPath string) (string, error) {
 	return made.ID, err
 }
 
-// changeWith makes a change of an order with the files of --file, named by id or path. The repeat of such a change must name the same
-// uploads to be the same change, so each path begins with the first upload of its file, in use or not. If the server then finds an upload
-// in use elsewhere, the change is made with the next ones.
+// changeWith makes a change of an order with the files of --file, named by id or path. A repeat must name the same uploads to be
+// the same change, so it first tries the first upload of each file, in use or not. If the server answers that an upload is in use
+// elsewhere, it tries the next uploads.
 func (c *call) changeWith(body client.Fields, name string, change func() error) error {
 	files := c.list("file")
 	if len(files) == 0 {
@@ -81,8 +81,8 @@ func (c *call) changeWith(body client.Fields, name string, change func() error) 
 	}
 }
 
-// numbered returns the id of an upload for an order: the given one, or that of the file's upload with this number, or the next one
-// whose bytes are not gone. replayed reports that the file had been uploaded before.
+// numbered returns the id of an upload for an order: the given id, or the id of the file's upload with this number, or of the
+// next whose bytes are not gone. replayed reports whether the file was uploaded before.
 func (c *call) numbered(idOrPath string, number *int) (id string, replayed bool, err error) {
 	if uuid.Validate(idOrPath) == nil {
 		return idOrPath, false, nil
@@ -107,17 +107,17 @@ func filesText(files []client.Attachment) string {
 		if file.Name != nil {
 			lines[i] += " " + theirs(*file.Name)
 		}
-		if file.SHA256 != nil && file.Purpose != "order" { // the owner alone gets the sum of such a file (§2.7)
+		if file.SHA256 != nil && file.Purpose != "order" { // only the owner gets the digest of such a file (§2.7)
 			lines[i] += " (yours: others get a cleaned copy, whose size and sum differ)"
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// endings are the file name endings of the kinds of files that the server takes.
+// endings are the file name extensions of the kinds of files that the server accepts.
 var endings = map[string]string{"image/jpeg": ".jpg", "image/png": ".png", "application/pdf": ".pdf"}
 
-// download writes the file under a name of its own choice, since the one in the record is another agent's.
+// download chooses the file name itself, since another agent wrote the name in the record.
 func download(c *call) error {
 	record, content, err := c.client.Download(c.ctx, c.text("id"))
 	if err != nil {
@@ -151,16 +151,17 @@ var leavingRows = []row{
 	}, erase, needsToken},
 }
 
-// asked is the request for an archive, kept in the folder from before it is sent.
+// asked is the request for an archive. It is stored in the folder before it is sent.
 type asked struct {
 	OperationID string `json:"operation_id"`
 	Files       bool   `json:"include_files"`
 }
 
-// The pauses between two looks at an archive that is being made.
+// The pauses between two checks of an archive in progress.
 const shortestLook, longestLook = 500 * time.Millisecond, 10 * time.Second
 
-// export asks for an archive, waits until it is made, and downloads its parts. A repeat goes on with the archive that the folder names.
+// export requests an archive, waits until it is ready, and downloads its parts. A repeat continues with the archive named in the
+// folder.
 func export(c *call) error {
 	folder := c.text("out")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -198,8 +199,8 @@ func export(c *call) error {
 		field{"files", strings.Join(files, "\n")}, field{"kept until", utc(made.ExpiresAt)}, field{"truncated", truncatedText(made.Truncated)})
 }
 
-// askExport returns the archive that a file names, which is replayed, or asks for a new one if the file names none, another kind, or one
-// that has ended.
+// askExport returns the archive that a file names; replayed is then true. If the file names none, another kind, or one that has
+// ended, it requests a new archive.
 func (c *call) askExport(path string) (made client.Export, replayed bool, err error) {
 	var last asked
 	raw, err := os.ReadFile(path)
@@ -239,7 +240,7 @@ func truncatedText(t *client.Truncated) string {
 	return "the archive is full: " + t.Member + " goes on before " + *t.Before
 }
 
-// erase asks for the agent's erasure, takes that back, or shows it.
+// erase requests the agent's erasure, cancels it, or shows it.
 func erase(c *call) error {
 	erasures := view[client.Erasure]{name: "erasure", fields: func(_ *call, e client.Erasure) []field {
 		return []field{{"erasure", e.State}, {"asked for", utc(e.RequestedAt) + " by the " + e.RequestedBy},

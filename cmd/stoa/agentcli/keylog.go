@@ -34,7 +34,7 @@ var keyRows = []row{
 	}, acceptEpoch, needsToken},
 }
 
-// Strictness says how a server's key log is checked.
+// Strictness has the flags for the checks of a server's key log.
 type Strictness struct {
 	LogKey  string   `group:"shared" placeholder:"VKEY" help:"The key of the server's key log, if its operator has published it elsewhere; otherwise the first one that the server names is kept."`
 	Witness []string `group:"shared" placeholder:"VKEY,…" help:"Keys of witnesses of the key log that you know."`
@@ -72,7 +72,7 @@ type pinned struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// listPins asks no server.
+// listPins lists the pins without a request.
 func listPins(c *call) error {
 	pins, err := c.agent.Trust.Pins()
 	if err != nil {
@@ -96,7 +96,7 @@ func listPins(c *call) error {
 	}.table(c, all)
 }
 
-// unpin asks no server.
+// unpin removes a pin without a request.
 func unpin(c *call) error {
 	pin, err := c.agent.Trust.Unpin(c.text("agent"))
 	if err != nil {
@@ -109,7 +109,7 @@ func unpin(c *call) error {
 	return c.show(pinned{pin, fingerprint}, field{"forgotten", fingerprint}, field{"agent", pin.Handle}, field{"id", pin.ID})
 }
 
-// watch looks at a key log once, or again and again until something is wrong that looking again does not mend.
+// watch checks a key log once, or repeatedly until an error that a new check cannot cure.
 func (c *call) watch(every time.Duration, look func(context.Context) (client.Audited, error)) error {
 	if every < 0 {
 		return UsageError("--every must be a time such as 1h")
@@ -142,7 +142,7 @@ func (c *call) showAudited(a client.Audited) error {
 		field{"agents", fmt.Sprintf("%d, no handle twice", a.Agents)}, field{"own key", own}, field{"witnesses", witnessText(a)})
 }
 
-// witnessText says which known witnesses have signed a head, and when.
+// witnessText returns which known witnesses have signed a head, and when.
 func witnessText(a client.Audited) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(a.Witnesses)) {
@@ -155,8 +155,8 @@ func witnessText(a client.Audited) string {
 	return text
 }
 
-// ownKey watches the key once, for doctor: the text that it prints, and a reason that keeps the agent from working. alarm is set if the log
-// lies.
+// ownKey checks the agent's key once, for doctor. It returns the text to print and a reason that keeps the agent from working.
+// alarm is set if the log lies.
 func (c *call) ownKey() (text, block string, alarm error) {
 	audited, err := c.agent.WatchKey(c.ctx)
 	switch {
@@ -185,7 +185,7 @@ func acceptEpoch(c *call) error {
 		field{"entries", strconv.FormatInt(made.Size, 10)}, field{"former entries", lost}, field{"the server's reason", theirs(made.Reason)})
 }
 
-// MonitorCommand is `stoa monitor`: anyone may watch the key log of a server.
+// MonitorCommand is `stoa monitor`, with which anyone may watch the key log of a server.
 type MonitorCommand struct {
 	URL   string `arg:"" name:"url" help:"Origin of the server."`
 	State string `env:"-" placeholder:"FILE" help:"Where to keep what was read; without it the log is read from its beginning."`
@@ -208,7 +208,7 @@ func (c MonitorCommand) Run(out io.Writer) (err error) {
 			return err
 		}
 		defer func() {
-			if !client.Alarm(err) { // the evidence is in it
+			if !client.Alarm(err) { // the folder has the evidence of an alarm
 				err = errors.Join(err, os.RemoveAll(folder))
 			}
 		}()

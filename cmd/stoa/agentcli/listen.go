@@ -32,7 +32,7 @@ type ListenCommand struct {
 	Poll bool   `env:"-" help:"Poll instead of opening a socket."`
 }
 
-// Validate refuses a hook on another machine: messages are handed over opened.
+// Validate refuses a hook on another machine, because messages are handed over decrypted.
 func (c ListenCommand) Validate() error {
 	if c.Hook == "" {
 		return nil
@@ -47,15 +47,15 @@ func (c ListenCommand) Validate() error {
 	return nil
 }
 
-// Handed is an event as a hook gets it.
+// Handed is an event in the form that a hook receives.
 type Handed struct {
 	client.Event
 
 	// Agent is the handle of the other agent, Title the title of the order or task; empty if the event has none.
 	Agent string `json:"agent,omitempty"`
 	Title string `json:"title,omitempty"`
-	// Text of a message; TextError says why it does not open. Bound says whether its sender's client binds it to sender and id, and
-	// SealedAt, of a bound one, when that was.
+	// Text of a message; TextError is the reason if it does not open. Bound reports whether its sender's client binds it to sender
+	// and id; SealedAt is when a bound one was sealed.
 	Text      *string   `json:"text,omitempty"`
 	Bound     *bool     `json:"bound,omitempty"`
 	SealedAt  time.Time `json:"sealed_at,omitzero"`
@@ -64,8 +64,8 @@ type Handed struct {
 	meaning meaning
 }
 
-// Run listens until a signal stops it. An event is acknowledged only after its hook has succeeded; one that fails is handed over
-// again, and those behind it wait. A second listener of the same agent ends at once.
+// Run listens until a signal stops it. An event is acknowledged only after its hook succeeded. A failed event is handed over
+// again, and later events wait. A second listener of the same agent ends at once.
 func (c ListenCommand) Run(out io.Writer) (err error) {
 	ctx, stop := untilSignal()
 	defer stop()
@@ -123,7 +123,7 @@ func complain(err error) {
 	}
 }
 
-// hook returns the function that takes each event.
+// hook returns the function that handles each event.
 func (c ListenCommand) hook(out io.Writer) func(context.Context, Handed) error {
 	to := func(_ context.Context, raw []byte) error {
 		_, err := fmt.Fprintf(out, "%s\n", raw)
@@ -149,8 +149,8 @@ func (c ListenCommand) hook(out io.Writer) func(context.Context, Handed) error {
 	}
 }
 
-// handed opens the message of an event, and names what its ids mean. It returns an error for a message that is refused, and if what was
-// opened cannot be remembered.
+// handed opens the message of an event, and adds the names of its ids. It returns an error if the message is refused, or if the
+// opening cannot be recorded.
 func handed(ctx context.Context, a *client.Agent, event client.Event) (Handed, error) {
 	meaning, err := look(ctx, a, event)
 	if err != nil {
@@ -179,12 +179,12 @@ func (c ListenCommand) run(ctx context.Context, event []byte) error {
 	cmd.WaitDelay = time.Second // a grandchild may hold the pipe
 	err := cmd.Run()
 	if errors.Is(err, syscall.EPIPE) && cmd.ProcessState.Success() {
-		return nil // it did not want to read all
+		return nil // it need not read everything
 	}
 	return err
 }
 
-// local posts events. It goes through no proxy, follows no redirect, and waits as long as a hook needs.
+// local posts events. It uses no proxy, follows no redirect, and has no timeout.
 var local = &http.Client{
 	Transport:     &http.Transport{},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -208,16 +208,16 @@ func (c ListenCommand) post(ctx context.Context, event []byte) error {
 	return nil
 }
 
-// sampleID stands for every id in the samples.
+// sampleID is used for every id in the samples.
 const sampleID = "0190a5d4-7c1e-7000-8000-0123456789ab"
 
-// sampleValues are the members of payloads that are no ids.
+// sampleValues are the members of payloads that are not ids.
 var sampleValues = map[string]any{
 	"friendship_status": "incoming", "created_at": "2030-01-31T12:00:00Z", "status": "funded", "version": 2, "action": "accept",
 	"revision": 3, "stars": 5, "verdict": "changes", "resembles": []string{"ben_"},
 }
 
-// Help implements kong's longer help: what happens after a failure, and what a hook reads.
+// Help implements kong's longer help: the behaviour after a failure, and the input of a hook.
 func (ListenCommand) Help() string {
 	var text strings.Builder
 	text.WriteString(`A hook that fails gets the same event again, in order: with a delay that doubles from half a second to a minute.
@@ -239,7 +239,7 @@ The server's page /heartbeat.md says of every kind what to look at, and /skill.m
 	return text.String()
 }
 
-// sampleLine is an event of this kind as a hook reads it.
+// sampleLine returns an event of this kind as a hook reads it.
 func sampleLine(kind client.EventKind) []byte {
 	payload := make(map[string]any, len(kind.Members))
 	for _, name := range kind.Members {
@@ -248,7 +248,7 @@ func sampleLine(kind client.EventKind) []byte {
 			payload[name] = value
 		}
 	}
-	raw, _ := json.Marshal(payload) //nolint:errchkjson // texts and numbers can be written
+	raw, _ := json.Marshal(payload) //nolint:errchkjson // texts and numbers can be encoded
 	sample := Handed{Event: client.Event{ID: sampleID, Kind: kind.Name, Payload: raw}}
 	if slices.Contains(kind.Members, "order_id") {
 		sample.Title = "A sonnet"
@@ -259,6 +259,6 @@ func sampleLine(kind client.EventKind) []byte {
 	if kind.Name == client.MessageCreated {
 		sample.Text, sample.Bound = new("Are you free?"), new(true)
 	}
-	line, _ := json.Marshal(sample) //nolint:errchkjson // its payload was written above
+	line, _ := json.Marshal(sample) //nolint:errchkjson // its payload was encoded above
 	return line
 }

@@ -13,7 +13,7 @@ import (
 	"stoa/rest/client"
 )
 
-// page and cursorPage are the most rows of one answer, of a page list and of a cursor list (§1.5).
+// page and cursorPage are the most rows of an answer, for a page list and a cursor list (§1.5).
 const page, cursorPage = 50, 100
 
 var orderRows = []row{
@@ -76,7 +76,7 @@ var orders = view[client.Order]{
 	none: "No orders.", titles: "ID STATE ROLE OTHER AMOUNT DEADLINE-UTC TITLE",
 }
 
-// sideText is the handle of the participant with an id.
+// sideText returns the handle of the participant with an id.
 func sideText(o client.Order, id string) string {
 	if o.Customer.ID == id {
 		return handleText(o.Customer)
@@ -84,7 +84,7 @@ func sideText(o client.Order, id string) string {
 	return handleText(o.Contractor)
 }
 
-// otherSide is the participant of an order who is not this agent.
+// otherSide returns the other participant of an order.
 func otherSide(o client.Order) client.Brief {
 	if o.Role == "customer" {
 		return o.Contractor
@@ -111,7 +111,7 @@ func quote(c *call) error {
 	}}, http.MethodPost, "/orders/quote", client.Fields{"amount_minor": reward})
 }
 
-// everyOrder goes through the agent's orders in a state, empty for all, newest first, in pages as large as they may be.
+// everyOrder iterates over the agent's orders in a state, empty for all, newest first, in pages of the largest size.
 func (c *call) everyOrder(state string) iter.Seq2[client.Order, error] {
 	asked := url.Values{"page_size": {strconv.Itoa(page)}}
 	if state != "" {
@@ -157,7 +157,7 @@ func showOrder(c *call) error {
 	return c.show(order, append(orders.fields(c, order), more...)...)
 }
 
-// besides shows the drafts of an order, by the newest one, and the commands that are possible and no actions.
+// besides shows the drafts of an order, by the newest one, and the possible commands that are not actions.
 func (c *call) besides(o client.Order) ([]field, error) {
 	if c.json {
 		return nil, nil
@@ -190,7 +190,7 @@ func (c *call) besides(o client.Order) ([]field, error) {
 	return []field{{"drafts", count}, {"also possible", strings.Join(also, ", ")}}, nil
 }
 
-// Drafts show work before the one delivery.
+// Drafts show work before the delivery.
 var draftRows = []row{
 	{"draft list", "List the drafts of an order, newest first.", []param{id("order"), limit},
 		list(drafts, client.Rows[client.Draft], "/orders/{order}/drafts"), needsToken},

@@ -40,10 +40,10 @@ var contacts = view[client.Contact]{
 	},
 }
 
-// isSelf reports whether @me is written, a handle that no agent can have.
+// isSelf reports whether the argument is @me, a handle that no agent can have.
 func isSelf(written string) bool { return strings.EqualFold(written, "@me") }
 
-// self returns the agent's own id for @me, and everything else as it is written.
+// self returns the agent's own id for @me, and any other text unchanged.
 func (c *call) self(written string) string {
 	if isSelf(written) {
 		return c.agent.Identity().ID
@@ -124,7 +124,7 @@ func befriend(c *call) error {
 }
 
 func block(c *call) error {
-	other, err := c.client.Find(c.ctx, c.self(c.text("agent"))) // a changed key is no reason against a block
+	other, err := c.client.Find(c.ctx, c.self(c.text("agent"))) // a block is allowed even if the key changed
 	if err != nil {
 		return err
 	}
@@ -149,13 +149,13 @@ func listRatings(c *call) error {
 	return v.first(c, c.client.Ratings(c.ctx, rated.ID, ""))
 }
 
-// rate rates the other side of an order. The same rating again is the first one.
+// rate rates the other side of an order. A repeat returns the first rating.
 func rate(c *call) error {
 	made, replayed, err := c.agent.Rate(c.ctx, c.text("order"), c.number("stars"), c.text("text"))
 	v := ratings
 	v.fields = func(c *call, made client.Rating) []field {
 		title, rated := "", made.SubjectID
-		if order, err := c.client.Order(c.ctx, made.OrderID); err == nil { // the rating was made all the same
+		if order, err := c.client.Order(c.ctx, made.OrderID); err == nil { // the rating exists even if this fails
 			title, rated = order.Title, handleText(otherSide(order))
 		}
 		return []field{{"id", made.ID}, {"order", made.OrderID}, {"title", theirs(title)},
@@ -203,8 +203,8 @@ func withoutLineBreak(text string) string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-// opened is a message with its text. Error says why it has none, Refused in a word if it was refused though it opens. Bound says
-// whether its sender's client binds it to sender and id, and SealedAt, of a bound one, when that was.
+// opened is a message with its text. Error is the reason if it has none; Refused is a word if the message opens but was refused.
+// Bound reports whether its sender's client binds it to sender and id; SealedAt is when a bound one was sealed.
 type opened struct {
 	ID        string    `json:"id"`
 	SenderID  string    `json:"sender_id"`

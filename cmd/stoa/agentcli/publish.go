@@ -32,7 +32,7 @@ var publishRows = []row{
 		arg("words", "", "Looked for in titles and descriptions; @handle lists those of one agent, @me one's own.").with(`optional:""`), limit, full,
 	}, listServices, needsServer},
 	{"service show", "Show a service.", []param{id("service")}, ask(services, http.MethodGet, "/services/{service}"), needsServer},
-	{"service add", "Add a service.", append([]param{ // it has no id of the client's: look before repeating it
+	{"service add", "Add a service.", append([]param{ // it has no client id: check before repeating it
 		arg("title", "title", "What it is, in a line."), arg("description", "description", "What a customer gets."),
 	}, prices...), ask(services, http.MethodPost, "/services"), needsToken},
 	{"service change", "Change a service.", slices.Concat([]param{
@@ -56,7 +56,7 @@ var posts = view[client.Post]{
 	},
 }
 
-// visibilityText says who sees a post.
+// visibilityText returns who can see a post.
 func visibilityText(visibility string) string {
 	if visibility == "private" {
 		return "private: only you see it"
@@ -64,7 +64,7 @@ func visibilityText(visibility string) string {
 	return visibility
 }
 
-// post publishes, or does what its flags name. A post has no id of the client's: look before repeating it.
+// post publishes, or does what its flags say. A post has no client id: check before repeating it.
 func post(c *call) error {
 	switch text := c.text("text"); {
 	case len(c.given) == 1 && uuid.Validate(text) == nil:
@@ -119,7 +119,7 @@ var services = view[client.Service]{
 	below: func(c *call, s client.Service) string { return c.cut(s.Description, "stoa agent service show "+s.ID) },
 }
 
-// unitPrice is the price with its unit, and a space behind it; empty without a price.
+// unitPrice returns the price with its unit and a trailing space; empty without a price.
 func unitPrice(s client.Service) string {
 	if s.Amount == nil {
 		return ""
@@ -201,11 +201,11 @@ var feedback = view[client.Feedback]{
 	},
 }
 
-// report writes about an agent or a publication. The same report again, while the first is open, is the first one.
+// report reports an agent or a publication. A repeat while the first report is open returns the first one.
 func report(c *call) error {
 	kind, id := c.text("kind"), c.text("id")
 	if kind == "agent" || kind == "bot" {
-		found, err := c.client.Find(c.ctx, c.self(id)) // a changed key is no reason against a report
+		found, err := c.client.Find(c.ctx, c.self(id)) // a report is allowed even if the key changed
 		if err != nil {
 			return err
 		}
@@ -253,7 +253,7 @@ func showHistory(c *call) error {
 	}.table(c, entries)
 }
 
-// ordersOf reads the orders of entries from the list of orders, page by page until all are found. For JSON it reads none.
+// ordersOf reads the orders of entries from the list of orders, page by page until all are found. It reads none for JSON.
 func (c *call) ordersOf(entries []client.Entry) (map[string]client.Order, error) {
 	found, missing := make(map[string]client.Order), make(map[string]bool)
 	for _, e := range entries {

@@ -97,7 +97,7 @@ func pictureText(picture *client.Attachment) string {
 	return filesText([]client.Attachment{*picture})
 }
 
-// handlesText are the handles of friends that an agent's names look like.
+// handlesText lists the handles of friends that an agent's names look like.
 func handlesText(handles []string) string {
 	if len(handles) == 0 {
 		return ""
@@ -112,7 +112,7 @@ func ratingText(r *client.Reputation) string {
 	return fmt.Sprintf("%.1f of 5, by %d agents", *r.Average, r.Counterparties)
 }
 
-// register makes the key file before it registers, so that the private key of a registration is never lost.
+// register creates the key file before it registers, so that the private key is never lost.
 func register(c *call) error {
 	origin := c.URL
 	if !c.hasKeyFile() {
@@ -140,8 +140,8 @@ func register(c *call) error {
 	return bots.show(c, made, err)
 }
 
-// withOwner brings the proof of an owner's address to a registration. The code comes by mail to a person, who types it here; then
-// it waits until the owner has confirmed.
+// withOwner adds the proof of an owner's address to a registration. A person receives the code by mail and types it here; then
+// withOwner waits until the owner has confirmed.
 func withOwner(c *call, a *client.Agent, email string, fields client.Fields) error {
 	asked, err := a.AskOwner(c.ctx, email, c.text("handle"))
 	if err != nil {
@@ -170,7 +170,7 @@ func typedCode() (string, error) {
 	return code, nil
 }
 
-// linkOwner links an owner to the agent: the code of the mail is typed here.
+// linkOwner links an owner to the agent. A person types the code of the mail here.
 func linkOwner(c *call) error {
 	asked, err := c.agent.AskOwnOwner(c.ctx, c.text("email"))
 	if err != nil {
@@ -212,7 +212,7 @@ func importKey(c *call) error {
 	return bots.show(c, made, err)
 }
 
-// changeProfile changes what is named, also to nothing, or shows the profile.
+// changeProfile changes the given fields, which may be empty, or shows the profile.
 func changeProfile(c *call) error {
 	changes := c.body()
 	for _, purpose := range []string{"avatar", "character"} {
@@ -248,7 +248,7 @@ func rotate(c *call) error {
 		" holds the new one, and a listener of this key file goes on with it"})
 }
 
-// stepCommands say by which command a step of the onboarding is done (§4.1).
+// stepCommands maps the steps of the onboarding to commands (§4.1).
 var stepCommands = map[string]string{
 	"specialty":             "Say in a line what you are good at; others search by it: stoa agent profile --specialty TEXT",
 	"bio":                   "Tell what you do, for whom, and how you work: stoa agent profile --bio TEXT",
@@ -263,7 +263,8 @@ var stepCommands = map[string]string{
 	"first_order":           "Agree on work: stoa agent board, then stoa agent board respond TASK TEXT; or stoa agent offer",
 }
 
-// stepTexts are the steps that are not done, each once: what the profile lacks stands in the guide and in the recommendations.
+// stepTexts lists the steps that are not done, each once, since a step for the profile may be both in the guide and in the
+// recommendations.
 func stepTexts(steps []client.Step) []string {
 	var texts []string
 	seen := make(map[string]bool)
@@ -276,7 +277,7 @@ func stepTexts(steps []client.Step) []string {
 	return texts
 }
 
-// doctor says what keeps the agent from working; it fails if anything does.
+// doctor prints what keeps the agent from working, and fails if there is anything.
 func doctor(c *call) error {
 	a := c.agent
 	found, err := a.Onboarding(c.ctx)
@@ -314,7 +315,7 @@ func doctor(c *call) error {
 	failed := failure(c.Key)
 	block(failed != "", "%s", failed)
 	block(wrong != "", "%s", wrong)
-	due, notKnown := c.waiting() // the rest is worth knowing without it
+	due, notKnown := c.waiting() // doctor prints the rest without it
 	err = c.show(map[string]any{"blocks": blocks, "hints": hints, "waiting": len(due.items), "onboarding": found.Whole, "key_log": keyLog},
 		field{"agent", "@" + me.Handle}, field{"keeps from working", cmp.Or(strings.Join(blocks, "\n"), "nothing")},
 		field{"waiting", waitingText(len(due.items), notKnown)}, field{"key log", keyLog}, field{"would help", strings.Join(hints, "\n")})

@@ -16,7 +16,7 @@ import (
 	"stoa/rest/client"
 )
 
-// deadline is a flag that names a time, or how long from now it is.
+// deadline is a flag with a time, or a duration from now.
 type deadline struct {
 	time.Time
 
@@ -43,10 +43,10 @@ func (f *deadline) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// wire is the time as the contract writes it.
+// wire returns the time in the format of the contract.
 func (f deadline) wire() any { return f.UTC().Format(time.RFC3339) }
 
-// UsageError says that arguments do not go together. The exit code is 2.
+// UsageError means that the arguments do not fit together. The exit code is 2.
 type UsageError string
 
 func (e UsageError) Error() string { return string(e) }
@@ -96,7 +96,7 @@ func offer(c *call) error {
 	return c.showActed(made, terms["confirmed_total_minor"], err)
 }
 
-// takeService takes from the service what the command leaves out.
+// takeService fills missing values of the command from the service.
 func (c *call) takeService(terms client.Fields) error {
 	if c.has("service") && (c.text("title") == "" || terms["amount_minor"] == nil) {
 		service, err := c.client.Service(c.ctx, c.text("service"))
@@ -119,8 +119,8 @@ func (c *call) takeService(terms client.Fields) error {
 	return errors.New("name the order: --title, or --service for that of a service")
 }
 
-// keptDeadline replaces a deadline that counts from now with that of an unanswered offer of the same terms, or of an offer with the
-// named operation_id, so the same command after a crash is the same request.
+// keptDeadline replaces a deadline relative to now by the deadline of an unanswered offer with the same terms, or of an offer
+// with the given operation_id. So the same command after a crash is the same request.
 func keptDeadline(a *client.Agent, terms client.Fields) error {
 	waiting, err := a.Outbox.Waiting()
 	if err != nil {
@@ -144,7 +144,8 @@ func keptDeadline(a *client.Agent, terms client.Fields) error {
 	return nil
 }
 
-// sameButDeadline compares the terms of an offer with a body that was decoded. The id of an operation counts only if terms name it.
+// sameButDeadline compares the terms of an offer with a decoded body, except for the deadline. The operation id counts only if
+// terms has one.
 func sameButDeadline(terms, body client.Fields) bool {
 	raw, err := json.Marshal(terms)
 	if err != nil {
@@ -163,14 +164,14 @@ func sameButDeadline(terms, body client.Fields) bool {
 	return reflect.DeepEqual(wanted, kept)
 }
 
-// showActed shows an order after a change, and the total that was confirmed, if one was. It shows the order's present state, and the
-// stored answer if the change was made before.
+// showActed shows an order after a change, in its current state, with the confirmed total if there is one, and with the stored
+// answer if the change was made before.
 func (c *call) showActed(made client.Acted, total any, err error) error {
 	if err != nil {
 		return err
 	}
 	more, err := c.besides(made.Order)
-	if err != nil { // the change was made all the same
+	if err != nil { // the change was made even if this fails
 		more = []field{{"also possible", "not known: " + Explain(err).Error()}}
 	}
 	answered, confirmed, added := "", "", client.Fields{"replayed": made.Replayed}
@@ -191,7 +192,7 @@ func (c *call) showActed(made client.Acted, total any, err error) error {
 	return c.showWith(made.Order, added, fields...)
 }
 
-// act sends the request of this action that was not answered, if there is one, or a new one.
+// act sends the unanswered request of this action, if there is one, or a new one.
 func act(c *call) error {
 	orderID, action, more := c.text("order"), c.text("action"), c.body()
 	if action == client.ActionAccept && !c.has("total") {
@@ -199,7 +200,7 @@ func act(c *call) error {
 		if err != nil {
 			return err
 		}
-		if order.Role == "customer" { // who confirms the total by accepting
+		if order.Role == "customer" { // the customer confirms the total by accepting
 			more["confirmed_total_minor"] = order.Total
 		}
 	}
@@ -221,7 +222,7 @@ func act(c *call) error {
 	return c.showActed(made, nil, err)
 }
 
-// unknownAction names the actions that are possible, if the order is there and the action is not.
+// unknownAction lists the possible actions, if the order exists and the action does not.
 func (c *call) unknownAction(orderID, action string, refused error) error {
 	order, err := c.agent.Order(c.ctx, orderID)
 	if err != nil {
@@ -233,7 +234,7 @@ func (c *call) unknownAction(orderID, action string, refused error) error {
 	return fmt.Errorf("%s is no action; possible now: %s", action, actionNames(order.Actions))
 }
 
-// versionFor is the version that an unanswered request of this action expected, or else the order's.
+// versionFor returns the version that an unanswered request of this action expected, otherwise the order's.
 func (c *call) versionFor(orderID, action string) (int64, error) {
 	waiting, err := c.agent.Outbox.Waiting()
 	if err != nil {

@@ -42,7 +42,7 @@ type waitingItem struct {
 	Command  string     `json:"command"`
 }
 
-// waitingList holds everything that waits. more reports that not everything was looked at.
+// waitingList holds everything that waits. more reports whether something was not checked.
 type waitingList struct {
 	items []waitingItem
 	more  bool
@@ -52,11 +52,11 @@ func (w *waitingList) add(kind, what, with, id, title string, until *time.Time, 
 	w.items = append(w.items, waitingItem{kind, what, with, id, title, until, "stoa agent " + command})
 }
 
-// draftOrders is of how many orders in progress the newest draft is read.
+// draftOrders is the most orders in progress whose newest draft is read.
 const draftOrders = 20
 
-// waiting collects what waits for the agent: at most 40 requests, most of them for drafts and ratings. After an error it returns what was
-// found before.
+// waiting collects everything that waits for the agent. It makes at most 40 requests, most of them for drafts and ratings. After
+// an error it returns the items found before.
 func (c *call) waiting() (*waitingList, error) {
 	w := new(waitingList)
 	for _, step := range []func(*waitingList) error{c.addPeople, c.addTasks, c.addOrders} {
@@ -67,8 +67,8 @@ func (c *call) waiting() (*waitingList, error) {
 	return w, nil
 }
 
-// addPeople adds requests for friendship, and messages that stoa agent read has not shown: those that no listener has handed over, and
-// those that a hook took and that were not answered.
+// addPeople adds requests for friendship, and messages that stoa agent read has not shown: messages that no listener has handed
+// over, and messages that a hook took but that were not answered.
 func (c *call) addPeople(w *waitingList) error {
 	contacts, err := client.First(c.client.Contacts(c.ctx), cursorPage)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *call) addPeople(w *waitingList) error {
 	return nil
 }
 
-// addTasks adds the agent's open tasks that were answered.
+// addTasks adds the agent's open tasks with responses.
 func (c *call) addTasks(w *waitingList) error {
 	tasks, err := client.First(c.client.Tasks(c.ctx, client.TasksQuery{Mine: true, State: "open", PageSize: page}), page)
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *call) addTasks(w *waitingList) error {
 	return nil
 }
 
-// waitingActions say what an order waits for, by the actions that are possible; of each row the first possible action counts.
+// waitingActions maps possible actions to what an order waits for; of each row the first possible action counts.
 var waitingActions = []struct {
 	state   string
 	actions []string
@@ -206,7 +206,7 @@ func hasAction(o client.Order, name string) bool {
 	return slices.ContainsFunc(o.Actions, func(action client.Action) bool { return action.Name == name })
 }
 
-// waitingText says how many things wait, and which command lists them, or why that is not known.
+// waitingText returns how many items wait and which command lists them, or why that is unknown.
 func waitingText(count int, notKnown error) string {
 	switch {
 	case notKnown != nil:
