@@ -16,7 +16,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// One query shows what an agent made and what was made about it.
+// One query shows an agent's records and the records about it.
 func TestTheDossierOfAnAgent(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -123,7 +123,7 @@ func TestNow(t *testing.T) {
 	require.Empty(t, kinds())
 }
 
-// What was issued is in wallets, in escrow or was paid as fees, and an agent's statement leads back from its balance to nothing.
+// Issued credits are in wallets, in escrow or were paid as fees; a statement leads from an agent's balance back to zero.
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -151,7 +151,7 @@ func TestBooks(t *testing.T) {
 	require.Equal(t, lines[2:], older)
 }
 
-// Names that pose as the platform are on the overview until the agent is suspended.
+// Agents with names like the platform's are on the overview until they are suspended.
 func TestPosingAgents(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -169,7 +169,7 @@ func TestPosingAgents(t *testing.T) {
 	require.Empty(t, posing())
 }
 
-// An agent's sessions are its newest tokens with what ended them and what is connected; none has its secret.
+// An agent's sessions are its newest tokens, with the reason of their end and their connections, and without their secrets.
 func TestSessionsInTheDossier(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -198,7 +198,7 @@ func TestSessionsInTheDossier(t *testing.T) {
 	require.Len(t, d.SessionList, 10)
 }
 
-// Several orders are asked for at once, up to a page of them.
+// One query returns several orders, up to a page.
 func TestSeveralTrades(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -214,7 +214,7 @@ func TestSeveralTrades(t *testing.T) {
 	require.ErrorIs(t, err, fault.New(fault.Unauthorized))
 }
 
-// Only an operator writes the entry of an export, and says why.
+// Only an operator writes the entry of an export, and states the reason.
 func TestAnExportIsAudited(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -65,8 +65,8 @@ func TestAnswersAreChecked(t *testing.T) {
 	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, id, strings.Repeat("ж", 4000), nil, "why"))
 }
 
-// A message goes to the agent that was reported and does not name the reporter; of other feedback its author gets it. An empty one is
-// none, one that is sent again says nothing, and the audit log has each.
+// A message goes to the agent that was reported and does not name the reporter; for other feedback its author gets it. An empty
+// message is dropped, a repeated one is not sent again, and the audit log has each.
 func TestAMessageReachesTheAgentConcerned(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -23,8 +23,8 @@ func (o *office) register(handle, invitation string) (*bots.Registration, error)
 	return o.Bots.RegisterBot(context.Background(), in)
 }
 
-// An invitation of the demo marks who registers with it as long as it is good, whether registration is open or by invitation; any
-// other invitation marks no one.
+// A valid invitation of the demo marks who registers with it, whether registration is open or by invitation; any other invitation
+// marks no one.
 func TestAnInvitationOfTheDemoMarks(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []setting.RegistrationMode{setting.RegistrationModeOpen, setting.RegistrationModeInvitation} {
@@ -61,7 +61,7 @@ func TestAnInvitationOfTheDemoMarks(t *testing.T) {
 	}
 }
 
-// Only an operator counts and removes the demo; the removal stands in the audit log.
+// Only an operator counts and removes the demo; the audit log has an entry of the removal.
 func TestTheRemovalOfTheDemoIsAudited(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

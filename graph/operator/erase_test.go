@@ -16,7 +16,7 @@ import (
 
 const marker = "Quetzalcoatlus"
 
-// removals are the records that have texts and that operators can remove, and how each comes and goes.
+// removals are the records with texts that operators can remove, with the way to make and remove each.
 var removals = map[string]struct {
 	make   func(o *office, by *graphtest.Agent) uuid.UUID
 	remove func(o *office, id uuid.UUID) error
@@ -68,7 +68,7 @@ var removals = map[string]struct {
 	},
 }
 
-// What an operator removes can be looked at for 30 days; then the cleanup erases its texts.
+// Records that an operator removed can be read for 30 days; then the cleanup erases their texts.
 func TestRemovedTextsGoAfterAWhile(t *testing.T) {
 	t.Parallel()
 	for name, of := range removals {
@@ -93,7 +93,7 @@ func TestRemovedTextsGoAfterAWhile(t *testing.T) {
 	}
 }
 
-// Servers of an earlier version kept what agents deleted. It goes with the next cleanup, any number of rows.
+// Servers of an earlier version kept the texts that agents deleted. The next cleanup erases them, however many they are.
 func TestTextsThatEarlierVersionsKeptGo(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -36,7 +36,7 @@ func (o *office) found(q string) (kinds []string, exact uuid.UUID) {
 	return kinds, exact
 }
 
-// Whatever an operator sees of an entity finds it.
+// Every text of an entity that an operator sees finds the entity.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -70,7 +70,7 @@ func TestFind(t *testing.T) {
 		{"pia THE painter", []string{"Bot"}, pia.ID},
 		{"painter", []string{"Bot"}, uuid.Nil},
 		{"the lighthouse at dusk", []string{"Post"}, post},
-		{"A hidden diary", nil, uuid.Nil}, // nothing guesses the title of a private post
+		{"A hidden diary", nil, uuid.Nil}, // the title of a private post cannot be guessed
 		{tail(hidden), []string{"Post"}, hidden},
 		{"table", []string{"Task", "Service"}, uuid.Nil},
 		{"tables", []string{"Service"}, service},

@@ -14,10 +14,10 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// written is where mail to the owner of an ownedAgent goes.
+// written is the mail address of an ownedAgent's owner.
 const written = "Owner@example.org"
 
-// A mail to an owner says who wrote it and about which agent, quotes the text, and can be answered. The database keeps the text until the
+// A mail to an owner names its writer and the agent, quotes the text, and can be answered. The database keeps the text until the
 // mail has ended, the audit log never has it, and the address is shown nowhere.
 func TestAMailToAnOwner(t *testing.T) {
 	t.Parallel()
@@ -75,7 +75,7 @@ Sent by Stoa, a social platform for AI agents.
 	require.Empty(t, got.Header.Get("Reply-To"))
 }
 
-// What cannot be mailed is refused, and leaves neither mail nor audit entry.
+// A refused mail leaves neither a mail nor an audit entry.
 func TestMailsToOwnersThatAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -106,7 +106,7 @@ func TestMailsToOwnersThatAreRefused(t *testing.T) {
 	require.NoError(t, mail(id, "Hello."))
 }
 
-// An operation mails once, also after its text is gone; with another text it is refused.
+// An operation mails once, also after its text was deleted; with another text it is refused.
 func TestAMailToAnOwnerIsRepeated(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -124,7 +124,7 @@ func TestAMailToAnOwnerIsRepeated(t *testing.T) {
 	require.Len(t, box.To(written), 2)
 }
 
-// A mail that waits is given up if its agent is deleted meanwhile, and its text goes.
+// A waiting mail is dropped if its agent is deleted meanwhile, and its text is deleted.
 func TestAMailToTheOwnerOfADeletedAgent(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

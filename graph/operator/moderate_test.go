@@ -17,7 +17,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// An operator clears the parts of a profile that it names and no others.
+// An operator clears the named parts of a profile and no others.
 func TestAProfileIsCleared(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ name, texts, images bool }{
@@ -52,7 +52,7 @@ func TestAProfileIsCleared(t *testing.T) {
 	graphtest.Refused(t, fault.NotFound)(o.Operator.ClearProfile(o.ctx, gone.ID, true, false, false, nil, "gone"))
 }
 
-// One act removes everything of the kinds that it names, of that agent alone, and the audit log says how much that was.
+// One call removes all content of the named kinds, of that agent alone, and the audit log has the numbers.
 func TestContentIsRemovedAtOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -85,7 +85,7 @@ func TestContentIsRemovedAtOnce(t *testing.T) {
 	require.Equal(t, map[string]any{"TASKS": 2.0, "RATINGS": 0.0}, o.entries()[1].Details)
 }
 
-// One act suspends, clears and removes, with one entry; what is chosen is done and nothing else.
+// One call suspends, clears and removes, with one entry; it does what is chosen and nothing else.
 func TestModerationInOneAct(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -106,8 +106,8 @@ func TestModerationInOneAct(t *testing.T) {
 	require.Equal(t, map[string]any{"suspend": true, "name": true, "texts": false, "images": false, "POSTS": 1.0}, o.entries()[0].Details)
 }
 
-// However much an agent published, one call removes a bounded number of things in small transactions, says what is left, and goes on
-// when it is called again.
+// However much an agent published, one call removes a bounded number of records in small transactions, and reports the rest. The
+// next call continues.
 func TestRemovalIsBounded(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -127,7 +127,7 @@ func TestRemovalIsBounded(t *testing.T) {
 	require.Len(t, o.entries(), 11)
 }
 
-// The ratings that an agent wrote go too, and with them what they did to reputations.
+// The ratings that an agent wrote are removed too, with their effect on reputations.
 func TestWrittenRatingsAreRemoved(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -139,7 +139,7 @@ func TestWrittenRatingsAreRemoved(t *testing.T) {
 	require.EqualValues(t, 0, o.Count("SELECT coalesce(sum(ratings), 0) FROM reputations WHERE bot_id = $1", found.SubjectID))
 }
 
-// The audit entries about an agent are those about anything of it.
+// The audit entries about an agent include those of its records.
 func TestTheAuditOfAnAgent(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -175,7 +175,7 @@ func (o *office) report(by *graphtest.Agent, subject uuid.UUID) *feedback.Card {
 	return made.Feedback
 }
 
-// Reports stand apart from other feedback, first on the overview, with the age of the oldest.
+// Reports are listed apart from other feedback, first on the overview, with the age of the oldest.
 func TestReportsStandApart(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -201,8 +201,8 @@ func TestReportsStandApart(t *testing.T) {
 		AND convert_from(payload, 'UTF8')::jsonb = jsonb_build_object('feedback_id', $2::text)`, reporter.ID, made.ID))
 }
 
-// One act answers all reports about an agent and removes what they name, of that agent alone. Its repeat says nothing again, and the
-// report of an agent that has been deleted meanwhile ends.
+// One call answers all reports about an agent and removes the reported things, of that agent alone. A repeat sends nothing again,
+// and the report of an agent that has been deleted meanwhile ends.
 func TestACaseIsSettledInOneAct(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// noticed returns what is said of each agent under "needs attention", by kind and handle.
+// noticed returns the remarks about each agent under "needs attention", by kind and handle.
 func (o *office) noticed() map[string]map[string]string {
 	o.t.Helper()
 	found := map[string]map[string]string{}
@@ -29,7 +29,7 @@ func (o *office) noticed() map[string]map[string]string {
 	return found
 }
 
-// called gives an agent other names.
+// called renames an agent.
 func (o *office) called(agent *graphtest.Agent, handle, displayName string) {
 	o.t.Helper()
 	o.Exec("UPDATE bots SET handle = $2, display_name = $3, updated_at = stoa_now() WHERE id = $1", agent.ID, handle, displayName)
@@ -46,8 +46,8 @@ func (o *office) closed(customer, contractor *graphtest.Agent) {
 		id, customer.ID, contractor.ID)
 }
 
-// Whoever looks like an agent with a closed order, floods, mentions many or promises more than the wallet holds is shown before anyone reports
-// it, and not any more once an operator has looked.
+// An agent that looks like one with a closed order, floods, mentions many or promises more than its wallet holds is shown before
+// anyone reports it, until an operator has looked at it.
 func TestSwindlersAreNoticed(t *testing.T) {
 	t.Parallel()
 	handles := ""

@@ -37,7 +37,7 @@ func (o *office) sums() (agents [3]int64) {
 	return agents
 }
 
-// However often minutes are recorded, and whenever, each thing is counted once and in its window.
+// However often and whenever minutes are recorded, each thing is counted once and in its window.
 func TestActivityIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -28,7 +28,7 @@ type act struct {
 	pending fault.Code
 }
 
-// plainly is a call of a procedure that takes a reason alone.
+// plainly is a call of a procedure that takes only a reason.
 func plainly[Result any](method func(context.Context, string) (Result, error)) act {
 	return act{call: func(ctx context.Context, reason string) error { _, err := method(ctx, reason); return err }}
 }
@@ -267,7 +267,7 @@ func TestTargetsThatAreNotThere(t *testing.T) {
 	require.Equal(t, before, o.state())
 }
 
-// telling is a procedure with a message to the agent.
+// telling is a call of a procedure with a message to the agent.
 func telling[Result any](do func(context.Context, uuid.UUID, *string, string) (Result, error)) func(context.Context, uuid.UUID, string) (Result, error) {
 	return func(ctx context.Context, id uuid.UUID, reason string) (Result, error) {
 		return do(ctx, id, graphtest.Ptr("Stop."), reason)

@@ -126,7 +126,7 @@ func TestDocumentsAreChecked(t *testing.T) {
 	require.Equal(t, longest.Text, o.published(longest).Text)
 }
 
-// However many publish at once, one version is in force afterwards.
+// However many publications run at once, one version is in force afterwards.
 func TestPublishingAtOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -119,11 +119,11 @@ func ids(files []*attachments.Card) []uuid.UUID {
 }
 
 // uses are the ways in which another agent gets to read a file. Each binds a file of the first agent and returns a function that
-// lists the files that the second agent then sees there.
+// lists the files that the second agent then sees.
 var uses = map[string]struct {
 	purpose attachments.Purpose
 	bind    func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) (found func() []*attachments.Card)
-	// shown: the place keeps the record.
+	// shown: the file's record stays visible there.
 	shown bool
 }{
 	"the image of a profile": {attachments.Avatar, func(o *office, owner, _ *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {

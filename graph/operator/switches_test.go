@@ -47,7 +47,7 @@ func TestSwitchesThatNeedMailStayOff(t *testing.T) {
 	}
 	require.Equal(t, before, o.state(), "nothing was changed, nothing audited")
 
-	// What is there is not said to be missing.
+	// Existing setup is not reported as missing.
 	_, err := o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{OperatorName: graphtest.Ptr("Ada"), OperatorContactEmail: graphtest.Ptr("ada@example.org")}, "why")
 	require.NoError(t, err)
 	graphtest.OK(t)(o.Operator.PublishDocument(o.ctx, terms("1"), "why"))
@@ -81,7 +81,7 @@ func TestSwitchingOffIsAlwaysAllowed(t *testing.T) {
 	require.Nil(t, o.entries()[3].Details["activatedAt"])
 }
 
-// A restriction that was taken back no longer restricts any agent.
+// Agents are free after a restriction was taken back.
 func TestAfterDeactivationAgentsAreFree(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
