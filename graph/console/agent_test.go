@@ -51,7 +51,7 @@ func TestAnAgentsPage(t *testing.T) {
 	require.NotContains(t, w.get("/agents?q=vex").text, `<span class="state">active</span>`)
 }
 
-// States are true, what is done already is not offered, and a stuck order says why and what operators cannot do.
+// States are true, actions without effect are not offered, and a stuck order shows the reason and the limits of operators.
 func TestStatesAreTrue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -77,7 +77,7 @@ func TestStatesAreTrue(t *testing.T) {
 	require.NotContains(t, w.get("/orders").text, "Why, and who can end it")
 }
 
-// The page of an order shows the state of its receipt, and nothing that the receipt says.
+// The page of an order shows the state of its receipt, but not its content.
 func TestReceiptOfAnOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -105,7 +105,7 @@ func TestReceiptOfAnOrder(t *testing.T) {
 	}
 }
 
-// An agent's page offers nothing that would do nothing.
+// An agent's page offers no action without effect.
 func TestOnlyWhatCanBeDone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -129,7 +129,7 @@ func TestOnlyWhatCanBeDone(t *testing.T) {
 	require.NotContains(t, settings, `href="/procedures/deactivateLifecycle"`)
 }
 
-// An agent's sessions are its tokens with what ended them, and what is connected with each.
+// An agent's sessions are its tokens, with the reason of their end and their connections.
 func TestSessionsOfAnAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -146,7 +146,7 @@ func TestSessionsOfAnAgent(t *testing.T) {
 	require.Contains(t, w.get(path).text, "No token is in force: the agent gets back in with a new one")
 }
 
-// The face of an agent is the picture that everyone sees; else the pattern of its id.
+// The face of an agent is its public avatar, or else the pattern of its id.
 func TestTheFaceOfAnAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -172,7 +172,7 @@ func TestTheFaceOfAnAgent(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, w.get(face).StatusCode, "nobody sees it any more")
 }
 
-// Ledger, messages, events and the audit log show handles for ids.
+// Ledger, messages, events and the audit log show handles instead of ids.
 func TestListsShowHandles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -186,7 +186,7 @@ func TestListsShowHandles(t *testing.T) {
 	}
 }
 
-// Now shows the last hour, open orders and what needs attention; a kind can be chosen.
+// Now shows the last hour, open orders and things that need attention; a kind can be chosen.
 func TestNowPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -199,7 +199,7 @@ func TestNowPage(t *testing.T) {
 	require.NotContains(t, only, "asks for")
 }
 
-// The books add up, and an agent's statement can be saved as CSV that no spreadsheet takes for formulas.
+// The books add up, and an agent's statement can be saved as CSV without texts that a spreadsheet reads as formulas.
 func TestBooksPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -24,8 +24,8 @@ func (w *world) report(by *graphtest.Agent, kind string, id uuid.UUID) {
 	}))
 }
 
-// Sixteen reports about four agents are dealt with in nine clicks, from the overview on: one leads to the first case, and of each case
-// one takes a preset and one carries it out, which leads to the next case.
+// An operator handles sixteen reports about four agents in nine clicks from the overview on: one opens the first case; in each
+// case one chooses a preset and one submits it, which opens the next case.
 func TestSixteenReportsInTwelveClicks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -87,7 +87,7 @@ func TestSixteenReportsInTwelveClicks(t *testing.T) {
 	require.EqualValues(t, 4, w.Count("SELECT count(*) FROM audit_entries"))
 }
 
-// A case can be left for the next one; a report that came after the page was opened stays open; an act that is refused keeps the case.
+// A case can be skipped; a report from after the page was opened stays open; a refused form keeps the case.
 func TestACaseAnswersWhatWasSeen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An export holds every row that the filters leave, in the list's order, over all pages; those of private lists ask why.
+// An export has every row that matches the filters, in the list's order, over all pages; a private list's needs a reason.
 func TestExports(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -43,7 +43,8 @@ func TestExports(t *testing.T) {
 	require.NotContains(t, w.get("/mails").text, "format=csv")
 }
 
-// An operator who saves a private list says why; the audit log has who, which list, the filters and how many rows before the first of them is sent.
+// An export of a private list needs a reason. Before the first row is sent, the audit log has the operator, the list, the filters
+// and the number of rows.
 func TestExportsOfPrivateListsAreAudited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -89,7 +90,7 @@ func TestExportsOfPrivateListsAreAudited(t *testing.T) {
 	require.Empty(t, w.log.text.String())
 }
 
-// contact is the only one.
+// contact returns the id of the only contact.
 func (w *world) contact() (id uuid.UUID) {
 	w.t.Helper()
 	require.NoError(w.t, w.DB.SQL.QueryRowContext(w.t.Context(), "SELECT id FROM contacts").Scan(&id))

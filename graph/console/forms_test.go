@@ -10,7 +10,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// The form makes no choice for the operator: an invitation is for a demo agent only if the operator says so.
+// The form has no default choice: an invitation is for a demo agent only if the operator chooses that.
 func TestFormsChooseNothingByThemselves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -18,7 +18,7 @@ func TestFormsChooseNothingByThemselves(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM invitations WHERE NOT is_demo"))
 }
 
-// A top-up shows the balance before and after, in credits as the audit log does, and a form that is sent twice tops up once.
+// A top-up shows the balance before and after, in credits like the audit log, and a form that is sent twice tops up once.
 func TestTopUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -43,7 +43,7 @@ func TestTopUp(t *testing.T) {
 	require.NotContains(t, entry, "amountMinor")
 }
 
-// A new invitation comes with a text to send, and a new token with how the agent gets back in, by mail if its owner is known.
+// A new invitation comes with a text to send. A new token comes with the agent's way back in, by mail if its owner is known.
 func TestResultsSayWhatComesNext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithMail(new(graphtest.Mailbox)))
@@ -74,8 +74,8 @@ func (w *world) own(id uuid.UUID) {
 	w.Exec("INSERT INTO bot_owners (bot_id, address, verified_at, confirmed_at, documents) VALUES ($1, 'ada@example.org', stoa_now(), stoa_now(), '[]')", id)
 }
 
-// Mail to an owner is offered where it can be sent: on the agent's page, beside a session that has ended and on the page of a stuck order,
-// each with a text to begin with. It reaches the owner, and no page shows the address.
+// Mail to an owner is offered if it can be sent: on the agent's page, beside an ended session and on a stuck order's page, each
+// with an initial text. It reaches the owner, and no page shows the address.
 func TestWritingToAnOwner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -41,7 +41,7 @@ func TestColumnsOfAList(t *testing.T) {
 	require.Contains(t, text, `<input id="c-createdAt" name="columns" type="checkbox" value="createdAt">`)
 	require.Contains(t, text, `<a href="/services?columns=bot%2CupdatedAt">Show all</a>`)
 
-	// The form sends each box; the address that stays says it once.
+	// The form sends each box; the redirect's address holds the choice once.
 	sent := w.get("/services?q=&columns=bot&columns=updatedAt&sort=CREATED_AT")
 	require.Equal(t, http.StatusSeeOther, sent.StatusCode)
 	require.Equal(t, "/services?columns=bot%2CupdatedAt&sort=CREATED_AT", sent.Header.Get("Location"))
@@ -88,7 +88,7 @@ func TestEveryColumn(t *testing.T) {
 	}
 }
 
-// Every time of the console is in UTC, as its page says, with the seconds for those who point at it.
+// Every time of the console is in UTC, as its page states, with the seconds in a tooltip.
 func TestTimesAreInUTC(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,7 +113,7 @@ func TestTimesAreInUTC(t *testing.T) {
 	require.Contains(t, w.get("/procedures/createInvitation").text, "In UTC.")
 }
 
-// A list is filtered by the time at which things were made, in UTC, and the filter stays in the address of its pages and exports.
+// A list can be filtered by creation time, in UTC, and the filter stays in the address of its pages and exports.
 func TestListsByTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -131,7 +131,7 @@ func TestListsByTime(t *testing.T) {
 		"/agents?createdAtGTE=2026-11-20T05%3A59&amp;format=csv")
 }
 
-// The search of every page leads to what it finds exactly, and shows the rest with handles beside names and with states.
+// The search of every page redirects to an exact hit, and shows other hits with handles beside names and with states.
 func TestFindOnEveryPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

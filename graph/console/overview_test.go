@@ -47,7 +47,7 @@ func TestAnEmptyServer(t *testing.T) {
 	require.Contains(t, w.get("/agents").text, "There is nothing yet.")
 }
 
-// An erasure that a dispute holds is on the overview, with its agent and why it waits.
+// An erasure that a dispute holds is on the overview, with its agent and its reason to wait.
 func TestErasuresAreOnTheOverview(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -44,8 +44,7 @@ import (
 //go:embed templates console.css console.js drafts.txt
 var files embed.FS
 
-// Stylesheet returns the CSS of all pages of the operator listener: the CSS of the public pages (graph/platform/pages), then the
-// console's.
+// Stylesheet returns the CSS of the operator listener's pages: of the public pages (graph/platform/pages), then the console's.
 func Stylesheet() []byte {
 	own, err := files.ReadFile("console.css")
 	if err != nil {
@@ -206,7 +205,7 @@ func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 // fail answers with an error page.
 func (s *console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
-	if refused := new(refusal); known.Code == fault.InternalError && !errors.As(err, &refused) { // GraphQL has logged its own errors
+	if refused := new(refusal); known.Code == fault.InternalError && !errors.As(err, &refused) { // GraphQL logged its own
 		s.Logger.ErrorContext(r.Context(), "a page of the operator console failed", "path", r.URL.Path, "error", err)
 	}
 	web.ErrorHeaders(w.Header(), known)

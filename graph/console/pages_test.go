@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// crawl opens every page that can be reached without changing anything, and calls look with each.
+// crawl opens every page that links lead to, and calls look with each.
 func (w *world) crawl(look func(path string, answer response, root *html.Node)) {
 	w.t.Helper()
 	seen, next := map[string]bool{"/jobs": true}, []string{"/"}
@@ -55,7 +55,7 @@ func (w *world) crawl(look func(path string, answer response, root *html.Node)) 
 
 var inline = regexp.MustCompile(`<style|\son[a-z]+="|\sstyle="|<script|javascript:`)
 
-// Every page is whole for those who cannot see it, shows no secret, and renders what agents wrote harmless.
+// Every page is accessible, shows no secret, and renders texts of agents safely.
 func TestEveryPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -79,7 +79,7 @@ func TestEveryPage(t *testing.T) {
 	require.Greater(t, count, 100)
 }
 
-// accessible holds a page against what a screen reader and a keyboard need of its markup.
+// accessible checks a page's markup for screen readers and keyboards.
 func accessible(t *testing.T, path string, root *html.Node) {
 	t.Helper()
 	ids, labels, headings, current := map[string]int{}, map[string]bool{}, 0, 0

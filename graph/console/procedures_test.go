@@ -14,11 +14,11 @@ import (
 	"stoa/graph/operator"
 )
 
-// cases fill in the form of each procedure: what to choose beside the reason, and the entity that it is done to.
+// cases fill in the form of each procedure: the fields besides the reason, and the target.
 var cases = map[string]struct {
 	target string
 	fields url.Values
-	// shows is a text on the page after it.
+	// shows is a text on the result page.
 	shows string
 }{
 	"updateSettings":             {fields: url.Values{"feeBps": {"250"}, "operatorName": {"Grace"}}, shows: "2.50 %"},
@@ -60,8 +60,8 @@ var pathsOf = map[string]string{
 	"Feedback": "/feedback/", "Order": "/orders/", "Rating": "/ratings/",
 }
 
-// Every mutation of the operators is done by its form, which a page leads to, and leaves its audit entry; without a reason it is not
-// done.
+// Every mutation of operators works by its form, which a page links to, and leaves its audit entry; without a reason it is
+// refused.
 func TestEveryProcedureByItsForm(t *testing.T) {
 	t.Parallel()
 	require.Len(t, cases, len(operator.Procedures()))
@@ -73,7 +73,7 @@ func TestEveryProcedureByItsForm(t *testing.T) {
 			w := newWorld(t, graphtest.WithMail(new(graphtest.Mailbox)))
 			w.fill()
 			w.Exec("UPDATE settings SET operator_name = 'Ada', operator_contact_email = 'ada@stoa.example'")
-			switch p.Name { // what is done already is not offered
+			switch p.Name { // these would have no effect now
 			case "reinstateBot":
 				w.Exec("UPDATE bots SET suspended_at = stoa_now()")
 			case "mailOwner":
@@ -152,7 +152,7 @@ func TestOtherSitesCannotSendAForm(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.post("/procedures/suspendBot?id="+agent.ID.String(), form).StatusCode)
 }
 
-// Only what was changed in the form of the settings is sent, so that two operators do not undo each other's changes.
+// The settings form sends only changed fields, so that two operators do not undo each other's changes.
 func TestSettingsSendWhatChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -182,7 +182,7 @@ func TestSettingsSendWhatChanged(t *testing.T) {
 	require.Contains(t, wrong.text, `id="f-operatorWebsite-error"`)
 }
 
-// What may be switched on only once it is set up says what is missing, and why it was refused.
+// A switch that needs setup shows the missing setup, and the reason of a refusal.
 func TestSwitchesSayWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -193,7 +193,7 @@ func TestSwitchesSayWhatIsMissing(t *testing.T) {
 	require.Zero(t, w.Count("SELECT count(*) FROM audit_entries"))
 }
 
-// What is made once is on the page that answers the form, and nowhere else.
+// A new secret is on the page that answers the form, and nowhere else.
 func TestSecretsAreShownOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -230,7 +230,7 @@ func (w *world) crawlFor(secrets []string) {
 	}
 }
 
-// A file of an order is saved from the page that shows the order's texts, and that is another entry in the audit log.
+// A file of an order is saved from the page with the order's texts, with another entry in the audit log.
 func TestSavingAFileOfAnOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -257,7 +257,7 @@ func TestSavingAFileOfAnOrder(t *testing.T) {
 	require.EqualValues(t, 4, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'reviewOrder' AND reason = 'a complaint'"))
 }
 
-// A review shows whole texts, those of drafts and of the replies to them too.
+// A review shows whole texts, also of drafts and replies.
 func TestAReviewShowsWholeTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -268,7 +268,7 @@ func TestAReviewShowsWholeTexts(t *testing.T) {
 	w.shows(w.do("/procedures/reviewOrder?id="+w.ids["Order"].String(), "reason", "a complaint").text, draft, reply)
 }
 
-// The texts of a private post are on no page, but for that of a review, which has its entry in the audit log.
+// The texts of a private post are only on the page of a review, which has its entry in the audit log.
 func TestAPrivatePostOpensInAReview(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

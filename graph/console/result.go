@@ -114,8 +114,7 @@ func (d *resultData) add(prefix string, of *ast.Definition, fields map[string]an
 	}
 }
 
-// addTable adds a list of objects. Fields of an object within a row become columns; a list within the rows becomes a separate
-// table.
+// addTable adds a list of objects. Fields of an object within a row become columns; a list within the rows becomes a table.
 func (d *resultData) addTable(caption string, of *ast.Definition, rows []map[string]any) {
 	made := table{Caption: caption, Rows: make([]row, len(rows))}
 	for i, fields := range rows {

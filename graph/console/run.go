@@ -28,8 +28,7 @@ type formData struct {
 	Wrong      []*field
 	// Task is the maintenance task chosen in the address; the result page shows only its result.
 	Task string
-	// Only the form that removes a file has these: Seen is the address of its picture, Review the address of a form that shows
-	// it.
+	// Only the form that removes a file has these: Seen is its picture's address, Review the address of a form that shows it.
 	Seen, Review string
 	// Dossier holds an agent's orders as they would be after a suspension, and whether operators can mail its owner.
 	Dossier map[string]any

@@ -61,7 +61,6 @@ const ofBot = "hasBotWith.handleContainsFold"
 
 // sections is the table, in the order of the navigation. Presets match the counts in graph/operator/overview.sql. A test compares
 // the table with the connections of the schema.
-// against the connections of the schema.
 var sections = []section{
 	{
 		Path: "/agents", Title: "Agents", Group: groupAgents, Field: "bots", Type: "Bot", Name: "handle",

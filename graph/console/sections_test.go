@@ -48,7 +48,7 @@ func TestSectionsAreTheConnections(t *testing.T) {
 	}
 }
 
-// Every condition of the schema is one that a list offers, searches by or is led to by, or that the command line filters by.
+// Every condition of the schema is used: in a list's filters, its search or a link to it, or by the command line.
 func TestFiltersAreThoseOfTheLists(t *testing.T) {
 	t.Parallel()
 	offered := map[string]bool{}
@@ -127,7 +127,7 @@ func TestNumbersAsPeopleReadThem(t *testing.T) {
 	require.Equal(t, "1.5 MB", fileSize(3<<19))
 }
 
-// An amount is digits, with two after a point at most, so that a slip of the hand pays nothing.
+// An amount is digits, with at most two after a point, so that a typing error pays nothing.
 func TestFormFieldsParse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

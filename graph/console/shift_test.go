@@ -12,8 +12,7 @@ import (
 	"stoa/graph/operator"
 )
 
-// The shift says what happened, what operators did, by whom, their notes, and how the service fares; and the times of its address are
-// hours.
+// A shift shows events, the actions of operators by name, their notes, and the state of the service; its address takes hours.
 func TestAShift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -58,7 +57,7 @@ func TestAttentionNamesAgents(t *testing.T) {
 	}
 }
 
-// The list of operators says whose token is in force, and leads to what each did.
+// The list of operators shows whose token is in force, and links to the actions of each.
 func TestOperatorsAreListed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

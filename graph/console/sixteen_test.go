@@ -26,7 +26,7 @@ func (w *world) order(customer, contractor *graphtest.Agent, state string) {
 		uuid.Must(uuid.NewV7()), id, customer.ID, state)
 }
 
-// The books say who earned, paid and holds how much within a span, and lead to those orders.
+// The books show who earned, paid and holds how much within a period, and link to those orders.
 func TestWhoEarns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -47,7 +47,7 @@ func TestWhoEarns(t *testing.T) {
 	}
 }
 
-// "Check now" checks the ledger and shows what that found, and nothing of other tasks.
+// "Check now" checks the ledger and shows only the findings of this check.
 func TestCheckNowShowsItsOwnResult(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -59,7 +59,7 @@ func TestCheckNowShowsItsOwnResult(t *testing.T) {
 	}
 }
 
-// The form that removes a file shows it, or leads to the review that does.
+// The form that removes a file shows it, or links to the review that does.
 func TestAFileIsSeenBeforeItIsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -71,7 +71,7 @@ func TestAFileIsSeenBeforeItIsRemoved(t *testing.T) {
 	require.Contains(t, w.get(path).text, `href="/procedures/reviewOrder?id=`+order.String())
 }
 
-// Now says how many of the hour's events and of the orders it shows, and leads to the others.
+// Now states how many of the hour's events and orders it shows, and links to the others.
 func TestNowSaysWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -85,7 +85,7 @@ func TestNowSaysWhatItLeavesOut(t *testing.T) {
 	require.Contains(t, w.get("/agents/"+one.ID.String()).text, "Only 50 are shown.")
 }
 
-// Text and JSON of a tool stand on a page with the console's navigation.
+// Text and JSON of a tool are on a page with the console's navigation.
 func TestAToolHasAWayBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

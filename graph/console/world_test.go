@@ -28,14 +28,14 @@ const token = "the-operator-token-of-these-tests-only"
 // hostile is a text that an agent may write anywhere: markup, and a character that changes the direction of the text after it.
 const hostile = `<script>alert(1)</script>"'><img src=x onerror=y> ` + "a\u202eb"
 
-// world is the operator listener over a world of agents, as a signed-in browser meets it.
+// world is the operator listener over a world of agents, as a signed-in browser uses it.
 type world struct {
 	*graphtest.World
 	t      testing.TB
 	url    string
 	cookie string
 	log    *lines
-	// secrets are texts that no page may hold; ids is an entity of each type.
+	// secrets are texts that no page may hold; ids holds an entity of each type.
 	secrets []string
 	ids     map[string]uuid.UUID
 }
@@ -136,7 +136,7 @@ func (w *world) parse(text string) *html.Node {
 	return root
 }
 
-// form reads the fields of the form on a page that posts, as a browser would send them, and where it goes.
+// form returns the fields of a page's form that posts, as a browser sends them, and its action.
 func (w *world) form(root *html.Node) (action string, fields url.Values) {
 	w.t.Helper()
 	fields = url.Values{}
@@ -179,7 +179,7 @@ func (w *world) do(path string, values ...string) response {
 	return w.post(action, fields)
 }
 
-// shows requires texts of a page.
+// shows requires that a page contains texts.
 func (w *world) shows(page string, texts ...string) {
 	w.t.Helper()
 	for _, text := range texts {
