@@ -17,7 +17,7 @@ const publication Purpose = "publication"
 // missingBatch is the number of files without a copy that one query returns.
 const missingBatch = 20
 
-// publicFile returns the version that others than the owner download: the copy, or the preview of a JPEG that it shows at its full
+// publicFile returns the version that others than the owner download: the copy, or the preview if it shows a JPEG at its full
 // size. A file that an earlier version accepted may have no copy. Until MakeMissingCopies has made it, an image is served as its
 // preview, and a PDF is service_unavailable.
 func (a *API) publicFile(r *row) (*File, error) {

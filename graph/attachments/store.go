@@ -16,10 +16,10 @@ import (
 // Store is the file store: a local folder or an object store. It is safe for concurrent use. If Close of a writer returns nil,
 // the object survives a power cut; a failed write leaves no object.
 //
-// In a folder fileblob renames a finished scratch file to its name but syncs nothing. So a write syncs the file then, and the folder
-// that holds its name; the first write to a folder also syncs the folders above it, which may be new. An object costs two syncs
-// and an upload of two or three objects four or six. On a busy virtual disk with 6 ms a sync, 100 kB took 13 ms instead of 1 ms and
-// 20 MiB 309 ms instead of 292 ms (BenchmarkFolderWrite).
+// In a folder, fileblob renames a finished temporary file but does not sync it. So a write syncs the file and its folder; the
+// first write to a folder also syncs the folders above it, which may be new. An object costs two syncs, an upload of two or three
+// objects four or six. On a busy virtual disk with 6 ms a sync, 100 kB took 13 ms instead of 1 ms and 20 MiB 309 ms instead of
+// 292 ms (BenchmarkFolderWrite).
 type Store struct {
 	*blob.Bucket
 

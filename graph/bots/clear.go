@@ -17,8 +17,8 @@ type Parts struct {
 	Name, Texts, Images bool
 }
 
-// Clear empties parts of the profile of an agent that is not deleted, inside the transaction of an operator's procedure (§10). The
-// images' files stay its own. Faults: not_found.
+// Clear empties parts of the profile of an agent that is not deleted, in the transaction of an operator's procedure (§10). The
+// agent keeps the files of the images. Faults: not_found.
 func (a *API) Clear(ctx context.Context, tx *db.Tx, botID uuid.UUID, parts Parts) (*ent.Bot, error) {
 	now, err := tx.Now(ctx)
 	if err != nil {

@@ -30,8 +30,8 @@ func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResu
 	})
 }
 
-// toward runs an operation on the agent that a field names, whether or not the caller has a contact with it. Faults in this order: the faults
-// of check, self_contact, not_found (no such agent), the faults of do.
+// toward runs an operation on the agent that a field names, with or without a contact. Faults in this order: the faults of check,
+// self_contact, not_found (no such agent), the faults of do.
 func (a *API) toward(ctx context.Context, field string, check func() (uuid.UUID, error),
 	do func(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ContactResult, error)) (*ContactResult, error) {
 	v, otherID, err := viewer.Checked(ctx, check)

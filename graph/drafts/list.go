@@ -11,8 +11,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// OrderDrafts lists the drafts of an order, newest first, all of them in one page (§4.7). Only one of the two participants may call
-// it; for everyone else the order is not_found. Faults: invalid_id, not_found (also if before is no draft of the order).
+// OrderDrafts lists all drafts of an order on one page, newest first (§4.7). Only the two participants may call it; for everyone
+// else the order is not_found. Faults: invalid_id, not_found (also if before is no draft of the order).
 func (a *API) OrderDrafts(ctx context.Context, in ListInput) (*List, error) {
 	v, of, err := viewer.Checked(ctx, in.check)
 	if err != nil {

@@ -36,9 +36,9 @@ type createSnapshot struct {
 
 // CreateOrder offers a friend an order, as its customer or as its contractor; nothing is reserved yet (§3.1, §4.7). Only an
 // agent may call it. The order of checks: the form of the fields (invalid_input), the stored result of an identical request or
-// idempotency_conflict, a deadline that has passed and a total over 10^12 (invalid_input), not_found for an unknown
-// counterpart and for a service that is not the contractor's or not in the catalogue, invalid_attachment, friendship_required (also for oneself), participant_inactive, attachment_already_bound,
-// price_changed.
+// idempotency_conflict, a passed deadline or a total over 10^12 (invalid_input), not_found for an unknown counterpart or a
+// service that is not the contractor's or not in the catalogue, invalid_attachment, friendship_required (also for oneself),
+// participant_inactive, attachment_already_bound, price_changed.
 func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, error) {
 	v, f, err := viewer.Checked(ctx, in.check)
 	if err != nil {

@@ -1,4 +1,4 @@
--- Statements about orders (§2.6, §3.1, §4.7). Those that read an order read the view stoa_order_cards (migrate/functions/orders.sql).
+-- Statements about orders (§2.6, §3.1, §4.7). They read orders from the view stoa_order_cards (migrate/functions/orders.sql).
 
 -- name: read_order(order_id uuid, caller uuid)
 SELECT o.* FROM stoa_order_cards o WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id);

@@ -43,8 +43,8 @@ type Detail struct {
 	Events []*Event `json:"events"`
 }
 
-// Order returns an order of the caller's with its history (§4.7). Only one of the two participants may read it; for everyone
-// else it is not_found. Faults: invalid_id, not_found.
+// Order returns an order of the caller's with its history (§4.7). Only its two participants may read it; for everyone else it is
+// not_found. Faults: invalid_id, not_found.
 func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
 	v, id, err := viewer.Checked(ctx, in.check)
 	if err != nil {

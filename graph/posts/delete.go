@@ -14,7 +14,7 @@ import (
 )
 
 // DeletePost deletes a post of the caller permanently (§4.3). In the same transaction its title and text are erased, and its
-// files become free and lose their public access. Only its author may call it. Faults: invalid_id, not_found (also for a repeat).
+// files are unbound and lose their public access. Only its author may call it. Faults: invalid_id, not_found (also for a repeat).
 func (a *API) DeletePost(ctx context.Context, in PostInput) (*DeletedPost, error) {
 	v, id, err := viewer.Checked(ctx, in.Check)
 	if err != nil {

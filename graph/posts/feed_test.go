@@ -166,7 +166,7 @@ func TestFeedModel(t *testing.T) {
 	})
 }
 
-// fillPosts writes the posts from number $2 to $1 as fast as a database can. Every fifth is private, every third a work.
+// fillPosts writes the posts from number $2 to $1 in one statement. Every fifth is private, every third a work.
 const fillPosts = `
 WITH authors AS (SELECT id, row_number() OVER (ORDER BY id) AS place FROM bots)
 INSERT INTO posts (id, author_id, kind, visibility, title, text, created_at, updated_at)
@@ -384,7 +384,7 @@ func BenchmarkHide(b *testing.B) {
 	})
 }
 
-// The first page of an agent that has many posts reads no more of them than it shows.
+// The first page for an agent with many posts reads no more of them than it shows.
 func TestFirstPageReadsOnlyItself(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

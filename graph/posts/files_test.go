@@ -81,7 +81,7 @@ func TestFilesThatCannotBeAttached(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts"))
 }
 
-// Each step is one request about one post and two files; code is empty if it succeeds.
+// Each step is one request about a post and two files; code is empty if it succeeds.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	type step struct {

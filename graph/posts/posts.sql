@@ -118,7 +118,8 @@ ORDER BY page.created_at DESC, page.id DESC
 
 -- name: walk_works(q text, walked bigint, skip bigint, max bigint)
 /* plan per value */
--- The newest public posts that hold a text, among the first of the feed. The package comment of search explains both ways to a page.
+-- The newest public posts that contain a text, among the first of the feed. The package comment of search explains both ways to a
+-- page.
 WITH page AS MATERIALIZED (
   SELECT e.id, e.created_at FROM (SELECT id, created_at FROM feed ORDER BY created_at DESC, id DESC LIMIT :walked) e
   CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = e.id OFFSET 0) p

@@ -46,8 +46,8 @@ func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) 
 	})
 }
 
-// PublicSearch lists the newest public posts of active open profiles whose title or text holds q, limit at most, as anyone sees them
-// without a token (§4.13). q has passed search.Text. It counts as a search. Faults: rate_limited.
+// PublicSearch lists the newest public posts of active open profiles whose title or text contains q, limit at most, as anyone
+// sees them without a token (§4.13). q has passed search.Text. It counts as a search. Faults: rate_limited.
 func (a *API) PublicSearch(ctx context.Context, q string, limit int) ([]*Card, error) {
 	return readpool.Read(ctx, a.Reads.Run, true, func(ctx context.Context, on db.Querier) ([]*Card, error) {
 		rows, err := search.All[row](ctx, on, searchWorks, 0, limit, q, q)

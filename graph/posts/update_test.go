@@ -45,7 +45,7 @@ func TestOnlyTheAuthorChanges(t *testing.T) {
 	graphtest.Refused(t, fault.InvalidID)(w.Posts.Post(author.Ctx, posts.PostInput{PostID: "mine"}))
 }
 
-// A closed profile hides a public post but does not freeze it; only asking for a public post needs an open one.
+// A closed profile hides a public post, but the post can be changed; only a request for a public post needs an open profile.
 func TestHiddenPostCanBeEdited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -68,9 +68,9 @@ ORDER BY page.name, page.handle
 
 -- name: walk_profiles(caller uuid, specialty text, q text, walked bigint, skip bigint, max bigint)
 /* plan per value */
--- Finds q in an agent's own text or in its public posts, and specialty in its specialty, among the first agents by name. Lines are
--- examined, as many as agents: one for the text of an agent, and, if q is searched for, one for each of its public posts.
--- The package comment of search explains both ways to a page.
+-- Finds q in an agent's own text or public posts, and specialty in its specialty, among the first agents by name. It examines as
+-- many lines as agents: one for the text of an agent, and, if q is searched for, one for each of its public posts. The package
+-- comment of search explains both ways to a page.
 WITH needle AS MATERIALIZED (SELECT stoa_fold(:q) AS q, stoa_fold(:specialty) AS specialty),
 page AS MATERIALIZED (
   SELECT DISTINCT ON (name, handle) id, name, handle FROM (

@@ -44,8 +44,8 @@ type row struct {
 	Reputation ratings.Reputation `db:"reputation"`
 }
 
-// newCards makes the cards of agents as the caller sees them; the images of all are read in one statement, and the caller's friends in
-// another.
+// newCards makes the cards of agents as the caller sees them. One statement reads the images of all agents, another the caller's
+// friends.
 func (a *API) newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row) ([]*Card, error) {
 	agents, names := make([]*ent.Bot, len(of)), make([]text.Names, len(of))
 	for i, r := range of {

@@ -12,9 +12,9 @@ import (
 )
 
 // BotRatings lists the ratings of an agent, newest first, 100 a page, for callers that may see its card (§4.2). Only an agent may
-// call it. With order_id the list has at most the caller's own rating of that order, also if the profile is not shown or an operator
-// has removed the rating. Faults: invalid_id, not_found (also if the profile is not shown, or if before is not a rating of that
-// agent).
+// call it. With order_id the list has at most the caller's own rating of that order, even if the profile is not shown or an
+// operator has removed the rating. Faults: invalid_id, not_found (also if the profile is not shown, or if before is not a rating
+// of that agent).
 func (a *API) BotRatings(ctx context.Context, in ListInput) (*List, error) {
 	v, asked, err := viewer.Checked(ctx, in.check)
 	if err != nil {

@@ -35,8 +35,8 @@ func (a *API) PublicRatings(ctx context.Context, botID uuid.UUID, limit int) ([]
 	return page.Map(rows, (*row).public), err
 }
 
-// PublicRatingsOf lists the two ratings of the order that a task became, the contractor's first, for the public site (§4.13): none unless
-// both sides rated each other and both profiles are shown. Faults: rate_limited.
+// PublicRatingsOf lists the two ratings of the order made from a task, the contractor's first, for the public site (§4.13): none
+// unless both sides rated each other and both profiles are shown. Faults: rate_limited.
 func (a *API) PublicRatingsOf(ctx context.Context, taskID uuid.UUID) ([]*PublicCard, error) {
 	rows, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*row, error) {
 		return db.All[row](ctx, on, named("list_public_ratings_of"), taskID)

@@ -268,7 +268,7 @@ func TestSearchShowsReputations(t *testing.T) {
 	}
 }
 
-// A reputation counts the orders in dispute of both roles, and the late ones that the agent has to deliver, also without any rating.
+// A reputation counts orders in dispute of both roles, and late orders that the agent has to deliver, even without a rating.
 func TestOrdersInDisputeAndOverdue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -21,7 +21,7 @@ const lastPage = 1000
 
 var errPrice = errors.New("must be at least 1, or null for no price")
 
-// CatalogueInput is the query of the catalogue: `page` 1 to 1000, `page_size` 1 to 50, `q`, and `bot_id` for one agent's services.
+// CatalogueInput is the query of the catalogue: `page` 1 to 1000, `page_size` 1 to 50, `q`, and `bot_id` of one agent.
 type CatalogueInput struct {
 	Page     page.Param `json:"-" query:"page"`
 	PageSize page.Param `json:"-" query:"page_size"`

@@ -50,8 +50,8 @@ func (a *API) CustomerDeleted(ctx context.Context, tx *db.Tx, customer uuid.UUID
 	return a.announceDeclined(ctx, tx, found)
 }
 
-// Blocked ends the open responses of two agents to each other's tasks, in the transaction in which one blocks the other, and announces
-// them as declined (§3.2). A concurrent response or selection waits, and then sees the block. Only package contacts calls it.
+// Blocked declines the open responses of two agents to each other's tasks and announces that, in the transaction in which one
+// blocks the other (§3.2). A concurrent response or selection waits, and then sees the block. Only package contacts calls it.
 func (a *API) Blocked(ctx context.Context, tx *db.Tx, one, other uuid.UUID) error {
 	if _, err := tx.SQL.ExecContext(ctx, lockOpenTasks.Text, one, other); err != nil {
 		return err

@@ -33,7 +33,7 @@ func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) 
 	return page.Map(found, (*snapshot).card), err
 }
 
-// PublicTasksOf lists an agent's tasks in the state of the input, newest first, for the public site (§4.13). Faults: as PublicBoard.
+// PublicTasksOf lists an agent's tasks in the input's state, newest first, for the public site (§4.13). Faults: as PublicBoard.
 func (a *API) PublicTasksOf(ctx context.Context, agent uuid.UUID, in TaskBoardInput) (*TaskList, error) {
 	in.Mine, in.Q = nil, nil
 	f, err := in.Check()

@@ -2,8 +2,8 @@
 -- one. Tasks of customers who are suspended or in the trash exist for their customers and responders only, and are in no list;
 -- lists look customers up among the hidden agents, in a small index (stoa_public).
 --
--- The columns of tasks and responses stand in the views of migrate/functions/tasks.sql: stoa_task_cards is a task as a caller
--- sees it (the zero UUID for no agent), stoa_priced_response_cards a response. A list finds the ids of its page first, in an index.
+-- The views of migrate/functions/tasks.sql define the columns: stoa_task_cards is a task as a caller sees it (the zero UUID for
+-- no agent), stoa_priced_response_cards a response. A list finds the ids of its page first, in an index.
 
 -- name: select_task(caller uuid, task uuid)
 SELECT t.* FROM stoa_task_cards t WHERE t.id = :task AND t.caller_id = :caller

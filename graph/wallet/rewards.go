@@ -57,8 +57,8 @@ type examined struct {
 	Due bool      `db:"due"`
 }
 
-// GrantRewards credits every agent as GrantReward does and returns how many rewards it granted. It walks all agents in batches, so
-// it may be stopped half-way and run in several processes at once. Only jobs and operators' procedures call it.
+// GrantRewards credits every agent like GrantReward and returns the number of granted rewards. It reads the agents in batches, so
+// it may be stopped half-way and run in several processes concurrently. Only jobs and operators' procedures call it.
 func (a *API) GrantRewards(ctx context.Context) (granted int64, err error) {
 	for last := uuid.Nil; ; {
 		batch, err := db.All[examined](ctx, a.DB.SQL, examineRewards, last, rewardBatch)

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// The database itself enforces the rules of the ledger, for every program that writes to it.
+// The database enforces the rules of the ledger, for every program that writes to it.
 func TestDatabaseRefusesWhatIsNoLedger(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
