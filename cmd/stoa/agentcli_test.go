@@ -12,7 +12,7 @@ import (
 	"stoa/rest/client"
 )
 
-// commandLine is an agent that acts by `stoa agent` alone.
+// commandLine is an agent that acts only with `stoa agent`.
 type commandLine struct {
 	t        testing.TB
 	url, key string
@@ -54,7 +54,7 @@ func (c commandLine) list(args ...string) (records []map[string]any) {
 	return records
 }
 
-// From nothing to a paid order by commands alone. Offers and actions that name the expected state are made twice, and act once.
+// Commands alone lead from registration to a paid order. Repeated offers and actions that name the expected state act once.
 func TestAgentsTradeByCommands(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
@@ -156,7 +156,7 @@ func TestDoctor(t *testing.T) {
 	require.Contains(t, stderr, "does not answer")
 }
 
-// A change that is made again after the order went on says so, and shows the order's present state.
+// A change that is repeated after the order has gone on reports that, and shows the order's current state.
 func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
@@ -204,7 +204,7 @@ func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 	require.Equal(t, repeated["id"], uploaded.ID)
 }
 
-// A handle names one agent, also when others mention it and come first by name.
+// A handle finds one agent, even if other agents mention it and come first by name.
 func TestAHandleIsThatAgents(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
@@ -225,7 +225,7 @@ func TestAHandleIsThatAgents(t *testing.T) {
 		require.Contains(t, stderr, "is shown")
 	}
 
-	// A friend is found by id and by handle when its profile is closed.
+	// A friend with a closed profile is found by id and by handle.
 	otto.run("befriend", "ada_names")
 	w.Exec("UPDATE bots SET profile_public = false WHERE handle = 'otho'")
 	ada.run("send", "@otho", "hello")

@@ -26,7 +26,8 @@ func (s *logServer) monitor(file string) *client.KeyLog {
 	return l
 }
 
-// A second entry of a handle, by a server that holds the log's key, deceives a sender; the agent's own watch and any monitor notice.
+// A server with the log's key can deceive a sender with a second entry for a handle; the agent's own watch and any monitor detect
+// it.
 func TestASecondEntryIsNoticed(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -54,7 +55,7 @@ func TestASecondEntryIsNoticed(t *testing.T) {
 	_, _, err = a.SendMessage(t.Context(), lied.brief(), "hello", "")
 	require.NoError(t, err)
 	s.asked()
-	for range 2 { // it is not forgotten
+	for range 2 { // it is detected each time
 		_, err = watching.WatchKey(t.Context())
 		require.ErrorIs(t, err, client.ErrLabelTwice)
 		require.True(t, client.Alarm(err))
@@ -65,13 +66,13 @@ func TestASecondEntryIsNoticed(t *testing.T) {
 	for _, request := range s.asked() {
 		require.NotContains(t, request, "tile/entries/000", "what was read before is not read again")
 	}
-	// A program that only now begins to watch notices it as well, whatever the server says to the agent itself.
+	// A program that starts to watch now also detects it, whatever the server tells the agent itself.
 	ben.card["key_log"], ben.card["encryption_public_key"] = true1, ben.keys.Public()
 	_, err = s.agent(ben, client.Checks{}).WatchKey(t.Context())
 	require.ErrorIs(t, err, client.ErrLabelTwice)
 }
 
-// The one entry of the agent's handle must be of its key.
+// The only entry of the agent's handle must have the agent's key.
 func TestTheOwnEntryIsOfTheOwnKey(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -93,7 +94,7 @@ func TestTheOwnEntryIsOfTheOwnKey(t *testing.T) {
 		require.ErrorIs(t, err, client.ErrOwnKey, name)
 		require.True(t, client.Alarm(err))
 	}
-	// Without any entry it is not proven, and no agent can have been deceived.
+	// Without an entry the key is not proven, and no agent can have been deceived.
 	_, err = s.agent(carol, client.Checks{}).WatchKey(t.Context())
 	require.ErrorIs(t, err, client.ErrUnproven)
 	require.False(t, client.Alarm(err))
@@ -104,7 +105,7 @@ func TestTheOwnEntryIsOfTheOwnKey(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// However an audit goes on, in one program or in several, it reads each entry once, and finds a label that is there twice.
+// Audits in one or several programs read each entry once, and find a duplicate label.
 func TestAuditsGoOn(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -142,7 +143,7 @@ func seenFile(file string, l *keylogtest.Log) string {
 	return filepath.Join(file+".watch", url.PathEscape(l.Origin))
 }
 
-// What a crash has cut off the file of an audit is read again; entries in it that the log does not have are noticed.
+// Entries that a crash has cut off an audit's file are read again; entries that the log does not have are detected.
 func TestTheFileOfAnAudit(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -155,7 +156,7 @@ func TestTheFileOfAnAudit(t *testing.T) {
 		require.NoError(t, err)
 		whole, err = os.ReadFile(path)
 		require.NoError(t, err)
-		whole = whole[:300*keylog.EntrySize] // what follows them counts nothing
+		whole = whole[:300*keylog.EntrySize] // later bytes are ignored
 		require.NoError(t, os.WriteFile(path, append(whole[:kept*keylog.EntrySize:kept*keylog.EntrySize], 1, 2, 3), 0o600))
 		require.NoError(t, os.WriteFile(path+".size", strconv.AppendInt(nil, kept, 10), 0o600)) // it follows the entries
 		audited, err := s.monitor(file).Audit(t.Context())
@@ -171,7 +172,7 @@ func TestTheFileOfAnAudit(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrLogForked)
 }
 
-// Entries that are not those of the signed head are refused, and so is a log that has shrunk, also without a trust file.
+// Entries that do not match the signed head are refused, and so is a log that has shrunk, even without a trust file.
 func TestFalseTiles(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -208,7 +209,7 @@ func TestFalseTiles(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrLogForked)
 }
 
-// restored has a server begin its log anew, with the first entries of the former one and what follows.
+// restored makes a server restart its log, with the first entries of the former log and new ones.
 func (s *logServer) restored(size int64, more ...keylog.Entry) *keylogtest.Log {
 	former := s.logs[1]
 	all := entriesOf(former)
@@ -225,7 +226,7 @@ func (s *logServer) restored(size int64, more ...keylog.Entry) *keylogtest.Log {
 	return l
 }
 
-// A log that was begun anew stops first contacts until a person accepts it; what is pinned goes on. It must follow the former one.
+// A restarted log stops first contacts until a person accepts it; pinned agents still work. It must follow the former log.
 func TestANewEpochIsAccepted(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -318,7 +319,7 @@ func TestANewEpochIsAccepted(t *testing.T) {
 	}
 }
 
-// A lost key is replaced by hand only.
+// A lost key can be replaced only by hand.
 func TestALostKeyOfTheLog(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -339,5 +340,5 @@ func TestALostKeyOfTheLog(t *testing.T) {
 	require.Equal(t, l.Key, accepted.Vkey)
 	require.NoError(t, a.Meet(t.Context(), carol.brief()))
 	_, err = a.Log.AcceptEpoch(t.Context(), s.begin(1, "third").Key)
-	require.ErrorIs(t, err, client.ErrLogForked) // it does not continue what was kept
+	require.ErrorIs(t, err, client.ErrLogForked) // it does not continue the kept head
 }

@@ -22,14 +22,14 @@ func drawID() *rapid.Generator[string] {
 	})
 }
 
-// anyKeys are keys of one of a few agents, so that sometimes both sides have the same.
+// anyKeys draws keys from a few, so that both sides sometimes have the same.
 func anyKeys(t *rapid.T, label string) client.Keys {
 	keys, err := client.ParseKeys(privateKey(byte(1 + rapid.IntRange(0, 3).Draw(t, label))))
 	require.NoError(t, err)
 	return keys
 }
 
-// Whatever is sealed is bound to what it was sealed as, and every lie about it is named.
+// Every sealed message is bound to its parties and id, and every change of these is detected.
 func TestEveryLieAboutAMessageIsNamed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -95,7 +95,7 @@ func flipped(t *rapid.T, text string) (string, int) {
 	return base64.StdEncoding.EncodeToString(raw), at
 }
 
-// A random nonce is unbound, whatever the server says of its message.
+// A message with a random nonce is unbound, whatever the server shows.
 func TestARandomNonceIsUnbound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -132,7 +132,7 @@ func FuzzBound(f *testing.F) {
 	})
 }
 
-// correspondents are two agents with key files that no server knows, and each other's friend.
+// correspondents are two agents with key files, unknown to any server. ada has pinned ben.
 type correspondents struct {
 	t        *testing.T
 	ada, ben *client.Agent
@@ -157,7 +157,7 @@ func newCorrespondents(t *testing.T) *correspondents {
 	return c
 }
 
-// sealed is a message from ben to ada, whose nonce is bound and of that time, or random for the zero time.
+// sealed returns a message from ben to ada with a nonce bound at that time, or a random nonce for the zero time.
 func (c *correspondents) sealed(at time.Time) client.Message {
 	c.t.Helper()
 	ada, ben, id := c.ada.Identity().ID, c.ben.Identity().ID, uuid.NewString()
@@ -176,7 +176,7 @@ func (c *correspondents) sealed(at time.Time) client.Message {
 	return client.Message{ID: uuid.NewString(), SenderID: ben, Envelope: sealed}
 }
 
-// arrives is the event that brings a message.
+// arrives returns the event that brings a message.
 func arrives(t *testing.T, m client.Message) client.Event {
 	t.Helper()
 	payload, err := json.Marshal(map[string]any{"message_id": m.ID, "sender_id": m.SenderID, "message": m})
@@ -184,7 +184,7 @@ func arrives(t *testing.T, m client.Message) client.Event {
 	return client.Event{ID: uuid.NewString(), Kind: client.MessageCreated, Payload: payload}
 }
 
-// One message is opened as often as one likes, but never as two, whichever way it comes first, and by whichever program.
+// A message can be opened any number of times, but never as two messages, in any order of events and lists, and in any program.
 func TestAMessageIsNotOpenedAsTwo(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]time.Time{"bound": time.Now(), "unbound": {}} {
@@ -245,7 +245,7 @@ func TestOldAndUnboundMessages(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// An event or a message without an id that can be remembered is refused.
+// An event or a message without a valid id is refused.
 func TestWhatHasNoIDIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newCorrespondents(t)

@@ -20,7 +20,7 @@ type bindingVectors struct {
 	Openings []openingVector `json:"openings"`
 }
 
-// messageVector is a message as a server may show it, and what its nonce says of that.
+// messageVector is a message that a server may show, and the finding by its nonce.
 type messageVector struct {
 	Name             string `json:"name"`
 	SenderPrivate    string `json:"sender_private_key"`
@@ -32,7 +32,7 @@ type messageVector struct {
 	Envelope client.Envelope `json:"envelope"`
 	// Finding is bound, unbound, reflected or altered.
 	Finding string `json:"finding"`
-	// SealedAt is in Unix seconds; it says something of a bound message only.
+	// SealedAt is in Unix seconds; it is meaningful only for a bound message.
 	SealedAt int64 `json:"sealed_at"`
 }
 
@@ -40,7 +40,7 @@ func (v messageVector) message() client.Message {
 	return client.Message{SenderID: v.SenderID, Envelope: v.Envelope}
 }
 
-// openingVector is a message that is opened after those before it.
+// openingVector is a message that is opened after the earlier ones.
 type openingVector struct {
 	Name      string `json:"name"`
 	PeerKey   string `json:"peer_public_key"`
@@ -54,7 +54,7 @@ type openingVector struct {
 	Line string `json:"line"`
 }
 
-// findingOf names the finding on a message.
+// findingOf returns the finding for a message.
 func findingOf(t require.TestingT, m client.Message) string {
 	bound, err := m.Bound()
 	if err != nil {

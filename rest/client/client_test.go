@@ -22,7 +22,7 @@ import (
 	"stoa/rest/client"
 )
 
-// serve starts a server that answers as written, and returns a client that waits little between repeats.
+// serve starts a server with the given answers, and returns a client that waits briefly between retries.
 func serve(t *testing.T, handler http.HandlerFunc) *client.Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -54,7 +54,7 @@ func TestFaultsAreTyped(t *testing.T) {
 	require.True(t, client.HasCode(err, "write_limited"))
 }
 
-// What may be sent again is sent until it is answered; what may not is sent once (§1.7).
+// A repeatable request is sent until it is answered; any other is sent once (§1.7).
 func TestRepeatsWhatTheContractAllows(t *testing.T) {
 	t.Parallel()
 	proof := `{"owner_verification_token": "x"}`
@@ -110,7 +110,7 @@ func TestRepeatsWhatTheContractAllows(t *testing.T) {
 	}
 }
 
-// A list is read page by page, and no further than its reader goes.
+// A list is read page by page, and only as far as the loop needs.
 func TestListsAreReadAsFarAsAsked(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -137,7 +137,7 @@ func TestListsAreReadAsFarAsAsked(t *testing.T) {
 	require.Len(t, asked, 1)
 }
 
-// Whatever is sealed opens on both sides, and on neither when a byte of it was changed.
+// Every sealed text opens on both sides, and on neither if a byte was changed.
 func TestBoxesOpenForBothSidesOnly(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -181,7 +181,7 @@ func openAgent(t *testing.T, file, origin string) *client.Agent {
 	return a
 }
 
-// A program that is killed at any moment between sending and the answer sends the same envelope again.
+// A program that is killed between sending and the answer sends the same envelope again.
 func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
 	t.Parallel()
 	var bodies []string
@@ -234,7 +234,7 @@ func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
 	require.Len(t, slices.Compact(bodies), 1, "each time the same bytes went out")
 }
 
-// The same request has the same operation id, however often and by whichever program it is made.
+// The same request has the same operation id each time, in every program.
 func TestActsOnceForTheSameRequest(t *testing.T) {
 	t.Parallel()
 	var ids []string
@@ -273,7 +273,7 @@ func TestKeyFilesAreOnesOwn(t *testing.T) {
 	require.ErrorContains(t, err, "others may read")
 }
 
-// What was handled is known after a crash, also one that cut the last line.
+// Handled events are known after a crash, even if it cut the last line.
 func TestSeenSurvivesCrashes(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "seen")
@@ -291,7 +291,7 @@ func TestSeenSurvivesCrashes(t *testing.T) {
 	}
 }
 
-// A listener that finds no socket polls; an event is acknowledged after it was handled, once, and a repeat is not handled again.
+// A listener without a socket polls. An event is acknowledged once, after it was handled, and a repeat is not handled again.
 func TestListensByPollsWhereThereIsNoSocket(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -52,7 +52,7 @@ func TestTypedInputsAreTheSameRequests(t *testing.T) {
 	require.JSONEq(t, `{"title": "", "amount_minor": null}`, bodies[len(bodies)-1])
 }
 
-// What an older program has written beside a key file counts: pins, openings, handled events and requests without an answer.
+// Files that an older program has written beside a key file are valid: pins, openings, handled events and unanswered requests.
 func TestFilesOfOlderProgramsCount(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "agent.key")
@@ -120,7 +120,7 @@ func TestAnUploadGivesUpInTime(t *testing.T) {
 	require.True(t, client.HasCode(err, "upload_busy"), "%v", err)
 }
 
-// Bytes that are not those of the record are not returned.
+// Bytes that do not match the record's digest are not returned.
 func TestADownloadIsTheFileOfItsRecord(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +143,7 @@ func TestADownloadIsTheFileOfItsRecord(t *testing.T) {
 
 var codeBlocks = regexp.MustCompile("(?s)```(go)?\n(.*?)```")
 
-// A module elsewhere that has the two lines of README.md builds the program of README.md, without the network.
+// A separate module with the two lines of README.md builds the program of README.md without the network.
 func TestAnotherModuleBuildsTheProgramOfTheReadme(t *testing.T) {
 	t.Parallel()
 	here, err := os.Getwd()
@@ -170,7 +170,7 @@ func TestAnotherModuleBuildsTheProgramOfTheReadme(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// A program that imports the client compiles nothing else of this repository, and of others only these modules.
+// A program that imports the client compiles no other package of this repository, and of other modules only these.
 func TestTheClientIsLight(t *testing.T) {
 	t.Parallel()
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")

@@ -25,7 +25,7 @@ func pinOf(t *testing.T, a *client.Agent, p person) client.Pin {
 	return pins[p.id()]
 }
 
-// An agent is proven once; after that nothing more is asked of the log, neither by this program nor by the next one.
+// An agent is proven once. After that, neither this program nor the next one asks the log again.
 func TestAnAgentIsProvenOnce(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -47,7 +47,7 @@ func TestAnAgentIsProvenOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"POST /api/v1/messages", "POST /api/v1/messages"}, s.asked())
 
-	// Another one costs a few requests, and the head goes on.
+	// Another agent costs a few requests, and the head advances.
 	s.fill(10)
 	_, err = a.Find(t.Context(), "carol")
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestAnAgentIsProvenOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
-	// A message of a stranger is opened after its sender was proven.
+	// A stranger's message is opened after the sender was proven.
 	dora := s.register("dora")
 	sealed, err := dora.keys.Seal(dora.id(), ada.id(), ada.keys.Public(), "hi", uuid.NewString())
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestAnAgentIsProvenOnce(t *testing.T) {
 	require.Equal(t, "dora", pinOf(t, a, dora).Handle)
 }
 
-// Servers of an earlier version have no log: their agents are believed at first use. One that had a log cannot lose it.
+// Servers of an earlier version have no log: agents are trusted at first use. A server that had a log cannot drop it.
 func TestAServerWithoutALog(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -125,7 +125,8 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// A key that was swapped before first contact is not proven, whatever the server says of its entry, and nothing is posted.
+// A key that was swapped before the first contact is not proven, whatever the server claims about its entry, and nothing is
+// posted.
 func TestASwapBeforeFirstContact(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -159,7 +160,7 @@ func TestASwapBeforeFirstContact(t *testing.T) {
 		require.False(t, slices.ContainsFunc(s.asked(), func(r string) bool { return strings.HasPrefix(r, "POST") }), name)
 		require.Empty(t, pinOf(t, a, ben))
 
-		// Only if a person allows it the key is pinned all the same, and marked.
+		// Only if a person allows it, the unproven key is pinned, and marked.
 		a = s.agent(ada, client.Checks{AllowUnproven: true})
 		_, _, err = a.SendMessage(t.Context(), lied.brief(), "hello", "")
 		require.NoError(t, err)
@@ -178,7 +179,7 @@ func TestASwapBeforeFirstContact(t *testing.T) {
 	require.Empty(t, s.asked())
 }
 
-// The entry of a new agent is waited for.
+// The client waits for the entry of a new agent.
 func TestAnEntryIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -195,7 +196,7 @@ func TestAnEntryIsWaitedFor(t *testing.T) {
 	require.Equal(t, client.ViaLog, pinOf(t, a, ben).Via)
 }
 
-// A closed profile shows no proof; a compared fingerprint is as good.
+// A closed profile has no proof; a compared fingerprint replaces it.
 func TestAFingerprintIsCompared(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -218,7 +219,7 @@ func TestAFingerprintIsCompared(t *testing.T) {
 	require.NoError(t, a.Meet(t.Context(), ben.brief()))
 }
 
-// No byte of the answers of a log can be changed: the agent is not proven then, unless only a member has changed that is not read.
+// If any byte of a log's answers is changed, the agent is not proven, unless only an unread member has changed.
 func TestEveryByteOfTheLogCounts(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)

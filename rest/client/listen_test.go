@@ -12,8 +12,8 @@ import (
 	"stoa/rest/client"
 )
 
-// A listener that skips the agent's own acts asks the server to, and skips those that come all the same, as over a socket or of a server
-// that does not know own.
+// A listener that skips the agent's own acts asks the server to leave them out. It also skips own acts that come over a socket or
+// from a server that does not know own.
 func TestAListenerSkipsOwnActs(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

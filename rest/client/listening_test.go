@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Both clients have the name of this key, so a listener of one sees a listener of the other.
+// Both clients derive the same name from this key, so their listeners detect each other.
 func TestNameOfAListener(t *testing.T) {
 	t.Parallel()
 	keys, err := ParseKeys("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
@@ -18,7 +18,7 @@ func TestNameOfAListener(t *testing.T) {
 	require.Equal(t, "stoa-listening-fa5d87c7513417438a2de6d17f701aec019e9210c72a85a07bab9e4856608dbe", listeningName(keys))
 }
 
-// A listener reports what the server says of another one, which listens on another machine.
+// A listener reports another listener on another machine, of which the server tells it.
 func TestAListenerReportsAnotherOne(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -24,7 +24,7 @@ func TestAForkIsKeptAsEvidence(t *testing.T) {
 	t.Parallel()
 	for name, lie := range map[string]func(s *logServer, honest *keylogtest.Log){
 		"rewritten": func(s *logServer, _ *keylogtest.Log) {
-			s.fill(5) // of others: the same size, and other entries
+			s.fill(5) // the same size with other entries
 			s.register("carol")
 		},
 		"grown differently": func(s *logServer, _ *keylogtest.Log) {
@@ -75,12 +75,12 @@ func TestAForkIsKeptAsEvidence(t *testing.T) {
 			now, _, err := a.Trust.Log()
 			require.NoError(t, err)
 			require.Equal(t, kept, now)
-			require.NoError(t, a.Meet(t.Context(), ben.brief())) // what is pinned goes on
+			require.NoError(t, a.Meet(t.Context(), ben.brief())) // pinned agents still work
 		})
 	}
 }
 
-// Programs that check at once keep heads that the next one must continue, all of them.
+// If programs check at the same time, the next head must continue all the heads that they keep.
 func TestHeadsOfProgramsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -108,7 +108,7 @@ func TestHeadsOfProgramsAtOnce(t *testing.T) {
 	raw, err := os.ReadFile(file + ".trust")
 	require.NoError(t, err)
 
-	// A head of a fork that another program has kept is noticed, too.
+	// A forked head that another program has kept is detected, too.
 	fork := keylogtest.New(s.logs[1].Origin, logPrivate("log"))
 	fork.Append(keylog.ReceiptEntry(nil, "x"))
 	head := fork.Head(-1)
@@ -127,7 +127,7 @@ func announce(s *logServer, l *keylogtest.Log, key string) string {
 	return vkey
 }
 
-// A new key of the log counts if the old key has signed a tree that has it.
+// A new key of the log is valid if the old key has signed a tree that includes it.
 func TestTheLogsKeyIsRotated(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -171,7 +171,7 @@ func TestTheLogsKeyIsRotated(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, vkey, head.Vkey)
 	require.Equal(t, vkey, twin.Key)
-	// From then on the new key alone counts.
+	// From then on, only the new key is valid.
 	s.say(nil)
 	s.logs[1] = twin
 	s.published["vkeys"] = []string{vkey}
@@ -191,7 +191,7 @@ func entriesOf(l *keylogtest.Log) []keylog.Entry {
 	return all
 }
 
-// The server may publish a new key of its log a moment before the entry is there: that is no alarm.
+// The server may publish a new key of its log shortly before the entry exists: that is no alarm.
 func TestTheEntryOfANewKeyIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -261,8 +261,8 @@ func TestAQuorumOfWitnesses(t *testing.T) {
 	}
 }
 
-// An agent that demands a quorum has an entry proven by the last head that its witnesses have signed, though the log has grown since, and
-// the newest head continues it; entries after that are waited for.
+// If an agent requires a quorum, the last head with a quorum proves an entry, even if the log has grown since and the newest head
+// continues it. The agent waits for proofs of later entries.
 func TestAQuorumWhileTheLogGrows(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
@@ -299,13 +299,13 @@ func TestAQuorumWhileTheLogGrows(t *testing.T) {
 	require.EqualValues(t, 310, watched.Size)
 	require.EqualValues(t, 8, watched.Read)
 
-	// Without the lines nothing more is read, and nothing is forgotten.
+	// Without the witnesses' lines nothing more is read, and nothing is forgotten.
 	s.logs[1].Witness(310)
 	_, err = a.WatchKey(t.Context())
 	require.ErrorIs(t, err, client.ErrUnproven)
 	require.False(t, client.Alarm(err))
 
-	// A head that witnesses have signed, but which the log does not continue, is a fork.
+	// If the log does not continue a head that witnesses have signed, it is a fork.
 	fork := keylogtest.New(s.logs[1].Origin, logPrivate("log"))
 	for range 700 {
 		fork.Append(keylog.ReceiptEntry([]byte("fork"), "x"))

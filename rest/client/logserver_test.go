@@ -23,7 +23,7 @@ import (
 
 const logHost = "stoa.example"
 
-// logServer has cards of agents and a key log, and holds the log's key. It says what a test lets it say.
+// logServer has agents' cards and a key log with its private key. A test can replace its answers.
 type logServer struct {
 	url string
 	t   *testing.T
@@ -54,7 +54,7 @@ func newLogServer(t *testing.T) *logServer {
 	return s
 }
 
-// begin begins the log of an epoch, and publishes it.
+// begin starts the log of an epoch, and publishes it.
 func (s *logServer) begin(epoch int, key string) *keylogtest.Log {
 	l := keylogtest.New(keylog.Origin(logHost, epoch), logPrivate(key))
 	s.logs[epoch] = l
@@ -98,7 +98,7 @@ func (s *logServer) unsequenced(handle string) person {
 
 func (s *logServer) sequence(p person) { s.enter(p, p.keys.Public()) }
 
-// enter puts an entry into the log that has that key for an agent, and has its card name it.
+// enter adds an entry with that key for an agent to the log, and names it in the agent's card.
 func (s *logServer) enter(p person, key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *logServer) fill(entries int) {
 	}
 }
 
-// say answers a path in this way from now on; nil for the truth.
+// say sets the answer to a path from now on; nil restores the true answer.
 func (s *logServer) say(answer func(w http.ResponseWriter, r *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +193,7 @@ func (s *logServer) reply(w http.ResponseWriter, status int, members ...any) {
 	_, _ = w.Write(raw)
 }
 
-// agent opens the agent of a person, under whose handle as its token it is known.
+// agent opens the agent of a person; its token is the handle.
 func (s *logServer) agent(p person, checks client.Checks) *client.Agent {
 	s.t.Helper()
 	file := filepath.Join(s.t.TempDir(), "agent.key")

@@ -33,8 +33,8 @@ func keyOf(t require.TestingT, first byte) string {
 	return keys.Public()
 }
 
-// However often programs start anew, share the folder and crash in the middle of a line, a nonce belongs to the first message and to
-// the first event as which it was opened.
+// A nonce belongs to the first message and the first event with which it was opened, even if programs restart, share the folder
+// and crash in the middle of a line.
 func TestTheFirstOpeningHolds(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -70,7 +70,7 @@ func TestTheFirstOpeningHolds(t *testing.T) {
 	})
 }
 
-// Of many programs that open one nonce at the same moment as several messages one wins, and all that open it so.
+// If many programs open one nonce as several messages at the same moment, one message wins, for all programs that open it.
 func TestOneOpeningIsRemembered(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "agent.key.nonces")
@@ -105,7 +105,7 @@ func TestOneOpeningIsRemembered(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
-// A nonce is remembered for 92 days at least, and longer if its message says to be of the future; then its file goes.
+// A nonce is remembered for at least 92 days, and longer if its message is dated in the future; then its file is deleted.
 func TestNoncesAreForgotten(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "agent.key.nonces")
@@ -131,7 +131,7 @@ func TestNoncesAreForgotten(t *testing.T) {
 	require.ErrorIs(t, memory.Claim(keyOf(t, 1), nonceOf(1), uuid.NewString(), "", time.Time{}), client.ErrReplayed)
 }
 
-// What cannot be remembered is not opened.
+// A message is not opened if its opening cannot be recorded.
 func TestWhatCannotBeRememberedIsNotOpened(t *testing.T) {
 	t.Parallel()
 	c := newCorrespondents(t)

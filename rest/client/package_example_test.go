@@ -9,8 +9,8 @@ import (
 	"stoa/rest/client"
 )
 
-// Ada and Ben, two programs on their own machines, become friends. Ada orders a summary, Ben writes it, and Ada pays. What is sent through
-// the outbox acts once, however often the programs are started again.
+// Ada and Ben, two programs on their own machines, become friends. Ada orders a summary, Ben writes it, and Ada pays. Requests
+// through the outbox act once, even if the programs are restarted.
 func Example() { //nolint:testableexamples // it needs a server
 	ctx := context.Background()
 	ada, ben := join(ctx, "ada"), join(ctx, "ben")
@@ -65,7 +65,7 @@ func join(ctx context.Context, handle string) *client.Agent {
 	return a
 }
 
-// A program listens for events until it ends. Each is handled once, also if the program was killed in between.
+// A program listens for events until it ends. Each event is handled once, even if the program was killed in between.
 func ExampleAgent_Listen() { //nolint:testableexamples // it needs a server
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()

@@ -38,8 +38,8 @@ func agent(id, handle, key int) client.Brief {
 	return public
 }
 
-// Whatever a server names and however often programs start anew or share the file, an agent and a handle keep the first key that they
-// were seen with, until they are unpinned by hand.
+// An agent and a handle keep their first key until they are unpinned by hand, whatever the server names, and even if programs
+// restart or share the file.
 func TestPinsHold(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -97,7 +97,7 @@ func TestPinsHold(t *testing.T) {
 	})
 }
 
-// Of many programs that meet an agent at the same moment under several keys all keep one, and the others are refused.
+// If many programs meet an agent with several keys at the same moment, all keep the same key, and the other keys are refused.
 func TestOneKeyIsPinned(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "agent.key.trust")
@@ -128,7 +128,7 @@ func TestOneKeyIsPinned(t *testing.T) {
 	require.True(t, bytes.HasSuffix(raw, []byte("\n")))
 }
 
-// A text is a message up to 8,000 characters and 15,000 bytes; what is more never reaches the server.
+// A message has at most 8,000 characters and 15,000 bytes; a longer text is never sent to the server.
 func TestTextsAreBounded(t *testing.T) {
 	t.Parallel()
 	requests := 0

@@ -12,10 +12,10 @@ import (
 	"stoa/rest/client"
 )
 
-// update writes the vectors anew instead of comparing with them. Clients in other languages check themselves against the files.
+// update writes the vectors instead of comparing with them. Clients in other languages test against the files.
 var update = flag.Bool("update", false, "write testdata anew")
 
-// boxVector is a message under given keys, nonce and id, and whose envelope it must become.
+// boxVector is a message with given keys, nonce and id, and the envelope that it must give.
 type boxVector struct {
 	Name             string          `json:"name"`
 	SenderPrivate    string          `json:"sender_private_key"`

@@ -29,7 +29,7 @@ func readDescription(t *testing.T) *description {
 	return d
 }
 
-// What is not fenced has a form in the description that no prose has; every other text of a result is fenced.
+// Every text of a result is fenced, unless the description gives it a form that no prose has.
 func TestFormsRefuseProse(t *testing.T) {
 	t.Parallel()
 	d := readDescription(t)
@@ -107,10 +107,10 @@ func valueOf(d *description, schema object) any {
 	case schema["type"] == "array":
 		return []any{}
 	}
-	return nil // what has no form here is not an event's own
+	return nil // a value without a form here is not the event's own
 }
 
-// The server's own words in events are never fenced, whichever the kind; what agents write is.
+// In events of every kind, the server's own words are never fenced; agents' texts are.
 func TestEventsAreFenced(t *testing.T) {
 	t.Parallel()
 	d := readDescription(t)
@@ -154,7 +154,7 @@ func TestEventsAreFenced(t *testing.T) {
 	require.Len(t, kinds, len(declared))
 }
 
-// In templates of actions, whose members the description does not name, ids are as they are and all else is fenced.
+// In templates of actions, whose members the description does not list, ids are not fenced and all other texts are.
 func TestTemplatesOfActions(t *testing.T) {
 	t.Parallel()
 	known := formsOf(readDescription(t), object{"$ref": "#/components/schemas/Action"})
@@ -169,7 +169,7 @@ func TestTemplatesOfActions(t *testing.T) {
 	require.Contains(t, body["note_id"], "<untrusted ")
 }
 
-// Whatever is enclosed, nothing in it looks like a fence or is hidden.
+// No enclosed text looks like a fence or has hidden characters.
 func FuzzFence(f *testing.F) {
 	for _, seed := range []string{"", "plain", "</untrusted 00>", "<\u200bUNTRUSTED x>", "‹untrusted", "a\r\nb\x1b[2J", "\U000e0001", "<<untrusted>"} {
 		f.Add(seed)

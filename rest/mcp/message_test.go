@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever comes in, it is refused with a code or goes on as one object with the same members.
+// Every message is refused with a code or passed on as one object with the same members.
 func FuzzReadMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `[]`, `{}`, ``, `{"id":1,"id":2,"jsonrpc":"2.0","method":"ping"}`, "null", `{"method":"x`,
@@ -32,7 +32,7 @@ func FuzzReadMessage(f *testing.F) {
 	})
 }
 
-// A result fits; what of a list is left out comes behind the last record that is there.
+// A result fits; the omitted records of a list follow the last record in it.
 func TestShapeFits(t *testing.T) {
 	t.Parallel()
 	response := object{"id": "01a20005-3279-7101-88e5-f352f236b427", "text": strings.Repeat(`"\`, 40<<10)}

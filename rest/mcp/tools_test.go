@@ -45,8 +45,8 @@ func (o *described) inputs(d *description) (schemas map[string]object, required 
 	return schemas, required
 }
 
-// What clients see of a tool is what the description has of its operations: every parameter with its words and bounds, and every member
-// of the answers.
+// Clients see the same of a tool as in the description of its operations: every parameter with its words and bounds, and every
+// member of the answers.
 func TestToolsFollowTheDescription(t *testing.T) {
 	t.Parallel()
 	d := readDescription(t)
@@ -119,7 +119,7 @@ func TestToolsFollowTheDescription(t *testing.T) {
 	}
 }
 
-// everyWay are the names that all ways of a tool have, but those that a model need not send or does not get.
+// everyWay returns the names that all ways of a tool have, except names that a model need not send or does not get.
 func everyWay(count map[string]int, ways int) []any {
 	all := []any{}
 	for name, n := range count {
@@ -136,7 +136,7 @@ func checkArgument(t *testing.T, name string, argument, schema object) {
 	require.NotNil(t, argument, name)
 	least := "minimum"
 	if schema["anyOf"] != nil {
-		least = "" // the zero value says null
+		least = "" // the zero value means null
 	}
 	for _, word := range []string{"enum", least, "maximum"} {
 		if bound, ok := schema[word]; ok && word != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The first page says what happened, newest first, of agents with public profiles alone, and never names an order.
+// The first page shows the latest acts, newest first, only of agents with public profiles, and never names an order.
 func TestWhatHappens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -44,7 +44,7 @@ func TestWhatHappens(t *testing.T) {
 	require.Equal(t, []string{mine + " joined"}, happened())
 }
 
-// Agents without an avatar have a face that their id draws, which never changes and differs from those of others.
+// An agent without an avatar has a face that is derived from its id, never changes and differs from other faces.
 func TestFaces(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

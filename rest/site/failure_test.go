@@ -94,7 +94,7 @@ func TestBrokenServer(t *testing.T) {
 	w.failure(w.serve(without)+"/", http.StatusNotFound, "There is no such page", "not_found")
 }
 
-// Searches without a token have the limit that those of the API have, and share it.
+// Searches without a token share the limit of the API's searches.
 func TestSearchesAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{SearchesPerMinute: 5}))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An agent has one address, and others lead to it, whatever form is asked for and whether or not there is such an agent.
+// An agent has one address, and other spellings redirect to it, in every form and whether or not the agent exists.
 func TestAHandleWithCapitalsLeadsToTheAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

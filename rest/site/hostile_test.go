@@ -56,7 +56,7 @@ func hostileTexts(n int) []string {
 	return fifth
 }
 
-// asLine is a text as far as a single line may hold it.
+// asLine returns a text reduced to what a single line may contain.
 func asLine(s string, most int) string {
 	s = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -133,8 +133,8 @@ func requireVisible(t *testing.T, shown string) {
 	}
 }
 
-// Whatever agents write, pages have the elements and attributes that they have with plain words; feeds are XML, and Markdown has the
-// lines of its template and no others.
+// With any text of agents, pages have the same elements and attributes as with plain words; feeds are XML, and Markdown has only
+// the lines of its template.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -198,7 +198,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// What is searched for stands on the page and in its field, and nowhere as markup.
+// The search text is on the page and in the search field, and nowhere as markup.
 func TestHostileQueries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

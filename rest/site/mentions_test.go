@@ -44,7 +44,7 @@ func TestMentionsLeadToAgents(t *testing.T) {
 	} {
 		shown := string(w.get(path).is(http.StatusOK).raw)
 		require.Equal(t, count, strings.Count(shown, fmt.Sprintf(`<strong><a href="/@%s">@%s</a></strong>`, handle, strings.ToUpper(handle))), path)
-		credits := strings.Count(path, "/posts/") // beside a work stand those whom it mentions
+		credits := strings.Count(path, "/posts/") // the agents that a work mentions are listed beside it
 		require.Equal(t, count+credits, strings.Count(shown, `href="/@`+handle+`"`), path)
 		require.Equal(t, credits, strings.Count(shown, "<h2>Agents named in it</h2>"), path)
 		require.NotContains(t, shown, `href="/@`+w.handle(closed), path)
@@ -56,7 +56,7 @@ func TestMentionsLeadToAgents(t *testing.T) {
 	}
 }
 
-// What mentions an agent is the same for the links of a page and for the list of works.
+// The links of a page and the list of works agree on which works mention an agent.
 func TestWhatIsAMention(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -76,7 +76,7 @@ func TestWhatIsAMention(t *testing.T) {
 	}
 }
 
-// The page of an agent lists what others published about it, and only while anyone may see it.
+// The page of an agent lists others' works that mention it, only while these are public.
 func TestMentionedIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

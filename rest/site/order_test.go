@@ -24,7 +24,7 @@ func (a *answer) inOrder(texts ...string) {
 	}
 }
 
-// The works of an agent come before its services if they have pictures, and after them else.
+// The works of an agent come before its services if they have pictures, and otherwise after them.
 func TestPicturesComeFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -57,7 +57,7 @@ func TestOpenTasksOfAnAgent(t *testing.T) {
 	require.Equal(t, []any{}, w.get(path, "Accept", pages.JSON).json()["tasks"])
 }
 
-// The price of a service and of a task stands before its text.
+// The price of a service or a task comes before its text.
 func TestPriceBeforeTheText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -70,7 +70,7 @@ func TestPriceBeforeTheText(t *testing.T) {
 	w.get(p.board()).is(http.StatusOK).inOrder("Task of zephyr</h1>", "<b>12.50</b> credits", "0 responses", "Wish of zephyr")
 }
 
-// Beside a work stand the agents that it mentions, without its author, and below it others of its author.
+// Beside a work are the agents that it mentions, without its author, and below it other works of its author.
 func TestAroundAWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -92,7 +92,7 @@ func TestAroundAWork(t *testing.T) {
 	require.NotContains(t, string(w.get("/posts/"+work.ID.String()).is(http.StatusOK).raw), "Agents named in it</h2>")
 }
 
-// The first page shows the agents that did something last, each once, and lists show texts without their Markdown.
+// The first page shows the most recently active agents, each once, and lists show texts without their Markdown.
 func TestFirstPageIsAboutThoseWhoDidSomething(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

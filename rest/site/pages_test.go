@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each address gives the same in three forms, with a strong ETag, also to HEAD.
+// Each address has the same content in three forms, with a strong ETag, also for HEAD.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -97,7 +97,7 @@ func TestOnlyTheFirstPageHasAScript(t *testing.T) {
 	}
 }
 
-// The records of a page are those that the API gives.
+// The records of a page are the same as those of the API.
 func TestJSONIsThatOfTheAPI(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -132,7 +132,7 @@ func TestJSONIsThatOfTheAPI(t *testing.T) {
 	require.Equal(t, card, shown)
 }
 
-// What leads to a page names its address in one way.
+// All links to a page use the same address.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -175,7 +175,7 @@ func TestMetadata(t *testing.T) {
 	require.Contains(t, string(work.raw), `<meta property="og:image" content="https://stoa.example/thumbnails/`+p.file.String()+`/1024.jpg">`)
 }
 
-// The worst texts leave every page below its size.
+// Every page stays below its size limit, even with the worst texts.
 func TestSize(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -212,7 +212,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Without the site one small page says what the address is.
+// If the site is switched off, one small page explains the address.
 func TestWithoutTheSite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -240,7 +240,7 @@ func TestWithoutTheSite(t *testing.T) {
 	require.Contains(t, string(raw), "zephyr", "the API stays as it is")
 }
 
-// A preview of a page elsewhere has a picture: the one that the page shows, or the server's.
+// A link preview of a page has a picture: the picture on the page, or the server's.
 func TestEveryPreviewHasAPicture(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

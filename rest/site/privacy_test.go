@@ -64,7 +64,7 @@ func (w *world) column(query string) []string {
 	return found
 }
 
-// A crawler that follows every link sees everything that is public and nothing else of the database.
+// A crawler that follows every link sees everything public and nothing else from the database.
 func TestNothingPrivateIsPublic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -143,7 +143,8 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 	require.Contains(t, textOf(w.get("/tasks/"+task.ID.String()).is(http.StatusOK).root), "Closed")
 }
 
-// A profile that closes is gone with the next request, in every form, also if a client has its pages already; and it comes back.
+// A closed profile is gone at the next request, in every form, even if a client has cached its pages. It comes back when opened
+// again.
 func TestClosedAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -173,8 +174,8 @@ func TestClosedAtOnce(t *testing.T) {
 	}
 }
 
-// A task stays where it is when its customer's profile closes: the pages name the customer and lead nowhere. It goes while the
-// customer is suspended or in the trash.
+// A task stays if its customer's profile closes: the pages name the customer without a link. It disappears while the customer is
+// suspended or in the trash.
 func TestTasksOfAClosedProfile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -208,7 +209,7 @@ func TestTasksOfAClosedProfile(t *testing.T) {
 	}
 }
 
-// A token changes nothing: the pages are those that anyone sees.
+// A token changes nothing: the pages are the same for all.
 func TestTokensAreNotLookedAt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -67,7 +67,7 @@ func TestRatingsOfAnAgent(t *testing.T) {
 	require.Len(t, body["ratings"], 1)
 }
 
-// A rating links to its signed document while the profiles of both are open, and the document is there for just as long.
+// A rating links to its signed document, and the document is served, only while both profiles are open.
 func TestSignedDocumentOfARating(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

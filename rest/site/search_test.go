@@ -19,7 +19,7 @@ func (w *world) worksFoundBy(q string) (texts []string) {
 	return texts
 }
 
-// A search finds works, newest first: common words among the newest, rare ones anywhere, and never what is not shown.
+// A search finds works, newest first: common words among the newest works, rare words in all, and never hidden works.
 func TestSearchFindsWorks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -26,7 +26,7 @@ func (a *answer) entries(folder string) (all []string) {
 	return all
 }
 
-// reachable are the entries of a list on its pages, and on those that they lead to for the rest of an agent.
+// reachable returns the entries of a list on its pages and on the pages with the rest of an agent's entries.
 func (w *world) reachable(path, folder string) (all map[string]bool) {
 	w.t.Helper()
 	all = map[string]bool{}
@@ -48,7 +48,7 @@ func (w *world) reachable(path, folder string) (all map[string]bool) {
 	return all
 }
 
-// However much an agent publishes, a list shows three entries of it and goes on with those of others, and the rest stays reachable.
+// A list shows three entries of each agent, however much it publishes, then entries of others; the rest stays reachable.
 func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,7 +90,7 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	w.get("/tasks?by=" + quiet.ID.String() + "x").is(http.StatusNotFound)
 }
 
-// Whoever has closed an order as accepted stands before all others on the first page, in each of its lists.
+// In each list of the first page, agents that have closed an order as accepted come before all others.
 func TestTheFirstPageLeadsWithAgentsThatDealt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -109,7 +109,7 @@ func TestTheFirstPageLeadsWithAgentsThatDealt(t *testing.T) {
 	require.NotEqual(t, "/posts/"+proven.post.String(), w.get("/").is(http.StatusOK).entries("/posts/")[0])
 }
 
-// A finished task says what became of it once both sides have rated each other, and while both profiles are shown.
+// A finished task shows its outcome if both sides have rated each other and both profiles are shown.
 func TestAFinishedTaskSaysWhatBecameOfIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -127,7 +127,7 @@ func TestAFinishedTaskSaysWhatBecameOfIt(t *testing.T) {
 	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "became of it")
 }
 
-// BenchmarkHome reports the processor time of the first page with long texts, without that of PostgreSQL.
+// BenchmarkHome reports the CPU time of the first page with long texts, without the time of PostgreSQL.
 func BenchmarkHome(b *testing.B) {
 	w := &world{World: graphtest.New(b)}
 	text := strings.Repeat("Some *words* of a work, with a [link](https://a.example/b) and an é.\n\n- a list\n- of two\n\n", 60)

@@ -43,7 +43,7 @@ func (w *world) store(id uuid.UUID, raw []byte) {
 	require.NoError(w.t, w.Attachments.Store.WriteAll(w.t.Context(), "attachments/"+name[len(name)-2:]+"/"+name+".preview", raw, nil))
 }
 
-// A preview is there in five widths, for those who may see it and while they may.
+// A preview is served in five widths, only while it is public.
 func TestThumbnails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -74,7 +74,7 @@ func TestThumbnails(t *testing.T) {
 	w.get(path + "360.jpg").is(http.StatusNotFound)
 }
 
-// A preview that is smaller than asked for keeps its size, and takes no more bytes than it has.
+// A preview that is narrower than the requested width keeps its size, and takes no more bytes than before.
 func TestSmallPreviews(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -119,7 +119,7 @@ func TestPageWeight(t *testing.T) {
 	}
 }
 
-// A search has a feed of the works that it finds, and of none that is not to be seen.
+// A search has a feed of the works that it finds, without hidden works.
 func TestFeedOfASearch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

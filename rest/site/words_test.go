@@ -34,7 +34,7 @@ func TestCountsAsPeopleReadThem(t *testing.T) {
 	require.Equal(t, "1,234.05", credits(123405))
 }
 
-// A file is called by its kind, with a number if there are several of it, and by what is known of it.
+// A file is named by its kind, with a number if there are several, and by its known facts.
 func TestFilesAsPeopleCallThem(t *testing.T) {
 	t.Parallel()
 	picture, sheet, one, width, height := "image/png", "application/pdf", 1, 800, 600
@@ -49,7 +49,7 @@ func TestFilesAsPeopleCallThem(t *testing.T) {
 	}
 }
 
-// Half of the cells are mirrored, so a face looks like one; ids draw some hundred different ones at least.
+// Half of the cells are mirrored, so that it looks like a face; ids give at least some hundred different faces.
 func TestFacesDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -59,7 +59,7 @@ func (w *world) handle(agent *graphtest.Agent) (handle string) {
 	return handle
 }
 
-// published is an agent that has something of everything, with a mark in each text.
+// published is an agent with records of every kind, with a mark in each text.
 type published struct {
 	*graphtest.Agent
 	mark, handle            string
@@ -67,7 +67,7 @@ type published struct {
 	service, task, response uuid.UUID
 }
 
-// publish makes an agent with texts that hold a mark and say whether they are public.
+// publish makes an agent whose texts have a mark and say whether they are public.
 func (w *world) publish(mark string, customer *graphtest.Agent) *published {
 	w.t.Helper()
 	p := &published{Agent: w.Agent(), mark: mark}
@@ -97,7 +97,7 @@ func (w *world) publish(mark string, customer *graphtest.Agent) *published {
 	return p
 }
 
-// addresses are those of everything that goes with an agent's profile.
+// addresses returns the addresses of all pages that depend on an agent's profile.
 func (p *published) addresses() []string {
 	return []string{
 		"/@" + p.handle, "/@" + p.handle + "/feed.atom", "/posts/" + p.post.String(), "/services/" + p.service.String(),
@@ -105,7 +105,7 @@ func (p *published) addresses() []string {
 	}
 }
 
-// board is the address of the agent's task, which is there while the agent is active.
+// board returns the address of the agent's task, which exists while the agent is active.
 func (p *published) board() string { return "/tasks/" + p.task.String() }
 
 var ptr = graphtest.Ptr[string]
@@ -119,7 +119,7 @@ type answer struct {
 	root   *html.Node
 }
 
-// get asks for a path, or another URL, and checks what holds for every answer.
+// get requests a path or another URL, and checks the properties of every answer.
 func (w *world) get(path string, headers ...string) *answer {
 	w.t.Helper()
 	return w.send(http.MethodGet, path, headers...)
@@ -150,7 +150,7 @@ func (w *world) send(method, path string, headers ...string) *answer {
 	return a
 }
 
-// check holds a page against what all of them keep to.
+// check checks the properties that all pages have.
 func (a *answer) check() {
 	a.t.Helper()
 	require.Less(a.t, len(a.raw), maxHTML)

@@ -34,7 +34,7 @@ func filled(t require.TestingT, entries int) (*keylogtest.Log, note.Verifier) {
 	return l, log
 }
 
-// Every entry of every head is proven, under no other entry and no other index, and every later head continues the earlier ones.
+// Every head proves each of its entries, but no other entry and no other index; every later head continues the earlier ones.
 func TestProofs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,7 +69,7 @@ func TestProofs(t *testing.T) {
 	})
 }
 
-// No byte of a proof can be changed, but for how its base64 is written.
+// A proof with any changed byte is refused, except for another spelling of the same base64.
 func TestEveryByteOfAProofCounts(t *testing.T) {
 	t.Parallel()
 	l, log := filled(t, 11)
@@ -103,7 +103,7 @@ func TestWitnessesAreNamedWithTheirTimes(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]time.Time{"witness.example": at}, opened.By)
 
-	// A witness alone does not make a head, nor does the key of another log.
+	// A head signed only by a witness or by another log's key is refused.
 	unsigned, err := note.Sign(&note.Note{Text: l.Head(-1).Text()}, signer)
 	require.NoError(t, err)
 	_, err = keylog.Open(unsigned, log, witness)

@@ -44,7 +44,7 @@ type agentVector struct {
 	Entry      []byte `json:"entry"`
 }
 
-// checkpointVector is a signed checkpoint. Sound ones name when each known witness signed.
+// checkpointVector is a signed checkpoint. A valid one has the times at which each known witness signed.
 type checkpointVector struct {
 	Name   string           `json:"name"`
 	Signed string           `json:"signed"`

@@ -58,7 +58,7 @@ type vector struct {
 	LogKey  bool            `json:"log_key"`
 	Witness bool            `json:"witness"`
 	Code    int             `json:"code"`
-	// JWKS are the trusted keys of this case, if they are not those of the others.
+	// JWKS has the trusted keys of this case, if they differ from the default.
 	JWKS json.RawMessage `json:"jwks,omitempty"`
 }
 
@@ -141,7 +141,7 @@ const (
 	inputFile                = "Roses are red.\n"
 )
 
-// agreed has what canonical JSON and JSON of Go and JavaScript write differently by themselves.
+// agreed has values that canonical JSON, Go and JavaScript encode differently.
 var agreed = map[string]any{
 	"order_id": orderID, "title": "A <sonnet> & more", "description": "Line\u2028separated, \\u2028 and \"quoted\",\tünïcode 🌹",
 	"deadline": "2999-01-01T00:00:00.000000Z", "amount_minor": 1000, "fee_bps": 1000, "input_files": []any{input},
@@ -200,7 +200,7 @@ func file(receipt map[string]any, ratings ...map[string]any) map[string]any {
 	})}
 }
 
-// build makes the vectors anew: the same ones every time.
+// build makes the vectors, the same ones every time.
 func build() vectors {
 	s, other := newStoa(host, "one"), newStoa("other.example", "other")
 	fork := &stoa{key: s.key, log: keylogtest.New(s.log.Origin, seed("fork"))}
@@ -346,7 +346,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// Whatever byte of document, salt or proof changes, the file is not valid.
+// If any byte of document, salt or proof is changed, the file is invalid.
 func TestEveryChangedByteIsRefused(t *testing.T) {
 	t.Parallel()
 	v := read(t)

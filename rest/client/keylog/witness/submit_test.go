@@ -40,7 +40,7 @@ func submitAll(t testing.TB, s *witness.Submitter, signed []byte, prove witness.
 
 func (w *world) target() string { return w.vkey + " " + w.url + "/" }
 
-// A log's heads are signed by each witness, also if it knows another size or another process submitted before.
+// Each witness signs a log's heads, even if it has another size or another process submitted before.
 func TestSubmit(t *testing.T) {
 	t.Parallel()
 	l := logOf(origin, "log", 40, 99)
@@ -55,7 +55,7 @@ func TestSubmit(t *testing.T) {
 		require.Nil(t, kept.Note)
 	}
 	for _, size := range []int64{7, 8, 8, 20, 40} {
-		for _, submitter := range []*witness.Submitter{first, second} { // the second finds what the first has submitted
+		for _, submitter := range []*witness.Submitter{first, second} { // the first has already submitted the head
 			signed := l.Checkpoint(size)
 			for i, cosigned := range submitAll(t, submitter, signed, proverOf(l)) {
 				require.NoError(t, cosigned.Err)
@@ -83,7 +83,7 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// A witness that lies, fails or does not answer costs 2 s and nothing else.
+// A witness that lies, fails or does not answer costs at most 2 s.
 func TestWitnessesThatFail(t *testing.T) {
 	t.Parallel()
 	l := logOf(origin, "log", 40, 99)

@@ -36,7 +36,7 @@ func private(of string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// logOf is a log whose entries from fork on are others than those of a log with another fork.
+// logOf returns a log whose entries from fork on differ from the entries of a log with another fork.
 func logOf(origin, key string, entries, fork int) *keylogtest.Log {
 	l := keylogtest.New(origin, private(key))
 	for i := range entries {
@@ -227,7 +227,7 @@ func TestStatuses(t *testing.T) {
 	require.Equal(t, 405, read(t, response).status)
 }
 
-// What a witness has signed it still knows after a restart; a state that someone else wrote is no state.
+// A witness keeps its signed heads after a restart, and refuses a state that another party wrote.
 func TestState(t *testing.T) {
 	t.Parallel()
 	l, folder := logOf(origin, "log", 40, 99), t.TempDir()
@@ -269,7 +269,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// Of two heads that are submitted at once and exclude each other, one is signed.
+// If two conflicting heads are submitted at once, only one is signed.
 func TestOneOfManyForksIsSigned(t *testing.T) {
 	t.Parallel()
 	logs := make([]*keylogtest.Log, 8)
@@ -295,7 +295,7 @@ func TestOneOfManyForksIsSigned(t *testing.T) {
 	require.Equal(t, 1, signed)
 }
 
-// A log with two keys is one log, under each of them.
+// A log with two keys is one log under either key.
 func TestKeysOfALog(t *testing.T) {
 	t.Parallel()
 	l, rotated := logOf(origin, "log", 20, 99), logOf(origin, "rotated", 20, 99)
