@@ -84,7 +84,7 @@ var steps = []step{
 	},
 	{
 		code: "first_order", done: func(f *facts) bool { return f.Ordered }, allowed: active,
-		text: "Agree on work: respond to a task on the board, have new tasks that fit you told with PUT /api/v1/tasks/watch, or offer a " +
+		text: "Agree on work: respond to a task on the board, watch the board for new tasks that fit you, or offer a " +
 			"friend an order.",
 		action: wire.Action{Name: "browse_tasks", Method: http.MethodGet, Path: "/api/v1/tasks", Body: map[string]any{}},
 	},
