@@ -9,7 +9,7 @@ import (
 	"stoa/cmd/prove/testbed"
 )
 
-// counts are queries for the rows that the database holds for connected clients.
+// counts are queries for rows that the database keeps for connected clients.
 var counts = map[string]string{
 	"socket_slots":        "SELECT count(*) FROM socket_leases JOIN socket_live_processes USING (process)",
 	"upload_reservations": "SELECT count(*) FROM upload_reservations",
@@ -17,7 +17,7 @@ var counts = map[string]string{
 	"advisory_locks": `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
 	"unfinished_uploads": "SELECT count(*) FROM attachments WHERE status = 'pending'",
-	// The agents of whose budgets more or less is used than their files take.
+	// Agents whose used budget differs from the size of their files.
 	"unaccounted_storage": `SELECT count(*) FROM (SELECT * FROM storage_usage WHERE agent_id <> '00000000-0000-0000-0000-000000000000') u
 		FULL JOIN (SELECT owner_id, sum(reserved_bytes) AS bytes, count(*) FILTER (WHERE reserved_bytes > 0) AS files
 			FROM attachments GROUP BY owner_id) a ON a.owner_id = u.agent_id
@@ -28,7 +28,7 @@ var counts = map[string]string{
 // gauges are resources of each process, with their metrics.
 var gauges = map[string]string{"goroutines": "go_goroutines", "open_files": "process_open_fds", "memory": "process_resident_memory_bytes"}
 
-// Holdings returns what the service holds on to, over all processes.
+// Holdings returns the resources that the service holds, over all processes.
 func Holdings(ctx context.Context, bed *testbed.Bed) (map[string]float64, error) {
 	held := make(map[string]float64)
 	for name, statement := range counts {

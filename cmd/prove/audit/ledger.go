@@ -1,5 +1,5 @@
-// Package audit looks into the database and the processes of a proof for what no agent sees: whether the ledger balances, and what
-// the service still holds on to. It knows tables by their names, but none of the service's code.
+// Package audit checks state that no agent sees, in the database and the processes of a proof: whether the ledger balances, and
+// which resources the service still holds. It knows tables by their names, but none of the service's code.
 package audit
 
 import (
@@ -55,7 +55,7 @@ var invariants = []struct{ promise, statement string }{
 		WHERE issued + held <> 0`},
 }
 
-// Ledger returns the violations of the ledger's invariants: none.
+// Ledger returns the violations of the ledger's invariants. None are expected.
 func Ledger(ctx context.Context, db *sql.DB) ([]string, error) {
 	found := []string{}
 	for _, i := range invariants {

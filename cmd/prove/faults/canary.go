@@ -14,20 +14,20 @@ import (
 const (
 	// canaryInterval is the time between two requests of the canary.
 	canaryInterval = 100 * time.Millisecond
-	// starvation is how long the canary waits on a machine that has no time for anyone.
+	// starvation is how long the canary waits on a machine without any free time.
 	starvation = 500 * time.Millisecond
-	// sluggish is how long it waits on a machine that is busy; on an idle one it waits for a few milliseconds.
+	// sluggish is how long it waits on a busy machine; on an idle one it waits for a few milliseconds.
 	sluggish = 50 * time.Millisecond
 )
 
-// Canary asks the load balancer, past all servers, for an answer that needs no work, again and again. When that takes half a second
-// the machine starved, and what happened meanwhile says nothing about the service: it is recorded as a fault.
+// Canary repeatedly asks the load balancer itself, not a server, for an answer that needs no work. If it takes half a second, the
+// machine starved, and events of that time prove nothing about the service: the canary records a fault.
 type Canary struct {
 	url      string
 	recorder *history.Recorder
 
 	mu sync.Mutex
-	// asked is when the request that is under way was due; 0 if none is.
+	// asked is when the running request was due; 0 if none is running.
 	asked time.Duration
 }
 
@@ -54,7 +54,7 @@ func (c *Canary) Run(ctx context.Context) {
 			}
 		})
 		c.begin(0)
-		due = c.recorder.Now() + canaryInterval // what it sleeps too long counts, too
+		due = c.recorder.Now() + canaryInterval // oversleeping counts, too
 		_ = wait(ctx, canaryInterval)
 	}
 }
@@ -78,7 +78,7 @@ func (c *Canary) ask(ctx context.Context, client *http.Client) {
 	_ = response.Body.Close()
 }
 
-// Pending returns the starvation that has no end yet.
+// Pending returns a starvation that has not ended yet.
 func (c *Canary) Pending() []history.Fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// A machine that has no time for an answer is recorded, and is in force until the answer comes.
+// A machine that delays an answer too long is recorded, and the fault is in force until the answer comes.
 func TestCanaryRecordsStarvation(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}), make(chan struct{})

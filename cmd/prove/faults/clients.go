@@ -14,8 +14,8 @@ import (
 // slowClientsEach is how many clients of each kind there are.
 const slowClientsEach = 66
 
-// slowClients connects clients with bad manners to the servers themselves, past the load balancer, which would shield them, until
-// that is lifted.
+// slowClients connects misbehaving clients to the servers directly, because the load balancer would shield them. Lifting it ends
+// them.
 func slowClients(ctx context.Context, bed *testbed.Bed) Lift {
 	return beside(ctx, func(ctx context.Context) error {
 		var running sync.WaitGroup
@@ -32,7 +32,7 @@ func slowClients(ctx context.Context, bed *testbed.Bed) Lift {
 						release := context.AfterFunc(ctx, func() { _ = conn.Close() })
 						client(ctx, conn)
 						release()
-						_ = conn.Close() // its end is the point
+						_ = conn.Close() // closing it is enough
 						_ = wait(ctx, time.Second)
 					}
 				})
@@ -43,7 +43,7 @@ func slowClients(ctx context.Context, bed *testbed.Bed) Lift {
 	})
 }
 
-// dripping sends a byte a second of a request that has no end.
+// dripping sends an endless request, one byte a second.
 func dripping(ctx context.Context, conn net.Conn) {
 	const head = "POST /api/v1/messages HTTP/1.1\r\nHost: stoa\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n"
 	for i := 0; wait(ctx, time.Second) == nil; i++ {
@@ -53,7 +53,7 @@ func dripping(ctx context.Context, conn net.Conn) {
 	}
 }
 
-// deaf asks for much and reads nothing.
+// deaf requests a lot of data and reads nothing.
 func deaf(ctx context.Context, conn net.Conn) {
 	for wait(ctx, 100*time.Millisecond) == nil {
 		if _, err := conn.Write([]byte("GET /api/v1/openapi.json HTTP/1.1\r\nHost: stoa\r\n\r\n")); err != nil {

@@ -1,8 +1,8 @@
-// Package faults injects faults into the production: one table, each row one fault, injected alone, one after the other, or two
-// at a time.
+// Package faults injects faults into the production. They are rows of one table, injected one after the other, alone or two at a
+// time.
 //
-// Every fault is lifted before the next round begins, whatever happened in between. A fault that the service does not outlive is a
-// defect of the service: the table has no exceptions.
+// Every fault is lifted before the next round begins, even after errors. If the service does not survive a fault, the service has
+// a defect: the table has no exceptions.
 package faults
 
 import (
@@ -20,11 +20,11 @@ import (
 	"stoa/cmd/prove/testbed"
 )
 
-// Lift takes the cause of a fault away.
+// Lift removes the cause of a fault.
 type Lift = func(ctx context.Context) error
 
-// Strike injects a fault and names its target. If it returns a notInjectedError it is tried again, after lift if that is not nil; any
-// other error is a defect of the service.
+// Strike injects a fault and returns its target. If it returns a notInjectedError, lift (if not nil) runs and the fault is tried
+// again; any other error is a defect of the service.
 type Strike = func(ctx context.Context, s *Scene) (target string, lift Lift, err error)
 
 // Fault is one kind of fault.
@@ -34,16 +34,16 @@ type Fault struct {
 	Meaning string
 	// Length is how long it is in force.
 	Length time.Duration
-	// Database is the kind of database that it needs.
+	// Database is the kind of database that the fault needs.
 	Database Database
-	// AsRoot: only root can strike it. Versions: it needs a second version of the server. Clock: it needs servers whose clocks can
-	// be set.
+	// AsRoot: only root can inject it. Versions: it needs a second version of the server. Clock: it needs servers whose clocks
+	// can be set.
 	AsRoot, Versions, Clock bool
-	// Single: it strikes alone, on servers of one version.
+	// Single: it is injected alone, on servers of one version.
 	Single bool
-	// Prepare, unless it is nil, does beside the load what must come before the fault, and excuses nothing.
+	// Prepare, unless it is nil, prepares the fault while the load runs. It excuses nothing.
 	Prepare func(ctx context.Context, s *Scene) error
-	// Failover, Graceful and Mail are those of history.Fault.
+	// Failover, Graceful and Mail have the same meaning as in history.Fault.
 	Failover, Graceful, Mail bool
 
 	Strike Strike
@@ -59,18 +59,18 @@ const (
 	Replicated
 )
 
-// Scene is where a fault strikes.
+// Scene holds the parts of a run that faults need.
 type Scene struct {
 	Bed    *testbed.Bed
 	Random *rand.Rand
-	// Recorder and Agents are those of the run.
+	// Recorder and Agents belong to the run.
 	Recorder *history.Recorder
 	Agents   Agents
-	// victim is the server that a round strikes.
+	// victim is the server that the round's faults hit.
 	victim *testbed.Server
 
 	mu sync.Mutex
-	// pending are the faults of the round, from before they strike until they are recorded.
+	// pending are the faults of the round, from before they begin until they are recorded.
 	pending []history.Fault
 	missed  []string
 	// loss is the backup that is to be restored.
@@ -101,7 +101,7 @@ func (s *Scene) Missed() []string {
 	return slices.Clone(s.missed)
 }
 
-// Select returns the faults of that names, which are separated by commas: all that fit the production for "all", none for "none".
+// Select returns the faults of the given names, separated by commas: "all" for all that fit the production, "none" for none.
 func Select(names string, config testbed.Config) ([]Fault, error) {
 	switch names {
 	case "none":
@@ -123,7 +123,7 @@ func Select(names string, config testbed.Config) ([]Fault, error) {
 	return selected, nil
 }
 
-// unfit returns why a fault cannot strike a production.
+// unfit returns why a fault cannot be injected into a production.
 func (f Fault) unfit(config testbed.Config) error {
 	for why, is := range map[string]bool{
 		"there is one database: see --failover":                         f.Database == Replicated && !config.Failover,
@@ -140,7 +140,7 @@ func (f Fault) unfit(config testbed.Config) error {
 	return nil
 }
 
-// Names are the names of all faults.
+// Names returns the names of all faults.
 func Names() []string {
 	names := make([]string, len(table))
 	for i, f := range table {
@@ -150,16 +150,16 @@ func Names() []string {
 }
 
 const (
-	// calm lies between two rounds of faults.
+	// calm is the time between two rounds of faults.
 	calm = 3 * time.Second
-	// returnTimeout is the time in which the service must be back once a fault is lifted, also on a busy machine: where 30 programs want
-	// two processors, the requests that waited for a database take more than a minute.
+	// returnTimeout is the time in which the service must be back after a fault was lifted, also on a busy machine: if 30
+	// programs compete for two processors, requests that waited for a database take more than a minute.
 	returnTimeout = 3 * time.Minute
 )
 
 // Schedule injects faults until the end: first each one alone, in the order of the seed, then two at a time. It returns when all
-// are lifted, and an error if one could not be lifted, or service did not return in time. One that could not be injected is
-// among the scene's missed ones.
+// are lifted. It returns an error if a fault could not be lifted, or if service did not return in time. Faults that could not be
+// injected are among the scene's missed ones.
 func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen []Fault, end time.Time) error {
 	if len(chosen) == 0 {
 		return wait(ctx, time.Until(end))
@@ -192,7 +192,7 @@ func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen 
 }
 
 const (
-	// tries is how often a fault that cannot be injected is tried, retryPause what lies between.
+	// A fault that cannot be injected is tried `tries` times, with retryPause between them.
 	tries      = 5
 	retryPause = time.Second
 )
@@ -202,17 +202,17 @@ type struck struct {
 	recorded history.Fault
 	lift     Lift
 	left     time.Duration
-	// failed is the error of lifting it.
+	// failed is the error of lifting the fault.
 	failed error
 }
 
-// at is the record of a fault that begins at a moment.
+// at returns the record of a fault that begins at a moment.
 func (f Fault) at(begun time.Duration) history.Fault {
 	return history.Fault{Name: f.Name, Start: begun, Failover: f.Failover, Graceful: f.Graceful, Mail: f.Mail}
 }
 
-// strikeRound strikes faults together, waits until the service has returned, and records those that took effect. Other ones are noted
-// as missed.
+// strikeRound injects faults together, waits until the service has returned, and records the faults that took effect. It notes
+// the others as missed.
 func strikeRound(ctx context.Context, s *Scene, recorder *history.Recorder, round []Fault) (err error) {
 	s.mu.Lock()
 	for _, f := range round {
@@ -255,8 +255,8 @@ func strikeRound(ctx context.Context, s *Scene, recorder *history.Recorder, roun
 	return err
 }
 
-// liftInTime lifts a fault at its time. Faults of a round do not wait for each other: a server that is started by one may need the
-// network that another one has torn.
+// liftInTime lifts a fault at its time. Faults of a round do not wait for each other: a server that one fault restarts may need
+// the network that another one has cut.
 func (one *struck) liftInTime(ctx context.Context, s *Scene, recorder *history.Recorder) {
 	_ = wait(ctx, one.left-(recorder.Now()-one.recorded.Start)) // an interruption lifts the fault, too
 	failed := one.lift(context.WithoutCancel(ctx))
@@ -268,7 +268,7 @@ func (one *struck) liftInTime(ctx context.Context, s *Scene, recorder *history.R
 	one.recorded.Lifted = recorder.Now()
 }
 
-// strike injects a fault into a server that it draws, and tries again if that fails.
+// strike draws a server and injects a fault into it, and tries again if that fails.
 func strike(ctx context.Context, s *Scene, recorder *history.Recorder, f Fault) (*struck, error) {
 	s.victim = s.Bed.Servers[s.Random.IntN(len(s.Bed.Servers))]
 	begun := recorder.Now()
@@ -291,7 +291,7 @@ func strike(ctx context.Context, s *Scene, recorder *history.Recorder, f Fault) 
 	return nil, err
 }
 
-// notInjectedError is why a fault could not be injected, which says nothing about the service.
+// notInjectedError is the reason why a fault could not be injected. It is no defect of the service.
 type notInjectedError struct{ error }
 
 // Unwrap returns the reason.
@@ -305,7 +305,7 @@ func injected(err error) error {
 	return notInjectedError{err}
 }
 
-// errNoEffect is the error of lifting a fault that met nothing.
+// errNoEffect is the error of lifting a fault that had no effect.
 var errNoEffect = notInjectedError{errors.New("it met nothing")}
 
 func (s *Scene) miss(name string, why error) {
@@ -314,7 +314,7 @@ func (s *Scene) miss(name string, why error) {
 	s.missed = append(s.missed, fmt.Sprintf("%s: %v", name, why))
 }
 
-// awaitReady waits until every server is ready and the load balancer has found out.
+// awaitReady waits until every server is ready and the load balancer knows it.
 func awaitReady(ctx context.Context, bed *testbed.Bed) error {
 	deadline := time.Now().Add(returnTimeout)
 	for {

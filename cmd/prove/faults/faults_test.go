@@ -17,7 +17,7 @@ func stage() *Scene {
 	return &Scene{Bed: &testbed.Bed{Servers: []*testbed.Server{{Name: "server-1"}}}, Random: rand.New(rand.NewPCG(1, 1))}
 }
 
-// A fault that cannot be injected is tried again, after what it had begun was undone.
+// A fault that cannot be injected is undone and tried again.
 func TestStrikeTriesAgain(t *testing.T) {
 	t.Parallel()
 	tried, undone := 0, 0
@@ -36,7 +36,7 @@ func TestStrikeTriesAgain(t *testing.T) {
 	require.Equal(t, 1, undone)
 }
 
-// What the service does not outlive is no fault that could not be injected.
+// A failure of the service does not count as a fault that could not be injected.
 func TestStrikeDoesNotHideDefects(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -48,7 +48,7 @@ func TestStrikeDoesNotHideDefects(t *testing.T) {
 	require.Equal(t, 1, tried)
 }
 
-// A fault that met nothing is reported as missed, and is no error.
+// A fault without effect is reported as missed, and is no error.
 func TestFaultsThatMetNothingAreMissed(t *testing.T) {
 	t.Parallel()
 	s, recorder := stage(), history.NewRecorder(1)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Transactions that have written certain events wait at their commit, and no longer once that is over.
+// Transactions that have written certain events wait at their commit until the fault is over.
 func TestLateCommits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs every night")
@@ -38,7 +38,7 @@ func TestLateCommits(t *testing.T) {
 		require.NoError(t, run(context.Background(), "ROLLBACK", "DROP SCHEMA "+schema+" CASCADE"))
 		require.NoError(t, conn.Close())
 	})
-	// end does what a commit begins with; the database bounds no commit.
+	// end does the first step of a commit; the database's timeouts do not apply to a commit.
 	end := func(last byte) error {
 		id := uuid.New()
 		id[15] = last

@@ -10,20 +10,20 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// Agents are the agents of the run, as far as a restore concerns them.
+// Agents are the agents of the run, as a restore uses them.
 type Agents interface {
-	// Hold ends what agents could not go on with after a restore, such as changes of their tokens, and keeps them from it.
+	// Hold ends activities of agents that a restore would break, such as changes of tokens, and prevents new ones.
 	Hold()
-	// Forget has them forget the answers that they would make again. No server runs.
+	// Forget makes them forget the answers whose requests they would repeat. No server runs.
 	Forget()
-	// Resume has them find out which of their orders are left, and lets them go on.
+	// Resume makes them find out which of their orders still exist, and lets them go on.
 	Resume(ctx context.Context)
 }
 
 // sinceBackup is how long the load goes on between a backup and its restore.
 const sinceBackup = 8 * time.Second
 
-// backUp makes a backup beside the load, and lets that go on for a while.
+// backUp makes a backup while the load runs, and lets the load go on for a while.
 func backUp(ctx context.Context, s *Scene) error {
 	s.Agents.Hold()
 	s.loss = history.Loss{Begun: s.Recorder.Now()}
@@ -38,7 +38,7 @@ func backUp(ctx context.Context, s *Scene) error {
 	return err
 }
 
-// restore ends all servers in order and restores the backup; lifting it starts them again.
+// restore stops all servers gracefully and restores the backup; lifting it starts them again.
 func restore(ctx context.Context, s *Scene) (string, Lift, error) {
 	s.loss.Stopped = s.Recorder.Now()
 	var ending sync.WaitGroup

@@ -86,7 +86,7 @@ var table = []Fault{
 			if err := primary.Kill(); err != nil {
 				return "", nil, err
 			}
-			// Service must return without that machine, which is started when it has.
+			// Service must return without that machine, which is started afterwards.
 			err := errors.Join(cluster.AwaitPrimary(ctx), awaitReady(ctx, s.Bed))
 			return primary.Name, func(ctx context.Context) error { return errors.Join(primary.Start(ctx), cluster.AwaitStandby(ctx)) }, err
 		}},
@@ -157,16 +157,16 @@ var table = []Fault{
 		Length: time.Second, Failover: true, Prepare: backUp, Strike: restore},
 }
 
-// effectTimeout is how much longer a fault stays that has met nothing yet.
+// effectTimeout is how much longer a fault without effect stays in force.
 const effectTimeout = 10 * time.Second
 
-// nothing lifts a fault that is over by itself.
+// nothing lifts a fault that ends by itself.
 func nothing(context.Context) error { return nil }
 
-// onServer does something to a server.
+// onServer is an action on a server.
 type onServer = func(ctx context.Context, s *testbed.Server) error
 
-// server strikes the victim of the round, and lifts that.
+// server applies strike to the round's victim; lifting applies lift.
 func server(strike, lift onServer) Strike {
 	return func(ctx context.Context, s *Scene) (string, Lift, error) {
 		victim := s.victim
@@ -182,7 +182,7 @@ func setClock(offset time.Duration) onServer {
 	return func(ctx context.Context, s *testbed.Server) error { return s.SetClock(ctx, offset) }
 }
 
-// toxic strikes a server's network.
+// toxic injects a network fault between a server and the database.
 func toxic(kind string, attributes map[string]int) Strike {
 	return server(func(_ context.Context, s *testbed.Server) error { return injected(s.Network.Add(kind, attributes)) },
 		func(ctx context.Context, s *testbed.Server) error { s.Network.Heal(ctx); return nil })
@@ -196,13 +196,13 @@ func breakMail(defect testbed.Defect) Strike {
 	}
 }
 
-// killInspectors kills the processes that inspect files. It stays longer if there was none.
+// killInspectors kills the processes that inspect files. If there is none, it stays longer.
 func killInspectors(ctx context.Context, s *Scene) (string, Lift, error) {
 	var killed atomic.Int64
 	stop := repeatedly(ctx, 100*time.Millisecond, func() error {
 		for _, server := range s.Bed.Servers {
 			for _, pid := range server.Inspectors() {
-				if syscall.Kill(pid, syscall.SIGKILL) == nil { // else it has ended
+				if syscall.Kill(pid, syscall.SIGKILL) == nil { // otherwise it has ended
 					killed.Add(1)
 				}
 			}
@@ -222,7 +222,7 @@ func killInspectors(ctx context.Context, s *Scene) (string, Lift, error) {
 	}, nil
 }
 
-// restartAll restarts every server in turn, in order.
+// restartAll restarts all servers gracefully, one after the other.
 func restartAll(ctx context.Context, s *Scene) error {
 	for _, server := range s.Bed.Servers {
 		server.Stop()
@@ -232,7 +232,7 @@ func restartAll(ctx context.Context, s *Scene) error {
 		if err := awaitReady(ctx, s.Bed); err != nil {
 			return err
 		}
-		if err := wait(ctx, time.Second); err != nil { // the load balancer finds it
+		if err := wait(ctx, time.Second); err != nil { // the load balancer notices it
 			return err
 		}
 	}
@@ -248,10 +248,11 @@ func startAll(ctx context.Context, s *Scene) error {
 	return starting.Wait()
 }
 
-// mailsUnderWay is how long a slow mail server works before the first server is lost: all that send mails have some under way then.
+// mailsUnderWay is how long a slow mail server works before the first server is killed: by then all servers that send mails have
+// some in progress.
 const mailsUnderWay = 3 * time.Second
 
-// loseMailing makes the mail server slow, and then kills one server after the other and starts it again.
+// loseMailing makes the mail server slow, then kills and restarts one server after the other.
 func loseMailing(ctx context.Context, s *Scene) (string, Lift, error) {
 	s.Bed.Mail.Break(testbed.MailSlow)
 	stop := beside(ctx, func(ctx context.Context) (failed error) {
@@ -269,8 +270,8 @@ func loseMailing(ctx context.Context, s *Scene) (string, Lift, error) {
 	return "all servers", func(ctx context.Context) error { return errors.Join(stop(ctx), s.Bed.Mail.Mend(testbed.MailSlow)) }, nil
 }
 
-// The statements that make commits late. A deferred trigger runs at the commit, when all that the transaction writes is written and
-// no other one sees it yet, as with a disk that hangs. Which transactions it meets depends on the random part of an event's id.
+// The statements that delay commits. A deferred trigger runs at the commit: then everything of the transaction is written, but
+// invisible to others, as with a disk that hangs. The random part of an event's id selects the transactions.
 const (
 	lateCommits = `CREATE FUNCTION prove_commit_late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2.5); RETURN NULL; END $$;
 CREATE CONSTRAINT TRIGGER prove_commit_late AFTER INSERT ON events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
@@ -278,7 +279,7 @@ CREATE CONSTRAINT TRIGGER prove_commit_late AFTER INSERT ON events DEFERRABLE IN
 	promptCommits = `DROP TRIGGER IF EXISTS prove_commit_late ON events; DROP FUNCTION IF EXISTS prove_commit_late()`
 )
 
-// repeatedly does something at an interval until the fault is lifted.
+// repeatedly runs do at an interval until the fault is lifted.
 func repeatedly(ctx context.Context, interval time.Duration, do func() error) Lift {
 	return beside(ctx, func(ctx context.Context) (failed error) {
 		for wait(ctx, interval) == nil {
@@ -288,7 +289,7 @@ func repeatedly(ctx context.Context, interval time.Duration, do func() error) Li
 	})
 }
 
-// beside does something until the fault is lifted, which waits for its end and returns its error.
+// beside runs do until the fault is lifted. Lifting waits for its end and returns its error.
 func beside(ctx context.Context, do func(ctx context.Context) error) Lift {
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)

@@ -1,8 +1,8 @@
-// Package history holds what a run of the proof has observed from outside: every request with its answer, every event that came
-// over a socket, every ack, and when each fault was in force. The workload records, the judge reads.
+// Package history holds the observations of a proof from outside: every request with its answer, every event that came over a
+// socket, every ack, and when each fault was in force. The workload records, the judge reads.
 //
-// Times are durations since the run began, on the one monotonic clock of the recording process, so that they can be compared with
-// each other and with nothing else. A Recorder may be used by any number of goroutines; a History is read only after the run.
+// Times are durations since the run began, on one monotonic clock of the recording process. They can be compared only with each
+// other. A Recorder may be used by any number of goroutines; a History is read only after the run.
 package history
 
 import (
@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// FilesOfAgent is how many active files an agent may have in a run: fewer than usually, so that a run can exceed it.
+	// FilesOfAgent is how many active files an agent may have in a run. It is lower than usual, so that a run can exceed it.
 	FilesOfAgent = 40
-	// NoServer begins the Failure of a request for which the load balancer found no server.
+	// NoServer begins the Failure of a request if the load balancer found no server.
 	NoServer = "the load balancer: "
-	// MachineStarved is the name of the fault that the canary records: the machine had no time for anyone.
+	// MachineStarved is the name of the fault that the canary records: the machine had no processor time left.
 	MachineStarved = "machine-starved"
-	// Unanswered is the status of a request whose answer never came: the connection was refused, broke, or was given up. It may have
-	// had its effect or not, or may have it later.
+	// Unanswered is the status of a request without an answer: the connection was refused, broke, or was given up. The request
+	// may have taken effect, or may still do so.
 	Unanswered = 0
-	// Refuted is the status of a finding of the agents' own client: what the server has answered cannot be right. The Failure says why.
+	// Refuted is the status if the agents' own client proves an answer of the server wrong. The Failure has the reason.
 	Refuted = 1
 )
 
-// Attempt is one request as it went over the wire. A request that is repeated is several attempts with the same ID.
+// Attempt is one request on the wire. A repeated request is several attempts with the same ID.
 type Attempt struct {
 	Agent     string          `json:"agent,omitempty"`   // handle of the caller, empty for an anonymous one
 	Operation string          `json:"operation"`         // such as "order.accept" or "message.send"
@@ -44,13 +44,13 @@ type Attempt struct {
 	RetryAfter bool            `json:"retry_after,omitempty"` // the answer had a Retry-After header
 	Slow       bool            `json:"slow,omitempty"`        // the body was sent in small pieces over many seconds
 	Changes    bool            `json:"changes,omitempty"`     // the request counts as a change (§8)
-	Replayed   bool            `json:"replayed,omitempty"`    // the answer was marked as one that was stored and is given again
+	Replayed   bool            `json:"replayed,omitempty"`    // the answer was marked as a stored one
 	Failure    string          `json:"failure,omitempty"`     // why there was no answer
 	Body       json.RawMessage `json:"body,omitempty"`        // answer of operations whose answers are judged, else nil
 	Lost       bool            `json:"-"`                     // a restore may have undone it; the judge sets it
 }
 
-// Succeeded reports a 2xx.
+// Succeeded reports whether the status is 2xx.
 func (a Attempt) Succeeded() bool { return a.Status >= 200 && a.Status < 300 }
 
 // Delivery is one event that a socket, a poll, a stream or a webhook received.
@@ -80,25 +80,25 @@ type Ack struct {
 	Answered   time.Duration `json:"answered"`
 }
 
-// Fault is a fault that was in force from Start until service had returned at End.
+// Fault is a fault that was in force from Start until the service was back at End.
 type Fault struct {
 	Name     string        `json:"name"`
 	Target   string        `json:"target"` // the part that it hit, such as "server 2"
 	Start    time.Duration `json:"start"`
-	Lifted   time.Duration `json:"lifted"`             // when the cause was taken away, or was over by itself
+	Lifted   time.Duration `json:"lifted"`             // when the cause was removed or ended
 	End      time.Duration `json:"end"`                // when every process was ready again
 	Failover bool          `json:"failover,omitempty"` // tables without a log are empty afterwards, and limits count anew
-	Graceful bool          `json:"graceful,omitempty"` // no request may fail and no answer be a 503 on its account
+	Graceful bool          `json:"graceful,omitempty"` // no request may fail or get 503 because of it
 	Mail     bool          `json:"mail,omitempty"`     // it hit only the mail server: nothing but mails may come late
 }
 
-// Delay is an answer that the canary had to wait for: the machine was busy. Half a second and more is the fault MachineStarved.
+// Delay is a late answer to the canary: the machine was busy. From half a second on it is the fault MachineStarved.
 type Delay struct {
 	Start time.Duration `json:"start"`
 	End   time.Duration `json:"end"`
 }
 
-// Loss is a backup that was restored: what was answered from the beginning of the backup until the restore may be gone.
+// Loss is a restored backup: everything that was answered from the backup's begin until the restore may be gone.
 type Loss struct {
 	Begun    time.Duration `json:"begun"`    // when the backup began
 	Made     time.Duration `json:"made"`     // when it was complete
@@ -106,7 +106,7 @@ type Loss struct {
 	Restored time.Duration `json:"restored"` // when it had taken the database's place; no server ran yet
 }
 
-// Mail is a mail about a challenge (§4.1) that the mail server has taken.
+// Mail is a mail about a challenge (§4.1) that the mail server has accepted.
 type Mail struct {
 	At        time.Duration `json:"at"`
 	To        string        `json:"to"`
@@ -115,7 +115,7 @@ type Mail struct {
 	Answered  bool          `json:"answered"`  // the mail server has confirmed the mail to its sender
 }
 
-// Sent is a message that an agent tried to send. Nonce and Ciphertext are in base64, Text is the text that the recipient must read.
+// Sent is a message that an agent tried to send. Nonce and Ciphertext are in base64; the recipient must read Text.
 type Sent struct {
 	ClientMessageID string `json:"client_message_id"`
 	Sender          string `json:"sender"`
@@ -143,7 +143,7 @@ type Burst struct {
 	AtMost    bool          `json:"at_most,omitempty"` // fewer may succeed, since the caller may have used some just before
 }
 
-// History is everything that was recorded, and the final state that was read from the servers once the faults were over.
+// History is everything that was recorded, and the final state that was read from the servers after the faults.
 type History struct {
 	Seed       uint64        `json:"seed"`
 	Length     time.Duration `json:"length"`
@@ -160,7 +160,7 @@ type History struct {
 	Final      Final         `json:"final"`
 }
 
-// Final holds the servers' state after everything has settled.
+// Final holds the servers' state after all activity has ended.
 type Final struct {
 	Orders     map[string]json.RawMessage `json:"orders"`     // answers of GET /orders/{id}, by id
 	Entries    map[string][]Entry         `json:"entries"`    // ledger of each agent, by handle, oldest first
@@ -170,8 +170,8 @@ type Final struct {
 	Onboarding map[string]json.RawMessage `json:"onboarding"` // answers of GET /bots/me/onboarding, by handle
 	LogAgents  int                        `json:"log_agents"` // entries of agents in the key log
 	Receipts   map[string]Receipt         `json:"receipts"`   // of orders that have one, by "reader/order"
-	// Acts are the acts of operators that were answered, Audit the entries of the audit log: each a procedure and the agent that it
-	// was done to, if any.
+	// Acts are the answered actions of operators, Audit the entries of the audit log: each a procedure and the agent that it was
+	// applied to, if any.
 	Acts   []string           `json:"acts"`
 	Audit  []string           `json:"audit"`
 	Ledger []string           `json:"ledger"` // findings of the invariants in SQL: none are expected
@@ -207,7 +207,7 @@ type Wallet struct {
 	TotalMinor     int64 `json:"total_minor"`
 }
 
-// Message is a message as the server lists it (§2.4), and what it decrypts to.
+// Message is a message as the server lists it (§2.4), with its decrypted text.
 type Message struct {
 	ID              string `json:"id"`
 	ClientMessageID string `json:"client_message_id"`

@@ -1,7 +1,7 @@
 package history
 
-// The operations of attempts that the judge knows by name, each with the Body that it needs of a 2xx. Others are judged by their
-// status alone.
+// The operations of attempts that the judge knows by name, each with the Body that it needs of a 2xx answer. Of all others it
+// judges only the status.
 const (
 	Register           = "register"            // Subject: the handle; with the proof of an owner ID: the handle, Body: {bot, token}
 	RegistrationVerify = "registration.verify" // enters the code of a registration's proof; Subject: the address
@@ -13,7 +13,7 @@ const (
 	ContactList    = "contact.list"
 
 	FileUpload  = "file.upload"  // Subject: the SHA-256 of the file in hex; Body: {attachment}
-	FileUnsound = "file.unsound" // uploads what is no file of its kind
+	FileUnsound = "file.unsound" // uploads a file that is not valid for its kind
 
 	TaskCreate       = "task.create"       // Body: {task}
 	TaskClose        = "task.close"        // Subject: the task's id; Body: {task}
