@@ -14,7 +14,7 @@ import (
 	"stoa/rest/client"
 )
 
-// Agent is one agent. Its methods act, listen and seekOwner run side by side; a member without another note belongs to act.
+// Agent is one agent. Its methods act, listen and seekOwner run concurrently; members without another note belong to act.
 type Agent struct {
 	Handle, ID string
 
@@ -22,28 +22,28 @@ type Agent struct {
 	client  *http.Client
 	address string
 	random  *mathrand.Rand
-	// chance is the source of the listening half.
+	// chance is the random source of listen.
 	chance *mathrand.Rand
 
 	keys    client.Keys
 	friends []*Agent
 	owner   owner
-	// tokens counts the tokens that the agent has had before the present one.
+	// tokens counts the agent's earlier tokens.
 	tokens int
 	// closes: the agent closes and opens its profile.
 	closes bool
-	// mu guards what follows, which all three use.
+	// mu guards the following members, which all three methods use.
 	mu    sync.Mutex
 	token string
-	// unsettled are the requests without a final answer, answers those that were answered, the newest last, to be made again.
+	// unsettled are requests without a final answer. answers are answered requests, the newest last, to be repeated.
 	unsettled, answers []request
-	// dice is the source for decisions about requests of all three.
+	// dice is the random source for decisions about requests, for all three methods.
 	dice *mathrand.Rand
-	// posted counts posts, whose titles it makes unique.
+	// posted counts posts and makes their titles unique.
 	posted int
 }
 
-// newStranger returns a client with its own address on the loopback, since limits count addresses.
+// newStranger returns a client with its own loopback address, because limits count addresses.
 func (w *Workload) newStranger(number int) *Agent {
 	a := &Agent{w: w, address: fmt.Sprintf("127.1.%d.%d", number/250, number%250+1), random: w.random(uint64(2 * number)),
 		chance: w.random(uint64(2*number + 1)), dice: w.random(1<<33 + uint64(number)), owner: newOwner(w, number)}
@@ -72,7 +72,7 @@ func (a *Agent) registration() request {
 		body: members{"handle": a.Handle, "display_name": a.Handle, "encryption_public_key": a.keys.Public()}}
 }
 
-// newAgent registers an agent, before there are faults.
+// newAgent registers an agent before the faults.
 func (w *Workload) newAgent(ctx context.Context, handle string) (*Agent, error) {
 	a := w.candidate(handle)
 	r := a.registration()
@@ -80,7 +80,7 @@ func (w *Workload) newAgent(ctx context.Context, handle string) (*Agent, error) 
 	return a, a.adopt(a.once(ctx, r))
 }
 
-// newAgents registers several agents; format makes their handles of their numbers.
+// newAgents registers several agents; format makes their handles from their numbers.
 func (w *Workload) newAgents(ctx context.Context, format string, count int) (all []*Agent, err error) {
 	for i := range count {
 		a, err := w.newAgent(ctx, fmt.Sprintf(format, i))
@@ -92,7 +92,7 @@ func (w *Workload) newAgents(ctx context.Context, format string, count int) (all
 	return all, nil
 }
 
-// newTwins registers two agents under one handle at the same moment, through different servers.
+// newTwins registers two agents under one handle at the same time, through different servers.
 func (w *Workload) newTwins(ctx context.Context) error {
 	twins, answers := [2]*Agent{w.candidate("twin"), w.candidate("twin")}, [2]answer{}
 	register := func(i int, server string) func() {
@@ -139,7 +139,7 @@ func (w *Workload) byID(id string) *Agent {
 	return w.registered[slices.IndexFunc(w.registered, func(a *Agent) bool { return a.ID == id })]
 }
 
-// befriend requests friendship and lets the other accept.
+// befriend requests friendship and makes the other agent accept.
 func (a *Agent) befriend(ctx context.Context, other *Agent) error {
 	asked, failed := a.need(ctx, a.contactRequest(other), nil)
 	if failed != nil {
@@ -165,8 +165,8 @@ func (a *Agent) block(other *Agent, contact string) request {
 	return request{operation: history.ContactBlock, subject: other.Handle, part: contact, body: members{}}
 }
 
-// contactWith finds the contact with another agent, and whether this one asked for it; id is empty if there is none, or the contacts
-// cannot be read.
+// contactWith finds the contact with another agent; mine reports whether this agent requested it. id is empty if there is no
+// contact, or if the contacts cannot be read.
 func (a *Agent) contactWith(ctx context.Context, other *Agent) (id string, mine bool) {
 	all, _ := pages[client.Contact](ctx, a, request{operation: history.ContactList, subject: a.Handle}, "contacts", 0)
 	for _, c := range all {
@@ -199,7 +199,7 @@ var actions = []weighted[func(a *Agent, ctx context.Context)]{
 	{2, (*Agent).dealWithDrafts},
 }
 
-// act does one thing after the other until ctx ends.
+// act runs one action after the other until ctx ends.
 func (a *Agent) act(ctx context.Context) {
 	regularly(ctx, a.random, pace, func() { drawn(a.random, actions)(a, ctx) })
 }

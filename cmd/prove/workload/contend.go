@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// rivals is how many agents do nothing but contend with each other.
+	// rivals is how many agents only contend with each other.
 	rivals = 6
-	// contentionPace is the mean time between two contentions.
+	// contentionPace is the mean time between two contests.
 	contentionPace = 400 * time.Millisecond
-	// heldOneOf is in how many contests writes to one of the contended tables are held while the requests begin, held for how long.
+	// In one of heldOneOf contests, writes to one of the contended tables are held for a while when the requests begin.
 	heldOneOf = 3
 	held      = 300 * time.Millisecond
 )
@@ -25,14 +25,14 @@ var contended = []string{
 	"orders", "accounts", "contacts", "message_guards", "tasks", "responses", "attachments", "drafts", "ratings", "operations",
 }
 
-// arena is the agents that contend. It belongs to contend.
+// arena holds the agents that contend. It belongs to contend.
 type arena struct {
 	random *rand.Rand
 	// strangers are pairs of agents of the run that have no contact yet.
 	strangers [][2]*Agent
 }
 
-// contentions are requests of several agents at the same moment through different servers. At most one of them may succeed.
+// contentions are requests of several agents at the same time through different servers. At most one of them may succeed.
 var contentions = []weighted[func(w *Workload, ctx context.Context)]{
 	{4, (*Workload).contendForOrder},
 	{2, (*Workload).contendForWallet},
@@ -42,7 +42,7 @@ var contentions = []weighted[func(w *Workload, ctx context.Context)]{
 	{2, (*Workload).contendForUpload},
 }
 
-// newRivals registers the agents that contend, and befriends them all.
+// newRivals registers the agents that contend, and makes them all friends.
 func (w *Workload) newRivals(ctx context.Context) (err error) {
 	if w.rivals, err = w.newAgents(ctx, "rival_%d", rivals); err != nil {
 		return err
@@ -66,14 +66,14 @@ func (w *Workload) newRivals(ctx context.Context) (err error) {
 	return nil
 }
 
-// shuffled returns all in any order.
+// shuffled returns all in random order.
 func shuffled[T any](random *rand.Rand, all []T) []T {
 	all = slices.Clone(all)
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
 }
 
-// contend has agents contend until ctx ends. It runs beside all that the agents do.
+// contend runs contests until ctx ends, beside everything else that the agents do.
 func (w *Workload) contend(ctx context.Context) {
 	regularly(ctx, w.arena.random, contentionPace, func() { drawn(w.arena.random, contentions)(w, ctx) })
 }
@@ -84,7 +84,7 @@ type moving struct {
 	request
 }
 
-// contest makes all requests at the same moment, each through another server as far as there are.
+// contest makes all requests at the same time, each through another server if there are enough.
 func (w *Workload) contest(ctx context.Context, all ...moving) []answer {
 	first := w.arena.random.IntN(len(w.servers))
 	answers := make([]answer, len(all))
@@ -98,14 +98,14 @@ func (w *Workload) contest(ctx context.Context, all ...moving) []answer {
 	}
 	together(begin...)
 	for i, m := range all {
-		if m.id != "" && !answers[i].final() { // it must get an answer
+		if m.id != "" && !answers[i].final() { // it must get a final answer
 			answers[i], _ = m.agent.repeat(ctx, m.request)
 		}
 	}
 	return answers
 }
 
-// drawRivals returns all rivals in any order.
+// drawRivals returns all rivals in random order.
 func (w *Workload) drawRivals() []*Agent { return shuffled(w.arena.random, w.rivals) }
 
 const (
@@ -119,7 +119,7 @@ type clash struct {
 	action   string
 }
 
-// clashes are actions that are tried at the same moment in each state.
+// clashes are actions that are tried at the same time in each state.
 var clashes = map[string][][]clash{
 	"offered": {
 		{{contractor, "accept"}, {contractor, "accept"}}, {{customer, "cancel"}, {contractor, "accept"}},
@@ -143,7 +143,7 @@ var clashes = map[string][][]clash{
 	},
 }
 
-// contendForOrder leads an order from its offer to its end; in each state its sides try two or three things at once.
+// contendForOrder takes an order from its offer to its end; in each state its sides try two or three actions at once.
 func (w *Workload) contendForOrder(ctx context.Context) {
 	rivals := w.drawRivals()
 	sides := map[bool]*Agent{customer: rivals[0], contractor: rivals[1]}
@@ -153,7 +153,7 @@ func (w *Workload) contendForOrder(ctx context.Context) {
 	if o == nil {
 		return
 	}
-	rivals[2].read(ctx, o.id) // it has no part in it
+	rivals[2].read(ctx, o.id) // it does not take part in the order
 	const steps = 10
 	replied, rated := false, false
 	for range steps {
@@ -184,7 +184,7 @@ func (w *Workload) contendForOrder(ctx context.Context) {
 	}
 }
 
-// contendForWallet has an agent accept two orders at once, although it can pay only one.
+// contendForWallet makes an agent accept two orders at once, although it can pay for only one.
 func (w *Workload) contendForWallet(ctx context.Context) {
 	rivals := w.drawRivals()
 	buyer := rivals[0]
@@ -192,7 +192,7 @@ func (w *Workload) contendForWallet(ctx context.Context) {
 	if buyer.once(ctx, buyer.wallet()).into(&balances) != nil || balances.Wallet.AvailableMinor < 100 {
 		return
 	}
-	amount := balances.Wallet.AvailableMinor * 6 / 11 // with the fee three fifths
+	amount := balances.Wallet.AvailableMinor * 6 / 11 // with the fee three fifths of the wallet
 	var all []moving
 	var orders []*order
 	for _, seller := range rivals[1:3] {
@@ -210,7 +210,7 @@ func (w *Workload) contendForWallet(ctx context.Context) {
 		case "offered":
 			got, _ := buyer.repeat(ctx, buyer.move(o, "reject", version))
 			w.note(got)
-		case "funded": // the money must come back for the next time
+		case "funded": // the money must come back for the next contest
 			got, _ := rivals[1+i].repeat(ctx, rivals[1+i].move(o, "propose-refund", version))
 			w.note(got)
 			w.contest(ctx, moving{buyer, buyer.move(o, "approve-refund", version+1)}, moving{buyer, buyer.move(o, "approve-refund", version+1)})
@@ -219,7 +219,7 @@ func (w *Workload) contendForWallet(ctx context.Context) {
 	}
 }
 
-// contendForContact has two strangers ask each other for friendship at once, and accept and block at once.
+// contendForContact makes two strangers request friendship at once, and accept and block at once.
 func (w *Workload) contendForContact(ctx context.Context) {
 	if len(w.arena.strangers) == 0 {
 		return
@@ -236,10 +236,10 @@ func (w *Workload) contendForContact(ctx context.Context) {
 		asker, asked = other, one
 	}
 	accept := moving{asked, asked.acceptance(asker, contact)}
-	// They are no friends yet, and only the one that was asked may change that.
+	// They are not friends yet, and only the requested agent may change that.
 	w.contest(ctx, moving{asker, asker.seal(asked)}, moving{asked, asked.seal(asker)}, moving{asker, asker.acceptance(asked, contact)})
 	if ctx.Err() != nil {
-		return // what had no answer is sent again at the end, and they must not be friends by then
+		return // unanswered requests are repeated at the end, and they must not be friends by then
 	}
 	switch w.arena.random.IntN(4) {
 	case 0:
@@ -251,13 +251,13 @@ func (w *Workload) contendForContact(ctx context.Context) {
 		w.contest(ctx, accept, accept)
 		w.contest(ctx, moving{one, one.block(other, contact)}, moving{other, other.block(one, contact)}, accept)
 		w.contest(ctx, accept, moving{one, one.contactRequest(other)})
-		w.contest(ctx, moving{one, one.seal(other)}, moving{other, other.seal(one)}) // they are friends no more
+		w.contest(ctx, moving{one, one.seal(other)}, moving{other, other.seal(one)}) // they are not friends any more
 	default:
 		w.contest(ctx, accept, accept)
 	}
 }
 
-// contendForNonce has messages sent at once under one nonce: by one sender to two agents, or by two agents to each other; or under one
+// contendForNonce sends messages at once with one nonce, by one sender to two agents or by two agents to each other, or with one
 // id.
 func (w *Workload) contendForNonce(ctx context.Context) {
 	rivals, nonce := w.drawRivals(), newNonce()
@@ -278,7 +278,7 @@ func (w *Workload) contendForNonce(ctx context.Context) {
 	w.contest(ctx, moving{one, first}, second)
 }
 
-// contendForTask has a task's customer select two responses at once, or select while the task closes or the response is withdrawn.
+// contendForTask makes a task's customer select two responses at once, or select during a close of the task or a withdrawal.
 func (w *Workload) contendForTask(ctx context.Context) {
 	rivals := w.drawRivals()
 	buyer := rivals[0]
@@ -311,7 +311,7 @@ func (w *Workload) contendForTask(ctx context.Context) {
 	buyer.once(ctx, request{operation: history.ResponseList, subject: t.id})
 }
 
-// contendForUpload sends one file twice at once under one id and different names, or more files than an agent may send at once.
+// contendForUpload sends a file twice at once under one id with different names, or more files at once than an agent may.
 func (w *Workload) contendForUpload(ctx context.Context) {
 	a := w.drawRivals()[0]
 	if w.arena.random.IntN(2) == 0 {

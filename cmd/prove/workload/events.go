@@ -20,19 +20,18 @@ import (
 const (
 	// connectionLife is the mean time after which an agent leaves its socket.
 	connectionLife = 12 * time.Second
-	// drainTimeout is how long an agent waits for events that still wait for it; drainSilence is how long nothing comes once all
-	// events are there.
+	// drainTimeout is how long an agent waits for its waiting events. After drainSilence without an event it has all of them.
 	drainTimeout = 60 * time.Second
 	drainSilence = 3 * time.Second
-	// latestEvents is the version of the events that has all of them (§6).
+	// latestEvents is the version with all kinds of events (§6).
 	latestEvents = 2
 )
 
-// subprotocols are those of a socket for each version of the events; the first needs none.
+// subprotocols are the socket's subprotocols for each version of the events; the first needs none.
 var subprotocols = [latestEvents + 1][]string{2: {"stoa.events.v2"}}
 
-// version draws the version of the events for which the agent listens next: mostly the latest, which has what the first one leaves
-// waiting.
+// version draws the version of the events for the next connection: mostly the latest, which also gets the events that the first
+// version leaves waiting.
 func (a *Agent) version() int {
 	if a.chance.IntN(3) == 0 {
 		return 1
@@ -50,11 +49,11 @@ type connection struct {
 	*websocket.Conn
 
 	agent *Agent
-	// opened has what all deliveries of the connection have in common.
+	// opened holds the members that all deliveries of the connection share.
 	opened history.Delivery
 }
 
-// frame is an event or a confirmation, as a socket or a poll has it.
+// frame is an event or a confirmation of a socket or a poll.
 type frame struct {
 	Type    string          `json:"type"`
 	EventID string          `json:"event_id"`
@@ -62,14 +61,14 @@ type frame struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// newConnection counts a connection, which the history takes to be open from now on.
+// newConnection counts a connection. The history considers it open from now on.
 func (a *Agent) newConnection(version int) *connection {
 	return &connection{agent: a, opened: history.Delivery{
 		Agent: a.Handle, Connection: int(a.w.connections.Add(1)), ConnectedAt: a.w.Recorder.Now(), Asked: version,
 	}}
 }
 
-// connect opens a socket with the events of a version through a server; any serves if it is empty.
+// connect opens a socket with the events of a version through a server; any server if it is empty.
 func (a *Agent) connect(ctx context.Context, server string, version int) (*connection, error) {
 	dialer := websocket.Dialer{Subprotocols: subprotocols[version], HandshakeTimeout: requestTimeout, NetDialContext: a.dialer().DialContext}
 	header := http.Header{"Authorization": {"Bearer " + a.bearer()}}
@@ -97,7 +96,7 @@ func (c *connection) received(events ...frame) {
 	})
 }
 
-// acknowledged records acks that were answered; number is 0 for those by a request.
+// acknowledged records answered acks; number is 0 for acks by a request.
 func (a *Agent) acknowledged(number int, events ...string) {
 	a.w.Recorder.Record(func(h *history.History) {
 		for _, id := range events {
@@ -143,11 +142,11 @@ func timedOut(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// isRefused reports that the server closed the socket because there are too many.
+// isRefused reports that the server closed the socket because there are too many sockets.
 func isRefused(err error) bool { return websocket.IsCloseError(err, 4429) }
 
-// listen keeps a socket open until ctx ends, leaves it now and then, half of the time to poll for a while, and
-// acknowledges what comes at once, late, twice or never.
+// listen keeps a socket open until ctx ends. Now and then it leaves the socket, and half of these times polls for a while. It
+// acknowledges events at once, late, twice or never.
 func (a *Agent) listen(ctx context.Context) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		if a.chance.IntN(2) == 0 {
@@ -164,8 +163,8 @@ func (a *Agent) listen(ctx context.Context) {
 	}
 }
 
-// listenOn reads a socket for its life. It reads and writes in one goroutine: what is to be acknowledged later is so when the next
-// frame or the end of a wait has come.
+// listenOn reads a socket until its life ends. It reads and writes in one goroutine: a late ack is sent after the next frame or
+// timeout.
 func (a *Agent) listenOn(ctx context.Context, c *connection) {
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	end := time.Now().Add(a.life())
@@ -197,8 +196,8 @@ func (a *Agent) listenOn(ctx context.Context, c *connection) {
 	}
 }
 
-// poll receives and acknowledges events without a socket for about as long as a socket is kept, until ctx ends. A quarter of the
-// events is not acknowledged, so that a later poll or socket gets it again.
+// poll receives and acknowledges events without a socket, for about the life of a socket or until ctx ends. It leaves a quarter
+// of the events unacknowledged, so that a later poll or socket gets them again.
 func (a *Agent) poll(ctx context.Context) {
 	for end := time.Now().Add(a.life()); time.Now().Before(end) && ctx.Err() == nil; {
 		c := a.newConnection(a.version())
@@ -208,13 +207,13 @@ func (a *Agent) poll(ctx context.Context) {
 			c.received(page.Events...)
 		}
 		if a.ackMost(ctx, page.Events...) == 0 {
-			pause(ctx, 200*time.Millisecond) // a refusal, or only events that were left
+			pause(ctx, 200*time.Millisecond) // a refusal, or only events that stay unacknowledged
 		}
 	}
 }
 
-// ackMost acknowledges three of four events by a request, and returns how many it asked for. What the answer does not call
-// acknowledged is left to a later connection.
+// ackMost acknowledges three of four events by a request, and returns how many it tried. A later connection gets events that the
+// answer does not call acknowledged.
 func (a *Agent) ackMost(ctx context.Context, events ...frame) int {
 	var ids []string
 	for _, e := range events {
@@ -231,7 +230,7 @@ func (a *Agent) ackMost(ctx context.Context, events ...frame) int {
 	return len(ids)
 }
 
-// drain receives and acknowledges everything that waits for the agent.
+// drain receives and acknowledges all waiting events of the agent.
 func (a *Agent) drain(ctx context.Context) error {
 	for deadline := time.Now().Add(drainTimeout); ; {
 		err := a.drainOnce(ctx, deadline)
@@ -249,7 +248,7 @@ func (a *Agent) drainOnce(ctx context.Context, deadline time.Time) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close() //nolint:errcheck // all events are there by then
+	defer c.Close() //nolint:errcheck // it has all events by then
 	for waiting := 0; ; {
 		until := time.Now().Add(drainSilence)
 		if waiting > 0 {

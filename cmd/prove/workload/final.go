@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// madeWithin is how long the server has for what jobs make of the last requests: for all entries of the log together, for all
-	// receipts, and for an erasure. What is missing then is missing.
+	// madeWithin is how long the jobs of the server have after the last requests: for all entries of the log together, for all
+	// receipts, and for an erasure. Results that are missing then count as missing.
 	madeWithin = 30 * time.Second
-	// madePace is the time between two looks for that.
+	// madePace is the time between two checks for these results.
 	madePace = 500 * time.Millisecond
 )
 
-// Read reads everything that the agents can see, once all has settled.
+// Read reads everything that the agents can see, after all activity has ended.
 func (w *Workload) Read(ctx context.Context) error {
 	final := history.Final{
 		Orders: make(map[string]json.RawMessage), Entries: make(map[string][]history.Entry), Wallets: make(map[string]history.Wallet),
@@ -81,7 +81,7 @@ func (a *Agent) readOwn(ctx context.Context, final *history.Final) error {
 	return nil
 }
 
-// readFiles downloads every file that an upload was answered for.
+// readFiles downloads every file whose upload was answered.
 func (w *Workload) readFiles(ctx context.Context, final *history.Final) {
 	owners := make(map[string]string)
 	w.Recorder.Record(func(h *history.History) {
@@ -103,7 +103,7 @@ func (w *Workload) readFiles(ctx context.Context, final *history.Final) {
 	}
 }
 
-// erase has an agent of the bursts ask to be erased, and waits until its token has ended.
+// erase makes an agent of the bursts request its erasure, and waits until its token has ended.
 func (w *Workload) erase(ctx context.Context, _ *history.Final) error {
 	a := w.burst[0]
 	r := keyed(history.ErasureRequest, a.Handle, members{"confirm_handle": a.Handle})

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// workers is how many requests of a burst are under way at once; of uploads as many as an agent may have.
+	// workers is how many requests of a burst run at once; uploaders is the same for uploads: as many as an agent may have.
 	workers, uploaders = 8, 3
-	// registrationsAnHour is how many registrations the servers allow altogether, registrationsOfAddress how many from one address (§8).
+	// registrationsAnHour is how many registrations the servers allow, registrationsOfAddress how many from one address (§8).
 	registrationsAnHour, registrationsOfAddress = 100, 10
-	// placesOfAgent is how many places on the event channel an agent has, places how many there are altogether.
+	// placesOfAgent is how many sockets and polls an agent may have, places how many there may be in total.
 	placesOfAgent, places = 2, 32
-	// socketVerdict is how long a socket takes at most to bring its first event or to say that it is refused.
+	// socketVerdict is the longest time until a socket has its first event or is refused.
 	socketVerdict = 30 * time.Second
-	// crowdPace is the mean time between two crowds, crowdSize how many sockets try at once.
+	// crowdPace is the mean time between two crowds, crowdSize how many sockets are opened at once.
 	crowdPace = 1200 * time.Millisecond
 	crowdSize = 8
-	// roomFor is with how many agents there is room for the crowd's sockets beside theirs.
+	// roomFor is the most agents whose sockets leave room for the crowd's.
 	roomFor = 24
 )
 
@@ -35,14 +35,13 @@ type burst struct {
 	history.Burst
 
 	attempts int
-	// make returns the request of that number.
+	// make returns the request with that number.
 	make func(a *Agent, number int) request
 	// friend: the agent has the first agent of the run as a friend.
 	friend bool
 }
 
-// bursts are the limits that count requests of one agent. Each has its own agent, which has made no request before that counts
-// for the limit.
+// bursts are the limits that count requests of one agent. Each has its own agent, which has made no request that counts before.
 var bursts = []burst{
 	{Burst: history.Burst{Limit: "changes a minute", Operation: "burst.change", Allowed: 120, Code: "write_limited"}, attempts: 150,
 		make: func(*Agent, int) request { return request{body: members{"amount_minor": 100}} }},
@@ -58,12 +57,12 @@ var bursts = []burst{
 	{Burst: history.Burst{Limit: "files of an agent", Operation: "burst.file", Allowed: history.FilesOfAgent, Code: "storage_quota_exceeded"},
 		attempts: history.FilesOfAgent + 6, make: func(a *Agent, number int) request {
 			r := upload(uuid.NewString(), picture(a.w.random(1<<35+uint64(number))), "burst.png")
-			r.id = "" // what has no room is not asked for again
+			r.id = "" // a refused request is not made again
 			return r
 		}},
 }
 
-// Burst exceeds each limit from many connections at once, over all servers, each by a new agent.
+// Burst exceeds each limit over many connections at once, through all servers, each by a new agent.
 func (w *Workload) Burst(ctx context.Context) (err error) {
 	if w.burst, err = w.newAgents(ctx, "burst_%d", len(bursts)); err != nil {
 		return err
@@ -89,8 +88,8 @@ func (w *Workload) Burst(ctx context.Context) (err error) {
 	return nil
 }
 
-// burstRegistrations exceeds the limit of registrations from one address, and then that of all. No agent can register afterwards
-// for an hour.
+// burstRegistrations exceeds the limit of registrations from one address, and then the total limit. No agent can register
+// afterwards for an hour.
 func (w *Workload) burstRegistrations(ctx context.Context) {
 	const addresses = 12
 	before := 0
@@ -118,7 +117,7 @@ func (w *Workload) burstRegistrations(ctx context.Context) {
 		func(number int) { register(all.Operation, 1+number%addresses) })
 }
 
-// exceed makes the requests of a burst from some workers.
+// exceed makes the requests of a burst by several workers.
 func (w *Workload) exceed(b burst, do func(number int)) {
 	count := workers
 	if b.Operation == "burst.file" {
@@ -148,8 +147,8 @@ func (w *Workload) exceeded(b history.Burst) {
 	w.Recorder.Record(func(h *history.History) { h.Bursts = append(h.Bursts, b) })
 }
 
-// burstSockets opens more sockets of some agents than they may have, one agent after the other, and then more altogether, all at the
-// same time.
+// burstSockets opens more sockets of some agents than they may have, one agent after the other, and then more than the total
+// limit, all at the same time.
 func (w *Workload) burstSockets(ctx context.Context) {
 	const alone = 8
 	for i := range alone {
@@ -159,8 +158,8 @@ func (w *Workload) burstSockets(ctx context.Context) {
 	w.sockets(ctx, history.Burst{Limit: "sockets", Operation: "burst.socket.all", Allowed: min(places, placesOfAgent*len(agents))}, agents, places+8)
 }
 
-// sockets opens sockets of agents through all servers at the same moment, of several agents first one each, and holds those that are
-// open until all are judged. Their agents have events that wait, which come on each socket that is not refused.
+// sockets opens sockets of agents through all servers at the same time; if there are several agents, first one each. It holds the
+// open ones until all are judged. The agents have waiting events, which come on each socket that is not refused.
 func (w *Workload) sockets(ctx context.Context, b history.Burst, agents []*Agent, count int) {
 	b.Code, b.Start = "4429", w.Recorder.Now()
 	opened, recorded := make([]*connection, count), make([]history.Attempt, count)
@@ -173,22 +172,22 @@ func (w *Workload) sockets(ctx context.Context, b history.Burst, agents []*Agent
 		}
 	}
 	alone := 0
-	if len(agents) > 1 { // while all places are taken, an agent that holds none takes another one's (§8)
+	if len(agents) > 1 { // while all places are taken, an agent without a place takes another agent's (§8)
 		alone = len(agents)
 	}
 	together(begin[:alone]...)
 	together(begin[alone:]...)
 	for _, c := range opened {
 		if c != nil {
-			_ = c.Close() // its end is the point
+			_ = c.Close() // closing it is enough
 		}
 	}
 	w.record(recorded...)
 	w.exceeded(b)
 }
 
-// tryPlace opens a socket and waits until it has brought an event or is refused. It returns the socket, if there is one, and what is to be
-// recorded.
+// tryPlace opens a socket and waits until it gets an event or is refused. It returns the socket, if there is one, and the attempt
+// to record.
 func (a *Agent) tryPlace(ctx context.Context, server string) (c *connection, recorded history.Attempt) {
 	recorded.Start = a.w.Recorder.Now()
 	c, err := a.connect(ctx, server, latestEvents)
@@ -207,8 +206,8 @@ func (a *Agent) tryPlace(ctx context.Context, server string) (c *connection, rec
 	return c, recorded
 }
 
-// newCrowd registers two agents that open more sockets at once than they may. Each has an event that waits, which comes on every
-// socket that is open.
+// newCrowd registers two agents that open more sockets at once than they may. Each has a waiting event, which comes on every open
+// socket.
 func (w *Workload) newCrowd(ctx context.Context) (err error) {
 	if w.crowd, err = w.newAgents(ctx, "crowd_%d", 2); err != nil {
 		return err
@@ -216,7 +215,7 @@ func (w *Workload) newCrowd(ctx context.Context) (err error) {
 	return w.crowd[0].befriend(ctx, w.crowd[1])
 }
 
-// crowdPlaces has an agent open more sockets than it may (§8) at the same moment through all servers, again and again until ctx ends.
+// crowdPlaces repeatedly makes an agent open too many sockets (§8) at the same time through all servers, until ctx ends.
 func (w *Workload) crowdPlaces(ctx context.Context) {
 	if len(w.Agents) > roomFor {
 		return

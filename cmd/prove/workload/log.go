@@ -20,7 +20,7 @@ const (
 	logWatcher = 900
 )
 
-// chooser sends each request of the agents' own client to another server.
+// chooser sends each request of the agents' own client to a different server.
 type chooser struct{ agent *Agent }
 
 // RoundTrip implements http.RoundTripper.
@@ -35,14 +35,14 @@ func (a *Agent) options() client.Options {
 	return client.Options{HTTP: &http.Client{Transport: chooser{a}}, Checks: client.Checks{Patience: madeWithin}}
 }
 
-// newWatcher opens the audits of the key log.
+// newWatcher makes the client that audits the key log.
 func (w *Workload) newWatcher(context.Context) (err error) {
 	w.watcher = w.newStranger(logWatcher)
 	w.log, err = client.OpenKeyLog(filepath.Join(w.bed.Folder, "audits"), w.url, w.watcher.options())
 	return err
 }
 
-// watchLog has the agents' own client audit the key log through all servers until ctx ends.
+// watchLog makes the agents' own client audit the key log through all servers until ctx ends.
 func (w *Workload) watchLog(ctx context.Context) {
 	regularly(ctx, w.watcher.random, watchPace, func() {
 		start := w.Recorder.Now()
@@ -52,7 +52,7 @@ func (w *Workload) watchLog(ctx context.Context) {
 	})
 }
 
-// audited records what the client has found.
+// audited records the client's result.
 func (a *Agent) audited(operation string, start time.Duration, err error) {
 	found := history.Attempt{Agent: a.Handle, Operation: operation, Start: start, End: a.w.Recorder.Now(), Status: http.StatusOK}
 	if err != nil {
@@ -61,7 +61,7 @@ func (a *Agent) audited(operation string, start time.Duration, err error) {
 	a.w.record(found)
 }
 
-// readTrust has the client of every agent look for the agent's entry in the key log, and verify the receipts of its closed orders.
+// readTrust makes every agent's client look for the agent's entry in the key log, and verify the receipts of its closed orders.
 func (w *Workload) readTrust(ctx context.Context, final *history.Final) error {
 	var mu sync.Mutex
 	return each(ctx, w.signedIn(), func(a *Agent, ctx context.Context) error {
@@ -91,7 +91,7 @@ func (w *Workload) readTrust(ctx context.Context, final *history.Final) error {
 	})
 }
 
-// receiptOf is the receipt of an order once it is sound, or as it is when its time is over.
+// receiptOf returns the receipt of an order once it is sound, or in its state when the time is over.
 func receiptOf(ctx context.Context, own *client.Agent, order string, until time.Time) (got history.Receipt, there bool) {
 	for {
 		found, _, err := own.VerifyReceipt(ctx, order)

@@ -20,7 +20,7 @@ func newNonce() (nonce [24]byte) {
 // seal is a request that sends a new message, which it records.
 func (a *Agent) seal(to *Agent) request { return a.sealAs(uuid.NewString(), to, newNonce()) }
 
-// sealAs is the same under an id and a nonce, which may be another message's.
+// sealAs is like seal, with an id and a nonce, which another message may have.
 func (a *Agent) sealAs(id string, to *Agent, nonce [24]byte) request {
 	text := fmt.Sprintf("%s to %s: %s", a.Handle, to.Handle, id)
 	sealed, _ := a.keys.SealWith(to.ID, to.keys.Public(), text, id, nonce) // the key and the text are sound
@@ -41,8 +41,8 @@ func (a *Agent) conversation(with *Agent) request {
 	return request{operation: "message.list", subject: with.Handle, part: with.ID}
 }
 
-// messageStep is how many messages of a page are kept before the next one is asked for: any message may end a page (§1.5), and few
-// conversations fill one.
+// messageStep is how many messages of a page are kept before the next page is requested: any message may end a page (§1.5), and
+// few conversations fill one.
 const messageStep = 20
 
 // allMessages reads the whole conversation with a friend, oldest first.
@@ -54,7 +54,7 @@ func (a *Agent) allMessages(ctx context.Context, with *Agent) (all []history.Mes
 	}
 	read, err := pages[message](ctx, a, a.conversation(with), "messages", messageStep)
 	for _, m := range slices.Backward(read) {
-		m.Text, _ = a.keys.Open(client.Envelope{ // the judge sees if it does not open
+		m.Text, _ = a.keys.Open(client.Envelope{ // the judge notices if it does not open
 			Version: client.Version, SenderKey: with.keys.Public(), RecipientKey: a.keys.Public(), Nonce: m.Nonce, Ciphertext: m.Ciphertext,
 		})
 		all = append(all, m.Message)

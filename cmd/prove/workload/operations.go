@@ -6,23 +6,23 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// operation holds what all requests of one operation have in common.
+// operation holds the common properties of all requests of one operation.
 type operation struct {
-	// call is the method and the path. In the path $s is the subject of the request, $o what that is of, and $x a part that the history
+	// call is the method and the path. In the path $s is the request's subject, $o its parent, and $x a part that the history
 	// does not name.
 	call string
-	// kept: the history keeps the answers. noted: it keeps what was sent.
+	// kept: the history keeps the answers. noted: it keeps the sent members.
 	kept, noted bool
 	// page: the path is outside the API; the agent's token is not sent there.
 	page bool
-	// again is of how many answered requests one is made again, 0 for none. member differs in repeats with a change; it is empty if a
-	// change would be another request. present: the answer shows the present state, so repeats come at once and not later.
+	// One of `again` answered requests is repeated, 0 for none. member differs in repeats with a change; it is empty if a change
+	// would be another request. present: the answer shows the present state, so repeats come at once and not later.
 	again   int
 	member  string
 	present bool
 }
 
-// oneOfMany is the value of again for operations that a run has many of, oneOfFew for the others.
+// oneOfMany is the value of again for frequent operations, oneOfFew for the others.
 const oneOfMany, oneOfFew = 10, 3
 
 // operations are all operations of the agents.
@@ -110,7 +110,7 @@ func acting(action string, again int, member string) operation {
 	return operation{call: "POST /orders/$s/" + action, kept: true, again: again, member: member}
 }
 
-// fill puts the names of a request into a path.
+// fill puts the parts of a request into a path.
 func (r request) fill(template string) string {
 	return strings.NewReplacer("$s", r.subject, "$o", r.of, "$x", r.part).Replace(template)
 }

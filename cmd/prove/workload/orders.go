@@ -27,7 +27,7 @@ func (o *order) seen() (state string, version int64) {
 	return o.state, o.version
 }
 
-// note remembers the newest version of the order of an answer, and returns the order; nil if the answer has none.
+// note remembers an answer's order if its version is the newest. It returns the order; nil if the answer has none.
 func (w *Workload) note(got answer) *order {
 	var made struct{ Order client.Order }
 	if got.into(&made) != nil || made.Order.ID == "" {
@@ -44,7 +44,7 @@ func (w *Workload) note(got answer) *order {
 	return o
 }
 
-// ordersIn returns the agent's orders that it has last seen in states that fit.
+// ordersIn returns the agent's orders whose last seen state fits.
 func (a *Agent) ordersIn(fits func(state string) bool) []*order {
 	return a.w.orders.list(func(o *order) bool {
 		state, _ := o.seen()
@@ -55,10 +55,10 @@ func (a *Agent) ordersIn(fits func(state string) bool) []*order {
 // feeBPS is the platform's fee of a new installation, in basis points.
 const feeBPS = 1000
 
-// withFee is the total of an amount.
+// withFee returns an amount with the fee.
 func withFee(amount int64) int64 { return amount + (amount*feeBPS+5000)/10000 }
 
-// deadline is one that does not pass during a run.
+// deadline returns a deadline that does not pass during a run.
 func deadline() string { return time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339) }
 
 // offer is a request that offers an order to another agent, as its customer or its contractor.
@@ -74,7 +74,7 @@ func (a *Agent) offer(to *Agent, amount int64, asCustomer bool) request {
 	return r
 }
 
-// moves are the actions that agents try in each state: those that §3.1 allows, and some that it does not.
+// moves are the actions that agents try in each state: the allowed ones (§3.1), and some others.
 var moves = map[string][]weighted[string]{
 	"offered":     {{6, "accept"}, {1, "reject"}, {1, "cancel"}, {1, "start"}},
 	"funded":      {{4, "start"}, {1, "dispute"}, {1, "propose-refund"}, {1, "accept"}, {1, "cancel"}},
@@ -88,7 +88,7 @@ var orderActions = []string{"accept", "reject", "cancel", "start", "deliver", "c
 
 const strayOneOf = 6
 
-// may reports whether the agent is on the side that may do something (§3.1).
+// may reports whether the agent is on the side that may perform an action (§3.1).
 func (a *Agent) may(o *order, action string) bool {
 	switch action {
 	case "accept", "reject":
@@ -103,7 +103,7 @@ func (a *Agent) may(o *order, action string) bool {
 	return true
 }
 
-// try draws an action to try: mostly one that the agent may do.
+// try draws an action: mostly one that the agent may perform.
 func (a *Agent) try(o *order, state string) string {
 	if a.random.IntN(strayOneOf) == 0 {
 		return one(a.random, orderActions)
@@ -137,7 +137,7 @@ func (a *Agent) actOnOrder(ctx context.Context) {
 	o := one(a.random, open)
 	state, version := o.seen()
 	if !isOpen(state) {
-		return // it has just ended
+		return // it has just closed
 	}
 	action := a.try(o, state)
 	if version > 1 && a.random.IntN(12) == 0 {
@@ -168,7 +168,7 @@ func (a *Agent) move(o *order, action string, version int64) request {
 	return r
 }
 
-// readOrder reads one of the agent's orders, or has another agent try to, which mostly has no part in the order.
+// readOrder reads one of the agent's orders, or makes another agent try, which mostly does not take part in the order.
 func (a *Agent) readOrder(ctx context.Context) {
 	open, reader := a.ordersIn(isOpen), a
 	if len(open) == 0 {
@@ -201,7 +201,7 @@ func (a *Agent) rating(o *order) request {
 	return keyed(history.OrderRate, o.id, members{"stars": 2 + a.roll(4), "text": "As it was, says " + a.Handle})
 }
 
-// dealWithDrafts sends a draft as the contractor of an order, or replies to the newest one as its customer.
+// dealWithDrafts sends a draft as an order's contractor, or replies to the newest one as its customer.
 func (a *Agent) dealWithDrafts(ctx context.Context) {
 	working := a.ordersIn(func(state string) bool { return state == "in_progress" })
 	if len(working) == 0 {

@@ -14,32 +14,32 @@ import (
 )
 
 const (
-	// ownerPace is the mean time between the challenges of an agent; slowPace is that of those that have an owner.
+	// ownerPace is the mean time between an agent's challenges; slowPace is the same for agents with an owner.
 	ownerPace = 3 * time.Second
 	slowPace  = 10 * time.Second
-	// familyBeat is when the agents of a family enter their codes, all at the same moment.
+	// familyBeat is the interval at which the agents of a family enter their codes, all at the same time.
 	familyBeat = 4 * time.Second
 	// familyTries is how often an agent names the address of its family: an address gets ten mails a day.
 	familyTries = 2
-	// challengeLife is how long a code is good.
+	// challengeLife is how long a code is valid.
 	challengeLife = 10 * time.Minute
 	// rewardWithin is how long a reward may take after the faults are over.
 	rewardWithin = 45 * time.Second
-	// mailTimeout is how long a mail may take after the faults are over; a mail that has failed for long takes half as
-	// long again as that.
+	// mailTimeout is how long a mail may take after the faults are over. A mail that has failed for a long time waits half as
+	// long again.
 	mailTimeout = 3 * time.Minute
 )
 
-// Of eight agents the first four are a family: they name one address, which may hold three (§4.1). The others, and agents that
-// found the address full, name new addresses and mostly enter no code.
+// The first four of eight agents are a family: they name one address, which may have three agents (§4.1). The others, and agents
+// that found the address full, name new addresses and mostly enter no code.
 const (
 	generation = 8
 	family     = 4
-	// entersOneOf is of how many codes the others enter one.
+	// The others enter the code of one in entersOneOf challenges.
 	entersOneOf = 24
 )
 
-// mailbox holds the mails that all owners have received, by the mail's challenge.
+// mailbox holds the mails of all owners, by challenge.
 type mailbox struct {
 	*sync.Cond
 
@@ -50,7 +50,7 @@ func newMailbox() mailbox {
 	return mailbox{sync.NewCond(new(sync.Mutex)), make(map[string]letter.Letter)}
 }
 
-// receive records a mail. It implements the function of testbed.MailServer.Notify.
+// receive records a mail. It is the function for testbed.MailServer.Notify.
 func (w *Workload) receive(m testbed.Mail) {
 	challenge, _, _ := strings.Cut(strings.TrimPrefix(w.pageOf(m.Letter), "/owner/confirm/"), "/")
 	taken := history.Mail{At: w.Recorder.Now(), To: m.To, MessageID: m.MessageID, Challenge: challenge, Answered: m.Answered}
@@ -61,7 +61,7 @@ func (w *Workload) receive(m testbed.Mail) {
 	w.mails.Broadcast()
 }
 
-// pageOf is the path of the page that a mail leads to.
+// pageOf returns the path of the page that a mail links to.
 func (w *Workload) pageOf(l letter.Letter) string { return strings.TrimPrefix(l.Link, w.url) }
 
 // await waits for the mail about a challenge; ok is false if ctx ended first.
@@ -85,13 +85,13 @@ func (m mailbox) await(ctx context.Context, challenge string) (l letter.Letter, 
 type owner struct {
 	number int
 	random *mathrand.Rand
-	// family is the family's address while it may still be the owner's, tries how often it was named.
+	// family is the family's address while it may still become the owner's; tries is how often it was named.
 	family string
 	tries  int
 	// others counts the agent's other addresses.
 	others int
-	// challenge is the one that was answered last, at asked, and not replaced since, of address; once linked the one that was
-	// verified.
+	// challenge is the last answered one, requested at asked for address, and not replaced since. Once the agent is linked, it is
+	// the verified one.
 	challenge, address string
 	asked              time.Time
 	linked             bool
@@ -113,7 +113,7 @@ func (o *owner) pause() time.Duration {
 	return time.Duration(o.random.ExpFloat64() * float64(mean))
 }
 
-// next returns the address to name.
+// next returns the next address to name.
 func (o *owner) next() string {
 	if o.family != "" && o.tries < familyTries && (o.tries > 0 || o.random.IntN(3) > 0) {
 		o.tries++
@@ -123,23 +123,23 @@ func (o *owner) next() string {
 	return fmt.Sprintf("owner@agent-%d-%d.example", o.number, o.others)
 }
 
-// seekOwner has the agent linked to its owner (§4.1), until ctx ends. It runs beside act and listen.
+// seekOwner links the agent to its owner (§4.1), until ctx ends. It runs beside act and listen.
 func (a *Agent) seekOwner(ctx context.Context) {
 	o := &a.owner
 	for pause(ctx, o.pause()) {
 		switch {
 		case o.linked && o.random.IntN(2) == 0:
-			a.verifyOwner(ctx) // it gets the same answer
+			a.verifyOwner(ctx) // it gets the stored answer
 		case !a.askForCode(ctx):
 		case o.address == o.family:
 			a.followMail(ctx, true)
-		case o.random.IntN(4) > 0: // else it changes its mind
+		case o.random.IntN(4) > 0: // otherwise it changes its mind
 			a.followMail(ctx, o.random.IntN(entersOneOf) == 0)
 		}
 	}
 }
 
-// settleOwner ends what is under way: the mails that are waited for, the family's address, and the reward. The faults must be over.
+// settleOwner finishes pending steps: the awaited mails, the family's address, and the reward. The faults must be over.
 func (a *Agent) settleOwner(ctx context.Context) {
 	o := &a.owner
 	ctx, cancel := context.WithTimeout(ctx, max(mailTimeout, time.Since(o.asked)*3/2))
@@ -158,7 +158,7 @@ func (a *Agent) settleOwner(ctx context.Context) {
 	a.awaitReward(ctx)
 }
 
-// awaitReward waits until every ground that is met is rewarded. The judge looks again.
+// awaitReward waits until every earned reward is paid. The judge checks it again.
 func (a *Agent) awaitReward(ctx context.Context) {
 	for until := time.Now().Add(rewardWithin); time.Now().Before(until); {
 		var card struct {
@@ -183,7 +183,7 @@ func (a *Agent) awaitReward(ctx context.Context) {
 
 func (a *Agent) onboarding() request { return request{operation: "onboarding.get", subject: a.Handle} }
 
-// askForCode asks for a challenge, once, since a repeat would be another one.
+// askForCode requests a challenge, only once: a repeat would be another challenge.
 func (a *Agent) askForCode(ctx context.Context) (asked bool) {
 	o := &a.owner
 	address := o.next()
@@ -195,14 +195,14 @@ func (a *Agent) askForCode(ctx context.Context) (asked bool) {
 	case o.linked:
 	case got.code == "state_conflict": // the address is full
 		o.family = ""
-	case !got.final(): // it may have replaced the challenge before
+	case !got.final(): // it may have replaced the earlier challenge
 		o.challenge = ""
 	}
 	return false
 }
 
-// followMail waits for the mail of the current challenge, and lets the owner do what it says; the agent enters the code only if
-// enters is set. It may try wrong codes, and the right one too early.
+// followMail waits for the mail of the current challenge and makes the owner follow it. The agent enters the code only if enters
+// is set. It may try wrong codes, and the right one too early.
 func (a *Agent) followMail(ctx context.Context, enters bool) {
 	o := &a.owner
 	waiting, cancel := context.WithDeadline(ctx, o.asked.Add(challengeLife))
@@ -227,7 +227,7 @@ func (a *Agent) followMail(ctx context.Context, enters bool) {
 		now := a.w.Recorder.Now()
 		pause(ctx, now.Truncate(familyBeat)+familyBeat-now)
 	}
-	// The profile changes meanwhile, twice: each of the three may find that the agent has earned a reward.
+	// The profile changes twice meanwhile: each of the three requests may find that the agent has earned a reward.
 	var got answer
 	change := func() {
 		r := a.profile(newBio())
@@ -236,7 +236,7 @@ func (a *Agent) followMail(ctx context.Context, enters bool) {
 	}
 	together(func() { got = a.verifyOwner(ctx) }, change, change)
 	if got.code == "state_conflict" {
-		o.family = "" // it is full
+		o.family = "" // the address is full
 	}
 }
 
@@ -257,7 +257,7 @@ func (a *Agent) verifyOwner(ctx context.Context) (got answer) {
 	return got
 }
 
-// confirm does what the owner does with the link of a mail: it opens the page and sends its form.
+// confirm acts as the owner with a mail's link: it opens the page and sends its form.
 func (a *Agent) confirm(ctx context.Context, mail letter.Letter) (confirmed bool) {
 	r := request{operation: history.OwnerOpen, subject: a.owner.challenge, part: a.w.pageOf(mail)}
 	page, _ := a.repeat(ctx, r)
@@ -275,20 +275,20 @@ const (
 	guessPace = 700 * time.Millisecond
 	// guesses is how many wrong codes end a challenge (§4.1).
 	guesses = 5
-	// linkTries is how often the agent tries to be linked at last.
+	// linkTries is how often the agent finally tries to be linked.
 	linkTries = 3
 )
 
-// newGuesser registers an agent that does nothing but guess codes. Its profile is complete.
+// newGuesser registers an agent that only guesses codes. Its profile is complete.
 func (w *Workload) newGuesser(ctx context.Context) (err error) {
 	if w.guesser, err = w.newAgent(ctx, "guesser"); err != nil {
 		return err
 	}
-	w.guesser.owner.family = "" // each challenge is of a new address
+	w.guesser.owner.family = "" // each challenge has a new address
 	return w.guesser.completeProfile(ctx)
 }
 
-// guess has an agent try to find out codes through all servers, until ctx ends or it is linked.
+// guess makes an agent guess codes through all servers, until ctx ends or it is linked.
 func (w *Workload) guess(ctx context.Context) {
 	a := w.guesser
 	regularly(ctx, a.random, guessPace, func() {
@@ -306,7 +306,7 @@ func (w *Workload) guess(ctx context.Context) {
 	})
 }
 
-// guessOut has the agent enter five wrong codes at once, which end the challenge, and then the right one.
+// guessOut makes the agent enter five wrong codes at once, which end the challenge, and then the right one.
 func (a *Agent) guessOut(ctx context.Context, atOnce func(all []request)) {
 	mail, ok := a.confirmed(ctx, 10*time.Second)
 	if !ok {
@@ -320,7 +320,7 @@ func (a *Agent) guessOut(ctx context.Context, atOnce func(all []request)) {
 	a.verifyOwner(ctx)
 }
 
-// confirmed asks for a code and has the owner confirm its mail, if that comes in time.
+// confirmed requests a code and makes the owner confirm its mail, if the mail comes in time.
 func (a *Agent) confirmed(ctx context.Context, within time.Duration) (mail letter.Letter, ok bool) {
 	a.owner.challenge = ""
 	if !a.askForCode(ctx) {
@@ -332,8 +332,8 @@ func (a *Agent) confirmed(ctx context.Context, within time.Duration) (mail lette
 	return mail, ok && a.confirm(ctx, mail)
 }
 
-// settleGuesser has the agent linked to an owner at last, while it does nothing else: that alone earns it its reward. The faults must be
-// over.
+// settleGuesser finally links the agent to an owner, while the agent does nothing else: only this earns its reward. The faults
+// must be over.
 func (w *Workload) settleGuesser(ctx context.Context) {
 	a := w.guesser
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)

@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// twiceOneOf is of how many first requests one is made twice at the same moment.
+	// One in twiceOneOf first requests is made twice at the same time.
 	twiceOneOf = 12
-	// remembered bounds the answered requests that an agent may make again later.
+	// remembered bounds the answered requests that an agent may repeat later.
 	remembered = 60
 )
 
-// roll returns a number below n, from a source that all of the agent may use.
+// roll returns a number below n, from a source that all methods of the agent may use.
 func (a *Agent) roll(n int) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.dice.IntN(n)
 }
 
-// twoServers draws two servers, different ones if there are.
+// twoServers draws two servers, different ones if possible.
 func (a *Agent) twoServers() (one, other string) {
 	n := len(a.w.servers)
 	i := a.roll(n)
@@ -33,14 +33,14 @@ func (a *Agent) twoServers() (one, other string) {
 	return a.w.servers[i], a.w.servers[(i+1+a.roll(n-1))%n]
 }
 
-// pair makes two requests at the same moment, through different servers.
+// pair makes two requests at the same time, through different servers.
 func (a *Agent) pair(ctx context.Context, one, other request) (first, second answer) {
 	one.server, other.server = a.twoServers()
 	together(func() { first = a.once(ctx, one) }, func() { second = a.once(ctx, other) })
 	return first, second
 }
 
-// attempt makes a request once, or, if it is the first attempt, sometimes twice at the same moment.
+// attempt makes a request once. If it is the first attempt, it sometimes makes it twice at the same time.
 func (a *Agent) attempt(ctx context.Context, r request, first bool) answer {
 	if operations[r.operation].again == 0 || !first || a.roll(twiceOneOf) > 0 {
 		return a.once(ctx, r)
@@ -52,7 +52,7 @@ func (a *Agent) attempt(ctx context.Context, r request, first bool) answer {
 	return other
 }
 
-// answered makes a request again that was answered, sometimes, and remembers it for later.
+// answered sometimes repeats an answered request, and remembers it for later.
 func (a *Agent) answered(ctx context.Context, r request, got answer) {
 	o := operations[r.operation]
 	if o.again == 0 || !got.succeeded() {
@@ -69,7 +69,7 @@ func (a *Agent) answered(ctx context.Context, r request, got answer) {
 	a.answers = append(a.answers[max(0, len(a.answers)+1-remembered):], r)
 }
 
-// recall makes a request again that was answered a while ago.
+// recall repeats a request that was answered a while ago.
 func (a *Agent) recall(ctx context.Context) {
 	a.mu.Lock()
 	var r request
@@ -82,7 +82,7 @@ func (a *Agent) recall(ctx context.Context) {
 	}
 }
 
-// again makes an answered request again: once, twice at the same moment, with a member changed, or both at the same moment.
+// again repeats an answered request: once, twice at the same time, with a member changed, or both at the same time.
 func (a *Agent) again(ctx context.Context, r request) {
 	changed, ok := r.differing()
 	switch way := a.roll(4); {

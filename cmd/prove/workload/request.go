@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// requestTimeout is when an agent gives a request up. The server gives the database 4 s.
+	// requestTimeout is when an agent gives up a request. The server gives the database 4 s.
 	requestTimeout = 12 * time.Second
 	// settleTimeout is how long a request is repeated after the faults are over.
 	settleTimeout = 90 * time.Second
@@ -42,17 +42,17 @@ type request struct {
 	part, query string
 	// body holds members, or a form.
 	body any
-	// discreet keeps the answer out of the history, although the operation's answers are kept.
+	// discreet keeps the answer out of the history, although answers of the operation are kept.
 	discreet bool
-	// server names the server that shall answer; empty for any.
+	// server names the server for the request; empty for any.
 	server string
-	// token is another token than the agent's, or empty.
+	// token replaces the agent's token; empty for none.
 	token string
-	// changed names the member that differs from the request that was answered under the same id.
+	// changed names the member that differs from the answered request under the same id.
 	changed string
 	// variant returns the request with one member changed, if the body is a form.
 	variant func() request
-	// pace is how long the body takes on purpose, 0 for no longer than it must. announced: its size is sent before it.
+	// pace is how long sending the body takes on purpose, 0 for no delay. announced: its size is sent first.
 	pace      time.Duration
 	announced bool
 }
@@ -90,7 +90,7 @@ type answer struct {
 
 func (a answer) succeeded() bool { return a.status >= 200 && a.status < 300 }
 
-// final reports an answer that a repeat would not change.
+// final reports whether a repeat would get the same answer.
 func (a answer) final() bool {
 	switch a.status {
 	case http.StatusTooManyRequests:
@@ -101,7 +101,7 @@ func (a answer) final() bool {
 	return a.code != "upload_unavailable"
 }
 
-// into decodes the body of an answer that succeeded; it returns an error for other answers.
+// into decodes the body of a successful answer; it returns an error for other answers.
 func (a answer) into(body any) error {
 	if !a.succeeded() {
 		return fmt.Errorf("%d %s", a.status, a.body)
@@ -109,7 +109,7 @@ func (a answer) into(body any) error {
 	return json.Unmarshal(a.body, body)
 }
 
-// text returns a member of the body of an answer that succeeded, empty if it has none.
+// text returns a member of a successful answer, empty if it has none.
 func (a answer) text(path string) string {
 	if !a.succeeded() {
 		return ""
@@ -117,7 +117,7 @@ func (a answer) text(path string) string {
 	return member(a.body, path)
 }
 
-// member returns a text of a JSON object by its path, such as "post.id"; empty if there is none.
+// member returns a text in a JSON object by its path, such as "post.id"; empty if it has none.
 func member(raw []byte, path string) string {
 	var value any
 	_ = json.Unmarshal(raw, &value)
@@ -141,7 +141,7 @@ func (a *Agent) need(ctx context.Context, r request, into any) (answer, error) {
 	return got, nil
 }
 
-// pages reads all pages of a list. If step is not 0, only that many items of a page are kept: the next one begins after them.
+// pages reads all pages of a list. If step is not 0, it keeps only that many items of a page; the next page begins after them.
 func pages[T any](ctx context.Context, a *Agent, r request, member string, step int) (all []T, err error) {
 	for query := r.query; ; {
 		var page map[string]json.RawMessage
@@ -213,8 +213,8 @@ func (a *Agent) once(ctx context.Context, r request) answer {
 	return got
 }
 
-// exchange sends a request and reads its answer. A request that was begun is ended: one that the run's end cuts off could not be
-// judged.
+// exchange sends a request and reads its answer. It finishes a started request even if the run ends, because a request that was
+// cut off cannot be judged.
 func (a *Agent) exchange(
 	ctx context.Context, r request, method, path, token string, body form, recorded *history.Attempt,
 ) (got answer, err error) {
@@ -269,8 +269,8 @@ func (w *Workload) record(attempts ...history.Attempt) {
 	w.Recorder.Record(func(h *history.History) { h.Attempts = append(h.Attempts, attempts...) })
 }
 
-// repeat makes a request that has an idempotency key until it has a final answer: sometimes twice at the same moment, and again
-// after it was answered. If ctx ends before the answer, the request is left to settle.
+// repeat makes a request with an idempotency key until it has a final answer: sometimes twice at the same time, and again after
+// it was answered. If ctx ends before the answer, settle continues.
 func (a *Agent) repeat(ctx context.Context, r request) (answer, bool) {
 	wait := 100 * time.Millisecond
 	for first := true; ; first = false {
@@ -294,7 +294,7 @@ func (a *Agent) postpone(r request) {
 	a.unsettled = append(a.unsettled, r)
 }
 
-// settle repeats what had no final answer when the run ended. What is left is the judge's to find.
+// settle repeats requests without a final answer after the run. The judge finds those that stay unanswered.
 func (a *Agent) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()

@@ -11,14 +11,14 @@ import (
 	"stoa/rest/client"
 )
 
-// restores holds the moments of backups that are restored.
+// restores holds the times of restored backups.
 type restores struct {
-	// lasting is held while an agent's token changes, and from a backup to the end of its restore: an agent that lost a new token
-	// could not go on.
+	// lasting is held while an agent's token changes, and from a backup until the end of its restore: an agent that lost a new
+	// token could not continue.
 	lasting sync.Mutex
 
 	mu sync.Mutex
-	// begun is when the backup began that may be restored; lost are the spans of those that were.
+	// begun is when the backup began that may be restored; lost are the lost spans of restored backups.
 	begun time.Time
 	lost  [][2]time.Time
 }
@@ -31,7 +31,7 @@ func (w *Workload) Hold() {
 	w.restores.begun = time.Now()
 }
 
-// Forget implements faults.Agents. What is known of the states of all orders goes, too: note takes whatever is read next.
+// Forget implements faults.Agents. It also drops the known states of all orders: note accepts the next read state.
 func (w *Workload) Forget() {
 	for _, a := range w.registered {
 		a.mu.Lock()
@@ -48,7 +48,7 @@ func (w *Workload) Forget() {
 	w.restores.lost = append(w.restores.lost, [2]time.Time{w.restores.begun, time.Now()})
 }
 
-// Resume implements faults.Agents. The judge knows whether an order may be gone.
+// Resume implements faults.Agents. The judge knows whether an order may be lost.
 func (w *Workload) Resume(ctx context.Context) {
 	defer w.restores.lasting.Unlock()
 	start := w.Recorder.Now()
@@ -63,7 +63,7 @@ func (w *Workload) Resume(ctx context.Context) {
 	}
 }
 
-// mayBeLost reports that a restore may have undone what was answered at a moment.
+// mayBeLost reports whether a restore may have undone an answer of that time.
 func (w *Workload) mayBeLost(at time.Time) bool {
 	w.restores.mu.Lock()
 	defer w.restores.mu.Unlock()

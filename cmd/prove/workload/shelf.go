@@ -36,7 +36,7 @@ func (s *shelf[T]) list(fits func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(s.all), func(thing T) bool { return !fits(thing) })
 }
 
-// remove takes the records away that fit.
+// remove removes the records that fit.
 func (s *shelf[T]) remove(fits func(T) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,10 +56,10 @@ func (s *shelf[T]) draw(random *rand.Rand, fits func(T) bool) (thing T, ok bool)
 // every fits every record.
 func every[T any](T) bool { return true }
 
-// one draws one of several.
+// one draws one element.
 func one[T any](random *rand.Rand, all []T) T { return all[random.IntN(len(all))] }
 
-// weighted is something to do, with how often it is drawn.
+// weighted is an action with its frequency.
 type weighted[T any] struct {
 	weight int
 	do     T

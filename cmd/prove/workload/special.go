@@ -12,14 +12,14 @@ import (
 const (
 	// quietPace is the mean time between two messages of one of the four senders' loops.
 	quietPace = 2500 * time.Millisecond
-	// quietPhase is for how long their messages go through the servers of the sockets, and then for how long through other ones.
+	// For quietPhase their messages go through the servers of the sockets, then for the same time through other servers.
 	quietPhase = 8 * time.Second
-	// quietEnd is how much longer than the load the sockets stay open: what was caused last is due by then.
+	// quietEnd is how much longer than the load the sockets stay open: the last events are due by then.
 	quietEnd = 11 * time.Second
 )
 
-// quiet is two agents that do nothing but write to each other, each with one socket that stays open all the time. So each event has to
-// wake its socket by itself, and one that comes late has a socket that was open before and after it.
+// quiet is two agents that only write to each other, each with one socket that stays open all the time. So each event has to wake
+// its socket by itself, and for a late event there is a socket that was open before and after it.
 type quiet struct {
 	agents []*Agent
 	// begin opens the sockets, which end with the run at the latest; end ends them.
@@ -28,7 +28,7 @@ type quiet struct {
 	over time.Time
 }
 
-// newQuiet registers both.
+// newQuiet registers both agents.
 func (w *Workload) newQuiet(ctx context.Context) (err error) {
 	if w.quiet.agents, err = w.newAgents(ctx, "quiet_%d", 2); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (w *Workload) newQuiet(ctx context.Context) (err error) {
 	return w.quiet.agents[0].befriend(ctx, w.quiet.agents[1])
 }
 
-// converse has both write until ctx ends, from two loops each, since one may have to wait.
+// converse makes both agents write until ctx ends, from two loops each, because one may have to wait.
 func (w *Workload) converse(ctx context.Context) {
 	w.quiet.begin()
 	var all []func()
@@ -62,7 +62,7 @@ func (w *Workload) converse(ctx context.Context) {
 	w.quiet.over = time.Now()
 }
 
-// wayTo is the server for a message to one of the two.
+// wayTo returns the server for a message to one of the two.
 func (a *Agent) wayTo(recipient int) int {
 	n := len(a.w.servers)
 	if int(a.w.Recorder.Now()/quietPhase)%2 == 0 || n == 1 {
@@ -71,7 +71,7 @@ func (a *Agent) wayTo(recipient int) int {
 	return (recipient + 1 + a.roll(n-1)) % n
 }
 
-// keepSocket acknowledges all events but one in four, which stay until the end.
+// keepSocket acknowledges three of four events; the others stay until the end.
 func (a *Agent) keepSocket(ctx context.Context, server string) {
 	for pause(ctx, time.Second/10) {
 		c, err := a.connect(ctx, server, latestEvents)
@@ -91,18 +91,18 @@ func (a *Agent) keepSocket(ctx context.Context, server string) {
 	}
 }
 
-// endSockets ends them a while after the last message.
+// endSockets closes the sockets a while after the last message.
 func (w *Workload) endSockets(ctx context.Context) {
 	pause(ctx, time.Until(w.quiet.over.Add(quietEnd)))
 	w.quiet.end()
 }
 
 const (
-	// slowAgents is how many agents do nothing but send files slowly.
+	// slowAgents is how many agents only send files slowly.
 	slowAgents = 2
 	// slowSide is the size of their pictures in points, about 600 KB: a body must bring 160 KiB in 10 s (§1.8).
 	slowSide = 440
-	// shortestUpload and longestUpload are how long a file is under way, slowPiece the time between two pieces of it.
+	// shortestUpload and longestUpload bound the duration of an upload, slowPiece is the time between two pieces of it.
 	shortestUpload = 10 * time.Second
 	longestUpload  = 20 * time.Second
 	slowPiece      = 100 * time.Millisecond
@@ -116,8 +116,8 @@ func (w *Workload) newSlow(ctx context.Context) (err error) {
 	return err
 }
 
-// uploadSlowly sends one file after the other in small pieces, until ctx ends. What is not taken is sent again at once, as a client
-// does whose server has gone.
+// uploadSlowly sends one file after the other in small pieces, until ctx ends. If an upload fails, it sends it again at once, as
+// a client does whose server has gone.
 func (a *Agent) uploadSlowly(ctx context.Context) {
 	regularly(ctx, a.random, slowPause, func() {
 		r := upload(uuid.NewString(), noise(a.random, slowSide), "slow.png")
@@ -131,10 +131,10 @@ func (a *Agent) uploadSlowly(ctx context.Context) {
 }
 
 const (
-	// trickleLength is how long the body of such a request takes: longer than a server waits for load balancers when it ends, and shorter
-	// than it waits for what it has (docs/running.md).
+	// trickleLength is how long such a request sends its body: longer than an ending server waits for load balancers, and shorter
+	// than it waits for open requests (docs/running.md).
 	trickleLength = 3 * time.Second
-	// trickles is how many are under way at each server.
+	// trickles is how many requests each server always has.
 	trickles = 2
 )
 
@@ -144,7 +144,7 @@ func (w *Workload) newTricklers(ctx context.Context) (err error) {
 	return err
 }
 
-// trickle has requests under way at every server all the time until ctx ends, so that each server that ends has some.
+// trickle keeps requests open at every server until ctx ends, so that each server that ends has some.
 func (w *Workload) trickle(ctx context.Context) {
 	var all []func()
 	for i, a := range w.tricklers {
@@ -161,9 +161,9 @@ func (w *Workload) trickle(ctx context.Context) {
 	together(all...)
 }
 
-// drip is a body that comes in small pieces; the rest of it at once when ctx ends.
+// drip is a body that comes in small pieces; when ctx ends, the rest comes at once.
 type drip struct {
-	ctx  context.Context //nolint:containedctx // a reader has no other way to learn of its end
+	ctx  context.Context //nolint:containedctx // a reader cannot learn of its end otherwise
 	rest []byte
 	// piece is how many bytes come at a time, pause the time before them.
 	piece int

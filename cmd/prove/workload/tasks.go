@@ -9,7 +9,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// task is a task of the board, with the responses to it.
+// task is a task of the board with its responses.
 type task struct {
 	id       string
 	customer *Agent
@@ -50,7 +50,7 @@ func (t *task) respondedBy(a *Agent) *response {
 	return nil
 }
 
-// dealWithTasks does one thing with the task board.
+// dealWithTasks performs one action on the task board.
 func (a *Agent) dealWithTasks(ctx context.Context) {
 	own, hasOwn := a.w.tasks.draw(a.random, func(t *task) bool { return t.customer == a && t.isOpen() })
 	foreign, hasForeign := a.w.tasks.draw(a.random, func(t *task) bool { return t.customer != a && t.isOpen() && t.respondedBy(a) == nil })
@@ -114,7 +114,7 @@ func (a *Agent) decide(ctx context.Context, t *task) {
 
 func (t *task) closing() request { return request{operation: history.TaskClose, subject: t.id} }
 
-// selection is the request of the customer that selects a response.
+// selection is the customer's request to select a response.
 func (r *response) selection() request {
 	made := keyed(history.TaskSelect, "", members{"response_id": r.id, "confirmed_total_minor": withFee(r.amount)})
 	made.of = r.task.id

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// socketWithin is how long a socket may outlive its token: a second (§6), and what a busy machine takes.
+	// socketWithin is how long a socket may outlive its token: a second (§6), plus time for a busy machine.
 	socketWithin = 15 * time.Second
 	// mailWithin is how long the mail of a registration may take.
 	mailWithin = time.Minute
 	// rotationPace is the mean time between two changes of a token.
 	rotationPace = 3 * time.Second
-	// earners is how many agents are confirmed by their owners before their registration: they earn a reward as soon as their profile
-	// is complete. grants is how often each server looks for rewards that are due.
+	// earners is how many agents are confirmed by their owners before their registration: they earn a reward as soon as their
+	// profile is complete. grants is how often each server grants due rewards.
 	earners = 4
 	grants  = 6
 )
 
-// newSpares registers agents with the proof of an owner, before there are faults: one that changes its token, one that has a webhook,
+// newSpares registers agents with the proof of an owner, before the faults: one that changes its token, one that has a webhook,
 // and the earners.
 func (w *Workload) newSpares(ctx context.Context) error {
 	if err := w.bed.RequireOwners(ctx, true); err != nil {
@@ -46,10 +46,10 @@ func (w *Workload) newSpares(ctx context.Context) error {
 	return errors.Join(w.bed.RequireOwners(ctx, false), w.spares[0].reissue(ctx))
 }
 
-// newProven registers an agent whose owner has confirmed its address: twice at the same moment, once more, and with another name.
+// newProven registers an agent whose owner has confirmed its address: twice at the same time, once more, and with another name.
 func (w *Workload) newProven(ctx context.Context, handle string) (*Agent, error) {
 	a := w.candidate(handle)
-	address := "owner@" + strings.ReplaceAll(handle, "_", "-") + ".example" // agents see the first letter and the domain only
+	address := "owner@" + strings.ReplaceAll(handle, "_", "-") + ".example" // agents see only the first letter and the domain
 	got, err := a.need(ctx, request{operation: history.OwnerRequest, subject: address, part: "/registration/",
 		body: members{"email": address, "handle": handle, "encryption_public_key": a.keys.Public()}}, nil)
 	if err != nil {
@@ -77,8 +77,8 @@ func (w *Workload) newProven(ctx context.Context, handle string) (*Agent, error)
 	return a, a.adopt(one)
 }
 
-// earn has the profiles of the earners completed while rewards are off. Then rewards are switched on, and at that moment all servers grant
-// what is due.
+// earn completes the profiles of the earners while rewards are off. Then it switches rewards on, and at that moment all servers
+// grant due rewards.
 func (w *Workload) earn(ctx context.Context) error {
 	if err := w.bed.EnableRewards(ctx, false); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (w *Workload) earn(ctx context.Context) error {
 	return granting.Wait()
 }
 
-// aboutToken is what the history has about the agent's token of that number.
+// aboutToken names the agent's token of that number for the history.
 func (a *Agent) aboutToken(operation string, number int) request {
 	return request{operation: operation, subject: a.Handle, of: fmt.Sprintf("token %d", number)}
 }
@@ -114,7 +114,7 @@ func (a *Agent) tryToken(ctx context.Context, token string, number int, server s
 	return a.once(ctx, r)
 }
 
-// reissue has an operator replace the agent's token, waits for the end of a socket of the old one, and tries both on all servers.
+// reissue makes an operator replace the agent's token, waits until a socket of the old token ends, and tries both on all servers.
 func (a *Agent) reissue(ctx context.Context) error {
 	old := a.bearer()
 	c, err := a.connect(ctx, "", latestEvents)
@@ -132,7 +132,7 @@ func (a *Agent) reissue(ctx context.Context) error {
 	return nil
 }
 
-// renew takes a new token, if it has one, and tries the old and the new one on all servers.
+// renew switches to a new token, if there is one, and tries the old and the new one on all servers.
 func (a *Agent) renew(ctx context.Context, old, next string) {
 	a.tokens++
 	a.mu.Lock()
@@ -146,7 +146,7 @@ func (a *Agent) renew(ctx context.Context, old, next string) {
 	}
 }
 
-// tryOut waits until a socket ends whose token has ended.
+// tryOut waits until a socket of an ended token ends.
 func (a *Agent) tryOut(c *connection, number int) {
 	start, until := a.w.Recorder.Now(), time.Now().Add(socketWithin)
 	var err error
@@ -161,8 +161,8 @@ func (a *Agent) tryOut(c *connection, number int) {
 	a.observed(history.TokenSocket, number, start, status)
 }
 
-// rotate changes the token of an agent again and again until ctx ends, unless a backup may take that back. An agent whose new token was
-// lost with an answer stops.
+// rotate repeatedly changes an agent's token until ctx ends, except while a restore may undo it. It stops if the new token was
+// lost with an answer.
 func (w *Workload) rotate(ctx context.Context) {
 	a := w.spares[0]
 	regularly(ctx, a.random, rotationPace, func() {
@@ -173,7 +173,7 @@ func (w *Workload) rotate(ctx context.Context) {
 	})
 }
 
-// rotateOnce changes the token twice at the same moment, and tries the old and the new one on all servers.
+// rotateOnce changes the token twice at the same time, and tries the old and the new one on all servers.
 func (a *Agent) rotateOnce(ctx context.Context) {
 	old := a.bearer()
 	c, unconnected := a.connect(ctx, "", latestEvents)
@@ -198,7 +198,7 @@ func (a *Agent) rotateOnce(ctx context.Context) {
 	}
 }
 
-// revoke ends the token of the agent that changes it, and tries it on all servers.
+// revoke ends the token of the rotating agent, and tries it on all servers.
 func (w *Workload) revoke(ctx context.Context) {
 	a := w.spares[0]
 	token := a.bearer()

@@ -21,11 +21,11 @@ import (
 )
 
 const (
-	// tardyOneOf is how often a receiver takes its time before it answers, and tardiness how long that is: events wait for each other
-	// then, and the receiver is still one that answers in time (§4.12).
+	// In one of tardyOneOf deliveries a receiver waits for tardiness before it answers. Other events wait meanwhile, and the
+	// answer is still in time (§4.12).
 	tardyOneOf = 6
 	tardiness  = 1500 * time.Millisecond
-	// signedWithin is how far the time of an attempt may be from the time of the receiver, whose clock is the database's.
+	// signedWithin is how far the time of an attempt may be from the receiver's, whose clock is the database's.
 	signedWithin = 2 * time.Minute
 )
 
@@ -33,7 +33,7 @@ const (
 type hook struct {
 	agent  *Agent
 	server *http.Server
-	// known is closed when seal and id, the webhook's, are there: a test may come before the answer that has them.
+	// known is closed when seal and id of the webhook are set: a test may come before the answer that has them.
 	known chan struct{}
 	seal  seal
 	id    string
@@ -42,8 +42,8 @@ type hook struct {
 	failed map[string]bool
 }
 
-// newHooks opens a webhook of the second spare agent, which the first agents of the run befriend and write to, and one of a rival,
-// which takes part in all that the rivals do. They are signed in the two ways.
+// newHooks opens two webhooks: one of the second spare agent, which the first agents of the run befriend and write to, and one of
+// a rival, which takes part in all contests. They use the two ways of signing.
 func (w *Workload) newHooks(ctx context.Context) error {
 	for _, other := range w.Agents[:3] {
 		if err := other.befriend(ctx, w.spares[1]); err != nil {
@@ -110,7 +110,7 @@ func (h *hook) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	})
 }
 
-// judge returns the status for an attempt at an event.
+// judge returns the status for a delivery attempt of an event.
 func (h *hook) judge(event string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -131,7 +131,7 @@ type delivered struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// seal reports whether a signature is one of a text. Its scheme stands before the signature.
+// seal reports whether a signature belongs to a text. The scheme precedes the signature.
 type seal struct {
 	scheme string
 	fits   func(signature, text []byte) bool
@@ -139,7 +139,7 @@ type seal struct {
 
 var errNoKey = errors.New("a webhook's key cannot be read")
 
-// keyOf reads a key of a length, any if that is 0.
+// keyOf reads a key of a length; 0 allows any.
 func keyOf(text, prefix string, length int) ([]byte, error) {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, prefix))
 	if err != nil || len(key) == 0 || length > 0 && len(key) != length {
@@ -172,7 +172,7 @@ func publicSeal(published []byte) (seal, error) {
 	return seal{"v1a", func(signature, text []byte) bool { return ed25519.Verify(key, text, signature) }}, err
 }
 
-// wrong names what a careful receiver objects to in a delivery, or returns nothing.
+// wrong returns a careful receiver's complaint about a delivery, or nothing.
 func (h *hook) wrong(header http.Header, body []byte, sent delivered) string {
 	event, at := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	text := []byte(event + "." + at + "." + string(body))

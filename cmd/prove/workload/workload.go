@@ -1,11 +1,11 @@
-// Package workload is the agents of a proof: programs that befriend each other, send sealed messages, trade, publish, upload, listen
-// and are linked to their owners, through whatever faults there are, and record all they see.
+// Package workload holds the agents of a proof: programs that befriend each other, send sealed messages, trade, publish, upload,
+// listen and are linked to their owners, during all faults. They record everything that they see.
 //
-// What an agent does is drawn from the run's seed. When answers come is not: two runs with the same seed plan the same, and differ
-// where the machine and the faults do.
+// The run's seed decides the actions of agents, but not the times of answers: two runs with the same seed plan the same, and
+// differ only through the machine and the faults.
 //
-// A request with an idempotency key is repeated until it has a final answer, as a careful client does (§1.7). A request without one
-// is made once. The table of operations (operations.go) has the paths of all requests, and what the history keeps of them.
+// A request with an idempotency key is repeated until it has a final answer, as a careful client does (§1.7). A request without
+// one is made once. The table of operations (operations.go) has the paths of all requests, and which parts the history keeps.
 package workload
 
 import (
@@ -24,7 +24,7 @@ import (
 	"stoa/rest/client"
 )
 
-// Workload is the agents of one run.
+// Workload holds the agents of one run.
 type Workload struct {
 	Recorder *history.Recorder
 	Agents   []*Agent
@@ -37,7 +37,7 @@ type Workload struct {
 	orders  shelf[*order]
 	tasks   shelf[*task]
 	posts   shelf[post]
-	// Agents that have one part each.
+	// Agents with one special task each.
 	rivals, burst, spares, crowd, tricklers, slow []*Agent
 	guesser, watcher                              *Agent
 	log                                           *client.KeyLog
@@ -45,14 +45,14 @@ type Workload struct {
 	hooks                                         []*hook
 	arena                                         arena
 	restores                                      restores
-	// registered are all agents, those of the bursts included.
+	// registered are all agents, including the agents of bursts.
 	registered []*Agent
 	mails      mailbox
 	// connections counts the sockets and polls of the run.
 	connections atomic.Int64
 }
 
-// New registers agents and makes each the friend of the next ones, before there are faults. The owners' mails come to bed.Mail.
+// New registers agents and makes each a friend of the next ones, before the faults. The owners' mails come to bed.Mail.
 func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed uint64, agents int) (w *Workload, err error) {
 	w = &Workload{Recorder: recorder, url: bed.URL, seed: seed, bed: bed, mails: newMailbox()}
 	for _, server := range bed.Servers {
@@ -89,8 +89,7 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 	return w, nil
 }
 
-// Run lets all agents act, listen and seek their owners until ctx is done, and returns when every running request has an answer
-// or has been given up.
+// Run runs all agents until ctx is done. It returns when every running request has an answer or has been given up.
 func (w *Workload) Run(ctx context.Context) {
 	all := []func(context.Context){w.contend, w.crowdPlaces, w.converse, w.trickle, w.guess, w.rotate}
 	for _, a := range w.Agents {
@@ -109,16 +108,16 @@ func (w *Workload) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// Settle repeats everything that has no final answer yet, waits for mails, and receives and acknowledges all events that wait. The
+// Settle repeats all requests without a final answer, waits for mails, and receives and acknowledges all waiting events. The
 // faults must be over.
 func (w *Workload) Settle(ctx context.Context) error {
 	for _, a := range slices.Concat(w.burst, w.quiet.agents, []*Agent{w.guesser}) {
-		a.settle(ctx) // others receive what it sends
+		a.settle(ctx) // its requests cause events of others
 	}
 	var beside sync.WaitGroup
 	beside.Go(func() { w.settleGuesser(ctx) })
 	defer beside.Wait()
-	// What one agent settles another one receives, so all settle before any drains.
+	// An agent's requests cause events of others, so all settle before any drains.
 	settle := func(a *Agent, ctx context.Context) error { a.settle(ctx); return nil }
 	receive := func(a *Agent, ctx context.Context) error { a.settleOwner(ctx); return a.drain(ctx) }
 	for _, do := range []func(*Agent, context.Context) error{settle, receive} {
@@ -131,31 +130,31 @@ func (w *Workload) Settle(ctx context.Context) error {
 	return each(ctx, slices.DeleteFunc(others, func(a *Agent) bool { return len(a.friends) == 0 }), (*Agent).drain)
 }
 
-// signedIn are the registered agents that have a token: it may have been lost with an answer.
+// signedIn returns the registered agents with a token. A token may have been lost with an answer.
 func (w *Workload) signedIn() []*Agent {
 	return slices.DeleteFunc(slices.Clone(w.registered), func(a *Agent) bool { return a.bearer() == "" })
 }
 
-// all are the agents that work during the run.
+// all returns the agents that work during the run.
 func (w *Workload) all() []*Agent { return slices.Concat(w.Agents, w.rivals, w.slow, w.spares[1:]) }
 
 // Close closes the connections that the agents keep.
 func (w *Workload) Close() {
 	for _, h := range w.hooks {
-		_ = h.server.Close() // nothing waits for what it was doing
+		_ = h.server.Close() // nothing waits for its requests
 	}
 	for _, a := range w.registered {
 		a.client.CloseIdleConnections()
 	}
 }
 
-// older reports that another version of the server takes part, which may lack what is newest.
+// older reports whether another version of the server takes part, which may lack the newest features.
 func (w *Workload) older() bool { return w.bed.Older != "" }
 
-// random returns the source of one agent.
+// random returns the random source of one agent.
 func (w *Workload) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, stream)) }
 
-// each does something for all agents at the same time.
+// each runs do for all agents at the same time.
 func each(ctx context.Context, agents []*Agent, do func(a *Agent, ctx context.Context) error) error {
 	running, within := errgroup.WithContext(ctx)
 	for _, a := range agents {
@@ -169,7 +168,7 @@ func each(ctx context.Context, agents []*Agent, do func(a *Agent, ctx context.Co
 	return running.Wait()
 }
 
-// together begins all functions at the same moment and returns when all have returned.
+// together starts all functions at the same time and returns when all have returned.
 func together(all ...func()) {
 	var ready, running sync.WaitGroup
 	begin := make(chan struct{})
@@ -186,7 +185,7 @@ func together(all ...func()) {
 	running.Wait()
 }
 
-// regularly does something again and again until ctx ends, with pauses of that mean length.
+// regularly calls do until ctx ends, with pauses of that mean length.
 func regularly(ctx context.Context, random *rand.Rand, mean time.Duration, do func()) {
 	for pause(ctx, time.Duration(random.ExpFloat64()*float64(mean))) {
 		do()

@@ -17,7 +17,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// post is a post that its author was answered.
+// post is a post whose creation was answered.
 type post struct {
 	id     string
 	author *Agent
@@ -65,8 +65,8 @@ func (p post) update() request {
 	return request{operation: history.PostUpdate, subject: p.id, body: members{"text": "Changed to " + uuid.NewString()}}
 }
 
-// change makes a change once, and has it read by the agent itself and by another one, while it happens and right after its answer,
-// through other servers.
+// change makes a change once. While it runs and right after its answer, the agent itself and another one read the value through
+// other servers.
 func (a *Agent) change(ctx context.Context, change, read request) {
 	reader := a.stranger()
 	change.server, read.server = a.twoServers()
@@ -76,7 +76,7 @@ func (a *Agent) change(ctx context.Context, change, read request) {
 	a.once(ctx, read)
 }
 
-// changeProfile changes the profile, and closes or opens it if the agent is one of those that do. Others are rewarded for an open one.
+// changeProfile changes the profile. It also closes or opens it if closes is set; the others get a reward for an open one.
 func (a *Agent) changeProfile(ctx context.Context) {
 	body := newBio()
 	if a.closes && a.random.IntN(3) > 0 {
@@ -96,7 +96,7 @@ func (a *Agent) card() request {
 	return request{operation: history.CardGet, subject: a.Handle, part: a.ID}
 }
 
-// completeProfile does what is rewarded once the owner is verified (§2.5), before there are faults.
+// completeProfile completes the profile, which is rewarded once the owner is verified (§2.5), before the faults.
 func (a *Agent) completeProfile(ctx context.Context) error {
 	if _, err := a.need(ctx, a.profile(members{"specialty": "proofs", "bio": "I take part in a proof."}), nil); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (a *Agent) completeProfile(ctx context.Context) error {
 	return nil
 }
 
-// readWallet reads the balances, or the newest entries and those before.
+// readWallet reads the balances, or the newest entries and the earlier ones.
 func (a *Agent) readWallet(ctx context.Context) {
 	if a.random.IntN(2) > 0 {
 		a.once(ctx, a.wallet())
@@ -132,7 +132,7 @@ func hash(file []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// uploadFile uploads a small picture that no other upload has, and sometimes before that a file that is no picture, or part of one.
+// uploadFile uploads a small unique picture, and sometimes before it a file that is no picture or only a part of one.
 func (a *Agent) uploadFile(ctx context.Context) {
 	if a.random.IntN(5) == 0 {
 		file := []byte("No picture at all, says " + a.Handle)
@@ -148,10 +148,10 @@ func (a *Agent) uploadFile(ctx context.Context) {
 	a.repeat(ctx, upload(uuid.NewString(), file, hash(file)[:16]+".png"))
 }
 
-// picture makes a picture that no other one is like.
+// picture makes a unique picture.
 func picture(random *rand.Rand) []byte { return noise(random, 48) }
 
-// noise is a picture of that many points a side.
+// noise makes a picture with that many points per side.
 func noise(random *rand.Rand, side int) []byte {
 	drawn := image.NewRGBA(image.Rect(0, 0, side, side))
 	for i := range side * side {
@@ -159,15 +159,15 @@ func noise(random *rand.Rand, side int) []byte {
 		drawn.Set(i%side, i/side, color.RGBA{R: uint8(bits), G: uint8(bits >> 8), B: uint8(bits >> 16), A: 255})
 	}
 	var file bytes.Buffer
-	_ = png.Encode(&file, drawn) // a buffer takes everything
+	_ = png.Encode(&file, drawn) // writing to a buffer never fails
 	return file.Bytes()
 }
 
-// upload is the request for an upload. Its variant has the same bytes under another name, or another picture under the same name.
+// upload is an upload request. Its variant has the same bytes under another name, or another picture under the same name.
 func upload(id string, file []byte, name string) request {
 	var raw bytes.Buffer
 	w := multipart.NewWriter(&raw)
-	_ = w.WriteField("purpose", "portfolio") // a buffer takes everything
+	_ = w.WriteField("purpose", "portfolio") // writing to a buffer never fails
 	_ = w.WriteField("upload_id", id)
 	part, _ := w.CreateFormFile("file", name)
 	_, _ = part.Write(file)
