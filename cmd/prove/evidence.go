@@ -11,17 +11,18 @@ import (
 	"stoa/cmd/prove/judge"
 )
 
-// names finds the ids in a violation.
+// names matches the ids in a violation.
 var names = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 const (
-	// shownCases bounds of how many violations all is shown, shownLines how many records of one, longest how many bytes of a record.
+	// shownCases is how many violations are shown in full, shownLines how many records of one, longest how many bytes of a
+	// record.
 	shownCases = 5
 	shownLines = 40
 	longest    = 700
 )
 
-// printEvidence writes all violations, and of the first ones the records that name the same ids.
+// printEvidence writes all violations, and the records with the same ids for the first ones.
 func printEvidence(to io.Writer, h *history.History, findings []judge.Finding) {
 	shown := 0
 	for _, f := range findings {
@@ -38,7 +39,7 @@ func printEvidence(to io.Writer, h *history.History, findings []judge.Finding) {
 	}
 }
 
-// naming lists the requests, events, acks and mails that name one of some ids.
+// naming lists the requests, events, acks and mails that contain one of some ids.
 func naming(ids []string, h *history.History) (lines []string) {
 	add := func(record any) {
 		raw, _ := json.Marshal(record) //nolint:errchkjson // it was read from JSON

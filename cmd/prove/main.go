@@ -1,5 +1,5 @@
-// Command prove finds out from outside what a small production of Stoa keeps and bears: whether promises are kept while faults strike,
-// and whether hours of load leave something behind (README.md).
+// Command prove tests a small production of Stoa from outside: whether it keeps its promises during faults, and whether hours of
+// load leave anything behind (README.md).
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"stoa/cmd/prove/selftest"
 )
 
-// commands are the kinds of measurements.
+// commands are the program's commands.
 type commands struct {
 	Faults faultsCommand `cmd:"" default:"withargs" help:"Torture servers with faults and judge what they did."`
 	Judge  judgeCommand  `cmd:"" help:"Judge the history that an earlier run with faults has kept."`
@@ -43,7 +43,7 @@ func options() []kong.Option {
 	}
 }
 
-// faultsCommand is the flags of a run with faults.
+// faultsCommand holds the flags of a run with faults.
 type faultsCommand struct {
 	Seed      uint64        `help:"Plan of the run; 0 draws one, which is printed."`
 	Minutes   float64       `help:"Length of the load." default:"3"`

@@ -30,10 +30,10 @@ type run struct {
 	bed      *testbed.Bed
 	load     *workload.Workload
 	scene    *faults.Scene
-	// canary is nil until the load balancer runs; canaries waits for it.
+	// canary is nil until the load balancer runs. canaries waits for it.
 	canary   atomic.Pointer[faults.Canary]
 	canaries sync.WaitGroup
-	// failed is an error besides the judge's findings, such as a service that did not return.
+	// failed is an error that is not a finding of the judge, such as a service that did not return.
 	failed error
 	// outcome holds the findings.
 	outcome outcome
@@ -43,7 +43,7 @@ type run struct {
 type outcome struct {
 	findings []judge.Finding
 	history  *history.History
-	// begun: when the servers served. at: when the findings were made. early: the run was stopped for them.
+	// begun: when the servers were ready. at: when the findings were made. early: they stopped the run.
 	begun, at time.Duration
 	early     bool
 }
@@ -51,7 +51,7 @@ type outcome struct {
 func (c *faultsCommand) newRun() (*run, error) {
 	config := testbed.Config{
 		Program: c.Server, Older: c.Older, Clocks: c.Clocks, Processes: c.Processes, Failover: c.Failover, Roomy: c.Minutes > 10,
-		// All agents come from one machine, and ask for more codes than people do.
+		// All agents run on one machine, and request more codes than people do.
 		Environment: []string{
 			"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0", "STOA_LIMIT_EMAIL_CHALLENGES_PER_ADDRESS_PER_HOUR=0",
 			"STOA_LIMIT_MAILS_PER_HOUR=0", fmt.Sprintf("STOA_LIMIT_FILES_PER_AGENT=%d", history.FilesOfAgent),
@@ -72,7 +72,7 @@ func (c *faultsCommand) newRun() (*run, error) {
 	return &run{faultsCommand: c, config: config, chosen: chosen, scene: scene}, nil
 }
 
-// phases are the parts of a proof, in their order.
+// phases are the parts of a proof, in order.
 var phases = []struct {
 	name string
 	do   func(r *run, ctx context.Context) error
@@ -85,7 +85,7 @@ var phases = []struct {
 	{"reading everything", (*run).read},
 }
 
-// prove runs all phases and judges, along with them and at the end. The folder of a run that fails is kept.
+// prove runs all phases and judges the run, during them and at the end. It keeps the folder of a failed run.
 func (r *run) prove(ctx context.Context) error {
 	r.recorder = history.NewRecorder(r.Seed)
 	r.logf("seed %d: repeat the plan with --seed %d", r.Seed, r.Seed)
@@ -109,7 +109,7 @@ func (r *run) prove(ctx context.Context) error {
 	return err
 }
 
-// examine runs the phases until they end or the judge, who reads along, has found a violation.
+// examine runs the phases until they end or the judge, which reads along, has found a violation.
 func (r *run) examine(ctx context.Context) error {
 	running, stop := context.WithCancel(ctx)
 	watched := make(chan struct{})
@@ -123,7 +123,7 @@ func (r *run) examine(ctx context.Context) error {
 	<-watched
 	r.canaries.Wait()
 	if r.outcome.early {
-		r.failed = nil // what was cut short has not failed
+		r.failed = nil // an interrupted phase has not failed
 		return nil
 	}
 	if err == nil {
@@ -134,15 +134,15 @@ func (r *run) examine(ctx context.Context) error {
 }
 
 const (
-	// watchPause is the shortest time between two judgements along the run, patience how many times as long as a judgement the pause
-	// after it is.
+	// watchPause is the shortest time between two judgements during the run. The pause after a judgement is at least patience
+	// times as long as the judgement.
 	watchPause = 3 * time.Second
 	patience   = 4
-	// behind is how far back lies what is judged: longer than any request takes, since a request is recorded when it ends.
+	// The judge sees the record up to behind ago, longer than any request takes: a request is recorded at its end.
 	behind = 20 * time.Second
 )
 
-// watch judges what is known of the run, again and again until it finds a violation, which ends the run, or ctx ends.
+// watch repeatedly judges the known record until ctx ends or until it finds a violation, which ends the run.
 func (r *run) watch(ctx context.Context) {
 	for pause := watchPause; ; {
 		select {
@@ -160,8 +160,8 @@ func (r *run) watch(ctx context.Context) {
 	}
 }
 
-// known is the record so far, with the faults in force, which have no end yet. A fault that was in force before or after the copy may be
-// missing in the record.
+// known returns the record so far, with the faults in force, which have no end yet. A fault that was in force only before or
+// after the copy may be missing in the record.
 func (r *run) known() *history.History {
 	pending := r.pending()
 	var h history.History
@@ -175,7 +175,7 @@ func (r *run) known() *history.History {
 	return &h
 }
 
-// pending returns the faults in force, with the machine's own.
+// pending returns the faults in force, including the starvation of the machine.
 func (r *run) pending() []history.Fault {
 	pending := r.scene.Pending()
 	if canary := r.canary.Load(); canary != nil {
@@ -220,7 +220,7 @@ func (r *run) register(ctx context.Context) (err error) {
 	return err
 }
 
-// exceedLimits exceeds the limits of a service without faults, and then measures what it holds once it is quiet.
+// exceedLimits exceeds the limits of a service without faults, and measures the resources that the service holds afterwards.
 func (r *run) exceedLimits(ctx context.Context) error {
 	if err := r.load.Burst(ctx); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (r *run) exceedLimits(ctx context.Context) error {
 	return err
 }
 
-// work lets the agents work while faults strike.
+// work runs the agents while faults are injected.
 func (r *run) work(ctx context.Context) error {
 	end := time.Now().Add(r.faultsCommand.load())
 	working, stop := context.WithCancel(ctx)
@@ -248,7 +248,7 @@ func (r *run) work(ctx context.Context) error {
 
 func (r *run) settle(ctx context.Context) error { return r.load.Settle(ctx) }
 
-// quietTimeout is how long the service has to give back what it held for the agents.
+// quietTimeout is how long the service has to release the resources that it held for agents.
 const quietTimeout = 30 * time.Second
 
 func (r *run) read(ctx context.Context) error {
@@ -268,7 +268,7 @@ func (r *run) read(ctx context.Context) error {
 	return nil
 }
 
-// quiet returns what the service holds once it has given back what clients had, or after 30 s.
+// quiet returns the resources that the service holds after it has released those of clients, or after 30 s.
 func (r *run) quiet(ctx context.Context) (held map[string]float64, err error) {
 	for until := time.Now().Add(quietTimeout); time.Now().Before(until); time.Sleep(time.Second) {
 		held, err = audit.Holdings(ctx, r.bed)

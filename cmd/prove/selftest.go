@@ -12,7 +12,7 @@ import (
 	"stoa/cmd/prove/selftest"
 )
 
-// selfTestCommand is the flags of the self-test.
+// selfTestCommand holds the flags of the self-test.
 type selfTestCommand struct {
 	Bugs      string  `help:"Bugs by name, separated by commas, or all: ${bugs}." default:"all"`
 	Minutes   float64 `help:"Length of the load of each proof." default:"1"`
@@ -33,14 +33,14 @@ type selfTestCommand struct {
 
 var errMissed = errors.New("too few bugs were found")
 
-// built is a server with a bug, or the reason why it could not be built.
+// built is a server with a bug, or the reason why it was not built.
 type built struct {
 	bug     selftest.Row
 	program string
 	err     error
 }
 
-// Run proves one server after the other, while the next one is built.
+// Run proves one server after the other while the next one is built.
 func (c *selfTestCommand) Run(ctx context.Context) error {
 	bugs, err := selftest.Select(c.Bugs)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // programs in a folder for them
+	defer os.RemoveAll(folder) //nolint:errcheck // the folder holds only programs
 	builder := selftest.Builder{Root: c.Root, Folder: folder, Program: c.Server}
 	try := func(next built) error {
 		result := c.prove(ctx, next)
@@ -101,13 +101,13 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// programVersion is the version of the server's program, without its name and what it was built with.
+// programVersion returns the version of the server's program, without its name and build information.
 func programVersion(version string) string {
 	words := strings.Fields(version)
 	return words[min(1, len(words)-1)]
 }
 
-// buildAhead builds servers, one ahead of the one that is proven.
+// buildAhead builds servers, one ahead of the proof.
 func buildAhead(ctx context.Context, builder selftest.Builder, bugs []selftest.Row) <-chan built {
 	ready := make(chan built)
 	go func() {
@@ -124,8 +124,8 @@ func buildAhead(ctx context.Context, builder selftest.Builder, bugs []selftest.R
 	return ready
 }
 
-// prove runs a short proof of one server. A bug is found by the judge, or by service that does not return after a fault; any other
-// error is a proof without a result.
+// prove runs a short proof of one server. The bug is found if the judge finds a violation or if service does not return after a
+// fault; any other error is a proof without a result.
 func (c *selfTestCommand) prove(ctx context.Context, b built) selftest.Result {
 	result := selftest.Result{Bug: b.bug.Name}
 	proof := &faultsCommand{

@@ -19,7 +19,7 @@ import (
 
 var errBroken = errors.New("promises were broken")
 
-// conclude prints the findings, and writes history and result if that is wanted. A run that was stopped has no result.
+// conclude prints the findings, and writes history and result if requested. A stopped run has no result.
 func (r *run) conclude(ctx context.Context) error {
 	o := &r.outcome
 	if r.History != "" {
@@ -73,7 +73,7 @@ func newResult(ctx context.Context, title, server, command string) (*report.Resu
 	return &report.Result{Title: title, Date: time.Now(), Version: strings.Join(words, " "), Command: command, Machine: report.Machine()}, err
 }
 
-// version asks a program for its name, its commit, and what it was built with.
+// version asks a program for its name, its commit, and its build information.
 func version(ctx context.Context, program string) ([]string, error) {
 	program, err := filepath.Abs(program)
 	if err != nil {
@@ -87,7 +87,7 @@ func version(ctx context.Context, program string) ([]string, error) {
 	return words, err
 }
 
-// text is the command that repeats the run.
+// text returns the command that repeats the run.
 func (c *faultsCommand) text(ctx context.Context) (string, error) {
 	flags := []string{fmt.Sprintf("--minutes %g --processes %d --agents %d --faults %s --seed %d", c.Minutes, c.Processes, c.Agents,
 		c.Faults, c.Seed)}
@@ -110,7 +110,7 @@ func (c *faultsCommand) text(ctx context.Context) (string, error) {
 	return command + " OLDER=" + older[1], nil
 }
 
-// title is the heading of the result.
+// title returns the heading of the result.
 func (c *faultsCommand) title() string {
 	switch {
 	case c.Older != "":
@@ -137,7 +137,7 @@ func (c *judgeCommand) Run() error {
 	return verdict(h, judge.Judge(h))
 }
 
-// verdict prints what the judge found, with the requests and events that belong to it. Any violation is errBroken.
+// verdict prints the judge's findings, with the requests and events that belong to them. It returns errBroken for any violation.
 func verdict(h *history.History, findings []judge.Finding) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range findings {

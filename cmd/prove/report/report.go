@@ -1,5 +1,4 @@
-// Package report keeps the result of a run as one JSON, makes one page of it, and writes a line of progress while a run
-// goes on.
+// Package report stores the result of a run as JSON, makes a page from it, and writes lines of progress during a run.
 package report
 
 import (
@@ -18,7 +17,7 @@ import (
 type Result struct {
 	Title string    `json:"title"`
 	Date  time.Time `json:"date"`
-	// Version is the server's version, as it reports it, and Command the command that makes the result again.
+	// Version is the server's version, as it reports it, and Command repeats the measurement.
 	Version string `json:"version"`
 	Command string `json:"command"`
 	Machine string `json:"machine"`
@@ -27,7 +26,7 @@ type Result struct {
 	Tables  []Table `json:"tables"`
 }
 
-// Table is a part of a result.
+// Table is one table of a result.
 type Table struct {
 	Title string     `json:"title"`
 	Head  []string   `json:"head"`
@@ -44,7 +43,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{"row": row, "rule": rule}).Parse(pageText))
 
-// row is a row of a table in Markdown, rule the line below its head.
+// row formats a row of a table in Markdown; rule is the line below its head.
 func row(cells []string) string {
 	escaped := make([]string, len(cells))
 	for i, cell := range cells {
@@ -82,5 +81,5 @@ func (r *Result) Write(folder string) error {
 	return nil
 }
 
-// Seconds writes a length of time.
+// Seconds formats a duration.
 func Seconds(t time.Duration) string { return fmt.Sprintf("%.1f s", t.Seconds()) }

@@ -46,7 +46,7 @@ func (r *Result) Fill(h *history.History, findings []judge.Finding, missed []str
 	}
 }
 
-// failed counts the requests of a span that had no answer, or a status of 500 or more.
+// failed counts the requests of a span without an answer, or with a status of 500 or more.
 func failed(all []history.Attempt, from, to time.Duration) (n int) {
 	for i := range all {
 		if a := &all[i]; (a.Status == history.Unanswered || a.Status >= 500) && a.Start <= to && a.End >= from {
@@ -59,7 +59,7 @@ func failed(all []history.Attempt, from, to time.Duration) (n int) {
 // interval is the time between two lines of progress.
 const interval = 5 * time.Second
 
-// Progress writes a line of what was done since the line before, again and again until ctx ends. fault names the fault in force.
+// Progress writes a line about the time since the last line, repeatedly until ctx ends. fault names the fault in force.
 func Progress(ctx context.Context, recorder *history.Recorder, fault func() string, to io.Writer) {
 	for requests, last := 0, recorder.Now(); ; {
 		select {

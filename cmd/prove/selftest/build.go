@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// Builder builds servers with a bug. Its caches are the compiler's, so a build takes as long as after a change of that file.
+// Builder builds servers with a bug. It uses the compiler's caches, so a build takes as long as after a change of that file.
 type Builder struct {
-	// Root is the repository's folder, Folder where programs go. Program is the server without a bug, or empty: a bug of an embedded
-	// file needs no compiler then.
+	// Root is the repository's folder, Folder the folder for programs. Program is the server without a bug, or empty: with it, a
+	// bug of an embedded file needs no compiler.
 	Root, Folder, Program string
 }
 
-// programs are the packages that a server consists of, with the ends of their programs' names.
+// programs are the packages of a server, with the suffixes of their programs' names.
 var programs = map[string]string{"./cmd/stoa": "", "./cmd/inspect": "-inspect"}
 
-// Build builds the server with a bug and returns its program, which the caller removes by Remove. Files of the repository are only
-// read.
+// Build builds the server with a bug and returns its program, which the caller deletes with Remove. It only reads the files of
+// the repository.
 func (b Builder) Build(ctx context.Context, bug Row) (program string, err error) {
 	root, err := filepath.Abs(b.Root)
 	if err != nil {
@@ -64,12 +64,12 @@ func (b Builder) Build(ctx context.Context, bug Row) (program string, err error)
 	return program, nil
 }
 
-// Remove removes what Build has made.
+// Remove deletes the output of Build.
 func (b Builder) Remove(bug Row) error { return os.RemoveAll(filepath.Join(b.Folder, bug.Name)) }
 
-// patch makes programs with a bug of a file that is embedded in the server, such as one of SQL: it puts the text with the bug into the
-// server's program, in the place of the one that is there. That takes no compiler. done is false if the program is not known, does not
-// have the file exactly once, or if the text with the bug does not fit into its place.
+// patch makes programs with a bug of a file that is embedded in the server, such as SQL, without the compiler: it replaces the
+// text in the server's program with the planted text. done is false if there is no program, if the program does not have the text
+// exactly once, or if the planted text does not fit.
 func (b Builder) patch(program, original, planted string) (done bool, err error) {
 	if b.Program == "" {
 		return false, nil
@@ -93,7 +93,8 @@ func (b Builder) patch(program, original, planted string) (done bool, err error)
 	return true, nil
 }
 
-// fitted returns SQL of that length in bytes: filled up with spaces, or without its first comments. fits is false if those are too short.
+// fitted returns SQL of that length in bytes: padded with spaces, or without its first comments. fits is false if these are too
+// short.
 func fitted(text string, length int) (fitting string, fits bool) {
 	for len(text) > length {
 		begin, end := comment(text)
@@ -105,7 +106,7 @@ func fitted(text string, length int) (fitting string, fits bool) {
 	return text + strings.Repeat(" ", length-len(text)), true
 }
 
-// comment finds the first line that is nothing but a comment; end is 0 if the text has no such line. A line "-- name:" is no comment.
+// comment finds the first line that is only a comment; end is 0 if there is none. A line "-- name:" is no comment.
 func comment(text string) (begin, end int) {
 	for line := range strings.Lines(text) {
 		end = begin + len(line)

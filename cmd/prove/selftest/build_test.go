@@ -51,7 +51,7 @@ func TestBuildPlantsABug(t *testing.T) {
 	require.ErrorContains(t, err, "occurs 0 times")
 }
 
-// A bug of an embedded file is put into the server's program, longer or shorter than what was there.
+// A bug of an embedded file is put into the server's program, longer or shorter than the original text.
 func TestBuildPatchesAProgram(t *testing.T) {
 	t.Parallel()
 	folder, original := t.TempDir(), "-- A comment.\n-- name: lock\nSELECT 1 FOR UPDATE\n"

@@ -1,8 +1,8 @@
-// Package selftest plants bugs in the server, one at a time, and says which of them a proof finds.
+// Package selftest plants bugs in the server, one at a time, and reports which of them a proof finds.
 //
-// A bug is a patch of the folder bugs, which breaks one rule at the place where that rule is kept; what finds it may rest on the contract
-// alone. The server is built with it by the option -overlay of the compiler, so no bug is ever in the repository's own files or in the
-// product's program.
+// A bug is a patch in the folder bugs. It breaks one rule at the place that keeps the rule; the proof that finds it may use only
+// the contract. The compiler's option -overlay builds the server with it, so no bug is ever in the repository's own files or in
+// the product's program.
 package selftest
 
 import (
@@ -17,18 +17,18 @@ import (
 	"strings"
 )
 
-// Row is one bug of the catalogue: a patch whose first lines are its promise, and what it needs.
+// Row is one bug of the catalogue: a patch whose first lines are its promise and its needs.
 type Row struct {
-	// Name is how the row is chosen: the name of its file.
+	// Name is the name of the file. It selects the row.
 	Name string
 	// Promise is the promise that it breaks, in one sentence, with the section of the contract.
 	Promise string
-	// File is below the repository's root. Each hunk of the patch removes lines that are there exactly once, wherever that is.
+	// File is relative to the repository's root. Each hunk removes lines that are in the file exactly once, at any position.
 	File  string
 	hunks []string
-	// Faults are the faults without which the promise cannot be broken, separated by commas; empty if it can be without any.
+	// Faults are the faults without which the promise cannot be broken, separated by commas; empty if it needs none.
 	Faults string
-	// Minutes is the length of the load if the promise needs another one than the rest, else 0.
+	// Minutes is the length of the load if the promise needs a special one, else 0.
 	Minutes float64
 }
 
@@ -72,7 +72,7 @@ func parse(name, text string) Row {
 // ErrUnknown is returned for a name that no row has.
 var ErrUnknown = errors.New("selftest: no such bug")
 
-// Select returns the rows of these names, which are separated by commas, in the order of the catalogue: every row for "all".
+// Select returns the rows of these names, separated by commas, in the order of the catalogue: every row for "all".
 func Select(names string) ([]Row, error) {
 	if names == "all" {
 		return slices.Clone(catalogue), nil
@@ -86,7 +86,7 @@ func Select(names string) ([]Row, error) {
 	return slices.DeleteFunc(slices.Clone(catalogue), func(b Row) bool { return !slices.Contains(wanted, b.Name) }), nil
 }
 
-// Share is one of several parts of some rows, as in "2/4": every fourth row from the second on, so that each share has bugs of all kinds.
+// Share is one part of several, as in "2/4": every fourth row from the second on, so that each share has bugs of all kinds.
 type Share struct{ number, of int }
 
 // UnmarshalText reads a share from 1/n to n/n.
@@ -109,7 +109,7 @@ func (s Share) Rows(all []Row) (rows []Row) {
 	return rows
 }
 
-// Names are the names of all rows.
+// Names returns the names of all rows.
 func Names() []string {
 	names := make([]string, len(catalogue))
 	for i, b := range catalogue {
@@ -118,7 +118,7 @@ func Names() []string {
 	return names
 }
 
-// planted returns the text of the bug's file below root without and with the bug, or an error if the row fits the file no more.
+// planted returns the text of the bug's file below root without and with the bug, or an error if the row no longer fits the file.
 func (b Row) planted(root string) (original, planted string, err error) {
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(b.File)))
 	if err != nil {

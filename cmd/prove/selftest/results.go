@@ -17,16 +17,16 @@ type Result struct {
 	Bug string `json:"bug"`
 	// By is the check that found it, or that service did not return; empty if nothing did.
 	By string `json:"by,omitempty"`
-	// After is the time from the servers' start until then.
+	// After is the time from the servers' start until By found it.
 	After time.Duration `json:"after,omitempty"`
 	// Version is the version of the server in which the bug was planted.
 	Version string `json:"version,omitempty"`
-	// Violation is the first one; NotTried is why there is no result: no proof could run, or a fault could not be injected.
+	// Violation is the first violation; NotTried is why there is no result: no proof could run, or a fault could not be injected.
 	Violation string `json:"violation,omitempty"`
 	NotTried  string `json:"not_tried,omitempty"`
 }
 
-// Verdict is the result in a word or two.
+// Verdict returns the result in a word or two.
 func (r Result) Verdict() string {
 	switch {
 	case r.By != "":
@@ -37,10 +37,10 @@ func (r Result) Verdict() string {
 	return "missed"
 }
 
-// Results are the results by the names of the bugs.
+// Results maps the names of bugs to their results.
 type Results map[string]Result
 
-// Load reads results of earlier runs from a file, which may be missing. A bug that the catalogue has no more is left out.
+// Load reads results of earlier runs from a file, which may be missing. It leaves out bugs that the catalogue no longer has.
 func Load(file string) (Results, error) {
 	all := make(Results)
 	text, err := os.ReadFile(file)
@@ -59,7 +59,7 @@ func Load(file string) (Results, error) {
 	return all, err
 }
 
-// Keep writes all results into a file, if it has a name, in the order of the catalogue.
+// Keep writes all results to a file, if it has a name, in the order of the catalogue.
 func (r Results) Keep(file string) error {
 	if file == "" {
 		return nil
@@ -77,7 +77,7 @@ func (r Results) inOrder() (all []Result) {
 	return all
 }
 
-// Untried are those of some bugs that were neither found nor missed.
+// Untried returns the bugs without a result: neither found nor missed.
 func (r Results) Untried(bugs []Row) []Row {
 	return slices.DeleteFunc(slices.Clone(bugs), func(b Row) bool {
 		result, is := r[b.Name]
@@ -85,7 +85,7 @@ func (r Results) Untried(bugs []Row) []Row {
 	})
 }
 
-// Found counts the bugs that were found, of those that were tried.
+// Found counts the found and the tried bugs.
 func (r Results) Found() (found, tried int) {
 	for name, result := range r {
 		if name != "" {
@@ -98,7 +98,7 @@ func (r Results) Found() (found, tried int) {
 	return found, tried
 }
 
-// Fill writes verdict and table of a result.
+// Fill writes the verdict and the table of a result.
 func (r Results) Fill(to *report.Result) {
 	found, tried := r.Found()
 	to.Verdict = fmt.Sprintf("**%d of %d bugs were found**, %d of the catalogue were not tried.", found, tried, len(catalogue)-tried)

@@ -17,24 +17,24 @@ import (
 	"stoa/cmd/child"
 )
 
-// The headers by which an agent learns who answered.
+// The headers that identify who answered.
 const (
 	// ServerHeader names the server.
 	ServerHeader = "X-Served-By"
-	// BalancerHeader is set where no server answered, but the load balancer itself.
+	// BalancerHeader is set if the load balancer itself answered and no server.
 	BalancerHeader = "X-Not-Served"
-	// ChosenHeader of a request names the server that shall answer it; another one does while that is not ready.
+	// ChosenHeader of a request names the server to answer it; another one answers while it is not ready.
 	ChosenHeader = "X-Shall-Serve"
 )
 
 // BalancerInterval is the time in which the load balancer finds out that a server is ready.
 const BalancerInterval = 500 * time.Millisecond
 
-// configuration asks each server for its readiness five times a second. A server that is gone refuses the connection; one that is only
-// slow to answer, since the machine is busy, has 10 s. Backend servers passes a request to another server only where the first one
-// has not accepted the connection: everything else is the agent's to repeat. Backend strict tries one server only, and asks it every
-// 1.5 s whether it is ready: a server that ends waits 2 s (§11). It serves all clients whose addresses are in the list, which is empty
-// until SetStrict.
+// configuration checks each server's readiness five times a second. A server that is gone refuses the connection; one that is
+// only slow, because the machine is busy, has 10 s. Backend servers passes a request to another server only if the first one has
+// not accepted the connection: agents repeat everything else. Backend strict tries one server only, and checks its readiness
+// every 1.5 s: a server that ends waits 2 s (§11). It serves all clients whose addresses are in the list, which is empty until
+// SetStrict.
 var configuration = template.Must(template.New("haproxy").Parse(`
 global
   maxconn 8192
@@ -78,7 +78,7 @@ backend strict
 
 type balancer struct {
 	process *child.Process
-	// socket takes commands, strict is the list of the addresses whose requests are tried once.
+	// socket takes commands; strict is the list of the addresses whose requests are tried once.
 	socket, strict string
 }
 
@@ -107,7 +107,7 @@ func newBalancer(ctx context.Context, folder, address string, servers []*Server)
 	return b, err
 }
 
-// SetStrict makes the load balancer try one server only for each request, as one without redispatch does, or all again.
+// SetStrict makes the load balancer try only one server for each request, like one without redispatch, or several again.
 func (b *Bed) SetStrict(ctx context.Context, on bool) error {
 	command := "clear acl " + b.balancer.strict
 	if on {
@@ -120,7 +120,8 @@ func (b *Bed) SetStrict(ctx context.Context, on bool) error {
 	return err
 }
 
-// Balanced reports that the load balancer has found every server ready. On a busy machine that takes longer than BalancerInterval.
+// Balanced reports whether the load balancer has found every server ready. On a busy machine that takes longer than
+// BalancerInterval.
 func (b *Bed) Balanced(ctx context.Context) bool {
 	answer, err := b.balancer.tell(ctx, "show stat")
 	const name, status = 1, 17 // svname and status, as HAProxy's management guide numbers them
@@ -134,7 +135,7 @@ func (b *Bed) Balanced(ctx context.Context) bool {
 	return err == nil && ready == 2*len(b.Servers) // each is in both backends
 }
 
-// tell gives the load balancer a command and returns what it says.
+// tell sends the load balancer a command and returns its answer.
 func (b *balancer) tell(ctx context.Context, command string) (string, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", b.socket)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Disk is its own file system, in memory, so that it can be full or read-only. Only root can make one; for others it is the
-// folder itself, and has no faults.
+// Disk is its own file system, in memory, so that it can be full or read-only. Only root can make one; for others it is just the
+// folder, and has no faults.
 type Disk struct {
 	folder  string
 	mounted bool
 }
 
-// newDisk makes the folder and, if this process is root, mounts a file system of that many bytes there.
+// newDisk makes the folder and, if this process is root, mounts a file system of size bytes there.
 func newDisk(folder string, size int64) (*Disk, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func newDisk(folder string, size int64) (*Disk, error) {
 	return d, err
 }
 
-// ballast is the file that takes all space.
+// ballast is the file that takes all free space.
 const ballast = "ballast"
 
 var errNoDisk = errors.New("this fault needs the right to mount file systems")
@@ -67,13 +67,14 @@ func (d *Disk) Empty() error {
 }
 
 const (
-	// remountTimeout is how long the kernel may refuse to remount a disk, because a file is open for writing, remountPause what lies
-	// between two tries.
+	// remountTimeout is how long the kernel may refuse to remount a disk because a file is open for writing; remountPause is the
+	// time between two tries.
 	remountTimeout = 15 * time.Second
 	remountPause   = 20 * time.Millisecond
 )
 
-// ReadOnly makes the disk refuse writes, or accept them again. While a file is being written the kernel refuses the first.
+// ReadOnly makes the disk refuse writes, or accept them again. While a file is being written the kernel refuses to make it
+// read-only.
 func (d *Disk) ReadOnly(on bool) error {
 	if !d.mounted {
 		return errNoDisk

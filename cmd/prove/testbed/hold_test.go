@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// While writes are held reads go on. The database ends it if its client does not, and a database that is away holds nothing up.
+// While writes are held, reads go on. The database ends the hold if its client does not. If the database is away, nothing is
+// held.
 func TestHoldWrites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs every night")

@@ -15,37 +15,37 @@ import (
 	"stoa/cmd/letter"
 )
 
-// Defect is something that is wrong with the mail server.
+// Defect is a defect of the mail server.
 type Defect int
 
 // The defects.
 const (
-	// MailDead: it refuses connections, and those that it had are cut.
+	// MailDead: it refuses connections, and cuts open ones.
 	MailDead Defect = iota
-	// MailSlow: it takes one to six seconds for each step of a mail, equally long for those of one connection.
+	// MailSlow: each step of a mail takes one to six seconds, the same time for all steps of a connection.
 	MailSlow
-	// MailLying: by turns it cuts the connection in the middle of a mail, answers 451 to a whole one, and takes one but cuts the
-	// connection before it says so.
+	// MailLying: in turn, it cuts the connection in the middle of a mail, answers 451 to a whole mail, and accepts a mail but
+	// cuts the connection before it confirms that.
 	MailLying
 
 	defects
 )
 
-// Mail is a mail that the mail server has taken.
+// Mail is a mail that the mail server has accepted.
 type Mail struct {
 	letter.Letter
 
 	To string
-	// Answered: the mail was confirmed to the sender; otherwise the connection was cut before.
+	// Answered: the sender got the confirmation; otherwise the connection was cut before it.
 	Answered bool
 }
 
-// MailServer takes the mails of all servers. Its methods may be called from any goroutine.
+// MailServer accepts the mails of all servers. Its methods may be called from any goroutine.
 type MailServer struct {
 	Address string
 
 	mu sync.Mutex
-	// lifted is nil for each defect that it has not, and closed when the defect is lifted.
+	// lifted is nil for each absent defect; it is closed when a present defect is lifted.
 	lifted   [defects]chan struct{}
 	listener net.Listener
 	server   *smtp.Server
@@ -62,14 +62,14 @@ func newMailServer() (m *MailServer, err error) {
 	return m, m.listen()
 }
 
-// Notify has take called with every mail from now on, before its sender gets an answer.
+// Notify makes the server call take with every mail from now on, before its sender gets an answer.
 func (m *MailServer) Notify(take func(Mail)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.take = take
 }
 
-// Break gives it a defect, besides those that it has.
+// Break adds a defect to the present ones.
 func (m *MailServer) Break(d Defect) {
 	m.mu.Lock()
 	m.lifted[d] = make(chan struct{})
@@ -79,7 +79,7 @@ func (m *MailServer) Break(d Defect) {
 	}
 }
 
-// Mend lifts a defect. Answers that waited for their time are given at once.
+// Mend lifts a defect. Delayed answers are sent at once.
 func (m *MailServer) Mend(d Defect) error {
 	m.mu.Lock()
 	close(m.lifted[d])
@@ -91,7 +91,7 @@ func (m *MailServer) Mend(d Defect) error {
 	return nil
 }
 
-// has returns a channel that is closed when a defect is lifted, or nil.
+// has returns a channel that is closed when a defect is lifted; nil if the server does not have it.
 func (m *MailServer) has(d Defect) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +135,7 @@ type mailSession struct {
 	to    string
 }
 
-// step takes its time if the server is slow.
+// step waits if the server is slow.
 func (s *mailSession) step() error {
 	if lifted := s.has(MailSlow); lifted != nil {
 		select {

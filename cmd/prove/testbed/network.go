@@ -13,7 +13,7 @@ import (
 
 // Network is the proxy between a server and the database, or each of the databases.
 type Network struct {
-	// Addresses are where the server finds them.
+	// Addresses are the proxy's, for the server.
 	Addresses []string
 
 	proxies []*toxiproxy.Proxy
@@ -34,7 +34,7 @@ func newNetwork(name string, upstreams []string) (*Network, error) {
 	return n, n.Mend()
 }
 
-// Add adds a defect, as toxiproxy names it, to both directions of all connections, those that stand and new ones.
+// Add adds a toxic, as toxiproxy names it, to both directions of all connections, open and new ones.
 func (n *Network) Add(kind string, attributes map[string]int) (err error) {
 	for _, stream := range []string{"upstream", "downstream"} {
 		text, _ := json.Marshal(map[string]any{"type": kind, "stream": stream, "attributes": attributes}) //nolint:errchkjson // it is plain

@@ -14,8 +14,8 @@ import (
 	"stoa/cmd/stoa/operatorcli/client"
 )
 
-// operate has an operator of a server do something, and notes that it was answered: the procedure and the target, if any. arguments
-// are the types of the variables, document what is asked for.
+// operate runs a procedure as an operator of a server, and records it once it is answered: the procedure and the target, if any.
+// arguments are the types of the variables, document is the selection.
 func (b *Bed) operate(ctx context.Context, server *Server, procedure, target, arguments, document string, variables map[string]any, into any) error {
 	operator, err := client.Connection{Address: server.Operator, Token: operatorToken}.Client()
 	if err != nil {
@@ -36,8 +36,8 @@ func (b *Bed) updateSettings(ctx context.Context, changes map[string]any) error 
 		map[string]any{"input": changes}, new(any))
 }
 
-// setUpOwners does what operators do before owners can be verified: they say who they are, publish what owners confirm, and let
-// verified agents be rewarded.
+// setUpOwners does the operators' setup for the verification of owners: their identity, the documents that owners confirm, and
+// rewards for verified agents.
 func (b *Bed) setUpOwners(ctx context.Context) error {
 	err := b.updateSettings(ctx, map[string]any{"rewardsEnabled": true, "operatorName": "The proof", "operatorContactEmail": "proof@example.org"})
 	for _, key := range []string{"terms", "privacy"} {
@@ -48,17 +48,17 @@ func (b *Bed) setUpOwners(ctx context.Context) error {
 	return err
 }
 
-// RequireOwners has registrations need a verified owner, or not.
+// RequireOwners makes registrations require a verified owner, or not.
 func (b *Bed) RequireOwners(ctx context.Context, on bool) error {
 	return b.updateSettings(ctx, map[string]any{"emailGateEnabled": on})
 }
 
-// EnableRewards has operators switch rewards on or off.
+// EnableRewards switches rewards on or off, as an operator.
 func (b *Bed) EnableRewards(ctx context.Context, on bool) error {
 	return b.updateSettings(ctx, map[string]any{"rewardsEnabled": on})
 }
 
-// GrantRewards has an operator of each server grant all rewards that are due, at the same moment and several times.
+// GrantRewards makes an operator of each server grant all due rewards, at the same time and several times.
 func (b *Bed) GrantRewards(ctx context.Context, times int) error {
 	var granting errgroup.Group
 	for _, server := range b.Servers {
@@ -75,7 +75,7 @@ func (b *Bed) GrantRewards(ctx context.Context, times int) error {
 
 var errDiscrepancies = errors.New("the reconciliation found discrepancies")
 
-// Reconcile has an operator compare the ledger with itself.
+// Reconcile makes an operator check the ledger.
 func (b *Bed) Reconcile(ctx context.Context) error {
 	found, err := b.maintain(ctx, b.Servers[0], "RECONCILE")
 	if err == nil && len(found) > 0 {
@@ -128,12 +128,12 @@ func (b *Bed) Audit(ctx context.Context) (entries []string, err error) {
 	return entries, err
 }
 
-// Backup has the program make a backup, beside the servers.
+// Backup makes a backup by the program while the servers run.
 func (b *Bed) Backup(ctx context.Context) error { return b.command(ctx, "backup") }
 
-// Restore puts the last backup in the place of the database. No server may run.
+// Restore replaces the database by the last backup. No server may run.
 func (b *Bed) Restore(ctx context.Context) error {
-	const idle = 2 // as database/sql has it
+	const idle = 2 // the default of database/sql
 	b.DB.SetMaxIdleConns(0)
 	defer b.DB.SetMaxIdleConns(idle)
 	return b.command(ctx, "backup", "restore", "--replace")

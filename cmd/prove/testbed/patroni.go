@@ -24,14 +24,14 @@ import (
 const (
 	// nodes is how many databases there are.
 	nodes = 2
-	// primaryTimeout and standbyTimeout are the times in which a primary and a standby must be there.
+	// primaryTimeout and standbyTimeout are the times within which there must be a primary and a standby.
 	primaryTimeout = 60 * time.Second
 	standbyTimeout = 60 * time.Second
 	// primaryOnly are the parameters of a URL that names several hosts, after sslmode.
 	primaryOnly = "&connect_timeout=3&target_session_attrs=read-write"
 )
 
-// Patroni is a primary with a synchronous standby that take each other's place, led by Patroni with etcd.
+// Patroni is a primary with a synchronous standby that can change roles, managed by Patroni with etcd.
 type Patroni struct {
 	Nodes []*Node
 
@@ -41,10 +41,10 @@ type Patroni struct {
 	etcd   *child.Process
 }
 
-// Node is one PostgreSQL with the Patroni that runs it.
+// Node is one PostgreSQL with its Patroni.
 type Node struct {
 	Name string
-	// Address is where PostgreSQL listens, API where Patroni does.
+	// Address is PostgreSQL's listener, API is Patroni's.
 	Address, API string
 
 	cluster *Patroni
@@ -53,7 +53,7 @@ type Node struct {
 	process *child.Process
 }
 
-// patroniSettings let a lost primary be replaced within half a minute: its lease lasts 20 s, Patroni's least.
+// patroniSettings make a standby replace a lost primary within half a minute: its lease lasts 20 s, Patroni's minimum.
 var patroniSettings = template.Must(template.New("patroni").Parse(`
 scope: stoa
 name: {{.Name}}
@@ -82,7 +82,7 @@ postgresql:
   parameters: {unix_socket_directories: "", log_min_messages: warning, timezone: UTC}
 `))
 
-// newPatroni starts etcd and both nodes, and makes the role and the database.
+// newPatroni starts etcd and both nodes, and creates the role and the database.
 func newPatroni(ctx context.Context, folder string) (p *Patroni, err error) {
 	p = &Patroni{folder: folder}
 	if p.account, err = newAccount(filepath.Dir(folder), "patroni"); err != nil {
@@ -175,7 +175,7 @@ func (n *Node) Kill() error {
 	return err
 }
 
-// isPrimary asks Patroni whether the node is the primary and runs.
+// isPrimary asks Patroni whether the node is the running primary.
 func (n *Node) isPrimary(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -187,7 +187,7 @@ func (n *Node) isPrimary(ctx context.Context) bool {
 	return err == nil && json.Unmarshal(text, &told) == nil && (told.Role == "master" || told.Role == "primary") && told.State == "running"
 }
 
-// Primary returns the node that is the primary now, nil if none is.
+// Primary returns the present primary, nil if there is none.
 func (p *Patroni) Primary(ctx context.Context) *Node {
 	for _, n := range p.Nodes {
 		if n.isPrimary(ctx) {
@@ -216,7 +216,7 @@ func (p *Patroni) AwaitStandby(ctx context.Context) error {
 	})
 }
 
-// SwitchOver makes the standby the primary, in order.
+// SwitchOver makes the standby the primary, gracefully.
 func (p *Patroni) SwitchOver(ctx context.Context) error {
 	primary := p.Primary(ctx)
 	if primary == nil {
@@ -226,7 +226,7 @@ func (p *Patroni) SwitchOver(ctx context.Context) error {
 	return err
 }
 
-// URL names both nodes; a connection goes to the one that takes writes. lib/pq reads several hosts in this form only.
+// URL names both nodes; a connection uses the one that accepts writes. lib/pq reads several hosts only in this form.
 func (p *Patroni) URL(role, database string) string {
 	var hosts, ports []string
 	for _, n := range p.Nodes {

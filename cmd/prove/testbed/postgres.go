@@ -20,7 +20,7 @@ import (
 	"stoa/cmd/child"
 )
 
-// settings of the database. It must survive what a production's survives, so fsync stays on. It has its own disk in memory.
+// settings of the database. It must survive the same failures as a production's, so fsync stays on. Its disk is in memory.
 const settings = `
 max_connections = 300
 unix_socket_directories = ''
@@ -33,7 +33,7 @@ listen_addresses = '%s'
 port = %s
 `
 
-// reviveGrace is how long a database that panics takes to end.
+// reviveGrace is how long a panicking database takes to end.
 const reviveGrace = 500 * time.Millisecond
 
 // account runs the programs of databases: PostgreSQL refuses to run as root.
@@ -66,7 +66,7 @@ func newAccount(folder, log string) (a account, err error) {
 	return a, err
 }
 
-// own gives a folder to the account.
+// own makes the account the owner of a folder.
 func (a account) own(folder string) error {
 	if a.credential == nil {
 		return nil
@@ -74,7 +74,7 @@ func (a account) own(folder string) error {
 	return os.Chown(folder, int(a.credential.Uid), int(a.credential.Gid))
 }
 
-// command is a program that works in a folder. It outlives ctx.
+// command is a program that runs in a folder. It outlives ctx.
 func (a account) command(ctx context.Context, folder, program string, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(context.WithoutCancel(ctx), program, arguments...)
 	command.Dir, command.SysProcAttr = folder, &syscall.SysProcAttr{Credential: a.credential}
@@ -85,7 +85,7 @@ func (a account) command(ctx context.Context, folder, program string, arguments 
 type Postgres struct {
 	// Address is its host and port.
 	Address string
-	// Disk is where its files are.
+	// Disk holds its files.
 	Disk *Disk
 
 	account
@@ -95,7 +95,7 @@ type Postgres struct {
 	process *child.Process
 }
 
-// newPostgres initialises the cluster on a disk of a size and starts it.
+// newPostgres initialises the cluster on a disk of diskSize bytes and starts it.
 func newPostgres(ctx context.Context, folder string, diskSize int64) (p *Postgres, err error) {
 	p = &Postgres{folder: folder}
 	if p.account, err = newAccount(filepath.Dir(folder), "database"); err != nil {
@@ -126,7 +126,7 @@ func newPostgres(ctx context.Context, folder string, diskSize int64) (p *Postgre
 	return p, createStoa(ctx, p.url("postgres"))
 }
 
-// createStoa makes the role and the database of the servers.
+// createStoa creates the role and the database of the servers.
 func createStoa(ctx context.Context, url string) error {
 	maintenance, err := sql.Open("postgres", url)
 	if err != nil {
@@ -186,15 +186,16 @@ func (p *Postgres) close() error {
 	return errors.Join(p.Disk.close(), p.log.Close())
 }
 
-// HoldWrites has writes to a table wait for a moment while reads go on, as making an index does. Requests that begin then have all read
-// and decided before the first of them writes, if nothing else keeps them apart. It does nothing while the database cannot be reached.
+// HoldWrites makes writes to a table wait for a moment while reads go on, as creating an index does. Requests that begin then
+// have all read and decided before the first of them writes, if nothing else serializes them. It does nothing while the database
+// cannot be reached.
 func (b *Bed) HoldWrites(ctx context.Context, table string, length time.Duration) {
 	tx, err := b.DB.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		return
 	}
-	end := func() { _ = tx.Rollback() } // it has ended with the database if that fails
-	// The database itself ends what a busy machine forgets.
+	end := func() { _ = tx.Rollback() } // if that fails, it ended with the database
+	// The database itself ends the transaction if a busy machine does not.
 	const bounds = "SET LOCAL lock_timeout = '500ms'; SET LOCAL idle_in_transaction_session_timeout = '2s'; "
 	if _, err := tx.ExecContext(context.WithoutCancel(ctx), bounds+"LOCK TABLE "+table+" IN SHARE MODE"); err != nil {
 		end()

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A child is found whichever thread has started it.
+// A child is found, whichever thread started it.
 func TestChildrenOfAllThreads(t *testing.T) {
 	t.Parallel()
 	command := exec.CommandContext(t.Context(), "sleep", "600")
 	started, release := make(chan error), make(chan struct{})
 	t.Cleanup(func() { close(release) })
 	go func() {
-		runtime.LockOSThread() // another thread than the main one
+		runtime.LockOSThread() // not the main thread
 		defer runtime.UnlockOSThread()
 		started <- command.Start()
 		<-release

@@ -20,17 +20,18 @@ import (
 )
 
 const (
-	// operatorToken opens the operator listeners.
+	// operatorToken is the token for the operator listeners.
 	operatorToken = "the-operator-token-of-a-proof-of-stoa"
-	// readyTimeout is how long a server may take to say that it is ready: a busy machine is no reason to believe that it is not.
+	// readyTimeout is how long a server may take to answer whether it is ready: a slow answer on a busy machine does not mean
+	// that it is not.
 	readyTimeout = 10 * time.Second
-	// clockVariable names the file that a server with a clock that can be set (.ci/clocks) reads.
+	// clockVariable names the file with the clock's offset, which a server with a settable clock (.ci/clocks) reads.
 	clockVariable = "CLOCK_OFFSET_FILE"
 )
 
 // Server is one process of the service. Its addresses stay the same over restarts.
 type Server struct {
-	// Name is its name in the load balancer.
+	// Name is the server's name in the load balancer.
 	Name string
 	// Address and Operator are its listeners.
 	Address, Operator string
@@ -39,7 +40,7 @@ type Server struct {
 
 	bed *Bed
 	log *os.File
-	// clock holds the seconds by which its clock is ahead, if clocks can be set.
+	// clock holds the seconds by which the server's clock is ahead, if clocks can be set.
 	clock *os.File
 
 	mu      sync.Mutex
@@ -71,7 +72,7 @@ func (b *Bed) newServer(number int) (s *Server, err error) {
 	return s, err
 }
 
-// Start starts the process and waits until it serves; it does nothing if another fault has started it again. The process outlives
+// Start starts the process and waits until it serves. It does nothing if another fault has started it again. The process outlives
 // ctx.
 func (s *Server) Start(ctx context.Context) error {
 	s.mu.Lock()
@@ -115,21 +116,21 @@ func (s *Server) start(ctx context.Context) error {
 	return err
 }
 
-// Kill ends the process with SIGKILL. A server that could not be started again has none.
+// Kill ends the process with SIGKILL. It does nothing for a server that could not be started again.
 func (s *Server) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.process.Kill()
 }
 
-// Stop ends the process in order.
+// Stop ends the process gracefully.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.process.Stop()
 }
 
-// ChangeVersion ends the process in order and starts its other version, which it names: older or newer.
+// ChangeVersion ends the process gracefully and starts its other version, which it returns: older or newer.
 func (s *Server) ChangeVersion(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +203,7 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	return sums, err
 }
 
-// SetClock sets the wall clock of the server's host, which the database does not share, and makes sure that the server sees it.
+// SetClock sets the wall clock of the server, which the database does not share, and checks that the server sees it.
 func (s *Server) SetClock(ctx context.Context, ahead time.Duration) error {
 	if err := s.writeClock(ahead); err != nil {
 		return err
@@ -226,7 +227,7 @@ func (s *Server) writeClock(ahead time.Duration) error {
 	return err
 }
 
-// ask makes a request that must be answered with 200.
+// ask makes a request whose answer must be 200.
 func ask(ctx context.Context, method, url, token string, body []byte) (http.Header, []byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {

@@ -1,11 +1,11 @@
 // Package testbed runs a small production: PostgreSQL, several servers behind a load balancer, a mail server, and the network
-// between servers and database, all on the loopback and in one folder, with the handles by which faults reach them.
+// between servers and database, all on the loopback and in one folder. Its methods let faults act on each part.
 //
-// The servers share a database and a data folder, and reach the database each through its own proxy. Agents reach the servers
-// through HAProxy alone, which looks at /readyz. Nothing of the servers is known here but their flags and their listeners.
+// The servers share a database and a data folder, and each reaches the database through its own proxy. Agents reach the servers
+// only through HAProxy, which checks /readyz. The package knows only the flags and the listeners of the servers.
 //
-// Concurrency: a fault may use any method while the workload runs. Failure: what cannot be started is an error that names its log;
-// Close ends everything and returns what did not end.
+// Concurrency: a fault may use any method while the workload runs. Failure: if a process cannot be started, the error names its
+// log; Close ends everything and returns the processes that did not end.
 package testbed
 
 import (
@@ -22,15 +22,17 @@ import (
 
 // Config describes what to run.
 type Config struct {
-	// Program is the server, such as bin/stoa. Older is another version of it, or empty: all servers begin with that.
+	// Program is the server, such as bin/stoa. Older is another version of it, or empty: all servers begin with Older if it is
+	// set.
 	Program, Older string
 	// Clocks: the clocks of the servers can be set (.ci/clocks).
 	Clocks bool
 	// Processes is the number of servers.
 	Processes int
-	// Failover is whether a primary and a standby take each other's place. Then Bed.Cluster is set, else Bed.Database.
+	// Failover replaces the one database by a primary and a standby that can change roles. Then Bed.Cluster is set, else
+	// Bed.Database.
 	Failover bool
-	// Roomy is whether the disks have room for hours of load.
+	// Roomy makes the disks large enough for hours of load.
 	Roomy bool
 	// Environment are settings of the servers, such as STOA_LIMIT_REGISTRATIONS_PER_HOUR=0.
 	Environment []string
@@ -43,23 +45,23 @@ type Bed struct {
 	Folder   string
 	Database *Postgres
 	Cluster  *Patroni
-	// DB is the superuser's connection to the database stoa, for judging. It reaches the database directly.
+	// DB is the superuser's connection to the database stoa, for the judge. It does not use the proxies.
 	DB      *sql.DB
 	Servers []*Server
-	// Files is where the servers keep uploads.
+	// Files is the servers' disk for uploads.
 	Files *Disk
-	// Mail takes the mails of all servers.
+	// Mail accepts the mails of all servers.
 	Mail *MailServer
-	// URL is where agents reach the service.
+	// URL is the service's address for agents.
 	URL string
-	// Acts are the acts of operators that were answered, each a procedure and the agent that it was done to, if any.
+	// Acts are the answered actions of operators, each a procedure and the agent that it was applied to, if any.
 	Acts []string
 
 	acting   sync.Mutex // guards Acts
 	balancer *balancer
 }
 
-// The sizes of the disks, in bytes, and how many times larger they are for hours of load.
+// The sizes of the disks in bytes, and the factor for hours of load.
 const (
 	filesSize    = 128 << 20
 	databaseSize = 512 << 20
@@ -81,7 +83,7 @@ func New(ctx context.Context, parent string, config Config) (*Bed, error) {
 
 func (b *Bed) start(ctx context.Context) (err error) {
 	// The database runs as another account, which must be able to reach its own folder.
-	if err := os.Chmod(b.Folder, 0o711); err != nil { //nolint:gosec // what is in it is closed to others
+	if err := os.Chmod(b.Folder, 0o711); err != nil { //nolint:gosec // its contents are closed to others
 		return err
 	}
 	room := int64(1)
@@ -136,7 +138,7 @@ func (b *Bed) startDatabase(ctx context.Context, size int64) (err error) {
 	return err
 }
 
-// databases are the addresses of all databases.
+// databases returns the addresses of all databases.
 func (b *Bed) databases() (addresses []string) {
 	if !b.Failover {
 		return []string{b.Database.Address}
@@ -150,7 +152,7 @@ func (b *Bed) databases() (addresses []string) {
 // Data is the folder that the servers share.
 func (b *Bed) Data() string { return filepath.Join(b.Folder, "data") }
 
-// Kill ends all servers with SIGKILL, if their end in order would only take time.
+// Kill ends all servers with SIGKILL, if a graceful end would only take time.
 func (b *Bed) Kill() {
 	for _, s := range b.Servers {
 		s.Kill()
