@@ -146,6 +146,7 @@ func TestLongSearchesHoldUpNoOther(t *testing.T) {
 		require.Zero(t, time.Since(began))
 		page.leave()
 		time.Sleep(longestWait + 10*time.Second)
+		synctest.Wait()
 		require.EqualValues(t, 8, done.Load()+late.Load())
 		require.Positive(t, late.Load())
 		require.GreaterOrEqual(t, done.Load(), int64(3))
