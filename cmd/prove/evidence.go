@@ -15,8 +15,7 @@ import (
 var names = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 const (
-	// shownCases is how many violations are shown in full, shownLines how many records of one, longest how many bytes of a
-	// record.
+	// shownCases is how many violations are shown in full, shownLines how many records of one, longest their length in bytes.
 	shownCases = 5
 	shownLines = 40
 	longest    = 700

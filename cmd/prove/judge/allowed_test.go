@@ -7,7 +7,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// innocent is no broken promise, although it looks like one.
+// innocent is a history that looks broken, but keeps every promise.
 type innocent struct {
 	name, check string
 	plant       func(s *story)

@@ -6,7 +6,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// record is a record of which only the id and the state are judged.
+// record is a record whose id and state alone are judged.
 type record struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
@@ -86,14 +86,14 @@ type postCard struct {
 	Author record `json:"author"`
 }
 
-// got reads the answer of an attempt. One that cannot be read has nothing: read reports it.
+// got reads the answer of an attempt. An unreadable one is empty: read reports it.
 func got(a *history.Attempt) *answer {
 	b := new(answer)
 	_ = json.Unmarshal(a.Body, b)
 	return b
 }
 
-// read reads the answer of an attempt. It reports one that is missing or of another shape as a violation.
+// read reads the answer of an attempt. It reports a missing answer, or one of another shape, as a violation.
 func read(f *Finding, a *history.Attempt) (*answer, bool) { return decode[answer](f, a) }
 
 func decode[T any](f *Finding, a *history.Attempt) (*T, bool) {
@@ -116,6 +116,6 @@ type setting struct {
 }
 
 func sent(a *history.Attempt) (s setting) {
-	_ = json.Unmarshal(a.Sent, &s) // what was not recorded sets nothing
+	_ = json.Unmarshal(a.Sent, &s) // members that were not recorded stay unset
 	return s
 }

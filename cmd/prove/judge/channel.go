@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	// latest is how long an event may take to a socket that is open, while there is no fault.
+	// latest is how long an event may take to an open socket while there is no fault.
 	latest = 10 * time.Second
 	// wakeFactor is by how much longer the way to another server may be than that within one, wakeSlack by how much all events together may
 	// be later than that, and wakeFrom how many events of each kind there must be.
 	wakeFactor, wakeFrom = 5, 15
 	wakeSlack            = 10 * time.Second
-	// againWithin is how long after a failure a webhook is tried again: 5 s, and what a busy machine takes. takenWithin is how long after
-	// its receiver has taken it an event may still come again: the sender has to note it.
+	// againWithin is the time within which a failed webhook delivery is tried again: 5 s, plus time for a busy machine.
+	// takenWithin is how long an accepted event may still come again: the sender has to record the acceptance first.
 	againWithin, takenWithin = 45 * time.Second, 10 * time.Second
-	// overtakenWithin is by how much later a cause an event may overtake: events come to a webhook usually in order, and what one look of
-	// the queue misses the next ones find.
+	// overtakenWithin is by how much later a cause an event may overtake. Events usually come to a webhook in order; the next
+	// looks at the queue find the events that one look misses.
 	overtakenWithin = 5 * time.Second
-	// overtakenOneOf is of how many events at most one may be overtaken, turnsFrom how many there must be before that is judged.
+	// At most one in overtakenOneOf events may be overtaken; this is judged from turnsFrom events on.
 	overtakenOneOf, turnsFrom = 4, 20
 )
 
-// ordered are the events of each connection, or of each webhook, in the order in which they came.
+// ordered returns the events of each connection, or of each webhook, in the order in which they came.
 func (r *run) ordered(of func(e *event) string) map[string][]*event {
 	all := make(map[string][]*event)
 	for _, e := range r.events {
@@ -40,7 +40,7 @@ func (r *run) ordered(of func(e *event) string) map[string][]*event {
 
 func connectionOf(e *event) string { return strconv.Itoa(e.Connection) + " of " + e.Agent }
 
-// overtaken returns an event of a series that a later one has overtaken, after whatever was caused last of those before.
+// overtaken finds each event of a series that came after an event with a later cause.
 func (r *run) overtaken(events []*event, found func(e, latest *event)) {
 	var latest *event
 	for _, e := range events {
@@ -57,8 +57,8 @@ func (r *run) overtaken(events []*event, found func(e, latest *event)) {
 	}
 }
 
-// checkEventOrder looks at the events of one connection: each comes once, versions ascend, and nothing comes after what was caused later.
-// What was caused at the same time has no order: it comes as it becomes visible.
+// checkEventOrder judges the events of one connection: each comes once, versions ascend, and no event comes after one with a
+// later cause. Events with simultaneous causes have no order.
 func checkEventOrder(r *run, f *Finding) {
 	connections := r.ordered(connectionOf)
 	for _, name := range sorted(connections) {
@@ -85,8 +85,8 @@ func checkEventOrder(r *run, f *Finding) {
 	}
 }
 
-// delays are how long messages took from the answer to their sender to a socket that was open before they were sent, at the server that took
-// them or at another one, unless a fault met them.
+// delays returns how long messages took from their sender's answer to a socket that was open before they were sent, at the same
+// server or at another one, without messages that a fault met.
 func (r *run) delays(isNear bool) (delays []time.Duration) {
 	for _, e := range r.events {
 		c, known := r.causes[e.content]
@@ -98,8 +98,8 @@ func (r *run) delays(isNear bool) (delays []time.Duration) {
 	return delays
 }
 
-// checkWakeUps compares how long messages take to open sockets of the server that took them and of other servers. Both happen beside each
-// other on the same machine, so a busy one does not count: without a wake-up, events of other servers wait for the next search.
+// checkWakeUps compares how long messages take to open sockets of the server that took them and of other servers. Both run on the
+// same machine, so its load does not matter: without a wake-up, events of other servers wait for the next search.
 func checkWakeUps(r *run, f *Finding) {
 	near, far := r.delays(true), r.delays(false)
 	f.Looked = len(near) + len(far)
@@ -116,8 +116,8 @@ func checkWakeUps(r *run, f *Finding) {
 	}
 }
 
-// checkSockets looks for events that never came on a socket that was open from before the answer to their cause until they were long
-// due, if no ack may have taken them: every connection of an agent gets each event (§6), also one that became visible late.
+// checkSockets looks for events that never came on a socket, although it was open from before their cause was answered until long
+// after they were due, and no ack may have taken them. Every connection of an agent gets each event (§6), also a late one.
 func checkSockets(r *run, f *Finding) {
 	came, acked := make(map[arrival]bool), make(map[arrival]time.Duration)
 	for _, e := range r.events {
@@ -166,7 +166,7 @@ func hookOf(e *event) string {
 	return "webhook " + e.Hook
 }
 
-// checkWebhooks looks for the next attempt at every event that a receiver did not take.
+// checkWebhooks looks for the next attempt at every event that a receiver refused.
 func checkWebhooks(r *run, f *Finding) {
 	for i := range r.Deliveries {
 		d := &r.Deliveries[i]
@@ -188,10 +188,10 @@ func checkWebhooks(r *run, f *Finding) {
 	}
 }
 
-// checkDeliveries judges what receivers of webhooks saw (§4.12): what they object to, attempts at the same time, events that are overtaken
-// by much at their first attempt, and events that come again after they were taken.
+// checkDeliveries judges what webhook receivers saw (§4.12): their complaints, simultaneous attempts, events that were overtaken
+// by much at their first attempt, and events that come again after they were accepted.
 func checkDeliveries(r *run, f *Finding) {
-	taken := make(map[string]time.Duration) // when a receiver has taken an event first
+	taken := make(map[string]time.Duration) // when a receiver first accepted an event
 	hooks := r.hooks()
 	for _, hook := range sorted(hooks) {
 		var before *event // the attempt whose answer came last
@@ -240,7 +240,7 @@ func checkTurns(r *run, f *Finding) {
 	}
 }
 
-// hooks are the events of the webhooks in the order in which they came.
+// hooks returns the events of the webhooks in the order in which they came.
 func (r *run) hooks() map[string][]*event {
 	hooks := r.ordered(hookOf)
 	for _, events := range hooks {
@@ -249,8 +249,8 @@ func (r *run) hooks() map[string][]*event {
 	return hooks
 }
 
-// turns counts the events of a webhook that have a known cause and came for the first time while nothing disturbed them, and calls
-// overtaken with each that came after one that was caused later.
+// turns counts the first, undisturbed deliveries of a webhook with a known cause. It calls overtaken with each event that came
+// after one with a later cause.
 func (r *run) turns(events []*event, overtaken func(e, latest *event)) (turns, excused int) {
 	seen := make(map[string]bool)
 	var firsts []*event

@@ -9,7 +9,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// relation is the state of two agents' contact (§3.2): none, or what it is and who requested.
+// relation is the state of two agents' contact (§3.2): none, or its state and who requested it.
 type relation struct{ state, asker string }
 
 // The states of a contact.

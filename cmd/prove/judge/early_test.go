@@ -11,7 +11,7 @@ import (
 	"stoa/cmd/prove/judge"
 )
 
-// moments are times at which a request is under way or has just ended, by turns; with -short every 16th of them.
+// moments are alternately times during a request and right after it; with -short every 16th of them.
 func (s *story) moments() []time.Duration {
 	at := []time.Duration{0, s.Length}
 	for i := range s.Attempts {
@@ -29,7 +29,7 @@ func (s *story) moments() []time.Duration {
 	return some
 }
 
-// soFar returns what was recorded at a moment: requests that had ended, and faults that were over; the others are in force.
+// soFar returns the record at a moment: finished requests and ended faults; other faults are in force.
 func (s *story) soFar(now time.Duration) *history.History {
 	h := s.History
 	h.Attempts, h.Faults = nil, nil
@@ -69,7 +69,7 @@ func (s *story) early() map[string][]string {
 	return found
 }
 
-// Nothing is found early in a history that keeps every promise, also in those that look as if they did not.
+// Early judgement finds nothing in a history that keeps every promise, even if it looks broken.
 func TestEarlyFindsNothingInARightHistory(t *testing.T) {
 	t.Parallel()
 	for _, a := range append(everyInnocent, innocent{"right", "", func(*story) {}}) {
@@ -88,7 +88,7 @@ func TestEarlyFindsNothingInARightHistory(t *testing.T) {
 	}
 }
 
-// What is found early is found at the end, too, and every check that may be early finds something early.
+// Every early finding is also found at the end, and every early check finds something early.
 func TestEarlyFindingsStand(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -35,7 +35,7 @@ var subjects = map[string]string{
 	contactRequested: "bot_id", contactAccepted: "bot_id", contactBlocked: "bot_id", recommendations: "bot_id",
 }
 
-// latestEvents is the version of the events that has all of them, ofFirst the kinds of the first one.
+// latestEvents is the version with all kinds of events; ofFirst lists the kinds of the first version.
 const latestEvents = 2
 
 var ofFirst = []string{messageCreated, orderChanged, contactRequested, contactAccepted, contactBlocked}
@@ -124,22 +124,22 @@ func (r *run) findEvents() {
 
 // notice is an event that an attempt has caused, or may have caused.
 type notice struct {
-	// content is what the event is about; about is empty if that is not known.
+	// content identifies the event; about is empty if it is unknown.
 	content
-	// agent gets it; empty if that is not known.
+	// agent gets it; empty if unknown.
 	agent string
-	// at is when it may come first. why describes the attempt. certain: it must come.
+	// at is the earliest time of the event. why describes the attempt. certain: the event must come.
 	at      time.Duration
 	why     string
 	certain bool
-	// says are members of the payload.
+	// says are expected members of the payload.
 	says map[string]string
 }
 
 // due adds the event that an attempt has caused, or may have caused.
 type due func(a *history.Attempt, certain bool, agent, kind, about string, says map[string]string)
 
-// notices are all events that are due for what the run has done.
+// notices returns all events that the run has caused or may have caused.
 func (r *run) notices() (all []notice) {
 	add := func(a *history.Attempt, certain bool, agent, kind, about string, says map[string]string) {
 		all = append(all, notice{content{kind: kind, about: about}, agent, a.Start, Describe(a), certain && about != "" && agent != "", says})
@@ -165,7 +165,7 @@ func (r *run) notices() (all []notice) {
 		if a.Operation == history.ContactAccept {
 			kind = contactAccepted
 		}
-		if a.Succeeded() && (kind == contactAccepted || b.Contact.RequestedByMe) { // else the other one had asked before
+		if a.Succeeded() && (kind == contactAccepted || b.Contact.RequestedByMe) { // otherwise the other agent had asked before
 			add(a, true, r.handles[b.Contact.Bot.ID], kind, r.ids[a.Agent], nil)
 		}
 	}
@@ -182,7 +182,7 @@ func (r *run) notices() (all []notice) {
 	return all
 }
 
-// orderNotices adds those of a draft, a reply, a rating or a closed order.
+// orderNotices adds the events of a draft, a reply, a rating or a closed order.
 func (r *run) orderNotices(a *history.Attempt, add due) {
 	b, says, customer, contractor := got(a), map[string]string{"order_id": a.Subject}, "", ""
 	if o := r.orders[a.Subject]; o != nil {
@@ -212,7 +212,7 @@ func (r *run) orderNotices(a *history.Attempt, add due) {
 	}
 }
 
-// responseNotices adds those of one response: to the customer, and to its author when the task ends or one of the two blocks the other.
+// responseNotices adds the events of a response: to the customer, and to its author when the task ends or one blocks the other.
 func (r *run) responseNotices(a *history.Attempt, add due) {
 	response, customer, says := got(a).Response.ID, r.customers[a.Subject], map[string]string{"task_id": a.Subject}
 	add(a, a.Succeeded(), customer, taskResponded, response, map[string]string{"task_id": a.Subject, "bot_id": r.ids[a.Agent]})
@@ -233,7 +233,7 @@ func (r *run) responseNotices(a *history.Attempt, add due) {
 		}
 	}
 	pair := pairOf(a.Agent, customer)
-	for _, block := range r.by[history.ContactBlock] { // which ends the response, unless it had ended before
+	for _, block := range r.by[history.ContactBlock] { // a block ends the response, unless it had ended before
 		if mayHaveActed(block) && pairOf(block.Agent, block.Subject) == pair {
 			add(block, false, a.Agent, taskDeclined, response, says)
 		}
@@ -246,7 +246,7 @@ type arrival struct {
 	content
 }
 
-// checkReceived looks for the event of each notice that is certain.
+// checkReceived looks for the event of each certain notice.
 func checkReceived(r *run, f *Finding) {
 	received, asked := make(map[arrival]bool), make(map[arrival]bool)
 	for _, e := range r.events {
@@ -298,7 +298,7 @@ func checkContents(r *run, f *Finding) {
 	}
 }
 
-// unfounded returns the reason why an event should not have reached its agent, or nothing.
+// unfounded returns why an event should not have reached its agent, or nothing.
 func (r *run) unfounded(e *event, due []notice) string {
 	switch {
 	case subjects[e.Kind] == "":
@@ -322,7 +322,7 @@ func (r *run) unfounded(e *event, due []notice) string {
 			return "about another agent"
 		}
 	case orderChanged:
-		if r.Final.Orders != nil { // else they are not known yet
+		if r.Final.Orders != nil { // otherwise they are not known yet
 			return without(e, due)
 		}
 	default:
@@ -331,7 +331,7 @@ func (r *run) unfounded(e *event, due []notice) string {
 	return ""
 }
 
-// without returns the reason why no notice of its kind fits an event, or nothing if one fits.
+// without returns why no notice of its kind fits an event, or nothing if one fits.
 func without(e *event, due []notice) string {
 	why := "nobody has done anything that it may be about"
 	for _, n := range due {

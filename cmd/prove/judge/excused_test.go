@@ -15,14 +15,14 @@ func (s *story) busy() {
 	s.Delays = append(s.Delays, history.Delay{Start: s.now, End: s.now + 100*time.Millisecond})
 }
 
-// slowReading has bob read a profile for three seconds, which is no fault's.
+// slowReading makes bob read a profile for three seconds, without a fault.
 func (s *story) slowReading() {
 	s.now = s.Faults[2].End + 12*time.Second
 	s.missing("bob", history.CardGet, "dan")
 	s.last(history.CardGet).End += 3 * time.Second
 }
 
-// What a check passes over is counted, each time for its reason.
+// Each event that a check passes over is counted, with its reason.
 func TestExcusesAreCounted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -9,40 +9,40 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// This file holds everything that excuses a service: faults in force, a machine without time, and what clients gave up themselves.
+// This file holds all excuses of a service: faults in force, a machine without processor time, and requests that clients gave up.
 
 const (
-	// grace is how much later than a fault's end a request may fail that was under way at that moment.
+	// grace is how long after a fault's end a request may still fail that was running then.
 	grace = 5 * time.Second
-	// resumed is the same of an upload, whose inspection may have been in the hands of a server that is gone (§11).
+	// resumed is the same for uploads: the server that inspected the file may have died (§11).
 	resumed = time.Minute
-	// rejoined is how much later than a fault's end a poll may begin and fail: a server that has lost the database looks
-	// every few seconds whether it can join the others again, and takes neither before.
+	// rejoined is how long after a fault's end a poll may begin and fail. A server that lost the database checks every few
+	// seconds whether it can join the others again, and accepts neither polls nor sockets before.
 	rejoined = 10 * time.Second
-	// budget is how long a request may wait for the database (§8), a little less for the clock of the history.
+	// budget is how long a request may wait for the database (§8), slightly less because of the history's clock.
 	budget = 3500 * time.Millisecond
-	// searchBudget is the same of a search, which has a second (§8).
+	// searchBudget is the same for a search, which has a second (§8).
 	searchBudget = 900 * time.Millisecond
-	// starved is how long half of the readings take if the machine has no time for the servers.
+	// If the median read takes longer than starved, the machine gave the servers too little CPU.
 	starved = 500 * time.Millisecond
-	// checked is how long before and after a moment readings and the canary show how busy the machine was when the load balancer asked
-	// the servers whether they are ready.
+	// checked is how long before and after a moment reads and the canary show the machine's load at the load balancer's readiness
+	// checks.
 	checked = 5 * time.Second
 	// aftermath is how long after a fault events may still be late.
 	aftermath = time.Second
-	// straggling is how much later than it was given up a request may have its effect.
+	// straggling is how long after it was given up a request may still take effect.
 	straggling = 30 * time.Second
-	// recounted is how long before and after a failover figures may rest on what the failover made forget.
+	// recounted is how long before and after a failover counts may depend on entries that the failover lost.
 	recounted = time.Minute
-	// patience is how long an upload waits for its inspection, clientPatience after how long the agents give a request up, a little less
-	// for the clock of the history.
+	// patience is how long an upload waits for its inspection. clientPatience is when agents give up a request, slightly less
+	// because of the history's clock.
 	patience, clientPatience = 30 * time.Second, 11500 * time.Millisecond
-	// bodyWait is how long a server that ends waits at least for a body that is under way when it takes no more connections
-	// (docs/running.md), a little less for the clock of the history.
+	// bodyWait is how long an ending server waits at least for a body in progress after it accepts no more connections
+	// (docs/running.md), slightly less because of the history's clock.
 	bodyWait = 3 * time.Second
 )
 
-// met reports that a fault that fits was in force at some moment of a span.
+// met reports whether a fault that fits was in force at some moment of a span.
 func (r *run) met(from, to time.Duration, fits func(fault *history.Fault) bool) bool {
 	for i := range r.Faults {
 		if f := &r.Faults[i]; f.Start <= to && f.End >= from && fits(f) {
@@ -58,8 +58,8 @@ func endsRequests(f *history.Fault) bool   { return !f.Mail && f.Name != history
 func forgetsLimits(f *history.Fault) bool  { return f.Failover }
 func starvesMachine(f *history.Fault) bool { return f.Name == history.MachineStarved }
 
-// disturbed reports that a fault was in force at some moment of a span, or a moment before it. What ails the mail server delays no
-// event.
+// disturbed reports whether a fault was in force during a span or shortly before it. Faults of the mail server do not delay
+// events.
 func (r *run) disturbed(from, to time.Duration) bool { return r.met(from-aftermath, to, delaysEvents) }
 
 // faultWithin reports whether a fault was in force during an attempt or some time before it.
@@ -67,20 +67,20 @@ func (r *run) faultWithin(a *history.Attempt, before time.Duration) bool {
 	return r.met(a.Start-before, a.End, delaysEvents)
 }
 
-// forgotten reports whether a failover may have made the servers forget what had counted in a span.
+// forgotten reports whether a failover may have lost counts from a span.
 func (r *run) forgotten(from, to time.Duration) bool {
 	return r.met(from-recounted, to+recounted, forgetsLimits)
 }
 
-// isBusy reports whether the canary had to wait at some moment of a span. It asks no server, so a service that is slow by itself is not
-// excused by it.
+// isBusy reports whether the canary had to wait at some moment of a span. The canary asks no server, so it does not excuse a
+// service that is slow by itself.
 func (r *run) isBusy(from, to time.Duration) bool {
 	return r.met(from, to, starvesMachine) ||
 		slices.ContainsFunc(r.Delays, func(d history.Delay) bool { return d.Start <= to && d.End >= from })
 }
 
-// dueAfter is the moment by which what began and was answered at some time must have had its effect: some patience after the answer, or
-// after the last of the faults that may have met it or its effect by then. A machine without time puts it off by as long as it had none.
+// dueAfter returns when a request must have taken effect: some patience after its answer, or after the last fault that may have
+// met the request or its effect by then. Time without processor is added.
 func (r *run) dueAfter(begun, answered, patience time.Duration) time.Duration {
 	due := answered + patience
 	for _, fault := range r.byStart {
@@ -95,8 +95,8 @@ func (r *run) dueAfter(begun, answered, patience time.Duration) time.Duration {
 	return due
 }
 
-// during reports whether an attempt was under way during a fault, graceful or not, and ended soon after it. Faults with the names of
-// except do not count.
+// during reports whether an attempt ran during a fault, graceful or not, and ended soon after it. Faults named in except do not
+// count.
 func (r *run) during(a *history.Attempt, graceful bool, except ...string) bool {
 	later, begins := grace, time.Duration(0)
 	switch a.Operation {
@@ -110,13 +110,13 @@ func (r *run) during(a *history.Attempt, graceful bool, except ...string) bool {
 	})
 }
 
-// readings are requests that wait for no lock of another request.
+// readings are requests that do not wait for locks of others.
 var readings = []string{
 	history.OrderGet, history.WalletGet, history.WalletHistory, history.CardGet, history.PostGet, history.TaskGet,
 }
 
-// medianReading is the median duration of the readings that were under way in a span and no fault but a graceful one met. It shows
-// how busy the machine was.
+// medianReading is the median duration of the reads in a span that met no fault except graceful ones. It shows the machine's
+// load.
 func (r *run) medianReading(from, to time.Duration) time.Duration {
 	var lengths []time.Duration
 	for _, a := range r.of(readings...) {
@@ -148,9 +148,9 @@ func unavailable(a *history.Attempt) bool {
 // searches are the requests that search.
 var searches = is("burst.search")
 
-// isStarved reports whether a request failed while the canary saw that the machine had no time for the servers: it was given up, by
-// the server or by its client, after its whole time for the database, and plain readings, which wait for no lock, took long as well; it was a
-// search that took longer than a search may; or the load balancer had found no server ready.
+// isStarved reports whether a request failed because the machine had no CPU for the servers, as the canary saw: server or client
+// gave it up after its whole time for the database, while plain reads without locks were slow as well; or it was a search over a
+// search's time; or the load balancer had found no server ready.
 func (r *run) isStarved(a *history.Attempt) bool {
 	from, to, took := a.Start-checked, a.End+checked, a.End-a.Start
 	noServer := strings.HasPrefix(a.Failure, history.NoServer)
@@ -162,25 +162,25 @@ func (r *run) isStarved(a *history.Attempt) bool {
 	case took >= budget:
 		return r.isBusy(from, to) && r.medianReading(a.Start, a.End) >= starved
 	case noServer && r.Final.Orders == nil && to+straggling > r.Length:
-		return true // the run goes on, and readings of that time may be under way
+		return true // the run goes on, and reads of that time may be running
 	case noServer:
 		return r.isBusy(from, to) && (r.medianReading(from, to) >= starved || r.met(from, to, starvesMachine))
 	}
 	return false
 }
 
-// isGivenUp reports whether an upload was given up by its client while its inspection had time left (§4.8). That it is taken at last
-// checkSettled sees.
+// isGivenUp reports whether the client gave up an upload while its inspection had time left (§4.8). checkSettled makes sure that
+// the upload is accepted at last.
 func isGivenUp(a *history.Attempt) bool {
 	took := a.End - a.Start
 	return is(history.FileUpload, history.FileUnsound)(a) && a.Status == history.Unanswered && took >= clientPatience && took < patience
 }
 
-// isCutOff reports whether a body was still under way when the server ended that had waited for it.
+// isCutOff reports whether a body was cut off by an ending server that had waited for it.
 func isCutOff(a *history.Attempt) bool { return a.Slow && unavailable(a) && a.End-a.Start >= bodyWait }
 
-// bodyMayBeLate reports whether a body may have come too slowly although its agent sent it in time: the machine starved, or a fault was in
-// force.
+// bodyMayBeLate reports whether a body may have arrived too slowly although its agent sent it in time: the machine starved, or a
+// fault was in force.
 func (r *run) bodyMayBeLate(a *history.Attempt) bool {
 	return a.Slow && a.Status == http.StatusRequestTimeout && r.disturbed(a.Start, a.End)
 }
@@ -228,7 +228,7 @@ var checkInternalErrors = each(func(_ *run, a *history.Attempt) string {
 	return ""
 })
 
-// checkRetryAfter looks at every 429 and 503. An answer without a Process is the load balancer's own, which has promised nothing.
+// checkRetryAfter judges every 429 and 503. An answer without a Process is from the load balancer, which promises nothing.
 var checkRetryAfter = each(func(_ *run, a *history.Attempt) string {
 	isOver := a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable && a.Process != ""
 	if isOver && !a.RetryAfter {

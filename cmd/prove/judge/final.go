@@ -9,12 +9,11 @@ func checkLedger(r *run, f *Finding) {
 	}
 }
 
-// holding is how much more of something quiet servers may hold on to after the load: a multiple of the number before, and a
-// number for each process.
+// holding is how much of a resource quiet servers may hold after the load: a multiple of the number before, plus a number for
+// each process.
 type holding struct{ tolerance, slack float64 }
 
-// idle is how many connections a process keeps for a while with nothing to do: those of its pool to the database (24) and as many
-// of the load balancer.
+// idle is how many idle connections a process keeps for a while: its pool to the database (24) and as many of the load balancer.
 const idle = 48
 
 // holdings lists the resources that may grow; no others may: socket slots, upload reservations, attachment leases, advisory
@@ -45,7 +44,7 @@ func checkLeaks(r *run, f *Finding) {
 	}
 }
 
-// checkAudit compares the audit log with the acts of operators.
+// checkAudit compares the audit log with the actions of operators.
 func checkAudit(r *run, f *Finding) {
 	there, done := tally(r.Final.Audit), tally(r.Final.Acts)
 	for entry, n := range tally(r.Final.Audit) {
@@ -61,7 +60,7 @@ func checkAudit(r *run, f *Finding) {
 	}
 }
 
-// tally counts how often each text is there.
+// tally counts the occurrences of each text.
 func tally(all []string) map[string]int {
 	count := make(map[string]int)
 	for _, text := range all {

@@ -1,9 +1,8 @@
-// Package judge decides whether the record of a run keeps the promises of docs/contract.md. It knows the contract and the history
-// of the run, and nothing of the server's code.
+// Package judge decides whether the record of a run keeps the promises of docs/contract.md. It knows the contract and the record,
+// but none of the server's code.
 //
-// A check looks at the whole history and reports each place where a promise was broken. It may miss a broken promise if the
-// history is ambiguous, since a request without an answer may have had its effect or not, but what it reports was promised
-// otherwise, provided that the clock of the history is right.
+// A check reads the whole history and reports each broken promise. It may miss one if the history is ambiguous, because a request
+// without an answer may have taken effect or not. But each reported violation is real, if the clock of the history is right.
 package judge
 
 import (
@@ -12,7 +11,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// violationsPerCheck bounds the texts of one finding: the first ones show what is wrong.
+// violationsPerCheck bounds the texts of one finding: the first ones show the problem.
 const violationsPerCheck = 20
 
 // Finding is the result of one check.
@@ -20,9 +19,9 @@ type Finding struct {
 	Name string `json:"name"`
 	// Promise is the checked promise, in one sentence, with the section of the contract.
 	Promise string `json:"promise"`
-	// Looked counts what was looked at. A check that has looked at nothing proves nothing.
+	// Looked counts the judged items. A check that has judged nothing proves nothing.
 	Looked int `json:"looked"`
-	// Excused counts what the check passes over because the machine starved, or because an answer or a fault leaves it open.
+	// Excused counts the items that the check passes over because of a starved machine, an ambiguous answer or a fault.
 	Excused int `json:"excused"`
 	// Count counts the violations; Violations describes the first 20.
 	Count      int      `json:"count"`
@@ -36,11 +35,11 @@ func (f *Finding) violatedf(format string, args ...any) {
 	}
 }
 
-// check is a promise with the parts that judge it.
+// check is a promise with the functions that judge it.
 type check struct {
 	name, promise string
-	// along judges before the end, too: a promise that it finds broken stays broken whatever follows. ending needs the state at the end.
-	// One of them may be nil.
+	// along also judges before the end: a promise that it finds broken stays broken. ending needs the state at the end. One of
+	// them may be nil.
 	along, ending func(r *run, f *Finding)
 }
 
@@ -55,7 +54,7 @@ func (c *check) find(r *run, parts ...func(r *run, f *Finding)) Finding {
 	return f
 }
 
-// checks are all that is judged, in the order of the report.
+// checks are all checks, in the order of the report.
 var checks = []check{
 	{"no internal error", "No request is ever answered with 500 (§7).", checkInternalErrors, nil},
 	{"service between faults", "Every request outside faults is answered, and not with 503 (§11).", checkService, nil},
@@ -102,7 +101,7 @@ func Judge(h *history.History) []Finding {
 	return alongLosses(h, h.Length, func() []Finding { return whole(h) })
 }
 
-// whole runs all checks on the whole of a history.
+// whole runs all checks on a complete history.
 func whole(h *history.History) []Finding {
 	r := newRun(h)
 	findings := make([]Finding, 0, len(checks))

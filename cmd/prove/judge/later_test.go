@@ -6,7 +6,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// told has an agent receive an event of version 2, under the next id.
+// told makes an agent receive an event of version 2, under the next id.
 func (s *story) told(agent, kind string, payload object) {
 	s.event(agent, 20, fmt.Sprintf("e-later-%d", len(s.Deliveries)), kind, payload)
 	s.Deliveries[len(s.Deliveries)-1].Asked = 2

@@ -4,7 +4,7 @@ import (
 	"net/http"
 )
 
-// checkLimits counts what succeeded of each burst over a limit.
+// checkLimits counts the successes of each burst over a limit.
 func checkLimits(r *run, f *Finding) {
 	for i := range r.Bursts {
 		b := &r.Bursts[i]
@@ -28,7 +28,7 @@ func checkLimits(r *run, f *Finding) {
 		case all == 0:
 			f.violatedf("%s: the burst at %s has no attempts", b.Limit, clock(b.Start))
 		case r.forgotten(b.Start, b.End), b.AtMost && r.met(b.Start-2*aftermath, b.End, endsRequests):
-			f.Excused++ // what counted may have ended, so that more could succeed in turn
+			f.Excused++ // counted requests may have ended, so more could succeed
 		case successes > b.Allowed:
 			f.violatedf("%s: %d of %d succeeded from %s to %s, %d are allowed",
 				b.Limit, successes, all, clock(b.Start), clock(b.End), b.Allowed)

@@ -15,23 +15,23 @@ import (
 // linearizeTimeout bounds the search for one order or wallet.
 const linearizeTimeout = 20 * time.Second
 
-// call is a request to one object, as porcupine searches a sequence for it: it took effect at one moment from start to end.
+// call is a request to one object, for the search by porcupine: it took effect at one moment from start to end.
 type call[S any] struct {
 	start, end time.Duration
 	// pending: it may take effect at any time after start, or never, and its answer is unknown.
 	pending bool
-	// reads: it changes nothing, so that without an answer it can be left out.
+	// reads: it changes nothing, so it can be left out if it has no answer.
 	reads bool
 	// text describes it in a violation.
 	text string
-	// step is its sequential specification: it returns whether the call fits a state, and the next state. A pending call fits every
-	// state that only its answer could exclude.
+	// step is its sequential specification: it returns whether the call fits a state, and the next state. A pending call fits
+	// every state that only its answer could exclude.
 	step func(state S, pending bool) (bool, S)
 }
 
-// callsOf are the calls of some requests, as of makes them of their attempts. The attempts of one request that succeeded are one call: it took
-// effect once, between the first attempt and the first answer, and what else was asked before or after that changed nothing. Refusals are
-// separate calls, since each is an answer about that moment. If no attempt succeeded, those of unknown effect are one pending call.
+// callsOf returns the calls of some requests; of converts an attempt. All successful attempts of a request are one call: it took
+// effect once, between the first attempt and the first answer, and the others changed nothing. Refusals are separate calls,
+// because each is an answer about its moment. If no attempt succeeded, the attempts of unknown effect are one pending call.
 func callsOf[S any](requests []*request, of func(a *history.Attempt) call[S]) (calls []call[S]) {
 	for _, q := range requests {
 		var effective *call[S]
@@ -55,10 +55,10 @@ func callsOf[S any](requests []*request, of func(a *history.Attempt) call[S]) (c
 	return calls
 }
 
-// alone is a request of one attempt.
+// alone makes a request of one attempt.
 func alone(a *history.Attempt) *request { return &request{a.Agent, a.ID, []*history.Attempt{a}} }
 
-// linearize looks for a sequence of calls that fits the specification, each within its time. If it finds none for an object, it
+// linearize searches a sequence of calls that fits the specification, each call within its time. If an object has none, it
 // reports the object with the first answer that the calls so far cannot explain.
 func linearize[S any](f *Finding, object string, initial S, equal func(a, b S) bool, calls []call[S]) {
 	model := porcupine.Model{

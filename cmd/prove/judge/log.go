@@ -6,7 +6,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// checkAudits reports what made the agents' own client refuse the key log (§12.2).
+// checkAudits reports why the agents' own client refused the key log (§12.2).
 var checkAudits = each(func(_ *run, a *history.Attempt) string {
 	if a.Status == history.Refuted {
 		return ": " + a.Failure

@@ -68,7 +68,7 @@ var lossDefects = []defect{
 	}},
 }
 
-// What a restore may undo is found by no check, neither along with the run nor at its end.
+// No check reports a loss that a restore allows, neither during the run nor at its end.
 func TestLossesThatAreAllowed(t *testing.T) {
 	t.Parallel()
 	for _, a := range lossesAllowed {

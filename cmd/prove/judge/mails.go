@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// mailPrompt is how long a mail may take that no fault meets.
+	// mailPrompt is how long a mail without a fault may take.
 	mailPrompt = 10 * time.Second
-	// mailSlack is how much later than its wait says a mail may be sent again: the wait is looked at every few seconds, by one of the
-	// servers, and another takes its place within 20 s.
+	// mailSlack is how long after its wait a mail may be sent again: one of the servers checks the wait every few seconds, and
+	// another takes over within 20 s.
 	mailSlack = 25 * time.Second
-	// mailCrash is how long a mail may take if its server was lost while sending it (docs/running.md), and what a busy machine takes.
+	// mailCrash is how long a mail may take if its server died while sending it (docs/running.md), plus time for a busy machine.
 	mailCrash = 140 * time.Second
-	// challengeLife is how long the code of a mail is good.
+	// challengeLife is how long the code of a mail is valid.
 	challengeLife = 10 * time.Minute
-	// repeatedWithin is how long after a mail was taken a fault may make it be sent again: the server tries for 10 s to note that.
+	// repeatedWithin is how long after a mail was accepted a fault may cause a repeat: the server tries for 10 s to record that.
 	repeatedWithin = 12 * time.Second
 	// mailsOfAddress is how many challenges of an address are mailed in a day.
 	mailsOfAddress = 10
 )
 
-// mailWaits are the waits after the first, second, … attempt at a mail that failed (docs/running.md).
+// mailWaits are the waits after the first, second, … failed attempt at a mail (docs/running.md).
 var mailWaits = []time.Duration{10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute}
 
-// nextAttempt is the longest wait of a mail that has failed for so long, however often that was.
+// nextAttempt returns the longest wait of a mail that has failed for this long, with any number of attempts.
 func nextAttempt(age time.Duration) time.Duration {
 	for _, wait := range mailWaits {
 		if age -= wait; age < 0 {
@@ -37,7 +37,7 @@ func nextAttempt(age time.Duration) time.Duration {
 	return mailWaits[len(mailWaits)-1]
 }
 
-// due is when the mail of a request must have been taken: at once, or some time after the last fault that may have met it.
+// due returns when the mail of a request must have been accepted: at once, or some time after the last possible fault.
 func (r *run) due(asked *history.Attempt) time.Duration {
 	due := asked.End + mailPrompt
 	for _, fault := range r.byStart {
@@ -53,7 +53,7 @@ func (r *run) due(asked *history.Attempt) time.Duration {
 	return due
 }
 
-// mayBeTooMany reports whether an address may have been asked for too often to be mailed.
+// mayBeTooMany reports whether an address may have been requested too often to get a mail.
 func (r *run) mayBeTooMany(asked *history.Attempt) bool {
 	before := 0
 	for _, a := range r.by[history.OwnerRequest] {

@@ -25,7 +25,7 @@ type sending struct {
 	process string
 }
 
-// findSendings fills sendings and nonces with all messages that were set out to be sent.
+// findSendings fills sendings and nonces with all messages that agents tried to send.
 func (r *run) findSendings() {
 	sent := make(map[[2]string]*sending)
 	for i := range r.Sent {

@@ -6,7 +6,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// This file is the table of §3.1, as the contract has it, with the ratings (§4.7) and drafts (§2.11) of an order.
+// This file is the table of §3.1, as in the contract, with the ratings (§4.7) and drafts (§2.11) of an order.
 
 // The states.
 const (
@@ -22,10 +22,10 @@ const (
 
 var underWay = []string{funded, inProgress, delivered, disputed}
 
-// parties are the handles of who takes part in an order. The author is one of the other two.
+// parties are the handles of an order's participants. The author of the order is one of the other two.
 type parties struct{ author, customer, contractor string }
 
-// party is who may do something, and the code that the other participant gets.
+// party is the side that may perform an operation, and the code that the other side gets.
 type party struct {
 	is      func(p parties, o *order, agent string) bool
 	refusal string
@@ -47,8 +47,8 @@ type rule struct {
 	to   string
 	// outcome of the order that the operation closes.
 	outcome string
-	// outside are the codes of refusals that do not depend on the order alone. The run has friends that stay active and friends,
-	// deadlines that do not pass and confirmed prices that are right, which leaves the money.
+	// outside are the codes of refusals that do not depend on the order alone. In a run friends stay active and friends,
+	// deadlines do not pass, and confirmed prices are right. So only money is left.
 	outside []string
 }
 
@@ -64,7 +64,7 @@ var rules = map[string]rule{
 	history.OrderApproveRefund: {from: underWay, who: notProposer, to: closed, outcome: "refunded"},
 }
 
-// makesOrder reports whether an operation makes a new order, besides whether it leaves all versions as they are.
+// makesOrder reports whether an operation makes a new order.
 func makesOrder(operation string) bool {
 	return operation == history.OrderCreate || operation == history.TaskSelect
 }
@@ -80,7 +80,7 @@ type version struct {
 	state, outcome       string
 }
 
-// draft is a draft; its id is empty if the answer that has it never came.
+// draft is a draft; its id is empty if its answer never came.
 type draft struct {
 	id      string
 	replied bool
@@ -121,8 +121,8 @@ func (o *order) with(a *history.Attempt, state, outcome string) *order {
 	return &after
 }
 
-// act returns the outcome of an attempt according to the contract: the number of the version in its answer and the order of that
-// version, or the codes that may refuse it. With both, either may happen.
+// act returns the outcome of an attempt by the contract: the version number in its answer and the order of that version, or the
+// codes, one of which must refuse it. With both, either may happen.
 func (o *order) act(p parties, a *history.Attempt) (answered int, after *order, refusals []string) {
 	for i, v := range o.versions {
 		switch {
@@ -175,7 +175,7 @@ func (o *order) beside(a *history.Attempt) *order {
 	case a.Operation == history.OrderRate && o.state() == closed && !slices.Contains(o.rated, a.Agent):
 		after.rated = slices.Sorted(slices.Values(append(slices.Clip(o.rated), a.Agent)))
 	case a.Operation == history.DraftSend && o.state() == inProgress && n < draftsOfOrder:
-		after.drafts = append(slices.Clip(o.drafts), draft{id: a.Of}) // what its answer names
+		after.drafts = append(slices.Clip(o.drafts), draft{id: a.Of}) // its answer names the draft
 	case a.Operation == history.DraftReply && o.state() == inProgress && n > 0 && !o.drafts[n-1].replied &&
 		(o.drafts[n-1].id == a.Of || o.drafts[n-1].id == ""):
 		after.drafts = append(slices.Clone(o.drafts[:n-1]), draft{a.Of, true})

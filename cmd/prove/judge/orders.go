@@ -8,7 +8,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// orderOf returns the id of the order that a request made or was about, or nothing if it is not known.
+// orderOf returns the id of the order that a request made or used, or nothing if it is unknown.
 func (r *run) orderOf(q *request) string {
 	switch {
 	case besides(q.attempts[0]):
@@ -26,8 +26,8 @@ func (r *run) orderOf(q *request) string {
 	return id
 }
 
-// checkOrders looks for a sequence of states of each order that explains all answers. Before the end only orders whose offer was
-// answered are judged.
+// checkOrders searches a sequence of states of each order that explains all answers. Before the end it judges only orders whose
+// offer was answered.
 func checkOrders(r *run, f *Finding) {
 	requests := make(map[string][]*request)
 	for id, all := range r.ofOrders {

@@ -12,11 +12,11 @@ import (
 const (
 	// agentsOfAddress is how many agents an address may hold (§8).
 	agentsOfAddress = 3
-	// wrongCodes is how many of them end a challenge.
+	// wrongCodes is how many wrong codes end a challenge.
 	wrongCodes = 5
 )
 
-// verification is how an agent stands with its owner (§4.1).
+// verification is an agent's state with its owner (§4.1).
 type verification struct {
 	Status     string  `json:"status"`
 	EmailHint  *string `json:"email_hint"`
@@ -50,7 +50,7 @@ func (r *run) mayBeOwned(agent string, at time.Duration) bool {
 	return may(r.by[history.OwnerVerify], at, by(agent))
 }
 
-// mayBeFull reports whether other agents than this one may have taken all places of an address by a moment.
+// mayBeFull reports whether other agents may have taken all places of an address by a moment.
 func (r *run) mayBeFull(address, agent string, at time.Duration) bool {
 	holder := func(a *history.Attempt) string { return a.Agent }
 	others := func(a *history.Attempt) bool { return a.Subject == address && a.Agent != agent }
@@ -75,7 +75,7 @@ func (r *run) mayBeOver(challenge string, at time.Duration) bool {
 		r.guesses(challenge, func(a *history.Attempt) bool { return a.Start < at && a.Status != http.StatusTooManyRequests }) >= wrongCodes
 }
 
-// isEnded reports whether as many wrong codes were refused before a moment as end a challenge.
+// isEnded reports whether enough wrong codes were refused before a moment to end a challenge.
 func (r *run) isEnded(challenge string, at time.Duration) bool {
 	return r.guesses(challenge, func(a *history.Attempt) bool { return a.End < at && a.Code == "invalid_input" }) >= wrongCodes
 }
@@ -95,7 +95,7 @@ var checkOwners = all(
 	each(ofChallenge(brokenGuess), history.OwnerGuess), each(ofChallenge(brokenVerification), history.OwnerVerify),
 )
 
-// ofChallenge leaves out the attempts that were not answered, or are about a challenge that a restore may have undone.
+// ofChallenge leaves out attempts without an answer, and attempts about a challenge that a restore may have undone.
 func ofChallenge(broken func(r *run, a *history.Attempt) string) func(r *run, a *history.Attempt) string {
 	return func(r *run, a *history.Attempt) string {
 		if !settled(a) || r.isGone(a) {
@@ -125,7 +125,7 @@ func checkHolders(r *run, f *Finding) {
 	}
 }
 
-// judgeOwner compares an agent's final state with the answers that it got.
+// judgeOwner compares an agent's final state with its answers.
 func (r *run) judgeOwner(agent string, finally verification, f *Finding) {
 	hints := make(map[string]bool)
 	for _, a := range r.of(history.OwnerVerify, history.RegistrationVerify) {
@@ -146,7 +146,7 @@ func (r *run) judgeOwner(agent string, finally verification, f *Finding) {
 	}
 }
 
-// finally returns an agent's final state; read is false if it was not asked for.
+// finally returns an agent's final state; read is false if it was not requested.
 func (r *run) finally(agent string, f *Finding) (v verification, read bool) {
 	raw, read := r.Final.Onboarding[agent]
 	if !read {

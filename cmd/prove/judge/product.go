@@ -18,7 +18,7 @@ const (
 	withdrawn = "withdrawn"
 )
 
-// write is a value that a request has given something, or may have given it.
+// write is a value that a request has written, or may have written.
 type write struct {
 	start, end time.Duration
 	// certain: the request was answered with success.
@@ -26,7 +26,7 @@ type write struct {
 	value   string
 }
 
-// register holds the values that were written to one thing, the initial one included.
+// register holds the values written to one thing, including the initial one.
 type register []write
 
 // newRegister returns a register with a value from before the run.
@@ -34,7 +34,7 @@ func newRegister(value string) register {
 	return register{{start: -2, end: -1, certain: true, value: value}}
 }
 
-// add adds what an attempt wrote, if it may have acted and there is a value.
+// add adds the value of an attempt, if it may have acted and there is a value.
 func (g register) add(a *history.Attempt, value *string) register {
 	if !mayHaveActed(a) || value == nil {
 		return g
@@ -46,8 +46,7 @@ func (g register) add(a *history.Attempt, value *string) register {
 	return append(g, w)
 }
 
-// possible returns the values that a reading may show: what was written before its end, and not certainly overwritten before its
-// start.
+// possible returns the values that a read may show: written before its end, and not certainly overwritten before its start.
 func (g register) possible(start, end time.Duration) (values []string) {
 	for _, w := range g {
 		overwritten := slices.ContainsFunc(g, func(later write) bool { return later.certain && later.start > w.end && later.end < start })
@@ -58,7 +57,7 @@ func (g register) possible(start, end time.Duration) (values []string) {
 	return values
 }
 
-// may reports whether a reading may show a value.
+// may reports whether a read may show a value.
 func (g register) may(a *history.Attempt, value string) bool {
 	return slices.Contains(g.possible(a.Start, a.End), value)
 }
@@ -85,7 +84,7 @@ func newProduct(r *run) *product {
 	return p
 }
 
-// note adds what an attempt has changed.
+// note adds the changes of an attempt.
 func (p *product) note(a *history.Attempt) {
 	set := func(registers map[string]register, of string, value *string) {
 		registers[of] = registers[of].add(a, value)
@@ -117,7 +116,7 @@ func (p *product) note(a *history.Attempt) {
 	}
 }
 
-// author is the handle of a post's author, or nothing if it is not known how the post was made.
+// author returns the handle of a post's author, or nothing if the post's creation is unknown.
 func (p *product) author(post string) string {
 	if made := p.created[post]; made != nil {
 		return made.Agent
@@ -155,7 +154,7 @@ func brokenCard(r *run, a *history.Attempt) string {
 	return ""
 }
 
-// unreadable is what is wrong with an answer whose body was not recorded.
+// unreadable is the complaint about an answer whose body was not recorded.
 const unreadable = " has no readable answer"
 
 var checkPostReadings = each(brokenPost, history.PostGet)
@@ -175,7 +174,7 @@ func brokenPost(r *run, a *history.Attempt) string {
 	return ""
 }
 
-// checkFeed judges each post of a page of the feed as a reading of it.
+// checkFeed judges each post on a page of the feed as a read of the post.
 func checkFeed(r *run, f *Finding) {
 	p := r.product
 	for _, a := range r.answered(history.PostFeed) {
@@ -198,7 +197,7 @@ func checkFeed(r *run, f *Finding) {
 	}
 }
 
-// checkUnsound looks for files that were taken and should have been refused.
+// checkUnsound looks for accepted files that should have been refused.
 var checkUnsound = each(func(_ *run, a *history.Attempt) string {
 	if a.Succeeded() {
 		return ", but it is no sound file"

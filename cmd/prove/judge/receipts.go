@@ -6,7 +6,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// checkReceipts judges what both sides of each order have of it (§12.5), as their own client has verified it.
+// checkReceipts judges both sides' receipts of each order (§12.5), as their own client has verified them.
 func checkReceipts(r *run, f *Finding) {
 	if r.Final.Receipts == nil {
 		return // the run ended before they were read
@@ -34,7 +34,7 @@ func checkReceipts(r *run, f *Finding) {
 	}
 }
 
-// ratingsOf are the ids of the ratings of an order that were answered, and how many more there may be.
+// ratingsOf returns the ids of an order's answered ratings, and how many more there may be.
 func (r *run) ratingsOf(order string) (ids []string, unsure int) {
 	for _, q := range r.requests {
 		switch a := q.succeeded(); {

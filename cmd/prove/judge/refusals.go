@@ -9,14 +9,14 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// The codes of operations that are alike. The sequences of orders and contacts say when each of theirs may come.
+// The codes of similar operations. The sequences of orders and contacts decide when each of their codes may come.
 const (
 	ofOrder    = "version_conflict state_conflict insufficient_funds"
 	ofResponse = "state_conflict contact_blocked"
 )
 
-// refusals lists the codes with which each operation may be refused. What is not listed is a
-// violation: the description of the API has more codes, which these agents never cause.
+// refusals lists the codes with which each operation may be refused. Other codes are violations: the description of the API has
+// more codes, which these agents never cause.
 var refusals = map[string]string{
 	history.MessageSend:    "nonce_reuse idempotency_conflict contact_not_accepted rate_limited",
 	history.ContactRequest: "contact_blocked rate_limited",
@@ -66,10 +66,10 @@ var refusals = map[string]string{
 // withoutCode are the operations whose refusals have no code.
 var withoutCode = is(history.OwnerOpen, history.OwnerConfirm, history.TokenSocket)
 
-// allowance reports whether a refusal is one that the contract allows at that moment.
+// allowance reports whether the contract allows a refusal at that moment.
 type allowance func(r *run, a *history.Attempt) bool
 
-// moments say when a code may come, for an operation or for all. Codes that are not here are judged by other checks.
+// moments decide when a code may come, for an operation or for all. Other checks judge codes that are not listed here.
 var moments = map[string]allowance{
 	"write_limited":        rated(120, func(a *history.Attempt) bool { return a.Changes }),
 	"nonce_reuse":          (*run).nonceMayBeUsed,
@@ -85,7 +85,7 @@ var moments = map[string]allowance{
 	"storage_quota_exceeded": func(r *run, a *history.Attempt) bool {
 		return distinct(r.by[history.FileUpload], a.End, idOf, by(a.Agent)) >= history.FilesOfAgent
 	},
-	"upload_unavailable": func(r *run, a *history.Attempt) bool { // another attempt at it may have been under way
+	"upload_unavailable": func(r *run, a *history.Attempt) bool { // another attempt at it may have been running
 		return slices.ContainsFunc(r.by[a.Operation], func(b *history.Attempt) bool {
 			return b != a && b.Agent == a.Agent && b.ID == a.ID && b.Start < a.End && (unknown(b) || b.Code == "upload_busy" || b.End > a.Start)
 		})
@@ -139,7 +139,7 @@ func checkRefusals(r *run, f *Finding) {
 
 func sameSubject(a, b *history.Attempt) bool { return a.Subject == b.Subject }
 
-// earlier allows a refusal if another attempt that is alike may have acted before its end, at an operation or at any.
+// earlier allows a refusal if a similar attempt at these operations (none: any) may have acted before its end.
 func earlier(alike func(a, b *history.Attempt) bool, operations ...string) allowance {
 	return func(r *run, a *history.Attempt) bool {
 		return may(r.of(operations...), a.End, func(b *history.Attempt) bool { return b != a && alike(a, b) })
@@ -149,11 +149,11 @@ func earlier(alike func(a, b *history.Attempt) bool, operations ...string) allow
 // otherContent allows a refusal if other content may have taken the id before.
 var otherContent = earlier(func(a, b *history.Attempt) bool { return a.Agent == b.Agent && a.ID == b.ID && a.Changed != b.Changed })
 
-// span is that of the rates of §8.
+// span is the period of the rates of §8.
 const span = time.Minute
 
-// rated allows a refusal if the agent may have used up a rate: in the minute before it may have made so many attempts that count and were
-// not refused for it. One that a fault met may count twice, since the server may have begun it again.
+// rated allows a refusal if the agent may have used up a rate: if in the minute before it may have made `quota` attempts that
+// count and were not refused for it. An attempt that a fault met may count twice, because the server may have restarted it.
 func rated(quota int, counts fits) allowance {
 	return func(r *run, a *history.Attempt) bool {
 		may := 0
@@ -179,13 +179,13 @@ func rated(quota int, counts fits) allowance {
 const (
 	// openTasks is how many open tasks an agent may have (§8).
 	openTasks = 20
-	// uploadsOfAgent is how many uploads of an agent may be under way, uploadsWaiting how many altogether may be inspected or wait for it.
+	// uploadsOfAgent is how many uploads of an agent may run; uploadsWaiting is how many in total may be or wait in inspection.
 	uploadsOfAgent, uploadsWaiting = 4, 10
-	// abandoned is how long an upload without an answer may hold its place, givenBack how long a connection that has ended may.
+	// abandoned is how long an upload without an answer may hold its place; givenBack is the same for an ended connection.
 	abandoned, givenBack = time.Minute, 30 * time.Second
 )
 
-// beside counts the other attempts that fit and were under way at some moment of an attempt. Each lingers for some time after its end.
+// beside counts the other attempts that fit and overlap an attempt. Each lingers for some time after its end.
 func beside(all []*history.Attempt, a *history.Attempt, which fits, lingers func(b *history.Attempt) time.Duration) (count int) {
 	for _, b := range all {
 		if b != a && which(b) && b.Start <= a.End && b.End+lingers(b) >= a.Start {
@@ -195,7 +195,7 @@ func beside(all []*history.Attempt, a *history.Attempt, which fits, lingers func
 	return count
 }
 
-// uploadsMayBeBusy reports whether as many uploads may have been under way as there may be, or that the inspection took its whole time.
+// uploadsMayBeBusy reports whether the maximum of uploads may have been running, or whether the inspection took its whole time.
 func (r *run) uploadsMayBeBusy(a *history.Attempt) bool {
 	lingers := func(b *history.Attempt) time.Duration {
 		if unknown(b) || b.Code == "upload_busy" {

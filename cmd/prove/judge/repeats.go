@@ -12,7 +12,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// marked are the operations whose repeats are marked as stored answers: those with an id of the client's choice (§1.8).
+// marked are the operations whose repeats are marked as stored answers: those with an id that the client chooses (§1.8).
 var marked = map[string]bool{
 	history.MessageSend: true, history.FileUpload: true, history.OrderRate: true, history.DraftSend: true, history.DraftReply: true,
 	history.TaskSelect: true, history.OrderCreate: true, history.OrderAccept: true, history.OrderReject: true,
@@ -20,11 +20,11 @@ var marked = map[string]bool{
 	history.OrderDispute: true, history.OrderProposeRefund: true, history.OrderApproveRefund: true,
 }
 
-// compared are the other operations whose repeats answer as the first one did.
+// compared are the other operations whose repeats get the first answer.
 var compared = map[string]bool{history.TaskRespond: true, history.OwnerVerify: true, history.Register: true}
 
-// mayChange names the members that a later answer to the same request may show otherwise, with the reason. What has no row may not
-// change.
+// mayChange names the members that may differ in a later answer to the same request, with the reason. Members that are not listed
+// may not differ.
 var mayChange = map[string]map[string]string{
 	history.TaskRespond: {
 		"response.state":        "a response to a task is no stored answer: it shows what has become of it (§4.9)",
@@ -108,7 +108,7 @@ func checkSameRequest(q *request, f *Finding) {
 	}
 }
 
-// differences lists the members in which an answer differs from the first one, but for those that may change.
+// differences lists the members of an answer that differ from the first one, without those that may change.
 func differences(first, later *history.Attempt) []string {
 	var before, after any
 	if json.Unmarshal(first.Body, &before) != nil {
@@ -170,7 +170,7 @@ func checkChangedRepeats(r *run, f *Finding) {
 	}
 }
 
-// conflictOf is the code for other content under an id that was used.
+// conflictOf returns the code for other content under a used id.
 func conflictOf(operation string) string {
 	switch operation {
 	case history.Register:

@@ -11,14 +11,14 @@ import (
 
 // This file judges parts of a history: up to a moment, and without what a restored backup may have undone (history.Loss).
 //
-// The time from the beginning of a backup until it is restored is lost: what was answered before it must be there afterwards, and
-// what was answered in it may be there or not. So such a history is judged twice: up to the moment when the servers began to end, as
-// if nothing had followed, by the checks that may be early; and altogether, with everything that was under way in the lost time as a
-// request whose answer never came. What is left must be whole, since the checks do not know where the cut was.
+// The time from the begin of a backup until its restore is lost: answers from before it must hold afterwards, answers from within
+// it may hold or not. So such a history is judged twice: first up to the moment when the servers began to stop, by the checks
+// that may run early; then as a whole, with every request of the lost time as one without an answer. The remaining data must be
+// consistent, because the checks do not know the moment of the cut.
 
-// Early judges a history that goes on by what was known at a moment, with the checks whose findings no later request, event or fault
-// can change. Every request that began before until must be in the history if it has ended. The faults must hold those that are in
-// force. It only reads the history.
+// Early judges a running history as it was known at a moment, with the checks whose findings no later request, event or fault can
+// change. Every ended request that began before until must be in the history. The faults must include those in force. It only
+// reads the history.
 func Early(h *history.History, until time.Duration) []Finding {
 	return alongLosses(h, until, func() []Finding { return early(h, until) })
 }
@@ -35,7 +35,7 @@ func early(h *history.History, until time.Duration) []Finding {
 	return findings
 }
 
-// known returns the part of a history that was known at a moment. A request under way has no answer yet, and a fault that begins then
+// known returns the part of a history that was known at a moment. A running request has no answer yet; a fault that begins then
 // excuses it.
 func known(h *history.History, until time.Duration) *history.History {
 	k := *h
@@ -62,12 +62,12 @@ func kept[T any](all []T, fits func(*T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !fits(&one) })
 }
 
-// forget takes the answer of an attempt away.
+// forget removes the answer of an attempt.
 func forget(a *history.Attempt, why string) {
 	a.Status, a.Code, a.Body, a.Replayed, a.RetryAfter, a.Failure = history.Unanswered, "", nil, false, false, why
 }
 
-// alongLosses judges the history up to each restore, and then the whole of it by last. Restores after until have not been yet.
+// alongLosses judges the history up to each restore, and then the whole of it by last. It ignores restores after until.
 func alongLosses(h *history.History, until time.Duration, last func() []Finding) []Finding {
 	var before []Finding
 	for _, loss := range h.Losses {
@@ -78,7 +78,7 @@ func alongLosses(h *history.History, until time.Duration, last func() []Finding)
 	return merge(before, last())
 }
 
-// merge adds findings of another part of the same history. What both parts have is there once.
+// merge adds the findings of another part of the same history. A finding in both parts is listed once.
 func merge(before, after []Finding) []Finding {
 	for i := range after {
 		f := &after[i]
@@ -98,18 +98,18 @@ func merge(before, after []Finding) []Finding {
 	return after
 }
 
-// lost holds what was seen of a history in its lost time.
+// lost holds the observations of a history's lost time.
 type lost struct {
-	// gone are the ids of things that were made then, which may not be there any more.
+	// gone are the ids of things made in that time, which may no longer exist.
 	gone map[string]bool
 	// deliveries are the events that came: they need not come again.
 	deliveries []history.Delivery
 }
 
-// listed are readings that name things whose making was not answered.
+// listed are reads that name things whose creation was not answered.
 var listed = is(history.DraftList, history.ResponseList)
 
-// losing returns a history in which what was under way in lost time has no answer, and what was lost with that.
+// losing returns a history in which requests of lost time have no answer, and the lost observations.
 func losing(h *history.History) (*history.History, *lost) {
 	l := &lost{gone: make(map[string]bool)}
 	if len(h.Losses) == 0 {
@@ -138,7 +138,7 @@ func losing(h *history.History) (*history.History, *lost) {
 	return &k, l
 }
 
-// take takes the answers of one lost time away, and notes what the requests may have made.
+// take removes the answers of one lost time, and notes what the requests may have made.
 func (l *lost) take(all []history.Attempt, loss history.Loss, made map[[2]string]string) {
 	during, before := make(map[string]bool), make(map[string]bool)
 	for i := range all {
@@ -180,7 +180,7 @@ func (r *run) isGone(a *history.Attempt) bool {
 	return r.lost.gone[a.Subject] || r.lost.gone[a.Of] || r.lost.gone[sent(a).ResponseID]
 }
 
-// isUndone reports whether an attempt at a request may have been undone, which asks for no further one.
+// isUndone reports whether a restore may have undone a request, so that no further attempt is needed.
 func (q *request) isUndone() bool {
 	return slices.ContainsFunc(q.attempts, func(a *history.Attempt) bool { return a.Lost })
 }

@@ -11,7 +11,7 @@ import (
 // reward is the kind of the entries of all rewards but the first.
 const reward = "reward"
 
-// rewards are those of the onboarding (§4.1).
+// rewards are an agent's onboarding rewards (§4.1).
 type rewards struct {
 	Grounds []struct {
 		Ground             string   `json:"ground"`
@@ -32,7 +32,7 @@ func checkShownRewards(r *run, f *Finding) {
 	}
 }
 
-// rewarded are the sums of the rewards among entries, in order.
+// rewarded returns the sums of the rewards among entries, in order.
 func rewarded(entries []history.Entry) (sums []int64) {
 	for _, e := range entries {
 		if e.Kind == reward {

@@ -14,21 +14,21 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// run is a history with what several checks look up in it.
+// run is a history with indexes that several checks use.
 type run struct {
 	*history.History
 	// lost holds the things that restores may have undone.
 	lost *lost
-	// handles are the handles of the members by their ids, ids the reverse.
+	// handles maps members' ids to handles, ids the reverse.
 	handles, ids map[string]string
-	// by are the attempts by their operation.
+	// by holds the attempts by operation.
 	by map[string][]*history.Attempt
 	// requests are the attempts with an id, grouped, in the order of their first attempts. byID finds them by their id alone.
 	requests []*request
 	byID     map[string][]*request
-	// changed are the attempts that differ from what was answered under their ids.
+	// changed are the attempts that differ from the answered request under their id.
 	changed []*history.Attempt
-	// orders are the final answers of GET /orders/{id} by id, or what requests were answered last as long as there are none.
+	// orders are the final answers of GET /orders/{id} by id, or before the end the last answers of requests.
 	orders map[string]*answer
 	// ofOrders are the requests about an order, by its id.
 	ofOrders map[string][]*request
@@ -40,14 +40,14 @@ type run struct {
 	// sendings are the messages by sender and client_message_id, nonces by their nonce.
 	sendings map[[2]string]*sending
 	nonces   map[string][]*sending
-	// product holds what profiles and posts were changed to.
+	// product holds the written values of profiles and posts.
 	product *product
-	// events are the deliveries that could be read, in the order in which they came. causes are the requests that caused them.
+	// events are the readable deliveries in the order in which they came. causes are the requests that caused them.
 	events []*event
 	causes map[content]cause
 	// byStart are the faults in the order in which they began.
 	byStart []history.Fault
-	// acked is when the ack of an agent and event was answered first.
+	// acked is when the first ack of an agent and event was answered.
 	acked map[[2]string]time.Duration
 }
 
@@ -71,7 +71,7 @@ func newRun(recorded *history.History) *run {
 	for i := range h.Attempts {
 		r.add(&h.Attempts[i])
 	}
-	for i := range recorded.Attempts { // also of tasks that a restore may have undone
+	for i := range recorded.Attempts { // also tasks that a restore may have undone
 		if a := &recorded.Attempts[i]; a.Operation == history.TaskCreate && a.Succeeded() {
 			r.customers[got(a).Task.ID] = a.Agent
 		}
@@ -161,12 +161,12 @@ func (r *run) of(operations ...string) (all []*history.Attempt) {
 	return all
 }
 
-// answered returns those of them that succeeded.
+// answered returns the successful attempts at some operations.
 func (r *run) answered(operations ...string) []*history.Attempt {
 	return slices.DeleteFunc(r.of(operations...), func(a *history.Attempt) bool { return !a.Succeeded() })
 }
 
-// end is when everything was over, later than any attempt.
+// end returns a time later than any attempt.
 func (r *run) end() time.Duration {
 	end := r.Length
 	for i := range r.Attempts {
@@ -198,7 +198,7 @@ func (q *request) succeeded() (first *history.Attempt) {
 	return first
 }
 
-// begun is when the first attempt began that may have had the effect of the request.
+// begun returns when the first attempt began that may have had the request's effect.
 func (q *request) begun() time.Duration {
 	if i := slices.IndexFunc(q.attempts, mayHaveActed); i >= 0 {
 		return q.attempts[i].Start
@@ -206,7 +206,7 @@ func (q *request) begun() time.Duration {
 	return q.start()
 }
 
-// unknown counts the attempts that may have had an effect or not.
+// unknown counts the attempts with an unknown effect.
 func (q *request) unknown() (count int) {
 	for _, a := range q.attempts {
 		if unknown(a) {
@@ -221,14 +221,14 @@ func (q *request) keyed() bool { return q.operation() != history.PostCreate }
 
 func (q *request) String() string { return fmt.Sprintf("%s %s of %s", q.operation(), q.id, q.agent) }
 
-// unknown reports whether an attempt may have had its effect or not: its answer never came, or says only that something failed.
+// unknown reports whether the effect of an attempt is unknown: its answer never came, or reports only a failure.
 func unknown(a *history.Attempt) bool { return a.Status == history.Unanswered || a.Status >= 500 }
 
-// mayHaveActed reports whether an attempt has had its effect, or may have.
+// mayHaveActed reports whether an attempt took effect or may have.
 func mayHaveActed(a *history.Attempt) bool { return a.Succeeded() || unknown(a) }
 
-// settled reports whether the request itself was answered. A token that was just rotated, a body that came too slowly and a limit are
-// found before the request is looked at (§1.6), and an upload under the same id may be unfinished (§4.8): it may be repeated.
+// settled reports whether the request itself was answered. A rotated token, a slow body and a limit are found before the request
+// is processed (§1.6), and an upload under the same id may be unfinished (§4.8): then it may be repeated.
 func settled(a *history.Attempt) bool {
 	switch a.Status {
 	case http.StatusUnauthorized, http.StatusRequestTimeout:
@@ -242,12 +242,12 @@ func settled(a *history.Attempt) bool {
 // fits is a condition of an attempt.
 type fits func(a *history.Attempt) bool
 
-// is accepts attempts at some operations.
+// is selects attempts at some operations.
 func is(operations ...string) fits {
 	return func(a *history.Attempt) bool { return slices.Contains(operations, a.Operation) }
 }
 
-// did reports whether one of some attempts had certainly acted before a moment, may whether one may have.
+// did reports whether one of some attempts had certainly acted before a moment; may reports whether one may have.
 func did(all []*history.Attempt, before time.Duration, which fits) bool {
 	return slices.ContainsFunc(all, func(a *history.Attempt) bool { return a.Succeeded() && a.End < before && which(a) })
 }
@@ -256,7 +256,7 @@ func may(all []*history.Attempt, before time.Duration, which fits) bool {
 	return slices.ContainsFunc(all, func(a *history.Attempt) bool { return mayHaveActed(a) && a.Start < before && which(a) })
 }
 
-// distinct counts the texts of those of some attempts that may have acted before a moment.
+// distinct counts the different texts of the attempts that may have acted before a moment.
 func distinct(all []*history.Attempt, before time.Duration, text func(a *history.Attempt) string, which fits) int {
 	texts := make(map[string]bool)
 	for _, a := range all {
@@ -273,7 +273,7 @@ func by(agent string) fits { return func(a *history.Attempt) bool { return a.Age
 
 func about(subject string) fits { return func(a *history.Attempt) bool { return a.Subject == subject } }
 
-// each judges every attempt at some operations, or every one: broken returns what is wrong with it, or nothing.
+// each judges every attempt at some operations, or at all: broken returns the complaint, or nothing.
 func each(broken func(r *run, a *history.Attempt) string, operations ...string) func(r *run, f *Finding) {
 	return func(r *run, f *Finding) {
 		for _, a := range r.of(operations...) {
@@ -317,5 +317,5 @@ func Describe(a *history.Attempt) string {
 // clock writes a time of the history, such as 83.250s.
 func clock(t time.Duration) string { return fmt.Sprintf("%.3fs", t.Seconds()) }
 
-// sorted returns the keys of a map in order, so that two judgements of a history read the same.
+// sorted returns the keys of a map in order, so that two judgements of a history are identical.
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -14,7 +14,7 @@ import (
 	"stoa/cmd/prove/judge"
 )
 
-// story writes a small history in which everything is right: one request after another, each a tenth of a second long.
+// story writes a small history that keeps every promise: one request after another, each a tenth of a second long.
 type story struct {
 	history.History
 	now time.Duration
@@ -32,7 +32,7 @@ func raw(value any) json.RawMessage {
 
 type object = map[string]any
 
-// ask adds an answered attempt and returns it to be changed. The pointer holds until the next one.
+// ask adds an answered attempt and returns it for changes. The pointer is valid until the next one.
 func (s *story) ask(agent, operation, key, subject string, status int, body any) *history.Attempt {
 	s.now += 100 * time.Millisecond
 	a := history.Attempt{
@@ -46,7 +46,7 @@ func (s *story) ask(agent, operation, key, subject string, status int, body any)
 	return &s.Attempts[len(s.Attempts)-1]
 }
 
-// lose repeats the last attempt as one that was never answered, before it.
+// lose adds an unanswered attempt before the last one.
 func (s *story) lose() {
 	last := s.Attempts[len(s.Attempts)-1]
 	lost := last
@@ -102,7 +102,7 @@ func (s *story) message(sender, recipient, key string) {
 
 var connectionOf = map[string]int{"ann": 1, "bob": 2}
 
-// step is an operation on an order: who, what, and what becomes of it.
+// step is an operation on an order: who, what, and the order's next state.
 type step struct{ agent, operation, state, outcome string }
 
 // order writes an order of ann's from bob: its steps, their events, and a read after each.
@@ -245,7 +245,7 @@ func right() *story {
 			a.Status, a.Code, a.RetryAfter = 429, "4429", true
 		}
 	}
-	// What else was going on while a server was dead: the lost send of the message "again".
+	// Also while a server was dead: the lost send of the message "again".
 	s.Faults = []history.Fault{
 		{Name: "kill", Target: "server 2", Start: 200 * time.Millisecond, Lifted: 250 * time.Millisecond, End: 600 * time.Millisecond},
 		{Name: "kill", Target: "server 1", Start: killed, Lifted: killed, End: killed + 50*time.Millisecond},

@@ -39,7 +39,7 @@ func checkEndings(r *run, f *Finding) {
 }
 
 func brokenResponse(r *run, a *history.Attempt) string {
-	isRepeat := a.Operation == history.TaskRespond && a.Status != http.StatusCreated // a repeat shows the response as it is
+	isRepeat := a.Operation == history.TaskRespond && a.Status != http.StatusCreated // a repeat shows its present state
 	if a.Succeeded() && !isRepeat && did(r.endings(taskOf(a)), a.Start, anything) {
 		return ", but the task was over"
 	}
@@ -60,7 +60,7 @@ func brokenTask(r *run, a *history.Attempt) string {
 	return ""
 }
 
-// checkResponses compares the states that the customer of a task sees with the attempts to end it: a selection declines the others,
+// checkResponses compares the states that a task's customer sees with the attempts to end it: a selection declines the others,
 // and so does the end of the task, or a block.
 func checkResponses(r *run, f *Finding) {
 	for _, a := range r.answered(history.ResponseList) {
@@ -106,7 +106,7 @@ func checkOnce(r *run, f *Finding) {
 	}
 }
 
-// checkErasures looks for agents whose token is still good when their erasure was due (§12.7).
+// checkErasures looks for agents whose token still works when their erasure was due (§12.7).
 var checkErasures = each(func(r *run, a *history.Attempt) string {
 	isFollowed := slices.ContainsFunc(r.by[a.Operation], func(b *history.Attempt) bool {
 		return b != a && b.Agent == a.Agent && (b.Start > a.Start || b.Status == http.StatusUnauthorized)
@@ -117,7 +117,7 @@ var checkErasures = each(func(r *run, a *history.Attempt) string {
 	return ""
 }, history.ErasureDue)
 
-// checkTokens compares what was done with each token with what had ended it by then.
+// checkTokens compares each use of a token with the operations that had ended the token by then.
 func checkTokens(r *run, f *Finding) {
 	for _, a := range r.of(history.TokenUse, history.TokenRotate, history.TokenSocket) {
 		f.Looked++

@@ -16,7 +16,7 @@ var movements = map[string][]string{
 	"refund":  {history.OrderApproveRefund},
 }
 
-// causesOf are the requests that may have caused an entry.
+// causesOf returns the requests that may have caused an entry.
 func (r *run) causesOf(e *history.Entry) (causes []*request) {
 	for _, q := range r.ofOrders[e.OrderID] {
 		if slices.Contains(movements[e.Kind], q.operation()) && (e.OperationID == "" || e.OperationID == q.id) {
@@ -29,11 +29,11 @@ func (r *run) causesOf(e *history.Entry) (causes []*request) {
 // initialGrant is the credit of a registration, in minor units (§2.5).
 const initialGrant = 500_000
 
-// ledger is an agent's entries with what they add up to.
+// ledger is an agent's entries with their sums.
 type ledger struct {
 	handle  string
 	entries []history.Entry
-	// after holds, for each number of transactions, how many entries and which balances they make.
+	// after holds, for each number of transactions, the number of entries and the balances.
 	after []position
 }
 
@@ -42,7 +42,7 @@ type position struct {
 	wallet  history.Wallet
 }
 
-// newLedger groups the entries by transaction, and reports what is wrong with them in themselves.
+// newLedger groups the entries by transaction, and reports their own errors.
 func newLedger(handle string, entries []history.Entry, f *Finding) *ledger {
 	l := &ledger{handle: handle, entries: entries, after: []position{{}}}
 	var now position
@@ -103,7 +103,7 @@ func checkWallets(r *run, f *Finding) {
 	}
 }
 
-// visible is the moment at which transaction k, counted from 0, can be seen: during the request that caused it.
+// visible returns the call that makes transaction k, counted from 0, visible: during the request that caused it.
 func (l *ledger) visible(r *run, k int, f *Finding) call[int] {
 	first := l.entries[l.after[k].entries]
 	c := call[int]{
@@ -134,8 +134,8 @@ func (l *ledger) visible(r *run, k int, f *Finding) call[int] {
 	return c
 }
 
-// read is an answered wallet.get or wallet.history. What is wrong with it at any moment is reported; ok is false then, and for
-// a page that does not begin with the newest entry.
+// read returns the call of an answered wallet.get or wallet.history. It reports an answer that is wrong at any moment; then ok is
+// false, as for a page that does not begin with the newest entry.
 func (l *ledger) read(a *history.Attempt, f *Finding) (c call[int], ok bool) {
 	c = call[int]{start: a.Start, end: a.End, reads: true, text: Describe(a)}
 	body, ok := read(f, a)

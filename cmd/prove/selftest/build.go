@@ -93,8 +93,7 @@ func (b Builder) patch(program, original, planted string) (done bool, err error)
 	return true, nil
 }
 
-// fitted returns SQL of that length in bytes: padded with spaces, or without its first comments. fits is false if these are too
-// short.
+// fitted returns SQL of that length in bytes: padded with spaces, or without first comments. fits is false if they are too short.
 func fitted(text string, length int) (fitting string, fits bool) {
 	for len(text) > length {
 		begin, end := comment(text)

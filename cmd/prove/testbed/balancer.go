@@ -120,8 +120,7 @@ func (b *Bed) SetStrict(ctx context.Context, on bool) error {
 	return err
 }
 
-// Balanced reports whether the load balancer has found every server ready. On a busy machine that takes longer than
-// BalancerInterval.
+// Balanced reports whether the load balancer has found all servers ready. A busy machine needs longer than BalancerInterval.
 func (b *Bed) Balanced(ctx context.Context) bool {
 	answer, err := b.balancer.tell(ctx, "show stat")
 	const name, status = 1, 17 // svname and status, as HAProxy's management guide numbers them

@@ -73,8 +73,7 @@ const (
 	remountPause   = 20 * time.Millisecond
 )
 
-// ReadOnly makes the disk refuse writes, or accept them again. While a file is being written the kernel refuses to make it
-// read-only.
+// ReadOnly makes the disk refuse writes, or accept them again. The kernel does not make it read-only while a file is written.
 func (d *Disk) ReadOnly(on bool) error {
 	if !d.mounted {
 		return errNoDisk

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// While writes are held, reads go on. The database ends the hold if its client does not. If the database is away, nothing is
-// held.
+// While writes are held, reads go on. If its client does not end the hold, the database does. Without a database nothing is held.
 func TestHoldWrites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs every night")

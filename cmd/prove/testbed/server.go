@@ -22,8 +22,7 @@ import (
 const (
 	// operatorToken is the token for the operator listeners.
 	operatorToken = "the-operator-token-of-a-proof-of-stoa"
-	// readyTimeout is how long a server may take to answer whether it is ready: a slow answer on a busy machine does not mean
-	// that it is not.
+	// readyTimeout is how long a server may take to answer whether it is ready: on a busy machine a ready server answers late.
 	readyTimeout = 10 * time.Second
 	// clockVariable names the file with the clock's offset, which a server with a settable clock (.ci/clocks) reads.
 	clockVariable = "CLOCK_OFFSET_FILE"

@@ -22,15 +22,13 @@ import (
 
 // Config describes what to run.
 type Config struct {
-	// Program is the server, such as bin/stoa. Older is another version of it, or empty: all servers begin with Older if it is
-	// set.
+	// Program is the server, such as bin/stoa. Older is another version of it, with which all servers begin, or empty.
 	Program, Older string
 	// Clocks: the clocks of the servers can be set (.ci/clocks).
 	Clocks bool
 	// Processes is the number of servers.
 	Processes int
-	// Failover replaces the one database by a primary and a standby that can change roles. Then Bed.Cluster is set, else
-	// Bed.Database.
+	// Failover: a primary and a standby can change roles. Then Bed.Cluster is set, else Bed.Database.
 	Failover bool
 	// Roomy makes the disks large enough for hours of load.
 	Roomy bool
