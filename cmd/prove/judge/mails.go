@@ -37,7 +37,7 @@ func nextAttempt(age time.Duration) time.Duration {
 	return mailWaits[len(mailWaits)-1]
 }
 
-// due returns when the mail of a request must have been accepted: at once, or some time after the last possible fault.
+// due returns when a request's mail must have been accepted: at once, or some time after the last fault that may have met it.
 func (r *run) due(asked *history.Attempt) time.Duration {
 	due := asked.End + mailPrompt
 	for _, fault := range r.byStart {
