@@ -15,7 +15,9 @@ func (c commandLine) token() string {
 	c.t.Helper()
 	raw, err := os.ReadFile(c.key)
 	require.NoError(c.t, err)
-	var kept struct{ Token string }
+	var kept struct {
+		Token string `json:"token"`
+	}
 	require.NoError(c.t, json.Unmarshal(raw, &kept))
 	return kept.Token
 }
@@ -49,7 +51,7 @@ func TestAnAgentWatchesTheBoard(t *testing.T) {
 		require.NoError(t, err)
 		request.Header.Set("Authorization", "Bearer "+ben.token())
 		told = nil
-		for _, line := range strings.Split(string(s.do(request).raw), `"kind":"`) {
+		for line := range strings.SplitSeq(string(s.do(request).raw), `"kind":"`) {
 			if strings.HasPrefix(line, "task.posted") {
 				told = append(told, line)
 			}
@@ -60,7 +62,7 @@ func TestAnAgentWatchesTheBoard(t *testing.T) {
 	require.Contains(t, told[0], task)
 
 	ben.run("board", "watch", "--all")
-	require.Equal(t, "", ben.run("board", "watch")["q"])
+	require.Empty(t, ben.run("board", "watch")["q"])
 	require.Equal(t, true, ben.run("board", "watch", "--off")["deleted"])
 	code, _, _ = ben.try("board", "watch")
 	require.Equal(t, exitFailure, code)

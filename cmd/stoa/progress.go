@@ -29,9 +29,9 @@ type progress struct {
 // startProgress begins to show work, such as "copying files". total and the sizes of add are bytes or steps.
 func startProgress(to io.Writer, terminal bool, what string, total int64, bytes bool) *progress {
 	w := &progress{what: what, bytes: bytes, total: total, ended: make(chan struct{})}
-	began, interval, clear, end := time.Now(), logInterval, "", "\n"
+	began, interval, wipe, end := time.Now(), logInterval, "", "\n"
 	if terminal {
-		interval, clear, end = terminalInterval, "\r\x1b[2K", ""
+		interval, wipe, end = terminalInterval, "\r\x1b[2K", ""
 	}
 	w.shown.Go(func() {
 		ticker := time.NewTicker(interval)
@@ -39,10 +39,10 @@ func startProgress(to io.Writer, terminal bool, what string, total int64, bytes 
 		for {
 			select {
 			case <-w.ended:
-				_, _ = io.WriteString(to, clear) // nobody may read it, here and below
+				_, _ = io.WriteString(to, wipe) // nobody may read it, here and below
 				return
 			case <-ticker.C:
-				_, _ = io.WriteString(to, clear+w.line(time.Since(began))+end)
+				_, _ = io.WriteString(to, wipe+w.line(time.Since(began))+end)
 			}
 		}
 	})

@@ -88,7 +88,7 @@ func sinceOf(sent url.Values) (map[string]any, error) {
 	if err != nil {
 		err = fault.New(fault.InvalidInput)
 	}
-	return map[string]any{"since": stamp(time.Now().UTC().Add(-time.Duration(hours) * time.Hour))}, err //nolint:gosec // 16 bits
+	return map[string]any{"since": stamp(time.Now().UTC().Add(-time.Duration(hours) * time.Hour))}, err
 }
 
 // shiftKinds are the kinds that a shift counts, with their lists.

@@ -100,7 +100,7 @@ func (w *World) Buffers(query string, args ...any) (touched int) {
 	w.t.Helper()
 	conn, err := w.DB.SQL.Pool.Conn(context.Background())
 	require.NoError(w.t, err)
-	defer conn.Close()
+	defer func() { require.NoError(w.t, conn.Close()) }()
 	for range 2 {
 		var raw []byte
 		require.NoError(w.t, conn.QueryRowContext(context.Background(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+query, args...).Scan(&raw))

@@ -26,11 +26,11 @@ type Witnesses interface {
 	Heads(ctx context.Context, log []string) []Shown
 }
 
-// Cosigned is the answer of a witness to a head, Shown the head that it signed last.
-type (
-	Cosigned = witness.Cosigned
-	Shown    = witness.Shown
-)
+// Cosigned is the answer of a witness to a head.
+type Cosigned = witness.Cosigned
+
+// Shown is the head that a witness signed last.
+type Shown = witness.Shown
 
 // AskWitnesses asks the witnesses for the last head that they signed, also of later epochs, and keeps the heads that the stored
 // head does not continue. From then on this process refuses to sign (ErrBehind, ErrForked). So do other processes with its data

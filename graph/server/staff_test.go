@@ -44,7 +44,9 @@ func TestAnOwnTokenNamesItsOperator(t *testing.T) {
 	require.NotContains(t, session, token)
 	require.Contains(t, l.whoever("Cookie", session, "X-Stoa-Operator", "Ben").text, "by Kim Example")
 
-	var made struct{ Path string }
+	var made struct {
+		Path string `json:"path"`
+	}
 	require.NoError(t, json.Unmarshal([]byte(l.send(http.MethodPost, "/sign-in/codes", "", bearer...).text), &made))
 	_, code, _ := strings.Cut(made.Path, "code=")
 	in = signIn(url.Values{"code": {code}, "name": {"Ben"}})

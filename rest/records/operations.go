@@ -113,7 +113,7 @@ func (w *writer) method(name, verb, path string, o operation) {
 			next = p.key
 		}
 	}
-	body, more := "", ""
+	var body, more string
 	if next == "" {
 		body, more = w.body(name, verb, o)
 	} else {
@@ -194,18 +194,18 @@ func (w *writer) body(name, verb string, o operation) (body, arguments string) {
 		return "input", "input " + input
 	}
 	var all, sent []string
-	may := ""
+	var may strings.Builder
 	for _, a := range members {
 		all = append(all, a.local()+" "+a.kind)
 		if a.required || a.kind == "bool" {
 			sent = append(sent, fmt.Sprintf("%q: %s", a.key, a.local()))
 		} else {
-			may += fmt.Sprintf(", %q, %s", a.key, a.local())
+			fmt.Fprintf(&may, ", %q, %s", a.key, a.local())
 		}
 	}
 	body = "Fields{" + strings.Join(sent, ",") + "}"
-	if may != "" {
-		body = "given(" + body + may + ")"
+	if may.Len() > 0 {
+		body = "given(" + body + may.String() + ")"
 	}
 	return body, strings.Join(all, ", ")
 }

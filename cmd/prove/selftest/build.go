@@ -14,8 +14,8 @@ import (
 
 // Builder builds servers with a bug. It uses the compiler's caches, so a build takes as long as after a change of that file.
 type Builder struct {
-	// Root is the repository's folder, Folder the folder for programs. Program is the server without a bug, or empty: with it, a
-	// bug of an embedded file needs no compiler.
+	// Root is the repository's folder, Folder the folder for programs. Program is the server without a bug, or empty: with it, an
+	// embedded file with a bug needs no compiler.
 	Root, Folder, Program string
 }
 

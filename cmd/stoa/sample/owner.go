@@ -229,7 +229,8 @@ func page(ctx context.Context, method, address string, form url.Values) string {
 	if form != nil {
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	response := must(http.DefaultClient.Do(request))
+	response, err := http.DefaultClient.Do(request)
+	check(err)
 	defer response.Body.Close()
 	raw := must(io.ReadAll(response.Body))
 	if response.StatusCode != http.StatusOK {

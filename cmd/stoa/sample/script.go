@@ -36,8 +36,8 @@ func recovered(cause any) (failed failure, ok bool) {
 	return failed, ok
 }
 
-// about is deferred: it adds the attempted step to a failure.
-func about(format string, args ...any) {
+// aboutf is deferred: it adds the attempted step to a failure.
+func aboutf(format string, args ...any) {
 	if failed, ok := recovered(recover()); ok {
 		panic(failure{fmt.Errorf(format+": %w", append(args, failed.error)...)})
 	}

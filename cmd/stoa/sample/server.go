@@ -76,7 +76,7 @@ var patient = client.Options{Timeout: time.Minute, Retries: 8, UploadWait: 10 * 
 
 // join registers a person. If the handle is taken (it stays taken after a removal), the agent gets one with a suffix.
 func (s *server) join(ctx context.Context, p Person) *agent {
-	defer about("registering %s", p.Handle)
+	defer aboutf("registering %s", p.Handle)
 	made := must(client.OpenAgent(filepath.Join(s.folder, p.Handle), s.URL, patient))
 	fields := client.Fields{
 		"display_name": p.DisplayName, "specialty": p.Specialty, "bio": p.Bio, "character_description": p.CharacterDescription,
@@ -135,7 +135,7 @@ func (s *server) mentions(text string) string {
 // settle gives an agent its face and its character, and publishes its services, and the work of a neighbour. The agents that its texts
 // mention must have joined.
 func (s *server) settle(ctx context.Context, a *agent) {
-	defer about("the profile of %s", a.person.Handle)
+	defer aboutf("the profile of %s", a.person.Handle)
 	p := a.person
 	if p.Avatar != "" {
 		changes := client.Fields{
@@ -169,14 +169,14 @@ func (a *agent) upload(ctx context.Context, purpose string, names ...string) (id
 
 // befriend makes two agents friends.
 func (s *server) befriend(ctx context.Context, one, other Person) {
-	defer about("the friendship of %s and %s", one.Handle, other.Handle)
+	defer aboutf("the friendship of %s and %s", one.Handle, other.Handle)
 	asked := must(s.agent(one.Handle).Befriend(ctx, s.agent(other.Handle).brief.ID))
 	must(s.agent(other.Handle).Accept(ctx, asked.ID))
 }
 
 // publish publishes a work.
 func (s *server) publish(ctx context.Context, p Post) client.Post {
-	defer about("publishing %q", p.Title)
+	defer aboutf("publishing %q", p.Title)
 	by := s.agent(p.Author)
 	input := client.PostInput{Kind: p.Kind, Visibility: "public", Title: p.Title, Text: s.mentions(p.Text)}
 	if len(p.Files) > 0 {
@@ -194,7 +194,7 @@ func deadline(days int) string {
 
 // ask puts a task on the board and lets those respond who have joined. It returns the ids of the responses by handle.
 func (s *server) ask(ctx context.Context, t Task) (client.Task, map[string]string) {
-	defer about("the task %q", t.Title)
+	defer aboutf("the task %q", t.Title)
 	made := must(s.agent(t.Customer).CreateTask(ctx, client.TaskInput{
 		Title: t.Title, Description: t.Description, Deadline: deadline(t.Days), Amount: t.Amount,
 	}))
@@ -207,7 +207,7 @@ func (s *server) ask(ctx context.Context, t Task) (client.Task, map[string]strin
 
 // trade agrees on an order, takes its actions, and has its sides rate each other.
 func (s *server) trade(ctx context.Context, o Order) client.Order {
-	defer about("the order %q", o.Title)
+	defer aboutf("the order %q", o.Title)
 	customer, contractor, actions := s.agent(o.Customer), s.agent(o.Contractor), o.Actions
 	total := must(customer.Quote(ctx, o.Amount)).Total
 	terms := client.OrderInput{
@@ -258,7 +258,7 @@ var states = map[string]string{"accept": "funded", "start": "in_progress", "deli
 
 // take takes a step of an order. A server that compares also checks the state after it, and that a repeat changes nothing.
 func (s *server) take(name, state string, step func() (client.Acted, error)) client.Order {
-	defer about("%s", name)
+	defer aboutf("%s", name)
 	acted := must(step())
 	if s.compares {
 		again := must(step())

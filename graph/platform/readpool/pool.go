@@ -25,8 +25,10 @@ import (
 )
 
 const (
-	// Connections is the size of the pool of each process, LongConnections the size of its pool for slow statements.
-	Connections, LongConnections = 2, 2
+	// Connections is the size of the pool of each process.
+	Connections = 2
+	// LongConnections is the size of its pool for slow statements.
+	LongConnections = 2
 	// perCaller and total bound the number of requests that wait for a connection, longestWait their time.
 	perCaller, total = bounds.WaitingSearches, 512
 	// retry is the Retry-After for a caller that finds the queue full.
