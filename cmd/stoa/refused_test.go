@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -32,6 +33,13 @@ func TestRefusedConnectionsAreNamed(t *testing.T) {
 	checks := p.readinessChecks()
 	for _, name := range []string{"migrations", "storage", "jobs"} {
 		require.NoError(t, checks[name](t.Context()))
+	}
+	kept := make([]*sql.Conn, len(checks)) // each check that runs beside the others finds an open connection
+	for i := range kept {
+		kept[i] = graphtest.Got(w.DB.SQL.Pool.Conn(t.Context()))(t)
+	}
+	for _, conn := range kept {
+		require.NoError(t, conn.Close())
 	}
 	defer w.RefuseConnections()()
 
