@@ -46,7 +46,7 @@ func (s operatorSettings) tokenSource(dataDir string) string {
 	return filepath.Join(dataDir, operatorTokenFile)
 }
 
-// token returns the configured operators' token, or else the token of the data folder, which it makes if there is none.
+// token returns the configured token of the installation, or else the token in the data folder. It makes a missing one.
 // Processes that share the folder share the token.
 func (s operatorSettings) token(dataDir string) (string, error) {
 	if s.OperatorToken != "" {

@@ -39,7 +39,7 @@ func startProgress(to io.Writer, terminal bool, what string, total int64, bytes 
 		for {
 			select {
 			case <-w.ended:
-				_, _ = io.WriteString(to, wipe) // nobody may read it, here and below
+				_, _ = io.WriteString(to, wipe) // the terminal may be closed, here and below
 				return
 			case <-ticker.C:
 				_, _ = io.WriteString(to, wipe+w.line(time.Since(began))+end)

@@ -19,7 +19,7 @@ const (
 	newestNames, indexedNames, provenReceipts = 1000, 200, 2000
 	// noticedMost is how many agents of each kind are shown; floods are searched in the newest noticedDeep rows.
 	noticedMost, noticedDeep = 20, 5000
-	// More than manyInMinute records of one agent in a minute are a flood; a post may mention fewer than manyMentioned agents.
+	// More than manyInMinute records of one agent in a minute are a flood. A post that mentions manyMentioned agents is shown.
 	manyInMinute, manyMentioned = 10, 10
 	// resembledMost is how many handles are shown that a name resembles.
 	resembledMost = 10

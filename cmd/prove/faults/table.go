@@ -196,7 +196,7 @@ func breakMail(defect testbed.Defect) Strike {
 	}
 }
 
-// killInspectors kills the processes that inspect files. If there is none, it stays longer.
+// killInspectors kills the processes that inspect files. If none runs, it waits longer for one.
 func killInspectors(ctx context.Context, s *Scene) (string, Lift, error) {
 	var killed atomic.Int64
 	stop := repeatedly(ctx, 100*time.Millisecond, func() error {

@@ -105,7 +105,7 @@ func fitted(text string, length int) (fitting string, fits bool) {
 	return text + strings.Repeat(" ", length-len(text)), true
 }
 
-// comment finds the first line that is only a comment; end is 0 if there is none. A line "-- name:" is no comment.
+// comment finds the first line that is only a comment; end is 0 if the text has no such line. A line "-- name:" is no comment.
 func comment(text string) (begin, end int) {
 	for line := range strings.Lines(text) {
 		end = begin + len(line)

@@ -187,7 +187,7 @@ func (n *Node) isPrimary(ctx context.Context) bool {
 	return err == nil && json.Unmarshal(text, &told) == nil && (told.Role == "master" || told.Role == "primary") && told.State == "running"
 }
 
-// Primary returns the present primary, nil if there is none.
+// Primary returns the present primary, or nil if no node is one.
 func (p *Patroni) Primary(ctx context.Context) *Node {
 	for _, n := range p.Nodes {
 		if n.isPrimary(ctx) {

@@ -149,7 +149,7 @@ type row struct {
 	needs      need
 }
 
-// need is what a command needs to run.
+// need lists what a command requires before it runs.
 type need int
 
 const (

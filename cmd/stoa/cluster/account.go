@@ -15,8 +15,8 @@ import (
 )
 
 // chooseAccount returns the account that runs the PostgreSQL programs and owns the cluster's folder, or nil for this process's
-// account. Root takes the owner of an existing cluster. For a new one it takes the owner of the data folder, or postgres or
-// nobody if that owner is root itself or has no name (initdb needs one).
+// account. Root takes the owner of an existing cluster. For a new one it takes the owner of the data folder. If that owner is
+// root or has no name, which initdb needs, it takes the account postgres or nobody.
 func chooseAccount(data, folder string) (*syscall.Credential, error) {
 	owner, err := ownerOf(folder)
 	exists := !errors.Is(err, fs.ErrNotExist)

@@ -194,7 +194,7 @@ func wait(ctx context.Context, what string, done func() bool) {
 	}
 }
 
-// unread returns the path of a mail that was not read yet, and marks it as read; empty if there is none.
+// unread returns the path of a mail that was not read yet, and marks it as read; empty if all mails were read.
 func (s *ownerStory) unread() string {
 	entries, err := os.ReadDir(s.Mails)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
