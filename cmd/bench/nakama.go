@@ -49,7 +49,7 @@ func (d *database) startNakama(ctx context.Context, program string, connections 
 	}
 	command := exec.CommandContext(ctx, program, "--name", "bench", "--data_dir", filepath.Join(d.folder, "nakama"),
 		"--database.address", url, "--socket.address", "127.0.0.1", "--socket.port", strconv.Itoa(port),
-		"--console.address", "127.0.0.1", "--console.port", strconv.Itoa(port+2))
+		"--console.address", "127.0.0.1", "--console.port", strconv.Itoa(port+4))
 	n.process, err = child.Start(ctx, command, d.log, func(line []byte) bool { return bytes.Contains(line, []byte("Startup done")) })
 	if err != nil {
 		return n, err
@@ -73,7 +73,8 @@ func (n *nakama) stop() {
 	}
 }
 
-// freePort returns a port that is probably free, as are the one before it, on which Nakama speaks gRPC, and those behind it.
+// freePort returns a port that is probably free, like its neighbours. Nakama also listens on the port before the API's, and on the
+// third port before the console's.
 func freePort() (int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends at once
 	if err != nil {
