@@ -97,7 +97,12 @@
   focused() {
     const element = document.activeElement;
     if (!element || element === document.body || element === document.documentElement) {
-      return {name: '', skip: false, above: false, wrong: []};
+      return {name: '', within: false, skip: false, above: false, wrong: []};
+    }
+    // The day, the month, the hour, … and the calendar's button of such an input are places of their own.
+    const parts = ['date', 'datetime-local', 'month', 'time', 'week'];
+    if (element === window.stoaFocused && parts.includes(element.type)) {
+      return {name: element.name, within: true, skip: false, above: false, wrong: []};
     }
     const name = `<${element.localName}> ${(element.textContent || element.name || '').trim().slice(0, 40)}`;
     const wrong = [];
@@ -122,6 +127,6 @@
     }
     window.stoaFocused = element;
     const above = precedes(element, document.querySelector('main')) && !element.closest('main');
-    return {name, skip: element.matches('a[href^="#"]'), above, wrong};
+    return {name, within: false, skip: element.matches('a[href^="#"]'), above, wrong};
   },
 })

@@ -30,6 +30,7 @@ func TestDefects(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, found string }{
 		"nothing":         {"", "", ""},
+		"a date":          {"CONTENT", `<label>Day <input type="datetime-local" name="day"></label> <a href="/">Link</a>`, ""},
 		"wide":            {"CONTENT", "<p>" + strings.Repeat("W", 300) + "</p>", "it scrolls sideways"},
 		"cut off":         {"CONTENT", `<p class="narrow">` + strings.Repeat("W", 30) + "</p>", "it is cut off"},
 		"broken picture":  {"CONTENT", `<img src="/style.css" alt="A picture">`, "a picture is broken"},

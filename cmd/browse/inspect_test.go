@@ -78,6 +78,8 @@ func (b *tab) find(p address, scripts bool) (wrong []string) {
 // focus is the element that the Tab key has reached.
 type focus struct {
 	Name string `json:"name"`
+	// Within is true for a further part of the input that had the focus before.
+	Within bool `json:"within"`
 	// Skip is true for a link within the page, Above for an element before the content.
 	Skip  bool     `json:"skip"`
 	Above bool     `json:"above"`
@@ -99,6 +101,10 @@ func (b *tab) findFocus() (wrong []string) {
 	for i := range stops {
 		b.press(kb.Tab)
 		f := check[focus](b, "focused()")
+		for f.Within {
+			b.press(kb.Tab)
+			f = check[focus](b, "focused()")
+		}
 		if f.Name == "" {
 			return append(wrong, fmt.Sprintf("the Tab key leads nowhere after %d of %d places", i, stops))
 		}
