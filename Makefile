@@ -78,9 +78,9 @@ pictures: build ## Take the pictures of docs/pictures
 	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 . -run '^TestPictures$$' -write
 
 bench: build ## Compare the server with plain SQL, AGAINST=COMMIT, or NAKAMA=PROGRAM, in turns; BENCHFLAGS='--only me,feed'
-	@[ -z '$(AGAINST)' ] || .ci/older '$(AGAINST)' bin/stoa-against
+	@[ -z '$(AGAINST)' ] || .ci/older '$(AGAINST)' bin/against
 	@$(GO) -C cmd/bench build -o ../../bin/bench .
-	@bin/bench $(if $(AGAINST),--against bin/stoa-against) $(if $(NAKAMA),--nakama '$(NAKAMA)') $(BENCHFLAGS)
+	@bin/bench $(if $(AGAINST),--against bin/against/stoa) $(if $(NAKAMA),--nakama '$(NAKAMA)') $(BENCHFLAGS)
 	@$(GO) -C cmd/bench tool benchstat -col by ../../bin/bench.txt
 
 profile: build ## Show where the time of operations goes, in the server and in PostgreSQL; BENCHFLAGS='--only me,feed' of these
@@ -90,9 +90,9 @@ profile: build ## Show where the time of operations goes, in the server and in P
 prove: build ## Torture servers with faults and judge what they did: make prove PROVEFLAGS='--minutes 3', or self-test
 	@.ci/setup prove $(findstring failover,$(PROVEFLAGS))
 	@$(GO) -C cmd/prove build -o ../../bin/prove .
-	@[ -z '$(OLDER)' ] || .ci/older '$(OLDER)' bin/stoa-older
+	@[ -z '$(OLDER)' ] || .ci/older '$(OLDER)' bin/older
 	@[ -z '$(findstring --clocks,$(PROVEFLAGS))' ] || GO='$(GO)' .ci/clocks bin/stoa-clocks
-	@bin/prove $(PROVEFLAGS) $(if $(OLDER),--older bin/stoa-older) $(if $(findstring --clocks,$(PROVEFLAGS)),--server bin/stoa-clocks)
+	@bin/prove $(PROVEFLAGS) $(if $(OLDER),--older bin/older/stoa) $(if $(findstring --clocks,$(PROVEFLAGS)),--server bin/stoa-clocks)
 
 conformance: build ## Check /mcp and the proxy of the package for npm with the published checks of the Model Context Protocol
 	@$(CLUSTER) .ci/conformance
