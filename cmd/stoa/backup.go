@@ -16,6 +16,7 @@ import (
 	"stoa/cmd/stoa/backup"
 	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/secrets"
+	"stoa/cmd/stoa/terminal"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
 )
@@ -90,7 +91,7 @@ func (s *databaseSettings) requireBackups() error {
 
 // shownProgress shows on standard error how many bytes are done; the caller calls the function that it returns.
 func shownProgress(what string, store *backup.Store) (end func()) {
-	work := startProgress(os.Stderr, isTerminal(os.Stderr), what, unknownTotal, true)
+	work := startProgress(os.Stderr, terminal.Is(os.Stderr), what, unknownTotal, true)
 	store.Progress = work.add
 	return work.end
 }
@@ -236,7 +237,7 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 		}
 		made := restored.MadeAt.Format(time.RFC3339)
 		fmt.Fprintf(out, "Backup %s is restored, as of %s.\n", restored.Name, made)
-		next, err := c.continueLog(ctx, store.Database, "a backup of "+made+" was restored")
+		next, err := c.newEpoch(ctx, store.Database, "a backup of "+made+" was restored")
 		if err != nil {
 			return fmt.Errorf("the key log: %w\nbegin a new epoch before a server starts: stoa log new-epoch", err)
 		}

@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	_ "gocloud.dev/blob/s3blob" // the s3 scheme of --files-url
 
 	"stoa/graph/attachments"
+	"stoa/jobs/inspection"
 )
 
 // Validate refuses a URL that is not of an S3 bucket.
@@ -51,4 +56,66 @@ func (p *process) checkStorage(ctx context.Context) error {
 		err = errors.New("there is no such bucket")
 	}
 	return err
+}
+
+// firstChildTimeout bounds the start of the first inspecting child. If it fails, the first upload tries again.
+const firstChildTimeout = time.Minute
+
+// fileInspection starts the children that inspect files and knows the measures that confine them. The zero value is for a
+// process without the role jobs.
+type fileInspection struct {
+	inspector *inspection.Inspector
+	measures  atomic.Pointer[[]inspection.Measure]
+	cancel    context.CancelFunc
+	starting  sync.WaitGroup
+}
+
+// open starts the first child in the background and logs what confines it. It returns an error if there is no program to start.
+func (i *fileInspection) open(ctx context.Context, log *slog.Logger) error {
+	if err := inspection.FindProgram(); err != nil {
+		return err
+	}
+	i.inspector = inspection.NewInspector()
+	ctx, i.cancel = context.WithTimeout(context.WithoutCancel(ctx), firstChildTimeout)
+	i.starting.Go(func() {
+		measures, err := i.inspector.Confinement(ctx)
+		if err != nil {
+			log.Error("files cannot be inspected", "error", err)
+			return
+		}
+		logConfinement(log, measures)
+		i.measures.Store(&measures)
+	})
+	return nil
+}
+
+// logConfinement logs one line: at level info if every measure is in force, else as a warning.
+func logConfinement(log *slog.Logger, measures []inspection.Measure) {
+	level, text := slog.LevelInfo, "inspection of files is confined"
+	attributes := make([]any, 0, 2*len(measures))
+	for _, m := range measures {
+		detail := m.Detail
+		if !m.Holds {
+			level, text = slog.LevelWarn, "inspection of files is confined in part"
+			detail = "missing: " + detail
+		}
+		attributes = append(attributes, m.Name, detail)
+	}
+	log.Log(context.Background(), level, text, attributes...)
+}
+
+// close ends the child that waits for a file.
+func (i *fileInspection) close(context.Context) error {
+	i.cancel()
+	i.starting.Wait()
+	i.inspector.Close()
+	return nil
+}
+
+// confinement returns the part of /readyz of the operator listener about confinement; nil before the first child runs.
+func (i *fileInspection) confinement() any {
+	if measures := i.measures.Load(); measures != nil {
+		return *measures
+	}
+	return nil
 }

@@ -53,6 +53,15 @@ type commands struct {
 	TestCluster testClusterCommand `cmd:"" hidden:"" help:"Run a command beside a throw-away database."`
 }
 
+// exitError is the error of a command that has its own exit codes.
+type exitError struct {
+	error
+	code int
+}
+
+// Unwrap returns the error without its code.
+func (e exitError) Unwrap() error { return e.error }
+
 // newCommands returns the command line before it is parsed.
 func newCommands() *commands { return &commands{Agent: agentcli.New(), Operator: operatorcli.New()} }
 
@@ -74,10 +83,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return printError(stderr, hint(err), exitUsage)
 	}
 	if err := chosen.Run(); err != nil {
-		if ended, ok := errors.AsType[commandError](err); ok {
-			return printError(stderr, err, ended.code)
-		}
-		if ended, ok := errors.AsType[verdict](err); ok {
+		if ended, ok := errors.AsType[exitError](err); ok {
 			return printError(stderr, err, ended.code)
 		}
 		wrong := new(operators.UsageError)

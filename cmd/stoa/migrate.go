@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,10 +9,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/graph/platform/db"
 	"stoa/migrate"
 	"stoa/rest"
@@ -47,40 +48,34 @@ func (c *migrateCommand) Run(out io.Writer) error {
 
 // migrate shows on standard error how long it takes.
 func (c *migrateCommand) migrate(ctx context.Context, address string, log *slog.Logger) error {
-	defer startProgress(os.Stderr, isTerminal(os.Stderr), "migrating", unknownTotal, false).end()
+	defer startProgress(os.Stderr, terminal.Is(os.Stderr), "migrating", unknownTotal, false).end()
 	return migrateDatabase(ctx, address, log)
 }
 
 // planMigration prints what migrateDatabase would do.
 func planMigration(ctx context.Context, address string, out io.Writer) error {
-	pool, err := db.OpenPlain(address)
-	if err != nil {
+	var steps []migrate.Step
+	err := usePool(address, func(pool *sql.DB) (err error) {
+		if err = checkServerVersion(ctx, pool); err == nil {
+			steps, err = migrate.Plan(ctx, pool)
+		}
 		return err
-	}
-	defer pool.Close()
-	if err := checkServerVersion(ctx, pool); err != nil {
-		return explainDatabaseError(err)
-	}
-	steps, err := migrate.Plan(ctx, pool)
+	})
 	if err != nil {
 		return explainDatabaseError(err)
 	}
-	if len(steps) == 0 {
-		_, err = fmt.Fprintln(out, "Nothing: the database is at the schema of this version.")
-		return err
-	}
-	var text strings.Builder
+	text := ""
 	for _, step := range steps {
-		text.WriteString(step.Name)
+		text += step.Name
 		if step.Purpose != "" {
-			text.WriteString(": " + step.Purpose)
+			text += ": " + step.Purpose
 		}
-		text.WriteString("\n")
+		text += "\n"
 		for _, lock := range step.Locks {
-			text.WriteString("    locks " + lock + "\n")
+			text += "    locks " + lock + "\n"
 		}
 	}
-	_, err = fmt.Fprint(out, text.String())
+	_, err = io.WriteString(out, cmp.Or(text, "Nothing: the database is at the schema of this version.\n"))
 	return err
 }
 

@@ -19,8 +19,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/lib/pq"
-	"golang.org/x/sys/unix"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/slack"
 	"stoa/graph/webhooks"
@@ -236,7 +236,7 @@ func checkBaseURL(origin string) error {
 // logger writes to a file in the format that was set.
 func (s logSettings) logger(to *os.File) *slog.Logger {
 	format := s.LogFormat
-	if format == "auto" && isTerminal(to) {
+	if format == "auto" && terminal.Is(to) {
 		format = "text"
 	}
 	return slog.New(newLogHandler(format, to, &slog.HandlerOptions{Level: s.LogLevel}))
@@ -247,11 +247,6 @@ func newLogHandler(format string, to io.Writer, options *slog.HandlerOptions) sl
 		return slog.NewTextHandler(to, options)
 	}
 	return slog.NewJSONHandler(to, options)
-}
-
-func isTerminal(f *os.File) bool {
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
 }
 
 // stoaVariables are the variables of the environment that begin with STOA_.

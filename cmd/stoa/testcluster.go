@@ -66,12 +66,8 @@ func (c *testClusterCommand) Run() (err error) {
 	}
 	err = command.Run()
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
-		return commandError{max(ended.ExitCode(), exitFailure)}
+		code := max(ended.ExitCode(), exitFailure)
+		return exitError{fmt.Errorf("the command exited with %d", code), code}
 	}
 	return err
 }
-
-// commandError carries the exit code of the failed command of test-cluster.
-type commandError struct{ code int }
-
-func (e commandError) Error() string { return fmt.Sprintf("the command exited with %d", e.code) }

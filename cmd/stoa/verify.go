@@ -35,15 +35,6 @@ func (verifyCommand) Help() string {
 		"none of yours vouches for, or that the log does not prove (or an argument that is not understood), 3 not in a witnessed log."
 }
 
-// verdict is the result of a check that does not pass.
-type verdict struct {
-	error
-	code int
-}
-
-// Unwrap returns the finding.
-func (v verdict) Unwrap() error { return v.error }
-
 // verdicts are the exit codes of findings. Everything else is a failure.
 var verdicts = map[error]int{receipt.ErrInvalid: exitFailure, receipt.ErrUnvouched: 2, receipt.ErrUnlogged: 3}
 
@@ -54,7 +45,7 @@ const (
 	keysTimeout    = 30 * time.Second
 )
 
-// Run prints each receipt of the file, until one is not valid: then it returns a verdict.
+// Run prints each receipt of the file, until one is not valid: then it returns an exitError.
 func (c *verifyCommand) Run(out io.Writer) error {
 	trust, err := c.trust()
 	if err != nil {
@@ -86,7 +77,7 @@ func jsonValues(raw []byte) (all [][]byte) {
 	}
 }
 
-// verify prints the content of a receipt, and returns a verdict unless it is valid.
+// verify prints the content of a receipt, and returns an exitError unless it is valid.
 func (c *verifyCommand) verify(out io.Writer, raw []byte, trust receipt.Trust) error {
 	found, err := receipt.Verify(raw, trust)
 	if found != nil {
@@ -99,7 +90,7 @@ func (c *verifyCommand) verify(out io.Writer, raw []byte, trust receipt.Trust) e
 	}
 	for kind, code := range verdicts {
 		if errors.Is(err, kind) {
-			return verdict{err, code}
+			return exitError{err, code}
 		}
 	}
 	return err
@@ -166,7 +157,7 @@ func (c *verifyCommand) compare(said *receipt.Payload) error {
 		return nil
 	}
 	if said == nil {
-		return verdict{errors.New("a rating has neither terms nor files"), exitFailure}
+		return exitError{errors.New("a rating has neither terms nor files"), exitFailure}
 	}
 	if c.Terms != "" {
 		raw, err := readBounded(c.Terms)

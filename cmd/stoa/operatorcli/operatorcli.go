@@ -19,7 +19,6 @@ import (
 	"sync"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/sys/unix"
 
 	"stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/terminal"
@@ -54,7 +53,7 @@ func (c *Command) Run(chosen *kong.Context) error {
 		return err
 	}
 	d := &deps{Client: asked, out: chosen.Stdout, json: c.JSON}
-	if isTerminal(os.Stdin) {
+	if terminal.Is(os.Stdin) {
 		d.terminal = os.Stdin
 	}
 	selected := chosen.Selected()
@@ -101,11 +100,6 @@ func (d *deps) why(given string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-func isTerminal(f *os.File) bool {
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
-}
-
 // command is one command of the tree.
 type command struct {
 	// path is its words after `stoa operator`.
@@ -118,11 +112,11 @@ type command struct {
 
 // all lists all commands: from the schema, without a counterpart in it, and under short names.
 var all = sync.OnceValue(func() []command {
-	made := slices.Concat(lists(), shows(), procedures(), special())
+	made := slices.Concat(lists(), shows(), queries(), procedures(), special())
 	for _, one := range shortNames {
 		i := slices.IndexFunc(made, func(c command) bool { return c.path == one.of })
 		short := made[i]
-		short.path, short.group, short.parameters = one.name, "Short names", slices.Clone(short.parameters)
+		short.path, short.group, short.parameters = one.name, groupShort, slices.Clone(short.parameters)
 		for i := range short.parameters {
 			short.parameters[i].positional = short.parameters[i].positional || slices.Contains(one.positional, short.parameters[i].field)
 		}

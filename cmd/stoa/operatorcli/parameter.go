@@ -84,7 +84,7 @@ func (p parameter) kind() reflect.Type {
 		return reflect.TypeFor[bool]()
 	case p.of.Name() == "Boolean":
 		return reflect.TypeFor[*bool]()
-	case p.required() || p.choices != nil || p.standard != "":
+	case p.required() || p.standard != "" || p.field == reasonField:
 		return reflect.TypeFor[string]()
 	default:
 		return reflect.TypeFor[*string]()
@@ -108,10 +108,11 @@ func (p parameter) tag() string {
 	if p.kind() == reflect.TypeFor[*bool]() {
 		tag += ` negatable:""`
 	}
-	if p.choices != nil && p.kind().Kind() == reflect.String && !p.required() {
-		tag += fmt.Sprintf(` enum:%q default:"" placeholder:%q`, strings.Join(p.choices, ",")+",", strings.Join(p.choices, "|"))
-	} else if p.choices != nil {
+	if p.choices != nil {
 		tag += fmt.Sprintf(` enum:%q`, strings.Join(p.choices, ","))
+	}
+	if p.choices != nil && p.kind() == reflect.TypeFor[*string]() {
+		tag += fmt.Sprintf(` placeholder:%q`, strings.Join(p.choices, "|"))
 	}
 	if p.standard != "" {
 		tag += fmt.Sprintf(` default:%q`, p.standard)
@@ -121,13 +122,15 @@ func (p parameter) tag() string {
 
 // read converts a value from kong to a GraphQL variable; nil if nothing was given. It returns *client.UsageError.
 func (p parameter) read(d *deps, given any) (any, error) {
-	text := ""
 	switch given := given.(type) {
 	case bool:
-		if !given && p.where != nil {
-			return nil, nil
+		if given || p.where == nil {
+			return given, nil
 		}
-		return given, nil
+	case *bool:
+		if given != nil {
+			return *given, nil
+		}
 	case []string:
 		made := make([]string, len(given))
 		for i, one := range given {
@@ -139,25 +142,17 @@ func (p parameter) read(d *deps, given any) (any, error) {
 			return nil, &client.UsageError{Text: "the text of a document must be in UTF-8"}
 		}
 		return string(given), nil
-	case *bool:
-		if given == nil {
-			return nil, nil
-		}
-		return *given, nil
-	case *string:
-		if p.field == reasonField {
-			return d.why(deref(given))
-		}
-		if given == nil {
-			return nil, nil
-		}
-		text = *given
 	case string:
-		if text = given; text == "" && p.choices != nil {
-			return nil, nil
+		if p.field == reasonField {
+			return d.why(given)
+		}
+		return p.parse(d, given)
+	case *string:
+		if given != nil {
+			return p.parse(d, *given)
 		}
 	}
-	return p.parse(d, text)
+	return nil, nil
 }
 
 // parse reads a value by its type.
@@ -240,13 +235,6 @@ func ago(then time.Time) string { return age(time.Now(), then) }
 // formatTime writes a time in the machine's time zone.
 func formatTime(then time.Time) string {
 	return then.Local().Format("2006-01-02 15:04:05 MST") //nolint:gosmopolitan // the operator's own clock
-}
-
-func deref(of *string) string {
-	if of == nil {
-		return ""
-	}
-	return *of
 }
 
 // parseTime reads a time: RFC 3339, a date, or a duration before now such as 36h or 7d.

@@ -172,7 +172,7 @@ func sectionOf(of *ast.Definition) console.Section {
 	return console.Section{}
 }
 
-// shows returns the commands `show SECTION ID`, and the commands of queries without a list.
+// shows returns the commands `show SECTION ID`.
 func shows() (all []command) {
 	for _, s := range console.Sections() {
 		of := schema.Types[s.Type]
@@ -203,29 +203,20 @@ func shows() (all []command) {
 			return d.detail(node, fields)
 		}})
 	}
+	return all
+}
+
+// queries returns the commands of queries without a list.
+func queries() (all []command) {
 	for _, path := range []string{
 		"show settings", "show retention", "show switches", "show overview", "show now", "show shift", "show books", "list cases", "list presets", "list operators",
 	} {
 		_, name, _ := strings.Cut(path, " ")
-		field := schema.Query.Fields.ForName(name)
-		of, depth := schema.Types[field.Type.Name()], 2
+		field, depth := schema.Query.Fields.ForName(name), 2
 		if field.Type.Elem != nil {
 			depth = 1
 		}
-		var parameters []parameter
-		declared, passed := "", ""
-		for _, a := range field.Arguments { // shift's arguments
-			parameters = append(parameters, newParameter(a.Name, a.Description, a.Type, true, ""))
-			declared, passed = "query ($"+a.Name+": "+a.Type.String()+")", "("+a.Name+": $"+a.Name+")"
-		}
-		document := declared + " { " + name + passed + " " + selection(of, depth) + " }"
-		all = append(all, command{path, groupRecords, field.Description, parameters, func(d *deps, given map[string]any) error {
-			found, err := d.ask(document, given)
-			if err != nil {
-				return err
-			}
-			return d.result(of, found[name])
-		}})
+		all = append(all, operation("query", path, groupRecords, field, depth))
 	}
 	return all
 }
@@ -233,31 +224,42 @@ func shows() (all []command) {
 // procedures returns the commands of the operators' mutations, such as suspend-bot.
 func procedures() (all []command) {
 	for _, listed := range operator.Procedures() {
-		field := schema.Mutation.Fields.ForName(listed.Name)
-		var parameters []parameter
-		var declared, passed []string
-		for _, a := range field.Arguments {
-			declared, passed = append(declared, "$"+a.Name+": "+a.Type.String()), append(passed, a.Name+": $"+a.Name)
-			if inner := schema.Types[a.Type.Name()]; inner.Kind == ast.InputObject {
-				for _, m := range inner.Fields {
-					parameters = append(parameters, newParameter(m.Name, m.Description, m.Type, m.DefaultValue != nil, a.Name))
-				}
-				continue
-			}
-			parameters = append(parameters, newParameter(a.Name, a.Description, a.Type, a.DefaultValue != nil, ""))
-		}
-		of := schema.Types[field.Type.Name()]
-		depth := 1
-		if isRecord(of) {
+		field, depth := schema.Mutation.Fields.ForName(listed.Name), 1
+		if isRecord(schema.Types[field.Type.Name()]) {
 			depth = 0
 		}
-		document := fmt.Sprintf("mutation (%s) { %s(%s) %s }",
-			strings.Join(declared, ", "), listed.Name, strings.Join(passed, ", "), selection(of, depth))
-		all = append(all, command{hyphened(listed.Name), groupProcedures, field.Description, parameters, func(d *deps, given map[string]any) error {
-			return d.carryOut(listed.Name, document, of, parameters, given)
-		}})
+		all = append(all, operation("mutation", hyphened(listed.Name), groupProcedures, field, depth))
 	}
 	return all
+}
+
+// operation returns the command of a query or a mutation. Its parameters are the arguments, and the members of an input object.
+func operation(kind, path, group string, field *ast.FieldDefinition, depth int) command {
+	var parameters []parameter
+	var declared, passed []string
+	for _, a := range field.Arguments {
+		declared, passed = append(declared, "$"+a.Name+": "+a.Type.String()), append(passed, a.Name+": $"+a.Name)
+		if inner := schema.Types[a.Type.Name()]; inner.Kind == ast.InputObject {
+			for _, m := range inner.Fields {
+				parameters = append(parameters, newParameter(m.Name, m.Description, m.Type, m.DefaultValue != nil, a.Name))
+			}
+			continue
+		}
+		parameters = append(parameters, newParameter(a.Name, a.Description, a.Type, a.DefaultValue != nil, ""))
+	}
+	of := schema.Types[field.Type.Name()]
+	document := kind + bracketed(declared) + " { " + field.Name + bracketed(passed) + " " + selection(of, depth) + " }"
+	return command{path, group, field.Description, parameters, func(d *deps, given map[string]any) error {
+		return d.carryOut(field.Name, document, of, parameters, given)
+	}}
+}
+
+// bracketed joins the arguments of an operation; an operation without any has no brackets.
+func bracketed(arguments []string) string {
+	if arguments == nil {
+		return ""
+	}
+	return "(" + strings.Join(arguments, ", ") + ")"
 }
 
 // hyphened converts a name of the schema to the command line's form: suspendBot becomes suspend-bot.
@@ -265,7 +267,7 @@ func hyphened(name string) string { return strings.ToLower(capital.ReplaceAllStr
 
 var capital = regexp.MustCompile("[A-Z]")
 
-// carryOut runs a procedure and prints its result.
+// carryOut runs an operation and prints its result.
 func (d *deps) carryOut(name, document string, of *ast.Definition, parameters []parameter, given map[string]any) error {
 	variables, repeatable := map[string]any{}, false
 	for _, p := range parameters {

@@ -49,31 +49,26 @@ func saveFile(d *deps, given map[string]any) error {
 	if err != nil {
 		return fmt.Errorf("--to: %w", err)
 	}
-	size, err := writeFile(d, place, given)
+	raw, err := reviewedFile(d, given)
+	if err == nil {
+		_, err = place.Write(raw)
+	}
 	if err = errors.Join(err, place.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
-	return d.detail(map[string]any{"id": given["file"], "path": path, "sizeBytes": size},
-		[]field{{"File", fmt.Sprint(given["file"])}, {"Saved as", path}, {"Bytes", strconv.Itoa(size)}})
+	return d.detail(map[string]any{"id": given["file"], "path": path, "sizeBytes": len(raw)},
+		[]field{{"File", fmt.Sprint(given["file"])}, {"Saved as", path}, {"Bytes", strconv.Itoa(len(raw))}})
 }
 
-func writeFile(d *deps, place *os.File, given map[string]any) (int, error) {
-	var got struct {
-		ReviewOrder struct {
-			File string `json:"file"`
-		} `json:"reviewOrder"` //nolint:tagliatelle // as GraphQL has it
-	}
-	err := d.Ask(context.Background(), `mutation ($orderId: ID!, $file: ID!, $reason: String!) {
-		reviewOrder(orderId: $orderId, reason: $reason) { file(id: $file) } }`,
-		map[string]any{"orderId": given["orderId"], "file": given["file"], "reason": given["reason"]}, &got)
+func reviewedFile(d *deps, given map[string]any) ([]byte, error) {
+	delete(given, "to")
+	found, err := d.ask(`mutation ($orderId: ID!, $file: ID!, $reason: String!) {
+		reviewOrder(orderId: $orderId, reason: $reason) { file(id: $file) } }`, given)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	raw, err := base64.StdEncoding.DecodeString(got.ReviewOrder.File)
-	if err != nil {
-		return 0, err
-	}
-	return place.Write(raw)
+	reviewed, _ := found["reviewOrder"].(map[string]any)
+	return base64.StdEncoding.DecodeString(fmt.Sprint(reviewed["file"]))
 }
 
 // signIn asks for a one-time link to the console.

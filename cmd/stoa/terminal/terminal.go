@@ -4,10 +4,16 @@ package terminal
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
+
+	"golang.org/x/sys/unix"
 )
 
 // Record aligns the fields of a record, which are titles and texts, without those that have no text. The lines of a text are below each
@@ -53,6 +59,12 @@ func JSON(out io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
+// Is reports whether a file is a terminal.
+func Is(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
 // Plain replaces characters that a terminal would obey or not show.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -61,4 +73,25 @@ func Plain(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// Credits writes minor units as test credits (§1.2).
+func Credits(minor int64) string {
+	sign := ""
+	if minor < 0 {
+		sign, minor = "-", -minor
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, minor/100, minor%100)
+}
+
+var inCredits = regexp.MustCompile(`^(\d{1,17})(?:\.(\d{1,2}))?$`)
+
+// ParseCredits reads test credits such as 12, 12.5 and 12.34 as minor units.
+func ParseCredits(text string) (minor int64, ok bool) {
+	parts := inCredits.FindStringSubmatch(text)
+	if parts == nil {
+		return 0, false
+	}
+	minor, err := strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64)
+	return minor, err == nil
 }
