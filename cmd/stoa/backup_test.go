@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,45 +14,32 @@ func TestBackupRestoresServer(t *testing.T) {
 	nightly(t)
 	t.Parallel()
 	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
-	ada := register(t, s)
+	ada := s.join("Agent", "agent")
 	picture := "/attachments/" + s.uploadImage(ada, "portfolio") + "/download"
-	before, err := s.client().Send(t.Context(), http.MethodGet, picture, ada.Token, nil)
-	require.NoError(t, err)
+	before := send(t, ada.Client, http.MethodGet, picture, nil)
 
 	// By the command beside the server, and by an operator.
-	code, out, stderr := runProgram(t, []string{"backup"}, "STOA_DATA_DIR="+s.data)
-	require.Zero(t, code, stderr)
-	require.Regexp(t, `^Backup \S+ holds the database \(\d+ bytes\) and 2 files \(\d+ bytes\)\.\n$`, out)
+	own := "STOA_DATA_DIR=" + s.data
+	require.Regexp(t, `^Backup \S+ holds the database \(\d+ bytes\) and 2 files \(\d+ bytes\)\.\n$`, output(t, []string{"backup"}, own))
 	made := s.queryOperator(
 		`mutation { runMaintenance(task: BACKUP, reason: "before the move") { backup { name files sizeBytes } } }`)
 	require.Contains(t, made, `"files":2`)
-	code, out, stderr = runProgram(t, []string{"backup", "list"}, "STOA_DATA_DIR="+s.data)
-	require.Zero(t, code, stderr)
-	require.Equal(t, 3, strings.Count(out, "\n"), out)
+	require.Equal(t, 3, strings.Count(output(t, []string{"backup", "list"}, own), "\n"))
 
-	code, _, stderr = runProgram(t, []string{"backup", "restore"}, "STOA_DATA_DIR="+s.data)
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "not empty")
-	code, _, stderr = runProgram(t, []string{"backup", "restore", "--replace"}, "STOA_DATA_DIR="+s.data)
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "in use")
-	s.signal(syscall.SIGTERM)
-	require.Zero(t, s.waitExit())
+	require.Contains(t, complaint(t, []string{"backup", "restore"}, own), "not empty")
+	require.Contains(t, complaint(t, []string{"backup", "restore", "--replace"}, own), "in use")
+	s.stop()
 
 	// A new installation: its server has made a database, which the backup replaces, and a key, which stays.
 	moved := migratedData(t)
 	fresh := startServer(t, "STOA_DATA_DIR="+moved)
-	fresh.signal(syscall.SIGTERM)
-	require.Zero(t, fresh.waitExit())
-	code, out, stderr = runProgram(t,
-		[]string{"backup", "restore", "--replace", "--new-key", "--from", filepath.Join(s.data, "backups")}, "STOA_DATA_DIR="+moved)
-	require.Zero(t, code, stderr)
-	require.Contains(t, out, "is restored")
+	fresh.stop()
+	restore := []string{"backup", "restore", "--replace", "--new-key", "--from", filepath.Join(s.data, "backups")}
+	require.Contains(t, output(t, restore, "STOA_DATA_DIR="+moved), "is restored")
 	again := startServer(t, append(noLimits, "STOA_DATA_DIR="+moved)...)
-	after, err := again.client().Send(t.Context(), http.MethodGet, picture, ada.Token, nil)
-	require.NoError(t, err)
+	after := send(t, ada.on(again).Client, http.MethodGet, picture, nil)
 	require.Equal(t, http.StatusOK, after.Status)
-	require.Equal(t, before.Raw, after.Raw)
+	require.Equal(t, before.Body, after.Body)
 	reconciled := again.queryOperator(
 		`mutation { runMaintenance(task: RECONCILE, reason: "after the move") { discrepancies { check } } }`)
 	require.Contains(t, reconciled, `"discrepancies":[]`)

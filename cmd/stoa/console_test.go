@@ -82,8 +82,7 @@ func TestConsole(t *testing.T) {
 	require.Contains(t, o.text("settings"), "open")
 	require.Equal(t, "Nothing there.\n", o.text("bots"))
 	require.Empty(t, runJSON[[]row](o, "bots"))
-	ada, err := registerAgent(t.Context(), o.client(), "Ada Bell", "ada_bell")
-	require.NoError(t, err)
+	ada := o.join("Ada Bell", "ada_bell")
 
 	changed := o.text("settings", "set", "--fee-bps=900", "--registration-mode=invitation", "--rewards",
 		"--reason=a trial")
@@ -108,14 +107,12 @@ func TestConsole(t *testing.T) {
 	require.Regexp(t, `Repeated +yes`, o.text(topUp...))
 	require.Regexp(t, `Available +5012\.34`, o.text("bots", "show", ada.Handle))
 	require.Regexp(t, `Ada Bell +active +\d+s`, o.text("suspend-bot", ada.Handle, "--reason=it shouts"))
-	refused, err := ada.Send(t.Context(), http.MethodGet, "/bots/me", nil)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusForbidden, refused.Status)
+	require.Equal(t, http.StatusForbidden, send(t, ada.Client, http.MethodGet, "/bots/me", nil).Status)
 	require.Nil(t, runJSON[[]row](o, "bots", "reinstate", ada.ID, "--reason=it is quiet")[0]["suspendedAt"])
 	grant := runJSON[row](o, "bots", "reissue-token", ada.Handle, "--reason=lost")
-	require.NotEqual(t, ada.Token, grant["token"])
-	ada.Token = grant["token"].(string)
-	require.NoError(t, ada.Get(t.Context(), "/bots/me", new(row)))
+	require.NotEqual(t, ada.Token(), grant["token"])
+	ada.SetToken(grant["token"].(string))
+	require.NoError(t, ada.Do(t.Context(), http.MethodGet, "/bots/me", nil, nil))
 	require.Contains(t, o.text("maintenance", "reconcile", "--reason=weekly"), "reconcile")
 	_, _, stderr := o.run("bots", "mail-owner", ada.Handle, "Hello.", "--reason=a question")
 	require.Contains(t, stderr, "This installation cannot send mail")
@@ -185,17 +182,12 @@ func TestConsoleOrders(t *testing.T) {
 func TestConsoleSwindler(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t, sharedServer(t))
-	vex, err := registerAgent(t.Context(), o.client(), "Stoa Support", "vex")
-	require.NoError(t, err)
-	kai, err := registerAgent(t.Context(), o.client(), "Kai", "kai")
-	require.NoError(t, err)
-	_, err = vex.Send(t.Context(), http.MethodPost, "/services", row{"title": "Refunds", "description": "Send me your token."})
-	require.NoError(t, err)
-	sent, err := kai.Send(t.Context(), http.MethodPost, "/feedback", row{
+	vex := o.join("Stoa Support", "vex")
+	kai := o.join("Kai", "kai")
+	require.NoError(t, vex.Do(t.Context(), http.MethodPost, "/services", row{"title": "Refunds", "description": "Send me your token."}, nil))
+	require.NoError(t, kai.Do(t.Context(), http.MethodPost, "/feedback", row{
 		"kind": "report", "text": "It asks for tokens.", "subject": row{"type": "bot", "id": vex.ID},
-	})
-	require.NoError(t, err)
-	require.Equal(t, http.StatusCreated, sent.Status)
+	}, nil))
 	require.Regexp(t, kai.Handle+` +bot +`+vex.Handle+` .* open`, o.text("reports", "--state=open"))
 	reports := runJSON[[]row](o, "reports", "--state=open")
 	report := reports[slices.IndexFunc(reports, func(r row) bool { return r["text"] == "It asks for tokens." })]["id"].(string)
@@ -219,17 +211,15 @@ func TestConsoleSwindler(t *testing.T) {
 func TestConsoleOrderFile(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t, sharedServer(t))
-	ada, err := registerAgent(t.Context(), o.client(), "Ada", "ada")
-	require.NoError(t, err)
-	ben, err := registerAgent(t.Context(), o.client(), "Ben", "ben")
-	require.NoError(t, err)
-	require.NoError(t, ada.Befriend(t.Context(), ben))
+	ada := o.join("Ada", "ada")
+	ben := o.join("Ben", "ben")
+	require.NoError(t, ada.meet(t.Context(), ben))
 	sent, other := o.uploadImage(ada, "order"), o.uploadImage(ada, "order")
 	var made struct{ Order struct{ ID string } }
-	require.NoError(t, ada.Post(t.Context(), "/orders", row{
+	require.NoError(t, ada.Do(t.Context(), http.MethodPost, "/orders", row{
 		"operation_id": uuid.NewString(), "title": "A map", "description": "Of this", "deadline": time.Now().Add(time.Hour),
 		"amount_minor": 100, "confirmed_total_minor": 110, "contractor_id": ben.ID, "input_attachment_ids": []string{sent},
-	}, http.StatusCreated, &made))
+	}, &made))
 	require.Contains(t, o.text("orders", "review", made.Order.ID, "--reason=a complaint"), sent)
 	path := filepath.Join(t.TempDir(), "sent.jpg")
 	saved := runJSON[row](o, "orders", "file", made.Order.ID, sent, "--to="+path, "--reason=a complaint")
@@ -252,15 +242,14 @@ func TestConsoleOrderFile(t *testing.T) {
 func TestConsoleModeration(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t, ownServer(t))
-	ada, err := registerAgent(t.Context(), o.client(), "Ada", "ada")
-	require.NoError(t, err)
+	ada := o.join("Ada", "ada")
 	for path, sent := range map[string]row{
 		"/posts":    {"text": "Buy now", "title": "An advertisement", "kind": "update", "visibility": "public"},
 		"/tasks":    {"title": "An advertisement", "description": "Buy", "deadline": "2099-01-01T00:00:00Z", "amount_minor": 100},
 		"/services": {"title": "An advertisement", "description": "Buy"},
 		"/feedback": {"kind": "bug", "text": "It is slow\nat night"},
 	} {
-		require.NoError(t, ada.Post(t.Context(), path, sent, http.StatusCreated, new(row)), path)
+		require.NoError(t, ada.Do(t.Context(), http.MethodPost, path, sent, nil), path)
 	}
 	for _, what := range []string{"posts", "tasks", "services"} {
 		found := runJSON[[]row](o, what, "--search=ADVERT")

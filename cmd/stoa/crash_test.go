@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"stoa/rest/client"
 )
 
 // minConfirmed is how many messages and order operations each pair has confirmed before the crash.
@@ -27,7 +28,7 @@ const minConfirmed = 15
 type pair struct {
 	from, to *testAgent
 	// sent are all envelopes that were tried, in order. The first confirmedMessages of them were answered.
-	sent              []envelope
+	sent              []client.Envelope
 	confirmedMessages atomic.Int64
 	// operations are those on orders, in the same way.
 	operations          []operation
@@ -56,7 +57,7 @@ type orderAnswer struct {
 
 func (o *operation) run(ctx context.Context) error {
 	var got orderAnswer
-	err := o.by.Post(ctx, o.path, o.body, o.want, &got)
+	err := o.by.Do(ctx, http.MethodPost, o.path, o.body, &got)
 	if err == nil {
 		o.order = got.Order
 	}
@@ -66,9 +67,9 @@ func (o *operation) run(ctx context.Context) error {
 // sendMessages sends messages until one is not answered.
 func (p *pair) sendMessages(ctx context.Context) {
 	for {
-		envelope := p.from.Seal(p.to, fmt.Sprintf("message %d", len(p.sent)))
+		envelope := p.from.seal(p.to, fmt.Sprintf("message %d", len(p.sent)))
 		p.sent = append(p.sent, envelope)
-		if err := envelope.Post(ctx, p.from, http.StatusCreated); err != nil {
+		if err := p.from.post(ctx, envelope); err != nil {
 			return
 		}
 		p.confirmedMessages.Add(1)
@@ -117,8 +118,8 @@ func TestKilledUnderLoad(t *testing.T) {
 	first := startServer(t, append(noLimits, "STOA_DATA_DIR="+filepath.Join(t.TempDir(), "data"))...)
 	pairs := make([]*pair, 4)
 	for i := range pairs {
-		pairs[i] = &pair{from: register(t, first), to: register(t, first)}
-		require.NoError(t, pairs[i].from.Befriend(t.Context(), pairs[i].to))
+		pairs[i] = &pair{from: first.join("Agent", "agent"), to: first.join("Agent", "agent")}
+		require.NoError(t, pairs[i].from.meet(t.Context(), pairs[i].to))
 	}
 	var busy sync.WaitGroup
 	for _, p := range pairs {
@@ -136,7 +137,7 @@ func TestKilledUnderLoad(t *testing.T) {
 
 	second := startServer(t, append([]string{"STOA_DATA_DIR=" + first.data}, noLimits...)...)
 	for _, p := range pairs {
-		p.from, p.to = p.from.On(second.client()), p.to.On(second.client())
+		p.from, p.to = p.from.on(second), p.to.on(second)
 		p.checkMessages(t)
 		p.checkEvents(t)
 		p.checkOrders(t)
@@ -147,46 +148,28 @@ func TestKilledUnderLoad(t *testing.T) {
 // checkMessages repeats the envelope that was not confirmed and reads the whole history.
 func (p *pair) checkMessages(t *testing.T) {
 	t.Helper()
-	for _, status := range []int{0, http.StatusOK} {
-		answer, err := p.from.Send(t.Context(), http.MethodPost, "/messages", p.sent[len(p.sent)-1])
+	repeat := func() int { return send(t, p.from.Client, http.MethodPost, "/messages", p.sent[len(p.sent)-1]).Status }
+	require.Contains(t, []int{http.StatusOK, http.StatusCreated}, repeat())
+	require.Equal(t, http.StatusOK, repeat())
+	read := 0
+	for message, err := range p.to.Messages(t.Context(), p.from.ID) {
 		require.NoError(t, err)
-		if status == 0 {
-			require.Contains(t, []int{http.StatusOK, http.StatusCreated}, answer.Status, "%s", answer.Raw)
-			continue
-		}
-		require.Equal(t, status, answer.Status)
+		read++
+		require.Equal(t, p.sent[len(p.sent)-read], message.Envelope)
 	}
-	var history []storedMessage
-	for before := ""; ; {
-		var page struct {
-			Messages   []storedMessage `json:"messages"`
-			NextBefore *string         `json:"next_before"`
-		}
-		require.NoError(t, p.to.Get(t.Context(), "/messages?peer="+url.QueryEscape(p.from.ID)+before, &page))
-		history = append(history, page.Messages...)
-		if page.NextBefore == nil {
-			break
-		}
-		before = "&before=" + *page.NextBefore
-	}
-	require.Len(t, history, len(p.sent))
-	for i, letter := range history {
-		require.Equal(t, p.sent[len(p.sent)-1-i], letter.envelope)
-	}
+	require.Len(t, p.sent, read)
 }
 
 // checkEvents receives the event of every message, once and in order: none was acknowledged before.
 func (p *pair) checkEvents(t *testing.T) {
 	t.Helper()
-	require.NoError(t, p.to.Connect(t.Context()))
-	defer p.to.Close()
+	require.NoError(t, p.to.connect(t.Context()))
+	defer p.to.Events.Close()
 	for next := 0; next < len(p.sent); {
-		event, err := p.to.Events.Next()
-		require.NoError(t, err)
-		require.NoError(t, p.to.Events.Ack(event))
+		event := p.to.Events.next(t)
 		if event.Kind == "message.created" {
 			var said struct {
-				Message storedMessage `json:"message"`
+				Message client.Message `json:"message"`
 			}
 			require.NoError(t, json.Unmarshal(event.Payload, &said))
 			require.Equal(t, p.sent[next].ClientMessageID, said.Message.ClientMessageID)
@@ -205,21 +188,20 @@ func (p *pair) checkOrders(t *testing.T) {
 		if o.by.ID == p.to.ID {
 			by = p.to
 		}
-		answer, err := by.Send(t.Context(), http.MethodPost, o.path, o.body)
-		require.NoError(t, err)
+		answer := send(t, by.Client, http.MethodPost, o.path, o.body)
 		var again orderAnswer
-		require.NoError(t, json.Unmarshal(answer.Raw, &again), "%s", answer.Raw)
+		require.NoError(t, json.Unmarshal(answer.Body, &again), "%s", answer.Body)
 		if int64(i) < p.confirmedOperations.Load() {
-			require.Equal(t, http.StatusOK, answer.Status, "%s", answer.Raw)
+			require.Equal(t, http.StatusOK, answer.Status, "%s", answer.Body)
 			require.Equal(t, o.order, again.Order)
 		} else {
-			require.Contains(t, []int{http.StatusOK, o.want}, answer.Status, "%s", answer.Raw)
+			require.Contains(t, []int{http.StatusOK, o.want}, answer.Status, "%s", answer.Body)
 		}
 		versions[again.Order.ID] = again.Order.Version
 	}
 	for id, version := range versions {
 		var got orderAnswer
-		require.NoError(t, p.from.Get(t.Context(), "/orders/"+id, &got))
+		require.NoError(t, p.from.Do(t.Context(), http.MethodGet, "/orders/"+id, nil, &got))
 		require.Equal(t, version, got.Order.Version, "no operation took effect twice")
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,8 +71,7 @@ func TestTheErasedStayErased(t *testing.T) {
 		return found
 	}
 	require.Subset(t, shows(), []string{"the name and the text", "the bytes of the key", "the address"})
-	code, _, stderr := runProgram(t, []string{"backup"}, settings...)
-	require.Zero(t, code, stderr)
+	output(t, []string{"backup"}, settings...)
 
 	ada.run("erase", "--confirm", "ada_goes")
 	onDatabase(t, url, "UPDATE erasures SET due_at = now() RETURNING ''")
@@ -82,11 +80,9 @@ func TestTheErasedStayErased(t *testing.T) {
 	require.Empty(t, shows())
 	require.Contains(t, readFile(t, filepath.Join(data, erasuresFile)), id)
 	require.NotContains(t, readFile(t, filepath.Join(data, erasuresFile)), "Quetzalcoatlus")
-	s.signal(syscall.SIGTERM)
-	require.Zero(t, s.waitExit())
+	s.stop()
 
-	code, _, stderr = runProgram(t, []string{"backup", "restore", "--replace"}, settings...)
-	require.Zero(t, code, stderr)
+	output(t, []string{"backup", "restore", "--replace"}, settings...)
 	require.NotEmpty(t, shows(), "the backup has the agent still")
 	again := startServer(t, settings...)
 	require.True(t, erased(), "the server listens")

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/rest/client"
 )
 
 // The primary ends and its standby replaces it: clients receive 503 meanwhile, and everything works afterwards, without a
@@ -16,19 +18,17 @@ func TestFailover(t *testing.T) {
 	standby := primary.newStandby()
 	address := bothHosts(primary, standby)
 	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+address)...)
-	ada, ben := register(t, s), register(t, s)
-	require.NoError(t, ada.Connect(t.Context()))
-	cora, err := registerAgent(t.Context(), s.client(), "Cora", "cora")
-	require.NoError(t, err)
-	require.NoError(t, cora.Befriend(t.Context(), ada))
-	require.NoError(t, ada.Events.Take("contact.requested", new(any)), "admission comes after the handshake")
+	ada, ben := s.join("Agent", "agent"), s.join("Agent", "agent")
+	require.NoError(t, ada.connect(t.Context()))
+	cora := s.join("Cora", "cora")
+	require.NoError(t, cora.meet(t.Context(), ada))
+	ada.Events.take(t, "contact.requested") // admission comes after the handshake
 
 	primary.stop()
 	eventually(t, func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable }, "ready without a primary")
 	requireUnavailable(t, s, ada)
-	got, err := s.client().Send(t.Context(), http.MethodPatch, "/bots/me", ada.Token, map[string]string{"bio": "Moving."})
-	require.NoError(t, err)
-	require.NoError(t, got.Refused(http.StatusServiceUnavailable, "service_unavailable"))
+	_, err := ada.UpdateMe(t.Context(), client.UpdateBotInput{Bio: new("Moving.")})
+	requireRefused(t, err, http.StatusServiceUnavailable, "service_unavailable")
 	// A server that starts beside a standby waits for the primary.
 	early := launchServer(t, append(noLimits, "STOA_ROLES=api", "STOA_DATABASE_URL="+standby.url)...)
 	require.Contains(t, early.waitForLog("waiting for the database")["error"], "hot standby")
@@ -37,9 +37,8 @@ func TestFailover(t *testing.T) {
 	standby.promote()
 	requireAvailable(t, s, ada)
 	early.waitForLog("serving")
-	eventually(t, func() bool { return ben.Befriend(t.Context(), ada) == nil }, "no friendship")
-	require.NoError(t, ada.Events.Take("contact.requested", new(any)), "the socket hears of it")
+	eventually(t, func() bool { return ben.meet(t.Context(), ada) == nil }, "no friendship")
+	ada.Events.take(t, "contact.requested") // the socket hears of it
 	require.NotEmpty(t, s.uploadImage(ada, "portfolio"), "jobs run")
-	code, _, complaints := runProgram(t, []string{"backup"}, "STOA_DATABASE_URL="+address, "STOA_DATA_DIR="+s.data)
-	require.Zero(t, code, "a backup finds the primary: %s", complaints)
+	output(t, []string{"backup"}, "STOA_DATABASE_URL="+address, "STOA_DATA_DIR="+s.data)
 }

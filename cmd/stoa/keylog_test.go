@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,14 +66,9 @@ func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 		return startServer(t, append(noLimits, "STOA_DATA_DIR="+data, "STOA_BASE_URL=https://stoa.example")...)
 	}
 	stop := func(s *testServer) {
-		s.signal(syscall.SIGTERM)
-		require.Zero(t, s.waitExit())
+		s.stop()
 	}
-	run := func(args ...string) string {
-		code, out, stderr := runProgram(t, args, "STOA_DATA_DIR="+data)
-		require.Zero(t, code, stderr)
-		return out
-	}
+	run := func(args ...string) string { return output(t, args, "STOA_DATA_DIR="+data) }
 	logged := func(s *testServer, epoch int, size int64) {
 		t.Helper()
 		eventually(t, func() bool {
@@ -84,12 +78,12 @@ func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 	}
 
 	s := start()
-	register(t, s)
+	s.join("Agent", "agent")
 	logged(s, 1, 3)
 	run("backup")
 	stop(s)
 	s = start()
-	register(t, s)
+	s.join("Agent", "agent")
 	logged(s, 1, 4)
 	stop(s)
 	require.Contains(t, run("backup", "restore", "--replace"), "The key log goes on as stoa.example/log/2, with 4 entries.")
@@ -102,7 +96,7 @@ func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 	require.EqualValues(t, 3, published.Epochs[0].Size)
 	require.Contains(t, published.Epochs[0].Reason, "was signed with 4 entries, and 3 are left")
 	require.Equal(t, http.StatusNotFound, s.read("/log/1/checkpoint").status)
-	register(t, s)
+	s.join("Agent", "agent")
 	logged(s, 2, 5)
 	stop(s)
 
@@ -113,16 +107,12 @@ func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "stoa.example/log/3\n9\n%s\n\n", base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
 	s = start()
 	require.Equal(t, http.StatusServiceUnavailable, s.get("/log/3/checkpoint").status)
-	late := register(t, s)
-	require.Contains(t, string(s.fetch(s.operator+"/metrics").raw), "\nstoa_log_behind 1\n")
+	late := s.join("Agent", "agent")
+	require.True(t, s.hasMetric("stoa_log_behind 1"))
 	require.Contains(t, run("log", "new-epoch", "--reason", "the database was restored"), "goes on as stoa.example/log/4, with 5 entries.")
 	logged(s, 4, 6)
-	me, err := s.client().Send(t.Context(), http.MethodGet, "/bots/me", late.Token, nil)
-	require.NoError(t, err)
-	require.Contains(t, string(me.Raw), `"key_log":{"index":5,`)
-	eventually(t, func() bool {
-		return strings.Contains(string(s.fetch(s.operator+"/metrics").raw), "\nstoa_log_behind 0\n")
-	}, "it is still behind")
+	require.Contains(t, string(send(t, late.Client, http.MethodGet, "/bots/me", nil).Body), `"key_log":{"index":5,`)
+	eventually(t, func() bool { return s.hasMetric("stoa_log_behind 0") }, "it is still behind")
 
 	// An operator replaces the key of the log, which signs beside the next one.
 	before := s.publishedLog().Vkeys

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"stoa/graph/graphtest"
+	"stoa/rest/client"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/keylog/keylogtest"
 )
@@ -74,35 +76,27 @@ func (f *fleet) replace(slot int, w *graphtest.World, settings ...string) {
 // register registers an agent at a server, again if there is no answer. It returns false if the agent was registered but no
 // answer named it.
 func (f *fleet) register(ctx context.Context, slot int) (named bool, err error) {
-	made, err := newAgent(f.server(slot).client(), "Agent", "agent")
-	for err == nil {
-		made = made.On(f.server(slot).client())
-		answer, err := made.Send(ctx, http.MethodPost, "/bots/register", made.Registration())
+	made := f.server(slot).newAgent("Agent", "agent")
+	for {
+		made = made.on(f.server(slot))
+		err := made.register(ctx)
+		fault, answered := errors.AsType[*client.Fault](err)
 		switch {
 		case ctx.Err() != nil:
 			return false, ctx.Err()
-		case err != nil, answer.Status == http.StatusServiceUnavailable:
+		case err != nil && (!answered || fault.Code == "service_unavailable"):
 			continue // the server was killed, or starts
-		case answer.Status == http.StatusConflict:
-			return false, answer.Refused(http.StatusConflict, "handle_unavailable")
-		}
-		var body struct {
-			Bot struct {
-				ID string `json:"id"`
-			} `json:"bot"`
-			Token string `json:"token"`
-		}
-		if err := answer.Into(http.StatusCreated, &body); err != nil {
+		case client.HasCode(err, "handle_unavailable"):
+			return false, nil
+		case err != nil:
 			return false, err
 		}
-		made.ID, made.Token = body.Bot.ID, body.Token
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.agents = append(f.agents, made)
 		f.changed.Broadcast()
 		return true, nil
 	}
-	return false, err
 }
 
 // waitFor waits until answers have named that many agents.
@@ -283,11 +277,11 @@ func (f *fleet) requireAgents(w *graphtest.World, entries []keylog.Entry, size i
 				} `json:"key_log"`
 			} `json:"bot"`
 		}
-		require.NoError(f.t, made.On(f.servers[slot].client()).Get(f.t.Context(), "/bots/me", &card))
-		require.Equal(f.t, []string{made.ID, made.Handle, made.Key()}, []string{card.Bot.ID, card.Bot.Handle, card.Bot.Key})
+		require.NoError(f.t, made.on(f.servers[slot]).Do(f.t.Context(), http.MethodGet, "/bots/me", nil, &card))
+		require.Equal(f.t, []string{made.ID, made.Handle, made.keys.Public()}, []string{card.Bot.ID, card.Bot.Handle, card.Bot.Key})
 		salt, err := base64.StdEncoding.DecodeString(card.Bot.KeyLog.Salt)
 		require.NoError(f.t, err)
-		entry := keylog.Agent{ID: made.ID, Handle: made.Handle, Key: made.Key(), CreatedAt: card.Bot.CreatedAt}.Entry(host, salt)
+		entry := keylog.Agent{ID: made.ID, Handle: made.Handle, Key: made.keys.Public(), CreatedAt: card.Bot.CreatedAt}.Entry(host, salt)
 		require.Equal(f.t, labels[entry.Label], int(card.Bot.KeyLog.Index))
 		proof, err := keylog.ParseProof(f.read(slot, fmt.Sprintf("/log/1/proof/%d", card.Bot.KeyLog.Index)))
 		require.NoError(f.t, err)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,7 +17,7 @@ func TestConsoleMailsAnOwner(t *testing.T) {
 		"STOA_DATABASE_URL=" + url, "STOA_DATA_DIR=" + folder, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example",
 	}, noLimits...)...)
 	o := newOperatorConsole(t, s)
-	ada := register(t, s)
+	ada := s.join("Agent", "agent")
 	mail := []string{"bots", "mail-owner", ada.Handle, "Please look\nat its orders.", "--reason=two are late"}
 	_, _, stderr := o.run(mail...)
 	require.Contains(t, stderr, "no owner with a verified address")
@@ -33,15 +31,7 @@ func TestConsoleMailsAnOwner(t *testing.T) {
 	require.NotContains(t, said, "wells")
 	require.Regexp(t, `Repeated +yes`, o.text(mail...))
 	eventually(t, func() bool { return onDatabase(t, url, "SELECT count(*) FROM mails WHERE sent_at IS NOT NULL") == "1" }, "it is not sent")
-	files, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
-	require.NoError(t, err)
-	require.Len(t, files, 1)
-	file, err := os.Open(files[0])
-	require.NoError(t, err)
-	defer file.Close()
-	sent, err := graphtest.ReadMail(file)
-	require.NoError(t, err)
-	require.Contains(t, strings.ReplaceAll(sent.Text, "\r\n", "\n"), `about your agent "`+ada.Handle+"\":\n\n> Please look\n> at its orders.\n")
+	require.Contains(t, strings.ReplaceAll(readMail(t, folder).Text, "\r\n", "\n"), `about your agent "`+ada.Handle+"\":\n\n> Please look\n> at its orders.\n")
 	require.NotContains(t, strings.Join(strings.Fields(o.text("audit")), " "), "Please look")
 	require.Equal(t, "0", onDatabase(t, url, "SELECT count(*) FROM mail_texts WHERE text IS NOT NULL"))
 }

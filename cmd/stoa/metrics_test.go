@@ -169,13 +169,11 @@ func dashboardExpressions(t *testing.T) []string {
 func TestRequestMetrics(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_LIMIT_REGISTRATIONS_PER_HOUR=1")
-	ada, err := registerAgent(t.Context(), s.client(), "Ada", "ada")
-	require.NoError(t, err)
-	_, err = registerAgent(t.Context(), s.client(), "Bob", "bob")
-	require.Error(t, err)
+	ada := s.join("Ada", "ada")
+	require.Error(t, s.newAgent("Bob", "bob").register(t.Context()))
 	require.Equal(t, http.StatusUnauthorized, s.get("/api/v1/bots/0190a5d4-7c1e-7000-8000-0123456789ab").status)
 	require.Equal(t, http.StatusNotFound, s.get("/some/strange/path").status)
-	require.NoError(t, ada.Connect(t.Context()))
+	require.NoError(t, ada.connect(t.Context()))
 	s.queryOperator("{settings{feeBps}}")
 	for _, line := range []string{
 		`stoa_http_requests_total{code="201",method="POST",route="/api/v1/bots/register"} 1`,
@@ -194,7 +192,7 @@ func TestRequestMetrics(t *testing.T) {
 	}
 	require.NotContains(t, string(s.fetch(s.operator+metricsPath).raw), "strange")
 	require.Equal(t, http.StatusNotFound, s.get(metricsPath).status, "not for the public")
-	ada.Close()
+	ada.Events.Close()
 }
 
 func TestProfilesNeedToken(t *testing.T) {

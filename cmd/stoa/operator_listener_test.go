@@ -21,16 +21,39 @@ type browser struct {
 	client *http.Client
 }
 
-// signIn signs in under the name of the test, by which the audit log shows the acts of this test alone.
-func signIn(t testing.TB, s *testServer, token string) *browser {
+// newBrowser opens a link that signs in once, under a name, and returns the first page.
+func newBrowser(t testing.TB, s *testServer, link, name string) (b *browser, page string) {
+	t.Helper()
+	address, err := url.Parse(link)
+	require.NoError(t, err)
+	require.Equal(t, s.operator, address.Scheme+"://"+address.Host)
+	b = &browser{s, &http.Client{Jar: newJar(t)}}
+	_, text := b.send(http.MethodGet, address.RequestURI(), "", "")
+	require.Contains(t, text, `name="code"`)
+	return b, b.submit(url.Values{"code": {address.Query().Get("code")}, "name": {name}})
+}
+
+func newJar(t testing.TB) http.CookieJar {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
-	b := &browser{s, &http.Client{Jar: jar}}
-	form := url.Values{"token": {token}, "name": {t.Name()}}.Encode()
-	answer, text := b.send(http.MethodPost, "/sign-in", form, "application/x-www-form-urlencoded")
-	require.Equal(t, http.StatusOK, answer.status)
-	require.Contains(t, text, "Signed in as <bdi>"+t.Name()+"</bdi>")
+	return jar
+}
+
+// submit sends the form of the page that signs in, and returns the page that follows.
+func (b *browser) submit(form url.Values) string {
+	b.t.Helper()
+	answer, text := b.send(http.MethodPost, "/sign-in", form.Encode(), "application/x-www-form-urlencoded")
+	require.Equal(b.t, http.StatusOK, answer.status)
+	require.Contains(b.t, text, "Signed in as <bdi>"+form.Get("name")+"</bdi>")
+	return text
+}
+
+// signIn signs in under the name of the test, by which the audit log shows the acts of this test alone.
+func signIn(t testing.TB, s *testServer, token string) *browser {
+	t.Helper()
+	b := &browser{s, &http.Client{Jar: newJar(t)}}
+	b.submit(url.Values{"token": {token}, "name": {t.Name()}})
 	return b
 }
 
@@ -47,16 +70,7 @@ func TestWelcome(t *testing.T) {
 		require.NoError(t, answer.Body.Close())
 		require.Equal(t, http.StatusOK, answer.StatusCode, page)
 	}
-	link, err := url.Parse(regexp.MustCompile(`http\S+sign-in\S+`).FindString(s.log.String()))
-	require.NoError(t, err)
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
-	b := &browser{s, &http.Client{Jar: jar}}
-	_, text := b.send(http.MethodGet, link.RequestURI(), "", "")
-	require.Contains(t, text, `name="code"`)
-	form := url.Values{"code": {link.Query().Get("code")}, "name": {"Ada"}}.Encode()
-	answer, text := b.send(http.MethodPost, "/sign-in", form, "application/x-www-form-urlencoded")
-	require.Equal(t, http.StatusOK, answer.status)
+	_, text := newBrowser(t, s, regexp.MustCompile(`http\S+sign-in\S+`).FindString(s.log.String()), "Ada")
 	require.Contains(t, text, "<h1 dir=\"auto\">Overview</h1>")
 }
 
@@ -177,18 +191,7 @@ func TestJobsDashboard(t *testing.T) {
 func TestOneTimeSignInLink(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t, sharedServer(t))
-	link, err := url.Parse(strings.TrimSpace(o.text("sign-in")))
-	require.NoError(t, err)
-	require.Equal(t, o.operator, link.Scheme+"://"+link.Host)
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
-	b := &browser{o.testServer, &http.Client{Jar: jar}}
-	_, text := b.send(http.MethodGet, link.RequestURI(), "", "")
-	require.Contains(t, text, "Sign in")
-	form := url.Values{"code": {link.Query().Get("code")}, "name": {"Ada"}}.Encode()
-	answer, text := b.send(http.MethodPost, "/sign-in", form, "application/x-www-form-urlencoded")
-	require.Equal(t, http.StatusOK, answer.status)
-	require.Contains(t, text, "Signed in as <bdi>Ada</bdi>")
+	b, _ := newBrowser(t, o.testServer, strings.TrimSpace(o.text("sign-in")), "Ada")
 	eventually(t, func() bool {
 		_, text := b.send(http.MethodGet, "/", "", "")
 		return strings.Contains(text, "api, events, jobs") && strings.Contains(text, "free")

@@ -22,7 +22,7 @@ var (
 func TestDocumentedOperatorCommands(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t, ownServer(t))
-	ada := register(t, o.testServer)
+	ada := o.testServer.join("Agent", "agent")
 	folder := t.TempDir()
 	terms := filepath.Join(folder, "terms.txt")
 	require.NoError(t, os.WriteFile(terms, []byte("Be kind."), 0o600))

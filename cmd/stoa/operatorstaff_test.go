@@ -25,11 +25,10 @@ func TestOperatorsByName(t *testing.T) {
 	shift := kim.text("shift", "--since=7d")
 	require.Contains(t, shift, "Kim Example  writePreset")
 
-	reporter, swindler := register(t, o.testServer), register(t, o.testServer)
-	_, err := reporter.Send(t.Context(), http.MethodPost, "/feedback", row{
+	reporter, swindler := o.testServer.join("Agent", "agent"), o.testServer.join("Agent", "agent")
+	require.NoError(t, reporter.Do(t.Context(), http.MethodPost, "/feedback", row{
 		"kind": "report", "text": "It asks for tokens.", "subject": row{"type": "bot", "id": swindler.ID},
-	})
-	require.NoError(t, err)
+	}, nil))
 	require.Contains(t, kim.text("cases"), swindler.Handle)
 	require.Equal(t, swindler.Handle, runJSON[[]map[string]any](kim, "cases")[0]["bot"].(map[string]any)["handle"])
 

@@ -26,18 +26,14 @@ func requireUnavailable(t *testing.T, s *testServer, who *testAgent) {
 	t.Helper()
 	require.Equal(t, http.StatusOK, s.get("/healthz").status)
 	require.Equal(t, http.StatusServiceUnavailable, s.get("/readyz").status)
-	got, err := s.client().Send(t.Context(), http.MethodGet, "/bots/me", who.Token, nil)
-	require.NoError(t, err)
-	require.NoError(t, got.Refused(http.StatusServiceUnavailable, "service_unavailable"))
-	wait, err := strconv.Atoi(got.Header.Get("Retry-After"))
-	require.NoError(t, err)
-	require.Positive(t, wait)
+	_, err := who.Me(t.Context())
+	require.Positive(t, requireRefused(t, err, http.StatusServiceUnavailable, "service_unavailable").RetryAfter)
 }
 
 func requireAvailable(t *testing.T, s *testServer, who *testAgent) {
 	t.Helper()
 	eventually(t, func() bool { return s.get("/readyz").status == http.StatusOK }, "not ready again")
-	require.NoError(t, who.Get(t.Context(), "/bots/me", new(any)))
+	require.NoError(t, who.Do(t.Context(), http.MethodGet, "/bots/me", nil, nil))
 }
 
 // During an outage the server answers 503 and serves metrics that show it; afterwards everything goes on.
@@ -45,15 +41,12 @@ func TestDatabaseOutage(t *testing.T) {
 	t.Parallel()
 	c := graphtest.NewDatabaseProxy(t, graphtest.NewDatabase(t))
 	s := startServer(t, "STOA_DATABASE_URL="+c.URL)
-	ada, err := registerAgent(t.Context(), s.client(), "Ada", "ada")
-	require.NoError(t, err)
-	ben, err := registerAgent(t.Context(), s.client(), "Ben", "ben")
-	require.NoError(t, err)
-	cora, err := registerAgent(t.Context(), s.client(), "Cora", "cora")
-	require.NoError(t, err)
-	require.NoError(t, ada.Connect(t.Context()))
-	require.NoError(t, cora.Befriend(t.Context(), ada))
-	require.NoError(t, ada.Events.Take("contact.requested", new(any)), "admission comes after the handshake")
+	ada := s.join("Ada", "ada")
+	ben := s.join("Ben", "ben")
+	cora := s.join("Cora", "cora")
+	require.NoError(t, ada.connect(t.Context()))
+	require.NoError(t, cora.meet(t.Context(), ada))
+	ada.Events.take(t, "contact.requested") // admission comes after the handshake
 
 	eventually(t, func() bool { return s.hasMetric("stoa_database_probe_failed 0") }, "no probe")
 	c.Cut()
@@ -62,17 +55,17 @@ func TestDatabaseOutage(t *testing.T) {
 		return s.hasMetric("stoa_database_probe_failed 1") && s.hasMetric(`stoa_check_passing{check="database"} 0`)
 	}, "the outage does not show")
 	require.NotContains(t, s.metricTypes(), "stoa_outbox_events")
-	require.NoError(t, ben.Connect(t.Context()))
-	require.NoError(t, ben.Events.ClosedWith(1013))
+	require.NoError(t, ben.connect(t.Context()))
+	ben.Events.closedWith(t, 1013)
 
 	c.Open()
 	requireAvailable(t, s, ada)
 	eventually(t, func() bool {
 		return s.hasMetric("stoa_database_probe_failed 0") && s.hasMetric(`stoa_check_passing{check="database"} 1`)
 	}, "the end of the outage does not show")
-	eventually(t, func() bool { return ben.Connect(t.Context()) == nil && ben.Befriend(t.Context(), ada) == nil }, "no friendship")
-	require.NoError(t, ada.Events.Take("contact.requested", new(any)), "the socket outlives the outage")
-	require.NotContains(t, s.log.String(), ada.Token)
+	eventually(t, func() bool { return ben.connect(t.Context()) == nil && ben.meet(t.Context(), ada) == nil }, "no friendship")
+	ada.Events.take(t, "contact.requested") // the socket outlives the outage
+	require.NotContains(t, s.log.String(), ada.Token())
 }
 
 // A server that starts before its database waits for it.
@@ -97,21 +90,19 @@ func TestDatabaseOutageAtStart(t *testing.T) {
 	c.Cut()
 	early := launchServer(t, "STOA_DATABASE_URL="+c.URL)
 	early.waitForLog("waiting for the database")
-	early.signal(syscall.SIGTERM)
-	require.Zero(t, early.waitExit())
+	early.stop()
 }
 
 // A server whose private database dies ends and names the reason. Its next start finds everything.
 func TestPrivateDatabaseDies(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATA_DIR="+migratedData(t))
-	ada, err := registerAgent(t.Context(), s.client(), "Ada", "ada")
-	require.NoError(t, err)
+	ada := s.join("Ada", "ada")
 	killCluster(t, s.data)
 	require.Equal(t, exitFailure, s.waitExit())
 	require.Contains(t, s.log.String(), "signal: killed")
 	again := startServer(t, "STOA_DATA_DIR="+s.data)
-	require.NoError(t, ada.On(again.client()).Get(t.Context(), "/bots/me", new(any)))
+	require.NoError(t, ada.on(again).Do(t.Context(), http.MethodGet, "/bots/me", nil, nil))
 }
 
 // A server whose migration needs a table in long use delays no client: it gives way and tries again.

@@ -19,22 +19,18 @@ func TestOwnerDemo(t *testing.T) {
 	w := graphtest.New(t)
 	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example")
 	asOperator := []string{"STOA_DATA_DIR=" + s.data}
-	code, story, stderr := runProgram(t, []string{"demo", "--owner", "--url", s.url, "--operator-address", s.operator}, asOperator...)
-	require.Zero(t, code, "%s%s", story, stderr)
+	story := output(t, []string{"demo", "--owner", "--url", s.url, "--operator-address", s.operator}, asOperator...)
 	require.Contains(t, story, "Everything was as it should be.")
 	require.Zero(t, w.Count("SELECT count(*) FROM settings WHERE email_gate_enabled OR rewards_enabled OR restore_enabled"),
 		"the settings are those of before")
 	require.EqualValues(t, 2, w.Count("SELECT passports FROM owner_emails"))
 
-	code, mails, stderr := runProgram(t, []string{"operator", "mails", "--address", s.operator}, asOperator...)
-	require.Zero(t, code, stderr)
+	mails := output(t, []string{"operator", "mails", "--address", s.operator}, asOperator...)
 	for _, kind := range []string{"link_code", "registration_code", "restore_link", "o***@example.org"} {
 		require.Contains(t, mails, kind)
 	}
 	require.Regexp(t, `restore_link .* 1 +\d+s`, mails, "it is sent")
-	code, kept, stderr := runProgram(t, []string{"operator", "retention", "--address", s.operator}, asOperator...)
-	require.Zero(t, code, stderr)
-	require.Contains(t, kept, "email_challenges")
+	require.Contains(t, output(t, []string{"operator", "retention", "--address", s.operator}, asOperator...), "email_challenges")
 	for _, secret := range []string{"@example.org", "/owner/confirm/0", "/owner/restore/0"} {
 		require.NotContains(t, s.log.String(), secret, "the log names neither addresses nor links")
 	}
@@ -56,19 +52,16 @@ func TestKilledBetweenTheStepsOfTheGate(t *testing.T) {
 		s.kill(w)
 		s = start()
 	}
-	ada, err := newAgent(s.client(), "Ada", "ada")
-	require.NoError(t, err)
+	ada := s.newAgent("Ada", "ada")
 	var asked struct {
 		ChallengeID string `json:"challenge_id"`
 	}
-	post := func(path string, body any, status int, into any) {
-		answer, err := s.client().Send(t.Context(), http.MethodPost, path, "", body)
-		require.NoError(t, err)
-		require.NoError(t, answer.Into(status, into))
+	post := func(path string, body, into any) {
+		require.NoError(t, s.client("").Do(t.Context(), http.MethodPost, path, body, into))
 	}
 	post("/registration/email/request", map[string]string{
-		"email": "owner@example.org", "handle": ada.Handle, "encryption_public_key": ada.Key(),
-	}, http.StatusAccepted, &asked)
+		"email": "owner@example.org", "handle": ada.Handle, "encryption_public_key": ada.keys.Public(),
+	}, &asked)
 	again()
 	eventually(t, func() bool {
 		written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
@@ -80,24 +73,24 @@ func TestKilledBetweenTheStepsOfTheGate(t *testing.T) {
 	var proof struct {
 		Token string `json:"verification_token"`
 	}
-	post("/registration/email/verify", map[string]string{"challenge_id": asked.ChallengeID, "code": mail}, http.StatusOK, &proof)
+	post("/registration/email/verify", map[string]string{"challenge_id": asked.ChallengeID, "code": mail}, &proof)
 	again()
-	body := ada.Registration()
+	body := ada.registration()
 	body["owner_challenge_id"], body["owner_verification_token"] = asked.ChallengeID, proof.Token
 	var first, second struct {
 		Token string `json:"token"`
 	}
-	post("/bots/register", body, http.StatusCreated, &first)
+	post("/bots/register", body, &first)
 	again()
-	post("/bots/register", body, http.StatusCreated, &second)
+	post("/bots/register", body, &second)
 	require.Equal(t, first, second)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM bots"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'grant' AND bot_id IS NOT NULL"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM mails"))
 }
 
-// readCode returns the code of the one mail in a data folder.
-func readCode(t testing.TB, folder string) string {
+// readMail reads the one mail in a data folder.
+func readMail(t testing.TB, folder string) *graphtest.Mail {
 	t.Helper()
 	written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
 	require.NoError(t, err)
@@ -107,7 +100,13 @@ func readCode(t testing.TB, folder string) string {
 	defer file.Close()
 	mail, err := graphtest.ReadMail(file)
 	require.NoError(t, err)
-	code := regexp.MustCompile(`this code: (\d{6})`).FindStringSubmatch(mail.Text)
-	require.NotNil(t, code, mail.Text)
+	return mail
+}
+
+// readCode returns the code of the one mail in a data folder.
+func readCode(t testing.TB, folder string) string {
+	t.Helper()
+	code := regexp.MustCompile(`this code: (\d{6})`).FindStringSubmatch(readMail(t, folder).Text)
+	require.NotNil(t, code)
 	return code[1]
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/child"
+	"stoa/rest/client"
 )
 
 // pgbouncer returns the pooler's program from the PATH, or else Debian's, which is not on every PATH. Without one it skips the
@@ -84,9 +85,8 @@ func TestTransactionPooling(t *testing.T) {
 	liveStories(t, s)
 	require.NotContains(t, s.log.String(), "internal_error")
 	require.NotContains(t, s.log.String(), "prepared statement")
-	code, _, complaints := runProgram(t, []string{"backup"}, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url,
+	output(t, []string{"backup"}, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url,
 		"STOA_DATA_DIR="+s.data)
-	require.Zero(t, code, complaints)
 }
 
 func TestSessionPoolingBesideADirectURL(t *testing.T) {
@@ -97,7 +97,7 @@ func TestSessionPoolingBesideADirectURL(t *testing.T) {
 	liveStories(t, s)
 
 	// A pooler may not survive a cancel request, so a statement whose caller has gone sends none.
-	ada := register(t, s)
+	ada := s.join("Agent", "agent")
 	database, err := sql.Open("postgres", primary.urlOf("stoa"))
 	require.NoError(t, err)
 	defer database.Close()
@@ -105,7 +105,8 @@ func TestSessionPoolingBesideADirectURL(t *testing.T) {
 	require.NoError(t, err)
 	_, err = lock.ExecContext(t.Context(), "LOCK TABLE orders")
 	require.NoError(t, err)
-	_, err = newPublicServer(s.url, time.Second).Send(t.Context(), http.MethodGet, "/orders", ada.Token, nil)
+	hasty := client.New(s.url, client.Options{Token: ada.Token(), Timeout: time.Second, Retries: -1})
+	_, err = hasty.Once(t.Context(), http.MethodGet, "/orders", nil)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	time.Sleep(time.Second) // a cancel request would be sent at once
 	require.NoError(t, lock.Rollback())
@@ -119,7 +120,7 @@ func liveStories(t *testing.T, s *testServer) {
 		ada, ben := commandTrader{s.commandLine("ada")}, commandTrader{s.commandLine("ben")}
 		ada.register("ada_pools")
 		trade(ada, ben, ben.register("ben_pools"))
-		s.uploadImage(register(t, s), "portfolio")
+		s.uploadImage(s.join("Agent", "agent"), "portfolio")
 		return
 	}
 	var stories sync.WaitGroup

@@ -109,10 +109,10 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 	require.EqualValues(t, 12, s.world.Count("SELECT count(*) FROM bots"))
 
 	// An agent comes by: it makes friends with Pia, and orders a picture from her.
-	ada := register(t, s.testServer)
+	ada := s.testServer.join("Agent", "agent")
 	pia, err := ada.Find(t.Context(), "pia")
 	require.NoError(t, err)
-	order := s.orderFrom(ada, pia, tokens["pia"])
+	order := s.orderFrom(ada, pia.ID, tokens["pia"])
 	_, refused = s.seed(exitFailure)
 	require.Contains(t, refused, "there are agents on this server (1)")
 
@@ -123,9 +123,8 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 	s.balanced()
 	s.looksEmpty(works)
 
-	var answer struct{}
-	require.NoError(t, ada.Post(t.Context(), "/orders/"+order+"/approve-refund",
-		map[string]any{"operation_id": uuid.NewString(), "expected_version": 3}, http.StatusOK, &answer))
+	require.NoError(t, ada.Do(t.Context(), http.MethodPost, "/orders/"+order+"/approve-refund",
+		map[string]any{"operation_id": uuid.NewString(), "expected_version": 3}, nil))
 	said, _ = s.seed(0, "--remove")
 	require.Contains(t, said, "Deleted agents of the demo: 1.")
 	require.NotContains(t, said, "in the trash")
@@ -138,7 +137,7 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 	require.EqualValues(t, 500_000, s.world.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", ada.ID))
 	require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM contacts"), "her contact stays")
 	require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM orders WHERE id = $1 AND title = 'A picture'", order))
-	require.NoError(t, ada.Get(t.Context(), "/bots/me", &answer))
+	require.NoError(t, ada.Do(t.Context(), http.MethodGet, "/bots/me", nil, nil))
 	said, _ = s.seed(0, "--remove")
 	require.Equal(t, "There are no agents of the demo.\n", said)
 	require.EqualValues(t, 3, s.world.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'removeDemo'"))
@@ -189,28 +188,22 @@ func (s *placeServer) looksEmpty(works *sample.Works) {
 func (s *placeServer) orderFrom(customer *testAgent, contractor, token string) string {
 	t := s.t
 	t.Helper()
-	var asked struct {
-		Contact struct {
-			ID string `json:"id"`
-		} `json:"contact"`
-	}
-	require.NoError(t, customer.Post(t.Context(), "/contacts/requests", map[string]string{"recipient_id": contractor}, http.StatusCreated, &asked))
-	as := func(path string, body any) {
-		answer, err := s.client().Send(t.Context(), http.MethodPost, path, token, body)
-		require.NoError(t, err)
-		require.Equal(t, http.StatusOK, answer.Status, "%s", answer.Raw)
-	}
-	as("/contacts/"+asked.Contact.ID+"/accept", struct{}{})
+	asked, err := customer.Befriend(t.Context(), contractor)
+	require.NoError(t, err)
+	other := s.client(token)
+	_, err = other.Accept(t.Context(), asked.ID)
+	require.NoError(t, err)
 	var made struct {
 		Order struct {
 			ID string `json:"id"`
 		} `json:"order"`
 	}
-	require.NoError(t, customer.Post(t.Context(), "/orders", map[string]any{
+	require.NoError(t, customer.Do(t.Context(), http.MethodPost, "/orders", map[string]any{
 		"operation_id": uuid.NewString(), "contractor_id": contractor, "amount_minor": 3000, "confirmed_total_minor": 3300,
 		"title": "A picture", "description": "Of the sea.", "deadline": time.Now().Add(72 * time.Hour).UTC().Format(time.RFC3339),
-	}, http.StatusCreated, &made))
-	as("/orders/"+made.Order.ID+"/accept", map[string]any{"operation_id": uuid.NewString(), "expected_version": 1})
+	}, &made))
+	require.NoError(t, other.Do(t.Context(), http.MethodPost, "/orders/"+made.Order.ID+"/accept",
+		map[string]any{"operation_id": uuid.NewString(), "expected_version": 1}, nil))
 	return made.Order.ID
 }
 

@@ -35,6 +35,22 @@ func runProgram(t testing.TB, args []string, settings ...string) (code int, stdo
 	return runIn(t, t.TempDir(), args, settings...)
 }
 
+// output runs the program, which must succeed, and returns its standard output.
+func output(t testing.TB, args []string, settings ...string) string {
+	t.Helper()
+	code, stdout, stderr := runProgram(t, args, settings...)
+	require.Zero(t, code, stderr)
+	return stdout
+}
+
+// complaint runs the program, which must fail, and returns its standard error.
+func complaint(t testing.TB, args []string, settings ...string) string {
+	t.Helper()
+	code, stdout, stderr := runProgram(t, args, settings...)
+	require.Equal(t, exitFailure, code, "%s%s", stdout, stderr)
+	return stderr
+}
+
 // runIn runs the program to its end in a folder.
 func runIn(t testing.TB, folder string, args []string, settings ...string) (code int, stdout, stderr string) {
 	t.Helper()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/rest/client"
 )
 
 // A task that a standby has not replayed is missing from the board for a caller without a token, until the lag exceeds the bound.
@@ -17,31 +19,31 @@ func TestReplica(t *testing.T) {
 	standby := primary.newStandby()
 	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+primary.url, "STOA_DATABASE_REPLICA_URL="+standby.url,
 		"STOA_DATABASE_REPLICA_MAX_LAG=5s")...)
-	ada := register(t, s)
-	client := &http.Client{Transport: new(http.Transport)} // the operators' /readyz is not in the description
+	ada := s.join("Agent", "agent")
+	direct := &http.Client{Transport: new(http.Transport)} // the operators' /readyz is not in the description
 	usable := func(status string) func() bool {
 		return func() bool {
-			answer, err := client.Get(s.operator + "/readyz")
+			answer, err := direct.Get(s.operator + "/readyz")
 			require.NoError(t, err)
 			return strings.Contains(string(readAnswer(t, answer).raw), `"replica":{"status":"`+status+`"`)
 		}
 	}
 	eventually(t, usable("ok"), "the replica is not used")
 	task := postTask(t, ada)
-	service := postService(t, ada)
+	service, err := ada.CreateService(t.Context(), client.ServiceInput{Title: "Translation", Description: "Of pages."})
+	require.NoError(t, err)
 	eventually(t, func() bool { return s.get("/api/v1/tasks/"+task).status == http.StatusOK }, "the replica does not follow")
 
 	standby.exec("stoa", "SELECT pg_wal_replay_pause()")
 	standby.awaitPaused()
 	late := postTask(t, ada)
-	require.NoError(t, ada.Get(t.Context(), "/tasks/"+late, new(any)), "its own task")
+	require.NoError(t, ada.Do(t.Context(), http.MethodGet, "/tasks/"+late, nil, nil), "its own task")
 	require.Equal(t, http.StatusNotFound, s.read("/api/v1/tasks/"+late).status, "the answer is the replica's")
 	require.NotContains(t, string(s.read("/api/v1/tasks").raw), late)
-	require.Equal(t, http.StatusOK, s.read("/api/v1/services/"+service).status)
-	got, err := ada.Send(t.Context(), http.MethodPatch, "/bots/me", map[string]bool{"profile_public": false})
+	require.Equal(t, http.StatusOK, s.read("/api/v1/services/"+service.ID).status)
+	_, err = ada.UpdateMe(t.Context(), client.UpdateBotInput{ProfilePublic: new(false)})
 	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, got.Status)
-	require.Equal(t, http.StatusNotFound, s.read("/api/v1/services/"+service).status, "a closed profile is gone at once")
+	require.Equal(t, http.StatusNotFound, s.read("/api/v1/services/"+service.ID).status, "a closed profile is gone at once")
 
 	eventually(t, func() bool { return s.get("/api/v1/tasks/"+late).status == http.StatusOK }, "the primary does not answer")
 	require.True(t, usable("lagging")())
@@ -57,27 +59,11 @@ func TestReplica(t *testing.T) {
 
 func postTask(t testing.TB, by *testAgent) string {
 	t.Helper()
-	var made struct {
-		Task struct {
-			ID string `json:"id"`
-		} `json:"task"`
-	}
-	require.NoError(t, by.Post(t.Context(), "/tasks", map[string]any{
-		"title": "Translate", "description": "A page.", "deadline": time.Now().Add(time.Hour).Format(time.RFC3339), "amount_minor": 100,
-	}, http.StatusCreated, &made))
-	return made.Task.ID
-}
-
-func postService(t testing.TB, by *testAgent) string {
-	t.Helper()
-	var made struct {
-		Service struct {
-			ID string `json:"id"`
-		} `json:"service"`
-	}
-	require.NoError(t, by.Post(t.Context(), "/services", map[string]any{"title": "Translation", "description": "Of pages."},
-		http.StatusCreated, &made))
-	return made.Service.ID
+	made, err := by.CreateTask(t.Context(), client.TaskInput{
+		Title: "Translate", Description: "A page.", Deadline: time.Now().Add(time.Hour).Format(time.RFC3339), Amount: 100,
+	})
+	require.NoError(t, err)
+	return made.ID
 }
 
 // A replica needs a database of one's own.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -102,22 +101,17 @@ func TestADatabaseBelongsToOneKey(t *testing.T) {
 		require.Contains(t, refused.log.String(), said)
 	}
 	require.Equal(t, recorded, recordedKey(t, address))
-	code, out, stderr := runProgram(t, []string{"seed"}, database, own, "STOA_DATA_DIR="+other)
-	require.Equal(t, exitFailure, code, out)
-	require.Contains(t, stderr, "is another one")
+	require.Contains(t, complaint(t, []string{"seed"}, database, own, "STOA_DATA_DIR="+other), "is another one")
 
-	code, out, stderr = runProgram(t, []string{"key"}, database, "STOA_DATA_DIR="+other)
+	code, out, stderr := runProgram(t, []string{"key"}, database, "STOA_DATA_DIR="+other)
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, out, "database  "+recorded+"\nkey       SHA256:")
 	require.Contains(t, stderr, "the database belongs to another key")
-	code, out, stderr = runProgram(t, []string{"key", "accept"}, database, "STOA_DATA_DIR="+other)
-	require.Zero(t, code, stderr)
+	out = output(t, []string{"key", "accept"}, database, "STOA_DATA_DIR="+other)
 	accepted := recordedKey(t, address)
 	require.NotEqual(t, recorded, accepted)
 	require.Contains(t, out, accepted)
-	code, out, stderr = runProgram(t, []string{"key"}, database, "STOA_DATA_DIR="+other)
-	require.Zero(t, code, stderr)
-	require.Equal(t, "database  "+accepted+"\nkey       "+accepted+"\n", out)
+	require.Equal(t, "database  "+accepted+"\nkey       "+accepted+"\n", output(t, []string{"key"}, database, "STOA_DATA_DIR="+other))
 	startServer(t, database, own, "STOA_DATA_DIR="+other)
 }
 
@@ -127,13 +121,9 @@ func TestAnOlderDatabaseGetsAKey(t *testing.T) {
 	t.Parallel()
 	data := migratedData(t)
 	require.NoError(t, makeSecret(filepath.Join(data, secretKeyFile), base64.StdEncoding))
-	code, out, stderr := runProgram(t, []string{"key"}, "STOA_DATA_DIR="+data)
-	require.Zero(t, code, stderr)
-	require.Contains(t, out, "database  none yet\nkey       SHA256:")
+	require.Contains(t, output(t, []string{"key"}, "STOA_DATA_DIR="+data), "database  none yet\nkey       SHA256:")
 	s := startServer(t, "STOA_DATA_DIR="+data)
-	code, out, stderr = runProgram(t, []string{"key"}, "STOA_DATA_DIR="+data)
-	require.Zero(t, code, stderr)
-	lines := strings.Fields(out)
+	lines := strings.Fields(output(t, []string{"key"}, "STOA_DATA_DIR="+data))
 	require.Equal(t, lines[1], lines[3])
 	require.NotContains(t, s.log.String(), "key is another")
 }
@@ -153,13 +143,10 @@ func TestRestoreKeepsTheKey(t *testing.T) {
 	nightly(t)
 	t.Parallel()
 	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
-	register(t, s)
+	s.join("Agent", "agent")
 	from := "STOA_DATA_DIR=" + s.data
-	code, _, stderr := runProgram(t, []string{"backup"}, from)
-	require.Zero(t, code, stderr)
-	code, out, stderr := runProgram(t, []string{"backup", "--with-key"}, from)
-	require.Zero(t, code, stderr)
-	require.Contains(t, out, "It holds the installation's key")
+	output(t, []string{"backup"}, from)
+	require.Contains(t, output(t, []string{"backup", "--with-key"}, from), "It holds the installation's key")
 	held, err := filepath.Glob(filepath.Join(s.data, "backups", "*", secretKeyFile))
 	require.NoError(t, err)
 	require.Len(t, held, 1, "only the second")
@@ -169,20 +156,16 @@ func TestRestoreKeepsTheKey(t *testing.T) {
 	kept, err := os.ReadFile(held[0])
 	require.NoError(t, err)
 	require.Equal(t, key, kept)
-	code, _, stderr = runProgram(t, []string{"backup", "verify"}, from)
-	require.Zero(t, code, stderr)
-	code, out, stderr = runProgram(t, []string{"backup", "list"}, from)
-	require.Zero(t, code, stderr)
+	output(t, []string{"backup", "verify"}, from)
+	out := output(t, []string{"backup", "list"}, from)
 	require.Regexp(t, `(?m)  with key$`, out)
 	without := strings.Fields(out)[6]
-	s.signal(syscall.SIGTERM)
-	require.Zero(t, s.waitExit())
+	s.stop()
 
 	// Another installation, whose server has a key.
 	data := migratedData(t)
 	moved := startServer(t, "STOA_DATA_DIR="+data)
-	moved.signal(syscall.SIGTERM)
-	require.Zero(t, moved.waitExit())
+	moved.stop()
 	before, err := os.ReadFile(filepath.Join(data, secretKeyFile))
 	require.NoError(t, err)
 	restore := func(args ...string) (int, string) {
@@ -213,15 +196,13 @@ func TestRestoreKeepsTheKey(t *testing.T) {
 	require.Contains(t, said, "made without --with-key")
 	require.Equal(t, string(before), own())
 	again := startServer(t, "STOA_DATA_DIR="+data) // nothing has changed
-	again.signal(syscall.SIGTERM)
-	require.Zero(t, again.waitExit())
+	again.stop()
 
 	code, said = restore("--new-key")
 	require.Zero(t, code, said)
 	require.Equal(t, string(before), own())
 	again = startServer(t, "STOA_DATA_DIR="+data)
-	again.signal(syscall.SIGTERM)
-	require.Zero(t, again.waitExit())
+	again.stop()
 
 	code, said = restore(without, "--with-key") // the other backup holds it
 	require.Zero(t, code, said)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,22 +20,19 @@ func TestPrivateCluster(t *testing.T) {
 	t.Parallel()
 	// A data folder may have any name.
 	s := startServer(t, "STOA_DATA_DIR="+filepath.Join(t.TempDir(), "a folder + 100%20 of it's &c, \u00fc?", "data"))
-	ada, err := registerAgent(t.Context(), s.client(), "Ada", "ada")
-	require.NoError(t, err)
+	ada := s.join("Ada", "ada")
 	require.Equal(t, http.StatusOK, s.get("/readyz").status)
 
 	// A command beside the server uses the same database.
-	code, planned, stderr := runProgram(t, []string{"migrate", "--plan"}, "STOA_DATA_DIR="+s.data)
-	require.Zero(t, code, stderr)
-	require.Equal(t, "Nothing: the database is at the schema of this version.\n", planned)
+	require.Equal(t, "Nothing: the database is at the schema of this version.\n",
+		output(t, []string{"migrate", "--plan"}, "STOA_DATA_DIR="+s.data))
 
-	s.signal(syscall.SIGTERM)
-	require.Zero(t, s.waitExit())
-	require.NotContains(t, s.log.String(), ada.Token)
+	s.stop()
+	require.NotContains(t, s.log.String(), ada.Token())
 	require.NoFileExists(t, filepath.Join(s.data, "postgres", "postmaster.pid"))
 
 	again := startServer(t, "STOA_DATA_DIR="+s.data)
-	require.NoError(t, ada.On(again.client()).Get(t.Context(), "/bots/me", new(any)))
+	require.NoError(t, ada.on(again).Do(t.Context(), http.MethodGet, "/bots/me", nil, nil))
 }
 
 // The demo tells the story of its agents to the end.
@@ -45,8 +41,7 @@ func TestDemo(t *testing.T) {
 	t.Parallel()
 	settings := []string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t), "STOA_DATA_DIR=" + t.TempDir()}
 	s := startServer(t, append(settings, noLimits...)...)
-	code, story, stderr := runProgram(t, []string{"demo", "--url", s.url, "--operator-address", s.operator}, settings...)
-	require.Zero(t, code, "%s%s", story, stderr)
+	story := output(t, []string{"demo", "--url", s.url, "--operator-address", s.operator}, settings...)
 	for _, line := range []string{
 		"Mira registers as @mira and holds the starting grant of 5000.00 test credits.", "Pia and Noor become friends.",
 		"Otto the Reckoner delivers and is paid 15.00. ★★★★★ “All six verdicts right”", "Noor publishes “Four voices: The lighthouse",
@@ -119,26 +114,24 @@ func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	settings := append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t)}, noLimits...)
 	first, second := startServer(t, settings...), startServer(t, settings...)
-	ada, err := registerAgent(t.Context(), first.client(), "Ada", "ada")
-	require.NoError(t, err)
-	require.NoError(t, ada.Connect(t.Context()))
-	ben, err := registerAgent(t.Context(), second.client(), "Ben", "ben")
-	require.NoError(t, err)
-	require.NoError(t, ben.Connect(t.Context()))
+	ada := first.join("Ada", "ada")
+	require.NoError(t, ada.connect(t.Context()))
+	ben := second.join("Ben", "ben")
+	require.NoError(t, ben.connect(t.Context()))
 
-	require.NoError(t, ada.Befriend(t.Context(), ben))
-	require.NoError(t, ben.Events.Take("contact.requested", new(any)))
-	require.NoError(t, ada.Events.Take("contact.accepted", new(any)))
+	require.NoError(t, ada.meet(t.Context(), ben))
+	ben.Events.take(t, "contact.requested")
+	ada.Events.take(t, "contact.accepted")
 	for range 5 {
-		require.NoError(t, ben.SendText(t.Context(), ada, "from the other process"))
-		require.NoError(t, ada.Events.Take("message.created", new(any)))
+		require.NoError(t, ben.post(t.Context(), ben.seal(ada, "from the other process")))
+		ada.Events.take(t, "message.created")
 		ada, ben = ben, ada
 	}
 
 	// A token that is rotated on one process closes the sockets of the other.
 	for _, who := range []*testAgent{ada, ben} {
-		require.NoError(t, who.On(first.client()).Rotate(t.Context()))
-		require.NoError(t, who.Events.ClosedWith(4401))
+		require.NoError(t, who.on(first).Do(t.Context(), http.MethodPost, "/tokens/rotate", nil, nil))
+		who.Events.closedWith(t, 4401)
 	}
 }
 

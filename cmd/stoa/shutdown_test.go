@@ -25,18 +25,18 @@ import (
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
-	ada, ben := register(t, s), register(t, s)
-	require.NoError(t, ada.Connect(t.Context()))
+	ada, ben := s.join("Agent", "agent"), s.join("Agent", "agent")
+	require.NoError(t, ada.connect(t.Context()))
 	body := fmt.Sprintf(`{"recipient_id":%q}`, ben.ID)
 	request := fmt.Sprintf("POST /api/v1/contacts/requests HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", ada.Token, len(body), body)
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", ada.Token(), len(body), body)
 	inHand := dialOrigin(t, s.url)
 	_, err := io.WriteString(inHand, request[:len(request)-10])
 	require.NoError(t, err)
 
 	poll, stream := dialOrigin(t, s.url), dialOrigin(t, s.url)
 	for path, conn := range map[string]net.Conn{"?wait=50": poll, "/stream": stream} {
-		_, err := fmt.Fprintf(conn, "GET /api/v1/events%s HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\n\r\n", path, ben.Token)
+		_, err := fmt.Fprintf(conn, "GET /api/v1/events%s HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\n\r\n", path, ben.Token())
 		require.NoError(t, err)
 	}
 	eventually(t, func() bool { return s.hasMetric("stoa_sockets_open 3") }, "a socket, a poll and a stream")
@@ -47,9 +47,9 @@ func TestShutdown(t *testing.T) {
 	eventually(t, func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable }, "still ready")
 	require.True(t, s.get("/healthz").closing)
 	require.True(t, s.fetch(s.operator+"/healthz").closing)
-	require.NoError(t, ada.Get(t.Context(), "/bots/me", new(any)))
+	require.NoError(t, ada.Do(t.Context(), http.MethodGet, "/bots/me", nil, nil))
 
-	require.NoError(t, ada.Events.ClosedWith(1013))
+	ada.Events.closedWith(t, 1013)
 	require.GreaterOrEqual(t, time.Since(began), drainDelay)
 	polled, streamed := exchangeRaw(t, poll, ""), exchangeRaw(t, stream, "")
 	require.JSONEq(t, `{"events":[],"more":false}`, string(polled.raw))
@@ -105,8 +105,8 @@ func TestShutdownUnderLoad(t *testing.T) {
 			t.Parallel()
 			s := startServer(t, append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t), "STOA_LIMIT_INSPECTIONS=1",
 				"STOA_LIMIT_STORAGE_BYTES_PER_AGENT=0", "STOA_LIMIT_FILES_PER_AGENT=0"}, noLimits...)...)
-			ada := register(t, s)
-			l := &loadGenerator{server: s, token: ada.Token}
+			ada := s.join("Agent", "agent")
+			l := &loadGenerator{server: s, token: ada.Token()}
 			for range 6 {
 				l.start((*loadGenerator).upload)
 			}
@@ -115,7 +115,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 			l.start((*loadGenerator).change)
 			stalled := dialOrigin(t, s.url)
 			_, err := fmt.Fprintf(stalled, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
-				"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 20000000\r\n\r\n--b\r\n", ada.Token)
+				"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 20000000\r\n\r\n--b\r\n", ada.Token())
 			require.NoError(t, err)
 			eventually(t, func() bool { return l.sent.Load() >= 20 }, "too few requests")
 

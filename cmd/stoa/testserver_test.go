@@ -147,21 +147,16 @@ func (s *testServer) kill(w *graphtest.World) {
 	w.Exec("DELETE FROM river_leader")
 }
 
+// stop shuts the server down.
+func (s *testServer) stop() {
+	s.t.Helper()
+	s.signal(syscall.SIGTERM)
+	require.Zero(s.t, s.waitExit())
+}
+
 func (s *testServer) signal(signal syscall.Signal) {
 	s.t.Helper()
 	require.NoError(s.t, s.cmd.Process.Signal(signal))
-}
-
-// client returns the server as agents use it.
-func (s *testServer) client() *publicServer {
-	return newPublicServer(s.url, slack.TestWait)
-}
-
-func register(t testing.TB, s *testServer) *testAgent {
-	t.Helper()
-	made, err := registerAgent(t.Context(), s.client(), "Agent", "agent")
-	require.NoError(t, err)
-	return made
 }
 
 // httpAnswer is an HTTP response read to its end.
@@ -300,20 +295,9 @@ func uploadForm(purpose string, file []byte) (body []byte, contentType string) {
 // uploadImage uploads a small image and returns its id.
 func (s *testServer) uploadImage(by *testAgent, purpose string) string {
 	s.t.Helper()
-	body, contentType := uploadForm(purpose, blankJPEG(8, 8))
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/api/v1/attachments", bytes.NewReader(body))
+	made, _, err := by.Upload(s.t.Context(), purpose, "a.jpg", uuid.NewString(), blankJPEG(8, 8))
 	require.NoError(s.t, err)
-	request.Header.Set("Content-Type", contentType)
-	request.Header.Set("Authorization", "Bearer "+by.Token)
-	answer := s.do(request)
-	require.Equal(s.t, http.StatusCreated, answer.status, "%s", answer.raw)
-	var made struct {
-		Attachment struct {
-			ID string `json:"id"`
-		} `json:"attachment"`
-	}
-	require.NoError(s.t, json.Unmarshal(answer.raw, &made))
-	return made.Attachment.ID
+	return made.ID
 }
 
 // eventually waits for a state that other processes cause.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -79,12 +78,11 @@ func TestUploadIsOneTrace(t *testing.T) {
 	collected, endpoint := newCollectorServer(t)
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "OTEL_EXPORTER_OTLP_ENDPOINT="+endpoint,
 		"OTEL_BSP_SCHEDULE_DELAY=600000", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment=test")
-	ada, err := registerAgent(t.Context(), s.client(), "Ada", "ada")
-	require.NoError(t, err)
+	ada := s.join("Ada", "ada")
 	s.uploadImage(ada, "portfolio")
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/wallet", nil)
 	require.NoError(t, err)
-	request.Header.Set("Authorization", "Bearer "+ada.Token)
+	request.Header.Set("Authorization", "Bearer "+ada.Token())
 	request.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	request.Header.Set("X-Request-Id", "a-request")
 	response, err := http.DefaultClient.Do(request)
@@ -92,8 +90,7 @@ func TestUploadIsOneTrace(t *testing.T) {
 	require.NoError(t, response.Body.Close())
 	s.queryOperator("{settings{feeBps}}")
 	require.Empty(t, collected.all(), "spans go in batches")
-	s.signal(syscall.SIGTERM)
-	require.Zero(t, s.waitExit())
+	s.stop()
 
 	upload := collected.find("POST /api/v1/attachments", nil)
 	require.NotNil(t, upload)
@@ -121,7 +118,7 @@ func TestUploadIsOneTrace(t *testing.T) {
 	require.Nil(t, collected.find("job deliver", nil), "nobody asked for it")
 	require.Equal(t, "stoa", collected.attributes["service.name"])
 	require.Equal(t, "test", collected.attributes["deployment.environment"])
-	for _, secret := range []string{ada.Token, ada.Key(), "ada"} {
+	for _, secret := range []string{ada.Token(), ada.keys.Public(), "ada"} {
 		require.NotContains(t, strings.ToLower(collected.raw.String()), `"`+strings.ToLower(secret)+`"`)
 		require.False(t, len(secret) > 5 && strings.Contains(collected.raw.String(), secret))
 	}
@@ -137,8 +134,7 @@ func TestHangingCollector(t *testing.T) {
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t),
 		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+collecting.URL+"/v1/traces")
 	require.Equal(t, http.StatusUnauthorized, s.get("/api/v1/wallet").status)
-	s.signal(syscall.SIGTERM)
-	require.Zero(t, s.waitExit())
+	s.stop()
 	s.waitForLog("the last spans are lost")
 }
 

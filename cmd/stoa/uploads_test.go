@@ -48,7 +48,7 @@ func (u *uploadRequest) exchange(s *testServer, by *testAgent) (status int, head
 	request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", bytes.NewReader(u.body))
 	require.NoError(s.t, err)
 	request.Header.Set("Content-Type", u.contentType)
-	request.Header.Set("Authorization", "Bearer "+by.Token)
+	request.Header.Set("Authorization", "Bearer "+by.Token())
 	response, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
 		return 0, nil, nil
@@ -63,7 +63,7 @@ func (u *uploadRequest) sendHalf(s *testServer, by *testAgent) net.Conn {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(s.t, err)
 	_, err = fmt.Fprintf(conn, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: %s\r\nContent-Length: %d\r\n\r\n%s", by.Token, u.contentType, len(u.body), u.body[:len(u.body)/2])
+		"Content-Type: %s\r\nContent-Length: %d\r\n\r\n%s", by.Token(), u.contentType, len(u.body), u.body[:len(u.body)/2])
 	require.NoError(s.t, err)
 	return conn
 }
@@ -123,7 +123,7 @@ func TestKilledDuringUploads(t *testing.T) {
 	view := viewDatabase(t, address)
 	settings := append([]string{"STOA_DATABASE_URL=" + address, "STOA_DATA_DIR=" + t.TempDir()}, noLimits...)
 	s := startServer(t, settings...)
-	ada := register(t, s)
+	ada := s.join("Agent", "agent")
 	upload := largeUpload()
 	cut := largeUpload().sendHalf(s, ada)
 	defer cut.Close()
@@ -194,7 +194,7 @@ func TestInspectionKilled(t *testing.T) {
 	address := graphtest.NewDatabase(t)
 	view := viewDatabase(t, address)
 	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + address}, noLimits...)...)
-	ada := register(t, s)
+	ada := s.join("Agent", "agent")
 	upload := largeUpload()
 	type result struct {
 		status int
@@ -251,7 +251,7 @@ func TestInspectionOnABusyMachine(t *testing.T) {
 	address := graphtest.NewDatabase(t)
 	view := viewDatabase(t, address)
 	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + address}, noLimits...)...)
-	ada := register(t, s)
+	ada := s.join("Agent", "agent")
 	body, contentType := uploadForm("portfolio", []byte("no picture"))
 	refused := &uploadRequest{contentType, body}
 	status, code := refused.send(s, ada)
@@ -297,7 +297,7 @@ func TestDatabaseOutageDuringUpload(t *testing.T) {
 	view := viewDatabase(t, address)
 	c := graphtest.NewDatabaseProxy(t, address)
 	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + c.URL}, noLimits...)...)
-	ada := register(t, s)
+	ada := s.join("Agent", "agent")
 	upload := largeUpload()
 	answered := make(chan int, 1)
 	go func() {

@@ -69,7 +69,7 @@ func polled(t *testing.T, by *testAgent) (ids []string) {
 			ID string `json:"event_id"`
 		} `json:"events"`
 	}
-	require.NoError(t, by.Get(t.Context(), "/events", &page))
+	require.NoError(t, by.Do(t.Context(), http.MethodGet, "/events", nil, &page))
 	for _, e := range page.Events {
 		ids = append(ids, e.ID)
 	}
@@ -86,15 +86,16 @@ func TestKilledServerDeliversAgain(t *testing.T) {
 		"STOA_DATABASE_URL=" + w.URL, "STOA_WEBHOOKS=on", "STOA_WEBHOOKS_ALLOW_LOOPBACK=true", "STOA_DATA_DIR=" + t.TempDir(),
 	}, noLimits...)
 	first := startServer(t, settings...)
-	alice, bob := register(t, first), register(t, first)
-	require.NoError(t, alice.Post(t.Context(), "/webhooks", map[string]string{"url": endpoint.URL, "signing": "v1a"}, http.StatusCreated, new(any)))
-	require.NoError(t, bob.Post(t.Context(), "/contacts/requests", map[string]string{"recipient_id": alice.ID}, http.StatusCreated, new(any)))
+	alice, bob := first.join("Agent", "agent"), first.join("Agent", "agent")
+	require.NoError(t, alice.Do(t.Context(), http.MethodPost, "/webhooks", row{"url": endpoint.URL, "signing": "v1a"}, nil))
+	_, err := bob.Befriend(t.Context(), alice.ID)
+	require.NoError(t, err)
 	require.Eventually(t, func() bool { return len(endpoint.received()) == 1 }, slack.TestWait, time.Millisecond)
 	require.Len(t, polled(t, alice), 1, "it is not acknowledged")
 	first.kill(w)
 	close(hang)
 	second := startServer(t, settings...)
-	alice = alice.On(second.client())
+	alice = alice.on(second)
 	eventually(t, func() bool { return len(polled(t, alice)) == 0 }, "it is not delivered again")
 	calls := endpoint.received()
 	require.Len(t, calls, 2)
@@ -117,20 +118,23 @@ func TestKilledServerDeliversAgain(t *testing.T) {
 // A server whose operator has set nothing has no webhooks, and one that allows no loopback does not reach it.
 func TestWebhooksAreOffUnlessSwitchedOn(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, register(t, sharedServer(t)).Refused(t.Context(), "/webhooks", map[string]string{"url": "https://agent.example/"}, http.StatusForbidden, "forbidden"))
+	create := func(by *testAgent, url string, into any) error {
+		return by.Do(t.Context(), http.MethodPost, "/webhooks", row{"url": url}, into)
+	}
+	requireRefused(t, create(sharedServer(t).join("Agent", "agent"), "https://agent.example/", nil), http.StatusForbidden, "forbidden")
 
 	endpoint := newWebhookEndpoint(t, nil)
 	w := graphtest.New(t)
-	alice := register(t, startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_WEBHOOKS=on"))
-	require.NoError(t, alice.Refused(t.Context(), "/webhooks", map[string]string{"url": endpoint.URL}, http.StatusBadRequest, "invalid_input"))
+	alice := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_WEBHOOKS=on").join("Agent", "agent")
+	requireRefused(t, create(alice, endpoint.URL, nil), http.StatusBadRequest, "invalid_input")
 	var made struct {
 		Webhook struct {
 			ID string `json:"id"`
 		} `json:"webhook"`
 	}
 	secure := strings.Replace(endpoint.URL, "http://", "https://", 1)
-	require.NoError(t, alice.Post(t.Context(), "/webhooks", map[string]string{"url": secure}, http.StatusCreated, &made))
-	require.NoError(t, alice.Post(t.Context(), "/webhooks/"+made.Webhook.ID+"/test", nil, http.StatusAccepted, new(any)))
+	require.NoError(t, create(alice, secure, &made))
+	require.NoError(t, alice.Do(t.Context(), http.MethodPost, "/webhooks/"+made.Webhook.ID+"/test", nil, nil))
 	const refused = "SELECT count(*) FROM webhook_deliveries WHERE error = 'forbidden_address'"
 	eventually(t, func() bool { return w.Count(refused) > 0 }, "no delivery is refused")
 	require.Empty(t, endpoint.received())

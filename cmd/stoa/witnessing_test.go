@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,10 +41,6 @@ func (s *testServer) cosigned(w *witnessProcess, least int64) (head keylog.Witne
 	return head
 }
 
-func (s *testServer) metric(line string) bool {
-	return strings.Contains(string(s.fetch(s.operator+"/metrics").raw), "\n"+line+"\n")
-}
-
 // A server starts without its witness, and takes its head there once it is back, though the log has not grown meanwhile.
 func TestAWitnessThatIsAway(t *testing.T) {
 	t.Parallel()
@@ -56,8 +51,7 @@ func TestAWitnessThatIsAway(t *testing.T) {
 	w := newWitness(t, first.publishedLog().Vkeys[0])
 	w.start()
 	w.stop()
-	first.signal(syscall.SIGTERM)
-	require.Zero(t, first.waitExit())
+	first.stop()
 
 	s := startServer(t, append(settings, "STOA_WITNESSES="+w.setting())...)
 	s.waitForLog("the key log was not compared with the heads of all its witnesses, or lacks one", "level", "WARN")
@@ -68,7 +62,7 @@ func TestAWitnessThatIsAway(t *testing.T) {
 	head := s.cosigned(w, 3)
 	s.commandLine("ben").run("register", "ben_witnessed")
 	s.cosigned(w, head.Size+1)
-	require.True(t, s.metric("stoa_log_behind 0"))
+	require.True(t, s.hasMetric("stoa_log_behind 0"))
 	require.Zero(t, database.Count("SELECT count(*) FROM river_job WHERE kind IN ('log', 'cosign') AND state = 'discarded'"),
 		"a witness that is away is no failure of a job")
 }
@@ -93,43 +87,38 @@ func TestAWitnessShowsThatEntriesWereLost(t *testing.T) {
 			s := startServer(t, settings...)
 			w := newWitness(t, s.publishedLog().Vkeys[0])
 			w.start()
-			s.signal(syscall.SIGTERM)
-			require.Zero(t, s.waitExit())
+			s.stop()
 			witnessed := append(settings, "STOA_WITNESSES="+w.setting())
 			s = startServer(t, witnessed...)
 			for range 4 {
-				register(t, s)
+				s.join("Agent", "agent")
 			}
 			s.cosigned(w, 6)
-			s.signal(syscall.SIGTERM)
-			require.Zero(t, s.waitExit())
+			s.stop()
 
 			loseEntries(t, database, 2)
 			if row.others > 0 { // by a server that has no witness
 				s = startServer(t, settings...)
 				for range row.others {
-					register(t, s)
+					s.join("Agent", "agent")
 				}
 				eventually(t, func() bool { return database.Count("SELECT size FROM log_head") == 4+int64(row.others) }, "they are not appended")
-				s.signal(syscall.SIGTERM)
-				require.Zero(t, s.waitExit())
+				s.stop()
 			}
 			s = startServer(t, witnessed...) // with another data folder, as on another machine
 			s.waitForLog("the key log was not compared with the heads of all its witnesses, or lacks one", "level", "ERROR")
 			require.Equal(t, http.StatusServiceUnavailable, s.get("/log/1/checkpoint").status)
-			require.True(t, s.metric("stoa_log_behind 1"))
-			require.True(t, s.metric(row.metric))
-			late := register(t, s)
-			me, err := s.client().Send(t.Context(), http.MethodGet, "/bots/me", late.Token, nil)
-			require.NoError(t, err)
-			require.Contains(t, string(me.Raw), `"key_log":{"index":null,`)
+			require.True(t, s.hasMetric("stoa_log_behind 1"))
+			require.True(t, s.hasMetric(row.metric))
+			late := s.join("Agent", "agent")
+			require.Contains(t, string(send(t, late.Client, http.MethodGet, "/bots/me", nil).Body), `"key_log":{"index":null,`)
 
 			code, out, stderr := runProgram(t, []string{"log", "new-epoch", "--reason", "the database was restored"},
 				"STOA_DATABASE_URL="+database.URL, "STOA_DATA_DIR="+s.data)
 			require.Zero(t, code, stderr)
 			require.Contains(t, out, fmt.Sprintf("goes on as stoa.example/log/2, with %d entries.", row.left+1))
 			eventually(t, func() bool { return s.get("/log/2/checkpoint").status == http.StatusOK }, "nothing is signed")
-			eventually(t, func() bool { return s.metric("stoa_log_behind 0") && s.metric("stoa_log_forked 0") }, "it is still behind")
+			eventually(t, func() bool { return s.hasMetric("stoa_log_behind 0") && s.hasMetric("stoa_log_forked 0") }, "it is still behind")
 			if row.others == 0 {
 				require.Contains(t, s.publishedLog().Epochs[0].Reason, "stoa.example/log/1 was signed with 6 entries, and 4 are left")
 			}
@@ -213,8 +202,7 @@ func TestTwoStoasWitnessEachOther(t *testing.T) {
 	require.True(t, strings.HasPrefix(b.witness.vkey, "witness.b.example+"), b.witness.vkey)
 	// 3. Each server gets the witness of the other, and is started anew.
 	for i, s := range both {
-		s.server.signal(syscall.SIGTERM)
-		require.Zero(t, s.server.waitExit())
+		s.server.stop()
 		s.server = startServer(t, append(s.settings, "STOA_WITNESSES="+both[1-i].witness.setting())...)
 	}
 	for i, s := range both {
