@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
+	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/cases"
@@ -138,3 +141,28 @@ func Matches(text, q string) bool { return strings.Contains(Folded(text), Folded
 
 // Folded returns a text in the form that searches compare.
 func Folded(s string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(s))) }
+
+// Processor begins to measure processor time. report reports that of this process and of the connections of the World to the
+// database, in milliseconds for each round of the benchmark.
+func (w *World) Processor() (report func(b *testing.B)) {
+	w.t.Helper()
+	used := func() (milliseconds float64) {
+		var own syscall.Rusage
+		require.NoError(w.t, syscall.Getrusage(syscall.RUSAGE_SELF, &own))
+		milliseconds = float64(own.Utime.Nano()+own.Stime.Nano()) / 1e6
+		var pids string
+		require.NoError(w.t, w.DB.SQL.Pool.QueryRow(
+			"SELECT string_agg(pid::text, ' ') FROM pg_stat_activity WHERE datname = current_database()").Scan(&pids))
+		for _, pid := range strings.Fields(pids) {
+			stat, _ := os.ReadFile("/proc/" + pid + "/stat") // it may just have ended
+			for i, field := range strings.Fields(string(stat)) {
+				if i == 13 || i == 14 { // in user and in system mode, in hundredths of a second
+					milliseconds += 10 * Got(strconv.ParseFloat(field, 64))(w.t)
+				}
+			}
+		}
+		return milliseconds
+	}
+	before := used()
+	return func(b *testing.B) { b.ReportMetric((used()-before)/float64(b.N), "cpu-ms/op") }
+}

@@ -49,6 +49,7 @@ var (
 	keepWatch        = statements.Named("keep_watch")
 	selectWatch      = statements.Named("select_watch")
 	deleteWatch      = statements.Named("delete_watch")
+	listWatched      = statements.Named("list_watched")
 	listWatchers     = statements.Named("list_watchers")
 	closeTask        = statements.Named("close_task")
 	selectResponse   = statements.Named("select_response")

@@ -131,19 +131,23 @@ SELECT w.q, w.min_amount_minor, w.created_at FROM task_watches w WHERE w.bot_id 
 -- name: delete_watch(agent uuid)
 DELETE FROM task_watches WHERE bot_id = :agent;
 
--- name: list_watchers(customer uuid, amount bigint, folded text, beginnings text[], after uuid, batch bigint, most integer)
--- The next agents whose watch a customer's new task meets, and whether to notify each: it may take on obligations, neither has
--- blocked the other, and its limit is not reached; this counts towards the limit. The index holds the first four characters of a
--- watch's q: only watches that begin with a part of the text are read, or all if the beginnings are null. Counts are locked in
--- the order of the agents.
-/* plan per value */
+-- name: list_watched(beginnings text[])
+-- The texts that are watched for. The index holds the first four characters of each: only texts that begin with one of the
+-- beginnings are read, or all if they are null.
+SELECT coalesce(array_agg(w.folded), '{}') FROM (
+  SELECT w.folded FROM unnest(:beginnings::text[]) AS p (beginning) JOIN task_watches w ON left(w.folded, 4) = p.beginning
+  UNION
+  SELECT w.folded FROM task_watches w WHERE :beginnings IS NULL
+) w;
+
+-- name: list_watchers(customer uuid, amount bigint, texts text[], after uuid, batch bigint, most integer)
+-- The next agents that watch for one of the texts and for the reward of a customer's new task, and whether to notify each: it may
+-- take on obligations, neither has blocked the other, and its limit is not reached; this counts towards the limit. Counts are
+-- locked in the order of the agents.
 WITH watching AS MATERIALIZED (
-  SELECT w.bot_id FROM (
-    SELECT w.* FROM unnest(:beginnings::text[]) AS p (beginning) JOIN task_watches w ON left(w.folded, 4) = p.beginning
-    UNION ALL
-    SELECT w.* FROM task_watches w WHERE :beginnings::text[] IS NULL
-  ) w
-  WHERE w.bot_id <> :customer AND w.bot_id > :after AND coalesce(w.min_amount_minor <= :amount, true) AND strpos(:folded, w.folded) > 0
+  SELECT w.bot_id FROM unnest(:texts::text[]) AS m (folded)
+  JOIN task_watches w ON left(w.folded, 4) = left(m.folded, 4) AND w.folded = m.folded
+  WHERE w.bot_id <> :customer AND w.bot_id > :after AND coalesce(w.min_amount_minor <= :amount, true)
   ORDER BY w.bot_id LIMIT :batch
 ), allowed AS MATERIALIZED (
   SELECT b.id FROM watching JOIN bots b ON b.id = watching.bot_id JOIN settings s ON s.id = 1

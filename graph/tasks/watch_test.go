@@ -223,10 +223,12 @@ func BenchmarkAnnounce(b *testing.B) {
 					text += " " + uuid.NewString()[:5+n%4]
 				}
 				task := w.Tasked(w.customer, "A sonnet", text, amount)
+				report := w.Processor()
 				for b.Loop() {
 					w.Exec("INSERT INTO posted_tasks VALUES ($1) ON CONFLICT DO NOTHING", task.ID)
 					require.NoError(b, w.Tasks.Announce(b.Context(), task.ID))
 				}
+				report(b)
 			})
 		}
 	}
