@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 
@@ -29,15 +30,20 @@ import (
 	"stoa/rest/resttest"
 )
 
-// receipt signs and logs due receipts and returns an order's receipt. Another test of the same database may sign it first.
+// receipt returns an order's receipt after its documents are signed, logged and announced. Another test of the same database may
+// do a part of that, and may hold the head of the log.
 func (s *trade) receipt(by *graphtest.Agent, orderID any) map[string]any {
 	s.t.Helper()
-	_, err := s.Receipts.Sign(s.t.Context())
-	require.NoError(s.t, err)
-	require.Eventually(s.t, func() bool {
-		return s.Count("SELECT count(*) FROM receipts WHERE order_id = $1 AND jws IS NULL", orderID) == 0
+	require.EventuallyWithT(s.t, func(c *assert.CollectT) {
+		_, err := s.Receipts.Sign(s.t.Context())
+		require.NoError(c, err)
+		_, err = s.KeyLog.Sequence(s.t.Context())
+		require.NoError(c, err)
+		_, err = s.Receipts.Announce(s.t.Context())
+		require.NoError(c, err)
+		require.Zero(c, s.Count(`SELECT count(*) FROM receipts r WHERE order_id = $1 AND (jws IS NULL OR kind = 'order' AND told_at IS NULL
+			OR NOT EXISTS (SELECT FROM log_openings g WHERE g.subject_id = r.id))`, orderID))
 	}, slack.TestWait, 20*time.Millisecond)
-	s.sequence()
 	return s.send("GET", "/api/v1/orders/"+orderID.(string)+"/receipt", by.Token, nil).ok(http.StatusOK)["receipt"].(map[string]any)
 }
 
@@ -196,20 +202,6 @@ for document, kind in zip(sys.argv[2:], ("stoa-receipt+jwt", "stoa-rating+jwt"))
 	require.Equal(t, []any{card["id"], card["id"]}, []any{strings.Fields(string(out))[0], strings.Fields(string(out))[1]})
 }
 
-// sequence appends all waiting entries to the key log, and announces the logged receipts.
-func (s *site) sequence() {
-	s.t.Helper()
-	for range 2 { // the first one may start the log
-		_, err := s.KeyLog.Sequence(s.t.Context())
-		require.NoError(s.t, err)
-	}
-	require.Eventually(s.t, func() bool {
-		_, err := s.Receipts.Announce(s.t.Context())
-		require.NoError(s.t, err)
-		return s.Count("SELECT count(*) FROM receipts WHERE jws IS NOT NULL AND kind = 'order' AND told_at IS NULL") == 0
-	}, time.Minute, 20*time.Millisecond)
-}
-
 // unproven returns a receipt without its proofs, which change when the log grows.
 func unproven(receipt map[string]any) map[string]any {
 	copied := maps.Clone(receipt)
@@ -286,14 +278,12 @@ func TestRatingAfterTheLogBeganAnew(t *testing.T) {
 	s := tradeOn(newSite(t))
 	card := s.closed()
 	before := s.opened(s.receipt(s.customer, card["id"])["jws"], "stoa-receipt+jwt")
-	s.sequence()
 	require.NoError(t, s.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		_, err := logs.NewEpoch(ctx, tx.SQL, nil, "a backup was restored")
 		return err
 	}))
 	s.rate(s.contractor, card["id"], nil).ok(http.StatusCreated)
 	s.receipt(s.customer, card["id"])
-	s.sequence()
 	answered := s.send("GET", "/api/v1/orders/"+card["id"].(string)+"/receipt", s.customer.Token, nil)
 	rating := answered.ok(http.StatusOK)["receipt"].(map[string]any)["ratings"].([]any)[0].(map[string]any)
 	after := s.opened(rating["jws"], "stoa-rating+jwt")
