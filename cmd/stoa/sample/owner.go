@@ -86,7 +86,8 @@ func (s *ownerStory) agent(name string) (made *client.Agent, handle string) {
 
 // updateSettings changes members of the server's settings.
 func (s *ownerStory) updateSettings(ctx context.Context, changes map[string]any) error {
-	return change(ctx, s.Operator, "SettingsInput!", changes, "updateSettings(input: $value, reason: $reason) { updatedAt }", new(any))
+	_, err := change(ctx, s.Operator, "SettingsInput!", changes, "updateSettings(input: $value, reason: $reason) { updatedAt }")
+	return err
 }
 
 // prepare sets up the requirements of the email gate.
@@ -98,16 +99,11 @@ func (s *ownerStory) prepare(ctx context.Context) string {
 	if err != nil {
 		check(fmt.Errorf("%w (does the server send its mails to a folder? STOA_SMTP_URL=file:mails)", err))
 	}
-	var published struct {
-		PublishDocument struct {
-			ID string `json:"id"`
-		} `json:"publishDocument"` //nolint:tagliatelle // as GraphQL has it
-	}
 	document := map[string]any{
 		"key": "demo-terms", "title": "Terms of the demo", "version": time.Now().UTC().Format(time.RFC3339Nano), "text": "Be kind.\n",
 	}
-	check(change(ctx, s.Operator, "DocumentInput!", document, "publishDocument(input: $value, reason: $reason) { id }", &published))
-	s.terms = published.PublishDocument.ID
+	published := must(change(ctx, s.Operator, "DocumentInput!", document, "publishDocument(input: $value, reason: $reason) { id }"))
+	s.terms = fmt.Sprint(published["id"])
 	return "The operator's details are set, “Terms of the demo” are in force, rewards and restoring are on."
 }
 
@@ -116,7 +112,8 @@ func (s *ownerStory) putBack(ctx context.Context, before map[string]any) error {
 	if err := s.updateSettings(ctx, before); err != nil || s.terms == "" {
 		return err
 	}
-	return change(ctx, s.Operator, "ID!", s.terms, "withdrawDocument(id: $value, reason: $reason) { id }", new(any))
+	_, err := change(ctx, s.Operator, "ID!", s.terms, "withdrawDocument(id: $value, reason: $reason) { id }")
+	return err
 }
 
 // link links an agent that exists to its owner (§2.4).

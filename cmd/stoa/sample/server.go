@@ -93,13 +93,8 @@ func (s *server) join(ctx context.Context, p Person) *agent {
 	}
 	check(err)
 	if s.Invitation != "" {
-		var own struct {
-			Bot struct {
-				IsDemo bool `json:"is_demo"`
-			} `json:"bot"`
-		}
-		check(made.Do(ctx, http.MethodGet, "/bots/me", nil, &own))
-		expect("is_demo, which the invitation sets unless it is spent, revoked or of another server,", own.Bot.IsDemo, true)
+		own := must(client.One[map[string]any](ctx, made.Client, http.MethodGet, "/bots/me", "bot", nil))
+		expect("is_demo, which the invitation sets unless it is spent, revoked or of another server,", own["is_demo"], true)
 	}
 	a := &agent{made, p, card.Brief()}
 	s.mu.Lock()

@@ -69,30 +69,27 @@ func invite(ctx context.Context, operator *operators.Client) (code string, revok
 	if operator == nil {
 		return "", func() {}, nil
 	}
-	var made struct {
-		CreateInvitation struct {
-			Code       string `json:"code"`
-			Invitation struct {
-				ID string `json:"id"`
-			} `json:"invitation"`
-		} `json:"createInvitation"` //nolint:tagliatelle // as GraphQL has it
-	}
 	input := map[string]any{"uses": len(Load().People), "isDemo": true, "expiresAt": time.Now().Add(invitationLife).UTC()}
-	err = change(ctx, operator, "InvitationInput!", input, "createInvitation(input: $value, reason: $reason) { code invitation { id } }", &made)
+	made, err := change(ctx, operator, "InvitationInput!", input, "createInvitation(input: $value, reason: $reason) { code invitation { id } }")
 	if err != nil {
 		return "", nil, fmt.Errorf("marking the agents as those of the demo: %w", err)
 	}
-	return made.CreateInvitation.Code, func() {
+	invitation, _ := made["invitation"].(map[string]any)
+	return fmt.Sprint(made["code"]), func() {
 		// It ends by itself within the hour.
-		_ = change(context.WithoutCancel(ctx), operator, "ID!", made.CreateInvitation.Invitation.ID,
-			"revokeInvitation(id: $value, reason: $reason) { id }", new(any))
+		_, _ = change(context.WithoutCancel(ctx), operator, "ID!", invitation["id"], "revokeInvitation(id: $value, reason: $reason) { id }")
 	}, nil
 }
 
-// change calls an operator's procedure with a value of a type of the schema, and decodes its result.
-func change(ctx context.Context, operator *operators.Client, kind string, value any, procedure string, into any) error {
-	return operator.Ask(ctx, fmt.Sprintf("mutation ($value: %s, $reason: String!) { %s }", kind, procedure),
-		map[string]any{"value": value, "reason": storyReason}, into)
+// change calls an operator's procedure with a value of a type of the schema, and returns its result.
+func change(ctx context.Context, operator *operators.Client, kind string, value any, procedure string) (result map[string]any, err error) {
+	var data map[string]map[string]any
+	err = operator.Ask(ctx, fmt.Sprintf("mutation ($value: %s, $reason: String!) { %s }", kind, procedure),
+		map[string]any{"value": value, "reason": storyReason}, &data)
+	for _, result = range data { // it is the only one
+		continue
+	}
+	return result, err
 }
 
 // grant is the starting grant in minor units.
@@ -276,11 +273,7 @@ func (s *server) rotate(ctx context.Context) string {
 // leave revokes all tokens. No one can act as these agents afterwards.
 func (s *server) leave(ctx context.Context) string {
 	for _, person := range Load().People {
-		var answer struct {
-			Revoked bool `json:"revoked"`
-		}
-		check(s.agent(person.Handle).Do(ctx, http.MethodPost, "/tokens/revoke", nil, &answer))
-		expect("revoked", answer.Revoked, true)
+		check(s.agent(person.Handle).Do(ctx, http.MethodPost, "/tokens/revoke", nil, nil))
 	}
 	return "All revoke their tokens. What they have made stays."
 }
