@@ -18,12 +18,7 @@ func TestWhatAHookTakes(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
 	done := filepath.Join(t.TempDir(), "done")
-	cmd := programCommand(t, []string{"listen", "--key", ada.key, "--exec", "cat >> " + done + "; echo >> " + done})
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-	})
+	ada.listens("--exec", appendingTo(done))
 	handed := func(kind string) (event map[string]any) {
 		eventually(t, func() bool {
 			raw, _ := os.ReadFile(done)

@@ -16,8 +16,7 @@ import (
 func TestAnExportByCommand(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
-	ada := s.commandLine("ada")
-	ada.run("register", "ada_leaves", "--name", "Ada")
+	ada := s.registered("ada_leaves", "--name", "Ada")
 	path, _ := picture(t, "work.jpg", 32)
 	ada.run("post", "A work of mine.", "--file", path, "--rights", "--public")
 
@@ -48,17 +47,13 @@ func TestAnExportByCommand(t *testing.T) {
 	require.NoFileExists(t, part+".part")
 	require.NoError(t, os.Remove(part))
 	require.NoError(t, os.WriteFile(part+".part", []byte("x"+whole[1:len(whole)/2]), 0o600))
-	code, _, stderr := ada.try("export", "--out", folder)
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "not the one that its record names")
+	require.Contains(t, ada.refused("export", "--out", folder), "not the one that its record names")
 	require.NoFileExists(t, part)
 	require.Contains(t, ada.shown("export", "--out", folder), part)
 	require.Equal(t, whole, readFile(t, part))
 
 	// One a day.
-	code, _, stderr = ada.try("export", "--no-files", "--out", filepath.Join(folder, "other"))
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "(rate_limited, 429)")
+	require.Contains(t, ada.refused("export", "--no-files", "--out", filepath.Join(folder, "other")), "(rate_limited, 429)")
 
 	// An archive that has ended is not waited for: the command asks for a new one.
 	w.Exec("UPDATE exports SET state = 'failed', created_at = stoa_now() - interval '2 days'")
@@ -71,15 +66,10 @@ func TestAnExportByCommand(t *testing.T) {
 func TestAnErasureByCommand(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
-	ada := s.commandLine("ada")
-	ada.run("register", "ada_erased")
-	code, _, stderr := ada.try("erase")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "No erasure was asked for. (not_found, 404)")
-	code, _, stderr = ada.try("erase", "--confirm", "ben")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "(invalid_input, 400)")
-	code, _, _ = ada.try("erase", "--confirm", "ada_erased", "--cancel")
+	ada := s.registered("ada_erased")
+	require.Contains(t, ada.refused("erase"), "No erasure was asked for. (not_found, 404)")
+	require.Contains(t, ada.refused("erase", "--confirm", "ben"), "(invalid_input, 400)")
+	code, _, _ := ada.try("erase", "--confirm", "ada_erased", "--cancel")
 	require.Equal(t, exitUsage, code)
 	require.Zero(t, w.Count("SELECT count(*) FROM erasures"))
 

@@ -37,9 +37,7 @@ func picture(t *testing.T, name string, width int) (path string, content []byte)
 func TestALifeByCommands(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_lives")
-	ben.run("register", "ben_lives")
+	ada, ben := s.registered("ada_lives"), s.registered("ben_lives")
 	avatar, _ := picture(t, "avatar.jpg", 16)
 	character, _ := picture(t, "character.jpg", 24)
 	work, _ := picture(t, "work.jpg", 32)
@@ -71,14 +69,11 @@ func TestALifeByCommands(t *testing.T) {
 	require.Contains(t, feed, "“A work of mine.”")
 	require.NotContains(t, feed, "A note.")
 
-	ada.run("befriend", "ben_lives")
-	ben.run("befriend", "ada_lives")
+	befriend(ada, ben)
 	terms := []string{"offer", "--contractor", "@ben_lives", "--title", "A sonnet", "--description", "Of love.", "--deadline", "2999-01-01T00:00:00Z"}
-	code, _, stderr := ada.try(terms...)
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "--amount in credits")
+	require.Contains(t, ada.refused(terms...), "--amount in credits")
 	for _, wrong := range []string{"10.505", "-1", "1e3", "ten", "10,5"} {
-		code, _, stderr = ada.try(append(terms, "--amount="+wrong)...)
+		code, _, stderr := ada.try(append(terms, "--amount="+wrong)...)
 		require.Equal(t, exitUsage, code, wrong)
 		require.Contains(t, stderr, "must be credits such as 10 or 10.50")
 	}
@@ -97,11 +92,9 @@ func TestALifeByCommands(t *testing.T) {
 	got, err := os.ReadFile(target)
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(briefBytes, got), "the bytes that were sent")
-	code, _, stderr = ben.try("download", file, "--out", target)
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "exists")
+	require.Contains(t, ben.refused("download", file, "--out", target), "exists")
 
-	code, _, stderr = ben.try("act", order, "acept")
+	code, _, stderr := ben.try("act", order, "acept")
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stderr, "acept is no action; possible now: ")
 	require.Contains(t, stderr, "accept")
@@ -158,9 +151,7 @@ func TestALifeByCommands(t *testing.T) {
 	require.Contains(t, ben.shown("rotate"), "the old token has ended")
 	require.Contains(t, ben.shown("doctor"), "nothing")
 	require.NoError(t, os.WriteFile(ada.key, []byte(strings.Replace(readFile(t, ada.key), tokenOf(t, ada.key), "stoa_"+strings.Repeat("0", 49), 1)), 0o600))
-	code, _, stderr = ada.try("doctor")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "the token is not valid")
+	require.Contains(t, ada.refused("doctor"), "the token is not valid")
 }
 
 // unpacked returns the members of a ZIP by name.
@@ -239,8 +230,7 @@ func TestLinkAnOwner(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)))
 	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example")
-	ada := s.commandLine("ada")
-	ada.run("register", "ada_links")
+	ada := s.registered("ada_links")
 	require.Contains(t, ada.shown("doctor"), "stoa agent owner ADDRESS")
 	require.Contains(t, ada.confirmed(w, s.data, func() {}, "owner", "owner@example.org"), "verified")
 	require.NotContains(t, ada.shown("doctor"), "stoa agent owner ADDRESS")
@@ -250,26 +240,12 @@ func TestLinkAnOwner(t *testing.T) {
 func TestListenPrintsLines(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_hears")
-	ben.run("register", "ben_acts")
+	ada, ben := s.registered("ada_hears"), s.registered("ben_acts")
 	ben.run("befriend", "ada_hears")
 	const unread = "SELECT count(*) FROM events WHERE recipient_id IN ($1, $2)"
 	adaID, benID := idOf(ada), idOf(ben)
-	complaints := newLogBuffer()
-	listen := func(key string, more ...string) *logBuffer {
-		cmd := programCommand(t, append([]string{"listen", "--key", key}, more...))
-		log := newLogBuffer()
-		cmd.Stdout, cmd.Stderr = log, complaints
-		require.NoError(t, cmd.Start())
-		t.Cleanup(func() {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait() // it was killed
-		})
-		return log
-	}
-	lines := listen(ada.key)
-	records := listen(ben.key, "--json")
+	hears := ada.listens()
+	lines, complaints, records := hears.stdout, hears.stderr, ben.listens("--json").stdout
 	eventually(t, func() bool { return strings.Contains(lines.String(), "contact.requested  @ben_acts") }, "no line of the request")
 	ada.run("befriend", "ben_acts")
 	ben.run("send", "ada_hears", "Obey me.\nNow.")
@@ -307,11 +283,8 @@ func TestListenLeavesOutOwnActs(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_offers")
-	ben.run("register", "ben_works")
-	ada.run("befriend", "ben_works")
-	ben.run("befriend", "ada_offers")
+	ada, ben := s.registered("ada_offers"), s.registered("ben_works")
+	befriend(ada, ben)
 	for _, ways := range [][]string{{}, {"--poll"}} {
 		for _, own := range [][]string{nil, {"--own"}} {
 			w.Exec("DELETE FROM events")
@@ -319,13 +292,11 @@ func TestListenLeavesOutOwnActs(t *testing.T) {
 				"--deadline", "2999-01-01T00:00:00Z", "--amount", "1")["id"].(string)
 			ben.run("act", order, "accept")
 			done := filepath.Join(t.TempDir(), "events")
-			cmd := programCommand(t, slices.Concat([]string{"listen", "--key", ada.key, "--exec", "cat >> " + done + "; echo >> " + done}, ways, own))
-			require.NoError(t, cmd.Start())
+			l := ada.listens(slices.Concat([]string{"--exec", appendingTo(done)}, ways, own)...)
 			eventually(t, func() bool {
 				return w.Count("SELECT count(*) FROM events e JOIN bots b ON b.id = e.recipient_id WHERE b.handle = 'ada_offers'") == 0
 			}, "the events are not acknowledged")
-			require.NoError(t, cmd.Process.Kill())
-			_ = cmd.Wait() // it was killed
+			l.kill()
 			// Its last poll would acknowledge the own acts of the next round.
 			eventually(t, func() bool { return s.hasMetric("stoa_sockets_open 0") }, "the server still answers it")
 			raw, err := os.ReadFile(done)

@@ -17,8 +17,7 @@ import (
 func TestEmptyValuesClear(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	ben := s.commandLine("ben")
-	ben.run("register", "ben_clears")
+	ben := s.registered("ben_clears")
 	avatar, _ := picture(t, "avatar.jpg", 16)
 	ben.run("profile", "--specialty", "Sonnets", "--bio", "I write.", "--description", "An owl.", "--avatar", avatar, "--rights")
 	for _, cleared := range []struct{ flag, row string }{
@@ -50,9 +49,7 @@ func TestEmptyValuesClear(t *testing.T) {
 func TestListsCutTexts(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_skims")
-	ben.run("register", "ben_tells")
+	ada, ben := s.registered("ada_skims"), s.registered("ben_tells")
 	title, text := strings.TrimSpace(strings.Repeat("long ", 30)), "One\nTwo\nThree\nFour"
 	post := ben.run("post", text, "--title", title, "--public")["id"].(string)
 	service := ben.run("service", "add", title, text, "--amount", "10.50")["id"].(string)
@@ -83,9 +80,7 @@ func TestListsCutTexts(t *testing.T) {
 func TestOwnPicturesSayThatOthersGetCopies(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_sees")
-	ben.run("register", "ben_paints")
+	ada, ben := s.registered("ada_sees"), s.registered("ben_paints")
 	avatar, _ := picture(t, "avatar.jpg", 16)
 	work, _ := picture(t, "work.jpg", 24)
 	ben.run("profile", "--avatar", avatar, "--rights")
@@ -101,9 +96,7 @@ func TestOwnPicturesSayThatOthersGetCopies(t *testing.T) {
 func TestReportsHaveAnswers(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
-	ada, otto := s.commandLine("ada"), s.commandLine("otto")
-	ada.run("register", "ada_reports")
-	otto.run("register", "otto_asks")
+	ada, otto := s.registered("ada_reports"), s.registered("otto_asks")
 	require.Contains(t, ada.shown("reports"), "No reports and no feedback")
 	report := ada.run("report", "agent", "@otto_asks", "Asks for keys.")["id"].(string)
 	require.Equal(t, report, ada.run("report", "bot", "@Otto_Asks", "Asks for keys.")["id"])

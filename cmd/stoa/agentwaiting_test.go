@@ -33,9 +33,7 @@ func (c commandLine) then(command string, more ...string) {
 func TestWhatWaitsForAnAgent(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_waits")
-	ben.run("register", "ben_waits")
+	ada, ben := s.registered("ada_waits"), s.registered("ben_waits")
 	require.Contains(t, ada.shown("waiting"), "Nothing waits")
 	require.Regexp(t, `(?m)^waiting +nothing`, ada.shown("doctor"))
 
@@ -87,11 +85,8 @@ func TestWhatWaitsForAnAgent(t *testing.T) {
 func TestRatingsAreOfferedOnce(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_rates")
-	ben.run("register", "ben_rated")
-	ada.run("befriend", "ben_rated")
-	ben.run("befriend", "ada_rates")
+	ada, ben := s.registered("ada_rates"), s.registered("ben_rated")
+	befriend(ada, ben)
 	var orders []string
 	for _, title := range []string{"A sonnet", "An ode"} {
 		order := ada.run("offer", "--contractor", "@ben_rated", "--title", title, "--description", "x", "--deadline", "3d", "--amount", "1")["id"].(string)

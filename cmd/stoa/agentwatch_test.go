@@ -26,12 +26,8 @@ func (c commandLine) token() string {
 func TestAnAgentWatchesTheBoard(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_watched")
-	ben.run("register", "ben_watches")
-	code, _, stderr := ben.try("board", "watch")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "not_found")
+	ada, ben := s.registered("ada_watched"), s.registered("ben_watches")
+	require.Contains(t, ben.refused("board", "watch"), "not_found")
 	set := ben.run("board", "watch", "villanelles of watches", "--amount", "7.50")
 	require.Equal(t, "villanelles of watches", set["q"])
 	require.EqualValues(t, 750, set["min_amount_minor"])
@@ -64,6 +60,6 @@ func TestAnAgentWatchesTheBoard(t *testing.T) {
 	ben.run("board", "watch", "--all")
 	require.Empty(t, ben.run("board", "watch")["q"])
 	require.Equal(t, true, ben.run("board", "watch", "--off")["deleted"])
-	code, _, _ = ben.try("board", "watch")
+	code, _, _ := ben.try("board", "watch")
 	require.Equal(t, exitFailure, code)
 }

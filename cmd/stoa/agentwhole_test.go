@@ -122,8 +122,7 @@ func TestHistoryNeedsFewRequests(t *testing.T) {
 	ada.url, ben.url = proxy.url, proxy.url
 	ada.run("register", "ada_history")
 	ben.run("register", "ben_history")
-	ada.run("befriend", "ben_history")
-	ben.run("befriend", "ada_history")
+	befriend(ada, ben)
 	for range 8 {
 		id := ada.run("offer", "--contractor", "ben_history", "--title", "A sonnet", "--description", "Long.", "--deadline", "3d",
 			"--amount", "10", "--operation-id", uuid.NewString())["id"].(string)

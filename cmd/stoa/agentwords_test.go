@@ -28,9 +28,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_reads")
-	ben.run("register", "ben_shows")
+	ada, ben := s.registered("ada_reads"), s.registered("ben_shows")
 
 	doctor := ben.shown("doctor")
 	require.NotContains(t, doctor, "/api/v1")
@@ -108,11 +106,8 @@ func TestRecordsAreShownWhole(t *testing.T) {
 func TestOrdersSayWhatIsNext(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_pays")
-	ben.run("register", "ben_works")
-	ada.run("befriend", "ben_works")
-	ben.run("befriend", "ada_pays")
+	ada, ben := s.registered("ada_pays"), s.registered("ben_works")
+	befriend(ada, ben)
 	service := ben.run("service", "add", "A sonnet", "Fourteen lines.", "--amount", "10.50")["id"].(string)
 
 	soon := time.Now()

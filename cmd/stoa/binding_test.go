@@ -29,10 +29,7 @@ func TestHooksRunOnceForEachMessage(t *testing.T) {
 	done := filepath.Join(t.TempDir(), "done")
 	// listens runs a listener until the hook got a text and that is recorded, and returns the listener's report.
 	listens := func(until string) string {
-		cmd := programCommand(t, []string{"listen", "--key", ada.key, "--poll", "--exec", "cat >> " + done + "; echo >> " + done})
-		log := newLogBuffer()
-		cmd.Stderr = log
-		require.NoError(t, cmd.Start())
+		l := ada.listens("--poll", "--exec", appendingTo(done))
 		eventually(t, func() bool {
 			seen, _ := os.ReadFile(ada.key + ".seen")
 			for id, text := range handedEvents(t, done) {
@@ -42,9 +39,8 @@ func TestHooksRunOnceForEachMessage(t *testing.T) {
 			}
 			return false
 		}, until+" was not handed over")
-		require.NoError(t, cmd.Process.Kill())
-		_ = cmd.Wait() // it was killed
-		return log.String()
+		l.kill()
+		return l.stderr.String()
 	}
 
 	var truth map[string]any // the event of ben's first message
@@ -246,16 +242,12 @@ print(json.dumps([box.decrypt(ciphertext, nonce).decode(), *(base64.b64encode(b)
 		flags []string
 		until string
 	}{{[]string{"--require-bound"}, "refused as unbound"}, {nil, `"bound":false`}} {
-		cmd := programCommand(t, append([]string{"listen", "--key", ada.key, "--exec", "cat >> " + done}, row.flags...))
-		log := newLogBuffer()
-		cmd.Stderr = log
-		require.NoError(t, cmd.Start())
+		l := ada.listens(append([]string{"--exec", "cat >> " + done}, row.flags...)...)
 		eventually(t, func() bool {
 			raw, _ := os.ReadFile(done)
-			return strings.Contains(log.String()+string(raw), row.until)
+			return strings.Contains(l.stderr.String()+string(raw), row.until)
 		}, "the message did not come")
-		require.NoError(t, cmd.Process.Kill())
-		_ = cmd.Wait() // it was killed
+		l.kill()
 		// The next listener may get the message again, because this one was killed, perhaps before it acknowledged.
 		if row.flags != nil {
 			raw, _ := os.ReadFile(done)

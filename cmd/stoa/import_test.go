@@ -61,10 +61,8 @@ func TestAnAgentIsImported(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	require.Contains(t, ada.refused("import", file, "--token", token), "is there already")
 
-	ben := s.commandLine("ben")
-	ben.run("register", "ben_imports")
-	ada.run("befriend", "@ben_imports")
-	ben.run("befriend", "@ada_imports")
+	ben := s.registered("ben_imports")
+	befriend(ada, ben)
 	ben.run("send", "@ada_imports", "Sealed for your key.")
 	require.Equal(t, "Sealed for your key.", ada.list("read", "@ben_imports")[0]["text"])
 }

@@ -108,19 +108,15 @@ func TestListenerKilledAtRandom(t *testing.T) {
 		return 1 + w.Count("SELECT count(*) FROM messages WHERE recipient_id = $1", ben.Identity().ID)
 	}
 	for round := 0; sent() < events || waiting() > 0; round++ {
-		cmd := programCommand(t, append([]string{"listen", "--key", key}, ways[round%len(ways)]...))
-		log := newLogBuffer()
-		cmd.Stderr = log
-		require.NoError(t, cmd.Start())
+		l := commandLine{t: t, key: key}.listens(ways[round%len(ways)]...)
 		before, more := len(handedEvents(t, done)), 1+rand.N(12)
 		eventually(t, func() bool {
 			return len(handedEvents(t, done)) >= before+more || sent() == events && waiting() == 0
 		}, "no more events were handed over")
 		time.Sleep(rand.N(20 * time.Millisecond)) // the moment of the kill is any; nothing is waited for
-		require.NoError(t, cmd.Process.Kill())
-		_ = cmd.Wait() // it was killed
+		l.kill()
 		if t.Failed() {
-			t.Logf("round %d: %s", round, log)
+			t.Logf("round %d: %s", round, l.stderr)
 		}
 		all := sent() // of what was sent before, whatever does not wait any more was acknowledged
 		acknowledged := all - waiting()
@@ -172,8 +168,7 @@ func TestListenersSurviveRotation(t *testing.T) {
 			ada, ben := s.named("ada_rotates"), s.named("ben_sends")
 			ada.run("register", ada.handle)
 			ben.run("register", ben.handle)
-			ada.run("befriend", ben.handle)
-			ben.run("befriend", ada.handle)
+			befriend(ada, ben)
 			done := filepath.Join(t.TempDir(), "done")
 			cmd := programCommand(t, []string{"listen", "--key", ada.key, way, "--exec", "cat >> " + done})
 			require.NoError(t, cmd.Start())

@@ -19,22 +19,13 @@ import (
 func TestAFailingHookIsShown(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_fails")
-	ben.run("register", "ben_asks")
+	ada, ben := s.registered("ada_fails"), s.registered("ben_asks")
 	ben.run("befriend", "ada_fails")
 	ready := filepath.Join(t.TempDir(), "ready")
-	cmd := programCommand(t, []string{"listen", "--key", ada.key, "--exec", "test -e " + ready + " || exit 3"})
-	log := newLogBuffer()
-	cmd.Stderr = log
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-	})
-	eventually(t, func() bool { return strings.Contains(log.String(), "later events wait behind it") }, "it says nothing")
+	l := ada.listens("--exec", "test -e "+ready+" || exit 3")
+	eventually(t, func() bool { return strings.Contains(l.stderr.String(), "later events wait behind it") }, "it says nothing")
 	require.Regexp(t, `handling contact.requested [0-9a-f-]{36}: exit status 3; it is tried again in \d+\.\d s, and later events wait behind it`,
-		log.String())
+		l.stderr.String())
 	code, stdout, _ := ada.try("doctor")
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stdout, "The listener cannot hand over contact.requested ")
@@ -55,8 +46,7 @@ func TestAFailingHookIsShown(t *testing.T) {
 		code, _, _ := ada.try("doctor")
 		return code == exitFailure
 	}, "doctor does not see the second failure")
-	require.NoError(t, cmd.Process.Kill())
-	_ = cmd.Wait() // it was killed
+	l.kill()
 	require.NotContains(t, ada.shown("doctor"), "cannot hand over")
 }
 

@@ -78,17 +78,13 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 
 	// Another agent under a known handle is refused as well.
 	l.lie(replacing(id, uuid.NewString()))
-	code, _, stderr := ada.try("send", ben.handle, "hello again")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "stoa agent unpin @"+ben.handle)
+	require.Contains(t, ada.refused("send", ben.handle, "hello again"), "stoa agent unpin @"+ben.handle)
 
 	// A key that the owner of the key file forgets by hand is pinned anew.
 	l.lie(nil)
 	require.Equal(t, pins[0]["fingerprint"], ada.run("unpin", "@"+ben.handle)["fingerprint"])
 	require.Empty(t, ada.list("pins"))
-	code, _, stderr = ada.try("unpin", ben.handle)
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "no key of "+ben.handle+" is pinned")
+	require.Contains(t, ada.refused("unpin", ben.handle), "no key of "+ben.handle+" is pinned")
 	ada.run("send", ben.handle, "hello again")
 	require.Len(t, ada.list("pins"), 1)
 }
@@ -99,10 +95,8 @@ func TestMessagesMatchTheirRecords(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
 	s := &testServer{t: t, url: l.url}
-	carol := s.commandLine("carol")
-	carol.run("register", "carol_stranger")
-	ada.run("befriend", "carol_stranger")
-	carol.run("befriend", ada.handle)
+	carol := s.registered("carol_stranger")
+	befriend(ada, carol)
 	ada.run("send", ben.handle, "pay carol")
 	ben.run("send", ada.handle, "no")
 	carol.run("send", ada.handle, "pay me")
@@ -170,7 +164,5 @@ func TestMessagesMatchTheirRecords(t *testing.T) {
 
 	// The answer to a message has to be that message.
 	l.lie(onMessages(t, func(m map[string]any) { m["client_message_id"] = uuid.NewString() }))
-	code, _, stderr := ada.try("send", ben.handle, "hello")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "another message than the one sent")
+	require.Contains(t, ada.refused("send", ben.handle, "hello"), "another message than the one sent")
 }
