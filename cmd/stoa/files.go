@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	_ "gocloud.dev/blob/s3blob" // the s3 scheme of --files-url
@@ -61,32 +59,17 @@ func (p *process) checkStorage(ctx context.Context) error {
 // firstChildTimeout bounds the start of the first inspecting child. If it fails, the first upload tries again.
 const firstChildTimeout = time.Minute
 
-// fileInspection starts the children that inspect files and knows the measures that confine them. The zero value is for a
-// process without the role jobs.
-type fileInspection struct {
-	inspector *inspection.Inspector
-	measures  atomic.Pointer[[]inspection.Measure]
-	cancel    context.CancelFunc
-	starting  sync.WaitGroup
-}
-
-// open starts the first child in the background and logs what confines it. It returns an error if there is no program to start.
-func (i *fileInspection) open(ctx context.Context, log *slog.Logger) error {
-	if err := inspection.FindProgram(); err != nil {
-		return err
+// findMeasures starts the first child that inspects files, and keeps and logs what confines it.
+func (p *process) findMeasures(ctx context.Context, inspector *inspection.Inspector) {
+	ctx, cancel := context.WithTimeout(ctx, firstChildTimeout)
+	defer cancel()
+	measures, err := inspector.Confinement(ctx)
+	if err != nil {
+		p.log.Error("files cannot be inspected", "error", err)
+		return
 	}
-	i.inspector = inspection.NewInspector()
-	ctx, i.cancel = context.WithTimeout(context.WithoutCancel(ctx), firstChildTimeout)
-	i.starting.Go(func() {
-		measures, err := i.inspector.Confinement(ctx)
-		if err != nil {
-			log.Error("files cannot be inspected", "error", err)
-			return
-		}
-		logConfinement(log, measures)
-		i.measures.Store(&measures)
-	})
-	return nil
+	logConfinement(p.log, measures)
+	p.measures.Store(&measures)
 }
 
 // logConfinement logs one line: at level info if every measure is in force, else as a warning.
@@ -104,17 +87,9 @@ func logConfinement(log *slog.Logger, measures []inspection.Measure) {
 	log.Log(context.Background(), level, text, attributes...)
 }
 
-// close ends the child that waits for a file.
-func (i *fileInspection) close(context.Context) error {
-	i.cancel()
-	i.starting.Wait()
-	i.inspector.Close()
-	return nil
-}
-
 // confinement returns the part of /readyz of the operator listener about confinement; nil before the first child runs.
-func (i *fileInspection) confinement() any {
-	if measures := i.measures.Load(); measures != nil {
+func (p *process) confinement() any {
+	if measures := p.measures.Load(); measures != nil {
 		return *measures
 	}
 	return nil

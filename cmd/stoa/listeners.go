@@ -62,7 +62,7 @@ func (p *process) restConfig() rest.Config {
 	return rest.Config{
 		Logger:                      p.log,
 		Metrics:                     p.metrics,
-		Tracer:                      p.traces.tracer(),
+		Tracer:                      p.tracer,
 		Draining:                    &p.draining,
 		TrustedProxies:              p.settings.TrustedProxies,
 		AllowedOrigins:              p.settings.AllowedOrigins,
@@ -136,7 +136,7 @@ func (p *process) serveOperator(domains *graph.Graph, token string) error {
 	})
 	mounts := p.operatorMounts()
 	p.operator.Handle(server.New(server.Config{
-		Graph: domains, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), OperatorToken: token,
+		Graph: domains, Logger: p.log, Metrics: p.metrics, Tracer: p.tracer, OperatorToken: token,
 		TrustedProxies: p.settings.TrustedProxies, Version: versionText(), Mounts: mounts,
 		Codes: p.signInCodes, Stylesheet: console.Stylesheet(),
 		Pages: func(ask server.Ask) http.Handler {
@@ -169,7 +169,7 @@ func (p *process) operatorMounts() []server.Mount {
 		{
 			Path: "/readyz", Title: "Readiness", About: "What this process needs to be ready, what confines the inspection of files, and how far the replica is behind.",
 			Open: true, Text: true, Handler: rest.New(rest.Config{
-				Logger: p.log, Draining: &p.draining, Checks: p.readinessChecks(), Confinement: p.inspection.confinement,
+				Logger: p.log, Draining: &p.draining, Checks: p.readinessChecks(), Confinement: p.confinement,
 				Replica: p.replicaStatus,
 			}),
 		},

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/secrets"
 	"stoa/graph"
@@ -18,6 +20,7 @@ import (
 	"stoa/graph/platform/readpool"
 	"stoa/graph/server"
 	"stoa/jobs"
+	"stoa/jobs/inspection"
 	"stoa/rest"
 	"stoa/rest/client/keylog/witness"
 	"stoa/rest/socket"
@@ -40,7 +43,7 @@ type process struct {
 	mail      *mailSetup // nil: mail is not set up
 
 	metrics *metrics.Metrics
-	traces  *traces
+	tracer  trace.Tracer // nil: traces are off
 
 	public, operator *httpserver.Server
 	private          *cluster.Cluster
@@ -53,7 +56,7 @@ type process struct {
 	sockets          *socket.Hub // nil before it runs
 	clock            *jobs.Clock
 	jobs             *jobs.Jobs
-	inspection       fileInspection
+	measures         atomic.Pointer[[]inspection.Measure] // that confine the inspection of files; nil before the first child runs
 	dashboard        *jobs.Dashboard
 	signInCodes      *server.SignInCodes
 	filling          sync.WaitGroup // a run of fill
@@ -194,13 +197,18 @@ func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err erro
 	if !p.settings.has("jobs") {
 		return nil
 	}
-	if err := p.inspection.open(ctx, p.log); err != nil {
+	if err := inspection.FindProgram(); err != nil {
 		return err
 	}
-	p.atEnd(p.inspection.close)
+	inspector := inspection.NewInspector()
+	p.atEnd(func(context.Context) error {
+		inspector.Close()
+		return nil
+	})
+	p.background(func(ctx context.Context) { p.findMeasures(ctx, inspector) })
 	p.jobs, err = jobs.Start(ctx, jobs.Config{
-		Graph: domains, DB: p.db, URL: p.directURL(), Clock: p.clock, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(),
-		BackUp: p.makeDailyBackup, Inspector: p.inspection.inspector,
+		Graph: domains, DB: p.db, URL: p.directURL(), Clock: p.clock, Logger: p.log, Metrics: p.metrics, Tracer: p.tracer,
+		BackUp: p.makeDailyBackup, Inspector: inspector,
 	})
 	return err
 }

@@ -12,7 +12,6 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
 	"stoa/graph/platform/limits"
@@ -76,11 +75,9 @@ func tracesEnabled() bool {
 	return os.Getenv(otlpEndpoint) != "" || os.Getenv(otlpTracesEndpoint) != ""
 }
 
-// traces sends spans to a collector, in batches and in the background. It is nil in a process without traces.
-type traces struct{ provider *sdk.TracerProvider }
-
-// openTraces does not connect yet: if the collector is away, spans are lost with a warning. It returns nil if traces are off.
-func openTraces(ctx context.Context, log *slog.Logger) (*traces, error) {
+// openTraces returns the provider of spans, which sends them to a collector in batches and in the background; nil if traces are off.
+// It does not connect yet: if the collector is away, spans are lost with a warning.
+func openTraces(ctx context.Context, log *slog.Logger) (*sdk.TracerProvider, error) {
 	if !tracesEnabled() {
 		return nil, nil
 	}
@@ -95,32 +92,23 @@ func openTraces(ctx context.Context, log *slog.Logger) (*traces, error) {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces are lost", "error", err) }))
-	return &traces{sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(attributes))}, nil
+	return sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(attributes)), nil
 }
 
 // openTelemetry opens metrics and traces, and adds trace ids to the log.
-func (p *process) openTelemetry(ctx context.Context) (err error) {
+func (p *process) openTelemetry(ctx context.Context) error {
 	p.metrics = metrics.New(versionText())
-	if p.traces, err = openTraces(ctx, p.log); p.traces == nil {
+	provider, err := openTraces(ctx, p.log)
+	if provider == nil {
 		return err
 	}
+	p.tracer = provider.Tracer(tracing.Scope)
 	p.log = slog.New(tracing.Logs(p.log.Handler()))
 	p.atEnd(func(ctx context.Context) error {
-		if err := withTimeout(ctx, tracesTimeout, p.traces.close); err != nil {
+		if err := withTimeout(ctx, tracesTimeout, provider.Shutdown); err != nil {
 			p.log.Warn("the last spans are lost", "error", err)
 		}
 		return nil
 	})
-	return err
+	return nil
 }
-
-// tracer returns nil if traces are off.
-func (t *traces) tracer() trace.Tracer {
-	if t == nil {
-		return nil
-	}
-	return t.provider.Tracer(tracing.Scope)
-}
-
-// close sends the last spans, until ctx ends.
-func (t *traces) close(ctx context.Context) error { return t.provider.Shutdown(ctx) }

@@ -156,9 +156,9 @@ func TestTracesEnabled(t *testing.T) {
 			require.Equal(t, c.want, tracesEnabled())
 			opened, err := openTraces(t.Context(), nil)
 			require.NoError(t, err)
-			require.Equal(t, c.want, opened.tracer() != nil)
+			require.Equal(t, c.want, opened != nil)
 			if opened != nil {
-				require.NoError(t, opened.close(t.Context()))
+				require.NoError(t, opened.Shutdown(t.Context()))
 			}
 		})
 	}

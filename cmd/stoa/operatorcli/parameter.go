@@ -161,9 +161,9 @@ func (p parameter) parse(d *deps, text string) (any, error) {
 	case p.choices != nil:
 		return p.word(text), nil
 	case of == "Time" && (p.where != nil || p.field == "since"):
-		return parseTime(text, time.Now())
+		return parseTime(text, time.Now(), back)
 	case of == "Time":
-		return parseFuture(text, time.Now())
+		return parseTime(text, time.Now(), forward)
 	case strings.HasSuffix(p.field, "Minor"):
 		minor, ok := terminal.ParseCredits(text)
 		if !ok {
@@ -229,36 +229,23 @@ func age(now, then time.Time) string {
 	return fmt.Sprintf("%s%ds", ahead, d/time.Second)
 }
 
-// ago is age relative to the current time.
-func ago(then time.Time) string { return age(time.Now(), then) }
+// back and forward are the directions in which a duration counts.
+const back, forward = -1, 1
 
-// formatTime writes a time in the machine's time zone.
-func formatTime(then time.Time) string {
-	return then.Local().Format("2006-01-02 15:04:05 MST") //nolint:gosmopolitan // the operator's own clock
-}
-
-// parseTime reads a time: RFC 3339, a date, or a duration before now such as 36h or 7d.
-func parseTime(text string, now time.Time) (time.Time, error) {
+// parseTime reads a time: RFC 3339, a date, or a duration from now such as 36h or 7d.
+func parseTime(text string, now time.Time, direction time.Duration) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", time.DateOnly} {
-		if found, err := time.ParseInLocation(layout, text, time.Local); err == nil { //nolint:gosmopolitan // as above
+		if found, err := time.ParseInLocation(layout, text, time.Local); err == nil { //nolint:gosmopolitan // the operator's own clock
 			return found.UTC(), nil
 		}
 	}
-	back, err := parseDuration(text)
+	length, err := parseDuration(text)
 	if err != nil {
 		return time.Time{}, &client.UsageError{
 			Text: fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a duration such as 36h or 7d", text),
 		}
 	}
-	return now.Add(-back).UTC().Truncate(time.Second), nil
-}
-
-// parseFuture is like parseTime, but a duration counts forward from now.
-func parseFuture(text string, now time.Time) (time.Time, error) {
-	if ahead, err := parseDuration(text); err == nil {
-		return now.Add(ahead).UTC().Truncate(time.Second), nil
-	}
-	return parseTime(text, now)
+	return now.Add(direction * length).UTC().Truncate(time.Second), nil
 }
 
 // parseDuration reads a duration such as 90m, 36h or 7d.

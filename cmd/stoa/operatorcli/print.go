@@ -44,7 +44,7 @@ func (d *deps) result(of *ast.Definition, value any) error {
 // table prints rows for people, or as a JSON array. Records show their id and name first, unless the list begins with its time.
 func (d *deps) table(of *ast.Definition, columns []string, rows []map[string]any) error {
 	if d.json {
-		return d.printJSON(rows)
+		return terminal.JSON(d.out, rows)
 	}
 	if len(rows) == 0 {
 		fmt.Fprintln(d.out, "Nothing there.")
@@ -77,7 +77,7 @@ type field [2]string
 // detail prints one object for people, without empty fields, or as JSON.
 func (d *deps) detail(value any, fields []field) error {
 	if d.json {
-		return d.printJSON(value)
+		return terminal.JSON(d.out, value)
 	}
 	_, err := io.WriteString(d.out, terminal.Record(fields))
 	return err
@@ -170,9 +170,9 @@ func cell(f *ast.FieldDefinition, value any, brief bool) string {
 		at, err := time.Parse(time.RFC3339, value)
 		switch {
 		case f.Type.Name() == "Time" && err == nil && brief:
-			return ago(at)
+			return age(time.Now(), at)
 		case f.Type.Name() == "Time" && err == nil:
-			return formatTime(at)
+			return at.Local().Format("2006-01-02 15:04:05 MST") //nolint:gosmopolitan // the operator's own clock
 		case schema.Types[f.Type.Name()].Kind == ast.Enum:
 			return strings.ToLower(value)
 		case value != "" && (f.Name == "code" || f.Name == "token"):
@@ -201,9 +201,6 @@ func cell(f *ast.FieldDefinition, value any, brief bool) string {
 	}
 	return string(raw)
 }
-
-// printJSON prints for scripts: GraphQL names, times in RFC 3339, amounts in minor units.
-func (d *deps) printJSON(value any) error { return terminal.JSON(d.out, value) }
 
 // truncate shortens a text to the width of a cell.
 func truncate(text string) string {

@@ -9,21 +9,18 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/cmd/stoa/operatorcli/client"
-	"stoa/graph/console"
+	"stoa/cmd/stoa/terminal"
 )
 
 // special returns the commands without a list or procedure in the schema.
 func special() []command {
 	required := ast.NonNullNamedType("String", nil)
-	sections := console.Sections()
-	orders := sections[slices.IndexFunc(sections, func(s console.Section) bool { return s.Type == "Order" })]
-	found := list(orders, "list stuck-orders", "UPDATED_AT", parameter{
+	found := list(sectionOf(schema.Types["Order"]), "list stuck-orders", "UPDATED_AT", parameter{
 		field: "idle", of: ast.NamedType("Time", nil), standard: "3d", where: stuck, help: "How long untouched is too long: 36h or 7d, say.",
 	})
 	found.help = "Orders that are disputed, late, or untouched for a while with reserved credits; the longest waiting first."
@@ -93,7 +90,7 @@ func signIn(d *deps, _ map[string]any) error {
 		return fmt.Errorf("the answer of %s: %w", d.Origin, err)
 	}
 	if d.json {
-		return d.printJSON(map[string]any{"url": d.Origin + made.Path, "expiresIn": made.ExpiresIn})
+		return terminal.JSON(d.out, map[string]any{"url": d.Origin + made.Path, "expiresIn": made.ExpiresIn})
 	}
 	_, err = fmt.Fprintln(d.out, d.Origin+made.Path)
 	return err
