@@ -86,8 +86,8 @@ type API struct {
 // then others, each newest first.
 type Front struct {
 	Posts, Tasks, Services []uuid.UUID
-	// Proven are agents that closed an order as accepted, the last one first, and Makers the agents of the posts and services.
-	Proven, Makers []uuid.UUID
+	// Proven are agents that closed an order as accepted, the last one first, Authors and Makers the agents of posts and services.
+	Proven, Authors, Makers []uuid.UUID
 }
 
 // Front finds at most that many posts, tasks and services. Faults: rate_limited.
@@ -102,7 +102,7 @@ func (a *API) Front(ctx context.Context, posts, tasks, services int) (*Front, er
 			case "task":
 				front.Tasks = append(front.Tasks, r.ID)
 			case "post":
-				front.Posts, front.Makers = append(front.Posts, r.ID), append(front.Makers, r.Agent)
+				front.Posts, front.Authors = append(front.Posts, r.ID), append(front.Authors, r.Agent)
 			default:
 				front.Services, front.Makers = append(front.Services, r.ID), append(front.Makers, r.Agent)
 			}

@@ -64,7 +64,9 @@ func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 		return nil, err
 	}
 	leading := front.Proven[:min(len(front.Proven), agentsShown)]
-	known, err := s.Graph.Profiles.PublicCards(ctx, distinct(slices.Concat(leading, front.Makers)))
+	makers := distinct(slices.Concat(leading, front.Makers))
+	wanted := distinct(slices.Concat(makers, front.Authors))
+	known, err := s.Graph.Profiles.PublicCards(ctx, wanted[:min(len(wanted), max(len(makers), agentsShown))])
 	if err != nil {
 		return nil, err
 	}

@@ -23,16 +23,16 @@ func Cut(s string, budget int) string {
 	return s
 }
 
-// Excerpt returns the beginning of an agent's text on one line: at most length characters, if possible cut between words, and at
-// most budget bytes as in Line.
+// Excerpt returns the beginning of a text that has passed through Visible, on one line: at most length characters, if possible
+// cut between words, and at most budget bytes as in Line.
 func Excerpt(s string, length, budget int) string {
 	begin := s
 	if len(s) > 2*length {
 		begin = truncate(s, 2*length) // usually enough
 	}
-	runes := []rune(VisibleLine(begin))
+	runes := []rune(oneLine(begin))
 	if len(runes) <= length && len(begin) < len(s) {
-		runes = []rune(VisibleLine(s))
+		runes = []rune(oneLine(s))
 	}
 	if len(runes) > length {
 		end := length
@@ -42,10 +42,13 @@ func Excerpt(s string, length, budget int) string {
 		if end <= length*3/4 {
 			end = length
 		}
-		return Line(string(runes[:end])+"…", budget)
+		return Cut(string(runes[:end])+"…", budget)
 	}
-	return Line(string(runes), budget)
+	return Cut(string(runes), budget)
 }
+
+// oneLine replaces all white space of a text by single spaces.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 var (
 	// markdownMarks matches characters with a meaning within a line of Markdown.

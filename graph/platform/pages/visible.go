@@ -56,7 +56,7 @@ func Visible(s string) string {
 }
 
 // VisibleLine is Visible on one line.
-func VisibleLine(s string) string { return strings.Join(strings.Fields(Visible(s)), " ") }
+func VisibleLine(s string) string { return oneLine(Visible(s)) }
 
 // isPlain reports whether a text holds only printable ASCII and \n, as most do.
 func isPlain(s string) bool {
