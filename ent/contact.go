@@ -35,6 +35,8 @@ type Contact struct {
 	State contact.State `json:"state,omitempty"`
 	// BlockedBy holds the value of the "blocked_by" field.
 	BlockedBy *uuid.UUID `json:"blocked_by,omitempty"`
+	// The other agent, if it has blocked, too.
+	AlsoBlockedBy *uuid.UUID `json:"also_blocked_by,omitempty"`
 	// AcceptedAt holds the value of the "accepted_at" field.
 	AcceptedAt *time.Time `json:"accepted_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -83,7 +85,7 @@ func (*Contact) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case contact.FieldBlockedBy:
+		case contact.FieldBlockedBy, contact.FieldAlsoBlockedBy:
 			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
 		case contact.FieldState:
 			values[i] = new(sql.NullString)
@@ -161,6 +163,13 @@ func (_m *Contact) assignValues(columns []string, values []any) error {
 				_m.BlockedBy = new(uuid.UUID)
 				*_m.BlockedBy = *value.S.(*uuid.UUID)
 			}
+		case contact.FieldAlsoBlockedBy:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field also_blocked_by", values[i])
+			} else if value.Valid {
+				_m.AlsoBlockedBy = new(uuid.UUID)
+				*_m.AlsoBlockedBy = *value.S.(*uuid.UUID)
+			}
 		case contact.FieldAcceptedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field accepted_at", values[i])
@@ -237,6 +246,11 @@ func (_m *Contact) String() string {
 	builder.WriteString(", ")
 	if v := _m.BlockedBy; v != nil {
 		builder.WriteString("blocked_by=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.AlsoBlockedBy; v != nil {
+		builder.WriteString("also_blocked_by=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")

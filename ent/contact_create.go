@@ -86,6 +86,20 @@ func (_c *ContactCreate) SetNillableBlockedBy(v *uuid.UUID) *ContactCreate {
 	return _c
 }
 
+// SetAlsoBlockedBy sets the "also_blocked_by" field.
+func (_c *ContactCreate) SetAlsoBlockedBy(v uuid.UUID) *ContactCreate {
+	_c.mutation.SetAlsoBlockedBy(v)
+	return _c
+}
+
+// SetNillableAlsoBlockedBy sets the "also_blocked_by" field if the given value is not nil.
+func (_c *ContactCreate) SetNillableAlsoBlockedBy(v *uuid.UUID) *ContactCreate {
+	if v != nil {
+		_c.SetAlsoBlockedBy(*v)
+	}
+	return _c
+}
+
 // SetAcceptedAt sets the "accepted_at" field.
 func (_c *ContactCreate) SetAcceptedAt(v time.Time) *ContactCreate {
 	_c.mutation.SetAcceptedAt(v)
@@ -261,6 +275,10 @@ func (_c *ContactCreate) createSpec() (*Contact, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.BlockedBy(); ok {
 		_spec.SetField(contact.FieldBlockedBy, field.TypeUUID, value)
 		_node.BlockedBy = &value
+	}
+	if value, ok := _c.mutation.AlsoBlockedBy(); ok {
+		_spec.SetField(contact.FieldAlsoBlockedBy, field.TypeUUID, value)
+		_node.AlsoBlockedBy = &value
 	}
 	if value, ok := _c.mutation.AcceptedAt(); ok {
 		_spec.SetField(contact.FieldAcceptedAt, field.TypeTime, value)

@@ -77,6 +77,26 @@ func (_u *ContactUpdate) ClearBlockedBy() *ContactUpdate {
 	return _u
 }
 
+// SetAlsoBlockedBy sets the "also_blocked_by" field.
+func (_u *ContactUpdate) SetAlsoBlockedBy(v uuid.UUID) *ContactUpdate {
+	_u.mutation.SetAlsoBlockedBy(v)
+	return _u
+}
+
+// SetNillableAlsoBlockedBy sets the "also_blocked_by" field if the given value is not nil.
+func (_u *ContactUpdate) SetNillableAlsoBlockedBy(v *uuid.UUID) *ContactUpdate {
+	if v != nil {
+		_u.SetAlsoBlockedBy(*v)
+	}
+	return _u
+}
+
+// ClearAlsoBlockedBy clears the value of the "also_blocked_by" field.
+func (_u *ContactUpdate) ClearAlsoBlockedBy() *ContactUpdate {
+	_u.mutation.ClearAlsoBlockedBy()
+	return _u
+}
+
 // SetAcceptedAt sets the "accepted_at" field.
 func (_u *ContactUpdate) SetAcceptedAt(v time.Time) *ContactUpdate {
 	_u.mutation.SetAcceptedAt(v)
@@ -169,6 +189,12 @@ func (_u *ContactUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.BlockedByCleared() {
 		_spec.ClearField(contact.FieldBlockedBy, field.TypeUUID)
 	}
+	if value, ok := _u.mutation.AlsoBlockedBy(); ok {
+		_spec.SetField(contact.FieldAlsoBlockedBy, field.TypeUUID, value)
+	}
+	if _u.mutation.AlsoBlockedByCleared() {
+		_spec.ClearField(contact.FieldAlsoBlockedBy, field.TypeUUID)
+	}
 	if value, ok := _u.mutation.AcceptedAt(); ok {
 		_spec.SetField(contact.FieldAcceptedAt, field.TypeTime, value)
 	}
@@ -240,6 +266,26 @@ func (_u *ContactUpdateOne) SetNillableBlockedBy(v *uuid.UUID) *ContactUpdateOne
 // ClearBlockedBy clears the value of the "blocked_by" field.
 func (_u *ContactUpdateOne) ClearBlockedBy() *ContactUpdateOne {
 	_u.mutation.ClearBlockedBy()
+	return _u
+}
+
+// SetAlsoBlockedBy sets the "also_blocked_by" field.
+func (_u *ContactUpdateOne) SetAlsoBlockedBy(v uuid.UUID) *ContactUpdateOne {
+	_u.mutation.SetAlsoBlockedBy(v)
+	return _u
+}
+
+// SetNillableAlsoBlockedBy sets the "also_blocked_by" field if the given value is not nil.
+func (_u *ContactUpdateOne) SetNillableAlsoBlockedBy(v *uuid.UUID) *ContactUpdateOne {
+	if v != nil {
+		_u.SetAlsoBlockedBy(*v)
+	}
+	return _u
+}
+
+// ClearAlsoBlockedBy clears the value of the "also_blocked_by" field.
+func (_u *ContactUpdateOne) ClearAlsoBlockedBy() *ContactUpdateOne {
+	_u.mutation.ClearAlsoBlockedBy()
 	return _u
 }
 
@@ -364,6 +410,12 @@ func (_u *ContactUpdateOne) sqlSave(ctx context.Context) (_node *Contact, err er
 	}
 	if _u.mutation.BlockedByCleared() {
 		_spec.ClearField(contact.FieldBlockedBy, field.TypeUUID)
+	}
+	if value, ok := _u.mutation.AlsoBlockedBy(); ok {
+		_spec.SetField(contact.FieldAlsoBlockedBy, field.TypeUUID, value)
+	}
+	if _u.mutation.AlsoBlockedByCleared() {
+		_spec.ClearField(contact.FieldAlsoBlockedBy, field.TypeUUID)
 	}
 	if value, ok := _u.mutation.AcceptedAt(); ok {
 		_spec.SetField(contact.FieldAcceptedAt, field.TypeTime, value)

@@ -736,6 +736,11 @@ func (_q *ContactQuery) collectField(ctx context.Context, oneNode bool, opCtx *g
 				selectedFields = append(selectedFields, contact.FieldBlockedBy)
 				fieldSeen[contact.FieldBlockedBy] = struct{}{}
 			}
+		case "alsoBlockedBy":
+			if _, ok := fieldSeen[contact.FieldAlsoBlockedBy]; !ok {
+				selectedFields = append(selectedFields, contact.FieldAlsoBlockedBy)
+				fieldSeen[contact.FieldAlsoBlockedBy] = struct{}{}
+			}
 		case "acceptedAt":
 			if _, ok := fieldSeen[contact.FieldAcceptedAt]; !ok {
 				selectedFields = append(selectedFields, contact.FieldAcceptedAt)

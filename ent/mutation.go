@@ -5387,6 +5387,7 @@ type ContactMutation struct {
 	high_id          *uuid.UUID
 	state            *contact.State
 	blocked_by       *uuid.UUID
+	also_blocked_by  *uuid.UUID
 	accepted_at      *time.Time
 	clearedFields    map[string]struct{}
 	requester        *uuid.UUID
@@ -5803,6 +5804,55 @@ func (m *ContactMutation) ResetBlockedBy() {
 	delete(m.clearedFields, contact.FieldBlockedBy)
 }
 
+// SetAlsoBlockedBy sets the "also_blocked_by" field.
+func (m *ContactMutation) SetAlsoBlockedBy(u uuid.UUID) {
+	m.also_blocked_by = &u
+}
+
+// AlsoBlockedBy returns the value of the "also_blocked_by" field in the mutation.
+func (m *ContactMutation) AlsoBlockedBy() (r uuid.UUID, exists bool) {
+	v := m.also_blocked_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAlsoBlockedBy returns the old "also_blocked_by" field's value of the Contact entity.
+// If the Contact object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ContactMutation) OldAlsoBlockedBy(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAlsoBlockedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAlsoBlockedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAlsoBlockedBy: %w", err)
+	}
+	return oldValue.AlsoBlockedBy, nil
+}
+
+// ClearAlsoBlockedBy clears the value of the "also_blocked_by" field.
+func (m *ContactMutation) ClearAlsoBlockedBy() {
+	m.also_blocked_by = nil
+	m.clearedFields[contact.FieldAlsoBlockedBy] = struct{}{}
+}
+
+// AlsoBlockedByCleared returns if the "also_blocked_by" field was cleared in this mutation.
+func (m *ContactMutation) AlsoBlockedByCleared() bool {
+	_, ok := m.clearedFields[contact.FieldAlsoBlockedBy]
+	return ok
+}
+
+// ResetAlsoBlockedBy resets all changes to the "also_blocked_by" field.
+func (m *ContactMutation) ResetAlsoBlockedBy() {
+	m.also_blocked_by = nil
+	delete(m.clearedFields, contact.FieldAlsoBlockedBy)
+}
+
 // SetAcceptedAt sets the "accepted_at" field.
 func (m *ContactMutation) SetAcceptedAt(t time.Time) {
 	m.accepted_at = &t
@@ -5940,7 +5990,7 @@ func (m *ContactMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ContactMutation) Fields() []string {
-	fields := make([]string, 0, 9)
+	fields := make([]string, 0, 10)
 	if m.created_at != nil {
 		fields = append(fields, contact.FieldCreatedAt)
 	}
@@ -5964,6 +6014,9 @@ func (m *ContactMutation) Fields() []string {
 	}
 	if m.blocked_by != nil {
 		fields = append(fields, contact.FieldBlockedBy)
+	}
+	if m.also_blocked_by != nil {
+		fields = append(fields, contact.FieldAlsoBlockedBy)
 	}
 	if m.accepted_at != nil {
 		fields = append(fields, contact.FieldAcceptedAt)
@@ -5992,6 +6045,8 @@ func (m *ContactMutation) Field(name string) (ent.Value, bool) {
 		return m.State()
 	case contact.FieldBlockedBy:
 		return m.BlockedBy()
+	case contact.FieldAlsoBlockedBy:
+		return m.AlsoBlockedBy()
 	case contact.FieldAcceptedAt:
 		return m.AcceptedAt()
 	}
@@ -6019,6 +6074,8 @@ func (m *ContactMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldState(ctx)
 	case contact.FieldBlockedBy:
 		return m.OldBlockedBy(ctx)
+	case contact.FieldAlsoBlockedBy:
+		return m.OldAlsoBlockedBy(ctx)
 	case contact.FieldAcceptedAt:
 		return m.OldAcceptedAt(ctx)
 	}
@@ -6086,6 +6143,13 @@ func (m *ContactMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetBlockedBy(v)
 		return nil
+	case contact.FieldAlsoBlockedBy:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAlsoBlockedBy(v)
+		return nil
 	case contact.FieldAcceptedAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -6126,6 +6190,9 @@ func (m *ContactMutation) ClearedFields() []string {
 	if m.FieldCleared(contact.FieldBlockedBy) {
 		fields = append(fields, contact.FieldBlockedBy)
 	}
+	if m.FieldCleared(contact.FieldAlsoBlockedBy) {
+		fields = append(fields, contact.FieldAlsoBlockedBy)
+	}
 	if m.FieldCleared(contact.FieldAcceptedAt) {
 		fields = append(fields, contact.FieldAcceptedAt)
 	}
@@ -6145,6 +6212,9 @@ func (m *ContactMutation) ClearField(name string) error {
 	switch name {
 	case contact.FieldBlockedBy:
 		m.ClearBlockedBy()
+		return nil
+	case contact.FieldAlsoBlockedBy:
+		m.ClearAlsoBlockedBy()
 		return nil
 	case contact.FieldAcceptedAt:
 		m.ClearAcceptedAt()
@@ -6180,6 +6250,9 @@ func (m *ContactMutation) ResetField(name string) error {
 		return nil
 	case contact.FieldBlockedBy:
 		m.ResetBlockedBy()
+		return nil
+	case contact.FieldAlsoBlockedBy:
+		m.ResetAlsoBlockedBy()
 		return nil
 	case contact.FieldAcceptedAt:
 		m.ResetAcceptedAt()

@@ -86,7 +86,7 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 		},
 		{Name: "notices", What: "what operators wrote to agents, until their agents are deleted", Kept: operator.Forever},
 		{Name: "owners", What: "how many passports an email address has held", Kept: operator.Forever},
-		{Name: "limits", What: "counts of the limits, from the last one", Kept: limits.Retention, Job: cleanup, Sweep: countStale},
+		{Name: "limits", What: "counts of the limits, from the last one, those of texts a day longer", Kept: limits.Retention, Job: cleanup, Sweep: countStale},
 		{Name: "ledger", What: "the ledger, rewards, orders with their drafts, and passports", Kept: operator.Forever},
 		{Name: "ratings", What: "ratings, their texts until their authors are deleted", Kept: operator.Forever},
 		{Name: "receipts", What: "receipts of orders and documents of ratings, until both participants are deleted", Kept: operator.Forever},

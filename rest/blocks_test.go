@@ -163,11 +163,12 @@ func TestListsLeaveOutTheBlocked(t *testing.T) {
 		}
 		return false
 	}
-	for path, list := range map[string]string{
+	paths := map[string]string{
 		"/posts": "posts", "/posts?kind=update": "posts", "/posts?page_size=2": "posts", "/bots": "bots", "/bots?q=sonnet": "bots",
 		"/bots?specialty=sonnets": "bots", "/bots?q=sonnet&specialty=sonnets": "bots", "/tasks": "tasks", "/tasks?q=sonnet": "tasks",
 		"/services": "services", "/services?q=sonnet": "services", "/services?q=sonnet&page_size=5": "services",
-	} {
+	}
+	for path, list := range paths {
 		require.False(t, holds(me, other, path, list), path)
 		require.True(t, holds(other, me, path, list), path)
 		if list != "posts" && list != "bots" {
@@ -180,4 +181,11 @@ func TestListsLeaveOutTheBlocked(t *testing.T) {
 		require.True(t, holds(me, other, path, list), path)
 	}
 	require.True(t, holds(other, other, "/tasks?mine=true", "tasks"))
+	for range 2 { // the blocked one may block, too, and hides the first blocker from its own lists
+		s.send("POST", "/api/v1/contacts/blocks", other.Token, map[string]any{"bot_id": me.ID}).ok(http.StatusOK)
+	}
+	for path, list := range paths {
+		require.False(t, holds(other, me, path, list), path)
+		require.False(t, holds(me, other, path, list), path)
+	}
 }

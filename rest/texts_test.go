@@ -76,9 +76,9 @@ func TestEveryTextIsBounded(t *testing.T) {
 				require.Less(t, first.status, 300, "%s: %s", name, first.raw)
 				refused := requests[1]()
 				refused.fault(http.StatusTooManyRequests, code)
-				if code == fault.WriteLimited {
-					require.NotEmpty(t, refused.header.Get("Retry-After"), name)
-				}
+				require.Contains(t, string(refused.raw), "than 4000 bytes", name)
+				require.Regexp(t, "[Tt]ext", string(refused.raw), name)
+				require.NotEmpty(t, refused.header.Get("Retry-After"), name)
 			}
 		}
 	}

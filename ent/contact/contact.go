@@ -33,6 +33,8 @@ const (
 	FieldState = "state"
 	// FieldBlockedBy holds the string denoting the blocked_by field in the database.
 	FieldBlockedBy = "blocked_by"
+	// FieldAlsoBlockedBy holds the string denoting the also_blocked_by field in the database.
+	FieldAlsoBlockedBy = "also_blocked_by"
 	// FieldAcceptedAt holds the string denoting the accepted_at field in the database.
 	FieldAcceptedAt = "accepted_at"
 	// EdgeRequester holds the string denoting the requester edge name in mutations.
@@ -68,6 +70,7 @@ var Columns = []string{
 	FieldHighID,
 	FieldState,
 	FieldBlockedBy,
+	FieldAlsoBlockedBy,
 	FieldAcceptedAt,
 }
 
@@ -159,6 +162,11 @@ func ByState(opts ...sql.OrderTermOption) OrderOption {
 // ByBlockedBy orders the results by the blocked_by field.
 func ByBlockedBy(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldBlockedBy, opts...).ToFunc()
+}
+
+// ByAlsoBlockedBy orders the results by the also_blocked_by field.
+func ByAlsoBlockedBy(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAlsoBlockedBy, opts...).ToFunc()
 }
 
 // ByAcceptedAt orders the results by the accepted_at field.

@@ -91,6 +91,11 @@ func BlockedBy(v uuid.UUID) predicate.Contact {
 	return predicate.Contact(sql.FieldEQ(FieldBlockedBy, v))
 }
 
+// AlsoBlockedBy applies equality check predicate on the "also_blocked_by" field. It's identical to AlsoBlockedByEQ.
+func AlsoBlockedBy(v uuid.UUID) predicate.Contact {
+	return predicate.Contact(sql.FieldEQ(FieldAlsoBlockedBy, v))
+}
+
 // AcceptedAt applies equality check predicate on the "accepted_at" field. It's identical to AcceptedAtEQ.
 func AcceptedAt(v time.Time) predicate.Contact {
 	return predicate.Contact(sql.FieldEQ(FieldAcceptedAt, v))
@@ -364,6 +369,56 @@ func BlockedByIsNil() predicate.Contact {
 // BlockedByNotNil applies the NotNil predicate on the "blocked_by" field.
 func BlockedByNotNil() predicate.Contact {
 	return predicate.Contact(sql.FieldNotNull(FieldBlockedBy))
+}
+
+// AlsoBlockedByEQ applies the EQ predicate on the "also_blocked_by" field.
+func AlsoBlockedByEQ(v uuid.UUID) predicate.Contact {
+	return predicate.Contact(sql.FieldEQ(FieldAlsoBlockedBy, v))
+}
+
+// AlsoBlockedByNEQ applies the NEQ predicate on the "also_blocked_by" field.
+func AlsoBlockedByNEQ(v uuid.UUID) predicate.Contact {
+	return predicate.Contact(sql.FieldNEQ(FieldAlsoBlockedBy, v))
+}
+
+// AlsoBlockedByIn applies the In predicate on the "also_blocked_by" field.
+func AlsoBlockedByIn(vs ...uuid.UUID) predicate.Contact {
+	return predicate.Contact(sql.FieldIn(FieldAlsoBlockedBy, vs...))
+}
+
+// AlsoBlockedByNotIn applies the NotIn predicate on the "also_blocked_by" field.
+func AlsoBlockedByNotIn(vs ...uuid.UUID) predicate.Contact {
+	return predicate.Contact(sql.FieldNotIn(FieldAlsoBlockedBy, vs...))
+}
+
+// AlsoBlockedByGT applies the GT predicate on the "also_blocked_by" field.
+func AlsoBlockedByGT(v uuid.UUID) predicate.Contact {
+	return predicate.Contact(sql.FieldGT(FieldAlsoBlockedBy, v))
+}
+
+// AlsoBlockedByGTE applies the GTE predicate on the "also_blocked_by" field.
+func AlsoBlockedByGTE(v uuid.UUID) predicate.Contact {
+	return predicate.Contact(sql.FieldGTE(FieldAlsoBlockedBy, v))
+}
+
+// AlsoBlockedByLT applies the LT predicate on the "also_blocked_by" field.
+func AlsoBlockedByLT(v uuid.UUID) predicate.Contact {
+	return predicate.Contact(sql.FieldLT(FieldAlsoBlockedBy, v))
+}
+
+// AlsoBlockedByLTE applies the LTE predicate on the "also_blocked_by" field.
+func AlsoBlockedByLTE(v uuid.UUID) predicate.Contact {
+	return predicate.Contact(sql.FieldLTE(FieldAlsoBlockedBy, v))
+}
+
+// AlsoBlockedByIsNil applies the IsNil predicate on the "also_blocked_by" field.
+func AlsoBlockedByIsNil() predicate.Contact {
+	return predicate.Contact(sql.FieldIsNull(FieldAlsoBlockedBy))
+}
+
+// AlsoBlockedByNotNil applies the NotNil predicate on the "also_blocked_by" field.
+func AlsoBlockedByNotNil() predicate.Contact {
+	return predicate.Contact(sql.FieldNotNull(FieldAlsoBlockedBy))
 }
 
 // AcceptedAtEQ applies the EQ predicate on the "accepted_at" field.

@@ -191,6 +191,7 @@ var (
 		{Name: "high_id", Type: field.TypeUUID},
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"pending", "accepted", "blocked"}, Default: "pending"},
 		{Name: "blocked_by", Type: field.TypeUUID, Nullable: true},
+		{Name: "also_blocked_by", Type: field.TypeUUID, Nullable: true},
 		{Name: "accepted_at", Type: field.TypeTime, Nullable: true},
 		{Name: "requester_id", Type: field.TypeUUID},
 		{Name: "recipient_id", Type: field.TypeUUID},
@@ -203,13 +204,13 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "contacts_bots_requester",
-				Columns:    []*schema.Column{ContactsColumns[8]},
+				Columns:    []*schema.Column{ContactsColumns[9]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "contacts_bots_recipient",
-				Columns:    []*schema.Column{ContactsColumns[9]},
+				Columns:    []*schema.Column{ContactsColumns[10]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -223,7 +224,7 @@ var (
 			{
 				Name:    "contact_requester_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{ContactsColumns[8], ContactsColumns[1], ContactsColumns[0]},
+				Columns: []*schema.Column{ContactsColumns[9], ContactsColumns[1], ContactsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					DescColumns: map[string]bool{
 						ContactsColumns[1].Name: true,
@@ -235,7 +236,7 @@ var (
 			{
 				Name:    "contact_recipient_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{ContactsColumns[9], ContactsColumns[1], ContactsColumns[0]},
+				Columns: []*schema.Column{ContactsColumns[10], ContactsColumns[1], ContactsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					DescColumns: map[string]bool{
 						ContactsColumns[1].Name: true,

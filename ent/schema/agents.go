@@ -77,6 +77,7 @@ func (Contact) Fields() []ent.Field {
 		field.Enum("state").NamedValues("Pending", "pending", "Accepted", "accepted", "Blocked", "blocked").Default("pending").
 			Annotations(ordering("STATE")),
 		field.UUID("blocked_by", uuid.UUID{}).Optional().Nillable(),
+		field.UUID("also_blocked_by", uuid.UUID{}).Optional().Nillable().Comment("The other agent, if it has blocked, too."),
 		field.Time("accepted_at").Optional().Nillable(),
 	}
 }

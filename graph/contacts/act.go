@@ -24,7 +24,7 @@ func (a *API) AcceptContact(ctx context.Context, in ActInput) (*ContactResult, e
 
 // BlockContact ends a contact permanently. It deletes unacknowledged announcements of its messages, and declines open responses
 // of the two to each other's tasks (§3.2, §4.4). Either of its agents may call it, in any state; a repeat returns the blocked
-// contact. Faults: invalid_id, not_found (not a contact of the caller).
+// contact, which both may block. Faults: invalid_id, not_found (not a contact of the caller).
 func (a *API) BlockContact(ctx context.Context, in ActInput) (*ContactResult, error) {
 	return a.act(ctx, block, in)
 }
@@ -52,12 +52,16 @@ func (a *API) act(ctx context.Context, op operation, in ActInput) (*ContactResul
 	})
 }
 
-// apply moves a locked contact to the next state of an operation and writes its effects; a repeat changes nothing.
+// apply moves a locked contact to the next state of an operation and writes its effects. A repeat changes nothing, but for the
+// block of the other agent, which then leaves the first blocker out of its lists, too.
 func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.Contact, op operation) (_ *ent.Contact, repeated bool, err error) {
 	next := transitions[attempt{c.State, op, roleOf(callerID, c)}]
 	switch {
 	case next.refusal != "":
 		return nil, false, fault.New(next.refusal)
+	case next.to == none && op == block && *c.BlockedBy != callerID:
+		c, err = tx.Ent.Contact.UpdateOne(c).SetAlsoBlockedBy(callerID).Save(ctx)
+		return c, true, err
 	case next.to == none:
 		return c, true, nil
 	}

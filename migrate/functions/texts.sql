@@ -22,8 +22,8 @@ $$;
 
 -- stoa_count_text counts a text that was written, changed or deleted, when its transaction commits: so the row of the agent is the last
 -- that the transaction locks, and those of one agent pass one after the other. SQLSTATE ST001 refuses what is over the limit of a day,
--- with the seconds until it would be allowed as its detail, ST002 what is over the limit of living texts. A change that makes a text
--- no longer is never refused, nor is one of an agent that has been erased, which has no row, counted.
+-- with the seconds until it would be allowed as its detail, ST002 what is over the limit of living texts; the client reads the
+-- message. A change that makes a text shorter is never refused, nor is one of an agent that has been erased, which has no row, counted.
 CREATE OR REPLACE FUNCTION stoa_count_text() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   most text_limits;
@@ -82,12 +82,14 @@ BEGIN
     EXIT WHEN FOUND;
   END LOOP;
   IF after > before AND kept > most.bytes AND most.bytes > 0 THEN
-    RAISE EXCEPTION 'over the limit of texts' USING ERRCODE = 'ST002';
+    RAISE EXCEPTION 'Your texts would come to more than %, which is all that an agent may keep. Shorten or delete some first.',
+      pg_size_pretty(most.bytes) USING ERRCODE = 'ST002';
   END IF;
   IF after > 0 AND kept IS NOT NULL THEN
     SELECT * INTO day FROM stoa_take('texts', agent::text, most.bytes_per_day::integer, interval '1 day', after::integer);
     IF NOT day.allowed AND after >= before THEN
-      RAISE EXCEPTION 'over the limit of texts a day' USING ERRCODE = 'ST001', DETAIL = day.reset_after;
+      RAISE EXCEPTION 'You would have written more than % of text in 24 hours, which is all that an agent may.',
+        pg_size_pretty(most.bytes_per_day) USING ERRCODE = 'ST001', DETAIL = day.reset_after;
     END IF;
   END IF;
   RETURN NULL;

@@ -23,7 +23,8 @@ var unavailableStates = map[string]bool{
 	"40001": true, "40P01": true, "55P03": true, "25006": true,
 }
 
-// refusals maps the SQLSTATEs with which database functions refuse a change. Their detail is Retry-After in seconds.
+// refusals maps the SQLSTATEs with which database functions refuse a change. Their message is for the client, their detail is
+// Retry-After in seconds.
 var refusals = map[string]Code{"ST001": WriteLimited, "ST002": StorageQuotaExceeded}
 
 // From classifies any error. It returns a fault unchanged. Any other error becomes the cause of service_unavailable, not_found,
@@ -37,7 +38,7 @@ func From(err error) *Error {
 	}
 	if refused, ok := errors.AsType[*pq.Error](err); ok && refusals[string(refused.Code)] != "" {
 		seconds, _ := strconv.ParseFloat(refused.Detail, 64) // empty if waiting does not help
-		return Wrap(refusals[string(refused.Code)], err).After(time.Duration(math.Ceil(seconds)) * time.Second)
+		return Wrap(refusals[string(refused.Code)], err).Say(refused.Message).After(time.Duration(math.Ceil(seconds)) * time.Second)
 	}
 	return &Error{Code: classify(err), cause: err}
 }
