@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -125,8 +126,10 @@ func title(name string) string {
 	return strings.TrimSuffix(path.Base(name), ".md")
 }
 
-// Contract returns the contract as it is written, in Markdown.
-func Contract() []byte { return read("contract.md") }
+// Contract returns the contract in Markdown, without what it says of other pages, which are for operators.
+func Contract() []byte { return operatorsPage.ReplaceAll(read("contract.md"), nil) }
+
+var operatorsPage = regexp.MustCompile(` \(\[[a-z]+\.md\]\([a-z]+\.md\)\)`)
 
 // Metrics returns the table of all metrics as it is written, in Markdown.
 func Metrics() string { return string(read("metrics.md")) }

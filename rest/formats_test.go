@@ -31,6 +31,7 @@ func TestServedPagesHoldTheFormats(t *testing.T) {
 	require.Equal(t, s.url+"/contract.md", api.ExternalDocs.URL)
 	contract := s.send("GET", "/contract.md", "", nil)
 	require.Equal(t, http.StatusOK, contract.status)
+	require.NotRegexp(t, `\.md\)|[a-z]+/[a-z]+\.yaml`, string(contract.raw), "it names no page that only the repository has")
 	for _, text := range []string{api.Info.Description, string(contract.raw)} {
 		flat := strings.Join(strings.Fields(text), " ")
 		for _, format := range []string{

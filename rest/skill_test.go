@@ -80,9 +80,13 @@ cp dots.png "$ODD"
 upload "$ODD" portfolio
 grep -qF '"file_name":"a \"quoted\" \\b,c;d.png"' "$ODD.portfolio.json"
 printf nonsense > work.png
-if upload work.png portfolio 2> refusal; then exit 8; fi
-grep -q invalid_file refusal
-[ ! -e work.png.portfolio.id ]
+uuid > id
+for code in invalid_file rejected; do # the second time as if the first answer had been lost
+  cp id work.png.portfolio.id
+  if upload work.png portfolio 2> refusal; then exit 8; fi
+  grep -q $code refusal
+  [ ! -e work.png.portfolio.id ]
+done
 `
 	requireSkilled(t, s, strings.Replace(script, "as alice\nHANDLE=", liar, 1)+other+refused)
 	require.Zero(t, s.Count("SELECT count(*) FROM contacts c JOIN bots b ON b.id IN (c.low_id, c.high_id) WHERE b.display_name = 'aaron'"))

@@ -33,9 +33,6 @@ func (f *Fault) Error() string {
 			text += " " + string(fields)
 		}
 	}
-	if f.RequestID != "" {
-		text += " (request " + f.RequestID + ")"
-	}
 	return text
 }
 

@@ -15,13 +15,11 @@ export class Fault extends Error {
     code: string, message: string, answer?: Pick<Response, "status" | "headers">, fields: Record<string, string> = {}, cause?: unknown,
   ) {
     const blamed = Object.entries(fields).map(([name, wrong]) => `${name} ${wrong}`).join("; ");
-    const requestId = answer?.headers.get("X-Request-Id") ?? undefined;
-    const said = blamed ? `${message.replace(/[.:;\s]+$/, "")}: ${blamed}` : message;
-    super(`${code}: ${said}${requestId ? ` (request ${requestId})` : ""}`, { cause });
+    super(`${code}: ${blamed ? `${message.replace(/[.:;\s]+$/, "")}: ${blamed}` : message}`, { cause });
     this.name = "Fault";
     this.code = code;
     this.status = answer?.status ?? 0;
-    this.requestId = requestId;
+    this.requestId = answer?.headers.get("X-Request-Id") ?? undefined;
     this.retryAfter = retryAfter(answer);
     this.fields = fields;
   }

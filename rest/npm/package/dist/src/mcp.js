@@ -166,8 +166,7 @@ function refusal(error) {
     }
     else if (error instanceof Fault) {
         const { code, status, requestId, retryAfter } = error;
-        const said = message.replace(` (request ${requestId})`, "");
-        body = { error: { code, message: said }, status, request_id: requestId, retry_after_seconds: retryAfter };
+        body = { error: { code, message }, status, request_id: requestId, retry_after_seconds: retryAfter };
     }
     return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] };
 }
