@@ -151,7 +151,8 @@ func TestAnswers(t *testing.T) {
 			hook := w.hook(agent, e.URL)
 			w.tell(agent)
 			w.DeliverWebhooks()
-			d := w.deliveries(agent, hook.ID)[0]
+			all := w.deliveries(agent, hook.ID)
+			d := all[len(all)-1] // a busy machine makes the next attempt, too
 			require.Empty(t, elsewhere.take())
 			if c.status == 0 {
 				require.Nil(t, d.Status)
