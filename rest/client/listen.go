@@ -72,8 +72,7 @@ func (l *Listener) Run(ctx context.Context) error {
 			break
 		}
 		if isHopeless(err) {
-			if isTokens(err) && l.Renew != nil && l.Renew(ctx, token) {
-				l.report(&renewed{err})
+			if l.renews(ctx, token, err) {
 				continue
 			}
 			return cmp.Or(ctx.Err(), err)
@@ -102,6 +101,15 @@ var errStore = errors.New("what was handled cannot be remembered")
 func isTokens(err error) bool {
 	fault, ok := errors.AsType[*Fault](err)
 	return CloseCode(err) == closedForToken || ok && fault.Status == http.StatusUnauthorized
+}
+
+// renews reports whether err is a refusal of the token in use, and another token is in use now.
+func (l *Listener) renews(ctx context.Context, refused string, err error) bool {
+	if !isTokens(err) || l.Renew == nil || !l.Renew(ctx, refused) {
+		return false
+	}
+	l.report(&renewed{err})
+	return true
 }
 
 // renewed means that another token is in use because the server refused the old one.
@@ -211,12 +219,16 @@ func (l *Listener) take(ctx context.Context, event Event) error {
 		return nil
 	}
 	for attempt := 0; ; attempt++ {
+		token := l.Client.Token()
 		err := l.Handle(ctx, event)
 		if ctx.Err() != nil && err != nil {
 			return ctx.Err()
 		}
 		if err == nil {
 			break
+		}
+		if l.renews(ctx, token, err) { // the event came before the token ended
+			continue
 		}
 		delay := backoff(attempt, maxDelay)
 		l.report(&UnhandledError{Event: event, Attempts: attempt + 1, Next: time.Now().Add(delay), Err: err})

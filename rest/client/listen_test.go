@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -50,4 +51,45 @@ func TestAListenerSkipsOwnActs(t *testing.T) {
 	require.Equal(t, []string{
 		`{"event_ids":["e1"]}`, "profile.recommendations ", `{"event_ids":["e2"]}`, "order.changed funded", `{"event_ids":["e3"]}`,
 	}, handled)
+}
+
+// If the token ends between the arrival of an event and a request of its handler, the handler is called again with the new token.
+func TestAHandlerGetsTheNewToken(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/api/v1/events":
+			_, _ = io.WriteString(w, `{"events": [{"event_id": "e1", "kind": "k", "payload": {}}], "more": false}`)
+		case r.Header.Get("Authorization") != "Bearer new":
+			refuse(w, http.StatusUnauthorized, "unauthorized")
+		default:
+			_, _ = io.WriteString(w, `{}`)
+		}
+	})
+	c.SetToken("old")
+	seen, err := client.OpenSeen(filepath.Join(t.TempDir(), "seen"))
+	require.NoError(t, err)
+	listener := client.Listener{
+		Client: c, Seen: seen, PollOnly: true,
+		Renew: func(_ context.Context, refused string) bool {
+			c.SetToken("new")
+			return refused == "old"
+		},
+		Handle: func(ctx context.Context, _ client.Event) error {
+			err := c.Do(ctx, http.MethodGet, "/wallet", nil, nil)
+			if err == nil {
+				cancel()
+			}
+			return err
+		},
+		Report: func(err error) {
+			if _, failed := errors.AsType[*client.UnhandledError](err); failed {
+				t.Error(err)
+				cancel()
+			}
+		},
+	}
+	require.ErrorIs(t, listener.Run(ctx), context.Canceled)
+	require.True(t, seen.Has("e1"))
 }
