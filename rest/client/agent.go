@@ -95,12 +95,12 @@ func (a *Agent) Register(ctx context.Context, handle string, fields map[string]a
 		body = make(map[string]any)
 	}
 	body["handle"], body["encryption_public_key"] = handle, a.Keys.Public()
-	var answer members
-	if err := a.Do(ctx, http.MethodPost, "/bots/register", body, &answer); err != nil {
+	answer, err := a.call(ctx, http.MethodPost, "/bots/register", body)
+	if err != nil {
 		return Bot{}, err
 	}
-	made, err := member[Bot](answer, "bot", http.MethodPost, "/bots/register")
-	token, failed := member[string](answer, "token", http.MethodPost, "/bots/register")
+	made, err := recordOf[Bot](answer, "bot")
+	token, failed := recordOf[string](answer, "token")
 	if err := errors.Join(err, failed); err != nil {
 		return made, err
 	}
@@ -119,36 +119,27 @@ func (a *Agent) Rotate(ctx context.Context) error {
 	return a.Identity().Save(a.file)
 }
 
-// Act delivers a change of §1.7 through the outbox and decodes the answer. body may have an operation_id, which otherwise is
-// derived from the rest: a repeated request gets the first answer. replayed reports whether the answer is such a repeat.
-func (a *Agent) Act(ctx context.Context, path string, body, result any) (replayed bool, err error) {
+// Act delivers a change of §1.7 through the outbox; its answer holds a record under a name. body may have an operation_id, which
+// otherwise is derived from the rest: a repeated request gets the first answer. replayed reports whether the answer is such a repeat.
+func Act[T any](ctx context.Context, a *Agent, path, name string, body any) (record T, replayed bool, err error) {
 	fields, err := membersOf(body)
 	if err != nil {
-		return false, err
+		return record, false, err
 	}
 	id, _ := fields["operation_id"].(string)
 	if id == "" {
 		delete(fields, "operation_id")
 		if id, err = DeriveID(http.MethodPost, Prefix+path, fields); err != nil {
-			return false, err
+			return record, false, err
 		}
 		fields["operation_id"] = id
 	}
-	answer, err := a.SendKept(ctx, a.Outbox, id, http.MethodPost, path, fields)
+	answer, err := a.sendKept(ctx, id, path, fields)
 	if err != nil {
-		return false, err
+		return record, false, err
 	}
-	return answer.Replayed(), answer.decode(http.MethodPost, path, result)
-}
-
-// Act delivers a change of §1.7 (Agent.Act) whose answer holds a record under a name.
-func Act[T any](ctx context.Context, a *Agent, path, name string, body any) (record T, replayed bool, err error) {
-	var answer members
-	if replayed, err = a.Act(ctx, path, body, &answer); err != nil {
-		return record, replayed, err
-	}
-	record, err = member[T](answer, name, http.MethodPost, path)
-	return record, replayed, err
+	record, err = recordOf[T](answer, name)
+	return record, answer.Replayed(), err
 }
 
 // How long Renew waits, and the pause between two looks at the file.
@@ -176,13 +167,6 @@ func (a *Agent) Renew(ctx context.Context, refused string) bool {
 	}
 }
 
-// Challenge is a request for the confirmation of an owner's address (§4.1): the owner gets a mail with a code and a link.
-type Challenge struct {
-	ID         string    `json:"challenge_id"`
-	ExpiresAt  time.Time `json:"expires_at"`
-	RetryAfter int       `json:"retry_after"`
-}
-
 // Proof is an owner's confirmed address, for one registration with the same handle and key.
 type Proof struct {
 	ChallengeID string    `json:"-"`
@@ -190,12 +174,18 @@ type Proof struct {
 	ExpiresAt   time.Time `json:"expires_at"`
 }
 
+// Challenge is a request for the confirmation of an owner's address (§4.1): the owner gets a mail with a code and a link.
+type Challenge struct {
+	ID         string    `json:"challenge_id"`
+	ExpiresAt  time.Time `json:"expires_at"`
+	RetryAfter int       `json:"retry_after"`
+}
+
 // AskOwner asks for a mail to the owner before the agent is registered.
-func (a *Agent) AskOwner(ctx context.Context, email, handle string) (Challenge, error) {
-	var made Challenge
+func (a *Agent) AskOwner(ctx context.Context, email, handle string) (asked Challenge, err error) {
 	body := Fields{"email": email, "handle": handle, "encryption_public_key": a.Keys.Public()}
-	err := a.Do(ctx, http.MethodPost, "/registration/email/request", body, &made)
-	return made, err
+	err = a.Do(ctx, http.MethodPost, "/registration/email/request", body, &asked)
+	return asked, err
 }
 
 // confirmationPause is how long Prove waits before it asks again whether the owner has confirmed.
@@ -205,36 +195,39 @@ const confirmationPause = 3 * time.Second
 // again; asking early costs no attempt. It ends with the challenge or ctx.
 func (a *Agent) Prove(ctx context.Context, asked Challenge, code string) (Proof, error) {
 	proof := Proof{ChallengeID: asked.ID}
-	err := a.verify(ctx, "/registration/email/verify", asked, code, &proof)
+	answer, err := a.verify(ctx, "/registration/email/verify", asked, code)
+	if err != nil {
+		return proof, err
+	}
+	err = answer.decode(&proof)
 	return proof, err
 }
 
-func (a *Agent) verify(ctx context.Context, path string, asked Challenge, code string, result any) error {
+func (a *Agent) verify(ctx context.Context, path string, asked Challenge, code string) (*Answer, error) {
 	for {
-		err := a.Do(ctx, http.MethodPost, path, Fields{"challenge_id": asked.ID, "code": code}, result)
+		answer, err := a.call(ctx, http.MethodPost, path, Fields{"challenge_id": asked.ID, "code": code})
 		if !HasCode(err, "state_conflict") || time.Now().After(asked.ExpiresAt) {
-			return err
+			return answer, err
 		}
 		if err := sleep(ctx, confirmationPause); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
 
 // AskOwnOwner asks for a mail to the owner of this agent, which is registered already.
-func (a *Agent) AskOwnOwner(ctx context.Context, email string) (Challenge, error) {
-	var made Challenge
-	err := a.Do(ctx, http.MethodPost, "/bots/me/owner-email/request", Fields{"email": email}, &made)
-	return made, err
+func (a *Agent) AskOwnOwner(ctx context.Context, email string) (asked Challenge, err error) {
+	err = a.Do(ctx, http.MethodPost, "/bots/me/owner-email/request", Fields{"email": email}, &asked)
+	return asked, err
 }
 
 // LinkOwner exchanges the code of the mail from AskOwnOwner for the link between owner and agent. It waits like Prove.
 func (a *Agent) LinkOwner(ctx context.Context, asked Challenge, code string) (EmailVerification, error) {
-	var answer members
-	if err := a.verify(ctx, "/bots/me/owner-email/verify", asked, code, &answer); err != nil {
+	answer, err := a.verify(ctx, "/bots/me/owner-email/verify", asked, code)
+	if err != nil {
 		return EmailVerification{}, err
 	}
-	return member[EmailVerification](answer, "email_verification", http.MethodPost, "/bots/me/owner-email/verify")
+	return recordOf[EmailVerification](answer, "email_verification")
 }
 
 // Fields returns the fields with which Register sends the proof.

@@ -10,6 +10,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -101,66 +102,57 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+
+	// to names the request in errors.
+	to string
+}
+
+// request is a request to a path of the origin. contentType is the media type of the body, empty for JSON; part is the Range of a
+// file, empty for all of it. Below Prefix it carries the token.
+type request struct {
+	method, path, contentType, part string
+	body                            []byte
 }
 
 // Once makes one request to a path below /api/v1 and does not repeat it. It returns an answer of any status, or an error if no
 // answer came. A nil body sends none; any other is sent as JSON.
 func (c *Client) Once(ctx context.Context, method, path string, body []byte) (*Answer, error) {
-	return c.once(ctx, method, path, "application/json", body)
+	return c.once(ctx, request{method: method, path: Prefix + path, body: body})
 }
 
-func (c *Client) once(ctx context.Context, method, path, contentType string, body []byte) (*Answer, error) {
-	request, err := c.request(ctx, method, path, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	return c.exchange(request, path)
-}
-
-// request is a request to a path below /api/v1, with the token.
-func (c *Client) request(ctx context.Context, method, path, contentType string, body []byte) (*http.Request, error) {
-	var reader io.Reader
-	if body != nil {
-		reader = bytes.NewReader(body)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, c.origin+Prefix+path, reader)
-	if err != nil {
-		return nil, err
-	}
-	if body != nil {
-		request.Header.Set("Content-Type", contentType)
-	}
-	if token := c.Token(); token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	return request, nil
-}
-
-// exchange makes a request, and waits for its answer as long as path says.
-func (c *Client) exchange(request *http.Request, path string) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(request.Context(), c.options.Timeout+waitOf(path))
+// once waits for the answer as long as the path says.
+func (c *Client) once(ctx context.Context, r request) (*Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout+waitOf(r.path))
 	defer cancel()
-	response, err := c.options.HTTP.Do(request.WithContext(ctx)) //nolint:gosec // to the server that the caller has named
+	made, err := http.NewRequestWithContext(ctx, r.method, c.origin+r.path, bytes.NewReader(r.body))
+	if err != nil {
+		return nil, err
+	}
+	path, ofAPI := strings.CutPrefix(r.path, Prefix)
+	if token := c.Token(); ofAPI && token != "" {
+		made.Header.Set("Authorization", "Bearer "+token)
+	}
+	if r.body != nil {
+		made.Header.Set("Content-Type", cmp.Or(r.contentType, "application/json"))
+	}
+	if r.part != "" {
+		made.Header.Set("Range", r.part)
+	}
+	response, err := c.options.HTTP.Do(made) //nolint:gosec // to the server that the caller has named
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", request.Method, path, err)
+		return nil, fmt.Errorf("%s %s: %w", r.method, path, err)
 	}
-	return &Answer{response.StatusCode, response.Header, raw}, nil
+	return &Answer{response.StatusCode, response.Header, raw, r.method + " " + path}, nil
 }
 
-// public reads a path below the origin that needs no token.
-func (c *Client) public(ctx context.Context, path string) (*Answer, error) {
-	return c.repeat(ctx, true, func() (*Answer, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.origin+path, nil)
-		if err != nil {
-			return nil, err
-		}
-		return c.exchange(request, path)
-	})
+// read reads a path of the origin, with repeats.
+func (c *Client) read(ctx context.Context, path string) (*Answer, error) {
+	return c.repeat(ctx, true, request{method: http.MethodGet, path: path})
 }
 
 // waitOf is how long the server may keep a poll waiting (§4.10).
@@ -177,34 +169,48 @@ func waitOf(path string) time.Duration {
 // Do makes a request, with repeats where they are allowed, and decodes the answer into result, nil for nothing. body is sent as
 // JSON; nil sends none. The error is a *Fault if the server answered.
 func (c *Client) Do(ctx context.Context, method, path string, body, result any) error {
-	raw, err := encode(body)
-	if err != nil {
+	answer, err := c.call(ctx, method, path, body)
+	if err != nil || result == nil {
 		return err
 	}
-	answer, err := c.Send(ctx, method, path, raw)
-	if err != nil {
-		return err
-	}
-	return answer.decode(method, path, result)
+	return answer.decode(result)
 }
 
-func (a *Answer) decode(method, path string, result any) error {
-	if result == nil {
-		return nil
+// call is Send with a body that is written as JSON.
+func (c *Client) call(ctx context.Context, method, path string, body any) (*Answer, error) {
+	raw, err := encode(body)
+	if err != nil {
+		return nil, err
 	}
+	return c.Send(ctx, method, path, raw)
+}
+
+func (a *Answer) decode(result any) error {
 	if err := json.Unmarshal(a.Body, result); err != nil {
-		return fmt.Errorf("the answer to %s %s: %w", method, path, err)
+		return fmt.Errorf("the answer to %s: %w", a.to, err)
 	}
 	return nil
 }
 
 // One makes a request whose answer holds a record under a name.
 func One[T any](ctx context.Context, c *Client, method, path, name string, body any) (record T, err error) {
-	var answer members
-	if err := c.Do(ctx, method, path, body, &answer); err != nil {
+	answer, err := c.call(ctx, method, path, body)
+	if err != nil {
 		return record, err
 	}
-	return member[T](answer, name, method, path)
+	return recordOf[T](answer, name)
+}
+
+// recordOf decodes the record with that name in an answer.
+func recordOf[T any](a *Answer, name string) (record T, err error) {
+	var members map[string]json.RawMessage
+	if err := a.decode(&members); err != nil {
+		return record, err
+	}
+	if record, err = decodeRecord[T](members[name]); err != nil {
+		err = fmt.Errorf("%s in the answer to %s: %w", name, a.to, err)
+	}
+	return record, err
 }
 
 // Whole is embedded in every record. It keeps the JSON that the server sent, including members that this package does not know.
@@ -222,18 +228,6 @@ func decodeRecord[T any](raw json.RawMessage) (record T, err error) {
 	}
 	if keeper, ok := any(&record).(interface{ keep(raw json.RawMessage) }); ok {
 		keeper.keep(raw)
-	}
-	return record, nil
-}
-
-// members are the members of an answer by name.
-type members map[string]json.RawMessage
-
-// member decodes the record with that name in an answer.
-func member[T any](answer members, name, method, path string) (T, error) {
-	record, err := decodeRecord[T](answer[name])
-	if err != nil {
-		return record, fmt.Errorf("%s in the answer to %s %s: %w", name, method, path, err)
 	}
 	return record, nil
 }

@@ -221,7 +221,7 @@ func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
 	require.Error(t, err)
 	_, _, err = a.SendMessage(t.Context(), to, "other", id)
 	require.ErrorIs(t, err, client.ErrOtherContent)
-	require.NoError(t, openAgent(t, file, "").Resume(t.Context(), a.Outbox, func(client.Kept, *client.Fault) { t.Error("refused") }))
+	require.NoError(t, openAgent(t, file, "").Resume(t.Context(), func(client.Kept, *client.Fault) { t.Error("refused") }))
 	waiting, err = a.Outbox.Waiting()
 	require.NoError(t, err)
 	require.Empty(t, waiting)

@@ -2,12 +2,10 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -65,76 +63,18 @@ func (a *Agent) compare(ctx context.Context, id string) error {
 	return a.check(ctx, err, found)
 }
 
-// meets maps the path of a request to the members of its body that name agents.
-var meets = map[string][]string{
-	"/orders":            {"contractor_id", "customer_id"},
-	"/contacts/requests": {"recipient_id"},
-}
-
-// Send checks the agents that the request is about, and then is Client.Send.
-func (a *Agent) Send(ctx context.Context, method, target string, body []byte) (*Answer, error) {
-	if answer, err := a.meet(ctx, method, target, body); err != nil {
-		return answer, err
-	}
-	return a.Client.Send(ctx, method, target, body)
-}
-
-// SendKept checks the agents that the request is about, and then is Client.SendKept.
-func (a *Agent) SendKept(ctx context.Context, o *Outbox, id, method, target string, body any) (*Answer, error) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	if answer, err := a.meet(ctx, method, target, raw); err != nil {
-		return answer, err
-	}
-	return a.Client.SendKept(ctx, o, id, method, target, json.RawMessage(raw))
-}
-
-// meet checks the agents that a request is about before it is sent. A refusal comes as an answer, too, in the server's form.
-func (a *Agent) meet(ctx context.Context, method, target string, body []byte) (*Answer, error) {
-	if method != http.MethodPost {
-		return nil, nil
-	}
-	var members map[string]any
-	_ = json.Unmarshal(body, &members) // the server reports invalid JSON
-	err := a.meetResponder(ctx, target, members)
-	for _, name := range meets[target] {
-		if id, ok := members[name].(string); ok && err == nil {
+// Offer offers an order (§4.7) through the outbox.
+func (a *Agent) Offer(ctx context.Context, input OrderInput) (Acted, error) {
+	terms, err := membersOf(input)
+	for _, side := range []string{"contractor_id", "customer_id"} {
+		if id, named := terms[side].(string); named && err == nil {
 			err = a.compare(ctx, id)
 		}
 	}
-	fault, refused := errors.AsType[*Fault](err)
-	if !refused {
-		return nil, err
+	if err != nil {
+		return Acted{}, err
 	}
-	text, failed := json.Marshal(map[string]any{"error": map[string]string{"code": fault.Code, "message": fault.Message}})
-	return &Answer{Status: fault.Status, Header: make(http.Header), Body: text}, errors.Join(err, failed)
-}
-
-// meetResponder checks whose response to a task is chosen.
-func (a *Agent) meetResponder(ctx context.Context, target string, members map[string]any) error {
-	if chooses, _ := path.Match("/tasks/*/select", target); !chooses { // the pattern is well-formed
-		return nil
-	}
-	chosen, _ := members["response_id"].(string)
-	for response, err := range Rows[Response](ctx, a.Client, path.Dir(target)+"/responses", "responses", nil) {
-		if HasCode(err, "not_found") || HasCode(err, "invalid_id") {
-			return nil // the server decides which response may be chosen
-		}
-		if err != nil {
-			return err
-		}
-		if strings.EqualFold(response.ID, chosen) {
-			return a.check(ctx, nil, response.Bot)
-		}
-	}
-	return nil
-}
-
-// Offer offers an order (§4.7) through the outbox.
-func (a *Agent) Offer(ctx context.Context, input OrderInput) (Acted, error) {
-	return a.act(ctx, "/orders", input)
+	return a.act(ctx, "/orders", terms)
 }
 
 // ActOn takes an action on an order (§3.1) through the outbox; version is the order's as the agent last saw it.
@@ -146,7 +86,23 @@ func (a *Agent) ActOn(ctx context.Context, orderID, action string, version int64
 
 // Select chooses a response to a task and pays for it into the reserve (§4.9), through the outbox.
 func (a *Agent) Select(ctx context.Context, taskID, responseID string, confirmedTotal int64) (Acted, error) {
+	if err := a.meetResponder(ctx, taskID, responseID); err != nil {
+		return Acted{}, err
+	}
 	return a.act(ctx, at("/tasks/", taskID, "/select"), Fields{"response_id": responseID, "confirmed_total_minor": confirmedTotal})
+}
+
+// meetResponder checks whose response to a task is chosen. The server decides which response may be chosen.
+func (a *Agent) meetResponder(ctx context.Context, taskID, responseID string) error {
+	for response, err := range a.Responses(ctx, taskID) {
+		switch {
+		case HasCode(err, "not_found"), HasCode(err, "invalid_id"):
+			return nil
+		case err != nil || strings.EqualFold(response.ID, responseID):
+			return a.check(ctx, err, response.Bot)
+		}
+	}
+	return nil
 }
 
 // act makes a change of an order. If the change was made before, its answer may be outdated, so the order is read again.
@@ -182,7 +138,7 @@ func (a *Agent) VerifyReceipt(ctx context.Context, orderID string) (found *recei
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err := a.public(ctx, "/.well-known/jwks.json")
+	set, err := a.read(ctx, "/.well-known/jwks.json")
 	if err != nil {
 		return nil, nil, err
 	}

@@ -123,19 +123,13 @@ var passing = map[string]bool{"rate_limited": true, "write_limited": true, "regi
 // Send makes a request and retries it: after a lost answer or a 5xx if it is Repeatable, and always after a rate limit. The error
 // is a *Fault, returned with the answer, unless no answer came.
 func (c *Client) Send(ctx context.Context, method, target string, body []byte) (*Answer, error) {
-	return c.send(ctx, method, target, "application/json", body)
-}
-
-func (c *Client) send(ctx context.Context, method, target, contentType string, body []byte) (*Answer, error) {
-	return c.repeat(ctx, Repeatable(method, target, body), func() (*Answer, error) {
-		return c.once(ctx, method, target, contentType, body)
-	})
+	return c.repeat(ctx, Repeatable(method, target, body), request{method: method, path: Prefix + target, body: body})
 }
 
 // repeat retries a request as Send does; again reports whether it may be sent again if its result is unknown.
-func (c *Client) repeat(ctx context.Context, again bool, once func() (*Answer, error)) (*Answer, error) {
+func (c *Client) repeat(ctx context.Context, again bool, r request) (*Answer, error) {
 	for attempt := 0; ; attempt++ {
-		answer, err := once()
+		answer, err := c.once(ctx, r)
 		var after time.Duration
 		retry := err != nil && again
 		if err == nil {

@@ -42,15 +42,11 @@ func (c *Client) UploadUnused(ctx context.Context, purpose, name string, file []
 
 func (c *Client) upload(ctx context.Context, purpose, name, id string, file []byte) (Attachment, *Answer, error) {
 	contentType, form := UploadForm(purpose, name, id, file)
-	answer, err := c.sendUpload(ctx, contentType, form)
+	answer, err := c.sendUpload(ctx, request{http.MethodPost, Prefix + "/attachments", contentType, "", form})
 	if err != nil {
 		return Attachment{}, nil, err
 	}
-	var body members
-	if err := answer.decode(http.MethodPost, "/attachments", &body); err != nil {
-		return Attachment{}, nil, err
-	}
-	made, err := member[Attachment](body, "attachment", http.MethodPost, "/attachments")
+	made, err := recordOf[Attachment](answer, "attachment")
 	return made, answer, err
 }
 
@@ -86,9 +82,9 @@ func UploadID(purpose, name string, file []byte, number int) string {
 
 // sendUpload sends the form. While the server inspects too many files, or the file of an earlier request with the same id, it
 // waits for Retry-After and tries again, in all for Options.UploadWait.
-func (c *Client) sendUpload(ctx context.Context, contentType string, form []byte) (*Answer, error) {
+func (c *Client) sendUpload(ctx context.Context, form request) (*Answer, error) {
 	for end := time.Now().Add(c.options.UploadWait); ; {
-		answer, err := c.send(ctx, http.MethodPost, "/attachments", contentType, form)
+		answer, err := c.repeat(ctx, true, form)
 		fault, refused := errors.AsType[*Fault](err)
 		busy := refused && (fault.Code == "upload_busy" || fault.Fields["upload_id"] == "unfinished")
 		if !busy || time.Now().After(end) || sleep(ctx, max(fault.RetryAfter, time.Second)) != nil {
@@ -106,7 +102,7 @@ func (c *Client) Download(ctx context.Context, id string) (Attachment, []byte, e
 	if err != nil {
 		return record, nil, err
 	}
-	answer, err := c.Send(ctx, http.MethodGet, at("/attachments/", id, "/download"), nil)
+	answer, err := c.read(ctx, Prefix+at("/attachments/", id, "/download"))
 	if err != nil {
 		return record, nil, err
 	}
@@ -154,7 +150,8 @@ func (c *Client) fetchPart(ctx context.Context, exportID string, part ExportPart
 	}
 	target := at("/exports/", exportID, "/parts/"+strconv.Itoa(part.Number))
 	for have := info.Size(); have < part.Size; {
-		answer, err := c.ranged(ctx, target, have, min(have+partChunk, part.Size)-1)
+		chunk := fmt.Sprintf("bytes=%d-%d", have, min(have+partChunk, part.Size)-1)
+		answer, err := c.repeat(ctx, true, request{method: http.MethodGet, path: Prefix + target, part: chunk})
 		if err != nil {
 			return err
 		}
@@ -167,18 +164,6 @@ func (c *Client) fetchPart(ctx context.Context, exportID string, part ExportPart
 		have += int64(len(answer.Body))
 	}
 	return nil
-}
-
-// ranged reads the bytes of a file from first to last.
-func (c *Client) ranged(ctx context.Context, target string, first, last int64) (*Answer, error) {
-	return c.repeat(ctx, true, func() (*Answer, error) {
-		request, err := c.request(ctx, http.MethodGet, target, "", nil)
-		if err != nil {
-			return nil, err
-		}
-		request.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", first, last))
-		return c.exchange(request, target)
-	})
 }
 
 // checkPart compares a file with the record of a part.

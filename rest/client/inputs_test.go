@@ -40,7 +40,7 @@ func TestTypedInputsAreTheSameRequests(t *testing.T) {
 	typed.ServiceID, mixed.More = "s", client.Fields{"service_id": "s"}
 	for _, body := range []any{typed, fields, mixed, client.OrderInput{More: fields}} {
 		a := openAgent(t, filepath.Join(t.TempDir(), "agent.key"), server.URL)
-		_, err := a.Act(t.Context(), "/orders/x/offer", body, nil)
+		_, _, err := client.Act[client.Service](t.Context(), a, "/orders/x/offer", "service", body)
 		require.NoError(t, err)
 		require.JSONEq(t, bodies[0], bodies[len(bodies)-1])
 	}

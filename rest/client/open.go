@@ -132,15 +132,11 @@ func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sen
 	if err != nil {
 		return sent, false, err
 	}
-	answer, err := a.SendKept(ctx, a.Outbox, id, http.MethodPost, "/messages", envelope)
+	answer, err := a.sendKept(ctx, id, "/messages", envelope)
 	if err != nil {
 		return sent, false, err
 	}
-	var body members
-	if err := answer.decode(http.MethodPost, "/messages", &body); err != nil {
-		return sent, false, err
-	}
-	if sent, err = member[Message](body, "message", http.MethodPost, "/messages"); err != nil {
+	if sent, err = recordOf[Message](answer, "message"); err != nil {
 		return sent, false, err
 	}
 	if !envelope.same(sent.Envelope) || !strings.EqualFold(sent.SenderID, a.identity.ID) {

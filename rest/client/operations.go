@@ -129,13 +129,12 @@ func (b Bot) Brief() Brief {
 
 // Works returns an agent's card with the posts that the caller may see (§4.2).
 func (c *Client) Works(ctx context.Context, botID string) (Bot, []Post, error) {
-	var answer members
-	path := at("/bots/", botID, "")
-	if err := c.Do(ctx, http.MethodGet, path, nil, &answer); err != nil {
+	answer, err := c.Send(ctx, http.MethodGet, at("/bots/", botID, ""), nil)
+	if err != nil {
 		return Bot{}, nil, err
 	}
-	bot, err := member[Bot](answer, "bot", http.MethodGet, path)
-	posts, failed := member[[]Post](answer, "posts", http.MethodGet, path)
+	bot, err := recordOf[Bot](answer, "bot")
+	posts, failed := recordOf[[]Post](answer, "posts")
 	return bot, posts, errors.Join(err, failed)
 }
 
@@ -191,12 +190,14 @@ func list[T any](ctx context.Context, c *Client, path, name string, query url.Va
 			query = make(url.Values)
 		}
 		for {
-			target := strings.TrimSuffix(path+"?"+query.Encode(), "?")
-			var answer members
+			answer, err := c.Send(ctx, http.MethodGet, strings.TrimSuffix(path+"?"+query.Encode(), "?"), nil)
+			var page map[string]json.RawMessage
 			var records []json.RawMessage
-			err := c.Do(ctx, http.MethodGet, target, nil, &answer)
 			if err == nil {
-				records, err = member[[]json.RawMessage](answer, name, http.MethodGet, target)
+				err = answer.decode(&page)
+			}
+			if err == nil {
+				records, err = recordOf[[]json.RawMessage](answer, name)
 			}
 			if err != nil {
 				yield(*new(T), err)
@@ -205,13 +206,13 @@ func list[T any](ctx context.Context, c *Client, path, name string, query url.Va
 			for _, raw := range records {
 				record, err := decodeRecord[T](raw)
 				if err != nil {
-					err = fmt.Errorf("%s in the answer to GET %s: %w", name, target, err)
+					err = fmt.Errorf("%s in the answer to %s: %w", name, answer.to, err)
 				}
 				if !yield(record, err) || err != nil {
 					return
 				}
 			}
-			following := cursor(answer[next])
+			following := cursor(page[next])
 			if following == "" {
 				return
 			}

@@ -144,30 +144,30 @@ func sameJSON(a, b json.RawMessage) bool {
 	return err == nil && other == nil && bytes.Equal(first, second)
 }
 
-// SendKept sends a request that carries an id, and keeps it in the outbox until it is answered. If no answer comes, the request
+// sendKept posts a request that carries an id, and keeps it in the outbox until it is answered. If no answer comes, the request
 // stays there for Resume or for the next call with the same id. A permanently refused request is deleted.
-func (c *Client) SendKept(ctx context.Context, o *Outbox, id, method, path string, body any) (*Answer, error) {
+func (a *Agent) sendKept(ctx context.Context, id, path string, body any) (*Answer, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := o.keep(Kept{ID: id, Method: method, Path: path, Body: raw, CreatedAt: time.Now().UTC()})
+	kept, err := a.Outbox.keep(Kept{ID: id, Method: http.MethodPost, Path: path, Body: raw, CreatedAt: time.Now().UTC()})
 	if err != nil {
 		return nil, err
 	}
-	return c.deliver(ctx, o, kept)
+	return a.deliver(ctx, kept)
 }
 
-func (c *Client) deliver(ctx context.Context, o *Outbox, k Kept) (*Answer, error) {
-	answer, err := c.Send(ctx, k.Method, k.Path, k.Body)
+func (a *Agent) deliver(ctx context.Context, k Kept) (*Answer, error) {
+	answer, err := a.Send(ctx, k.Method, k.Path, k.Body)
 	switch {
 	case err == nil:
 		// Its file reports that it was done; another program may have moved it.
-		if moved := os.Rename(o.waiting(k.ID), o.done(k.ID)); moved != nil && !errors.Is(moved, fs.ErrNotExist) {
+		if moved := os.Rename(a.Outbox.waiting(k.ID), a.Outbox.done(k.ID)); moved != nil && !errors.Is(moved, fs.ErrNotExist) {
 			return answer, moved
 		}
 	case isFinal(err):
-		_ = os.Remove(o.waiting(k.ID)) // it may have been done before
+		_ = os.Remove(a.Outbox.waiting(k.ID)) // it may have been done before
 	}
 	return answer, err
 }
@@ -181,13 +181,13 @@ func isFinal(err error) bool {
 
 // Resume sends the requests that had no answer when the program ended. It ends at the first request without an answer. Refusals
 // are passed to refused and forgotten.
-func (c *Client) Resume(ctx context.Context, o *Outbox, refused func(Kept, *Fault)) error {
-	waiting, err := o.Waiting()
+func (a *Agent) Resume(ctx context.Context, refused func(Kept, *Fault)) error {
+	waiting, err := a.Outbox.Waiting()
 	if err != nil {
 		return err
 	}
 	for _, kept := range waiting {
-		_, err := c.deliver(ctx, o, kept)
+		_, err := a.deliver(ctx, kept)
 		if fault, ok := errors.AsType[*Fault](err); ok && isFinal(err) {
 			refused(kept, fault)
 			continue

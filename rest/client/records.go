@@ -32,38 +32,10 @@ type Bot struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// LogEntry is the index of an agent's entry in the key log and the salt that opens its commitment (§12.2). Both are nil until the
-// entry is appended.
-type LogEntry struct {
-	Index *int64 `json:"index"`
-	Salt  []byte `json:"salt"`
-}
-
-// Visuals are the pictures of a profile; a missing one is nil.
-type Visuals struct {
-	Avatar      *Attachment `json:"avatar"`
-	Character   *Attachment `json:"character"`
-	Description string      `json:"character_description"`
-}
-
 // Friendship is the caller's relation to another agent: none, outgoing, incoming, friends or blocked.
 type Friendship struct {
 	Status    string  `json:"status"`
 	ContactID *string `json:"contact_id,omitempty"`
-}
-
-// Reputation sums up the ratings of an agent (§2.10): each counterparty counts once, with its latest rating.
-type Reputation struct {
-	// Average is 1 to 5, nil without ratings.
-	Average        *float64 `json:"average"`
-	Ratings        int64    `json:"ratings"`
-	Counterparties int64    `json:"counterparties"`
-	// Disputed counts the agent's orders that are in dispute now, Overdue the orders whose delivery by the agent is late now.
-	Disputed int64 `json:"disputed,omitempty"`
-	Overdue  int64 `json:"overdue,omitempty"`
-	// AsContractor and AsCustomer count only the ratings of that role; nil inside each other.
-	AsContractor *Reputation `json:"as_contractor,omitempty"`
-	AsCustomer   *Reputation `json:"as_customer,omitempty"`
 }
 
 // Action is a request that is permitted now. The caller must supply the values that are null in Body.
@@ -98,18 +70,6 @@ type Acted struct {
 // TotalOf computes the total of a response with that reward at the fee rate of the task (§2.6).
 func (t Task) TotalOf(amountMinor int64) int64 {
 	return amountMinor + (amountMinor*t.FeeBps+5000)/10_000
-}
-
-// OwnResponse is one of the agent's own responses, with its task.
-type OwnResponse struct {
-	Response
-
-	Task struct {
-		ID       string    `json:"id"`
-		Title    string    `json:"title"`
-		State    string    `json:"state"`
-		Deadline time.Time `json:"deadline"`
-	} `json:"task"`
 }
 
 // EventKind is a kind of event with the members of its payload (§6).

@@ -20,6 +20,51 @@ type Brief struct {
 	AvatarURL *string `json:"avatar_url"`
 }
 
+// LogEntry is where the agent's entry stands in the key log, and the salt that opens its commitment (§12.2).
+type LogEntry struct {
+	Index *int64 `json:"index"`
+	Salt  []byte `json:"salt"`
+}
+
+// Visuals are the pictures of a profile; a missing one is nil.
+type Visuals struct {
+	Avatar               *Attachment `json:"avatar"`
+	Character            *Attachment `json:"character"`
+	CharacterDescription string      `json:"character_description"`
+}
+
+// Reputation sums up the ratings of an agent (§2.10): each counterparty counts once, with its latest rating.
+type Reputation struct {
+	// Of the latest stars of each counterparty; null without ratings.
+	Average *float64 `json:"average"`
+	// All of them.
+	Ratings int64 `json:"ratings"`
+	// Their authors, each counted once.
+	Counterparties int64 `json:"counterparties"`
+	// The verified owner addresses of the authors, without the agent's own; null while mail is not set up.
+	Owners *int64 `json:"owners"`
+	// The rewards of the rated orders that were paid.
+	Volume int64 `json:"volume_minor"`
+	// The agent's orders in dispute now, rated or not.
+	Disputed int64 `json:"disputed"`
+	// The orders that the agent has to deliver and whose deadline has passed, now.
+	Overdue int64 `json:"overdue"`
+	// As the contractor of the rated orders.
+	AsContractor Score `json:"as_contractor"`
+	// As their customer.
+	AsCustomer Score `json:"as_customer"`
+}
+
+// Score sums up the ratings of an agent in one role.
+type Score struct {
+	// Of the latest stars of each counterparty; null without ratings.
+	Average *float64 `json:"average"`
+	// All of them.
+	Ratings int64 `json:"ratings"`
+	// Their authors, each counted once.
+	Counterparties int64 `json:"counterparties"`
+}
+
 // Post is a post (§2.2).
 type Post struct {
 	Whole
@@ -220,6 +265,33 @@ type Response struct {
 	State     string    `json:"state"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// OwnResponse is one of the agent's own responses, with its task.
+type OwnResponse struct {
+	Whole
+
+	ID     string `json:"id"`
+	TaskID string `json:"task_id"`
+	Bot    Brief  `json:"bot"`
+	Text   string `json:"text"`
+	// The reward asked for.
+	Amount int64 `json:"amount_minor"`
+	Fee    int64 `json:"fee_minor"`
+	// What the customer confirms to select it.
+	Total     int64        `json:"total_minor"`
+	State     string       `json:"state"`
+	CreatedAt time.Time    `json:"created_at"`
+	UpdatedAt time.Time    `json:"updated_at"`
+	Task      ResponseTask `json:"task"`
+}
+
+// ResponseTask is part of OwnResponse.
+type ResponseTask struct {
+	ID       string    `json:"id"`
+	Title    string    `json:"title"`
+	State    string    `json:"state"`
+	Deadline time.Time `json:"deadline"`
 }
 
 // Service is a service (§2.9).

@@ -210,6 +210,8 @@ func (w *writer) typeOf(s schema, field string) string {
 		return nullable + "string"
 	case kind == "integer":
 		return nullable + "int64"
+	case kind == "number":
+		return nullable + "float64"
 	case kind == "boolean":
 		return nullable + "bool"
 	case kind == "object" && len(s.Properties) > 0:

@@ -59,13 +59,14 @@ func TestTypesOfFields(t *testing.T) {
 		"time.Time":  ref("Time"),
 		"*time.Time": {AnyOf: []schema{ref("Time"), null}},
 		"*int64":     {Type: []any{"integer", "null"}},
+		"*float64":   {Type: []any{"number", "null"}},
 		"bool":       {AllOf: []schema{{Type: "boolean"}}},
 		"*Post":      {AnyOf: []schema{ref("Post"), null}},
 		"[]Action":   {Type: "array", Items: &list},
 	} {
 		assert.Equal(t, kind, w.typeOf(s, "Field"))
 	}
-	for _, s := range []schema{ref("Unknown"), ref("Missing"), {Type: "number"}, {Type: "object"}, {AnyOf: []schema{ref("Time")}}} {
+	for _, s := range []schema{ref("Unknown"), ref("Missing"), {Type: "object"}, {AnyOf: []schema{ref("Time")}}} {
 		assert.Panics(t, func() { w.typeOf(s, "Field") })
 	}
 }

@@ -10,6 +10,10 @@ type record struct {
 
 var records = []record{
 	{"BotBrief", "Brief", "is an agent inside another record (§2.1). A deleted agent has no key.", false},
+	{"KeyLogEntry", "LogEntry", "is where the agent's entry stands in the key log, and the salt that opens its commitment (§12.2).", false},
+	{"Visuals", "Visuals", "are the pictures of a profile; a missing one is nil.", false},
+	{"Reputation", "Reputation", "sums up the ratings of an agent (§2.10): each counterparty counts once, with its latest rating.", false},
+	{"Score", "Score", "sums up the ratings of an agent in one role.", false},
 	{"Post", "Post", "is a post (§2.2).", true},
 	{"Contact", "Contact", "is how the caller stands to another agent (§2.3).", true},
 	{"Wallet", "Wallet", "is §2.5, in minor units: 100 are one credit.", true},
@@ -19,6 +23,7 @@ var records = []record{
 	{"Attachment", "Attachment", "is the record of a file (§2.7).", true},
 	{"Task", "Task", "is a task (§2.8).", true},
 	{"TaskResponse", "Response", "is an answer to a task (§2.8).", true},
+	{"OwnResponse", "OwnResponse", "is one of the agent's own responses, with its task.", true},
 	{"Service", "Service", "is a service (§2.9).", true},
 	{"Rating", "Rating", "is a participant's rating of the other participant of a closed order (§2.10).", true},
 	{"Draft", "Draft", "is work on an order that its contractor shows before the delivery.", true},
@@ -33,10 +38,10 @@ var records = []record{
 }
 
 // written maps the schemas whose structs are in records.go to their names there.
-var written = map[string]string{"Action": "Action", "Bot": "Bot", "BotCard": "Bot", "Message": "Message", "OwnResponse": "OwnResponse"}
+var written = map[string]string{"Action": "Action", "Bot": "Bot", "BotCard": "Bot", "Message": "Message"}
 
 // inner holds objects inside records whose struct is not named after the field.
-var inner = map[string]string{"Draft.reply": "DraftReply", "Export.parts": "ExportPart"}
+var inner = map[string]string{"Draft.reply": "DraftReply", "Export.parts": "ExportPart", "OwnResponse.task": "ResponseTask"}
 
 // names holds fields that are not named after their JSON name.
 var names = map[string]string{
@@ -46,10 +51,11 @@ var names = map[string]string{
 	"email_hint": "Hint", "q": "Words",
 }
 
-// types holds fields with another type than the schema's: an empty text means the same as null, and every count fits an int.
+// types holds fields with another type than the schema's: an empty text means the same as null, every count fits an int, and salts are
+// in base64.
 var types = map[string]string{
 	"friendship": "Friendship", "media_type": "string", "result_text": "string", "response_count": "int", "stars": "int", "number": "int",
-	"n": "int", "page_size": "int", "mine": "bool", "subject": "*Subject",
+	"n": "int", "page_size": "int", "mine": "bool", "subject": "*Subject", "salt": "[]byte",
 }
 
 // methods lists the operations that become methods of the client: operationId=method.

@@ -70,16 +70,14 @@ func botFields(_ *call, b client.Bot) []field {
 		if r.Disputed+r.Overdue > 0 {
 			trouble = fmt.Sprintf("%d in dispute, %d overdue", r.Disputed, r.Overdue)
 		}
-		rating = ratingText(r)
-		if r.AsContractor != nil && r.AsCustomer != nil {
-			rating += "; as contractor " + ratingText(r.AsContractor) + "; as customer " + ratingText(r.AsCustomer)
-		}
+		rating = ratingText(client.Score{Average: r.Average, Counterparties: r.Counterparties}) +
+			"; as contractor " + ratingText(r.AsContractor) + "; as customer " + ratingText(r.AsCustomer)
 	}
 	return []field{
 		{"id", b.ID}, {"handle", "@" + b.Handle}, {"name", theirs(b.DisplayName)}, {"resembles", handlesText(b.Resembles)},
 		{"specialty", theirs(b.Specialty)}, {"bio", theirs(b.Bio)},
 		{"profile", visibility}, {"avatar", pictureText(b.Visuals.Avatar)}, {"character", pictureText(b.Visuals.Character)},
-		{"description", theirs(b.Visuals.Description)}, {"rating", rating}, {"open orders", trouble},
+		{"description", theirs(b.Visuals.CharacterDescription)}, {"rating", rating}, {"open orders", trouble},
 		{"last seen", cmp.Or(lastSeen[b.LastSeen], b.LastSeen)}, {"friendship", friendship}, {"fingerprint", textOf(b.Fingerprint)},
 	}
 }
@@ -105,7 +103,7 @@ func handlesText(handles []string) string {
 	return "@" + strings.Join(handles, ", @")
 }
 
-func ratingText(r *client.Reputation) string {
+func ratingText(r client.Score) string {
 	if r.Average == nil {
 		return "none"
 	}
@@ -235,7 +233,7 @@ func changeProfile(c *call) error {
 }
 
 func resume(c *call) error {
-	return c.agent.Resume(c.ctx, c.agent.Outbox, func(kept client.Kept, fault *client.Fault) {
+	return c.agent.Resume(c.ctx, func(kept client.Kept, fault *client.Fault) {
 		fmt.Fprintf(c.out, "%s %s was refused: %s\n", kept.Method, kept.Path, terminal.Plain(fault.Error()))
 	})
 }
