@@ -20,46 +20,49 @@ import (
 func (b *built) call(ctx context.Context, o *Options, reads func() error, raw json.RawMessage) (*sdk.CallToolResult, error) {
 	arguments, complaint := b.arguments(raw)
 	if complaint != "" {
-		return refusal("invalid_input", complaint), nil
+		return o.refusal(ctx, "invalid_input", complaint), nil
 	}
 	if b.row.call != nil {
 		answer, err := b.row.call(ctx, o, encode(arguments))
 		if err != nil {
-			return refusal("invalid_input", err.Error()), nil // the model sees it
+			return o.refusal(ctx, "invalid_input", err.Error()), nil // the model sees it
 		}
-		return b.result(ctx, o.API, answer)
+		return b.result(ctx, o, answer)
 	}
 	w, complaint := b.choose(arguments)
 	if complaint != "" {
-		return refusal("invalid_input", complaint), nil
+		return o.refusal(ctx, "invalid_input", complaint), nil
 	}
 	if !b.row.waits {
 		if err := reads(); err != nil {
 			return nil, err
 		}
 	}
-	refused, err := findAgents(ctx, o.API, arguments)
-	if refused != nil && err == nil {
-		return b.result(ctx, o.API, *refused)
-	}
-	send := b.row.send
-	if send == nil {
-		send = func(ctx context.Context, o *Options, r Request) (Answer, error) { return o.API.Do(ctx, r) }
-	}
-	var answer Answer
-	if err == nil {
-		answer, err = send(ctx, o, b.request(w, arguments))
-	}
+	answer, err := b.answer(ctx, o, w, arguments)
 	if err != nil {
 		const unknown = "there is no answer, and whether the request was carried out is not known: "
-		return refusal("service_unavailable", unknown+err.Error()), nil //nolint:nilerr // the model sees it
+		return o.refusal(ctx, "service_unavailable", unknown+err.Error()), nil //nolint:nilerr // the model sees it
 	}
 	if b.row.waits {
 		if err := reads(); err != nil {
 			return nil, err
 		}
 	}
-	return b.result(ctx, o.API, answer)
+	return b.result(ctx, o, answer)
+}
+
+// answer sends the request of a way, and returns its answer, or the answer of a lookup that finds no agent.
+func (b *built) answer(ctx context.Context, o *Options, w *builtWay, arguments object) (Answer, error) {
+	refused, err := findAgents(ctx, o.API, arguments)
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case refused != nil:
+		return *refused, nil
+	case b.row.send != nil:
+		return b.row.send(ctx, o, b.request(w, arguments))
+	}
+	return o.API.Do(ctx, b.request(w, arguments))
 }
 
 // addPresent marks the stored answer of an earlier call as stored, and adds the record's current state if such records change.
@@ -75,28 +78,31 @@ func (b *built) addPresent(ctx context.Context, api API, stored object) {
 }
 
 // result returns an answer, with its additions, as a model gets it.
-func (b *built) result(ctx context.Context, api API, answer Answer) (*sdk.CallToolResult, error) {
-	value := decode(answer.Body)
-	whole, ok := value.(object)
+func (b *built) result(ctx context.Context, o *Options, answer Answer) (*sdk.CallToolResult, error) {
+	whole, ok := decode(answer.Body).(object)
 	if !ok {
 		return nil, fmt.Errorf("the answer with status %d is no JSON object", answer.Status)
 	}
 	if answer.Status >= http.StatusBadRequest {
-		return refused(value, answer), nil
+		whole["status"] = answer.Status
+		if after := answer.Header.Get("Retry-After"); after != "" {
+			whole["retry_after_seconds"] = json.Number(after)
+		}
+		return o.failure(ctx, whole), nil
 	}
-	known := &lookups{ctx: ctx, api: api, answers: make(map[string]object)}
+	known := &lookups{ctx: ctx, api: o.API, answers: make(map[string]object)}
 	if b.row.brief {
 		completeActed(as[object](whole["order"]))
 	} else {
 		known.complete(as[object](whole["order"]))
 	}
 	if answer.Header.Get(web.ReplayedHeader) != "" {
-		b.addPresent(ctx, api, whole)
+		b.addPresent(ctx, o.API, whole)
 		known.complete(as[object](whole["now"]))
 	}
-	raw, ok := b.shape(whole, api.Self(ctx))
+	raw, ok := b.shape(whole, o.API.Self(ctx))
 	if !ok {
-		return refusal("payload_too_large", "the answer is larger than "+bounds.Size(bounds.ToolAnswer)), nil
+		return o.refusal(ctx, "payload_too_large", "the answer is larger than "+bounds.Size(bounds.ToolAnswer)), nil
 	}
 	return result(raw, answer.Images), nil
 }
@@ -212,23 +218,14 @@ func result(raw []byte, images []*sdk.ImageContent) *sdk.CallToolResult {
 	return made
 }
 
-// refused returns a failure of /api/v1: its body with the status and the seconds until a retry.
-func refused(body any, answer Answer) *sdk.CallToolResult {
-	if whole, ok := body.(object); ok {
-		whole["status"] = answer.Status
-		if after := answer.Header.Get("Retry-After"); after != "" {
-			whole["retry_after_seconds"] = json.Number(after)
-		}
-	}
-	return failure(body)
-}
-
 // refusal returns a failure that happened before /api/v1, in the form of that API.
-func refusal(code, message string) *sdk.CallToolResult {
-	return failure(object{"error": object{"code": code, "message": message}})
+func (o *Options) refusal(ctx context.Context, code, message string) *sdk.CallToolResult {
+	return o.failure(ctx, object{"error": object{"code": code, "message": message}})
 }
 
-func failure(body any) *sdk.CallToolResult {
+// failure returns a result with the request id, with which operators can find the request.
+func (o *Options) failure(ctx context.Context, body object) *sdk.CallToolResult {
+	body["request_id"] = o.API.RequestID(ctx)
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(encode(body))}}}
 }
 

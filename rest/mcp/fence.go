@@ -159,13 +159,6 @@ var formed = map[string]*regexp.Regexp{
 	"date-time": regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z$`),
 }
 
-// formsOf reads the forms of a schema. References lead into the description.
-func formsOf(d *description, schema any) *forms {
-	f := new(forms)
-	f.add(d, schema)
-	return f
-}
-
 // add joins a schema to the forms.
 func (f *forms) add(d *description, schema any) {
 	whole, ok := schema.(object)

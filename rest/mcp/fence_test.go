@@ -154,6 +154,13 @@ func TestEventsAreFenced(t *testing.T) {
 	require.Len(t, kinds, len(declared))
 }
 
+// formsOf reads the forms of a schema. References lead into the description.
+func formsOf(d *description, schema any) *forms {
+	f := new(forms)
+	f.add(d, schema)
+	return f
+}
+
 // In templates of actions, whose members the description does not list, ids are not fenced and all other texts are.
 func TestTemplatesOfActions(t *testing.T) {
 	t.Parallel()

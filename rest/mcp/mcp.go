@@ -119,8 +119,8 @@ func (o Options) serve(instructions, door string, rows []tool) (*sdk.Server, err
 			return nil, err
 		}
 		show.actions.add(made)
-		o.addTool(server, made.tool, func(ctx context.Context, arguments json.RawMessage) (*sdk.CallToolResult, error) {
-			held := int64(0)
+		server.AddTool(made.tool, func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			arguments, held := request.Params.Arguments, int64(0)
 			reads := func() error {
 				wanted := made.records(arguments)
 				if err := turn.Acquire(ctx, wanted); err != nil {
@@ -134,23 +134,6 @@ func (o Options) serve(instructions, door string, rows []tool) (*sdk.Server, err
 		})
 	}
 	return server, nil
-}
-
-// addTool adds a tool. Its refusals contain the request id, so that operators can find the request.
-func (o Options) addTool(
-	server *sdk.Server, tool *sdk.Tool, call func(context.Context, json.RawMessage) (*sdk.CallToolResult, error),
-) {
-	server.AddTool(tool, func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		result, err := call(ctx, request.Params.Arguments)
-		if err != nil || !result.IsError {
-			return result, err
-		}
-		text := as[*sdk.TextContent](result.Content[0])
-		body := as[object](decode([]byte(text.Text)))
-		body["request_id"] = o.API.RequestID(ctx)
-		text.Text = string(encode(body))
-		return result, nil
-	})
 }
 
 // withoutOwnerTools removes the tool that asks for an owner from the list while no owner is needed.

@@ -163,7 +163,7 @@ func (c card) most(otherwise int) int {
 func (a *actions) withoutPaths(text string) string {
 	return requests.ReplaceAllStringFunc(text, func(request string) string {
 		method, path, _ := strings.Cut(request, " ")
-		if found := a.find(method, path); found != nil {
+		if found, _ := a.match(method, path); found != nil {
 			return found.tool
 		}
 		return request
@@ -194,12 +194,6 @@ func (a *actions) add(b *built) {
 			method: w.method, path: strings.Split(w.path, "/"), tool: b.row.name, choice: b.row.choice, when: w.when,
 		})
 	}
-}
-
-// find returns the tool of a request, nil for none.
-func (a *actions) find(method, path string) *actionRow {
-	found, _ := a.match(method, path)
-	return found
 }
 
 // match returns the tool of a request, and the parameters of its path. A path without parameters is preferred.
