@@ -343,16 +343,17 @@ type ComplexityRoot struct {
 	}
 
 	Contact struct {
-		AcceptedAt  func(childComplexity int) int
-		BlockedBy   func(childComplexity int) int
-		CreatedAt   func(childComplexity int) int
-		ID          func(childComplexity int) int
-		Recipient   func(childComplexity int) int
-		RecipientID func(childComplexity int) int
-		Requester   func(childComplexity int) int
-		RequesterID func(childComplexity int) int
-		State       func(childComplexity int) int
-		UpdatedAt   func(childComplexity int) int
+		AcceptedAt    func(childComplexity int) int
+		AlsoBlockedBy func(childComplexity int) int
+		BlockedBy     func(childComplexity int) int
+		CreatedAt     func(childComplexity int) int
+		ID            func(childComplexity int) int
+		Recipient     func(childComplexity int) int
+		RecipientID   func(childComplexity int) int
+		Requester     func(childComplexity int) int
+		RequesterID   func(childComplexity int) int
+		State         func(childComplexity int) int
+		UpdatedAt     func(childComplexity int) int
 	}
 
 	ContactCard struct {
@@ -3299,6 +3300,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Contact.AcceptedAt(childComplexity), true
+	case "Contact.alsoBlockedBy":
+		if e.ComplexityRoot.Contact.AlsoBlockedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Contact.AlsoBlockedBy(childComplexity), true
 	case "Contact.blockedBy":
 		if e.ComplexityRoot.Contact.BlockedBy == nil {
 			break
@@ -11341,6 +11348,10 @@ type Contact implements Node {
   recipientID: ID!
   state: ContactState!
   blockedBy: ID
+  """
+  The other agent, if it has blocked, too.
+  """
+  alsoBlockedBy: ID
   acceptedAt: Time
   requester: Bot!
   recipient: Bot!
@@ -16972,6 +16983,8 @@ func (ec *executionContext) childFields_Contact(ctx context.Context, field graph
 		return ec.fieldContext_Contact_state(ctx, field)
 	case "blockedBy":
 		return ec.fieldContext_Contact_blockedBy(ctx, field)
+	case "alsoBlockedBy":
+		return ec.fieldContext_Contact_alsoBlockedBy(ctx, field)
 	case "acceptedAt":
 		return ec.fieldContext_Contact_acceptedAt(ctx, field)
 	case "requester":
@@ -27847,6 +27860,29 @@ func (ec *executionContext) _Contact_blockedBy(ctx context.Context, field graphq
 	)
 }
 func (ec *executionContext) fieldContext_Contact_blockedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Contact", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Contact_alsoBlockedBy(ctx context.Context, field graphql.CollectedField, obj *ent.Contact) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Contact_alsoBlockedBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AlsoBlockedBy, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Contact_alsoBlockedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Contact", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -66879,6 +66915,11 @@ func (ec *executionContext) _Contact(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "blockedBy":
 			out.Values[i] = ec._Contact_blockedBy(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "alsoBlockedBy":
+			out.Values[i] = ec._Contact_alsoBlockedBy(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
