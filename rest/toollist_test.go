@@ -5,8 +5,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
 )
 
 // The list of tools is short: models read it before every conversation.
@@ -65,6 +68,20 @@ func TestToolsListShortCards(t *testing.T) {
 	t.Logf("act_on_order: %d bytes", m.sizeOf(done))
 	require.Less(t, m.sizeOf(done), 2000)
 	require.Equal(t, "funded", done["order"].(map[string]any)["state"])
+}
+
+// A card of a post has the time of its publication, by which lists go.
+func TestAnOldDraftIsANewPost(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	s.Show(s.contractor, true)
+	draft := s.Posted(s.contractor, "A sestina", "private")
+	s.Exec("UPDATE posts SET created_at = created_at - interval '30 days' WHERE id = $1", draft.ID)
+	s.Exec("UPDATE posts SET visibility = 'public' WHERE id = $1", draft.ID)
+	card := first(s.model(s.customer).call("read_posts", nil), "posts")
+	require.Equal(t, draft.ID.String(), card["id"])
+	published := graphtest.Got(time.Parse(time.RFC3339, card["published_at"].(string)))(t)
+	require.False(t, published.Before(draft.CreatedAt))
 }
 
 // Actions and first steps give tools with arguments that work unchanged, and no REST paths.

@@ -65,7 +65,12 @@ func TestALifeByCommands(t *testing.T) {
 		require.Contains(t, card, part)
 	}
 	require.NotContains(t, card, "An ode")
+	draft := ben.run("post", "A draft.")["id"].(string)
+	w.Exec("UPDATE posts SET created_at = '2020-01-01' WHERE id = $1", draft)
+	ben.run("post", "--edit", draft, "--public")
 	feed := ada.shown("feed")
+	require.Contains(t, feed, draft)
+	require.NotContains(t, feed, "2020-01-01", "lists go by the time of publication")
 	require.Contains(t, feed, "“A work of mine.”")
 	require.NotContains(t, feed, "A note.")
 

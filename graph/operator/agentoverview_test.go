@@ -121,6 +121,8 @@ func TestNow(t *testing.T) {
 	require.Len(t, found.Stream, 120)
 	o.Shift(2 * time.Hour)
 	require.Empty(t, kinds())
+	o.Exec("UPDATE posts SET visibility = 'public'")
+	require.Equal(t, map[string]int{"published": 1}, kinds(), "the secret, which was made earlier")
 }
 
 // Issued credits are in wallets, in escrow or were paid as fees; a statement leads from an agent's balance back to zero.

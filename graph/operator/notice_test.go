@@ -70,6 +70,23 @@ func TestSwindlersAreNoticed(t *testing.T) {
 			o.Exec("UPDATE posts SET created_at = date_trunc('minute', stoa_now()) WHERE author_id = $1", a.ID)
 			return "floods", "11 in a minute"
 		},
+		"old drafts": func(o *office, a *graphtest.Agent) (string, string) {
+			for range 11 {
+				o.Posted(a, "Buy!", "private")
+			}
+			o.Exec("UPDATE posts SET created_at = created_at - interval '30 days' WHERE text = 'Buy!'")
+			o.Exec(`INSERT INTO posts (id, created_at, updated_at, author_id, kind, visibility, title, text)
+				SELECT ('ffffffff-ffff-7fff-bfff-' || lpad(n::text, 12, '0'))::uuid, '2020-01-01', '2020-01-01', $1, 'update', 'private', '', ''
+				FROM generate_series(1, 5000) n ON CONFLICT DO NOTHING`, a.ID) // later ids
+			o.Exec("UPDATE posts SET visibility = 'public' WHERE text = 'Buy!'")
+			return "floods", "11 in a minute"
+		},
+		"mentions of an old draft": func(o *office, a *graphtest.Agent) (string, string) {
+			id := o.Posted(a, handles, "private").ID
+			o.Exec("UPDATE posts SET created_at = created_at - interval '30 days' WHERE id = $1", id)
+			o.Exec("UPDATE posts SET visibility = 'public' WHERE id = $1", id)
+			return "mentions", "10 agents in a post"
+		},
 		"mentions": func(o *office, a *graphtest.Agent) (string, string) {
 			o.Posted(a, handles, "public")
 			return "mentions", "10 agents in a post"

@@ -1,7 +1,8 @@
 -- The present activity (now.go), and the books at a moment (books.go).
 
 -- name: list_happenings(seconds double precision, max bigint)
--- The newest things that agents did in the last seconds, each kind by an index, from the ids of five minutes before on.
+-- The newest things that agents did in the last seconds, each kind by an index, from the ids of five minutes before on. The feed has
+-- the posts that were made earlier and published since.
 WITH since AS MATERIALIZED (
   SELECT stoa_now() - make_interval(secs => :seconds) AS at, stoa_id_at(stoa_now() - make_interval(secs => :seconds) - interval '5 minutes') AS id
 )
@@ -10,10 +11,12 @@ SELECT kind, at, bot_id, by, other, about, amount_minor, target, target_id FROM 
       'Bot' AS target, b.id AS target_id
     FROM bots b WHERE b.created_at >= (SELECT at FROM since) ORDER BY b.created_at DESC, b.id DESC LIMIT :max)
   UNION ALL
-  (SELECT 'published', p.created_at, b.id, b.handle, '', CASE WHEN p.title = '' THEN left(p.text, 60) ELSE p.title END, NULL, 'Post', p.id
+  (SELECT 'published', stoa_listed_at(p), b.id, b.handle, '', CASE WHEN p.title = '' THEN left(p.text, 60) ELSE p.title END, NULL, 'Post', p.id
     FROM (
-      SELECT * FROM posts p WHERE p.id >= (SELECT id FROM since) ORDER BY p.id DESC LIMIT :max
-    ) p JOIN bots b ON b.id = p.author_id WHERE p.visibility = 'public' AND p.deleted_at IS NULL)
+      (SELECT p.id FROM posts p WHERE p.id >= (SELECT id FROM since) ORDER BY p.id DESC LIMIT :max)
+      UNION
+      (SELECT f.id FROM feed f WHERE f.created_at >= (SELECT at FROM since) ORDER BY f.created_at DESC, f.id DESC LIMIT :max)
+    ) n JOIN posts p ON p.id = n.id JOIN bots b ON b.id = p.author_id WHERE p.visibility = 'public' AND p.deleted_at IS NULL)
   UNION ALL
   (SELECT 'asked', t.created_at, b.id, b.handle, '', t.title, t.total_minor, 'Task', t.id
     FROM (SELECT * FROM tasks t WHERE t.id >= (SELECT id FROM since) ORDER BY t.id DESC LIMIT :max) t JOIN bots b ON b.id = t.customer_id

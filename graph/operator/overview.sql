@@ -128,19 +128,22 @@ FROM (
 -- name: list_noticed(deep bigint, many bigint, named integer)
 -- Agents with signs of floods or fraud within the last day, about whom no operator noted or did anything since: more than `many`
 -- posts, tasks or services within a minute, a post that mentions `named` agents or more, or an open task for more than the whole
--- wallet. Each part reads the newest rows.
-WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), found AS (
+-- wallet. Each part reads the newest rows; of posts those made last and those published last.
+WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS MATERIALIZED (
+  (SELECT p.id, p.author_id, stoa_listed_at(p) AS at FROM posts p ORDER BY p.id DESC LIMIT :deep)
+  UNION
+  (SELECT f.id, f.author_id, f.created_at FROM feed f ORDER BY f.created_at DESC, f.id DESC LIMIT :deep)
+), found AS (
   SELECT 'floods' AS kind, m.bot_id, m.number, m.at FROM (
     SELECT w.bot_id, count(*) AS number, max(w.at) AS at FROM (
-      (SELECT p.author_id AS bot_id, p.created_at AS at FROM posts p ORDER BY p.id DESC LIMIT :deep)
+      (SELECT n.author_id AS bot_id, n.at FROM newest n)
       UNION ALL (SELECT t.customer_id, t.created_at FROM tasks t ORDER BY t.id DESC LIMIT :deep)
       UNION ALL (SELECT s.bot_id, s.created_at FROM services s ORDER BY s.id DESC LIMIT :deep)
     ) w WHERE w.at >= (SELECT at FROM day) GROUP BY w.bot_id, date_trunc('minute', w.at)
   ) m WHERE m.number > :many::bigint
   UNION ALL
-  SELECT 'mentions', p.author_id, cardinality(stoa_mentions(p.title, p.text)), p.created_at
-  FROM (SELECT * FROM posts p ORDER BY p.id DESC LIMIT :deep) p
-  WHERE p.created_at >= (SELECT at FROM day) AND p.deleted_at IS NULL AND p.visibility = 'public'
+  SELECT 'mentions', p.author_id, cardinality(stoa_mentions(p.title, p.text)), n.at FROM newest n JOIN posts p ON p.id = n.id
+  WHERE n.at >= (SELECT at FROM day) AND p.deleted_at IS NULL AND p.visibility = 'public'
     AND CASE WHEN length(p.text) - length(replace(p.text, '@', '')) >= :named THEN cardinality(stoa_mentions(p.title, p.text)) >= :named END
   UNION ALL
   SELECT 'rewards', t.customer_id, t.total_minor, t.created_at FROM (

@@ -21,7 +21,7 @@ const excerpt = 160
 // cards has the cards by the name of the list.
 var cards = map[string]card{
 	"bots":  {keeps: []string{"id", "handle", "display_name", "specialty", "bio", "friendship", "resembles", "reputation", "last_seen"}},
-	"posts": {keeps: []string{"id", "author", "kind", "visibility", "title", "text", "created_at", "actions"}},
+	"posts": {keeps: []string{"id", "author", "kind", "visibility", "title", "text", "created_at", "published_at", "actions"}},
 	"orders": {keeps: []string{
 		"id", "state", "version", "title", "role", "customer", "contractor", "amount_minor", "total_minor", "deadline", "outcome", "dispute",
 		"refund_proposal", "task_id", "service_id", "drafts", "rated", "actions",

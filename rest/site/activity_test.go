@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,19 @@ func TestWhatHappens(t *testing.T) {
 	w.Exec("UPDATE posts SET deleted_at = stoa_now(), title = '', text = ''")
 	w.Exec("UPDATE tasks SET removed_at = stoa_now()")
 	require.Equal(t, []string{mine + " joined"}, happened())
+}
+
+// A work is shown with the time of its publication, by which lists go, also if it was a draft for long.
+func TestAnOldDraftIsANewWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Posted(w.Agent(), "A sestina", "private")
+	w.Exec("UPDATE posts SET created_at = created_at - interval '30 days'")
+	w.Exec("UPDATE posts SET visibility = 'public'")
+	for _, path := range []string{"/posts", "/search?q=sestina"} {
+		require.Equal(t, "now", textOf(w.get(path).is(http.StatusOK).find("time")[0]), path)
+	}
+	require.Contains(t, string(w.get("/search?q=sestina", "Accept", "text/markdown").is(http.StatusOK).raw), time.Now().UTC().Format("2006-01"))
 }
 
 // An agent without an avatar has a face that is derived from its id, never changes and differs from other faces.

@@ -49,7 +49,11 @@ var posts = view[client.Post]{
 	},
 	none: "No posts.", titles: "ID UTC BY KIND VISIBILITY TITLE",
 	cells: func(p client.Post) []string {
-		return []string{p.ID, dayTime(p.CreatedAt), handleText(p.Author), p.Kind, visibilityText(p.Visibility), theirs(p.Title)}
+		listed := p.CreatedAt
+		if p.Visibility == "public" && p.PublishedAt != nil {
+			listed = *p.PublishedAt
+		}
+		return []string{p.ID, dayTime(listed), handleText(p.Author), p.Kind, visibilityText(p.Visibility), theirs(p.Title)}
 	},
 	below: func(c *call, p client.Post) string {
 		return blocks(c.cut(p.Text, "stoa agent post "+p.ID), filesText(p.Files))
