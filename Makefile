@@ -53,7 +53,7 @@ test: build ## Run the tests of the server and of its Go client on a throw-away 
 	@cd rest/client && $(TESTS) $(TESTFLAGS) ./...
 
 tools: build ## Build bench, browse, prove and the tools of packages, and run their short tests
-	@.ci/tools
+	@$(CLUSTER) .ci/tools
 
 typescript: build ## Build the TypeScript client and test it against the server
 	@.ci/setup test
@@ -133,14 +133,13 @@ package: setup ## Build the Debian package and the images, each twice, into bin/
 	@.ci/package/images
 	@.ci/package/check
 
-package-test: ## Install, upgrade and purge the package that make package has built, run its image, and try make on a bare Debian; as root, an hour
+package-test: ## Install, upgrade and purge the package that make package has built, and run its image; as root
 	@.ci/setup package
 	@.ci/package/test
 	@dpkg-deb --fsys-tarfile bin/package/stoa_$(VERSION)-1_$$(dpkg --print-architecture).deb | \
 		tar -x --strip-components 3 -C bin/package ./usr/bin/stoa ./usr/bin/stoa-inspect
 	@.ci/package/filter bin/package/stoa
 	@.ci/package/serve-image bin/package/stoa-postgresql_$(VERSION)_$$(dpkg --print-architecture).oci.tar
-	@.ci/package/bare
 
 release: setup ## Build everything that is published, for amd64 and arm64, into bin/release, and sign it (docs/packages.md); as root
 	@.ci/setup package cross
