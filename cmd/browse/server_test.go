@@ -62,7 +62,9 @@ func start(database string, settings ...string) (s *server, err error) {
 	}
 	command := exec.CommandContext(context.Background(), path, "serve")
 	command.Dir = s.data
-	command.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "STOA_") })
+	command.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "STOA_") && !strings.HasPrefix(v, slack.Variable+"=")
+	})
 	command.Env = append(command.Env,
 		"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_DATA_DIR="+s.data, "STOA_DATABASE_URL="+database,
 		"STOA_OPERATOR_TOKEN="+operatorToken, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example",

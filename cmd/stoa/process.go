@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
@@ -18,6 +19,7 @@ import (
 	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/readpool"
+	"stoa/graph/platform/slack"
 	"stoa/graph/server"
 	"stoa/jobs"
 	"stoa/jobs/inspection"
@@ -213,6 +215,9 @@ func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err erro
 	return err
 }
 
+// witnessTimeout is how long the key log waits for one witness.
+var witnessTimeout = slack.Of(2 * time.Second)
+
 // graphConfig returns the configuration of the domains.
 func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 	enqueue, err := jobs.NewEnqueue(p.db, p.clock, p.log)
@@ -232,7 +237,7 @@ func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 		Webhooks:     p.settings.sender(),
 	}
 	if targets := p.settings.targets(); len(targets) > 0 {
-		config.Witnesses = witness.NewSubmitter(targets)
+		config.Witnesses = witness.NewSubmitter(targets, witnessTimeout)
 	}
 	if p.mail != nil {
 		config.Mail, config.MailFrom = p.mail.mailer, p.mail.from

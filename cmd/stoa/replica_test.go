@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/slack"
 	"stoa/rest/client"
 )
 
@@ -18,7 +19,7 @@ func TestReplica(t *testing.T) {
 	primary := newPrimary(t)
 	standby := primary.newStandby()
 	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+primary.url, "STOA_DATABASE_REPLICA_URL="+standby.url,
-		"STOA_DATABASE_REPLICA_MAX_LAG=5s")...)
+		"STOA_DATABASE_REPLICA_MAX_LAG="+slack.Of(5*time.Second).String())...)
 	ada := s.join("Agent", "agent")
 	direct := &http.Client{Transport: new(http.Transport)} // the operators' /readyz is not in the description
 	usable := func(status string) func() bool {

@@ -111,12 +111,9 @@ func configureGC() {
 }
 
 // The shutdown fits into 20 s (§11). Each bound is a maximum: a part that has nothing to do ends at once.
-const (
-	// drainDelay is how long requests are still accepted, for load balancers to notice that this process is not ready any more.
-	drainDelay = 2 * time.Second
-)
-
 var (
+	// drainDelay is how long requests are still accepted, for load balancers to notice that this process is not ready any more.
+	drainDelay = slack.Of(2 * time.Second)
 	// socketsTimeout bounds the closing of event sockets, which is spread over one second.
 	socketsTimeout = slack.Of(2 * time.Second)
 	// Running requests have requestsTimeout. Those that still wait for an inspection or a body after waitsTimeout are answered

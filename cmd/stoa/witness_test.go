@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"stoa/graph/platform/slack"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/keylog/keylogtest"
 	"stoa/rest/client/keylog/witness"
@@ -83,7 +84,7 @@ func (w *witnessProcess) submit(l *keylogtest.Log, size int64) witness.Cosigned 
 	targets, err := witness.ParseTargets(w.setting())
 	require.NoError(w, err)
 	prove := func(_ context.Context, old, size int64) ([]tlog.Hash, error) { return l.Consistency(old, size), nil }
-	return witness.NewSubmitter(targets).Submit(w.Context(), []string{targets[0].Key}, l.Checkpoint(size), prove)[0]
+	return witness.NewSubmitter(targets, slack.TestWait).Submit(w.Context(), []string{targets[0].Key}, l.Checkpoint(size), prove)[0]
 }
 
 // A witness that is killed at any moment never goes back behind a head that it has signed.

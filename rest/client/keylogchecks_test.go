@@ -16,6 +16,7 @@ import (
 
 	"stoa/rest/client"
 	"stoa/rest/client/keylog"
+	"stoa/rest/client/keylog/keylogtest"
 )
 
 func pinOf(t *testing.T, a *client.Agent, p person) client.Pin {
@@ -191,7 +192,7 @@ func TestAnEntryIsWaitedFor(t *testing.T) {
 		}
 		return false
 	})
-	a := s.agent(ada, client.Checks{Patience: 5 * time.Minute})
+	a := s.agent(ada, client.Checks{Patience: keylogtest.Wait(30 * time.Second)})
 	require.NoError(t, a.Meet(t.Context(), ben.brief()))
 	require.Equal(t, client.ViaLog, pinOf(t, a, ben).Via)
 }

@@ -196,7 +196,7 @@ func TestTheEntryOfANewKeyIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
 	ada, ben, carol := s.register("ada"), s.register("ben"), s.register("carol")
-	a := s.agent(ada, client.Checks{Patience: 5 * time.Minute})
+	a := s.agent(ada, client.Checks{Patience: keylogtest.Wait(30 * time.Second)})
 	require.NoError(t, a.Meet(t.Context(), ben.brief()))
 	old := s.logs[1]
 	vkey := announce(s, old, "new")

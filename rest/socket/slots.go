@@ -105,7 +105,7 @@ var (
 	// defaultReleaseTimeout is how long a closing connection waits for its slot to be free before it tells the client about the end.
 	defaultReleaseTimeout = slack.Of(250 * time.Millisecond)
 	// leaseRetries are the pauses between attempts to lease a slot: a client may reconnect before its last connection has ended.
-	leaseRetries = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 0}
+	leaseRetries = [...]time.Duration{slack.Of(50 * time.Millisecond), slack.Of(100 * time.Millisecond), slack.Of(200 * time.Millisecond), 0}
 )
 
 // admit leases a slot for an agent's receiver and registers it, or returns why it cannot: errFull, errDraining or errAway.

@@ -180,6 +180,9 @@ type NewConnections struct {
 	err  error
 }
 
+// failedFor is how long the result of a failed check lasts.
+var failedFor = slack.Of(time.Second)
+
 // Check opens and closes a connection, at most once a minute while that works and once a second while it fails. In between it
 // returns the last result.
 func (n *NewConnections) Check(ctx context.Context) error {
@@ -193,7 +196,7 @@ func (n *NewConnections) Check(ctx context.Context) error {
 		return ctx.Err() // the caller gave up, which proves nothing about the database
 	}
 	if err != nil {
-		n.next, n.err = time.Now().Add(time.Second), fmt.Errorf("%w: %w", ErrRefusesConnections, err)
+		n.next, n.err = time.Now().Add(failedFor), fmt.Errorf("%w: %w", ErrRefusesConnections, err)
 		return n.err
 	}
 	n.next, n.err = time.Now().Add(time.Minute), nil

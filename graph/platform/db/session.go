@@ -35,9 +35,9 @@ func milliseconds(count int) string {
 	return strconv.FormatInt(slack.Of(time.Duration(count)*time.Millisecond).Milliseconds(), 10)
 }
 
-// connectTimeout is how long connecting may take, in seconds, for all hosts of a URL together. A host that does not answer must
-// leave time for the next within RequestTimeout.
-const connectTimeout = 4
+// connectTimeout is how long connecting may take for all hosts of a URL together. A host that does not answer must leave time for
+// the next within RequestTimeout.
+var connectTimeout = slack.Of(4 * time.Second)
 
 // ConnectionURL adds missing settings to a connection string: connect only to a server that accepts writes, and skip a host that
 // does not answer.
@@ -48,7 +48,7 @@ func ConnectionURL(dsn string) (string, error) {
 	}
 	return withSettings(dsn, []setting{
 		{"target_session_attrs", string(pq.TargetSessionAttrsReadWrite)},
-		{"connect_timeout", strconv.Itoa(max(1, connectTimeout/(1+len(config.Multi))))},
+		{"connect_timeout", strconv.Itoa(max(1, int(connectTimeout.Seconds())/(1+len(config.Multi))))},
 	})
 }
 

@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/slack"
 )
 
 // Config holds the limits of a server. The zero value of each limit switches it off.
@@ -57,9 +58,9 @@ type Timeouts struct {
 // DefaultTimeouts returns the timeouts of production. An ordinary JSON body is below Body.Bytes, so it has Body.Time in total.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{
-		Header: 10 * time.Second, Idle: 2 * time.Minute,
-		Body: Pace{10 * time.Second, 160 << 10}, Answer: Pace{30 * time.Second, 480 << 10}, // both 16 KiB/s
-		Drain: 50 * time.Millisecond, Fresh: 500 * time.Millisecond,
+		Header: slack.Of(10 * time.Second), Idle: slack.Of(2 * time.Minute),
+		Body: Pace{slack.Of(10 * time.Second), 160 << 10}, Answer: Pace{slack.Of(30 * time.Second), 480 << 10}, // both 16 KiB/s
+		Drain: slack.Of(50 * time.Millisecond), Fresh: slack.Of(500 * time.Millisecond),
 	}
 }
 

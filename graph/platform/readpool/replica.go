@@ -12,15 +12,15 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-const (
-	// replicaCheck is how often the lag of the replica is measured, and how long a measurement may take.
-	replicaCheck = time.Second
-	// maxPositions bounds how many positions are kept while the replica does not follow the primary.
-	maxPositions = 600
-)
+// maxPositions bounds how many positions are kept while the replica does not follow the primary.
+const maxPositions = 600
 
-// replicaTimeout bounds a read from the replica, so that there is time left to ask the primary.
-var replicaTimeout = StatementTimeout + slack.Of(500*time.Millisecond)
+var (
+	// replicaCheck is how often the lag of the replica is measured, and how long a measurement may take.
+	replicaCheck = slack.Of(time.Second)
+	// replicaTimeout bounds a read from the replica, so that there is time left to ask the primary.
+	replicaTimeout = StatementTimeout + slack.Of(500*time.Millisecond)
+)
 
 // Replica is a hot standby that answers reads of data that may be MaxLag old. It is safe for concurrent use.
 type Replica struct {

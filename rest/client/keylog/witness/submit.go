@@ -22,8 +22,6 @@ import (
 )
 
 const (
-	// submitTimeout is the total time that a log waits for one witness.
-	submitTimeout = 2 * time.Second
 	// maxAttempts is how often one head is submitted to a witness that names another size each time, because other processes submit
 	// too.
 	maxAttempts = 3
@@ -94,16 +92,17 @@ type Cosigned struct {
 // Submitter submits the heads of a log to its witnesses. It is safe for concurrent use.
 type Submitter struct {
 	targets []Target
+	timeout time.Duration
 	client  http.Client
 
 	mu    sync.Mutex
 	sizes map[string]int64 // last size that each witness is known to have, by vkey
 }
 
-// NewSubmitter makes a Submitter.
-func NewSubmitter(targets []Target) *Submitter {
+// NewSubmitter makes a Submitter. It waits at most timeout for each witness.
+func NewSubmitter(targets []Target, timeout time.Duration) *Submitter {
 	return &Submitter{
-		targets: targets, sizes: make(map[string]int64),
+		targets: targets, timeout: timeout, sizes: make(map[string]int64),
 		client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }
@@ -117,23 +116,22 @@ func (s *Submitter) Keys() []string {
 	return keys
 }
 
-// Submit submits a signed head to the witnesses with these vkeys in parallel, and waits at most 2 s for each. The returned lines
-// are verified.
+// Submit submits a signed head to the witnesses with these vkeys in parallel. The returned lines are verified.
 func (s *Submitter) Submit(ctx context.Context, to []string, signed []byte, prove Prove) []Cosigned {
 	targets := slices.DeleteFunc(slices.Clone(s.targets), func(t Target) bool { return !slices.Contains(to, t.Key) })
-	return ask(ctx, targets, func(ctx context.Context, target Target) Cosigned {
+	return ask(ctx, s.timeout, targets, func(ctx context.Context, target Target) Cosigned {
 		line, err := s.submit(ctx, target, signed, prove)
 		return Cosigned{target.Key, line, target.named(err), errors.Is(err, ErrAhead) || errors.Is(err, ErrForked)}
 	})
 }
 
-// ask asks witnesses in parallel, and waits at most 2 s for each.
-func ask[Answer any](ctx context.Context, targets []Target, one func(context.Context, Target) Answer) []Answer {
+// ask asks witnesses in parallel, and waits at most timeout for each.
+func ask[Answer any](ctx context.Context, timeout time.Duration, targets []Target, one func(context.Context, Target) Answer) []Answer {
 	answers := make([]Answer, len(targets))
 	var all sync.WaitGroup
 	for i, target := range targets {
 		all.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, submitTimeout)
+			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
 			answers[i] = one(ctx, target)
 		})
@@ -231,10 +229,10 @@ type Shown struct {
 	Err error
 }
 
-// Heads asks all witnesses in parallel for the last head of a log that they signed, and waits at most 2 s for each. Returned
+// Heads asks all witnesses in parallel for the last head of a log that they signed. Returned
 // heads are signed by a key of the log and by the witness. The vkeys are keys of the log and have its origin as their name.
 func (s *Submitter) Heads(ctx context.Context, log []string) []Shown {
-	return ask(ctx, s.targets, func(ctx context.Context, target Target) Shown {
+	return ask(ctx, s.timeout, s.targets, func(ctx context.Context, target Target) Shown {
 		head, err := s.head(ctx, target, log)
 		return Shown{target.Key, head, target.named(err)}
 	})

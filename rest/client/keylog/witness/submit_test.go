@@ -30,7 +30,7 @@ func submitterOf(t testing.TB, lines ...string) *witness.Submitter {
 	t.Helper()
 	targets, err := witness.ParseTargets(strings.Join(lines, "\n"))
 	require.NoError(t, err)
-	return witness.NewSubmitter(targets)
+	return witness.NewSubmitter(targets, keylogtest.Wait(2*time.Second))
 }
 
 func submitAll(t testing.TB, s *witness.Submitter, signed []byte, prove witness.Prove) []witness.Cosigned {
@@ -83,7 +83,7 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// A witness that lies, fails or does not answer costs at most 2 s.
+// A witness that lies, fails or does not answer costs at most the time-out.
 func TestWitnessesThatFail(t *testing.T) {
 	t.Parallel()
 	l := logOf(origin, "log", 40, 99)
