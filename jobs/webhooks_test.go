@@ -115,7 +115,8 @@ func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
 	h.withWebhooks(0)
-	const agents, hooksEach, slowness = 10, 3, 1200 * time.Millisecond
+	const agents, hooksEach = 10, 3
+	slowness := slack.Of(1200 * time.Millisecond)
 	var (
 		mu      sync.Mutex
 		under   = map[string]int{}

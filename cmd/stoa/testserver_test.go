@@ -114,14 +114,6 @@ func (s *testServer) waitForLog(message string, attributes ...string) map[string
 	}
 }
 
-// logTime returns when the server logged a message.
-func (s *testServer) logTime(message string) time.Time {
-	s.t.Helper()
-	at, err := time.Parse(time.RFC3339Nano, s.waitForLog(message)["time"].(string))
-	require.NoError(s.t, err)
-	return at
-}
-
 // waitExit returns the exit code.
 func (s *testServer) waitExit() int {
 	s.t.Helper()

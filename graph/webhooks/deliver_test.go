@@ -15,6 +15,7 @@ import (
 	"stoa/graph/contacts"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 	"stoa/graph/webhooks"
 )
 
@@ -35,6 +36,7 @@ func TestRetries(t *testing.T) {
 	ids := w.queue(agent)
 	w.DeliverWebhooks()
 	require.Len(t, e.take(), 1)
+	rest := slack.Of(2 * time.Second)
 	for i, wait := range waits {
 		last := w.deliveries(agent, hook.ID)[0]
 		require.Equal(t, i+1, last.Attempt)
@@ -42,10 +44,10 @@ func TestRetries(t *testing.T) {
 		require.Equal(t, http.StatusInternalServerError, *last.Status)
 		require.Equal(t, wait, last.NextAttemptAt.Sub(last.CreatedAt))
 		require.Equal(t, "active", w.card(agent, hook.ID).State)
-		w.Shift(wait - 2*time.Second)
+		w.Shift(wait - rest)
 		w.DeliverWebhooks()
 		require.Empty(t, e.take(), "before the wait of %v is over", wait)
-		w.Shift(2 * time.Second)
+		w.Shift(rest)
 		w.DeliverWebhooks()
 		got := e.take()
 		require.Len(t, got, 1, "after a wait of %v", wait)
@@ -234,11 +236,12 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 	d := w.deliveries(agent, hook.ID)[0]
 	require.Equal(t, 2*time.Minute, d.NextAttemptAt.Sub(d.CreatedAt))
 	w.tell(agent)
-	w.Shift(118 * time.Second)
+	rest := slack.Of(2 * time.Second)
+	w.Shift(2*time.Minute - rest)
 	w.DeliverWebhooks()
 	require.Empty(t, e.take())
 	e.answers(nil)
-	w.Shift(2 * time.Second)
+	w.Shift(rest)
 	w.DeliverWebhooks()
 	require.Len(t, e.take(), 2)
 	require.Empty(t, w.queue(agent))
