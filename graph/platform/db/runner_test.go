@@ -366,28 +366,35 @@ func TestSlowStatements(t *testing.T) {
 func TestContextsThatEnd(t *testing.T) {
 	t.Parallel()
 	d, plain := open(t, graphtest.NewDatabase(t), db.Options{})
-	run := func(ctx context.Context, seconds float64) (stop func() error) {
-		ctx, cancel := context.WithCancel(ctx)
-		ended := make(chan error, 1)
+	plain.SetMaxOpenConns(1) // the session that holds the lock
+	must(t, plain, "SELECT pg_advisory_lock(1)")
+	blocked := func(statements int) {
+		eventually(t, func() bool {
+			return one[int](t, plain, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()") == statements
+		})
+	}
+	run := func(ctx context.Context) (stop func(), ended chan error) {
+		ctx, stop = context.WithCancel(ctx)
+		ended = make(chan error, 1)
 		go func() {
-			_, err := d.SQL.ExecContext(ctx, "SELECT pg_sleep($1)", seconds)
+			_, err := d.SQL.ExecContext(ctx, "SELECT pg_advisory_xact_lock(1)")
 			ended <- err
 		}()
-		eventually(t, func() bool {
-			return one[int](t, plain, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()") == 1
-		})
-		return func() error {
-			cancel()
-			return <-ended
-		}
+		blocked(1)
+		return stop, ended
 	}
-	require.Error(t, run(db.Patient(t.Context()), 600)())
-	stop := run(t.Context(), 0.5)
+	stop, ended := run(db.Patient(t.Context()))
+	stop()
+	require.Error(t, <-ended)
+	blocked(0)
+	stop, ended = run(t.Context())
 	waiting, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	_, err := d.SQL.ExecContext(waiting, "SELECT $1::int", 1)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.NoError(t, stop())
+	stop()
+	must(t, plain, "SELECT pg_advisory_unlock(1)")
+	require.NoError(t, <-ended)
 	_, err = d.SQL.ExecContext(waiting, "SELECT $1::int", 1)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
