@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -108,27 +109,30 @@ func TestOneOpeningIsRemembered(t *testing.T) {
 // A nonce is remembered for at least 92 days, and longer if its message is dated in the future; then its file is deleted.
 func TestNoncesAreForgotten(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Join(t.TempDir(), "agent.key.nonces")
-	name := func(age time.Duration) string { return time.Now().UTC().Add(-age).Format("2006-01") }
-	const day = 24 * time.Hour
-	kept, old := name(92*day), name(124*day) // a month has up to 31 days
-	message := uuid.NewString()
-	future := time.Now().Add(400 * day)
-	require.NoError(t, openNonces(t, folder).Claim(keyOf(t, 1), nonceOf(1), message, "", future))
-	line := strings.TrimSpace(openings(t, folder))
-	for _, month := range []string{kept, old, "not-a-month"} {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, month), []byte(line+"\n"), 0o600))
-	}
-	memory := openNonces(t, folder)
-	entries, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	var names []string
-	for _, entry := range entries {
-		names = append(names, entry.Name())
-	}
-	require.ElementsMatch(t, []string{kept, future.UTC().Format("2006-01"), "not-a-month"}, names)
-	require.NoError(t, os.Remove(filepath.Join(folder, future.UTC().Format("2006-01"))))
-	require.ErrorIs(t, memory.Claim(keyOf(t, 1), nonceOf(1), uuid.NewString(), "", time.Time{}), client.ErrReplayed)
+	synctest.Test(t, func(t *testing.T) {
+		folder := filepath.Join(t.TempDir(), "agent.key.nonces")
+		name := func(age time.Duration) string { return time.Now().UTC().Add(-age).Format("2006-01") }
+		const day = 24 * time.Hour
+		time.Sleep(31*day - time.Minute) // 92 days before, a month ended
+		kept, old := name(92*day), name(124*day) // a month has up to 31 days
+		message := uuid.NewString()
+		future := time.Now().Add(400 * day)
+		require.NoError(t, openNonces(t, folder).Claim(keyOf(t, 1), nonceOf(1), message, "", future))
+		line := strings.TrimSpace(openings(t, folder))
+		for _, month := range []string{kept, old, "not-a-month"} {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, month), []byte(line+"\n"), 0o600))
+		}
+		memory := openNonces(t, folder)
+		entries, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		var names []string
+		for _, entry := range entries {
+			names = append(names, entry.Name())
+		}
+		require.ElementsMatch(t, []string{kept, future.UTC().Format("2006-01"), "not-a-month"}, names)
+		require.NoError(t, os.Remove(filepath.Join(folder, future.UTC().Format("2006-01"))))
+		require.ErrorIs(t, memory.Claim(keyOf(t, 1), nonceOf(1), uuid.NewString(), "", time.Time{}), client.ErrReplayed)
+	})
 }
 
 // A message is not opened if its opening cannot be recorded.
