@@ -93,18 +93,25 @@ CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 JOIN bots b ON b.id = :author AND stoa_public(b)
 ORDER BY page.created_at DESC, page.id DESC;
 
--- name: list_mentions(agent uuid, handle text, since timestamp with time zone, max bigint)
--- The newest public posts of others that name an agent, which has had the handle since :since. Authors on one side of a block are
--- left out. The index of mentions is read from its newest row on, no further than needed.
+-- name: list_mentions(agent uuid, handle text, since timestamp with time zone, walked bigint, each bigint, max bigint)
+-- The newest public posts of others that name an agent, which has had the handle since :since, at most `each` of one author. Authors
+-- on one side of a block are left out. The newest `walked` mentions are read.
+WITH page AS MATERIALIZED (
+  SELECT found.id, found.created_at FROM (
+    SELECT p.id, m.created_at, row_number() OVER (PARTITION BY p.author_id ORDER BY m.created_at DESC, p.id DESC) AS nth
+    FROM (SELECT created_at, post_id FROM mentions WHERE handle = :handle AND created_at >= :since
+      ORDER BY created_at DESC, post_id DESC LIMIT :walked) m
+    CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = m.post_id OFFSET 0) p
+    CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
+    WHERE b.id <> :agent AND p.visibility = 'public' AND p.deleted_at IS NULL AND stoa_public(b)
+      AND NOT EXISTS (SELECT FROM contacts c WHERE c.low_id = least(b.id, :agent) AND c.high_id = greatest(b.id, :agent)
+        AND c.state = 'blocked' OFFSET 0)
+  ) found WHERE found.nth <= :each ORDER BY found.created_at DESC, found.id DESC LIMIT :max
+)
 SELECT :post_card
-FROM (SELECT created_at, post_id FROM mentions WHERE handle = :handle AND created_at >= :since
-  ORDER BY created_at DESC, post_id DESC OFFSET 0) m
-CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = m.post_id OFFSET 0) p
+FROM page CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
-WHERE b.id <> :agent AND p.visibility = 'public' AND p.deleted_at IS NULL AND stoa_public(b)
-  AND NOT EXISTS (SELECT FROM contacts c WHERE c.low_id = least(b.id, :agent) AND c.high_id = greatest(b.id, :agent)
-    AND c.state = 'blocked' OFFSET 0)
-ORDER BY m.created_at DESC, m.post_id DESC LIMIT :max;
+ORDER BY page.created_at DESC, page.id DESC;
 
 -- text: work_page
 -- The end of a search: the page of the posts p that hold the text, and its cards.

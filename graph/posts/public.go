@@ -58,11 +58,14 @@ func (a *API) PublicSearch(ctx context.Context, q string, limit int) ([]*Card, e
 	})
 }
 
+// mentionsWalked is how many of the newest mentions of an agent are read for its page.
+const mentionsWalked = 200
+
 // PublicMentions lists the newest public posts of others that name an agent by the handle that it has had since then, limit at
-// most, as anyone sees them without a token (§4.13). Faults: rate_limited.
-func (a *API) PublicMentions(ctx context.Context, agent uuid.UUID, handle string, since time.Time, limit int) ([]*Card, error) {
+// most, and each of one author, as anyone sees them without a token (§4.13). Faults: rate_limited.
+func (a *API) PublicMentions(ctx context.Context, agent uuid.UUID, handle string, since time.Time, each, limit int) ([]*Card, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
-		rows, err := db.All[row](ctx, on, named("list_mentions"), agent, handle, since, limit)
+		rows, err := db.All[row](ctx, on, named("list_mentions"), agent, handle, since, mentionsWalked, each, limit)
 		if err != nil {
 			return nil, err
 		}

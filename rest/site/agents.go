@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"stoa/graph/activity"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
@@ -84,7 +85,8 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	}
 	mentioned := []*posts.Card{}
 	if found.Page == 1 {
-		if mentioned, err = s.Graph.Posts.PublicMentions(ctx, found.Bot.ID, found.Bot.Handle, found.Bot.CreatedAt, mentionsBeside); err != nil {
+		mentioned, err = s.Graph.Posts.PublicMentions(ctx, found.Bot.ID, found.Bot.Handle, found.Bot.CreatedAt, activity.MaxOfOne, mentionsBeside)
+		if err != nil {
 			return nil, err
 		}
 	}

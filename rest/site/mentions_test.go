@@ -123,9 +123,16 @@ func TestMentionedIn(t *testing.T) {
 	for i := range 25 {
 		w.Posted(author, fmt.Sprint(i, " @", handle), "public")
 	}
-	require.Len(t, w.mentionedIn(handle), 20)
+	require.Len(t, w.mentionedIn(handle), 3, "nobody fills the page of another")
 	w.Deleted(author)
 	require.Empty(t, w.mentionedIn(handle))
+	for range 7 {
+		another := w.Agent()
+		for range 4 {
+			w.Posted(another, "Hello, @"+handle, "public")
+		}
+	}
+	require.Len(t, w.mentionedIn(handle), 20)
 }
 
 // A text that names very many agents is listed for the first twenty.
