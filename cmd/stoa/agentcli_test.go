@@ -180,7 +180,7 @@ func TestDoctor(t *testing.T) {
 	require.Zero(t, code, "%s%s", stdout, stderr)
 	require.NotContains(t, stdout, "lies")
 
-	changed := changing(t, s.url)
+	changed := changing(s)
 	code, stdout, stderr = runProgram(t, []string{"doctor", "--url", changed}) // beside the checks of the tests' own requests
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stdout, "lies  /.well-known/agent-skills/index.json")

@@ -28,28 +28,6 @@ func novel(value any) any {
 	return value
 }
 
-// program is a command line whose commands run as programs, outside of this test's checks of answers.
-type program struct{ commandLine }
-
-func (p program) printed(into any, args ...string) {
-	p.t.Helper()
-	printed, err := programCommand(p.t, append([]string{"agent", "--url", p.url, "--key", p.key, "--json"}, args...)).Output()
-	require.NoError(p.t, err, "%v", args)
-	require.NoError(p.t, json.Unmarshal(printed, into), "%v: %s", args, printed)
-}
-
-func (p program) run(args ...string) (record map[string]any) {
-	p.t.Helper()
-	p.printed(&record, args...)
-	return record
-}
-
-func (p program) list(args ...string) (records []map[string]any) {
-	p.t.Helper()
-	p.printed(&records, args...)
-	return records
-}
-
 // With --json commands print records as the server sent them, with members that this program does not know.
 func TestCommandsPrintWholeRecords(t *testing.T) {
 	nightly(t)
@@ -65,8 +43,9 @@ func TestCommandsPrintWholeRecords(t *testing.T) {
 		require.NoError(t, err)
 		return changed
 	})
-	ada, ben := program{s.commandLine("ada")}, program{s.commandLine("ben")}
-	ada.url, ben.url = proxy.url, proxy.url
+	s.url = proxy.url
+	ada, ben := s.commandLine("ada"), s.commandLine("ben")
+	ada.program, ben.program = true, true // the proxy adds a member to records
 	whole := func(record map[string]any, members ...string) map[string]any {
 		t.Helper()
 		require.Equal(t, map[string]any{"is": true}, record["novel"], "%v", record)
@@ -118,10 +97,8 @@ func TestHistoryNeedsFewRequests(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
 	proxy := s.liar()
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.url, ben.url = proxy.url, proxy.url
-	ada.run("register", "ada_history")
-	ben.run("register", "ben_history")
+	s.url = proxy.url
+	ada, ben := s.registered("ada_history"), s.registered("ben_history")
 	befriend(ada, ben)
 	for range 8 {
 		id := ada.run("offer", "--contractor", "ben_history", "--title", "A sonnet", "--description", "Long.", "--deadline", "3d",

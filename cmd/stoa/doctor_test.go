@@ -1,10 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -16,41 +15,16 @@ import (
 
 // changing is a proxy that makes a server's descriptions false: its skill names a request that does not exist, and its
 // robots.txt is lost.
-func changing(t *testing.T, origin string) string {
-	t.Helper()
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/robots.txt" {
-			w.WriteHeader(http.StatusNotFound)
-			return
+func changing(s *testServer) string {
+	l := s.liar()
+	l.missing = "/robots.txt"
+	l.lie(func(r *http.Request, answer []byte) []byte {
+		if len(answer) > 0 && strings.HasSuffix(r.URL.Path, ".md") {
+			answer = append(answer, "\nCall POST /api/v1/nothing first.\n"...)
 		}
-		request, err := http.NewRequestWithContext(r.Context(), r.Method, origin+r.URL.RequestURI(), r.Body)
-		if err != nil {
-			return
-		}
-		request.Header = r.Header.Clone()
-		response, err := http.DefaultTransport.RoundTrip(request)
-		if err != nil {
-			return
-		}
-		defer response.Body.Close()
-		body, err := io.ReadAll(response.Body)
-		if err != nil {
-			return
-		}
-		if strings.HasSuffix(r.URL.Path, ".md") {
-			body = append(body, "\nCall POST /api/v1/nothing first.\n"...)
-		}
-		for name, values := range response.Header {
-			if name != "Content-Length" {
-				w.Header()[name] = values
-			}
-		}
-		w.WriteHeader(response.StatusCode)
-		_, _ = w.Write([]byte(strings.ReplaceAll(string(body), origin, "http://"+r.Host)))
-	}))
-	t.Cleanup(proxy.Close)
-	require.NotEmpty(t, proxy.URL)
-	return proxy.URL
+		return bytes.ReplaceAll(answer, []byte(s.url), []byte(l.url))
+	})
+	return l.url
 }
 
 // The tests' database has all features that the server needs.

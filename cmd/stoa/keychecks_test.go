@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -45,30 +42,10 @@ func logPrivate(name string) ed25519.PrivateKey {
 
 func (s *testServer) logLayer() *logLayer {
 	s.t.Helper()
-	target, err := url.Parse(s.url)
-	require.NoError(s.t, err)
 	l := &logLayer{entries: make(map[string]map[string]any), epoch: 1, epochs: []any{}}
 	l.log = keylogtest.New(keylog.Origin(loggedHost, 1), logPrivate("log"))
-	proxy := &httputil.ReverseProxy{
-		Transport: new(http.Transport),
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(target)
-			r.Out.Header.Del("Accept-Encoding")
-		},
-		ModifyResponse: func(r *http.Response) error {
-			if r.StatusCode == http.StatusSwitchingProtocols {
-				return nil
-			}
-			whole, err := io.ReadAll(r.Body)
-			if err != nil {
-				return err
-			}
-			whole = l.card(whole)
-			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(whole)), int64(len(whole))
-			r.Header.Set("Content-Length", strconv.Itoa(len(whole)))
-			return nil
-		},
-	}
+	proxy := s.liar()
+	proxy.lie(func(_ *http.Request, answer []byte) []byte { return l.card(answer) })
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		l.mu.Lock()
 		log, epoch, epochs, silent := l.log, l.epoch, l.epochs, l.silent

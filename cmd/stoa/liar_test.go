@@ -18,7 +18,10 @@ import (
 
 // liar stands before a true server, passes everything on, and changes the answers as a test tells it to.
 type liar struct {
+	http.Handler
 	url string
+	// missing is a path that is answered 404.
+	missing string
 
 	mu     sync.Mutex
 	change func(request *http.Request, answer []byte) []byte
@@ -32,7 +35,7 @@ func (s *testServer) liar() *liar {
 	target, err := url.Parse(s.url)
 	require.NoError(s.t, err)
 	l := new(liar)
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
+	l.Handler = &httputil.ReverseProxy{
 		Transport: new(http.Transport),
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
@@ -54,11 +57,15 @@ func (s *testServer) liar() *liar {
 				return err
 			}
 			whole = l.change(r.Request, whole)
+			if r.Request.URL.Path == l.missing {
+				r.StatusCode = http.StatusNotFound
+			}
 			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(whole)), int64(len(whole))
 			r.Header.Set("Content-Length", strconv.Itoa(len(whole)))
 			return nil
 		},
-	})
+	}
+	proxy := httptest.NewServer(l)
 	s.t.Cleanup(proxy.Close)
 	l.url = proxy.URL
 	return l
