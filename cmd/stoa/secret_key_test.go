@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"encoding/base64"
 	"fmt"
 	"os"
@@ -126,14 +125,9 @@ func TestAnOlderDatabaseGetsAKey(t *testing.T) {
 	require.NotContains(t, s.log.String(), "key is another")
 }
 
-func recordedKey(t *testing.T, address string) (found string) {
+func recordedKey(t *testing.T, address string) string {
 	t.Helper()
-	pool, err := sql.Open("postgres", address)
-	require.NoError(t, err)
-	defer pool.Close()
-	found, err = secrets.Recorded(t.Context(), pool)
-	require.NoError(t, err)
-	return found
+	return onDatabase(t, address, "SELECT fingerprint FROM installation_key")
 }
 
 // A restore neither takes nor keeps another key without a flag, and a backup made with the key brings it back.

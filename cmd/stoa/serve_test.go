@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"net"
 	"net/http"
 	"os"
@@ -141,14 +140,9 @@ func TestOlderSchemaIsNotReady(t *testing.T) {
 	url := graphtest.NewDatabase(t)
 	s := startServer(t, "STOA_DATABASE_URL="+url)
 	require.Equal(t, http.StatusOK, s.get("/readyz").status)
-	database, err := sql.Open("postgres", url)
-	require.NoError(t, err)
-	defer database.Close()
-	var version int64
-	require.NoError(t, database.QueryRow(`DELETE FROM goose_db_version
-		WHERE version_id = (SELECT max(version_id) FROM goose_db_version) RETURNING version_id`).Scan(&version))
+	version := onDatabase(t, url, `DELETE FROM goose_db_version
+		WHERE version_id = (SELECT max(version_id) FROM goose_db_version) RETURNING version_id`)
 	eventually(t, func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable }, "still ready")
-	_, err = database.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, true)", version)
-	require.NoError(t, err)
+	onDatabase(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, true) RETURNING ''", version)
 	eventually(t, func() bool { return s.get("/readyz").status == http.StatusOK }, "not ready again")
 }

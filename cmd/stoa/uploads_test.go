@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"database/sql"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/lib/pq" // for looking at the database of a server
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -68,36 +66,12 @@ func (u *uploadRequest) sendHalf(s *testServer, by *testAgent) net.Conn {
 	return conn
 }
 
-// databaseView queries the database of a server beside it.
-type databaseView struct {
-	t  testing.TB
-	db *sql.DB
-}
-
-func viewDatabase(t testing.TB, address string) *databaseView {
-	t.Helper()
-	db, err := sql.Open("postgres", address)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	return &databaseView{t, db}
-}
-
-func (r *databaseView) count(query string) (n int64) {
-	require.NoError(r.t, r.db.QueryRowContext(r.t.Context(), query).Scan(&n))
-	return n
-}
-
 // expireLeases ends the leases of a dead process, which would end by themselves within a minute.
-func (r *databaseView) expireLeases() {
-	for _, statement := range []string{
-		`UPDATE attachments SET lease_until = now(), queued_at = now() - interval '1 minute'
-			WHERE status = 'pending' AND lease_id IS NOT NULL`,
-		"UPDATE upload_reservations SET expires_at = now()",
-		"DELETE FROM river_leader",
-	} {
-		_, err := r.db.ExecContext(r.t.Context(), statement)
-		require.NoError(r.t, err)
-	}
+func expireLeases(w *graphtest.World) {
+	w.Exec(`UPDATE attachments SET lease_until = now(), queued_at = now() - interval '1 minute'
+		WHERE status = 'pending' AND lease_id IS NOT NULL`)
+	w.Exec("UPDATE upload_reservations SET expires_at = now()")
+	w.Exec("DELETE FROM river_leader")
 }
 
 const underInspection = "SELECT count(*) FROM attachments WHERE lease_id IS NOT NULL AND attempts = %d"
@@ -119,22 +93,21 @@ func filesOf(t testing.TB, data string) (found []string) {
 func TestKilledDuringUploads(t *testing.T) {
 	nightly(t)
 	t.Parallel()
-	address := graphtest.NewDatabase(t)
-	view := viewDatabase(t, address)
-	settings := append([]string{"STOA_DATABASE_URL=" + address, "STOA_DATA_DIR=" + t.TempDir()}, noLimits...)
+	w := graphtest.New(t)
+	settings := append([]string{"STOA_DATABASE_URL=" + w.URL, "STOA_DATA_DIR=" + t.TempDir()}, noLimits...)
 	s := startServer(t, settings...)
 	ada := s.join("Agent", "agent")
 	upload := largeUpload()
 	cut := largeUpload().sendHalf(s, ada)
 	defer cut.Close()
 	eventually(t, func() bool {
-		return view.count("SELECT count(*) FROM upload_reservations") == 1 && len(filesOf(t, s.data)) == 1
+		return w.Count("SELECT count(*) FROM upload_reservations") == 1 && len(filesOf(t, s.data)) == 1
 	}, "no upload")
 	for attempt := 1; attempt <= 3; attempt++ {
 		if attempt == 1 {
 			go upload.send(s, ada)
 		}
-		release := stopInspection(t, s, view, attempt)
+		release := stopInspection(t, s, w, attempt)
 		s.signal(syscall.SIGSTOP) // from here on it cannot end the inspection
 		release()
 		children := inspectionChildren(t, s.cmd.Process.Pid)
@@ -143,14 +116,14 @@ func TestKilledDuringUploads(t *testing.T) {
 		for _, pid := range children {
 			_ = syscall.Kill(pid, syscall.SIGCONT) // the end of its server may have ended it
 		}
-		view.expireLeases()
+		expireLeases(w)
 		s = startServer(t, settings...)
 	}
-	eventually(t, func() bool { return view.count("SELECT count(*) FROM attachments") == 0 }, "the upload is still there")
+	eventually(t, func() bool { return w.Count("SELECT count(*) FROM attachments") == 0 }, "the upload is still there")
 	eventually(t, func() bool {
-		return view.count("SELECT count(*) FROM upload_reservations") == 0 && len(filesOf(t, s.data)) == 0
+		return w.Count("SELECT count(*) FROM upload_reservations") == 0 && len(filesOf(t, s.data)) == 0
 	}, "bytes are left")
-	require.EqualValues(t, 1, view.count("SELECT count(*) FROM failed_uploads"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM failed_uploads"))
 	status, code := upload.send(s, ada)
 	require.Equal(t, http.StatusCreated, status, code)
 	status, code = upload.send(s, ada)
@@ -191,9 +164,8 @@ func inspectionChildren(t testing.TB, server int) (found []int) {
 // An inspection whose process is killed is repeated while the client waits.
 func TestInspectionKilled(t *testing.T) {
 	t.Parallel()
-	address := graphtest.NewDatabase(t)
-	view := viewDatabase(t, address)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + address}, noLimits...)...)
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
 	ada := s.join("Agent", "agent")
 	upload := largeUpload()
 	type result struct {
@@ -205,12 +177,12 @@ func TestInspectionKilled(t *testing.T) {
 		status, code := upload.send(s, ada)
 		answered <- result{status, code}
 	}()
-	release := stopInspection(t, s, view, 1)
+	release := stopInspection(t, s, w, 1)
 	eventually(t, func() bool { return len(inspectionChildren(t, s.cmd.Process.Pid)) > 0 }, "the attempt has no child")
 	release()
 	signalInspection(t, s, syscall.SIGKILL)
 	require.Equal(t, result{http.StatusCreated, ""}, <-answered)
-	require.EqualValues(t, 1, view.count("SELECT count(*) FROM attachments WHERE attempts = 2 AND status = 'ready'"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE attempts = 2 AND status = 'ready'"))
 }
 
 func signalInspection(t testing.TB, s *testServer, signal syscall.Signal) {
@@ -222,7 +194,7 @@ func signalInspection(t testing.TB, s *testServer, signal syscall.Signal) {
 
 // stopInspection stops the children of a server until one of them is to inspect a file, for the attempt of that number. It goes on
 // stopping children until release is called: the child of this attempt may begin only after the attempt was seen.
-func stopInspection(t testing.TB, s *testServer, view *databaseView, attempt int) (release func()) {
+func stopInspection(t testing.TB, s *testServer, w *graphtest.World, attempt int) (release func()) {
 	t.Helper()
 	var stopper sync.WaitGroup
 	released := make(chan struct{})
@@ -238,7 +210,7 @@ func stopInspection(t testing.TB, s *testServer, view *databaseView, attempt int
 			}
 		}
 	})
-	eventually(t, func() bool { return view.count(fmt.Sprintf(underInspection, attempt)) == 1 }, "no inspection")
+	eventually(t, func() bool { return w.Count(fmt.Sprintf(underInspection, attempt)) == 1 }, "no inspection")
 	return release
 }
 
@@ -248,9 +220,8 @@ func stopInspection(t testing.TB, s *testServer, view *databaseView, attempt int
 func TestInspectionOnABusyMachine(t *testing.T) {
 	nightly(t)
 	t.Parallel()
-	address := graphtest.NewDatabase(t)
-	view := viewDatabase(t, address)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + address}, noLimits...)...)
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
 	ada := s.join("Agent", "agent")
 	body, contentType := uploadForm("portfolio", []byte("no picture"))
 	refused := &uploadRequest{contentType, body}
@@ -268,7 +239,7 @@ func TestInspectionOnABusyMachine(t *testing.T) {
 		status, header, raw := upload.exchange(s, ada)
 		answered <- answer{status, header, raw}
 	}()
-	release := stopInspection(t, s, view, 1)
+	release := stopInspection(t, s, w, 1)
 	first := <-answered
 	require.Equal(t, http.StatusTooManyRequests, first.status, "%s", first.raw)
 	require.Contains(t, string(first.raw), `"upload_busy"`)
@@ -287,15 +258,14 @@ func TestInspectionOnABusyMachine(t *testing.T) {
 	release()
 	signalInspection(t, s, syscall.SIGCONT)
 	eventually(t, func() bool { status, code = upload.send(s, ada); return status == http.StatusOK }, "it does not become ready")
-	require.EqualValues(t, 1, view.count("SELECT count(*) FROM attachments WHERE attempts = 1 AND status = 'ready'"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE attempts = 1 AND status = 'ready'"))
 }
 
 // After an outage of the database during an inspection, the upload is ready by the same inspection.
 func TestDatabaseOutageDuringUpload(t *testing.T) {
 	t.Parallel()
-	address := graphtest.NewDatabase(t)
-	view := viewDatabase(t, address)
-	c := graphtest.NewDatabaseProxy(t, address)
+	w := graphtest.New(t)
+	c := graphtest.NewDatabaseProxy(t, w.URL)
 	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + c.URL}, noLimits...)...)
 	ada := s.join("Agent", "agent")
 	upload := largeUpload()
@@ -304,7 +274,7 @@ func TestDatabaseOutageDuringUpload(t *testing.T) {
 		status, _ := upload.send(s, ada)
 		answered <- status
 	}()
-	eventually(t, func() bool { return view.count(fmt.Sprintf(underInspection, 1)) == 1 }, "no inspection")
+	eventually(t, func() bool { return w.Count(fmt.Sprintf(underInspection, 1)) == 1 }, "no inspection")
 	time.Sleep(slack.Of(20 * time.Millisecond)) // others see a commit before its answer is here, and without the answer nothing is inspected
 	c.Cut()
 	require.Equal(t, http.StatusServiceUnavailable, <-answered)
@@ -312,8 +282,8 @@ func TestDatabaseOutageDuringUpload(t *testing.T) {
 		return slices.ContainsFunc(filesOf(t, s.data), func(path string) bool { return strings.HasSuffix(path, ".preview") })
 	}, "the inspection does not end")
 	c.Open()
-	eventually(t, func() bool { return view.count("SELECT count(*) FROM attachments WHERE status = 'ready'") == 1 }, "not ready")
-	require.EqualValues(t, 1, view.count("SELECT count(*) FROM attachments WHERE attempts = 1"))
+	eventually(t, func() bool { return w.Count("SELECT count(*) FROM attachments WHERE status = 'ready'") == 1 }, "not ready")
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE attempts = 1"))
 	requireAvailable(t, s, ada)
 	status, code := upload.send(s, ada)
 	require.Equal(t, http.StatusOK, status, code)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -244,9 +242,7 @@ func TestTwoStoasWitnessEachOther(t *testing.T) {
 		return line != nil
 	}, "no evidence")
 	a.server.cosigned(b.witness, honest.Size)
-	target, err := url.Parse(a.server.url)
-	require.NoError(t, err)
-	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy := a.server.liar()
 	lying := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/log/1/") {
 			fork.ServeHTTP(w, r)
