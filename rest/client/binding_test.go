@@ -67,6 +67,8 @@ func TestEveryLieAboutAMessageIsNamed(t *testing.T) {
 				require.Equal(t, "unbound", findingOf(t, lie))
 				_, err := recipient.Open(lie.Envelope)
 				require.ErrorIs(t, err, client.ErrSealed)
+				_, err = eve.Open(sealed)
+				require.ErrorIs(t, err, client.ErrSealed)
 			}
 		case "nonce":
 			raw, at := flipped(t, lie.Nonce)

@@ -241,62 +241,54 @@ const ratedAgents = 10
 // the newest 100 ratings of the other side for the first 10 agents. It leaves out an order if neither decides.
 func (a *Agent) RatingsDue(ctx context.Context, orders []Order) (map[string]bool, error) {
 	due := make(map[string]bool)
-	bySide := make(map[string][]Order)
-	var sides []string
-	var known map[string]bool
-	for _, order := range orders {
-		if order.State != "closed" {
-			continue
-		}
-		if known == nil {
-			var err error
-			if known, err = a.Outbox.rated(); err != nil {
-				return nil, err
-			}
-		}
-		if known[strings.ToLower(order.ID)] {
-			continue
-		}
+	closed := slices.DeleteFunc(slices.Clone(orders), func(o Order) bool { return o.State != StateClosed })
+	if len(closed) == 0 {
+		return due, nil
+	}
+	rated, err := a.Outbox.rated()
+	if err != nil {
+		return nil, err
+	}
+	// knownSince is, by the id of the other side, the time since when all its ratings are known.
+	knownSince := make(map[string]time.Time)
+	for _, order := range closed {
 		side := order.ContractorID
 		if strings.EqualFold(side, a.identity.ID) {
 			side = order.CustomerID
 		}
-		if bySide[side] == nil {
-			sides = append(sides, side)
+		since, known := knownSince[side]
+		if rated[strings.ToLower(order.ID)] || !known && len(knownSince) == ratedAgents {
+			continue
 		}
-		bySide[side] = append(bySide[side], order)
-	}
-	for _, side := range sides[:min(len(sides), ratedAgents)] {
-		rated, until, err := a.ratedOf(ctx, side)
-		if err != nil {
-			return nil, err
-		}
-		for _, order := range bySide[side] {
-			if !rated[order.ID] && (order.ClosedAt == nil || !order.ClosedAt.Before(until)) {
-				due[order.ID] = true
+		if !known {
+			if since, err = a.addRated(ctx, side, rated); err != nil {
+				return nil, err
 			}
+			knownSince[side] = since
+		}
+		if !rated[order.ID] && (order.ClosedAt == nil || !order.ClosedAt.Before(since)) {
+			due[order.ID] = true
 		}
 	}
 	return due, nil
 }
 
-// ratedOf returns the orders whose other side this agent has rated, according to the newest ratings of that side. All ratings
-// since until are known. An agent whose ratings are not shown counts as not rated.
-func (a *Agent) ratedOf(ctx context.Context, botID string) (rated map[string]bool, until time.Time, err error) {
-	newest, err := First(a.Ratings(ctx, botID, ""), listedRatings)
+// addRated adds the orders whose other side this agent has rated, according to the newest ratings of that side. All ratings after
+// the returned time are known. An agent whose ratings are not shown counts as not rated.
+func (a *Agent) addRated(ctx context.Context, side string, rated map[string]bool) (since time.Time, err error) {
+	newest, err := First(a.Ratings(ctx, side, ""), listedRatings)
 	if HasCode(err, "not_found") {
-		return nil, until, nil
+		return since, nil
 	}
-	rated = make(map[string]bool)
 	for _, rating := range newest {
 		if strings.EqualFold(rating.Author.ID, a.identity.ID) {
 			rated[rating.OrderID] = true
 		}
 	}
 	if len(newest) == listedRatings {
-		until = newest[listedRatings-1].CreatedAt
+		since = newest[listedRatings-1].CreatedAt
 	}
-	return rated, until, err
+	return since, err
 }
 
 // listedRatings is how many ratings one answer lists.

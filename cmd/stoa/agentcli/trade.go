@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -123,45 +122,30 @@ func (c *call) takeService(terms client.Fields) error {
 // with the given operation_id. So the same command after a crash is the same request.
 func keptDeadline(a *client.Agent, terms client.Fields) error {
 	waiting, err := a.Outbox.Waiting()
-	if err != nil {
-		return err
-	}
-	if id, named := terms["operation_id"].(string); named {
-		kept, found, err := a.Outbox.Find(id)
-		if err != nil {
-			return err
-		}
-		if found {
-			waiting = append(waiting, kept)
-		}
+	id, named := terms["operation_id"].(string)
+	if named && err == nil {
+		var kept client.Kept
+		kept, _, err = a.Outbox.Find(id)
+		waiting = append(waiting, kept)
 	}
 	for _, kept := range waiting {
 		var body client.Fields
-		if kept.Path == "/orders" && json.Unmarshal(kept.Body, &body) == nil && sameButDeadline(terms, body) {
+		if kept.Path == "/orders" && json.Unmarshal(kept.Body, &body) == nil && termsOf(body, named) == termsOf(terms, named) {
 			terms["deadline"] = body["deadline"]
 		}
 	}
-	return nil
+	return err
 }
 
-// sameButDeadline compares the terms of an offer with a decoded body, except for the deadline. The operation id counts only if
-// terms has one.
-func sameButDeadline(terms, body client.Fields) bool {
-	raw, err := json.Marshal(terms)
-	if err != nil {
-		return false
+// termsOf returns the terms of an offer as JSON, without the deadline, and with the operation id only if it was named.
+func termsOf(offer client.Fields, named bool) string {
+	terms := maps.Clone(offer)
+	delete(terms, "deadline")
+	if !named {
+		delete(terms, "operation_id")
 	}
-	var wanted client.Fields
-	if json.Unmarshal(raw, &wanted) != nil {
-		return false
-	}
-	kept := maps.Clone(body)
-	if _, named := wanted["operation_id"]; !named {
-		delete(kept, "operation_id")
-	}
-	delete(wanted, "deadline")
-	delete(kept, "deadline")
-	return reflect.DeepEqual(wanted, kept)
+	text, _ := json.Marshal(terms) //nolint:errchkjson // an offer can be encoded
+	return string(text)
 }
 
 // showActed shows an order after a change, in its current state, with the confirmed total if there is one, and with the stored
