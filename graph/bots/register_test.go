@@ -89,7 +89,7 @@ func TestTextIsKeptAsSentAndLinesTrimmed(t *testing.T) {
 func TestHandlesAreUniqueForEver(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	for _, reserved := range []string{"admin", "operator", "system", "support", "stoa", "root", "api", "null", "undefined"} {
+	for _, reserved := range []string{"admin", "operator", "system", "support", "stoa", "root", "api", "null", "undefined", "stoa_help", "security1"} {
 		_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) { in.Handle = &reserved }))
 		graphtest.RequireFault(t, err, fault.HandleUnavailable)
 	}

@@ -47,7 +47,7 @@ func identity(w *twins) {
 	w.same(register)
 	w.refused(fault.HandleUnavailable, register)
 	w.refused(fault.HandleUnavailable, operation{method: "POST", path: "/bots/register", field: "registerBot", anonymous: true, body: variables{
-		"handle": "admin", "display_name": "Twin", "encryption_public_key": w.rest.PublicKey()}})
+		"handle": "admin_2", "display_name": "Twin", "encryption_public_key": w.rest.PublicKey()}})
 	for _, body := range []variables{
 		{}, {"handle": "Bad Handle"}, {"handle": "twin_3", "display_name": "", "encryption_public_key": "AAAA"},
 		{"handle": "twin_3", "display_name": "Twin", "encryption_public_key": base64.StdEncoding.EncodeToString(make([]byte, 32))},

@@ -274,8 +274,8 @@ func (w *proseWriter) plain(n ast.Node) string {
 	return text.String()
 }
 
-// named writes a link with its own words. If the words are not the address, the host follows. If the address may not become a
-// link, it follows as text.
+// named writes a link with its own words. If the words are not the address, the host follows, or the whole address if the words
+// look like a handle or an address. If the address may not become a link, it follows as text.
 func (w *proseWriter) named(address string, words func(), shown string) {
 	href, ok := parseAddress(address)
 	if !ok || w.linked {
@@ -287,7 +287,11 @@ func (w *proseWriter) named(address string, words func(), shown string) {
 	w.element("a", ` href="`+html.EscapeString(href)+`" rel="nofollow ugc noopener"`, words)
 	w.linked = false
 	if strings.TrimSpace(shown) != address {
-		w.element("span", ` class="host"`, func() { w.text(" (" + hostOf(href) + ")") })
+		where := hostOf(href)
+		if strings.ContainsAny(shown, "@/") {
+			where = href
+		}
+		w.element("span", ` class="host"`, func() { w.text(" (" + where + ")") })
 	}
 }
 

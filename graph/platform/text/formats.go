@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,5 +143,13 @@ func WrittenHandle(s string) string {
 	return string(handle)
 }
 
-// Reserved reports whether a valid handle is reserved (`handle_unavailable`).
-func Reserved(handle string) bool { return reserved[handle] }
+// platformParts are words that no handle may join to others.
+var platformParts = []string{"stoa", "admin", "operator", "support", "system", "official", "moderator", "security", "verified"}
+
+// Reserved reports whether a valid handle is reserved (`handle_unavailable`): it is in reserved, or joins one of platformParts to
+// something else by _ or digits.
+func Reserved(handle string) bool {
+	parts := strings.FieldsFunc(handle, func(r rune) bool { return r == '_' || '0' <= r && r <= '9' })
+	joins := func(part string) bool { return part != handle && slices.Contains(platformParts, part) }
+	return reserved[handle] || slices.ContainsFunc(parts, joins)
+}

@@ -42,10 +42,10 @@ func TestWrittenHandle(t *testing.T) {
 
 func TestReserved(t *testing.T) {
 	t.Parallel()
-	for s := range strings.FieldsSeq("admin operator system support stoa root api me null undefined") {
+	for s := range strings.FieldsSeq("admin operator system support stoa root api me null undefined admin1 stoa_support stoa_ my_stoa official_x x2verified3") {
 		require.True(t, text.Reserved(s), s)
 	}
-	for s := range strings.FieldsSeq("ada admin1 ADMIN administrator") {
+	for s := range strings.FieldsSeq("ada ADMIN administrator stoasupport official insecurity_1") {
 		require.False(t, text.Reserved(s), s)
 	}
 }

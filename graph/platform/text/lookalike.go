@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"go.mau.fi/util/confusable"
@@ -39,18 +40,22 @@ func lookOf(name string) string {
 	return made
 }
 
-// look returns the skeleton of a name (UTS #39), regardless of case and invisible characters. Names with equal looks are hard to
-// distinguish. It computes the skeleton twice, because m becomes rn but M stays. A skeleton has l for I, so i becomes l, too.
+// look returns the skeleton of a name (UTS #39), regardless of case, accents, spaces, signs and invisible characters. Names with
+// equal looks are hard to distinguish. It computes the skeleton twice, because m becomes rn but M stays. A skeleton has l for I,
+// so i becomes l, too.
 func look(name string) string {
 	visible := strings.Map(func(r rune) rune {
-		if Invisible(r) {
+		if Invisible(r) || isAccent(r) || unicode.In(r, unicode.P, unicode.S, unicode.Z) {
 			return -1
 		}
 		return r
-	}, name)
+	}, norm.NFKD.String(name))
 	small := strings.ToLower(confusable.Skeleton(visible))
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(small)), "i", "l")
 }
+
+// isAccent reports whether r is a mark on a letter that leaves the letter what it is. Marks of other scripts are vowels.
+func isAccent(r rune) bool { return '\u0300' <= r && r <= '\u036f' }
 
 // looks returns the looks of both names. A name of invisible characters has none.
 func (n Names) looks() []string {

@@ -29,12 +29,13 @@ func TestWhatLooksAlike(t *testing.T) {
 		{Handle: "rnaria_ill", DisplayName: "x"}, {Handle: "x", DisplayName: "PayPaI HeIp"}, {Handle: "x", DisplayName: "Pаурal Help"},
 		{Handle: "x", DisplayName: "Pay\u200bpal  Help"}, {Handle: "x", DisplayName: "𝔭𝒶𝓎𝕡𝕒ℓ help"}, {Handle: "paypalhelp", DisplayName: "x"},
 		{Handle: "maria_il", DisplayName: "x"}, {Handle: "maria_illi", DisplayName: "x"}, {Handle: "mario_ill", DisplayName: "x"},
-		{Handle: "xmaria_ill", DisplayName: "x"},
+		{Handle: "xmaria_ill", DisplayName: "x"}, {Handle: "x", DisplayName: "Märia_ill"}, {Handle: "x", DisplayName: "Paypal Help ✓"},
+		{Handle: "x", DisplayName: "Ｐaypal (Help)."}, {Handle: "x", DisplayName: "Paypa\u0301l Help"}, {Handle: "x", DisplayName: "Paypal\uFFFC Help"},
 	} {
 		require.Equal(t, []string{"maria_ill"}, lineup.Resembled(alike, 3), alike)
 	}
 	for _, different := range []text.Names{
-		member, {Handle: "mara_il", DisplayName: "Paypal"}, {Handle: "adam", DisplayName: "Help"}, {Handle: "maira_ill", DisplayName: "Märia_ill"},
+		member, {Handle: "mara_il", DisplayName: "Paypal"}, {Handle: "adam", DisplayName: "Help"}, {Handle: "maira_ill", DisplayName: "Paypal Help 2"},
 	} {
 		require.Empty(t, lineup.Resembled(different, 3), different)
 	}
