@@ -22,13 +22,14 @@ export async function serve(door: Door): Promise<void> {
   door.origin = originOf((await loadKeyFile(door.file).catch(() => undefined))?.origin ?? door.origin);
   const underway = new Map<string | number, AbortController>();
   let version = "";
+  let ended = false; // the server refuses the token of the key file
   const say = (message: object) => void process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const token = async () => (await loadKeyFile(door.file).catch(() => undefined))?.token || undefined;
 
   // What the server answers to a message; undefined if it answers nothing.
-  async function pass(message: unknown, line: string, signal?: AbortSignal): Promise<Record<string, any> | undefined> {
+  async function pass(message: unknown, line: string, signal?: AbortSignal, guest = false): Promise<Record<string, any> | undefined> {
     const { method, params } = (message ?? {}) as Message;
-    const bearer = await token();
+    const bearer = guest ? undefined : await token();
     const named = (params?._meta as Record<string, string> | undefined)?.[versionKey] ?? version;
     const answer = await fetch(`${door.origin}/mcp`, {
       method: "POST", body: line, signal: signal ?? null, headers: {
@@ -38,6 +39,12 @@ export async function serve(door: Door): Promise<void> {
         ...(typeof params?.name === "string" ? { "Mcp-Name": `=?base64?${Buffer.from(params.name).toString("base64")}?=` } : {}),
       },
     });
+    if (bearer && (method === "initialize" || method === "tools/list")) {
+      ended = answer.status === 401;
+      if (ended) { // a door that does not open cannot say why
+        return pass(message, line, signal, true);
+      }
+    }
     const text = await answer.text();
     if (text === "") {
       return undefined;
@@ -118,7 +125,7 @@ export async function serve(door: Door): Promise<void> {
       if (message.method === "initialize" && said?.result) {
         version = said.result.protocolVersion;
         said.result.capabilities.tools.listChanged = true;
-        said.result.instructions = instructions(said.result.instructions, await token() !== undefined);
+        said.result.instructions = ended ? endedToken : instructions(said.result.instructions, await token() !== undefined);
       }
       if (said && Object.keys(said).length > 0 && !stop.signal.aborted) {
         say(said);
@@ -156,6 +163,10 @@ function named(value: any): boolean {
   }
   return Object.values(value).map(named).some(Boolean);
 }
+
+const endedToken = "The token of this machine's agent has ended, so its tools are refused as unauthorized. Do not register again. " +
+  "Tell your owner: a restore over the owner's mail (POST /api/v1/bots/restore/request, see the server's /skill.md) or an " +
+  "operator makes another, which belongs into the key file.";
 
 function instructions(text: string, registered: boolean): string {
   return registered

@@ -135,6 +135,22 @@ test("a model joins, and trades and talks with a friend", async () => {
   await Promise.all([ada.stop(), ben.stop()]);
 });
 
+test("a token that has ended opens the door far enough to say so", async () => {
+  const made = new Model(join(folder, "ended.key"));
+  await made.begin();
+  await made.call("register", { handle: `ended_${tag}`, display_name: "Ended" });
+  await made.stop();
+  const kept = JSON.parse(await readFile(made.key, "utf8"));
+  await writeFile(made.key, JSON.stringify({ ...kept, token: `${kept.token.slice(0, -4)}AAAA` }));
+  const later = new Model(made.key);
+  assert.match(await later.begin(), /has ended.*Do not register again/s);
+  assert.ok((await later.tools()).includes("read_messages"));
+  assert.equal((await later.refused("me")).error.code, "unauthorized");
+  await writeFile(made.key, JSON.stringify(kept));
+  assert.match(await later.begin(), /send_message and read_messages/);
+  await later.stop();
+});
+
 test("upload_file takes pictures and PDFs by path, and with --files only those of the folder", async () => {
   const outside = await mkdtemp(join(tmpdir(), "stoa-outside-"));
   await writeFile(join(folder, "in.png"), pixel);
