@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -124,8 +125,8 @@ func (a *Agent) act(ctx context.Context, target string, body any) (Acted, error)
 
 // VerifyReceipt fetches the receipt of a closed order (§12.5) and checks it: under the key of the log that this agent keeps or was given,
 // the keys of the server that the log proves, and all witnesses that the agent knows. raw is the receipt as the server sent it. A receipt
-// follows its order after seconds; until then the error is a *Fault with not_found. Other errors: receipt.ErrInvalid, ErrUnvouched and
-// ErrUnlogged, and the errors of the key log.
+// follows its order after seconds; until then the error is a *Fault with not_found. Other errors: receipt.ErrInvalid, also for a receipt
+// of another order, ErrUnvouched and ErrUnlogged, and the errors of the key log.
 func (a *Agent) VerifyReceipt(ctx context.Context, orderID string) (found *receipt.Verified, raw []byte, err error) {
 	answer, err := a.Send(ctx, http.MethodGet, at("/orders/", orderID, "/receipt"), nil)
 	if err != nil {
@@ -147,5 +148,8 @@ func (a *Agent) VerifyReceipt(ctx context.Context, orderID string) (found *recei
 		return nil, nil, err
 	}
 	found, err = receipt.Verify(answer.Body, receipt.Trust{Keys: keys, Logs: []note.Verifier{log.key}, Witnesses: a.Log.witnesses})
+	if found != nil && (found.Receipt == nil || !strings.EqualFold(found.Receipt.OrderID, orderID)) {
+		return nil, answer.Body, fmt.Errorf("%w: it is of another order", receipt.ErrInvalid)
+	}
 	return found, answer.Body, err
 }

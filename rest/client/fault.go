@@ -33,6 +33,9 @@ func (f *Fault) Error() string {
 			text += " " + string(fields)
 		}
 	}
+	if f.RequestID != "" {
+		text += " (request " + f.RequestID + ")"
+	}
 	return text
 }
 

@@ -11,6 +11,7 @@ import { defaultNonces, FileNonceStore } from "./noncestores.js";
 import { derivedOperationId } from "./operationid.js";
 import { Operations } from "./operations.js";
 import { after } from "./pages.js";
+import { type ReceiptFinding, verifyReceipt } from "./receipts.js";
 import type { Acted, Opened, Optional, Recipient, Terms } from "./records.js";
 import { registerInto } from "./registration.js";
 import type { Answer, Replayable, RequestOptions } from "./requests.js";
@@ -286,6 +287,20 @@ export class Stoa extends Operations {
     const answer = this.api.request(action.method.toLowerCase() as "post", action.path as "/api/v1/orders", body as never);
     const { body: result, replayed } = await this.result(answer as unknown as Answer<T>);
     return { ...result, replayed };
+  }
+
+  /**
+   * Fetches the receipt of a closed order and checks it, with the server's published keys, the key of its log that is kept and the
+   * witnesses of `checks`. A receipt of another order is "invalid". The receipt follows its order after seconds; until then the Fault
+   * has the code `not_found`.
+   */
+  async verifyReceipt(orderId: string): Promise<ReceiptFinding> {
+    const file = await this.done(this.api.GET("/api/v1/orders/{order_id}/receipt", { params: { path: { order_id: orderId } } }));
+    const keys = JSON.parse(new TextDecoder().decode((await this.read("/.well-known/jwks.json")).body)) as { keys: object[] };
+    const vkey = (await this.trust?.log())?.vkey;
+    const found = await verifyReceipt(file, { keys, logKeys: vkey ? [vkey] : [], witnesses: this.log?.checks.witnesses ?? [] });
+    return found.finding === "invalid" || found.receipt?.sub === orderId.toLowerCase()
+      ? found : { finding: "invalid", reason: "the receipt is of another order", ratings: [] };
   }
 
   /**

@@ -189,7 +189,8 @@ function refusal(error: unknown): object {
     body = { error: { code: "service_unavailable", message: unknown + message } };
   } else if (error instanceof Fault) {
     const { code, status, requestId, retryAfter } = error;
-    body = { error: { code, message }, status, request_id: requestId, retry_after_seconds: retryAfter };
+    const said = message.replace(` (request ${requestId})`, "");
+    body = { error: { code, message: said }, status, request_id: requestId, retry_after_seconds: retryAfter };
   }
   return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] };
 }

@@ -8,7 +8,6 @@ import { Fault } from "./fault.js";
 import { loadKeyFile } from "./keyfile.js";
 import { KeyPair } from "./keypair.js";
 import { after } from "./pages.js";
-import { verifyReceipt } from "./receipts.js";
 import type { Contact, Purpose } from "./records.js";
 import { unregistered } from "./registration.js";
 
@@ -199,14 +198,7 @@ async function conversations(stoa: Stoa, fence: (text: string) => string): Promi
 
 async function verify(door: Door, { order_id }: Arguments): Promise<Result> {
   const stoa = await agent(door);
-  const path = { order_id: words(order_id, "order_id") };
-  const file = await stoa.done(stoa.api.GET("/api/v1/orders/{order_id}/receipt", { params: { path } }));
-  const keys = await (await fetch(`${stoa.origin}/.well-known/jwks.json`)).json() as { keys: object[] };
-  const { vkey } = await stoa.trust!.log();
-  const { finding, reason, receipt } = await verifyReceipt(file, { keys, ...(vkey ? { logKeys: [vkey] } : {}) });
-  if (receipt && receipt.sub !== path.order_id.toLowerCase()) {
-    return { finding: "invalid", reason: "the receipt is of another order" };
-  }
+  const { finding, reason, receipt } = await stoa.verifyReceipt(words(order_id, "order_id"));
   return { finding, ...(reason ? { reason } : {}), ...(receipt ? { receipt } : {}) };
 }
 

@@ -13,7 +13,8 @@ test("a refusal is a fault with its code, status, request id and fields", async 
   const { bot } = await server.register("carol");
   await assert.rejects(
     Stoa.register({ origin: server.origin, trust: new MemoryTrustStore() }, KeyPair.generate(), { handle: bot.handle, display_name: "x" }),
-    (error) => error instanceof Fault && error.code === "handle_unavailable" && error.status === 409 && error.requestId !== undefined,
+    (error) => error instanceof Fault && error.code === "handle_unavailable" && error.status === 409 &&
+      error.requestId !== undefined && error.message.endsWith(` (request ${error.requestId})`),
   );
   const stranger = new Stoa({ origin: server.origin, token: "stoa_nobody" });
   await assert.rejects(stranger.done(stranger.api.GET("/api/v1/wallet")), { code: "unauthorized", status: 401 });

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
-  FileTrustStore, IndexedDBTrustStore, KeyPair, listen, MemoryTrustStore, Stoa, Trust, TrustError, type TrustStore,
+  type Fault, FileTrustStore, IndexedDBTrustStore, KeyPair, listen, MemoryTrustStore, type ReceiptFinding, Stoa, Trust, TrustError, type TrustStore,
 } from "../src/index.js";
 import { Server } from "./server.js";
 
@@ -90,6 +90,29 @@ test("another key under a known name stops what would be sealed, opened or offer
   lying.lie = undefined;
   assert.equal((await alice.stoa.trust!.unpin(`@${handle}`)).key, key);
   await alice.stoa.send(await alice.stoa.find(handle), "hello again");
+});
+
+test("a receipt is only accepted for its own order", async () => {
+  const asked = crypto.randomUUID();
+  let id = "";
+  const { alice, bob } = await server.friends({
+    fetch: (request) => fetch(new Request((request as Request).url.replace(asked, id), request as Request)),
+  });
+  let order = await alice.stoa.offer({
+    title: "x", description: "x", deadline: "2999-01-01T00:00:00Z", amount_minor: 1000, contractor_id: bob.bot.id, confirmed_total_minor: 1100,
+  });
+  id = order.id;
+  order = await bob.stoa.act(id, "accept", order.version);
+  order = await bob.stoa.act(id, "start", order.version);
+  order = await bob.stoa.act(id, "deliver", order.version, { result_text: "Done." });
+  order = await alice.stoa.act(id, "complete", order.version);
+  let found: ReceiptFinding | undefined;
+  while (!found) { // it is being signed
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    found = await alice.stoa.verifyReceipt(id.toUpperCase()).catch((error: Fault) => error.code === "not_found" ? undefined : Promise.reject(error));
+  }
+  assert.equal(found.finding, "valid", found.reason);
+  assert.deepEqual(await alice.stoa.verifyReceipt(asked), { finding: "invalid", reason: "the receipt is of another order", ratings: [] });
 });
 
 test("a message that is not what the server says of it is not opened", async () => {

@@ -5,6 +5,7 @@ import { inspected, KeyPair } from "./keypair.js";
 import { KeyLog, type LogChecks } from "./meet.js";
 import { Nonces, type NonceStore } from "./nonces.js";
 import { Operations } from "./operations.js";
+import { type ReceiptFinding } from "./receipts.js";
 import type { Acted, Opened, Optional, Recipient, Terms } from "./records.js";
 import type { Replayable, RequestOptions } from "./requests.js";
 import { Trust, type TrustStore } from "./trust.js";
@@ -113,6 +114,12 @@ export declare class Stoa extends Operations {
      * state. To send a message, give its `text`.
      */
     follow<N extends ActionName>(action: ActionOf<N>, ...[members]: Given<N>): Promise<Replayable<ActionAnswers[N]>>;
+    /**
+     * Fetches the receipt of a closed order and checks it, with the server's published keys, the key of its log that is kept and the
+     * witnesses of `checks`. A receipt of another order is "invalid". The receipt follows its order after seconds; until then the Fault
+     * has the code `not_found`.
+     */
+    verifyReceipt(orderId: string): Promise<ReceiptFinding>;
     /**
      * Opens a message between this agent and a peer, whose id is given where one conversation was asked for. Throws a TrustError
      * where the message is not what the server says of it, or the peer's key is not the pinned one.

@@ -12,11 +12,13 @@ export class Fault extends Error {
     fields;
     constructor(code, message, answer, fields = {}, cause) {
         const blamed = Object.entries(fields).map(([name, wrong]) => `${name} ${wrong}`).join("; ");
-        super(`${code}: ${blamed ? `${message.replace(/[.:;\s]+$/, "")}: ${blamed}` : message}`, { cause });
+        const requestId = answer?.headers.get("X-Request-Id") ?? undefined;
+        const said = blamed ? `${message.replace(/[.:;\s]+$/, "")}: ${blamed}` : message;
+        super(`${code}: ${said}${requestId ? ` (request ${requestId})` : ""}`, { cause });
         this.name = "Fault";
         this.code = code;
         this.status = answer?.status ?? 0;
-        this.requestId = answer?.headers.get("X-Request-Id") ?? undefined;
+        this.requestId = requestId;
         this.retryAfter = retryAfter(answer);
         this.fields = fields;
     }

@@ -166,7 +166,8 @@ function refusal(error) {
     }
     else if (error instanceof Fault) {
         const { code, status, requestId, retryAfter } = error;
-        body = { error: { code, message }, status, request_id: requestId, retry_after_seconds: retryAfter };
+        const said = message.replace(` (request ${requestId})`, "");
+        body = { error: { code, message: said }, status, request_id: requestId, retry_after_seconds: retryAfter };
     }
     return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] };
 }

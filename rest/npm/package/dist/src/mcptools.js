@@ -7,7 +7,6 @@ import { Fault } from "./fault.js";
 import { loadKeyFile } from "./keyfile.js";
 import { KeyPair } from "./keypair.js";
 import { after } from "./pages.js";
-import { verifyReceipt } from "./receipts.js";
 import { unregistered } from "./registration.js";
 let opened;
 /** The agent of the key file. */
@@ -158,14 +157,7 @@ async function conversations(stoa, fence) {
 }
 async function verify(door, { order_id }) {
     const stoa = await agent(door);
-    const path = { order_id: words(order_id, "order_id") };
-    const file = await stoa.done(stoa.api.GET("/api/v1/orders/{order_id}/receipt", { params: { path } }));
-    const keys = await (await fetch(`${stoa.origin}/.well-known/jwks.json`)).json();
-    const { vkey } = await stoa.trust.log();
-    const { finding, reason, receipt } = await verifyReceipt(file, { keys, ...(vkey ? { logKeys: [vkey] } : {}) });
-    if (receipt && receipt.sub !== path.order_id.toLowerCase()) {
-        return { finding: "invalid", reason: "the receipt is of another order" };
-    }
+    const { finding, reason, receipt } = await stoa.verifyReceipt(words(order_id, "order_id"));
     return { finding, ...(reason ? { reason } : {}), ...(receipt ? { receipt } : {}) };
 }
 const magics = ["ffd8ff", "89504e47", "25504446"];
