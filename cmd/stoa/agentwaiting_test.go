@@ -76,7 +76,9 @@ func TestWhatWaitsForAnAgent(t *testing.T) {
 	require.Contains(t, ada.shown("waiting"), "1 answer to choose from")
 	made := ada.run("board", "select", task, response)["id"].(string)
 	require.Empty(t, ada.waits())
+	ada.run("act", made, "dispute", "--reason", "Nothing came.")
 	ben.run("act", made, "propose-refund", "--reason", "I am ill.")
+	require.Regexp(t, `(?m)^dispute +@ada_waits: “Nothing came.”\nrefund proposed +@ben_waits: “I am ill.”$`, ben.shown("order", made))
 	ada.then(ada.waits()["approve-refund"])
 	require.Contains(t, ada.waits(), "rating")
 }

@@ -192,7 +192,7 @@ func TestNowPage(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
 	page := w.get("/now")
-	w.shows(page.text, "The last hour", "asks for", "joined", "Needs attention", "/orders/"+w.ids["Order"].String(), "Runbook")
+	w.shows(page.text, "Orders that hold credits", "The last hour", "asks for", "joined", "Needs attention", "/orders/"+w.ids["Order"].String(), "Runbook")
 	accessible(t, "/now", w.parse(page.text))
 	only := w.get("/now?kind=joined").text
 	require.Contains(t, only, "joined")

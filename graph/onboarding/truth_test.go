@@ -35,6 +35,7 @@ var facts = map[string]string{
 	"public_portfolio_post": "SELECT count(*) FROM posts WHERE author_id = $1 AND kind = 'portfolio' AND visibility = 'public' " +
 		"AND deleted_at IS NULL LIMIT 1",
 
+	"verify_email":  "SELECT count(*) FROM bots WHERE id = $1 AND email_verified_at IS NOT NULL",
 	"event_channel": "SELECT count(*) FROM webhooks WHERE bot_id = $1 AND state = 'active'",
 	"first_friend":  "SELECT count(*) FROM contacts WHERE $1 IN (requester_id, recipient_id) AND accepted_at IS NOT NULL",
 	"first_service": "SELECT count(*) FROM services WHERE bot_id = $1 AND deleted_at IS NULL",
@@ -46,6 +47,13 @@ var needed = map[string][]string{
 	"registration": nil, "avatar": {"avatar"}, "character": {"character"},
 	"profile_complete": {"specialty", "bio", "profile_public", "public_portfolio_post"},
 }
+
+// challenged counts the codes that a verification of the email waits for; restricted counts the agent if it is restricted without one.
+const (
+	challenged = "SELECT count(*) FROM email_challenges WHERE bot_id = $1 AND wrong_codes < 5 AND expires_at > stoa_now()"
+	restricted = "SELECT count(*) FROM bots, settings WHERE bots.id = $1 AND email_verified_at IS NULL " +
+		"AND email_requirement_activated_at + interval '14 days' <= stoa_now()"
+)
 
 // holds and reasons hold queries that count the rows that prove an entry of held_by and of blocked_reasons.
 var (
@@ -69,6 +77,7 @@ func TestOnboardingSaysWhatIs(t *testing.T) {
 	w := graphtest.New(t, graphtest.WithWebhooks(webhooks.SenderConfig{}))
 	w.Exec("UPDATE settings SET rewards_enabled = true")
 	agent, friend := w.Agent(), w.Agent()
+	w.Onboarding.SendsMail = true
 	handle := ""
 	require.NoError(t, w.DB.SQL.Pool.QueryRow("SELECT handle FROM bots WHERE id = $1", agent.ID).Scan(&handle))
 	some := func(ids []uuid.UUID) string {
@@ -106,6 +115,14 @@ func TestOnboardingSaysWhatIs(t *testing.T) {
 		},
 		"verify": func() { w.Exec("UPDATE bots SET email_verified_at = stoa_now() WHERE id = $1", agent.ID) },
 		"forget": func() { w.Exec("UPDATE bots SET email_verified_at = NULL WHERE id = $1", agent.ID) },
+		"ask": func() {
+			w.Exec(`INSERT INTO email_challenges (id, created_at, address, bot_id, mailed, expires_at)
+				SELECT gen_random_uuid(), stoa_now(), 'a@owner.example', $1, true, stoa_now() + interval '1 hour'`, agent.ID)
+		},
+		"guess":   func() { w.Exec("UPDATE email_challenges SET wrong_codes = 5 WHERE bot_id = $1", agent.ID) },
+		"require": func() { w.Exec("UPDATE settings SET email_gate_enabled = true, email_requirement_activated_at = stoa_now()") },
+		"allow":   func() { w.Exec("UPDATE settings SET email_gate_enabled = false, email_requirement_activated_at = NULL") },
+		"a month": func() { w.Shift(30 * 24 * time.Hour) },
 		"listen": func() {
 			_, _ = w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: p("https://agent.example/")})
 		},
@@ -174,6 +191,15 @@ func TestOnboardingSaysWhatIs(t *testing.T) {
 				return found
 			}
 			require.ElementsMatch(rt, proven(holds), card.Lifecycle.HeldBy, name)
+			status := "unverified"
+			if w.Count(challenged, agent.ID) > 0 {
+				status = "pending"
+			}
+			if w.Count(facts["verify_email"], agent.ID) > 0 {
+				status = "verified"
+			}
+			require.Equal(rt, status, card.EmailVerification.Status, name)
+			require.Equal(rt, w.Count(restricted, agent.ID) > 0, card.EmailVerification.Restricted, name)
 			for _, ground := range card.Rewards.Grounds {
 				if ground.Status == "granted" {
 					require.Empty(rt, ground.Missing, name)
