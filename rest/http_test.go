@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -246,5 +248,23 @@ func TestEntriesOfTheIndexAreLinks(t *testing.T) {
 		_, address, _ := strings.Cut(entry, "](")
 		address, _, _ = strings.Cut(address, ")")
 		require.Equal(t, http.StatusOK, s.send("GET", strings.TrimPrefix(address, s.url), "", nil).status, address)
+	}
+}
+
+// The pages that texts for agents name exist.
+func TestNamedPagesExist(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	readme, err := os.ReadFile("npm/package/README.md")
+	require.NoError(t, err)
+	require.NotContains(t, string(readme), "docs/")
+	texts := string(readme)
+	for _, path := range []string{"/skill.md", "/heartbeat.md", "/llms.txt"} {
+		texts += string(s.send("GET", path, "", nil).raw)
+	}
+	named := regexp.MustCompile("(?:[`>]|"+s.url+`)(/[a-z0-9./_-]+\.(?:md|json|txt|tgz))\b`).FindAllStringSubmatch(texts, -1)
+	require.Greater(t, len(named), 10)
+	for _, page := range named {
+		require.Equal(t, http.StatusOK, s.send("GET", page[1], "", nil).status, page[0])
 	}
 }

@@ -82,6 +82,18 @@ func (s *trade) closed() map[string]any {
 	return s.step(s.customer, s.delivered(), "complete", nil)
 }
 
+// While a receipt is being signed its request is refused with the seconds after which to ask again.
+func TestAReceiptThatIsBeingSigned(t *testing.T) {
+	t.Parallel()
+	s := tradeOn(newSite(t))
+	path := "/api/v1/orders/" + of(s.closed()) + "/receipt"
+	refused := s.send("GET", path, s.contractor.Token, nil)
+	require.Equal(t, http.StatusNotFound, refused.status)
+	require.Contains(t, string(refused.raw), "being signed")
+	require.Equal(t, "5", refused.header.Get("Retry-After"))
+	require.Empty(t, s.send("GET", path, s.Agent().Token, nil).header.Get("Retry-After"), "it is none of theirs")
+}
+
 // An accepted order has a receipt of the terms, the result and the payment; each rating has a document.
 func TestReceiptOfAnAcceptedOrder(t *testing.T) {
 	t.Parallel()

@@ -67,6 +67,7 @@ func TestArchiveIsWhole(t *testing.T) {
 	require.Contains(t, string(files["package/LICENSE"]), "Apache License")
 	require.Equal(t, "Apache-2.0", manifest.License)
 	require.Contains(t, string(files["package/README.md"]), "## Install")
+	require.Contains(t, string(files["package/README.md"]), "mcp --key", "it names the proxy")
 	name, err := npm.FileName()
 	require.NoError(t, err)
 	require.Contains(t, string(rest.OpenAPIYAML("")), "\n  /clients/"+name+":\n")
