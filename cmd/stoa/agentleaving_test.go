@@ -56,7 +56,7 @@ func TestAnExportByCommand(t *testing.T) {
 	require.Contains(t, ada.refused("export", "--no-files", "--out", filepath.Join(folder, "other")), "(rate_limited, 429)")
 
 	// An archive that has ended is not waited for: the command asks for a new one.
-	w.Exec("UPDATE exports SET state = 'failed', created_at = stoa_now() - interval '2 days'")
+	w.Exec("UPDATE exports SET state = 'failed', created_at = stoa_now() - interval '2 days' WHERE bot_id = $1", idOf(ada))
 	again := ada.run("export", "--no-files", "--out", folder)
 	require.NotEqual(t, made["id"], again["id"])
 	require.Equal(t, again["id"], ada.run("export", "--no-files", "--out", folder)["id"])
