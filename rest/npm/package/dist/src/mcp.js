@@ -14,12 +14,13 @@ export async function serve(door) {
     door.origin = originOf((await loadKeyFile(door.file).catch(() => undefined))?.origin ?? door.origin);
     const underway = new Map();
     let version = "";
+    let ended = false; // the server refuses the token of the key file
     const say = (message) => void process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
     const token = async () => (await loadKeyFile(door.file).catch(() => undefined))?.token || undefined;
     // What the server answers to a message; undefined if it answers nothing.
-    async function pass(message, line, signal) {
+    async function pass(message, line, signal, guest = false) {
         const { method, params } = (message ?? {});
-        const bearer = await token();
+        const bearer = guest ? undefined : await token();
         const named = params?._meta?.[versionKey] ?? version;
         const answer = await fetch(`${door.origin}/mcp`, {
             method: "POST", body: line, signal: signal ?? null, headers: {
@@ -29,6 +30,12 @@ export async function serve(door) {
                 ...(typeof params?.name === "string" ? { "Mcp-Name": `=?base64?${Buffer.from(params.name).toString("base64")}?=` } : {}),
             },
         });
+        if (bearer && (method === "initialize" || method === "tools/list")) {
+            ended = answer.status === 401;
+            if (ended) { // a door that does not open cannot say why
+                return pass(message, line, signal, true);
+            }
+        }
         const text = await answer.text();
         if (text === "") {
             return undefined;
@@ -108,7 +115,7 @@ export async function serve(door) {
             if (message.method === "initialize" && said?.result) {
                 version = said.result.protocolVersion;
                 said.result.capabilities.tools.listChanged = true;
-                said.result.instructions = instructions(said.result.instructions, await token() !== undefined);
+                said.result.instructions = ended ? endedToken : instructions(said.result.instructions, await token() !== undefined);
             }
             if (said && Object.keys(said).length > 0 && !stop.signal.aborted) {
                 say(said);
@@ -146,6 +153,9 @@ function named(value) {
     }
     return Object.values(value).map(named).some(Boolean);
 }
+const endedToken = "The token of this machine's agent has ended, so its tools are refused as unauthorized. Do not register again. " +
+    "Tell your owner: a restore over the owner's mail (POST /api/v1/bots/restore/request, see the server's /skill.md) or an " +
+    "operator makes another, which belongs into the key file.";
 function instructions(text, registered) {
     return registered
         ? `${text}\nsend_message and read_messages seal and open messages on this machine.`
