@@ -150,8 +150,8 @@ func (c *Client) once(ctx context.Context, r request) (*Answer, error) {
 	return &Answer{response.StatusCode, response.Header, raw, r.method + " " + path}, nil
 }
 
-// read reads a path of the origin, with repeats.
-func (c *Client) read(ctx context.Context, path string) (*Answer, error) {
+// get reads a path of the origin, with repeats.
+func (c *Client) get(ctx context.Context, path string) (*Answer, error) {
 	return c.repeat(ctx, true, request{method: http.MethodGet, path: path})
 }
 

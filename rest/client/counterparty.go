@@ -139,7 +139,7 @@ func (a *Agent) VerifyReceipt(ctx context.Context, orderID string) (found *recei
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err := a.read(ctx, "/.well-known/jwks.json")
+	set, err := a.get(ctx, "/.well-known/jwks.json")
 	if err != nil {
 		return nil, nil, err
 	}

@@ -102,7 +102,7 @@ func (c *Client) Download(ctx context.Context, id string) (Attachment, []byte, e
 	if err != nil {
 		return record, nil, err
 	}
-	answer, err := c.read(ctx, Prefix+at("/attachments/", id, "/download"))
+	answer, err := c.get(ctx, Prefix+at("/attachments/", id, "/download"))
 	if err != nil {
 		return record, nil, err
 	}

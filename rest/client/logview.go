@@ -130,7 +130,7 @@ const keysPath = "/.well-known/stoa-keys.json"
 
 // published reads what the server publishes about its log, nil if it has none. said is the whole answer.
 func (l *KeyLog) published(ctx context.Context) (found *publishedLog, said []byte, err error) {
-	answer, err := l.client.read(ctx, keysPath)
+	answer, err := l.client.get(ctx, keysPath)
 	if answer != nil && answer.Status == http.StatusNotFound {
 		return nil, answer.Body, nil
 	}
@@ -254,7 +254,7 @@ var errAbsent = errors.New("the server does not show it")
 
 // read reads a path below the log's path.
 func (l *KeyLog) read(ctx context.Context, v *logView, path string) ([]byte, error) {
-	answer, err := l.client.read(ctx, v.path+path)
+	answer, err := l.client.get(ctx, v.path+path)
 	if answer != nil && answer.Status == http.StatusNotFound {
 		return nil, fmt.Errorf("%s of the key log: %w", path, errAbsent)
 	}
