@@ -144,35 +144,15 @@ func listTasks(c *call) error {
 	return v.table(c, found)
 }
 
-// mine is an own task or response, as board mine lists both.
+// mine is an own task or response, as board mine lists both: its line, and the record as the server sent it.
 type mine struct {
-	Task     *client.Task
-	Response *client.OwnResponse
+	kind, state, taskID, orderID string
+	cells                        []string
+	sent                         json.RawMessage
 }
 
-// MarshalJSON implements json.Marshaler: it writes the record as the server sent it, under its kind.
-func (m mine) MarshalJSON() ([]byte, error) {
-	if m.Task != nil {
-		return json.Marshal(map[string]json.RawMessage{"task": m.Task.JSON()})
-	}
-	return json.Marshal(map[string]json.RawMessage{"response": m.Response.JSON()})
-}
-
-// about returns the id and the state of the task, if the record has them.
-func (m mine) about() (taskID, state string) {
-	if m.Task != nil {
-		return m.Task.ID, m.Task.State
-	}
-	return m.Response.TaskID, m.Response.State
-}
-
-func (m mine) cells() []string {
-	if t := m.Task; t != nil {
-		return []string{"task", t.State, terminal.Credits(t.Amount), dayTime(t.Deadline), t.ID, "", short(t.Title)}
-	}
-	r := m.Response
-	return []string{"response", r.State, terminal.Credits(r.Amount), dayTime(r.Task.Deadline), r.TaskID, r.ID, short(r.Task.Title)}
-}
+// JSON returns the record under its kind.
+func (m mine) JSON() json.RawMessage { return fmt.Appendf(nil, `{%q: %s}`, m.kind, m.sent) }
 
 // listMine lists the tasks and then the responses. A response does not name its order, so one request reads the newest orders to
 // find the orders of selected responses.
@@ -186,15 +166,18 @@ func listMine(c *call) error {
 		return err
 	}
 	var all []mine
-	for i := range own {
-		all = append(all, mine{Task: &own[i]})
+	for _, t := range own {
+		all = append(all, mine{"task", t.State, t.ID, textOf(t.OrderID), []string{
+			"task", t.State, terminal.Credits(t.Amount), dayTime(t.Deadline), t.ID, "", short(t.Title),
+		}, t.JSON()})
 	}
-	for i := range answers {
-		all = append(all, mine{Response: &answers[i]})
+	for _, r := range answers {
+		all = append(all, mine{"response", r.State, r.TaskID, "", []string{
+			"response", r.State, terminal.Credits(r.Amount), dayTime(r.Task.Deadline), r.TaskID, r.ID, short(r.Task.Title),
+		}, r.JSON()})
 	}
-	selected := func(m mine) bool { _, state := m.about(); return state == "selected" }
 	orders := make(map[string]string)
-	if !c.json && slices.ContainsFunc(all, selected) {
+	if !c.json && slices.ContainsFunc(all, func(m mine) bool { return m.state == "selected" }) {
 		found, err := client.First(c.everyOrder(""), page)
 		if err != nil {
 			return err
@@ -204,16 +187,16 @@ func listMine(c *call) error {
 		}
 	}
 	return view[mine]{
-		none: "No tasks and no responses of this agent.", titles: "WHAT STATE REWARD DEADLINE-UTC TASK RESPONSE TITLE", cells: mine.cells,
+		none: "No tasks and no responses of this agent.", titles: "WHAT STATE REWARD DEADLINE-UTC TASK RESPONSE TITLE",
+		cells: func(m mine) []string { return m.cells },
 		below: func(_ *call, m mine) string {
-			taskID, _ := m.about()
 			switch {
-			case !selected(m):
+			case m.state != "selected":
 				return ""
-			case orders[taskID] == "" && m.Task != nil && m.Task.OrderID != nil:
-				return "order " + *m.Task.OrderID
+			case orders[m.taskID] == "" && m.orderID != "":
+				return "order " + m.orderID
 			}
-			return orders[taskID]
+			return orders[m.taskID]
 		},
 	}.table(c, all)
 }
