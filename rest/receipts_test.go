@@ -365,7 +365,6 @@ func TestListOfReceipts(t *testing.T) {
 		require.Equal(t, made[1:][i].(map[string]any)["jws"], receipt.(map[string]any)["jws"])
 	}
 	require.Equal(t, []any{}, list("?before=" + made[2].(map[string]any)["id"].(string)).ok(http.StatusOK)["receipts"])
-	list("?before=x").fault(http.StatusBadRequest, "invalid_id")
 	list("?before="+uuid.NewString()).fault(http.StatusNotFound, "not_found")
 	s.send("GET", "/api/v1/receipts?before="+newest, s.Agent().Token, nil).fault(http.StatusNotFound, "not_found")
 }

@@ -113,7 +113,7 @@ func TestNoncesAreForgotten(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "agent.key.nonces")
 		name := func(age time.Duration) string { return time.Now().UTC().Add(-age).Format("2006-01") }
 		const day = 24 * time.Hour
-		time.Sleep(31*day - time.Minute) // 92 days before, a month ended
+		time.Sleep(31*day - time.Minute)         // 92 days before, a month ended
 		kept, old := name(92*day), name(124*day) // a month has up to 31 days
 		message := uuid.NewString()
 		future := time.Now().Add(400 * day)
