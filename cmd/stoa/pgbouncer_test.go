@@ -42,12 +42,12 @@ func startPooler(t testing.TB, p *replicated, settings ...string) (url string, l
 	host, port, err := net.SplitHostPort(p.address)
 	require.NoError(t, err)
 	near := newReplicated(t) // for its folder, account and address
-	_, nearPort, err := net.SplitHostPort(near.address)
+	nearHost, nearPort, err := net.SplitHostPort(near.address)
 	require.NoError(t, err)
 	path := filepath.Join(near.folder, "pgbouncer.ini")
 	near.write("pgbouncer.ini", fmt.Sprintf("[databases]\nstoa = host=%s port=%s dbname=stoa user=stoa\n[pgbouncer]\n"+
-		"listen_addr = 127.0.0.1\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\n%s\n",
-		host, port, nearPort, strings.Join(settings, "\n")))
+		"listen_addr = %s\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\n%s\n",
+		host, port, nearHost, nearPort, strings.Join(settings, "\n")))
 	require.NoError(t, os.Chmod(path, 0o644))
 	command := exec.CommandContext(t.Context(), program, path)
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: near.credential}

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/child"
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 )
 
@@ -37,7 +38,7 @@ func newPrimary(t testing.TB) *replicated {
 	t.Helper()
 	p := newReplicated(t)
 	p.run("initdb", "-D", p.folder, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
-	p.write("pg_hba.conf", "host all,replication all 127.0.0.1/32 trust\n")
+	p.write("pg_hba.conf", "host all,replication all 127.0.0.0/8 trust\n")
 	p.start()
 	p.exec("postgres", "CREATE ROLE stoa LOGIN")
 	p.exec("postgres", "CREATE DATABASE stoa OWNER stoa TEMPLATE template0")
@@ -58,12 +59,9 @@ func newReplicated(t testing.TB) *replicated {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	require.NoError(t, err)
 	require.NotEmpty(t, found)
-	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, free.Close())
 	folder, err := os.MkdirTemp(testClusterParent(), "stoa-replicated-") //nolint:usetesting // PostgreSQL's account may not enter t.TempDir
 	require.NoError(t, err)
-	p := &replicated{t: t, folder: folder, programs: filepath.Dir(found[len(found)-1]), address: free.Addr().String()}
+	p := &replicated{t: t, folder: folder, programs: filepath.Dir(found[len(found)-1]), address: graphtest.Address()}
 	p.url = "postgres://stoa@" + p.address + "/stoa?sslmode=disable"
 	t.Cleanup(func() {
 		if p.process != nil {

@@ -6,7 +6,6 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/keylog/keylogtest"
@@ -35,7 +35,7 @@ type witnessProcess struct {
 
 func newWitness(t testing.TB, logs ...string) *witnessProcess {
 	t.Helper()
-	w := &witnessProcess{TB: t, folder: t.TempDir(), address: freeAddress(t), log: newLogBuffer()}
+	w := &witnessProcess{TB: t, folder: t.TempDir(), address: graphtest.Address(), log: newLogBuffer()}
 	w.knows(logs...)
 	return w
 }
@@ -125,12 +125,4 @@ func TestWitnessNeverRollsBack(t *testing.T) {
 	info, err := os.Stat(filepath.Join(w.folder, "key"))
 	require.NoError(t, err)
 	require.EqualValues(t, 0o600, info.Mode())
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	return listener.Addr().String()
 }

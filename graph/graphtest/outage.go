@@ -2,6 +2,7 @@ package graphtest
 
 import (
 	"database/sql"
+	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -46,6 +47,15 @@ func (w *World) refuseConnections(then string) (restore func()) {
 	}
 }
 
+var ports atomic.Int32
+
+// Address returns an address on which nothing else listens, also while the test does not: each process of the machine has an IP
+// address in 127.64.0.0/10, and each call returns another port.
+func Address() string {
+	pid := os.Getpid()
+	return fmt.Sprintf("127.%d.%d.%d:%d", 64+pid>>16, pid>>8&255, pid&255, 7000+ports.Add(1))
+}
+
 // DatabaseProxy forwards connections to a database. Its methods may be called from the test's goroutine only.
 type DatabaseProxy struct {
 	// URL is the URL of the same database through the proxy.
@@ -70,7 +80,7 @@ func NewDatabaseProxy(t TB, address string) *DatabaseProxy {
 	t.Helper()
 	parsed, err := url.Parse(address)
 	require.NoError(t, err)
-	p := &DatabaseProxy{t: t, network: "tcp", target: parsed.Host, address: "127.0.0.1:0"}
+	p := &DatabaseProxy{t: t, network: "tcp", target: parsed.Host, address: Address()}
 	query := parsed.Query()
 	if folder := query.Get("host"); folder != "" {
 		p.network, p.target = "unix", filepath.Join(folder, ".s.PGSQL."+query.Get("port"))
@@ -86,7 +96,7 @@ func NewDatabaseProxy(t TB, address string) *DatabaseProxy {
 func (p *DatabaseProxy) Open() {
 	listener, err := net.Listen("tcp", p.address)
 	require.NoError(p.t, err)
-	p.listener, p.address = listener, listener.Addr().String()
+	p.listener = listener
 	go func() {
 		for {
 			near, err := listener.Accept()

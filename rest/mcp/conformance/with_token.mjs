@@ -1,8 +1,8 @@
-// Passes requests on to a server and adds a bearer token, for programs that cannot send one: with_token.mjs PORT SERVER, with the token in
+// Passes requests on to a server and adds a bearer token, for programs that cannot send one: with_token.mjs HOST PORT SERVER, with the token in
 // TOKEN.
 import http from "node:http";
 
-const [port, server] = process.argv.slice(2);
+const [host, port, server] = process.argv.slice(2);
 
 http.createServer((request, response) => {
   const headers = { ...request.headers, authorization: `Bearer ${process.env.TOKEN}` };
@@ -12,4 +12,4 @@ http.createServer((request, response) => {
   });
   passed.on("error", () => response.destroy());
   request.pipe(passed);
-}).listen(Number(port), "127.0.0.1");
+}).listen(Number(port), host);

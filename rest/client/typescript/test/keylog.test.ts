@@ -11,6 +11,7 @@ import {
   agentEntry, checkConsistent, checkIncluded, decode, encode, entriesTile, epochEntry, keyEntry, kindOfLog, kindOfWitness, logVkey, openCheckpoint,
   parseEntries, parseHashes, parseHead, parseProof, parseVkey, sha256,
 } from "../src/keylog.js";
+import { testWait } from "./server.js";
 
 interface Vectors {
   host: string;
@@ -242,7 +243,7 @@ test("a key is pinned once the log proves it", async () => {
     assert.equal(server.asked, asked, "an agent that is pinned costs no request");
   }
   const late = await server.register("late", false);
-  const waiting = server.client({ patience: 60 }, log.trust.store).meet(late);
+  const waiting = server.client({ patience: testWait / 1000 }, log.trust.store).meet(late);
   await server.sequence(late);
   await waiting;
   assert.equal((await log.trust.pins()).get(late.id)?.via, "log");

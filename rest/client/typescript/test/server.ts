@@ -1,10 +1,17 @@
 // A server for a test file, on the database that STOA_TEST_DATABASE_URL names. Those of all files share the database and the data
 // folder, STOA_TEST_DATA: they are processes of one installation.
 import { spawn, type ChildProcess } from "node:child_process";
-import { createServer } from "node:net";
 import { KeyPair, MemoryTrustStore, Stoa } from "../src/index.js";
 
 const binary = process.env.STOA_BINARY ?? "bin/stoa";
+
+/** How many milliseconds a test waits at most for a condition. */
+export const testWait = 30_000 * Math.max(1, Number(process.env.STOA_TEST_SLACK ?? 1));
+
+let ports = 7000;
+
+/** An address on which nothing else listens: each process of the machine has an IP address in 127.64.0.0/10. */
+const newAddress = () => `127.${64 + (process.pid >> 16)}.${(process.pid >> 8) & 255}.${process.pid & 255}:${ports++}`;
 
 export class Server {
   private constructor(
@@ -13,23 +20,23 @@ export class Server {
   ) {}
 
   static async start(): Promise<Server> {
-    const [port, operatorPort] = [await freePort(), await freePort()];
+    const address = newAddress();
     const child = spawn(binary, ["serve"], {
       stdio: ["ignore", "ignore", "inherit"],
       env: {
         PATH: process.env.PATH, STOA_DATABASE_URL: process.env.STOA_TEST_DATABASE_URL, STOA_DATA_DIR: process.env.STOA_TEST_DATA, STOA_LOG_LEVEL: "error",
         STOA_LIMIT_REGISTRATIONS_PER_ADDRESS_PER_HOUR: "0", STOA_LIMIT_REGISTRATIONS_PER_HOUR: "0",
-        STOA_LISTEN: `127.0.0.1:${port}`, STOA_OPERATOR_LISTEN: `127.0.0.1:${operatorPort}`,
+        STOA_LISTEN: address, STOA_OPERATOR_LISTEN: newAddress(), STOA_TEST_SLACK: process.env.STOA_TEST_SLACK,
       },
     });
-    const server = new Server(`http://127.0.0.1:${port}`, child);
+    const server = new Server(`http://${address}`, child);
     await server.ready();
     return server;
   }
 
   /** Waits until the server takes requests. */
   private async ready(): Promise<void> {
-    for (;;) {
+    for (const end = Date.now() + testWait; Date.now() < end; ) {
       if (this.process.exitCode !== null) {
         throw new Error(`the server ended with ${this.process.exitCode}`);
       }
@@ -39,6 +46,7 @@ export class Server {
       }
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+    throw new Error("the server is not ready");
   }
 
   stop(): Promise<void> {
@@ -70,13 +78,4 @@ export class Server {
       bob.api.POST("/api/v1/contacts/{contact_id}/accept", { params: { path: { contact_id: contact.id } }, body: {} }),
     );
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const listener = createServer().listen(0, "127.0.0.1", () => {
-      const address = listener.address();
-      listener.close(() => (typeof address === "object" && address ? resolve(address.port) : reject(new Error("no port"))));
-    });
-  });
 }
