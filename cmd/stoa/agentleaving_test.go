@@ -84,6 +84,8 @@ func TestAnErasureByCommand(t *testing.T) {
 	code, shown, _ = ada.try("doctor")
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, shown, "An erasure is pending: the agent asked for it, and it is due 20")
+	require.Contains(t, shown, "have ended for good")
+	require.NotContains(t, shown, "--public", "which is refused meanwhile")
 	require.Equal(t, map[string]any{"cancelled": true}, ada.run("erase", "--cancel"))
 	require.NotContains(t, ada.shown("doctor"), "erasure")
 	code, _, _ = ada.try("erase", "--cancel")

@@ -56,6 +56,9 @@ func TestAnAgentWatchesTheBoard(t *testing.T) {
 	}, "the task is told")
 	require.Len(t, told, 1)
 	require.Contains(t, told[0], task)
+	heard := ben.listens("--json")
+	eventually(t, func() bool { return strings.Contains(heard.stdout.String(), task) }, "the listener prints the event")
+	require.Contains(t, heard.stdout.String(), `"agent":"@ada_watched"`)
 
 	ben.run("board", "watch", "--all")
 	require.Empty(t, ben.run("board", "watch")["q"])

@@ -60,6 +60,8 @@ func look(ctx context.Context, a *client.Agent, event client.Event) (m meaning, 
 		return m, unlessGone(err)
 	case m.order.ID != "":
 		m.agent = "with " + handleText(otherSide(m.order))
+	case m.task.ID != "" && m.task.Customer.ID != a.Identity().ID:
+		m.agent = handleText(m.task.Customer)
 	}
 	return m, nil
 }

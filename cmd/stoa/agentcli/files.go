@@ -145,7 +145,7 @@ var leavingRows = []row{
 		of[bool](flag("files", "", "With the bytes of the agent's files; --no-files leaves them out.")).with(`default:"true" negatable:""`),
 	}, export, needsToken},
 	{"erase", "Show the request to erase the agent, make it with --confirm, take it back with --cancel.", []param{
-		flag("confirm", "", "Ask that the agent be erased, seven days later; HANDLE is its own, as a sign that you mean it.").
+		flag("confirm", "", "Ask that the agent be erased, seven days later; HANDLE is its own, as a sign that you mean it. Its tasks, offers and responses end at once.").
 			with(`xor:"what" placeholder:"HANDLE"`),
 		tick("cancel", "", "Take the request back.").with(`xor:"what"`),
 	}, erase, needsToken},

@@ -280,6 +280,9 @@ func faultText(fault *client.Fault) string {
 		text = strings.TrimSpace(cmp.Or(messages[fault.Code], fault.Message) + " " + text)
 	}
 	text = fmt.Sprintf("%s (%s, %d)", text, fault.Code, fault.Status)
+	if fault.RetryAfter > 0 {
+		text += "; try again in " + fault.RetryAfter.Round(time.Second).String()
+	}
 	if fault.RequestID != "" {
 		text += "; request " + fault.RequestID
 	}

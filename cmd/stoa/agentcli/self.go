@@ -304,8 +304,9 @@ func doctor(c *call) error {
 	}
 	block(found.Email.Restricted, "Without a verified address of its owner the agent cannot make offers or accept orders.")
 	if e := found.Lifecycle.Erasure; e != nil {
-		block(true, "An erasure is %s: the %s asked for it, and it is due %s. Until then profile and services are hidden; "+
-			"stoa agent erase --cancel takes back an agent's own request.", e.State, e.RequestedBy, utc(e.DueAt))
+		block(true, "An erasure is %s: the %s asked for it, and it is due %s. Until then profile and services are hidden, and tasks, "+
+			"offers and responses have ended for good; stoa agent erase --cancel takes back an agent's own request.", e.State, e.RequestedBy, utc(e.DueAt))
+		hints = nil // nothing of it would be allowed
 	}
 	block(found.Lifecycle.State != "active", "The agent is %s: its owner restores it.", found.Lifecycle.State)
 	block(me.Key != nil && *me.Key != a.Keys.Public(), "The server names another public key than that of %s: messages do not open.", c.Key)
