@@ -45,7 +45,7 @@ func (s *console) nextCase(w http.ResponseWriter, r *http.Request) error {
 	next := 1 + slices.IndexFunc(all, func(one map[string]any) bool { return object(one, "bot")["id"] == sent.Get("after") })
 	to := url.Values{}
 	if sent.Has("done") {
-		to.Set("done", "1")
+		to.Set("done", sent.Get("done"))
 	}
 	path := casesPath
 	if next < len(all) {

@@ -171,8 +171,9 @@ type view struct {
 	Title string
 	// Path is the entry of the navigation that the page belongs to.
 	Path string
-	// Notice reports the last action.
+	// Notice reports the last action, and Dealt links to the agent that it was done to.
 	Notice string
+	Dealt  value
 	Data   any
 	// Q is the text of the search field of every page.
 	Q string
@@ -188,8 +189,8 @@ type view struct {
 // show answers with a page.
 func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 	v.User, v.Tools, v.Sent, v.Origin, v.Status = viewer.From(r.Context()).Name, s.Tools, r.URL.Query(), s.Public(), cmp.Or(v.Status, http.StatusOK)
-	if v.Notice == "" && v.Sent.Has("done") {
-		v.Notice = "Done, and in the audit log."
+	if id, done := parseID(v.Sent.Get("done")); done && v.Notice == "" {
+		v.Notice, v.Dealt = s.dealt(r.Context(), id)
 	}
 	var body bytes.Buffer
 	if err := templates()[v.template].Execute(&body, v); err != nil {

@@ -129,6 +129,11 @@ func TestEveryProcedureByItsForm(t *testing.T) {
 				require.EqualValues(t, 1, w.Count("SELECT count(*) FROM audit_entries WHERE target = $1", w.ids[c.target].String()))
 			}
 			require.Contains(t, w.get("/audit").text, "because of &lt;"+p.Name)
+			if again.Has("latest") { // a reload of the result
+				repeated := w.post(action, again)
+				require.NotEqual(t, http.StatusOK, repeated.StatusCode)
+				require.EqualValues(t, 1, w.Count("SELECT count(*) FROM audit_entries"))
+			}
 			require.Empty(t, w.log.text.String())
 		})
 	}

@@ -35,6 +35,8 @@ type formData struct {
 	// Case holds the open reports about the agent of moderateBot, nil for none; Presets are the operators' prepared texts.
 	Case    map[string]any
 	Presets []map[string]any
+	// Latest is the newest audit entry about the target of a guarded form; nil for none.
+	Latest map[string]any
 }
 
 // Shuts reports whether the procedure can suspend an agent.
@@ -70,15 +72,21 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 	if task := r.URL.Query().Get("task"); data.Name == "runMaintenance" && data.Fields[0].offers(task) {
 		data.Fields[0].Value, data.Task, data.Back = task, task, booksPath
 	}
+	if data.Guarded() {
+		if err := s.latest(r, data, answer); err != nil {
+			return nil, err
+		}
+	}
 	data.preset(answer, r.URL.Query().Get("preset"))
 	return data, s.draft(r, data)
 }
 
 // target sets the form's target and returns the whole answer.
 func (s *console) target(r *http.Request, data *formData) (map[string]any, error) {
-	listed, more := byType(data.Target), ""
+	sent, _ := parseID(r.URL.Query().Get("id"))
+	listed, more := byType(data.Target), newestEntry(`target: "`+sent+`"`)
 	if data.Target == "Bot" {
-		more = subjectQuery
+		more = subjectQuery + newestEntry("botID: $id")
 	}
 	if data.Name == "moderateBot" {
 		more += caseQuery
@@ -184,6 +192,10 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	if file, sent := parseID(r.PostForm.Get("file")); sent && strings.HasPrefix(data.Name, "review") {
 		return s.saveFile(w, r, data, variables, file)
 	}
+	if complaint := data.overtaken(r); complaint != "" {
+		data.Complaints = []string{complaint}
+		return s.showFormData(w, r, data, http.StatusConflict)
+	}
 	before, err := s.snapshot(r.Context(), data)
 	if err != nil {
 		return err
@@ -193,7 +205,7 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 		return s.refuse(w, r, data, err)
 	}
 	if data.Case != nil {
-		return seeOther(w, casesPath+"/next?done=1&after="+data.SubjectID)
+		return seeOther(w, casesPath+"/next?after="+data.SubjectID+"&done="+data.SubjectID)
 	}
 	if own := taskResults[textOf(result, "task")]; own != nil {
 		maps.DeleteFunc(result, func(name string, _ any) bool { return name != "task" && !slices.Contains(own, name) })

@@ -228,7 +228,7 @@ var sections = []section{
 	{
 		Path: "/audit", Title: "Audit log", Group: groupOperating, Field: "auditEntries", Type: "AuditEntry", Private: true,
 		About:   "What operators did: who, when, what and why.",
-		Columns: []string{"operator", "procedure", "target", "reason", "createdAt"},
+		Columns: []string{"operator", "procedure", "target", "details", "reason", "createdAt"},
 		Search:  []string{"operatorContainsFold", "procedureContainsFold", "targetContainsFold", "reasonContainsFold"},
 		Filters: []string{"procedure", "operator", "target"},
 	},

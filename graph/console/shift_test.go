@@ -67,4 +67,5 @@ func TestOperatorsAreListed(t *testing.T) {
 	}
 	require.Equal(t, http.StatusOK, w.post("/procedures/revokeOperator", url.Values{"name": {"kim"}, "reason": {"left us"}}).StatusCode)
 	w.shows(w.get("/operators").text, "Lee &lt;b&gt;", "in force", "revoked", "/audit?operator=Kim", ">Ada<")
+	w.shows(w.get("/audit?procedure=revokeOperator").text, "<code>kim</code>")
 }

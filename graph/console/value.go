@@ -66,6 +66,11 @@ func newValue(holder string, field *ast.FieldDefinition, raw any, brief bool) va
 		if isEntity(inner) {
 			return entityLink(inner.Name, v)
 		}
+		if did := summary(v); brief && did != "" {
+			return value{Kind: "text", Text: did, Long: true}
+		} else if brief {
+			return value{Kind: "none"}
+		}
 		return detailsValue(v)
 	case string:
 		return stringValue(holder, field, inner, v, brief)

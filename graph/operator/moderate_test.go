@@ -256,6 +256,7 @@ func TestPresets(t *testing.T) {
 	require.Equal(t, "Stop.", all[0].Message)
 	require.Empty(t, all[0].Answer)
 	require.True(t, all[0].Suspend)
+	require.Equal(t, "Spam", o.entries()[0].Target)
 	before := o.state()
 	for field, wrong := range map[string]operator.PresetInput{
 		"name": {}, "answer": {Name: "x", Answer: strings.Repeat("x", 4001)}, "message": {Name: "x", Message: strings.Repeat("x", 2001)},

@@ -34,7 +34,7 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 		_, err := text.Multi(one.text, 0, one.most)
 		wrong.Add(one.field, err)
 	}
-	e := entry{writePreset, "", reason, map[string]any{"preset": in}, wrong, nil}
+	e := entry{writePreset, in.Name, reason, map[string]any{"preset": in}, wrong, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
 		return db.One[Preset](ctx, tx.SQL, named("save_preset"), in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported)
 	})
@@ -42,7 +42,7 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 
 // DeletePreset deletes a preset. Faults: not_found.
 func (a *API) DeletePreset(ctx context.Context, name, reason string) (*Preset, error) {
-	e := entry{deletePreset, "", reason, map[string]any{"name": name}, nil, nil}
+	e := entry{deletePreset, name, reason, map[string]any{"name": name}, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
 		gone, err := db.All[Preset](ctx, tx.SQL, named("drop_preset"), strings.ToValidUTF8(name, "�"))
 		if err != nil {

@@ -43,7 +43,7 @@ func (a *API) InviteOperator(ctx context.Context, name, reason string) (*NewOper
 		err = errReserved
 	}
 	wrong.Add("name", err)
-	e := entry{inviteOperator, "", reason, map[string]any{"name": name}, wrong, nil}
+	e := entry{inviteOperator, name, reason, map[string]any{"name": name}, wrong, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*NewOperator, error) {
 		token := ownTokenPrefix + rand.Text()
 		made, err := db.All[Operator](ctx, tx.SQL, named("invite_operator"), name, auth.HashToken(token), viewer.From(ctx).Name)
@@ -59,7 +59,7 @@ func (a *API) InviteOperator(ctx context.Context, name, reason string) (*NewOper
 
 // RevokeOperator ends the token of an operator, and with it the operator's sessions. A repeat keeps the first time. Faults: not_found.
 func (a *API) RevokeOperator(ctx context.Context, name, reason string) (*Operator, error) {
-	e := entry{revokeOperator, "", reason, map[string]any{"name": name}, nil, nil}
+	e := entry{revokeOperator, name, reason, map[string]any{"name": name}, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Operator, error) {
 		return db.One[Operator](ctx, tx.SQL, named("revoke_operator"), strings.ToValidUTF8(name, "�"))
 	})

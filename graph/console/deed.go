@@ -1,0 +1,100 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"stoa/graph/platform/pages"
+	"stoa/graph/platform/viewer"
+)
+
+// newestEntry asks for the newest entry of the audit log that meets a condition.
+func newestEntry(where string) string {
+	return ` auditEntries(last: 1, where: {` + where + `}) { edges { node { id operator procedure createdAt details } } }`
+}
+
+// entryIn returns the answer to newestEntry; nil if there is no entry.
+func entryIn(answer map[string]any) map[string]any {
+	for _, edge := range objects(object(answer, "auditEntries"), "edges") {
+		return object(edge, "node")
+	}
+	return nil
+}
+
+// summaries are the details of an audit entry that a summary names, in its order: a text, or a noun with a text after its number.
+var summaries = []struct{ detail, noun, text string }{
+	{"suspend", "", "suspended"}, {"name", "", "name cleared"}, {"texts", "", "texts cleared"}, {"images", "", "images cleared"},
+	{"POSTS", "post", "removed"}, {"TASKS", "task", "removed"}, {"SERVICES", "service", "removed"}, {"RATINGS", "rating", "removed"},
+	{"reported", "reported thing", "removed"}, {"answered", "report", "answered"}, {"message", "", "message sent"},
+}
+
+// summary describes the details of an audit entry, such as "suspended, 2 reports answered"; empty if it knows none of them.
+func summary(details map[string]any) string {
+	var all []string
+	for _, one := range summaries {
+		switch v := details[one.detail].(type) {
+		case json.Number:
+			if n := whole(v); n > 0 {
+				all = append(all, pages.Count(n, one.noun)+" "+one.text)
+			}
+		case bool, string:
+			if v == true || one.detail == "message" && v != "" {
+				all = append(all, one.text)
+			}
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// dealt returns a notice of the caller's last moderation of an agent, with a link to the agent; nothing if there is none.
+func (s *console) dealt(ctx context.Context, id string) (notice string, agent value) {
+	_, node, answer, err := s.node(ctx, byType("Bot"), id, `{ id handle }`, newestEntry(`botID: $id, procedure: "moderateBot"`))
+	if entry := entryIn(answer); err == nil && textOf(entry, "operator") == viewer.From(ctx).Name {
+		return cmp.Or(summary(object(entry, "details")), "done") + ".", entityLink("Bot", node)
+	}
+	return "", value{}
+}
+
+// Guarded reports whether a form may be sent only if nothing of its kind was done since it was shown. Otherwise a reload of the
+// result would do it again, and two operators would deal with one agent. Two forms need no guard: an operation id makes the act
+// idempotent, and the settings send only changes.
+func (d *formData) Guarded() bool {
+	return d.Home != settingsPath && !slices.ContainsFunc(d.Fields, func(f *field) bool { return f.Name == "operationId" })
+}
+
+// latest sets the newest audit entry about the form's target, of which found is the answer; without a target, the newest one of the
+// caller's own.
+func (s *console) latest(r *http.Request, data *formData, found map[string]any) (err error) {
+	if data.Subject == "" {
+		found, err = s.ask(r.Context(), `query ($procedure: String!, $operator: String!, $since: Time!) {`+
+			newestEntry(`procedure: $procedure, operator: $operator, createdAtGTE: $since`)+` }`, map[string]any{
+			"procedure": data.Name, "operator": viewer.From(r.Context()).Name, "since": stamp(time.Now().UTC().Add(-day)),
+		})
+	}
+	data.Latest = entryIn(found)
+	return err
+}
+
+// overtaken returns a complaint if the newest entry is not the one that the sent form was shown with; empty if it is.
+func (d *formData) overtaken(r *http.Request) string {
+	if !r.PostForm.Has(latestField) || r.PostForm.Get(latestField) == textOf(d.Latest, "id") {
+		return ""
+	}
+	who, ago := pages.VisibleLine(textOf(d.Latest, "operator")), cmp.Or(age(textOf(d.Latest, "createdAt")), "less than a minute")
+	if who == viewer.From(r.Context()).Name {
+		who = "You"
+	}
+	did := who + " did “" + human(textOf(d.Latest, "procedure")) + "” " + ago + " ago"
+	if what := summary(object(d.Latest, "details")); what != "" {
+		did += ": " + what
+	}
+	return did + ". Look again before you send this."
+}
+
+// latestField is the hidden field with the id of the newest audit entry.
+const latestField = "latest"
