@@ -18,12 +18,53 @@
       if (clips && element.scrollWidth > element.clientWidth + 1) {
         wrong.push(`it is cut off: ${name(element)}`);
       }
+      const scrolls = ['auto', 'scroll'].includes(style.overflowY) && element.localName !== 'textarea';
+      if (scrolls && element.scrollHeight > element.clientHeight + 1) wrong.push(`it does not scroll with the page: ${name(element)}`);
+      const text = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+      if (text && !element.checkVisibility() && !element.closest('[hidden], .text-only, details:not([open]), option, script, svg')) {
+        wrong.push(`a text is hidden: ${name(element)}`);
+      }
+    }
+    for (const card of document.querySelectorAll('.work, .offer, .person')) { // in a row they are equally high
+      const box = card.getBoundingClientRect(), parts = [...card.children].map((part) => part.getBoundingClientRect());
+      let filled = box.top, gap = 0;
+      for (const part of parts.sort((one, other) => one.top - other.top)) {
+        gap = Math.max(gap, part.top - filled);
+        filled = Math.max(filled, part.bottom);
+      }
+      if (Math.max(gap, box.bottom - filled) > box.height / 2) wrong.push(`half of a card is empty: ${name(card)}`);
+    }
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      for (const handle of node.data.matchAll(/(?<![\w.])@\w+/g)) {
+        range.setStart(node, handle.index);
+        range.setEnd(node, handle.index + handle[0].length);
+        const pieces = [...range.getClientRects()].filter((piece) => piece.width > 0);
+        let block = node.parentElement;
+        while (getComputedStyle(block).display.startsWith('inline')) block = block.parentElement;
+        const fits = pieces.reduce((sum, piece) => sum + piece.width, 0) <= block.clientWidth || block.closest('table');
+        if (fits && pieces.some((piece) => piece.top >= pieces[0].bottom)) wrong.push(`a handle is broken: ${handle[0]}`);
+      }
     }
     for (const picture of document.images) {
       if (picture.complete && picture.naturalWidth === 0) wrong.push(`a picture is broken: ${picture.src}`);
       const box = picture.getBoundingClientRect();
       const scrolls = element => element && (['auto', 'scroll'].includes(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
       if (box.right > root.clientWidth + 1 && !scrolls(picture.parentElement)) wrong.push(`a picture is too wide: ${picture.src}`);
+    }
+    return wrong;
+  },
+
+  // enlarged lists the pictures that are shown much larger than the largest file that the page names for them.
+  async enlarged() {
+    const wrong = [];
+    for (const picture of [...document.images].filter((found) => !found.src.endsWith('.svg'))) {
+      const file = new Image();
+      file.src = (picture.srcset || picture.src).split(', ').pop().split(' ')[0];
+      await file.decode().catch(() => {}); // a broken picture is layout's to find
+      const x = picture.width / file.naturalWidth, y = picture.height / file.naturalHeight;
+      const times = {'scale-down': 1, contain: Math.min(x, y)}[getComputedStyle(picture).objectFit] || Math.max(x, y);
+      if (times > 1.5 && file.naturalWidth) wrong.push(`a picture is enlarged ${times} times: ${picture.src}`);
     }
     return wrong;
   },

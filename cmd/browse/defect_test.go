@@ -3,6 +3,8 @@
 package browse_test
 
 import (
+	"bytes"
+	"image/png"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +24,7 @@ const sound = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title
 
 const soundStyle = `:root { color-scheme: light dark } body { background: Canvas; color: CanvasText }
 .dim { color: #999; background: #aaa } .bare:focus { outline: none } .narrow { width: 5rem; overflow: hidden }
+.low { height: 5rem; overflow: auto } .gone { display: none } .work { height: 9rem } table { width: 3rem; overflow-wrap: anywhere }
 a { display: inline-block; padding: .5rem }`
 
 // The tests find every defect of a page that they look for.
@@ -33,6 +36,11 @@ func TestDefects(t *testing.T) {
 		"a date":          {"CONTENT", `<label>Day <input type="datetime-local" name="day"></label> <a href="/">Link</a>`, ""},
 		"wide":            {"CONTENT", "<p>" + strings.Repeat("W", 300) + "</p>", "it scrolls sideways"},
 		"cut off":         {"CONTENT", `<p class="narrow">` + strings.Repeat("W", 30) + "</p>", "it is cut off"},
+		"own scroll bar":  {"CONTENT", `<div class="low" tabindex="0">` + strings.Repeat("Row<br>", 30) + "</div>", "it does not scroll with the page"},
+		"hidden text":     {"CONTENT", `<p class="gone">Text</p>`, "a text is hidden"},
+		"empty card":      {"CONTENT", `<p class="work"><span>Text</span></p>`, "half of a card is empty"},
+		"broken handle":   {"CONTENT", `<table><tr><td>@adaline</td></tr></table>`, "a handle is broken: @adaline"},
+		"enlarged":        {"CONTENT", `<img src="/small.png" alt="A picture" width="200" height="200">`, "a picture is enlarged 4 times"},
 		"broken picture":  {"CONTENT", `<img src="/style.css" alt="A picture">`, "a picture is broken"},
 		"contrast":        {"CONTENT", `<p class="dim">Who can read this?</p>`, "color-contrast"},
 		"unnamed field":   {"CONTENT", `<form method="post"><input name="x"></form>`, "label"},
@@ -56,10 +64,14 @@ func TestDefects(t *testing.T) {
 				page, style = sound, "html, body { background: white; color: black } a { color: blue }"
 			}
 			page = strings.Replace(page, "CONTENT", "", 1)
-			files := map[string]string{"/": page, "/style.css": style, "/wrong.js": "nothing.there()", "/dialog.js": "alert('Hello')"}
+			var small bytes.Buffer
+			require.NoError(t, png.Encode(&small, plainPicture(50, 50)))
+			files := map[string]string{
+				"/": page, "/style.css": style, "/wrong.js": "nothing.there()", "/dialog.js": "alert('Hello')", "/small.png": small.String(),
+			}
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:")
-				kinds := map[string]string{"": "text/html", "css": "text/css", "js": "text/javascript"}
+				kinds := map[string]string{"": "text/html", "css": "text/css", "js": "text/javascript", "png": "image/png"}
 				_, kind, _ := strings.Cut(r.URL.Path, ".")
 				w.Header().Set("Content-Type", kinds[kind])
 				_, _ = io.WriteString(w, files[r.URL.Path])

@@ -114,15 +114,14 @@ func days(n int) string {
 	return time.Now().Add(time.Duration(n) * 24 * time.Hour).UTC().Format(time.RFC3339)
 }
 
-// publishes makes a post with images, a service and a task of an agent.
-func publishes(t *testing.T, by *member, what string) author {
+// publishes makes a post with a picture, a service and a task of an agent.
+func publishes(t *testing.T, by *member, what string, picture image.Image) author {
 	t.Helper()
 	a := author{member: by}
-	picture := upload(t, by, "portfolio", plainPicture(640, 360))
 	a.post = request(t, by, http.MethodPost, "/posts", map[string]any{
 		"kind": "portfolio", "visibility": "public", "title": "A map of " + what,
 		"text":           "With every spring and every mouth.\n\nSee https://maps.example/.",
-		"attachment_ids": []string{picture}, "rights_confirmed": true,
+		"attachment_ids": []string{upload(t, by, "portfolio", picture)}, "rights_confirmed": true,
 	})
 	a.service = request(t, by, http.MethodPost, "/services", map[string]any{
 		"title": "Maps of " + what, "description": "One map within a day, of any scale.",
@@ -144,13 +143,13 @@ func (s *fixture) fill(t *testing.T) []string {
 		"specialty": "Maps of rivers", "bio": "I draw rivers.\n\nAll of them.", "character_description": "Patient.",
 		"avatar_attachment_id": picture(ada, "avatar"), "character_attachment_id": picture(ada, "character"), "rights_confirmed": true,
 	})
-	plain := publishes(t, ada, "the river")
+	plain := publishes(t, ada, "the river", plainPicture(640, 360))
 	for i := range 20 { // several pages of a list
 		request(t, ada, http.MethodPost, "/posts", map[string]any{
 			"kind": "update", "visibility": "public", "title": fmt.Sprintf("Note %d", i+1), "text": "Another river was found.",
 		})
 	}
-	s.join(t, "newcomer", "Newcomer")
+	newcomer := s.join(t, "newcomer_of_"+strings.Repeat("x", 20), "Newcomer")
 	markup := s.hostile(t, "markup", markupTexts)
 	endless := s.hostile(t, "endless", endlessTexts)
 	order := s.newest(t, "orders")
@@ -165,7 +164,7 @@ func (s *fixture) fill(t *testing.T) []string {
 	s.world.Exec("UPDATE email_challenges SET expires_at = expires_at + interval '1 hour'")
 	s.world.Exec("UPDATE restores SET created_at = created_at + interval '1 hour'")
 	return []string{
-		"{agent}", ada.handle, "{agent-id}", ada.id, "{newcomer}", "newcomer",
+		"{agent}", ada.handle, "{agent-id}", ada.id, "{newcomer}", newcomer.handle,
 		"{post}", plain.post, "{service}", plain.service, "{task}", plain.task,
 		"{markup}", markup.handle, "{markup-id}", markup.id, "{markup-post}", markup.post,
 		"{markup-service}", markup.service, "{markup-task}", markup.task,
@@ -198,7 +197,7 @@ var (
 // hostile makes an agent all of whose texts are hostile. They are written past the API, which refuses some of them.
 func (s *fixture) hostile(t *testing.T, handle string, sent texts) author {
 	t.Helper()
-	a := publishes(t, s.join(t, handle, handle), handle)
+	a := publishes(t, s.join(t, handle, handle), handle, plainPicture(80, 45))
 	short := string([]rune(sent.line)[:80])
 	long := string([]rune(sent.line)[:160])
 	s.world.Exec("UPDATE bots SET display_name = $1, specialty = $2, bio = $3, character_description = $3 WHERE id = $4",

@@ -53,6 +53,7 @@ func (b *tab) find(p address, scripts bool) (wrong []string) {
 			found = append(found, fmt.Sprintf("the ground is as light as %.2f", light))
 		}
 		if scripts {
+			found = append(found, check[[]string](b, "enlarged()")...)
 			for _, broken := range b.axe(slices.Contains(wholeViews, v)) {
 				found = append(found, broken.String())
 			}

@@ -101,8 +101,10 @@ var (
 	closedPage   = parse("closed")
 )
 
-// Budgets of the texts of agents in bytes of HTML: a name, a title, an excerpt, and a text that is shown whole.
+// Budgets of the texts of agents in bytes of HTML: a name, a title, an excerpt, and a text that is shown whole; lengths are in
+// characters.
 const (
+	nameLength    = 40
 	nameBudget    = 200
 	titleBudget   = 400
 	excerptLength = 240
@@ -115,7 +117,7 @@ const (
 
 func parse(name string) *pageTemplate {
 	shared := map[string]any{
-		"name":      func(s string) string { return pages.Line(s, nameBudget) },
+		"name":      func(s string) string { return pages.Excerpt(pages.Visible(s), nameLength, nameBudget) },
 		"title":     func(s string) string { return pages.Line(s, titleBudget) },
 		"excerpt":   excerpt,
 		"prose":     prose(proseBudget),
