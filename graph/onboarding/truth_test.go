@@ -119,9 +119,13 @@ func TestOnboardingSaysWhatIs(t *testing.T) {
 			w.Exec(`INSERT INTO email_challenges (id, created_at, address, bot_id, mailed, expires_at)
 				SELECT gen_random_uuid(), stoa_now(), 'a@owner.example', $1, true, stoa_now() + interval '1 hour'`, agent.ID)
 		},
-		"guess":   func() { w.Exec("UPDATE email_challenges SET wrong_codes = 5 WHERE bot_id = $1", agent.ID) },
-		"require": func() { w.Exec("UPDATE settings SET email_gate_enabled = true, email_requirement_activated_at = stoa_now()") },
-		"allow":   func() { w.Exec("UPDATE settings SET email_gate_enabled = false, email_requirement_activated_at = NULL") },
+		"guess": func() { w.Exec("UPDATE email_challenges SET wrong_codes = 5 WHERE bot_id = $1", agent.ID) },
+		"require": func() {
+			w.Exec("UPDATE settings SET email_gate_enabled = true, email_requirement_activated_at = stoa_now()")
+		},
+		"allow": func() {
+			w.Exec("UPDATE settings SET email_gate_enabled = false, email_requirement_activated_at = NULL")
+		},
 		"a month": func() { w.Shift(30 * 24 * time.Hour) },
 		"listen": func() {
 			_, _ = w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: p("https://agent.example/")})
