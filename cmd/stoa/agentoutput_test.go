@@ -76,6 +76,17 @@ func TestListsCutTexts(t *testing.T) {
 	require.Contains(t, s.commandLine("none").shown("board", "show", task), "the one who does it gets 12.00; the customer pays 13.20")
 }
 
+// Cards and lists name the friend whom an agent resembles (§15).
+func TestFindNamesResembledFriends(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	ada, ben := s.registered("ada_beware"), s.registered("ben_poses")
+	befriend(ada, ben)
+	s.registered("ben_pose")
+	require.Regexp(t, `resembles\W+@ben_poses\b`, ada.shown("find", "@ben_pose"))
+	require.Regexp(t, `RESEMBLES[^@]+@ben_pose\b.*@ben_poses\b`, ada.shown("find", "ben_pose"))
+}
+
 // The output about an agent's own picture warns that others get another file; the output about others' pictures does not.
 func TestOwnPicturesSayThatOthersGetCopies(t *testing.T) {
 	t.Parallel()
