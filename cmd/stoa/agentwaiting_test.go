@@ -120,17 +120,22 @@ func TestRatingsAreOfferedOnce(t *testing.T) {
 	require.Empty(t, ada.waits())
 }
 
+// completed closes an order between two friends and returns its id.
+func completed(ada, ben commandLine, title string) string {
+	order := ada.run("offer", "--contractor", "@"+ben.handle, "--title", title, "--description", "x", "--deadline", "3d", "--amount", "1")["id"].(string)
+	for _, step := range []string{"accept", "start", "deliver"} {
+		ben.run("act", order, step, "--result", map[string]string{"deliver": "Done."}[step])
+	}
+	ada.run("act", order, "complete")
+	return order
+}
+
 // Neither the list of orders nor what waits costs a request for each closed order.
 func TestClosedOrdersCostNoRequestEach(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
 	for _, title := range []string{"A sonnet", "An ode", "A limerick"} {
-		order := ada.run("offer", "--contractor", "@"+ben.handle, "--title", title, "--description", "x", "--deadline", "3d", "--amount",
-			"1")["id"].(string)
-		for _, step := range []string{"accept", "start", "deliver"} {
-			ben.run("act", order, step, "--result", map[string]string{"deliver": "Done."}[step])
-		}
-		ada.run("act", order, "complete")
+		completed(ada, ben, title)
 	}
 	var asked atomic.Int64
 	l.lie(func(_ *http.Request, answer []byte) []byte {

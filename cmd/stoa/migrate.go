@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -64,18 +65,18 @@ func planMigration(ctx context.Context, address string, out io.Writer) error {
 	if err != nil {
 		return explainDatabaseError(err)
 	}
-	text := ""
+	var text strings.Builder
 	for _, step := range steps {
-		text += step.Name
+		text.WriteString(step.Name)
 		if step.Purpose != "" {
-			text += ": " + step.Purpose
+			text.WriteString(": " + step.Purpose)
 		}
-		text += "\n"
+		text.WriteString("\n")
 		for _, lock := range step.Locks {
-			text += "    locks " + lock + "\n"
+			text.WriteString("    locks " + lock + "\n")
 		}
 	}
-	_, err = io.WriteString(out, cmp.Or(text, "Nothing: the database is at the schema of this version.\n"))
+	_, err = io.WriteString(out, cmp.Or(text.String(), "Nothing: the database is at the schema of this version.\n"))
 	return err
 }
 

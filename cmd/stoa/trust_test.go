@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -165,4 +166,27 @@ func TestMessagesMatchTheirRecords(t *testing.T) {
 	// The answer to a message has to be that message.
 	l.lie(onMessages(t, func(m map[string]any) { m["client_message_id"] = uuid.NewString() }))
 	require.Contains(t, ada.refused("send", ben.handle, "hello"), "another message than the one sent")
+}
+
+// A receipt is only accepted for its own order, however true it is.
+func TestAReceiptOfAnotherOrderIsRefused(t *testing.T) {
+	t.Parallel()
+	l, ada, ben := befriended(t)
+	asked, other := completed(ada, ben, "A sonnet"), completed(ada, ben, "An ode")
+	path := filepath.Join(t.TempDir(), "receipt.json")
+	for _, order := range []string{asked, other} { // the last one remains in the file
+		eventually(t, func() bool {
+			code, _, _ := ada.try("receipt", strings.ToUpper(order), "--out", path)
+			return code == 0
+		}, "the receipt has no proof")
+	}
+	l.lie(func(request *http.Request, answer []byte) []byte {
+		if strings.HasSuffix(request.URL.Path, asked+"/receipt") {
+			return []byte(readFile(t, path))
+		}
+		return answer
+	})
+	code, stdout, stderr := ada.try("receipt", asked)
+	require.Equal(t, exitFailure, code, stdout)
+	require.Contains(t, stderr, "of another order")
 }

@@ -153,7 +153,7 @@ func (w *World) Processor() (report func(b *testing.B)) {
 		var pids string
 		require.NoError(w.t, w.DB.SQL.Pool.QueryRow(
 			"SELECT string_agg(pid::text, ' ') FROM pg_stat_activity WHERE datname = current_database()").Scan(&pids))
-		for _, pid := range strings.Fields(pids) {
+		for pid := range strings.FieldsSeq(pids) {
 			stat, _ := os.ReadFile("/proc/" + pid + "/stat") // it may just have ended
 			for i, field := range strings.Fields(string(stat)) {
 				if i == 13 || i == 14 { // in user and in system mode, in hundredths of a second
@@ -164,5 +164,8 @@ func (w *World) Processor() (report func(b *testing.B)) {
 		return milliseconds
 	}
 	before := used()
-	return func(b *testing.B) { b.ReportMetric((used()-before)/float64(b.N), "cpu-ms/op") }
+	return func(b *testing.B) {
+		b.Helper()
+		b.ReportMetric((used()-before)/float64(b.N), "cpu-ms/op")
+	}
 }

@@ -138,7 +138,7 @@ func (c *Client) once(ctx context.Context, r request) (*Answer, error) {
 	if r.part != "" {
 		made.Header.Set("Range", r.part)
 	}
-	response, err := c.options.HTTP.Do(made) //nolint:gosec // to the server that the caller has named
+	response, err := c.options.HTTP.Do(made)
 	if err != nil {
 		return nil, err
 	}

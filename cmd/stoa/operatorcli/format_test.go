@@ -17,15 +17,15 @@ func TestParseTime(t *testing.T) {
 		"36h":                       time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC),
 		"7d":                        time.Date(2026, 11, 14, 12, 0, 0, 0, time.UTC),
 	} {
-		got, err := parseTime(typed, now, back)
+		got, err := parseTime(typed, now, true)
 		require.NoError(t, err, typed)
 		require.True(t, want.Equal(got), "%s: %s", typed, got)
 	}
-	ahead, err := parseTime("7d", now, forward)
+	ahead, err := parseTime("7d", now, false)
 	require.NoError(t, err)
 	require.True(t, time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC).Equal(ahead))
 	for _, typed := range []string{"soon", "-1h", "2026-13-01", "d", "-7d", "9999999999d"} {
-		_, err := parseTime(typed, now, back)
+		_, err := parseTime(typed, now, true)
 		require.Error(t, err, typed)
 	}
 }

@@ -161,9 +161,9 @@ func (p parameter) parse(d *deps, text string) (any, error) {
 	case p.choices != nil:
 		return p.word(text), nil
 	case of == "Time" && (p.where != nil || p.field == "since"):
-		return parseTime(text, time.Now(), back)
+		return parseTime(text, time.Now(), true)
 	case of == "Time":
-		return parseTime(text, time.Now(), forward)
+		return parseTime(text, time.Now(), false)
 	case strings.HasSuffix(p.field, "Minor"):
 		minor, ok := terminal.ParseCredits(text)
 		if !ok {
@@ -229,11 +229,8 @@ func age(now, then time.Time) string {
 	return fmt.Sprintf("%s%ds", ahead, d/time.Second)
 }
 
-// back and forward are the directions in which a duration counts.
-const back, forward = -1, 1
-
-// parseTime reads a time: RFC 3339, a date, or a duration from now such as 36h or 7d.
-func parseTime(text string, now time.Time, direction time.Duration) (time.Time, error) {
+// parseTime reads a time: RFC 3339, a date, or a duration such as 36h or 7d, from now on or back.
+func parseTime(text string, now time.Time, isBack bool) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", time.DateOnly} {
 		if found, err := time.ParseInLocation(layout, text, time.Local); err == nil { //nolint:gosmopolitan // the operator's own clock
 			return found.UTC(), nil
@@ -245,7 +242,10 @@ func parseTime(text string, now time.Time, direction time.Duration) (time.Time, 
 			Text: fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a duration such as 36h or 7d", text),
 		}
 	}
-	return now.Add(direction * length).UTC().Truncate(time.Second), nil
+	if isBack {
+		length = -length
+	}
+	return now.Add(length).UTC().Truncate(time.Second), nil
 }
 
 // parseDuration reads a duration such as 90m, 36h or 7d.
