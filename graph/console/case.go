@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,11 +11,33 @@ import (
 const casesPath = "/cases"
 
 // caseQuery asks for the open reports about an agent, its history, and the presets.
-const caseQuery = `case(botId: $id) { reports reporters newestAt open { id subjectType subjectID text createdAt bot { id handle } } }
-	presets { name answer message why suspend reported }
-	dossier(botId: $id) { bot { id } state posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
+const caseQuery = `case(botId: $id) { reports reporters newestAt open { id subjectType subjectID text createdAt bot { id handle suspendedAt } } }
+	` + presetsQuery + `
+	dossier(botId: $id) { bot { id displayName specialty bio } avatarId posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
 
-// preset fills in the texts and ticks of the preset named in the address, and the time until which the operator has seen reports.
+// presetsQuery asks for the presets.
+const presetsQuery = `presets { name answer message why suspend reported }`
+
+// nameSubjects adds to each open report a link to what was reported, by its title.
+func (s *console) nameSubjects(ctx context.Context, answer map[string]any) error {
+	open := objects(object(answer, "case"), "open")
+	subjects, all := make([]value, len(open)), make([]*value, len(open))
+	for i, one := range open {
+		kind, id := textOf(one, "subjectType"), textOf(one, "subjectID")
+		subjects[i], all[i] = value{Kind: "text", Text: "the agent"}, &subjects[i]
+		if kind != "bot" {
+			subjects[i] = value{Kind: "text", Text: "a " + kind, Link: "/" + kind + "s/" + id, id: id}
+		}
+	}
+	err := s.nameIDs(ctx, all)
+	for i, one := range open {
+		one["subject"] = subjects[i]
+	}
+	return err
+}
+
+// preset fills in the texts and ticks of the preset named in the address, whose own form replaces it, and the time until which the
+// operator has seen reports.
 func (d *formData) preset(answer map[string]any, name string) {
 	d.Case, d.Presets = object(answer, "case"), objects(answer, "presets")
 	for _, f := range d.Fields {
@@ -23,12 +46,12 @@ func (d *formData) preset(answer map[string]any, name string) {
 		}
 		for _, kept := range where(answer["presets"], "name", name) {
 			source := f.Name
-			if source == reasonField {
+			if source == reasonField && d.SubjectID != "" {
 				source = "why"
 			}
-			if of, ok := kept[source].(string); ok && f.Kind == "lines" {
+			if of, ok := kept[source].(string); ok && f.Kind != "tick" {
 				f.Value = of
-			} else if kept[source] == true {
+			} else if kept[source] == true || source == "replace" {
 				f.Value = "true"
 			}
 		}

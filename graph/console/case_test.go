@@ -132,6 +132,41 @@ func TestACaseAnswersWhatWasSeen(t *testing.T) {
 	require.Contains(t, w.get("/cases").text, fmt.Sprintf(`<a href="%s">@%s</a>`, at(second), w.handle(second)))
 }
 
+// A case shows whom and what it is about, and which reporters are suspended. Without reports the form shows the agent, too.
+func TestACaseShowsWhatIsReported(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	by, subject := w.Agent(), w.Agent()
+	w.Exec("UPDATE bots SET display_name = 'Swift Sam', specialty = 'Fast loans', bio = 'Send me your token.' WHERE id = $1", subject.ID)
+	at := "/procedures/moderateBot?id=" + subject.ID.String()
+	w.shows(w.get(at).text, "Swift Sam", "Fast loans", "Send me your token.", `<span class="state">active</span>`, "What a suspension does", "/faces/"+subject.ID.String())
+	task := w.Tasked(subject, "Lend me credits", "I pay back.", 100)
+	id := uuid.MustParse(task.ID.String())
+	w.report(by, "task", id)
+	w.report(by, "bot", subject.ID)
+	w.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id IN ($1, $2)", by.ID, subject.ID)
+	page := w.get(at).text
+	w.shows(page, "@"+w.handle(by)+`</a> <span class="state ill">suspended</span>`, `task <a href="/tasks/`+id.String()+`"><bdi>Lend me credits</bdi></a>`, "the agent")
+	require.NotContains(t, page, "What a suspension does")
+	accessible(t, at, w.parse(page))
+}
+
+// The link Edit of a preset fills in its form, which replaces it.
+func TestAPresetIsEdited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Exec("INSERT INTO presets VALUES ('Swindle & co', 'We suspended it.', 'Stop.', 'a swindler', true, false, stoa_now())")
+	path := "/procedures/writePreset?preset=Swindle%20%26%20co"
+	require.Contains(t, w.get("/cases").text, `<a href="`+strings.ReplaceAll(path, "&", "&amp;")+`">Edit`)
+	action, fields := w.form(w.page(path))
+	require.Equal(t, url.Values{"name": {"Swindle & co"}, "answer": {"We suspended it."}, "message": {"Stop."}, "why": {"a swindler"}, "suspend": {"true"},
+		"reported": {}, "replace": {"true"}, "reason": {""}, "latest": {""}}, fields)
+	fields.Set("answer", "It is gone.")
+	fields.Set("reason", "shorter")
+	require.Equal(t, http.StatusOK, w.post(action, fields).StatusCode)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM presets WHERE answer = 'It is gone.'"))
+}
+
 // handle is the handle of an agent.
 func (w *world) handle(of *graphtest.Agent) string {
 	return graphtest.Got(w.DB.Ent.Bot.Get(w.t.Context(), of.ID))(w.t).Handle

@@ -19,6 +19,9 @@ function swap(part, next) {
 async function refresh() {
   if (document.hidden || live.stopped) return;
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  if (answer?.ok) renewed = new Date();
+  const since = renewed.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  stale.textContent = answer?.ok ? "" : answer?.status === 401 ? "You are signed out." : `Not renewed since ${since}.`;
   const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of page ? document.querySelectorAll("[data-part]") : []) {
     const next = page.getElementById(part.id);
@@ -28,7 +31,12 @@ async function refresh() {
     swap(part, document.adoptNode(next));
   }
 }
+let renewed = new Date();
+const stale = document.createElement("p");
+stale.className = "wrong";
+stale.role = "status";
 if (live) {
+  live.after(stale);
   live.hidden = false;
   live.onclick = () => (live.textContent = (live.stopped = !live.stopped) ? "Refresh by itself" : "Stop refreshing");
   document.addEventListener("visibilitychange", refresh);

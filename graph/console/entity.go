@@ -45,7 +45,7 @@ type entityData struct {
 
 // factsOf returns the fields of an entity, with names for the entities that it refers to only by id.
 func (s *console) factsOf(ctx context.Context, listed *section, node map[string]any) ([]fact, error) {
-	listed.correct(node)
+	listed.Correct(node)
 	facts := factsOf(listed.Type, node)
 	values := make([]*value, len(facts))
 	for i := range facts {

@@ -93,6 +93,9 @@ func (s *console) export(w http.ResponseWriter, r *http.Request, l *listing, for
 			write, end = startRows(w, l.section, format, names)
 		}
 		for _, node := range l.nodes[:min(len(l.nodes), most-written)] {
+			if l.Correct(node); !slices.Contains(columns, l.Ended.time) {
+				delete(node, l.Ended.time)
+			}
 			if gone = write(node) != nil; gone {
 				return false
 			}

@@ -58,6 +58,8 @@ type row struct {
 	Cells []value
 	// FileID is the id of a file that can be saved; empty for any other row.
 	FileID string
+	// Seen is the address of a file's picture, if everyone may see it.
+	Seen string
 }
 
 type option struct {
@@ -157,8 +159,8 @@ func listQuery(listed *section, columns []string) string {
 	}
 	return fmt.Sprintf(`query ($first: Int, $after: Cursor, $last: Int, $before: Cursor, $where: %[2]sWhereInput, $orderBy: [%[2]sOrder!]) {
 		%[1]s(first: $first, after: $after, last: $last, before: $before, where: $where, orderBy: $orderBy) {
-			%[3]s edges { node { id %[4]s %[5]s } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
-		} }`, listed.Field, listed.Type, total, listed.Name, selections(fields, 0))
+			%[3]s edges { node { id %[4]s %[5]s %[6]s } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+		} }`, listed.Field, listed.Type, total, listed.Name, selections(fields, 0), listed.Ended.time)
 }
 
 // Query returns the query parameters of this list with one changed, from the first page on.
@@ -260,7 +262,7 @@ func (s *console) fill(ctx context.Context, l *listing) error {
 		l.Titles = append(l.Titles, column{human(name), slices.Contains([]string{"Int", "Int64"}, fields.ForName(name).Type.Name())})
 	}
 	for _, node := range l.nodes {
-		l.correct(node)
+		l.Correct(node)
 		made := row{value: entityLink(l.Type, node)}
 		if withWhy {
 			one := why[textOf(node, "id")]

@@ -68,9 +68,9 @@ func readTemplates() map[string]*template.Template {
 		"acts": proceduresAt, "age": age, "bars": newChart, "count": pages.Count, "credits": amountOf, "disk": newDisk, "facts": factsOf,
 		"figure":    number,
 		"grouped":   func(v any) string { return grouped(whole(v)) },
-		"happening": newHappening, "human": human, "joined": joined, "kept": period, "line": shortText, "mark": markOf, "moment": moment, "page": pathOf,
+		"happening": newHappening, "human": human, "joined": joined, "kept": period, "line": shortText, "moment": moment, "page": pathOf,
 		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "size": func(v any) string { return fileSize(whole(v)) }, "switchable": switchable,
-		"trace": traceName, "where": where, "whole": whole, "words": spaced,
+		"trace": traceName, "where": where, "whole": whole, "visible": pages.Visible, "words": spaced,
 		"table": func(name string) any { return tables[name] },
 	}
 	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))

@@ -38,7 +38,7 @@ var cases = map[string]struct {
 	"clearProfile":               {target: "Bot", fields: url.Values{"name": {"true"}, "texts": {"true"}, "images": {"true"}}, shows: "Display name"},
 	"removeContent":              {target: "Bot", fields: url.Values{"kinds": {"POSTS", "TASKS"}}, shows: "Remaining"},
 	"moderateBot":                {target: "Bot", fields: url.Values{"suspend": {"true"}, "name": {"true"}, "kinds": {"POSTS", "SERVICES"}}, shows: "Suspended"},
-	"noteBot":                    {target: "Bot", shows: "Nothing is different now"},
+	"noteBot":                    {target: "Bot", shows: "The note is on the agent's page"},
 	"writePreset":                {fields: url.Values{"name": {"Swindle"}, "answer": {"Thank you."}, "suspend": {"true"}}, shows: "Thank you."},
 	"deletePreset":               {fields: url.Values{"name": {"Old"}}, shows: "An old answer."},
 	"inviteOperator":             {fields: url.Values{"name": {"Kim"}}, shows: "stoa_operator_"},

@@ -48,17 +48,17 @@ var reports = []report{
 	{Path: "/now", Title: "Now", Group: groupConsole, live: true, query: `{ now { at
 		more stream { kind at botId by other about amountMinor target targetId } trades ` + tradeFields + ` ` + attentionFields + ` } }`},
 	{Path: shiftPath, Title: "Shift", Group: groupConsole, variables: sinceOf, query: `query ($since: Time) { shift(since: $since) { at since
-		happened { kind count } done { operator procedure count lastAt } notes { at by botId handle text } ` + attentionFields + `
+		happened { kind count } done { operator procedure count suspended lastAt } notes { at by botId handle text } ` + attentionFields + `
 		backup { name madeAt sizeBytes verifiedAt damaged } jobs { kind state count lastAt error } keyLog { entries waiting signing } } }`},
 	{Path: "/", Title: "Overview", Group: groupConsole, live: true, query: `{ overview {
 		activity { window begins stepSeconds agents messages orders creditsMinor }
-		` + attentionFields + ` posing { id handle displayName }
+		` + attentionFields + `
 		processes { id name version roles startedAt seenAt alive failing diskFreeBytes diskTotalBytes }
 		erasures { pending partial first { bot { id handle } erasure { state requestedBy requestedAt dueAt heldBy } } } } }`},
 	{Path: casesPath, Title: "Cases", Group: groupConsole, query: `{ cases { bot { id handle displayName suspendedAt } reports reporters oldestAt newestAt }
-		presets { name answer message why suspend reported } }`},
+		` + presetsQuery + ` }`},
 	{Path: booksPath, Title: "Books", Group: groupConsole, variables: daysOf, query: `query ($days: Int!) {
-		earners(days: $days) { botId handle earnedMinor paidMinor escrowMinor }
+		earners(days: $days) { botId handle suspended earnedMinor paidMinor escrowMinor }
 		books { at wallets issuedMinor availableMinor reservedMinor feesMinor differenceMinor
 		checks { scope endedAt running discrepancies imbalanceMinor } } }`,
 		csv: []string{"at", "issuedMinor", "availableMinor", "reservedMinor", "feesMinor", "differenceMinor"}},
@@ -132,7 +132,7 @@ var needs = map[string]struct{ Link, Alert string }{
 	"silent_processes": {"/#processes", "StoaDown"}, "unready_processes": {"/#processes", "StoaNotReady"},
 	"refused_processes": {"/#processes", "StoaConnectionsRefused"}, "orders": {"/orders?attention=stuck&sort=UPDATED_AT", ""},
 	"lost_mails": {"/mails?attention=lost", "StoaMailRefused"}, "unsent_mails": {"/mails?attention=unsent", "StoaMailLate"},
-	"lookalikes": {}, "floods": {}, "mentions": {}, "rewards": {}, "webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {casesPath + "/next", ""},
+	"posing": {}, "lookalikes": {}, "floods": {}, "mentions": {}, "rewards": {}, "webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {casesPath + "/next", ""},
 }
 
 // disk is the disk of a process.

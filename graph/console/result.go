@@ -63,7 +63,6 @@ func (s *console) snapshot(ctx context.Context, data *formData) ([]fact, error) 
 		facts = append(facts, fact{Label: label, Value: value{Kind: "number", Text: text}})
 	}
 	if dossier != nil {
-		data.Dossier = dossier
 		add("Available", amountOf(dossier["availableMinor"]))
 		add("In escrow", amountOf(dossier["reservedMinor"]))
 		add("Sessions", grouped(whole(dossier["sessions"])))

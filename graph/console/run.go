@@ -30,6 +30,8 @@ type formData struct {
 	Task string
 	// Only the form that removes a file has these: Seen is its picture's address, Review the address of a form that shows it.
 	Seen, Review string
+	// Asked is the feedback or report that the form answers.
+	Asked string
 	// Dossier holds an agent's orders as they would be after a suspension, and whether operators can mail its owner.
 	Dossier map[string]any
 	// Case holds the open reports about the agent of moderateBot, nil for none; Presets are the operators' prepared texts.
@@ -43,7 +45,7 @@ type formData struct {
 func (d *formData) Shuts() bool { return d.Name == "suspendBot" || d.Name == "moderateBot" }
 
 // subjectQuery asks for the facts of an agent on a procedure's form and result page.
-const subjectQuery = `dossier(botId: $id) { owned mailable availableMinor reservedMinor sessions connections content { kind remaining } ifSuspended ` + tradeFields + ` }`
+const subjectQuery = `dossier(botId: $id) { state owned mailable availableMinor reservedMinor sessions connections content { kind remaining } ifSuspended ` + tradeFields + ` }`
 
 // prepare makes the form of a procedure for its target. Faults: not_found.
 func (s *console) prepare(r *http.Request) (*formData, error) {
@@ -53,6 +55,13 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 	}
 	data := &formData{procedure: procedures[i], Back: procedures[i].Home}
 	var answer map[string]any
+	if data.Name == "writePreset" {
+		found, err := s.ask(r.Context(), `{ `+presetsQuery+` }`, nil)
+		if err != nil {
+			return nil, err
+		}
+		answer = found
+	}
 	if data.Subject != "" {
 		found, err := s.target(r, data)
 		if err != nil {
@@ -92,8 +101,11 @@ func (s *console) target(r *http.Request, data *formData) (map[string]any, error
 		more += caseQuery
 	}
 	selected := `{ id ` + listed.Name + ` }`
-	if data.Name == removeFile {
+	switch data.Name {
+	case removeFile:
 		selected = `{ id boundKind boundID }`
+	case "answerFeedback":
+		selected = `{ id kind text }`
 	}
 	id, node, found, err := s.node(r.Context(), listed, r.URL.Query().Get("id"), selected, more)
 	if err != nil {
@@ -103,7 +115,8 @@ func (s *console) target(r *http.Request, data *formData) (map[string]any, error
 	if data.Name == removeFile {
 		s.see(r.Context(), data, node)
 	}
-	return found, nil
+	data.Asked = textOf(node, "text")
+	return found, s.nameSubjects(r.Context(), found)
 }
 
 // removeFile is the procedure whose form shows the file to remove.
@@ -112,13 +125,24 @@ const removeFile = "removeAttachment"
 // see finds out how an operator can view a file: as everyone does, or in the review of its order or post.
 func (s *console) see(ctx context.Context, data *formData, node map[string]any) {
 	kind, of := textOf(node, "boundKind"), textOf(node, "boundID")
-	if _, _, err := s.preview(ctx, data.SubjectID); err == nil {
-		data.Seen = facesPath + data.SubjectID + "/" + data.SubjectID
-	} else if strings.HasPrefix(kind, "order") {
+	if data.Seen = s.seen(ctx, data.SubjectID); data.Seen != "" {
+		return
+	}
+	if strings.HasPrefix(kind, "order") {
 		data.Review = "/procedures/reviewOrder?id=" + of
 	} else if kind == "post" {
 		data.Review = "/procedures/reviewPost?id=" + of
 	}
+}
+
+// seen returns the address of a file's picture; empty if not everyone may see it.
+func (s *console) seen(ctx context.Context, id string) string {
+	if id != "" {
+		if _, _, err := s.preview(ctx, id); err == nil {
+			return facesPath + id + "/" + id
+		}
+	}
+	return ""
 }
 
 // taskResults are the result fields of each maintenance task.
@@ -221,6 +245,9 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	for _, made := range shown.Tables {
 		if err := s.nameRows(r.Context(), made.Rows); err != nil {
 			return err
+		}
+		for i := range made.Rows {
+			made.Rows[i].Seen = s.seen(r.Context(), made.Rows[i].FileID)
 		}
 	}
 	return s.show(w, r, view{

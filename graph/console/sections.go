@@ -234,8 +234,8 @@ var sections = []section{
 	},
 }
 
-// correct replaces the state of an entity as Ended states.
-func (s *section) correct(node map[string]any) {
+// Correct replaces the state of an entity as Ended states.
+func (s *section) Correct(node map[string]any) {
 	if e := s.Ended; node[e.time] != nil && node[e.field] != nil && node[e.field] != "deleted" {
 		node[e.field] = e.word
 	}

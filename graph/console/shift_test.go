@@ -25,7 +25,7 @@ func TestAShift(t *testing.T) {
 	page := w.get("/shift")
 	require.Equal(t, http.StatusOK, page.StatusCode, page.text)
 	require.NotContains(t, page.text, "<script>alert")
-	w.shows(content(w.page("/shift")), "Agents registered", "Posts", "Reports", "1 report waits", "Note agent", "Ada", "Wrote to us", "draw faces",
+	w.shows(content(w.page("/shift")), "Agents registered", "Posts", "Reports", "1 report waits", "Note agent", "Ada", "Wrote to us", "draw faces", "7 days",
 		"1 failed for good", "no paint", "None in the data folder of this process", "0 entries, 2 waiting")
 	require.Contains(t, page.text, "/posts?createdAtGTE=")
 
@@ -55,6 +55,17 @@ func TestAttentionNamesAgents(t *testing.T) {
 	for _, path := range []string{"/", "/now", "/shift"} {
 		w.shows(w.get(path).text, `<a href="/agents/`+agent.ID.String()+`">@`, "11 in a minute")
 	}
+}
+
+// The shift counts the moderations that suspended an agent.
+func TestAShiftCountsSuspensions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 2 {
+		require.Equal(t, http.StatusOK, w.do("/procedures/moderateBot?id="+w.Agent().ID.String(), "suspend", "true", "reason", "a swindler").StatusCode)
+	}
+	require.Equal(t, http.StatusOK, w.do("/procedures/moderateBot?id="+w.Agent().ID.String(), "name", "true", "reason", "rude").StatusCode)
+	w.shows(content(w.page("/shift")), "Moderate agent, 2 of them suspended an agent")
 }
 
 // The list of operators shows whose token is in force, and links to the actions of each.

@@ -40,6 +40,10 @@ func TestWhoEarns(t *testing.T) {
 	w.shows(page, `max="20000" value="20000" aria-label="200.00 credits"`, `<a href="/orders?attention=holding">`,
 		"/orders?attention=holding&amp;customerID="+customer.ID.String(), "/procedures/runMaintenance?task=RECONCILE", "In 2 wallets")
 	require.Contains(t, w.get("/orders?attention=holding").text, "Orders: 1 found")
+	require.NotContains(t, page, `state ill">suspended`)
+	w.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", contractor.ID)
+	require.Contains(t, w.get("/books").text, `</a> <span class="state ill">suspended</span>`)
+	require.Contains(t, w.get("/agents?format=csv&columns=state").text, w.handle(contractor)+",suspended")
 	w.Exec("UPDATE orders SET outcome = 'refunded' WHERE state = 'closed'")
 	require.NotContains(t, content(w.page("/books?days=1")), "200.00")
 	for _, wrong := range []string{"0", "367", "x"} {

@@ -394,6 +394,7 @@ type ComplexityRoot struct {
 		LastAt    func(childComplexity int) int
 		Operator  func(childComplexity int) int
 		Procedure func(childComplexity int) int
+		Suspended func(childComplexity int) int
 	}
 
 	DeletedPost struct {
@@ -507,6 +508,7 @@ type ComplexityRoot struct {
 		EscrowMinor func(childComplexity int) int
 		Handle      func(childComplexity int) int
 		PaidMinor   func(childComplexity int) int
+		Suspended   func(childComplexity int) int
 	}
 
 	EmailChallenge struct {
@@ -3498,6 +3500,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Deed.Procedure(childComplexity), true
+	case "Deed.suspended":
+		if e.ComplexityRoot.Deed.Suspended == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Deed.Suspended(childComplexity), true
 
 	case "DeletedPost.deleted":
 		if e.ComplexityRoot.DeletedPost.Deleted == nil {
@@ -3921,6 +3929,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Earner.PaidMinor(childComplexity), true
+	case "Earner.suspended":
+		if e.ComplexityRoot.Earner.Suspended == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Earner.Suspended(childComplexity), true
 
 	case "EmailChallenge.challengeId":
 		if e.ComplexityRoot.EmailChallenge.ChallengeID == nil {
@@ -14671,11 +14685,11 @@ extend type Query {
 extend type Mutation {
   "Changes settings; fields that are left out keep their value."
   updateSettings(input: SettingsInput!, reason: String!): Settings!
-  "Begins to count agents' inactivity. The time of the first activation is kept. It needs mail: lifecycle_setup_pending until that is set up."
+  "Begins to count agents' inactivity. The time of the first activation is kept. It can be switched on once mail is set up."
   activateLifecycle(reason: String!): Settings!
   "Stops counting agents' inactivity. The audit log keeps the time of activation; agents in the trash stay there."
   deactivateLifecycle(reason: String!): Settings!
-  "Restricts agents without a verified owner email, 14 days from the first activation on. verification_setup_pending until emails can be verified."
+  "Restricts agents without a verified owner email, 14 days from the first activation on. It can be switched on once emails can be verified."
   activateEmailRequirement(reason: String!): Settings!
   "Ends the restriction of agents without a verified owner email at once. The audit log keeps the time of activation."
   deactivateEmailRequirement(reason: String!): Settings!
@@ -14740,13 +14754,13 @@ extend type Mutation {
   ): Moderation!
   "Keeps a note about an agent for other operators: its reason, which stands on the agent's page."
   noteBot(botId: ID!, reason: String!): Bot!
-  "Keeps texts for acts under a name, in the place of those of that name."
+  "Keeps texts for acts under a name."
   writePreset(input: PresetInput!, reason: String!): Preset!
   "Deletes the texts of a name."
   deletePreset(name: String!, reason: String!): Preset!
   "Makes a token for an operator, which is shown once. Whatever is done with it stands under the name in the audit log."
   inviteOperator(
-    "1 to 80 characters on one line; not the name of an operator with a token."
+    "1 to 80 characters on one line; no operator with a token has it."
     name: String!
     reason: String!
   ): NewOperator!
@@ -14767,7 +14781,7 @@ extend type Mutation {
     id: ID!
     "1 to 4000 characters, which the agent reads."
     answer: String!
-    "For the agent that was reported."
+    "For the agent that was reported, or that sent other feedback."
     message: String
     reason: String!
   ): Feedback!
@@ -14801,7 +14815,7 @@ enum RegistrationMode @goModel(model: "stoa/ent/setting.RegistrationMode") {
   OPEN
   "Who presents an invitation."
   INVITATION
-  "An anonymous caller."
+  "No one."
   CLOSED
 }
 
@@ -15008,6 +15022,7 @@ type LedgerBook {
 type Earner {
   botId: ID!
   handle: String!
+  suspended: Boolean!
   earnedMinor: Int64!
   "With the fees."
   paidMinor: Int64!
@@ -15116,10 +15131,10 @@ type Switch {
 
 input SettingsInput @goModel(model: "stoa/graph/operator.SettingsInput") {
   registrationMode: RegistrationMode
-  "It can be switched on once the operator's details, a document and mail are set up: verification_setup_pending until then."
+  "It can be switched on once the operator's details, a document and mail are set up."
   emailGateEnabled: Boolean
   rewardsEnabled: Boolean
-  "It can be switched on once mail is set up: lifecycle_setup_pending until then."
+  "It can be switched on once mail is set up."
   restoreEnabled: Boolean
   "0 to 10000."
   feeBps: Int
@@ -15142,12 +15157,12 @@ input DocumentInput {
 }
 
 input InvitationInput {
-  "How many registrations the code allows; 1 unless sent."
+  "How many registrations the code allows; 1 by default."
   uses: Int
-  "No end unless sent."
+  "No end by default."
   expiresAt: Time
   note: String
-  "The agents who register with the code are demo agents (isDemo), which stoa seed --remove takes away. Such a code is also read while registration is open."
+  "The agents who register with the code are demo agents, which stoa seed --remove takes away. Such a code is also read while registration is open."
   isDemo: Boolean
 }
 
@@ -15159,13 +15174,13 @@ type NewInvitation {
 
 type OwnerMail {
   mail: Mail!
-  "An earlier call with the same operationId had mailed it already."
+  "An earlier try of the same operation had mailed it already."
   repeated: Boolean!
 }
 
 type TopUp {
   account: Account!
-  "An earlier top-up with the same operationId had done it already."
+  "An earlier try of the same operation had done it already."
   repeated: Boolean!
 }
 
@@ -15187,9 +15202,9 @@ type OrderReview @goModel(model: "stoa/graph/operator.OrderReview") {
 }
 
 extend type Post {
-  "Empty if the post is private: reviewPost shows it."
+  "Empty if the post is private: a review shows it."
   title: String!
-  "Empty if the post is private: reviewPost shows it."
+  "Empty if the post is private: a review shows it."
   text: String!
 }
 
@@ -15252,6 +15267,8 @@ input PresetInput {
   suspend: Boolean! = false
   "Removes what was reported."
   reported: Boolean! = false
+  "Replaces the preset of that name, in any case of its letters; else such a name is refused."
+  replace: Boolean! = false
 }
 
 "What a procedure did to an agent."
@@ -15260,7 +15277,7 @@ type Moderation {
   "Reports that were answered."
   answered: Int64!
   removed: [RemovedContent!]!
-  "How much of the named kinds is left; the same call again goes on from there."
+  "How much of the chosen kinds is left; the same act again goes on from there."
   remaining: Int64!
 }
 
@@ -15315,7 +15332,7 @@ type Backup {
   files: Int64!
   sizeBytes: Int64!
   madeAt: Time!
-  "When its files were last compared with their checksums; null for never."
+  "When its files were last compared with their checksums."
   verifiedAt: Time
   "How many of them were damaged then."
   damaged: Int64!
@@ -15326,9 +15343,9 @@ type Operator {
   name: String!
   invitedBy: String!
   createdAt: Time!
-  "The last request, to a minute; null for none."
+  "The last request, to a minute."
   seenAt: Time
-  "Null while the token is in force."
+  "When the token was ended."
   revokedAt: Time
 }
 
@@ -15366,6 +15383,8 @@ type Deed {
   operator: String!
   procedure: String!
   count: Int64!
+  "How many of them suspended an agent."
+  suspended: Int64!
   lastAt: Time!
 }
 
@@ -17069,6 +17088,8 @@ func (ec *executionContext) childFields_Deed(ctx context.Context, field graphql.
 		return ec.fieldContext_Deed_procedure(ctx, field)
 	case "count":
 		return ec.fieldContext_Deed_count(ctx, field)
+	case "suspended":
+		return ec.fieldContext_Deed_suspended(ctx, field)
 	case "lastAt":
 		return ec.fieldContext_Deed_lastAt(ctx, field)
 	}
@@ -17291,6 +17312,8 @@ func (ec *executionContext) childFields_Earner(ctx context.Context, field graphq
 		return ec.fieldContext_Earner_botId(ctx, field)
 	case "handle":
 		return ec.fieldContext_Earner_handle(ctx, field)
+	case "suspended":
+		return ec.fieldContext_Earner_suspended(ctx, field)
 	case "earnedMinor":
 		return ec.fieldContext_Earner_earnedMinor(ctx, field)
 	case "paidMinor":
@@ -28519,6 +28542,29 @@ func (ec *executionContext) fieldContext_Deed_count(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Deed", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
+func (ec *executionContext) _Deed_suspended(ctx context.Context, field graphql.CollectedField, obj *operator.Deed) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Deed_suspended(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Suspended, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Deed_suspended(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Deed", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _Deed_lastAt(ctx context.Context, field graphql.CollectedField, obj *operator.Deed) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30170,6 +30216,29 @@ func (ec *executionContext) _Earner_handle(ctx context.Context, field graphql.Co
 }
 func (ec *executionContext) fieldContext_Earner_handle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Earner", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Earner_suspended(ctx context.Context, field graphql.CollectedField, obj *operator.Earner) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Earner_suspended(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Suspended, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Earner_suspended(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Earner", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Earner_earnedMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Earner) (ret graphql.Marshaler) {
@@ -62308,8 +62377,11 @@ func (ec *executionContext) unmarshalInputPresetInput(ctx context.Context, obj a
 	if _, present := asMap["reported"]; !present {
 		asMap["reported"] = false
 	}
+	if _, present := asMap["replace"]; !present {
+		asMap["replace"] = false
+	}
 
-	fieldsInOrder := [...]string{"name", "answer", "message", "why", "suspend", "reported"}
+	fieldsInOrder := [...]string{"name", "answer", "message", "why", "suspend", "reported", "replace"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -62358,6 +62430,13 @@ func (ec *executionContext) unmarshalInputPresetInput(ctx context.Context, obj a
 				return it, err
 			}
 			it.Reported = data
+		case "replace":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("replace"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Replace = data
 		}
 	}
 	return it, nil
@@ -67307,6 +67386,11 @@ func (ec *executionContext) _Deed(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "suspended":
+			out.Values[i] = ec._Deed_suspended(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "lastAt":
 			out.Values[i] = ec._Deed_lastAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -68129,6 +68213,11 @@ func (ec *executionContext) _Earner(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "handle":
 			out.Values[i] = ec._Earner_handle(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "suspended":
+			out.Values[i] = ec._Earner_suspended(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

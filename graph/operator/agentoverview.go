@@ -43,10 +43,11 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	if d.Bot, err = a.DB.Ent.Bot.Get(ctx, botID); err != nil {
 		return nil, err
 	}
-	d.Posing, d.AvatarID = text.Impersonates(d.Bot.DisplayName), d.Bot.AvatarID
+	names := text.Names{Handle: d.Bot.Handle, DisplayName: d.Bot.DisplayName}
+	d.Posing, d.AvatarID = names.Pose(), d.Bot.AvatarID
 	d.Clearable = d.Bot.DisplayName != d.Bot.Handle || d.Bot.Specialty+d.Bot.Bio+d.Bot.CharacterDescription != "" ||
 		d.Bot.AvatarID != nil || d.Bot.CharacterID != nil
-	if d.Resembles, err = a.resembled(ctx, text.Names{Handle: d.Bot.Handle, DisplayName: d.Bot.DisplayName}); err != nil {
+	if d.Resembles, err = a.resembled(ctx, names); err != nil {
 		return nil, err
 	}
 	if d.SessionList, err = db.All[AgentSession](ctx, a.DB.SQL, named("list_sessions"), botID, sessionsMost); err != nil {

@@ -167,8 +167,14 @@ func TestPosingAgents(t *testing.T) {
 		return handles
 	}
 	require.Equal(t, []string{"vex"}, posing())
+	require.Equal(t, map[string]map[string]string{"posing": {"vex": "poses as the platform"}}, o.noticed())
+	graphtest.OK(t)(o.Operator.NoteBot(o.ctx, vex.ID, "a fan"))
+	require.Empty(t, o.noticed())
 	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, vex.ID, nil, "poses"))
 	require.Empty(t, posing())
+	o.called(vex, "security1", "Vex")
+	graphtest.OK(t)(o.Operator.ReinstateBot(o.ctx, vex.ID, "a fan"))
+	require.Equal(t, []string{"security1"}, posing())
 }
 
 // An agent's sessions are its newest tokens, with the reason of their end and their connections, and without their secrets.

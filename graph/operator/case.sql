@@ -27,11 +27,14 @@ RETURNING f.id, f.bot_id, b.state;
 -- name: list_presets(max bigint)
 SELECT * FROM presets ORDER BY name LIMIT :max;
 
--- name: save_preset(name text, answer text, message text, why text, suspend boolean, reported boolean)
+-- name: save_preset(name text, answer text, message text, why text, suspend boolean, reported boolean, replaces boolean)
+-- No row if a preset has that name in any case of its letters, unless it is replaced.
+WITH gone AS (DELETE FROM presets o WHERE :replaces AND lower(o.name) = lower(:name) AND o.name <> :name)
 INSERT INTO presets AS p (name, answer, message, why, suspend, reported, updated_at)
-VALUES (:name, :answer, :message, :why, :suspend, :reported, stoa_now())
+SELECT :name, :answer, :message, :why, :suspend, :reported, stoa_now()
+WHERE :replaces OR NOT EXISTS (SELECT FROM presets o WHERE lower(o.name) = lower(:name))
 ON CONFLICT (name) DO UPDATE SET answer = excluded.answer, message = excluded.message, why = excluded.why, suspend = excluded.suspend,
-  reported = excluded.reported, updated_at = excluded.updated_at
+  reported = excluded.reported, updated_at = excluded.updated_at WHERE :replaces
 RETURNING *;
 
 -- name: drop_preset(name text)

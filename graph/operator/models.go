@@ -64,7 +64,7 @@ type Backup struct {
 	Files     int64     `json:"files"`
 	SizeBytes int64     `json:"sizeBytes"`
 	MadeAt    time.Time `json:"madeAt"`
-	// When its files were last compared with their checksums; null for never.
+	// When its files were last compared with their checksums.
 	VerifiedAt *time.Time `json:"verifiedAt,omitempty"`
 	// How many of them were damaged then.
 	Damaged int64 `json:"damaged"`
@@ -85,9 +85,11 @@ type Books struct {
 }
 
 type Deed struct {
-	Operator  string    `json:"operator"`
-	Procedure string    `json:"procedure"`
-	Count     int64     `json:"count"`
+	Operator  string `json:"operator"`
+	Procedure string `json:"procedure"`
+	Count     int64  `json:"count"`
+	// How many of them suspended an agent.
+	Suspended int64     `json:"suspended"`
 	LastAt    time.Time `json:"lastAt"`
 }
 
@@ -146,6 +148,7 @@ type Dossier struct {
 type Earner struct {
 	BotID       uuid.UUID `json:"botId"`
 	Handle      string    `json:"handle"`
+	Suspended   bool      `json:"suspended"`
 	EarnedMinor int64     `json:"earnedMinor"`
 	// With the fees.
 	PaidMinor   int64 `json:"paidMinor"`
@@ -187,12 +190,12 @@ type Happening struct {
 }
 
 type InvitationInput struct {
-	// How many registrations the code allows; 1 unless sent.
+	// How many registrations the code allows; 1 by default.
 	Uses *int `json:"uses,omitempty"`
-	// No end unless sent.
+	// No end by default.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 	Note      *string    `json:"note,omitempty"`
-	// The agents who register with the code are demo agents (isDemo), which stoa seed --remove takes away. Such a code is also read while registration is open.
+	// The agents who register with the code are demo agents, which stoa seed --remove takes away. Such a code is also read while registration is open.
 	IsDemo *bool `json:"isDemo,omitempty"`
 }
 
@@ -220,7 +223,7 @@ type Moderation struct {
 	// Reports that were answered.
 	Answered int64             `json:"answered"`
 	Removed  []*RemovedContent `json:"removed"`
-	// How much of the named kinds is left; the same call again goes on from there.
+	// How much of the chosen kinds is left; the same act again goes on from there.
 	Remaining int64 `json:"remaining"`
 }
 
@@ -278,9 +281,9 @@ type Operator struct {
 	Name      string    `json:"name"`
 	InvitedBy string    `json:"invitedBy"`
 	CreatedAt time.Time `json:"createdAt"`
-	// The last request, to a minute; null for none.
+	// The last request, to a minute.
 	SeenAt *time.Time `json:"seenAt,omitempty"`
-	// Null while the token is in force.
+	// When the token was ended.
 	RevokedAt *time.Time `json:"revokedAt,omitempty"`
 }
 
@@ -299,7 +302,7 @@ type Overview struct {
 
 type OwnerMail struct {
 	Mail *ent.Mail `json:"mail"`
-	// An earlier call with the same operationId had mailed it already.
+	// An earlier try of the same operation had mailed it already.
 	Repeated bool `json:"repeated"`
 }
 
@@ -331,6 +334,8 @@ type PresetInput struct {
 	Suspend bool `json:"suspend"`
 	// Removes what was reported.
 	Reported bool `json:"reported"`
+	// Replaces the preset of that name, in any case of its letters; else such a name is refused.
+	Replace bool `json:"replace"`
 }
 
 type Process struct {
@@ -421,7 +426,7 @@ type Tally struct {
 
 type TopUp struct {
 	Account *ent.Account `json:"account"`
-	// An earlier top-up with the same operationId had done it already.
+	// An earlier try of the same operation had done it already.
 	Repeated bool `json:"repeated"`
 }
 

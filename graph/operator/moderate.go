@@ -35,7 +35,7 @@ func (a *API) ClearProfile(ctx context.Context, botID uuid.UUID, name, texts, im
 var (
 	errNoParts = errors.New("must be true, or texts or images must be")
 	errNoKinds = errors.New("must name at least one kind")
-	errNoAct   = errors.New("must be true, or something else must be chosen")
+	errNoAct   = errors.New("must be chosen, or another act")
 )
 
 // content lists how one record of each kind is removed, as its own procedure does, in the global order of locks.

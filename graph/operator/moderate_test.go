@@ -245,12 +245,12 @@ func TestACaseIsSettledInOneAct(t *testing.T) {
 	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "answer")
 }
 
-// A preset is replaced by its name; wrong ones change nothing.
+// A preset is replaced by its name if that is chosen; wrong ones change nothing.
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	graphtest.OK(t)(o.Operator.WritePreset(o.ctx, operator.PresetInput{Name: "Spam", Answer: "Thank you."}, "why"))
-	graphtest.OK(t)(o.Operator.WritePreset(o.ctx, operator.PresetInput{Name: "Spam", Message: "Stop.", Suspend: true}, "why"))
+	graphtest.OK(t)(o.Operator.WritePreset(o.ctx, operator.PresetInput{Name: "spam", Message: "Stop.", Suspend: true, Replace: true}, "why"))
 	all := graphtest.Got(o.Operator.Presets(o.ctx))(t)
 	require.Len(t, all, 1)
 	require.Equal(t, "Stop.", all[0].Message)
@@ -258,15 +258,20 @@ func TestPresets(t *testing.T) {
 	require.True(t, all[0].Suspend)
 	require.Equal(t, "Spam", o.entries()[0].Target)
 	before := o.state()
-	for field, wrong := range map[string]operator.PresetInput{
-		"name": {}, "answer": {Name: "x", Answer: strings.Repeat("x", 4001)}, "message": {Name: "x", Message: strings.Repeat("x", 2001)},
-		"why": {Name: "x", Why: "\x07"},
-	} {
-		_, err := o.Operator.WritePreset(o.ctx, wrong, "why")
+	wrong := func(field string, in operator.PresetInput) {
+		_, err := o.Operator.WritePreset(o.ctx, in, "why")
 		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, field)
 	}
+	for field, in := range map[string]operator.PresetInput{
+		"name": {Name: "SPAM", Answer: "Mine."}, "answer": {Name: "x", Answer: strings.Repeat("x", 4001)}, "message": {Name: "x", Message: strings.Repeat("x", 2001)},
+		"why": {Name: "x", Why: "\x07"},
+	} {
+		wrong(field, in)
+	}
+	wrong("name", operator.PresetInput{Suspend: true})
+	wrong("answer", operator.PresetInput{Name: "x", Why: " "})
 	graphtest.Refused(t, fault.NotFound)(o.Operator.DeletePreset(o.ctx, "Other", "why"))
 	require.Equal(t, before, o.state())
-	graphtest.OK(t)(o.Operator.DeletePreset(o.ctx, "Spam", "why"))
+	graphtest.OK(t)(o.Operator.DeletePreset(o.ctx, "spam", "why"))
 	require.Empty(t, graphtest.Got(o.Operator.Presets(o.ctx))(t))
 }

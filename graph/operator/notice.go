@@ -38,7 +38,7 @@ func (a *API) names(ctx context.Context) ([]*knownName, error) {
 	return db.All[knownName](ctx, a.DB.SQL, named("list_names"), newestNames, indexedNames, provenReceipts)
 }
 
-// impersonators returns active agents whose names resemble the platform's: among the newest agents, and among those whose text
+// impersonators returns active agents of which a name resembles the platform's: among the newest agents, and among those whose text
 // contains a word of the platform, by the trigram index.
 func (a *API) impersonators(ctx context.Context) ([]*ent.Bot, error) {
 	names, err := a.names(ctx)
@@ -47,7 +47,7 @@ func (a *API) impersonators(ctx context.Context) ([]*ent.Bot, error) {
 	}
 	var ids []uuid.UUID
 	for _, n := range names {
-		if text.Impersonates(n.DisplayName) && len(ids) < noticedMost {
+		if n.Pose() && len(ids) < noticedMost {
 			ids = append(ids, n.ID)
 		}
 	}
@@ -100,6 +100,9 @@ func (a *API) noticed(ctx context.Context) (map[string][]*Noticed, error) {
 	}
 	lineup := text.NewLineup(proven)
 	for _, n := range names {
+		if n.Pose() && !n.Seen {
+			found["posing"] = append(found["posing"], &Noticed{BotID: n.ID, Handle: n.Handle, About: "poses as the platform"})
+		}
 		var like []string
 		for _, handle := range lineup.Resembled(n.Names, resembledMost) {
 			if id := older[handle]; strings.Compare(id.String(), n.ID.String()) < 0 {

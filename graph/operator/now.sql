@@ -51,7 +51,7 @@ SELECT stoa_now() AS at, (SELECT count(*) FROM accounts) AS wallets,
 -- name: list_earners(seconds double precision, max bigint)
 -- What agents earned and paid within the last seconds by orders closed as accepted, by the ids of their steps, and what they hold
 -- in escrow now, by the index of orders with escrow.
-SELECT b.id AS bot_id, b.handle, s.earned_minor, s.paid_minor, s.escrow_minor FROM (
+SELECT b.id AS bot_id, b.handle, b.suspended_at IS NOT NULL AS suspended, s.earned_minor, s.paid_minor, s.escrow_minor FROM (
   SELECT m.bot_id, sum(m.earned)::bigint AS earned_minor, sum(m.paid)::bigint AS paid_minor, sum(m.escrow)::bigint AS escrow_minor FROM (
     SELECT p.* FROM order_events e JOIN orders o ON o.id = e.order_id AND o.outcome = 'accepted'
     CROSS JOIN LATERAL (VALUES (o.contractor_id, o.amount_minor, 0::bigint, 0::bigint), (o.customer_id, 0, o.total_minor, 0)) AS p (bot_id, earned, paid, escrow)

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/google/uuid"
@@ -21,7 +22,13 @@ func (a *API) Presets(ctx context.Context) ([]*Preset, error) {
 	return read[Preset](ctx, a, named("list_presets"), presetsMost)
 }
 
-// WritePreset stores texts under a name and replaces an existing preset of that name. Faults: invalid_input.
+var (
+	errEmptyPreset = errors.New("must be written, or another text or act chosen")
+	errPresetTaken = errors.New("is the name of another preset: replace it, or choose another name")
+)
+
+// WritePreset stores texts under a name. Only if the input says so it replaces a preset of that name, in any case of its letters.
+// Faults: invalid_input, also for an empty preset.
 func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*Preset, error) {
 	wrong := fault.Fields{}
 	var err error
@@ -34,9 +41,19 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 		_, err := text.Multi(one.text, 0, one.most)
 		wrong.Add(one.field, err)
 	}
+	if strings.TrimSpace(in.Answer+in.Message+in.Why) == "" && !in.Suspend && !in.Reported {
+		wrong.Add("answer", errEmptyPreset)
+	}
 	e := entry{writePreset, in.Name, reason, map[string]any{"preset": in}, wrong, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
-		return db.One[Preset](ctx, tx.SQL, named("save_preset"), in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported)
+		made, err := db.All[Preset](ctx, tx.SQL, named("save_preset"), in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported, in.Replace)
+		if err != nil {
+			return nil, err
+		}
+		if len(made) == 0 {
+			return nil, fault.Field(fault.InvalidInput, "name", errPresetTaken.Error())
+		}
+		return made[0], nil
 	})
 }
 

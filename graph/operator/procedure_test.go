@@ -117,7 +117,7 @@ var acts = map[string]func(*office) act{
 	"noteBot": func(o *office) act { return on(o.Agent().ID, o.Operator.NoteBot) },
 	"writePreset": func(o *office) act {
 		return plainly(func(ctx context.Context, reason string) (*operator.Preset, error) {
-			return o.Operator.WritePreset(ctx, operator.PresetInput{Name: "Swindle"}, reason)
+			return o.Operator.WritePreset(ctx, operator.PresetInput{Name: "Swindle", Answer: "Thank you."}, reason)
 		})
 	},
 	"deletePreset": func(o *office) act {

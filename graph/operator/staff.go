@@ -26,7 +26,7 @@ const (
 )
 
 var (
-	errTaken    = errors.New("is the name of an operator with a token: revoke that first")
+	errTaken    = errors.New("belongs to an operator with a token: revoke that first")
 	errReserved = errors.New("must not be operator, which the token of the installation stands for")
 )
 
@@ -83,6 +83,12 @@ func (a *API) Recognize(ctx context.Context, ownToken string) (viewer.Viewer, er
 		return viewer.Viewer{}, err
 	}
 	return viewer.Viewer{Kind: viewer.Operator, Name: names[0], OwnToken: ownToken}, nil
+}
+
+// Leave records that the operator of an own token has signed out: the next shift begins there. Anyone may call it.
+func (a *API) Leave(ctx context.Context, ownToken string) error {
+	_, err := db.Column[string](ctx, a.DB.SQL, named("leave_shift"), []byte(ownToken))
+	return err
 }
 
 // Named returns the operator with the installation's token under an unproven name. Anyone may call it. Faults: invalid_input if

@@ -28,6 +28,9 @@ WITH seen AS (
 )
 SELECT o.name FROM operators o WHERE o.token_hash = :hash AND o.revoked_at IS NULL;
 
+-- name: leave_shift(hash bytea)
+UPDATE operators SET left_at = stoa_now(), seen_at = stoa_now() WHERE token_hash = :hash AND revoked_at IS NULL RETURNING name;
+
 -- name: begin_shift(sent timestamp with time zone, hash bytea)
 -- The start of a shift: as sent, else when the operator left, else twelve hours ago; 30 days back at most.
 SELECT stoa_now() AS at, least(stoa_now(), greatest(stoa_now() - interval '30 days', coalesce(:sent::timestamptz,
@@ -52,7 +55,8 @@ SELECT kind, count(*) AS count FROM (
 
 -- name: list_deeds(since timestamp with time zone, deep bigint, max bigint)
 -- The actions of operators since then, by operator, from the newest entries.
-SELECT e.operator, e.procedure, count(*) AS count, max(e.created_at) AS last_at
+SELECT e.operator, e.procedure, count(*) AS count,
+  count(*) FILTER (WHERE e.procedure = 'suspendBot' OR e.details ->> 'suspend' = 'true') AS suspended, max(e.created_at) AS last_at
 FROM (SELECT * FROM audit_entries e WHERE e.created_at >= :since ORDER BY e.created_at DESC LIMIT :deep) e
 GROUP BY e.operator, e.procedure ORDER BY max(e.created_at) DESC, e.operator, e.procedure LIMIT :max;
 

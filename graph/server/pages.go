@@ -64,14 +64,24 @@ func (s *server) serveStylesheet(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.Stylesheet))
 }
 
-// failPage is like fail, but answers a browser that wants a page and has no session with the sign-in page.
+// failPage is like fail, but answers a browser that wants a page and has no session with the sign-in page. A form that this listener's
+// page has sent comes back as a hidden form, to be sent once more after a sign-in in another tab.
 func (s *server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 	known := faultOf(r.Context(), err)
-	browser := isRead(r) && strings.Contains(r.Header.Get("Accept"), "text/html")
+	browser := (isRead(r) || sameOrigin(r)) && strings.Contains(r.Header.Get("Accept"), "text/html")
 	if known.Code != fault.Unauthorized || !browser || len(r.Header.Values("Authorization")) > 0 {
 		s.fail(w, r, err)
 		return
 	}
+	form := signInForm{Next: s.localPath(r.URL.RequestURI())}
+	if !isRead(r) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxKept)
+		if err := r.ParseForm(); err != nil {
+			s.fail(w, r, web.BodyError(err))
+			return
+		}
+		form.Kept = r.PostForm
+	}
 	web.ErrorHeaders(w.Header(), known)
-	showSignInForm(w, known.Status(), signInForm{Next: s.localPath(r.URL.RequestURI())})
+	showSignInForm(w, known.Status(), form)
 }

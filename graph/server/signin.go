@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stoa/graph/operator"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
@@ -28,8 +29,8 @@ const (
 	// replace it.
 	plainCookie  = "stoa_operator"
 	secureCookie = "__Host-" + plainCookie
-	// maxForm is the size in bytes of the sign-in form.
-	maxForm = 16 << 10
+	// maxForm is the size in bytes of the sign-in form, maxKept of a form that was sent without a session.
+	maxForm, maxKept = 16 << 10, 1 << 20
 )
 
 // signedIn returns the operator whose session came with the request. ok is false if there is no session, or if it belongs to
@@ -59,6 +60,8 @@ type signInForm struct {
 	Name, Next, Complaint string
 	// Code replaces the token; empty for none.
 	Code string
+	// Kept are the fields of a form that was sent without a session; nil for none.
+	Kept url.Values
 }
 
 // showSignIn answers with the sign-in page.
@@ -128,6 +131,13 @@ func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	if !sameOrigin(r) {
 		s.fail(w, r, fault.New(fault.Forbidden).Say("Another site may not sign an operator out."))
 		return
+	}
+	if v, ok, _ := s.signedIn(r); ok && v.OwnToken != "" {
+		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
+		defer cancel()
+		if err := s.Graph.Operator.Leave(ctx, v.OwnToken); err != nil { // only the start of the next shift is wrong then
+			s.Logger.WarnContext(ctx, "could not record that an operator signed out", "error", err)
+		}
 	}
 	s.setCookie(w, r, "", -1)
 	redirect(w, signInPath)

@@ -251,6 +251,26 @@ func TestSigningIn(t *testing.T) {
 }
 
 // A code signs in once, and only through the form; a caller without the token gets no code.
+// A form that is sent after the session has ended is not lost: the page has it for another try. A foreign page gets none.
+func TestAFormOutlivesItsSession(t *testing.T) {
+	t.Parallel()
+	l := newListener(t)
+	send := func(site string, fields url.Values) httpAnswer {
+		return l.send(http.MethodPost, "/echo/a?b=c", fields.Encode(), "Content-Type", form, "Accept", "text/html", "Sec-Fetch-Site", site)
+	}
+	fields := url.Values{"text": {"a \"long\" text\nin lines", "and more"}, "reason": {"<b>"}}
+	page := send("same-origin", fields)
+	require.Equal(t, http.StatusUnauthorized, page.StatusCode)
+	for _, holds := range []string{
+		`<a href="/sign-in" target="_blank">`, `action="/echo/a?b=c"`, `name="reason" value="&lt;b&gt;"`, `name="text" value="and more"`,
+		"name=\"text\" value=\"a &#34;long&#34; text\nin lines\"",
+	} {
+		require.Contains(t, page.text, holds)
+	}
+	require.NotContains(t, send("cross-site", fields).text, "<form")
+	require.NotContains(t, send("same-origin", url.Values{"text": {strings.Repeat("x", 2<<20)}}).text, "<form")
+}
+
 func TestSigningInWithACode(t *testing.T) {
 	t.Parallel()
 	codes := server.NewSignInCodes()

@@ -53,6 +53,10 @@ func TestAnOwnTokenNamesItsOperator(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, in.StatusCode, in.text)
 	require.Contains(t, l.whoever("Cookie", in.Cookies()[0].Name+"="+in.Cookies()[0].Value).text, "by Kim Example")
 
+	require.Zero(t, l.Count("SELECT count(*) FROM operators WHERE left_at IS NOT NULL"))
+	l.send(http.MethodPost, "/sign-out", "", "Cookie", session, "Sec-Fetch-Site", "same-origin")
+	require.EqualValues(t, 1, l.Count("SELECT count(*) FROM operators WHERE left_at > stoa_now() - interval '1 minute'"), "the next shift begins here")
+
 	require.Empty(t, l.Traces(token), "only its hash is kept")
 	ctx := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
 	graphtest.OK(t)(l.Operator.RevokeOperator(ctx, "kim example", "left us"))

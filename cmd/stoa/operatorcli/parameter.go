@@ -47,10 +47,15 @@ func newParameter(field, help string, of *ast.Type, optional bool, within string
 	default:
 		p.help = cmp.Or(help, console.Human(field)+".")
 	}
+	if strings.HasSuffix(field, "Minor") {
+		p.help = "In credits, such as 12.50."
+	}
 	for _, one := range schema.Types[of.Name()].EnumValues {
 		p.choices = append(p.choices, strings.ToLower(one.Name))
 	}
-	p.positional = within == "" && p.required()
+	if p.positional = within == "" && p.required(); p.positional && p.choices != nil {
+		p.help += " One of " + strings.Join(p.choices, ", ") + "."
+	}
 	return p
 }
 

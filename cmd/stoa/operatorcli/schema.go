@@ -118,6 +118,9 @@ func (d *deps) rows(s console.Section, where []any, order string, limit int) ([]
 		if order == "" {
 			slices.Reverse(read)
 		}
+		for _, row := range read {
+			s.Correct(row)
+		}
 		rows = append(rows, read...)
 		info, _ := page["pageInfo"].(map[string]any)
 		if info["more"] != true {
@@ -192,7 +195,7 @@ func shows() (all []command) {
 				return err
 			}
 			node, _ := found["node"].(map[string]any)
-			if len(node) == 0 {
+			if s.Correct(node); len(node) == 0 {
 				return &client.UsageError{Text: fmt.Sprintf("none of the list %s has the id %v", s.Path[1:], given[named.field])}
 			}
 			fields := d.fields(of, node)

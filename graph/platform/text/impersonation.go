@@ -20,6 +20,11 @@ var (
 	fillers       = []string{"the", "team", "staff", "help", "desk", "platform", "service", "account", "bot", "agent", "security"}
 )
 
+// Pose reports whether one of the names looks like the platform's.
+func (n Names) Pose() bool {
+	return Impersonates(n.DisplayName) || Impersonates(n.Handle) || Reserved(n.Handle)
+}
+
 // Impersonates reports whether a display name looks like the platform's: a word of it, or its single letters joined, is one of
 // platformWords, perhaps with fillers. Case and accents do not count; lookalikes count as letters.
 func Impersonates(name string) bool {

@@ -20,4 +20,10 @@ func TestPosing(t *testing.T) {
 	for _, name := range []string{"Otto the Reckoner", "Ecosystems", "Supportive Sam", "Unofficially", "Badminton", "Stoat", "", "Pia", "今日", "A B C"} {
 		require.False(t, text.Impersonates(name), name)
 	}
+	for _, handle := range []string{"stoa_help", "official_x", "security1", "stoasupport"} {
+		require.True(t, text.Names{Handle: handle, DisplayName: "Pia"}.Pose(), handle)
+	}
+	for _, handle := range []string{"pia", "ecosystems", "secure_sam", "supporters"} {
+		require.False(t, text.Names{Handle: handle, DisplayName: "Pia"}.Pose(), handle)
+	}
 }

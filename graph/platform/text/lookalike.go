@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"go.mau.fi/util/confusable"
@@ -57,9 +58,14 @@ func look(name string) string {
 // isAccent reports whether r is a mark on a letter that leaves the letter what it is. Marks of other scripts are vowels.
 func isAccent(r rune) bool { return '\u0300' <= r && r <= '\u036f' }
 
-// looks returns the looks of both names. A name of invisible characters has none.
-func (n Names) looks() []string {
-	return slices.DeleteFunc([]string{lookOf(n.Handle), lookOf(n.DisplayName)}, func(look string) bool { return look == "" })
+// looks returns the looks of both names. A name of one letter or of invisible characters has none.
+func (n Names) looks() (all []string) {
+	for _, name := range []string{n.Handle, n.DisplayName} {
+		if one := lookOf(name); min(utf8.RuneCountInString(name), utf8.RuneCountInString(one)) > 1 {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // leastNear is the minimum length of handles that are compared by edit distance.

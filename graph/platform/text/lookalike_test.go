@@ -39,6 +39,7 @@ func TestWhatLooksAlike(t *testing.T) {
 	} {
 		require.Empty(t, lineup.Resembled(different, 3), different)
 	}
+	require.Empty(t, text.NewLineup([]*text.Names{{Handle: "ada", DisplayName: "M"}}).Resembled(text.Names{Handle: "pia", DisplayName: "M"}, 3), "one letter")
 	many := text.NewLineup([]*text.Names{{Handle: "robot_1"}, {Handle: "robot_2"}, {Handle: "robot_3"}, {Handle: "robot_4"}})
 	require.Equal(t, []string{"robot_1", "robot_2", "robot_4"}, many.Resembled(text.Names{Handle: "robot_3", DisplayName: "x"}, 3))
 }

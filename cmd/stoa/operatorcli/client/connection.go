@@ -206,7 +206,7 @@ func (c *Client) explain(first refusal) error {
 	if extensions.Code == "unauthorized" {
 		fmt.Fprintf(&said, "\n  the token came from %s", c.tokenSource)
 	}
-	if extensions.RetryAfter > 0 {
+	if extensions.RetryAfter > 0 && !strings.HasSuffix(extensions.Code, "_setup_pending") { // no time sets it up
 		fmt.Fprintf(&said, "\n  try again in %.0f s", extensions.RetryAfter)
 	}
 	return &RefusedError{extensions.Code, said.String()}
