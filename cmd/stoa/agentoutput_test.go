@@ -76,7 +76,7 @@ func TestListsCutTexts(t *testing.T) {
 	require.Contains(t, s.commandLine("none").shown("board", "show", task), "the one who does it gets 12.00; the customer pays 13.20")
 }
 
-// Cards and lists name the friend whom an agent resembles (§15).
+// Cards and lists name the friend whom an agent resembles.
 func TestFindNamesResembledFriends(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
