@@ -60,5 +60,14 @@ func TestAListRefreshesItself(t *testing.T) {
 	invite("the third")
 	evaluate[bool](b, "document.getElementById('live').click() || true")
 	b.waits(shows("the third") + " || (document.dispatchEvent(new Event('visibilitychange')), false)")
+
+	for answer, notice := range map[string]string{
+		"new Response('', { status: 401 })": "^You are signed out.$", "new Response('', { status: 503 })": `^Not renewed since \\d\\d:\\d\\d.$`,
+	} {
+		evaluate[bool](b, "(window.answered ??= window.fetch, window.fetch = async () => "+answer+", document.dispatchEvent(new Event('visibilitychange')))")
+		b.waits("new RegExp('" + notice + "').test(document.querySelector('.live + .wrong').textContent)")
+	}
+	evaluate[bool](b, "(window.fetch = window.answered, document.dispatchEvent(new Event('visibilitychange')))")
+	b.waits("document.querySelector('.live + .wrong').textContent === ''")
 	require.Empty(t, b.takeComplaints())
 }
