@@ -30,6 +30,9 @@ func TestOperatorsByName(t *testing.T) {
 		"kind": "report", "text": "It asks for tokens.", "subject": row{"type": "bot", "id": swindler.ID},
 	}, nil))
 	require.Contains(t, kim.text("cases"), swindler.Handle)
+	kim.text("bots", "suspend", swindler.Handle, "--reason=a swindler")
+	require.Equal(t, "suspended", runJSON[map[string]any](kim, "bots", "show", swindler.Handle)["state"])
+	require.Equal(t, "suspended", runJSON[[]map[string]any](kim, "bots", "list", "--search="+swindler.Handle)[0]["state"])
 	require.Equal(t, swindler.Handle, runJSON[[]map[string]any](kim, "cases")[0]["bot"].(map[string]any)["handle"])
 
 	o.text("operators", "revoke", "kim example", "--reason=left us")

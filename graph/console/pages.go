@@ -180,7 +180,9 @@ type view struct {
 	// Live: the script refreshes the page's parts.
 	Live bool
 
-	// show sets these: the caller's name, the parameters of the address, the origin of the public site, and the links to tools.
+	// Own: the caller has a token of their own, so it is known when they left.
+	Own bool
+	// show sets this and these: the caller's name, the parameters of the address, the origin of the public site, and the links to tools.
 	User, Origin string
 	Sent         url.Values
 	Tools        []server.Mount
@@ -188,6 +190,7 @@ type view struct {
 
 // show answers with a page.
 func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
+	v.Own = viewer.From(r.Context()).OwnToken != ""
 	v.User, v.Tools, v.Sent, v.Origin, v.Status = viewer.From(r.Context()).Name, s.Tools, r.URL.Query(), s.Public(), cmp.Or(v.Status, http.StatusOK)
 	if id, done := parseID(v.Sent.Get("done")); done && v.Notice == "" {
 		v.Notice, v.Dealt = s.dealt(r.Context(), id)

@@ -1,6 +1,7 @@
 package operatorcli
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -56,4 +57,15 @@ func FuzzParseDuration(f *testing.F) {
 			require.GreaterOrEqual(t, d, time.Duration(0))
 		}
 	})
+}
+
+// The help names the tasks to choose from, and asks for credits as they are read.
+func TestHelpOfArguments(t *testing.T) {
+	t.Parallel()
+	for field, help := range map[string]string{"task": "Task. One of backup, cleanup, lifecycle, reconcile, rewards.", "amountMinor": "In credits, such as 12.50."} {
+		command, known := find(map[string]string{"task": "maintenance", "amountMinor": "top-up"}[field])
+		require.True(t, known)
+		i := slices.IndexFunc(command.parameters, func(p parameter) bool { return p.field == field })
+		require.Equal(t, help, command.parameters[i].help)
+	}
 }
