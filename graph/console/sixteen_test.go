@@ -117,6 +117,9 @@ func TestWords(t *testing.T) {
 	w.fill()
 	page := w.get("/now").text
 	require.Contains(t, page, "order is disputed")
+	w.shows(w.get("/procedures/answerFeedback?id="+w.ids["Feedback"].String()).text, "What it answers", "alert(1)")
+	w.shows(content(w.page("/procedures/updateSettings")), "Closed: No one.")
+	require.NotContains(t, content(w.page("/settings")), "Switch it on", "it cannot be switched on yet")
 	w.Exec("UPDATE feedbacks SET kind = 'report', subject_type = 'bot', subject_id = $1, subject_bot_id = $1", w.ids["Bot"])
 	reports := w.get("/reports").text
 	require.Contains(t, reports, `<span class="state">agent</span>`)
