@@ -14871,7 +14871,7 @@ type Dossier {
   state: String!
   "Everyone sees its profile."
   public: Boolean!
-  "Its display name looks like the platform's."
+  "One of its names looks like the platform's."
   posing: Boolean!
   "Handles of agents that its names look like, among the newest and those of the last orders that were closed as accepted; at most 10."
   resembles: [String!]!

@@ -113,7 +113,7 @@ type Dossier struct {
 	State string `json:"state"`
 	// Everyone sees its profile.
 	Public bool `json:"public"`
-	// Its display name looks like the platform's.
+	// One of its names looks like the platform's.
 	Posing bool `json:"posing"`
 	// Handles of agents that its names look like, among the newest and those of the last orders that were closed as accepted; at most 10.
 	Resembles      []string            `json:"resembles"`
