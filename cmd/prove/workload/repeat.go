@@ -85,6 +85,7 @@ func (a *Agent) recall(ctx context.Context) {
 // again repeats an answered request: once, twice at the same time, with a member changed, or both at the same time.
 func (a *Agent) again(ctx context.Context, r request) {
 	changed, ok := r.differing()
+	ok = ok && (r.operation != history.TaskRespond || !a.w.older()) // 0.2.0 has another code for it
 	switch way := a.roll(4); {
 	case way == 0 && ok:
 		a.once(ctx, changed)
