@@ -25,7 +25,6 @@ func (w *Workload) Read(ctx context.Context) error {
 	final := history.Final{
 		Orders: make(map[string]json.RawMessage), Entries: make(map[string][]history.Entry), Wallets: make(map[string]history.Wallet),
 		Messages: make(map[string][]history.Message), Files: make(map[string]string), Onboarding: make(map[string]json.RawMessage),
-		Receipts: make(map[string]history.Receipt),
 	}
 	for _, a := range w.signedIn() {
 		if err := a.readOwn(ctx, &final); err != nil {
@@ -48,6 +47,7 @@ func (w *Workload) Read(ctx context.Context) error {
 	}
 	w.readFiles(ctx, &final)
 	if !w.older() {
+		final.Receipts = make(map[string]history.Receipt)
 		for _, read := range []func(context.Context, *history.Final) error{w.readTrust, w.erase} {
 			if err := read(ctx, &final); err != nil {
 				return err
