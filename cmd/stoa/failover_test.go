@@ -38,7 +38,7 @@ func TestFailover(t *testing.T) {
 	requireAvailable(t, s, ada)
 	early.waitForLog("serving")
 	eventually(t, func() bool { return ben.meet(t.Context(), ada) == nil }, "no friendship")
-	ada.Events.take(t, "contact.requested") // the socket hears of it
+	ada.Events.take(t, "contact.requested") // it comes over the socket
 	require.NotEmpty(t, s.uploadImage(ada, "portfolio"), "jobs run")
 	output(t, []string{"backup"}, "STOA_DATABASE_URL="+address, "STOA_DATA_DIR="+s.data)
 }

@@ -172,6 +172,6 @@ func (w *world) pending() uuid.UUID { return w.withStatus("pending") }
 
 // withStatus is the id of the one upload of that status.
 func (w *world) withStatus(status string) (id uuid.UUID) {
-	_ = w.DB.SQL.Pool.QueryRow("SELECT id FROM attachments WHERE status = $1", status).Scan(&id) // uuid.Nil if there is none
+	_ = w.DB.SQL.Pool.QueryRow("SELECT id FROM attachments WHERE status = $1", status).Scan(&id) // without such a file the id stays empty
 	return id
 }

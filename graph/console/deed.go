@@ -51,8 +51,9 @@ func summary(details map[string]any) string {
 	return strings.Join(all, ", ")
 }
 
-// dealt returns a notice of the caller's last moderation of an agent, with a link to the agent; nothing if there is none.
-func (s *console) dealt(ctx context.Context, id string) (notice string, agent value) {
+// lastModeration returns what the caller last did to an agent, in words, with a link to the agent. Both are empty if the last
+// moderation of the agent was another operator's.
+func (s *console) lastModeration(ctx context.Context, id string) (notice string, agent value) {
 	_, node, answer, err := s.node(ctx, byType("Bot"), id, `{ id handle }`, newestEntry(`botID: $id, procedure: "moderateBot"`))
 	if entry := entryIn(answer); err == nil && textOf(entry, "operator") == viewer.From(ctx).Name {
 		return cmp.Or(summary(object(entry, "details")), "done") + ".", entityLink("Bot", node)
@@ -67,9 +68,9 @@ func (d *formData) Guarded() bool {
 	return d.Home != settingsPath && !slices.ContainsFunc(d.Fields, func(f *field) bool { return f.Name == "operationId" })
 }
 
-// latest sets the newest audit entry about the form's target, of which found is the answer; without a target, the newest one of the
-// caller's own.
-func (s *console) latest(r *http.Request, data *formData, found map[string]any) (err error) {
+// setLatest sets the newest audit entry about the form's target, which found holds. If the form has no target, it asks for the
+// caller's own newest entry of this procedure.
+func (s *console) setLatest(r *http.Request, data *formData, found map[string]any) (err error) {
 	if data.Subject == "" {
 		found, err = s.ask(r.Context(), `query ($procedure: String!, $operator: String!, $since: Time!) {`+
 			newestEntry(`procedure: $procedure, operator: $operator, createdAtGTE: $since`)+` }`, map[string]any{

@@ -193,7 +193,7 @@ func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 	v.Own = viewer.From(r.Context()).OwnToken != ""
 	v.User, v.Tools, v.Sent, v.Origin, v.Status = viewer.From(r.Context()).Name, s.Tools, r.URL.Query(), s.Public(), cmp.Or(v.Status, http.StatusOK)
 	if id, done := parseID(v.Sent.Get("done")); done && v.Notice == "" {
-		v.Notice, v.Dealt = s.dealt(r.Context(), id)
+		v.Notice, v.Dealt = s.lastModeration(r.Context(), id)
 	}
 	var body bytes.Buffer
 	if err := templates()[v.template].Execute(&body, v); err != nil {

@@ -82,7 +82,7 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 		data.Fields[0].Value, data.Task, data.Back = task, task, booksPath
 	}
 	if data.Guarded() {
-		if err := s.latest(r, data, answer); err != nil {
+		if err := s.setLatest(r, data, answer); err != nil {
 			return nil, err
 		}
 	}

@@ -59,7 +59,7 @@ func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.C
 	switch {
 	case next.refusal != "":
 		return nil, false, fault.New(next.refusal)
-	case next.to == none && op == block && *c.BlockedBy != callerID:
+	case next.to == none && op == block && *c.BlockedBy != callerID && c.AlsoBlockedBy == nil:
 		c, err = tx.Ent.Contact.UpdateOne(c).SetAlsoBlockedBy(callerID).Save(ctx)
 		return c, true, err
 	case next.to == none:

@@ -38,8 +38,8 @@ func (a *API) names(ctx context.Context) ([]*knownName, error) {
 	return db.All[knownName](ctx, a.DB.SQL, named("list_names"), newestNames, indexedNames, provenReceipts)
 }
 
-// impersonators returns active agents of which a name resembles the platform's: among the newest agents, and among those whose text
-// contains a word of the platform, by the trigram index.
+// impersonators returns active agents whose handle or display name resembles the platform's: among the newest agents, and among
+// those whose text contains a word of the platform, by the trigram index.
 func (a *API) impersonators(ctx context.Context) ([]*ent.Bot, error) {
 	names, err := a.names(ctx)
 	if err != nil {

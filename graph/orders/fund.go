@@ -77,7 +77,7 @@ func (d *Deal) snapshot(id, taskID uuid.UUID) *snapshot {
 	}}
 }
 
-// stored reads the stored answer of a request alone; it returns nil if there is none.
+// stored returns the stored answer of a request, or nil if the request was not answered before.
 func stored(ctx context.Context, q db.Querier, op once.Request) (*OrderResult, error) {
 	kept, err := db.One[once.Stored](ctx, q, named("find_operation"), op.Agent, op.ID)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -22,8 +22,8 @@ func (l *listener) invite(name string) string {
 	return graphtest.Got(l.Operator.InviteOperator(ctx, name, "joins us"))(l.t).Token
 }
 
-// whoever returns the answer of /echo to a request with these headers.
-func (l *listener) whoever(headers ...string) httpAnswer {
+// whoami requests /echo, which names the caller, with these headers.
+func (l *listener) whoami(headers ...string) httpAnswer {
 	l.t.Helper()
 	return l.send(http.MethodGet, "/echo", "", headers...)
 }
@@ -34,7 +34,7 @@ func TestAnOwnTokenNamesItsOperator(t *testing.T) {
 	l := newListener(t)
 	token := l.invite("Kim Example")
 	bearer := []string{"Authorization", "Bearer " + token, "X-Stoa-Operator", "Ben"}
-	require.Contains(t, l.whoever(bearer...).text, "by Kim Example (2)")
+	require.Contains(t, l.whoami(bearer...).text, "by Kim Example (2)")
 	signIn := func(fields url.Values) httpAnswer {
 		return l.send(http.MethodPost, "/sign-in", fields.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
 	}
@@ -42,7 +42,7 @@ func TestAnOwnTokenNamesItsOperator(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, in.StatusCode, in.text)
 	session := in.Cookies()[0].Name + "=" + in.Cookies()[0].Value
 	require.NotContains(t, session, token)
-	require.Contains(t, l.whoever("Cookie", session, "X-Stoa-Operator", "Ben").text, "by Kim Example")
+	require.Contains(t, l.whoami("Cookie", session, "X-Stoa-Operator", "Ben").text, "by Kim Example")
 
 	var made struct {
 		Path string `json:"path"`
@@ -51,7 +51,7 @@ func TestAnOwnTokenNamesItsOperator(t *testing.T) {
 	_, code, _ := strings.Cut(made.Path, "code=")
 	in = signIn(url.Values{"code": {code}, "name": {"Ben"}})
 	require.Equal(t, http.StatusSeeOther, in.StatusCode, in.text)
-	require.Contains(t, l.whoever("Cookie", in.Cookies()[0].Name+"="+in.Cookies()[0].Value).text, "by Kim Example")
+	require.Contains(t, l.whoami("Cookie", in.Cookies()[0].Name+"="+in.Cookies()[0].Value).text, "by Kim Example")
 
 	require.Zero(t, l.Count("SELECT count(*) FROM operators WHERE left_at IS NOT NULL"))
 	l.send(http.MethodPost, "/sign-out", "", "Cookie", session, "Sec-Fetch-Site", "same-origin")
@@ -61,12 +61,12 @@ func TestAnOwnTokenNamesItsOperator(t *testing.T) {
 	ctx := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
 	graphtest.OK(t)(l.Operator.RevokeOperator(ctx, "kim example", "left us"))
 	for _, headers := range [][]string{bearer, {"Cookie", session}} {
-		require.Equal(t, http.StatusUnauthorized, l.whoever(headers...).StatusCode)
+		require.Equal(t, http.StatusUnauthorized, l.whoami(headers...).StatusCode)
 	}
 	again := l.invite("Kim Example")
 	require.NotEqual(t, token, again)
-	require.Equal(t, http.StatusUnauthorized, l.whoever(bearer...).StatusCode)
-	require.Contains(t, l.whoever("Authorization", "Bearer "+again).text, "by Kim Example")
+	require.Equal(t, http.StatusUnauthorized, l.whoami(bearer...).StatusCode)
+	require.Contains(t, l.whoami("Authorization", "Bearer "+again).text, "by Kim Example")
 }
 
 // Nobody can use the name of an operator with an own token by the token of the installation: not in a header, not at the sign-in,
@@ -75,15 +75,15 @@ func TestNobodyTakesTheNameOfAnOperator(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
 	before := l.signIn("Kim")
-	require.Contains(t, l.whoever("Cookie", before).text, "by Kim")
+	require.Contains(t, l.whoami("Cookie", before).text, "by Kim")
 	l.invite("KIM")
 	installation := "Bearer " + operatorToken
-	require.Equal(t, fault.Forbidden, l.whoever("Authorization", installation, "X-Stoa-Operator", "kim").code())
-	require.Equal(t, fault.Unauthorized, l.whoever("Cookie", before).code())
+	require.Equal(t, fault.Forbidden, l.whoami("Authorization", installation, "X-Stoa-Operator", "kim").code())
+	require.Equal(t, fault.Unauthorized, l.whoami("Cookie", before).code())
 	refused := l.send(http.MethodPost, "/sign-in", url.Values{"token": {operatorToken}, "name": {"Kim"}}.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
 	require.Equal(t, http.StatusForbidden, refused.StatusCode)
 	require.Contains(t, refused.text, "An operator of this name has a token")
-	require.Contains(t, l.whoever("Authorization", installation).text, "by operator")
+	require.Contains(t, l.whoami("Authorization", installation).text, "by operator")
 }
 
 // Wrong tokens of the right form are counted like any others, and lock out no right one.
@@ -93,10 +93,10 @@ func TestGuessesOfOwnTokensAreCounted(t *testing.T) {
 	token := l.invite("Kim")
 	wrong := token[:len(token)-1] + map[bool]string{true: "A", false: "B"}[token[len(token)-1] == 'B']
 	for range 30 {
-		require.Equal(t, fault.Unauthorized, l.whoever("Authorization", "Bearer "+wrong).code())
+		require.Equal(t, fault.Unauthorized, l.whoami("Authorization", "Bearer "+wrong).code())
 	}
-	require.Equal(t, fault.RateLimited, l.whoever("Authorization", "Bearer "+wrong).code())
-	require.Equal(t, http.StatusOK, l.whoever("Authorization", "Bearer "+token).StatusCode)
+	require.Equal(t, fault.RateLimited, l.whoami("Authorization", "Bearer "+wrong).code())
+	require.Equal(t, http.StatusOK, l.whoami("Authorization", "Bearer "+token).StatusCode)
 }
 
 // A shift begins at the operator's last request before an absence of half an hour.
