@@ -56,8 +56,12 @@ var table = []row{
 	// Signs the receipts of orders that closed and the documents of ratings, appends waiting entries to the key log, announces the
 	// receipts that have their proof, and takes the head to the witnesses that have not signed it, and each hour to all.
 	tick(time.Second, "log", 30*time.Second, func(ctx context.Context, c Config) error {
+		waits, err := c.Graph.Receipts.WorkWaits(ctx)
+		if err != nil || !waits {
+			return errors.Join(err, cosign(ctx, c))
+		}
 		_, unsigned := c.Graph.Receipts.Sign(ctx)
-		_, err := c.Graph.KeyLog.Sequence(ctx)
+		_, err = c.Graph.KeyLog.Sequence(ctx)
 		_, unannounced := c.Graph.Receipts.Announce(ctx)
 		return errors.Join(unsigned, err, unannounced, cosign(ctx, c))
 	}),
@@ -71,7 +75,7 @@ var table = []row{
 	}),
 	// Asks again for the inspections and mails that a crash cut off, and adds to the feed, or deletes there, the posts of prolific
 	// authors who were shown or hidden.
-	tick(3*time.Second, "recover", 30*time.Second, func(ctx context.Context, c Config) error {
+	tick(10*time.Second, "recover", 30*time.Second, func(ctx context.Context, c Config) error {
 		_, uploads := c.Graph.Attachments.Recover(ctx)
 		_, mails := c.Graph.Email.Recover(ctx)
 		_, err := c.Graph.Posts.SettleFeed(ctx)

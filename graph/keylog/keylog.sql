@@ -10,10 +10,6 @@ SELECT :head FROM log_head WHERE ended_at IS NULL;
 -- name: head_of(epoch integer)
 SELECT :head FROM log_head WHERE epoch = :epoch;
 
--- name: sequence_waits()
--- Whether an entry waits, or the log has not begun. Only then Sequence locks the head, because a lock is a write.
-SELECT EXISTS (SELECT FROM log_queue) OR NOT EXISTS (SELECT FROM log_head WHERE ended_at IS NULL);
-
 -- name: lock_head()
 -- The present head, unless another process appends to it.
 SELECT :head FROM log_head WHERE ended_at IS NULL FOR UPDATE SKIP LOCKED;

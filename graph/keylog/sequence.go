@@ -39,10 +39,6 @@ func (a *API) Begin(ctx context.Context) error { return a.DB.Tx(ctx, a.begin) }
 // another process is appending it does nothing; it appends nothing while this process refuses to sign the head (ErrBehind,
 // ErrForked). Only jobs and the start of a process call it.
 func (a *API) Sequence(ctx context.Context) (appended int64, err error) {
-	waits, err := db.Column[bool](ctx, a.DB.SQL, named("sequence_waits"))
-	if err != nil || !waits[0] {
-		return 0, err
-	}
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		head, err := db.One[Head](ctx, tx.SQL, named("lock_head"))
 		if errors.Is(err, sql.ErrNoRows) {

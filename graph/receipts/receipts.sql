@@ -1,9 +1,5 @@
 -- Statements about receipts (§12.5). A row of the table receipts is a document: of an order, or of a rating of that order.
 
--- name: documents_wait()
--- Whether a document waits for its signature. Only then Sign begins a transaction.
-SELECT EXISTS (SELECT FROM receipts d WHERE d.jws IS NULL AND d.erased_at IS NULL);
-
 -- name: select_unsigned_receipts(but uuid[], max bigint)
 -- The oldest unsigned documents, except `but` and locked ones, which another transaction signs or erases.
 SELECT d.id, d.kind, d.order_id, d.created_at,
@@ -54,8 +50,10 @@ INSERT INTO log_queue (type, label, commitment, subject_id) SELECT 3, :label, v.
 -- The receipts r whose participants are to be notified, and whose entry the key log holds.
 receipts r JOIN log_openings g ON g.subject_id = r.id WHERE r.told_at IS NULL AND r.kind = 'order' AND r.jws IS NOT NULL
 
--- name: announcements_wait()
-SELECT EXISTS (SELECT FROM :proven);
+-- name: work_waits()
+-- Whether a document waits for its signature, an entry for the log, or a proven receipt for its event, or the log has not begun.
+SELECT EXISTS (SELECT FROM receipts d WHERE d.jws IS NULL AND d.erased_at IS NULL)
+  OR EXISTS (SELECT FROM log_queue) OR NOT EXISTS (SELECT FROM log_head WHERE ended_at IS NULL) OR EXISTS (SELECT FROM :proven);
 
 -- name: take_proven_receipts(max bigint)
 -- Marks the oldest of them. Other processes skip them.

@@ -49,9 +49,6 @@ type unsigned struct {
 // the others: its error is among those returned, and the next call tries it again. Sign may be repeated and interrupted at any
 // time, and run in several processes at once. Only jobs call it.
 func (a *API) Sign(ctx context.Context) (signed int64, err error) {
-	if some, err := a.waits(ctx, named("documents_wait")); !some {
-		return 0, err
-	}
 	var (
 		failed []error
 		passed []uuid.UUID // documents that cannot be signed
@@ -85,9 +82,10 @@ func (a *API) Sign(ctx context.Context) (signed int64, err error) {
 	}
 }
 
-// waits runs a statement that reports whether work is left.
-func (a *API) waits(ctx context.Context, s *db.Statement) (bool, error) {
-	some, err := db.Column[bool](ctx, a.DB.SQL, s)
+// WorkWaits reports whether Sign, Announce or the key log's Sequence has work. Each of them begins a transaction that locks, which
+// is a write; this is one read. Only jobs call it.
+func (a *API) WorkWaits(ctx context.Context) (bool, error) {
+	some, err := db.Column[bool](ctx, a.DB.SQL, named("work_waits"))
 	return err == nil && some[0], err
 }
 
@@ -255,9 +253,6 @@ type notified struct {
 // receipt that was added after its order closed has no event, because an upgrade would fill the queues with old events. Each
 // batch commits. It may be repeated and interrupted at any time, and run in several processes at once. Only jobs call it.
 func (a *API) Announce(ctx context.Context) (announced int64, err error) {
-	if some, err := a.waits(ctx, named("announcements_wait")); !some {
-		return 0, err
-	}
 	for {
 		var batch []uuid.UUID
 		err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
