@@ -17,6 +17,7 @@ type selfTestCommand struct {
 	Bugs      string  `help:"Bugs by name, separated by commas, or all: ${bugs}." default:"all"`
 	Minutes   float64 `help:"Length of the load of each proof." default:"1"`
 	Seed      uint64  `help:"Plan of each proof." default:"1"`
+	Tries     uint64  `help:"Plans, from the seed on, after which a bug counts as missed." default:"2"`
 	Processes int     `help:"Number of servers." default:"3"`
 	Agents    int     `help:"Number of agents, 8 to 28." default:"16"`
 	Faults    string  `help:"Faults of the bugs that name none." default:"server-killed,network-reset,network-torn,rolling-restart"`
@@ -64,7 +65,10 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	defer os.RemoveAll(folder) //nolint:errcheck // the folder holds only programs
 	builder := selftest.Builder{Root: c.Root, Folder: folder, Program: c.Server}
 	try := func(next built) error {
-		result := c.prove(ctx, next)
+		result := c.prove(ctx, next, c.Seed)
+		for seed := c.Seed + 1; seed < c.Seed+c.Tries && next.bug.Name != "" && result.By == "" && ctx.Err() == nil; seed++ {
+			result = c.prove(ctx, next, seed)
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -124,12 +128,12 @@ func buildAhead(ctx context.Context, builder selftest.Builder, bugs []selftest.R
 	return ready
 }
 
-// prove runs a short proof of one server. The bug is found if the judge finds a violation or if service does not return after a
-// fault; any other error is a proof without a result.
-func (c *selfTestCommand) prove(ctx context.Context, b built) selftest.Result {
+// prove runs a short proof of one server by the plan of the seed. The bug is found if the judge finds a violation or if service
+// does not return after a fault; any other error is a proof without a result.
+func (c *selfTestCommand) prove(ctx context.Context, b built, seed uint64) selftest.Result {
 	result := selftest.Result{Bug: b.bug.Name}
 	proof := &faultsCommand{
-		Seed: c.Seed, Minutes: c.Minutes, Processes: c.Processes, Agents: c.Agents, Faults: c.Faults, Server: b.program, Dir: c.Dir,
+		Seed: seed, Minutes: c.Minutes, Processes: c.Processes, Agents: c.Agents, Faults: c.Faults, Server: b.program, Dir: c.Dir,
 	}
 	if b.bug.Faults != "" {
 		proof.Faults = b.bug.Faults

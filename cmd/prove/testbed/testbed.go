@@ -13,11 +13,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // Config describes what to run.
@@ -192,13 +195,20 @@ func (b *Bed) Close() error {
 // Remove removes the folder of a closed bed.
 func (b *Bed) Remove() error { return os.RemoveAll(b.Folder) }
 
-// freeAddress returns an unused address of the loopback.
+// freeAddress returns an unused address of the loopback. Its port is below those that Linux gives to outgoing connections, so it
+// stays free until its server listens, and while that server restarts.
 func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
-	if err != nil {
-		return "", err
+	for {
+		address := fmt.Sprintf("127.0.0.1:%d", 16384+rand.IntN(16384))
+		listener, err := net.Listen("tcp", address) //nolint:noctx // it does not wait
+		if errors.Is(err, unix.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		return address, listener.Close()
 	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // newLog opens the log of a child in the folder.
