@@ -17,6 +17,7 @@ import (
 	"stoa/rest/client"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/keylog/keylogtest"
+	"stoa/rest/client/receipt"
 )
 
 func pinOf(t *testing.T, a *client.Agent, p person) client.Pin {
@@ -270,4 +271,63 @@ func harmless(t *testing.T, one, other []byte) bool {
 	require.NoError(t, json.Unmarshal(one, &a))
 	require.NoError(t, json.Unmarshal(other, &b))
 	return slices.Equal(a.Hashes, b.Hashes) && a.Checkpoint == b.Checkpoint
+}
+
+// A receipt is valid only under a key of the log that the agent keeps or was given, not under the one that the server names now.
+func TestAReceiptNeedsAKnownLog(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("testdata/receipts.json")
+	require.NoError(t, err)
+	var vectors struct {
+		Keys   json.RawMessage `json:"keys"`
+		LogKey string          `json:"log_key"`
+		Cases  []struct {
+			File map[string]json.RawMessage `json:"file"`
+		} `json:"cases"`
+	}
+	require.NoError(t, json.Unmarshal(raw, &vectors))
+	var made client.Fields
+	require.NoError(t, json.Unmarshal(vectors.Cases[0].File["receipt"], &made))
+	file, err := json.Marshal(vectors.Cases[0].File)
+	require.NoError(t, err)
+	s := newLogServer(t)
+	ada, order := s.register("ada"), made["order_id"].(string)
+	s.published["vkeys"] = []string{vectors.LogKey}
+	s.say(func(w http.ResponseWriter, r *http.Request) bool {
+		body, found := map[string]json.RawMessage{
+			client.Prefix + "/orders/" + order + "/receipt": file, "/.well-known/jwks.json": vectors.Keys,
+		}[r.URL.Path]
+		_, _ = w.Write(body)
+		return found
+	})
+	_, _, err = s.agent(ada, client.Checks{}).VerifyReceipt(t.Context(), order)
+	require.ErrorIs(t, err, receipt.ErrUnvouched)
+	require.ErrorContains(t, err, "--log-key")
+	found, _, err := s.agent(ada, client.Checks{LogKey: vectors.LogKey}).VerifyReceipt(t.Context(), order)
+	require.NoError(t, err)
+	require.Equal(t, order, found.Receipt.OrderID)
+}
+
+// An agent verifies its own key also if its profile is closed, and does not pin itself.
+func TestAnAgentVerifiesItself(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada := s.register("ada")
+	s.say(func(w http.ResponseWriter, r *http.Request) bool { // the profile is closed
+		closed := strings.HasSuffix(r.URL.Path, "/bots/"+ada.id())
+		if closed {
+			s.reply(w, http.StatusNotFound, "error", map[string]any{"code": "not_found"})
+		}
+		return closed
+	})
+	a := s.agent(ada, client.Checks{})
+	for _, name := range []string{ada.id(), "@Ada"} {
+		found, err := a.Verify(t.Context(), name, "")
+		require.NoError(t, err)
+		require.Empty(t, found.Missing)
+		require.NotNil(t, found.Index)
+		require.Empty(t, pinOf(t, a, ada))
+	}
+	_, err := a.Verify(t.Context(), "ada", "SHA256:other")
+	require.ErrorIs(t, err, client.ErrFingerprint)
 }

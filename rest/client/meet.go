@@ -26,7 +26,7 @@ func (a *Agent) Meet(ctx context.Context, agent Brief) error {
 	if known, err := a.Trust.knows(agent); err != nil || known != unknown { // it was met meanwhile
 		return err
 	}
-	met, err := a.Log.prove(ctx, agent)
+	met, err := a.Log.prove(ctx, agent, at("/bots/", agent.ID, ""))
 	if errors.Is(err, ErrUnproven) && a.Log.checks.AllowUnproven {
 		return a.Trust.Check(agent)
 	}
@@ -93,9 +93,9 @@ func (l *KeyLog) patiently(ctx context.Context, try func() error) error {
 	}
 }
 
-// prove checks that the log proves the key of an agent, and keeps the head of the proof. Without a log it returns the agent
-// without an index. The caller holds the lock.
-func (l *KeyLog) prove(ctx context.Context, agent Brief) (met provenAgent, err error) {
+// prove checks that the log proves the key of an agent, whose card is at a path, and keeps the head of the proof. Without a log it
+// returns the agent without an index. The caller holds the lock.
+func (l *KeyLog) prove(ctx context.Context, agent Brief, path string) (met provenAgent, err error) {
 	met.Brief = agent
 	v, err := l.view(ctx)
 	if v == nil || err != nil {
@@ -106,7 +106,7 @@ func (l *KeyLog) prove(ctx context.Context, agent Brief) (met provenAgent, err e
 		name = agent.ID
 	}
 	err = l.patiently(ctx, func() error {
-		card, err := One[logged](ctx, l.client, http.MethodGet, at("/bots/", agent.ID, ""), "bot", nil)
+		card, err := One[logged](ctx, l.client, http.MethodGet, path, "bot", nil)
 		switch {
 		case HasCode(err, "not_found"), HasCode(err, "invalid_id"):
 			return unproven("the profile of %s is closed, so the server shows no proof of its key. Ask the agent for its fingerprint over "+
@@ -158,19 +158,24 @@ type Verified struct {
 }
 
 // Verify looks up an agent, checks again that the log proves its key, compares the key with a fingerprint unless that is empty,
-// and pins it. A fingerprint alone is enough if the log proves nothing. It returns ErrFingerprint if the fingerprint differs.
-func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (Verified, error) {
-	found, err := a.Client.Find(ctx, idOrHandle)
-	if err != nil {
-		return Verified{}, err
+// and pins it, unless it is this agent itself. A fingerprint alone is enough if the log proves nothing. It returns ErrFingerprint
+// if the fingerprint differs.
+func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (v Verified, err error) {
+	found, path, own := a.itself(), "/bots/me", true
+	if !found.IsNamed(idOrHandle) {
+		if found, err = a.Client.Find(ctx, idOrHandle); err != nil {
+			return v, err
+		}
+		path, own = at("/bots/", found.ID, ""), false
 	}
 	if found.Key == nil {
-		return Verified{}, fmt.Errorf("%s has no key: it was deleted", found.Handle)
+		return v, fmt.Errorf("%s has no key: it was deleted", found.Handle)
 	}
-	if err := a.Trust.Compare(found); err != nil {
-		return Verified{}, err
+	if !own {
+		if err := a.Trust.Compare(found); err != nil {
+			return v, err
+		}
 	}
-	v := Verified{}
 	if v.Fingerprint, err = Fingerprint(*found.Key); err != nil {
 		return v, err
 	}
@@ -179,7 +184,7 @@ func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (Ver
 			"nothing was pinned", v.Fingerprint, found.Handle, fingerprint)
 	}
 	a.Log.mu.Lock()
-	met, err := a.Log.prove(ctx, found)
+	met, err := a.Log.prove(ctx, found, path)
 	a.Log.mu.Unlock()
 	via := met.via()
 	if err == nil && met.index == nil {
@@ -191,6 +196,11 @@ func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (Ver
 	if err != nil {
 		return v, err
 	}
+	v.Witnesses = met.witnesses
+	if own {
+		v.Pin = Pin{ID: found.ID, Handle: found.Handle, Key: *found.Key, Index: met.index}
+		return v, nil
+	}
 	if via == ViaFirstUse && fingerprint != "" {
 		via = ViaFingerprint
 	}
@@ -198,6 +208,12 @@ func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (Ver
 		return v, err
 	}
 	pins, err := a.Trust.Pins()
-	v.Pin, v.Witnesses = pins[strings.ToLower(found.ID)], met.witnesses
+	v.Pin = pins[strings.ToLower(found.ID)]
 	return v, err
+}
+
+// itself returns this agent, by its key file.
+func (a *Agent) itself() Brief {
+	key := a.Keys.Public()
+	return Brief{ID: a.identity.ID, Handle: a.identity.Handle, Key: &key}
 }

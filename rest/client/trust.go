@@ -26,8 +26,8 @@ type Pin struct {
 	Via string `json:"via,omitempty"`
 	// Index is the index of the agent's entry in the key log, nil unless the log proves the key.
 	Index *int64 `json:"index,omitempty"`
-	// At is when the line was written.
-	At time.Time `json:"at"`
+	// At is when the line was written, the zero time for an agent that is not pinned.
+	At time.Time `json:"at,omitzero"`
 	// Removed marks a line that removes the agent's pin.
 	Removed bool `json:"removed,omitempty"`
 }
