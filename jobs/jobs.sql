@@ -12,6 +12,11 @@ SELECT q.queue, coalesce(extract(epoch FROM now() - (
 )), 0)::float8 AS seconds
 FROM unnest(:queues::text[]) AS q (queue);
 
+-- name: grown_tables()
+-- Tables of which half the rows, and 100 at least, were written after the planner last looked at them.
+SELECT format('%I.%I', t.schemaname, t.relname) FROM pg_stat_user_tables t
+WHERE t.schemaname = current_schema() AND t.n_mod_since_analyze >= greatest(100, t.n_live_tup / 2);
+
 -- name: select_opening()
 -- The state of the jobs that the dashboard opens on.
 SELECT CASE

@@ -181,6 +181,31 @@ func TestEverythingIsCleanedUp(t *testing.T) {
 	}
 }
 
+// A statement that was prepared while its table was empty gets another plan after the table has filled, without autovacuum.
+func TestNoPlanOutlivesTheGrowthOfItsTable(t *testing.T) {
+	t.Parallel()
+	h := newWorld(t)
+	agent := h.Agent()
+	h.Exec("ALTER TABLE notices SET (autovacuum_enabled = false)")
+	h.Exec("ANALYZE notices")
+	conn, err := h.DB.SQL.Pool.Conn(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	plan := func() (text string) {
+		require.NoError(t, conn.QueryRowContext(t.Context(), "EXPLAIN (FORMAT JSON) EXECUTE read_notices ('00000000-0000-0000-0000-000000000000')").Scan(&text))
+		return text
+	}
+	for _, statement := range []string{"SET plan_cache_mode = force_generic_plan", "PREPARE read_notices (uuid) AS SELECT FROM notices WHERE bot_id = $1"} {
+		_, err := conn.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	empty := plan()
+	h.Exec("INSERT INTO notices (id, bot_id, about_type, about_id, text, created_at) SELECT gen_random_uuid(), $1, 'task', $1, repeat('x', 300), stoa_now() FROM generate_series(1, 2000)", agent.ID)
+	require.Equal(t, empty, plan())
+	h.start("analyze")
+	require.Eventually(t, func() bool { return plan() != empty }, slack.TestWait, 10*time.Millisecond)
+}
+
 func TestAnUnbalancedLedgerRaisesTheAlarm(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
