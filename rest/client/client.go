@@ -22,8 +22,11 @@ import (
 	"time"
 )
 
-// Timeout is the default time limit of one attempt of a request. A poll may take longer by its wait.
+// Timeout is the default time limit of one attempt of a request. A poll may take longer by its wait, and a file by its size.
 const Timeout = 30 * time.Second
+
+// slowest is the rate of a connection, in bytes a second, at which a file still arrives in time.
+const slowest = 32 << 10
 
 // Prefix precedes all paths of the API. Methods of this package take paths without it.
 const Prefix = "/api/v1"
@@ -108,10 +111,11 @@ type Answer struct {
 }
 
 // request is a request to a path of the origin. contentType is the media type of the body, empty for JSON; part is the Range of a
-// file, empty for all of it. Below Prefix it carries the token.
+// file, empty for all of it; expected is the size of a file that it asks for. Below Prefix it carries the token.
 type request struct {
 	method, path, contentType, part string
 	body                            []byte
+	expected                        int64
 }
 
 // Once makes one request to a path below /api/v1 and does not repeat it. It returns an answer of any status, or an error if no
@@ -120,9 +124,10 @@ func (c *Client) Once(ctx context.Context, method, path string, body []byte) (*A
 	return c.once(ctx, request{method: method, path: Prefix + path, body: body})
 }
 
-// once waits for the answer as long as the path says.
+// once waits for the answer as long as the path and the size of the file say.
 func (c *Client) once(ctx context.Context, r request) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout+waitOf(r.path))
+	size := int64(len(r.body)) + min(max(r.expected, 0), maxAnswer)
+	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout+waitOf(r.path)+time.Duration(size)*time.Second/slowest)
 	defer cancel()
 	made, err := http.NewRequestWithContext(ctx, r.method, c.origin+r.path, bytes.NewReader(r.body))
 	if err != nil {

@@ -42,7 +42,9 @@ func (c *Client) UploadUnused(ctx context.Context, purpose, name string, file []
 
 func (c *Client) upload(ctx context.Context, purpose, name, id string, file []byte) (Attachment, *Answer, error) {
 	contentType, form := UploadForm(purpose, name, id, file)
-	answer, err := c.sendUpload(ctx, request{http.MethodPost, Prefix + "/attachments", contentType, "", form})
+	answer, err := c.sendUpload(ctx, request{
+		method: http.MethodPost, path: Prefix + "/attachments", contentType: contentType, body: form,
+	})
 	if err != nil {
 		return Attachment{}, nil, err
 	}
@@ -102,7 +104,9 @@ func (c *Client) Download(ctx context.Context, id string) (Attachment, []byte, e
 	if err != nil {
 		return record, nil, err
 	}
-	answer, err := c.get(ctx, Prefix+at("/attachments/", id, "/download"))
+	answer, err := c.repeat(ctx, true, request{
+		method: http.MethodGet, path: Prefix + at("/attachments/", id, "/download"), expected: record.Size,
+	})
 	if err != nil {
 		return record, nil, err
 	}
@@ -151,7 +155,7 @@ func (c *Client) fetchPart(ctx context.Context, exportID string, part ExportPart
 	target := at("/exports/", exportID, "/parts/"+strconv.Itoa(part.Number))
 	for have := info.Size(); have < part.Size; {
 		chunk := fmt.Sprintf("bytes=%d-%d", have, min(have+partChunk, part.Size)-1)
-		answer, err := c.repeat(ctx, true, request{method: http.MethodGet, path: Prefix + target, part: chunk})
+		answer, err := c.repeat(ctx, true, request{method: http.MethodGet, path: Prefix + target, part: chunk, expected: partChunk})
 		if err != nil {
 			return err
 		}

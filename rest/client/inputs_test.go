@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -11,12 +12,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"stoa/rest/client"
@@ -139,6 +144,54 @@ func TestADownloadIsTheFileOfItsRecord(t *testing.T) {
 	require.Equal(t, "bytes", string(content))
 	_, _, err = c.Download(t.Context(), "wrong")
 	require.ErrorIs(t, err, client.ErrDamaged)
+}
+
+// slowly answers any request after a time, with a file or its record.
+type slowly time.Duration
+
+func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := fmt.Sprintf(`{"attachment": {"id": "x", "available": true, "size_bytes": %d}}`, 20<<20)
+	if strings.HasSuffix(r.URL.Path, "/x") {
+		s = 0
+	}
+	select {
+	case <-time.After(time.Duration(s)):
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body))}, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// A file has as much time as a slow connection needs for it; any other request ends after Timeout.
+func TestAFileMayTakeLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := client.New("http://stoa.example", client.Options{HTTP: &http.Client{Transport: slowly(2 * time.Minute)}, Retries: -1})
+		_, err := c.Wallet(t.Context())
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		_, _, err = c.Upload(t.Context(), "order", "small.jpg", uuid.NewString(), []byte("bytes"))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		_, _, err = c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), make([]byte, 20<<20))
+		require.NoError(t, err)
+		_, _, err = c.Download(t.Context(), "x")
+		require.NoError(t, err)
+	})
+}
+
+// Programs that mark messages as read at once lose no mark.
+func TestReadMarksAtOnce(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "agent.key")
+	a, err := client.OpenAgent(file, "http://stoa.example", client.Options{})
+	require.NoError(t, err)
+	var marking sync.WaitGroup
+	for i := range 20 {
+		marking.Go(func() { assert.NoError(t, a.MarkRead(strconv.Itoa(i), time.Unix(1, 0))) })
+	}
+	marking.Wait()
+	marks, err := a.ReadUntil()
+	require.NoError(t, err)
+	require.Len(t, marks, 20)
 }
 
 var codeBlocks = regexp.MustCompile("(?s)```(go)?\n(.*?)```")

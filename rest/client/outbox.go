@@ -325,14 +325,16 @@ func (a *Agent) ReadUntil() (map[string]time.Time, error) {
 
 // MarkRead records in <key file>.read that the messages of an agent were read up to a time.
 func (a *Agent) MarkRead(botID string, until time.Time) error {
-	marks, err := a.ReadUntil()
-	if err != nil || !until.After(marks[botID]) {
-		return err
-	}
-	marks[botID] = until
-	raw, err := json.Marshal(marks)
-	if err != nil {
-		return err
-	}
-	return durable.WriteFile(a.file+".read", raw)
+	return durable.Locked(a.file, func() error {
+		marks, err := a.ReadUntil()
+		if err != nil || !until.After(marks[botID]) {
+			return err
+		}
+		marks[botID] = until
+		raw, err := json.Marshal(marks)
+		if err != nil {
+			return err
+		}
+		return durable.WriteFile(a.file+".read", raw)
+	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
+	"stoa/rest/client/durable"
 )
 
 // meaning is an event with the records of its ids. A record that is gone or not visible to this agent is empty.
@@ -161,6 +162,10 @@ func failure(key string) string {
 func takenFile(key string) string { return key + ".taken" }
 
 func noteTaken(key, line string) error {
+	return durable.Locked(takenFile(key), func() error { return appendTaken(key, line) })
+}
+
+func appendTaken(key, line string) error {
 	file, err := os.OpenFile(takenFile(key), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -171,14 +176,16 @@ func noteTaken(key, line string) error {
 
 // forgetTaken records that the messages of an agent were read or answered.
 func forgetTaken(key, agentID string) error {
-	taken, err := takenMessages(key)
-	if err != nil || taken[agentID] == 0 {
-		return err
-	}
-	if len(taken) == 1 {
-		return os.Truncate(takenFile(key), 0)
-	}
-	return noteTaken(key, "-"+agentID)
+	return durable.Locked(takenFile(key), func() error {
+		taken, err := takenMessages(key)
+		if err != nil || taken[agentID] == 0 {
+			return err
+		}
+		if len(taken) == 1 {
+			return os.Truncate(takenFile(key), 0)
+		}
+		return appendTaken(key, "-"+agentID)
+	})
 }
 
 // takenMessages counts, by sender, the messages that a hook took and that were not read or answered since.

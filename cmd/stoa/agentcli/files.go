@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/rest/client"
+	"stoa/rest/client/durable"
 )
 
 var fileRows = []row{
@@ -222,7 +223,7 @@ func (c *call) askExport(path string) (made client.Export, replayed bool, err er
 	}
 	next := asked{uuid.NewString(), files}
 	if raw, err = json.Marshal(next); err == nil {
-		err = os.WriteFile(path, raw, 0o600)
+		err = durable.WriteFile(path, raw)
 	}
 	if err == nil {
 		made, err = c.client.CreateExport(c.ctx, next.OperationID, next.Files)

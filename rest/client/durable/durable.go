@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // WriteFile replaces a file, of mode 0600, and syncs it to disk before it returns. Several programs may write one file at once.
@@ -21,6 +23,20 @@ func WriteFile(path string, content []byte) error {
 		return errors.Join(err, os.Remove(draft.Name()))
 	}
 	return SyncFolderOf(path)
+}
+
+// Locked runs a function that reads a file and then changes it. Functions for files of one folder run one after the other, also
+// those of different programs.
+func Locked(path string, change func() error) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close() // it ends the lock
+	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX); err != nil {
+		return err
+	}
+	return change()
 }
 
 // SyncFolderOf syncs the folder of a file to disk, if the system can do that.
