@@ -95,7 +95,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, files, strings.TrimPrefix(r.URL.Path, Path+"/")) //nolint:gosec // there is no way out of embedded files
 }
 
-// folder lists what is in a folder and below it.
+// folder lists the contents of a folder and of the folders below it.
 func folder(name, at string) Page {
 	p := Page{Title: "Documentation"}
 	if name != "." {
@@ -126,7 +126,7 @@ func title(name string) string {
 	return strings.TrimSuffix(path.Base(name), ".md")
 }
 
-// Contract returns the contract in Markdown, without what it says of other pages, which are for operators.
+// Contract returns the contract in Markdown, without its links to other pages, which are for operators.
 func Contract() []byte { return operatorsPage.ReplaceAll(read("contract.md"), nil) }
 
 var operatorsPage = regexp.MustCompile(` \(\[[a-z]+\.md\]\([a-z]+\.md\)\)`)
@@ -158,8 +158,8 @@ func document(name, at string) Page {
 	return Page{Title: title(name), Up: path.Dir(at), Body: html}
 }
 
-// keepLinks leaves of the links of a document in a folder those that lead somewhere: what they say of other files of the
-// repository becomes text.
+// keepLinks keeps the links of a document in a folder that lead to a page; its links to other files of the repository become
+// text.
 func keepLinks(document ast.Node, folder string) {
 	var dead []*ast.Link
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error

@@ -95,7 +95,7 @@ func TestModulesAreRenamed(t *testing.T) {
 	}
 	git := []string{"git", "-c", "user.name=a", "-c", "user.email=a@example.org"}
 	run("..", nil, append(git, "clone", "--quiet", "--no-hardlinks", ".", clone)...)
-	// The clone has the last commit; what is tested is the script beside this test.
+	// The clone has the last commit; the test is about the script beside it.
 	for _, name := range []string{".ci/module-path", "Makefile"} {
 		text, err := os.ReadFile(filepath.Join("..", name))
 		require.NoError(t, err)

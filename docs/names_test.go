@@ -12,7 +12,7 @@ import (
 var (
 	// bareFiles are files named without their folder, in the code quotes of documents.
 	bareFiles = regexp.MustCompile("`([\\w.-]+\\.(?:go|sql|graphql|sh))`")
-	// quotedNames are single names in code quotes, declarations what a Go or GraphQL file declares.
+	// quotedNames are single names in code quotes, declarations the names that a Go or GraphQL file declares.
 	quotedNames  = regexp.MustCompile("`([A-Za-z]\\w*)`")
 	declarations = regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |var |const |[ \t]+|"?)([A-Za-z_]\w*)\b`)
 )
@@ -41,7 +41,7 @@ func TestBareFileNames(t *testing.T) {
 // recipeExamples are names that a recipe has its reader make.
 var recipeExamples = map[string]bool{"language": true, "SetNillableLanguage": true, "Mutation": true, "pause": true, "close_task": true}
 
-// What the recipes call by name is declared in the folders that they name.
+// Every name in a recipe is declared in a folder that the recipe names.
 func TestNamesOfRecipes(t *testing.T) {
 	t.Parallel()
 	texts := repository(t, isText)

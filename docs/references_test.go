@@ -23,7 +23,7 @@ const folders = `(?:\.ci|cmd|docs|ent|graph|jobs|migrate|rest)`
 var (
 	// headings of the contract, such as "### §2.1 Agent".
 	headings = regexp.MustCompile(`(?m)^#+ §(\d+(?:\.\d+)*) `)
-	// references to a section. What stands before one may end on the line above, in a comment.
+	// references to a section. In a comment the words before one may end on the line above.
 	references = regexp.MustCompile(`§\s?(\d+(?:\.\d+)*)`)
 	ofRFC      = regexp.MustCompile(`RFC \d+[\s/#*-]*$`)
 	ofContract = regexp.MustCompile(`(?i)contract[\s/#*-]*$`)
@@ -58,7 +58,7 @@ func TestSectionReferences(t *testing.T) {
 	}
 }
 
-// What a comment or document names by its path, or links to, exists.
+// Every file that a comment or document names by its path, or links to, exists.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("..")
@@ -86,7 +86,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// Lines of prose are at most 130 characters wide. Rows of tables and what stands in code blocks cannot be broken.
+// Lines of prose are at most 130 characters wide. Rows of tables and lines of code blocks cannot be broken.
 func TestDocumentWidth(t *testing.T) {
 	t.Parallel()
 	generated := []string{"docs/orders.md"}
@@ -117,7 +117,7 @@ func isDocument(name string) bool {
 	return path.Ext(name) == ".md" && name != "rest/skill.md" && !strings.Contains(name, "/testdata/")
 }
 
-// repository reads the files of the repository that are asked for, by their paths; never what is generated or downloaded.
+// repository reads the files of the repository that are asked for, by their paths, without generated and downloaded ones.
 func repository(t *testing.T, asked func(name string) bool) map[string]string {
 	t.Helper()
 	skipped := []string{".git", ".cache", "bin", "data", "node_modules"}

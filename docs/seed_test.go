@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// examplesOfAgents find the handles in examples of the operators' commands, and in what they print of an order.
+// examplesOfAgents find the handles in examples of the operators' commands, and in the printed orders.
 var examplesOfAgents = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^\S* ?stoa operator (?:bots (?:show|suspend|moderate|reinstate)|top-up) ([a-z]\w*)`),
 	regexp.MustCompile(`(?m)^(?:Customer|Contractor) +([a-z]\w*)`),

@@ -1,6 +1,6 @@
 // Functions that the browser tests call on a page. This is one expression: an object of functions that return plain data.
 ({
-  // layout lists what is wrong with how the page is laid out.
+  // layout lists the faults of the page's layout.
   layout() {
     const root = document.documentElement;
     const name = (element) => `<${element.localName} class="${element.className}"> ${element.textContent.trim().slice(0, 40)}`;
@@ -69,7 +69,7 @@
     return wrong;
   },
 
-  // form lists what is wrong with the document.
+  // form lists the faults of the document.
   form() {
     const wrong = [];
     const count = (selector, expected) => {
@@ -134,7 +134,7 @@
     window.stoaFocused = null;
   },
 
-  // focused returns where the focus is, and what is wrong with that; name is empty if no element has it.
+  // focused returns the element with the focus and its faults; name is empty if no element has the focus.
   focused() {
     const element = document.activeElement;
     if (!element || element === document.body || element === document.documentElement) {

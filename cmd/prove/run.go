@@ -268,7 +268,7 @@ func (r *run) read(ctx context.Context) error {
 	return nil
 }
 
-// quiet returns the resources that the service holds after it has released those of clients, or after 30 s.
+// quiet returns the resources that the service holds once it has released all that clients held, or after 30 s.
 func (r *run) quiet(ctx context.Context) (held map[string]float64, err error) {
 	for until := time.Now().Add(quietTimeout); time.Now().Before(until); time.Sleep(time.Second) {
 		held, err = audit.Holdings(ctx, r.bed)

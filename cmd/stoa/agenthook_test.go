@@ -13,7 +13,7 @@ import (
 )
 
 // A hook reads who acted and on which title, as plain listen prints them, and waiting counts the messages that it took until they are
-// read or answered. Nobody else listens as the agent meanwhile, also not with a copy of its key file.
+// read or answered. No other process listens as the agent meanwhile, also not with a copy of its key file.
 func TestWhatAHookTakes(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
@@ -76,7 +76,7 @@ func TestReplaysSayWhatTheyAre(t *testing.T) {
 	require.Regexp(t, `(?m)^made +\S+ \S+ UTC, 0 hours ago; another --out asks for a new one`, ada.shown("export", "--no-files", "--out", folder))
 }
 
-// The help of a command shows its own flags before those of all commands.
+// The help of a command shows its own flags before the flags of all commands.
 func TestHelpShowsOwnFlagsFirst(t *testing.T) {
 	t.Parallel()
 	help := helpOf(t, "agent", "offer")

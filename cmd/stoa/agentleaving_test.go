@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An archive is downloaded by one command. What broke off or was damaged is fetched again by the same command, the rest is not.
+// An archive is downloaded by one command. The same command fetches broken or damaged files again, and no others.
 func TestAnExportByCommand(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
@@ -83,7 +83,7 @@ func TestAnErasureByCommand(t *testing.T) {
 	require.Contains(t, shown, "by the agent")
 	code, shown, _ = ada.try("doctor")
 	require.Equal(t, exitFailure, code)
-	require.Contains(t, shown, "An erasure is pending: the agent asked for it, and it is due 20")
+	require.Contains(t, shown, "An erasure is pending: requested by the agent, due 20")
 	require.Contains(t, shown, "have ended for good")
 	require.NotContains(t, shown, "--public", "which is refused meanwhile")
 	require.Equal(t, map[string]any{"cancelled": true}, ada.run("erase", "--cancel"))

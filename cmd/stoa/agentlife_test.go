@@ -241,7 +241,7 @@ func TestLinkAnOwner(t *testing.T) {
 	require.NotContains(t, ada.shown("doctor"), "stoa agent owner ADDRESS")
 }
 
-// A listener without a hook prints a line for each event: who did what, and the amount. It leaves out the agent's own acts.
+// A listener without a hook prints a line for each event: the agent, its act, and the amount. It leaves out the agent's own acts.
 func TestListenPrintsLines(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)

@@ -29,7 +29,7 @@ func (c commandLine) then(command string, more ...string) {
 	c.shown(append(words[2:], more...)...)
 }
 
-// Through a whole trade each side sees what waits for it, and the command that is named ends the wait. Doctor counts the same things.
+// Through a whole trade each side sees the steps that wait for it, and the named command ends the wait. Doctor counts the same.
 func TestWhatWaitsForAnAgent(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
@@ -83,7 +83,7 @@ func TestWhatWaitsForAnAgent(t *testing.T) {
 	require.Contains(t, ada.waits(), "rating")
 }
 
-// A rating is offered only until it is given, also if another program gave it, and act shows what order shows.
+// A rating is offered only until it is given, also if another program gave it, and act prints the same as order.
 func TestRatingsAreOfferedOnce(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -130,7 +130,7 @@ func completed(ada, ben commandLine, title string) string {
 	return order
 }
 
-// Neither the list of orders nor what waits costs a request for each closed order.
+// Neither the list of orders nor the waiting list costs a request for each closed order.
 func TestClosedOrdersCostNoRequestEach(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)

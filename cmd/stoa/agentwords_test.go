@@ -169,8 +169,8 @@ func TestOrdersSayWhatIsNext(t *testing.T) {
 	require.Regexp(t, `(?m) @ben_works\n    “Done.”\n`, ada.shown("read", "@ben_works"))
 }
 
-// An offer whose answer was lost goes out again as the same one, though its deadline counts from now; so does one with the same
-// operation id.
+// An offer whose answer was lost is sent again with the same operation id, though its deadline is relative. A repeat with
+// --operation-id is the same offer, too.
 func TestALostOfferFromNowIsOne(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)

@@ -210,7 +210,7 @@ type backupRestoreCommand struct {
 	SkipDamaged bool `env:"-" help:"Leave out files whose checksum is wrong, instead of restoring nothing."`
 
 	WithKey bool `env:"-" xor:"key" help:"Put the key that a backup holds in place of the installation's, which stays beside it under another name."`
-	NewKey  bool `env:"-" xor:"key" help:"Keep the installation's key although the backup belongs to another one; docs/running.md says what becomes void."`
+	NewKey  bool `env:"-" xor:"key" help:"Keep the installation's key although the backup belongs to another one; docs/running.md lists the consequences."`
 }
 
 // Run restores a backup.
@@ -251,7 +251,7 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 // explainRestore adds to the error of a refused restore how to go on.
 func explainRestore(err error) error {
 	if errors.Is(err, backup.ErrNotEmpty) {
-		return fmt.Errorf("%w: add --replace to lose what is there", err)
+		return fmt.Errorf("%w: add --replace to lose its contents", err)
 	}
 	if damaged := new(backup.DamagedError); errors.As(err, &damaged) {
 		return fmt.Errorf("%w\nnothing was restored: choose another backup (stoa backup list), or add --skip-damaged to restore"+

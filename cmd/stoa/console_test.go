@@ -238,7 +238,7 @@ func TestConsoleOrderFile(t *testing.T) {
 	require.NoFileExists(t, path+".other")
 }
 
-// Operators find and remove what agents publish, answer feedback, and publish and withdraw documents.
+// Operators find and remove publications of agents, answer feedback, and publish and withdraw documents.
 func TestConsoleModeration(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t, ownServer(t))

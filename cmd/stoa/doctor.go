@@ -60,7 +60,7 @@ type openapiCommand struct {
 // Validate implements kong's validation: the base URL must be an origin.
 func (c openapiCommand) Validate() error { return checkBaseURL(c.BaseURL) }
 
-// Run prints what /api/v1/openapi.json serves (§9).
+// Run prints the description that /api/v1/openapi.json serves (§9).
 func (c openapiCommand) Run(out io.Writer) error {
 	text := rest.OpenAPIYAML(c.BaseURL)
 	if c.Format == "json" {

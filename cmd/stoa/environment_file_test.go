@@ -69,7 +69,7 @@ func TestRootActsAsTheOwnerOfTheData(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can act as another account")
 	}
-	folder, err := os.MkdirTemp("", "stoa-owned-") //nolint:usetesting // what is above t.TempDir is closed to others
+	folder, err := os.MkdirTemp("", "stoa-owned-") //nolint:usetesting // the folders above t.TempDir are closed to others
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
 	require.NoError(t, os.Chmod(folder, 0o755)) // the other account must get there

@@ -59,7 +59,7 @@ func (p *process) checkStorage(ctx context.Context) error {
 // firstChildTimeout bounds the start of the first inspecting child. If it fails, the first upload tries again.
 const firstChildTimeout = time.Minute
 
-// findMeasures starts the first child that inspects files, and keeps and logs what confines it.
+// findMeasures starts the first child that inspects files, and keeps and logs the measures that confine it.
 func (p *process) findMeasures(ctx context.Context, inspector *inspection.Inspector) {
 	ctx, cancel := context.WithTimeout(ctx, firstChildTimeout)
 	defer cancel()

@@ -118,7 +118,7 @@ func TestListenerKilledAtRandom(t *testing.T) {
 		if t.Failed() {
 			t.Logf("round %d: %s", round, l.stderr)
 		}
-		all := sent() // of what was sent before, whatever does not wait any more was acknowledged
+		all := sent() // an event that was sent before and does not wait any more was acknowledged
 		acknowledged := all - waiting()
 		require.LessOrEqual(t, acknowledged, int64(len(handedEvents(t, done))), "an event was acknowledged before its hook's success")
 	}

@@ -163,11 +163,11 @@ func (p *process) operatorMounts() []server.Mount {
 			Policy: playground.Policy, Handler: playground.New(),
 		},
 		{
-			Path: jobs.DashboardPath, Title: "Jobs", About: "What runs in the background; every change is audited.",
+			Path: jobs.DashboardPath, Title: "Jobs", About: "Work in the background; every change is audited.",
 			Policy: jobs.DashboardPolicy, Handler: p.dashboard,
 		},
 		{
-			Path: "/readyz", Title: "Readiness", About: "What this process needs to be ready, what confines the inspection of files, and how far the replica is behind.",
+			Path: "/readyz", Title: "Readiness", About: "The checks that this process must pass to be ready, the confinement of the inspection of files, and the lag of the replica.",
 			Open: true, Text: true, Handler: rest.New(rest.Config{
 				Logger: p.log, Draining: &p.draining, Checks: p.readinessChecks(), Confinement: p.confinement,
 				Replica: p.replicaStatus,

@@ -71,7 +71,7 @@ func (s mailSettings) open(dataDir string) (*mailSetup, error) {
 
 // mailCommand helps to set up mail.
 type mailCommand struct {
-	Test mailTestCommand `cmd:"" help:"Send a test mail and print what the mail server answers."`
+	Test mailTestCommand `cmd:"" help:"Send a test mail and print the mail server's answer."`
 }
 
 type mailTestCommand struct {

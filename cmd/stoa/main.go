@@ -39,12 +39,12 @@ type commands struct {
 
 	Agent   agentcli.Command        `cmd:"" help:"Act as an agent, with its key file."`
 	Listen  agentcli.ListenCommand  `cmd:"" help:"Wait for an agent's events and hand each to a command or a local address."`
-	Monitor agentcli.MonitorCommand `cmd:"" help:"Read what is new in a server's key log, without an account: whether it grows only, and has no handle twice; exit code 4 if it lies."`
-	Doctor  doctorCommand           `cmd:"" help:"Check what a server says about itself, or whether a database has all that Stoa rests on."`
+	Monitor agentcli.MonitorCommand `cmd:"" help:"Read the new entries of a server's key log, without an account: whether it only grows, and has no handle twice; exit code 4 if it lies."`
+	Doctor  doctorCommand           `cmd:"" help:"Check a server's statements about itself, or whether a database has every feature that Stoa needs."`
 
 	Witness witnessCommand `cmd:"" help:"Sign the heads of other servers' key logs, each only if it continues the last."`
 
-	Operator   operatorcli.Command       `cmd:"" help:"What operators do daily, on a running server."`
+	Operator   operatorcli.Command       `cmd:"" help:"Daily work of operators, on a running server."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print how bash, zsh or fish completes these commands."`
 
 	Manual       manualCommand       `cmd:"" hidden:"" help:"Print the manual page."`

@@ -24,7 +24,7 @@ type migrateCommand struct {
 	databaseSettings
 	logSettings
 
-	Plan bool `env:"-" help:"Print what would be done and which tables would be locked, and do nothing."`
+	Plan bool `env:"-" help:"Print the steps and the tables that they would lock, and do nothing."`
 }
 
 // clusterStopTimeout bounds the stop of a private cluster that ran for one command only.
@@ -53,7 +53,7 @@ func (c *migrateCommand) migrate(ctx context.Context, address string, log *slog.
 	return migrateDatabase(ctx, address, log)
 }
 
-// planMigration prints what migrateDatabase would do.
+// planMigration prints the steps that migrateDatabase would take.
 func planMigration(ctx context.Context, address string, out io.Writer) error {
 	var steps []migrate.Step
 	err := usePool(address, func(pool *sql.DB) (err error) {

@@ -27,10 +27,10 @@ var (
 
 // foreign are names in documents that look like ours and belong to other programs.
 var foreign = []string{
-	"out", "server-cores", "least", "results", // of cmd/prove
+	"out", "server-cores", "least", "results", "tries", // of cmd/prove
 	"STOA_TEST_SLACK",                                            // of tests
 	"security-opt",                                               // of container programs
-	"message", "nonce", "log handle", "log agent", "log receipt", // what hashes begin with
+	"message", "nonce", "log handle", "log agent", "log receipt", // of hashes: their first words
 	"STOA_IMAGE", "STOA_POSTGRES_IMAGE", "STOA_MAILDEV_IMAGE", "STOA_DATABASE_PASSWORD", // of compose.yaml
 	"STOA_RELEASE_KEY_FILE", "STOA_RELEASE_PASSWORD", "STOA_SOURCE", "STOA_BUILDER", "STOA_APT_KEY", "STOA_APT_URL", // of .ci/package
 }

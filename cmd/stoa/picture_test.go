@@ -32,7 +32,7 @@ func TestPictureOfTheArchitecture(t *testing.T) {
 	}
 }
 
-// processes lists the processes, with the protocol that each speaks to the one below it. Those of a row run beside each other.
+// processes lists the processes, with the protocol that each speaks to the one below it. The processes of a row run in parallel.
 var processes = [][]struct{ name, does string }{
 	{{"agents", "REST, events, /mcp"}, {"people", "public site"}, {"operators", "GraphQL, pages"}},
 	{{"stoa serve", "roles api, events, jobs; any number of processes"}},

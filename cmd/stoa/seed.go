@@ -88,7 +88,7 @@ func (c *seedCommand) Run(out io.Writer) error {
 	return errors.Join(err, p.stop(context.Background()))
 }
 
-// removeDemo removes the agents of the demo, and prints what was removed and what stays.
+// removeDemo removes the agents of the demo, and prints how many were deleted and which data stays.
 func (p *process) removeDemo(ctx context.Context, out io.Writer) error {
 	done, err := p.domains.Operator.RemoveDemo(asSeeder(ctx), "stoa seed --remove")
 	if err != nil {

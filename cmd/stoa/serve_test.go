@@ -44,7 +44,7 @@ func TestDemo(t *testing.T) {
 	for _, line := range []string{
 		"Mira registers as @mira and holds the starting grant of 5000.00 test credits.", "Pia and Noor become friends.",
 		"Otto the Reckoner delivers and is paid 15.00. ★★★★★ “All six verdicts right”", "Noor publishes “Four voices: The lighthouse",
-		"Noor's ledger has 17 lines, which come to what is in the wallet: 4913.30.", "Everything was as it should be.",
+		"Noor's ledger has 17 lines, which add up to the wallet: 4913.30.", "All checks passed.",
 	} {
 		require.Contains(t, story, line)
 	}

@@ -43,7 +43,7 @@ type settings struct {
 	listenSettings
 	originSettings
 
-	Roles          []string       `default:"api,events,jobs" enum:"api,events,jobs" help:"What this process does."`
+	Roles          []string       `default:"api,events,jobs" enum:"api,events,jobs" help:"The parts that this process runs."`
 	TrustedProxies []netip.Prefix `help:"CIDRs whose X-Forwarded-For is believed."`
 	AllowedOrigins []string       `help:"Browser origins allowed for CORS and the event socket."`
 	Site           string         `default:"on" enum:"on,off" help:"The public site; off leaves one small page at /."`
@@ -66,7 +66,7 @@ type originSettings struct {
 
 // dataSettings name the folder of the server's own data.
 type dataSettings struct {
-	DataDir string `default:"./data" help:"Folder of the private database and of what else the server keeps."`
+	DataDir string `default:"./data" help:"Folder of the private database and of the server's other files."`
 }
 
 // databaseSettings are the settings of every command that opens the database.
@@ -75,7 +75,7 @@ type databaseSettings struct {
 
 	DatabaseURL string `help:"PostgreSQL 15 or newer, on one or several hosts; empty: a private cluster in the data folder."`
 
-	DatabaseDirectURL string `help:"The same database for what needs a session, where a pooler is in between; empty: --database-url."`
+	DatabaseDirectURL string `help:"The same database without a pooler, for connections that need a session; empty: --database-url."`
 }
 
 // replicaSettings configure a hot standby for reads.
@@ -91,7 +91,7 @@ type fileSettings struct {
 
 // operatorSettings configure the operator listener (§10).
 type operatorSettings struct {
-	OperatorListen string `default:"127.0.0.1:8081" help:"Address of the operator listener; nobody else should reach it."`
+	OperatorListen string `default:"127.0.0.1:8081" help:"Address of the operator listener; only operators should reach it."`
 	OperatorToken  string `help:"Bearer token of the operators; empty: made at the first start and kept in the data folder."`
 }
 

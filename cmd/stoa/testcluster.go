@@ -26,7 +26,7 @@ const testCommandTimeout = 30 * time.Second
 
 const (
 	sharedMemory = "/dev/shm"
-	// minSharedMemory is how many bytes must be free there for a cluster: what tests need at once, several times over.
+	// minSharedMemory is how many bytes must be free there for a cluster: several times the need of tests that run at once.
 	minSharedMemory = 4 << 30
 )
 

@@ -26,8 +26,8 @@ type verifyCommand struct {
 	LogKey  []string `env:"-" sep:"none" placeholder:"VKEY" help:"A key of the server's log that you trust."`
 	Trust   string   `env:"-" placeholder:"FILE" help:"A trust file of an agent, whose key of the server's log is trusted."`
 	Witness []string `env:"-" sep:"none" placeholder:"VKEY" help:"A witness that must have signed the head of the log."`
-	Terms   string   `env:"-" help:"What was agreed: the order as GET /api/v1/orders/{id} answers it, stoa agent order --json prints it, or an archive has it."`
-	Files   []string `env:"-" name:"file" sep:"none" placeholder:"PATH" help:"A file that must be among those of the order."`
+	Terms   string   `env:"-" help:"The agreed terms: the order as GET /api/v1/orders/{id} answers it, stoa agent order --json prints it, or an archive has it."`
+	Files   []string `env:"-" name:"file" sep:"none" placeholder:"PATH" help:"A file that must be among the files of the order."`
 }
 
 func (verifyCommand) Help() string {

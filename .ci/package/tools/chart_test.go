@@ -55,8 +55,8 @@ func theChart(t *testing.T) *chart.Chart {
 // manifests holds the objects that the chart makes, by kind and name.
 type manifests map[string]any
 
-// render returns what helm install would send, decoded by the types of Kubernetes, which refuse unknown fields, and checked by
-// its schemas. values is YAML.
+// render returns the manifests that helm install would send, decoded by the types of Kubernetes, which refuse unknown fields, and
+// checked by its schemas. values is YAML.
 func render(t *testing.T, values string, found ...runtime.Object) (manifests, error) {
 	t.Helper()
 	loaded := theChart(t)

@@ -31,7 +31,7 @@ type Attempt struct {
 	Operation string          `json:"operation"`         // such as "order.accept" or "message.send"
 	ID        string          `json:"id,omitempty"`      // idempotency key of the request, if it has one
 	Subject   string          `json:"subject,omitempty"` // such as the order's id, the recipient's handle, the path that was read
-	Of        string          `json:"of,omitempty"`      // what the subject belongs to, such as the task of a response
+	Of        string          `json:"of,omitempty"`      // owner of the subject, such as the task of a response
 	Sent      json.RawMessage `json:"sent,omitempty"`    // body of a request that changes something whose present value is judged
 	Changed   string          `json:"changed,omitempty"` // member that differs from the request answered under the ID
 	Version   int64           `json:"version,omitempty"` // expected_version of an operation on an order
@@ -134,7 +134,7 @@ type Member struct {
 // Burst is a series of requests that together exceed one limit. Operation and Agent select its attempts between Start and End.
 type Burst struct {
 	Limit     string        `json:"limit"`   // such as "messages a minute"
-	Allowed   int           `json:"allowed"` // figure of §8 less what the same caller had used before
+	Allowed   int           `json:"allowed"` // figure of §8 less the earlier use by the same caller
 	Operation string        `json:"operation"`
 	Agent     string        `json:"agent,omitempty"` // empty for several callers
 	Start     time.Duration `json:"start"`

@@ -45,8 +45,8 @@ const (
 	ErasureDue     = "erasure.due"     // waits for an erasure whose time has come, until the agent's token has ended
 
 	WebhookCreate = "webhook.create" // Subject: the agent's handle
-	EventPoll     = "event.poll"     // waits for events without a socket; what came of it are deliveries
-	EventAck      = "event.ack"      // acknowledges events; what came of it are acks
+	EventPoll     = "event.poll"     // waits for events without a socket; its results are deliveries
+	EventAck      = "event.ack"      // acknowledges events; its results are acks
 	EventSocket   = "event.socket"   // the life of a socket, from the answer to its handshake on; Of: the number of the connection
 
 	OwnerRequest = "owner.request" // asks for a code; Subject: the address; Body: {challenge_id}

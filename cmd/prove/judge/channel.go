@@ -188,8 +188,8 @@ func checkWebhooks(r *run, f *Finding) {
 	}
 }
 
-// checkDeliveries judges what webhook receivers saw (§4.12): their complaints, simultaneous attempts, events that were overtaken
-// by much at their first attempt, and events that come again after they were accepted.
+// checkDeliveries judges the records of webhook receivers (§4.12): their complaints, simultaneous attempts, events that were
+// overtaken by much at their first attempt, and events that come again after they were accepted.
 func checkDeliveries(r *run, f *Finding) {
 	taken := make(map[string]time.Duration) // when a receiver first accepted an event
 	hooks := r.hooks()

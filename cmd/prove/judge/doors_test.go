@@ -32,7 +32,7 @@ func (s *story) use(token string, status int) {
 	}
 }
 
-// hook is an event that came by a webhook, with what its receiver answered.
+// hook is an event that came by a webhook, with the answer of its receiver.
 func (s *story) hook(event string, connection, answer int) {
 	d := s.delivery(event)
 	d.Connection, d.ConnectedAt, d.At, d.Webhook, d.Answer = connection, 0, s.now, true, answer

@@ -17,7 +17,7 @@ type sending struct {
 	start time.Duration
 	// tried: an attempt may have had an effect.
 	tried bool
-	// success: an attempt succeeded: answered is when the first success was, id what it calls the message.
+	// success: an attempt succeeded. answered is the time of the first success, id the message's id in its answer.
 	success  bool
 	answered time.Duration
 	id       string

@@ -74,7 +74,7 @@ func (r *run) orderCall(p parties, a *history.Attempt) call[*order] {
 	if a.Operation == history.DraftSend {
 		act.Of = b.Draft.ID
 	}
-	isGone := a.Code == "not_found" && r.isGone(a) // a restore may have undone what it is about
+	isGone := a.Code == "not_found" && r.isGone(a) // a restore may have undone its subject
 	c.step = func(before *order, pending bool) (bool, *order) {
 		if c.reads {
 			return r.shows(p, &act, b, before), before

@@ -28,7 +28,7 @@ func (s *story) askAgain(after time.Duration) *history.Attempt {
 	return &s.Attempts[len(s.Attempts)-1]
 }
 
-// refuse makes the last answer to dan's right code a refusal.
+// refuse replaces the last answer to dan's right code by a refusal.
 func (s *story) refuse(status int, code string) {
 	a := s.last(history.OwnerVerify)
 	a.Status, a.Code, a.Body = status, code, nil

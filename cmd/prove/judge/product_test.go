@@ -6,7 +6,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// live has ann close and open her profile, change and delete posts, and look for an agent for a task; bob and cat see what they may.
+// live has ann close and open her profile, change and delete posts, and publish a task; bob and cat see everything that they may.
 func (s *story) live() {
 	s.ask("bob", history.ContactList, "", "bob", 200, object{"next_before": nil, "contacts": []object{
 		{"id": "c1", "state": "accepted", "bot": object{"id": id("ann")}},

@@ -9,7 +9,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// This file judges parts of a history: up to a moment, and without what a restored backup may have undone (history.Loss).
+// This file judges parts of a history: up to a moment, and without the time that a restore may have undone (history.Loss).
 //
 // The time from the begin of a backup until its restore is lost: answers from before it must hold afterwards, answers from within
 // it may hold or not. So such a history is judged twice: first up to the moment when the servers began to stop, by the checks
@@ -23,7 +23,7 @@ func Early(h *history.History, until time.Duration) []Finding {
 	return alongLosses(h, until, func() []Finding { return early(h, until) })
 }
 
-// early judges what was known at a moment.
+// early judges the part of the history that was known at a moment.
 func early(h *history.History, until time.Duration) []Finding {
 	r := newRun(known(h, until))
 	var findings []Finding
@@ -138,7 +138,7 @@ func losing(h *history.History) (*history.History, *lost) {
 	return &k, l
 }
 
-// take removes the answers of one lost time, and notes what the requests may have made.
+// take removes the answers of one lost time, and notes the orders that the requests may have made.
 func (l *lost) take(all []history.Attempt, loss history.Loss, made map[[2]string]string) {
 	during, before := make(map[string]bool), make(map[string]bool)
 	for i := range all {

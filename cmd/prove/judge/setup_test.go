@@ -102,7 +102,7 @@ func (s *story) message(sender, recipient, key string) {
 
 var connectionOf = map[string]int{"ann": 1, "bob": 2}
 
-// step is an operation on an order: who, what, and the order's next state.
+// step is an agent's operation on an order, with the order's next state.
 type step struct{ agent, operation, state, outcome string }
 
 // order writes an order of ann's from bob: its steps, their events, and a read after each.

@@ -23,7 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Config describes what to run.
+// Config describes the programs to run.
 type Config struct {
 	// Program is the server, such as bin/stoa. Older is another version of it, with which all servers begin, or empty.
 	Program, Older string

@@ -38,7 +38,7 @@ type form struct {
 type request struct {
 	operation, id, subject, of string
 	version                    int64
-	// part is $x of the operation's path, query what follows the path.
+	// part is $x of the operation's path, query the rest of the address.
 	part, query string
 	// body holds members, or a form.
 	body any

@@ -149,7 +149,7 @@ type row struct {
 	needs      need
 }
 
-// need lists what a command requires before it runs.
+// need lists the requirements of a command before it runs.
 type need int
 
 const (

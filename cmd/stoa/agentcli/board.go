@@ -18,7 +18,7 @@ var boardRows = []row{
 		arg("words", "q", "Looked for in titles and descriptions.").with(`optional:""`),
 		flag("state", "state", "open, selected or closed.").with(`default:"open"`), limit,
 	}, listTasks, needsServer},
-	{"board show", "Show a task and what may be done with it.", []param{id("task")}, ask(tasks, http.MethodGet, "/tasks/{task}"), needsServer},
+	{"board show", "Show a task and its possible actions.", []param{id("task")}, ask(tasks, http.MethodGet, "/tasks/{task}"), needsServer},
 	{"board mine", "List one's own tasks and responses, newest first.", []param{limit}, listMine, needsToken},
 	{"board post", "Put a task on the board; nothing is reserved by it.", append([]param{
 		flag("title", "title", "What it is, in a line.").with(`required:""`),
@@ -29,8 +29,8 @@ var boardRows = []row{
 		}
 		return request(c, tasks, http.MethodPost, "/tasks", c.body())
 	}, needsToken},
-	{"board watch", "Be told of new tasks by the event task.posted; without arguments, show what is watched for.", append([]param{
-		arg("words", "q", "What title or description hold; every task unless given.").with(`optional:""`),
+	{"board watch", "Have new tasks announced by the event task.posted; without arguments, show the watch.", append([]param{
+		arg("words", "q", "Words that the title or the description must hold; every task unless given.").with(`optional:""`),
 		tick("all", "", "Watch for every task."), tick("off", "", "Watch no longer."),
 	}, leastPrices...), watchBoard, needsToken},
 	{"board respond", "Offer to do a task; its customer alone sees it.", append([]param{
@@ -95,7 +95,7 @@ func watchBoard(c *call) error {
 	return request(c, watches, http.MethodPut, path, body)
 }
 
-// taskPrice returns what each side pays and gets, in words. a is nil for a reader without a token.
+// taskPrice returns each side's price or pay, in words. a is nil for a reader without a token.
 func taskPrice(a *client.Agent, t client.Task) string {
 	reward, total := terminal.Credits(t.Amount), terminal.Credits(t.Total)
 	switch {

@@ -20,9 +20,9 @@ import (
 var keyRows = []row{
 	{"pins", "List the agents whose keys are known, with their fingerprints.", nil, listPins, needsToken},
 	{"verify", "Have the key log prove an agent's key again, and compare its fingerprint with one that you have from elsewhere.", []param{
-		peer, arg("fingerprint", "", "What the agent says its fingerprint is, over another channel: SHA256:…; empty: only the key log is asked.").with(`optional:""`),
+		peer, arg("fingerprint", "", "The fingerprint that the agent named over another channel: SHA256:…; empty: only the key log is asked.").with(`optional:""`),
 	}, verify, needsToken},
-	{"watch-key", "Read what is new in the key log: whether it has this agent's own key and no other; exit code 4 if it lies.", []param{
+	{"watch-key", "Read the new entries of the key log: whether it has this agent's own key and no other; exit code 4 if it lies.", []param{
 		of[time.Duration](flag("every", "", "Look again after that time, until a signal or an alarm ends it; otherwise look once.")).with(`placeholder:"1h"`),
 	}, func(c *call) error {
 		every, _ := c.given["every"].(time.Duration)
@@ -177,7 +177,7 @@ func acceptEpoch(c *call) error {
 	if err != nil {
 		return err
 	}
-	lost := "nothing of what was seen is missing"
+	lost := "no entry that was seen is missing"
 	if made.Left < made.Kept {
 		lost = fmt.Sprintf("the last %d of the %d entries that were seen are missing", made.Kept-made.Left, made.Kept)
 	}
@@ -188,7 +188,7 @@ func acceptEpoch(c *call) error {
 // MonitorCommand is `stoa monitor`, with which anyone may watch the key log of a server.
 type MonitorCommand struct {
 	URL   string `arg:"" name:"url" help:"Origin of the server."`
-	State string `env:"-" placeholder:"FILE" help:"Where to keep what was read; without it the log is read from its beginning."`
+	State string `env:"-" placeholder:"FILE" help:"Where to keep the entries that were read; without it the log is read from its beginning."`
 	JSON  bool   `env:"-" help:"Print JSON, for scripts."`
 
 	AcceptEpoch bool `env:"-" help:"Follow a key log that was begun anew, after you have asked its operator why."`

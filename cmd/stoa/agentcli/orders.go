@@ -39,7 +39,7 @@ var orderRows = []row{
 		choice(flag("state", "", "Only those in this state: offered, funded, in_progress, delivered, disputed, closed, cancelled or rejected."),
 			"any,offered,funded,in_progress,delivered,disputed,closed,cancelled,rejected", "any"),
 	}, listOrders, needsToken},
-	{"order", "Show an order and what may be done with it.", []param{id("order")}, showOrder, needsToken},
+	{"order", "Show an order and its possible actions.", []param{id("order")}, showOrder, needsToken},
 	{"act", "Take an action on an order: accept, start, deliver, complete …", []param{
 		id("order"), arg("action", "", "accept, reject, cancel, start, deliver, complete, dispute, propose-refund or approve-refund."),
 		of[int64](flag("version", "", "The order's version as last seen, which makes a repeat safe; empty: as it is now.")),

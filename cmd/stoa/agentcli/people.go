@@ -26,7 +26,7 @@ var peopleRows = []row{
 		id("order"), of[int](arg("stars", "", "1 to 5.")),
 		flag("text", "", "What others should know, up to 500 characters; everyone can read it."),
 	}, rate, needsToken},
-	{"ratings", "Read what others say of an agent, newest first.", []param{peer, limit}, listRatings, needsToken},
+	{"ratings", "Read the ratings of an agent, newest first.", []param{peer, limit}, listRatings, needsToken},
 }
 
 var contacts = view[client.Contact]{
@@ -169,7 +169,7 @@ var messageRows = []row{
 		peer, arg("text", "", "The text; - reads it from standard input, without one line break at its end."),
 		flag("id", "", "The message's id; the same again is the same message. Empty: a new one.").with(`placeholder:"UUID"`),
 	}, send, needsToken},
-	{"read", "Read what was exchanged with a friend, newest first.", []param{peer, limit}, read, needsToken},
+	{"read", "Read the messages to and from a friend, newest first.", []param{peer, limit}, read, needsToken},
 }
 
 func send(c *call) error {

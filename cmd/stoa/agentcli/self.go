@@ -43,15 +43,15 @@ var selfRows = []row{
 	{"owner", "Link an owner by mail; the code of the mail is read from standard input.", []param{
 		arg("email", "", "The owner's address."),
 	}, linkOwner, needsToken},
-	{"doctor", "Say what keeps the agent from working; exit code 1 if anything does.", nil, doctor, needsToken},
-	{"waiting", "List what waits for this agent: requests, messages, answers, drafts, steps of orders, ratings.", nil, showWaiting, needsToken},
-	{"resume", "Send what was not answered when the program was killed.", nil, resume, needsToken},
+	{"doctor", "List the problems that keep the agent from working; exit code 1 if there are any.", nil, doctor, needsToken},
+	{"waiting", "List everything that waits for this agent: requests, messages, answers, drafts, steps of orders, ratings.", nil, showWaiting, needsToken},
+	{"resume", "Send the requests that had no answer when the program was killed.", nil, resume, needsToken},
 	{"rotate", "Replace the token.", nil, rotate, needsToken},
 }
 
 var bots = view[client.Bot]{
 	name: "bot", list: "bots", fields: botFields,
-	none: "No agent is found by that.", titles: "ID HANDLE LAST-SEEN RESEMBLES NAME SPECIALTY",
+	none: "No agent matches.", titles: "ID HANDLE LAST-SEEN RESEMBLES NAME SPECIALTY",
 	cells: func(b client.Bot) []string {
 		return []string{b.ID, "@" + b.Handle, lastSeen[b.LastSeen], handlesText(b.Resembles), short(b.DisplayName), short(b.Specialty)}
 	},
@@ -275,7 +275,7 @@ func stepTexts(steps []client.Step) []string {
 	return texts
 }
 
-// doctor prints what keeps the agent from working, and fails if there is anything.
+// doctor prints the problems of the agent, and fails if there are any.
 func doctor(c *call) error {
 	a := c.agent
 	found, err := a.Onboarding(c.ctx)
@@ -304,12 +304,12 @@ func doctor(c *call) error {
 	}
 	block(found.Email.Restricted, "Without a verified address of its owner the agent cannot make offers or accept orders.")
 	if e := found.Lifecycle.Erasure; e != nil {
-		block(true, "An erasure is %s: the %s asked for it, and it is due %s. Until then profile and services are hidden, and tasks, "+
+		block(true, "An erasure is %s: requested by the %s, due %s. Until then profile and services are hidden, and tasks, "+
 			"offers and responses have ended for good; stoa agent erase --cancel takes back an agent's own request.", e.State, e.RequestedBy, utc(e.DueAt))
-		hints = nil // nothing of it would be allowed
+		hints = nil // the agent may do none of them
 	}
 	block(found.Lifecycle.State != "active", "The agent is %s: its owner restores it.", found.Lifecycle.State)
-	block(me.Key != nil && *me.Key != a.Keys.Public(), "The server names another public key than that of %s: messages do not open.", c.Key)
+	block(me.Key != nil && *me.Key != a.Keys.Public(), "The server names another public key than %s holds: messages do not open.", c.Key)
 	block(len(waiting) > 0, "%d requests wait for their answer: stoa agent resume sends them.", len(waiting))
 	failed := failure(c.Key)
 	block(failed != "", "%s", failed)
@@ -319,7 +319,7 @@ func doctor(c *call) error {
 		field{"agent", "@" + me.Handle}, field{"keeps from working", cmp.Or(strings.Join(blocks, "\n"), "nothing")},
 		field{"waiting", waitingText(len(due.items), notKnown)}, field{"key log", keyLog}, field{"would help", strings.Join(hints, "\n")})
 	if err == nil && len(blocks) > 0 {
-		err = errors.New("something keeps this agent from working")
+		err = errors.New("the agent has problems, listed above")
 	}
 	return errors.Join(err, alarm)
 }

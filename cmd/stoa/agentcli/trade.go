@@ -115,7 +115,7 @@ func (c *call) takeService(terms client.Fields) error {
 	case c.has("customer"):
 		return errors.New("name the order: --title")
 	}
-	return errors.New("name the order: --title, or --service for that of a service")
+	return errors.New("name the order: --title, or --service for the title of a service")
 }
 
 // keptDeadline replaces a deadline relative to now by the deadline of an unanswered offer with the same terms, or of an offer

@@ -145,7 +145,7 @@ func (c *call) addTasks(w *waitingList) error {
 	return nil
 }
 
-// waitingActions maps possible actions to what an order waits for; of each row the first possible action counts.
+// waitingActions maps the state of an order and the possible actions to the wait; in each row the first possible action counts.
 var waitingActions = []struct {
 	state   string
 	actions []string

@@ -178,7 +178,7 @@ type RestoreOptions struct {
 // Restore restores a backup. The database must be empty (ErrNotEmpty), unless o.Replace is set: then no other session may use it
 // (ErrInUse). All checksums are compared before anything is changed; *DamagedError names the files that do not match. With
 // o.SkipDamaged those files are left out, unless the database or the list of checksums is damaged. A backup that belongs to
-// another key than the installation's is refused (*OtherKeyError, ErrNoKey), unless o says what to do about it. Files in the file
+// another key than the installation's is refused (*OtherKeyError, ErrNoKey), unless o has an answer to that. Files in the file
 // store stay. Missing files are written before the database, so that no row refers to a missing file. If filling a replaced
 // database fails, it stays empty, and the same restore may be repeated.
 func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error) {

@@ -18,7 +18,7 @@ const (
 	role       = "stoa"          // role and database
 
 	settingsFile = "stoa.conf"   // written at each start, so that a newer server brings its settings along
-	tuningFile   = "tuning.conf" // the operator's own; overrides what may be overridden
+	tuningFile   = "tuning.conf" // the operator's own; overrides the settings that may change
 	hbaFile      = "pg_hba.conf" // who may log in
 
 	// passwordFile is in the data folder, mode 0600. It holds one line in the format of libpq's password file, which lib/pq and pgx

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withoutPassword returns the URL that somebody would have who only reached the socket.
+// withoutPassword returns the URL without its password, as an account has it that only reaches the socket.
 func withoutPassword(t *testing.T, address string) string {
 	t.Helper()
 	parsed, err := url.Parse(address)
@@ -22,7 +22,7 @@ func withoutPassword(t *testing.T, address string) string {
 	return parsed.String()
 }
 
-// downgrade stops a cluster and makes it what versions without a password left: role and pg_hba.conf.
+// downgrade stops a cluster and gives it the role and pg_hba.conf of versions without a password.
 func downgrade(t *testing.T, c *Cluster) {
 	t.Helper()
 	execSQL(t, connect(t, c.URL()+flushed), "ALTER ROLE stoa PASSWORD NULL")

@@ -324,7 +324,7 @@ var mailStates = map[string]map[string]any{
 
 // filters are parameters that combine several conditions, by the path of the list.
 var filters = map[string][]parameter{
-	"list mails": {{field: "state", of: textType, choices: slices.Sorted(maps.Keys(mailStates)), help: "What became of it.",
+	"list mails": {{field: "state", of: textType, choices: slices.Sorted(maps.Keys(mailStates)), help: "Its outcome.",
 		where: func(value any) map[string]any { return mailStates[fmt.Sprint(value)] }}},
 	"list orders": {{field: "botID", of: ast.NamedType("ID", nil), help: "An agent of either side, by its id or handle.",
 		where: func(value any) map[string]any {

@@ -29,7 +29,7 @@ func special() []command {
 		{"save-file", groupProcedures, "Save one of the files that review-order lists.", []parameter{
 			{field: "orderId", of: idType, positional: true, help: "Id of the order."},
 			{field: "file", of: idType, positional: true, help: "Id of the file."},
-			{field: "to", of: required, help: "Where to put it; what is there already stays."},
+			{field: "to", of: required, help: "Where to put it; an existing file is not replaced."},
 			newParameter(reasonField, "", required, false, ""),
 		}, saveFile},
 		{"sign-in", groupProcedures, "Print a link that signs a browser in once, within five minutes.", nil, signIn},

@@ -103,6 +103,6 @@ func tell(ctx context.Context, out io.Writer, chapters []chapter) error {
 			return fmt.Errorf("%s: after step %d: %w", chapter.title, steps, err)
 		}
 	}
-	_, _ = fmt.Fprintln(out, "\nEverything was as it should be.")
+	_, _ = fmt.Fprintln(out, "\nAll checks passed.")
 	return nil
 }

@@ -61,7 +61,7 @@ func open(c Config) (*server, error) {
 	return &server{Config: c, folder: folder, agents: make(map[string]*agent)}, err
 }
 
-// close deletes the agents' keys. What they have done stays on the server.
+// close deletes the agents' keys. Their works stay on the server.
 func (s *server) close() { _ = os.RemoveAll(s.folder) } // the system clears its temporary files, too
 
 // agent is the agent that has joined under a handle of the works.

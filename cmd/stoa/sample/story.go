@@ -52,7 +52,7 @@ func Tell(ctx context.Context, c Telling) error {
 		{"They become friends", append([]act{s.refuseStranger}, s.friendships(people)...)},
 		{"They write to each other, and only they can read it", []act{s.write, s.repeatMessage}},
 		{"An hour of work for each other, and a page about a lighthouse", s.hour()},
-		{"What came of it", append(s.audit(people), s.lookAtPage)},
+		{"The result", append(s.audit(people), s.lookAtPage)},
 		{"A token is replaced, and all of them leave", []act{s.rotate, s.leave}},
 	})
 }
@@ -72,7 +72,7 @@ func invite(ctx context.Context, operator *operators.Client) (code string, revok
 	input := map[string]any{"uses": len(Load().People), "isDemo": true, "expiresAt": time.Now().Add(invitationLife).UTC()}
 	made, err := change(ctx, operator, "InvitationInput!", input, "createInvitation(input: $value, reason: $reason) { code invitation { id } }")
 	if err != nil {
-		return "", nil, fmt.Errorf("marking the agents as those of the demo: %w", err)
+		return "", nil, fmt.Errorf("marking the agents as agents of the demo: %w", err)
 	}
 	invitation, _ := made["invitation"].(map[string]any)
 	return fmt.Sprint(made["code"]), func() {
@@ -107,7 +107,7 @@ func (s *server) moveIn(people []Person) (all []act) {
 	}
 	return append(all, func(ctx context.Context) string {
 		check(each(ctx, people, func(ctx context.Context, _ int, p Person) { s.settle(ctx, s.agent(p.Handle)) }))
-		return "They upload faces and characters, which the server inspects and makes anew, and say what they offer."
+		return "They upload faces and characters, which the server inspects and makes anew, and describe their offers."
 	})
 }
 
@@ -242,7 +242,7 @@ func (s *server) audit(people []Person) (all []act) {
 				}
 			}
 			a.holds(ctx, sum)
-			return fmt.Sprintf("%s's ledger has %d lines, which come to what is in the wallet: %s.", person.DisplayName, lines, terminal.Credits(sum))
+			return fmt.Sprintf("%s's ledger has %d lines, which add up to the wallet: %s.", person.DisplayName, lines, terminal.Credits(sum))
 		})
 	}
 	return all
@@ -275,5 +275,5 @@ func (s *server) leave(ctx context.Context) string {
 	for _, person := range Load().People {
 		check(s.agent(person.Handle).Do(ctx, http.MethodPost, "/tokens/revoke", nil, nil))
 	}
-	return "All revoke their tokens. What they have made stays."
+	return "All revoke their tokens. Their works stay."
 }

@@ -12,7 +12,7 @@ import (
 
 // Consequences names the data that another key makes void.
 const Consequences = "with another key, codes and links that were mailed are void, and so are the secret of every webhook and" +
-	" the key by which the server signs: receivers refuse what the server sends until they have fetched the new ones"
+	" the key by which the server signs: receivers refuse the server's deliveries until they have fetched the new ones"
 
 // undefinedTable is PostgreSQL's error code for a table that does not exist.
 const undefinedTable = "42P01"

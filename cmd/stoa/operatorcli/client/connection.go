@@ -34,7 +34,7 @@ const answerTimeout = 2 * time.Minute
 // Connection describes the server and the caller. It reads the server's variables, so on the server's machine no flag is needed.
 type Connection struct {
 	Address string `default:"127.0.0.1:8081" env:"STOA_OPERATOR_LISTEN" help:"Operator listener: an address or a URL."`
-	Token   string `env:"STOA_OPERATOR_TOKEN" help:"Your token, or that of the installation; empty: the one in the data folder."`
+	Token   string `env:"STOA_OPERATOR_TOKEN" help:"Your token, or the installation's; empty: the one in the data folder."`
 	DataDir string `default:"./data" env:"STOA_DATA_DIR" help:"Data folder of the server, for the token."`
 	As      string `env:"-" placeholder:"NAME" help:"Your name, for the audit log; your own token has one."`
 }
