@@ -2,17 +2,11 @@ package rest
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/slack"
 )
-
-// Check is one reason why a process may not be ready.
-type Check func(context.Context) error
 
 type health struct {
 	Status  string `json:"status"`
@@ -28,10 +22,6 @@ type readiness struct {
 	Replica any `json:"replica,omitempty"`
 }
 
-var checkTimeout = slack.Of(2 * time.Second)
-
-var errCheckTimeout = errors.New("no answer in time")
-
 // healthz answers while the process lives, with the program's version.
 func (s *server) healthz(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, r, http.StatusOK, health{Status: "ok", Version: cmp.Or(s.Version, "unknown")})
@@ -39,8 +29,6 @@ func (s *server) healthz(w http.ResponseWriter, r *http.Request) {
 
 // readyz answers 503 while a check fails or the process shuts down, so that a load balancer stops sending requests.
 func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
-	defer cancel()
 	answer, status := readiness{Status: "ok", Checks: make(map[string]string, len(s.Checks))}, http.StatusOK
 	if s.Confinement != nil {
 		answer.Confinement = s.Confinement()
@@ -48,11 +36,11 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	if s.Replica != nil {
 		answer.Replica = s.Replica()
 	}
-	for name, err := range s.runChecks(ctx) {
+	for name, err := range s.Checks.Run(r.Context()) {
 		answer.Checks[name] = "ok"
 		if err != nil {
 			if !s.Starting {
-				s.Logger.WarnContext(ctx, "not ready", "check", name, "error", err)
+				s.Logger.WarnContext(r.Context(), "not ready", "check", name, "error", err)
 			}
 			answer.Checks[name] = "failing"
 			if errors.Is(err, db.ErrRefusesConnections) {
@@ -68,28 +56,4 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "2")
 	}
 	s.reply(w, r, status, answer)
-}
-
-// runChecks runs the checks in parallel. A check that has not returned when ctx ends has failed: a driver may not return while
-// the database neither answers nor closes the connection.
-func (s *server) runChecks(ctx context.Context) map[string]error {
-	type result struct {
-		name string
-		err  error
-	}
-	done := make(chan result, len(s.Checks))
-	results := make(map[string]error, len(s.Checks))
-	for name, check := range s.Checks {
-		results[name] = errCheckTimeout
-		go func() { done <- result{name, check(ctx)} }()
-	}
-	for range s.Checks {
-		select {
-		case r := <-done:
-			results[r.name] = r.err
-		case <-ctx.Done():
-			return results
-		}
-	}
-	return results
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/metrics"
 	"stoa/rest"
 )
 
@@ -22,7 +23,7 @@ func TestReadinessDoesNotWaitForACheckThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
-		require.Equal(t, map[string]string{"database": "failing", "storage": "ok"}, unready(t, map[string]rest.Check{
+		require.Equal(t, map[string]string{"database": "failing", "storage": "ok"}, unready(t, metrics.Checks{
 			"database": func(context.Context) error { <-hang; return nil },
 			"storage":  func(context.Context) error { return nil },
 		}))
@@ -33,13 +34,13 @@ func TestReadinessDoesNotWaitForACheckThatHangs(t *testing.T) {
 // /readyz names a database that refuses new connections: everything else still works for a while.
 func TestReadinessNamesRefusedConnections(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, map[string]string{"database": "refuses_connections"}, unready(t, map[string]rest.Check{
+	require.Equal(t, map[string]string{"database": "refuses_connections"}, unready(t, metrics.Checks{
 		"database": func(context.Context) error { return fmt.Errorf("%w: too many clients", db.ErrRefusesConnections) },
 	}))
 }
 
 // unready returns the checks of /readyz, and requires the status 503.
-func unready(t *testing.T, checks map[string]rest.Check) map[string]string {
+func unready(t *testing.T, checks metrics.Checks) map[string]string {
 	t.Helper()
 	server := rest.New(rest.Config{Logger: slog.New(slog.DiscardHandler), Draining: new(atomic.Bool), Checks: checks})
 	got := httptest.NewRecorder()

@@ -21,12 +21,14 @@ func TestRequestsAreCountedByKnownLabels(t *testing.T) {
 		s.send(method, "/api/v1/posts", "", nil)
 		s.send(method, "/nowhere", "", nil)
 	}
+	s.send("GET", "/skill.md", "", nil) // a handler that only writes a body
 	shown := httptest.NewRecorder()
 	m.Handler().ServeHTTP(shown, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	text := shown.Body.String()
 	require.Contains(t, text, `stoa_http_requests_total{code="405",method="other",route="/api/v1/posts"} 2`)
 	require.Contains(t, text, `stoa_http_requests_total{code="404",method="other",route="unmatched"} 2`)
 	require.Contains(t, text, `stoa_http_requests_total{code="200",method="GET",route="/api/v1/posts"} 0`)
+	require.Contains(t, text, `stoa_http_requests_total{code="200",method="GET",route="/skill.md"} 1`)
 	require.Contains(t, text, `stoa_http_faults_total{code="method_not_allowed"} 2`)
 	require.NotContains(t, text, "BREW")
 }

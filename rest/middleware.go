@@ -37,12 +37,12 @@ func (s *server) instrument(next http.Handler) http.Handler {
 		r, finish := tracing.Request(s.Tracer, r)
 		recorder := &statusRecorder{ResponseWriter: w}
 		defer func() {
-			route := ""
+			route, status := "", cmp.Or(recorder.status, http.StatusOK) // a handler may only write a body
 			if found := chi.RouteContext(r.Context()).RoutePatterns; len(found) > 0 {
 				route = found[0]
 			}
-			finish(route, recorder.status, w.Header().Get(web.RequestIDHeader))
-			s.Metrics.HTTP.Done(time.Since(began), cmp.Or(route, metrics.Unmatched), methodLabel(method), strconv.Itoa(recorder.status))
+			finish(route, status, w.Header().Get(web.RequestIDHeader))
+			s.Metrics.HTTP.Done(time.Since(began), cmp.Or(route, metrics.Unmatched), methodLabel(method), strconv.Itoa(status))
 			s.Metrics.InFlight.Add(-1)
 		}()
 		next.ServeHTTP(recorder, r)

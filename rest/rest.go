@@ -42,7 +42,7 @@ type Config struct {
 	// Starting is set while the domains are not ready: every path except health is service_unavailable.
 	Starting bool
 	// Checks are the checks of /readyz, by name. An error means that the server is not ready.
-	Checks map[string]Check
+	Checks metrics.Checks
 	// Confinement describes the sandbox of the file inspection, as a value for JSON. It is for the operator listener; nil on the
 	// public one.
 	Confinement func() any

@@ -17,6 +17,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/metrics"
 	"stoa/jobs"
 	"stoa/rest"
 )
@@ -66,7 +67,7 @@ func serveWithin(t testing.TB, world *graphtest.World, config rest.Config, timeo
 	errors := new(errorLog)
 	config.Logger = slog.New(slog.NewTextHandler(errors, &slog.HandlerOptions{Level: slog.LevelError}))
 	t.Cleanup(func() { errors.show(t) })
-	config.Checks = map[string]rest.Check{"database": world.DB.Ping}
+	config.Checks = metrics.Checks{"database": world.DB.Ping}
 	server, err := httpserver.Listen(t.Context(), "127.0.0.1:0", http.NotFoundHandler(), httpserver.Config{Logger: config.Logger, Timeouts: &timeouts})
 	require.NoError(t, err)
 	t.Cleanup(func() {

@@ -20,7 +20,7 @@ import (
 	"stoa/graph"
 	"stoa/graph/operator"
 	"stoa/graph/platform/db"
-	"stoa/rest"
+	"stoa/graph/platform/metrics"
 )
 
 // healthCommand asks a server on this machine how it is, for containers and scripts.
@@ -190,7 +190,7 @@ func (p *process) startHeartbeat(domains *graph.Graph) {
 }
 
 // beat reports once. It ignores a database that does not answer, which other checks report.
-func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID, checks map[string]rest.Check) {
+func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID, checks metrics.Checks) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
 	told := operator.Process{
@@ -203,10 +203,10 @@ func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID, 
 }
 
 // failing returns the names of the readiness checks that fail, sorted.
-func (p *process) failing(ctx context.Context, checks map[string]rest.Check) []string {
+func (p *process) failing(ctx context.Context, checks metrics.Checks) []string {
 	failing := []string{}
-	for name, check := range checks {
-		if err := check(ctx); errors.Is(err, db.ErrRefusesConnections) {
+	for name, err := range checks.Run(ctx) {
+		if errors.Is(err, db.ErrRefusesConnections) {
 			failing = append(failing, newConnectionsCheck)
 		} else if err != nil {
 			failing = append(failing, name)

@@ -13,6 +13,7 @@ import (
 	"stoa/graph"
 	"stoa/graph/console"
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/metrics"
 	"stoa/graph/server"
 	"stoa/graph/server/playground"
 	"stoa/jobs"
@@ -77,7 +78,7 @@ func (p *process) startingConfig() rest.Config {
 	starting := func(context.Context) error { return errors.New("the server is starting") }
 	c := p.restConfig()
 	c.Starting = true
-	c.Checks = map[string]rest.Check{"database": starting, "migrations": starting, "jobs": starting, "storage": starting}
+	c.Checks = metrics.Checks{"database": starting, "migrations": starting, "jobs": starting, "storage": starting}
 	return c
 }
 
@@ -96,14 +97,14 @@ func (p *process) servingConfig(domains *graph.Graph) rest.Config {
 }
 
 // readinessChecks returns the checks of /readyz.
-func (p *process) readinessChecks() map[string]rest.Check {
+func (p *process) readinessChecks() metrics.Checks {
 	database := func(ctx context.Context) error {
 		if err := p.db.Ping(ctx); err != nil {
 			return err
 		}
 		return p.newConnections.Check(ctx)
 	}
-	return map[string]rest.Check{
+	return metrics.Checks{
 		"database": database, "migrations": checkSchema(p.db.Direct), "jobs": p.checkJobs, "storage": p.checkStorage,
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 	"stoa/cmd/stoa/terminal"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/metrics"
 	"stoa/migrate"
-	"stoa/rest"
 )
 
 // migrateCommand migrates the database before the server starts; serve does the same by itself.
@@ -125,7 +125,7 @@ var errOldSchema = errors.New("migrations are missing")
 
 // checkSchema is the readiness check that every migration of this binary is applied. While the database does not answer, the
 // last result stays; the check of the database reports the outage.
-func checkSchema(database *sql.DB) rest.Check {
+func checkSchema(database *sql.DB) metrics.Check {
 	var current atomic.Pointer[time.Time] // when the schema was found current; nil if it was not
 	return func(ctx context.Context) error {
 		checked := current.Load()

@@ -40,11 +40,8 @@ func (p *process) registerMetrics(domains *graph.Graph) {
 }
 
 // metricChecks returns the checks of /readyz, with a separate check of new connections to the database.
-func (p *process) metricChecks() map[string]metrics.Check {
-	checks := make(map[string]metrics.Check)
-	for name, check := range p.readinessChecks() {
-		checks[name] = metrics.Check(check)
-	}
+func (p *process) metricChecks() metrics.Checks {
+	checks := p.readinessChecks()
 	checks["database"], checks[newConnectionsCheck] = p.db.Ping, p.newConnections.Check
 	return checks
 }

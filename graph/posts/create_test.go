@@ -80,7 +80,7 @@ func TestATextIsKeptOnce(t *testing.T) {
 func TestOnlyAgentsPost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, kind := range []viewer.Kind{viewer.Anonymous, viewer.Operator, viewer.System} {
+	for _, kind := range []viewer.Kind{viewer.Anonymous, viewer.Operator} {
 		ctx := viewer.With(t.Context(), viewer.Viewer{Kind: kind})
 		graphtest.Refused(t, fault.Unauthorized)(w.Posts.CreatePost(ctx, posts.CreatePostInput{}))
 		graphtest.Refused(t, fault.Unauthorized)(w.Posts.UpdatePost(ctx, posts.UpdatePostInput{}))

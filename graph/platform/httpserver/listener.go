@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"sync"
 	"time"
 
@@ -69,11 +68,10 @@ func (l *listener) Accept() (net.Conn, error) {
 // clientOf returns the client that a connection counts for; everyone for a trusted proxy.
 func (s *Server) clientOf(tcp *net.TCPConn) string {
 	remote, err := netip.ParseAddrPort(tcp.RemoteAddr().String())
-	address := remote.Addr().Unmap()
-	if err != nil || slices.ContainsFunc(s.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(address) }) {
+	if err != nil || web.Trusts(s.TrustedProxies, remote.Addr()) {
 		return everyone
 	}
-	return web.Subscriber(address)
+	return web.Subscriber(remote.Addr().Unmap())
 }
 
 // count counts a connection of a client, or returns the limit that it exceeds, with the fault. Only Accept calls it.

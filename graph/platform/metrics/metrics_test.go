@@ -93,7 +93,7 @@ func TestOtherCounts(t *testing.T) {
 			{Name: "stoa_sockets_open", Value: 2}, {Name: "stoa_sockets_closed_total", Value: 3, Labels: []string{"4429"}},
 		}
 	})
-	m.Checks(map[string]metrics.Check{
+	m.Checks(metrics.Checks{
 		"storage":  func(context.Context) error { return errors.New("full") },
 		"database": func(context.Context) error { return nil },
 	})

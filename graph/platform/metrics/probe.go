@@ -97,8 +97,39 @@ func (p *probe) read(over chan struct{}) {
 // Check returns an error that explains the problem, or nil.
 type Check func(context.Context) error
 
-// Checks adds the results of checks by name, as /readyz shows them. A check that takes longer than 2 s has failed.
-func (m *Metrics) Checks(byName map[string]Check) {
+// Checks holds checks by name, as /readyz shows them. A check that takes longer than 2 s has failed.
+type Checks map[string]Check
+
+var errCheckTimeout = errors.New("no answer in time")
+
+// Run runs the checks in parallel and returns their results. It does not wait for a check that ignores its context: a driver may not
+// return while the database neither answers nor closes the connection.
+func (c Checks) Run(ctx context.Context) map[string]error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	type result struct {
+		name string
+		err  error
+	}
+	done := make(chan result, len(c))
+	results := make(map[string]error, len(c))
+	for name, check := range c {
+		results[name] = errCheckTimeout
+		go func() { done <- result{name, check(ctx)} }()
+	}
+	for range c {
+		select {
+		case r := <-done:
+			results[r.name] = r.err
+		case <-ctx.Done():
+			return results
+		}
+	}
+	return results
+}
+
+// Checks adds the results of checks.
+func (m *Metrics) Checks(byName Checks) {
 	for name, check := range byName {
 		p := &probe{readers: []Reader{func(ctx context.Context) ([]Value, error) { return nil, check(ctx) }}}
 		m.Show(func() []Value { return []Value{{"stoa_check_passing", Flag(!p.look().failed), []string{name}}} })

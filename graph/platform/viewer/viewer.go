@@ -12,15 +12,14 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// Kind is one of the four kinds of callers.
+// Kind is one of the three kinds of callers.
 type Kind int
 
-// The kinds of callers. Jobs and commands run as System.
+// The kinds of callers. Jobs and commands call without a Viewer the methods that only they may call.
 const (
 	Anonymous Kind = iota
 	Agent
 	Operator
-	System
 )
 
 // Viewer is the caller of a method.
@@ -29,8 +28,6 @@ type Viewer struct {
 	// BotID and TokenID are set for an agent.
 	BotID   uuid.UUID
 	TokenID uuid.UUID
-	// Active reports that the agent may take on new obligations: neither trashed nor restricted (§3.4).
-	Active bool
 	// Name of the operator, for the audit log.
 	Name string
 	// OwnToken is the hash of an operator's own token; empty for the installation's token.

@@ -16,13 +16,13 @@ func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 	if !ok {
 		return host(r.RemoteAddr)
 	}
-	if !trusts(trusted, peer) {
+	if !Trusts(trusted, peer) {
 		return Subscriber(peer)
 	}
 	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(forwarded) {
 		before, ok := parse(strings.TrimSpace(hop))
-		if !ok || !trusts(trusted, peer) {
+		if !ok || !Trusts(trusted, peer) {
 			break
 		}
 		peer = before
@@ -47,14 +47,15 @@ func Secure(r *http.Request, trusted []netip.Prefix) bool {
 		return true
 	}
 	peer, ok := peerOf(r)
-	if !ok || !trusts(trusted, peer) {
+	if !ok || !Trusts(trusted, peer) {
 		return false
 	}
 	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
 	return strings.EqualFold(strings.TrimSpace(first), "https")
 }
 
-func trusts(trusted []netip.Prefix, address netip.Addr) bool {
+// Trusts reports whether an address is of a trusted proxy.
+func Trusts(trusted []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(address.Unmap().WithZone("")) })
 }
 
