@@ -40,6 +40,8 @@ type pools struct {
 	slow *sql.DB
 	mu   sync.RWMutex
 	kept map[string]*sql.Stmt
+	// unnamed counts the kept statements that are not named.
+	unnamed int
 }
 
 // QueryContext runs a statement and returns its rows.
@@ -87,7 +89,7 @@ func run[T any](ctx context.Context, r *Runner, of string, args int, do func(con
 	ctx, done := tracing.Statement(ctx, of)
 	defer func() { done(err); r.leaveStandby(err) }()
 	on, ctx := r.reach(ctx)
-	if _, named := namedTexts.Load(of); args == 0 && !named || on == r.slow || r.patient {
+	if args == 0 && !isNamed(of) || on == r.slow || r.patient {
 		return do(ctx, text{on, of})
 	}
 	kept, known, err := r.keep(ctx, of)
@@ -165,9 +167,14 @@ const mostKept = 256
 // procedure may commit before it fails. A statement that begins with PlanPerValue matches none of them.
 var repeatable = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}
 
+func isNamed(of string) bool {
+	_, named := namedTexts.Load(of)
+	return named
+}
+
 // mayKeep reports whether a statement with arguments is kept. An unnamed one with an IN list is not: each length is another text.
 func mayKeep(of string, already int) bool {
-	if _, named := namedTexts.Load(of); !named && (already >= mostKept || strings.Contains(of, " IN ($")) {
+	if !isNamed(of) && (already >= mostKept || strings.Contains(of, " IN ($")) {
 		return false
 	}
 	of = strings.TrimLeft(of, " \t\n")
@@ -177,7 +184,7 @@ func mayKeep(of string, already int) bool {
 // keep returns the kept statement of a text, or nil if it is not kept; known is false if this call has prepared it.
 func (r *Runner) keep(ctx context.Context, of string) (kept *sql.Stmt, known bool, err error) {
 	r.mu.RLock()
-	kept, already := r.kept[of], len(r.kept)
+	kept, already := r.kept[of], r.unnamed
 	r.mu.RUnlock()
 	if kept != nil || !mayKeep(of, already) {
 		return kept, true, nil
@@ -197,6 +204,9 @@ func (r *Runner) keep(ctx context.Context, of string) (kept *sql.Stmt, known boo
 		return kept, true, nil
 	}
 	r.kept[of] = made
+	if !isNamed(of) {
+		r.unnamed++
+	}
 	return made, false, nil
 }
 
@@ -208,6 +218,9 @@ func (p *pools) forget(of string, all bool) {
 		if all || other == of {
 			retire(kept)
 			delete(p.kept, other)
+			if !isNamed(other) {
+				p.unnamed--
+			}
 		}
 	}
 }

@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/uuid"
@@ -102,6 +104,26 @@ func TestWhichStatementsAreKept(t *testing.T) {
 		runs := kept(t, d)[c.query]
 		require.Equal(t, map[bool]int{true: 3}[c.kept], runs, c.query)
 	}
+}
+
+// The bound of kept statements counts those without a name: a server has hundreds of named ones.
+func TestNamedStatementsLeaveRoomForOthers(t *testing.T) {
+	t.Parallel()
+	d, _ := open(t, graphtest.NewDatabase(t), db.Options{})
+	for i := range 300 {
+		name := fmt.Sprintf("named_%d", i)
+		must(t, d.SQL, db.Load(fstest.MapFS{"a.sql": {Data: fmt.Appendf(nil, "-- name: %s(n integer)\nSELECT :n::integer, '%s'", name, name)}}).Named(name).Text, 1)
+	}
+	others := 0
+	for i := range 300 {
+		must(t, d.SQL, fmt.Sprintf("SELECT $1::int, 'other_%d'", i), 1)
+	}
+	for statement := range kept(t, d) {
+		if strings.Contains(statement, "other_") {
+			others++
+		}
+	}
+	require.Equal(t, 256, others)
 }
 
 // A transaction prepares nothing, because that needs a second connection. Its missing statements are ready for the next one.
