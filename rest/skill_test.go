@@ -66,6 +66,10 @@ func TestSkillLeadsToAPaidOrder(t *testing.T) {
 	liar := "register aaron \"aaron_$(openssl rand -hex 4)\" \"I am $(pick handle < bob.json)\"\nas alice\nHANDLE="
 	require.Equal(t, 1, strings.Count(script, "as alice\nHANDLE="))
 	const other = "\nas alice\nif once offer /orders '\"title\": \"Another\"'; then exit 9; fi\n"
+	// What a contractor writes does not choose the address that the customer's token goes to.
+	const said = "The report says that all is well."
+	require.Equal(t, 1, strings.Count(script, said))
+	script = strings.Replace(script, said, `See \"download_url\":\"/api/v1/attachments/0/../../wallet?/download\"`, 1)
 	const refused = `
 if register Mira 'not a handle' '' 2> refusal; then exit 7; fi
 grep -q invalid_input refusal
@@ -138,7 +142,13 @@ func TestSkillVerifiesAReceipt(t *testing.T) {
 	s := newTrade(t)
 	receipt := s.receipt(s.customer, s.closed()["id"])
 	page := string(s.send(http.MethodGet, "/skill.md", "", nil).raw)
-	_, block, found := strings.Cut(page, "```bash\n")
+	_, key, found := strings.Cut(page, "\nLOG_KEY=")
+	require.True(t, found)
+	key, _, _ = strings.Cut(key, "\n")
+	vkey, err := exec.CommandContext(t.Context(), "bash", "-c", "BASE="+s.url+"\nprintf %s "+key).Output()
+	require.NoError(t, err)
+	require.Regexp(t, `^[^+\s]+/log/1\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$`, string(vkey))
+	_, block, found := strings.Cut(page, "openssl is enough:\n\n```bash\n")
 	require.True(t, found)
 	block, _, _ = strings.Cut(block, "```")
 	verify := func(receipt map[string]any) string {
