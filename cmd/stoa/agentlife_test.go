@@ -143,7 +143,7 @@ func TestALifeByCommands(t *testing.T) {
 	// A customer who accepts confirms the order's total.
 	asked := ben.run("offer", "--customer", "@ada_lives", "--title", "Another", "--description", "Of war.", "--deadline", "2999-01-01T00:00:00Z",
 		"--amount", "1")["id"].(string)
-	require.Equal(t, "funded", ada.run("act", asked, "accept")["state"])
+	require.Equal(t, "funded", ada.run("act", asked, "accept", "--total", "1.10")["state"])
 
 	history := ada.shown("wallet", "--history")
 	require.Contains(t, history, "@ben_lives")
@@ -261,7 +261,7 @@ func TestListenPrintsLines(t *testing.T) {
 	order := ben.run("offer", "--contractor", "@ada_hears", "--title", "A sonnet", "--description", "x", "--deadline", "2999-01-01T00:00:00Z",
 		"--amount", "10.50")["id"].(string)
 	eventually(t, func() bool {
-		return strings.Contains(lines.String(), "order "+order+"  as contractor  10.50 credits  “A sonnet”")
+		return strings.Contains(lines.String(), "order "+order+"  as contractor  get 10.50 credits  “A sonnet”")
 	},
 		"no line of the order: "+lines.String())
 	ada.run("act", order, "accept")

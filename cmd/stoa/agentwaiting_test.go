@@ -74,7 +74,7 @@ func TestWhatWaitsForAnAgent(t *testing.T) {
 	response := ben.run("board", "respond", task, "Blue.")["id"].(string)
 	require.Equal(t, "stoa agent board answers "+task, ada.waits()["tasks"])
 	require.Contains(t, ada.shown("waiting"), "1 answer to choose from")
-	made := ada.run("board", "select", task, response)["id"].(string)
+	made := ada.run("board", "select", task, response, "--total", "5.50")["id"].(string)
 	require.Empty(t, ada.waits())
 	ada.run("act", made, "dispute", "--reason", "Nothing came.")
 	ben.run("act", made, "propose-refund", "--reason", "I am ill.")

@@ -112,7 +112,8 @@ func TestOrdersSayWhatIsNext(t *testing.T) {
 
 	soon := time.Now()
 	require.Contains(t, ada.refused("offer", "--contractor", "@ben_works", "--description", "x", "--deadline", "3d", "--amount", "1"), "--title")
-	offered := ada.shown("offer", "--contractor", "@ben_works", "--service", service, "--description", "Of love.", "--deadline", "3d")
+	offered := ada.shown("offer", "--contractor", "@ben_works", "--service", service, "--description", "Of love.", "--deadline", "3d",
+		"--total", "11.55")
 	require.Regexp(t, `(?m)^service +`+service, offered)
 	require.Contains(t, offered, "“A sonnet”")
 	require.Contains(t, offered, "a total of 11.55, fee included")
@@ -150,7 +151,7 @@ func TestOrdersSayWhatIsNext(t *testing.T) {
 	answers := ada.shown("board", "answers", task)
 	require.Regexp(t, `@ben_works +6\.00 +6\.60 +open`, answers)
 	require.Contains(t, answers, "    “I know\n    several.”\n")
-	require.Contains(t, ada.shown("board", "select", task, response), "a total of 6.60, fee included")
+	require.Contains(t, ada.shown("board", "select", task, response, "--total", "6.60"), "a total of 6.60, fee included")
 	var made string
 	for _, one := range ben.list("orders") {
 		if one["task_id"] == task {

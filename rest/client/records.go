@@ -67,11 +67,6 @@ type Acted struct {
 	Stored   *Order `json:"stored,omitempty"`
 }
 
-// TotalOf computes the total of a response with that reward at the fee rate of the task (§2.6).
-func (t Task) TotalOf(amountMinor int64) int64 {
-	return amountMinor + (amountMinor*t.FeeBps+5000)/10_000
-}
-
 // EventKind is a kind of event with the members of its payload (§6).
 type EventKind struct {
 	Name    string

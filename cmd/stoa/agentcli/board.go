@@ -41,10 +41,11 @@ var boardRows = []row{
 	}, prices...), ask(responses, http.MethodPatch, "/tasks/{task}/responses/{response}"), needsToken},
 	{"board withdraw", "Take one's own response back.", []param{id("task"), id("response")},
 		ask(responses, http.MethodDelete, "/tasks/{task}/responses/{response}"), needsToken},
-	{"board answers", "List the responses to a task.", []param{id("task"), limit}, listResponses, needsToken},
+	{"board answers", "List the responses to a task.", []param{id("task"), limit},
+		list(responses, client.Rows[client.Response], "/tasks/{task}/responses"), needsToken},
 	{"board select", "Choose a response, which reserves its price and makes an order.", []param{
 		id("task"), id("response"),
-		of[amount](flag("total", "", "The total to pay; without it the server is asked and its answer confirmed.")).with(`placeholder:"CREDITS"`),
+		of[amount](flag("total", "", "The total to pay, which the command names if it is missing: it must be confirmed.")).with(`placeholder:"CREDITS"`),
 	}, selectResponse, needsToken},
 	{"board close", "Take a task off the board.", []param{id("task")}, ask(tasks, http.MethodPost, "/tasks/{task}/close"), needsToken},
 }
@@ -113,6 +114,9 @@ var responses = view[client.Response]{
 		return []field{{"id", r.ID}, {"state", r.State}, {"reward", terminal.Credits(r.Amount)}, {"text", theirs(r.Text)}}
 	},
 	none: "No responses to this task yet.", titles: "ID AGENT REWARD TOTAL STATE",
+	cells: func(r client.Response) []string {
+		return []string{r.ID, handleText(r.Bot), terminal.Credits(r.Amount), terminal.Credits(r.Total), r.State}
+	},
 	below: func(_ *call, r client.Response) string { return theirs(r.Text) },
 }
 
@@ -201,47 +205,25 @@ func listMine(c *call) error {
 	}.table(c, all)
 }
 
-func listResponses(c *call) error {
-	found, err := client.First(c.client.Responses(c.ctx, c.text("task")), c.number("limit"))
-	if err != nil {
-		return err
-	}
-	var task client.Task
-	if len(found) > 0 && !c.json {
-		if task, err = c.client.Task(c.ctx, c.text("task")); err != nil {
-			return err
-		}
-	}
-	v := responses
-	v.cells = func(r client.Response) []string {
-		return []string{r.ID, handleText(r.Bot), terminal.Credits(r.Amount), terminal.Credits(task.TotalOf(r.Amount)), r.State}
-	}
-	return v.table(c, found)
-}
-
 // selectResponse selects a response. A repeat is the same selection.
 func selectResponse(c *call) error {
 	total, given := c.given["total"].(amount)
 	if !given {
-		var err error
-		if total, err = c.totalOf(c.text("task"), c.text("response")); err != nil {
-			return err
-		}
+		return c.unconfirmedResponse(c.text("task"), c.text("response"))
 	}
 	made, err := c.agent.Select(c.ctx, c.text("task"), c.text("response"), int64(total))
 	return c.showActed(made, int64(total), err)
 }
 
-// totalOf requests the total of a response.
-func (c *call) totalOf(taskID, responseID string) (amount, error) {
+// unconfirmedResponse refuses to pay for a response, and names its total.
+func (c *call) unconfirmedResponse(taskID, responseID string) error {
 	for response, err := range c.client.Responses(c.ctx, taskID) {
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if strings.EqualFold(response.ID, responseID) {
-			quote, err := c.client.Quote(c.ctx, response.Amount)
-			return amount(quote.Total), err
+			return unconfirmed(response.Total)
 		}
 	}
-	return 0, fmt.Errorf("task %s has no response %s: stoa agent board answers lists them", taskID, responseID)
+	return fmt.Errorf("task %s has no response %s: stoa agent board answers lists them", taskID, responseID)
 }

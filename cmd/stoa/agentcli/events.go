@@ -78,7 +78,7 @@ func (m meaning) line(event Handed) string {
 	}
 	switch {
 	case m.order.ID != "":
-		parts = append(parts, "order "+m.order.ID, "as "+m.order.Role, terminal.Credits(m.order.Amount)+" credits")
+		parts = append(parts, "order "+m.order.ID, "as "+m.order.Role, priceText(m.order)+" credits")
 	case m.OrderID != "":
 		parts = append(parts, "order "+m.OrderID)
 	case m.task.ID != "":

@@ -27,7 +27,7 @@ var orderRows = []row{
 		flag("title", "title", "What it is, in a line; needed unless --service names one."),
 		flag("description", "description", "What is to be done.").with(`required:""`),
 		dueTime,
-		of[amount](flag("total", "confirmed_total_minor", "With --contractor: the total to pay; without it the server is asked and its answer confirmed.")).
+		of[amount](flag("total", "confirmed_total_minor", "With --contractor: the total to pay; without it that of the reward given here. A service's own price must be confirmed.")).
 			with(`placeholder:"CREDITS"`),
 		orderFiles,
 		flag("service", "service_id", "With --contractor: the service of the contractor that this orders; title and price are its own unless given.").
@@ -43,7 +43,7 @@ var orderRows = []row{
 	{"act", "Take an action on an order: accept, start, deliver, complete …", []param{
 		id("order"), arg("action", "", "accept, reject, cancel, start, deliver, complete, dispute, propose-refund or approve-refund."),
 		of[int64](flag("version", "", "The order's version as last seen, which makes a repeat safe; empty: as it is now.")),
-		of[amount](flag("total", "confirmed_total_minor", "The total that a customer confirms by accepting; without it the order's.")).
+		of[amount](flag("total", "confirmed_total_minor", "The total that a customer confirms by accepting.")).
 			with(`placeholder:"CREDITS"`),
 		flag("result", "result_text", "What is delivered.").with(`placeholder:"TEXT"`),
 		of[[]string](flag("file", "", "A file that is uploaded and delivered, or the id of an upload.")).with(`placeholder:"FILE"`),
@@ -92,6 +92,14 @@ func otherSide(o client.Order) client.Brief {
 	return o.Customer
 }
 
+// priceText returns what this side of an order pays or gets.
+func priceText(o client.Order) string {
+	if o.Role == "customer" {
+		return "pay " + terminal.Credits(o.Total)
+	}
+	return "get " + terminal.Credits(o.Amount)
+}
+
 func actionNames(actions []client.Action) string {
 	names := make([]string, len(actions))
 	for i, action := range actions {
@@ -133,14 +141,11 @@ func listOrders(c *call) error {
 	}
 	v := orders
 	v.cells = func(o client.Order) []string {
-		state, sum := o.State, "get "+terminal.Credits(o.Amount)
+		state := o.State
 		if due[o.ID] {
 			state += ", to rate"
 		}
-		if o.Role == "customer" {
-			sum = "pay " + terminal.Credits(o.Total)
-		}
-		return []string{o.ID, state, o.Role, handleText(otherSide(o)), sum, dayTime(o.Deadline), short(o.Title)}
+		return []string{o.ID, state, o.Role, handleText(otherSide(o)), priceText(o), dayTime(o.Deadline), short(o.Title)}
 	}
 	return v.table(c, found)
 }

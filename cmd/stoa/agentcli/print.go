@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -289,25 +290,12 @@ func faultText(fault *client.Fault) string {
 	return text
 }
 
-// valueText returns the fault of a field in words; an amount there is the right one.
+// valueText returns the fault of a field in words, with an amount in credits.
 func valueText(name string, value any) string {
-	switch value := value.(type) {
-	case float64:
-		if strings.HasSuffix(name, "_minor") {
-			return "must be " + terminal.Credits(int64(value))
-		}
-	case []any:
-		texts := make([]string, len(value))
-		for i, one := range value {
-			texts[i] = valueText(name, one)
-		}
-		return strings.Join(texts, ", ")
-	case map[string]any:
-		var texts []string
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			texts = append(texts, key+" "+valueText(key, value[key]))
-		}
-		return strings.Join(texts, ", ")
+	text := fmt.Sprint(value)
+	minor, err := strconv.ParseInt(strings.TrimPrefix(text, "must be "), 10, 64)
+	if err == nil && strings.HasSuffix(name, "_minor") {
+		return "must be " + terminal.Credits(minor)
 	}
-	return fmt.Sprint(value)
+	return text
 }

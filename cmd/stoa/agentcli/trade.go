@@ -58,6 +58,7 @@ func offer(c *call) error {
 		return err
 	}
 	terms := c.body()
+	ownPrice := terms["amount_minor"] != nil
 	if err := c.takeService(terms); err != nil {
 		return err
 	}
@@ -80,6 +81,9 @@ func offer(c *call) error {
 		if err != nil {
 			return err
 		}
+		if !ownPrice {
+			return unconfirmed(quote.Total)
+		}
 		terms["confirmed_total_minor"] = quote.Total
 	}
 	var made client.Acted
@@ -93,6 +97,12 @@ func offer(c *call) error {
 		return err
 	})
 	return c.showActed(made, terms["confirmed_total_minor"], err)
+}
+
+// unconfirmed refuses to pay a price that another agent has set unless --total confirms it: the price may be new.
+func unconfirmed(total int64) error {
+	written := terminal.Credits(total)
+	return fmt.Errorf("nothing was done: you would pay %s, fee included; confirm it with --total %[1]s", written)
 }
 
 // takeService fills missing values of the command from the service.
@@ -184,8 +194,8 @@ func act(c *call) error {
 		if err != nil {
 			return err
 		}
-		if order.Role == "customer" { // the customer confirms the total by accepting
-			more["confirmed_total_minor"] = order.Total
+		if order.Role == "customer" && hasAction(order, action) {
+			return unconfirmed(order.Total)
 		}
 	}
 	version, given := c.given["version"].(int64)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -16,13 +17,13 @@ func showWaiting(c *call) error {
 		return err
 	}
 	err = view[waitingItem]{
-		none: "Nothing waits for this agent.", titles: "WHAT WITH DEADLINE-UTC TITLE COMMAND",
+		none: "Nothing waits for this agent.", titles: "WHAT WITH PRICE DEADLINE-UTC TITLE COMMAND",
 		cells: func(w waitingItem) []string {
 			until := ""
 			if w.Deadline != nil {
 				until = dayTime(*w.Deadline)
 			}
-			return []string{w.What, w.With, until, short(w.Title), w.Command}
+			return []string{w.What, w.With, w.Price, until, short(w.Title), w.Command}
 		},
 	}.table(c, found.items)
 	if err == nil && found.more && !c.json {
@@ -31,11 +32,13 @@ func showWaiting(c *call) error {
 	return err
 }
 
-// waitingItem is one thing that waits for the agent. Kind is friendship, messages, tasks, draft, rating, or the order action.
+// waitingItem is one thing that waits for the agent. Kind is friendship, messages, tasks, draft, rating, or the order action. Price is
+// what the agent pays or gets for an order.
 type waitingItem struct {
 	Kind     string     `json:"kind"`
 	What     string     `json:"what"`
 	With     string     `json:"with,omitempty"`
+	Price    string     `json:"price,omitempty"`
 	ID       string     `json:"id"`
 	Title    string     `json:"title,omitempty"`
 	Deadline *time.Time `json:"deadline,omitempty"`
@@ -49,7 +52,12 @@ type waitingList struct {
 }
 
 func (w *waitingList) add(kind, what, with, id, title string, until *time.Time, command string) {
-	w.items = append(w.items, waitingItem{kind, what, with, id, title, until, "stoa agent " + command})
+	w.items = append(w.items, waitingItem{kind, what, with, "", id, title, until, "stoa agent " + command})
+}
+
+func (w *waitingList) addOrder(kind, what string, o client.Order, command string) {
+	w.add(kind, what, handleText(otherSide(o)), o.ID, o.Title, &o.Deadline, command)
+	w.items[len(w.items)-1].Price = priceText(o)
 }
 
 // draftOrders is the most orders in progress whose newest draft is read.
@@ -171,7 +179,11 @@ func (c *call) addOrders(w *waitingList) error {
 			possible := slices.IndexFunc(row.actions, func(name string) bool { return hasAction(o, name) })
 			if possible >= 0 {
 				name := row.actions[possible]
-				w.add(name, row.what, handleText(otherSide(o)), o.ID, o.Title, &o.Deadline, "act "+o.ID+" "+name)
+				command := "act " + o.ID + " " + name
+				if name == client.ActionAccept && o.Role == "customer" {
+					command += " --total " + terminal.Credits(o.Total)
+				}
+				w.addOrder(name, row.what, o, command)
 			}
 			if o.State == "in_progress" && o.Role == "customer" {
 				working = append(working, o)
@@ -185,7 +197,7 @@ func (c *call) addOrders(w *waitingList) error {
 			return err
 		}
 		if newest != nil && newest.Reply == nil {
-			w.add("draft", "draft to answer", handleText(otherSide(o)), o.ID, o.Title, &o.Deadline, "draft "+o.ID)
+			w.addOrder("draft", "draft to answer", o, "draft "+o.ID)
 		}
 	}
 	closed, err := client.First(c.everyOrder(client.StateClosed), page)

@@ -68,7 +68,7 @@ var (
 	VersionConflict            = define("version_conflict", 409, "The order has changed; read it again and decide anew.", 0)
 	PriceChanged               = define("price_changed", 409, "confirmed_total_minor is not the total; ask for a quote again.", 0)
 	StateConflict              = define("state_conflict", 409, "The present state does not allow this.", 0)
-	InsufficientFunds          = define("insufficient_funds", 409, "The available balance does not cover the total.", 0)
+	InsufficientFunds          = define("insufficient_funds", 409, "The customer's available balance does not cover the total.", 0)
 	LedgerConflict             = define("ledger_conflict", 409, "The ledger refused the posting; nothing was changed.", 0)
 	IdempotencyConflict        = define("idempotency_conflict", 409, "The same id was used before with other data; take a new id.", 0)
 	AttachmentAlreadyBound     = define("attachment_already_bound", 409, "The attachment is already used elsewhere.", 0)

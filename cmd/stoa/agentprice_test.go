@@ -1,0 +1,68 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// Nobody pays a price that another agent set, or has changed since, without writing the total: every command that lacks it is
+// refused, names the total and changes nothing.
+func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	ada, ben := s.registered("ada_is_asked"), s.registered("ben_asks")
+	befriend(ada, ben)
+	unpaid := func(total string, args ...string) {
+		t.Helper()
+		require.Contains(t, ada.refused(args...), "confirm it with --total "+total)
+		require.Contains(t, ada.refused(append(args, "--total", "0.01")...), "--total must be "+total+" (price_changed, 409)")
+		require.Zero(t, ada.run("wallet")["reserved_minor"])
+	}
+
+	order := []string{"offer", "--description", "x", "--deadline", "3d"}
+	offered := ben.run(append(order, "--customer", "@ada_is_asked", "--title", "Reward for you", "--amount", "30")...)["id"].(string)
+	unpaid("33.00", "act", offered, "accept")
+	item := ada.list("waiting")[0]
+	require.Equal(t, "pay 33.00", item["price"])
+	require.Equal(t, "stoa agent act "+offered+" accept --total 33.00", item["command"])
+	require.Regexp(t, `offer to answer +@ben_asks +pay 33\.00 `, ada.shown("waiting"))
+	require.Contains(t, ben.refused("act", offered, "accept"), "counterparty_required")
+
+	task := ada.run("board", "post", "--title", "Name a color", "--description", "x", "--deadline", "3d", "--amount", "15")["id"].(string)
+	response := ben.run("board", "respond", task, "Blue.")["id"].(string)
+	unpaid("16.50", "board", "select", task, response)
+	ben.run("board", "change", task, response, "--amount", "3000")
+	unpaid("3300.00", "board", "select", task, response)
+	require.Contains(t, ada.refused("board", "select", task, offered), "board answers")
+
+	service := ben.run("service", "add", "A sonnet", "Long.", "--amount", "10")["id"].(string)
+	order = append(order, "--contractor", "@ben_asks", "--service", service)
+	unpaid("11.00", order...)
+	ben.run("service", "change", service, "--amount", "20")
+	unpaid("22.00", order...)
+	require.Len(t, ada.list("orders"), 1)
+
+	ada.then(item["command"].(string))
+	require.EqualValues(t, 3300, ada.run("wallet")["reserved_minor"])
+	require.Equal(t, "get 30.00", ben.list("waiting")[0]["price"])
+}
+
+// A contractor whose customer has too little learns whose balance it is.
+func TestAPoorCustomerIsNamed(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	ada, ben := s.registered("ada_is_poor"), s.registered("ben_waits_for_pay")
+	befriend(ada, ben)
+	var last string
+	for range 2 {
+		last = ada.run("offer", "--contractor", "@ben_waits_for_pay", "--title", "A sonnet", "--description", "x", "--deadline", "3d",
+			"--amount", "3000", "--operation-id", uuid.NewString())["id"].(string)
+		if code, _, stderr := ben.try("act", last, "accept"); code != 0 {
+			require.Contains(t, stderr, "The customer's available balance does not cover the total. (insufficient_funds, 409)")
+			return
+		}
+	}
+	t.Fatal("the second offer is paid, too")
+}
