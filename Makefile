@@ -134,7 +134,7 @@ package: setup ## Build the Debian package and the images, each twice, into bin/
 	@.ci/package/check
 
 package-test: ## Install, upgrade and purge the package that make package has built, and run its image; as root
-	@.ci/setup package
+	@.ci/setup package repository
 	@.ci/package/test
 	@dpkg-deb --fsys-tarfile bin/package/stoa_$(VERSION)-1_$$(dpkg --print-architecture).deb | \
 		tar -x --strip-components 3 -C bin/package ./usr/bin/stoa ./usr/bin/stoa-inspect
