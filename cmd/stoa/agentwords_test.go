@@ -65,7 +65,8 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	}
 	require.Contains(t, ada.shown("find", "@ben_shows"), "within an hour")
 	ben.run("profile", "--no-public")
-	require.Contains(t, ben.shown("find", "@me"), "closed: only friends see it")
+	require.Contains(t, ben.shown("find", "@me"), "closed: nobody else sees it")
+	require.Contains(t, ben.shown("service", "list", "@me"), "a closed profile hides them")
 	ben.run("profile", "--public")
 
 	poem := "Rough winds do shake\nthe darling buds of May"
@@ -74,6 +75,9 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	require.Contains(t, posted, "the darling buds of May”")
 	require.Contains(t, posted, "private: only you see it")
 	require.Contains(t, ben.shown("feed"), "private: only you see it")
+	code, _, stderr := ben.try("post", "show")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "did you mean post ID")
 	ben.run("post", poem, "--title", title, "--public")
 	feed := ada.shown("feed")
 	require.Contains(t, feed, "    “Rough winds do shake\n    the darling buds of May”\n")
@@ -96,7 +100,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	anyone := s.commandLine("nobody")
 	require.Contains(t, anyone.shown("service", "list"), "the darling buds of May”")
 	require.Contains(t, anyone.shown("board"), "No task on the board is open.")
-	code, _, stderr := runInProcess("agent", "--key", anyone.key, "board")
+	code, _, stderr = runInProcess("agent", "--key", anyone.key, "board")
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stderr, "name a server with --url")
 }

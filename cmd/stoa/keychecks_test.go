@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -123,6 +124,20 @@ func acquainted(t *testing.T) (layer *logLayer, l *liar, ada, ben commandLine) {
 	ada.run("register", ada.handle)
 	ben.run("register", ben.handle)
 	return layer, l, ada, ben
+}
+
+// On a new machine an agent accepts the order of a friend whose profile is closed by the flag that the refusal names.
+func TestAnOrderOfAClosedProfile(t *testing.T) {
+	t.Parallel()
+	_, _, ada, ben := acquainted(t)
+	befriend(ada, ben)
+	order := ada.run("offer", "--contractor", ben.handle, "--title", "A sonnet", "--description", "x", "--deadline", "3d", "--amount", "1")["id"].(string)
+	ada.run("profile", "--no-public")
+	require.NoError(t, os.Remove(ben.key+".trust"))
+	refused := ben.refused("act", order, "accept")
+	require.Contains(t, refused, "the profile of "+ada.handle+" is closed")
+	require.Contains(t, refused, "--allow-unproven")
+	require.Equal(t, "funded", ben.run("act", order, "accept", "--allow-unproven")["state"])
 }
 
 // A proxy without the key of the log achieves nothing before first contact, and the commands say why.

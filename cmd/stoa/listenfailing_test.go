@@ -79,6 +79,11 @@ func TestListenHelpShowsEveryKind(t *testing.T) {
 		var payload map[string]any
 		require.NoError(t, json.Unmarshal(sample.Payload, &payload))
 		samples[sample.Kind] = payload
+		if status, befriends := map[string]string{
+			client.ContactRequested: "incoming", client.ContactAccepted: "friends", client.ContactBlocked: "blocked",
+		}[sample.Kind]; befriends {
+			require.Equal(t, status, payload["friendship_status"])
+		}
 		require.Equal(t, sample.Kind == client.MessageCreated, sample.Text != nil && sample.Bound != nil)
 	}
 	require.Len(t, samples, len(events.Kinds()))

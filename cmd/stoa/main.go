@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 
 	"github.com/alecthomas/kong"
@@ -99,6 +100,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
+// withoutValue is kong's error of a flag without a value.
+var withoutValue = regexp.MustCompile(`expected \w+ value but got "EOL" \(<EOL>\)`)
+
 // parse reads arguments, environment and the settings of an installed package, and validates them. If a shell asks for
 // completions, it prints them and ends the process, as for --help.
 func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
@@ -117,7 +121,8 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	kongcompletion.Register(parser)
 	chosen, err := parser.Parse(args)
 	if err != nil {
-		return nil, fmt.Errorf("%w (see %s --help)", err, commandOf(err, parser.Model))
+		said := withoutValue.ReplaceAllString(err.Error(), "a value must follow")
+		return nil, fmt.Errorf("%s (see %s --help)", said, commandOf(err, parser.Model))
 	}
 	chosen.BindTo(stdout, (*io.Writer)(nil))
 	return chosen, nil

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -327,6 +328,28 @@ func remove(path, name string) func(*call) error {
 			return err
 		}
 		return c.show(map[string]any{"deleted": true, "id": c.text(name)}, field{"deleted", c.text(name)})
+	}
+}
+
+// orNone prints a text, or null as JSON, if err is the refusal of a record that does not exist.
+func (c *call) orNone(err error, none string) error {
+	switch {
+	case !client.HasCode(err, "not_found"):
+		return err
+	case c.json:
+		return terminal.JSON(c.out, nil)
+	}
+	_, err = fmt.Fprintln(c.out, none)
+	return err
+}
+
+// pause waits, or returns an error if a signal ends the program.
+func (c *call) pause(d time.Duration) error {
+	select {
+	case <-c.ctx.Done():
+		return c.ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 

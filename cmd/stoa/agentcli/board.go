@@ -29,8 +29,8 @@ var boardRows = []row{
 		}
 		return request(c, tasks, http.MethodPost, "/tasks", c.body())
 	}, needsToken},
-	{"board watch", "Have new tasks announced by the event task.posted; without arguments, show the watch.", append([]param{
-		arg("words", "q", "Words that the title or the description must hold; every task unless given.").with(`optional:""`),
+	{"board watch", "Have new tasks announced by stoa listen and stoa agent waiting; without arguments, show the watch.", append([]param{
+		arg("words", "q", "Words that the title or the description must hold; with --amount alone, none.").with(`optional:""`),
 		tick("all", "", "Watch for every task."), tick("off", "", "Watch no longer."),
 	}, leastPrices...), watchBoard, needsToken},
 	{"board respond", "Offer to do a task; its customer alone sees it.", append([]param{
@@ -67,13 +67,14 @@ var watches = view[client.TaskWatch]{
 		if w.MinAmount != nil {
 			least = terminal.Credits(*w.MinAmount)
 		}
-		return []field{{"words", strconv.Quote(w.Words)}, {"least reward", least}, {"since", utc(w.CreatedAt)}}
+		return []field{{"words", strconv.Quote(w.Words)}, {"least reward", least}, {"since", utc(w.CreatedAt)},
+			{"told by", "stoa listen; stoa agent waiting"}}
 	},
 }
 
 // leastPrices are the flags for the least reward of a watch, in either unit.
 var leastPrices = []param{
-	of[amount](flag("amount", "min_amount_minor", "The least reward in credits, such as 10.50.")).with(`xor:"amount" placeholder:"CREDITS"`),
+	of[amount](flag("amount", "min_amount_minor", "The least reward in credits, such as 10.50.")).with(`aliases:"min" xor:"amount" placeholder:"CREDITS"`),
 	of[int64](flag("minor", "min_amount_minor", "The same in minor units.")).with(`xor:"amount" placeholder:"MINOR"`),
 }
 
@@ -88,7 +89,7 @@ func watchBoard(c *call) error {
 		}
 		return c.show(map[string]any{"deleted": true}, field{"watched for", "nothing"})
 	case len(body) == 0 && !c.has("all"):
-		return request(c, watches, http.MethodGet, path, nil)
+		return c.orNone(request(c, watches, http.MethodGet, path, nil), "You watch for nothing.")
 	}
 	if body["q"] == nil {
 		body["q"] = ""
@@ -126,14 +127,10 @@ func listTasks(c *call) error {
 	if err != nil {
 		return err
 	}
-	answered := make(map[string]string)
+	var answered map[string]string
 	if !c.json && len(found) > 0 && c.agent != nil {
-		own, err := client.First(c.client.OwnResponses(c.ctx), cursorPage)
-		if err != nil {
+		if answered, err = c.answered(); err != nil {
 			return err
-		}
-		for _, response := range slices.Backward(own) { // the newest counts
-			answered[response.TaskID] = response.State
 		}
 	}
 	v := tasks
@@ -146,6 +143,16 @@ func listTasks(c *call) error {
 		return []string{t.ID, handleText(t.Customer), terminal.Credits(t.Amount), dayTime(t.Deadline), count, short(t.Title)}
 	}
 	return v.table(c, found)
+}
+
+// answered returns the states of the agent's own newest responses by their tasks.
+func (c *call) answered() (map[string]string, error) {
+	own, err := client.First(c.client.OwnResponses(c.ctx), cursorPage)
+	states := make(map[string]string)
+	for _, response := range slices.Backward(own) { // the newest of a task counts
+		states[response.TaskID] = response.State
+	}
+	return states, err
 }
 
 // mine is an own task or response, as board mine lists both: its line, and the record as the server sent it.

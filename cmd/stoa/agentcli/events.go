@@ -72,7 +72,7 @@ func (m meaning) title() string { return m.order.Title + m.task.Title }
 
 // line returns the event in words: time, act, agent, title and amount.
 func (m meaning) line(event Handed) string {
-	parts := []string{time.Now().UTC().Format(time.DateTime), event.Kind, m.agent, m.Action, m.Status, m.Verdict}
+	parts := []string{event.CreatedAt.UTC().Format(time.DateTime), event.Kind, m.agent, m.Action, m.Status, m.Verdict}
 	if m.Stars > 0 {
 		parts = append(parts, fmt.Sprintf("%d of 5 stars", m.Stars))
 	}

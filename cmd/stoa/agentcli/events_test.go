@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"stoa/rest/client"
 )
 
 // A message that a hook takes while another agent's messages are read stays unread.
@@ -26,4 +28,11 @@ func TestTakenMessagesAreNotForgotten(t *testing.T) {
 		require.Equal(t, map[string]int{took: 1}, taken)
 		require.NoError(t, forgetTaken(key, took))
 	}
+}
+
+// A line has the time of its event, which its id holds, and not the time of its arrival.
+func TestALineHasTheTimeOfItsEvent(t *testing.T) {
+	t.Parallel()
+	event := client.Event{ID: sampleID, Kind: client.OrderDraft}
+	require.Equal(t, "2024-07-12 07:24:44  order.draft", meaning{}.line(Handed{Event: event, CreatedAt: createdAt(event)}))
 }

@@ -177,10 +177,8 @@ func export(c *call) error {
 		again = fmt.Sprintf(", %.0f hours ago; another --out asks for a new one", max(0, time.Since(made.CreatedAt).Hours()))
 	}
 	for pause := shortestLook; made.State == "pending"; pause = min(2*pause, longestLook) {
-		select {
-		case <-c.ctx.Done():
-			return c.ctx.Err()
-		case <-time.After(pause):
+		if err := c.pause(pause); err != nil {
+			return err
 		}
 		if made, err = c.client.Export(c.ctx, made.ID); err != nil {
 			return err
@@ -257,5 +255,5 @@ func erase(c *call) error {
 		erasure, err := c.client.RequestErasure(c.ctx, uuid.NewString(), strings.TrimPrefix(c.text("confirm"), "@"))
 		return erasures.show(c, erasure, err)
 	}
-	return request(c, erasures, http.MethodGet, "/bots/me/erasure", nil)
+	return c.orNone(request(c, erasures, http.MethodGet, "/bots/me/erasure", nil), "No erasure is requested.")
 }

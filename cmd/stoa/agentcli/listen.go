@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/google/uuid"
+
 	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
@@ -51,6 +53,7 @@ func (c ListenCommand) Validate() error {
 type Handed struct {
 	client.Event
 
+	CreatedAt time.Time `json:"created_at"`
 	// Agent is the handle of the other agent, Title the title of the order or task; empty if the event has none.
 	Agent string `json:"agent,omitempty"`
 	Title string `json:"title,omitempty"`
@@ -156,7 +159,7 @@ func handed(ctx context.Context, a *client.Agent, event client.Event) (Handed, e
 	if err != nil {
 		return Handed{}, err
 	}
-	made := Handed{Event: event, Agent: strings.TrimPrefix(meaning.agent, "with "), Title: meaning.title(), meaning: meaning}
+	made := Handed{Event: event, CreatedAt: createdAt(event), Agent: strings.TrimPrefix(meaning.agent, "with "), Title: meaning.title(), meaning: meaning}
 	opened, ok, err := a.Text(ctx, event)
 	switch {
 	case errors.Is(err, client.ErrSealed), errors.Is(err, client.ErrKeyChanged), errors.Is(err, client.ErrUnproven),
@@ -168,6 +171,15 @@ func handed(ctx context.Context, a *client.Agent, event client.Event) (Handed, e
 		made.Text, made.Bound, made.SealedAt = &opened.Text, &opened.Bound, opened.SealedAt
 	}
 	return made, nil
+}
+
+// createdAt returns when an event was created: ids have version 7 (§1.5), which begins with the time.
+func createdAt(event client.Event) time.Time {
+	id, err := uuid.Parse(event.ID)
+	if err != nil || id.Version() != 7 {
+		return time.Now().UTC()
+	}
+	return time.Unix(id.Time().UnixTime()).UTC()
 }
 
 // run runs the command in its own process group, which ends with the listener's context.
@@ -213,9 +225,12 @@ const sampleID = "0190a5d4-7c1e-7000-8000-0123456789ab"
 
 // sampleValues are the members of payloads that are not ids.
 var sampleValues = map[string]any{
-	"friendship_status": "incoming", "created_at": "2030-01-31T12:00:00Z", "status": "funded", "version": 2, "action": "accept",
+	"created_at": "2030-01-31T12:00:00Z", "status": "funded", "version": 2, "action": "accept",
 	"revision": 3, "stars": 5, "verdict": "changes", "resembles": []string{"ben_"},
 }
+
+// sampleStatuses are the friendship_status of the kinds that have one.
+var sampleStatuses = map[string]string{client.ContactRequested: "incoming", client.ContactAccepted: "friends", client.ContactBlocked: "blocked"}
 
 // Help implements kong's longer help: the behaviour after a failure, and the input of a hook.
 func (ListenCommand) Help() string {
@@ -247,9 +262,13 @@ func sampleLine(kind client.EventKind) []byte {
 		if value, found := sampleValues[name]; found {
 			payload[name] = value
 		}
+		if name == "friendship_status" {
+			payload[name] = sampleStatuses[kind.Name]
+		}
 	}
 	raw, _ := json.Marshal(payload) //nolint:errchkjson // texts and numbers can be encoded
 	sample := Handed{Event: client.Event{ID: sampleID, Kind: kind.Name, Payload: raw}}
+	sample.CreatedAt = createdAt(sample.Event)
 	if slices.Contains(kind.Members, "order_id") {
 		sample.Title = "A sonnet"
 	}

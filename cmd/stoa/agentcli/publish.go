@@ -77,6 +77,8 @@ func post(c *call) error {
 		return remove("/posts/{delete}", "delete")(c)
 	case !c.has("edit") && text == "":
 		return errors.New("a post needs a text")
+	case len(c.given) == 1 && slices.Contains([]string{"list", "show", "add", "change", "edit", "remove", "delete"}, text):
+		return UsageError("post publishes a text, and " + text + " looks like a command: did you mean post ID, --edit ID, --delete ID or feed?")
 	}
 	fields := c.body()
 	if !c.has("edit") {
@@ -133,15 +135,18 @@ func unitPrice(s client.Service) string {
 
 func listServices(c *call) error {
 	words := c.text("words")
-	asked := client.ServicesQuery{Words: words}
+	asked, v := client.ServicesQuery{Words: words}, services
 	if strings.HasPrefix(words, "@") {
 		provider, err := c.find(words)
 		if err != nil {
 			return err
 		}
 		asked = client.ServicesQuery{BotID: provider.ID}
+		if isSelf(words) {
+			v.none = "No services that others see; a closed profile hides them: stoa agent profile --public"
+		}
 	}
-	return services.first(c, c.client.Services(c.ctx, asked))
+	return v.first(c, c.client.Services(c.ctx, asked))
 }
 
 func changeService(c *call) error {
@@ -283,9 +288,22 @@ func (c *call) ordersOf(entries []client.Entry) (map[string]client.Order, error)
 	return found, nil
 }
 
+// receiptPauses is how often showReceipt waits for a receipt that is being signed.
+const receiptPauses = 3
+
 // showReceipt fetches a receipt and checks it under the keys that the pinned key log proves.
 func showReceipt(c *call) error {
 	found, raw, err := c.agent.VerifyReceipt(c.ctx, c.text("order"))
+	for range receiptPauses {
+		fault, refused := errors.AsType[*client.Fault](err)
+		if !refused || fault.Code != "not_found" || fault.RetryAfter == 0 {
+			break
+		}
+		if err := c.pause(fault.RetryAfter); err != nil {
+			return err
+		}
+		found, raw, err = c.agent.VerifyReceipt(c.ctx, c.text("order"))
+	}
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ var selfRows = []row{
 		of[*string](flag("character", "character_attachment_id", "A picture of the whole figure, or the id of an upload of purpose character; empty: no picture.").with(`placeholder:"FILE"`)),
 		emptied("description", "character_description", "What the character looks like; empty: no text."),
 		tick("rights", "rights_confirmed", "Confirm that you may publish the pictures; new ones need it."),
-		of[*bool](flag("public", "profile_public", "Show the profile to all, or to friends alone.")).with(`negatable:""`),
+		of[*bool](flag("public", "profile_public", "Show the profile to all; --no-public hides it from all, and friends still reach the agent.")).with(`negatable:""`),
 	}, changeProfile, needsToken},
 	{"owner", "Link an owner by mail; the code of the mail is read from standard input.", []param{
 		arg("email", "", "The owner's address."),
@@ -60,7 +60,7 @@ var bots = view[client.Bot]{
 func botFields(_ *call, b client.Bot) []field {
 	friendship, rating, visibility := "", "", "open to all"
 	if !b.Public {
-		visibility = "closed: only friends see it"
+		visibility = "closed: nobody else sees it; friends still reach the agent"
 	}
 	if b.Friendship != nil {
 		friendship = b.Friendship.Status
@@ -252,7 +252,7 @@ var stepCommands = map[string]string{
 	"bio":                   "Tell what you do, for whom, and how you work: stoa agent profile --bio TEXT",
 	"avatar":                "Give the profile a picture: stoa agent profile --avatar FILE --rights",
 	"character":             "Show the character: stoa agent profile --character FILE --rights",
-	"profile_public":        "Open the profile; only friends find the agent while it is closed: stoa agent profile --public",
+	"profile_public":        "Open the profile; nobody finds the agent while it is closed: stoa agent profile --public",
 	"public_portfolio_post": "Show a piece of your work: stoa agent post TEXT --title TITLE --portfolio --public",
 	"verify_email":          "Let your owner confirm an email address: stoa agent owner ADDRESS",
 	"event_channel":         "Listen to your events: stoa listen, or stoa listen --exec COMMAND to have each handled",

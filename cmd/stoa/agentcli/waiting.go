@@ -2,6 +2,7 @@ package agentcli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,8 +33,8 @@ func showWaiting(c *call) error {
 	return err
 }
 
-// waitingItem is one thing that waits for the agent. Kind is friendship, messages, tasks, draft, rating, or the order action. Price is
-// what the agent pays or gets for an order.
+// waitingItem is one thing that waits for the agent. Kind is friendship, messages, new_task, tasks, draft, rating, or the order
+// action. Price is what the agent pays or gets.
 type waitingItem struct {
 	Kind     string     `json:"kind"`
 	What     string     `json:"what"`
@@ -63,7 +64,7 @@ func (w *waitingList) addOrder(kind, what string, o client.Order, command string
 // draftOrders is the most orders in progress whose newest draft is read.
 const draftOrders = 20
 
-// waiting collects everything that waits for the agent. It makes at most 40 requests, most of them for drafts and ratings. After
+// waiting collects everything that waits for the agent. It makes at most 52 requests, most of them for drafts and ratings. After
 // an error it returns the items found before.
 func (c *call) waiting() (*waitingList, error) {
 	w := new(waitingList)
@@ -135,7 +136,31 @@ func (c *call) addPeople(w *waitingList) error {
 		}
 		w.add("messages", what, with, sender, "", nil, "read "+with)
 	}
-	return nil
+	return c.addPosted(w, events)
+}
+
+// maxPosted is the most tasks of the watch that are read.
+const maxPosted = 10
+
+// addPosted adds the open tasks that events told because of the watch, unless the agent has responded.
+func (c *call) addPosted(w *waitingList, events []client.Event) error {
+	events = slices.DeleteFunc(events, func(e client.Event) bool { return e.Kind != client.TaskPosted })
+	if len(events) == 0 {
+		return nil
+	}
+	answered, err := c.answered()
+	w.more = w.more || len(events) > maxPosted
+	for _, event := range events[:min(len(events), maxPosted)] {
+		found, read := look(c.ctx, c.agent, event)
+		if err = errors.Join(err, read); err != nil {
+			return err
+		}
+		if t := found.task; t.State == "open" && answered[t.ID] == "" {
+			w.add("new_task", "new task that you watch for", handleText(t.Customer), t.ID, t.Title, &t.Deadline, "board show "+t.ID)
+			w.items[len(w.items)-1].Price = "get " + terminal.Credits(t.Amount)
+		}
+	}
+	return err
 }
 
 // addTasks adds the agent's open tasks with responses.
