@@ -277,7 +277,7 @@ func TestRewardsAreGrantedByJobs(t *testing.T) {
 	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM river_job WHERE kind = 'reward'"))
 }
 
-// periodicRun waits until a periodic job has run, so that what happens afterwards is not its doing.
+// periodicRun waits until a periodic job has run, so that it has no part in later changes.
 func (h *world) periodicRun(kind string) {
 	h.t.Helper()
 	require.Eventually(h.t, func() bool {

@@ -114,7 +114,7 @@ func Current(ctx context.Context, database *sql.DB) (bool, error) {
 // Hash is the hash of all files: databases that were migrated under the same hash have the same schema.
 func Hash() string {
 	sum := sha256.New()
-	_ = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error { // reading what is embedded cannot fail
+	_ = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error { // reading embedded files cannot fail
 		if err == nil && !entry.IsDir() {
 			text, _ := files.ReadFile(path)
 			sum.Write(text)

@@ -40,7 +40,7 @@ var locks = []struct {
 	{regexp.MustCompile(`(?im)^\s*(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)`), "ROW EXCLUSIVE: who writes the same rows waits"},
 }
 
-// Plan lists what Up would do, in that order, and changes nothing.
+// Plan lists the steps that Up would take, in that order, and changes nothing.
 func Plan(ctx context.Context, database *sql.DB) ([]Step, error) {
 	provider, err := newProvider(database)
 	if err != nil {

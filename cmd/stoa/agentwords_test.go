@@ -91,7 +91,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	// A refusal names the fault once, in words and options.
 	nothing := "0192f0c1-3333-4000-8000-000000000009"
 	refusal := ada.refused("report", "post", nothing, "Spam.")
-	require.Regexp(t, `^stoa: the id is nothing that you can see \(not_found, 404\); request \S+\n$`, refusal)
+	require.Regexp(t, `^stoa: the id must be the id of something that you can see \(not_found, 404\); request \S+\n$`, refusal)
 	require.Contains(t, ada.refused("send", "@ben_shows", "hello"), "not a friend")
 	require.Contains(t, ada.refused("post", "x", "--public", "--file", avatar), "--rights")
 

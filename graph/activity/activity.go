@@ -1,5 +1,5 @@
-// Package activity reads what happens on the server, as anyone may see it (§4.13): what agents with public profiles did last, and
-// how much there is of each thing. It never names an order.
+// Package activity reads the public activity on the server (§4.13): the last acts of agents with public profiles, and how much
+// there is of each thing. It never names an order.
 //
 // The latest acts are read at each call, so an agent disappears as soon as its profile closes. The figures name no agent; a
 // process counts them at most once in FiguresAge, and concurrent callers share the count. Everything is safe for concurrent use.

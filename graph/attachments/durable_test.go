@@ -21,8 +21,8 @@ import (
 	"stoa/jobs"
 )
 
-// powerCut is a disk that remembers what would be left after a power cut at any moment: the content of files as they were last
-// synced, and the names in folders as they were last synced.
+// powerCut is a disk that remembers its state after a power cut at any moment: the content of files as they were last synced, and
+// the names in folders as they were last synced.
 type powerCut struct {
 	mu       sync.Mutex
 	contents map[uint64][]byte            // by inode
@@ -176,7 +176,7 @@ type noSync struct{}
 func (noSync) SyncFile(*os.File) error { return nil }
 func (noSync) SyncFolder(string) error { return nil }
 
-// BenchmarkFolderWrite measures what durability costs a file of 100 kB and one of 20 MiB.
+// BenchmarkFolderWrite measures the cost of durability for a file of 100 kB and for one of 20 MiB.
 func BenchmarkFolderWrite(b *testing.B) {
 	for name, open := range map[string]func(string) (*attachments.Store, error){
 		"durable": func(folder string) (*attachments.Store, error) {

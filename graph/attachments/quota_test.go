@@ -9,7 +9,7 @@ import (
 	"stoa/graph/platform/limits"
 )
 
-// Every budget of §8 takes what just fits, and nothing more.
+// Every budget of §8 can be used up exactly, and not by one more.
 func TestDefaultBudgets(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

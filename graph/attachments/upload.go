@@ -60,7 +60,7 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 		return nil, err
 	}
 	defer in.File.write(0)() // the body is there
-	// An upload that is a repeat or is refused does not use the store any more.
+	// From here on a repeated or refused upload does not use the store.
 	bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
 	earlier, _, err := a.checkUpload(bounded, a.DB.SQL, in.File.reservation, f, false)
 	cancel()
@@ -139,8 +139,8 @@ func (in UploadInput) Check() (form, error) {
 }
 
 // checkUpload decides about a received upload: it returns the record of the earlier upload that it repeats, a fault, or neither
-// for a new one. If too many uploads wait for inspection and the agent has none, the youngest one of an agent with several makes
-// room: if locked is set, it is deleted and displaced is its id.
+// for a new one. If the queue is full, an agent without waiting uploads displaces the youngest upload of an agent with several.
+// With locked it is deleted and its id returned.
 func (a *API) checkUpload(
 	ctx context.Context, q db.Querier, r *reservation, f form, locked bool,
 ) (earlier *row, displaced []uuid.UUID, err error) {

@@ -73,7 +73,7 @@ func TestRepeats(t *testing.T) {
 	w.keeps(t, 4) // two originals with their previews; repeats leave nothing behind
 }
 
-// contentOf reads what get gives the caller of ctx.
+// contentOf reads the file that get returns to the caller of ctx.
 func contentOf(t *testing.T, get func(context.Context, attachments.AttachmentInput) (*attachments.File, error), ctx context.Context, in attachments.AttachmentInput) []byte { //nolint:revive // the function comes with its arguments
 	t.Helper()
 	file, err := get(ctx, in)

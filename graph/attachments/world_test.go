@@ -51,7 +51,7 @@ func newWorldWith(t *testing.T, inspect attachments.Inspector, options ...grapht
 // magic holds the first bytes of files of a format.
 var magic = map[string]string{"jpeg": "\xff\xd8\xff", "png": "\x89PNG\r\n\x1a\n"}
 
-// inspectHead accepts what begins like a picture, without a child process.
+// inspectHead accepts files that begin like a picture, without a child process.
 func inspectHead(_ context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 	shape, format, err := image.DecodeConfig(original)
 	if err != nil {

@@ -44,6 +44,6 @@ type API struct {
 	// TokensEnded is called after a commit that ended tokens, so that their sockets close. It must not block.
 	TokensEnded func()
 	// PauseWebhooks pauses the webhooks of an agent in the transaction that ends its tokens or suspends it, with the agent's row
-	// locked: somebody who stole a token may have created them.
+	// locked: a thief of a token may have created them.
 	PauseWebhooks func(ctx context.Context, tx *db.Tx, botID uuid.UUID, why Ending) error
 }

@@ -85,7 +85,7 @@ func (a *API) AdmitRegistration(ctx context.Context) error {
 	return unavailable(a.Quotas.TakeOnce(ctx, a.DB, limits.RegistrationsPerAddress, address, limits.Registrations))
 }
 
-// register calls stoa_register: the agent's arguments, then those of stoa_grant_token and stoa_open_wallet. One function replaces
+// register calls stoa_register with the agent's arguments and the arguments of stoa_grant_token and stoa_open_wallet. It replaces
 // eight round trips, so others wait for the handle or the last place of an invitation only while it writes. It may run twice: the
 // second run finds the registration of the first.
 func (a *API) register(
@@ -118,7 +118,7 @@ func unanswered(err error) error {
 	err = unavailable(err)
 	if known := fault.From(err); known.Code == fault.RegistrationUnavailable {
 		return known.Say("Registration is not possible at the moment, or its answer was lost: " +
-			"where the handle is taken when you try again, choose another.")
+			"if the handle is taken when you try again, choose another.")
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"stoa/graph/attachments"
 )
 
-// An agent's page shows its face, its state and what it did, and offers only what can be done now.
+// An agent's page shows its face, its state and its acts, and offers only the procedures that are possible now.
 func TestAnAgentsPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -28,14 +28,14 @@ func TestAnAgentsPage(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, w.get("/faces/x.svg").StatusCode)
 
 	action, fields := w.form(w.page("/procedures/moderateBot?id=" + id))
-	w.shows(w.get(action).text, "What a suspension does", "@vex is suspended")
+	w.shows(w.get(action).text, "Effects of a suspension", "@vex is suspended")
 	fields.Set("suspend", "true")
 	fields.Set("name", "true")
 	fields["kinds"] = []string{"POSTS", "SERVICES"}
 	fields.Set("reason", "a swindler")
 	done := w.post(action, fields)
 	require.Equal(t, http.StatusOK, done.StatusCode, done.text)
-	w.shows(done.text, "What changed", `<span class="state">active</span> <span aria-hidden="true">→</span><span class="unseen"> is now </span> <span class="state">suspended</span>`)
+	w.shows(done.text, "Changes", `<span class="state">active</span> <span aria-hidden="true">→</span><span class="unseen"> is now </span> <span class="state">suspended</span>`)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM audit_entries"))
 	require.Zero(t, w.Count("SELECT count(*) FROM posts WHERE deleted_at IS NULL"))
 	require.Zero(t, w.Count("SELECT count(*) FROM services WHERE deleted_at IS NULL"))
@@ -169,7 +169,7 @@ func TestTheFaceOfAnAgent(t *testing.T) {
 	require.Equal(t, "image/jpeg", shown.Header.Get("Content-Type"))
 	require.Equal(t, "a picture", shown.text)
 	w.Exec("UPDATE bots SET suspended_at = stoa_now()")
-	require.Equal(t, http.StatusSeeOther, w.get(face).StatusCode, "nobody sees it any more")
+	require.Equal(t, http.StatusSeeOther, w.get(face).StatusCode, "no one sees it any more")
 }
 
 // Ledger, messages, events and the audit log show handles instead of ids.
@@ -204,7 +204,7 @@ func TestBooksPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.Agent()
-	w.shows(w.get("/books").text, "Wallets, escrow and fees add up to what was issued", "0 differences")
+	w.shows(w.get("/books").text, "Wallets, escrow and fees add up to the issued credits", "0 differences")
 	require.Contains(t, w.get("/books?format=csv").text, "difference_minor\n")
 	statement := w.get("/books/agents/" + agent.ID.String())
 	require.Contains(t, statement.text, "Grant")

@@ -18,7 +18,7 @@ const caseQuery = `case(botId: $id) { reports reporters newestAt open { id subje
 // presetsQuery asks for the presets.
 const presetsQuery = `presets { name answer message why suspend reported }`
 
-// nameSubjects adds to each open report a link to what was reported, by its title.
+// nameSubjects adds to each open report a link to its subject, by its title.
 func (s *console) nameSubjects(ctx context.Context, answer map[string]any) error {
 	open := objects(object(answer, "case"), "open")
 	subjects, all := make([]value, len(open)), make([]*value, len(open))

@@ -132,14 +132,14 @@ func TestACaseAnswersWhatWasSeen(t *testing.T) {
 	require.Contains(t, w.get("/cases").text, fmt.Sprintf(`<a href="%s">@%s</a>`, at(second), w.handle(second)))
 }
 
-// A case shows whom and what it is about, and which reporters are suspended. Without reports the form shows the agent, too.
+// A case shows its agent, the reported things, and which reporters are suspended. Without reports the form shows the agent, too.
 func TestACaseShowsWhatIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	by, subject := w.Agent(), w.Agent()
 	w.Exec("UPDATE bots SET display_name = 'Swift Sam', specialty = 'Fast loans', bio = 'Send me your token.' WHERE id = $1", subject.ID)
 	at := "/procedures/moderateBot?id=" + subject.ID.String()
-	w.shows(w.get(at).text, "Swift Sam", "Fast loans", "Send me your token.", `<span class="state">active</span>`, "What a suspension does", "/faces/"+subject.ID.String())
+	w.shows(w.get(at).text, "Swift Sam", "Fast loans", "Send me your token.", `<span class="state">active</span>`, "Effects of a suspension", "/faces/"+subject.ID.String())
 	task := w.Tasked(subject, "Lend me credits", "I pay back.", 100)
 	id := uuid.MustParse(task.ID.String())
 	w.report(by, "task", id)
@@ -147,7 +147,7 @@ func TestACaseShowsWhatIsReported(t *testing.T) {
 	w.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id IN ($1, $2)", by.ID, subject.ID)
 	page := w.get(at).text
 	w.shows(page, "@"+w.handle(by)+`</a> <span class="state ill">suspended</span>`, `task <a href="/tasks/`+id.String()+`"><bdi>Lend me credits</bdi></a>`, "the agent")
-	require.NotContains(t, page, "What a suspension does")
+	require.NotContains(t, page, "Effects of a suspension")
 	accessible(t, at, w.parse(page))
 }
 

@@ -1,4 +1,4 @@
-// What the pages do better with a script: times in the browser's zone, buttons that copy, and lists that refresh. Each is whole without it.
+// Improvements of the pages by a script: times in the browser's zone, buttons that copy, and lists that refresh. Each is whole without it.
 "use strict";
 
 // Every five seconds a page that is looked at is read again, and the parts that have changed are replaced. A part stays as it is while
@@ -43,7 +43,7 @@ if (live) {
   setInterval(refresh, 5000);
 }
 
-// The server writes times in UTC, as what is typed into filters and forms is; pointing at one shows it in UTC.
+// The server writes times in UTC, and filters and forms take UTC; pointing at a time shows it in UTC.
 function localise(part) {
   const day = { day: "numeric", month: "short", year: "numeric" }, minute = { hour: "2-digit", minute: "2-digit" };
   for (const time of part.querySelectorAll("time"))

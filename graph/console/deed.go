@@ -51,7 +51,7 @@ func summary(details map[string]any) string {
 	return strings.Join(all, ", ")
 }
 
-// lastModeration returns what the caller last did to an agent, in words, with a link to the agent. Both are empty if the last
+// lastModeration describes the caller's last moderation of an agent, with a link to the agent. Both are empty if the last
 // moderation of the agent was another operator's.
 func (s *console) lastModeration(ctx context.Context, id string) (notice string, agent value) {
 	_, node, answer, err := s.node(ctx, byType("Bot"), id, `{ id handle }`, newestEntry(`botID: $id, procedure: "moderateBot"`))

@@ -110,7 +110,7 @@ var traceSections = []struct{ Name, Title, Link string }{
 	{"responses", "Responses", "/responses?botID="}, {"received", "Ratings it got", "/ratings?subjectID="},
 	{"given", "Ratings it gave", "/ratings?authorID="}, {"contacts", "Contacts", "/contacts?q="}, {"files", "Files", "/files?ownerID="},
 	{"webhooks", "Webhooks", "/webhooks?botID="}, {"feedback", "Feedback and reports by it", "/feedback?botID="},
-	{"audit", "What operators did to it", "/audit?botID="},
+	{"audit", "Acts of operators", "/audit?botID="},
 }
 
 // traceName returns the link text of a trace: its name, else its subject, else the end of its id.

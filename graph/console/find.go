@@ -16,7 +16,8 @@ import (
 
 const findQuery = `query ($q: String!) { find(q: $q) { hits { kind id name by with state } exact { kind id } } }`
 
-// find redirects to the entity that matches the search exactly, or shows all hits. Faults: invalid_search.
+// find redirects to the entity that matches the search exactly, or shows all hits. Faults: invalid_search; not_found for an
+// id without a match.
 func (s *console) find(w http.ResponseWriter, r *http.Request) error {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	answer, err := s.ask(r.Context(), findQuery, map[string]any{"q": q})

@@ -73,7 +73,7 @@ func newForm(p *procedure, current map[string]any) []*field {
 
 // tickLabels are the labels of boxes whose field names explain too little.
 var tickLabels = map[string]string{"name": "Clear the name", "texts": "Clear the texts", "images": "Clear the images", "kinds": "Remove",
-	"reported": "Remove what was reported"}
+	"reported": "Remove the reported things"}
 
 func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	f := &field{Name: name, Label: human(name), Hint: hint, Kind: "line", Required: kind.NonNull && !optional, kind: kind}

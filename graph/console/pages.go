@@ -2,10 +2,10 @@
 // They show every connection of the GraphQL layer as a list with a search and filters, every entity on its own page, and every
 // mutation for operators as a form that asks for a reason.
 //
-// The pages read and change data only by GraphQL operations of the signed-in operator (server.Ask). So they can do exactly what
-// the schema allows, with the same refusals and audit entries. The only exception is the audit entry of an export
-// (Config.AuditExport). Lists are the table in sections.go; columns, filters and form fields take their types from the schema. A
-// new field of an entity or a new mutation needs no change here.
+// The pages read and change data only by GraphQL operations of the signed-in operator (server.Ask), with the same refusals and
+// audit entries. The only exception is the audit entry of an export (Config.AuditExport). Lists are the table in sections.go;
+// columns, filters and form fields take their types from the schema. A new field of an entity or a new mutation needs no change
+// here.
 //
 // The listener authenticates callers and refuses requests that another site made a browser send (package server). Answers are
 // no-store. Texts of agents are plain text, and invisible characters are shown (graph/platform/pages). One-time secrets appear

@@ -122,7 +122,7 @@ func (s *console) target(r *http.Request, data *formData) (map[string]any, error
 // removeFile is the procedure whose form shows the file to remove.
 const removeFile = "removeAttachment"
 
-// see finds out how an operator can view a file: as everyone does, or in the review of its order or post.
+// see sets the link to the file: public, or in the review of its order or post.
 func (s *console) see(ctx context.Context, data *formData, node map[string]any) {
 	kind, of := textOf(node, "boundKind"), textOf(node, "boundID")
 	if data.Seen = s.seen(ctx, data.SubjectID); data.Seen != "" {
@@ -298,6 +298,6 @@ func (s *console) saveFile(w http.ResponseWriter, r *http.Request, data *formDat
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+id+`"`)
-	_, _ = w.Write(bytes) //nolint:gosec // it is saved, as no type that a browser shows
+	_, _ = w.Write(bytes) //nolint:gosec // the browser saves it, because of its type
 	return nil
 }

@@ -45,7 +45,7 @@ func TestAShift(t *testing.T) {
 	}
 }
 
-// The overview and Now name agents that did what swindlers do, with a link to each.
+// The overview and Now name agents that acted like swindlers, with a link to each.
 func TestAttentionNamesAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

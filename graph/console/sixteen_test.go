@@ -106,7 +106,7 @@ func TestAToolHasAWayBack(t *testing.T) {
 	w := newWorld(t)
 	page := w.get("/tools/figures")
 	require.Equal(t, http.StatusOK, page.StatusCode)
-	w.shows(page.text, `aria-label="Console"`, "<h1 dir=\"auto\">Figures</h1>", "&#34;three&#34;: 3", `<a href="/figures">As programs read it</a>`, `href="/tools/figures" aria-current="page"`)
+	w.shows(page.text, `aria-label="Console"`, "<h1 dir=\"auto\">Figures</h1>", "&#34;three&#34;: 3", `<a href="/figures">Raw text</a>`, `href="/tools/figures" aria-current="page"`)
 	require.Equal(t, http.StatusNotFound, w.get("/tools/jobs").StatusCode)
 }
 
@@ -117,7 +117,7 @@ func TestWords(t *testing.T) {
 	w.fill()
 	page := w.get("/now").text
 	require.Contains(t, page, "order is disputed")
-	w.shows(w.get("/procedures/answerFeedback?id="+w.ids["Feedback"].String()).text, "What it answers", "alert(1)")
+	w.shows(w.get("/procedures/answerFeedback?id="+w.ids["Feedback"].String()).text, "The agent's text", "alert(1)")
 	w.shows(content(w.page("/procedures/updateSettings")), "Closed: No one.")
 	require.NotContains(t, content(w.page("/settings")), "Switch it on", "it cannot be switched on yet")
 	w.Exec("UPDATE feedbacks SET kind = 'report', subject_type = 'bot', subject_id = $1, subject_bot_id = $1", w.ids["Bot"])

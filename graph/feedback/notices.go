@@ -36,8 +36,8 @@ type noticeRow struct {
 	AboutID   uuid.UUID `db:"about_id"`
 }
 
-// Notices lists what operators wrote to the caller, newest first, 100 a page (§4.9). Only an agent may call it. Faults: invalid_id,
-// not_found (before is no notice to the caller).
+// Notices lists the operators' notices to the caller, newest first, 100 a page (§4.9). Only an agent may call it. Faults:
+// invalid_id, not_found (before is no notice to the caller).
 func (a *API) Notices(ctx context.Context, in ListInput) (*NoticeList, error) {
 	v, before, err := viewer.Checked(ctx, in.Check)
 	if err != nil {

@@ -17,7 +17,7 @@ func reported(kind, id, text string) feedback.SendInput {
 	return feedback.SendInput{Kind: ptr("report"), Text: &text, Subject: &feedback.SubjectInput{Type: &kind, ID: &id}}
 }
 
-// An agent reports what it can see. A second report of the same subject returns the open one.
+// An agent reports anything that it can see. A second report of the same subject returns the open one.
 func TestReports(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -43,7 +43,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// An agent cannot report what it cannot see, nor itself, nor things of its own.
+// An agent cannot report anything that it cannot see, nor itself, nor its own things.
 func TestReportsOfHiddenSubjects(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

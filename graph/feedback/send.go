@@ -41,7 +41,7 @@ func report(ctx context.Context, tx *db.Tx, caller uuid.UUID, subject *Subject, 
 	case err != nil:
 		return nil, err
 	case len(owners) == 0:
-		return nil, fault.Field(fault.NotFound, "subject.id", "is nothing that you can see")
+		return nil, fault.Field(fault.NotFound, "subject.id", "must be the id of something that you can see")
 	case owners[0] == caller:
 		return nil, fault.Field(fault.InvalidInput, "subject.id", errOwn.Error())
 	}

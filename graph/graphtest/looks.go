@@ -142,7 +142,7 @@ func Matches(text, q string) bool { return strings.Contains(Folded(text), Folded
 // Folded returns a text in the form that searches compare.
 func Folded(s string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(s))) }
 
-// Processor begins to measure processor time. report reports that of this process and of the connections of the World to the
+// Processor begins to measure processor time. report reports the time of this process and of the connections of the World to the
 // database, in milliseconds for each round of the benchmark.
 func (w *World) Processor() (report func(b *testing.B)) {
 	w.t.Helper()

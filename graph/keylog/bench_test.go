@@ -11,7 +11,7 @@ import (
 )
 
 // The cost of a registration with and without the key log: the only difference is the queue row that a trigger inserts. wal-B/op
-// counts what PostgreSQL writes for it, which a busy machine does not change.
+// counts the bytes that PostgreSQL writes for it, which a busy machine does not change.
 func BenchmarkRegister(b *testing.B) {
 	for name, trigger := range map[string]string{"log": "ENABLE", "none": "DISABLE"} {
 		b.Run(name, func(b *testing.B) {

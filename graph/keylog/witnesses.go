@@ -22,7 +22,8 @@ type Witnesses interface {
 	// Submit sends a signed head to the witnesses with these vkeys concurrently. prove returns the proof that the tree of one size
 	// continues the smaller one.
 	Submit(ctx context.Context, to []string, signed []byte, prove witness.Prove) []Cosigned
-	// Heads asks all witnesses concurrently for the last head of a log that they signed. log holds the log's vkeys, all of one name.
+	// Heads asks all witnesses concurrently for the last head of a log that they signed. log holds the log's verification keys,
+	// which share a name.
 	Heads(ctx context.Context, log []string) []Shown
 }
 
@@ -33,8 +34,8 @@ type Cosigned = witness.Cosigned
 type Shown = witness.Shown
 
 // AskWitnesses asks the witnesses for the last head that they signed, also of later epochs, and keeps the heads that the stored
-// head does not continue. From then on this process refuses to sign (ErrBehind, ErrForked). So do other processes with its data
-// folder, if the head is the greatest. The error joins the errors of witnesses that did not answer and names the lost head.
+// head does not continue. From then on this process refuses to sign (ErrBehind, ErrForked). If no kept head is greater, other
+// processes with the same folder refuse too. The error joins the errors of witnesses that did not answer and names the lost head.
 // Starting processes and jobs call it.
 func (a *API) AskWitnesses(ctx context.Context) error {
 	if a.Witnesses == nil {

@@ -37,7 +37,8 @@ type API struct {
 	Bots   *bots.API
 	Email  *email.API
 	Orders *orders.API
-	// Deleted is called in the transaction that deletes an agent, after the deletion, and notifies others of what ended for them.
+	// Deleted is called in the transaction that deletes an agent, after the deletion. It notifies others of everything that ended
+	// for them.
 	Deleted func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 	// ProfileChanged is called in a transaction that hides or shows an agent (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error

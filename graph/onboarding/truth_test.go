@@ -70,7 +70,7 @@ var (
 )
 
 // After any actions of an agent and operators in any order: each flag of the onboarding is true, the recommendations are the open
-// steps, their revision grows with each change, each ground of rewards lists what it lacks and what blocks it, and an open
+// steps, their revision grows with each change, each ground of rewards lists its missing steps and its blocks, and an open
 // erasure is shown with the reasons that hold it.
 func TestOnboardingSaysWhatIs(t *testing.T) {
 	t.Parallel()

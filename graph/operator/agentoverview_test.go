@@ -88,7 +88,7 @@ func TestWhyAnOrderIsStuck(t *testing.T) {
 	require.Nil(t, none)
 }
 
-// Now shows what agents did within the hour, and nothing older.
+// Now shows the acts of agents within the hour, and nothing older.
 func TestNow(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

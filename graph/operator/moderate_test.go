@@ -85,7 +85,7 @@ func TestContentIsRemovedAtOnce(t *testing.T) {
 	require.Equal(t, map[string]any{"TASKS": 2.0, "RATINGS": 0.0}, o.entries()[1].Details)
 }
 
-// One call suspends, clears and removes, with one entry; it does what is chosen and nothing else.
+// One call suspends, clears and removes, with one entry; it takes the chosen measures and no others.
 func TestModerationInOneAct(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -139,7 +139,7 @@ func TestWrittenRatingsAreRemoved(t *testing.T) {
 	require.EqualValues(t, 0, o.Count("SELECT coalesce(sum(ratings), 0) FROM reputations WHERE bot_id = $1", found.SubjectID))
 }
 
-// The audit entries about an agent include those of its records.
+// The audit entries about an agent include the entries about its records.
 func TestTheAuditOfAnAgent(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -1,8 +1,8 @@
 -- The present activity (now.go), and the books at a moment (books.go).
 
 -- name: list_happenings(seconds double precision, max bigint)
--- The newest things that agents did in the last seconds, each kind by an index, from the ids of five minutes before on. The feed has
--- the posts that were made earlier and published since.
+-- The newest acts of agents in the last seconds. Each kind is read by an index, if by id from five minutes earlier. Posts that were
+-- published later than written are read from the feed.
 WITH since AS MATERIALIZED (
   SELECT stoa_now() - make_interval(secs => :seconds) AS at, stoa_id_at(stoa_now() - make_interval(secs => :seconds) - interval '5 minutes') AS id
 )
@@ -49,8 +49,8 @@ SELECT stoa_now() AS at, (SELECT count(*) FROM accounts) AS wallets,
   (SELECT coalesce(sum(e.delta_minor), 0)::bigint FROM ledger_entries e WHERE e.bot_id IS NULL AND e.account_kind = 'fees') AS fees_minor;
 
 -- name: list_earners(seconds double precision, max bigint)
--- What agents earned and paid within the last seconds by orders closed as accepted, by the ids of their steps, and what they hold
--- in escrow now, by the index of orders with escrow.
+-- Credits that agents earned and paid within the last seconds in orders closed as accepted, and hold in escrow now. Steps are found
+-- by id.
 SELECT b.id AS bot_id, b.handle, b.suspended_at IS NOT NULL AS suspended, s.earned_minor, s.paid_minor, s.escrow_minor FROM (
   SELECT m.bot_id, sum(m.earned)::bigint AS earned_minor, sum(m.paid)::bigint AS paid_minor, sum(m.escrow)::bigint AS escrow_minor FROM (
     SELECT p.* FROM order_events e JOIN orders o ON o.id = e.order_id AND o.outcome = 'accepted'

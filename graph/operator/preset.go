@@ -27,8 +27,8 @@ var (
 	errPresetTaken = errors.New("is the name of another preset: replace it, or choose another name")
 )
 
-// WritePreset stores texts under a name. Only if the input says so it replaces a preset of that name, in any case of its letters.
-// Faults: invalid_input, also for an empty preset.
+// WritePreset stores texts under a name. It replaces a preset of that name only if replace is set; case is ignored. Faults:
+// invalid_input, also for an empty preset.
 func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*Preset, error) {
 	wrong := fault.Fields{}
 	var err error

@@ -36,7 +36,7 @@ func TestQuote(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.Unauthorized)
 }
 
-// The price equals that of unbounded integers, rounded half up; it is refused exactly if its total exceeds the largest.
+// The price is the same as in unbounded integers, rounded half up; it is refused exactly if its total exceeds the largest.
 func TestPriceIsExact(t *testing.T) {
 	t.Parallel()
 	largest := big.NewInt(1_000_000_000_000)

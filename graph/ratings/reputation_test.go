@@ -248,7 +248,7 @@ func TestTitlesOfRatedOrders(t *testing.T) {
 	require.Nil(t, w.list(reader, subject)[0].OrderTitle)
 }
 
-// Lists of cards show what cards show.
+// Lists of cards show the same reputation as single cards.
 func TestSearchShowsReputations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -66,7 +66,7 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credenti
 	v, err := s.Graph.Auth.Authenticate(r.Context(), c.agentToken, mutating)
 	if errors.Is(err, fault.New(fault.Unauthorized)) {
 		if refused := s.throttle.wrongToken(w, r, client); !errors.Is(refused, fault.New(fault.Unauthorized)) {
-			err = refused // rate_limited; else err says what ended the token
+			err = refused // rate_limited; else err names the end of the token
 		}
 	}
 	v.Address = client

@@ -69,9 +69,9 @@ func TestAnOwnTokenNamesItsOperator(t *testing.T) {
 	require.Contains(t, l.whoami("Authorization", "Bearer "+again).text, "by Kim Example")
 }
 
-// Nobody can use the name of an operator with an own token by the token of the installation: not in a header, not at the sign-in,
+// The token of the installation cannot act under the name of an operator with an own token: not in a header, not at the sign-in,
 // and not in an older session.
-func TestNobodyTakesTheNameOfAnOperator(t *testing.T) {
+func TestInstallationTokenTakesNoOperatorsName(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
 	before := l.signIn("Kim")

@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// twins are two agents in the same situation: what one does over REST, the other does over GraphQL.
+// twins are two agents in the same situation. Both take the same steps, one over REST, the other over GraphQL.
 type twins struct {
 	*site
 	rest, graphql *graphtest.Agent

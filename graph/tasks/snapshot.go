@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// snapshot is a task with the facts that decide what the caller may see and do.
+// snapshot is a task with the facts that decide about the caller's rights.
 type snapshot struct {
 	Card
 

@@ -189,7 +189,7 @@ type verdict struct {
 	state webhook.State
 }
 
-// judge decides what follows from an answer. A test is retried only if it is Confirming. The failure of another test is only
+// judge returns the verdict on an answer. A test is retried only if it is Confirming. The failure of another test is only
 // recorded, unless the answer is 410.
 func judge(d *attempt, got answer) verdict {
 	switch {

@@ -175,7 +175,7 @@ func (s *Sender) route(to *url.URL) (http.RoundTripper, error) {
 	}
 }
 
-// reasonOf returns why there was no answer. It does not reveal what is behind a forbidden address, nor whether a name exists: a
+// reasonOf returns why there was no answer. It reveals nothing about a forbidden address, nor whether a name exists: a
 // name without an address, or with a slow resolution, gets the same reason as a name of a private network.
 func reasonOf(err error) string {
 	var (

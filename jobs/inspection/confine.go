@@ -173,7 +173,7 @@ var resourceLimits = []resourceLimit{
 
 func limitResources(account int) (string, error) {
 	threads := uint64(maxThreads)
-	if account == 0 || os.Getuid() != account { // the kernel counts those of all processes of the account, which are no more than there are on the machine
+	if account == 0 || os.Getuid() != account { // the kernel counts the account's threads, at most all of the machine
 		var machine unix.Sysinfo_t
 		if err := unix.Sysinfo(&machine); err != nil {
 			return "", err

@@ -162,8 +162,8 @@ func breakOutOf(t *testing.T, uid int, measure string) outcome {
 }
 
 // TestDoors runs hostile code in a child of a server of root and of a plain user: nothing is in its reach on Linux 6.1 and
-// later, also without the measures that only add depth. Without Landlock or the filter of calls the code reaches what its
-// account may use, and without any measure nearly everything.
+// later, also without the measures that only add depth. Without Landlock or the filter of calls the code reaches everything
+// that its account may use, and without any measure nearly everything.
 func TestDoors(t *testing.T) {
 	t.Parallel()
 	users := []int{os.Getuid()}

@@ -107,7 +107,7 @@ func stringBytes(raw []byte) []byte {
 		case digits > 0:
 			out = append(out, byte(code))
 			i--
-		case raw[i] == '\r' || raw[i] == '\n': // a line that goes on; what is left of its end is white space
+		case raw[i] == '\r' || raw[i] == '\n': // a line that goes on; the rest of its end is white space
 		case special:
 			out = append(out, meant)
 		default:

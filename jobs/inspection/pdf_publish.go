@@ -17,8 +17,8 @@ var privateKeys = map[string]bool{"Metadata": true, "PieceInfo": true, "OPI": tr
 var annotationKeys = map[string]bool{"T": true, "RC": true}
 
 // published returns the document's published version, written anew without document information, private entries and the private
-// parts of its JPEG and JPEG 2000 images. It holds only objects that its catalog reaches, so no earlier revisions either. It is
-// read again, and not published if that fails. published changes d.
+// parts of its JPEG and JPEG 2000 images. It holds only objects that its catalog reaches; therefore it holds no earlier
+// revisions. It is read again, and not published if that fails. published changes d.
 func (d *document) published() ([]byte, error) {
 	written, err := d.rewrite()
 	if err != nil {

@@ -84,7 +84,7 @@ func (s *pdfScan) object(at int) error {
 	}
 	inflated, err := zlib.NewReader(bytes.NewReader(pastLine(s.file[t.at:])))
 	if err != nil {
-		return nil //nolint:nilerr // what zlib cannot open, pdfcpu must
+		return nil //nolint:nilerr // pdfcpu decides about a stream that zlib cannot open
 	}
 	content, _ := io.ReadAll(io.LimitReader(inflated, int64(s.expansion)+1)) // a cut stream counts as far as it goes
 	if s.expansion -= len(content); s.expansion < 0 {

@@ -47,8 +47,8 @@ func indexed(m *image.NRGBA) image.Image {
 	return out
 }
 
-// TestCopyOfPNG: what others download of a PNG is a PNG with every pixel that it had, its transparency and its depth, and without
-// anything else. One of few colours is no larger than the original.
+// TestCopyOfPNG: the public copy of a PNG is a PNG with all its pixels, its transparency and its depth, and nothing else.
+// A copy of few colours is no larger than the original.
 func TestCopyOfPNG(t *testing.T) {
 	t.Parallel()
 	grey, deepGrey, deep := image.NewGray(image.Rect(0, 0, 64, 48)), image.NewGray16(image.Rect(0, 0, 64, 48)), image.NewNRGBA64(image.Rect(0, 0, 64, 48))

@@ -2,7 +2,7 @@ package inspection
 
 import "bytes"
 
-// maxJPEGTail bounds what follows a JPEG's end, in bytes.
+// maxJPEGTail bounds the bytes after a JPEG's end.
 const maxJPEGTail = 10 * mebibyte
 
 // checkTail refuses the bytes after a JPEG's end unless they are padding, further pictures of a multi-picture file, trailers of

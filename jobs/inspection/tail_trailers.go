@@ -135,8 +135,8 @@ func vivo(b []byte) int {
 	return bytes.LastIndex(b, []byte(`vivo{"`))
 }
 
-// afcp: a head and a foot of 12 bytes with the same sign, and padding behind, since a foot ends with zeros. The foot holds the offset
-// of the head in the file, which is wrong once a program has changed what stands before it: so the last head is taken.
+// afcp: a head and a foot of 12 bytes with the same sign, and padding behind, since a foot ends with zeros. The foot holds the
+// head's offset in the file. The offset is wrong if the bytes before the head were changed; therefore the last head is taken.
 func afcp(b []byte) int {
 	const end = 12
 	foot := bytes.LastIndex(b, []byte("AXS"))

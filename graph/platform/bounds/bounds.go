@@ -66,7 +66,7 @@ const (
 	CodeLife    = 10 * time.Minute
 	ResendAfter = 60 * time.Second
 	RestoreLife = 24 * time.Hour
-	// ErasureWait is how long an agent that asks to be erased, or its owner, can change its mind.
+	// ErasureWait is the time in which a requested erasure can be cancelled.
 	ErasureWait = 7 * 24 * time.Hour
 	// ExportLife is how long an export is kept.
 	ExportLife = 7 * 24 * time.Hour

@@ -178,7 +178,7 @@ func (c *conn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// linger reads what the client still sends after a complete answer, because closing a connection with unread bytes may discard
+// linger reads the rest of the client's bytes after a complete answer, because closing a connection with unread bytes may discard
 // the answer. It first closes the server's side for writing.
 func (c *conn) linger() {
 	_ = c.CloseWrite() // the client may have gone

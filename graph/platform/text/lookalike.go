@@ -55,7 +55,7 @@ func look(name string) string {
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(small)), "i", "l")
 }
 
-// isAccent reports whether r is a mark on a letter that leaves the letter what it is. Marks of other scripts are vowels.
+// isAccent reports whether r is a mark that does not turn its letter into another one. Marks of other scripts are vowels.
 func isAccent(r rune) bool { return '\u0300' <= r && r <= '\u036f' }
 
 // looks returns the looks of both names. A name of one letter or of invisible characters has none.
