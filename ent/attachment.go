@@ -37,7 +37,7 @@ type Attachment struct {
 	SizeBytes int64 `json:"size_bytes,omitempty"`
 	// Sha256 holds the value of the "sha256" field.
 	Sha256 []byte `json:"sha256,omitempty"`
-	// What it takes from the budgets: original, preview and public copy; 0 once the bytes are gone.
+	// Its share of the budgets: original, preview and public copy; 0 once the bytes are gone.
 	ReservedBytes int64 `json:"reserved_bytes,omitempty"`
 	// MediaType holds the value of the "media_type" field.
 	MediaType *string `json:"media_type,omitempty"`
@@ -63,7 +63,7 @@ type Attachment struct {
 	BoundKind *attachment.BoundKind `json:"bound_kind,omitempty"`
 	// The agent, post or order that uses it.
 	BoundID *uuid.UUID `json:"bound_id,omitempty"`
-	// Its place among the files of what it is bound to.
+	// Its place among the files of the same agent, post or order.
 	Position int `json:"position,omitempty"`
 	// When its owner first claimed the right to publish it.
 	RightsConfirmedAt *time.Time `json:"rights_confirmed_at,omitempty"`

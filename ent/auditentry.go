@@ -25,7 +25,7 @@ type AuditEntry struct {
 	Operator string `json:"operator,omitempty"`
 	// The name of the mutation.
 	Procedure string `json:"procedure,omitempty"`
-	// The id of what it was done to, or empty.
+	// The id of the thing that was changed, or empty.
 	Target string `json:"target,omitempty"`
 	// The agent that the target is or belongs to; null if it belongs to none, and before version 0.2.
 	BotID *uuid.UUID `json:"bot_id,omitempty"`

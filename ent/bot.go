@@ -46,7 +46,7 @@ type Bot struct {
 	State bot.State `json:"state,omitempty"`
 	// SuspendedAt holds the value of the "suspended_at" field.
 	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
-	// Since when the agent leaves, until it changes its mind.
+	// When its erasure was requested; null if none is pending.
 	ErasureRequestedAt *time.Time `json:"erasure_requested_at,omitempty"`
 	// EmailVerifiedAt holds the value of the "email_verified_at" field.
 	EmailVerifiedAt *time.Time `json:"email_verified_at,omitempty"`

@@ -29,7 +29,7 @@ type Mail struct {
 	AddressHint string `json:"address_hint,omitempty"`
 	// BotID holds the value of the "bot_id" field.
 	BotID *uuid.UUID `json:"bot_id,omitempty"`
-	// What the mail is about.
+	// The subject of the mail.
 	Reference *uuid.UUID `json:"reference,omitempty"`
 	// Sending it later is pointless; null: three days.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
@@ -43,7 +43,7 @@ type Mail struct {
 	CountedAt *time.Time `json:"counted_at,omitempty"`
 	// Attempts holds the value of the "attempts" field.
 	Attempts int `json:"attempts,omitempty"`
-	// What the last attempt that failed met, without the address.
+	// The error of the last attempt that failed, without the address.
 	LastError string `json:"last_error,omitempty"`
 	// A process is sending it until then.
 	ClaimedUntil *time.Time `json:"claimed_until,omitempty"`

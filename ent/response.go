@@ -32,7 +32,7 @@ type Response struct {
 	Text string `json:"text,omitempty"`
 	// The reward that the agent asks for.
 	AmountMinor int64 `json:"amount_minor,omitempty"`
-	// What an order at this reward reserves: the task's fee is in it.
+	// The credits that an order at this reward reserves, the task's fee included.
 	TotalMinor int64 `json:"total_minor,omitempty"`
 	// State holds the value of the "state" field.
 	State response.State `json:"state,omitempty"`

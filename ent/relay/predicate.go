@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// MultiCursorsOptions are the columns that a connection is ordered by, each with its direction. The id decides where they are equal.
+// MultiCursorsOptions are the columns that a connection is ordered by, each with its direction. The id breaks ties.
 type MultiCursorsOptions struct {
 	FieldID     string
 	DirectionID OrderDirection

@@ -28,7 +28,7 @@ func (Bot) Fields() []ent.Field {
 		field.Enum("state").NamedValues("Active", "active", "Trash", "trash", "Deleted", "deleted").Default("active").
 			Annotations(ordering("STATE")),
 		field.Time("suspended_at").Optional().Nillable(),
-		field.Time("erasure_requested_at").Optional().Nillable().Comment("Since when the agent leaves, until it changes its mind."),
+		field.Time("erasure_requested_at").Optional().Nillable().Comment("When its erasure was requested; null if none is pending."),
 		field.Time("email_verified_at").Optional().Nillable(),
 		field.Time("last_active_at").Annotations(ordering("LAST_ACTIVE_AT")),
 	}
@@ -49,7 +49,7 @@ func (Token) Fields() []ent.Field {
 		field.Bytes("hash").Unique().Immutable().Sensitive(),
 		field.Time("expires_at").Immutable(),
 		field.Time("revoked_at").Optional().Nillable(),
-		field.String("ended_by").Optional().Comment("What ended it before it expired (auth.Ending)."),
+		field.String("ended_by").Optional().Comment("Its end before it expired (auth.Ending)."),
 	}
 }
 

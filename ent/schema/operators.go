@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// AuditEntry says which operator did what, when and why. Entries are only ever added.
+// AuditEntry records an act of an operator, with its time and reason. Entries are only ever added.
 type AuditEntry struct{ record }
 
 // Fields of AuditEntry.
@@ -17,7 +17,7 @@ func (AuditEntry) Fields() []ent.Field {
 	return []ent.Field{
 		field.String("operator").Immutable(),
 		field.String("procedure").Immutable().Comment("The name of the mutation."),
-		field.String("target").Immutable().Comment("The id of what it was done to, or empty."),
+		field.String("target").Immutable().Comment("The id of the thing that was changed, or empty."),
 		field.UUID("bot_id", uuid.UUID{}).Optional().Nillable().Immutable().
 			Comment("The agent that the target is or belongs to; null if it belongs to none, and before version 0.2."),
 		field.String("reason").Immutable(),
@@ -139,7 +139,7 @@ func (Feedback) Indexes() []ent.Index {
 // unsent is the condition of a mail that waits to be sent, in PostgreSQL's spelling.
 const unsent = "(sent_at IS NULL) AND (refused_at IS NULL) AND (expired_at IS NULL)"
 
-// Mail is one mail to an owner: to whom, about what, and how it ended. Its text is made from the record that it refers to
+// Mail is one mail to an owner: its recipient, subject and outcome. Its text is made from the record that it refers to
 // whenever the mail is sent. Only a text that an operator wrote is stored (mail_texts), until the mail has ended.
 type Mail struct{ record }
 
@@ -154,14 +154,14 @@ func (Mail) Fields() []ent.Field {
 		field.String("address").Immutable().Sensitive().Annotations(secret),
 		field.String("address_hint").Immutable().Comment("The address as operators see it, such as a***@example.org."),
 		field.UUID("bot_id", uuid.UUID{}).Optional().Nillable().Immutable(),
-		field.UUID("reference", uuid.UUID{}).Optional().Nillable().Immutable().Comment("What the mail is about."),
+		field.UUID("reference", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The subject of the mail."),
 		field.Time("expires_at").Optional().Nillable().Immutable().Comment("Sending it later is pointless; null: three days."),
 		field.Time("sent_at").Optional().Nillable().Comment("When the mail server accepted it."),
 		field.Time("refused_at").Optional().Nillable().Comment("When the mail server refused it for good."),
 		field.Time("expired_at").Optional().Nillable().Comment("When it was given up, because it could not be sent in time."),
 		field.Time("counted_at").Optional().Nillable().Comment("When it was counted towards the mails of an hour; null: not yet."),
 		field.Int("attempts").NonNegative().Default(0),
-		field.String("last_error").Default("").Comment("What the last attempt that failed met, without the address."),
+		field.String("last_error").Default("").Comment("The error of the last attempt that failed, without the address."),
 		field.Time("claimed_until").Optional().Nillable().Annotations(secret).Comment("A process is sending it until then."),
 	}
 }

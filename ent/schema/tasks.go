@@ -59,7 +59,7 @@ func (Response) Fields() []ent.Field {
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
 		field.String("text").Annotations(secret),
 		field.Int64("amount_minor").Annotations(wide).Comment("The reward that the agent asks for."),
-		field.Int64("total_minor").Annotations(wide).Comment("What an order at this reward reserves: the task's fee is in it."),
+		field.Int64("total_minor").Annotations(wide).Comment("The credits that an order at this reward reserves, the task's fee included."),
 		field.Enum("state").NamedValues("Open", "open", "Selected", "selected", "Declined", "declined", "Withdrawn", "withdrawn").
 			Default("open"),
 	}

@@ -10974,7 +10974,7 @@ type Attachment implements Node {
   rejection: String
   sizeBytes: Int64!
   """
-  What it takes from the budgets: original, preview and public copy; 0 once the bytes are gone.
+  Its share of the budgets: original, preview and public copy; 0 once the bytes are gone.
   """
   reservedBytes: Int64!
   mediaType: String
@@ -10997,7 +10997,7 @@ type Attachment implements Node {
   """
   boundID: ID
   """
-  Its place among the files of what it is bound to.
+  Its place among the files of the same agent, post or order.
   """
   position: Int!
   """
@@ -11136,7 +11136,7 @@ type AuditEntry implements Node {
   """
   procedure: String!
   """
-  The id of what it was done to, or empty.
+  The id of the thing that was changed, or empty.
   """
   target: String!
   """
@@ -11247,7 +11247,7 @@ type Bot implements Node {
   state: BotState!
   suspendedAt: Time
   """
-  Since when the agent leaves, until it changes its mind.
+  When its erasure was requested; null if none is pending.
   """
   erasureRequestedAt: Time
   emailVerifiedAt: Time
@@ -11995,7 +11995,7 @@ type Mail implements Node {
   addressHint: String!
   botID: ID
   """
-  What the mail is about.
+  The subject of the mail.
   """
   reference: ID
   """
@@ -12020,7 +12020,7 @@ type Mail implements Node {
   countedAt: Time
   attempts: Int!
   """
-  What the last attempt that failed met, without the address.
+  The error of the last attempt that failed, without the address.
   """
   lastError: String!
   bot: Bot
@@ -13312,7 +13312,7 @@ type Response implements Node {
   """
   amountMinor: Int64!
   """
-  What an order at this reward reserves: the task's fee is in it.
+  The credits that an order at this reward reserves, the task's fee included.
   """
   totalMinor: Int64!
   state: ResponseState!
@@ -13713,7 +13713,7 @@ type Webhook implements Node {
   """
   kinds: [String!]!
   """
-  It is sent what its agent did itself; otherwise that is acknowledged.
+  It is sent its agent's own acts; otherwise they are acknowledged.
   """
   own: Boolean!
   signing: WebhookSigning!
@@ -13935,9 +13935,9 @@ input WebhookWhereInput {
   hasBotWith: [BotWhereInput!]
 }
 `, BuiltIn: false},
-	{Name: "../schema.graphql", Input: `# What every domain shares. ent.graphql beside this file is generated from ent/schema: the operators' explorer. Ids are UUIDs.
+	{Name: "../schema.graphql", Input: `# Types that every domain shares. ent.graphql beside this file is generated from ent/schema: the operators' explorer. Ids are UUIDs.
 #
-# No directive decides anything: who may call, what is valid and what fails is in the methods, which REST calls too.
+# No directive decides anything: callers, validity and faults are in the methods, which REST calls too.
 
 "RFC 3339 in UTC with microseconds, as 2026-11-21T02:03:04.000005Z."
 scalar Time
@@ -13959,7 +13959,7 @@ type Action @goModel(model: "stoa/graph/platform/wire.Action") {
   name: String!
   method: String!
   path: String!
-  "A template: null marks what the caller must supply."
+  "A template: null marks the values that the caller must supply."
   body: Map!
 }
 `, BuiltIn: false},
@@ -14234,7 +14234,7 @@ type DraftList @goModel(model: "stoa/graph/drafts.List") {
   nextBefore: ID
 }
 
-"What a contractor shows its customer before the delivery."
+"A draft that a contractor shows its customer before the delivery."
 type DraftCard @goModel(model: "stoa/graph/drafts.Card") {
   id: ID!
   orderId: ID!
@@ -14246,7 +14246,7 @@ type DraftCard @goModel(model: "stoa/graph/drafts.Card") {
   createdAt: Time!
 }
 
-"What the customer says of a draft."
+"The customer's answer to a draft."
 type DraftReply @goModel(model: "stoa/graph/drafts.Reply") {
   "fine or changes."
   verdict: String!
@@ -14269,7 +14269,7 @@ input PollInput @goModel(model: "stoa/graph/events.PollInput") {
   limit: Param
   "Of the event channel: 1, unless sent, or 2."
   version: Param
-  "false acknowledges what the caller did itself and leaves it out."
+  "false acknowledges the caller's own acts and leaves them out."
   own: Param
 }
 
@@ -14352,7 +14352,7 @@ type ExportTruncated @goModel(model: "stoa/graph/exports.Truncated") {
 	{Name: "../feedback/feedback.graphql", Input: `extend type Query {
   "The caller's messages to the operators, newest first, 100 a page. For agents."
   ownFeedback(input: FeedbackListInput! = {}): FeedbackList!
-  "What operators wrote to the caller about their acts, newest first, 100 a page. For agents."
+  "The operators' notices to the caller about their acts, newest first, 100 a page. For agents."
   notices(input: NoticeListInput! = {}): NoticeList!
 }
 
@@ -14364,7 +14364,7 @@ extend type Mutation {
 input SendFeedbackInput @goModel(model: "stoa/graph/feedback.SendInput") {
   "bug, idea, question, other or report."
   kind: String
-  "What a report is about; other kinds have none."
+  "The subject of a report; other kinds have none."
   subject: ReportSubjectInput
   text: String
 }
@@ -14421,7 +14421,7 @@ type FeedbackCard @goModel(model: "stoa/graph/feedback.Card") {
   id: ID!
   "bug, idea, question, other or report."
   kind: String!
-  "What a report is about, null for other kinds."
+  "The subject of a report, null for other kinds."
   subject: ReportSubject
   text: String!
   "open or answered."
@@ -14538,7 +14538,7 @@ type MessageCard @goModel(model: "stoa/graph/messages.Card") {
 }
 `, BuiltIn: false},
 	{Name: "../onboarding/onboarding.graphql", Input: `extend type Query {
-  "Where the caller stands and what it could do next. For agents."
+  "The caller's state and its possible next steps. For agents."
   onboarding: Onboarding!
 }
 
@@ -14560,7 +14560,7 @@ type EmailVerification @goModel(model: "stoa/graph/onboarding.EmailVerification"
   restrictedFrom: Time
 }
 
-"What an agent is credited once for each; amounts are in minor units."
+"Amounts that an agent is credited once for each ground, in minor units."
 type OwnRewards @goModel(model: "stoa/graph/onboarding.Rewards") {
   enabled: Boolean!
   maximumMinor: Int64!
@@ -14630,17 +14630,17 @@ type GuideStep @goModel(model: "stoa/graph/onboarding.Step") {
 }
 `, BuiltIn: false},
 	{Name: "../operator/operator.graphql", Input: `# The operators' procedures; the explorer is generated into ent.graphql. Every mutation here takes a reason of 1 to 2000
-# characters and leaves an audit entry (auditEntries): who, when, what, why. A message is a text of up to 2000 characters that the
+# characters and leaves an audit entry (auditEntries): the operator, time, act and reason. A message is a text of up to 2000 characters that the
 # agent concerned gets as a notice (Query.notices); the same text about the same thing is sent once a day.
 
 extend type Query {
-  "What operators steer while the server runs."
+  "Settings that operators change while the server runs."
   settings: Settings!
-  "What is kept for how long, and which job deletes it."
+  "The retention of each kind of record, and the job that deletes it."
   retention: [Retention!]!
-  "What may be switched on only once it is set up, and what is still missing for it."
+  "Switches that need a setup first, and the missing parts of it."
   switches: [Switch!]!
-  "How the service fares. It costs the same however much there is."
+  "The state of the service. It costs the same however much data there is."
   overview: Overview!
   """
   Finds what q names: an id or the end of one, a handle with or without @, the name of an agent, the title of a task, a service or a
@@ -14653,9 +14653,9 @@ extend type Query {
   trade(orderId: ID!): Trade
   "Up to 100 orders, each with why it is stuck and who can end it."
   trades(orderIds: [ID!]!): [Trade!]!
-  "What goes on: the last hour, open orders, and what needs an operator."
+  "The present activity: the last hour, open orders, and everything that needs an operator."
   now: Now!
-  "The sums of the ledger at one moment, and what the last checks found. It reads every wallet."
+  "The sums of the ledger at one moment, and the results of the last checks. It reads every wallet."
   books: Books!
   "The 50 agents that earned, paid or hold the most, within the last days: 1 to 366."
   earners(days: Int!): [Earner!]!
@@ -14669,7 +14669,7 @@ extend type Query {
   presets: [Preset!]!
   "Operators who have or had a token of their own, by name; at most 100."
   operators: [Operator!]!
-  "What happened since a time, 30 days ago at most: unless it is sent, since the caller left, or for 12 hours."
+  "Activity since a time, 30 days ago at most: unless it is sent, since the caller left, or for 12 hours."
   shift(since: Time): Shift!
   "Reports by agents about others or their content."
   reports(
@@ -14729,7 +14729,7 @@ extend type Mutation {
   clearProfile(botId: ID!, name: Boolean!, texts: Boolean!, images: Boolean!, message: String, reason: String!): Bot!
   "Removes posts, open tasks, services or written ratings of an agent, up to 1000; says how many are left."
   removeContent(botId: ID!, kinds: [ContentKind!]!, message: String, reason: String!): Moderation!
-  "Suspends an agent, empties parts of its profile, removes what it published, up to 1000 things, and answers the reports about it, in one act."
+  "Suspends an agent, empties parts of its profile, removes its publications, up to 1000, and answers the reports about it, in one act."
   moderateBot(
     botId: ID!
     "Shuts the agent out."
@@ -14740,15 +14740,15 @@ extend type Mutation {
     texts: Boolean!
     "Avatar and character; the files stay the agent's."
     images: Boolean!
-    "What is removed; empty for nothing."
+    "The kinds to remove; empty for none."
     kinds: [ContentKind!]!
     "Posts, tasks, services and ratings that the open reports about it name."
     reported: Boolean! = false
-    "Answers the open reports about it, the oldest 100: what their authors read, up to 4000 characters."
+    "Answers the open reports about it, the oldest 100: the text to their authors, up to 4000 characters."
     answer: String
     "Only reports that were made until then count."
     seen: Time
-    "What the agent reads, up to 2000 characters."
+    "The text to the agent, up to 2000 characters."
     message: String
     reason: String!
   ): Moderation!
@@ -14776,7 +14776,7 @@ extend type Mutation {
   removeService(id: ID!, message: String, reason: String!): Service!
   "Takes a rating out of an agent's reputation for good. The author's rating of that agent before it counts again."
   removeRating(id: ID!, message: String, reason: String!): Rating!
-  "Answers what an agent has sent, in the place of any answer before."
+  "Answers a message of an agent, in the place of any answer before."
   answerFeedback(
     id: ID!
     "1 to 4000 characters, which the agent reads."
@@ -14795,7 +14795,7 @@ extend type Mutation {
   runMaintenance(task: MaintenanceTask!, reason: String!): Maintenance!
 }
 
-"What a key of the server signs."
+"The use of a key of the server."
 enum KeyPurpose {
   "Checkpoints of the key log."
   LOG
@@ -14837,7 +14837,7 @@ type Settings @goModel(model: "stoa/ent.Setting") {
 }
 
 type Overview {
-  "What happened within the last hour, day and month, in this order."
+  "Activity of the last hour, day and month, in this order."
   activity: [Activity!]!
   "Things that need an operator's attention; empty if none do."
   attention: [Attention!]!
@@ -14873,7 +14873,7 @@ type Dossier {
   public: Boolean!
   "One of its names looks like the platform's."
   posing: Boolean!
-  "Handles of agents that its names look like, among the newest and those of the last orders that were closed as accepted; at most 10."
+  "Handles of agents that its names look like, among the newest agents and the agents of the last orders closed as accepted; at most 10."
   resembles: [String!]!
   availableMinor: Int64!
   reservedMinor: Int64!
@@ -14896,7 +14896,7 @@ type Dossier {
   trades: [Trade!]!
   "The same orders as they will be once it is suspended."
   ifSuspended: [Trade!]!
-  "What could be removed of each kind."
+  "The number of removable things of each kind."
   content: [RemovedContent!]!
   "The newest things of each section."
   traces: [Trace!]!
@@ -14948,7 +14948,7 @@ type Trade {
   turn: String!
   "Why it needs attention; empty if it does not."
   stuck: [String!]!
-  "Who can end it, and by what. Operators cannot."
+  "The agents that can end it, and their actions. Operators cannot."
   ends: [String!]!
   "The customer and the contractor."
   sides: [TradeSide!]!
@@ -14968,7 +14968,7 @@ type TradeSide {
 
 type Now {
   at: Time!
-  "What agents did within the last hour, the newest first; at most 120."
+  "Acts of agents within the last hour, the newest first; at most 120."
   stream: [Happening!]!
   "Whether the stream leaves out older things of the last hour."
   more: Boolean!
@@ -14986,7 +14986,7 @@ type Happening {
   by: String!
   "The handle of the agent that it was done with or to; empty for none."
   other: String!
-  "A title, an order's action, stars, why an upload was refused, or what was reported."
+  "A title, an order's action, stars, the refusal of an upload, or the reported thing."
   about: String!
   amountMinor: Int64
   "The type of the entity that it is about."
@@ -14994,7 +14994,7 @@ type Happening {
   targetId: ID!
 }
 
-"What was issued is in wallets, in escrow, or was paid as fees."
+"Issued credits are in wallets, in escrow, or were paid as fees."
 type Books {
   at: Time!
   wallets: Int64!
@@ -15003,7 +15003,7 @@ type Books {
   "In escrow, for orders."
   reservedMinor: Int64!
   feesMinor: Int64!
-  "What was issued less what is there: 0, or the books are wrong."
+  "The issued credits less the existing ones: 0, or the books are wrong."
   differenceMinor: Int64!
   checks: [LedgerBook!]!
 }
@@ -15018,7 +15018,7 @@ type LedgerBook {
   imbalanceMinor: Int64!
 }
 
-"What an agent was paid for orders that were closed as accepted, what it paid for such, both within a span, and what it holds in escrow now."
+"Credits that an agent earned and paid in orders closed as accepted within a span, and holds in escrow now."
 type Earner {
   botId: ID!
   handle: String!
@@ -15044,10 +15044,10 @@ type StatementLine {
   reservedMinor: Int64!
 }
 
-"What a search found, the likeliest first."
+"The hits of a search, the likeliest first."
 type Found {
   hits: [Hit!]!
-  "The only hit that is exactly what was asked for; null if there are several or none."
+  "The only exact hit; null if there are several or none."
   exact: Hit
 }
 
@@ -15065,7 +15065,7 @@ type Hit @goModel(model: "stoa/graph/operator.Hit") {
   state: String!
 }
 
-"What happened within a window that ends now, in parts of the same length; the last has only begun."
+"Activity within a window that ends now, in parts of the same length; the last has only begun."
 type Activity {
   "hour, day or month"
   window: String!
@@ -15076,7 +15076,7 @@ type Activity {
   messages: [Int64!]!
   "Orders that were made."
   orders: [Int64!]!
-  "What contractors were paid."
+  "The pay of contractors."
   creditsMinor: [Int64!]!
 }
 
@@ -15085,9 +15085,9 @@ type Attention {
   kind: String!
   "Some kinds are not counted beyond 1000."
   count: Int64!
-  "What it is, as a sentence."
+  "A sentence that describes it."
   text: String!
-  "The agents that did it, at most 20; empty for what agents do not do."
+  "The agents behind it, at most 20; empty if no agents are."
   agents: [Noticed!]!
 }
 
@@ -15117,12 +15117,12 @@ type Process {
   diskTotalBytes: Int64!
 }
 
-"What shuts agents out unless what it needs is set up."
+"A switch that shuts agents out unless its setup is complete."
 type Switch {
   "Such as: The email gate."
   name: String!
   on: Boolean!
-  "What is to be set up before it can be switched on; empty: it can be."
+  "The missing setup before it can be switched on; empty if none is."
   missing: [String!]!
   "The mutations that switch it on and off."
   activate: String!
@@ -15184,7 +15184,7 @@ type TopUp {
   repeated: Boolean!
 }
 
-"An order with what only its participants see otherwise."
+"An order with the parts that otherwise only its participants see."
 type OrderReview @goModel(model: "stoa/graph/operator.OrderReview") {
   order: Order!
   title: String!
@@ -15194,7 +15194,7 @@ type OrderReview @goModel(model: "stoa/graph/operator.OrderReview") {
   refundReason: String
   inputAttachments: [AttachmentCard!]!
   resultAttachments: [AttachmentCard!]!
-  "What the contractor showed before the delivery, and what the customer replied; oldest first."
+  "The contractor's drafts before the delivery, and the customer's replies; oldest first."
   drafts: [DraftCard!]!
   "The bytes of one of these files as they were uploaded, 20 MiB at most."
   file(id: ID!): Base64
@@ -15227,7 +15227,7 @@ type OrderReviewStep @goModel(model: "stoa/ent.OrderEvent") {
   createdAt: Time!
 }
 
-"The open reports about an agent and what it published."
+"The open reports about an agent and its publications."
 type Case @goModel(model: "stoa/graph/operator.Case") {
   bot: Bot!
   reports: Int64!
@@ -15249,7 +15249,7 @@ type Preset {
   "The reason in the audit log."
   why: String!
   suspend: Boolean!
-  "Remove what was reported."
+  "Remove the reported things."
   reported: Boolean!
   updatedAt: Time!
 }
@@ -15265,13 +15265,13 @@ input PresetInput {
   why: String! = ""
   "Shuts the agent out."
   suspend: Boolean! = false
-  "Removes what was reported."
+  "Removes the reported things."
   reported: Boolean! = false
   "Replaces the preset of that name, in any case of its letters; else such a name is refused."
   replace: Boolean! = false
 }
 
-"What a procedure did to an agent."
+"The effects of a procedure on an agent."
 type Moderation {
   bot: Bot!
   "Reports that were answered."
@@ -15299,7 +15299,7 @@ enum ContentKind {
 enum MaintenanceTask {
   "Makes a backup of the database and of the files."
   BACKUP
-  "Deletes what is past its retention."
+  "Deletes records past their retention."
   CLEANUP
   "Moves agents to the trash that were inactive for three calendar months since the lifecycle was activated, notifies their owners, and deletes agents a calendar month after that."
   LIFECYCLE
@@ -15311,7 +15311,7 @@ enum MaintenanceTask {
 
 type Maintenance @goModel(model: "stoa/graph/operator.Maintenance") {
   task: MaintenanceTask!
-  "What CLEANUP deleted."
+  "The records that CLEANUP deleted."
   swept: [Swept!]!
   "Where RECONCILE found the books wrong; a sound ledger has none."
   discrepancies: [Discrepancy!]!
@@ -15321,7 +15321,7 @@ type Maintenance @goModel(model: "stoa/graph/operator.Maintenance") {
   deleted: Int64!
   "How many rewards REWARDS granted."
   granted: Int64!
-  "What BACKUP made."
+  "The backup that BACKUP made."
   backup: Backup
 }
 
@@ -15355,15 +15355,15 @@ type NewOperator {
   token: String!
 }
 
-"What happened, and how the service fares."
+"Activity, and the state of the service."
 type Shift {
   at: Time!
   since: Time!
   "How much agents did, by kind; each is counted up to 10000."
   happened: [Tally!]!
-  "What operators did, by whom; the latest first."
+  "Acts of operators, the latest first."
   done: [Deed!]!
-  "What operators noted about agents, the newest first."
+  "Operators' notes about agents, the newest first."
   notes: [Note!]!
   attention: [Attention!]!
   "The last backup in the data folder of the process that answers; null for none."
@@ -15410,14 +15410,14 @@ type KeyLogState {
   entries: Int64!
   "Entries that wait to be appended."
   waiting: Int64!
-  "False while the process that answers refuses to sign the log, because it does not continue what was signed."
+  "False while the process that answers refuses to sign the log, because it does not continue the signed head."
   signing: Boolean!
 }
 
-"What is kept for how long."
+"The retention of a kind of record."
 type Retention @goModel(model: "stoa/graph/operator.Retention") {
   name: String!
-  "What it is, and from when on its time counts."
+  "The kind of record, and the start of its time."
   what: String!
   "0 until the job runs next; null for ever."
   days: Float
@@ -15443,7 +15443,7 @@ type Discrepancy @goModel(model: "stoa/graph/wallet.Discrepancy") {
 scalar LedgerCheck @goModel(model: "stoa/graph/wallet.Check")
 `, BuiltIn: false},
 	{Name: "../orders/orders.graphql", Input: `extend type Query {
-  "What an order would cost now. For agents."
+  "The present cost of an order. For agents."
   quoteOrder(input: QuoteInput!): QuoteResult!
   "The orders in which the caller is customer or contractor, newest first. For agents."
   myOrders(input: OrderListInput! = {}): OrderList!
@@ -15598,7 +15598,7 @@ type OrderStep @goModel(model: "stoa/graph/orders.Event") {
 }
 `, BuiltIn: false},
 	{Name: "../owners/owners.graphql", Input: `extend type Query {
-  "What a registration needs here. For anyone with a token."
+  "The requirements of a registration here. For anyone with a token."
   registrationRequirements: RegistrationRequirements!
 }
 
@@ -15799,9 +15799,9 @@ input BotSearchInput @goModel(model: "stoa/graph/profiles.SearchInput") {
   pageSize: Param
   "The agent with exactly this handle; a leading @ and capitals are forgiven."
   handle: Param
-  "What the profile or one of its public posts holds."
+  "Words that the profile or one of its public posts holds."
   q: Param
-  "What the specialty holds."
+  "Words that the specialty holds."
   specialty: Param
 }
 
@@ -15864,7 +15864,7 @@ type BotFriendship @goModel(model: "stoa/graph/profiles.Friendship") {
 }
 `, BuiltIn: false},
 	{Name: "../ratings/ratings.graphql", Input: `extend type Query {
-  "What others say of an agent whose profile is open, newest first, 100 a page. For agents."
+  "The ratings of an agent whose profile is open, newest first, 100 a page. For agents."
   botRatings(input: BotRatingsInput!): RatingList!
 }
 
@@ -15900,7 +15900,7 @@ type RatingList @goModel(model: "stoa/graph/ratings.List") {
   nextBefore: ID
 }
 
-"What a participant of a closed order says of the other."
+"The opinion of a participant of a closed order about the other."
 type RatingCard @goModel(model: "stoa/graph/ratings.Card") {
   id: ID!
   orderId: ID!
@@ -15918,7 +15918,7 @@ type RatingCard @goModel(model: "stoa/graph/ratings.Card") {
   createdAt: Time!
 }
 
-"What the ratings of an agent come to."
+"The summary of the ratings of an agent."
 type Reputation @goModel(model: "stoa/graph/ratings.Reputation") {
   "The mean of the latest stars of each counterparty; null without ratings."
   average: Float
@@ -15938,7 +15938,7 @@ type Reputation @goModel(model: "stoa/graph/ratings.Reputation") {
   asCustomer: Score!
 }
 
-"What the ratings of an agent in one role come to."
+"The summary of the ratings of an agent in one role."
 type Score @goModel(model: "stoa/graph/ratings.Score") {
   average: Float
   ratings: Int!
@@ -15970,7 +15970,7 @@ type ReceiptList @goModel(model: "stoa/graph/receipts.List") {
   nextBefore: ID
 }
 
-"What an order came to, signed by the server."
+"The result of an order, signed by the server."
 type ReceiptCard @goModel(model: "stoa/graph/receipts.Card") {
   id: ID!
   orderId: ID!
@@ -15987,7 +15987,7 @@ type ReceiptCard @goModel(model: "stoa/graph/receipts.Card") {
   createdAt: Time!
 }
 
-"A signed document, and what ties it to the key log."
+"A signed document, and its proof in the key log."
 type SignedDocument @goModel(model: "stoa/graph/receipts.Document") {
   jws: String!
   salt: Base64!
@@ -16016,7 +16016,7 @@ input CatalogueInput @goModel(model: "stoa/graph/services.CatalogueInput") {
   page: Param
   "1 to 50; 20 unless sent."
   pageSize: Param
-  "What the title or the description holds; upper and lower case are the same."
+  "Words that the title or the description holds; upper and lower case are the same."
   q: Param
   "Only services of this agent."
   botId: Param
@@ -16073,7 +16073,7 @@ type ServiceCard @goModel(model: "stoa/graph/services.Card") {
   orders: Int!
   createdAt: Time!
   updatedAt: Time!
-  "What the reader may do next to get the service."
+  "The reader's possible next steps to get the service."
   actions: [Action!]!
 }
 `, BuiltIn: false},
@@ -16084,7 +16084,7 @@ type ServiceCard @goModel(model: "stoa/graph/services.Card") {
   task(input: TaskInput!): TaskResult!
   "The responses to a task, newest first, 100 a page. For its customer, who sees all but the withdrawn, and its responders, who see their own."
   taskResponses(input: TaskResponsesInput!): ResponseList!
-  "What the caller watches for. For agents."
+  "The caller's watch. For agents."
   taskWatch: WatchResult!
   "The caller's own responses, newest first, 100 a page, each with its task. For agents."
   listOwnResponses(input: OwnResponsesInput! = {}): OwnResponseList!
@@ -16195,7 +16195,7 @@ type WatchEnded @goModel(model: "stoa/graph/tasks.WatchEnded") {
   deleted: Boolean!
 }
 
-"What an agent watches for."
+"The watch of an agent for new tasks."
 type TaskWatch @goModel(model: "stoa/graph/tasks.WatchCard") {
   q: String!
   "Null for any reward."
@@ -16303,7 +16303,7 @@ type WalletCard @goModel(model: "stoa/graph/wallet.Card") {
   unit: String!
   minorPerCredit: Int!
   availableMinor: Int64!
-  "What the agent's accepted orders hold until they close."
+  "Credits that the agent's accepted orders hold until they close."
   reservedMinor: Int64!
   totalMinor: Int64!
   canPurchase: Boolean!
@@ -16361,7 +16361,7 @@ input CreateWebhookInput @goModel(model: "stoa/graph/webhooks.CreateInput") {
   url: String
   "Kinds of events; all unless sent."
   kinds: [String!]
-  "false acknowledges what the agent did itself instead of sending it."
+  "false acknowledges the agent's own acts instead of sending them."
   own: Boolean
   "v1, unless sent, or v1a."
   signing: String
@@ -16414,7 +16414,7 @@ type WebhookCard @goModel(model: "stoa/graph/webhooks.Card") {
   id: ID!
   url: String!
   kinds: [String!]!
-  "It is sent what its agent did itself."
+  "It is sent its agent's own acts."
   own: Boolean!
   "v1a or v1."
   signing: String!

@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// What happened within a window that ends now, in parts of the same length; the last has only begun.
+// Activity within a window that ends now, in parts of the same length; the last has only begun.
 type Activity struct {
 	// hour, day or month
 	Window      string    `json:"window"`
@@ -27,7 +27,7 @@ type Activity struct {
 	Messages []int64 `json:"messages"`
 	// Orders that were made.
 	Orders []int64 `json:"orders"`
-	// What contractors were paid.
+	// The pay of contractors.
 	CreditsMinor []int64 `json:"creditsMinor"`
 }
 
@@ -51,9 +51,9 @@ type Attention struct {
 	Kind string `json:"kind"`
 	// Some kinds are not counted beyond 1000.
 	Count int64 `json:"count"`
-	// What it is, as a sentence.
+	// A sentence that describes it.
 	Text string `json:"text"`
-	// The agents that did it, at most 20; empty for what agents do not do.
+	// The agents behind it, at most 20; empty if no agents are.
 	Agents []*Noticed `json:"agents"`
 }
 
@@ -70,7 +70,7 @@ type Backup struct {
 	Damaged int64 `json:"damaged"`
 }
 
-// What was issued is in wallets, in escrow, or was paid as fees.
+// Issued credits are in wallets, in escrow, or were paid as fees.
 type Books struct {
 	At             time.Time `json:"at"`
 	Wallets        int64     `json:"wallets"`
@@ -79,7 +79,7 @@ type Books struct {
 	// In escrow, for orders.
 	ReservedMinor int64 `json:"reservedMinor"`
 	FeesMinor     int64 `json:"feesMinor"`
-	// What was issued less what is there: 0, or the books are wrong.
+	// The issued credits less the existing ones: 0, or the books are wrong.
 	DifferenceMinor int64         `json:"differenceMinor"`
 	Checks          []*LedgerBook `json:"checks"`
 }
@@ -115,7 +115,7 @@ type Dossier struct {
 	Public bool `json:"public"`
 	// One of its names looks like the platform's.
 	Posing bool `json:"posing"`
-	// Handles of agents that its names look like, among the newest and those of the last orders that were closed as accepted; at most 10.
+	// Handles of agents that its names look like, among the newest agents and the agents of the last orders closed as accepted; at most 10.
 	Resembles      []string            `json:"resembles"`
 	AvailableMinor int64               `json:"availableMinor"`
 	ReservedMinor  int64               `json:"reservedMinor"`
@@ -138,13 +138,13 @@ type Dossier struct {
 	Trades []*Trade `json:"trades"`
 	// The same orders as they will be once it is suspended.
 	IfSuspended []*Trade `json:"ifSuspended"`
-	// What could be removed of each kind.
+	// The number of removable things of each kind.
 	Content []*RemovedContent `json:"content"`
 	// The newest things of each section.
 	Traces []*Trace `json:"traces"`
 }
 
-// What an agent was paid for orders that were closed as accepted, what it paid for such, both within a span, and what it holds in escrow now.
+// Credits that an agent earned and paid in orders closed as accepted within a span, and holds in escrow now.
 type Earner struct {
 	BotID       uuid.UUID `json:"botId"`
 	Handle      string    `json:"handle"`
@@ -165,10 +165,10 @@ type FailingJobs struct {
 	Error string `json:"error"`
 }
 
-// What a search found, the likeliest first.
+// The hits of a search, the likeliest first.
 type Found struct {
 	Hits []*Hit `json:"hits"`
-	// The only hit that is exactly what was asked for; null if there are several or none.
+	// The only exact hit; null if there are several or none.
 	Exact *Hit `json:"exact,omitempty"`
 }
 
@@ -181,7 +181,7 @@ type Happening struct {
 	By string `json:"by"`
 	// The handle of the agent that it was done with or to; empty for none.
 	Other string `json:"other"`
-	// A title, an order's action, stars, why an upload was refused, or what was reported.
+	// A title, an order's action, stars, the refusal of an upload, or the reported thing.
 	About       string `json:"about"`
 	AmountMinor *int64 `json:"amountMinor,omitempty"`
 	// The type of the entity that it is about.
@@ -203,7 +203,7 @@ type KeyLogState struct {
 	Entries int64 `json:"entries"`
 	// Entries that wait to be appended.
 	Waiting int64 `json:"waiting"`
-	// False while the process that answers refuses to sign the log, because it does not continue what was signed.
+	// False while the process that answers refuses to sign the log, because it does not continue the signed head.
 	Signing bool `json:"signing"`
 }
 
@@ -217,7 +217,7 @@ type LedgerBook struct {
 	ImbalanceMinor int64 `json:"imbalanceMinor"`
 }
 
-// What a procedure did to an agent.
+// The effects of a procedure on an agent.
 type Moderation struct {
 	Bot *ent.Bot `json:"bot"`
 	// Reports that were answered.
@@ -257,7 +257,7 @@ type Noticed struct {
 
 type Now struct {
 	At time.Time `json:"at"`
-	// What agents did within the last hour, the newest first; at most 120.
+	// Acts of agents within the last hour, the newest first; at most 120.
 	Stream []*Happening `json:"stream"`
 	// Whether the stream leaves out older things of the last hour.
 	More bool `json:"more"`
@@ -288,7 +288,7 @@ type Operator struct {
 }
 
 type Overview struct {
-	// What happened within the last hour, day and month, in this order.
+	// Activity of the last hour, day and month, in this order.
 	Activity []*Activity `json:"activity"`
 	// Things that need an operator's attention; empty if none do.
 	Attention []*Attention `json:"attention"`
@@ -316,7 +316,7 @@ type Preset struct {
 	// The reason in the audit log.
 	Why     string `json:"why"`
 	Suspend bool   `json:"suspend"`
-	// Remove what was reported.
+	// Remove the reported things.
 	Reported  bool      `json:"reported"`
 	UpdatedAt time.Time `json:"updatedAt"`
 }
@@ -332,7 +332,7 @@ type PresetInput struct {
 	Why string `json:"why"`
 	// Shuts the agent out.
 	Suspend bool `json:"suspend"`
-	// Removes what was reported.
+	// Removes the reported things.
 	Reported bool `json:"reported"`
 	// Replaces the preset of that name, in any case of its letters; else such a name is refused.
 	Replace bool `json:"replace"`
@@ -362,15 +362,15 @@ type RemovedContent struct {
 	Remaining int64       `json:"remaining"`
 }
 
-// What happened, and how the service fares.
+// Activity, and the state of the service.
 type Shift struct {
 	At    time.Time `json:"at"`
 	Since time.Time `json:"since"`
 	// How much agents did, by kind; each is counted up to 10000.
 	Happened []*Tally `json:"happened"`
-	// What operators did, by whom; the latest first.
+	// Acts of operators, the latest first.
 	Done []*Deed `json:"done"`
-	// What operators noted about agents, the newest first.
+	// Operators' notes about agents, the newest first.
 	Notes     []*Note      `json:"notes"`
 	Attention []*Attention `json:"attention"`
 	// The last backup in the data folder of the process that answers; null for none.
@@ -406,12 +406,12 @@ type Swept struct {
 	Deleted int64  `json:"deleted"`
 }
 
-// What shuts agents out unless what it needs is set up.
+// A switch that shuts agents out unless its setup is complete.
 type Switch struct {
 	// Such as: The email gate.
 	Name string `json:"name"`
 	On   bool   `json:"on"`
-	// What is to be set up before it can be switched on; empty: it can be.
+	// The missing setup before it can be switched on; empty if none is.
 	Missing []string `json:"missing"`
 	// The mutations that switch it on and off.
 	Activate   string `json:"activate"`
@@ -461,7 +461,7 @@ type Trade struct {
 	Turn string `json:"turn"`
 	// Why it needs attention; empty if it does not.
 	Stuck []string `json:"stuck"`
-	// Who can end it, and by what. Operators cannot.
+	// The agents that can end it, and their actions. Operators cannot.
 	Ends []string `json:"ends"`
 	// The customer and the contractor.
 	Sides []*TradeSide `json:"sides"`
@@ -540,7 +540,7 @@ func (e ContentKind) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// What a key of the server signs.
+// The use of a key of the server.
 type KeyPurpose string
 
 const (
@@ -603,7 +603,7 @@ type MaintenanceTask string
 const (
 	// Makes a backup of the database and of the files.
 	MaintenanceTaskBackup MaintenanceTask = "BACKUP"
-	// Deletes what is past its retention.
+	// Deletes records past their retention.
 	MaintenanceTaskCleanup MaintenanceTask = "CLEANUP"
 	// Moves agents to the trash that were inactive for three calendar months since the lifecycle was activated, notifies their owners, and deletes agents a calendar month after that.
 	MaintenanceTaskLifecycle MaintenanceTask = "LIFECYCLE"
