@@ -1,12 +1,10 @@
 package main
 
 import (
-	"archive/tar"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path"
+	"os/exec"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -55,8 +53,8 @@ func push(repository, version string, archives []string) error {
 
 // readArchive unpacks an archive of writeArchive into the folder, and returns its image.
 func readArchive(file, folder string) (v1.Image, *v1.Platform, error) {
-	if err := unpack(file, folder); err != nil {
-		return nil, nil, err
+	if said, err := exec.Command("tar", "-xf", file, "-C", folder).CombinedOutput(); err != nil {
+		return nil, nil, fmt.Errorf("tar: %w: %s", err, said)
 	}
 	index, err := layout.ImageIndexFromPath(folder)
 	if err != nil {
@@ -71,42 +69,4 @@ func readArchive(file, folder string) (v1.Image, *v1.Platform, error) {
 	}
 	image, err := index.Image(manifest.Manifests[0].Digest)
 	return image, manifest.Manifests[0].Platform, err
-}
-
-func unpack(file, folder string) error {
-	source, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for archive := tar.NewReader(source); ; {
-		header, err := archive.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if header.Typeflag != tar.TypeReg {
-			continue
-		}
-		if err := root.MkdirAll(path.Dir(header.Name), 0o755); err != nil {
-			return err
-		}
-		target, err := root.Create(header.Name)
-		if err != nil {
-			return err
-		}
-		if _, err := io.Copy(target, archive); err != nil {
-			return errors.Join(err, target.Close())
-		}
-		if err := target.Close(); err != nil {
-			return err
-		}
-	}
 }
