@@ -2,6 +2,7 @@ package judge
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -127,7 +128,11 @@ func checkSockets(r *run, f *Finding) {
 			acked[k] = at
 		}
 	}
-	for about, c := range r.causes {
+	byContent := func(a, b content) int {
+		return cmp.Or(cmp.Compare(a.about, b.about), cmp.Compare(a.kind, b.kind), cmp.Compare(a.version, b.version))
+	}
+	for _, about := range slices.SortedFunc(maps.Keys(r.causes), byContent) {
+		c := r.causes[about]
 		due := r.dueAfter(c.start, c.answered, latest)
 		for _, socket := range r.by[history.EventSocket] {
 			if unknown(socket) || !slices.Contains(c.agents, socket.Agent) || socket.Start > c.answered || socket.End < c.answered+latest {

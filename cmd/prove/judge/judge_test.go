@@ -187,6 +187,22 @@ func TestNoDefects(t *testing.T) {
 	}
 }
 
+// Two judgements of a history are identical, in the order of their violations, too.
+func TestJudgementsAreIdentical(t *testing.T) {
+	t.Parallel()
+	s := right()
+	for i := range 8 {
+		key := fmt.Sprintf("missed-%d", i)
+		s.message("ann", "cat", key)
+		s.socket("cat", key)
+	}
+	s.drop(func(d history.Delivery) bool { return strings.HasPrefix(d.EventID, "e-missed") })
+	s.Length = s.now + time.Minute
+	first := judge.Judge(&s.History)
+	require.Greater(t, finding(t, first, "open sockets").Count, 7)
+	require.Equal(t, first, judge.Judge(&s.History))
+}
+
 func TestTextsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := right()

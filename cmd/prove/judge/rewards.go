@@ -47,7 +47,7 @@ func checkRewards(r *run, f *Finding) {
 	for _, agent := range sorted(r.Final.Onboarding) {
 		var card answer
 		if json.Unmarshal(r.Final.Onboarding[agent], &card) != nil {
-			continue // checkOwners reports it
+			continue // checkHolders reports it
 		}
 		var granted []int64
 		for _, ground := range card.Rewards.Grounds {

@@ -2,8 +2,6 @@ package judge
 
 import (
 	"net/http"
-	"slices"
-	"time"
 
 	"stoa/cmd/prove/history"
 )
@@ -89,54 +87,3 @@ func checkResponses(r *run, f *Finding) {
 		}
 	}
 }
-
-// checkOnce looks for two agents that registered under one handle, and for a registration that was answered with two agents.
-func checkOnce(r *run, f *Finding) {
-	made := make(map[string]string)
-	for _, a := range r.answered(history.Register) {
-		f.Looked++
-		id := got(a).Bot.ID
-		if a.Body == nil {
-			continue // its answer was not recorded
-		}
-		if made[a.Subject] != "" && made[a.Subject] != id {
-			f.violatedf("%s made %s, although %s has the handle", Describe(a), id, made[a.Subject])
-		}
-		made[a.Subject] = id
-	}
-}
-
-// checkErasures looks for agents whose token still works when their erasure was due (§12.7).
-var checkErasures = each(func(r *run, a *history.Attempt) string {
-	isFollowed := slices.ContainsFunc(r.by[a.Operation], func(b *history.Attempt) bool {
-		return b != a && b.Agent == a.Agent && (b.Start > a.Start || b.Status == http.StatusUnauthorized)
-	})
-	if settled(a) && !isFollowed { // also an answer without an erasure
-		return ": the agent's token is still good"
-	}
-	return ""
-}, history.ErasureDue)
-
-// checkTokens compares each use of a token with the operations that had ended the token by then.
-func checkTokens(r *run, f *Finding) {
-	for _, a := range r.of(history.TokenUse, history.TokenRotate, history.TokenSocket) {
-		f.Looked++
-		if a.Operation == history.TokenSocket && r.disturbed(a.Start-socketLooks, a.End) {
-			f.Excused++
-			continue
-		}
-		ends := r.of(history.TokenRotate, history.TokenRevoke, history.TokenReissue)
-		other := func(b *history.Attempt) bool { return b != a && b.Agent == a.Agent && b.Of == a.Of }
-		switch {
-		case a.Succeeded() && a.Operation == history.TokenRotate && did(ends, r.end(), other):
-			f.violatedf("%s of %s, which another request has changed as well", Describe(a), a.Of)
-		case a.Succeeded() && did(ends, a.Start, other):
-			f.violatedf("%s with %s, which had ended", Describe(a), a.Of)
-		case a.Status == http.StatusUnauthorized && !may(ends, a.End, other):
-			f.violatedf("%s with %s, which was good", Describe(a), a.Of)
-		}
-	}
-}
-
-// socketLooks is how long before a token's end a fault may still keep a server from noticing it.
-const socketLooks = 5 * time.Second
