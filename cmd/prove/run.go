@@ -234,15 +234,12 @@ func (r *run) exceedLimits(ctx context.Context) error {
 func (r *run) work(ctx context.Context) error {
 	end := time.Now().Add(r.faultsCommand.load())
 	working, stop := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		r.load.Run(working)
-	}()
-	go report.Progress(working, r.recorder, r.scene.InForce, os.Stderr)
+	var running sync.WaitGroup
+	running.Go(func() { r.load.Run(working) })
+	running.Go(func() { report.Progress(working, r.recorder, r.scene.InForce, os.Stderr) })
 	r.failed = faults.Schedule(ctx, r.scene, r.recorder, r.chosen, end)
 	stop()
-	<-done
+	running.Wait()
 	return ctx.Err()
 }
 

@@ -25,14 +25,12 @@ func slowClients(ctx context.Context, bed *testbed.Bed) Lift {
 				dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(fmt.Sprintf("127.2.%d.%d", kind, i+1))}}
 				running.Go(func() {
 					for ctx.Err() == nil {
-						conn, err := dialer.DialContext(ctx, "tcp", server.Address)
-						if err != nil {
-							return
+						if conn, err := dialer.DialContext(ctx, "tcp", server.Address); err == nil { // it may restart
+							release := context.AfterFunc(ctx, func() { _ = conn.Close() })
+							client(ctx, conn)
+							release()
+							_ = conn.Close() // closing it is enough
 						}
-						release := context.AfterFunc(ctx, func() { _ = conn.Close() })
-						client(ctx, conn)
-						release()
-						_ = conn.Close() // closing it is enough
 						_ = wait(ctx, time.Second)
 					}
 				})

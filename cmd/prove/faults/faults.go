@@ -30,8 +30,6 @@ type Strike = func(ctx context.Context, s *Scene) (target string, lift Lift, err
 // Fault is one kind of fault.
 type Fault struct {
 	Name string
-	// Meaning describes it in a sentence.
-	Meaning string
 	// Length is how long it is in force.
 	Length time.Duration
 	// Database is the kind of database that the fault needs.
@@ -172,8 +170,7 @@ func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen 
 		round := []Fault{chosen[order[i%len(order)]]}
 		longest := round[0].Length
 		if i >= len(order) {
-			if second := chosen[s.Random.IntN(len(chosen))]; second.Name != round[0].Name && !second.Single && !round[0].Single &&
-				(second.Database != Replicated || round[0].Database != Replicated) { // a standby cannot be lost twice
+			if second := chosen[s.Random.IntN(len(chosen))]; round[0].mayMeet(second) {
 				round, longest = append(round, second), max(longest, second.Length)
 			}
 		}
@@ -189,6 +186,12 @@ func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen 
 			return err
 		}
 	}
+}
+
+// mayMeet reports whether two faults may be injected together. Two faults of the database itself may not: what one of them needs to
+// be lifted, such as space on the disk or a standby, the other has taken away.
+func (f Fault) mayMeet(second Fault) bool {
+	return f.Name != second.Name && !f.Single && !second.Single && (f.Database == Any || second.Database == Any)
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,4 +57,25 @@ func TestFaultsThatMetNothingAreMissed(t *testing.T) {
 	one.liftInTime(t.Context(), s, recorder)
 	require.NoError(t, one.failed)
 	require.Equal(t, []string{"idle: it met nothing"}, s.Missed())
+}
+
+// Every pair of faults may meet, except a fault with itself, two of the database itself, and a restore with any.
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	for pair, want := range map[[2]string]bool{
+		{"mail-slow", "servers-lost-mailing"}:   true,
+		{"table-locked", "backend-killed"}:      true,
+		{"network-slow", "network-torn"}:        true,
+		{"mail-slow", "mail-slow"}:              false,
+		{"database-full", "database-stopped"}:   false,
+		{"primary-lost", "switchover"}:          false,
+		{"restored", "mail-slow"}:               false,
+		{"commits-late", "restored"}:            false,
+		{"version-changed", "database-stopped"}: true,
+	} {
+		named := func(name string) Fault {
+			return table[slices.IndexFunc(table, func(f Fault) bool { return f.Name == name })]
+		}
+		require.Equal(t, want, named(pair[0]).mayMeet(named(pair[1])), pair)
+	}
 }

@@ -15,11 +15,11 @@ import (
 
 // table is every fault.
 var table = []Fault{
-	{Name: "server-killed", Meaning: "a server gets SIGKILL and is started again", Length: 2 * time.Second,
+	{Name: "server-killed", Length: 2 * time.Second,
 		Strike: server(func(_ context.Context, s *testbed.Server) error { s.Kill(); return nil }, func(ctx context.Context, s *testbed.Server) error {
 			return s.Start(ctx)
 		})},
-	{Name: "server-killed-often", Meaning: "every three seconds a server gets SIGKILL and is started again", Length: 20 * time.Second,
+	{Name: "server-killed-often", Length: 20 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			victim := s.victim
 			return victim.Name, repeatedly(ctx, 3*time.Second, func() error {
@@ -27,31 +27,27 @@ var table = []Fault{
 				return victim.Start(ctx)
 			}), nil
 		}},
-	{Name: "server-paused", Meaning: "a server gets SIGSTOP, and SIGCONT later", Length: 6 * time.Second,
-		Strike: server(signal(syscall.SIGSTOP), signal(syscall.SIGCONT))},
-	{Name: "inspectors-killed", Meaning: "the processes that inspect files get SIGKILL, again and again", Length: 3 * time.Second,
-		Strike: killInspectors},
-	{Name: "rolling-restart", Meaning: "every server in turn gets SIGTERM and is started again", Length: time.Second, Graceful: true,
+	{Name: "server-paused", Length: 6 * time.Second, Strike: server(signal(syscall.SIGSTOP), signal(syscall.SIGCONT))},
+	{Name: "inspectors-killed", Length: 3 * time.Second, Strike: killInspectors},
+	{Name: "rolling-restart", Length: time.Second, Graceful: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			return "all servers", nothing, restartAll(ctx, s)
 		}},
-	{Name: "rolling-restart-direct", Meaning: "the same behind a load balancer that tries no second server", Length: time.Second, Graceful: true,
+	{Name: "rolling-restart-direct", Length: time.Second, Graceful: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			if err := s.Bed.SetStrict(ctx, true); err != nil {
 				return "", nil, injected(err)
 			}
 			return "all servers", func(ctx context.Context) error { return s.Bed.SetStrict(ctx, false) }, restartAll(ctx, s)
 		}},
-	{Name: "version-changed", Versions: true, Meaning: "a server gets SIGTERM and is started in its other version", Graceful: true,
+	{Name: "version-changed", Versions: true, Graceful: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			version, err := s.victim.ChangeVersion(ctx)
 			return s.victim.Name + " to the " + version + " version", nothing, err
 		}},
-	{Name: "clock-ahead", Clock: true, Meaning: "the clock of a server's host is set an hour ahead; the database's stays", Length: 8 * time.Second,
-		Graceful: true, Strike: server(setClock(time.Hour), setClock(0))},
-	{Name: "clock-behind", Clock: true, Meaning: "the clock of a server's host is set an hour back; the database's stays", Length: 8 * time.Second,
-		Graceful: true, Strike: server(setClock(-time.Hour), setClock(0))},
-	{Name: "backend-killed", Database: Alone, Meaning: "a process of the database gets SIGKILL: the database starts again", Length: time.Second, Failover: true,
+	{Name: "clock-ahead", Clock: true, Length: 8 * time.Second, Graceful: true, Strike: setClock(time.Hour)},
+	{Name: "clock-behind", Clock: true, Length: 8 * time.Second, Graceful: true, Strike: setClock(-time.Hour)},
+	{Name: "backend-killed", Database: Alone, Length: time.Second, Failover: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			pids, err := s.Bed.Backends(ctx)
 			if err != nil || len(pids) == 0 {
@@ -59,7 +55,7 @@ var table = []Fault{
 			}
 			return "the database", nothing, injected(syscall.Kill(pids[s.Random.IntN(len(pids))], syscall.SIGKILL))
 		}},
-	{Name: "backends-paused", Database: Alone, Meaning: "half of the processes of the database get SIGSTOP, and SIGCONT later", Length: 6 * time.Second,
+	{Name: "backends-paused", Database: Alone, Length: 6 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			pids, err := s.Bed.Backends(ctx)
 			pids = pids[len(pids)/2:]
@@ -71,12 +67,12 @@ var table = []Fault{
 			signal(syscall.SIGSTOP)
 			return fmt.Sprintf("%d connections", len(pids)), func(context.Context) error { signal(syscall.SIGCONT); return nil }, injected(err)
 		}},
-	{Name: "database-stopped", Database: Alone, Meaning: "pg_ctl stop -m immediate, and a start", Length: 3 * time.Second, Failover: true,
+	{Name: "database-stopped", Database: Alone, Length: 3 * time.Second, Failover: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
 			s.Bed.Database.StopImmediately()
 			return "the database", s.Bed.Database.Start, nil
 		}},
-	{Name: "primary-lost", Database: Replicated, Meaning: "the machine of the primary is lost; it comes back as the standby", Failover: true,
+	{Name: "primary-lost", Database: Replicated, Failover: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			cluster := s.Bed.Cluster
 			primary := cluster.Primary(ctx)
@@ -90,71 +86,82 @@ var table = []Fault{
 			err := errors.Join(cluster.AwaitPrimary(ctx), awaitReady(ctx, s.Bed))
 			return primary.Name, func(ctx context.Context) error { return errors.Join(primary.Start(ctx), cluster.AwaitStandby(ctx)) }, err
 		}},
-	{Name: "switchover", Database: Replicated, Meaning: "primary and standby change places, in order", Failover: true,
+	{Name: "switchover", Database: Replicated, Failover: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			cluster := s.Bed.Cluster
 			return "both databases", func(ctx context.Context) error {
 				return errors.Join(cluster.AwaitPrimary(ctx), cluster.AwaitStandby(ctx))
 			}, cluster.SwitchOver(ctx)
 		}},
-	{Name: "table-locked", Meaning: "LOCK TABLE orders IN ACCESS EXCLUSIVE MODE", Length: 30 * time.Second,
+	{Name: "table-locked", Length: 30 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			tx, err := s.Bed.DB.BeginTx(context.WithoutCancel(ctx), nil)
 			if err != nil {
 				return "", nil, injected(err)
 			}
 			_, err = tx.ExecContext(ctx, "LOCK TABLE orders IN ACCESS EXCLUSIVE MODE")
-			return "orders", func(context.Context) error { return tx.Rollback() }, injected(err)
+			// If the rollback fails, the lock has ended with its connection, which another fault has cut.
+			return "orders", func(context.Context) error { _ = tx.Rollback(); return nil }, injected(err)
 		}},
-	{Name: "network-slow", Meaning: "every packet between a server and the database takes 200 to 400 ms", Length: 8 * time.Second,
-		Strike: toxic("latency", map[string]int{"latency": 300, "jitter": 100})},
-	{Name: "network-throttled", Meaning: "a server and the database exchange 16 KB a second", Length: 8 * time.Second,
-		Strike: toxic("bandwidth", map[string]int{"rate": 16})},
-	{Name: "network-torn", Meaning: "connections between a server and the database end after 3,000 bytes, in the middle of a frame",
-		Length: 5 * time.Second, Strike: toxic("limit_data", map[string]int{"bytes": 3000})},
-	{Name: "network-silent", Meaning: "what a server and the database send each other disappears", Length: 12 * time.Second,
-		Strike: toxic("timeout", map[string]int{"timeout": 0})},
-	{Name: "network-reset", Meaning: "connections between a server and the database are reset", Length: 3 * time.Second,
-		Strike: toxic("reset_peer", map[string]int{"timeout": 50})},
-	{Name: "network-refused", Meaning: "the database refuses the connections of a server", Length: 4 * time.Second,
+	{Name: "network-slow", Length: 8 * time.Second, Strike: toxic("latency", map[string]int{"latency": 300, "jitter": 100})},
+	{Name: "network-throttled", Length: 8 * time.Second, Strike: toxic("bandwidth", map[string]int{"rate": 16})},
+	{Name: "network-torn", Length: 5 * time.Second, Strike: toxic("limit_data", map[string]int{"bytes": 3000})},
+	{Name: "network-silent", Length: 12 * time.Second, Strike: toxic("timeout", map[string]int{"timeout": 0})},
+	{Name: "network-reset", Length: 3 * time.Second, Strike: toxic("reset_peer", map[string]int{"timeout": 50})},
+	{Name: "network-refused", Length: 4 * time.Second,
 		Strike: server(func(_ context.Context, s *testbed.Server) error { s.Network.Cut(); return nil },
 			func(_ context.Context, s *testbed.Server) error { return s.Network.Mend() })},
-	{Name: "clients-slow", Meaning: "200 clients send a byte a second, never read, or leave in the middle of a body", Length: 8 * time.Second,
+	{Name: "clients-slow", Length: 8 * time.Second,
 		Graceful: true, Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			return "all servers", slowClients(ctx, s.Bed), nil
 		}},
-	{Name: "mail-dead", Mail: true, Meaning: "the mail server refuses connections", Length: 6 * time.Second, Graceful: true,
-		Strike: breakMail(testbed.MailDead)},
-	{Name: "mail-slow", Mail: true, Meaning: "each step of a mail takes the mail server one to six seconds", Length: 8 * time.Second,
-		Graceful: true, Strike: breakMail(testbed.MailSlow)},
-	{Name: "mail-lies", Mail: true, Meaning: "the mail server ends connections in the middle of a mail, answers 451, or takes a mail and does not say so",
-		Length: 8 * time.Second, Graceful: true, Strike: breakMail(testbed.MailLying)},
-	{Name: "servers-lost-mailing", Meaning: "the mail server is slow, and every server in turn gets SIGKILL in the middle of its mails", Length: 9 * time.Second,
-		Strike: loseMailing},
-	{Name: "commits-late", Meaning: "one in four transactions that have written an event commits 2.5 s late", Length: 8 * time.Second,
+	{Name: "mail-dead", Mail: true, Length: 6 * time.Second, Graceful: true,
+		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
+			s.Bed.Mail.Network.Cut()
+			return "the mail server", func(context.Context) error { return s.Bed.Mail.Network.Mend() }, nil
+		}},
+	{Name: "mail-slow", Mail: true, Length: 8 * time.Second,
+		Graceful: true, Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
+			heal, err := slowMails(s)
+			return "the mail server", heal, err
+		}},
+	{Name: "mail-lies", Mail: true,
+		Length: 8 * time.Second, Graceful: true, Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
+			s.Bed.Mail.Lie(true)
+			return "the mail server", func(context.Context) error { s.Bed.Mail.Lie(false); return nil }, nil
+		}},
+	{Name: "servers-lost-mailing", Length: 9 * time.Second, Strike: loseMailing},
+	{Name: "commits-late", Length: 8 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			run := func(ctx context.Context, statements string) error {
 				_, err := s.Bed.DB.ExecContext(ctx, statements)
 				return err
 			}
-			return "the database", func(ctx context.Context) error { return run(ctx, promptCommits) }, injected(run(ctx, lateCommits))
+			return "the database", func(ctx context.Context) (err error) {
+				// Another fault may have ended the database, too.
+				for until := time.Now().Add(returnTimeout); time.Now().Before(until) && wait(ctx, retryPause) == nil; {
+					if err = run(ctx, promptCommits); err == nil {
+						break
+					}
+				}
+				return err
+			}, injected(run(ctx, lateCommits))
 		}},
-	{Name: "files-full", Meaning: "the file store has no space left", Length: 6 * time.Second, AsRoot: true,
+	{Name: "files-full", Length: 6 * time.Second, AsRoot: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
 			return "the files", func(context.Context) error { return s.Bed.Files.Empty() }, injected(s.Bed.Files.Fill())
 		}},
-	{Name: "files-read-only", Meaning: "the file store cannot be written", Length: 6 * time.Second, AsRoot: true,
+	{Name: "files-read-only", Length: 6 * time.Second, AsRoot: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
 			return "the files", func(context.Context) error { return s.Bed.Files.ReadOnly(false) }, injected(s.Bed.Files.ReadOnly(true))
 		}},
-	{Name: "database-full", Database: Alone, Meaning: "the database has no space left", Length: 6 * time.Second, AsRoot: true, Failover: true,
+	{Name: "database-full", Database: Alone, Length: 6 * time.Second, AsRoot: true, Failover: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
 			return "the database", func(ctx context.Context) error {
 				return errors.Join(s.Bed.Database.Disk.Empty(), s.Bed.Database.Revive(ctx))
 			}, injected(s.Bed.Database.Disk.Fill())
 		}},
-	{Name: "restored", Single: true, Database: Alone, Meaning: "all servers end, an earlier backup takes the database's place, and they start again",
-		Length: time.Second, Failover: true, Prepare: backUp, Strike: restore},
+	{Name: "restored", Single: true, Database: Alone, Length: time.Second, Failover: true, Prepare: backUp, Strike: restore},
 }
 
 // effectTimeout is how much longer a fault without effect stays in force.
@@ -178,22 +185,25 @@ func signal(signal syscall.Signal) onServer {
 	return func(_ context.Context, s *testbed.Server) error { s.Signal(signal); return nil }
 }
 
-func setClock(offset time.Duration) onServer {
-	return func(ctx context.Context, s *testbed.Server) error { return s.SetClock(ctx, offset) }
+// setClock sets the clock of a server. Another fault may have ended the server, and then it does not show its clock.
+func setClock(offset time.Duration) Strike {
+	return server(func(ctx context.Context, s *testbed.Server) error {
+		return injected(errors.Join(s.SetClock(offset), s.CheckClock(ctx, offset)))
+	}, func(_ context.Context, s *testbed.Server) error { return s.SetClock(0) })
 }
 
 // toxic injects a network fault between a server and the database.
 func toxic(kind string, attributes map[string]int) Strike {
-	return server(func(_ context.Context, s *testbed.Server) error { return injected(s.Network.Add(kind, attributes)) },
-		func(ctx context.Context, s *testbed.Server) error { s.Network.Heal(ctx); return nil })
+	return func(_ context.Context, s *Scene) (string, Lift, error) {
+		heal, err := s.victim.Network.Add(kind, attributes)
+		return s.victim.Name, heal, injected(err)
+	}
 }
 
-// breakMail gives the mail server a defect.
-func breakMail(defect testbed.Defect) Strike {
-	return func(_ context.Context, s *Scene) (string, Lift, error) {
-		s.Bed.Mail.Break(defect)
-		return "the mail server", func(context.Context) error { return s.Bed.Mail.Mend(defect) }, nil
-	}
+// slowMails makes each answer of the mail server take one to six seconds.
+func slowMails(s *Scene) (Lift, error) {
+	heal, err := s.Bed.Mail.Network.Add("latency", map[string]int{"latency": 1750, "jitter": 1250}) // there and back
+	return heal, injected(err)
 }
 
 // killInspectors kills the processes that inspect files. If none runs, it waits longer for one.
@@ -254,7 +264,7 @@ const mailsUnderWay = 3 * time.Second
 
 // loseMailing makes the mail server slow, then kills and restarts one server after the other.
 func loseMailing(ctx context.Context, s *Scene) (string, Lift, error) {
-	s.Bed.Mail.Break(testbed.MailSlow)
+	heal, err := slowMails(s)
 	stop := beside(ctx, func(ctx context.Context) (failed error) {
 		pause := mailsUnderWay
 		for _, server := range s.Bed.Servers {
@@ -267,7 +277,7 @@ func loseMailing(ctx context.Context, s *Scene) (string, Lift, error) {
 		}
 		return failed
 	})
-	return "all servers", func(ctx context.Context) error { return errors.Join(stop(ctx), s.Bed.Mail.Mend(testbed.MailSlow)) }, nil
+	return "all servers", func(ctx context.Context) error { return errors.Join(stop(ctx), heal(ctx)) }, err
 }
 
 // The statements that delay commits. A deferred trigger runs at the commit: then everything of the transaction is written, but

@@ -1,34 +1,15 @@
 package testbed
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net"
 	"sync"
-	"time"
 
 	"github.com/emersion/go-smtp"
 
 	"stoa/cmd/letter"
-)
-
-// Defect is a defect of the mail server.
-type Defect int
-
-// The defects.
-const (
-	// MailDead: it refuses connections, and cuts open ones.
-	MailDead Defect = iota
-	// MailSlow: each step of a mail takes one to six seconds, the same time for all steps of a connection.
-	MailSlow
-	// MailLying: in turn, it cuts the connection in the middle of a mail, answers 451 to a whole mail, and accepts a mail but
-	// cuts the connection before it confirms that.
-	MailLying
-
-	defects
 )
 
 // Mail is a mail that the mail server has accepted.
@@ -36,30 +17,37 @@ type Mail struct {
 	letter.Letter
 
 	To string
-	// Answered: the sender got the confirmation; otherwise the connection was cut before it.
+	// Answered: the server sent the confirmation; otherwise it cut the connection before it.
 	Answered bool
 }
 
 // MailServer accepts the mails of all servers. Its methods may be called from any goroutine.
 type MailServer struct {
-	Address string
+	// Network lies between it and the servers.
+	Network *Network
 
-	mu sync.Mutex
-	// lifted is nil for each absent defect; it is closed when a present defect is lifted.
-	lifted   [defects]chan struct{}
-	listener net.Listener
-	server   *smtp.Server
-	take     func(Mail)
-	// connections and lies count, to take turns.
-	connections, lies int
+	server *smtp.Server
+
+	mu   sync.Mutex
+	take func(Mail)
+	// lying: each mail meets the next lie. lies counts them.
+	lying bool
+	lies  int
 }
 
-func newMailServer() (m *MailServer, err error) {
-	m = &MailServer{take: func(Mail) {}}
-	if m.Address, err = freeAddress(); err != nil {
+func newMailServer() (*MailServer, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
+	if err != nil {
 		return nil, err
 	}
-	return m, m.listen()
+	m := &MailServer{take: func(Mail) {}}
+	m.server = smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
+		return &mailSession{MailServer: m, conn: c.Conn()}, nil
+	}))
+	m.server.Domain, m.server.ErrorLog = "mail.example", log.New(io.Discard, "", 0)
+	go func() { _ = m.server.Serve(listener) }() // it ends with close
+	m.Network, err = newNetwork("mail", []string{listener.Addr().String()})
+	return m, err
 }
 
 // Notify makes the server call take with every mail from now on, before its sender gets an answer.
@@ -69,90 +57,34 @@ func (m *MailServer) Notify(take func(Mail)) {
 	m.take = take
 }
 
-// Break adds a defect to the present ones.
-func (m *MailServer) Break(d Defect) {
-	m.mu.Lock()
-	m.lifted[d] = make(chan struct{})
-	m.mu.Unlock()
-	if d == MailDead {
-		m.close()
-	}
-}
-
-// Mend lifts a defect. Delayed answers are sent at once.
-func (m *MailServer) Mend(d Defect) error {
-	m.mu.Lock()
-	close(m.lifted[d])
-	m.lifted[d] = nil
-	m.mu.Unlock()
-	if d == MailDead {
-		return m.listen()
-	}
-	return nil
-}
-
-// has returns a channel that is closed when a defect is lifted; nil if the server does not have it.
-func (m *MailServer) has(d Defect) <-chan struct{} {
+// Lie makes the server tell lies, or stop: in turn, it cuts the connection in the middle of a mail, answers 451 to a whole mail, and
+// accepts a mail but cuts the connection before it confirms that.
+func (m *MailServer) Lie(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.lifted[d]
-}
-
-func (m *MailServer) listen() error {
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", m.Address)
-	if err != nil {
-		return fmt.Errorf("the mail server: %w", err)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.listener, m.server = listener, smtp.NewServer(smtp.BackendFunc(m.newSession))
-	m.server.Domain, m.server.ErrorLog = "mail.example", log.New(io.Discard, "", 0)
-	go func(server *smtp.Server) { _ = server.Serve(listener) }(m.server) // it ends with close
-	return nil
+	m.lying = on
 }
 
 func (m *MailServer) close() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, _ = m.listener.Close(), m.server.Close() // they may be closed already
-}
-
-// newSession is called for the first command of a connection.
-func (m *MailServer) newSession(c *smtp.Conn) (smtp.Session, error) {
-	m.mu.Lock()
-	m.connections++
-	s := &mailSession{MailServer: m, conn: c.Conn(), delay: time.Duration(1+m.connections%6) * time.Second}
-	m.mu.Unlock()
-	return s, s.step()
+	m.Network.Cut()
+	_ = m.server.Close() // it ends with the run
 }
 
 // mailSession is the session of one connection.
 type mailSession struct {
 	*MailServer
 
-	conn  net.Conn
-	delay time.Duration
-	to    string
-}
-
-// step waits if the server is slow.
-func (s *mailSession) step() error {
-	if lifted := s.has(MailSlow); lifted != nil {
-		select {
-		case <-lifted:
-		case <-time.After(s.delay):
-		}
-	}
-	return nil
+	conn net.Conn
+	to   string
 }
 
 func (s *mailSession) Reset()                               {}
 func (s *mailSession) Logout() error                        { return nil }
-func (s *mailSession) Mail(string, *smtp.MailOptions) error { return s.step() }
+func (s *mailSession) Mail(string, *smtp.MailOptions) error { return nil }
 
 func (s *mailSession) Rcpt(to string, _ *smtp.RcptOptions) error {
 	s.to = to
-	return s.step()
+	return nil
 }
 
 // The lies, in turn.
@@ -172,7 +104,7 @@ var (
 func (s *mailSession) Data(from io.Reader) error {
 	lie := -1
 	s.mu.Lock()
-	if s.lifted[MailLying] != nil {
+	if s.lying {
 		lie = s.lies % lies
 		s.lies++
 	}
@@ -194,5 +126,5 @@ func (s *mailSession) Data(from io.Reader) error {
 	if lie == cutsAfterwards {
 		return errors.Join(errCut, s.conn.Close())
 	}
-	return s.step()
+	return nil
 }

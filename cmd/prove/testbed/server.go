@@ -63,7 +63,7 @@ func (b *Bed) newServer(number int) (s *Server, err error) {
 		if s.clock, err = os.Create(filepath.Join(b.Folder, s.Name+".clock")); err != nil {
 			return nil, err
 		}
-		if err := s.writeClock(0); err != nil {
+		if err := s.SetClock(0); err != nil {
 			return nil, err
 		}
 	}
@@ -148,13 +148,6 @@ func (s *Server) Signal(signal syscall.Signal) {
 	s.process.Signal(signal)
 }
 
-// PID is the process id of a server that runs.
-func (s *Server) PID() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.process.PID
-}
-
 // Inspectors returns the process ids of the children that inspect files.
 func (s *Server) Inspectors() []int {
 	s.mu.Lock()
@@ -202,11 +195,14 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	return sums, err
 }
 
-// SetClock sets the wall clock of the server, which the database does not share, and checks that the server sees it.
-func (s *Server) SetClock(ctx context.Context, ahead time.Duration) error {
-	if err := s.writeClock(ahead); err != nil {
-		return err
-	}
+// SetClock sets the wall clock of the server, which the database does not share.
+func (s *Server) SetClock(ahead time.Duration) error {
+	_, err := s.clock.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(int64(ahead.Seconds()))), 0)
+	return err
+}
+
+// CheckClock checks that the server sees the clock that was set.
+func (s *Server) CheckClock(ctx context.Context, ahead time.Duration) error {
 	header, _, err := ask(ctx, http.MethodGet, "http://"+s.Address+"/healthz", "", nil)
 	if err != nil {
 		return err
@@ -219,11 +215,6 @@ func (s *Server) SetClock(ctx context.Context, ahead time.Duration) error {
 		return fmt.Errorf("%s: its clock is %s off: was it built by .ci/clocks?", s.Name, off)
 	}
 	return nil
-}
-
-func (s *Server) writeClock(ahead time.Duration) error {
-	_, err := s.clock.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(int64(ahead.Seconds()))), 0)
-	return err
 }
 
 // ask makes a request whose answer must be 200.

@@ -69,7 +69,8 @@ const (
 	roominess    = 16
 )
 
-// New starts everything in a new folder below parent (empty: the system's temporary folder). The caller must call Close.
+// New starts everything in a new folder below parent (empty: the system's temporary folder). If there is a bed, also one that did
+// not start, the caller must call Close.
 func New(ctx context.Context, parent string, config Config) (*Bed, error) {
 	folder, err := os.MkdirTemp(parent, "stoa-prove-")
 	if err != nil {
@@ -77,7 +78,7 @@ func New(ctx context.Context, parent string, config Config) (*Bed, error) {
 	}
 	b := &Bed{Config: config, Folder: folder}
 	if err := b.start(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("testbed: %w", err), b.Close())
+		return b, fmt.Errorf("testbed: %w", err)
 	}
 	return b, nil
 }
@@ -106,7 +107,7 @@ func (b *Bed) start(ctx context.Context) (err error) {
 	}
 	b.URL = "http://" + address
 	b.Environment = append(slices.Clip(b.Environment), "STOA_BASE_URL="+b.URL,
-		"STOA_SMTP_URL=smtp://"+b.Mail.Address, "STOA_MAIL_FROM=Stoa <stoa@stoa.example>")
+		"STOA_SMTP_URL=smtp://"+b.Mail.Network.Addresses[0], "STOA_MAIL_FROM=Stoa <stoa@stoa.example>")
 	for i := range b.Processes {
 		s, err := b.newServer(i + 1)
 		if err != nil {
