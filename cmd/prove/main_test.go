@@ -59,4 +59,7 @@ func TestResultsOfFaults(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "make prove PROVEFLAGS='--minutes 3 --processes 3 --agents 24 --faults all --seed 7 "+line[0]+"'", text)
 	}
+	_, c, err := parse(t, "self-test", "--bugs=event-lost", "--share=1/2", "--server=/bin/true")
+	require.NoError(t, err)
+	require.Contains(t, c.SelfTest.text(), "self-test --bugs event-lost --share 1/2 --minutes 1 --seed 1 --tries 2 --processes 3 --agents 16 --faults ")
 }

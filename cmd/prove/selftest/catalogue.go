@@ -99,6 +99,8 @@ func (s *Share) UnmarshalText(text []byte) error {
 	return nil
 }
 
+func (s Share) String() string { return fmt.Sprintf("%d/%d", s.number, s.of) }
+
 // Rows returns the rows of the share.
 func (s Share) Rows(all []Row) (rows []Row) {
 	for i, b := range all {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"stoa/cmd/prove/report"
@@ -77,30 +78,50 @@ func (r Results) inOrder() (all []Result) {
 	return all
 }
 
-// Untried returns the bugs without a result: neither found nor missed.
-func (r Results) Untried(bugs []Row) []Row {
-	return slices.DeleteFunc(slices.Clone(bugs), func(b Row) bool {
-		result, is := r[b.Name]
-		return is && result.NotTried == ""
-	})
+// Tried reports whether a bug was found or missed.
+func (r Results) Tried(bug string) bool {
+	result, is := r[bug]
+	return is && result.NotTried == ""
 }
 
-// Found counts the found and the tried bugs.
-func (r Results) Found() (found, tried int) {
-	for name, result := range r {
-		if name != "" {
-			tried++
-		}
-		if name != "" && result.By != "" {
+// Untried returns the bugs that were neither found nor missed.
+func (r Results) Untried(bugs []Row) []Row {
+	return slices.DeleteFunc(slices.Clone(bugs), func(b Row) bool { return r.Tried(b.Name) })
+}
+
+// Verdicts of a self-test.
+var (
+	ErrUnsound = errors.New("a promise was broken by the server without a bug")
+	ErrMissed  = errors.New("too few bugs were found")
+)
+
+// Judge returns ErrUnsound if something was found in the server without a bug, and ErrMissed if fewer than least bugs were found.
+func (r Results) Judge(least int) error {
+	if sound := r[""]; sound.By != "" {
+		return fmt.Errorf("%w: %s: %s", ErrUnsound, sound.By, sound.Violation)
+	}
+	if found, missed := r.count(); found < least {
+		return fmt.Errorf("%w: %d, %d are wanted; missed: %s", ErrMissed, found, least, strings.Join(missed, ", "))
+	}
+	return nil
+}
+
+// count returns how many bugs were found, and the names of the missed ones.
+func (r Results) count() (found int, missed []string) {
+	for _, result := range r.inOrder() {
+		if result.Bug != "" && result.By != "" {
 			found++
+		} else if result.Bug != "" && result.NotTried == "" {
+			missed = append(missed, result.Bug)
 		}
 	}
-	return found, tried
+	return found, missed
 }
 
 // Fill writes the verdict and the table of a result.
 func (r Results) Fill(to *report.Result) {
-	found, tried := r.Found()
+	found, missed := r.count()
+	tried := found + len(missed)
 	to.Verdict = fmt.Sprintf("**%d of %d bugs were found**, %d of the catalogue were not tried.", found, tried, len(catalogue)-tried)
 	bugs := report.Table{Title: "Bugs", Head: []string{"bug", "promise that it breaks", "found by", "after", "version"}}
 	for _, result := range r.inOrder() {

@@ -2,6 +2,7 @@ package selftest
 
 import (
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -32,10 +33,29 @@ func TestResultsAreKept(t *testing.T) {
 	again.Fill(made)
 	page, err := made.Page()
 	require.NoError(t, err)
-	require.Contains(t, page, "**1 of 3 bugs were found**")
+	require.Contains(t, page, "**1 of 2 bugs were found**, "+strconv.Itoa(len(catalogue)-2)+" of")
 	require.Contains(t, page, catalogue[0].Promise+" | orders | 12.0 s | 0.2.0 |")
 	require.Contains(t, page, catalogue[1].Promise+" | no result: no right | 0.0 s |  |")
 	require.Contains(t, page, catalogue[2].Promise+" | missed | 0.0 s |  |")
+}
+
+// A self-test fails if it finds too few bugs, or anything in the server without a bug. A proof without a result is no result.
+func TestResultsAreJudged(t *testing.T) {
+	t.Parallel()
+	r := Results{"": {}}
+	for _, result := range []Result{{Bug: catalogue[0].Name, By: "orders"}, {Bug: catalogue[1].Name, NotTried: "no right"}, {Bug: catalogue[2].Name}} {
+		r[result.Bug] = result
+	}
+	require.NoError(t, r.Judge(1))
+	err := r.Judge(2)
+	require.ErrorIs(t, err, ErrMissed)
+	require.ErrorContains(t, err, "missed: "+catalogue[2].Name)
+	require.NotContains(t, err.Error(), catalogue[1].Name)
+	r[""] = Result{By: "orders", Violation: "it is wrong"}
+	require.ErrorIs(t, r.Judge(0), ErrUnsound)
+	r[""] = Result{NotTried: "no right"}
+	require.NoError(t, r.Judge(1))
+	require.False(t, r.Tried(""))
 }
 
 // Each row is in one of the shares, and rows are chosen by their names.
@@ -45,6 +65,7 @@ func TestRowsAreChosen(t *testing.T) {
 	for _, text := range []string{"1/3", "2/3", "3/3"} {
 		var s Share
 		require.NoError(t, s.UnmarshalText([]byte(text)))
+		require.Equal(t, text, s.String())
 		all = append(all, s.Rows(catalogue)...)
 	}
 	require.ElementsMatch(t, catalogue, all)
