@@ -185,6 +185,8 @@ func TestDoctor(t *testing.T) {
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stdout, "lies  /.well-known/agent-skills/index.json")
 	require.Contains(t, stdout, "lies  /robots.txt: it answers 404")
+	require.Contains(t, stdout, "lies  /.well-known/api-catalog: it does not lead to /")
+	require.Contains(t, stdout, "/none.json answers 404")
 	require.Contains(t, stdout, "POST /api/v1/nothing")
 	require.Contains(t, stderr, "are not so")
 

@@ -22,6 +22,9 @@ func changing(s *testServer) string {
 		if len(answer) > 0 && strings.HasSuffix(r.URL.Path, ".md") {
 			answer = append(answer, "\nCall POST /api/v1/nothing first.\n"...)
 		}
+		if strings.HasSuffix(r.URL.Path, "/api-catalog") {
+			answer = bytes.ReplaceAll(answer, []byte("/openapi.json"), []byte("/none.json"))
+		}
 		return bytes.ReplaceAll(answer, []byte(s.url), []byte(l.url))
 	})
 	return l.url
