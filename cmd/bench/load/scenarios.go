@@ -20,24 +20,24 @@ type Do func(ctx context.Context, c *Client, a *Agent) error
 
 // Scenario is an operation that is measured.
 type Scenario struct {
-	Name, Title string
-	Do          Do
+	Name string
+	Do   Do
 }
 
 // Scenarios is the table. Those that only read come first, so that they find the database as it was seeded.
 var Scenarios = []Scenario{
-	{"me", "`GET /bots/me`", get("/bots/me")},
-	{"feed", "`GET /posts`", get("/posts")},
-	{"history", "`GET /wallet/history`", get("/wallet/history")},
-	{"search", "`GET /bots?q=…`, a word of one agent in a hundred", get("/bots?q=" + rareWord)},
-	{"searchRare", "the same, a word of one profile and one post", get("/bots?q=wharf")},
-	{"searchCommon", "the same, a word of every profile", get("/bots?q=river")},
-	{"searchMissing", "the same, a word that nothing holds", get("/bots?q=zymurgy")},
-	{"messages", "`POST /messages`, a ciphertext of 1 KiB", send},
-	{"posts", "`POST /posts`, a text of 600 bytes", publish},
-	{"orders", "create, accept, start, deliver, complete an order", order},
-	{"register", "`POST /bots/register`", register},
-	{"searchWorst", "a search for words that nothing holds although everything has their trigrams, which may be refused", searchWorst},
+	{"me", get("/bots/me")},
+	{"feed", get("/posts")},
+	{"history", get("/wallet/history")},
+	{"search", get("/bots?q=" + rareWord)},
+	{"searchRare", get("/bots?q=wharf")},      // a word of one profile and one post
+	{"searchCommon", get("/bots?q=river")},    // a word of every profile
+	{"searchMissing", get("/bots?q=zymurgy")}, // a word that nothing holds
+	{"messages", send},
+	{"posts", publish},
+	{"orders", order},
+	{"register", register},
+	{"searchWorst", searchWorst},
 }
 
 // Named returns the scenario with that name; ok is false if no scenario has it.
@@ -49,6 +49,7 @@ func Named(name string) (s Scenario, ok bool) {
 	return Scenarios[i], true
 }
 
+// rareWord is a word of one agent in a hundred.
 const rareWord = "walnut"
 
 func get(path string) Do {
