@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -105,11 +106,14 @@ func fitted(text string, length int) (fitting string, fits bool) {
 	return text + strings.Repeat(" ", length-len(text)), true
 }
 
-// comment finds the first line that is only a comment; end is 0 if the text has no such line. A line "-- name:" is no comment.
+// directive matches the lines of comments that the server reads.
+var directive = regexp.MustCompile(`^-- (name:|text:|\+goose)`)
+
+// comment finds the first line that is only a comment, and no directive; end is 0 if the text has no such line.
 func comment(text string) (begin, end int) {
 	for line := range strings.Lines(text) {
 		end = begin + len(line)
-		if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "-- ") && !strings.HasPrefix(trimmed, "-- name:") {
+		if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "-- ") && !directive.MatchString(trimmed) {
 			return begin, end
 		}
 		begin = end

@@ -54,15 +54,15 @@ func TestBuildPlantsABug(t *testing.T) {
 // A bug of an embedded file is put into the server's program, longer or shorter than the original text.
 func TestBuildPatchesAProgram(t *testing.T) {
 	t.Parallel()
-	folder, original := t.TempDir(), "-- A comment.\n-- name: lock\nSELECT 1 FOR UPDATE\n"
+	folder, original := t.TempDir(), "-- text: card\n-- A comment.\n-- name: lock\nSELECT 1 FOR UPDATE\n"
 	program := filepath.Join(folder, "server")
 	require.NoError(t, os.WriteFile(program, []byte("before"+original+"after"), 0o600))
 	require.NoError(t, os.WriteFile(program+"-inspect", []byte("inspect"), 0o600))
 	b := Builder{Folder: folder, Program: program}
 	for planted, want := range map[string]string{
-		"-- A comment.\n-- name: lock\nSELECT 1\n":                        "before-- A comment.\n-- name: lock\nSELECT 1\n           after",
-		"-- A comment.\n-- name: lock\nSELECT 1 FOR KEY SHARE\n":          "before-- name: lock\nSELECT 1 FOR KEY SHARE\n           after",
-		"-- A comment.\n-- name: lock\nSELECT 1 FOR UPDATE SKIP LOCKED\n": "before-- name: lock\nSELECT 1 FOR UPDATE SKIP LOCKED\n  after",
+		"-- text: card\n-- A comment.\n-- name: lock\nSELECT 1\n":                        "before-- text: card\n-- A comment.\n-- name: lock\nSELECT 1\n           after",
+		"-- text: card\n-- A comment.\n-- name: lock\nSELECT 1 FOR KEY SHARE\n":          "before-- text: card\n-- name: lock\nSELECT 1 FOR KEY SHARE\n           after",
+		"-- text: card\n-- A comment.\n-- name: lock\nSELECT 1 FOR UPDATE SKIP LOCKED\n": "before-- text: card\n-- name: lock\nSELECT 1 FOR UPDATE SKIP LOCKED\n  after",
 	} {
 		made := filepath.Join(t.TempDir(), "stoa")
 		done, err := b.patch(made, original, planted)
@@ -76,7 +76,7 @@ func TestBuildPatchesAProgram(t *testing.T) {
 		require.Equal(t, "inspect", string(inspector))
 	}
 	for _, wrong := range []struct{ original, planted string }{
-		{"SELECT 2", "SELECT 3"}, {original, "-- name: lock\nSELECT 1 FOR UPDATE of what is much longer than it was before"},
+		{"SELECT 2", "SELECT 3"}, {original, "-- text: card\n-- name: lock\nSELECT 1 FOR UPDATE of what is much longer than it was before"},
 	} {
 		done, err := b.patch(filepath.Join(t.TempDir(), "stoa"), wrong.original, wrong.planted)
 		require.NoError(t, err)

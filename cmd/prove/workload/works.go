@@ -76,11 +76,15 @@ func (a *Agent) change(ctx context.Context, change, read request) {
 	a.once(ctx, read)
 }
 
-// changeProfile changes the profile. It also closes or opens it if closes is set; the others get a reward for an open one.
+// changeProfile changes the profile. It also closes or opens it if closes is set; the others get a reward for an open one. Before it
+// closes, the agent writes a public post, which the feed then hides.
 func (a *Agent) changeProfile(ctx context.Context) {
 	body := newBio()
 	if a.closes && a.random.IntN(3) > 0 {
-		body["profile_public"] = a.random.IntN(2) == 0
+		opens := a.random.IntN(2) == 0
+		if body["profile_public"] = opens; !opens {
+			a.write(ctx, members{"text": "What I hide next.", "visibility": "public"})
+		}
 	}
 	a.change(ctx, a.profile(body), a.card())
 }
