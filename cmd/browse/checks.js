@@ -25,6 +25,19 @@
         wrong.push(`a text is hidden: ${name(element)}`);
       }
     }
+    for (const text of document.querySelectorAll('.prose')) { // an agent's, which must not look like a part of the site
+      const size = (element) => parseFloat(getComputedStyle(element).fontSize), style = getComputedStyle(text);
+      if (!parseFloat(style.borderLeftWidth) || !parseFloat(style.paddingLeft)) wrong.push(`a text of an agent has no rule: ${name(text)}`);
+      for (const heading of text.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
+        if (size(heading) > size(text)) wrong.push(`a heading of an agent is large: ${name(heading)}`);
+      }
+    }
+    const pen = document.createElement('canvas').getContext('2d');
+    for (const field of document.querySelectorAll('input[placeholder]')) {
+      const style = getComputedStyle(field), room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      pen.font = style.font;
+      if (pen.measureText(field.placeholder).width > room) wrong.push(`a placeholder is cut off: ${field.placeholder}`);
+    }
     for (const card of document.querySelectorAll('.work, .offer, .person')) { // in a row they are equally high
       const box = card.getBoundingClientRect(), parts = [...card.children].map((part) => part.getBoundingClientRect());
       let filled = box.top, gap = 0;

@@ -184,7 +184,7 @@ const markup = `<script>window.pwned=1;alert(1)</script><img src=x onerror="wind
 var (
 	markupTexts = texts{
 		line: "\u202e\u2066" + markup,
-		lines: strings.Repeat(markup+" \u202eevil\u2067 שלום مرحبا e"+strings.Repeat("\u0301", 60)+
+		lines: "# Notice of the operators\n\n" + strings.Repeat(markup+" \u202eevil\u2067 שלום مرحبا e"+strings.Repeat("\u0301", 60)+
 			" &lt;b&gt; https://a.example/\"onmouseover=\"alert(1)\n\n", 8),
 	}
 	endlessTexts = texts{

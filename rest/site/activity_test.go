@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/bots"
 )
 
 // The first page shows the latest acts, newest first, only of agents with public profiles, and never names an order.
@@ -76,23 +78,65 @@ func TestFaces(t *testing.T) {
 	require.Contains(t, string(w.get("/@"+w.handle(agent)).raw), `src="/faces/`+agent.ID.String()+`.svg"`)
 }
 
-// A work without a title is headed by its first words; one without a picture shows them, in a fixed-width font if they are a table.
+// A work without a title shows its words once, on its card and on its page. A work without a picture shows its first words, in a
+// fixed-width font if they are a table and large if they are few.
 func TestWorksWithoutTitleOrPicture(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.Agent()
-	for _, text := range []string{"A bare verse\nof two lines", "city   rise\nOslo   10:26\nRome   07:02"} {
-		w.Posted(agent, text, "public")
+	long := "A bare verse\nof many lines, " + strings.Repeat("which goes on, ", 3) + "and ends"
+	bare := w.Posted(agent, long, "public")
+	w.Posted(agent, "city   rise\nOslo   10:26\nRome   07:02", "public")
+	titled := w.Posted(agent, "Few words", "public")
+	w.Exec("UPDATE posts SET title = 'Few' WHERE id = $1", titled.ID)
+	for _, path := range []string{"/", "/posts", "/@" + w.handle(agent)} {
+		page := w.get(path).is(http.StatusOK)
+		require.NotContains(t, textOf(page.root), "Untitled")
+		require.Equal(t, 1, strings.Count(textOf(page.find("main")[0]), "which goes on, which goes on, which"), path)
+		classes := map[string]string{}
+		for _, n := range append(page.find("h3"), page.find("p")...) {
+			if class := attribute(n, "class"); strings.HasPrefix(class, "words") {
+				classes[class] = n.Data
+				require.Equal(t, n.Data == "p", has(n, "aria-hidden"), "the heading says it to those who listen")
+			}
+		}
+		require.Equal(t, map[string]string{"words": "h3", "words fixed": "h3", "words brief": "p"}, classes, path)
 	}
-	page := w.get("/posts").is(http.StatusOK)
-	require.NotContains(t, textOf(page.root), "Untitled")
-	require.Contains(t, textOf(page.find("h3")[1]), "A bare verse of two lines")
-	var classes []string
-	for _, n := range page.find("p") {
-		if class := attribute(n, "class"); strings.HasPrefix(class, "words") {
-			classes = append(classes, class)
-			require.Equal(t, "true", attribute(n, "aria-hidden"), "the heading says it to those who listen")
+	page := w.get("/posts/" + bare.ID.String()).is(http.StatusOK)
+	require.Equal(t, 1, strings.Count(textOf(page.find("main")[0]), "which goes on, which goes on, which"))
+	require.Equal(t, "Update by Agent", textOf(page.find("h1")[0]))
+	require.Contains(t, textOf(page.find("title")[0]), "A bare verse of many lines,")
+}
+
+// A title that an agent wrote cannot look like a further act: it stands in its own element, and its quotation marks are replaced.
+func TestATitleStaysInItsQuotation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Tasked(w.Agent(), "x” and @lena was rated “y", "Wish", 100)
+	var titles []string
+	for _, n := range w.get("/").is(http.StatusOK).find("bdi") {
+		if n.Parent.Data == "b" && n.Parent.Parent.Data == "a" && attribute(n.Parent.Parent, "class") == "" {
+			titles = append(titles, textOf(n))
 		}
 	}
-	require.Equal(t, []string{"words fixed", "words"}, classes)
+	require.Equal(t, []string{`“x" and @lena was rated "y”`}, titles)
+	require.Contains(t, string(w.get("/", "Accept", "text/markdown").is(http.StatusOK).raw), "asks for “x\" and ")
+}
+
+// The words of an agent about itself come first and are named as its own, with headings below those of the page. Works of others
+// that mention it come after its own works and its ratings.
+func TestOrderOfAnAgentsPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p, other := w.publish("zephyr", nil), w.Agent()
+	_, err := w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{Bio: ptr("I blow.\n\n# Notice of the operators")})
+	require.NoError(t, err)
+	w.rated(other, p.Agent, 4, "Swift")
+	w.Posted(other, "With @"+p.handle, "public")
+	page := w.get("/@" + p.handle).is(http.StatusOK)
+	page.inOrder(`id="about"`, `id="works"`, `id="services"`, `id="ratings"`, `id="mentioned"`, `id="character"`)
+	shown := textOf(page.root)
+	require.Contains(t, shown, "About Name of zephyr written by @"+p.handle+" I blow. Notice of the operators")
+	require.Contains(t, shown, "Service of zephyr price by agreement")
+	require.Contains(t, string(page.raw), `<h3 dir="auto">Notice of the operators</h3>`)
 }

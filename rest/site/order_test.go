@@ -32,7 +32,7 @@ func TestPicturesComeFirst(t *testing.T) {
 	w.Posted(writer, "Only words", "public")
 	_, err := w.Services.CreateService(writer.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr("Words"), Description: ptr("More words.")}})
 	require.NoError(t, err)
-	w.get("/@"+painter.handle).is(http.StatusOK).inOrder(`id="works"`, `class="cover`, `id="services"`, `id="tasks"`, `id="about"`, `id="character"`)
+	w.get("/@"+painter.handle).is(http.StatusOK).inOrder(`id="about"`, `id="works"`, `class="cover`, `id="services"`, `id="tasks"`, `id="character"`)
 	w.get("/@"+w.handle(writer)).is(http.StatusOK).inOrder(`id="services"`, `id="works"`)
 }
 

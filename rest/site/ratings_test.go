@@ -43,7 +43,7 @@ func TestRatingsOfAnAgent(t *testing.T) {
 	hidden := w.rated(closed, p.Agent, 4, "A secret opinion")
 	w.Show(closed, false)
 	shown := textOf(w.get(path).is(http.StatusOK).root)
-	for _, text := range []string{"4.5 of 5 from 2 agents", "2 ratings in all", "Agent @agent_2 as customer ★★★★★", "Swift <b>wind</b>"} {
+	for _, text := range []string{"4.5 of 5 from 2 agents", "2 ratings in all", "rated as contractor by Agent @agent_2 ★★★★★", "Swift <b>wind</b>"} {
 		require.Contains(t, shown, text)
 	}
 	require.Contains(t, textOf(w.get("/search").is(http.StatusOK).root), "★ 4.5 from 2 agents")

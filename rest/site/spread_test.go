@@ -86,7 +86,7 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	w.Show(loud, false)
 	board := w.get("/tasks").is(http.StatusOK)
 	require.Contains(t, textOf(board.root), "17 more of Agent")
-	require.NotContains(t, string(board.raw), w.handle(loud), "a profile that is closed")
+	require.NotContains(t, string(board.raw), "/@"+w.handle(loud), "a profile that is closed")
 	w.get("/tasks?by=" + quiet.ID.String() + "x").is(http.StatusNotFound)
 }
 
@@ -121,7 +121,7 @@ func TestAFinishedTaskSaysWhatBecameOfIt(t *testing.T) {
 	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "A fine map", "one side alone")
 	w.rate(contractor, one.OrderID, 4, "Paid at once")
 	shown := w.get(path).is(http.StatusOK)
-	shown.inOrder("What became of it", "as contractor", "Paid at once", "as customer", "A fine map")
+	shown.inOrder("What became of it", "rated as customer by", "Paid at once", "rated as contractor by", "A fine map")
 	require.NotContains(t, string(shown.raw), one.OrderID.String())
 	w.Show(contractor, false)
 	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "became of it")

@@ -117,11 +117,11 @@ func reward(card *tasks.Card) string { return credits(card.AmountMinor) + " test
 
 // customer returns the author of a task in a feed; an author whose profile is closed has no page.
 func (s *site) customer(card *tasks.Card) person {
-	p := person{Name: pages.VisibleLine(card.Customer.DisplayName)}
+	name := pages.VisibleLine(card.Customer.DisplayName)
 	if card.CustomerPublic {
-		p.URI = s.Origin + agentPath(card.Customer.Handle)
+		return person{name, s.Origin + agentPath(card.Customer.Handle)}
 	}
-	return p
+	return person{Name: name + " @" + card.Customer.Handle}
 }
 
 // tasksFeed is the feed of open tasks. Faults: rate_limited.

@@ -120,9 +120,9 @@ func parse(name string) *pageTemplate {
 		"name":      func(s string) string { return pages.Excerpt(pages.Visible(s), nameLength, nameBudget) },
 		"title":     func(s string) string { return pages.Line(s, titleBudget) },
 		"excerpt":   excerpt,
-		"prose":     prose(proseBudget),
-		"bio":       prose(bioBudget),
-		"character": prose(characterBudget),
+		"prose":     prose(proseBudget, 1),
+		"bio":       prose(bioBudget, 2),
+		"character": prose(characterBudget, 2),
 		"line":      pages.MarkdownLine,
 		"indented":  pages.MarkdownBlock,
 		"mentions":  func(v *view) []string { return slices.Sorted(maps.Keys(v.Known())) },
@@ -140,6 +140,7 @@ func parse(name string) *pageTemplate {
 		"large":     func(card *posts.Card) cover { return newCover(card, true) },
 		"few":       func(n int) bool { return n <= fewWorks },
 		"rating":    rating,
+		"rated":     rated,
 		"until":     until,
 		"count":     count,
 		"noun":      noun,
@@ -150,7 +151,7 @@ func parse(name string) *pageTemplate {
 		"sources":   sources,
 		"heading":   heading,
 		"verse":     verse,
-		"fixed":     pages.IsTable,
+		"look":      look,
 		"pictured":  pictured,
 		"others":    others,
 		"filename":  filename,
@@ -172,9 +173,9 @@ func parse(name string) *pageTemplate {
 	}
 }
 
-// prose returns the template function that renders a text of an agent within a budget.
-func prose(budget int) func(s string, known map[string]bool) pages.Prose {
-	return func(s string, known map[string]bool) pages.Prose { return pages.NewProse(s, budget, known) }
+// prose returns the template function that renders a text of an agent within a budget, below a heading of a level.
+func prose(budget, level int) func(s string, known map[string]bool) pages.Prose {
+	return func(s string, known map[string]bool) pages.Prose { return pages.NewProse(s, budget, level, known) }
 }
 
 // render makes one of the forms of a page.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"stoa/graph/activity"
 	"stoa/graph/attachments"
@@ -92,6 +93,22 @@ func verse(s string) string {
 	return pages.Cut(strings.Join(lines[:min(len(lines), coverLines)], "\n"), coverBudget)
 }
 
+// briefWords and briefLines are how many characters and lines the words on a card may have to be drawn large.
+const briefWords, briefLines = 60, 3
+
+// look returns the classes of the words of a text on a card.
+func look(s string) string {
+	shown := verse(s)
+	switch {
+	case pages.IsTable(s):
+		return " fixed"
+	case utf8.RuneCountInString(shown) <= briefWords && strings.Count(shown, "\n") < briefLines:
+		return " brief"
+	default:
+		return ""
+	}
+}
+
 // pictured returns the first file with a preview; nil if none has one.
 func pictured(files []*attachments.Card) *attachments.Card {
 	for _, file := range files {
@@ -158,17 +175,20 @@ func others(named []*bots.Brief, author *bots.Brief) []*bots.Brief {
 	return slices.DeleteFunc(slices.Clone(named), func(agent *bots.Brief) bool { return agent.ID == author.ID })
 }
 
-// doing returns the words for an act of an agent.
-func doing(act *activity.Act) string {
+// deed is an act of an agent in words. Title is quoted; empty if the act has none.
+type deed struct{ Does, Title string }
+
+func doing(act *activity.Act) deed {
+	quoted := pages.Quoted(pages.Excerpt(pages.Words(act.Title), 32, nameBudget))
 	switch act.Kind {
 	case activity.Published:
-		return "published “" + pages.Excerpt(pages.Words(act.Title), 32, nameBudget) + "”"
+		return deed{"published ", quoted}
 	case activity.Asked:
-		return "asks for “" + pages.Excerpt(pages.Words(act.Title), 32, nameBudget) + "”"
+		return deed{"asks for ", quoted}
 	case activity.Rated:
-		return "was rated " + strconv.Itoa(act.Stars) + " of 5"
+		return deed{"was rated " + strconv.Itoa(act.Stars) + " of 5", ""}
 	default:
-		return "joined"
+		return deed{"joined", ""}
 	}
 }
 
@@ -189,6 +209,14 @@ func seen(lastSeen string) string {
 	return map[string]string{
 		"hour": "Active within the hour", "day": "Active within a day", "week": "Active within a week", "month": "Active within a month",
 	}[lastSeen]
+}
+
+// rated returns the role of the agent whom the other side of an order rates.
+func rated(authorRole string) string {
+	if authorRole == "customer" {
+		return "contractor"
+	}
+	return "customer"
 }
 
 // starRow returns a rating as stars.

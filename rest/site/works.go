@@ -82,9 +82,12 @@ func (s *site) post(ctx context.Context, r *http.Request) (*view, error) {
 	}
 	more := slices.DeleteFunc(others.Posts, func(other *posts.Card) bool { return other.ID == card.ID })
 	author := pages.Line(card.Author.DisplayName, nameBudget)
-	name := heading(card)
+	var name string
+	if card.Title == "" { // the text has its first words
+		name = label(card.Kind) + " by " + author
+	}
 	return &view{
-		template: postPage, Title: name, Description: author + ": " + excerpt(card.Text),
+		template: postPage, Title: heading(card), Name: name, Description: author + ": " + excerpt(card.Text),
 		Path: "/posts/" + card.ID.String(), Feed: agentPath(card.Author.Handle) + feedName, Image: workImage(card),
 		Kind: "article", Section: "posts", OwnHeading: true, Texts: []string{card.Text}, Data: postData{card, more[:min(len(more), moreWorks)]}, JSON: found,
 	}, nil
@@ -153,16 +156,16 @@ type cover struct {
 	*posts.Card
 
 	// Picture is the path of a preview; empty if the work has none. Sheet: the picture is a page of text, and its top is shown.
-	// Small: it has fewer pixels than the card, and is not enlarged.
-	Picture      string
-	Sheet, Small bool
+	// Small: it has fewer pixels than the card, and is not enlarged. Large: the card has about twice the width of others.
+	Picture             string
+	Sheet, Small, Large bool
 	// Width of the picture for browsers without srcset, Sizes for those with it.
 	Width int
 	Sizes string
 }
 
 func newCover(card *posts.Card, large bool) cover {
-	c := cover{Card: card, Width: cardWidth, Sizes: "(min-width: 60rem) 17rem, (min-width: 40rem) 31vw, 46vw"}
+	c := cover{Card: card, Large: large, Width: cardWidth, Sizes: "(min-width: 60rem) 17rem, (min-width: 40rem) 31vw, 46vw"}
 	if large {
 		c.Width, c.Sizes = pictureWidth, "(min-width: 60rem) 36rem, (min-width: 40rem) 62vw, 92vw"
 	}

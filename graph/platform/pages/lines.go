@@ -47,6 +47,17 @@ func Excerpt(s string, length, budget int) string {
 	return Cut(string(runes), budget)
 }
 
+var innerQuotes = strings.NewReplacer("“", "\"", "”", "\"")
+
+// Quoted returns a text between “ and ”. The text cannot end the quotation, since these marks in it are replaced. An empty text
+// stays empty.
+func Quoted(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "“" + innerQuotes.Replace(s) + "”"
+}
+
 // oneLine replaces all white space of a text by single spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 

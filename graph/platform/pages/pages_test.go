@@ -50,7 +50,7 @@ func TestLinks(t *testing.T) {
 		"https://a.example/\u202egpj": "", "https://a.example/שלום": "", "https://.": "", "https://a.example:port/": "", "data:text/html,x": "", "//a.example": "", "https:///x": "",
 	} {
 		var found string
-		for n := range parse(t, string(pages.NewProse(s, 10_000, nil).HTML)).Descendants() {
+		for n := range parse(t, string(pages.NewProse(s, 10_000, 1, nil).HTML)).Descendants() {
 			if n.Data == "a" {
 				found = n.Attr[0].Val
 				require.Equal(t, "nofollow ugc noopener", n.Attr[1].Val)
@@ -68,11 +68,11 @@ func TestCuts(t *testing.T) {
 	require.Equal(t, "one two", pages.Line(" one\n two ", 100))
 	require.Equal(t, "some words…", pages.Excerpt("some words that go on", 12, 100))
 	require.Equal(t, "xxxxx…", pages.Excerpt("xxxxxxxxxx", 5, 100))
-	cut := pages.NewProse(strings.Repeat("x", 100), 50, nil)
+	cut := pages.NewProse(strings.Repeat("x", 100), 50, 1, nil)
 	require.True(t, cut.Cut)
 	require.Less(t, len(cut.HTML), 150)
-	require.Equal(t, "<p dir=\"auto\">a<br>b</p>\n<p dir=\"auto\">c</p>\n", string(pages.NewProse("\n\na\nb\n \n\n  c\n", 500, nil).HTML))
-	require.Empty(t, pages.NewProse("", 10, nil).HTML)
+	require.Equal(t, "<p dir=\"auto\">a<br>b</p>\n<p dir=\"auto\">c</p>\n", string(pages.NewProse("\n\na\nb\n \n\n  c\n", 500, 1, nil).HTML))
+	require.Empty(t, pages.NewProse("", 10, 1, nil).HTML)
 }
 
 func TestMarkdownTexts(t *testing.T) {
@@ -118,23 +118,37 @@ func TestProse(t *testing.T) {
 		"---":                                         "<hr>",
 		"@otto":                                       `<p dir="auto">@otto</p>`,
 	} {
-		made := pages.NewProse(s, 10_000, nil)
+		made := pages.NewProse(s, 10_000, 1, nil)
 		require.Equal(t, want, strings.TrimRight(string(made.HTML), "\n"), s)
 		require.False(t, made.Cut)
 	}
+}
+
+// The headings of a text stand below the heading above it and skip no level.
+func TestHeadingsOfAText(t *testing.T) {
+	t.Parallel()
+	const h3, h4 = `<h3 dir="auto">a</h3>` + "\n", `<h4 dir="auto">b</h4>` + "\n"
+	require.Equal(t, h3+h4+h3, string(pages.NewProse("# a\n#### b\n# a", 1000, 2, nil).HTML))
+}
+
+// A text in quotation marks cannot end the quotation.
+func TestQuoted(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "“x\" and @lena \"y”", pages.Quoted("x” and @lena “y"))
+	require.Empty(t, pages.Quoted(""))
 }
 
 // Unmarked code keeps its lines, and sentences stay sentences.
 func TestProgramsWithoutMarks(t *testing.T) {
 	t.Parallel()
 	program := "import re, sys\n\nCELLS = 40     # seconds\n\ndef lit(t):\n    if t < 3: return True\n    return False\n\nfor t in range(9):\n    print(lit(t))"
-	made := string(pages.NewProse("Look:\n\n"+program+"\n\nThat is all.", 10_000, nil).HTML)
+	made := string(pages.NewProse("Look:\n\n"+program+"\n\nThat is all.", 10_000, 1, nil).HTML)
 	require.Equal(t, "<p dir=\"auto\">Look:</p>\n<pre><code>"+strings.ReplaceAll(program, "<", "&lt;")+"</code></pre>\n<p dir=\"auto\">That is all.</p>\n", made)
 	for _, sentences := range []string{
 		"If we go to the sea\n  for the night (and for you)\nthe lamp is out.", "if\n\nfor\n\nx = 1\n\ny = 2", "Say (a)\n    and (b)\n    and (c), and no more",
 		strings.Repeat("x = 1\n\n", 3000),
 	} {
-		require.NotContains(t, string(pages.NewProse(sentences, 30_000, nil).HTML), "<pre>", sentences)
+		require.NotContains(t, string(pages.NewProse(sentences, 30_000, 1, nil).HTML), "<pre>", sentences)
 	}
 }
 
@@ -165,7 +179,7 @@ func FuzzProse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string, budget int) {
 		budget = min(max(budget, 0), 100_000)
-		made := pages.NewProse(s, budget, nil)
+		made := pages.NewProse(s, budget, 1, nil)
 		require.Less(t, len(made.HTML), budget+100)
 		for n := range parse(t, string(made.HTML)).Descendants() {
 			switch {
@@ -199,7 +213,7 @@ func TestPlainWordsStay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`[a-zA-Zäß0-9,.;:?() \n]{0,300}`).Draw(t, "text")
-		root, err := html.Parse(strings.NewReader(string(pages.NewProse(s, 10_000, nil).HTML)))
+		root, err := html.Parse(strings.NewReader(string(pages.NewProse(s, 10_000, 1, nil).HTML)))
 		require.NoError(t, err)
 		var shown strings.Builder
 		for n := range root.Descendants() {
@@ -221,7 +235,7 @@ func BenchmarkProse(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				pages.NewProse(s, 34_000, nil)
+				pages.NewProse(s, 34_000, 1, nil)
 			}
 		})
 	}

@@ -24,10 +24,11 @@ type Prose struct {
 
 // NewProse renders a text that may be Markdown in at most budget bytes of HTML and less than a hundred more. Line breaks stay.
 // Addresses that begin with http:// or https:// become links, as do mentions of known handles. A link whose words are not its
-// address shows its host. Pictures become links, HTML stays text. The first heading of a text is an h2.
-func NewProse(s string, budget int, known map[string]bool) Prose {
+// address shows its host. Pictures become links, HTML stays text. The headings of the text are below the level of the heading that
+// stands above it on the page.
+func NewProse(s string, budget, level int, known map[string]bool) Prose {
 	shown := strings.Trim(Visible(s), "\n")
-	w := &proseWriter{left: budget, known: known}
+	w := &proseWriter{left: budget, level: level, known: known}
 	if len(shown) > budget { // escaped, it is even longer
 		shown, w.late = truncate(shown, budget), true
 	}
@@ -55,7 +56,8 @@ type proseWriter struct {
 	cut    bool
 	// late reports that the end of the text was cut off before it was parsed.
 	late bool
-	// headings holds the levels of the open headings.
+	// level is that of the heading above the text, headings holds the levels of the open headings in the text.
+	level    int
 	headings []int
 	// known holds the handles that become links.
 	known map[string]bool
@@ -164,7 +166,7 @@ func (w *proseWriter) headingLevel(level int) int {
 		w.headings = w.headings[:len(w.headings)-1]
 	}
 	w.headings = append(w.headings, level)
-	return min(1+len(w.headings), 6)
+	return min(w.level+len(w.headings), 6)
 }
 
 func (w *proseWriter) table(table ast.Node) {
