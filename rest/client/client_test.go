@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,6 +31,14 @@ func serve(t *testing.T, handler http.HandlerFunc) *client.Client {
 }
 
 var quick = client.Options{MaxWait: time.Millisecond}
+
+// readJSON reads a file, such as the vectors of every client.
+func readJSON(t *testing.T, path string, into any) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, into))
+}
 
 func refuse(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("X-Request-Id", "r-1")
@@ -54,34 +63,31 @@ func TestFaultsAreTyped(t *testing.T) {
 	require.True(t, client.HasCode(err, "write_limited"))
 }
 
-// A repeatable request is sent until it is answered; any other is sent once (§1.7).
+// A repeatable request is sent until it is answered; any other is sent once (§1.7). The vectors have every change of the API, also
+// for the TypeScript client.
 func TestRepeatsWhatTheContractAllows(t *testing.T) {
 	t.Parallel()
-	proof := `{"owner_verification_token": "x"}`
-	for _, row := range []struct {
-		method, path, body string
-		again              bool
-	}{
-		{"GET", "/wallet", "", true},
-		{"POST", "/orders", `{}`, true},
-		{"POST", "/orders/quote", `{}`, true},
-		{"POST", "/orders/1/complete", `{}`, true},
-		{"POST", "/tasks/1/select", `{}`, true},
-		{"POST", "/tasks/1/responses", `{}`, true},
-		{"POST", "/contacts/1/block", ``, true},
-		{"POST", "/messages", `{}`, true},
-		{"POST", "/events/acks", `{}`, true},
-		{"POST", "/bots/register", proof, true},
-		{"POST", "/bots/register", `{}`, false},
-		{"POST", "/tokens/rotate", ``, false},
-		{"POST", "/posts", `{}`, false},
-		{"POST", "/tasks", `{}`, false},
-		{"POST", "/services", `{}`, false},
-		{"POST", "/feedback", `{}`, false},
-		{"PATCH", "/bots/me", `{}`, false},
-		{"DELETE", "/posts/1", ``, false},
-	} {
-		for _, failure := range []string{"lost", "503", "limited"} {
+	var rows []struct {
+		Method, Path, Body string
+		Again              bool
+	}
+	readJSON(t, "testdata/repeats.json", &rows)
+	var described struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	readJSON(t, "../openapi.json", &described)
+	missing := make(map[string]bool)
+	for path, methods := range described.Paths {
+		for method := range methods {
+			path, ofAPI := strings.CutPrefix(path, client.Prefix)
+			if ofAPI && slices.Contains([]string{"post", "put", "patch", "delete"}, method) {
+				missing[strings.ToUpper(method)+" "+path] = true
+			}
+		}
+	}
+	for _, row := range rows {
+		delete(missing, row.Method+" "+row.Path)
+		for _, failure := range []string{"lost", "500", "503", "limited"} {
 			var times atomic.Int32
 			c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
@@ -92,22 +98,25 @@ func TestRepeatsWhatTheContractAllows(t *testing.T) {
 				switch failure {
 				case "lost":
 					panic(http.ErrAbortHandler)
+				case "500":
+					refuse(w, http.StatusInternalServerError, "internal_error")
 				case "503":
 					refuse(w, http.StatusServiceUnavailable, "service_unavailable")
 				case "limited":
 					refuse(w, http.StatusTooManyRequests, "rate_limited")
 				}
 			})
-			_, err := c.Send(t.Context(), row.method, row.path, []byte(row.body))
-			if row.again || failure == "limited" {
-				require.NoError(t, err, "%s %s %s", row.method, row.path, failure)
+			_, err := c.Send(t.Context(), row.Method, row.Path, []byte(row.Body))
+			if row.Again || failure == "limited" {
+				require.NoError(t, err, "%s %s %s", row.Method, row.Path, failure)
 				require.EqualValues(t, 3, times.Load())
 			} else {
 				require.Error(t, err)
-				require.EqualValues(t, 1, times.Load(), "%s %s %s", row.method, row.path, failure)
+				require.EqualValues(t, 1, times.Load(), "%s %s %s", row.Method, row.Path, failure)
 			}
 		}
 	}
+	require.Empty(t, missing, "without a row in testdata/repeats.json")
 }
 
 // A list is read page by page, and only as far as the loop needs.

@@ -276,8 +276,6 @@ func harmless(t *testing.T, one, other []byte) bool {
 // A receipt is valid only under a key of the log that the agent keeps or was given, not under the one that the server names now.
 func TestAReceiptNeedsAKnownLog(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("testdata/receipts.json")
-	require.NoError(t, err)
 	var vectors struct {
 		Keys   json.RawMessage `json:"keys"`
 		LogKey string          `json:"log_key"`
@@ -285,7 +283,7 @@ func TestAReceiptNeedsAKnownLog(t *testing.T) {
 			File map[string]json.RawMessage `json:"file"`
 		} `json:"cases"`
 	}
-	require.NoError(t, json.Unmarshal(raw, &vectors))
+	readJSON(t, "testdata/receipts.json", &vectors)
 	var made client.Fields
 	require.NoError(t, json.Unmarshal(vectors.Cases[0].File["receipt"], &made))
 	file, err := json.Marshal(vectors.Cases[0].File)

@@ -1,4 +1,5 @@
 import nacl from "tweetnacl";
+import { decode, encodeUrl, equal, join, utf8 } from "./bytes.js";
 import type { Envelope } from "./keypair.js";
 
 // A box opens under one key for both sides, so by itself it does not say who sealed it, nor under which id. Its nonce, which the
@@ -37,13 +38,13 @@ const nonceSize = nacl.box.nonceLength;
 /** A fresh nonce that is bound to a message. fresh, its first 8 bytes, is the time and random bytes unless given. */
 export function boundNonce(message: Bindable, fresh: Uint8Array = freshBytes()): Uint8Array {
   const { direction, rest } = binding(message, fresh);
-  return join([fresh, direction, rest]);
+  return join(fresh, direction, rest);
 }
 
 /** Whether a nonce is bound to what the server says of its message; false for a client that binds nothing. Throws a TrustError if it
  * is bound to something else. */
 export function isBound(message: Bindable & { nonce: string }): boolean {
-  const nonce = bytes(message.nonce);
+  const nonce = decode(message.nonce);
   const fresh = nonce.subarray(0, freshSize);
   const [seenDirection, seenRest] = [nonce.subarray(freshSize, freshSize + directionSize), nonce.subarray(freshSize + directionSize)];
   const { direction, rest } = binding(message, fresh);
@@ -66,7 +67,7 @@ export function isBound(message: Bindable & { nonce: string }): boolean {
 
 /** When the sender's clock says that it sealed a message. It means nothing unless the message is bound. */
 export function sealedAt(nonce: string): Date {
-  const raw = bytes(nonce);
+  const raw = decode(nonce);
   return new Date(1000 * new DataView(raw.buffer).getUint32(0));
 }
 
@@ -81,7 +82,7 @@ export function checkAge(sealed: Date): void {
 }
 
 function binding(message: Bindable, fresh: Uint8Array): { direction: Uint8Array; rest: Uint8Array } {
-  const keys = [bytes(message.sender_public_key), bytes(message.recipient_public_key), fresh];
+  const keys = [decode(message.sender_public_key), decode(message.recipient_public_key), fresh];
   const ids = [message.sender_id, message.recipient_id, message.client_message_id].map(uuidBytes);
   return {
     direction: digest("stoa nonce direction 1\n", keys).subarray(0, directionSize),
@@ -93,8 +94,8 @@ const markSize = 18;
 
 /** The name of a nonce under the pair of keys of this agent and a peer: the first 18 bytes of a hash, in 24 characters. */
 export function markOf(peerKey: string, nonce: string): string {
-  const sum = digest("stoa nonce memory 1\n", [bytes(peerKey), bytes(nonce)]).subarray(0, markSize);
-  return btoa(String.fromCharCode(...sum)).replaceAll("+", "-").replaceAll("/", "_");
+  const sum = digest("stoa nonce memory 1\n", [decode(peerKey), decode(nonce)]).subarray(0, markSize);
+  return encodeUrl(sum);
 }
 
 /** An id in lower case. Throws a TrustError for what is no id. */
@@ -106,7 +107,7 @@ export function canonicalId(id: string): string {
 }
 
 function digest(domain: string, parts: Uint8Array[]): Uint8Array {
-  return nacl.hash(join([new TextEncoder().encode(domain), ...parts]));
+  return nacl.hash(join(utf8(domain), ...parts));
 }
 
 function freshBytes(): Uint8Array {
@@ -115,18 +116,6 @@ function freshBytes(): Uint8Array {
   return fresh;
 }
 
-function join(parts: Uint8Array[]): Uint8Array {
-  return Uint8Array.from(parts.flatMap((part) => [...part]));
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
-}
-
 function uuidBytes(id: string): Uint8Array {
   return Uint8Array.from(canonicalId(id).replaceAll("-", "").match(/../g)!, (pair) => Number.parseInt(pair, 16));
-}
-
-function bytes(base64: string): Uint8Array {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }

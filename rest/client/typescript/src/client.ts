@@ -50,7 +50,8 @@ export type NewOptions = Omit<Options, "token" | "keys" | "id" | "latestToken">;
 export type Passport = Optional<Omit<Schemas["RegisterInput"], "encryption_public_key">>;
 
 // The actions whose answer is an order.
-const orderPaths = [/^\/api\/v1\/orders(\/[^/]+\/(?!rating$|drafts)[a-z-]+)?$/, /^\/api\/v1\/tasks\/[^/]+\/select$/];
+const selectPath = /^\/api\/v1\/tasks\/([^/]+)\/select$/;
+const orderPaths = [/^\/api\/v1\/orders(\/[^/]+\/(?!rating$|drafts)[a-z-]+)?$/, selectPath];
 
 /** An agent's connection to a server. Requests may be made side by side. */
 export class Stoa extends Operations {
@@ -243,22 +244,7 @@ export class Stoa extends Operations {
    * Chooses a response to a task and pays for it into the reserve. The total to confirm is that of the response, which may ask
    * for another reward than the task: `totalOf(response.amount_minor, task.fee_bps)`. Another one is the fault `price_changed`.
    */
-  async select(taskId: string, responseId: string, confirmedTotalMinor: number): Promise<Acted> {
-    const path = { task_id: taskId };
-    const responses = after((before?: string) => this.done(
-      this.api.GET("/api/v1/tasks/{task_id}/responses", { params: { path, query: before ? { before } : {} } })), "responses");
-    try {
-      for await (const { id, bot } of responses) {
-        if (id === responseId.toLowerCase()) {
-          await this.log?.meet(bot);
-          break;
-        }
-      }
-    } catch (error) { // the server decides what may be chosen, and knows what was
-      if (!(error instanceof Fault) || error.code !== "not_found") {
-        throw error;
-      }
-    }
+  select(taskId: string, responseId: string, confirmedTotalMinor: number): Promise<Acted> {
     return this.#act(`/api/v1/tasks/${taskId}/select`, { response_id: responseId, confirmed_total_minor: confirmedTotalMinor });
   }
 
@@ -290,14 +276,14 @@ export class Stoa extends Operations {
   }
 
   /**
-   * Fetches the receipt of a closed order and checks it, with the server's published keys, the key of its log that is kept and the
-   * witnesses of `checks`. A receipt of another order is "invalid". The receipt follows its order after seconds; until then the Fault
+   * Fetches the receipt of a closed order and checks it, with the server's published keys, the key of its log that is kept or
+   * given, and the witnesses of `checks`. A receipt of another order is "invalid". The receipt follows its order after seconds; until then the Fault
    * has the code `not_found`.
    */
   async verifyReceipt(orderId: string): Promise<ReceiptFinding> {
     const file = await this.done(this.api.GET("/api/v1/orders/{order_id}/receipt", { params: { path: { order_id: orderId } } }));
     const keys = JSON.parse(new TextDecoder().decode((await this.read("/.well-known/jwks.json")).body)) as { keys: object[] };
-    const vkey = (await this.trust?.log())?.vkey;
+    const vkey = (await this.trust?.log())?.vkey || this.log?.checks.logKey;
     const found = await verifyReceipt(file, { keys, logKeys: vkey ? [vkey] : [], witnesses: this.log?.checks.witnesses ?? [] });
     return found.finding === "invalid" || found.receipt?.sub === orderId.toLowerCase()
       ? found : { finding: "invalid", reason: "the receipt is of another order", ratings: [] };
@@ -365,6 +351,10 @@ export class Stoa extends Operations {
         });
       }
     }
+    const task = selectPath.exec(path)?.[1];
+    if (task !== undefined) {
+      await this.#meetResponder(task, String(body.response_id));
+    }
     const { body: answer, replayed } = await this.change<Schemas["OrderResult"]>(path, body);
     const order = replayed
       ? (await this.done(this.api.GET("/api/v1/orders/{order_id}", { params: { path: { order_id: answer.order.id } } }))).order
@@ -375,6 +365,24 @@ export class Stoa extends Operations {
       }
     }
     return { ...order, replayed, ...(replayed ? { stored: answer.order } : {}) };
+  }
+
+  // Checks whose response to a task is chosen. The server decides which may be chosen.
+  async #meetResponder(taskId: string, responseId: string): Promise<void> {
+    const path = { task_id: taskId };
+    const responses = after((before?: string) => this.done(
+      this.api.GET("/api/v1/tasks/{task_id}/responses", { params: { path, query: before ? { before } : {} } })), "responses");
+    try {
+      for await (const { id, bot } of responses) {
+        if (id === responseId.toLowerCase()) {
+          return await this.log?.meet(bot);
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== "not_found") {
+        throw error;
+      }
+    }
   }
 
   #ownKeys(): { keys: KeyPair; trust: Trust; log: KeyLog; nonces: Nonces } {

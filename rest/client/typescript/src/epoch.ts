@@ -1,4 +1,5 @@
-import { decode, encode, epochEntry, equal, LogTree } from "./keylog.js";
+import { decode, encode, equal } from "./bytes.js";
+import { epochEntry, LogTree } from "./keylog.js";
 import type { KeptLog } from "./trust.js";
 
 /** A log that was begun anew and that acceptEpoch has accepted. */

@@ -1,4 +1,5 @@
 import nacl from "tweetnacl";
+import { decode, encode, equal, hex, join, sha256, utf8 } from "./bytes.js";
 
 // What a server's key log says and proves: a Merkle tree (RFC 6962) in the formats of C2SP. Nothing here
 // makes requests or keeps state.
@@ -27,7 +28,7 @@ export interface LogKey {
 
 /** Something that a log has said does not hold, or is no such thing at all. */
 export class LogError extends Error {
-  constructor(readonly code: "malformed" | "unsigned" | "not_included" | "inconsistent", message: string) {
+  constructor(readonly code: "malformed" | "unsigned" | "wrong_signature" | "not_included" | "inconsistent", message: string) {
     super(message);
     this.name = "LogError";
   }
@@ -56,7 +57,7 @@ export async function parseVkey(vkey: string, kind: number): Promise<LogKey> {
 
 /** The vkey of a log with that origin and key. */
 export async function logVkey(origin: string, publicKey: Uint8Array): Promise<string> {
-  const tagged = join([Uint8Array.of(kindOfLog), publicKey]);
+  const tagged = join(Uint8Array.of(kindOfLog), publicKey);
   return `${origin}+${await keyId(origin, tagged)}+${encode(tagged)}`;
 }
 
@@ -91,7 +92,7 @@ const noteOf = /^([^]*\n)\n((?:— [^ \n]+ [^ \n]+\n)+)$/;
 
 /**
  * Checks a signed checkpoint of the log with that key. A signature by a known witness must be sound; those of others count nothing.
- * Throws a LogError "unsigned" if the log has not signed.
+ * Throws a LogError "unsigned" if the log has not signed, "wrong_signature" for a signature that is not sound.
  */
 export async function openCheckpoint(signed: string, log: LogKey, witnesses: LogKey[] = []): Promise<WitnessedHead> {
   const [, text, signatures] = (signed.length > maxNote ? null : noteOf.exec(signed)) ?? [];
@@ -113,7 +114,7 @@ export async function openCheckpoint(signed: string, log: LogKey, witnesses: Log
     const time = timed && raw.length > 12 ? Number(new DataView(raw.buffer).getBigUint64(4)) : 0;
     const said = utf8(timed ? `cosignature/v1\ntime ${time}\n${text}` : text);
     if (signature.length !== signatureSize || !nacl.sign.detached.verify(said, signature, key.publicKey)) {
-      throw new LogError("unsigned", `the signature of ${key.name} is wrong`);
+      throw new LogError("wrong_signature", `the signature of ${key.name} is wrong`);
     }
     if (timed) {
       by.set(key.name, time);
@@ -128,7 +129,7 @@ export async function openCheckpoint(signed: string, log: LogKey, witnesses: Log
   return { ...head, note: signed, by };
 }
 
-const types = { agent: 1, key: 2, epoch: 4 };
+const types = { agent: 1, key: 2, receipt: 3, epoch: 4 };
 
 /** What an agent's entry commits to, as the server's JSON writes it. */
 export interface LoggedAgent {
@@ -144,17 +145,22 @@ export async function agentEntry(host: string, salt: Uint8Array, agent: LoggedAg
   const commitment = await sha256(
     utf8("stoa log agent 1\n"), salt, utf8([agent.id, agent.handle, agent.key, agent.created_at].map((part) => `${part}\n`).join("")),
   );
-  return join([Uint8Array.of(types.agent), label, commitment]);
+  return join(Uint8Array.of(types.agent), label, commitment);
 }
 
-/** The entry of a new key of the log itself. */
-export async function keyEntry(publicKey: Uint8Array): Promise<Uint8Array> {
-  return join([Uint8Array.of(types.key), await sha256(utf8("log")), publicKey]);
+/** The entry that announces a key of the server: the log's own, or one that signs receipts. */
+export async function keyEntry(purpose: "log" | "receipts", publicKey: Uint8Array): Promise<Uint8Array> {
+  return join(Uint8Array.of(types.key), await sha256(utf8(purpose)), publicKey);
+}
+
+/** The entry of a signed document, whose commitment the salt opens. */
+export async function receiptEntry(salt: Uint8Array, jws: string): Promise<Uint8Array> {
+  return join(Uint8Array.of(types.receipt), new Uint8Array(hashSize), await sha256(utf8("stoa log receipt 1\n"), salt, utf8(jws)));
 }
 
 /** The first entry of a log that was begun anew: the origin and the root of the one before it. */
 export async function epochEntry(former: string, root: Uint8Array): Promise<Uint8Array> {
-  return join([Uint8Array.of(types.epoch), await sha256(utf8(former)), root]);
+  return join(Uint8Array.of(types.epoch), await sha256(utf8(former)), root);
 }
 
 /** A Merkle tree that only grows: it has the hashes of its full subtrees from left to right, the greatest first. */
@@ -315,44 +321,4 @@ export function hostOf(origin: string): { host: string; epoch: number } {
     throw malformed(`${origin} is no origin of a key log`);
   }
   return { host, epoch: Number(epoch) };
-}
-
-export function decode(base64: string): Uint8Array<ArrayBuffer> {
-  try {
-    const raw = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    if (encode(raw) === base64) {
-      return raw;
-    }
-  } catch {
-    // it is reported below
-  }
-  throw malformed(`${base64} is no base64`);
-}
-
-export function encode(raw: Uint8Array): string {
-  return btoa(Array.from(raw, (byte) => String.fromCharCode(byte)).join(""));
-}
-
-export async function sha256(...parts: Uint8Array[]): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", join(parts)));
-}
-
-export function hex(raw: Uint8Array): string {
-  return Array.from(raw, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-export function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
-}
-
-const utf8 = (text: string) => new TextEncoder().encode(text);
-
-function join(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }

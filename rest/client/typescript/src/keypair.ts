@@ -1,4 +1,5 @@
 import nacl from "tweetnacl";
+import { decode, encode, utf8 } from "./bytes.js";
 
 /** A sealed text, as POST /api/v1/messages takes it. */
 export interface Envelope {
@@ -66,7 +67,7 @@ export class KeyPair {
   seal(
     text: string, recipientId: string, recipientKey: string, messageId: string, nonce: Uint8Array = nacl.randomBytes(nacl.box.nonceLength),
   ): Envelope {
-    const plain = new TextEncoder().encode(text);
+    const plain = utf8(text);
     const characters = [...text].length;
     if (characters < 1 || characters > maxText || plain.length > maxTextBytes) {
       throw new RangeError(`a message has 1 to ${maxText} characters and at most ${maxTextBytes} bytes; this one has ${characters} and ${plain.length}`);
@@ -87,12 +88,4 @@ export class KeyPair {
     }
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(opened);
   }
-}
-
-function encode(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-}
-
-function decode(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }

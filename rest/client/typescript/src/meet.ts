@@ -1,8 +1,9 @@
 import { TrustError } from "./bind.js";
+import { decode, encode, equal } from "./bytes.js";
 import { type AcceptedEpoch, type EndedEpoch, followEpoch, NotFollowing } from "./epoch.js";
 import {
-  agentEntry, checkConsistent, checkIncluded, decode, encode, entriesTile, equal, hostOf, keyEntry, kindOfLog, kindOfWitness, LogError,
-  type LogKey, logVkey, openCheckpoint, parseEntries, parseHashes, parseProof, parseVkey, type WitnessedHead,
+  agentEntry, checkConsistent, checkIncluded, entriesTile, hostOf, keyEntry, kindOfLog, kindOfWitness, LogError, type LogKey, logVkey,
+  openCheckpoint, parseEntries, parseHashes, parseProof, parseVkey, type WitnessedHead,
 } from "./keylog.js";
 import type { Optional } from "./records.js";
 import { pause } from "./retry.js";
@@ -76,11 +77,11 @@ export class KeyLog {
    */
   async meet(agent: Named): Promise<void> {
     const known = await this.trust.knows(agent);
-    if (known !== "stranger") {
-      return known === "nameless" ? this.trust.check(agent) : undefined;
+    if (known !== "unknown") {
+      return known === "without_handle" ? this.trust.check(agent) : undefined;
     }
     const turn = this.#turn.then(async () => {
-      if ((await this.trust.knows(agent)) !== "stranger") {
+      if ((await this.trust.knows(agent)) !== "unknown") {
         return this.trust.check(agent); // it was met meanwhile
       }
       try {
@@ -279,7 +280,7 @@ export class KeyLog {
   async #rotate(view: View, vkey: string): Promise<void> {
     const newest = view.kept.newest!;
     const key = await parseVkey(vkey, kindOfLog).catch(() => undefined);
-    const found = key?.name === view.origin ? await this.#find(view, await keyEntry(key.publicKey)) : undefined;
+    const found = key?.name === view.origin ? await this.#find(view, await keyEntry("log", key.publicKey)) : undefined;
     if (!key || !found) {
       throw await this.#forked(newest, vkey, "the server names another key of its log, which no entry announces");
     }
@@ -404,7 +405,7 @@ export class KeyLog {
     try {
       return await of();
     } catch (error) {
-      throw error instanceof LogError ? unproven(error.message) : error;
+      throw error instanceof LogError || error instanceof RangeError ? unproven(error.message) : error;
     }
   }
 

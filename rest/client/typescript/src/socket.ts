@@ -24,7 +24,17 @@ export async function socket(stoa: Stoa, version: number, signal?: AbortSignal):
   const watchdog = setTimeout(() => ws.terminate(), silence);
   ws.on("ping", () => watchdog.refresh());
   ws.on("message", (raw) => {
-    const frame = JSON.parse(String(raw)) as Frame;
+    let frame: Frame | null = null;
+    try {
+      frame = JSON.parse(String(raw)) as Frame | null;
+    } catch {
+      // it is reported below
+    }
+    if (!frame) {
+      finish(new Error("the socket sent what is no event"));
+      ws.terminate();
+      return;
+    }
     if (frame.type === "event") {
       queue.push({ event_id: frame.event_id, kind: frame.kind, payload: frame.payload } as StoaEvent);
       wake();
@@ -33,8 +43,10 @@ export async function socket(stoa: Stoa, version: number, signal?: AbortSignal):
     acks.get(frame.event_id)?.resolve();
     acks.delete(frame.event_id);
   });
+  const aborted = () => ws.terminate();
   const finish = (error: Error) => {
     clearTimeout(watchdog);
+    signal?.removeEventListener("abort", aborted);
     end ??= error;
     for (const waiting of acks.values()) {
       waiting.reject(end);
@@ -44,7 +56,6 @@ export async function socket(stoa: Stoa, version: number, signal?: AbortSignal):
   };
   ws.on("close", (code, reason) =>
     finish(refusals.has(code) ? new ListenError(code, String(reason)) : new Error(`the socket was closed (${code})`)));
-  const aborted = () => ws.terminate();
   signal?.addEventListener("abort", aborted, { once: true });
 
   await new Promise<void>((resolve, reject) => {
@@ -80,9 +91,6 @@ export async function socket(stoa: Stoa, version: number, signal?: AbortSignal):
         acks.set(id, { resolve, reject });
         ws.send(JSON.stringify({ type: "ack", event_id: id }));
       }),
-    close() {
-      signal?.removeEventListener("abort", aborted);
-      ws.terminate();
-    },
+    close: aborted,
   };
 }

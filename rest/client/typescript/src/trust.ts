@@ -1,4 +1,5 @@
 import { TrustError } from "./bind.js";
+import { decode, encode, sha256 } from "./bytes.js";
 
 /** The key by which this agent knows another one, as a line of FILE.trust (docs/clients.md). */
 export interface Pin {
@@ -97,35 +98,35 @@ export class Trust {
     const key = agent.encryption_public_key;
     const id = agent.id.toLowerCase();
     const known = await this.knows(agent);
-    if (key === null || (known === "familiar" && (via === "tofu" || (await this.pins()).get(id)?.via !== "tofu"))) {
+    if (key === null || (known === "pinned" && (via === "tofu" || (await this.pins()).get(id)?.via !== "tofu"))) {
       return;
     }
     await this.store.append({
       id, ...(agent.handle ? { handle: agent.handle } : {}), key, via, ...(index === undefined ? {} : { index }),
       at: new Date().toISOString(),
     });
-    if ((await this.knows(agent)) !== "familiar") { // another program may have pinned something else meanwhile
+    if ((await this.knows(agent)) !== "pinned") { // another program may have pinned something else meanwhile
       throw new Error("the trust store does not keep what is written to it");
     }
   }
 
   /** check without pinning: whether the agent is pinned with this key and handle. */
   async compare(agent: Named): Promise<boolean> {
-    return (await this.knows(agent)) === "familiar";
+    return (await this.knows(agent)) === "pinned";
   }
 
-  /** How well an agent is known with this key and handle: nameless, by id and key, but not by the handle that the server now
-   * names. */
-  async knows(agent: Named): Promise<"stranger" | "nameless" | "familiar"> {
+  /** How well an agent is known with this key and handle: without_handle, by id and key, but not by the handle that the server
+   * now names. */
+  async knows(agent: Named): Promise<"unknown" | "without_handle" | "pinned"> {
     if (agent.encryption_public_key === null) {
-      return "familiar";
+      return "pinned";
     }
     const pins = await this.pins();
     const id = agent.id.toLowerCase();
     const holder = agent.handle ? [...pins.values()].find(({ handle }) => handle === agent.handle) : undefined;
     const pinned = holder ?? pins.get(id);
     if (!pinned) {
-      return "stranger";
+      return "unknown";
     }
     if (pinned.id !== id || pinned.key !== agent.encryption_public_key || (pinned.handle && agent.handle && pinned.handle !== agent.handle)) {
       const name = pinned.handle ? `@${pinned.handle}` : pinned.id;
@@ -133,7 +134,7 @@ export class Trust {
         `${name} is known by ${await fingerprint(pinned.key!)} since ${pinned.at}. An agent's key never changes, so someone may be reading ` +
         `along; nothing was sent or opened. Ask for the fingerprint over another channel. Only if the new one is right: unpin("${name}")`);
     }
-    return pinned.handle || !agent.handle ? "familiar" : "nameless";
+    return pinned.handle || !agent.handle ? "pinned" : "without_handle";
   }
 
   /** The agents that are pinned, by id. */
@@ -228,7 +229,5 @@ export async function fingerprint(key: string): Promise<string> {
   if (!globalThis.crypto?.subtle) {
     return key;
   }
-  const raw = Uint8Array.from(atob(key), (character) => character.charCodeAt(0));
-  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", raw));
-  return `SHA256:${btoa(String.fromCharCode(...sum)).replace(/=+$/, "")}`;
+  return `SHA256:${encode(await sha256(decode(key))).replace(/=+$/, "")}`;
 }

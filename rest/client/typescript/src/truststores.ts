@@ -1,6 +1,6 @@
+import { hex, sha256, utf8 } from "./bytes.js";
 import { answerOf } from "./indexeddb.js";
 import type { KeyPair } from "./keypair.js";
-import { hex, sha256 } from "./keylog.js";
 import { appendLine, readLines, replaceFile } from "./lines.js";
 import type { TrustLine, TrustStore } from "./trust.js";
 
@@ -24,7 +24,7 @@ export class FileTrustStore implements TrustStore {
 
   /** Writes both beside the file, under a name that the same evidence has again. */
   async evidence({ kept, served }: { kept: string; served: string }): Promise<string> {
-    const sum = await sha256(new TextEncoder().encode(`${kept}\n${served}`));
+    const sum = await sha256(utf8(`${kept}\n${served}`));
     const name = `${this.path}.fork.${hex(sum.subarray(0, 4))}`;
     await replaceFile(`${name}.kept`, kept);
     await replaceFile(`${name}.served`, served);

@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import nacl from "tweetnacl";
 import { FileTrustStore, KeyLog, KeyPair, type LogChecks, MemoryTrustStore, Trust, type TrustError } from "../src/index.js";
+import { decode, encode, sha256 } from "../src/bytes.js";
 import {
-  agentEntry, checkConsistent, checkIncluded, decode, encode, entriesTile, epochEntry, keyEntry, kindOfLog, kindOfWitness, logVkey, openCheckpoint,
-  parseEntries, parseHashes, parseHead, parseProof, parseVkey, sha256,
+  agentEntry, checkConsistent, checkIncluded, entriesTile, epochEntry, keyEntry, kindOfLog, kindOfWitness, logVkey, openCheckpoint,
+  parseEntries, parseHashes, parseHead, parseProof, parseVkey,
 } from "../src/keylog.js";
 import { testWait } from "./server.js";
 
@@ -333,7 +334,7 @@ test("a new epoch is reported, and accepted once it was read; pins stay", async 
   await assert.rejects(log.acceptEpoch(), /no key log was seen before/);
   const ada = await server.register("ada");
   for (let n = 0; n < 300; n++) {
-    server.entries = [...server.entries, await keyEntry(nacl.randomBytes(32))];
+    server.entries = [...server.entries, await keyEntry("log", nacl.randomBytes(32))];
   }
   await log.meet(await server.register("first"));
   await log.meet(ada);
@@ -365,7 +366,7 @@ test("a new epoch is reported, and accepted once it was read; pins stay", async 
 test("a new epoch that does not follow the kept log is a fork", async () => {
   const lies: [string, (next: LoggedServer) => Promise<void> | void][] = [
     ["another first entry", async (next) => { next.entries[0] = await epochEntry("x", new Uint8Array(32)); }],
-    ["another entry", async (next) => { next.entries[2] = await keyEntry(new Uint8Array(32)); }],
+    ["another entry", async (next) => { next.entries[2] = await keyEntry("log", new Uint8Array(32)); }],
     ["an entry less", (next) => { next.entries.splice(2, 1); }],
     ["no epochs", (next) => { next.epochs = []; }],
     ["another end", (next) => { next.epochs[0]!.size = 1; }],
@@ -410,7 +411,7 @@ test("a new key of the log is believed once the old one has signed its entry", a
   const fresh = signing(server.origin, "fresh");
   server.signers = [fresh, old!];
   await assert.rejects(log.meet(await server.register("ben")), refused("log_forked"), "no entry announces it");
-  server.entries = [...server.entries, await keyEntry(fresh.pair.publicKey)];
+  server.entries = [...server.entries, await keyEntry("log", fresh.pair.publicKey)];
   await log.meet(server.agents[1]!);
   server.signers = [fresh];
   await log.meet(await server.register("cleo"));

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { copyFile, mkdtemp } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { WebSocketServer } from "ws";
 import { listen, ListenError, MemoryEventStore, Stoa, type Delivery } from "../src/index.js";
 import { listeningName } from "../src/listen.js";
+import { socket } from "../src/socket.js";
 import { Server } from "./server.js";
 
 let server: Server;
@@ -160,4 +165,21 @@ test("a listener warns of one that listens with the same token elsewhere", async
   await running.return();
   assert.equal(warnings.length, 2);
   assert.match(warnings[0]!, /another program listens/);
+});
+
+test("a frame that is no event ends the connection, not the program, and a signal keeps no listener", async () => {
+  const frames = ["no JSON", "null", JSON.stringify({ type: "event", event_id: "1", kind: "export.ready", payload: { export_id: "2" } })];
+  const http = createServer((_, response) => void response.setHeader("Content-Type", "application/json").end('{"events": []}'));
+  const sockets = new WebSocketServer({ server: http });
+  sockets.on("connection", (ws) => ws.send(frames.shift()!));
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const stoa = new Stoa({ origin: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, token: "t" });
+  const [got] = await first(1, listen(stoa, { by: "socket" }), async () => undefined);
+  assert.equal(got!.event.kind, "export.ready");
+  sockets.close();
+  http.closeAllConnections();
+  await new Promise((resolve) => http.close(resolve));
+  const { signal } = new AbortController();
+  await assert.rejects(socket(stoa, 2, signal));
+  assert.deepEqual(getEventListeners(signal, "abort"), []);
 });

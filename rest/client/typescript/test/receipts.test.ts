@@ -64,6 +64,8 @@ test("what is no receipt is invalid, and a key that cannot be read is an error",
   }
   await assert.rejects(verifyReceipt({}, { logKeys: ["x"] }));
   await assert.rejects(verifyReceipt({}, { witnesses: [vectors.log_key] }));
+  const [name, , key] = vectors.log_key.split("+");
+  await assert.rejects(verifyReceipt({}, { logKeys: [`${name}+00000000+${key}`] }), /the hash of another key/);
 });
 
 test("jose reads our documents", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
@@ -64,3 +65,21 @@ for (const [name, ask, answers, count, code] of cases) {
     assert.equal(got.fault instanceof Fault ? got.fault.code : undefined, code);
   });
 }
+
+test("a change without an answer is repeated if the vectors say so", async () => {
+  const rows = JSON.parse(readFileSync(new URL("../../../testdata/repeats.json", import.meta.url), "utf8")) as {
+    method: "post"; path: "/api/v1/orders"; body: string; again: boolean;
+  }[];
+  assert.ok(rows.length > 40);
+  for (const { method, path, body, again } of rows) {
+    for (const lost of [() => Promise.reject(new Error("lost")), () => Promise.resolve(new Response("{}", { status: 500 }))]) {
+      let count = 0;
+      const stoa = new Stoa({
+        origin: "http://stoa.example", firstWait: 0.001, attempts: 2, fetch: () => ++count === 1 ? lost() : Promise.resolve(new Response("{}")),
+      });
+      const sent = body === "" ? {} : { body: JSON.parse(body) as never };
+      await stoa.api.request(method.toLowerCase() as "post", `/api/v1${path}` as "/api/v1/orders", sent as never).catch(() => undefined);
+      assert.equal(count, again ? 2 : 1, `${method} ${path} ${body}`);
+    }
+  }
+});

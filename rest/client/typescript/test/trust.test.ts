@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
-  type Fault, FileTrustStore, IndexedDBTrustStore, KeyPair, listen, MemoryTrustStore, type ReceiptFinding, Stoa, Trust, TrustError, type TrustStore,
+  actionOf, type Fault, FileTrustStore, IndexedDBTrustStore, KeyPair, listen, MemoryTrustStore, type ReceiptFinding, Stoa, Trust, TrustError, type TrustStore,
 } from "../src/index.js";
 import { Server } from "./server.js";
 
@@ -90,6 +90,25 @@ test("another key under a known name stops what would be sealed, opened or offer
   lying.lie = undefined;
   assert.equal((await alice.stoa.trust!.unpin(`@${handle}`)).key, key);
   await alice.stoa.send(await alice.stoa.find(handle), "hello again");
+});
+
+test("a response of an agent whose key has changed is not chosen, by follow neither", async () => {
+  const lying = liar();
+  const { alice, bob } = await server.friends({ fetch: lying.fetch });
+  await alice.stoa.find(bob.bot.handle);
+  const body = { title: "x", description: "x", deadline: "2999-01-01T00:00:00Z", amount_minor: 1000 };
+  const { task: { id } } = await alice.stoa.done(alice.stoa.api.POST("/api/v1/tasks", { body }));
+  const { response } = await bob.stoa.done(
+    bob.stoa.api.POST("/api/v1/tasks/{task_id}/responses", { params: { path: { task_id: id } }, body: { text: "I can." } }));
+  const { task } = await alice.stoa.done(alice.stoa.api.GET("/api/v1/tasks/{task_id}", { params: { path: { task_id: id } } }));
+  const chosen = { response_id: response.id, confirmed_total_minor: 1100 };
+  lying.lie = replacing(bob.bot.encryption_public_key, KeyPair.generate().publicKey);
+  lying.posts = 0;
+  await assert.rejects(alice.stoa.select(id, response.id, 1100), { code: "key_changed" });
+  await assert.rejects(alice.stoa.follow(actionOf(task, "select")!, chosen), { code: "key_changed" });
+  assert.equal(lying.posts, 0);
+  lying.lie = undefined;
+  assert.equal((await alice.stoa.follow(actionOf(task, "select")!, chosen)).order.state, "funded");
 });
 
 test("a receipt is only accepted for its own order", async () => {

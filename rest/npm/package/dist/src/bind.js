@@ -1,4 +1,5 @@
 import nacl from "tweetnacl";
+import { decode, encodeUrl, equal, join, utf8 } from "./bytes.js";
 /** A message is not what the server says of it, or an agent is not known by the key that the server names. */
 export class TrustError extends Error {
     code;
@@ -27,12 +28,12 @@ const nonceSize = nacl.box.nonceLength;
 /** A fresh nonce that is bound to a message. fresh, its first 8 bytes, is the time and random bytes unless given. */
 export function boundNonce(message, fresh = freshBytes()) {
     const { direction, rest } = binding(message, fresh);
-    return join([fresh, direction, rest]);
+    return join(fresh, direction, rest);
 }
 /** Whether a nonce is bound to what the server says of its message; false for a client that binds nothing. Throws a TrustError if it
  * is bound to something else. */
 export function isBound(message) {
-    const nonce = bytes(message.nonce);
+    const nonce = decode(message.nonce);
     const fresh = nonce.subarray(0, freshSize);
     const [seenDirection, seenRest] = [nonce.subarray(freshSize, freshSize + directionSize), nonce.subarray(freshSize + directionSize)];
     const { direction, rest } = binding(message, fresh);
@@ -54,7 +55,7 @@ export function isBound(message) {
 }
 /** When the sender's clock says that it sealed a message. It means nothing unless the message is bound. */
 export function sealedAt(nonce) {
-    const raw = bytes(nonce);
+    const raw = decode(nonce);
     return new Date(1000 * new DataView(raw.buffer).getUint32(0));
 }
 // How old a bound message may be. Clients forget an envelope after that time, and a server keeps a message for 90 days.
@@ -66,7 +67,7 @@ export function checkAge(sealed) {
     }
 }
 function binding(message, fresh) {
-    const keys = [bytes(message.sender_public_key), bytes(message.recipient_public_key), fresh];
+    const keys = [decode(message.sender_public_key), decode(message.recipient_public_key), fresh];
     const ids = [message.sender_id, message.recipient_id, message.client_message_id].map(uuidBytes);
     return {
         direction: digest("stoa nonce direction 1\n", keys).subarray(0, directionSize),
@@ -76,8 +77,8 @@ function binding(message, fresh) {
 const markSize = 18;
 /** The name of a nonce under the pair of keys of this agent and a peer: the first 18 bytes of a hash, in 24 characters. */
 export function markOf(peerKey, nonce) {
-    const sum = digest("stoa nonce memory 1\n", [bytes(peerKey), bytes(nonce)]).subarray(0, markSize);
-    return btoa(String.fromCharCode(...sum)).replaceAll("+", "-").replaceAll("/", "_");
+    const sum = digest("stoa nonce memory 1\n", [decode(peerKey), decode(nonce)]).subarray(0, markSize);
+    return encodeUrl(sum);
 }
 /** An id in lower case. Throws a TrustError for what is no id. */
 export function canonicalId(id) {
@@ -87,22 +88,13 @@ export function canonicalId(id) {
     return id.toLowerCase();
 }
 function digest(domain, parts) {
-    return nacl.hash(join([new TextEncoder().encode(domain), ...parts]));
+    return nacl.hash(join(utf8(domain), ...parts));
 }
 function freshBytes() {
     const fresh = nacl.randomBytes(freshSize);
     new DataView(fresh.buffer).setUint32(0, Math.floor(Date.now() / 1000));
     return fresh;
 }
-function join(parts) {
-    return Uint8Array.from(parts.flatMap((part) => [...part]));
-}
-function equal(a, b) {
-    return a.length === b.length && a.every((byte, i) => byte === b[i]);
-}
 function uuidBytes(id) {
     return Uint8Array.from(canonicalId(id).replaceAll("-", "").match(/../g), (pair) => Number.parseInt(pair, 16));
-}
-function bytes(base64) {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }

@@ -1,4 +1,5 @@
-import { decode, encode, epochEntry, equal, LogTree } from "./keylog.js";
+import { decode, encode, equal } from "./bytes.js";
+import { epochEntry, LogTree } from "./keylog.js";
 /** What shows that a new log does not follow the former one. */
 export class NotFollowing extends Error {
 }

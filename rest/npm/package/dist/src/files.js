@@ -1,4 +1,5 @@
 import { TrustError } from "./bind.js";
+import { hex, sha256 } from "./bytes.js";
 import { Fault } from "./fault.js";
 import { derivedOperationId } from "./operationid.js";
 import { Requests } from "./requests.js";
@@ -42,11 +43,11 @@ export class Files extends Requests {
     }
     /** The bytes of a file, by its record or id. Throws a TrustError if they are not those of a record that names their SHA-256. */
     async download(file) {
-        const { id, sha256 } = typeof file === "string" ? { id: file, sha256: null } : file;
+        const { id, sha256: sum } = typeof file === "string" ? { id: file, sha256: null } : file;
         const buffer = await this.done(this.api.GET("/api/v1/attachments/{attachment_id}/download", {
             params: { path: { attachment_id: id } }, parseAs: "arrayBuffer",
         }));
-        if (sha256 !== null && crypto.subtle && (await sha256Of(buffer)) !== sha256) {
+        if (sum !== null && crypto.subtle && hex(await sha256(new Uint8Array(buffer))) !== sum) {
             throw new TrustError("altered", "the server returned other bytes than its record of the file says");
         }
         return new Uint8Array(buffer);
@@ -90,10 +91,6 @@ async function derivedUploadId(file, purpose, name, copy) {
     if (!crypto.subtle) {
         return crypto.randomUUID();
     }
-    const about = { purpose, file_name: name, sha256: await sha256Of(await file.arrayBuffer()) };
+    const about = { purpose, file_name: name, sha256: hex(await sha256(new Uint8Array(await file.arrayBuffer()))) };
     return derivedOperationId("POST", uploads, copy === 0 ? about : { ...about, copy });
-}
-async function sha256Of(bytes) {
-    const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-    return Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -19,8 +19,8 @@ export interface LogKey {
 }
 /** Something that a log has said does not hold, or is no such thing at all. */
 export declare class LogError extends Error {
-    readonly code: "malformed" | "unsigned" | "not_included" | "inconsistent";
-    constructor(code: "malformed" | "unsigned" | "not_included" | "inconsistent", message: string);
+    readonly code: "malformed" | "unsigned" | "wrong_signature" | "not_included" | "inconsistent";
+    constructor(code: "malformed" | "unsigned" | "wrong_signature" | "not_included" | "inconsistent", message: string);
 }
 export declare const kindOfLog = 1;
 export declare const kindOfWitness = 4;
@@ -32,7 +32,7 @@ export declare function logVkey(origin: string, publicKey: Uint8Array): Promise<
 export declare function parseHead(text: string): LogHead;
 /**
  * Checks a signed checkpoint of the log with that key. A signature by a known witness must be sound; those of others count nothing.
- * Throws a LogError "unsigned" if the log has not signed.
+ * Throws a LogError "unsigned" if the log has not signed, "wrong_signature" for a signature that is not sound.
  */
 export declare function openCheckpoint(signed: string, log: LogKey, witnesses?: LogKey[]): Promise<WitnessedHead>;
 /** What an agent's entry commits to, as the server's JSON writes it. */
@@ -44,8 +44,10 @@ export interface LoggedAgent {
 }
 /** The entry of an agent in the log of a host, whose commitment the salt opens. */
 export declare function agentEntry(host: string, salt: Uint8Array, agent: LoggedAgent): Promise<Uint8Array>;
-/** The entry of a new key of the log itself. */
-export declare function keyEntry(publicKey: Uint8Array): Promise<Uint8Array>;
+/** The entry that announces a key of the server: the log's own, or one that signs receipts. */
+export declare function keyEntry(purpose: "log" | "receipts", publicKey: Uint8Array): Promise<Uint8Array>;
+/** The entry of a signed document, whose commitment the salt opens. */
+export declare function receiptEntry(salt: Uint8Array, jws: string): Promise<Uint8Array>;
 /** The first entry of a log that was begun anew: the origin and the root of the one before it. */
 export declare function epochEntry(former: string, root: Uint8Array): Promise<Uint8Array>;
 /** A Merkle tree that only grows: it has the hashes of its full subtrees from left to right, the greatest first. */
@@ -80,8 +82,3 @@ export declare function hostOf(origin: string): {
     host: string;
     epoch: number;
 };
-export declare function decode(base64: string): Uint8Array<ArrayBuffer>;
-export declare function encode(raw: Uint8Array): string;
-export declare function sha256(...parts: Uint8Array[]): Promise<Uint8Array>;
-export declare function hex(raw: Uint8Array): string;
-export declare function equal(a: Uint8Array, b: Uint8Array): boolean;

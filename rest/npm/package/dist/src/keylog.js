@@ -1,4 +1,5 @@
 import nacl from "tweetnacl";
+import { decode, encode, equal, hex, join, sha256, utf8 } from "./bytes.js";
 /** Something that a log has said does not hold, or is no such thing at all. */
 export class LogError extends Error {
     code;
@@ -28,7 +29,7 @@ export async function parseVkey(vkey, kind) {
 }
 /** The vkey of a log with that origin and key. */
 export async function logVkey(origin, publicKey) {
-    const tagged = join([Uint8Array.of(kindOfLog), publicKey]);
+    const tagged = join(Uint8Array.of(kindOfLog), publicKey);
     return `${origin}+${await keyId(origin, tagged)}+${encode(tagged)}`;
 }
 async function keyId(name, tagged) {
@@ -58,7 +59,7 @@ const maxNote = 65_536;
 const noteOf = /^([^]*\n)\n((?:— [^ \n]+ [^ \n]+\n)+)$/;
 /**
  * Checks a signed checkpoint of the log with that key. A signature by a known witness must be sound; those of others count nothing.
- * Throws a LogError "unsigned" if the log has not signed.
+ * Throws a LogError "unsigned" if the log has not signed, "wrong_signature" for a signature that is not sound.
  */
 export async function openCheckpoint(signed, log, witnesses = []) {
     const [, text, signatures] = (signed.length > maxNote ? null : noteOf.exec(signed)) ?? [];
@@ -80,7 +81,7 @@ export async function openCheckpoint(signed, log, witnesses = []) {
         const time = timed && raw.length > 12 ? Number(new DataView(raw.buffer).getBigUint64(4)) : 0;
         const said = utf8(timed ? `cosignature/v1\ntime ${time}\n${text}` : text);
         if (signature.length !== signatureSize || !nacl.sign.detached.verify(said, signature, key.publicKey)) {
-            throw new LogError("unsigned", `the signature of ${key.name} is wrong`);
+            throw new LogError("wrong_signature", `the signature of ${key.name} is wrong`);
         }
         if (timed) {
             by.set(key.name, time);
@@ -95,20 +96,24 @@ export async function openCheckpoint(signed, log, witnesses = []) {
     }
     return { ...head, note: signed, by };
 }
-const types = { agent: 1, key: 2, epoch: 4 };
+const types = { agent: 1, key: 2, receipt: 3, epoch: 4 };
 /** The entry of an agent in the log of a host, whose commitment the salt opens. */
 export async function agentEntry(host, salt, agent) {
     const label = await sha256(utf8(`stoa log handle 1\n${host}\n${agent.handle}`));
     const commitment = await sha256(utf8("stoa log agent 1\n"), salt, utf8([agent.id, agent.handle, agent.key, agent.created_at].map((part) => `${part}\n`).join("")));
-    return join([Uint8Array.of(types.agent), label, commitment]);
+    return join(Uint8Array.of(types.agent), label, commitment);
 }
-/** The entry of a new key of the log itself. */
-export async function keyEntry(publicKey) {
-    return join([Uint8Array.of(types.key), await sha256(utf8("log")), publicKey]);
+/** The entry that announces a key of the server: the log's own, or one that signs receipts. */
+export async function keyEntry(purpose, publicKey) {
+    return join(Uint8Array.of(types.key), await sha256(utf8(purpose)), publicKey);
+}
+/** The entry of a signed document, whose commitment the salt opens. */
+export async function receiptEntry(salt, jws) {
+    return join(Uint8Array.of(types.receipt), new Uint8Array(hashSize), await sha256(utf8("stoa log receipt 1\n"), salt, utf8(jws)));
 }
 /** The first entry of a log that was begun anew: the origin and the root of the one before it. */
 export async function epochEntry(former, root) {
-    return join([Uint8Array.of(types.epoch), await sha256(utf8(former)), root]);
+    return join(Uint8Array.of(types.epoch), await sha256(utf8(former)), root);
 }
 /** A Merkle tree that only grows: it has the hashes of its full subtrees from left to right, the greatest first. */
 export class LogTree {
@@ -252,38 +257,4 @@ export function hostOf(origin) {
         throw malformed(`${origin} is no origin of a key log`);
     }
     return { host, epoch: Number(epoch) };
-}
-export function decode(base64) {
-    try {
-        const raw = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-        if (encode(raw) === base64) {
-            return raw;
-        }
-    }
-    catch {
-        // it is reported below
-    }
-    throw malformed(`${base64} is no base64`);
-}
-export function encode(raw) {
-    return btoa(Array.from(raw, (byte) => String.fromCharCode(byte)).join(""));
-}
-export async function sha256(...parts) {
-    return new Uint8Array(await crypto.subtle.digest("SHA-256", join(parts)));
-}
-export function hex(raw) {
-    return Array.from(raw, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-export function equal(a, b) {
-    return a.length === b.length && a.every((byte, i) => byte === b[i]);
-}
-const utf8 = (text) => new TextEncoder().encode(text);
-function join(parts) {
-    const joined = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-        joined.set(part, at);
-        at += part.length;
-    }
-    return joined;
 }

@@ -1,4 +1,5 @@
 import nacl from "tweetnacl";
+import { decode, encode, utf8 } from "./bytes.js";
 /** The name of the method by which console.log of Node shows an object. */
 export const inspected = Symbol.for("nodejs.util.inspect.custom");
 // The most that a message may have, in characters and in bytes of UTF-8. The server sees only ciphertexts.
@@ -42,7 +43,7 @@ export class KeyPair {
      * id is refused as idempotency_conflict.
      */
     seal(text, recipientId, recipientKey, messageId, nonce = nacl.randomBytes(nacl.box.nonceLength)) {
-        const plain = new TextEncoder().encode(text);
+        const plain = utf8(text);
         const characters = [...text].length;
         if (characters < 1 || characters > maxText || plain.length > maxTextBytes) {
             throw new RangeError(`a message has 1 to ${maxText} characters and at most ${maxTextBytes} bytes; this one has ${characters} and ${plain.length}`);
@@ -62,10 +63,4 @@ export class KeyPair {
         }
         return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(opened);
     }
-}
-function encode(bytes) {
-    return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-}
-function decode(text) {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }

@@ -1,6 +1,7 @@
 import { TrustError } from "./bind.js";
+import { decode, encode, equal } from "./bytes.js";
 import { followEpoch, NotFollowing } from "./epoch.js";
-import { agentEntry, checkConsistent, checkIncluded, decode, encode, entriesTile, equal, hostOf, keyEntry, kindOfLog, kindOfWitness, LogError, logVkey, openCheckpoint, parseEntries, parseHashes, parseProof, parseVkey, } from "./keylog.js";
+import { agentEntry, checkConsistent, checkIncluded, entriesTile, hostOf, keyEntry, kindOfLog, kindOfWitness, LogError, logVkey, openCheckpoint, parseEntries, parseHashes, parseProof, parseVkey, } from "./keylog.js";
 import { pause } from "./retry.js";
 const keysPath = "/.well-known/stoa-keys.json";
 const maxSteps = 50;
@@ -29,11 +30,11 @@ export class KeyLog {
      */
     async meet(agent) {
         const known = await this.trust.knows(agent);
-        if (known !== "stranger") {
-            return known === "nameless" ? this.trust.check(agent) : undefined;
+        if (known !== "unknown") {
+            return known === "without_handle" ? this.trust.check(agent) : undefined;
         }
         const turn = this.#turn.then(async () => {
-            if ((await this.trust.knows(agent)) !== "stranger") {
+            if ((await this.trust.knows(agent)) !== "unknown") {
                 return this.trust.check(agent); // it was met meanwhile
             }
             try {
@@ -225,7 +226,7 @@ export class KeyLog {
     async #rotate(view, vkey) {
         const newest = view.kept.newest;
         const key = await parseVkey(vkey, kindOfLog).catch(() => undefined);
-        const found = key?.name === view.origin ? await this.#find(view, await keyEntry(key.publicKey)) : undefined;
+        const found = key?.name === view.origin ? await this.#find(view, await keyEntry("log", key.publicKey)) : undefined;
         if (!key || !found) {
             throw await this.#forked(newest, vkey, "the server names another key of its log, which no entry announces");
         }
@@ -345,7 +346,7 @@ export class KeyLog {
             return await of();
         }
         catch (error) {
-            throw error instanceof LogError ? unproven(error.message) : error;
+            throw error instanceof LogError || error instanceof RangeError ? unproven(error.message) : error;
         }
     }
     // The body of an answer; undefined for what is not there.

@@ -1,10 +1,15 @@
 import nacl from "tweetnacl";
-const encoder = new TextEncoder();
+import { decode, decodeUrl, encodeUrl, sha256, utf8 } from "./bytes.js";
+import { checkIncluded, hostOf, keyEntry, kindOfLog, kindOfWitness, LogError, openCheckpoint, parseHead, parseProof, parseVkey, receiptEntry, } from "./keylog.js";
 /** Checks the answer of `GET /api/v1/orders/{id}/receipt`, or of the site to the address of a rating's document. */
 export async function verifyReceipt(file, trust) {
     const problems = [];
     const found = { finding: "valid", ratings: [] };
-    const checks = { trusted: await keysOf(trust.keys), own: new Map(), logs: (trust.logKeys ?? []).map((key) => vkey(key, 1)), witnesses: (trust.witnesses ?? []).map((key) => vkey(key, 4)), problems };
+    const vkeys = (given = [], kind) => Promise.all(given.map((vkey) => parseVkey(vkey, kind)));
+    const checks = {
+        trusted: await keysOf(trust.keys), own: new Map(), logs: await vkeys(trust.logKeys, kindOfLog),
+        witnesses: await vkeys(trust.witnesses, kindOfWitness), problems,
+    };
     try {
         const { receipt, rating, jwks } = members(file);
         checks.own = await keysOf(jwks).catch(() => checks.own);
@@ -46,8 +51,7 @@ function ofReceipt(rating, receipt) {
     const [customer, contractor] = [members(receipt["customer"])["id"], members(receipt["contractor"])["id"]];
     const { author_id: author, subject_id: subject } = rating;
     const parties = (author === customer && subject === contractor) || (author === contractor && subject === customer);
-    const host = hostOf(String(receipt["iss"]));
-    const issued = host !== undefined && hostOf(String(rating["iss"])) === host;
+    const issued = hostOf(String(rating["iss"])).host === hostOf(String(receipt["iss"])).host;
     if (!parties || !issued || rating["sub"] !== receipt["sub"] || rating["receipt"] !== receipt["jti"]) {
         throw new Error("a rating is not of this receipt");
     }
@@ -57,7 +61,7 @@ function ofReceipt(rating, receipt) {
 async function open(document, kind, checks) {
     const { jws, salt, index, proof } = document;
     const parts = String(jws).split(".");
-    const [head, body, signature] = parts.map(base64url);
+    const [head, body, signature] = parts.map(decodeUrl);
     if (parts.length !== 3 || !head || !body || !signature) {
         throw new Error("a JWS has three parts");
     }
@@ -71,14 +75,14 @@ async function open(document, kind, checks) {
         checks.problems.push({ finding: "unvouched", reason: `its key ${id} is none of yours` });
     }
     const key = trusted ?? checks.own.get(id);
-    if (key && !signedBy(encoder.encode(`${parts[0]}.${parts[1]}`), signature, key.raw)) {
+    if (key && !signedBy(utf8(`${parts[0]}.${parts[1]}`), signature, key.raw)) {
         throw new Error("the signature is wrong");
     }
     const payload = members(json(body));
     const issuer = String(payload["iss"]);
     const problem = index === null || proof === null ?
         { finding: "unlogged", reason: "the file has no proof; fetch it again later" } :
-        await included(await documentLeaf(base64(salt), jws), proof, index, issuer, checks);
+        await included(await documentEntry(decode(salt), jws), proof, index, issuer, checks);
     for (const one of [trusted && await announced(id, trusted, issuer, checks), problem]) {
         if (one) {
             checks.problems.push(one);
@@ -95,7 +99,7 @@ async function announced(id, key, issuer, checks) {
     let why = "the key set has no proof";
     if (key.index !== null && key.proof !== null) {
         try {
-            const problem = await included(await keyLeaf(key.raw), key.proof, key.index, issuer, checks);
+            const problem = await included(await keyEntry("receipts", key.raw), key.proof, key.index, issuer, checks);
             if (problem?.finding !== "unvouched") {
                 return problem;
             }
@@ -107,109 +111,36 @@ async function announced(id, key, issuer, checks) {
     }
     return { finding: "unvouched", reason: `the key log does not prove its key ${id}: ${why}` };
 }
-/** The hash of a document's entry in the log. */
-async function documentLeaf(salt, jws) {
+function documentEntry(salt, jws) {
     if (salt.length !== 16) {
         throw new Error("the proof is of another entry");
     }
-    const commitment = await sha256(encoder.encode("stoa log receipt 1\n"), salt, encoder.encode(jws));
-    return sha256(Uint8Array.of(0, 3), new Uint8Array(32), commitment);
+    return receiptEntry(salt, jws);
 }
-/** The hash of the entry in the log that announces a key. */
-async function keyLeaf(key) {
-    return sha256(Uint8Array.of(0, 2), await sha256(encoder.encode("receipts")), key);
-}
-/** Checks that an entry, by its hash, is in the log of an issuer. Throws if the proof is wrong. */
-async function included(leaf, proof, index, issuer, checks) {
-    const split = proof.indexOf("\n\n");
-    const [first, ...lines] = proof.slice(0, Math.max(split, 0)).split("\n");
-    if (lines[0]?.startsWith("extra ")) {
-        lines.shift();
-    }
-    if (first !== "c2sp.org/tlog-proof@v1" || lines.shift() !== `index ${index}` || lines.length > 128) {
+/** Checks that an entry is in the log of an issuer. Throws if the proof is wrong. */
+async function included(entry, text, index, issuer, checks) {
+    const { checkpoint, hashes, index: proven } = parseProof(text);
+    if (proven !== index) {
         throw new Error("the proof is of another entry");
     }
-    const checkpoint = proof.slice(split + 2);
-    const text = checkpoint.slice(0, checkpoint.indexOf("\n\n") + 1);
-    const [origin, size, root] = text.split("\n");
-    if (!origin || !size || !root || !/^(0|[1-9][0-9]{0,15})$/.test(size) || hostOf(origin) === undefined || hostOf(origin) !== hostOf(issuer)) {
+    const head = parseHead(checkpoint.slice(0, checkpoint.indexOf("\n\n") + 1));
+    if (hostOf(head.origin).host !== hostOf(issuer).host) {
         throw new Error("the proof is not of the log of " + issuer);
     }
-    if (!equal(await rootOf(leaf, index, Number(size), lines.map(base64)), base64(root))) {
-        throw new Error("the proof does not show this entry in the log");
-    }
-    const signatures = noteSignatures(checkpoint.slice(text.length + 1));
-    const by = await Promise.all([...checks.logs, ...checks.witnesses].map((key) => signedNote(key, text, signatures)));
-    if (!checks.logs.some((log, i) => by[i] && log.name === origin)) {
-        return { finding: "unvouched", reason: `the head of the log ${origin} has no signature by a log key of yours` };
-    }
-    const missing = checks.witnesses.find((_, i) => !by[checks.logs.length + i]);
-    return missing && { finding: "unlogged", reason: `the witness ${missing.name} has not signed the head of the log` };
-}
-/** The root of a tree of a size in which the path from a leaf leads to it (RFC 9162, 2.1.3.2). */
-async function rootOf(leaf, index, size, path) {
-    if (!Number.isSafeInteger(index) || index < 0 || index >= size) {
-        throw new Error("the entry is beyond the head of the log");
-    }
-    let [at, last, hash] = [index, size - 1, leaf];
-    const half = (n) => Math.floor(n / 2); // numbers may have more than 32 bits
-    for (const beside of path) {
-        if (last === 0 || beside.length !== 32) {
-            throw new Error("the proof is too long");
-        }
-        if (at % 2 === 1 || at === last) {
-            hash = await sha256(Uint8Array.of(1), beside, hash);
-            while (at % 2 === 0 && at !== 0) {
-                [at, last] = [half(at), half(last)];
+    await checkIncluded(head, index, entry, hashes);
+    for (const log of checks.logs) {
+        const signed = await openCheckpoint(checkpoint, log, checks.witnesses).catch((error) => {
+            if (error instanceof LogError && error.code === "unsigned") {
+                return undefined;
             }
+            throw error;
+        });
+        if (signed) {
+            const missing = checks.witnesses.find(({ name }) => !signed.by.has(name));
+            return missing && { finding: "unlogged", reason: `the witness ${missing.name} has not signed the head of the log` };
         }
-        else {
-            hash = await sha256(Uint8Array.of(1), hash, beside);
-        }
-        [at, last] = [half(at), half(last)];
     }
-    if (last !== 0) {
-        throw new Error("the proof is too short");
-    }
-    return hash;
-}
-/** Reads a key of a signed note: 1 is the kind of logs, 4 that of witnesses. */
-function vkey(text, kind) {
-    const at = text.split("+", 2).join("+").length;
-    const [name, hash, raw] = [text.split("+")[0] ?? "", text.split("+")[1] ?? "", base64(text.slice(at + 1))];
-    if (!name || !/^[0-9a-f]{8}$/.test(hash) || raw.length !== 33 || raw[0] !== kind) {
-        throw new Error(`"${text}" is no key of a ${kind === 1 ? "log" : "witness"}: NAME+HASH+KEY`);
-    }
-    return { name, raw };
-}
-function noteSignatures(lines) {
-    if (!lines.endsWith("\n")) {
-        throw new Error("the checkpoint is cut off");
-    }
-    return lines.slice(0, -1).split("\n").map((line) => {
-        const [dash, name, encoded, ...more] = line.split(" ");
-        if (dash !== "—" || !name || !encoded || more.length > 0) {
-            throw new Error("a signature of the checkpoint cannot be read");
-        }
-        return { name, raw: base64(encoded) };
-    });
-}
-/** Whether a key has signed a note. Throws if a signature with its name and hash is wrong. */
-async function signedNote(key, text, signatures) {
-    const hash = (await sha256(encoder.encode(key.name + "\n"), key.raw)).subarray(0, 4);
-    const own = signatures.find((s) => s.name === key.name && equal(s.raw.subarray(0, 4), hash));
-    if (!own) {
-        return false;
-    }
-    let [signed, signature] = [text, own.raw.subarray(4)];
-    if (key.raw[0] === 4) {
-        const time = new DataView(signature.buffer, signature.byteOffset, signature.byteLength).getBigUint64(0);
-        [signed, signature] = [`cosignature/v1\ntime ${time}\n${text}`, signature.subarray(8)];
-    }
-    if (!signedBy(encoder.encode(signed), signature, key.raw.subarray(1))) {
-        throw new Error(`the signature of ${key.name} is wrong`);
-    }
-    return true;
+    return { finding: "unvouched", reason: `the head of the log ${head.origin} has no signature by a log key of yours` };
 }
 /** The keys of a JSON Web Key Set by their thumbprints (RFC 7638). */
 async function keysOf(set) {
@@ -219,17 +150,12 @@ async function keysOf(set) {
         if (kty !== "OKP" || crv !== "Ed25519" || typeof x !== "string") {
             continue;
         }
-        const thumbprint = await sha256(encoder.encode(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
-        const id = btoa(String.fromCharCode(...thumbprint)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-        keys.set(id, {
-            raw: base64url(x), index: typeof index === "number" ? index : null, proof: typeof proof === "string" ? proof : null,
+        const thumbprint = await sha256(utf8(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
+        keys.set(encodeUrl(thumbprint), {
+            raw: decodeUrl(x), index: typeof index === "number" ? index : null, proof: typeof proof === "string" ? proof : null,
         });
     }
     return keys;
-}
-/** The host of a log's origin, in any epoch. */
-function hostOf(origin) {
-    return /^([^/]+)\/log\/[1-9][0-9]*$/.exec(origin)?.[1];
 }
 function members(value) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -242,29 +168,4 @@ function json(raw) {
 }
 function signedBy(text, signature, key) {
     return signature.length === 64 && key.length === 32 && nacl.sign.detached.verify(text, signature, key);
-}
-/** Decodes padded base64. Only one text stands for each sequence of bytes. */
-function base64(text) {
-    const raw = atob(text);
-    if (btoa(raw) !== text) {
-        throw new Error(`"${text}" is no base64`);
-    }
-    return Uint8Array.from(raw, (c) => c.charCodeAt(0));
-}
-function base64url(text) {
-    if (/[^A-Za-z0-9_-]/.test(text)) {
-        throw new Error("a part of the JWS is no base64url");
-    }
-    return base64(text.replaceAll("-", "+").replaceAll("_", "/") + "=".repeat((4 - text.length % 4) % 4));
-}
-async function sha256(...parts) {
-    const all = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-    parts.reduce((at, part) => {
-        all.set(part, at);
-        return at + part.length;
-    }, 0);
-    return new Uint8Array(await crypto.subtle.digest("SHA-256", all));
-}
-function equal(one, other) {
-    return one.length === other.length && one.every((byte, i) => byte === other[i]);
 }

@@ -1,22 +1,21 @@
 import { Fault, retryAfter } from "./fault.js";
-// The members of a body that make a request repeatable: the server stores its answer under that id and returns it again.
-const idempotencyKeys = ["operation_id", "client_message_id"];
-// Requests besides reads that can be repeated without an id in JSON: uploads carry theirs in the form, the others change nothing the
-// second time.
-const uploads = /^\/api\/v1\/attachments$/;
-const idempotentPaths = [
-    uploads, /^\/api\/v1\/contacts\//, /^\/api\/v1\/events\/acks$/, /^\/api\/v1\/orders\/quote$/, /^\/api\/v1\/tasks\/[^/]+\/close$/, /^\/mcp$/,
-];
+// The changes that may be sent again after a lost answer: they carry an id, or a repeat does nothing. A star is one segment of
+// a path. The client for Go has the same.
+const repeatable = [
+    "/messages", "/attachments", "/orders", "/orders/quote", "/orders/*/*", "/orders/*/drafts/*/reply", "/tasks/*/select", "/tasks/*/close",
+    "/tasks/*/responses", "/contacts/requests", "/contacts/blocks", "/contacts/*/accept", "/contacts/*/block", "/events/acks", "/exports",
+    "/bots/me/erasure",
+].map((path) => new RegExp(`^/api/v1${path.replaceAll("*", "[^/]+")}$`));
 // How long a repeated upload may wait for the inspection of its file, in seconds, before its refusal is returned.
 const inspection = 120;
 /**
- * Returns a fetch that repeats: any request that was answered 429, because it did nothing, and those without an answer or answered
- * 503 whose repeat acts once. A repeated upload whose file is still being inspected waits for that. A registration, a rotation of the
- * token or a new post is never repeated blindly. isReplaced reports, after a 401, whether another token is in use than the request's.
+ * Returns a fetch that repeats: any request that was answered 429, because it did nothing, and those without an answer or with a
+ * status of 500 or more whose repeat acts once. A repeated upload whose file is still being inspected waits for that. A rotation of
+ * the token, a new post, or a registration without the proof of an owner is never repeated blindly. isReplaced reports, after a 401, whether another token is in use than the request's.
  */
 export function retrying(send, options, isReplaced) {
     return async (request) => {
-        const repeatable = await isRepeatable(request);
+        const safe = await isRepeatable(request);
         let waited = 0;
         for (let attempt = 1;; attempt++) {
             const last = attempt >= options.attempts;
@@ -31,7 +30,7 @@ export function retrying(send, options, isReplaced) {
                     attempt--;
                     continue;
                 }
-                const again = answer.status === 429 || (answer.status === 503 && repeatable) || (answer.status === 401 && (await isReplaced(sent)));
+                const again = answer.status === 429 || (answer.status >= 500 && safe) || (answer.status === 401 && (await isReplaced(sent)));
                 wait = answer.status === 401 ? 0 : Math.max(wait, after ?? 0);
                 if (last || !again || wait > options.longestWait) {
                     return answer;
@@ -40,7 +39,7 @@ export function retrying(send, options, isReplaced) {
             }
             catch (cause) {
                 request.signal.throwIfAborted();
-                if (last || !repeatable) {
+                if (last || !safe) {
                     throw new Fault("unanswered", `${request.method} ${new URL(request.url).pathname} got no answer`, undefined, {}, cause);
                 }
             }
@@ -50,24 +49,19 @@ export function retrying(send, options, isReplaced) {
 }
 // Whether an upload was sent before, and its file is still being inspected.
 async function isUnfinished(request, answer) {
-    if (answer.status !== 409 || request.method !== "POST" || !uploads.test(new URL(request.url).pathname)) {
+    if (answer.status !== 409 || request.method !== "POST" || new URL(request.url).pathname !== "/api/v1/attachments") {
         return false;
     }
     const body = (await answer.clone().json().catch(() => undefined));
     return body?.error?.fields?.upload_id === "unfinished";
 }
 async function isRepeatable(request) {
-    if (request.method === "GET" || request.method === "HEAD") {
-        return true;
+    const { pathname } = new URL(request.url);
+    if (request.method === "POST" && pathname === "/api/v1/bots/register") {
+        const body = (await request.clone().json().catch(() => undefined));
+        return Boolean(body?.owner_verification_token);
     }
-    if (idempotentPaths.some((path) => path.test(new URL(request.url).pathname))) {
-        return true;
-    }
-    if (!request.headers.get("Content-Type")?.startsWith("application/json")) {
-        return false;
-    }
-    const body = (await request.clone().json().catch(() => undefined));
-    return idempotencyKeys.some((key) => typeof body?.[key] === "string");
+    return ["GET", "HEAD"].includes(request.method) || (request.method === "POST" && repeatable.some((path) => path.test(pathname)));
 }
 /** Waits some seconds; throws the signal's reason if it is aborted meanwhile. */
 export function pause(seconds, signal) {

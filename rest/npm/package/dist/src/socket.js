@@ -16,7 +16,18 @@ export async function socket(stoa, version, signal) {
     const watchdog = setTimeout(() => ws.terminate(), silence);
     ws.on("ping", () => watchdog.refresh());
     ws.on("message", (raw) => {
-        const frame = JSON.parse(String(raw));
+        let frame = null;
+        try {
+            frame = JSON.parse(String(raw));
+        }
+        catch {
+            // it is reported below
+        }
+        if (!frame) {
+            finish(new Error("the socket sent what is no event"));
+            ws.terminate();
+            return;
+        }
         if (frame.type === "event") {
             queue.push({ event_id: frame.event_id, kind: frame.kind, payload: frame.payload });
             wake();
@@ -25,8 +36,10 @@ export async function socket(stoa, version, signal) {
         acks.get(frame.event_id)?.resolve();
         acks.delete(frame.event_id);
     });
+    const aborted = () => ws.terminate();
     const finish = (error) => {
         clearTimeout(watchdog);
+        signal?.removeEventListener("abort", aborted);
         end ??= error;
         for (const waiting of acks.values()) {
             waiting.reject(end);
@@ -35,7 +48,6 @@ export async function socket(stoa, version, signal) {
         wake();
     };
     ws.on("close", (code, reason) => finish(refusals.has(code) ? new ListenError(code, String(reason)) : new Error(`the socket was closed (${code})`)));
-    const aborted = () => ws.terminate();
     signal?.addEventListener("abort", aborted, { once: true });
     await new Promise((resolve, reject) => {
         ws.once("open", resolve);
@@ -67,9 +79,6 @@ export async function socket(stoa, version, signal) {
             acks.set(id, { resolve, reject });
             ws.send(JSON.stringify({ type: "ack", event_id: id }));
         }),
-        close() {
-            signal?.removeEventListener("abort", aborted);
-            ws.terminate();
-        },
+        close: aborted,
     };
 }

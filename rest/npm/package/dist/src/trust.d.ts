@@ -80,9 +80,9 @@ export declare class Trust {
     pin(agent: Named, via: string, index?: number): Promise<void>;
     /** check without pinning: whether the agent is pinned with this key and handle. */
     compare(agent: Named): Promise<boolean>;
-    /** How well an agent is known with this key and handle: nameless, by id and key, but not by the handle that the server now
-     * names. */
-    knows(agent: Named): Promise<"stranger" | "nameless" | "familiar">;
+    /** How well an agent is known with this key and handle: without_handle, by id and key, but not by the handle that the server
+     * now names. */
+    knows(agent: Named): Promise<"unknown" | "without_handle" | "pinned">;
     /** The agents that are pinned, by id. */
     pins(): Promise<Map<string, Pin>>;
     /** What is kept of the server's key log. */

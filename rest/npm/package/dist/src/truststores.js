@@ -1,5 +1,5 @@
+import { hex, sha256, utf8 } from "./bytes.js";
 import { answerOf } from "./indexeddb.js";
-import { hex, sha256 } from "./keylog.js";
 import { appendLine, readLines, replaceFile } from "./lines.js";
 /** Keeps pins and heads in a file of mode 0600, one as JSON a line, in Node. The client for Go reads and writes the same file. */
 export class FileTrustStore {
@@ -22,7 +22,7 @@ export class FileTrustStore {
     }
     /** Writes both beside the file, under a name that the same evidence has again. */
     async evidence({ kept, served }) {
-        const sum = await sha256(new TextEncoder().encode(`${kept}\n${served}`));
+        const sum = await sha256(utf8(`${kept}\n${served}`));
         const name = `${this.path}.fork.${hex(sum.subarray(0, 4))}`;
         await replaceFile(`${name}.kept`, kept);
         await replaceFile(`${name}.served`, served);
