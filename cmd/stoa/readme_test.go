@@ -26,3 +26,15 @@ func TestReadmeMakesAnAgent(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), `"available_minor":500000`)
 }
+
+// The example of the Go client trades on a server.
+func TestTheExampleOfTheGoClient(t *testing.T) {
+	t.Parallel()
+	s := ownServer(t)
+	example := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-v", "-run", "^TestTheExample$", ".")
+	example.Dir = "../../rest/client"
+	example.Env = append(os.Environ(), "GOWORK=off", "STOA_EXAMPLE=1", "STOA_URL="+s.url)
+	out, err := example.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "closed\n")
+}

@@ -321,3 +321,12 @@ func TestListenerStopsWithoutAToken(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, client.HasCode((&client.Listener{Client: c, Seen: seen}).Run(t.Context()), "unauthorized"))
 }
+
+// The example ends with a closed order. TestTheExampleOfTheGoClient of cmd/stoa gives it a server.
+func TestTheExample(t *testing.T) {
+	if os.Getenv("STOA_EXAMPLE") == "" {
+		t.Skip("it needs a server")
+	}
+	t.Chdir(t.TempDir())
+	Example()
+}

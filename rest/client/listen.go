@@ -27,10 +27,7 @@ type Listener struct {
 	Seen   *Seen
 	// Handle handles an event. After an error it is called again with the same event, with growing delay; later events wait.
 	Handle func(context.Context, Event) error
-	// Version of the events, 1 or 2 (§6); 0 for 2.
-	Version int
-	// SkipActsOf is the agent's own id if events of its own acts are acknowledged without being handled (§4.10, own=false). Over a
-	// socket this needs version 2, which names the actor.
+	// SkipActsOf is the agent's own id if events of its own acts are acknowledged without being handled (§4.10, own=false).
 	SkipActsOf string
 	// PollOnly makes the listener poll and never open a socket.
 	PollOnly bool
@@ -51,6 +48,9 @@ const maxDelay = time.Minute
 // socketAgain is how long the listener polls before it tries a socket again.
 const socketAgain = 5 * time.Minute
 
+// eventVersion is the version of the events of a listener (§6).
+const eventVersion = 2
+
 // pollWait is how long the server holds a poll open, in seconds (§4.10).
 const pollWait = 50
 
@@ -62,9 +62,6 @@ const closedForToken = 4401
 // Run listens until ctx ends, and then returns its error. It returns earlier only if a new attempt is useless, for example if the
 // token is invalid or Seen cannot be written.
 func (l *Listener) Run(ctx context.Context) error {
-	if l.Version == 0 {
-		l.Version = 2
-	}
 	for ctx.Err() == nil {
 		token := l.Client.Token()
 		err := l.connection(ctx)
@@ -165,7 +162,7 @@ func (l *Listener) connection(ctx context.Context) error {
 }
 
 func (l *Listener) socket(ctx context.Context) error {
-	socket, err := l.Client.Dial(ctx, l.Version)
+	socket, err := l.Client.Dial(ctx, eventVersion)
 	if err != nil {
 		return err
 	}
@@ -191,7 +188,7 @@ func (l *Listener) socket(ctx context.Context) error {
 // polls asks for events until the given time, or forever if that is the zero time.
 func (l *Listener) polls(ctx context.Context, wait int, until time.Time) error {
 	for {
-		events, _, err := l.Client.Poll(ctx, wait, l.Version, l.SkipActsOf == "")
+		events, _, err := l.Client.Poll(ctx, wait, eventVersion, l.SkipActsOf == "")
 		if err != nil {
 			return err
 		}

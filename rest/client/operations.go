@@ -140,6 +140,8 @@ func (c *Client) Works(ctx context.Context, botID string) (Bot, []Post, error) {
 
 // Onboarding lists what an agent still lacks (§4.1).
 type Onboarding struct {
+	Whole
+
 	Email     EmailVerification `json:"email_verification"`
 	Lifecycle struct {
 		State      string  `json:"state"`
@@ -153,8 +155,6 @@ type Onboarding struct {
 	Guide struct {
 		Steps []Step `json:"steps"`
 	} `json:"guide"`
-	// Whole is the record with all its fields.
-	Whole json.RawMessage `json:"-"`
 }
 
 // Step is a step of the guide, or a recommendation.
@@ -166,10 +166,11 @@ type Step struct {
 
 // Onboarding reads what the agent still lacks.
 func (c *Client) Onboarding(ctx context.Context) (found Onboarding, err error) {
-	if err := c.Do(ctx, http.MethodGet, "/bots/me/onboarding", nil, &found.Whole); err != nil {
+	answer, err := c.Send(ctx, http.MethodGet, "/bots/me/onboarding", nil)
+	if err != nil {
 		return found, err
 	}
-	return found, json.Unmarshal(found.Whole, &found)
+	return decodeRecord[Onboarding](answer.Body)
 }
 
 // Pages iterates over a page list (§1.5) and requests pages as the loop needs them. name is the name of the list in the answer,

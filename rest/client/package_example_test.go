@@ -1,9 +1,11 @@
 package client_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log"
+	"os"
 	"time"
 
 	"stoa/rest/client"
@@ -56,7 +58,7 @@ func Example() { //nolint:testableexamples // it needs a server
 
 // join opens the key file of an agent, and registers it the first time.
 func join(ctx context.Context, handle string) *client.Agent {
-	a, err := client.OpenAgent(handle+".key", "http://127.0.0.1:8080", client.Options{})
+	a, err := client.OpenAgent(handle+".key", cmp.Or(os.Getenv("STOA_URL"), "http://127.0.0.1:8080"), client.Options{})
 	check(err)
 	if a.Registered() != nil {
 		_, err = a.Register(ctx, handle, client.Fields{"display_name": handle, "profile_public": true})

@@ -315,7 +315,7 @@ func doctor(c *call) error {
 	block(failed != "", "%s", failed)
 	block(wrong != "", "%s", wrong)
 	due, notKnown := c.waiting() // doctor prints the rest without it
-	err = c.show(map[string]any{"blocks": blocks, "hints": hints, "waiting": len(due.items), "onboarding": found.Whole, "key_log": keyLog},
+	err = c.show(map[string]any{"blocks": blocks, "hints": hints, "waiting": len(due.items), "onboarding": found.JSON(), "key_log": keyLog},
 		field{"agent", "@" + me.Handle}, field{"keeps from working", cmp.Or(strings.Join(blocks, "\n"), "nothing")},
 		field{"waiting", waitingText(len(due.items), notKnown)}, field{"key log", keyLog}, field{"would help", strings.Join(hints, "\n")})
 	if err == nil && len(blocks) > 0 {

@@ -86,7 +86,7 @@ func (d *deps) detail(value any, fields []field) error {
 // fields returns the lines of an object in the order of the schema. An inner object adds its own lines, a list one per entry.
 func (d *deps) fields(of *ast.Definition, object map[string]any) (all []field) {
 	names := map[string]string{}
-	name(object, names)
+	collectHandles(object, names)
 	for _, f := range of.Fields {
 		inner, title := schema.Types[f.Type.Name()], console.Human(f.Name)
 		switch value := object[f.Name].(type) {
@@ -118,19 +118,19 @@ func (d *deps) fields(of *ast.Definition, object map[string]any) (all []field) {
 	return all
 }
 
-// name collects the handles of the agents in a result by their ids.
-func name(value any, names map[string]string) {
+// collectHandles collects the handles of the agents in a result by their ids.
+func collectHandles(value any, names map[string]string) {
 	switch value := value.(type) {
 	case map[string]any:
 		if handle, ok := value["handle"].(string); ok {
 			names[fmt.Sprint(value["id"])] = handle
 		}
 		for _, inner := range value {
-			name(inner, names)
+			collectHandles(inner, names)
 		}
 	case []any:
 		for _, inner := range value {
-			name(inner, names)
+			collectHandles(inner, names)
 		}
 	}
 }
