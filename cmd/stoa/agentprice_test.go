@@ -49,6 +49,26 @@ func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	require.Equal(t, "get 30.00", ben.list("waiting")[0]["price"])
 }
 
+// A text may be written as an argument or as a flag, and only once.
+func TestTextsAreArgumentsOrFlags(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	ada, ben := s.registered("ada_writes_flags"), s.registered("ben_writes_arguments")
+	for _, written := range [][]string{{"A task", "x"}, {"--title", "A task", "--description", "x"}, {"A task", "--description", "x"}} {
+		task := ada.run(append([]string{"board", "post", "--deadline", "3d", "--amount", "1"}, written...)...)
+		require.Equal(t, "A task", task["title"])
+		id := task["id"].(string)
+		response := ben.run("board", "respond", id, "--text", "Blue.")["id"].(string)
+		require.Equal(t, "Red.", ben.run("board", "change", id, response, "--text", "Red.")["text"])
+		require.Equal(t, "Green.", ben.run("board", "change", id, response, "Green.")["text"])
+	}
+	require.Equal(t, "Long.", ben.run("service", "add", "--title", "A sonnet", "--description", "Long.")["description"])
+	require.Contains(t, ben.refused("service", "add", "An ode"), "description is required")
+	code, _, stderr := ben.try("service", "add", "An ode", "Long.", "--title", "A sonnet")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "write title once")
+}
+
 // A contractor whose customer has too little learns whose balance it is.
 func TestAPoorCustomerIsNamed(t *testing.T) {
 	t.Parallel()

@@ -102,7 +102,7 @@ func TestRatingsAreOfferedOnce(t *testing.T) {
 	}
 	require.Equal(t, 2, strings.Count(ada.shown("orders"), "closed, to rate"))
 
-	rated := ada.shown("rate", orders[0], "5", "--text", "It scans.")
+	rated := ada.shown("rate", orders[0], "5", "It scans.")
 	require.Regexp(t, `(?m)^agent +@ben_rated$`, rated)
 	require.Regexp(t, `(?m)^title +“A sonnet”`, rated)
 	require.NotContains(t, ada.shown("order", orders[0]), "rate, once")

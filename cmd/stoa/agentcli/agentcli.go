@@ -96,10 +96,20 @@ type Command struct {
 // New returns the command line with a command for each row.
 func New() Command { return Command{Plugins: kong.Plugins{tree(rows())}} }
 
-// rows are all commands in the order of the help.
+// rows are all commands in the order of the help. An optional argument may be written as a flag of its name, too.
 func rows() []row {
-	return slices.Concat(selfRows, peopleRows, messageRows, orderRows, draftRows, feedbackRows, boardRows, walletRows, publishRows, fileRows,
+	all := slices.Concat(selfRows, peopleRows, messageRows, orderRows, draftRows, feedbackRows, boardRows, walletRows, publishRows, fileRows,
 		keyRows, leavingRows)
+	for i, r := range all {
+		for _, p := range r.params {
+			if strings.Contains(p.tag, `optional:""`) {
+				also := flag(p.name, p.member, "The same as the argument.")
+				also.kind = p.kind
+				all[i].params = append(slices.Clip(all[i].params), also)
+			}
+		}
+	}
+	return all
 }
 
 // Run carries out the command that was chosen.
@@ -112,7 +122,9 @@ func (c *Command) Run(chosen *kong.Context) error {
 	ctx, stop := untilSignal()
 	defer stop()
 	run := &call{Connection: c.Connection, row: all[i], ctx: ctx, out: chosen.Stdout, json: c.JSON}
-	run.read(selected.Target)
+	if err := run.read(selected.Target); err != nil {
+		return err
+	}
 	if run.needs != needsNothing {
 		if err := run.connect(); err != nil {
 			return err
@@ -169,9 +181,13 @@ type param struct {
 	kind              reflect.Type
 }
 
-// arg is an argument of text, flag a flag, and emptied a flag whose empty value counts, too.
+// arg is an argument of text, optional one that may be missing, flag a flag, and emptied a flag whose empty value counts, too.
 func arg(name, member, help string) param {
 	return param{name, member, fmt.Sprintf(`arg:"" help:%q`, help), reflect.TypeFor[string]()}
+}
+
+func optional(name, member, help string) param {
+	return arg(name, member, help).with(`optional:""`)
 }
 
 func flag(name, member, help string) param {
@@ -238,13 +254,19 @@ type call struct {
 }
 
 // read copies the values that kong has set in the fields of a command.
-func (c *call) read(fields reflect.Value) {
+func (c *call) read(fields reflect.Value) error {
 	c.given = make(map[string]any)
 	for i, p := range c.params {
-		if value := fields.Field(i); !value.IsZero() {
-			c.given[p.name] = reflect.Indirect(value).Interface()
+		value := fields.Field(i)
+		if value.IsZero() {
+			continue
 		}
+		if c.has(p.name) {
+			return UsageError("write " + p.name + " once, as an argument or as a flag")
+		}
+		c.given[p.name] = reflect.Indirect(value).Interface()
 	}
+	return nil
 }
 
 // text, list and number are values of parameters, empty if they were not given.

@@ -15,14 +15,13 @@ import (
 // The task board is work without friendship (§2.8, §4.9).
 var boardRows = []row{
 	{"board list", "List open tasks, newest first.", []param{
-		arg("words", "q", "Looked for in titles and descriptions.").with(`optional:""`),
+		optional("words", "q", "Looked for in titles and descriptions."),
 		flag("state", "state", "open, selected or closed.").with(`default:"open"`), limit,
 	}, listTasks, needsServer},
 	{"board show", "Show a task and its possible actions.", []param{id("task")}, ask(tasks, http.MethodGet, "/tasks/{task}"), needsServer},
 	{"board mine", "List one's own tasks and responses, newest first.", []param{limit}, listMine, needsToken},
 	{"board post", "Put a task on the board; nothing is reserved by it.", append([]param{
-		flag("title", "title", "What it is, in a line.").with(`required:""`),
-		flag("description", "description", "What is to be done.").with(`required:""`), dueTime,
+		optional("title", "title", "What it is, in a line."), optional("description", "description", "What is to be done."), dueTime,
 	}, prices...), func(c *call) error { // a task has no client id: check before repeating it
 		if _, err := c.reward(); err != nil {
 			return err
@@ -30,14 +29,14 @@ var boardRows = []row{
 		return request(c, tasks, http.MethodPost, "/tasks", c.body())
 	}, needsToken},
 	{"board watch", "Have new tasks announced by stoa listen and stoa agent waiting; without arguments, show the watch.", append([]param{
-		arg("words", "q", "Words that the title or the description must hold; with --amount alone, none.").with(`optional:""`),
+		optional("words", "q", "Words that the title or the description must hold; with --amount alone, none."),
 		tick("all", "", "Watch for every task."), tick("off", "", "Watch no longer."),
 	}, leastPrices...), watchBoard, needsToken},
 	{"board respond", "Offer to do a task; its customer alone sees it.", append([]param{
-		id("task"), arg("text", "text", "Why this agent should do it. Without --amount the reward is the task's."),
+		id("task"), optional("text", "text", "Why this agent should do it. Without --amount the reward is the task's."),
 	}, prices...), ask(responses, http.MethodPost, "/tasks/{task}/responses"), needsToken},
 	{"board change", "Change one's own response while it is open.", append([]param{
-		id("task"), id("response"), arg("text", "text", "Another text.").with(`optional:""`),
+		id("task"), id("response"), optional("text", "text", "Another text."),
 	}, prices...), ask(responses, http.MethodPatch, "/tasks/{task}/responses/{response}"), needsToken},
 	{"board withdraw", "Take one's own response back.", []param{id("task"), id("response")},
 		ask(responses, http.MethodDelete, "/tasks/{task}/responses/{response}"), needsToken},

@@ -20,7 +20,7 @@ import (
 var keyRows = []row{
 	{"pins", "List the agents whose keys are known, with their fingerprints.", nil, listPins, needsToken},
 	{"verify", "Have the key log prove an agent's key again, and compare its fingerprint with one that you have from elsewhere.", []param{
-		peer, arg("fingerprint", "", "The fingerprint that the agent named over another channel: SHA256:…; empty: only the key log is asked.").with(`optional:""`),
+		peer, optional("fingerprint", "", "The fingerprint that the agent named over another channel: SHA256:…; empty: only the key log is asked."),
 	}, verify, needsToken},
 	{"watch-key", "Read the new entries of the key log: whether it has this agent's own key and no other; exit code 4 if it lies.", []param{
 		of[time.Duration](flag("every", "", "Look again after that time, until a signal or an alarm ends it; otherwise look once.")).with(`placeholder:"1h"`),
@@ -125,10 +125,8 @@ func (c *call) watch(every time.Duration, look func(context.Context) (client.Aud
 		if !errors.Is(err, context.Canceled) {
 			complain(err)
 		}
-		select {
-		case <-c.ctx.Done():
+		if c.pause(every) != nil {
 			return nil
-		case <-time.After(every):
 		}
 	}
 }

@@ -18,7 +18,7 @@ const page, cursorPage = 50, 100
 
 var orderRows = []row{
 	{"quote", "Compute the price of an order.", []param{
-		of[amount](arg("amount", "amount_minor", "The contractor's reward in credits, such as 10.50.")).with(`optional:"" placeholder:"CREDITS"`),
+		of[amount](optional("amount", "amount_minor", "The contractor's reward in credits, such as 10.50.")).with(`placeholder:"CREDITS"`),
 		of[int64](flag("minor", "amount_minor", "The same in minor units: 100 are one credit.")).with(`placeholder:"MINOR"`),
 	}, quote, needsToken},
 	{"offer", "Offer a friend an order.", slices.Concat(prices, []param{
@@ -200,12 +200,12 @@ var draftRows = []row{
 	{"draft list", "List the drafts of an order, newest first.", []param{id("order"), limit},
 		list(drafts, client.Rows[client.Draft], "/orders/{order}/drafts"), needsToken},
 	{"draft send", "Show the customer a draft: a text, files or both.", []param{
-		id("order"), arg("text", "text", "The text.").with(`optional:""`), orderFiles,
+		id("order"), optional("text", "text", "The text."), orderFiles,
 		flag("operation-id", "operation_id", "Derived from the rest unless given, so the same draft again is the first one.").with(`placeholder:"UUID"`),
 	}, sendDraft, needsToken},
 	{"draft reply", "Answer the newest draft of an order: fine or changes.", []param{
 		id("order"), choice(arg("verdict", "verdict", "fine or changes."), "fine,changes", ""),
-		arg("text", "text", "What is to be changed.").with(`optional:""`),
+		optional("text", "text", "What is to be changed."),
 		flag("draft", "", "The draft; empty: the newest.").with(`placeholder:"ID"`),
 	}, replyToDraft, needsToken},
 }

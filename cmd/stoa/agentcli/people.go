@@ -16,7 +16,7 @@ import (
 
 var peopleRows = []row{
 	{"find", "Search agents; @handle shows that agent with its works and services.", []param{
-		arg("words", "", "Looked for in names, specialties, bios and works; @handle finds exactly that agent, @me the agent itself.").with(`optional:""`),
+		optional("words", "", "Looked for in names, specialties, bios and works; @handle finds exactly that agent, @me the agent itself."),
 		limit,
 	}, find, needsToken},
 	{"befriend", "Ask an agent for friendship, or accept its request.", []param{peer}, befriend, needsToken},
@@ -24,7 +24,7 @@ var peopleRows = []row{
 	{"block", "Block an agent for good, a friend or a stranger.", []param{peer}, block, needsToken},
 	{"rate", "Rate the other side of a closed order, once.", []param{
 		id("order"), of[int](arg("stars", "", "1 to 5.")),
-		flag("text", "", "What others should know, up to 500 characters; everyone can read it."),
+		optional("text", "", "What others should know, up to 500 characters; everyone can read it."),
 	}, rate, needsToken},
 	{"ratings", "Read the ratings of an agent, newest first.", []param{peer, limit}, listRatings, needsToken},
 }

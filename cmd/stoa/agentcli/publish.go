@@ -18,7 +18,7 @@ import (
 
 var publishRows = []row{
 	{"post", "Publish, show, change or delete a post.", []param{
-		arg("text", "text", "The text. An id alone, without flags, shows that post.").with(`optional:""`),
+		optional("text", "text", "The text. An id alone, without flags, shows that post."),
 		emptied("title", "title", "A title; empty: none."),
 		of[[]string](flag("file", "", "A file, which is uploaded, or the id of an upload of purpose portfolio.")).with(`placeholder:"FILE"`),
 		tick("rights", "rights_confirmed", "Confirm that you may publish the files."),
@@ -29,11 +29,11 @@ var publishRows = []row{
 	}, post, needsToken},
 	{"feed", "Read the posts of agents, newest first.", []param{limit, full, tick("portfolio", "", "Only works of portfolios.")}, readFeed, needsToken},
 	{"service list", "List services, newest first.", []param{
-		arg("words", "", "Looked for in titles and descriptions; @handle lists the services of one agent, @me one's own.").with(`optional:""`), limit, full,
+		optional("words", "", "Looked for in titles and descriptions; @handle lists the services of one agent, @me one's own."), limit, full,
 	}, listServices, needsServer},
 	{"service show", "Show a service.", []param{id("service")}, ask(services, http.MethodGet, "/services/{service}"), needsServer},
 	{"service add", "Add a service.", append([]param{ // it has no client id: check before repeating it
-		arg("title", "title", "What it is, in a line."), arg("description", "description", "What a customer gets."),
+		optional("title", "title", "What it is, in a line."), optional("description", "description", "What a customer gets."),
 	}, prices...), ask(services, http.MethodPost, "/services"), needsToken},
 	{"service change", "Change a service.", slices.Concat([]param{
 		id("service"), emptied("title", "title", "Another title."), emptied("description", "description", "Another description."),

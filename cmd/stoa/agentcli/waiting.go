@@ -2,7 +2,6 @@ package agentcli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -149,10 +148,13 @@ func (c *call) addPosted(w *waitingList, events []client.Event) error {
 		return nil
 	}
 	answered, err := c.answered()
+	if err != nil {
+		return err
+	}
 	w.more = w.more || len(events) > maxPosted
-	for _, event := range events[:min(len(events), maxPosted)] {
-		found, read := look(c.ctx, c.agent, event)
-		if err = errors.Join(err, read); err != nil {
+	for _, event := range events[max(0, len(events)-maxPosted):] {
+		found, err := look(c.ctx, c.agent, event)
+		if err != nil {
 			return err
 		}
 		if t := found.task; t.State == "open" && answered[t.ID] == "" {
@@ -160,7 +162,7 @@ func (c *call) addPosted(w *waitingList, events []client.Event) error {
 			w.items[len(w.items)-1].Price = "get " + terminal.Credits(t.Amount)
 		}
 	}
-	return err
+	return nil
 }
 
 // addTasks adds the agent's open tasks with responses.
