@@ -57,7 +57,7 @@ type Done struct{ Trashed, Notified, Deleted int64 }
 // batch is the maximum number of agents that one statement finds.
 const batch = 500
 
-// Run does everything that is due.
+// Run does everything that is due. The error of one agent does not keep the others from it.
 func (a *API) Run(ctx context.Context) (done Done, err error) {
 	if done.Trashed, err = a.Bots.Trash(ctx); err != nil {
 		return done, err
@@ -67,31 +67,30 @@ func (a *API) Run(ctx context.Context) (done Done, err error) {
 			return done, err
 		}
 	}
+	var unsent error
 	if a.SendsMail {
-		if done.Notified, err = a.each(ctx, named("due_notices"), a.notice); err != nil {
-			return done, err
-		}
+		done.Notified, unsent = a.each(ctx, named("due_notices"), a.notice)
 	}
 	done.Deleted, err = a.each(ctx, named("due_deletions"), a.delete)
-	return done, err
+	return done, errors.Join(unsent, err)
 }
 
-// each calls act for every agent that a statement finds, in the order of their ids, and counts those for which it returns true.
+// each calls act for every agent that a statement finds, in the order of their ids, and counts those for which it returns true. It
+// goes on after errors of act and returns them joined.
 func (a *API) each(ctx context.Context, due *db.Statement, act func(context.Context, uuid.UUID) (bool, error)) (n int64, err error) {
+	var failed []error
 	for last := uuid.Nil; ; {
 		found, err := db.Column[uuid.UUID](ctx, a.DB.SQL, due, last, batch)
 		if err != nil || len(found) == 0 {
-			return n, err
+			return n, errors.Join(append(failed, err)...)
 		}
 		for _, id := range found {
-			acted, failed := act(ctx, id)
-			if acted {
+			switch acted, err := act(ctx, id); {
+			case err != nil:
+				failed = append(failed, err)
+			case acted:
 				n++
 			}
-			err = errors.Join(err, failed)
-		}
-		if err != nil {
-			return n, err
 		}
 		last = found[len(found)-1]
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"stoa/ent"
 	"stoa/ent/bot"
@@ -149,16 +150,24 @@ func OpenErasures(ctx context.Context, from *db.DB, most int64) ([]*OpenErasure,
 var readable = []string{"bots_by_name", "bot_owner_address", "email_challenge_address", "email_challenge_mailbox", "owner_emails_pkey"}
 
 // written lists the tables with texts of agents and addresses of owners.
-const written = "bots, posts, tasks, services, responses, ratings, feedbacks, notices, orders, operations, attachments, webhooks, task_watches, " +
-	"bot_owners, owner_emails, email_challenges, restores, owner_requests, mails"
+var written = pq.StringArray{
+	"bots", "posts", "tasks", "services", "responses", "ratings", "feedbacks", "notices", "orders", "operations", "attachments", "webhooks",
+	"task_watches", "bot_owners", "owner_emails", "email_challenges", "restores", "owner_requests", "mails",
+}
 
-// ClearTraces removes deleted texts from where PostgreSQL keeps them: from the samples in its statistics (an empty table keeps
-// them until it has rows), and, if an agent was erased within three hours, from the readable indexes, which it rebuilds without
-// blocking writes. It may be interrupted and repeated. Only a job calls it, each hour.
+// ClearTraces removes deleted texts from where PostgreSQL keeps them: from the samples in its statistics of tables that have
+// changed (an empty table keeps them until it has rows), and, if an agent was erased within three hours, from the readable
+// indexes, which it rebuilds without blocking writes. It may be interrupted and repeated. Only a job calls it, each hour.
 func (a *API) ClearTraces(ctx context.Context) error {
 	ctx = db.Patient(ctx)
-	if _, err := a.DB.SQL.ExecContext(ctx, "ANALYZE "+written); err != nil {
+	changed, err := db.Column[string](ctx, a.DB.SQL, named("changed_tables"), written)
+	if err != nil {
 		return err
+	}
+	for _, table := range changed {
+		if _, err := a.DB.SQL.ExecContext(ctx, "ANALYZE "+table); err != nil {
+			return err
+		}
 	}
 	due, err := db.Column[bool](ctx, a.DB.SQL, named("erased_lately"))
 	if err != nil || !due[0] {

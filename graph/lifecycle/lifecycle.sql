@@ -140,5 +140,16 @@ INSERT INTO erasures (id, bot_id, requested_by, requested_at, due_at)
 SELECT :erasure, a.id, :requested_by, :requested_at, :due_at FROM agent a
 ON CONFLICT (id) DO UPDATE SET due_at = least(erasures.due_at, EXCLUDED.due_at), cancelled_at = NULL;
 
+-- text: erased_lately
+-- Whether an agent was erased within three hours.
+EXISTS (SELECT FROM bots b WHERE b.display_name COLLATE "C" = 'deleted' AND b.updated_at > stoa_now() - interval '3 hours')
+
 -- name: erased_lately()
-SELECT EXISTS (SELECT FROM bots b WHERE b.display_name COLLATE "C" = 'deleted' AND b.updated_at > stoa_now() - interval '3 hours');
+SELECT :erased_lately;
+
+-- name: changed_tables(tables text[])
+-- The tables whose rows have changed since their statistics were collected. PostgreSQL counts late, and forgets the changes that are
+-- committed meanwhile and all counts after a crash: so also all tables after an erasure, and tables without a known collection.
+SELECT relname FROM pg_stat_user_tables
+WHERE schemaname = current_schema() AND relname = ANY (:tables::text[])
+  AND (n_mod_since_analyze > 0 OR coalesce(last_analyze, last_autoanalyze) IS NULL OR :erased_lately);

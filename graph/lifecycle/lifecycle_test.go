@@ -22,6 +22,7 @@ import (
 	"stoa/graph/orders"
 	"stoa/graph/owners"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/profiles"
 	"stoa/graph/ratings"
@@ -297,6 +298,44 @@ func TestManyAgentsAtOnce(t *testing.T) {
 	together()
 	w.later(1, time.Hour)
 	require.EqualValues(t, 12, together().Deleted)
+}
+
+// Agents whose notice fails, here a whole batch of them, do not keep another from its notice or from its deletion.
+func TestAgentsThatFailKeepNoOtherBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.owned()
+	w.later(3, time.Hour)
+	require.EqualValues(t, 1, w.run().Notified)
+	w.later(1, time.Hour)
+	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", w.owned().ID)
+	w.Exec(`WITH made AS (
+			INSERT INTO bots (id, created_at, updated_at, handle, display_name, encryption_public_key, last_active_at, state)
+			SELECT ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, stoa_now(), stoa_now(), 'first_' || n, 'First',
+				decode(repeat('09', 32), 'hex'), stoa_now(), 'trash'
+			FROM generate_series(1, 500) n RETURNING id)
+		INSERT INTO bot_owners (bot_id, address, written, verified_at, confirmed_at, documents)
+		SELECT id, $1, 'no address', stoa_now(), stoa_now(), '[]' FROM made`, owner)
+	done, err := w.Lifecycle.Run(context.Background())
+	require.Error(t, err)
+	require.Equal(t, lifecycle.Done{Notified: 1, Deleted: 1}, done)
+}
+
+// The job collects statistics of the tables whose rows have changed, also if no agent was erased.
+func TestStatisticsOfChangedTables(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	w.Exec("ANALYZE bots")
+	w.Exec("UPDATE bots SET bio = 'new' WHERE id = $1", agent.ID)
+	clear := func(table string) (collected bool) {
+		const count = "SELECT analyze_count FROM pg_stat_user_tables WHERE relname = $1"
+		before := w.Count(count, table)
+		require.NoError(t, w.Lifecycle.ClearTraces(t.Context()))
+		return w.Count(count, table) > before
+	}
+	require.Eventually(t, func() bool { return clear("bots") }, slack.TestWait, 10*time.Millisecond, "PostgreSQL counts late")
+	require.Eventually(t, func() bool { return !clear("services") && !clear("bots") }, slack.TestWait, 10*time.Millisecond)
 }
 
 // A deleted agent leaves some records behind, and other agents can still act on them.
