@@ -51,6 +51,21 @@ func TestCrashedInspectionIsRecovered(t *testing.T) {
 	require.Zero(t, recovered)
 }
 
+// An inspection that waits for a slot looks ten times a second: it does not take the lock of the budgets, which uploads need.
+func TestAnInspectionThatWaitsTakesNoLock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{Inspections: 1}))
+	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
+	w.Attachments.InspectionWait = time.Millisecond
+	_, err := w.send(w.Agent(), newForm(attachments.Order, picture(t, 8, 8)))
+	graphtest.RequireFault(t, err, fault.UploadBusy)
+	w.Exec("UPDATE attachments SET lease_id = gen_random_uuid(), lease_until = stoa_now() + interval '20 seconds'")
+	commit := w.Hold("SELECT FROM storage_usage WHERE agent_id = $1 FOR UPDATE", uuid.Nil)
+	full := graphtest.Got(w.Attachments.TryClaim(t.Context()))(t)
+	require.True(t, full)
+	commit()
+}
+
 // If the inspections of an upload died three times with their processes, it is deleted, not rejected: it can be sent again, and
 // each time counts among the records.
 func TestUploadWhoseInspectionsCrashStaysRepeatable(t *testing.T) {

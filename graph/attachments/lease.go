@@ -65,12 +65,16 @@ func (a *API) claim(ctx context.Context, id uuid.UUID) (*lease, error) {
 }
 
 func (a *API) tryClaim(ctx context.Context, id, name uuid.UUID) (held *lease, full bool, err error) {
+	// All waiting inspections look many times a second: only if a slot is free, they take the lock, which uploads need.
+	if free, err := a.freeSlots(ctx, a.DB.SQL, name); err != nil || free == 0 {
+		return nil, true, err
+	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		held = nil
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		free, err := a.freeSlots(ctx, tx, name)
+		free, err := a.freeSlots(ctx, tx.SQL, name)
 		if full = free == 0; err != nil || full {
 			return err
 		}
@@ -84,13 +88,15 @@ func (a *API) tryClaim(ctx context.Context, id, name uuid.UUID) (held *lease, fu
 }
 
 // freeSlots returns how many inspections could begin, not counting the named lease (uuid.Nil for none).
-func (a *API) freeSlots(ctx context.Context, tx *db.Tx, except uuid.UUID) (int, error) {
+func (a *API) freeSlots(ctx context.Context, q db.Querier, except uuid.UUID) (int, error) {
 	if a.Quotas.Inspections == 0 {
 		return math.MaxInt32, nil
 	}
-	var taken int
-	err := tx.SQL.QueryRowContext(ctx, named("count_slots").Text, except).Scan(&taken)
-	return max(a.Quotas.Inspections-taken, 0), err
+	taken, err := db.Column[int](ctx, q, named("count_slots"), except)
+	if err != nil {
+		return 0, err
+	}
+	return max(a.Quotas.Inspections-taken[0], 0), nil
 }
 
 // returnLease frees the slot of an inspection that is to be repeated. An interrupted attempt does not count.
@@ -202,7 +208,7 @@ func (a *API) Recover(ctx context.Context) (n int, err error) {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		free, err := a.freeSlots(ctx, tx, uuid.Nil)
+		free, err := a.freeSlots(ctx, tx.SQL, uuid.Nil)
 		if err != nil || free == 0 {
 			return err
 		}

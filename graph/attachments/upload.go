@@ -227,16 +227,12 @@ func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{})
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
-		bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
-		r, err := db.One[readRow](bounded, a.DB.SQL, named("read_attachment"), id, uuid.NullUUID{})
-		cancel()
+		r, err := a.recorded(ctx, id)
 		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return nil, a.withoutRecord(ctx, id)
 		case err != nil:
 			return nil, err
 		case r.Status == attachment.StatusReady:
-			return &UploadResult{Attachment: newCard(&r.row, ofOwner)}, nil
+			return &UploadResult{Attachment: newCard(r, ofOwner)}, nil
 		case r.Status == attachment.StatusRejected:
 			rejected := fault.New(fault.InvalidFile)
 			if r.Rejection != nil {
@@ -258,17 +254,25 @@ func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{})
 	}
 }
 
-// withoutRecord returns the fault of a recorded upload whose record was deleted.
-func (a *API) withoutRecord(ctx context.Context, id uuid.UUID) error {
+// recorded returns the record of an upload: upload_busy or service_unavailable if it was deleted.
+func (a *API) recorded(ctx context.Context, id uuid.UUID) (*row, error) {
+	ctx, cancel := db.Bounded(ctx, db.RequestTimeout)
+	defer cancel()
+	r, err := db.One[readRow](ctx, a.DB.SQL, named("read_attachment"), id, uuid.NullUUID{})
+	if err == nil {
+		return &r.row, nil
+	}
 	var displaced bool
-	err := a.DB.SQL.QueryRowContext(ctx, named("was_displaced").Text, id).Scan(&displaced)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = a.DB.SQL.QueryRowContext(ctx, named("was_displaced").Text, id).Scan(&displaced)
+	}
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case displaced:
-		return fault.New(fault.UploadBusy).Say("Files of other agents came before this one; send the same upload again.")
+		return nil, fault.New(fault.UploadBusy).Say("Files of other agents came before this one; send the same upload again.")
 	default:
-		return fault.New(fault.ServiceUnavailable).Say("The file could not be inspected; send the same upload again.")
+		return nil, fault.New(fault.ServiceUnavailable).Say("The file could not be inspected; send the same upload again.")
 	}
 }
 
