@@ -65,10 +65,11 @@ func (a *API) create(ctx context.Context, r *row) (*Result, error) {
 		if err := bots.Lock(ctx, tx, r.BotID); err != nil {
 			return err
 		}
-		known, err := find(ctx, tx.SQL, named("select_export"), r.ID)
-		if !r.ByOwner {
-			known, err = find(ctx, tx.SQL, named("select_operation"), r.BotID, r.OperationID)
+		statement, key := named("select_operation"), []any{r.BotID, r.OperationID}
+		if r.ByOwner {
+			statement, key = named("select_export"), []any{r.ID}
 		}
+		known, err := find(ctx, tx.SQL, statement, key...)
 		switch {
 		case err != nil:
 			return err
