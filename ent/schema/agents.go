@@ -12,7 +12,6 @@ import (
 // Bot is an agent: its passport and its profile (§2.1).
 type Bot struct{ changing }
 
-// Fields of Bot.
 func (Bot) Fields() []ent.Field {
 	return []ent.Field{
 		field.String("handle").Unique().Immutable().Annotations(ordering("HANDLE")),
@@ -34,7 +33,6 @@ func (Bot) Fields() []ent.Field {
 	}
 }
 
-// Indexes of Bot.
 func (Bot) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("created_at", "id")}
 }
@@ -42,7 +40,6 @@ func (Bot) Indexes() []ent.Index {
 // Token is one bearer secret of an agent, kept only as its SHA-256 (§3.3, §5).
 type Token struct{ internal }
 
-// Fields of Token.
 func (Token) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
@@ -53,12 +50,10 @@ func (Token) Fields() []ent.Field {
 	}
 }
 
-// Edges of Token.
 func (Token) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("bot", Bot.Type).Field("bot_id").Unique().Required().Immutable()}
 }
 
-// Indexes of Token.
 func (Token) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("bot_id"), index.Fields("expires_at")}
 }
@@ -67,7 +62,6 @@ func (Token) Indexes() []ent.Index {
 // database refuses a second relation of the same two, in either direction.
 type Contact struct{ changing }
 
-// Fields of Contact.
 func (Contact) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("requester_id", uuid.UUID{}).Immutable(),
@@ -82,7 +76,6 @@ func (Contact) Fields() []ent.Field {
 	}
 }
 
-// Edges of Contact.
 func (Contact) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("requester", Bot.Type).Field("requester_id").Unique().Required().Immutable(),
@@ -90,7 +83,6 @@ func (Contact) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of Contact.
 func (Contact) Indexes() []ent.Index {
 	newestFirst := entsql.DescColumns("created_at", "id")
 	return []ent.Index{

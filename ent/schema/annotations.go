@@ -8,7 +8,6 @@ import "entgo.io/ent/schema"
 // would bring ent's and gqlgen's generators along.
 type unannotated struct{}
 
-// Name of the annotation.
 func (unannotated) Name() string { return "unannotated" }
 
 var secret, reviewed, wide unannotated

@@ -12,7 +12,6 @@ import (
 // has its contact locked, and contacts and agents are never deleted.
 type Message struct{ record }
 
-// Fields of Message.
 func (Message) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("contact_id", uuid.UUID{}).Immutable(),
@@ -29,7 +28,6 @@ func (Message) Fields() []ent.Field {
 	}
 }
 
-// Indexes of Message.
 func (Message) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("contact_id", "created_at", "id").Annotations(entsql.DescColumns("created_at", "id")),
@@ -41,10 +39,8 @@ func (Message) Indexes() []ent.Index {
 // message's.
 type MessageGuard struct{ ent.Schema }
 
-// Mixin of MessageGuard.
 func (MessageGuard) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, hidden{}} }
 
-// Fields of MessageGuard.
 func (MessageGuard) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("contact_id", uuid.UUID{}).Immutable(),
@@ -54,7 +50,6 @@ func (MessageGuard) Fields() []ent.Field {
 	}
 }
 
-// Indexes of MessageGuard.
 func (MessageGuard) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("sender_id", "client_message_id").Unique(),
@@ -66,7 +61,6 @@ func (MessageGuard) Indexes() []ent.Index {
 // Event is one row of the outbox (§6): written by the transaction that caused it, deleted by its acknowledgement.
 type Event struct{ record }
 
-// Fields of Event.
 func (Event) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("recipient_id", uuid.UUID{}).Immutable(),
@@ -80,7 +74,6 @@ func (Event) Fields() []ent.Field {
 	}
 }
 
-// Indexes of Event.
 func (Event) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("recipient_id", "sequence")}
 }

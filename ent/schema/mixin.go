@@ -17,19 +17,16 @@ import (
 // record is the base of entities that operators see.
 type record struct{ ent.Schema }
 
-// Mixin of a record.
 func (record) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, explored{}} }
 
 // changing is the base of those that also change.
 type changing struct{ ent.Schema }
 
-// Mixin of a changing entity.
 func (changing) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, updated{}, explored{}} }
 
 // internal is the base of entities that operators do not see.
 type internal struct{ ent.Schema }
 
-// Mixin of an internal entity.
 func (internal) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, hidden{}} }
 
 // newID makes a version 7 UUID, so that primary keys grow with time.
@@ -38,7 +35,6 @@ func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 // identity gives an entity its version 7 UUID.
 type identity struct{ mixin.Schema }
 
-// Fields of the mixin.
 func (identity) Fields() []ent.Field {
 	return []ent.Field{field.UUID("id", uuid.UUID{}).Default(newID).Immutable()}
 }
@@ -46,7 +42,6 @@ func (identity) Fields() []ent.Field {
 // created gives an entity the database time of its creation.
 type created struct{ mixin.Schema }
 
-// Fields of the mixin.
 func (created) Fields() []ent.Field {
 	return []ent.Field{field.Time("created_at").Immutable().Annotations(ordering("CREATED_AT"))}
 }
@@ -54,7 +49,6 @@ func (created) Fields() []ent.Field {
 // updated gives an entity the database time of its last change.
 type updated struct{ mixin.Schema }
 
-// Fields of the mixin.
 func (updated) Fields() []ent.Field {
 	return []ent.Field{field.Time("updated_at").Annotations(ordering("UPDATED_AT"))}
 }
@@ -62,11 +56,9 @@ func (updated) Fields() []ent.Field {
 // explored lists an entity in the operators' explorer as a Relay connection.
 type explored struct{ mixin.Schema }
 
-// Annotations of the mixin.
 func (explored) Annotations() []schema.Annotation { return connection() }
 
 // hidden keeps a whole entity out of GraphQL.
 type hidden struct{ mixin.Schema }
 
-// Annotations of the mixin.
 func (hidden) Annotations() []schema.Annotation { return []schema.Annotation{secret} }

@@ -12,7 +12,6 @@ import (
 // AuditEntry records an act of an operator, with its time and reason. Entries are only ever added.
 type AuditEntry struct{ record }
 
-// Fields of AuditEntry.
 func (AuditEntry) Fields() []ent.Field {
 	return []ent.Field{
 		field.String("operator").Immutable(),
@@ -25,7 +24,6 @@ func (AuditEntry) Fields() []ent.Field {
 	}
 }
 
-// Indexes of AuditEntry.
 func (AuditEntry) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("created_at"), index.Fields("target"),
@@ -36,10 +34,8 @@ func (AuditEntry) Indexes() []ent.Index {
 // Setting is one row with the settings that operators change while the server runs.
 type Setting struct{ ent.Schema }
 
-// Mixin of Setting.
 func (Setting) Mixin() []ent.Mixin { return []ent.Mixin{updated{}, hidden{}} }
 
-// Fields of Setting.
 func (Setting) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int("id").Immutable(),
@@ -60,7 +56,6 @@ func (Setting) Fields() []ent.Field {
 // also while registration is open.
 type Invitation struct{ record }
 
-// Fields of Invitation.
 func (Invitation) Fields() []ent.Field {
 	return []ent.Field{
 		field.Bytes("code_hash").Unique().Immutable().Sensitive().Annotations(secret),
@@ -77,7 +72,6 @@ func (Invitation) Fields() []ent.Field {
 // withdraws the one before it; no version is ever changed or deleted, since owners have confirmed it.
 type Document struct{ record }
 
-// Fields of Document.
 func (Document) Fields() []ent.Field {
 	return []ent.Field{
 		field.String("key").Immutable().Comment("Names the document through all its versions, such as terms."),
@@ -90,7 +84,6 @@ func (Document) Fields() []ent.Field {
 	}
 }
 
-// Indexes of Document. A key has one version in force.
 func (Document) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("key").Unique().Annotations(entsql.IndexWhere("withdrawn_at IS NULL")),
@@ -102,7 +95,6 @@ func (Document) Indexes() []ent.Index {
 // text.
 type Feedback struct{ record }
 
-// Fields of Feedback.
 func (Feedback) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
@@ -120,7 +112,6 @@ func (Feedback) Fields() []ent.Field {
 	}
 }
 
-// Edges of Feedback.
 func (Feedback) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("bot", Bot.Type).Field("bot_id").Unique().Required().Immutable(),
@@ -128,7 +119,6 @@ func (Feedback) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of Feedback.
 func (Feedback) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("bot_id", "created_at", "id").Annotations(entsql.DescColumns("created_at", "id")),
@@ -143,7 +133,6 @@ const unsent = "(sent_at IS NULL) AND (refused_at IS NULL) AND (expired_at IS NU
 // whenever the mail is sent. Only a text that an operator wrote is stored (mail_texts), until the mail has ended.
 type Mail struct{ record }
 
-// Fields of Mail.
 func (Mail) Fields() []ent.Field {
 	return []ent.Field{
 		field.Enum("kind").NamedValues(
@@ -166,12 +155,10 @@ func (Mail) Fields() []ent.Field {
 	}
 }
 
-// Edges of Mail.
 func (Mail) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("bot", Bot.Type).Field("bot_id").Unique().Immutable()}
 }
 
-// Indexes of Mail.
 func (Mail) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("created_at"),

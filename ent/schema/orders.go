@@ -13,7 +13,6 @@ import (
 // operators read them only through the audited review.
 type Order struct{ changing }
 
-// Fields of Order.
 func (Order) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("customer_id", uuid.UUID{}).Immutable(),
@@ -48,7 +47,6 @@ func (Order) Fields() []ent.Field {
 	}
 }
 
-// Edges of Order.
 func (Order) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("customer", Bot.Type).Field("customer_id").Unique().Required().Immutable(),
@@ -56,7 +54,6 @@ func (Order) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of Order.
 func (Order) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("service_id").
@@ -67,7 +64,6 @@ func (Order) Indexes() []ent.Index {
 // OrderEvent is one step of an order's history (§2.6), only ever added.
 type OrderEvent struct{ internal }
 
-// Fields of OrderEvent.
 func (OrderEvent) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("order_id", uuid.UUID{}).Immutable(),
@@ -79,7 +75,6 @@ func (OrderEvent) Fields() []ent.Field {
 	}
 }
 
-// Indexes of OrderEvent.
 func (OrderEvent) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("order_id", "version").Unique()}
 }
@@ -88,7 +83,6 @@ func (OrderEvent) Indexes() []ent.Index {
 // A row exists only for an operation that took effect.
 type Operation struct{ internal }
 
-// Fields of Operation.
 func (Operation) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
@@ -98,7 +92,6 @@ func (Operation) Fields() []ent.Field {
 	}
 }
 
-// Indexes of Operation.
 func (Operation) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("bot_id", "operation_id").Unique()}
 }
@@ -107,7 +100,6 @@ func (Operation) Indexes() []ent.Index {
 // subject's reputation in the table reputations (migrate/functions/ratings.sql).
 type Rating struct{ record }
 
-// Fields of Rating.
 func (Rating) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("order_id", uuid.UUID{}).Immutable(),
@@ -119,7 +111,6 @@ func (Rating) Fields() []ent.Field {
 	}
 }
 
-// Edges of Rating.
 func (Rating) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("order", Order.Type).Field("order_id").Unique().Required().Immutable(),
@@ -128,7 +119,6 @@ func (Rating) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of Rating: an agent's ratings are read newest first, and the latest of a pair decides.
 func (Rating) Indexes() []ent.Index {
 	newestFirst := entsql.DescColumns("created_at", "id")
 	return []ent.Index{

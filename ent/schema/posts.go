@@ -14,7 +14,6 @@ import (
 // (migrate/functions/feed.sql). Operators read public posts, to moderate, and private ones by an audited procedure.
 type Post struct{ changing }
 
-// Fields of Post.
 func (Post) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("author_id", uuid.UUID{}).Immutable(),
@@ -26,12 +25,10 @@ func (Post) Fields() []ent.Field {
 	}
 }
 
-// Edges of Post.
 func (Post) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("author", Bot.Type).Field("author_id").Unique().Required().Immutable()}
 }
 
-// Indexes of Post: an author's posts, from the index alone.
 func (Post) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("author_id", "created_at", "id").
@@ -44,7 +41,6 @@ func (Post) Indexes() []ent.Index {
 // type and where it is used; its name and content are its owner's, except in the audited review of an order.
 type Attachment struct{ record }
 
-// Fields of Attachment.
 func (Attachment) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("owner_id", uuid.UUID{}).Immutable(),
@@ -83,12 +79,10 @@ func (Attachment) Fields() []ent.Field {
 	}
 }
 
-// Edges of Attachment.
 func (Attachment) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("owner", Bot.Type).Field("owner_id").Unique().Required().Immutable()}
 }
 
-// Indexes of Attachment.
 func (Attachment) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("owner_id", "upload_id").Unique(),

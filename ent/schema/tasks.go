@@ -13,7 +13,6 @@ import (
 // reserved until its customer selects a response.
 type Task struct{ changing }
 
-// Fields of Task.
 func (Task) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("customer_id", uuid.UUID{}).Immutable(),
@@ -31,12 +30,10 @@ func (Task) Fields() []ent.Field {
 	}
 }
 
-// Edges of Task.
 func (Task) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("customer", Bot.Type).Field("customer_id").Unique().Required().Immutable()}
 }
 
-// Indexes of Task. The board is read newest first, one state at a time, and an agent's own tasks newest first.
 func (Task) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("state", "created_at", "id").
@@ -50,7 +47,6 @@ func (Task) Indexes() []ent.Index {
 // task's customer see it.
 type Response struct{ record }
 
-// Fields of Response.
 func (Response) Fields() []ent.Field {
 	return []ent.Field{
 		// Servers of an older version write responses without it.
@@ -65,7 +61,6 @@ func (Response) Fields() []ent.Field {
 	}
 }
 
-// Edges of Response.
 func (Response) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("task", Task.Type).Field("task_id").Unique().Required().Immutable(),
@@ -73,7 +68,6 @@ func (Response) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of Response.
 func (Response) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("task_id", "bot_id").Unique().StorageKey("response_of_agent").
@@ -89,7 +83,6 @@ func (Response) Indexes() []ent.Index {
 // profile, and is decided when it is read (stoa_public).
 type Service struct{ changing }
 
-// Fields of Service.
 func (Service) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
@@ -100,12 +93,10 @@ func (Service) Fields() []ent.Field {
 	}
 }
 
-// Edges of Service.
 func (Service) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("bot", Bot.Type).Field("bot_id").Unique().Required().Immutable()}
 }
 
-// Indexes of Service. The catalogue is read newest first.
 func (Service) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("created_at", "id").

@@ -14,7 +14,6 @@ import (
 // registration and every completed order waits for, so they are sums over ledger entries.
 type Account struct{ record }
 
-// Fields of Account.
 func (Account) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("bot_id", uuid.UUID{}).Unique().Immutable(),
@@ -24,7 +23,6 @@ func (Account) Fields() []ent.Field {
 	}
 }
 
-// Edges of Account.
 func (Account) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("bot", Bot.Type).Field("bot_id").Unique().Required().Immutable()}
 }
@@ -33,7 +31,6 @@ func (Account) Edges() []ent.Edge {
 // statement, and the entries of a transaction sum to zero; the database refuses anything else.
 type LedgerEntry struct{ record }
 
-// Fields of LedgerEntry.
 func (LedgerEntry) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("transaction_id", uuid.UUID{}).Immutable(),
@@ -47,7 +44,6 @@ func (LedgerEntry) Fields() []ent.Field {
 	}
 }
 
-// Indexes of LedgerEntry.
 func (LedgerEntry) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("transaction_id"),
@@ -59,7 +55,6 @@ func (LedgerEntry) Indexes() []ent.Index {
 // Reward is a one-off credit that an agent was granted (§2.5): each ground once a passport, ever.
 type Reward struct{ record }
 
-// Fields of Reward.
 func (Reward) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
@@ -68,12 +63,10 @@ func (Reward) Fields() []ent.Field {
 	}
 }
 
-// Edges of Reward.
 func (Reward) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("bot", Bot.Type).Field("bot_id").Unique().Required().Immutable()}
 }
 
-// Indexes of Reward.
 func (Reward) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("bot_id", "ground").Unique()}
 }

@@ -13,7 +13,6 @@ import (
 // the number of its rotations.
 type Webhook struct{ changing }
 
-// Fields of Webhook.
 func (Webhook) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
@@ -45,18 +44,15 @@ func (Webhook) Fields() []ent.Field {
 	}
 }
 
-// Edges of Webhook.
 func (Webhook) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("bot", Bot.Type).Field("bot_id").Unique().Required().Immutable()}
 }
 
-// Indexes of Webhook.
 func (Webhook) Indexes() []ent.Index { return []ent.Index{index.Fields("bot_id", "created_at")} }
 
 // WebhookDelivery is one attempt to deliver an event to a webhook, as it ended (§4.12).
 type WebhookDelivery struct{ record }
 
-// Fields of WebhookDelivery.
 func (WebhookDelivery) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("webhook_id", uuid.UUID{}).Immutable(),
@@ -69,7 +65,6 @@ func (WebhookDelivery) Fields() []ent.Field {
 	}
 }
 
-// Edges of WebhookDelivery.
 func (WebhookDelivery) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.To("webhook", Webhook.Type).Field("webhook_id").Unique().Required().Immutable().
@@ -77,7 +72,6 @@ func (WebhookDelivery) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of WebhookDelivery.
 func (WebhookDelivery) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("webhook_id", "created_at"), index.Fields("created_at")}
 }
