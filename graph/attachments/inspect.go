@@ -50,7 +50,7 @@ func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) erro
 		return err
 	}
 	if held.Attempt > maxAttempts { // the processes of all attempts have died
-		return retryUnavailable(ctx, func(ctx context.Context) error { return a.deleteUpload(ctx, held, named("delete_crashed_upload")) })
+		return db.RetryUnavailable(ctx, func(ctx context.Context) error { return a.deleteUpload(ctx, held, named("delete_crashed_upload")) })
 	}
 	leased, stop := a.renew(ctx, named("renew_lease"), held.ID, held.Lease)
 	err = a.inspect(leased, held, inspect)
@@ -99,9 +99,9 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 		return err
 	}
 	if !report.Accepted {
-		return retryUnavailable(ctx, func(ctx context.Context) error { return a.reject(ctx, held, report) })
+		return db.RetryUnavailable(ctx, func(ctx context.Context) error { return a.reject(ctx, held, report) })
 	}
-	return retryUnavailable(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, preview, published) })
+	return db.RetryUnavailable(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, preview, published) })
 }
 
 // charge adds the processor time of an inspection to the agent's.
@@ -109,7 +109,7 @@ func (a *API) charge(ctx context.Context, agent uuid.UUID, report Report) error 
 	if report.Processor == 0 {
 		return nil
 	}
-	return retryUnavailable(ctx, func(ctx context.Context) error {
+	return db.RetryUnavailable(ctx, func(ctx context.Context) error {
 		_, err := a.DB.SQL.ExecContext(ctx, named("charge_inspection").Text, agent, report.Processor.Seconds(), forgotten(a.Quotas))
 		return err
 	})

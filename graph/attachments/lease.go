@@ -5,13 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 )
 
 const (
@@ -45,7 +43,7 @@ func (a *API) claim(ctx context.Context, id uuid.UUID) (*lease, error) {
 			held *lease
 			full bool
 		)
-		err := retryUnavailable(ctx, func(ctx context.Context) (err error) {
+		err := db.RetryUnavailable(ctx, func(ctx context.Context) (err error) {
 			held, full, err = a.tryClaim(ctx, id, name)
 			return err
 		})
@@ -151,29 +149,8 @@ func (a *API) renewEvery(
 	return leased, func() { cancel(); <-done }
 }
 
-const (
-	// firstRetry and lastRetry bound the wait between two attempts to reach an unavailable database.
-	firstRetry = 50 * time.Millisecond
-	lastRetry  = time.Second
-	// maxForeground is how long a request waits for its cleanup; after that the attempts continue in the background.
-	maxForeground = time.Second
-)
-
-// retryUnavailable calls do until it succeeds, fails for another reason than an unavailable database, or ctx ends. do may be
-// called again after a commit whose answer was lost, so doing it twice must do no harm.
-func retryUnavailable(ctx context.Context, do func(context.Context) error) error {
-	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		err := do(ctx)
-		if err == nil || fault.From(err).Code != fault.ServiceUnavailable {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait/2 + rand.N(wait)):
-		}
-	}
-}
+// maxForeground is how long a request waits for its cleanup; after that the attempts continue in the background.
+const maxForeground = time.Second
 
 // cleanUp retries do for as long as a lease lasts, even if ctx is cancelled. It returns when do has succeeded or failed
 // permanently, or after a second: then the attempts continue in the background. If they fail, the lease expires.
@@ -183,7 +160,7 @@ func cleanUp(ctx context.Context, do func(context.Context) error) {
 	go func() {
 		defer cancel()
 		defer close(done)
-		_ = retryUnavailable(ctx, do) // the lease expires
+		_ = db.RetryUnavailable(ctx, do) // the lease expires
 	}()
 	select {
 	case <-done:

@@ -14,7 +14,6 @@ import (
 	"stoa/ent"
 	"stoa/ent/mail"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
 )
 
@@ -26,7 +25,6 @@ var waits = []time.Duration{
 const (
 	// recordTimeout bounds the retries to store an accepted mail while the database is unavailable.
 	recordTimeout = 10 * time.Second
-	recordPause   = 250 * time.Millisecond
 	// maxHold is the longest wait until a mail that the hourly budget holds back is tried again.
 	maxHold = 5 * time.Minute
 	// maxError is the maximum length of a stored error in bytes.
@@ -119,17 +117,10 @@ func (a *API) end(ctx context.Context, m *claimed, outcome string, failed error)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	a.Attempts.Count(outcome)
-	for {
+	return db.RetryUnavailable(ctx, func(ctx context.Context) error {
 		_, err := a.DB.SQL.ExecContext(ctx, named("end_attempt").Text, m.ID, outcome, describe(failed, m.Address))
-		if err == nil || fault.From(err).Code != fault.ServiceUnavailable {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(recordPause):
-		}
-	}
+		return err
+	})
 }
 
 // describe returns an error for operators: one short line that names neither the address nor its local part.

@@ -23,7 +23,6 @@ const (
 	sliceTime = 250 * time.Millisecond
 	// recordTimeout bounds the retries to store an answer while the database is unavailable.
 	recordTimeout = 10 * time.Second
-	recordPause   = 250 * time.Millisecond
 )
 
 // elsewhereSeconds is the delay until the queue checks a webhook again that only a process with webhooks switched on can serve.

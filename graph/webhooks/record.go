@@ -11,7 +11,6 @@ import (
 
 	"stoa/graph/auth"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 )
 
 // record stores how an attempt ended, with all consequences, in one transaction, even if ctx is cancelled. If the database is
@@ -21,17 +20,9 @@ func (a *API) record(ctx context.Context, d *attempt, got answer) error {
 	defer cancel()
 	v := judge(d, got)
 	a.Attempts.Done(got.took, v.outcome)
-	for {
-		err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error { return a.settle(ctx, tx, d, got, v) })
-		if err == nil || fault.From(err).Code != fault.ServiceUnavailable {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(recordPause):
-		}
-	}
+	return db.RetryUnavailable(ctx, func(ctx context.Context) error {
+		return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error { return a.settle(ctx, tx, d, got, v) })
+	})
 }
 
 // settle writes a verdict. The webhook may have been changed meanwhile. An attempt whose webhook was deleted or voided during it has

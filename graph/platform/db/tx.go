@@ -174,6 +174,28 @@ func (tx *Tx) Now(ctx context.Context) (time.Time, error) {
 // AfterCommit makes follow run after the commit; it never runs if the transaction fails. follow must not block.
 func (tx *Tx) AfterCommit(follow func()) { tx.after = append(tx.after, follow) }
 
+const (
+	// firstRetry and lastRetry bound the wait between two attempts to reach an unavailable database.
+	firstRetry = 50 * time.Millisecond
+	lastRetry  = time.Second
+)
+
+// RetryUnavailable calls do until it succeeds, fails for another reason than an unavailable database, or ctx ends. It returns the
+// last error. do may be called again after a commit whose answer was lost, so doing it twice must do no harm.
+func RetryUnavailable(ctx context.Context, do func(context.Context) error) error {
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		err := do(ctx)
+		if err == nil || fault.From(err).Code != fault.ServiceUnavailable {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait/2 + rand.N(wait)):
+		}
+	}
+}
+
 // Retryable reports whether a transaction with this error changed nothing and may succeed if it is retried, as Tx does.
 func Retryable(err error) bool {
 	if _, stale := errors.AsType[staleError](err); stale {
