@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 )
 
 // prefix of every key of this domain in the store.
@@ -41,11 +40,14 @@ func idOfKey(key string) (uuid.UUID, error) {
 // writeBuffer is the buffer size of one writer of an object store.
 const writeBuffer = 5 << 20
 
-func writerOptions() *blob.WriterOptions {
+// WriterOptions returns the options of an object of a type.
+func WriterOptions(contentType string) *blob.WriterOptions {
 	return &blob.WriterOptions{
-		ContentType: "application/octet-stream", DisableContentTypeDetection: true, BufferSize: writeBuffer, MaxConcurrency: 1,
+		ContentType: contentType, DisableContentTypeDetection: true, BufferSize: writeBuffer, MaxConcurrency: 1,
 	}
 }
+
+func writerOptions() *blob.WriterOptions { return WriterOptions("application/octet-stream") }
 
 // object describes a file that was written to the store.
 type object struct {
@@ -77,18 +79,10 @@ func (a *API) openOriginal(ctx context.Context, id uuid.UUID) (*os.File, error) 
 	return file, nil
 }
 
-// delete deletes an object. A missing object is no error.
-func (a *API) delete(ctx context.Context, key string) error {
-	if err := a.Store.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-		return err
-	}
-	return nil
-}
-
 // deleteObjects deletes every version of a file.
 func (a *API) deleteObjects(ctx context.Context, id uuid.UUID) error {
 	for _, key := range keysOf(id) {
-		if err := a.delete(ctx, key); err != nil {
+		if err := a.Store.Delete(ctx, key); err != nil {
 			return err
 		}
 	}
@@ -97,17 +91,8 @@ func (a *API) deleteObjects(ctx context.Context, id uuid.UUID) error {
 
 // deletePrefix deletes every object whose key contains the id, also unfinished ones that a crash left.
 func (a *API) deletePrefix(ctx context.Context, id uuid.UUID) error {
-	listed := a.Store.List(&blob.ListOptions{Prefix: keyOf(id, "")})
-	for {
-		object, err := listed.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return a.deleteObjects(ctx, id) // a folder that cannot be read lists nothing and fails here
-		}
-		if err != nil {
-			return err
-		}
-		if err := a.delete(ctx, object.Key); err != nil {
-			return err
-		}
+	if err := a.Store.DeletePrefix(ctx, keyOf(id, "")); err != nil {
+		return err
 	}
+	return a.deleteObjects(ctx, id) // a folder that cannot be read lists nothing and fails here
 }

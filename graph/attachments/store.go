@@ -11,6 +11,7 @@ import (
 
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
+	"gocloud.dev/gcerrors"
 )
 
 // Store is the file store: a local folder or an object store. It is safe for concurrent use. If Close of a writer returns nil,
@@ -113,6 +114,30 @@ func (s *Store) Upload(ctx context.Context, key string, from io.Reader, o *blob.
 		return err
 	}
 	return s.keep(key)
+}
+
+// Delete deletes an object. A missing object is no error.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	if err := s.Bucket.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		return err
+	}
+	return nil
+}
+
+// DeletePrefix deletes all objects whose keys begin with a prefix.
+func (s *Store) DeletePrefix(ctx context.Context, prefix string) error {
+	for listed := s.List(&blob.ListOptions{Prefix: prefix}); ; {
+		object, err := listed.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = s.Delete(ctx, object.Key)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // storeWriter writes one object.

@@ -136,7 +136,7 @@ func (a *API) deleteOrphans(ctx context.Context, keys []string) (int64, error) {
 		if kept[key] {
 			continue
 		}
-		if err := a.delete(ctx, key); err != nil {
+		if err := a.Store.Delete(ctx, key); err != nil {
 			return deleted, err
 		}
 		deleted++

@@ -10,7 +10,6 @@ import (
 	"io"
 
 	"github.com/google/uuid"
-	"gocloud.dev/blob"
 
 	"stoa/graph/attachments"
 	"stoa/graph/platform/wire"
@@ -21,8 +20,6 @@ const (
 	maxBytes = 4 << 30
 	// overhead bounds a member's size in the ZIP directory and the manifest, without four bytes for each byte of its name.
 	overhead = 512
-	// writeBuffer is the memory of one writer of an object store.
-	writeBuffer = 5 << 20
 )
 
 // errFull means that an archive has no room for the next record.
@@ -70,9 +67,7 @@ func prefixOf(export uuid.UUID) string { return "exports/" + export.String() + "
 func newArchive(ctx context.Context, store *attachments.Store, export uuid.UUID, room int64) (*archive, error) {
 	a := &archive{key: prefixOf(export) + uuid.NewString() + ".zip", room: room, sum: sha256.New()}
 	ctx, a.cancel = context.WithCancel(ctx)
-	object, err := store.NewWriter(ctx, a.key, &blob.WriterOptions{
-		ContentType: "application/zip", DisableContentTypeDetection: true, BufferSize: writeBuffer, MaxConcurrency: 1,
-	})
+	object, err := store.NewWriter(ctx, a.key, attachments.WriterOptions("application/zip"))
 	if err != nil {
 		a.cancel()
 		return nil, err

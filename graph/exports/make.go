@@ -7,14 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
-	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
@@ -74,7 +71,7 @@ func (a *API) Make(ctx context.Context, exportID uuid.UUID) error {
 	if err != nil || kept {
 		return err
 	}
-	return a.deleteObjects(ctx, m.archive.key)
+	return a.Files.Store.DeletePrefix(ctx, m.archive.key)
 }
 
 // writeMembers writes the members of the table, until the archive is full.
@@ -140,23 +137,6 @@ func (a *API) publish(ctx context.Context, m *making, truncated *Truncated) (kep
 	return kept, err
 }
 
-// deleteObjects deletes the objects of a prefix.
-func (a *API) deleteObjects(ctx context.Context, prefix string) error {
-	listed := a.Files.Store.List(&blob.ListOptions{Prefix: prefix})
-	for {
-		object, err := listed.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := a.Files.Store.Delete(ctx, object.Key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-			return err
-		}
-	}
-}
-
 const (
 	// stuckAfter is the age at which a pending export has failed, because its job has no attempts left.
 	stuckAfter = 6 * time.Hour
@@ -177,7 +157,7 @@ func (a *API) Sweep(ctx context.Context) (n int64, err error) {
 			return n, err
 		}
 		for _, id := range found {
-			if err := a.deleteObjects(ctx, prefixOf(id)); err != nil {
+			if err := a.Files.Store.DeletePrefix(ctx, prefixOf(id)); err != nil {
 				return n, err
 			}
 			if _, err := a.DB.SQL.ExecContext(ctx, named("note_swept").Text, id); err != nil {
