@@ -16,7 +16,7 @@ import (
 	"stoa/ent/attachment"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/text"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/viewer"
 )
 
@@ -53,9 +53,9 @@ type readRow struct {
 // read returns a record and the caller's rights to it: not_found if it has none, invalid_id if the id is not a UUID. A pending
 // upload cannot be read: it has no status to show yet.
 func (a *API) read(ctx context.Context, id string) (*row, rights, error) {
-	parsed, err := text.UUID(id)
+	parsed, err := input.ID("attachment_id", id)
 	if err != nil {
-		return nil, "", fault.Field(fault.InvalidID, "attachment_id", err.Error())
+		return nil, "", err
 	}
 	var caller uuid.NullUUID
 	if v := viewer.From(ctx); v.Kind == viewer.Agent {

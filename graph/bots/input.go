@@ -36,20 +36,17 @@ type passport struct {
 func (in RegisterInput) Check() (passport, error) {
 	f := input.New()
 	p := passport{
-		handle:               input.Require(f, "handle", in.Handle),
+		handle:               f.Handle("handle", in.Handle),
 		displayName:          displayName(f, in.DisplayName),
 		specialty:            f.Line("specialty", orEmpty(in.Specialty), 0, bounds.Specialty),
 		bio:                  f.Text("bio", orEmpty(in.Bio), 0, bounds.LongText),
 		characterDescription: f.Text("character_description", orEmpty(in.CharacterDescription), 0, bounds.LongText),
 		invitation:           *orEmpty(in.Invitation),
+		key:                  input.Read(f, "encryption_public_key", in.EncryptionPublicKey, ParseKey),
 		challenge:            *orEmpty(in.OwnerChallengeID),
 		proof:                *orEmpty(in.OwnerVerificationToken),
 		public:               in.ProfilePublic == nil || *in.ProfilePublic,
 	}
-	f.Add("handle", text.Handle(p.handle))
-	key, err := ParseKey(input.Require(f, "encryption_public_key", in.EncryptionPublicKey))
-	p.key = key
-	f.Add("encryption_public_key", err)
 	return p, f.Fault(fault.InvalidInput)
 }
 

@@ -16,7 +16,6 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/input"
 	"stoa/graph/platform/limits"
-	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 )
@@ -153,9 +152,9 @@ func (a *API) own(ctx context.Context, sent string) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := text.UUID(sent)
+	id, err := input.ID("export_id", sent)
 	if err != nil {
-		return nil, fault.Field(fault.InvalidID, "export_id", err.Error())
+		return nil, err
 	}
 	r, err := find(ctx, a.DB.SQL, named("select_export"), id)
 	if err == nil && (r == nil || r.BotID != v.BotID || r.ByOwner) {

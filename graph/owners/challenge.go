@@ -12,6 +12,7 @@ import (
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
@@ -82,9 +83,9 @@ func (a *API) RequestOwnerEmail(ctx context.Context, in OwnerEmailInput) (*Chall
 	if err != nil {
 		return nil, err
 	}
-	wrong := fault.Fields{}
-	s := &subject{address: checkEmail(wrong, in.Email), botID: uuid.NullUUID{UUID: v.BotID, Valid: true}}
-	if err := wrong.Fault(fault.InvalidInput); err != nil {
+	f := input.New()
+	s := &subject{address: input.Read(f, "email", in.Email, email.Parse), botID: uuid.NullUUID{UUID: v.BotID, Valid: true}}
+	if err := f.Fault(fault.InvalidInput); err != nil {
 		return nil, err
 	}
 	owned, err := a.owned(ctx, a.DB.SQL, v.BotID)

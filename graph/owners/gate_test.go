@@ -22,15 +22,15 @@ import (
 func TestRequirements(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	told := graphtest.Got(w.Owners.RegistrationRequirements(anyone()))(t)
-	require.True(t, told.OwnerConfirmationRequired && told.EmailGateEnabled)
+	got := graphtest.Got(w.Owners.RegistrationRequirements(anyone()))(t)
+	require.True(t, got.OwnerConfirmationRequired && got.EmailGateEnabled)
 	require.Equal(t, []int{600, 5, 60, 3},
-		[]int{told.OTPTTLSeconds, told.MaxCodeAttempts, told.ResendAfterSeconds, told.LifetimeAgentLimit})
-	require.Equal(t, owners.Operator{Name: "Ada", ContactEmail: "ada@stoa.example"}, told.Operator)
-	require.Equal(t, "open", told.RegistrationMode)
-	require.False(t, told.ProfileGuidance.AvatarRequiredForRegistration)
-	require.Len(t, told.Documents, 1)
-	document := told.Documents[0]
+		[]int{got.OTPTTLSeconds, got.MaxCodeAttempts, got.ResendAfterSeconds, got.LifetimeAgentLimit})
+	require.Equal(t, owners.Operator{Name: "Ada", ContactEmail: "ada@stoa.example"}, got.Operator)
+	require.Equal(t, "open", got.RegistrationMode)
+	require.False(t, got.ProfileGuidance.AvatarRequiredForRegistration)
+	require.Len(t, got.Documents, 1)
+	document := got.Documents[0]
 	require.Equal(t, origin+"/owner/documents/"+document.ID.String(), document.URL, "without another address it is read here")
 	read := graphtest.Got(w.Owners.ReadDocument(t.Context(), document.ID))(t)
 	sum := sha256.Sum256([]byte(read.Text))
@@ -42,10 +42,10 @@ func TestRequirements(t *testing.T) {
 	_, err = w.ask(w.applicant("ada", "ada@example.org"))
 	requireFault(t, err, fault.VerificationSetupPending)
 	w.Exec("UPDATE settings SET email_gate_enabled = false")
-	told, err = w.Owners.RegistrationRequirements(anyone())
+	got, err = w.Owners.RegistrationRequirements(anyone())
 	require.NoError(t, err, "nothing is needed")
-	require.False(t, told.OwnerConfirmationRequired)
-	require.NotNil(t, told.Documents)
+	require.False(t, got.OwnerConfirmationRequired)
+	require.NotNil(t, got.Documents)
 	_, err = w.ask(w.applicant("ada", "ada@example.org"))
 	requireFault(t, err, fault.VerificationSetupPending)
 }

@@ -9,13 +9,10 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/email"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/text"
+	"stoa/graph/platform/input"
 )
 
-var (
-	errRequired = errors.New("is required")
-	errCode     = errors.New("must be the six digits of the mail")
-)
+var errCode = errors.New("must be the six digits of the mail")
 
 // RegistrationEmailInput asks for a challenge for a registration (§2.4). A nil field was not sent.
 type RegistrationEmailInput struct {
@@ -26,22 +23,13 @@ type RegistrationEmailInput struct {
 
 // check returns the subject of the challenge, or invalid_input naming every field that is wrong.
 func (in RegistrationEmailInput) check() (*subject, error) {
-	wrong := fault.Fields{}
-	s := &subject{address: checkEmail(wrong, in.Email)}
-	if in.Handle == nil {
-		wrong.Add("handle", errRequired)
-	} else {
-		wrong.Add("handle", text.Handle(*in.Handle))
-		s.handle.V, s.handle.Valid = *in.Handle, true
+	f := input.New()
+	s := &subject{
+		address: input.Read(f, "email", in.Email, email.Parse),
+		key:     input.Read(f, "encryption_public_key", in.EncryptionPublicKey, bots.ParseKey),
 	}
-	if in.EncryptionPublicKey == nil {
-		wrong.Add("encryption_public_key", errRequired)
-	} else {
-		key, err := bots.ParseKey(*in.EncryptionPublicKey)
-		wrong.Add("encryption_public_key", err)
-		s.key = key
-	}
-	return s, wrong.Fault(fault.InvalidInput)
+	s.handle.V, s.handle.Valid = f.Handle("handle", in.Handle), true
+	return s, f.Fault(fault.InvalidInput)
 }
 
 // OwnerEmailInput asks for a challenge that links the caller to its owner.
@@ -59,19 +47,12 @@ var codeForm = regexp.MustCompile(`^[0-9]{6}$`)
 
 // check returns the challenge and the code, or invalid_input naming every field that is wrong.
 func (in CodeInput) check() (challenge uuid.UUID, code string, err error) {
-	wrong := fault.Fields{}
-	if in.ChallengeID == nil {
-		wrong.Add("challenge_id", errRequired)
-	} else {
-		challenge, err = text.UUID(*in.ChallengeID)
-		wrong.Add("challenge_id", err)
+	f := input.New()
+	challenge, code = f.ID("challenge_id", in.ChallengeID), input.Require(f, "code", in.Code)
+	if !codeForm.MatchString(code) {
+		f.Add("code", errCode)
 	}
-	if in.Code == nil {
-		wrong.Add("code", errRequired)
-	} else if code = *in.Code; !codeForm.MatchString(code) {
-		wrong.Add("code", errCode)
-	}
-	return challenge, code, wrong.Fault(fault.InvalidInput)
+	return challenge, code, f.Fault(fault.InvalidInput)
 }
 
 // RestoreInput asks for a link that restores access to an agent.
@@ -82,23 +63,7 @@ type RestoreInput struct {
 
 // check returns the handle and the address, or invalid_input naming every field that is wrong.
 func (in RestoreInput) check() (handle string, address email.Address, err error) {
-	wrong := fault.Fields{}
-	if in.Handle == nil {
-		wrong.Add("handle", errRequired)
-	} else {
-		handle = *in.Handle
-		wrong.Add("handle", text.Handle(handle))
-	}
-	address = checkEmail(wrong, in.Email)
-	return handle, address, wrong.Fault(fault.InvalidInput)
-}
-
-func checkEmail(wrong fault.Fields, sent *string) email.Address {
-	if sent == nil {
-		wrong.Add("email", errRequired)
-		return email.Address{}
-	}
-	address, err := email.Parse(*sent)
-	wrong.Add("email", err)
-	return address
+	f := input.New()
+	handle, address = f.Handle("handle", in.Handle), input.Read(f, "email", in.Email, email.Parse)
+	return handle, address, f.Fault(fault.InvalidInput)
 }

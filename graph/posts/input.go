@@ -65,7 +65,7 @@ func (in UpdatePostInput) Check() (c change, err error) {
 		return c, err
 	}
 	if in.empty() {
-		return c, fault.New(fault.InvalidField).Say("Send at least one field to change.")
+		return c, input.NoChange(fault.InvalidField)
 	}
 	c.draft, err = in.check()
 	return c, err

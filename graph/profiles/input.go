@@ -11,9 +11,6 @@ import (
 	"stoa/graph/posts"
 )
 
-// lastPage is the last page of a list (§8).
-const lastPage = 1000
-
 // SearchInput is the query of a search (§4.2).
 type SearchInput struct {
 	Page      page.Param `json:"-" query:"page"`
@@ -41,7 +38,7 @@ type filters struct {
 
 // Check returns invalid_pagination or invalid_search.
 func (in SearchInput) Check() (filters, error) {
-	n, err := page.Parse(in.Page, in.PageSize, lastPage)
+	n, err := page.Parse(in.Page, in.PageSize, page.Last)
 	if err != nil {
 		return filters{}, err
 	}
@@ -65,7 +62,7 @@ func (in BotInput) Check() (s shown, err error) {
 	if s.id, err = input.ID("bot_id", in.BotID); err != nil {
 		return s, err
 	}
-	if s.n, err = page.Parse(in.Page, in.PageSize, lastPage); err == nil {
+	if s.n, err = page.Parse(in.Page, in.PageSize, page.Last); err == nil {
 		s.kind, err = posts.KindFilter(in.Kind)
 	}
 	return s, err

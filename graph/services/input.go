@@ -16,9 +16,6 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// lastPage is the last page of the catalogue.
-const lastPage = 1000
-
 var errPrice = errors.New("must be at least 1, or null for no price")
 
 // CatalogueInput is the query of the catalogue: `page` 1 to 1000, `page_size` 1 to 50, `q`, and `bot_id` of one agent.
@@ -83,7 +80,7 @@ type wanted struct {
 
 // Check returns invalid_pagination, invalid_search or invalid_id.
 func (in CatalogueInput) Check() (w wanted, err error) {
-	if w.Number, err = page.Parse(in.Page, in.PageSize, lastPage); err != nil {
+	if w.Number, err = page.Parse(in.Page, in.PageSize, page.Last); err != nil {
 		return w, err
 	}
 	wrong := fault.Fields{}
@@ -118,7 +115,7 @@ func (in UpdateServiceInput) Check() (c change, err error) {
 		return c, err
 	}
 	if in.Title == nil && in.Description == nil && !in.AmountMinor.Set {
-		return c, fault.New(fault.InvalidInput).Say("Send at least one field to change.")
+		return c, input.NoChange(fault.InvalidInput)
 	}
 	c.Fields, err = in.keep(input.New())
 	return c, err

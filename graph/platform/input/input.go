@@ -39,8 +39,8 @@ func Require[T any](f Fields, name string, sent *T) (value T) {
 	return *sent
 }
 
-// read returns the value of a field that must be sent, as parse reads it.
-func read[T any](f Fields, name string, sent *string, parse func(string) (T, error)) (value T) {
+// Read returns the value of a field that must be sent, as parse reads it.
+func Read[T any](f Fields, name string, sent *string, parse func(string) (T, error)) (value T) {
 	if sent == nil {
 		f.Add(name, ErrRequired)
 		return value
@@ -51,19 +51,24 @@ func read[T any](f Fields, name string, sent *string, parse func(string) (T, err
 }
 
 // ID reads an id that must be sent.
-func (f Fields) ID(name string, sent *string) uuid.UUID { return read(f, name, sent, text.UUID) }
+func (f Fields) ID(name string, sent *string) uuid.UUID { return Read(f, name, sent, text.UUID) }
+
+// Handle reads a handle that must be sent.
+func (f Fields) Handle(name string, sent *string) string {
+	return Read(f, name, sent, func(s string) (string, error) { return s, text.Handle(s) })
+}
 
 // Time reads a time that must be sent.
-func (f Fields) Time(name string, sent *string) time.Time { return read(f, name, sent, text.Time) }
+func (f Fields) Time(name string, sent *string) time.Time { return Read(f, name, sent, text.Time) }
 
 // Line reads one line that must be sent, of least to most characters.
 func (f Fields) Line(name string, sent *string, least, most int) string {
-	return read(f, name, sent, func(s string) (string, error) { return text.Line(s, least, most) })
+	return Read(f, name, sent, func(s string) (string, error) { return text.Line(s, least, most) })
 }
 
 // Text reads a text that must be sent, of least to most characters.
 func (f Fields) Text(name string, sent *string, least, most int) string {
-	return read(f, name, sent, func(s string) (string, error) { return text.Multi(s, least, most) })
+	return Read(f, name, sent, func(s string) (string, error) { return text.Multi(s, least, most) })
 }
 
 // IfSent calls read for a field that may be left out; it returns nil if the field is left out.
@@ -103,6 +108,11 @@ func (f Fields) IDs(name string, sent []string, most int) []uuid.UUID {
 		}
 	}
 	return ids
+}
+
+// NoChange returns the fault of a request that changes nothing.
+func NoChange(code fault.Code) error {
+	return fault.New(code).Say("Send at least one field to change.")
 }
 
 // ID reads an id of the path. It returns invalid_id if it is malformed.

@@ -10,10 +10,11 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// Sizes of a numbered page, in rows (§1.5).
+// Sizes of a numbered page, in rows (§1.5), and the number of the highest page of most lists (§8).
 const (
 	DefaultSize = 20
 	MaxSize     = 50
+	Last        = 1000
 )
 
 // Number is a checked page of a numbered list.
@@ -22,7 +23,7 @@ type Number struct {
 }
 
 // Parse reads the query parameters `page` (1 to last, 1 unless sent) and `page_size` (1 to MaxSize, DefaultSize unless sent),
-// each given as all its values in the query. last is the highest page: 1,000, of the feed 100,000. Fault: invalid_pagination.
+// each given as all its values in the query. last is the highest page: Last, or 100,000 of the feed. Fault: invalid_pagination.
 func Parse(page, pageSize []string, last int) (Number, error) {
 	p, err := Integer(fault.InvalidPagination, "page", page, Range{1, 1, int64(last)})
 	if err != nil {
