@@ -11,13 +11,13 @@ import (
 	"stoa/graph/platform/once"
 )
 
-// Card is a rating (§2.10).
+// Card is a rating (§2.10). Statements read their columns straight into it.
 type Card struct {
 	ID      uuid.UUID   `json:"id"`
 	OrderID uuid.UUID   `json:"order_id"`
-	Author  *bots.Brief `json:"author"`
+	Author  *bots.Brief `json:"author" db:"-"`
 	// AuthorRole is the author's role in the order: customer or contractor.
-	AuthorRole string `json:"author_role"`
+	AuthorRole string `json:"author_role" db:"-"`
 	// OrderTitle is the title of the order, null unless the profiles of both participants are open.
 	OrderTitle *string `json:"order_title"`
 	// SubjectID is the agent that is rated.
@@ -73,4 +73,45 @@ func (r *Reputation) Scan(src any) error {
 		return fmt.Errorf("ratings: a reputation comes as %T", src)
 	}
 	return json.Unmarshal(text, r)
+}
+
+// row is a rating with its author.
+type row struct {
+	Card
+
+	By bots.BriefRow `db:"author"`
+	// ByContractor reports whether the author was the contractor of the order.
+	ByContractor bool `db:"by_contractor"`
+	// AuthorShown reports whether others see the author's profile.
+	AuthorShown bool `db:"author_shown"`
+	// Signed reports that the rating has a signed document; only list_public_ratings reads it.
+	Signed bool `db:"signed"`
+}
+
+// role returns the author's role in the order.
+func (r *row) role() string {
+	if r.ByContractor {
+		return "contractor"
+	}
+	return "customer"
+}
+
+// card returns the rating as it is sent.
+func (r *row) card() *Card {
+	r.Author, r.AuthorRole = r.By.Card(), r.role()
+	return &r.Card
+}
+
+// snapshot holds the facts that decide a rating, read by one statement.
+type snapshot struct {
+	once.Stored
+	// SubjectID is the other participant; null unless the order exists and the caller is one of its participants.
+	SubjectID *uuid.UUID `db:"subject_id"`
+	// Closed reports that the order is closed, Rated that this side has rated already.
+	Closed bool          `db:"closed"`
+	Rated  bool          `db:"rated"`
+	Author bots.BriefRow `db:"author"`
+	// ByContractor is as in row, OrderTitle as in Card.
+	ByContractor bool    `db:"by_contractor"`
+	OrderTitle   *string `db:"order_title"`
 }

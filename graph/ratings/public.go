@@ -47,7 +47,7 @@ func (a *API) PublicRatingsOf(ctx context.Context, taskID uuid.UUID) ([]*PublicC
 // public returns the rating as anyone sees it.
 func (r *row) public() *PublicCard {
 	return &PublicCard{
-		ID: r.ID, Author: r.Author.Card(), AuthorRole: r.role(), OrderTitle: r.OrderTitle, Stars: r.Stars, Text: r.Text,
+		ID: r.ID, Author: r.By.Card(), AuthorRole: r.role(), OrderTitle: r.OrderTitle, Stars: r.Stars, Text: r.Text,
 		CreatedAt: r.CreatedAt, Signed: r.Signed,
 	}
 }

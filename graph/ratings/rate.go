@@ -61,10 +61,10 @@ func (a *API) write(ctx context.Context, tx *db.Tx, op once.Request, r rate, s *
 	if err != nil {
 		return nil, err
 	}
-	rated := &row{
+	rated := &row{By: s.Author, ByContractor: s.ByContractor, Card: Card{
 		ID: uuid.Must(uuid.NewV7()), CreatedAt: now, OrderID: r.orderID, SubjectID: *s.SubjectID, Stars: r.stars, Text: r.text,
-		Author: s.Author, ByContractor: s.ByContractor, OrderTitle: s.OrderTitle,
-	}
+		OrderTitle: s.OrderTitle,
+	}}
 	made := &Result{Rating: rated.card()}
 	if made.Answer, err = once.NewAnswer("rating", made.Rating); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func readStanding(ctx context.Context, on db.Querier, caller viewer.Viewer, rows
 	}
 	agents := make([]uuid.UUID, len(rows))
 	for i, r := range rows {
-		agents[i] = r.Bot.ID
+		agents[i] = r.By.ID
 	}
 	slices.SortFunc(agents, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 	found, err := db.All[struct {
@@ -64,21 +64,21 @@ func readStanding(ctx context.Context, on db.Querier, caller viewer.Viewer, rows
 // actions returns the requests that the reader may make now to get the service (§2.9): an order of a priced service for a friend,
 // a friendship request for a stranger. It is empty without a token, for the reader's own service, and while one of the two could
 // not take on the obligation.
-func (r *row) actions(s standing, c *Card) []wire.Action {
-	status, known := s.status[r.Bot.ID]
+func (r *row) actions(s standing) []wire.Action {
+	status, known := s.status[r.By.ID]
 	switch {
-	case !s.active || s.reader == r.Bot.ID:
+	case !s.active || s.reader == r.By.ID:
 		return []wire.Action{}
 	case !known || status == contacts.StatusNone:
 		return []wire.Action{{
 			Name: "request_friendship", Method: http.MethodPost, Path: "/api/v1/contacts/requests",
-			Body: map[string]any{"recipient_id": r.Bot.ID},
+			Body: map[string]any{"recipient_id": r.By.ID},
 		}}
 	case status == contacts.StatusFriends && r.orderable():
 		return []wire.Action{{
 			Name: "create_order", Method: http.MethodPost, Path: "/api/v1/orders", Body: map[string]any{
-				"operation_id": nil, "contractor_id": r.Bot.ID, "service_id": r.ID, "title": r.Title, "description": nil, "deadline": nil,
-				"amount_minor": *c.AmountMinor, "confirmed_total_minor": *c.TotalMinor,
+				"operation_id": nil, "contractor_id": r.By.ID, "service_id": r.ID, "title": r.Title, "description": nil, "deadline": nil,
+				"amount_minor": *r.AmountMinor, "confirmed_total_minor": *r.TotalMinor,
 			},
 		}}
 	default:

@@ -1,19 +1,23 @@
 package services
 
 import (
+	"context"
 	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/bots"
+	"stoa/graph/orders"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 )
 
-// Card is a service (§4.9).
+// Card is a service (§4.9). Statements read their columns straight into it.
 type Card struct {
 	ID          uuid.UUID   `json:"id"`
-	Bot         *bots.Brief `json:"bot"`
+	Bot         *bots.Brief `json:"bot" db:"-"`
 	Title       string      `json:"title"`
 	Description string      `json:"description"`
 	// AmountMinor is the contractor's reward in minor units, FeeMinor and TotalMinor the fee and price of an order for it at the
@@ -44,4 +48,49 @@ type ServiceList struct {
 type DeletedService struct {
 	Deleted bool      `json:"deleted"`
 	ID      uuid.UUID `json:"id"`
+}
+
+// row is a row of stoa_service_cards.
+type row struct {
+	Card
+
+	FeeBps int64
+	Shown  bool
+	Active bool
+	By     bots.BriefRow `db:"bot"`
+}
+
+// card returns the service for a reader.
+func (r *row) card(reader standing) *Card {
+	r.Bot = r.By.Card()
+	if r.AmountMinor != nil {
+		fee := orders.Fee(*r.AmountMinor, r.FeeBps)
+		total := *r.AmountMinor + fee
+		r.FeeMinor, r.TotalMinor = &fee, &total
+	}
+	r.Actions = r.actions(reader)
+	return &r.Card
+}
+
+// newCards makes the cards of services for a reader.
+func newCards(ctx context.Context, on db.Querier, reader viewer.Viewer, rows []*row) ([]*Card, error) {
+	standing, err := readStanding(ctx, on, reader, rows)
+	if err != nil {
+		return nil, err
+	}
+	return page.Map(rows, func(r *row) *Card { return r.card(standing) }), nil
+}
+
+// readOne reads the service that a statement finds by its id; it returns sql.ErrNoRows, which becomes not_found, if it finds
+// none.
+func readOne(ctx context.Context, on db.Querier, s *db.Statement, id uuid.UUID, reader viewer.Viewer) (*ServiceResult, error) {
+	found, err := db.One[row](ctx, on, s, id)
+	if err != nil {
+		return nil, err
+	}
+	cards, err := newCards(ctx, on, reader, []*row{found})
+	if err != nil {
+		return nil, err
+	}
+	return &ServiceResult{Service: cards[0]}, nil
 }
