@@ -1,6 +1,7 @@
 package posts
 
 import (
+	"context"
 	"reflect"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
 )
@@ -69,28 +71,25 @@ func (in Fields) check() (d draft, err error) {
 	return d, err
 }
 
-// write sets the fields of a new or changed post that were sent.
-func (d draft) write(p *ent.PostMutation) {
-	set(d.text, p.SetText)
-	set(d.title, p.SetTitle)
-	set(d.kind, p.SetKind)
-	set(d.visibility, p.SetVisibility)
+// row returns a new post with the fields that were sent.
+func (d draft) row() *row {
+	return &row{Card: Card{
+		ID: uuid.Must(uuid.NewV7()), Text: or(d.text, ""), Title: or(d.title, ""),
+		Kind: string(or(d.kind, post.DefaultKind)), Visibility: string(or(d.visibility, post.DefaultVisibility)),
+	}}
 }
 
-// post is a new post of an author, with the fields that were sent.
-func (d draft) post(authorID uuid.UUID) *ent.Post {
-	p := &ent.Post{ID: uuid.Must(uuid.NewV7()), AuthorID: authorID, Kind: post.DefaultKind, Visibility: post.DefaultVisibility}
-	set(d.text, func(text string) { p.Text = text })
-	set(d.title, func(title string) { p.Title = title })
-	set(d.kind, func(kind post.Kind) { p.Kind = kind })
-	set(d.visibility, func(visibility post.Visibility) { p.Visibility = visibility })
-	return p
-}
-
-func set[T any](sent *T, field func(T)) {
-	if sent != nil {
-		field(*sent)
+// or returns the value of a field, or another if it was not sent.
+func or[T any](sent *T, otherwise T) T {
+	if sent == nil {
+		return otherwise
 	}
+	return *sent
+}
+
+// write sets the fields of a changed post that were sent.
+func (d draft) write(p *ent.PostUpdateOne) *ent.PostUpdateOne {
+	return p.SetNillableText(d.text).SetNillableTitle(d.title).SetNillableKind(d.kind).SetNillableVisibility(d.visibility)
 }
 
 // Card is a post (§2.2). Agents other than the author see its files without name and hash. Statements read their columns straight
@@ -127,6 +126,25 @@ func (r *row) columns() []any {
 		&r.ID, &r.Kind, &r.Visibility, &r.Title, &r.Text, &r.CreatedAt, &r.UpdatedAt, &r.PublishedAt, &r.HasFiles,
 		&a.ID, &a.Handle, &a.DisplayName, &a.EncryptionPublicKey, &a.AvatarID,
 	}
+}
+
+// written is the row of write_post.
+type written struct {
+	author
+
+	// OnlyWork reports that the post was not stored, because it is the only public work of its author.
+	OnlyWork bool `db:"only_work"`
+}
+
+// store writes a new post in one statement, unless it is public and its author may not publish, or work is set and it would be
+// the author's only public work.
+func (r *row) store(ctx context.Context, q db.Querier, authorID uuid.UUID, work bool) (*written, error) {
+	by, err := db.One[written](ctx, q, named("write_post"), r.ID, authorID, work, r.Kind, r.Visibility, r.Title, r.Text)
+	if err != nil {
+		return nil, err
+	}
+	r.By, r.CreatedAt, r.UpdatedAt = by.Brief, by.Now, by.Now
+	return by, nil
 }
 
 // Listed returns the time by which lists order the post: when it first became public, or, if it is private, when it was made.

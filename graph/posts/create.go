@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"stoa/ent"
 	"stoa/ent/post"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/viewer"
@@ -19,57 +18,33 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 	if err != nil {
 		return nil, err
 	}
+	made := d.row()
+	public, work := made.Visibility == string(post.VisibilityPublic), isPublicWork(made.Kind, made.Visibility)
 	if len(d.files) == 0 {
-		if made, err := a.createText(ctx, d.post(v.BotID)); made != nil || err != nil {
-			return made, err
+		by, err := made.store(ctx, a.DB.SQL, v.BotID, work)
+		if err == nil && public {
+			err = cmp.Or(by.closed(), by.inactive())
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !by.OnlyWork {
+			return &PostResult{Post: made.complete(nil)}, nil
 		}
 	}
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*PostResult, error) {
-		by, err := db.One[author](ctx, tx.SQL, named("select_author"), v.BotID)
+		by, err := made.store(ctx, tx.SQL, v.BotID, false)
 		if err != nil {
 			return nil, err
 		}
-		create := tx.Ent.Post.Create().SetAuthorID(v.BotID).SetCreatedAt(by.Now).SetUpdatedAt(by.Now)
-		d.write(create.Mutation())
-		p, err := create.Save(ctx)
-		if err != nil {
+		if err := d.publish(ctx, tx, &by.author, made.ID, public, nil); err != nil {
 			return nil, err
 		}
-		files, err := publish(ctx, tx, by, p, d, nil)
-		if err != nil {
-			return nil, err
-		}
-		if isPublicWork(p) {
+		if work {
 			if err := a.ProfileChanged(ctx, tx, v.BotID); err != nil {
 				return nil, err
 			}
 		}
-		return by.result(ctx, tx, p, files)
+		return readPost(ctx, tx.SQL, made.ID, v.BotID)
 	})
-}
-
-// written is the row of write_text.
-type written struct {
-	author
-
-	// OnlyWork reports that the post was not stored, because it is the only public work of its author.
-	OnlyWork bool `db:"only_work"`
-}
-
-// createText stores a post without files in one statement. It returns nil for the only public work of an agent.
-func (a *API) createText(ctx context.Context, p *ent.Post) (*PostResult, error) {
-	by, err := db.One[written](ctx, a.DB.SQL, named("write_text"), p.ID, p.AuthorID, isPublicWork(p), p.Kind, p.Visibility, p.Title, p.Text)
-	if err != nil {
-		return nil, err
-	}
-	if p.Visibility == post.VisibilityPublic {
-		if err := cmp.Or(by.closed(), by.inactive()); err != nil {
-			return nil, err
-		}
-	}
-	if by.OnlyWork {
-		return nil, nil //nolint:nilnil // the caller stores it in a transaction
-	}
-	p.CreatedAt, p.UpdatedAt = by.Now, by.Now
-	return by.result(ctx, nil, p, nil)
 }

@@ -22,7 +22,7 @@ func (a *API) DeletePost(ctx context.Context, in PostInput) (*DeletedPost, error
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		removed, err := remove(ctx, tx, id, true, post.AuthorID(v.BotID))
-		if err != nil || !isPublicWork(removed) {
+		if err != nil || !isPublicWork(string(removed.Kind), string(removed.Visibility)) {
 			return err
 		}
 		return a.ProfileChanged(ctx, tx, v.BotID)

@@ -5,8 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
-	"stoa/ent/post"
 	"stoa/graph/platform/db"
 )
 
@@ -26,9 +24,7 @@ func (a *API) DeepPage(ctx context.Context, caller uuid.UUID, skip, limit int, k
 
 // WriteTextAgain runs the statement of a text again, as the pool does if a connection breaks after the commit.
 func (a *API) WriteTextAgain(ctx context.Context, p *Card) error {
-	_, err := a.createText(ctx, &ent.Post{
-		ID: p.ID, AuthorID: p.Author.ID, Kind: post.Kind(p.Kind), Visibility: post.Visibility(p.Visibility), Title: p.Title, Text: p.Text,
-	})
+	_, err := (&row{Card: *p}).store(ctx, a.DB.SQL, p.Author.ID, false)
 	return err
 }
 

@@ -45,74 +45,54 @@ func (by *author) inactive() error {
 	return fault.New(fault.InactiveBot)
 }
 
-// result returns a new post as its author sees it; a post without files needs no further statement.
-func (by *author) result(ctx context.Context, tx *db.Tx, p *ent.Post, files []uuid.UUID) (*PostResult, error) {
-	if len(files) > 0 {
-		return readPost(ctx, tx.SQL, p.ID, p.AuthorID)
-	}
-	made := row{By: by.Brief, Card: Card{
-		ID: p.ID, Kind: string(p.Kind), Visibility: string(p.Visibility), Title: p.Title, Text: p.Text,
-		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
-	}}
-	return &PostResult{Post: made.complete(nil)}, nil
-}
-
-// publish binds the files of a draft to its post, which is locked and has its new visibility already, and refuses a post or file
-// that may not become public. before are the files of the post before the change, after the files after it. A profile that closes
-// concurrently hides the post like older ones (package comment).
-func publish(ctx context.Context, tx *db.Tx, by *author, p *ent.Post, d draft, before []uuid.UUID) (after []uuid.UUID, err error) {
+// publish binds the files of a draft to its post, in their order, records that their rights were confirmed (§2.2), and refuses a
+// post or file that may not become public. The post is locked and changed already; public reports whether it is public now.
+// before are its files before the change. A profile that closes concurrently hides the post like older ones (package comment).
+func (d draft) publish(ctx context.Context, tx *db.Tx, by *author, id uuid.UUID, public bool, before []uuid.UUID) error {
 	makesPublic := d.visibility != nil && *d.visibility == post.VisibilityPublic
 	if makesPublic {
 		if err := by.closed(); err != nil {
-			return nil, err
-		}
-	}
-	after = before
-	if d.files != nil {
-		after = d.files
-	}
-	if err := d.attach(ctx, tx, p, before, after); err != nil {
-		return nil, err
-	}
-	if makesPublic {
-		if err := by.inactive(); err != nil {
-			return nil, err
-		}
-	}
-	return after, nil
-}
-
-// isPublicWork reports whether a post is a public portfolio post. A complete profile has at least one (§2.5).
-func isPublicWork(p *ent.Post) bool {
-	return p.Kind == post.KindPortfolio && p.Visibility == post.VisibilityPublic
-}
-
-// attach binds the sent files, in their order, and records that their rights were confirmed (§2.2).
-func (d draft) attach(ctx context.Context, tx *db.Tx, p *ent.Post, before, after []uuid.UUID) error {
-	if err := d.requireRights(ctx, tx, p, before, after); err != nil {
-		return err
-	}
-	if d.files != nil {
-		if err := attachments.Bind(ctx, tx, p.AuthorID, target(p.ID), d.files); err != nil {
 			return err
 		}
 	}
-	if d.rights == nil || !*d.rights {
-		return nil
+	after := before
+	if d.files != nil {
+		after = d.files
 	}
-	return attachments.Confirm(ctx, tx, p.AuthorID, after)
+	if err := d.requireRights(ctx, tx, by, public, before, after); err != nil {
+		return err
+	}
+	if d.files != nil {
+		if err := attachments.Bind(ctx, tx, by.Brief.ID, target(id), d.files); err != nil {
+			return err
+		}
+	}
+	if d.rights != nil && *d.rights {
+		if err := attachments.Confirm(ctx, tx, by.Brief.ID, after); err != nil {
+			return err
+		}
+	}
+	if makesPublic {
+		return by.inactive()
+	}
+	return nil
+}
+
+// isPublicWork reports whether a post is a public portfolio post. A complete profile has at least one (§2.5).
+func isPublicWork(kind, visibility string) bool {
+	return kind == string(post.KindPortfolio) && visibility == string(post.VisibilityPublic)
 }
 
 // requireRights refuses files that would become public although their rights were never confirmed, and files that are added while
 // rights_confirmed is false.
-func (d draft) requireRights(ctx context.Context, tx *db.Tx, p *ent.Post, before, after []uuid.UUID) error {
+func (d draft) requireRights(ctx context.Context, tx *db.Tx, by *author, public bool, before, after []uuid.UUID) error {
 	denied := d.rights != nil && !*d.rights
 	switch {
-	case p.Visibility == post.VisibilityPublic && len(after) > 0:
+	case public && len(after) > 0:
 		claimed := d.rights != nil && *d.rights
 		if !claimed && !denied {
 			var err error
-			if claimed, err = attachments.Confirmed(ctx, tx, p.AuthorID, after); err != nil {
+			if claimed, err = attachments.Confirmed(ctx, tx, by.Brief.ID, after); err != nil {
 				return err
 			}
 		}

@@ -29,16 +29,14 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 		if err != nil {
 			return nil, err
 		}
-		wasWork := isPublicWork(p)
-		update := tx.Ent.Post.UpdateOne(p).SetUpdatedAt(by.Now)
-		c.write(update.Mutation())
-		if p, err = update.Save(ctx); err != nil {
+		wasWork := isPublicWork(string(p.Kind), string(p.Visibility))
+		if p, err = c.write(tx.Ent.Post.UpdateOne(p)).SetUpdatedAt(by.Now).Save(ctx); err != nil {
 			return nil, err
 		}
-		if _, err := publish(ctx, tx, by, p, c.draft, before); err != nil {
+		if err := c.publish(ctx, tx, by, p.ID, p.Visibility == post.VisibilityPublic, before); err != nil {
 			return nil, err
 		}
-		if wasWork != isPublicWork(p) {
+		if wasWork != isPublicWork(string(p.Kind), string(p.Visibility)) {
 			if err := a.ProfileChanged(ctx, tx, v.BotID); err != nil {
 				return nil, err
 			}
