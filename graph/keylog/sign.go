@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"strconv"
 
@@ -20,17 +21,39 @@ const (
 	PurposeReceipts = format.PurposeReceipts
 )
 
-// PrivateKey derives a key of the server: each process of an installation derives the same. It panics without the installation's
-// key, because the result would not be secret.
+// PrivateKey derives a key of the server: each process of an installation derives the same.
 func (a *API) PrivateKey(purpose string, number int) ed25519.PrivateKey {
-	if len(a.Key) < sha256.Size {
+	return ed25519.NewKeyFromSeed(Derive(a.Key, purpose+" ed25519 "+strconv.Itoa(number), ed25519.SeedSize))
+}
+
+// Derive derives size secret bytes from the installation's key. It panics without that key, because the result would not be
+// secret.
+func Derive(installationKey []byte, purpose string, size int) []byte {
+	if len(installationKey) < sha256.Size {
 		panic("keylog: the installation's key is not set")
 	}
-	seed, err := hkdf.Key(sha256.New, a.Key, nil, purpose+" ed25519 "+strconv.Itoa(number), ed25519.SeedSize)
+	derived, err := hkdf.Key(sha256.New, installationKey, nil, purpose, size)
 	if err != nil {
 		panic(fmt.Sprintf("keylog: %v", err)) // only sizes of kilobytes are refused
 	}
-	return ed25519.NewKeyFromSeed(seed)
+	return derived
+}
+
+// JWK is a public Ed25519 key of the server as a JSON Web Key. Its id is its thumbprint (RFC 7638).
+type JWK struct {
+	KeyType   string `json:"kty"`
+	Curve     string `json:"crv"`
+	X         string `json:"x"`
+	KeyID     string `json:"kid"`
+	Use       string `json:"use"`
+	Algorithm string `json:"alg"`
+}
+
+// NewJWK returns the public half of a key.
+func NewJWK(key ed25519.PrivateKey) JWK {
+	x := base64.RawURLEncoding.EncodeToString(key[ed25519.SeedSize:])
+	thumbprint := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + x + `"}`))
+	return JWK{"OKP", "Ed25519", x, base64.RawURLEncoding.EncodeToString(thumbprint[:]), "sig", "EdDSA"}
 }
 
 // keyEntry returns the log entry of a key of the server.

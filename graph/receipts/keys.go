@@ -2,9 +2,7 @@ package receipts
 
 import (
 	"context"
-	"crypto"
 	"crypto/ed25519"
-	"encoding/base64"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -12,35 +10,16 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// published returns a receipt key as a JSON Web Key whose id is its thumbprint (RFC 7638).
-func published(key ed25519.PublicKey) (jose.JSONWebKey, error) {
-	jwk := jose.JSONWebKey{Key: key, Algorithm: string(jose.EdDSA), Use: "sig"}
-	thumbprint, err := jwk.Thumbprint(crypto.SHA256)
-	if err != nil {
-		return jwk, err
-	}
-	jwk.KeyID = base64.RawURLEncoding.EncodeToString(thumbprint)
-	return jwk, nil
-}
-
 // newJWS returns a signer of documents of a type, with the key and the id under which it is published.
 func newJWS(key ed25519.PrivateKey, kind string) (jose.Signer, error) {
-	jwk, err := published(key.Public().(ed25519.PublicKey)) //nolint:forcetypeassert // that is its type
-	if err != nil {
-		return nil, err
-	}
-	jwk.Key = key
+	jwk := jose.JSONWebKey{Key: key, KeyID: keylog.NewJWK(key).KeyID}
 	return jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: jwk}, new(jose.SignerOptions).WithType(jose.ContentType(kind)))
 }
 
 // PublishedKey is a JSON Web Key that verifies receipts, and the proof that the key log announces it.
 type PublishedKey struct {
-	KeyType   string `json:"kty"`
-	Curve     string `json:"crv"`
-	X         string `json:"x"`
-	KeyID     string `json:"kid"`
-	Use       string `json:"use"`
-	Algorithm string `json:"alg"`
+	keylog.JWK
+
 	// LogIndex is the index of the key's entry in the present log, LogProof its proof (tlog-proof of C2SP). Both are null until the
 	// log has the entry; the proof is also null while the log's head is not signed.
 	LogIndex *int64  `json:"log_index"`
@@ -61,14 +40,7 @@ func (a *API) PublishedKeys(ctx context.Context) (*KeySet, error) {
 	}
 	set, indexes := &KeySet{Keys: make([]*PublishedKey, len(numbers))}, make([]int64, 0, len(numbers))
 	for i, number := range numbers {
-		public := a.KeyLog.PrivateKey(keylog.PurposeReceipts, number).Public().(ed25519.PublicKey) //nolint:forcetypeassert // that is its type
-		jwk, err := published(public)
-		if err != nil {
-			return nil, err
-		}
-		made := &PublishedKey{
-			KeyType: "OKP", Curve: "Ed25519", X: base64.RawURLEncoding.EncodeToString(public), KeyID: jwk.KeyID, Use: jwk.Use, Algorithm: jwk.Algorithm,
-		}
+		made := &PublishedKey{JWK: keylog.NewJWK(a.KeyLog.PrivateKey(keylog.PurposeReceipts, number))}
 		if made.LogIndex, err = a.KeyLog.KeyIndex(ctx, keylog.PurposeReceipts, number); err != nil {
 			return nil, err
 		}

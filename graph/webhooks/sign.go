@@ -2,11 +2,9 @@ package webhooks
 
 import (
 	"crypto/ed25519"
-	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/webhook"
+	"stoa/graph/keylog"
 )
 
 // The prefixes by which Standard Webhooks distinguishes keys.
@@ -36,52 +35,31 @@ type Keys struct {
 
 // Key is one public key of the server.
 type Key struct {
-	KeyType   string `json:"kty"`
-	Curve     string `json:"crv"`
-	X         string `json:"x"`
-	KeyID     string `json:"kid"`
-	Use       string `json:"use"`
-	Algorithm string `json:"alg"`
+	keylog.JWK
+
 	// PublicKey is the same key in the format of Standard Webhooks.
 	PublicKey string `json:"public_key"`
 }
 
 // PublishedKeys returns the keys with which receivers verify signatures v1a.
 func (a *API) PublishedKeys() Keys {
-	public := a.signingKey().Public().(ed25519.PublicKey) //nolint:forcetypeassert // that is its type
-	x := base64.RawURLEncoding.EncodeToString(public)
-	thumbprint := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + x + `"}`)) // RFC 7638
-	return Keys{[]Key{{
-		KeyType: "OKP", Curve: "Ed25519", X: x, KeyID: base64.RawURLEncoding.EncodeToString(thumbprint[:]), Use: "sig",
-		Algorithm: "EdDSA", PublicKey: publicPrefix + base64.StdEncoding.EncodeToString(public),
-	}}}
+	key := a.signingKey()
+	return Keys{[]Key{{keylog.NewJWK(key), publicPrefix + base64.StdEncoding.EncodeToString(key[ed25519.SeedSize:])}}}
 }
 
 // signingKey returns the server's key; each process of an installation derives the same.
 func (a *API) signingKey() ed25519.PrivateKey {
-	return ed25519.NewKeyFromSeed(a.derive("webhooks ed25519", ed25519.SeedSize))
+	return ed25519.NewKeyFromSeed(keylog.Derive(a.Key, "stoa webhooks ed25519", ed25519.SeedSize))
 }
 
 // secret returns the bytes of a webhook's secret after a number of rotations.
 func (a *API) secret(id uuid.UUID, number int) []byte {
-	return a.derive("webhook secret "+id.String()+" "+strconv.Itoa(number), secretSize)
+	return keylog.Derive(a.Key, "stoa webhook secret "+id.String()+" "+strconv.Itoa(number), secretSize)
 }
 
 // secretText returns the secret in the form for its agent.
 func (a *API) secretText(id uuid.UUID, number int) string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(a.secret(id, number))
-}
-
-// derive panics without the installation's key, because the result would not be secret.
-func (a *API) derive(label string, size int) []byte {
-	if len(a.Key) < sha256.Size {
-		panic("webhooks: the installation's key is not set")
-	}
-	derived, err := hkdf.Key(sha256.New, a.Key, nil, "stoa "+label, size)
-	if err != nil {
-		panic(fmt.Sprintf("webhooks: %v", err)) // only sizes of kilobytes are refused
-	}
-	return derived
 }
 
 // sign returns the value of the header webhook-signature.
