@@ -85,7 +85,7 @@ func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.C
 		return nil, false, err
 	}
 	if next.to == contact.StateBlocked {
-		_, err := tx.SQL.ExecContext(ctx, deleteAnnouncements.Text, c.ID, c.RequesterID, c.RecipientID,
+		_, err := tx.SQL.ExecContext(ctx, named("delete_announcements").Text, c.ID, c.RequesterID, c.RecipientID,
 			string(events.MessageCreated))
 		if err != nil {
 			return nil, false, err

@@ -70,9 +70,9 @@ func TestTransitions(t *testing.T) {
 				require.Equal(t, test.from == "accepted" || test.to == "accepted", result.Contact.AcceptedAt != nil)
 			}
 			require.EqualValues(t, 1, w.Count("SELECT count(*) FROM contacts WHERE id = $1 AND state = $2", id, test.to))
-			want := []told{}
+			want := []outboxEvent{}
 			if test.tells != "" {
-				want = append(want, told{test.tells, events.ContactPayload{ContactID: id, BotID: actor.ID, FriendshipStatus: test.shown}})
+				want = append(want, outboxEvent{test.tells, events.ContactPayload{ContactID: id, BotID: actor.ID, FriendshipStatus: test.shown}})
 			}
 			require.Equal(t, want, outbox(t, w, other))
 			require.Empty(t, outbox(t, w, actor))

@@ -21,14 +21,7 @@ import (
 //go:embed contacts.sql
 var files embed.FS
 
-var (
-	statements          = db.Load(files, bots.BriefText)
-	selectRecipient     = statements.Named("select_recipient")
-	insertContact       = statements.Named("insert_contact")
-	deleteAnnouncements = statements.Named("delete_announcements")
-	listContacts        = statements.Named("list_contacts")
-	listFriends         = statements.Named("list_friends")
-)
+var named = db.Load(files, bots.BriefText).Named
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

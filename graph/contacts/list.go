@@ -19,7 +19,7 @@ func (a *API) MyContacts(ctx context.Context, in ListInput) (*ContactList, error
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All[contactRow](ctx, a.DB.SQL, listContacts, v.BotID, before, page.CursorSize+1)
+	found, err := db.All[contactRow](ctx, a.DB.SQL, named("list_contacts"), v.BotID, before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (a *API) toward(ctx context.Context, field string, check func() (uuid.UUID,
 		return nil, fault.Field(fault.SelfContact, field, "is the caller")
 	}
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*ContactResult, error) {
-		other, err := db.One[recipientRow](ctx, tx.SQL, selectRecipient, otherID)
+		other, err := db.One[recipientRow](ctx, tx.SQL, named("select_recipient"), otherID)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (a *API) create(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *
 // insert makes a contact that the caller requests or blocks; it returns nil if the two have one already.
 func insert(ctx context.Context, tx *db.Tx, callerID, otherID uuid.UUID, state contact.State) (*ent.Contact, error) {
 	id := uuid.Must(uuid.NewV7())
-	inserted, err := tx.SQL.ExecContext(ctx, insertContact.Text, id, callerID, otherID, string(state))
+	inserted, err := tx.SQL.ExecContext(ctx, named("insert_contact").Text, id, callerID, otherID, string(state))
 	if err != nil {
 		return nil, err
 	}

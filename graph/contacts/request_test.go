@@ -31,7 +31,7 @@ func TestRequestMakesAPendingContact(t *testing.T) {
 	require.WithinDuration(t, w.Now(), c.CreatedAt, time.Minute)
 	require.Equal(t, other.ID, c.Bot.ID)
 	require.Equal(t, other.Key.PublicKey().Bytes(), c.Bot.EncryptionPublicKey)
-	require.Equal(t, []told{{events.ContactRequested, events.ContactPayload{ContactID: c.ID, BotID: one.ID, FriendshipStatus: "incoming", Resembles: []string{}}}}, outbox(t, w, other))
+	require.Equal(t, []outboxEvent{{events.ContactRequested, events.ContactPayload{ContactID: c.ID, BotID: one.ID, FriendshipStatus: "incoming", Resembles: []string{}}}}, outbox(t, w, other))
 	require.Empty(t, outbox(t, w, one))
 }
 

@@ -19,7 +19,7 @@ func Resembled(ctx context.Context, q db.Querier, readerID uuid.UUID, agents ...
 	var friends []*text.Names
 	if readerID != uuid.Nil && len(agents) > 0 {
 		var err error
-		if friends, err = db.All[text.Names](ctx, q, listFriends, readerID, friendsMost); err != nil {
+		if friends, err = db.All[text.Names](ctx, q, named("list_friends"), readerID, friendsMost); err != nil {
 			return nil, err
 		}
 	}

@@ -13,22 +13,22 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// told is one event of an agent's outbox.
-type told struct {
+// outboxEvent is one event of an agent's outbox.
+type outboxEvent struct {
 	Kind    events.Kind
 	Payload events.ContactPayload
 }
 
 // outbox returns the events of an agent, oldest first.
-func outbox(t testing.TB, w *graphtest.World, agent *graphtest.Agent) []told {
+func outbox(t testing.TB, w *graphtest.World, agent *graphtest.Agent) []outboxEvent {
 	t.Helper()
 	rows, err := w.DB.SQL.QueryContext(context.Background(), "SELECT kind, payload FROM events WHERE recipient_id = $1 ORDER BY sequence", agent.ID)
 	require.NoError(t, err)
 	defer rows.Close()
-	all := []told{}
+	all := []outboxEvent{}
 	for rows.Next() {
 		var (
-			one     told
+			one     outboxEvent
 			payload []byte
 		)
 		require.NoError(t, rows.Scan(&one.Kind, &payload))

@@ -1,7 +1,7 @@
 // Package profiles implements the search for agents and their public cards (§2.1, §4.2).
 //
 // Only agents whose profile is open, active and not suspended are shown, even to themselves; the statement that reads an agent's
-// row checks that. A card shows the caller's relation to the agent and the requests that it may make next (offer.go). The same
+// row checks that. A card shows the caller's relation to the agent and the requests that it may make next (actions.go). The same
 // statement reads both, so a list costs as many statements as one card. This package writes nothing.
 package profiles
 
@@ -17,14 +17,9 @@ import (
 var files embed.FS
 
 var (
-	statements    = db.Load(files)
-	selectProfile = statements.Named("select_profile")
-	findHandle    = statements.Named("find_handle")
-	listHandles   = statements.Named("list_public_handles")
-	listAmong     = statements.Named("public_among")
-	selectSome    = statements.Named("select_public_profiles")
-	listProfiles  = statements.Named("list_profiles")
-	// searchProfiles searches for a text, with or without a specialty, searchSpecialties for a specialty alone.
+	statements = db.Load(files)
+	named      = statements.Named
+	// searchProfiles searches for a text, a specialty, or both.
 	searchProfiles = search.NewWays(statements, "profiles")
 )
 

@@ -23,7 +23,7 @@ func (a *API) BotCard(ctx context.Context, in BotInput) (*BotResult, error) {
 
 // show reads an agent's card with a page of its public posts, as a caller sees them.
 func (a *API) show(ctx context.Context, on db.Querier, callerID uuid.UUID, s shown) (*BotResult, error) {
-	found, err := db.One[row](ctx, on, selectProfile, callerID, s.id)
+	found, err := db.One[row](ctx, on, named("select_profile"), callerID, s.id)
 	if err != nil {
 		return nil, err
 	}

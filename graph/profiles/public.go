@@ -32,7 +32,7 @@ func (a *API) PublicBot(ctx context.Context, in PublicInput) (*BotResult, error)
 		return nil, fault.New(fault.NotFound)
 	}
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*BotResult, error) {
-		ids, err := db.Column[uuid.UUID](ctx, on, findHandle, in.Handle, "", "")
+		ids, err := db.Column[uuid.UUID](ctx, on, named("find_handle"), in.Handle, "", "")
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (a *API) PublicSearch(ctx context.Context, in SearchInput) (*BotList, error
 // Faults: rate_limited.
 func (a *API) PublicHandles(ctx context.Context, limit int) ([]string, error) {
 	return readpool.Read(ctx, a.Reads.Run, true, func(ctx context.Context, on db.Querier) ([]string, error) {
-		return db.Column[string](ctx, on, listHandles, limit)
+		return db.Column[string](ctx, on, named("list_public_handles"), limit)
 	})
 }
 
@@ -61,7 +61,7 @@ func (a *API) PublicHandles(ctx context.Context, limit int) ([]string, error) {
 // rate_limited.
 func (a *API) PublicAmong(ctx context.Context, handles []string) ([]*bots.Brief, error) {
 	found, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*bots.BriefRow, error) {
-		return db.All[bots.BriefRow](ctx, on, listAmong, pq.Array(handles))
+		return db.All[bots.BriefRow](ctx, on, named("public_among"), pq.Array(handles))
 	})
 	return page.Map(found, (*bots.BriefRow).Card), err
 }
@@ -70,7 +70,7 @@ func (a *API) PublicAmong(ctx context.Context, handles []string) ([]*bots.Brief,
 // them without a token (§4.13). Faults: rate_limited.
 func (a *API) PublicCards(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
-		found, err := db.All[row](ctx, on, selectSome, uuid.Nil, pq.Array(ids))
+		found, err := db.All[row](ctx, on, named("select_public_profiles"), uuid.Nil, pq.Array(ids))
 		if err != nil {
 			return nil, err
 		}

@@ -55,15 +55,15 @@ func (a *API) list(ctx context.Context, on db.Querier, callerID uuid.UUID, f fil
 func (f filters) find(ctx context.Context, on db.Querier, callerID uuid.UUID) ([]*row, error) {
 	switch {
 	case f.handle == nil && f.q == "" && f.specialty == "":
-		return db.All[row](ctx, on, listProfiles, callerID, f.n.Offset(), f.n.Limit())
+		return db.All[row](ctx, on, named("list_profiles"), callerID, f.n.Offset(), f.n.Limit())
 	case f.handle == nil:
 		return search.All[row](ctx, on, searchProfiles, f.n.Offset(), f.n.Limit(), cmp.Or(f.q, f.specialty), callerID, f.specialty, f.q)
 	case *f.handle == "" || f.n.Offset() > 0:
 		return nil, nil
 	}
-	ids, err := db.Column[uuid.UUID](ctx, on, findHandle, *f.handle, f.q, f.specialty)
+	ids, err := db.Column[uuid.UUID](ctx, on, named("find_handle"), *f.handle, f.q, f.specialty)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	return db.All[row](ctx, on, selectProfile, callerID, ids[0])
+	return db.All[row](ctx, on, named("select_profile"), callerID, ids[0])
 }

@@ -43,7 +43,7 @@ func (a *API) announceDeclined(ctx context.Context, tx *db.Tx, responses []*sett
 // CustomerDeleted announces the responses that the deletion of an agent declines, in the transaction that deletes it (§3.4). The
 // lifecycle calls it.
 func (a *API) CustomerDeleted(ctx context.Context, tx *db.Tx, customer uuid.UUID) error {
-	found, err := db.All[settled](ctx, tx.SQL, listDeclinedNow, customer)
+	found, err := db.All[settled](ctx, tx.SQL, named("list_declined_now"), customer)
 	if err != nil {
 		return err
 	}
@@ -53,10 +53,10 @@ func (a *API) CustomerDeleted(ctx context.Context, tx *db.Tx, customer uuid.UUID
 // Blocked declines the open responses of two agents to each other's tasks and announces that, in the transaction in which one
 // blocks the other (§3.2). A concurrent response or selection waits, and then sees the block. Only package contacts calls it.
 func (a *API) Blocked(ctx context.Context, tx *db.Tx, one, other uuid.UUID) error {
-	if _, err := tx.SQL.ExecContext(ctx, lockOpenTasks.Text, one, other); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("lock_open_tasks").Text, one, other); err != nil {
 		return err
 	}
-	found, err := db.All[settled](ctx, tx.SQL, declineBetween, one, other)
+	found, err := db.All[settled](ctx, tx.SQL, named("decline_between"), one, other)
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,8 @@ func TestABlockEndsResponses(t *testing.T) {
 			for _, ended := range []*tasks.ResponseCard{one, other} {
 				require.EqualValues(t, 1, w.Count("SELECT count(*) FROM responses WHERE id = $1 AND state = 'declined'", ended.ID))
 			}
-			require.Len(t, w.told(w.responder, events.TaskDeclined), 1)
-			require.Len(t, w.told(w.customer, events.TaskDeclined), 1)
+			require.Len(t, w.payloads(w.responder, events.TaskDeclined), 1)
+			require.Len(t, w.payloads(w.customer, events.TaskDeclined), 1)
 			graphtest.Refused(t, fault.ContactBlocked)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, one)))
 			graphtest.Refused(t, fault.ContactBlocked)(w.Tasks.SelectResponse(w.responder.Ctx, choice(back, other)))
 			w.Selected(w.customer, task, kept.ID)

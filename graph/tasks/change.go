@@ -22,7 +22,7 @@ func (a *API) UpdateResponse(ctx context.Context, in UpdateResponseInput) (*Resp
 	if err != nil {
 		return nil, err
 	}
-	return a.changeResponse(ctx, v.BotID, changes.named, func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error {
+	return a.changeResponse(ctx, v.BotID, changes.id, func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error {
 		if s.Blocked {
 			return fault.New(notBlocked.refusal)
 		}
@@ -53,16 +53,16 @@ func (a *API) UpdateResponse(ctx context.Context, in UpdateResponseInput) (*Resp
 // not see it. Faults in this order: invalid_id, not_found (also if the caller does not see the response), forbidden (the task's
 // customer), state_conflict.
 func (a *API) WithdrawResponse(ctx context.Context, in ResponseInput) (*ResponseResult, error) {
-	v, named, err := viewer.Checked(ctx, in.Check)
+	v, id, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	return a.changeResponse(ctx, v.BotID, named, func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error {
+	return a.changeResponse(ctx, v.BotID, id, func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error {
 		if err := requireOpen(s, r); err != nil {
 			return err
 		}
 		r.State, r.UpdatedAt = string(response.StateWithdrawn), s.Now
-		_, err := tx.SQL.ExecContext(ctx, withdrawResponse.Text, s.ID, r.ID, s.Now)
+		_, err := tx.SQL.ExecContext(ctx, named("withdraw_response").Text, s.ID, r.ID, s.Now)
 		return err
 	})
 }
@@ -70,18 +70,18 @@ func (a *API) WithdrawResponse(ctx context.Context, in ResponseInput) (*Response
 // changeResponse lets the caller change its own response under the lock of the task. change makes the remaining checks, changes
 // the given row, and writes it. Faults: not_found, forbidden, and the faults of change.
 func (a *API) changeResponse(
-	ctx context.Context, caller uuid.UUID, named responseID,
+	ctx context.Context, caller uuid.UUID, id responseID,
 	change func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error,
 ) (*ResponseResult, error) {
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*ResponseResult, error) {
-		s, err := lockForChange(ctx, tx, caller, named.task)
+		s, err := lockForChange(ctx, tx, caller, id.task)
 		if err != nil {
 			return nil, err
 		}
 		if !s.Visible {
 			return nil, fault.New(fault.NotFound)
 		}
-		found, err := db.One[candidate](ctx, tx.SQL, selectResponse, named.task, named.response)
+		found, err := db.One[candidate](ctx, tx.SQL, named("select_response"), id.task, id.response)
 		if err != nil {
 			return nil, err
 		}

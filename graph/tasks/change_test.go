@@ -136,7 +136,7 @@ func TestWithdrawnResponse(t *testing.T) {
 	require.Len(t, w.responses(w.customer, task), 2)
 	w.Selected(w.customer, task, again.ID)
 	require.Equal(t, []string{"selected selected", "selected withdrawn"}, sorted(w.ownStates(w.responder)))
-	require.Len(t, w.told(w.customer, "task.responded"), 3)
+	require.Len(t, w.payloads(w.customer, "task.responded"), 3)
 	w.reconciled()
 }
 

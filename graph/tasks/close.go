@@ -44,7 +44,7 @@ func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) 
 
 // close closes an open task that is locked, and declines the responses to it.
 func (a *API) close(ctx context.Context, tx *db.Tx, id uuid.UUID, now time.Time) error {
-	declined, err := db.All[settled](ctx, tx.SQL, closeTask, id, now)
+	declined, err := db.All[settled](ctx, tx.SQL, named("close_task"), id, now)
 	if err != nil {
 		return err
 	}

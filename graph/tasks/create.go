@@ -35,7 +35,7 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 		if err := bots.Lock(ctx, tx, v.BotID); err != nil {
 			return nil, err
 		}
-		s, err := db.One[proposal](ctx, tx.SQL, selectTerms, v.BotID, a.Quotas.OpenTasks)
+		s, err := db.One[proposal](ctx, tx.SQL, named("select_terms"), v.BotID, a.Quotas.OpenTasks)
 		if err != nil {
 			return nil, err
 		}

@@ -14,9 +14,6 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// lastPage is the last page of a list of tasks (§8).
-const lastPage = 1000
-
 // own is the value of mine.
 const own = "true"
 
@@ -92,11 +89,11 @@ type ResponseInput struct {
 type responseID struct{ task, response uuid.UUID }
 
 // Check returns invalid_id for a malformed id.
-func (in ResponseInput) Check() (named responseID, err error) {
-	if named.task, err = input.ID("task_id", in.TaskID); err == nil {
-		named.response, err = input.ID("response_id", in.ResponseID)
+func (in ResponseInput) Check() (id responseID, err error) {
+	if id.task, err = input.ID("task_id", in.TaskID); err == nil {
+		id.response, err = input.ID("response_id", in.ResponseID)
 	}
-	return named, err
+	return id, err
 }
 
 // UpdateResponseInput changes a response: the path and its body. A nil field was not sent and stays unchanged.
@@ -109,23 +106,23 @@ type UpdateResponseInput struct {
 
 // responseChanges are a checked UpdateResponseInput.
 type responseChanges struct {
-	named       responseID
+	id          responseID
 	text        *string
 	amountMinor *int64
 }
 
 // Check returns invalid_id for a malformed id, or invalid_input if the body changes nothing, naming every field that is wrong.
 func (in UpdateResponseInput) Check() (responseChanges, error) {
-	named, err := ResponseInput{in.TaskID, in.ResponseID}.Check()
+	id, err := ResponseInput{in.TaskID, in.ResponseID}.Check()
 	if err != nil {
 		return responseChanges{}, err
 	}
 	if in.Text == nil && in.AmountMinor == nil {
-		return responseChanges{}, fault.New(fault.InvalidInput).Say("Send at least one field to change.")
+		return responseChanges{}, input.NoChange(fault.InvalidInput)
 	}
 	f := input.New()
 	return responseChanges{
-		named:       named,
+		id:          id,
 		text:        input.IfSent(in.Text, func() string { return f.Text("text", in.Text, 1, bounds.LongText) }),
 		amountMinor: input.IfSent(in.AmountMinor, func() int64 { return f.Count("amount_minor", in.AmountMinor) }),
 	}, f.Fault(fault.InvalidInput)
@@ -186,7 +183,7 @@ type filter struct {
 
 // Check returns invalid_pagination, invalid_input for an unknown state or another mine than true, or invalid_search.
 func (in TaskBoardInput) Check() (filter, error) {
-	n, err := page.Parse(in.Page, in.PageSize, lastPage)
+	n, err := page.Parse(in.Page, in.PageSize, page.Last)
 	if err != nil {
 		return filter{}, err
 	}

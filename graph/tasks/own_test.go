@@ -135,7 +135,7 @@ func TestBoardEvents(t *testing.T) {
 	}
 	chosen, passed, left := respond(w.responder, given), respond(other, given), respond(quitter, given)
 	late, last := respond(w.responder, shut), respond(w.responder, gone)
-	require.Equal(t, responded, w.told(w.customer, events.TaskResponded))
+	require.Equal(t, responded, w.payloads(w.customer, events.TaskResponded))
 	graphtest.OK(t)(w.Tasks.WithdrawResponse(quitter.Ctx, namingResponse(left)))
 	require.Empty(t, woken)
 
@@ -145,17 +145,17 @@ func TestBoardEvents(t *testing.T) {
 		return payload(`{"task_id":"%s","response_id":"%s"}`, r.TaskID, r.ID)
 	}
 	require.Equal(t, []string{payload(`{"task_id":"%s","response_id":"%s","order_id":"%s"}`, given.ID, chosen.ID, order.ID)},
-		w.told(w.responder, events.TaskSelected))
-	require.Equal(t, []string{declined(passed)}, w.told(other, events.TaskDeclined))
-	require.Empty(t, w.told(w.responder, events.TaskDeclined))
+		w.payloads(w.responder, events.TaskSelected))
+	require.Equal(t, []string{declined(passed)}, w.payloads(other, events.TaskDeclined))
+	require.Empty(t, w.payloads(w.responder, events.TaskDeclined))
 	for range 2 { // a repeat sends nothing
 		graphtest.OK(t)(w.Tasks.CloseTask(w.customer.Ctx, naming(shut)))
 	}
 	require.NoError(t, w.remove(gone.ID))
-	require.Equal(t, []string{declined(late), declined(last)}, w.told(w.responder, events.TaskDeclined))
+	require.Equal(t, []string{declined(late), declined(last)}, w.payloads(w.responder, events.TaskDeclined))
 	require.NoError(t, w.remove(given.ID), "a task that was given away is settled")
-	require.Len(t, w.told(w.responder, events.TaskDeclined), 2)
-	require.Empty(t, w.told(quitter, events.TaskDeclined))
+	require.Len(t, w.payloads(w.responder, events.TaskDeclined), 2)
+	require.Empty(t, w.payloads(quitter, events.TaskDeclined))
 	for _, agent := range []*graphtest.Agent{w.customer, w.responder, other, quitter} {
 		first := graphtest.Got(w.Events.PollEvents(agent.Ctx, events.PollInput{}))(t)
 		for _, e := range first.Events {

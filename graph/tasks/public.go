@@ -28,7 +28,7 @@ func (a *API) PublicBoard(ctx context.Context, in TaskBoardInput) (*TaskList, er
 // PublicSome returns the given tasks that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
 func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
 	found, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*snapshot, error) {
-		return db.All[snapshot](ctx, on, selectSome, db.IDs(ids))
+		return db.All[snapshot](ctx, on, named("select_some_tasks"), db.IDs(ids))
 	})
 	return page.Map(found, (*snapshot).card), err
 }
@@ -41,7 +41,7 @@ func (a *API) PublicTasksOf(ctx context.Context, agent uuid.UUID, in TaskBoardIn
 		return nil, err
 	}
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*TaskList, error) {
-		found, err := db.All[snapshot](ctx, on, listTasksOf, agent, *f.state, f.n.Offset(), f.n.Limit())
+		found, err := db.All[snapshot](ctx, on, named("list_tasks_of"), agent, *f.state, f.n.Offset(), f.n.Limit())
 		rows, meta := page.Cut(f.n, found)
 		return &TaskList{Tasks: page.Map(rows, (*snapshot).card), Meta: meta}, err
 	})
@@ -62,6 +62,6 @@ type Reference struct {
 // search. Faults: rate_limited.
 func (a *API) PublicReferences(ctx context.Context, limit int) ([]*Reference, error) {
 	return readpool.Read(ctx, a.Reads.Run, true, func(ctx context.Context, on db.Querier) ([]*Reference, error) {
-		return db.All[Reference](ctx, on, listReferences, limit)
+		return db.All[Reference](ctx, on, named("list_open_tasks"), limit)
 	})
 }

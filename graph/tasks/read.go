@@ -45,9 +45,9 @@ func (f filter) list(ctx context.Context, on db.Querier, caller uuid.UUID) (*Tas
 func (f filter) find(ctx context.Context, on db.Querier, caller uuid.UUID) ([]*snapshot, error) {
 	switch {
 	case f.mine:
-		return db.All[snapshot](ctx, on, listOwnTasks, caller, f.state, f.q, f.n.Offset(), f.n.Limit())
+		return db.All[snapshot](ctx, on, named("list_own_tasks"), caller, f.state, f.q, f.n.Offset(), f.n.Limit())
 	case f.q == "":
-		return db.All[snapshot](ctx, on, listTasks, caller, *f.state, f.n.Offset(), f.n.Limit())
+		return db.All[snapshot](ctx, on, named("list_tasks"), caller, *f.state, f.n.Offset(), f.n.Limit())
 	default:
 		return search.All[snapshot](ctx, on, searchTasks, f.n.Offset(), f.n.Limit(), f.q, caller, *f.state, f.q)
 	}

@@ -48,7 +48,7 @@ func (r reply) reward(s *snapshot) int64 {
 
 // repeat returns the caller's response to a locked task, or state_conflict if it differs from the reply.
 func (r reply) repeat(ctx context.Context, tx *db.Tx, s *snapshot) (*ResponseResult, error) {
-	own, err := db.One[candidate](ctx, tx.SQL, selectResponse, s.ID, *s.OwnID)
+	own, err := db.One[candidate](ctx, tx.SQL, named("select_response"), s.ID, *s.OwnID)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (a *API) insertResponse(ctx context.Context, tx *db.Tx, s *snapshot, r repl
 		ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, UpdatedAt: s.Now, TaskID: s.ID, Text: r.text, AmountMinor: price.AmountMinor,
 		FeeMinor: price.FeeMinor, TotalMinor: price.TotalMinor, State: string(response.StateOpen),
 	}}
-	_, err = tx.SQL.ExecContext(ctx, insertResponse.Text, fresh.ID, fresh.TaskID, fresh.By.ID, fresh.Text, fresh.AmountMinor,
+	_, err = tx.SQL.ExecContext(ctx, named("insert_response").Text, fresh.ID, fresh.TaskID, fresh.By.ID, fresh.Text, fresh.AmountMinor,
 		price.TotalMinor, fresh.CreatedAt)
 	if err != nil {
 		return nil, err

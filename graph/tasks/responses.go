@@ -39,7 +39,7 @@ func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*Respon
 	if !s.isCustomer() {
 		of = &v.BotID
 	}
-	found, err := db.All[responseRow](ctx, a.DB.SQL, listResponses, listed.Of, listed.Before, of, page.CursorSize+1)
+	found, err := db.All[responseRow](ctx, a.DB.SQL, named("list_responses"), listed.Of, listed.Before, of, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (a *API) ListOwnResponses(ctx context.Context, in OwnResponsesInput) (*OwnR
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All[ownResponseRow](ctx, a.DB.SQL, listOwnResponses, v.BotID, before, page.CursorSize+1)
+	found, err := db.All[ownResponseRow](ctx, a.DB.SQL, named("list_own_responses"), v.BotID, before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (a *API) SelectResponse(ctx context.Context, in SelectInput) (*orders.Order
 
 // settle selects the response that became an order, declines the others, and announces both to the authors.
 func (a *API) settle(ctx context.Context, tx *db.Tx, c choice, orderID uuid.UUID, now time.Time) error {
-	settled, err := db.All[settled](ctx, tx.SQL, chooseResponse, c.taskID, c.responseID, orderID, now)
+	settled, err := db.All[settled](ctx, tx.SQL, named("choose_response"), c.taskID, c.responseID, orderID, now)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ type candidate struct {
 
 // agree checks a choice for a locked task of the caller's.
 func (c choice) agree(ctx context.Context, tx *db.Tx, s *snapshot) (*orders.Deal, error) {
-	by, err := db.One[candidate](ctx, tx.SQL, selectResponse, c.taskID, c.responseID)
+	by, err := db.One[candidate](ctx, tx.SQL, named("select_response"), c.taskID, c.responseID)
 	if err != nil {
 		return nil, err
 	}

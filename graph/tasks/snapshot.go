@@ -42,16 +42,16 @@ type snapshot struct {
 
 // read returns a visible task as the caller sees it; caller is the zero UUID unless an agent calls.
 func read(ctx context.Context, on db.Querier, caller, id uuid.UUID) (*snapshot, error) {
-	return db.One[snapshot](ctx, on, selectTask, caller, id)
+	return db.One[snapshot](ctx, on, named("select_task"), caller, id)
 }
 
 // lockForChange returns a task, visible or not, and locks it and its responses until the transaction ends. The payment itself
 // checks whether the customer can pay.
 func lockForChange(ctx context.Context, tx *db.Tx, caller, id uuid.UUID) (*snapshot, error) {
-	if _, err := tx.SQL.ExecContext(ctx, lockTask.Text, id); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("lock_task").Text, id); err != nil {
 		return nil, err
 	}
-	s, err := db.One[snapshot](ctx, tx.SQL, selectForChange, caller, id)
+	s, err := db.One[snapshot](ctx, tx.SQL, named("select_for_change"), caller, id)
 	if err != nil {
 		return nil, err
 	}

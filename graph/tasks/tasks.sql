@@ -114,7 +114,7 @@ SELECT p.after, t.customer_id, t.amount_minor, t.folded, (SELECT count(*) FROM (
 FROM posted_tasks p JOIN tasks t ON t.id = p.task_id JOIN bots c ON c.id = t.customer_id
 WHERE p.task_id = :task AND t.state = 'open' AND t.removed_at IS NULL AND stoa_present(c) FOR UPDATE OF p;
 
--- name: note_told(task uuid, after uuid)
+-- name: note_progress(task uuid, after uuid)
 UPDATE posted_tasks SET after = :after WHERE task_id = :task;
 
 -- name: delete_posted(task uuid)
@@ -154,10 +154,10 @@ WITH watching AS MATERIALIZED (
   WHERE stoa_active(b, s) AND NOT EXISTS (SELECT FROM contacts c WHERE c.state = 'blocked'
     AND c.low_id = least(b.id, :customer) AND c.high_id = greatest(b.id, :customer))
   ORDER BY b.id
-), told AS MATERIALIZED (
+), within AS MATERIALIZED (
   SELECT a.id FROM allowed a CROSS JOIN LATERAL stoa_take('watch_events', a.id::text, :most, interval '1 hour') k WHERE k.allowed
 )
-SELECT w.bot_id AS id, t.id IS NOT NULL AS told FROM watching w LEFT JOIN told t ON t.id = w.bot_id ORDER BY w.bot_id;
+SELECT w.bot_id AS id, t.id IS NOT NULL AS allowed FROM watching w LEFT JOIN within t ON t.id = w.bot_id ORDER BY w.bot_id;
 
 -- name: close_task(task uuid, now timestamp with time zone)
 -- Closes a task and returns the responses that it declines.

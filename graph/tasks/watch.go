@@ -58,7 +58,7 @@ func (a *API) WatchTasks(ctx context.Context, in WatchInput) (*WatchResult, erro
 	if err != nil {
 		return nil, err
 	}
-	kept, err := db.One[WatchCard](ctx, a.DB.SQL, keepWatch, v.BotID, wanted.Q, wanted.MinAmountMinor)
+	kept, err := db.One[WatchCard](ctx, a.DB.SQL, named("keep_watch"), v.BotID, wanted.Q, wanted.MinAmountMinor)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (a *API) TaskWatch(ctx context.Context) (*WatchResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.One[WatchCard](ctx, a.DB.SQL, selectWatch, v.BotID)
+	found, err := db.One[WatchCard](ctx, a.DB.SQL, named("select_watch"), v.BotID)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (a *API) UnwatchTasks(ctx context.Context) (*WatchEnded, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = a.DB.SQL.ExecContext(ctx, deleteWatch.Text, v.BotID)
+	_, err = a.DB.SQL.ExecContext(ctx, named("delete_watch").Text, v.BotID)
 	return &WatchEnded{Deleted: true}, err
 }
 
@@ -98,7 +98,7 @@ func (AnnounceJob) Kind() string { return "announce_task" }
 
 // announceLater records that a new task is to be announced, and enqueues the job.
 func (a *API) announceLater(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	if _, err := tx.SQL.ExecContext(ctx, insertPosted.Text, id); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("insert_posted").Text, id); err != nil {
 		return err
 	}
 	return a.Enqueue(ctx, tx, AnnounceJob{id})
@@ -116,8 +116,8 @@ type posted struct {
 
 // watcher is an agent whose watch a new task meets.
 type watcher struct {
-	ID   uuid.UUID `db:"id"`
-	Told bool      `db:"told"`
+	ID      uuid.UUID `db:"id"`
+	Allowed bool      `db:"allowed"`
 }
 
 // watchersAtOnce is the maximum number of watchers that one transaction examines.
@@ -143,7 +143,7 @@ const fewWatches = 4000
 
 // announceSome notifies the next watchers, and reports whether there may be more.
 func (a *API) announceSome(ctx context.Context, tx *db.Tx, id uuid.UUID) (bool, error) {
-	found, err := db.All[posted](ctx, tx.SQL, selectPosted, id, fewWatches)
+	found, err := db.All[posted](ctx, tx.SQL, named("select_posted"), id, fewWatches)
 	if err != nil {
 		return false, err
 	}
@@ -154,26 +154,26 @@ func (a *API) announceSome(ctx context.Context, tx *db.Tx, id uuid.UUID) (bool, 
 		if texts, err = t.met(ctx, tx); err != nil {
 			return false, err
 		}
-		watchers, err = db.All[watcher](ctx, tx.SQL, listWatchers, t.CustomerID, t.AmountMinor, pq.Array(texts),
+		watchers, err = db.All[watcher](ctx, tx.SQL, named("list_watchers"), t.CustomerID, t.AmountMinor, pq.Array(texts),
 			t.After, watchersAtOnce, a.Quotas.WatchEventsPerHour)
 		if err != nil {
 			return false, err
 		}
 	}
-	var told []events.Event
+	var sent []events.Event
 	for _, w := range watchers {
-		if w.Told {
-			told = append(told, events.Event{Recipient: w.ID, Kind: events.TaskPosted, Payload: events.TaskPostedPayload{TaskID: id}})
+		if w.Allowed {
+			sent = append(sent, events.Event{Recipient: w.ID, Kind: events.TaskPosted, Payload: events.TaskPostedPayload{TaskID: id}})
 		}
 	}
-	if err := a.Events.Add(ctx, tx, told...); err != nil {
+	if err := a.Events.Add(ctx, tx, sent...); err != nil {
 		return false, err
 	}
 	if len(watchers) < watchersAtOnce {
-		_, err = tx.SQL.ExecContext(ctx, deletePosted.Text, id)
+		_, err = tx.SQL.ExecContext(ctx, named("delete_posted").Text, id)
 		return false, err
 	}
-	_, err = tx.SQL.ExecContext(ctx, noteTold.Text, id, watchers[len(watchers)-1].ID)
+	_, err = tx.SQL.ExecContext(ctx, named("note_progress").Text, id, watchers[len(watchers)-1].ID)
 	return true, err
 }
 
@@ -184,7 +184,7 @@ func (t *posted) met(ctx context.Context, tx *db.Tx) (texts []string, err error)
 	if t.Many {
 		pieces = pq.Array(beginnings(t.Folded))
 	}
-	watched, err := db.Column[pq.StringArray](ctx, tx.SQL, listWatched, pieces)
+	watched, err := db.Column[pq.StringArray](ctx, tx.SQL, named("list_watched"), pieces)
 	if err != nil {
 		return nil, err
 	}

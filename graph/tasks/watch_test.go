@@ -63,7 +63,7 @@ func TestANewTaskIsToldOnce(t *testing.T) {
 	w.watch(w.customer, "", 0)
 	task := w.task()
 	require.Contains(t, w.AskedJobs(), tasks.AnnounceJob{TaskID: task.ID})
-	require.Empty(t, w.told(w.responder, events.TaskPosted), "posting waits for nobody")
+	require.Empty(t, w.payloads(w.responder, events.TaskPosted), "posting waits for nobody")
 	codes := graphtest.AtOnce(4, func(int) error { return w.Tasks.Announce(t.Context(), task.ID) })
 	require.Equal(t, map[fault.Code]int{"": 4}, codes.Count())
 	require.Equal(t, 1, w.announced(task, w.responder))
@@ -97,14 +97,14 @@ func TestManyWatchersAreTold(t *testing.T) {
 			RETURN NULL;
 		END $$;
 		CREATE TRIGGER die AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION die()`)
-	told := func() int64 {
+	sent := func() int64 {
 		return w.Count("SELECT count(DISTINCT recipient_id) FROM events WHERE kind = 'task.posted'")
 	}
 	require.Error(t, w.Tasks.Announce(t.Context(), task.ID))
-	require.EqualValues(t, 1000, told())
+	require.EqualValues(t, 1000, sent())
 	w.Exec("DROP TRIGGER die ON events")
 	require.NoError(t, w.Tasks.Announce(t.Context(), task.ID))
-	require.EqualValues(t, 1500, told())
+	require.EqualValues(t, 1500, sent())
 	require.EqualValues(t, 1500, w.Count("SELECT count(*) FROM events WHERE kind = 'task.posted'"))
 	require.Zero(t, w.Count("SELECT count(*) FROM posted_tasks"))
 }

@@ -83,8 +83,8 @@ func (w *world) ownStates(by *graphtest.Agent) []string {
 	return states
 }
 
-// told returns the payloads of an agent's unacknowledged events of one kind, in the order of delivery.
-func (w *world) told(agent *graphtest.Agent, kind events.Kind) []string {
+// payloads returns the payloads of an agent's unacknowledged events of one kind, in the order of delivery.
+func (w *world) payloads(agent *graphtest.Agent, kind events.Kind) []string {
 	w.t.Helper()
 	payloads := []string{}
 	page := graphtest.Got(w.Events.PollEvents(agent.Ctx, events.PollInput{Version: []string{"2"}, Limit: []string{"100"}}))(w.t)
