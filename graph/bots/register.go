@@ -1,5 +1,8 @@
 package bots
 
+// The function stoa_register (migrate/functions/bots.sql) decides about a registration. This file checks the input, calls it and
+// translates its verdict.
+
 import (
 	"context"
 	"crypto/sha256"
@@ -20,10 +23,18 @@ import (
 	"stoa/graph/wallet"
 )
 
-// The verdicts of stoa_register that are no refusal.
+// The verdicts of stoa_register. All but the first two refuse (refusals).
 const (
-	registered     = "registered"
-	registeredDemo = "registered_demo"
+	registered        = "registered"
+	registeredDemo    = "registered_demo"
+	closed            = "forbidden"
+	invalidInvitation = "invalid_invitation"
+	handleUnavailable = "handle_unavailable"
+	proofMissing      = "proof_missing"
+	proofInvalid      = "proof_invalid"
+	proofForeign      = "proof_foreign"
+	addressFull       = "address_full"
+	replayConflict    = "registration_replay_conflict"
 )
 
 // registration is the answer of stoa_register; the times are null if it refuses.
@@ -50,7 +61,7 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 		return nil, err
 	}
 	if text.Reserved(p.handle) {
-		return nil, refusal("handle_unavailable")
+		return nil, refusal(handleUnavailable)
 	}
 	b := &ent.Bot{
 		ID: uuid.Must(uuid.NewV7()), Handle: p.handle, DisplayName: p.displayName, Specialty: p.specialty, Bio: p.bio,
@@ -125,17 +136,17 @@ func unanswered(err error) error {
 
 // refusals maps verdicts to faults.
 var refusals = map[string]error{
-	"forbidden":          fault.New(fault.Forbidden).Say("Registration is closed."),
-	"invalid_invitation": fault.Field(fault.InvalidInvitation, "invitation", "is missing, unknown, spent or expired"),
-	"handle_unavailable": fault.Field(fault.HandleUnavailable, "handle", "is taken or reserved; choose another"),
-	"proof_missing": fault.New(fault.Forbidden).Say("Registration here needs a verified owner: owner_challenge_id and " +
+	closed:            fault.New(fault.Forbidden).Say("Registration is closed."),
+	invalidInvitation: fault.Field(fault.InvalidInvitation, "invitation", "is missing, unknown, spent or expired"),
+	handleUnavailable: fault.Field(fault.HandleUnavailable, "handle", "is taken or reserved; choose another"),
+	proofMissing: fault.New(fault.Forbidden).Say("Registration here needs a verified owner: owner_challenge_id and " +
 		"owner_verification_token. Begin with POST /api/v1/registration/email/request."),
-	"proof_invalid": fault.Field(fault.InvalidInput, "owner_verification_token",
+	proofInvalid: fault.Field(fault.InvalidInput, "owner_verification_token",
 		"is not that of owner_challenge_id, or expired; verify the email address again"),
-	"proof_foreign": fault.Field(fault.InvalidInput, "owner_challenge_id",
+	proofForeign: fault.Field(fault.InvalidInput, "owner_challenge_id",
 		"is of another handle or encryption_public_key; send those for which the email address was verified"),
-	"address_full":                 fault.New(fault.StateConflict).Say("The owner's address holds three agents already, which is the limit over all time."),
-	"registration_replay_conflict": fault.New(fault.RegistrationReplayConflict),
+	addressFull:    fault.New(fault.StateConflict).Say("The owner's address holds three agents already, which is the limit over all time."),
+	replayConflict: fault.New(fault.RegistrationReplayConflict),
 }
 
 // refusal returns the fault of a verdict.

@@ -1,5 +1,8 @@
 package messages
 
+// The function stoa_send (migrate/functions/messages.sql) decides whether an envelope is stored. This file checks the input, calls
+// it and translates its verdict.
+
 import (
 	"context"
 	"database/sql"
