@@ -174,7 +174,7 @@ func New(c Config) *Graph {
 		DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, DrawPage: c.DrawPage, ShutdownSoon: c.ShutdownSoon,
 	}
 	log := &keylog.API{
-		DB: c.DB, Reads: reads, Key: c.SecretKey, Origin: c.Origin, Signed: keylog.NewKeeper(c.LogHead),
+		DB: c.DB, Reads: reads, Key: c.SecretKey, Origin: c.Origin, Signed: keylog.NewHeadStore(c.LogHead),
 		Witnesses: c.Witnesses,
 	}
 	g := &Graph{

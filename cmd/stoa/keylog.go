@@ -62,7 +62,7 @@ func (c *newEpochCommand) Run(out io.Writer) error {
 // newEpoch ends the epoch of a database's key log and begins the next one. It returns nil if the log has not begun, or if a version
 // without a key log made the database.
 func (s databaseSettings) newEpoch(ctx context.Context, address, reason string) (next *keylog.Head, err error) {
-	signed, err := keylog.NewKeeper(s.logHead()).Greatest()
+	signed, err := keylog.NewHeadStore(s.logHead()).Greatest()
 	if err != nil {
 		return nil, err
 	}

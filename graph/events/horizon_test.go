@@ -62,7 +62,7 @@ func TestNothingIsLostBehindTheHorizon(t *testing.T) {
 			open      []*writer
 			horizon   events.Horizon
 			settled   int64
-			told      int
+			started   int
 			committed int
 			seen      = make(map[uuid.UUID]bool)
 		)
@@ -102,8 +102,8 @@ func TestNothingIsLostBehindTheHorizon(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"begin": func(*rapid.T) {
 				if len(open) < 4 {
-					told++
-					open = append(open, begin(t, w, agent, told))
+					started++
+					open = append(open, begin(t, w, agent, started))
 				}
 			},
 			"commit":  func(*rapid.T) { end(true) },

@@ -9,7 +9,7 @@
 //
 // Heads are signed on request (checkpoint.go), with keys that are derived from the installation's key (sign.go). Ed25519 is
 // deterministic, so every process makes the same signature. A process signs a head only if it continues the greatest signed head,
-// which is kept in memory and in a file that is in no backup (keeper.go), and every signed head that a witness shows
+// which is kept in memory and in a file that is in no backup (headstore.go), and every signed head that a witness shows
 // (witnesses.go). So after a restore or a failover that lost entries nothing is signed or appended until an operator begins a new
 // epoch (sequence.go).
 package keylog
@@ -47,7 +47,7 @@ type API struct {
 	// Origin is the URL of the public listener, such as https://stoa.example. A log keeps the host with which it began.
 	Origin string
 	// Signed keeps the greatest head that was signed.
-	Signed *Keeper
+	Signed *HeadStore
 	// Witnesses sign the log; nil for none.
 	Witnesses Witnesses
 

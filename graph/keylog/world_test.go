@@ -34,10 +34,10 @@ func newWorld(t *testing.T) *world {
 	return &world{graphtest.New(t, func(c *graph.Config) { c.Origin, c.LogHead = "https://"+host, file }), t, file}
 }
 
-// another is one more process on the same database, with a separate keeper.
+// another is one more process on the same database, with a separate head store.
 func (w *world) another(file string) *keylog.API {
 	return &keylog.API{
-		DB: w.DB, Reads: w.KeyLog.Reads, Key: w.KeyLog.Key, Origin: "https://elsewhere.example", Signed: keylog.NewKeeper(file),
+		DB: w.DB, Reads: w.KeyLog.Reads, Key: w.KeyLog.Key, Origin: "https://elsewhere.example", Signed: keylog.NewHeadStore(file),
 	}
 }
 

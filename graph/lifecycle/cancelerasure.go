@@ -13,8 +13,8 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// Keeping holds the data of the page on which an owner cancels an erasure.
-type Keeping struct {
+// CancelPage holds the data of the page on which an owner cancels an erasure.
+type CancelPage struct {
 	// State is open, cancelled, due (it is too late), or unknown; then the other fields are empty.
 	State  string    `db:"-"`
 	BotID  uuid.UUID `db:"bot_id"`
@@ -25,18 +25,18 @@ type Keeping struct {
 	Due         bool         `db:"due"`
 }
 
-// Keeping returns the data for the link of the mail about an erasure, and changes nothing. Anyone who has the link may call it.
-func (a *API) Keeping(ctx context.Context, id uuid.UUID, token string) (*Keeping, error) {
-	return a.keeping(ctx, a.DB.SQL, id, token)
+// CancelPage returns the data for the link of the mail about an erasure, and changes nothing. Anyone who has the link may call it.
+func (a *API) CancelPage(ctx context.Context, id uuid.UUID, token string) (*CancelPage, error) {
+	return a.cancelPage(ctx, a.DB.SQL, id, token)
 }
 
-func (a *API) keeping(ctx context.Context, q db.Querier, id uuid.UUID, token string) (*Keeping, error) {
+func (a *API) cancelPage(ctx context.Context, q db.Querier, id uuid.UUID, token string) (*CancelPage, error) {
 	if !a.Email.Follows(email.KeepLink, id, token) {
-		return &Keeping{State: "unknown"}, nil
+		return &CancelPage{State: "unknown"}, nil
 	}
-	found, err := db.One[Keeping](ctx, q, named("select_kept"), id)
+	found, err := db.One[CancelPage](ctx, q, named("select_by_link"), id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return &Keeping{State: "unknown"}, nil
+		return &CancelPage{State: "unknown"}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -52,16 +52,16 @@ func (a *API) keeping(ctx context.Context, q db.Querier, id uuid.UUID, token str
 	return found, nil
 }
 
-// Keep cancels an erasure that the agent or the owner asked for, until it is due. A repeat changes nothing. Anyone who has the link may call it.
-func (a *API) Keep(ctx context.Context, id uuid.UUID, token string) (found *Keeping, err error) {
+// CancelByLink cancels an erasure that the agent or the owner asked for, until it is due. A repeat changes nothing. Anyone who has the link may call it.
+func (a *API) CancelByLink(ctx context.Context, id uuid.UUID, token string) (found *CancelPage, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if found, err = a.keeping(ctx, tx.SQL, id, token); err != nil || found.State != "open" {
+		if found, err = a.cancelPage(ctx, tx.SQL, id, token); err != nil || found.State != "open" {
 			return err
 		}
 		if err := bots.Lock(ctx, tx, found.BotID); err != nil {
 			return err
 		}
-		if found, err = a.keeping(ctx, tx.SQL, id, token); err != nil || found.State != "open" {
+		if found, err = a.cancelPage(ctx, tx.SQL, id, token); err != nil || found.State != "open" {
 			return err
 		}
 		found.State = "cancelled"

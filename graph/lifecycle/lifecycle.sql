@@ -75,7 +75,7 @@ SELECT :erasure_card FROM erasures e JOIN bots b ON b.id = e.bot_id WHERE e.bot_
 SELECT b.id AS bot_id, :erasure_card FROM erasures e JOIN bots b ON b.id = e.bot_id
 WHERE e.cancelled_at IS NULL AND e.done_at IS NULL ORDER BY e.due_at, e.id LIMIT :most;
 
--- name: select_kept(erasure uuid)
+-- name: select_by_link(erasure uuid)
 -- The request of a cancel link, with its agent.
 SELECT e.bot_id, b.handle, e.due_at, e.cancelled_at, e.due_at <= stoa_now() AS due FROM erasures e JOIN bots b ON b.id = e.bot_id WHERE e.id = :erasure;
 

@@ -387,9 +387,9 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	} {
 		require.Zero(t, w.Count(query, agent.ID), what)
 	}
-	told := graphtest.Got(w.Events.PollEvents(peer.Ctx, events.PollInput{Version: []string{"2"}, Limit: []string{"100"}}))(t)
+	polled := graphtest.Got(w.Events.PollEvents(peer.Ctx, events.PollInput{Version: []string{"2"}, Limit: []string{"100"}}))(t)
 	var payloads []string
-	for _, e := range told.Events {
+	for _, e := range polled.Events {
 		if e.Kind == string(events.TaskDeclined) {
 			payloads = append(payloads, string(e.Payload))
 		}

@@ -102,8 +102,8 @@ func TestARevisionForEachChangeOfTheList(t *testing.T) {
 		require.Equal(t, items, codes(card))
 		events := announced(t, w, agent)
 		require.Len(t, events, int(revision-1))
-		for i, told := range events {
-			require.EqualValues(t, i+2, told)
+		for i, got := range events {
+			require.EqualValues(t, i+2, got)
 		}
 	}
 	requireAt(1, all...)

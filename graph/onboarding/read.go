@@ -147,11 +147,11 @@ func guide(f *facts) Guide {
 		if s.shown != nil && !s.shown(f) {
 			continue
 		}
-		told := &Step{Code: s.code, Done: s.done(f), Text: s.text}
-		if !told.Done {
-			told.Action = s.next(f)
+		step := &Step{Code: s.code, Done: s.done(f), Text: s.text}
+		if !step.Done {
+			step.Action = s.next(f)
 		}
-		g.Steps = append(g.Steps, told)
+		g.Steps = append(g.Steps, step)
 	}
 	return g
 }

@@ -85,7 +85,7 @@ func (a *API) trades(ctx context.Context, ids []uuid.UUID, suspended uuid.UUID) 
 }
 
 func (r *tradeRow) trade() *Trade {
-	possible := orders.PossibleFor(&ent.Order{
+	possible := orders.PossibleActions(&ent.Order{
 		CustomerID: r.CustomerID, ContractorID: r.ContractorID, AuthorID: r.AuthorID, State: r.State, RefundProposedBy: r.RefundProposedBy,
 	})
 	t := &Trade{

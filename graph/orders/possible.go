@@ -16,8 +16,8 @@ type Possible struct {
 	Turn *uuid.UUID
 }
 
-// PossibleFor reads Possible from the state table. It does not check the caller.
-func PossibleFor(o *ent.Order) Possible {
+// PossibleActions returns the next possible actions on an order by the table of states. It does not check the caller.
+func PossibleActions(o *ent.Order) Possible {
 	r := &row{
 		CustomerID: o.CustomerID, ContractorID: o.ContractorID, AuthorID: o.AuthorID, State: o.State, RefundProposedBy: o.RefundProposedBy,
 	}

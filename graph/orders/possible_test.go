@@ -32,7 +32,7 @@ func TestPossibilities(t *testing.T) {
 		{order.StateDisputed, by(contractor), []orders.Action{orders.ApproveRefund}, nil, &customer, 1, 0},
 		{order.StateClosed, nil, nil, nil, nil, 0, 0},
 	} {
-		p := orders.PossibleFor(&ent.Order{CustomerID: customer, ContractorID: contractor, AuthorID: customer, State: c.state, RefundProposedBy: c.proposed})
+		p := orders.PossibleActions(&ent.Order{CustomerID: customer, ContractorID: contractor, AuthorID: customer, State: c.state, RefundProposedBy: c.proposed})
 		require.Equal(t, c.customer, p.Customer, c.state)
 		require.Equal(t, c.contractor, p.Contractor, c.state)
 		require.Equal(t, c.turn, p.Turn, c.state)

@@ -82,8 +82,8 @@ func (w *world) list(reader, of *graphtest.Agent) (all []*ratings.Card) {
 	}
 }
 
-// told returns the stars of the events that were sent to an agent.
-func (w *world) told(agent *graphtest.Agent) int64 {
+// starsOfEvents returns the stars of the events that were sent to an agent.
+func (w *world) starsOfEvents(agent *graphtest.Agent) int64 {
 	w.t.Helper()
 	return w.Count("SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'order.rated'", agent.ID)
 }

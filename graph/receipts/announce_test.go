@@ -30,7 +30,7 @@ func TestReceiptIsAnnouncedWithItsProof(t *testing.T) {
 	order, open := w.closed(), w.opened()
 	pending := func() {
 		t.Helper()
-		require.Zero(t, w.told())
+		require.Zero(t, w.announced())
 		_, err := w.ask(w.customer, order)
 		refused := graphtest.RequireFault(t, err, fault.NotFound)
 		require.Equal(t, 5*time.Second, refused.Retry())
@@ -48,8 +48,8 @@ func TestReceiptIsAnnouncedWithItsProof(t *testing.T) {
 		found := graphtest.Got(w.ask(by, order))(t)
 		require.NotNil(t, found.Proof)
 	}
-	require.EqualValues(t, 2, w.told())
-	require.EqualValues(t, 2, w.told(), "once")
+	require.EqualValues(t, 2, w.announced())
+	require.EqualValues(t, 2, w.announced(), "once")
 }
 
 // Jobs that announce at the same time notify each participant once.
@@ -70,5 +70,5 @@ func TestJobsAtOnceNotifyOnce(t *testing.T) {
 		})
 	}
 	require.NoError(t, all.Wait())
-	require.EqualValues(t, 2*orders, w.told())
+	require.EqualValues(t, 2*orders, w.announced())
 }

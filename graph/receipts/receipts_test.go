@@ -74,8 +74,8 @@ func (w *world) read(order uuid.UUID) (*receipts.Card, error) {
 	return list.Receipts[i], nil
 }
 
-// told runs the job that announces receipts, and returns their events.
-func (w *world) told() int64 {
+// announced runs the job that announces receipts, and returns their events.
+func (w *world) announced() int64 {
 	w.t.Helper()
 	graphtest.OK(w.t)(w.Receipts.Announce(w.t.Context()))
 	return w.Count("SELECT count(*) FROM events WHERE kind = $1", events.OrderReceipt)
@@ -130,7 +130,7 @@ func TestARepeatedJobMakesTheSameBytes(t *testing.T) {
 	require.Equal(t, made, w.receipt(order))
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM log_queue WHERE type = 3"))
 	w.sequence()
-	require.EqualValues(t, 2, w.told())
+	require.EqualValues(t, 2, w.announced())
 }
 
 // Jobs that run at the same time sign each document once.
@@ -213,7 +213,7 @@ func TestMissingDocumentsAreAdded(t *testing.T) {
 	require.Len(t, w.receipt(order).Ratings, 1)
 	graphtest.Refused(t, fault.NotFound)(w.read(open))
 	w.sequence()
-	require.Zero(t, w.told())
+	require.Zero(t, w.announced())
 }
 
 // Receipts of orders whose participants were both deleted before are not made.

@@ -103,7 +103,7 @@ func (a *API) signBatch(ctx context.Context, tx *db.Tx, but []uuid.UUID, most in
 	if err != nil {
 		return nil, err
 	}
-	of, err := readCauses(ctx, tx, due)
+	of, err := readSources(ctx, tx, due)
 	if err != nil {
 		return ids, err
 	}
@@ -178,7 +178,7 @@ func (s *signer) sign(kind string, payload any) (string, error) {
 }
 
 // document returns a signed document.
-func (s *signer) document(of *causes, d *unsigned) (string, error) {
+func (s *signer) document(of *sources, d *unsigned) (string, error) {
 	if d.Kind != kindOfReceipt {
 		given, ok := of.ratings[d.ID]
 		if !ok {
@@ -198,7 +198,7 @@ func (s *signer) document(of *causes, d *unsigned) (string, error) {
 }
 
 // receipt returns the payload of an order's receipt.
-func (s *signer) receipt(of *causes, o *closedOrder, d *unsigned) (*receipt, error) {
+func (s *signer) receipt(of *sources, o *closedOrder, d *unsigned) (*receipt, error) {
 	inputs, results := of.files(o.OrderID, attachment.BoundKindOrderInput), of.files(o.OrderID, attachment.BoundKindOrderResult)
 	agreed, err := canonical(terms{
 		OrderID: o.OrderID, Title: o.Title, Description: o.Description, Deadline: o.Deadline, AmountMinor: o.AmountMinor, FeeBps: o.FeeBps,

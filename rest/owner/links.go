@@ -121,8 +121,8 @@ func shownRestoration(found *owners.Restoration) *view {
 	}
 }
 
-// shownKeeping offers to cancel an erasure, or shows that it is cancelled.
-func shownKeeping(found *lifecycle.Keeping) *view {
+// shownCancelPage offers to cancel an erasure, or shows that it is cancelled.
+func shownCancelPage(found *lifecycle.CancelPage) *view {
 	switch found.State {
 	case "open", "cancelled":
 		return &view{template: keepTemplate, status: http.StatusOK, Data: erasureView{

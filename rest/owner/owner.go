@@ -65,7 +65,7 @@ func Handlers(o *owners.API, e *exports.API, l *lifecycle.API, send SendFile) ma
 
 		prefix + "erase":              s.ask(wishForm(owners.ForErasure), s.requireRequests, s.requestWish(owners.ForErasure)),
 		prefix + "erase/{id}/{token}": s.both(linked(s.wish(owners.ForErasure), shownErasure), s.erase),
-		prefix + "keep/{id}/{token}":  s.both(linked(l.Keeping, shownKeeping), linked(l.Keep, shownKeeping)),
+		prefix + "keep/{id}/{token}":  s.both(linked(l.CancelPage, shownCancelPage), linked(l.CancelByLink, shownCancelPage)),
 		prefix + "documents/{id}":     {http.MethodGet: s.serve(s.document)},
 		prefix + "documents/{id}.txt": {http.MethodGet: s.serve(s.documentText)},
 	}

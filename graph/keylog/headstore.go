@@ -26,9 +26,9 @@ var (
 	ErrForked = errors.New("the key log in the database does not continue one that was signed")
 )
 
-// Keeper keeps the greatest head that was signed: in memory and, if it has a path, in a file, which all processes with the same
+// HeadStore keeps the greatest head that was signed: in memory and, if it has a path, in a file, which all processes with the same
 // data folder share. It is safe for concurrent use.
-type Keeper struct {
+type HeadStore struct {
 	path   string
 	mu     sync.Mutex
 	signed *Head // the greatest of this process
@@ -36,33 +36,33 @@ type Keeper struct {
 	shown []Head
 }
 
-// NewKeeper returns the keeper of a file, which need not exist. If path is empty it keeps heads in memory only.
-func NewKeeper(path string) *Keeper { return &Keeper{path: path} }
+// NewHeadStore returns the store of a file, which need not exist. If path is empty it keeps heads in memory only.
+func NewHeadStore(path string) *HeadStore { return &HeadStore{path: path} }
 
 // Greatest returns the greatest head that was signed, nil if none was.
-func (k *Keeper) Greatest() (*Head, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.greatest()
+func (s *HeadStore) Greatest() (*Head, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.greatest()
 }
 
-func (k *Keeper) greatest() (*Head, error) {
-	if k.path == "" {
-		return k.signed, nil
+func (s *HeadStore) greatest() (*Head, error) {
+	if s.path == "" {
+		return s.signed, nil
 	}
-	raw, err := os.ReadFile(k.path)
+	raw, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return k.signed, nil
+		return s.signed, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	kept, err := parseHead(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", k.path, err)
+		return nil, fmt.Errorf("%s: %w", s.path, err)
 	}
-	if k.signed != nil && !kept.exceeds(*k.signed) {
-		return k.signed, nil
+	if s.signed != nil && !kept.exceeds(*s.signed) {
+		return s.signed, nil
 	}
 	return &kept, nil
 }
@@ -78,69 +78,69 @@ func (h Head) exceeds(other Head) bool {
 
 // Raise keeps a head and writes its note to the file, if check accepts the heads that are kept. Other processes with the same
 // file wait meanwhile. After a crash the file holds the previous head or this one.
-func (k *Keeper) Raise(head Head, note []byte, check func(kept []Head) error) error {
-	return k.locked(func(kept *Head) error {
-		if err := check(k.all(kept)); err != nil {
+func (s *HeadStore) Raise(head Head, note []byte, check func(kept []Head) error) error {
+	return s.locked(func(kept *Head) error {
+		if err := check(s.all(kept)); err != nil {
 			return err
 		}
 		if kept != nil && kept.Epoch == head.Epoch && kept.Size == head.Size {
 			return nil
 		}
-		return k.replace(head, note)
+		return s.replace(head, note)
 	})
 }
 
 // Learn keeps a signed head that the database does not continue: in the file if it is the greatest, else in memory.
-func (k *Keeper) Learn(head Head, note []byte) error {
-	return k.locked(func(kept *Head) error {
+func (s *HeadStore) Learn(head Head, note []byte) error {
+	return s.locked(func(kept *Head) error {
 		if kept == nil || head.exceeds(*kept) {
-			err := k.replace(head, note)
+			err := s.replace(head, note)
 			if err != nil {
-				k.shown = append(k.shown, head)
+				s.shown = append(s.shown, head)
 			}
 			return err
 		}
-		if !slices.ContainsFunc(k.all(kept), head.equals) {
-			k.shown = append(k.shown, head)
+		if !slices.ContainsFunc(s.all(kept), head.equals) {
+			s.shown = append(s.shown, head)
 		}
 		return nil
 	})
 }
 
 // locked calls change with the greatest head, while no other process with the same file changes it.
-func (k *Keeper) locked(change func(kept *Head) error) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.path != "" {
-		unlock, err := lockFile(k.path + ".lock")
+func (s *HeadStore) locked(change func(kept *Head) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.path != "" {
+		unlock, err := lockFile(s.path + ".lock")
 		if err != nil {
 			return err
 		}
 		defer unlock()
 	}
-	kept, err := k.greatest()
+	kept, err := s.greatest()
 	if err != nil {
 		return err
 	}
 	return change(kept)
 }
 
-func (k *Keeper) replace(head Head, note []byte) error {
-	if k.path != "" {
-		if err := durable.WriteFile(k.path, note); err != nil {
+func (s *HeadStore) replace(head Head, note []byte) error {
+	if s.path != "" {
+		if err := durable.WriteFile(s.path, note); err != nil {
 			return err
 		}
 	}
-	k.signed = &head
+	s.signed = &head
 	return nil
 }
 
 // all returns the heads that the next one must continue.
-func (k *Keeper) all(greatest *Head) []Head {
+func (s *HeadStore) all(greatest *Head) []Head {
 	if greatest == nil {
-		return k.shown
+		return s.shown
 	}
-	return append([]Head{*greatest}, k.shown...)
+	return append([]Head{*greatest}, s.shown...)
 }
 
 // lockFile waits for the lock of a file.
@@ -181,11 +181,11 @@ func (a *API) continues(ctx context.Context, q db.Querier, head Head) error {
 	return continuingAll(ctx, q, head, kept)
 }
 
-func (k *Keeper) heads() ([]Head, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	greatest, err := k.greatest()
-	return k.all(greatest), err
+func (s *HeadStore) heads() ([]Head, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	greatest, err := s.greatest()
+	return s.all(greatest), err
 }
 
 func continuingAll(ctx context.Context, q db.Querier, head Head, kept []Head) (err error) {

@@ -9,8 +9,8 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// causes holds the orders, ratings and files that a batch of documents refers to. Five statements read the whole batch.
-type causes struct {
+// sources holds the orders, ratings and files that a batch of documents refers to. Five statements read the whole batch.
+type sources struct {
 	orders    map[uuid.UUID]*closedOrder
 	ratings   map[uuid.UUID]*givenRating
 	steps     map[uuid.UUID][]step
@@ -39,8 +39,8 @@ type givenRating struct {
 	Text *string
 }
 
-// readCauses reads the causes of documents.
-func readCauses(ctx context.Context, tx *db.Tx, documents []*unsigned) (*causes, error) {
+// readSources reads the sources of documents.
+func readSources(ctx context.Context, tx *db.Tx, documents []*unsigned) (*sources, error) {
 	var ordersOf, ratingsOf []uuid.UUID
 	for _, d := range documents {
 		if d.Kind == kindOfReceipt {
@@ -49,7 +49,7 @@ func readCauses(ctx context.Context, tx *db.Tx, documents []*unsigned) (*causes,
 			ratingsOf = append(ratingsOf, d.ID)
 		}
 	}
-	of := &causes{
+	of := &sources{
 		orders: make(map[uuid.UUID]*closedOrder), ratings: make(map[uuid.UUID]*givenRating),
 		steps: make(map[uuid.UUID][]step), transfers: make(map[uuid.UUID][]transfer), bound: make(map[use][]file),
 	}
@@ -66,13 +66,13 @@ func readCauses(ctx context.Context, tx *db.Tx, documents []*unsigned) (*causes,
 	return of, nil
 }
 
-func (c *causes) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+func (all *sources) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
 	closed, err := db.All[closedOrder](ctx, tx.SQL, named("read_orders_of_receipts"), db.IDs(ids))
 	if err != nil {
 		return err
 	}
 	for _, o := range closed {
-		c.orders[o.OrderID] = o
+		all.orders[o.OrderID] = o
 	}
 	taken, err := db.All[struct {
 		OrderID uuid.UUID `db:"order_id"`
@@ -84,7 +84,7 @@ func (c *causes) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) err
 	}
 	for _, s := range taken {
 		s.ReasonSHA256 = textHash(s.Reason)
-		c.steps[s.OrderID] = append(c.steps[s.OrderID], s.step)
+		all.steps[s.OrderID] = append(all.steps[s.OrderID], s.step)
 	}
 	moved, err := db.All[struct {
 		OrderID uuid.UUID `db:"order_id"`
@@ -94,7 +94,7 @@ func (c *causes) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) err
 		return err
 	}
 	for _, t := range moved {
-		c.transfers[t.OrderID] = append(c.transfers[t.OrderID], t.transfer)
+		all.transfers[t.OrderID] = append(all.transfers[t.OrderID], t.transfer)
 	}
 	bound, err := db.All[struct {
 		use
@@ -104,20 +104,20 @@ func (c *causes) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) err
 		return err
 	}
 	for _, f := range bound {
-		c.bound[f.use] = append(c.bound[f.use], f.file)
+		all.bound[f.use] = append(all.bound[f.use], f.file)
 	}
 	return nil
 }
 
 // history returns the steps of an order, oldest first.
-func (c *causes) history(order uuid.UUID) []step { return append([]step{}, c.steps[order]...) }
+func (all *sources) history(order uuid.UUID) []step { return append([]step{}, all.steps[order]...) }
 
 // ledger returns the transactions of an order, oldest first.
-func (c *causes) ledger(order uuid.UUID) []transfer {
-	return append([]transfer{}, c.transfers[order]...)
+func (all *sources) ledger(order uuid.UUID) []transfer {
+	return append([]transfer{}, all.transfers[order]...)
 }
 
 // files returns the files of one kind that are bound to an order, in their order.
-func (c *causes) files(order uuid.UUID, kind attachment.BoundKind) []file {
-	return append([]file{}, c.bound[use{order, kind}]...)
+func (all *sources) files(order uuid.UUID, kind attachment.BoundKind) []file {
+	return append([]file{}, all.bound[use{order, kind}]...)
 }

@@ -11,8 +11,8 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// offer is one row of the table of requests that a card may offer its reader.
-type offer struct {
+// cardAction is one row of the table of requests that a card may offer its reader.
+type cardAction struct {
 	name string
 	// to are the friendship statuses in which the request would change something.
 	to []string
@@ -22,9 +22,9 @@ type offer struct {
 	body                     func(*row) map[string]any
 }
 
-// offers lists all requests that an agent can make to another. Except for limits, a row holds exactly if the request would
+// cardActions lists all requests that an agent can make to another. Except for limits, a row holds exactly if the request would
 // succeed.
-var offers = []offer{
+var cardActions = []cardAction{
 	{
 		name: "request_friendship", to: []string{contacts.StatusNone}, callerActive: true,
 		path: func(*row) string { return "/contacts/requests" },
@@ -67,14 +67,14 @@ var offers = []offer{
 	},
 }
 
-// actions returns the offers that hold now; an agent's own card, and the card for an anonymous caller, has none.
+// actions returns the requests that would succeed now; an agent's own card, and the card for an anonymous caller, has none.
 func (r *row) actions(callerID uuid.UUID) []wire.Action {
 	open := []wire.Action{}
 	if r.ID == callerID || callerID == uuid.Nil {
 		return open
 	}
 	status := r.friendship(callerID).Status
-	for _, o := range offers {
+	for _, o := range cardActions {
 		if o.holds(r, status) {
 			open = append(open, wire.Action{Name: o.name, Method: http.MethodPost, Path: "/api/v1" + o.path(r), Body: o.body(r)})
 		}
@@ -82,6 +82,6 @@ func (r *row) actions(callerID uuid.UUID) []wire.Action {
 	return open
 }
 
-func (o offer) holds(r *row, status string) bool {
+func (o cardAction) holds(r *row, status string) bool {
 	return slices.Contains(o.to, status) && (!o.callerActive || r.CallerActive) && (!o.bothActive || r.Active)
 }
