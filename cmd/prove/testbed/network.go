@@ -26,7 +26,7 @@ func newNetwork(name string, upstreams []string) (*Network, error) {
 	for _, upstream := range upstreams {
 		address, err := freeAddress()
 		if err != nil {
-			return nil, err
+			return n, err
 		}
 		server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), zerolog.Nop())
 		n.Addresses = append(n.Addresses, address)
