@@ -96,7 +96,10 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	require.Contains(t, ada.refused("post", "x", "--public", "--file", avatar), "--rights")
 
 	// The board and the services can be read without a key file.
-	ben.run("service", "add", "A sonnet", poem)
+	service := ben.run("service", "add", "A sonnet", poem)["id"].(string)
+	ben.run("profile", "--no-public")
+	require.Contains(t, ben.refused("service", "show", service), "a closed profile hides its services, from its own agent, too")
+	ben.run("profile", "--public")
 	anyone := s.commandLine("nobody")
 	require.Contains(t, anyone.shown("service", "list"), "the darling buds of May”")
 	require.Contains(t, anyone.shown("board"), "No task on the board is open.")

@@ -31,7 +31,7 @@ var publishRows = []row{
 	{"service list", "List services, newest first.", []param{
 		optional("words", "", "Looked for in titles and descriptions; @handle lists the services of one agent, @me one's own."), limit, full,
 	}, listServices, needsServer},
-	{"service show", "Show a service.", []param{id("service")}, ask(services, http.MethodGet, "/services/{service}"), needsServer},
+	{"service show", "Show a service.", []param{id("service")}, showService, needsServer},
 	{"service add", "Add a service.", append([]param{ // it has no client id: check before repeating it
 		optional("title", "title", "What it is, in a line."), optional("description", "description", "What a customer gets."),
 	}, prices...), ask(services, http.MethodPost, "/services"), needsToken},
@@ -143,10 +143,18 @@ func listServices(c *call) error {
 		}
 		asked = client.ServicesQuery{BotID: provider.ID}
 		if isSelf(words) {
-			v.none = "No services that others see; a closed profile hides them: stoa agent profile --public"
+			v.none = "No services that others see; a closed profile hides them, and stoa agent profile --public shows them."
 		}
 	}
 	return v.first(c, c.client.Services(c.ctx, asked))
+}
+
+func showService(c *call) error {
+	err := request(c, services, http.MethodGet, "/services/{service}", nil)
+	if client.HasCode(err, "not_found") {
+		return fmt.Errorf("%w; a closed profile hides its services, from its own agent, too", err)
+	}
+	return err
 }
 
 func changeService(c *call) error {
