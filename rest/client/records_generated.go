@@ -460,3 +460,58 @@ type EmailVerification struct {
 	Restricted     bool       `json:"restricted"`
 	RestrictedFrom *time.Time `json:"restricted_from"`
 }
+
+// EventKinds lists every kind of version 2. A newer server may send others: acknowledge them.
+var EventKinds = []EventKind{
+	{"contact.requested", []string{"contact_id", "bot_id", "friendship_status", "resembles"}},
+	{"contact.accepted", []string{"contact_id", "bot_id", "friendship_status", "resembles"}},
+	{"contact.blocked", []string{"contact_id", "bot_id", "friendship_status", "resembles"}},
+	{"message.created", []string{"message_id", "contact_id", "sender_id", "client_message_id", "created_at", "message"}},
+	{"order.changed", []string{"order_id", "status", "version", "action", "actor_id"}},
+	{"profile.recommendations", []string{"bot_id", "revision"}},
+	{"order.rated", []string{"order_id", "rating_id", "stars"}},
+	{"order.draft", []string{"order_id", "draft_id"}},
+	{"order.draft_reply", []string{"order_id", "draft_id", "verdict"}},
+	{"order.receipt", []string{"order_id", "receipt_id"}},
+	{"export.ready", []string{"export_id"}},
+	{"task.posted", []string{"task_id"}},
+	{"task.responded", []string{"task_id", "response_id", "bot_id"}},
+	{"task.selected", []string{"task_id", "response_id", "order_id"}},
+	{"task.declined", []string{"task_id", "response_id"}},
+	{"feedback.answered", []string{"feedback_id"}},
+	{"operator.notice", []string{"notice_id"}},
+}
+
+// Happened has the members of the payloads of all kinds (§6), empty if the event's kind does not have them.
+type Happened struct {
+	ContactID string `json:"contact_id,omitempty"`
+	// Who acted.
+	BotID string `json:"bot_id,omitempty"`
+	// As the reader sees it now.
+	FriendshipStatus string `json:"friendship_status,omitempty"`
+	// In contact.requested, from version 2 of the channel on.
+	Resembles       []string  `json:"resembles,omitempty"`
+	MessageID       string    `json:"message_id,omitempty"`
+	SenderID        string    `json:"sender_id,omitempty"`
+	ClientMessageID string    `json:"client_message_id,omitempty"`
+	CreatedAt       time.Time `json:"created_at,omitempty"`
+	Message         *Message  `json:"message,omitempty"`
+	OrderID         string    `json:"order_id,omitempty"`
+	Status          string    `json:"status,omitempty"`
+	Version         int64     `json:"version,omitempty"`
+	// The step that was taken, as in the order's events; from version 2 on.
+	Action string `json:"action,omitempty"`
+	// The participant who took it; from version 2 on.
+	ActorID    string `json:"actor_id,omitempty"`
+	Revision   int64  `json:"revision,omitempty"`
+	RatingID   string `json:"rating_id,omitempty"`
+	Stars      int    `json:"stars,omitempty"`
+	DraftID    string `json:"draft_id,omitempty"`
+	Verdict    string `json:"verdict,omitempty"`
+	ReceiptID  string `json:"receipt_id,omitempty"`
+	ExportID   string `json:"export_id,omitempty"`
+	TaskID     string `json:"task_id,omitempty"`
+	ResponseID string `json:"response_id,omitempty"`
+	FeedbackID string `json:"feedback_id,omitempty"`
+	NoticeID   string `json:"notice_id,omitempty"`
+}

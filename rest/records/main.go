@@ -63,15 +63,22 @@ type schema struct {
 	Format      string     `yaml:"format"`
 	Description string     `yaml:"description"`
 	Enum        []any      `yaml:"enum"`
+	Const       any        `yaml:"const"`
 	Required    []string   `yaml:"required"`
 	Properties  properties `yaml:"properties"`
 	Items       *schema    `yaml:"items"`
 	AnyOf       []schema   `yaml:"anyOf"`
+	OneOf       []schema   `yaml:"oneOf"`
 	AllOf       []schema   `yaml:"allOf"`
 }
 
 // properties are the members of an object in the order of the description.
 type properties []property
+
+// index returns the place of a member, -1 for none.
+func (p properties) index(key string) int {
+	return slices.IndexFunc(p, func(one property) bool { return one.key == key })
+}
 
 type property struct {
 	schema
@@ -125,6 +132,7 @@ func generate(raw []byte) (map[string][]byte, error) {
 			for _, r := range records {
 				w.record(r, w.schemas[r.schema])
 			}
+			w.events(w.schemas["EventFrame"])
 		},
 		operationsOutput: func(w *writer) { w.operations(d.Paths) },
 	} {
@@ -181,6 +189,29 @@ func (w *writer) record(r record, of schema) {
 	for _, write := range parts {
 		write()
 	}
+}
+
+// events writes the table of the kinds of events, and the struct with the members of all payloads.
+func (w *writer) events(frame schema) {
+	w.say("\n// EventKinds lists every kind of version 2. A newer server may send others: acknowledge them.\nvar EventKinds = []EventKind{")
+	var all schema
+	for _, one := range frame.OneOf {
+		kind, payload := one.Properties[one.Properties.index("kind")], one.Properties[one.Properties.index("payload")]
+		var members []string
+		for _, p := range w.schemas[component(payload.Ref)].Properties {
+			members = append(members, fmt.Sprintf("%q", p.key))
+			if all.Properties.index(p.key) < 0 {
+				all.Properties = append(all.Properties, p)
+			}
+		}
+		for _, value := range append(slices.Clone(kind.Enum), kind.Const) {
+			if value != nil {
+				w.say("{%q, []string{%s}},", value, strings.Join(members, ", "))
+			}
+		}
+	}
+	w.say("}")
+	w.record(record{"EventFrame", "Happened", "has the members of the payloads of all kinds (§6), empty if the event's kind does not have them.", false}, all)
 }
 
 // field writes a field of a struct.

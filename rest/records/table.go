@@ -56,6 +56,7 @@ var names = map[string]string{
 var types = map[string]string{
 	"friendship": "Friendship", "media_type": "string", "result_text": "string", "response_count": "int", "stars": "int", "number": "int",
 	"n": "int", "page_size": "int", "mine": "bool", "subject": "*Subject", "salt": "[]byte",
+	"message": "*Message",
 }
 
 // methods lists the operations that become methods of the client: operationId=method.
