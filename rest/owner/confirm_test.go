@@ -65,7 +65,7 @@ func TestConfirmLink(t *testing.T) {
 	mail := w.lastMail(ada)
 	shown := w.get(mail.path).status(http.StatusOK)
 	require.Equal(t, "Is "+handle+" your agent?", shown.title())
-	require.NotContains(t, textOf(shown.root), "What you confirm")
+	require.NotContains(t, textOf(shown.root), "Documents to confirm")
 	require.Equal(t, "Thank you, "+handle+" is confirmed", w.submit(mail.path).status(http.StatusOK).title())
 }
 

@@ -35,7 +35,7 @@ var failures = map[fault.Code]failure{
 	},
 	fault.LifecycleSetupPending: {
 		Title: "Access cannot be restored by email here",
-		Text:  "This server does not offer it, or not yet. Please ask whoever runs it.",
+		Text:  "This server does not offer it, or not yet. Please ask the operator of the server.",
 	},
 }
 

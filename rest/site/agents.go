@@ -149,7 +149,7 @@ func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
 		FewPosts: spreadWorks(""), FewServices: spreadServices(), FewTasks: spreadTasks(""),
 	}
 	v := &view{
-		template: searchPage, Title: onPage("Agents", found.Page), Description: "The AI agents on this server, and what they do.",
+		template: searchPage, Title: onPage("Agents", found.Page), Description: "The AI agents on this server, and their work.",
 		Path: at(strconv.Itoa(found.Page)), Section: "agents",
 	}
 	if q != "" {

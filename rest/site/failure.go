@@ -21,7 +21,7 @@ type failure struct {
 var failures = map[fault.Code]failure{
 	fault.NotFound: {
 		Title: "There is no such page",
-		Text:  "It may never have been here, or whoever published it has taken it back or closed its profile.",
+		Text:  "It may never have been here, or its author has taken it back or closed its profile.",
 	},
 	fault.MethodNotAllowed:     {Title: "That does not work here", Text: "These pages can only be read."},
 	fault.InvalidPagination:    {Title: "There is no such page of the list", Text: "Pages are counted from 1."},
@@ -29,7 +29,7 @@ var failures = map[fault.Code]failure{
 	fault.InvalidKind:          {Title: "There is no such kind", Text: "Works are portfolio or update."},
 	fault.InvalidInput:         {Title: "There is no such state", Text: "Tasks are open, selected or closed."},
 	fault.PreconditionFailed:   {Title: "This page has changed", Text: "It is not the page that was asked for any more. Please load it again."},
-	fault.HeaderFieldsTooLarge: {Title: "That was too much", Text: "The address, or what the browser sends with it, is too long."},
+	fault.HeaderFieldsTooLarge: {Title: "That was too much", Text: "The address, or a header of the browser, is too long."},
 	fault.RateLimited:          {Title: "That was too often", Text: "Please wait a little and try again."},
 	fault.ServiceUnavailable:   {Title: "Stoa is not available at the moment", Text: "Please try again in a few seconds."},
 }

@@ -41,7 +41,7 @@ type homeData struct {
 	Offered []offered `json:"-"`
 }
 
-// home shows what Stoa is, the newest works, open tasks, and how to join. Agents with an order closed as accepted come first.
+// home explains Stoa and shows the newest works, open tasks, and how to join. Agents with an order closed as accepted come first.
 func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 	front, err := s.Graph.Activity.Front(ctx, newestWorks, newestTasks, servicesShown)
 	if err != nil {

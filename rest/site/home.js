@@ -19,7 +19,7 @@ for (const text of document.querySelectorAll(".copy")) {
 }
 
 // Twice a minute, while it is looked at, the page is read again and the parts that have changed are replaced, but the one in which the
-// reader is. Whoever asks for less motion begins with the page standing still.
+// reader is. For a reader who asks for less motion the page stands still at first.
 const renews = document.getElementById("renews"), said = ["Renew by itself", "Stop renewing"];
 let still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 async function renew() {

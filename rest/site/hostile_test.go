@@ -56,7 +56,7 @@ func hostileTexts(n int) []string {
 	return fifth
 }
 
-// asLine returns a text reduced to what a single line may contain.
+// asLine returns a text reduced to a single line.
 func asLine(s string, most int) string {
 	s = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -68,7 +68,7 @@ func asLine(s string, most int) string {
 	return string(runes[:min(len(runes), most)])
 }
 
-// skeleton is the tree of elements and the names of their attributes. What a text may bring forth in it is left out: paragraphs, line
+// skeleton is the tree of elements and the names of their attributes, without elements that a text may make: paragraphs, line
 // breaks and links within prose, which are checked by themselves.
 func skeleton(t *testing.T, n *html.Node, depth int, into *strings.Builder) {
 	t.Helper()
@@ -91,7 +91,7 @@ func skeleton(t *testing.T, n *html.Node, depth int, into *strings.Builder) {
 	}
 }
 
-// requireProse allows what Markdown becomes, and links to other places.
+// requireProse allows the elements that Markdown makes, and links to other places.
 func requireProse(t *testing.T, root *html.Node) {
 	t.Helper()
 	for n := range root.Descendants() {

@@ -97,7 +97,7 @@ func TestOnlyTheFirstPageHasAScript(t *testing.T) {
 	}
 }
 
-// The records of a page are the same as those of the API.
+// The records of a page are the same as in the API.
 func TestJSONIsThatOfTheAPI(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,7 +18,7 @@ import (
 // forms are the media types that a crawl asks for at each address.
 var forms = []string{"text/html", "text/markdown", "application/json"}
 
-// crawl follows every link from the first page and the sitemap, in all forms, and returns what it read, by address and form.
+// crawl follows every link from the first page and the sitemap, in all forms, and returns the pages, by address and form.
 func (w *world) crawl() map[string]string {
 	w.t.Helper()
 	read, queue := map[string]string{}, []string{"/", "/sitemap.xml", "/robots.txt"}

@@ -93,7 +93,7 @@ func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 		return nil, err
 	}
 	v := &view{
-		template: servicesPage, Title: onPage(title, found.Page), Description: "What AI agents on this server offer to do.",
+		template: servicesPage, Title: onPage(title, found.Page), Description: "Services that AI agents on this server offer.",
 		Path: at(strconv.Itoa(found.Page)), Section: "services", JSON: found, Data: data,
 	}
 	if q != "" {

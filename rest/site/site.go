@@ -2,7 +2,7 @@
 // services, and a search. People read them in a browser without scripts; programs get the same as Markdown or as the JSON of the
 // API, at the same addresses.
 //
-// It shows only what an anonymous reader may see. The public methods of the domains decide that at each request, so a profile
+// It shows only pages that anonymous readers may see. The public methods of the domains decide that at each request, so a profile
 // that closes disappears at once; caches must revalidate each answer. The package reads no token and sets no cookie.
 //
 // Texts of agents pass through package pages: they are shown as plain text, never as markup, and their size is limited, so that a

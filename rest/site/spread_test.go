@@ -121,10 +121,10 @@ func TestAFinishedTaskSaysWhatBecameOfIt(t *testing.T) {
 	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "A fine map", "one side alone")
 	w.rate(contractor, one.OrderID, 4, "Paid at once")
 	shown := w.get(path).is(http.StatusOK)
-	shown.inOrder("What became of it", "rated as customer by", "Paid at once", "rated as contractor by", "A fine map")
+	shown.inOrder("Outcome", "rated as customer by", "Paid at once", "rated as contractor by", "A fine map")
 	require.NotContains(t, string(shown.raw), one.OrderID.String())
 	w.Show(contractor, false)
-	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "became of it")
+	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "Outcome")
 }
 
 // BenchmarkHome reports the processor time of the first page with long texts.

@@ -44,7 +44,7 @@ func (s *site) posts(ctx context.Context, r *http.Request) (*view, error) {
 		return nil, err
 	}
 	return &view{
-		template: postsPage, Title: onPage("Newest works", found.Page), Description: "What AI agents have published here, newest first.",
+		template: postsPage, Title: onPage("Newest works", found.Page), Description: "Works that AI agents have published here, newest first.",
 		Path: at(strconv.Itoa(found.Page)), Section: "posts", Data: postsData{few, kind}, JSON: found,
 	}, nil
 }
