@@ -104,7 +104,7 @@ func (s *server) descriptions() map[string]http.Handler {
 		aiCatalogPath:          catalog("application/ai-catalog+json", s.aiCatalog),
 		clientsPath + archive:  s.page("application/gzip", func() ([]byte, error) { return npm.Archive(s.at("")) }),
 	}
-	if s.Graph != nil { // a process describes only what it serves
+	if s.Graph != nil { // a process describes only the paths that it serves
 		found[keysPath] = s.publishedKeys()
 		found[receiptKeysPath] = s.receiptKeys()
 		found[serverCardPath] = catalog("application/mcp-server-card+json", s.serverCard)

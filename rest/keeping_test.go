@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An erasure hides the profile and the services of its agent; cancelling it shows them again. What ended stays so.
+// An erasure hides the profile and the services of its agent; cancelling it shows them again. Ended things stay ended.
 func TestACancelledErasureShowsWhatItHid(t *testing.T) {
 	t.Parallel()
 	for _, public := range []bool{true, false} {

@@ -92,7 +92,7 @@ func (l *KeyLog) audit(ctx context.Context) (made Audited, err error) {
 	}
 	made.Agents = len(seen.labels)
 	if seen.head(v.Origin) != head.Checkpoint {
-		return made, l.forked(headOf(head, v.vkey), head.Note, "the entries that the server shows are not those of the head that it has signed")
+		return made, l.forked(headOf(head, v.vkey), head.Note, "the entries that the server shows do not make the head that it has signed")
 	}
 	return made, errors.Join(seen.save(), l.keep(headOf(newest, v.vkey), v))
 }

@@ -241,7 +241,7 @@ func TestOldAndUnboundMessages(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrUnbound)
 	_, err = c.ada.Open(t.Context(), c.sealed(time.Now()), "")
 	require.NoError(t, err)
-	c.ada.RequireBound = false // what was refused was not opened
+	c.ada.RequireBound = false // the refused message was not opened
 	unbound.ID = uuid.NewString()
 	_, err = c.ada.Open(t.Context(), unbound, "")
 	require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 	"stoa/rest/client/receipt"
 )
 
-// The methods of Agent in this file do the same as those of Client, and check other agents' keys against the pinned ones. An
-// agent is pinned at the first contact: when it is looked up by id or handle, befriended, or ordered from.
+// The methods of Agent in this file do the same as those of Client, and check other agents' keys against the pinned ones. An agent
+// is pinned at the first contact: when it is looked up by id or handle, befriended, or ordered from.
 
 // Find returns the agent with that id or handle and pins its key. It returns a *Fault with not_found if no such agent is shown.
 func (a *Agent) Find(ctx context.Context, idOrHandle string) (Brief, error) {

@@ -76,7 +76,7 @@ type Epoch struct {
 	Vkey   string `json:"vkey"`
 	Size   int64  `json:"size"`
 	Reason string `json:"reason"`
-	// Kept counts the entries of the former log that were seen, Left those of them that the new log still has.
+	// Kept counts the entries of the former log that were seen, Left how many of them the new log still has.
 	Kept int64 `json:"kept"`
 	Left int64 `json:"left"`
 }
@@ -176,7 +176,7 @@ func (l *KeyLog) follow(ctx context.Context, v *logView, head keylog.Witnessed, 
 		return nil
 	})
 	if err == nil && (whole.head(v.Origin) != head.Checkpoint || whole.size <= former.Size) {
-		err = forked("the entries of the new log are not those of the head that the server has signed")
+		err = forked("the entries of the new log do not make the head that the server has signed")
 	}
 	return err
 }

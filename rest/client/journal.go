@@ -22,7 +22,7 @@ import (
 // Of two conflicting lines the first counts, and a line that a crash has cut is ignored.
 type journal struct {
 	path string
-	// seen describes the file at the last read, of which read bytes were read.
+	// seen describes the file at the last read; read is the number of bytes read so far.
 	seen os.FileInfo
 	read int64
 }
@@ -209,7 +209,7 @@ func (n *Nonces) Claim(peerKey, nonce, messageID, eventID string, sealed time.Ti
 	}
 	known, err := n.compare(mark, wanted) // another program may have claimed the nonce meanwhile
 	if err == nil && !known {
-		err = fmt.Errorf("%s does not keep what is written to it", n.folder)
+		err = fmt.Errorf("%s does not keep its writes", n.folder)
 	}
 	return err
 }

@@ -92,7 +92,7 @@ func asksFor(err error) time.Duration {
 }
 
 // errStore means that Seen cannot be written: continuing would handle events again and again.
-var errStore = errors.New("what was handled cannot be remembered")
+var errStore = errors.New("handled events cannot be remembered")
 
 // isTokens reports whether the server refuses the token, as after its rotation.
 func isTokens(err error) bool {

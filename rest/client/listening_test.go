@@ -18,7 +18,7 @@ func TestNameOfAListener(t *testing.T) {
 	require.Equal(t, "stoa-listening-fa5d87c7513417438a2de6d17f701aec019e9210c72a85a07bab9e4856608dbe", listeningName(keys))
 }
 
-// A listener reports another listener on another machine, of which the server tells it.
+// A listener reports another listener on another machine, which the server names.
 func TestAListenerReportsAnotherOne(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

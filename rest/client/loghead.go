@@ -22,7 +22,7 @@ type Head struct {
 	Vkey string `json:"vkey"`
 	Size int64  `json:"size"`
 	Root []byte `json:"root"`
-	// Checkpoint is the signed note, the evidence of what the log has published.
+	// Checkpoint is the signed note: evidence of the log's publication.
 	Checkpoint string `json:"checkpoint"`
 	// Over is the number of earlier heads in the file that this head is proven to continue.
 	Over int `json:"over"`
@@ -228,7 +228,7 @@ func (l *KeyLog) continued(ctx context.Context, v *logView, older keylog.Witness
 		err = keylog.CheckConsistent(older.Checkpoint, head.Checkpoint, hashes)
 	}
 	if err != nil {
-		err = l.forked(headOf(older, v.vkey), head.Note, fmt.Sprintf("its head of %d entries does not continue that of %d", head.Size, older.Size))
+		err = l.forked(headOf(older, v.vkey), head.Note, fmt.Sprintf("its head of %d entries does not continue the head of %d", head.Size, older.Size))
 	}
 	return head, err
 }

@@ -128,7 +128,7 @@ type publishedLog struct {
 
 const keysPath = "/.well-known/stoa-keys.json"
 
-// published reads what the server publishes about its log, nil if it has none. said is the whole answer.
+// published reads the server's publication about its log, nil if it has none. said is the whole answer.
 func (l *KeyLog) published(ctx context.Context) (found *publishedLog, said []byte, err error) {
 	answer, err := l.client.get(ctx, keysPath)
 	if answer != nil && answer.Status == http.StatusNotFound {
@@ -157,7 +157,7 @@ type logView struct {
 	key        note.Verifier
 }
 
-// view reads what the server publishes about the log, nil if it has none and never had one.
+// view reads the server's publication about the log, nil if it has none and never had one.
 func (l *KeyLog) view(ctx context.Context) (*logView, error) {
 	kept, err := l.trust.log()
 	if err != nil {

@@ -182,7 +182,7 @@ var (
 	// ErrReflected means that the server shows a message as sent by the other side.
 	ErrReflected = errors.New("the message was sealed by the other side of this conversation")
 	// ErrAltered means that the server changed a party or the client_message_id of a message, or shows it in the wrong place.
-	ErrAltered = errors.New("the message was not sealed as what the server shows it")
+	ErrAltered = errors.New("the message was sealed as another one than the server shows")
 	// ErrReplayed means that the server shows a message again under another id, or sends it again with another event.
 	ErrReplayed = errors.New("the message was opened before under another id or by another event")
 	// ErrStale means that a bound message is older than any client still sends and any server keeps.

@@ -104,7 +104,7 @@ func (c *Client) Bot(ctx context.Context, botID string) (Bot, error) {
 	return One[Bot](ctx, c, "GET", "/bots/"+url.PathEscape(botID), "bot", nil)
 }
 
-// BotsQuery asks for some of a list. What is empty asks for nothing.
+// BotsQuery asks for some of a list. Empty fields ask for nothing.
 type BotsQuery struct {
 	// Items on a page.
 	PageSize int
@@ -121,7 +121,7 @@ func (c *Client) Bots(ctx context.Context, q BotsQuery) iter.Seq2[Bot, error] {
 	return Pages[Bot](ctx, c, "/bots", "bots", asked("page_size", q.PageSize, "handle", q.Handle, "q", q.Words, "specialty", q.Specialty))
 }
 
-// Ratings calls listRatings: read what others say of an agent. Codes: invalid_id, not_found.
+// Ratings calls listRatings: read the ratings of an agent. Codes: invalid_id, not_found.
 func (c *Client) Ratings(ctx context.Context, botID string, orderID string) iter.Seq2[Rating, error] {
 	return Rows[Rating](ctx, c, "/bots/"+url.PathEscape(botID)+"/ratings", "ratings", asked("order_id", orderID))
 }
@@ -235,7 +235,7 @@ func (c *Client) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return Rows[Entry](ctx, c, "/wallet/history", "entries", nil)
 }
 
-// Quote calls quoteOrder: ask what an order would cost. Codes: invalid_input.
+// Quote calls quoteOrder: ask for the price of an order. Codes: invalid_input.
 func (c *Client) Quote(ctx context.Context, amount int64) (Quote, error) {
 	return One[Quote](ctx, c, "POST", "/orders/quote", "quote", Fields{"amount_minor": amount})
 }
@@ -296,7 +296,7 @@ func (c *Client) File(ctx context.Context, attachmentID string) (Attachment, err
 	return One[Attachment](ctx, c, "GET", "/attachments/"+url.PathEscape(attachmentID), "attachment", nil)
 }
 
-// TasksQuery asks for some of a list. What is empty asks for nothing.
+// TasksQuery asks for some of a list. Empty fields ask for nothing.
 type TasksQuery struct {
 	// Items on a page.
 	PageSize int
@@ -355,7 +355,7 @@ func (c *Client) Responses(ctx context.Context, taskID string) iter.Seq2[Respons
 	return Rows[Response](ctx, c, "/tasks/"+url.PathEscape(taskID)+"/responses", "responses", nil)
 }
 
-// TaskWatch calls getTaskWatch: read what you watch for. Codes: not_found.
+// TaskWatch calls getTaskWatch: read your watch. Codes: not_found.
 func (c *Client) TaskWatch(ctx context.Context) (TaskWatch, error) {
 	return One[TaskWatch](ctx, c, "GET", "/tasks/watch", "watch", nil)
 }
@@ -404,13 +404,13 @@ func (c *Client) WithdrawResponse(ctx context.Context, taskID string, responseID
 	return One[Response](ctx, c, "DELETE", "/tasks/"+url.PathEscape(taskID)+"/responses/"+url.PathEscape(responseID), "response", nil)
 }
 
-// ServicesQuery asks for some of a list. What is empty asks for nothing.
+// ServicesQuery asks for some of a list. Empty fields ask for nothing.
 type ServicesQuery struct {
 	// Items on a page.
 	PageSize int
 	// Substring of title or description; upper and lower case are the same.
 	Words string
-	// Only those of this agent.
+	// Only records of this agent.
 	BotID string
 }
 

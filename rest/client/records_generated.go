@@ -152,7 +152,7 @@ type Order struct {
 	// The contractor's reward.
 	Amount int64 `json:"amount_minor"`
 	Fee    int64 `json:"fee_minor"`
-	// What the customer pays, fee included.
+	// The price for the customer, fee included.
 	Total       int64        `json:"total_minor"`
 	FeeMode     string       `json:"fee_mode"`
 	FeeBps      int64        `json:"fee_bps"`
@@ -260,7 +260,7 @@ type Response struct {
 	// The reward asked for.
 	Amount int64 `json:"amount_minor"`
 	Fee    int64 `json:"fee_minor"`
-	// What the customer confirms to select it.
+	// The total that the customer confirms to select it.
 	Total     int64     `json:"total_minor"`
 	State     string    `json:"state"`
 	CreatedAt time.Time `json:"created_at"`
@@ -278,7 +278,7 @@ type OwnResponse struct {
 	// The reward asked for.
 	Amount int64 `json:"amount_minor"`
 	Fee    int64 `json:"fee_minor"`
-	// What the customer confirms to select it.
+	// The total that the customer confirms to select it.
 	Total     int64        `json:"total_minor"`
 	State     string       `json:"state"`
 	CreatedAt time.Time    `json:"created_at"`
@@ -306,13 +306,13 @@ type Service struct {
 	Amount *int64 `json:"amount_minor"`
 	// At the present fee rate; null without a price.
 	Fee *int64 `json:"fee_minor"`
-	// What an order at this price would cost, fee included; null without a price.
+	// The cost of an order at this price, fee included; null without a price.
 	Total *int64 `json:"total_minor"`
 	// Orders that named the service and were accepted.
 	Orders    int64     `json:"orders"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
-	// What the caller could do now to get the service: order it as a friend, if it has a price, or ask for friendship.
+	// The possible actions to get the service: order it as a friend, if it has a price, or ask for friendship.
 	Actions []Action `json:"actions"`
 }
 
@@ -325,7 +325,7 @@ type Rating struct {
 	Author  Brief  `json:"author"`
 	// The author's in the order.
 	AuthorRole string `json:"author_role"`
-	// What was ordered; null unless the profiles of both are open.
+	// The title of the order; null unless the profiles of both are open.
 	OrderTitle *string `json:"order_title"`
 	// The agent that is rated.
 	SubjectID string `json:"subject_id"`
@@ -382,7 +382,7 @@ type Notice struct {
 	CreatedAt time.Time     `json:"created_at"`
 }
 
-// Subject is an agent or what it published, as a report names it.
+// Subject is an agent or something that it published, as a report names it.
 type Subject struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
@@ -433,15 +433,15 @@ type Erasure struct {
 	RequestedAt time.Time `json:"requested_at"`
 	// It can be cancelled until then.
 	DueAt time.Time `json:"due_at"`
-	// What keeps it from being done once it is due.
+	// The reasons that hold it once it is due.
 	HeldBy []string `json:"held_by"`
 }
 
-// TaskWatch is what the agent watches for on the board (§4.9).
+// TaskWatch is the watch of an agent for new tasks (§4.9).
 type TaskWatch struct {
 	Whole
 
-	// What the title or the description holds; empty for every task.
+	// Words that the title or the description holds; empty for every task.
 	Words string `json:"q"`
 	// The least reward; null for any.
 	MinAmount *int64    `json:"min_amount_minor"`

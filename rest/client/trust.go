@@ -108,7 +108,7 @@ func (t *Trust) pin(agent Brief, via string, index *int64) error {
 }
 
 func (t *Trust) notKept() error {
-	return fmt.Errorf("%s does not keep what is written to it", t.file.path)
+	return fmt.Errorf("%s does not keep its writes", t.file.path)
 }
 
 // compare is knows for a caller that holds the lock.
@@ -144,7 +144,7 @@ func keyChanged(pinned Pin, agent Brief) error {
 	before, _ := Fingerprint(pinned.Key) // it was in use
 	now, err := Fingerprint(*agent.Key)
 	if err != nil {
-		now = "what is no key"
+		now = "no key"
 	}
 	if pinned.Key == *agent.Key {
 		now = fmt.Sprintf("the same key under the id %s and the handle @%s", agent.ID, agent.Handle)
@@ -180,7 +180,7 @@ func (t *Trust) Unpin(idOrHandle string) (Pin, error) {
 	return pinned, t.add(Pin{ID: pinned.ID, Removed: true})
 }
 
-// load reads what was appended to the file.
+// load reads the lines that were appended to the file.
 func (t *Trust) load() error {
 	return t.file.follow(func() {
 		t.pins, t.handles, t.heads, t.vkey = make(map[string]Pin), make(map[string]string), nil, ""

@@ -125,7 +125,7 @@ func (b *built) choose(arguments object) (chosen *builtWay, complaint string) {
 }
 
 // misplaced returns the complaint about an argument that does not fit the others; with describes those. If with is empty, the
-// complaint names what the argument needs.
+// complaint names the argument's requirement.
 func (b *built) misplaced(name, with string) string {
 	if with != "" {
 		return fmt.Sprintf("%s does not go with %s", name, with)

@@ -22,7 +22,7 @@ var eventNames = object{"properties": object{"events": object{"items": object{"p
 	"notice": object{"type": "string"},
 }}}}}
 
-// pollEvents reads events and adds the names of their ids: who acted, on what, and in which role the caller is.
+// pollEvents reads events and adds the names of their ids: the actor, the subject, and the caller's role.
 func pollEvents(ctx context.Context, o *Options, r Request) (Answer, error) {
 	answer, err := o.API.Do(ctx, r)
 	if err != nil || answer.Status != http.StatusOK {

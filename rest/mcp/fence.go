@@ -143,7 +143,7 @@ func showHidden(s string) string {
 // forms tells the server's own texts in a value from agents' texts: the OpenAPI description gives them a form that no prose has.
 // It joins all schemas that may apply to the value. A text without a schema has no form.
 type forms struct {
-	// texts are the forms of a text, of which one must match; free is set if some schema allows any text.
+	// texts are the forms of a text: one must match. free is set if some schema allows any text.
 	texts []func(string) bool
 	free  bool
 	// ours marks a text that the server or its operators write.

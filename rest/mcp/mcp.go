@@ -167,7 +167,7 @@ func encode(value any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) //nolint:errchkjson // what was read can be written
+	_ = encoder.Encode(value) //nolint:errchkjson // a value that was read can be written
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 
@@ -222,7 +222,7 @@ func (o *Options) requirements(ctx context.Context) (registration object, ownerN
 		whole["owner_confirmation_required"] == true
 }
 
-// register registers an agent, and adds what to do with the token.
+// register registers an agent, and adds advice about the token.
 func register(ctx context.Context, o *Options, r Request) (Answer, error) {
 	answer, err := o.API.Do(ctx, r)
 	if err != nil || answer.Status >= http.StatusBadRequest {

@@ -255,7 +255,7 @@ func parse(text []byte) (*description, error) {
 				Responses   map[string]object `json:"responses"`
 			}
 			if err := json.Unmarshal(raw, &o); err != nil || o.ID == "" {
-				continue // what all methods of a path share
+				continue // a member that all methods of a path share
 			}
 			made := &operation{
 				method: strings.ToUpper(method), path: path, takes: make(map[string]bool), nullable: make(map[string]bool),
@@ -296,7 +296,7 @@ func content(body object) object {
 	return body
 }
 
-// resolve follows a reference; members beside the reference override those of its target.
+// resolve follows a reference; members beside the reference override the members of its target.
 func (d *description) resolve(value object) object {
 	reference, ok := value["$ref"].(string)
 	if !ok {

@@ -45,7 +45,7 @@ func TestArchiveIsTheSameEachTime(t *testing.T) {
 	require.Less(t, len(first), 200_000)
 }
 
-// The archive holds what package.json promises, and its name is the one that the description has.
+// The archive holds the files that package.json lists, and has the name that the description uses.
 func TestArchiveIsWhole(t *testing.T) {
 	t.Parallel()
 	files := unpacked(t)

@@ -169,7 +169,7 @@ func (w *writer) query(name string, query []argument) (values, arguments string)
 		only := query[(sized+1)%len(query)]
 		return fmt.Sprintf("asked(%q, %s)", only.key, only.local()), only.local() + " string"
 	}
-	w.say("\n// %sQuery asks for some of a list. What is empty asks for nothing.\ntype %[1]sQuery struct {", name)
+	w.say("\n// %sQuery asks for some of a list. Empty fields ask for nothing.\ntype %[1]sQuery struct {", name)
 	var pairs []string
 	for _, a := range query {
 		w.say("// %s\n%s %s", a.doc, a.name, a.kind)

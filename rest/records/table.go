@@ -29,11 +29,11 @@ var records = []record{
 	{"Draft", "Draft", "is work on an order that its contractor shows before the delivery.", true},
 	{"Feedback", "Feedback", "is a message to the operators, such as a report.", true},
 	{"Notice", "Notice", "is a text of an operator to the agent.", true},
-	{"ReportSubject", "Subject", "is an agent or what it published, as a report names it.", false},
+	{"ReportSubject", "Subject", "is an agent or something that it published, as a report names it.", false},
 	{"NoticeSubject", "NoticeSubject", "is the agent, or the thing of it, that a notice is about.", false},
 	{"Export", "Export", "is an archive of everything that the agent has on the server (§12.6).", true},
 	{"Erasure", "Erasure", "is the agent's request to be erased (§12.7).", true},
-	{"TaskWatch", "TaskWatch", "is what the agent watches for on the board (§4.9).", true},
+	{"TaskWatch", "TaskWatch", "is the watch of an agent for new tasks (§4.9).", true},
 	{"EmailVerification", "EmailVerification", "says whether an owner has confirmed its address (§4.1).", true},
 }
 

@@ -1,4 +1,4 @@
-// Takes what only the sources need out of package.json while npm pack makes the archive (prepack), and puts it back (postpack,
+// Takes the parts that only the sources need out of package.json while npm pack makes the archive (prepack), and puts it back (postpack,
 // --restore).
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

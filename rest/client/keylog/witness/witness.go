@@ -158,7 +158,7 @@ func (w *Witness) cosign(ctx context.Context, body []byte) (status int, text str
 		return http.StatusForbidden, keylog.ErrUnsigned.Error()
 	}
 	if s.old > head.Size {
-		return http.StatusBadRequest, "the old size is above that of the checkpoint"
+		return http.StatusBadRequest, "the old size is above the checkpoint's"
 	}
 	log.mu.Lock()
 	defer log.mu.Unlock()
@@ -196,7 +196,7 @@ func (l *witnessed) continues(s submission, head keylog.Checkpoint) error {
 		return errors.New("a proof is there that proves nothing")
 	}
 	if head.Size == 0 && head.Root != emptyRoot {
-		return errors.New("the root is not that of an empty tree")
+		return errors.New("the root is not the root of an empty tree")
 	}
 	before := l.head
 	before.Origin = head.Origin

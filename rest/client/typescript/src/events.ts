@@ -3,7 +3,7 @@ import type { components } from "./description.js";
 type Schemas = components["schemas"];
 
 /**
- * What an event of each kind brings. Version 1 has only the kinds about contacts, messages and `order.changed`, without its
+ * The payload of each kind of event. Version 1 has only the kinds about contacts, messages and `order.changed`, without its
  * `action` and `actor_id`. A server that is newer than this client may send other kinds: ignore and acknowledge them.
  */
 export interface EventPayloads {
@@ -23,7 +23,7 @@ export interface EventPayloads {
   "export.ready": Schemas["ExportPayload"];
   /** The operators wrote to the agent about something that they did: listNotices has the text. */
   "operator.notice": Schemas["NoticePayload"];
-  /** To an agent that watches for new tasks: one that its watch meets. */
+  /** To an agent that watches for new tasks: a task that matches its watch. */
   "task.posted": Schemas["TaskPostedPayload"];
   /** To the customer: an agent answered the task. */
   "task.responded": Schemas["TaskRespondedPayload"];
@@ -48,7 +48,7 @@ export interface EventOf<K extends EventKind> {
 /** An event of any kind: `if (event.kind === "order.changed") { event.payload.order_id }`. */
 export type StoaEvent = { [K in EventKind]: EventOf<K> }[EventKind];
 
-/** Whether an agent did itself what an event says: an act on an order. Version 1 names no actor. */
+/** Whether the agent itself caused the event, by an act on an order. Version 1 names no actor. */
 export function isActOf(event: StoaEvent, agentId: string): boolean {
   return event.kind === "order.changed" && event.payload.actor_id === agentId;
 }

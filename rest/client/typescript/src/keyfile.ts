@@ -1,7 +1,7 @@
 import { createFile, replaceFile } from "./lines.js";
 import { originOf } from "./requests.js";
 
-/** What an agent must not lose, as the client for Go keeps it in a key file of mode 0600. */
+/** Everything that an agent must not lose, as the client for Go keeps it in a key file of mode 0600. */
 export interface Identity {
   origin: string;
   /** Without a token: the handle of a registration whose answer did not come; empty if none is open. */
@@ -35,7 +35,7 @@ export function saveKeyFile(path: string, identity: Identity): Promise<void> {
   return replaceFile(path, textOf(identity));
 }
 
-/** Throws if a key file is that of an agent of another server: a key and its token are for one. */
+/** Throws if a key file is for another server: a key and its token are for one. */
 export function ofServer(path: string, identity: Identity, origin: string): void {
   if (originOf(identity.origin) !== originOf(origin)) {
     throw new Error(`${path} belongs to an agent of ${identity.origin}, not of ${origin}`);

@@ -6,14 +6,14 @@ import { poll } from "./poll.js";
 import { pause } from "./retry.js";
 import { socket } from "./socket.js";
 
-/** An event in the hands of the agent. What is not acknowledged comes again. */
+/** An event that the agent handles now. It comes again unless it is acknowledged. */
 export interface Delivery {
   event: StoaEvent;
   /** Says that the event is stored or dealt with. Resolves when the server has confirmed that it will not send it again. */
   acknowledge(): Promise<void>;
 }
 
-/** A way in which events come. It ends or throws when the connection does; what was not acknowledged comes again on the next. */
+/** A way in which events come. It ends or throws when the connection does; events without an acknowledgement come again on the next. */
 export interface Connection extends AsyncIterable<StoaEvent> {
   acknowledge(id: string): Promise<void>;
   close(): void;
@@ -144,7 +144,7 @@ function delivery(event: StoaEvent, connection: Connection, store: EventStore): 
     event,
     async acknowledge() {
       await store.add(event.event_id);
-      // Where the connection is gone the event comes again, and is then acknowledged for what the store has.
+      // If the connection is gone, the event comes again, and is then acknowledged because the store has it.
       await connection.acknowledge(event.event_id).catch(() => undefined);
     },
   };

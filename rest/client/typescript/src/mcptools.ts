@@ -11,7 +11,7 @@ import { after } from "./pages.js";
 import type { Contact, Purpose } from "./records.js";
 import { unregistered } from "./registration.js";
 
-/** What the proxy is started with. */
+/** The options of the proxy. */
 export interface Door {
   file: string;
   origin: string;

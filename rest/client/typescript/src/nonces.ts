@@ -1,6 +1,6 @@
 import { canonicalId, markOf, TrustError } from "./bind.js";
 
-/** As what a message was opened: the server's id of it, and the event that brought it, missing if it was read in a list. */
+/** An opened message: the server's id of it, and the event that brought it, missing if it was read in a list. */
 export interface Opening {
   mark: string;
   message: string;
@@ -10,7 +10,7 @@ export interface Opening {
 /** Where openings are kept for 92 days at least: lines that are only appended, and are there when append resolves. Several programs
  * may share one. */
 export interface NonceStore {
-  /** What was appended with that mark, in the order of appending. */
+  /** The lines that were appended with that mark, in the order of appending. */
   find(mark: string): Promise<Opening[]>;
   /** until is how long the line is needed. */
   append(line: Opening, until: Date): Promise<void>;
@@ -49,7 +49,7 @@ export class MemoryNonceStore implements NonceStore {
   }
 }
 
-/** Remembers as what each message was opened, so that a server cannot show one message as two: a nonce, under one pair of keys,
+/** Remembers each opened message, so that a server cannot show one message as two: a nonce, under one pair of keys,
  * belongs to one message and to one event. */
 export class Nonces {
   constructor(readonly store: NonceStore) {}
@@ -67,7 +67,7 @@ export class Nonces {
     const from = Math.max(Date.now(), sealed?.getTime() ?? 0); // a time in the future is remembered longer
     await this.store.append(wanted, new Date(from + keptFor));
     if (!(await this.#compare(wanted))) { // another program may have opened it as something else meanwhile
-      throw new Error("the nonce store does not keep what is written to it");
+      throw new Error("the nonce store does not keep its writes");
     }
   }
 

@@ -33,7 +33,7 @@ export class FileNonceStore implements NonceStore {
     await appendLine(`${this.folder}/${month}`, `${mark} ${message} ${event ?? "-"}`);
   }
 
-  /** Reads what any program has appended since the last time, and deletes what is too old. */
+  /** Reads the lines that any program has appended since the last time, and deletes files that are too old. */
   async #load(): Promise<void> {
     const { readdir, rm } = await import("node:fs/promises");
     const names = await readdir(this.folder).catch(unlessMissing<string[]>([]));
@@ -58,7 +58,7 @@ export class FileNonceStore implements NonceStore {
     this.#months.set(name, kept);
     try {
       const { size } = await file.stat();
-      if (size < kept.read) { // it was replaced by hand; what is known stays known
+      if (size < kept.read) { // it was replaced by hand; known lines stay known
         kept.read = 0;
       }
       const raw = Buffer.alloc(size - kept.read);
@@ -89,7 +89,7 @@ function unlessMissing<T>(instead: T): (error: NodeJS.ErrnoException) => T {
 
 const table = "openings";
 
-/** Keeps openings in IndexedDB, in browsers: those of one agent under one name. */
+/** Keeps openings in IndexedDB, in browsers: the openings of one agent under one name. */
 export class IndexedDBNonceStore implements NonceStore {
   readonly #database: Promise<IDBDatabase>;
 

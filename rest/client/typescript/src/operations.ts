@@ -38,7 +38,7 @@ export class Operations extends Files {
     return { ...body.rating, replayed };
   }
 
-  /** What others say of an agent after their orders with it, newest first. */
+  /** The ratings of an agent by the other sides of its orders, newest first. */
   ratings(botId: string): AsyncGenerator<Rating, void, undefined> {
     const path = { bot_id: botId };
     return after((before) =>
@@ -46,7 +46,7 @@ export class Operations extends Files {
   }
 
   /**
-   * Reports an agent, or what it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
+   * Reports an agent, or something that it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
    * subject is open it is returned instead.
    */
   async report(subject: ReportSubject, text: string): Promise<Feedback> {

@@ -7,7 +7,7 @@ import { pause } from "./retry.js";
 const unacknowledged = 2;
 
 /** Events by requests that wait (GET /api/v1/events). Each comes once a connection, as it would over a socket. Without own the server
- * acknowledges what the agent did itself, and sends the rest. */
+ * acknowledges the agent's own acts, and sends the rest. */
 export function poll(stoa: Stoa, version: number, own: boolean, signal?: AbortSignal): Connection {
   const received = new Set<string>();
   const ended = new AbortController();

@@ -7,11 +7,11 @@ import { pause, retrying, type RetryOptions } from "./retry.js";
 export interface RequestOptions extends Optional<Partial<RetryOptions>> {
   /** Where the server is, such as https://stoa.example, without a path. */
   origin: string;
-  /** The agent's token; what anyone may read needs none. */
+  /** The agent's token; requests that anyone may make need none. */
   token?: string | undefined;
   /** Reads the token that is in use now, after the server has refused one. `Stoa.open` reads the key file again. */
   latestToken?: (() => Promise<string>) | undefined;
-  /** What sends requests; the runtime's fetch unless given. */
+  /** The function that sends requests; the runtime's fetch unless given. */
   fetch?: typeof fetch | undefined;
 }
 
@@ -63,7 +63,7 @@ export class Requests {
     this.api = createClient<paths>({ baseUrl: this.origin, fetch: this.#send });
   }
 
-  /** What the server answers to GET of a path, whatever it is. */
+  /** The server's answer to GET of a path, also a refusal. */
   protected async read(path: string): Promise<{ status: number; body: Uint8Array }> {
     const answer = await this.#send(new Request(this.origin + path));
     return { status: answer.status, body: new Uint8Array(await answer.arrayBuffer()) };

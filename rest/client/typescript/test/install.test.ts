@@ -88,7 +88,7 @@ for (const [name, source] of Object.entries(ways)) {
     const project = await mkdtemp(join(folder, "project-"));
     await writeFile(join(project, "package.json"), "{}");
     const installed = await npm(project, "install", await source());
-    if (name === "npm pack" || name === "the server's archive") { // what only the sources need is not there
+    if (name === "npm pack" || name === "the server's archive") { // the parts that only the sources need are not there
       assert.doesNotMatch(installed.stdout + installed.stderr, /install.scripts/i);
       const { scripts, devDependencies } = await manifest(join(project, "node_modules/stoa-client"));
       assert.deepEqual([scripts, devDependencies], [undefined, undefined]);

@@ -1,4 +1,4 @@
-// As what messages were opened: no server can show one as two.
+// The memory of opened messages: no server can show one as two.
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -77,7 +77,7 @@ test("a folder of nonces is one's own, survives a cut line, and is emptied after
   await writeFile(join(folder, named(92)), "");
   await writeFile(join(folder, named(124)), "");
   const future = new Date(Date.now() + 400 * day);
-  await nonces.claim(key, btoa("\x01".repeat(24)), id, undefined, future); // what says to be of the future is remembered longer
+  await nonces.claim(key, btoa("\x01".repeat(24)), id, undefined, future); // a message dated in the future is remembered longer
   assert.deepEqual((await readdir(folder)).sort(), [named(92), month, future.toISOString().slice(0, 7)].sort());
   await assert.rejects(nonces.claim(key, nonce, id, crypto.randomUUID()), replayed);
 });
@@ -105,7 +105,7 @@ test("a message is opened as often as one likes, but never as two, also by stoa 
   ]))) as { text: string; refused?: string }[];
   assert.deepEqual(read().map(({ text, refused }) => [text, refused]), [["hello", undefined]]);
 
-  // What stoa agent has opened is known here.
+  // A message that stoa agent has opened is known here.
   const second = await bob.stoa.send(await bob.stoa.find(handle), "again");
   assert.equal(read()[0]!.text, "again");
   await assert.rejects(stoa.open({ ...second, id: crypto.randomUUID() }), replayed);

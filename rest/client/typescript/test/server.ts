@@ -1,4 +1,4 @@
-// A server for a test file, on the database that STOA_TEST_DATABASE_URL names. Those of all files share the database and the data
+// A server for a test file, on the database that STOA_TEST_DATABASE_URL names. The servers of all files share the database and the data
 // folder, STOA_TEST_DATA: they are processes of one installation.
 import { spawn, type ChildProcess } from "node:child_process";
 import { KeyPair, MemoryTrustStore, Stoa } from "../src/index.js";

@@ -1,4 +1,4 @@
-// An agent that does what lines on its standard input ask for, and answers each with a line of JSON: for tests in which agents of
+// An agent that obeys the lines of its standard input, and answers each with a line of JSON: for tests in which agents of
 // several kinds trade with each other (cmd/stoa/trade_test.go).
 import { createInterface } from "node:readline";
 import { derivedOperationId, KeyPair, MemoryTrustStore, Stoa, type TrustError } from "../src/index.js";

@@ -5,7 +5,7 @@ import {
   type Order, pages, Stoa, type StoaEvent, type Terms,
 } from "../src/index.js";
 
-// What the compiler accepts and refuses: a line under @ts-expect-error that compiles is an error.
+// The compiler's verdicts: a line under @ts-expect-error that compiles is an error.
 
 const terms = { title: "A sonnet", description: "Fourteen lines.", deadline: "2999-01-01T00:00:00Z", amount_minor: 1000 };
 const id = "01a20005-3b02-7a01-8c6e-2a4c9d1f0b55";
@@ -23,7 +23,7 @@ test("an offer names exactly one of contractor_id and customer_id, and a custome
   assert.equal([...accepted, both, neither, unconfirmed].length, 5);
 });
 
-/** A connection that fails on every request: what is tried on it is only compiled. */
+/** A connection that fails on every request: calls on it are only compiled. */
 const failing = () => Promise.reject(new Error("no network"));
 const stoa = new Stoa({ origin: "http://stoa.example", trust: new MemoryTrustStore(), attempts: 1, fetch: failing });
 const tried = (...calls: Promise<unknown>[]) => Promise.allSettled(calls);

@@ -60,7 +60,7 @@ for (const id of read<Id[]>("ids.json")) {
   });
 }
 
-// What a message's nonce says of it.
+// The finding about a message by its nonce.
 const findingOf = (of: () => boolean) => {
   try {
     return of() ? "bound" : "unbound";

@@ -10,7 +10,7 @@ export interface ActionOf<N extends ActionName> {
     name: N;
     method: "GET" | "POST" | "PATCH";
     path: string;
-    /** A template: what the server knows; null stands for what the caller must give. */
+    /** A template of values that the server knows; null stands for values that the caller must give. */
     body: {
         [member: string]: string | number | boolean | null;
     };
@@ -23,7 +23,7 @@ type Id = {
     operation_id?: string | undefined;
 };
 type Query<P extends "/api/v1/bots" | "/api/v1/tasks"> = Optional<NonNullable<paths[P]["get"]["parameters"]["query"]>>;
-/** What each action on an order takes besides the order's version. */
+/** The members that each action on an order takes besides the order's version. */
 export interface OrderMembers {
     /** An accepting customer confirms the total; `follow` knows it from the template. */
     accept: Id & {
@@ -49,7 +49,7 @@ export interface OrderMembers {
     };
     "approve-refund": Id;
 }
-/** What each action takes besides what its template knows. */
+/** The members that each action takes besides the known values of its template. */
 export interface ActionMembers extends OrderMembers {
     request_friendship: Nothing;
     accept_friendship: Nothing;
@@ -57,7 +57,7 @@ export interface ActionMembers extends OrderMembers {
     send_message: {
         text: string;
     };
-    /** The action of a service knows title, amount and total; that of a card does not. */
+    /** The action of a service knows title, amount and total; the action of a card does not. */
     create_order: Id & Pick<Schemas["OrderInput"], "description" | "deadline"> & Optional<Partial<Pick<Schemas["OrderInput"], "title" | "amount_minor" | "confirmed_total_minor" | "input_attachment_ids" | "service_id">>>;
     respond: Optional<Schemas["ResponseInput"]>;
     select: Id & {
@@ -79,7 +79,7 @@ type OrderAnswers = {
         order: Acted;
     };
 };
-/** What each action returns. An order is there in its present state. */
+/** The result of each action. An order is there in its present state. */
 export interface ActionAnswers extends OrderAnswers {
     request_friendship: Schemas["ContactResult"];
     accept_friendship: Schemas["ContactResult"];

@@ -1,14 +1,14 @@
 /** A refusal of the server, or a request without an answer. */
 export declare class Fault extends Error {
-    /** What went wrong, in the server's words for programs, such as "version_conflict"; "unanswered" if no answer came. */
+    /** The server's code for programs, such as "version_conflict"; "unanswered" if no answer came. */
     readonly code: string;
     /** The HTTP status; 0 if no answer came. The fault of `find`, which looks in two lists, has 404. */
     readonly status: number;
-    /** What the server's log calls the request. */
+    /** The request's name in the server's log. */
     readonly requestId: string | undefined;
     /** After how many seconds to try again, if the server says so. */
     readonly retryAfter: number | undefined;
-    /** What is wrong with each field to blame. */
+    /** The complaint about each faulty field. */
     readonly fields: Readonly<Record<string, string>>;
     constructor(code: string, message: string, answer?: Pick<Response, "status" | "headers">, fields?: Record<string, string>, cause?: unknown);
     /** The fault of an answer with a status of 400 or more; body is its JSON, or undefined. */

@@ -1,14 +1,14 @@
 /** A refusal of the server, or a request without an answer. */
 export class Fault extends Error {
-    /** What went wrong, in the server's words for programs, such as "version_conflict"; "unanswered" if no answer came. */
+    /** The server's code for programs, such as "version_conflict"; "unanswered" if no answer came. */
     code;
     /** The HTTP status; 0 if no answer came. The fault of `find`, which looks in two lists, has 404. */
     status;
-    /** What the server's log calls the request. */
+    /** The request's name in the server's log. */
     requestId;
     /** After how many seconds to try again, if the server says so. */
     retryAfter;
-    /** What is wrong with each field to blame. */
+    /** The complaint about each faulty field. */
     fields;
     constructor(code, message, answer, fields = {}, cause) {
         const blamed = Object.entries(fields).map(([name, wrong]) => `${name} ${wrong}`).join("; ");

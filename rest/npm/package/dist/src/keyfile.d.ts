@@ -1,4 +1,4 @@
-/** What an agent must not lose, as the client for Go keeps it in a key file of mode 0600. */
+/** Everything that an agent must not lose, as the client for Go keeps it in a key file of mode 0600. */
 export interface Identity {
     origin: string;
     /** Without a token: the handle of a registration whose answer did not come; empty if none is open. */
@@ -12,7 +12,7 @@ export interface Identity {
 export declare function loadKeyFile(path: string): Promise<Identity>;
 /** Writes a key file as a whole, in Node: a crash leaves either the one before or the new one. */
 export declare function saveKeyFile(path: string, identity: Identity): Promise<void>;
-/** Throws if a key file is that of an agent of another server: a key and its token are for one. */
+/** Throws if a key file is for another server: a key and its token are for one. */
 export declare function ofServer(path: string, identity: Identity, origin: string): void;
 /** Makes a key file; returns false, and changes nothing, if the path is taken. */
 export declare function newKeyFile(path: string, identity: Identity): Promise<boolean>;

@@ -22,7 +22,7 @@ export async function loadKeyFile(path) {
 export function saveKeyFile(path, identity) {
     return replaceFile(path, textOf(identity));
 }
-/** Throws if a key file is that of an agent of another server: a key and its token are for one. */
+/** Throws if a key file is for another server: a key and its token are for one. */
 export function ofServer(path, identity, origin) {
     if (originOf(identity.origin) !== originOf(origin)) {
         throw new Error(`${path} belongs to an agent of ${identity.origin}, not of ${origin}`);

@@ -1,13 +1,13 @@
 import type { Stoa } from "./client.js";
 import { type StoaEvent } from "./events.js";
 import { type EventStore } from "./eventstores.js";
-/** An event in the hands of the agent. What is not acknowledged comes again. */
+/** An event that the agent handles now. It comes again unless it is acknowledged. */
 export interface Delivery {
     event: StoaEvent;
     /** Says that the event is stored or dealt with. Resolves when the server has confirmed that it will not send it again. */
     acknowledge(): Promise<void>;
 }
-/** A way in which events come. It ends or throws when the connection does; what was not acknowledged comes again on the next. */
+/** A way in which events come. It ends or throws when the connection does; events without an acknowledgement come again on the next. */
 export interface Connection extends AsyncIterable<StoaEvent> {
     acknowledge(id: string): Promise<void>;
     close(): void;

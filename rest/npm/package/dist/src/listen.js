@@ -110,7 +110,7 @@ function delivery(event, connection, store) {
         event,
         async acknowledge() {
             await store.add(event.event_id);
-            // Where the connection is gone the event comes again, and is then acknowledged for what the store has.
+            // If the connection is gone, the event comes again, and is then acknowledged because the store has it.
             await connection.acknowledge(event.event_id).catch(() => undefined);
         },
     };

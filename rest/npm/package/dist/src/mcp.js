@@ -8,7 +8,7 @@ const versionKey = "io.modelcontextprotocol/protocolVersion";
 const keyArgument = "encryption_public_key";
 /**
  * Speaks the Model Context Protocol over standard input and output until the input ends: a proxy of the server's /mcp, which sends
- * the token of the key file, and does itself what needs the private key or files of this machine.
+ * the token of the key file, and answers itself the calls that need the private key or files of this machine.
  */
 export async function serve(door) {
     door.origin = originOf((await loadKeyFile(door.file).catch(() => undefined))?.origin ?? door.origin);
@@ -17,7 +17,7 @@ export async function serve(door) {
     let ended = false; // the server refuses the token of the key file
     const say = (message) => void process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
     const token = async () => (await loadKeyFile(door.file).catch(() => undefined))?.token || undefined;
-    // What the server answers to a message; undefined if it answers nothing.
+    // Returns the server's answer to a message; undefined if there is none.
     async function pass(message, line, signal, guest = false) {
         const { method, params } = (message ?? {});
         const bearer = guest ? undefined : await token();
@@ -98,7 +98,7 @@ export async function serve(door) {
         try {
             message = JSON.parse(line) ?? {};
         }
-        catch { // the server says what is wrong
+        catch { // the server names the fault
         }
         if (message.method === "notifications/cancelled") {
             underway.get(message.params?.requestId)?.abort();
@@ -135,7 +135,7 @@ export async function serve(door) {
         if (line.trim() !== "") {
             const one = answer(line).finally(() => running.delete(one));
             running.add(one);
-            if (line.includes("\"initialize\"")) { // its version is that of the messages behind it
+            if (line.includes("\"initialize\"")) { // its version holds for the messages behind it
                 await one;
             }
         }

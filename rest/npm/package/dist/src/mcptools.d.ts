@@ -1,5 +1,5 @@
 import { Fault } from "./fault.js";
-/** What the proxy is started with. */
+/** The options of the proxy. */
 export interface Door {
     file: string;
     origin: string;

@@ -1,4 +1,4 @@
-/** As what a message was opened: the server's id of it, and the event that brought it, missing if it was read in a list. */
+/** An opened message: the server's id of it, and the event that brought it, missing if it was read in a list. */
 export interface Opening {
     mark: string;
     message: string;
@@ -7,7 +7,7 @@ export interface Opening {
 /** Where openings are kept for 92 days at least: lines that are only appended, and are there when append resolves. Several programs
  * may share one. */
 export interface NonceStore {
-    /** What was appended with that mark, in the order of appending. */
+    /** The lines that were appended with that mark, in the order of appending. */
     find(mark: string): Promise<Opening[]>;
     /** until is how long the line is needed. */
     append(line: Opening, until: Date): Promise<void>;
@@ -20,7 +20,7 @@ export declare class MemoryNonceStore implements NonceStore {
     find(mark: string): Promise<Opening[]>;
     append(line: Opening, until: Date): Promise<void>;
 }
-/** Remembers as what each message was opened, so that a server cannot show one message as two: a nonce, under one pair of keys,
+/** Remembers each opened message, so that a server cannot show one message as two: a nonce, under one pair of keys,
  * belongs to one message and to one event. */
 export declare class Nonces {
     #private;

@@ -27,7 +27,7 @@ export class MemoryNonceStore {
         }
     }
 }
-/** Remembers as what each message was opened, so that a server cannot show one message as two: a nonce, under one pair of keys,
+/** Remembers each opened message, so that a server cannot show one message as two: a nonce, under one pair of keys,
  * belongs to one message and to one event. */
 export class Nonces {
     store;
@@ -47,7 +47,7 @@ export class Nonces {
         const from = Math.max(Date.now(), sealed?.getTime() ?? 0); // a time in the future is remembered longer
         await this.store.append(wanted, new Date(from + keptFor));
         if (!(await this.#compare(wanted))) { // another program may have opened it as something else meanwhile
-            throw new Error("the nonce store does not keep what is written to it");
+            throw new Error("the nonce store does not keep its writes");
         }
     }
     /** Whether the nonce is remembered as opened so. Of its lines the first message counts, and the first event that brought it. */

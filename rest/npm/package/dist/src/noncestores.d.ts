@@ -12,7 +12,7 @@ export declare class FileNonceStore implements NonceStore {
     find(mark: string): Promise<Opening[]>;
     append({ mark, message, event }: Opening, until: Date): Promise<void>;
 }
-/** Keeps openings in IndexedDB, in browsers: those of one agent under one name. */
+/** Keeps openings in IndexedDB, in browsers: the openings of one agent under one name. */
 export declare class IndexedDBNonceStore implements NonceStore {
     #private;
     constructor(name: string);

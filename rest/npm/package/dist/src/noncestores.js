@@ -28,7 +28,7 @@ export class FileNonceStore {
         const month = new Date(until.getTime() - keptFor).toISOString().slice(0, 7);
         await appendLine(`${this.folder}/${month}`, `${mark} ${message} ${event ?? "-"}`);
     }
-    /** Reads what any program has appended since the last time, and deletes what is too old. */
+    /** Reads the lines that any program has appended since the last time, and deletes files that are too old. */
     async #load() {
         const { readdir, rm } = await import("node:fs/promises");
         const names = await readdir(this.folder).catch(unlessMissing([]));
@@ -53,7 +53,7 @@ export class FileNonceStore {
         this.#months.set(name, kept);
         try {
             const { size } = await file.stat();
-            if (size < kept.read) { // it was replaced by hand; what is known stays known
+            if (size < kept.read) { // it was replaced by hand; known lines stay known
                 kept.read = 0;
             }
             const raw = Buffer.alloc(size - kept.read);
@@ -82,7 +82,7 @@ function unlessMissing(instead) {
     };
 }
 const table = "openings";
-/** Keeps openings in IndexedDB, in browsers: those of one agent under one name. */
+/** Keeps openings in IndexedDB, in browsers: the openings of one agent under one name. */
 export class IndexedDBNonceStore {
     #database;
     constructor(name) {

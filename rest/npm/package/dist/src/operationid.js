@@ -3,7 +3,7 @@ import { v5 } from "uuid";
 const namespace = "6e8b7d1c-52c4-5b0e-9d0f-3f1f0c7a5a11";
 /**
  * The operation id that the server's tools derive from a request: a client that makes the same request again, with the same
- * expected_version, repeats it instead of doing it twice. target is the path with its query, body what is sent besides.
+ * expected_version, repeats it instead of doing it twice. target is the path with its query, body the rest of the request.
  */
 export function derivedOperationId(method, target, body) {
     return v5(`${method} ${target}\n${escaped(JSON.stringify(sorted(body)))}`, namespace);

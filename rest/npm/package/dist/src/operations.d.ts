@@ -13,10 +13,10 @@ export declare class Operations extends Files {
     replyToDraft(orderId: string, draftId: string, verdict: "fine" | "changes", text?: string): Promise<Replayable<Draft>>;
     /** Rates the other side of a closed order, once. The same rating again is the first one. */
     rate(orderId: string, stars: number, text?: string): Promise<Replayable<Rating>>;
-    /** What others say of an agent after their orders with it, newest first. */
+    /** The ratings of an agent by the other sides of its orders, newest first. */
     ratings(botId: string): AsyncGenerator<Rating, void, undefined>;
     /**
-     * Reports an agent, or what it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
+     * Reports an agent, or something that it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
      * subject is open it is returned instead.
      */
     report(subject: ReportSubject, text: string): Promise<Feedback>;

@@ -27,13 +27,13 @@ export class Operations extends Files {
         const { body, replayed } = await this.change(`/api/v1/orders/${orderId}/rating`, said);
         return { ...body.rating, replayed };
     }
-    /** What others say of an agent after their orders with it, newest first. */
+    /** The ratings of an agent by the other sides of its orders, newest first. */
     ratings(botId) {
         const path = { bot_id: botId };
         return after((before) => this.done(this.api.GET("/api/v1/bots/{bot_id}/ratings", { params: { path, query: { before } } })), "ratings");
     }
     /**
-     * Reports an agent, or what it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
+     * Reports an agent, or something that it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
      * subject is open it is returned instead.
      */
     async report(subject, text) {

@@ -2,7 +2,7 @@ import { pause } from "./retry.js";
 // How long to wait before asking again where all that came is still unacknowledged, in seconds.
 const unacknowledged = 2;
 /** Events by requests that wait (GET /api/v1/events). Each comes once a connection, as it would over a socket. Without own the server
- * acknowledges what the agent did itself, and sends the rest. */
+ * acknowledges the agent's own acts, and sends the rest. */
 export function poll(stoa, version, own, signal) {
     const received = new Set();
     const ended = new AbortController();

@@ -27,17 +27,17 @@ export type Terms = Optional<Omit<Schemas["OrderInput"], "operation_id" | "contr
 export type Acted = Replayable<Schemas["Order"]> & {
     stored?: Schemas["Order"];
 };
-/** What an uploaded file is for. */
+/** The purpose of an uploaded file. */
 export type Purpose = Schemas["Attachment"]["purpose"];
 /** Work on an order that its contractor shows before the delivery, and the customer's reply. */
 export type Draft = Schemas["Draft"];
-/** What a draft shows: a text, files that were uploaded for an order, or both. */
+/** The content of a draft: a text, files that were uploaded for an order, or both. */
 export interface DraftContent {
     text?: string | undefined;
     attachment_ids?: string[] | undefined;
     operation_id?: string | undefined;
 }
-/** What a report is about. */
+/** The subject of a report. */
 export type ReportSubject = Schemas["ReportSubject"];
 export type Contact = Schemas["Contact"];
 export type Feedback = Schemas["Feedback"];

@@ -6,7 +6,7 @@ import { originOf } from "./requests.js";
 const underway = new Map();
 /**
  * Registers a handle with a key pair that is on disk before the request is made, and writes the answer into the same file. The
- * file of a registered agent is left alone. That of an unfinished registration is gone on with: its key pair is sent again. While
+ * file of a registered agent is left alone. An unfinished registration is continued: its key pair is sent again. While
  * the handle of a request stands in the file without a token, its answer has not come.
  */
 export async function registerInto(file, origin, handle, register) {

@@ -5,11 +5,11 @@ import { type RetryOptions } from "./retry.js";
 export interface RequestOptions extends Optional<Partial<RetryOptions>> {
     /** Where the server is, such as https://stoa.example, without a path. */
     origin: string;
-    /** The agent's token; what anyone may read needs none. */
+    /** The agent's token; requests that anyone may make need none. */
     token?: string | undefined;
     /** Reads the token that is in use now, after the server has refused one. `Stoa.open` reads the key file again. */
     latestToken?: (() => Promise<string>) | undefined;
-    /** What sends requests; the runtime's fetch unless given. */
+    /** The function that sends requests; the runtime's fetch unless given. */
     fetch?: typeof fetch | undefined;
 }
 /** An answer of `api`. */
@@ -35,7 +35,7 @@ export declare class Requests {
     /** Stores a new token. */
     protected saveToken: ((token: string) => Promise<void>) | undefined;
     constructor(options: RequestOptions);
-    /** What the server answers to GET of a path, whatever it is. */
+    /** The server's answer to GET of a path, also a refusal. */
     protected read(path: string): Promise<{
         status: number;
         body: Uint8Array;

@@ -38,7 +38,7 @@ export class Requests {
         }, async (request) => !request.url.endsWith(rotation) && this.#isReplaced(request.headers.get("Authorization")?.slice("Bearer ".length)));
         this.api = createClient({ baseUrl: this.origin, fetch: this.#send });
     }
-    /** What the server answers to GET of a path, whatever it is. */
+    /** The server's answer to GET of a path, also a refusal. */
     async read(path) {
         const answer = await this.#send(new Request(this.origin + path));
         return { status: answer.status, body: new Uint8Array(await answer.arrayBuffer()) };
