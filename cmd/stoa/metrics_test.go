@@ -109,7 +109,7 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 		}
 		page, err := os.ReadFile("../../docs/runbook/" + rule.Alert + ".md")
 		require.NoError(t, err)
-		for _, part := range []string{"# " + rule.Alert + "\n", "\n## Look\n", "\n## Do\n", "\n## Over\n"} {
+		for _, part := range []string{"# " + rule.Alert + "\n", "\n## Look\n", "\n## Do\n", "\n## How to see that it is over\n"} {
 			require.Contains(t, string(page), part)
 		}
 		_, look, _ := strings.Cut(string(page), "\n## Look\n\n")
