@@ -63,7 +63,7 @@ func withOfferedFilters(_ *gen.Graph, schema *graphql.Schema) error {
 	return nil
 }
 
-// withoutOtherFilters leaves the other conditions out of the generated file: their fields, and what the method P makes of them.
+// withoutOtherFilters leaves the other conditions out of the generated file: their fields, and their use in the method P.
 func withoutOtherFilters(text []byte) ([]byte, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution) // comments go: most name conditions that go

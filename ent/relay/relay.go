@@ -1,6 +1,6 @@
-// Package relay holds what the generated code of connections needs at run time: cursors, directions, and the condition that finds the
-// rows behind a cursor. It takes the place of entgql, which generates that code: a program that imports entgql has ent's and gqlgen's
-// generators in it. Names are entgql's, since the generated code names them; ent/entc sets the import.
+// Package relay holds the types that the generated code of connections needs: cursors, directions, and the condition that finds
+// the rows behind a cursor. It takes the place of entgql, which generates that code: a program that imports entgql has ent's and
+// gqlgen's generators in it. Names are entgql's, since the generated code names them; ent/entc sets the import.
 //
 // All of it is safe for concurrent use.
 package relay
@@ -40,7 +40,7 @@ func (c Cursor[T]) MarshalGQL(w io.Writer) {
 	graphql.MarshalString(base64.RawStdEncoding.EncodeToString(packed)).MarshalGQL(w)
 }
 
-// UnmarshalGQL reads what MarshalGQL wrote. What it returns may be forged.
+// UnmarshalGQL reads a cursor that MarshalGQL wrote. A client may have forged it.
 func (c *Cursor[T]) UnmarshalGQL(sent any) error {
 	text, ok := sent.(string)
 	if !ok {

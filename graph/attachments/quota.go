@@ -45,9 +45,9 @@ func lock(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// usage holds the sums that uploads are checked against. A field with All is the sum of all agents, its twin that of one agent.
-// Bytes, Files and Records include running uploads. Waiting counts uploads that wait for an inspection, Inspecting the agent's
-// running inspections, Running those of all agents. Spent is the agent's processor time in seconds, as it was Idle seconds ago.
+// usage holds the sums that uploads are checked against. A field with All counts all agents, its twin one agent. Bytes, Files and
+// Records include running uploads. Waiting counts uploads that wait for an inspection, Inspecting the agent's running
+// inspections, Running all running inspections. Spent is the agent's processor time in seconds, as it was Idle seconds ago.
 type usage struct {
 	AllBytes   int64   `db:"all_bytes"`
 	AllFiles   int64   `db:"all_files"`

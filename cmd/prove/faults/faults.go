@@ -188,8 +188,8 @@ func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen 
 	}
 }
 
-// mayMeet reports whether two faults may be injected together. Two faults of the database itself may not: what one of them needs to
-// be lifted, such as space on the disk or a standby, the other has taken away.
+// mayMeet reports whether two faults may be injected together. Two faults of the database itself may not: the end of
+// one may need space on the disk or a standby, which the other has taken away.
 func (f Fault) mayMeet(second Fault) bool {
 	return f.Name != second.Name && !f.Single && !second.Single && (f.Database == Any || second.Database == Any)
 }
