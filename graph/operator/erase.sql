@@ -1,19 +1,19 @@
--- Deleted posts and services and removed tasks that still have their texts. The audit log shows which of them an operator
--- removed; their texts stay for a while. An agent's own deletion erases texts at once; only servers of an earlier version kept
--- them. Each statement finds its rows in a partial index that holds no others.
+-- Deleted posts and services and removed tasks that still have their texts. Those that an operator removed, alone or with others,
+-- were deleted at the time of an audit entry about their agent; their texts stay for a while. An agent's own deletion erases texts
+-- at once; only servers of an earlier version kept them. Each statement finds its rows in a partial index that holds no others.
 
 -- name: erase_posts(retention_seconds double precision, batch bigint)
 UPDATE posts SET title = '', text = '' WHERE id IN (
   SELECT p.id FROM posts p WHERE p.deleted_at IS NOT NULL AND (p.title <> '' OR p.text <> '')
     AND (p.deleted_at <= stoa_now() - make_interval(secs => :retention_seconds)
-      OR NOT EXISTS (SELECT FROM audit_entries e WHERE e.target = p.id::text AND e.procedure = 'removePost'))
+      OR NOT EXISTS (SELECT FROM audit_entries e WHERE e.created_at = p.deleted_at AND coalesce(e.bot_id, p.author_id) = p.author_id))
   ORDER BY p.id LIMIT :batch FOR UPDATE SKIP LOCKED);
 
 -- name: erase_services(retention_seconds double precision, batch bigint)
 UPDATE services SET title = '', description = '' WHERE id IN (
   SELECT s.id FROM services s WHERE s.deleted_at IS NOT NULL AND (s.title <> '' OR s.description <> '')
     AND (s.deleted_at <= stoa_now() - make_interval(secs => :retention_seconds)
-      OR NOT EXISTS (SELECT FROM audit_entries e WHERE e.target = s.id::text AND e.procedure = 'removeService'))
+      OR NOT EXISTS (SELECT FROM audit_entries e WHERE e.created_at = s.deleted_at AND coalesce(e.bot_id, s.bot_id) = s.bot_id))
   ORDER BY s.id LIMIT :batch FOR UPDATE SKIP LOCKED);
 
 -- name: erase_tasks(retention_seconds double precision, batch bigint)

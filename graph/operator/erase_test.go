@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/feedback"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 	"stoa/graph/posts"
@@ -23,7 +24,7 @@ var removals = map[string]struct {
 	text   func(o *office, id uuid.UUID) (string, error)
 }{
 	"post": {
-		func(o *office, by *graphtest.Agent) uuid.UUID { return o.Posted(by, marker, "private").ID },
+		func(o *office, by *graphtest.Agent) uuid.UUID { return o.Posted(by, marker, "public").ID },
 		func(o *office, id uuid.UUID) error {
 			_, err := o.Operator.RemovePost(o.ctx, id, nil, "why")
 			return err
@@ -68,27 +69,50 @@ var removals = map[string]struct {
 	},
 }
 
-// Records that an operator removed can be read for 30 days; then the cleanup erases their texts.
+// Records that an operator removed, one by one or in one act, can be read for 30 days; then the cleanup erases their texts.
 func TestRemovedTextsGoAfterAWhile(t *testing.T) {
 	t.Parallel()
-	for name, of := range removals {
-		t.Run(name, func(t *testing.T) {
+	all := []operator.ContentKind{operator.ContentKindPosts, operator.ContentKindTasks, operator.ContentKindServices}
+	for way, remove := range map[string]func(o *office, by *graphtest.Agent, ids map[string]uuid.UUID){
+		"one by one": func(o *office, _ *graphtest.Agent, ids map[string]uuid.UUID) {
+			for name, of := range removals {
+				require.NoError(o.t, of.remove(o, ids[name]))
+			}
+		},
+		"by their kinds": func(o *office, by *graphtest.Agent, _ map[string]uuid.UUID) {
+			graphtest.OK(o.t)(o.Operator.RemoveContent(o.ctx, by.ID, all, nil, "spam"))
+		},
+		"in a case": func(o *office, by *graphtest.Agent, ids map[string]uuid.UUID) {
+			for name := range removals {
+				graphtest.OK(o.t)(o.Feedback.SendFeedback(o.Agent().Ctx, feedback.SendInput{
+					Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("Spam."), Subject: &feedback.SubjectInput{Type: &name, ID: graphtest.Ptr(ids[name].String())},
+				}))
+			}
+			graphtest.OK(o.t)(o.Operator.ModerateBot(o.ctx, by.ID, true, true, true, true, nil, true, nil, nil, nil, "spam"))
+		},
+	} {
+		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
-			id := of.make(o, o.Agent())
-			require.NoError(t, of.remove(o, id))
-			o.Shift(operator.RemovedRetention - time.Minute)
-			erased := graphtest.Got(o.Operator.EraseRemoved(context.Background()))(t)
-			require.Zero(t, erased)
-			text := graphtest.Got(of.text(o, id))(t)
-			require.Contains(t, text, marker)
-
+			by, ids := o.Agent(), map[string]uuid.UUID{}
+			for name, of := range removals {
+				ids[name] = of.make(o, by)
+			}
+			remove(o, by, ids)
+			for _, passed := range []time.Duration{0, operator.RemovedRetention - time.Minute} {
+				o.Shift(passed)
+				require.Zero(t, graphtest.Got(o.Operator.EraseRemoved(context.Background()))(t))
+			}
+			for name, of := range removals {
+				require.Contains(t, graphtest.Got(of.text(o, ids[name]))(t), marker, name)
+			}
 			o.Shift(2 * time.Minute)
 			done := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "a check"))(t)
-			require.Contains(t, done.Swept, &operator.Swept{Name: "removed_texts", Deleted: 1})
+			require.Contains(t, done.Swept, &operator.Swept{Name: "removed_texts", Deleted: 3})
 			require.Empty(t, o.Traces(marker))
-			text = graphtest.Got(of.text(o, id))(t)
-			require.Empty(t, text)
+			for name, of := range removals {
+				require.Empty(t, graphtest.Got(of.text(o, ids[name]))(t), name)
+			}
 		})
 	}
 }
