@@ -20,7 +20,7 @@ func TestAnAgentsPage(t *testing.T) {
 	page := w.get("/agents/" + id).text
 	w.shows(page,
 		`<img src="/faces/`+id+`.svg" alt=""`, `<h2 id="sessions">`, `<span class="state well">in force</span>`, "/procedures/clearProfile", "/procedures/removeContent",
-		"<h1 dir=\"auto\">@vex</h1>", "poses as the platform", `<span class="state">active</span>`,
+		"<h1 dir=\"auto\">@vex</h1>", "looks like the platform", `<span class="state">active</span>`,
 		`href="https://stoa.example/@vex"`, "Rated as contractor", "In escrow", "Disputed by", "Contacts", "Webhooks", "Ratings it gave", "/procedures/suspendBot")
 	require.NotContains(t, page, "/procedures/reinstateBot")
 	face := w.get("/faces/" + id + ".svg")

@@ -1,58 +1,107 @@
 package console
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+
+	"stoa/graph/platform/pages"
 )
 
 // casesPath is the page that lists agents with open reports. The form of moderateBot shows its agent's case.
 const casesPath = "/cases"
 
-// caseQuery asks for the open reports about an agent, its history, and the presets.
-const caseQuery = `case(botId: $id) { reports reporters newestAt open { id subjectType subjectID text createdAt bot { id handle suspendedAt } } }
+// casePath is the page of an agent's case.
+func casePath(agent string) string { return "/procedures/moderateBot?id=" + agent }
+
+// caseQuery asks for the open reports about an agent, its history, the other cases, and the presets.
+const caseQuery = `cases { bot { id } } case(botId: $id) { reports reporters newestAt open { id subjectType subjectID text createdAt bot { id handle suspendedAt } } }
 	` + presetsQuery + `
-	dossier(botId: $id) { bot { id displayName specialty bio } avatarId posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
+	dossier(botId: $id) { bot { id handle displayName specialty bio updatedAt } avatarId posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
 
 // presetsQuery asks for the presets.
-const presetsQuery = `presets { name answer message why suspend reported }`
+const presetsQuery = `presets { name answer message why suspend reported clearName clearTexts clearImages kinds }`
 
-// nameSubjects adds to each open report a link to its subject, by its title.
-func (s *console) nameSubjects(ctx context.Context, answer map[string]any) error {
-	open := objects(object(answer, "case"), "open")
-	subjects, all := make([]value, len(open)), make([]*value, len(open))
-	for i, one := range open {
-		kind, id := textOf(one, "subjectType"), textOf(one, "subjectID")
-		subjects[i], all[i] = value{Kind: "text", Text: "the agent"}, &subjects[i]
-		if kind != "bot" {
-			subjects[i] = value{Kind: "text", Text: "a " + kind, Link: "/" + kind + "s/" + id, id: id}
+// reportedQuery asks for the reported things, and when each was changed and ended.
+const reportedQuery = `query ($ids: [ID!]!) { nodes(ids: $ids) { __typename
+	... on Post { id title body: text changed: updatedAt ended: deletedAt } ... on Task { id title body: description changed: updatedAt ended: removedAt }
+	... on Service { id title body: description changed: updatedAt ended: deletedAt } ... on Rating { id body: text changed: createdAt ended: removedAt }
+} }`
+
+// reportedLength is how many bytes of a reported text a case shows.
+const reportedLength = 600
+
+// addSubjects adds to each open report its subject as it is now, and whether that was changed or deleted since.
+func (s *console) addSubjects(ctx context.Context, answer map[string]any) error {
+	open, byID := objects(object(answer, "case"), "open"), map[string]map[string]any{}
+	var ids []string
+	for _, one := range open {
+		if one["subjectType"] != "bot" {
+			ids = append(ids, textOf(one, "subjectID"))
 		}
 	}
-	err := s.nameIDs(ctx, all)
-	for i, one := range open {
-		one["subject"] = subjects[i]
+	if ids != nil {
+		found, err := s.ask(ctx, reportedQuery, map[string]any{"ids": ids})
+		if err != nil {
+			return err
+		}
+		for _, node := range objects(found, "nodes") {
+			byID[textOf(node, "id")] = node
+		}
 	}
-	return err
+	for _, one := range open {
+		kind, id := textOf(one, "subjectType"), textOf(one, "subjectID")
+		node, known := byID[id]
+		if kind == "bot" {
+			one["subject"], node = value{Kind: "text", Text: "the agent"}, map[string]any{"changed": object(object(answer, "dossier"), "bot")["updatedAt"]}
+		} else {
+			one["subject"] = value{Kind: "text", Text: "a " + kind, Link: "/" + kind + "s/" + id}
+		}
+		if title := textOf(node, "title"); known && title != "" {
+			one["subject"] = value{Kind: "text", Text: shortText(title), Link: "/" + kind + "s/" + id}
+		}
+		one["body"] = pages.Line(textOf(node, "body"), reportedLength)
+		if node["ended"] != nil {
+			one["since"] = "deleted since"
+		} else if moment(node["changed"]).Stamp > moment(one["createdAt"]).Stamp {
+			one["since"] = "changed since"
+		}
+	}
+	return nil
 }
+
+// presetFields are the fields of a preset that have another name in an act.
+var presetFields = map[string]string{reasonField: "why", "name": "clearName", "texts": "clearTexts", "images": "clearImages"}
 
 // preset fills in the texts and ticks of the preset named in the address, whose own form replaces it, and the time until which the
 // operator has seen reports.
 func (d *formData) preset(answer map[string]any, name string) {
 	d.Case, d.Presets = object(answer, "case"), objects(answer, "presets")
+	all := objects(answer, "cases")
+	if i := slices.IndexFunc(all, func(one map[string]any) bool { return object(one, "bot")["id"] == d.SubjectID }); i >= 0 {
+		d.Position = fmt.Sprint(i+1, " of ", len(all))
+	}
 	for _, f := range d.Fields {
 		if f.Name == "seen" {
 			f.Value = textOf(d.Case, "newestAt")
 		}
+		source := f.Name
+		if d.SubjectID != "" {
+			source = cmp.Or(presetFields[source], source)
+		}
 		for _, kept := range where(answer["presets"], "name", name) {
-			source := f.Name
-			if source == reasonField && d.SubjectID != "" {
-				source = "why"
-			}
-			if of, ok := kept[source].(string); ok && f.Kind != "tick" {
+			switch of := kept[source].(type) {
+			case string:
 				f.Value = of
-			} else if kept[source] == true || source == "replace" {
-				f.Value = "true"
+			case []any:
+				f.Values = texts(of)
+			default:
+				if of == true || source == "replace" {
+					f.Value = "true"
+				}
 			}
 		}
 	}

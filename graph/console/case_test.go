@@ -139,16 +139,78 @@ func TestACaseShowsWhatIsReported(t *testing.T) {
 	by, subject := w.Agent(), w.Agent()
 	w.Exec("UPDATE bots SET display_name = 'Swift Sam', specialty = 'Fast loans', bio = 'Send me your token.' WHERE id = $1", subject.ID)
 	at := "/procedures/moderateBot?id=" + subject.ID.String()
-	w.shows(w.get(at).text, "Swift Sam", "Fast loans", "Send me your token.", `<span class="state">active</span>`, "Effects of a suspension", "/faces/"+subject.ID.String())
+	w.shows(w.get(at).text, "Swift Sam", "Fast loans", "Send me your token.", `<span class="state">active</span>`, "Effects of a suspension", "/faces/"+subject.ID.String(),
+		"It has no open orders.", `<h1 dir="auto">Moderate agent</h1>`)
+	require.NotContains(t, w.get(at).text, "Its\nopen orders stay")
 	task := w.Tasked(subject, "Lend me credits", "I pay back.", 100)
 	id := uuid.MustParse(task.ID.String())
 	w.report(by, "task", id)
 	w.report(by, "bot", subject.ID)
-	w.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id IN ($1, $2)", by.ID, subject.ID)
+	post := w.Posted(subject, "I am the support.", "public")
+	w.report(w.Agent(), "post", post.ID)
+	w.report(w.Agent(), "bot", by.ID)
 	page := w.get(at).text
+	require.NotContains(t, page, "since</span>")
+	w.shows(page, `<h1 dir="auto">Case of @`+w.handle(subject)+`</h1>`, `<a href="/cases" aria-current="page">`, `<a href="/cases">Cases</a>: 1 of 2`,
+		`<a href="/agents/`+subject.ID.String()+`">@`+w.handle(subject)+`</a>`, `<bdi class="long">I pay back.</bdi>`, `<bdi class="long">I am the support.</bdi>`,
+		`id="f-suspend"`, ">Moderate agent</button>")
+	w.Exec("UPDATE posts SET text = 'Hello.', updated_at = updated_at + interval '1 hour'")
+	w.Exec("UPDATE bots SET display_name = 'Stoa Support', updated_at = updated_at + interval '1 hour' WHERE id = $1", subject.ID)
+	graphtest.OK(t)(w.Operator.RemoveTask(viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Kim"}), id, nil, "spam"))
+	w.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id IN ($1, $2)", by.ID, subject.ID)
+	page = w.get(at).text
+	require.Equal(t, 2, strings.Count(page, `<span class="state ill">changed since</span>`))
+	w.shows(page, `<span class="state ill">deleted since</span><br><bdi class="long">I pay back.</bdi>`, `looks like the platform</span>`)
+	require.NotContains(t, page, `id="f-suspend"`)
 	w.shows(page, "@"+w.handle(by)+`</a> <span class="state ill">suspended</span>`, `task <a href="/tasks/`+id.String()+`"><bdi>Lend me credits</bdi></a>`, "the agent")
 	require.NotContains(t, page, "Effects of a suspension")
 	accessible(t, at, w.parse(page))
+	done := w.do(at, "answer", "Thank you.", "reason", "seen to")
+	require.Equal(t, http.StatusSeeOther, done.StatusCode, done.text)
+}
+
+// A preset that is written from a case leads back to it, with its texts and ticks filled in.
+func TestAPresetOfACase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	subject := w.Agent()
+	w.report(w.Agent(), "bot", subject.ID)
+	at := "/procedures/moderateBot?id=" + subject.ID.String()
+	write := "/procedures/writePreset?case=" + subject.ID.String()
+	require.Contains(t, w.get(at).text, `href="`+write+`"`)
+	require.Contains(t, w.get(write).text, `<a href="`+at+`">Back to the case</a>`)
+	require.Equal(t, http.StatusBadRequest, w.do(write, "reason", "why").StatusCode)
+	done := w.do(write, "name", "Swindle & co", "why", "a swindler", "clearTexts", "true", "kinds", "POSTS", "reason", "for all")
+	require.Equal(t, http.StatusSeeOther, done.StatusCode, done.text)
+	back := done.Header.Get("Location")
+	require.Equal(t, at+"&preset=Swindle+%26+co", back)
+	_, fields := w.form(w.page(back))
+	require.Equal(t, []any{"a swindler", "true", "", "POSTS"}, []any{fields.Get("reason"), fields.Get("texts"), fields.Get("name"), fields.Get("kinds")})
+}
+
+// A message that was sent within a day is not sent again, and the page and the audit log report it.
+func TestAMessageThatIsNotSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := "/procedures/moderateBot?id=" + w.Agent().ID.String()
+	require.Contains(t, w.do(path, "message", "Stop.", "reason", "spam").text, "Done, and in the audit log: message sent.")
+	require.Contains(t, w.do(path, "message", "Stop.", "reason", "spam").text, "message not sent: the same within a day.")
+	w.shows(content(w.page("/audit?procedure=Moderate+agent")), "Moderate agent", "message not sent: the same within a day")
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM notices"))
+}
+
+// The form that removes a thing shows it.
+func TestWhatIsRemovedIsShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	w.Exec("UPDATE ratings SET stars = 2, text = 'It was late.'")
+	w.shows(w.get("/procedures/removeRating?id="+w.ids["Rating"].String()).text, "To be removed", "2 of 5 by @", "It was late.")
+	w.Exec("UPDATE services SET description = 'I sing.'")
+	w.shows(w.get("/procedures/removeService?id="+w.ids["Service"].String()).text, "To be removed", "I sing.")
+	for _, id := range []string{"", "x", w.ids["Post"].String()} {
+		require.Equal(t, http.StatusNotFound, w.get("/procedures/removeService?id="+id).StatusCode, id)
+	}
 }
 
 // The link Edit of a preset fills in its form, which replaces it.
@@ -160,7 +222,7 @@ func TestAPresetIsEdited(t *testing.T) {
 	require.Contains(t, w.get("/cases").text, `<a href="`+strings.ReplaceAll(path, "&", "&amp;")+`">Edit`)
 	action, fields := w.form(w.page(path))
 	require.Equal(t, url.Values{"name": {"Swindle & co"}, "answer": {"We suspended it."}, "message": {"Stop."}, "why": {"a swindler"}, "suspend": {"true"},
-		"reported": {}, "replace": {"true"}, "reason": {""}, "latest": {""}}, fields)
+		"reported": {}, "clearName": {}, "clearTexts": {}, "clearImages": {}, "kinds": {}, "replace": {"true"}, "reason": {""}, "latest": {""}}, fields)
 	fields.Set("answer", "It is gone.")
 	fields.Set("reason", "shorter")
 	require.Equal(t, http.StatusOK, w.post(action, fields).StatusCode)

@@ -108,24 +108,24 @@ func (s *console) export(w http.ResponseWriter, r *http.Request, l *listing, for
 	case err != nil && write == nil:
 		return err
 	case err != nil:
-		s.Logger.ErrorContext(r.Context(), "an export ended early", "list", l.Path, "error", err)
-		panic(http.ErrAbortHandler) // the client must not take a partial answer for the whole
+		s.abort(r, l.Path, err)
 	case !gone:
 		end()
 	}
 	return nil
 }
 
+// abort breaks the connection, so that the client does not take a partial answer for the whole.
+func (s *console) abort(r *http.Request, list string, err error) {
+	s.Logger.ErrorContext(r.Context(), "an export ended early", "list", list, "error", err)
+	panic(http.ErrAbortHandler)
+}
+
 // startRows begins an export in a format. write adds a row, end ends the export.
 func startRows(w http.ResponseWriter, listed *section, format string, names []string) (write func(map[string]any) error, end func()) {
 	name := listed.Path[1:]
 	if format == "csv" {
-		out := startCSV(w, name, names)
-		return func(fields map[string]any) error {
-			_ = out.Write(cellsOf(fields, names)) // Error returns its error
-			out.Flush()
-			return out.Error()
-		}, func() {}
+		return startCSV(w, name, names, names), func() {}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.json"`)
@@ -146,14 +146,18 @@ func startRows(w http.ResponseWriter, listed *section, format string, names []st
 		}
 }
 
-// startCSV begins an answer in CSV that the browser saves.
-func startCSV(w http.ResponseWriter, name string, header []string) *csv.Writer {
+// startCSV begins an answer in CSV that the browser saves. It returns a function that adds a row with the named fields.
+func startCSV(w http.ResponseWriter, name string, header, names []string) func(fields map[string]any) error {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
 	out := csv.NewWriter(w)
-	_ = out.Write(header) // no answer is needed if the client has gone
-	out.Flush()
-	return out
+	write := func(cells []string) error {
+		_ = out.Write(cells) // Error returns its error
+		out.Flush()
+		return out.Error()
+	}
+	_ = write(header) // the next row fails, too
+	return func(fields map[string]any) error { return write(cellsOf(fields, names)) }
 }
 
 // cellsOf returns members of an answer as texts, escaped so that a spreadsheet does not read them as formulas.

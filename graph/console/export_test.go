@@ -79,7 +79,7 @@ func TestExportsOfPrivateListsAreAudited(t *testing.T) {
 	require.Len(t, rows, 132)
 	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM audit_entries WHERE procedure = 'exportList' AND operator = 'Ada' AND target = 'messages'
 		AND reason = 'a court order' AND details = jsonb_build_object('rows', 131, 'format', 'csv', 'contactID', $1::text)`, w.contact().String()))
-	require.Contains(t, w.get("/audit").text, "exportList")
+	require.Contains(t, w.get("/audit").text, "Export list")
 
 	var all []map[string]any
 	body := w.post("/contacts/export?columns=state", url.Values{"format": {"json"}, "reason": {"a court order"}}).text

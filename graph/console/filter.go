@@ -45,6 +45,9 @@ func filtersOf(listed *section, sent url.Values) []filter {
 	for _, name := range names {
 		field := whereOf(listed).Fields.ForName(name)
 		f := filter{Name: name, Label: human(name), Kind: "text", Value: strings.TrimSpace(sent.Get(name))}
+		if i := slices.IndexFunc(procedures, func(p *procedure) bool { return p.Title == f.Value }); i >= 0 && name == "procedure" {
+			f.Value = procedures[i].Name
+		}
 		switch inner := typeOf(field.Type); {
 		case inner.Kind == ast.Enum:
 			f.offer("", "Any")

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"slices"
@@ -79,23 +78,16 @@ const maxAvatar = 4 << 20
 
 // avatar shows an agent's avatar if everyone may see it, else the pattern of its id.
 func (s *console) avatar(w http.ResponseWriter, r *http.Request) error {
-	raw, mediaType, err := s.preview(r.Context(), r.PathValue("file"))
-	if err != nil {
-		return seeOther(w, facesPath+r.PathValue("id")+".svg")
+	found, err := s.Preview(r.Context(), attachments.AttachmentInput{AttachmentID: r.PathValue("file")})
+	if err == nil {
+		var reader io.ReadCloser
+		if reader, err = found.Open(r.Context(), 0); err == nil {
+			defer reader.Close()
+			raw, err := io.ReadAll(io.LimitReader(reader, maxAvatar))
+			if err == nil {
+				return pages.Write(w, r, found.MediaType, raw)
+			}
+		}
 	}
-	return pages.Write(w, r, mediaType, raw)
-}
-
-func (s *console) preview(ctx context.Context, id string) (raw []byte, mediaType string, err error) {
-	found, err := s.Preview(ctx, attachments.AttachmentInput{AttachmentID: id})
-	if err != nil {
-		return nil, "", err
-	}
-	reader, err := found.Open(ctx, 0)
-	if err != nil {
-		return nil, "", err
-	}
-	defer reader.Close()
-	raw, err = io.ReadAll(io.LimitReader(reader, maxAvatar))
-	return raw, found.MediaType, err
+	return seeOther(w, facesPath+r.PathValue("id")+".svg")
 }

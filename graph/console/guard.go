@@ -43,7 +43,9 @@ func summary(details map[string]any) string {
 				all = append(all, pages.Count(n, one.noun)+" "+one.text)
 			}
 		case bool, string:
-			if v == true || one.detail == "message" && v != "" {
+			if unsent := textOf(details, "unsent"); one.detail == "message" && unsent != "" {
+				all = append(all, "message not sent: "+unsent)
+			} else if v == true || one.detail == "message" && v != "" {
 				all = append(all, one.text)
 			}
 		}

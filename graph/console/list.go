@@ -58,8 +58,8 @@ type row struct {
 	Cells []value
 	// FileID is the id of a file that can be saved; empty for any other row.
 	FileID string
-	// Seen is the address of a file's picture, if everyone may see it.
-	Seen string
+	// Picture is the address of a file's picture, if everyone may see it.
+	Picture string
 }
 
 type option struct {
@@ -213,7 +213,7 @@ func (l *listing) Opened() bool {
 // Choices are the columns to choose from.
 func (l *listing) Choices() (all []option) {
 	for _, name := range columnsOf(l.section) {
-		all = append(all, option{Value: name, Label: human(name), Chosen: slices.Contains(l.columns, name)})
+		all = append(all, option{Value: name, Label: l.ColumnTitle(name), Chosen: slices.Contains(l.columns, name)})
 	}
 	return all
 }
@@ -259,7 +259,7 @@ func (s *console) fill(ctx context.Context, l *listing) error {
 	}
 	fields := schema.Types[l.Type].Fields
 	for _, name := range l.columns {
-		l.Titles = append(l.Titles, column{human(name), slices.Contains([]string{"Int", "Int64"}, fields.ForName(name).Type.Name())})
+		l.Titles = append(l.Titles, column{l.ColumnTitle(name), slices.Contains([]string{"Int", "Int64"}, fields.ForName(name).Type.Name())})
 	}
 	for _, node := range l.nodes {
 		l.Correct(node)

@@ -23,6 +23,7 @@ import (
 	"errors"
 	"html/template"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -214,7 +215,11 @@ func (s *console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	web.ErrorHeaders(w.Header(), known)
 	title := cmp.Or(failureTitles[known.Code], "That did not work")
-	if err := s.show(w, r, view{template: "failure", Status: known.Status(), Title: title, Data: known.Text()}); err != nil {
+	text := known.Text()
+	for _, name := range slices.Sorted(maps.Keys(known.Fields)) {
+		text += " " + human(name) + " " + known.Fields[name] + "."
+	}
+	if err := s.show(w, r, view{template: "failure", Status: known.Status(), Title: title, Data: text}); err != nil {
 		s.Logger.ErrorContext(r.Context(), "a page about a failure failed", "error", err)
 	}
 }

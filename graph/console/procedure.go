@@ -108,11 +108,4 @@ func offered(listed *section, node, dossier map[string]any) []*procedure {
 }
 
 // document returns the operation that runs the procedure. inner is the selection of the result.
-func (p *procedure) document(inner string) string {
-	var declared, passed []string
-	for _, argument := range p.field.Arguments {
-		declared = append(declared, "$"+argument.Name+": "+argument.Type.String())
-		passed = append(passed, argument.Name+": $"+argument.Name)
-	}
-	return "mutation (" + strings.Join(declared, ", ") + ") { " + p.Name + "(" + strings.Join(passed, ", ") + ") " + inner + " }"
-}
+func (p *procedure) document(inner string) string { return Operation("mutation", p.field, inner) }

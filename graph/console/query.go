@@ -70,6 +70,23 @@ func selectionSet(of *ast.Definition, levels int) string {
 	return "{ " + selections(fieldsOf(of), levels) + " }"
 }
 
+// Operation returns a query or a mutation of one field, with its arguments as variables. inner is the selection of the result.
+func Operation(kind string, field *ast.FieldDefinition, inner string) string {
+	var declared, passed []string
+	for _, argument := range field.Arguments {
+		variable := "$" + argument.Name + ": " + argument.Type.String()
+		if argument.DefaultValue != nil {
+			variable += " = " + argument.DefaultValue.String()
+		}
+		declared = append(declared, variable)
+		passed = append(passed, argument.Name+": $"+argument.Name)
+	}
+	if declared == nil {
+		return kind + " { " + field.Name + " " + inner + " }"
+	}
+	return kind + " (" + strings.Join(declared, ", ") + ") { " + field.Name + "(" + strings.Join(passed, ", ") + ") " + inner + " }"
+}
+
 // wordBreak matches the start of the next word in camel case.
 var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -46,7 +47,7 @@ const attentionFields = `attention { kind count text agents { botId handle about
 // reports are the pages about one query, in the order of the navigation.
 var reports = []report{
 	{Path: "/now", Title: "Now", Group: groupConsole, live: true, query: `{ now { at
-		more stream { kind at botId by other about amountMinor target targetId } trades ` + tradeFields + ` ` + attentionFields + ` } }`},
+		more stream { kind at botId by other about amountMinor target targetId times } trades ` + tradeFields + ` ` + attentionFields + ` } }`},
 	{Path: shiftPath, Title: "Shift", Group: groupConsole, variables: sinceOf, query: `query ($since: Time) { shift(since: $since) { at since
 		happened { kind count } done { operator procedure count suspended lastAt } notes { at by botId handle text } ` + attentionFields + `
 		backup { name madeAt sizeBytes verifiedAt damaged } jobs { kind state count lastAt error } keyLog { entries waiting signing } } }`},
@@ -74,10 +75,13 @@ var spans = []struct{ Days, Title string }{{"1", "day"}, {"7", "7 days"}, {"30",
 func daysOf(sent url.Values) (map[string]any, error) {
 	days, err := strconv.Atoi(cmp.Or(sent.Get("days"), "30"))
 	if err != nil {
-		err = fault.New(fault.InvalidInput)
+		err = fault.Field(fault.InvalidInput, "days", "must be a whole number")
 	}
 	return map[string]any{"days": days}, err
 }
+
+// mostHours is the longest shift, 30 days.
+const mostHours = 30 * 24
 
 // sinceOf returns the start of a shift: some hours ago, or when the operator left.
 func sinceOf(sent url.Values) (map[string]any, error) {
@@ -85,8 +89,8 @@ func sinceOf(sent url.Values) (map[string]any, error) {
 		return nil, nil //nolint:nilnil // the query's own default
 	}
 	hours, err := strconv.ParseUint(sent.Get("hours"), 10, 16)
-	if err != nil {
-		err = fault.New(fault.InvalidInput)
+	if err != nil || hours > mostHours {
+		err = fault.Field(fault.InvalidInput, "hours", fmt.Sprint("must be a whole number up to ", mostHours))
 	}
 	return map[string]any{"since": stamp(time.Now().UTC().Add(-time.Duration(hours) * time.Hour))}, err
 }
@@ -117,9 +121,7 @@ func (s *console) report(w http.ResponseWriter, r *http.Request, about report) e
 		for i, field := range about.csv {
 			header[i] = strings.ToLower(wordBreak.ReplaceAllString(field, "${1}_$2"))
 		}
-		out := startCSV(w, name, header)
-		_ = out.Write(cellsOf(object(answer, name), about.csv)) // no answer is needed if the client has gone
-		out.Flush()
+		_ = startCSV(w, name, header, about.csv)(object(answer, name)) // no answer is needed if the client has gone
 		return nil
 	}
 	return s.show(w, r, view{template: name, Title: about.Title, Path: about.Path, Live: about.live, Data: answer})
@@ -132,7 +134,7 @@ var needs = map[string]struct{ Link, Alert string }{
 	"silent_processes": {"/#processes", "StoaDown"}, "unready_processes": {"/#processes", "StoaNotReady"},
 	"refused_processes": {"/#processes", "StoaConnectionsRefused"}, "orders": {"/orders?attention=stuck&sort=UPDATED_AT", ""},
 	"lost_mails": {"/mails?attention=lost", "StoaMailRefused"}, "unsent_mails": {"/mails?attention=unsent", "StoaMailLate"},
-	"posing": {}, "lookalikes": {}, "floods": {}, "mentions": {}, "rewards": {}, "webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {casesPath + "/next", ""},
+	"posing": {}, "lookalikes": {}, "renamed": {}, "floods": {}, "mentions": {}, "rewards": {}, "webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {casesPath + "/next", ""},
 }
 
 // disk is the disk of a process.

@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
+	"stoa/graph/attachments"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/web"
 )
@@ -28,15 +31,18 @@ type formData struct {
 	Wrong      []*field
 	// Task is the maintenance task chosen in the address; the result page shows only its result.
 	Task string
-	// Only the form that removes a file has these: Seen is its picture's address, Review the address of a form that shows it.
-	Seen, Review string
-	// Asked is the feedback or report that the form answers.
-	Asked string
+	// Only the form that removes a file has these: Picture is the address of its picture, Review that of a form that shows it.
+	Picture, Review string
+	// Heading and Texts show the feedback that the form answers, or the thing that it removes.
+	Heading, Texts string
 	// Dossier holds an agent's orders as they would be after a suspension, and whether operators can mail its owner.
 	Dossier map[string]any
-	// Case holds the open reports about the agent of moderateBot, nil for none; Presets are the operators' prepared texts.
-	Case    map[string]any
-	Presets []map[string]any
+	// Case holds the open reports about the agent of moderateBot, nil for none, and Position its place among the cases; Presets are
+	// the operators' prepared texts. Returns: the form of a preset was opened from a case and leads back there.
+	Case     map[string]any
+	Position string
+	Presets  []map[string]any
+	Returns  string
 	// Latest is the newest audit entry about the target of a guarded form; nil for none.
 	Latest map[string]any
 }
@@ -55,29 +61,23 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 	}
 	data := &formData{procedure: procedures[i], Back: procedures[i].Home}
 	var answer map[string]any
-	if data.Name == "writePreset" {
-		found, err := s.ask(r.Context(), `{ `+presetsQuery+` }`, nil)
-		if err != nil {
-			return nil, err
-		}
-		answer = found
+	var err error
+	switch query := map[string]string{"writePreset": `{ ` + presetsQuery + ` }`, "updateSettings": settingsQuery}[data.Name]; {
+	case query != "":
+		answer, err = s.ask(r.Context(), query, nil)
+	case data.Subject != "":
+		answer, err = s.target(r, data)
 	}
-	if data.Subject != "" {
-		found, err := s.target(r, data)
-		if err != nil {
-			return nil, err
-		}
-		answer = found
+	if err != nil {
+		return nil, err
 	}
-	var current map[string]any
-	if data.Name == "updateSettings" {
-		answer, err := s.ask(r.Context(), settingsQuery, nil)
-		if err != nil {
-			return nil, err
-		}
-		current = object(answer, "settings")
+	if id, ok := parseID(r.URL.Query().Get("case")); ok && data.Name == "writePreset" {
+		data.Returns, data.Back = id, casePath(id)
 	}
-	data.Fields = newForm(data.procedure, current)
+	data.Fields = newForm(data.procedure, object(answer, "settings"))
+	if data.Dossier["state"] == "suspended" {
+		data.Fields = slices.DeleteFunc(data.Fields, func(f *field) bool { return f.Name == "suspend" })
+	}
 	if task := r.URL.Query().Get("task"); data.Name == "runMaintenance" && data.Fields[0].offers(task) {
 		data.Fields[0].Value, data.Task, data.Back = task, task, booksPath
 	}
@@ -92,40 +92,49 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 
 // target sets the form's target and returns the whole answer.
 func (s *console) target(r *http.Request, data *formData) (map[string]any, error) {
-	sent, _ := parseID(r.URL.Query().Get("id"))
+	sent, ok := parseID(r.URL.Query().Get("id"))
 	listed, more := byType(data.Target), newestEntry(`target: "`+sent+`"`)
+	if listed == nil || !ok {
+		return nil, fault.New(fault.NotFound)
+	}
 	if data.Target == "Bot" {
 		more = subjectQuery + newestEntry("botID: $id")
 	}
 	if data.Name == "moderateBot" {
 		more += caseQuery
 	}
-	selected := `{ id ` + listed.Name + ` }`
-	switch data.Name {
-	case removeFile:
-		selected = `{ id boundKind boundID }`
-	case "answerFeedback":
-		selected = `{ id kind text }`
-	}
-	id, node, found, err := s.node(r.Context(), listed, r.URL.Query().Get("id"), selected, more)
+	about := subjects[data.Name]
+	id, node, found, err := s.node(r.Context(), listed, sent, `{ id `+listed.Name+` `+about.fields+` }`, more)
 	if err != nil {
 		return nil, err
 	}
 	data.SubjectID, data.SubjectName, data.Back, data.Dossier = id, nameOf(listed, node), listed.Path+"/"+id, object(found, "dossier")
 	if data.Name == removeFile {
-		s.see(r.Context(), data, node)
+		s.showFile(r.Context(), data, node)
 	}
-	data.Asked = textOf(node, "text")
-	return found, s.nameSubjects(r.Context(), found)
+	lines := []string{textOf(node, "title"), textOf(node, "text"), textOf(node, "description")}
+	if node["stars"] != nil {
+		lines = append([]string{fmt.Sprintf("%v of 5 by @%s for @%s", node["stars"], object(node, "author")["handle"], object(node, "subject")["handle"])}, lines...)
+	}
+	data.Heading, data.Texts = about.heading, strings.TrimSpace(strings.Join(lines, "\n"))
+	return found, s.addSubjects(r.Context(), found)
 }
 
 // removeFile is the procedure whose form shows the file to remove.
 const removeFile = "removeAttachment"
 
-// see sets the link to the file: public, or in the review of its order or post.
-func (s *console) see(ctx context.Context, data *formData, node map[string]any) {
+// subjects are the texts of their targets that forms show: the heading, and the fields.
+var subjects = map[string]struct{ heading, fields string }{
+	"answerFeedback": {"To be answered", "text"}, removeFile: {"", "boundKind boundID"},
+	"removePost": {"To be removed", "title text"}, "removeTask": {"To be removed", "title description"},
+	"removeService": {"To be removed", "title description"},
+	"removeRating":  {"To be removed", "stars text author { handle } subject { handle }"},
+}
+
+// showFile sets the link to the file: public, or in the review of its order or post.
+func (s *console) showFile(ctx context.Context, data *formData, node map[string]any) {
 	kind, of := textOf(node, "boundKind"), textOf(node, "boundID")
-	if data.Seen = s.seen(ctx, data.SubjectID); data.Seen != "" {
+	if data.Picture = s.picture(ctx, data.SubjectID); data.Picture != "" {
 		return
 	}
 	if strings.HasPrefix(kind, "order") {
@@ -135,10 +144,10 @@ func (s *console) see(ctx context.Context, data *formData, node map[string]any) 
 	}
 }
 
-// seen returns the address of a file's picture; empty if not everyone may see it.
-func (s *console) seen(ctx context.Context, id string) string {
+// picture returns the address of a file's picture; empty if not everyone may see it.
+func (s *console) picture(ctx context.Context, id string) string {
 	if id != "" {
-		if _, _, err := s.preview(ctx, id); err == nil {
+		if _, err := s.Preview(ctx, attachments.AttachmentInput{AttachmentID: id}); err == nil {
 			return facesPath + id + "/" + id
 		}
 	}
@@ -191,9 +200,11 @@ func (s *console) showFormData(w http.ResponseWriter, r *http.Request, data *for
 		}
 	}
 	slices.Sort(data.Complaints)
-	return s.show(w, r, view{
-		template: "form", Status: status, Title: data.Title, Path: data.Home, Data: data,
-	})
+	v := view{template: "form", Status: status, Title: data.Title, Path: data.Home, Data: data}
+	if data.Case != nil {
+		v.Title, v.Path = "Case of @"+data.SubjectName, casesPath
+	}
+	return s.show(w, r, v)
 }
 
 // run runs a procedure and shows its result, or the form again with the complaints.
@@ -228,6 +239,9 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.refuse(w, r, data, err)
 	}
+	if data.Returns != "" {
+		return seeOther(w, data.Back+"&"+url.Values{"preset": {r.PostForm.Get("name")}}.Encode())
+	}
 	if data.Case != nil {
 		return seeOther(w, casesPath+"/next?after="+data.SubjectID+"&done="+data.SubjectID)
 	}
@@ -247,12 +261,18 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		for i := range made.Rows {
-			made.Rows[i].Seen = s.seen(r.Context(), made.Rows[i].FileID)
+			made.Rows[i].Picture = s.picture(r.Context(), made.Rows[i].FileID)
 		}
 	}
-	return s.show(w, r, view{
-		template: "result", Title: data.Title, Path: data.Home, Notice: "Done, and in the audit log.", Data: &shown,
-	})
+	notice := "Done, and in the audit log."
+	if variables["message"] != nil {
+		found, err := s.ask(r.Context(), `{`+newestEntry(`target: "`+data.SubjectID+`", procedure: "`+data.Name+`"`)+`}`, nil)
+		if err != nil {
+			return err
+		}
+		notice = "Done, and in the audit log: " + summary(object(entryIn(found), "details")) + "."
+	}
+	return s.show(w, r, view{template: "result", Title: data.Title, Path: data.Home, Notice: notice, Data: &shown})
 }
 
 // carryOut runs the mutation. For a result without a page it asks for all fields.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -14,8 +15,9 @@ type section struct {
 	About string
 	// Name is the field with an entity's name; empty: its id.
 	Name string
-	// Columns are the list's columns after the name.
+	// Columns are the list's columns after the name, and Titles the titles that their fields' names do not explain.
 	Columns []string
+	Titles  map[string]string
 	// Search holds alternative conditions for a search text; Filters are conditions that can be chosen one by one.
 	Search, Filters []string
 	// Presets are conditions on several fields.
@@ -38,6 +40,15 @@ type preset struct {
 
 // ended replaces a field's word once a time is set: the state of a suspended agent is suspended, not active.
 type ended struct{ time, field, word string }
+
+// Stuck returns the conditions on orders that need an operator: disputed, late, or untouched since a time with credits in escrow.
+func Stuck(now, since time.Time) map[string]any {
+	return map[string]any{"or": []map[string]any{
+		{"state": "disputed"},
+		{"stateIn": []string{"funded", "in_progress", "delivered"}, "updatedAtLT": stamp(since)},
+		{"stateIn": []string{"funded", "in_progress"}, "deadlineLT": stamp(now)},
+	}}
+}
 
 const day = 24 * time.Hour
 
@@ -95,6 +106,7 @@ var sections = []section{
 		Path: "/reports", Title: "Reports", Group: groupAgents, Field: "reports", Type: "Feedback", Private: true,
 		About:   "Reports of agents about other agents and their publications.",
 		Columns: []string{"bot", "subjectType", "subjectBot", "text", "state", "createdAt"},
+		Titles:  map[string]string{"bot": "Reporter", "subjectType": "About", "subjectBot": "Reported agent"},
 		Search:  []string{"textContainsFold", ofBot, "hasSubjectBotWith.handleContainsFold"},
 		Filters: []string{"state", "subjectType", "subjectBotID"},
 	},
@@ -137,13 +149,7 @@ var sections = []section{
 		More:    tradeQuery,
 		Presets: []preset{{"holding", "Hold credits in escrow", func(time.Time) map[string]any {
 			return map[string]any{"stateIn": []string{"funded", "in_progress", "delivered", "disputed"}}
-		}}, {"stuck", "Disputed, late, or untouched for three days", func(now time.Time) map[string]any {
-			return map[string]any{"or": []map[string]any{
-				{"state": "disputed"},
-				{"stateIn": []string{"funded", "in_progress", "delivered"}, "updatedAtLT": stamp(now.Add(-3 * day))},
-				{"stateIn": []string{"funded", "in_progress"}, "deadlineLT": stamp(now)},
-			}}
-		}}},
+		}}, {"stuck", "Disputed, late, or untouched for three days", func(now time.Time) map[string]any { return Stuck(now, now.Add(-3*day)) }}},
 	},
 	{
 		Path: "/ratings", Title: "Ratings", Group: groupMarket, Field: "ratings", Type: "Rating",
@@ -240,6 +246,9 @@ func (s *section) Correct(node map[string]any) {
 		node[e.field] = e.word
 	}
 }
+
+// ColumnTitle returns the title of a column.
+func (s *section) ColumnTitle(name string) string { return cmp.Or(s.Titles[name], human(name)) }
 
 // byType finds the section of a type; nil for none.
 func byType(name string) *section {

@@ -26,7 +26,7 @@ func TestAShift(t *testing.T) {
 	require.Equal(t, http.StatusOK, page.StatusCode, page.text)
 	require.NotContains(t, page.text, "<script>alert")
 	w.shows(content(w.page("/shift")), "Agents registered", "Posts", "Reports", "1 report waits", "Note agent", "Ada", "Wrote to us", "draw faces", "7 days",
-		"1 failed for good", "no paint", "None in the data folder of this process", "0 entries, 2 waiting")
+		"1 failed for good", "no paint", "None in the data folder of the process that answers", "0 entries, 2 waiting")
 	require.Contains(t, page.text, "/posts?createdAtGTE=")
 	require.NotContains(t, page.text, "since I left", "nobody knows who has the installation's token")
 	require.Contains(t, page.text, `<a href="/shift?hours=12" aria-current="true">12 hours`)
@@ -35,13 +35,15 @@ func TestAShift(t *testing.T) {
 	w.Operator.LastBackup = func(context.Context) (*operator.Backup, error) {
 		return &operator.Backup{Name: "2026-11-21", SizeBytes: 3 << 20, MadeAt: made}, nil
 	}
-	w.shows(content(w.page("/shift?hours=168")), "2 days old, 3.0 MB", "never verified")
+	w.shows(content(w.page("/shift?hours=168")), "2 days old, 3.0 MB", "not verified yet")
 	w.Operator.LastBackup = func(context.Context) (*operator.Backup, error) {
 		return &operator.Backup{Name: "2026-11-21", MadeAt: made, VerifiedAt: &made, Damaged: 2}, nil
 	}
 	w.shows(content(w.page("/shift?hours=24")), "2 damaged files")
-	for _, wrong := range []string{"x", "-1", "70000"} {
-		require.Equal(t, http.StatusBadRequest, w.get("/shift?hours="+wrong).StatusCode, wrong)
+	for _, wrong := range []string{"x", "-1", "721"} {
+		answer := w.get("/shift?hours=" + wrong)
+		require.Equal(t, http.StatusBadRequest, answer.StatusCode, wrong)
+		w.shows(answer.text, "Hours must be a whole number up to 720.")
 	}
 }
 
@@ -67,7 +69,7 @@ func TestAShiftCountsSuspensions(t *testing.T) {
 		require.Equal(t, http.StatusOK, w.do("/procedures/moderateBot?id="+w.Agent().ID.String(), "suspend", "true", "reason", "a swindler").StatusCode)
 	}
 	require.Equal(t, http.StatusOK, w.do("/procedures/moderateBot?id="+w.Agent().ID.String(), "name", "true", "reason", "rude").StatusCode)
-	w.shows(content(w.page("/shift")), "Moderate agent, 2 of them suspended an agent")
+	w.shows(content(w.page("/shift")), "Moderate agent (2 suspensions)")
 }
 
 // The list of operators shows whose token is in force, and links to the actions of each.

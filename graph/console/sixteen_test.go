@@ -95,8 +95,12 @@ func TestNowSaysWhatItLeavesOut(t *testing.T) {
 	for range 119 {
 		w.order(one, other, "funded")
 	}
+	w.Posted(one, "A poem", "public")
+	w.Exec(`INSERT INTO posts (id, created_at, updated_at, author_id, kind, visibility, title, text)
+		SELECT overlay(p.id::text PLACING lpad(n::text, 12, '0') FROM 25)::uuid, stoa_now(), stoa_now(), author_id, kind, visibility, n::text, 'x'
+		FROM posts p, generate_series(1, 120) n`)
 	page := w.get("/now").text
-	w.shows(page, "The newest 120 of the last hour", "More happened in this hour.", "Only 50 are shown.", `href="/orders?attention=holding&amp;sort=UPDATED_AT"`)
+	w.shows(page, "110.00</bdi></a>, 119 times", "joined 2", "The newest 120 of the last hour", "More happened in this hour.", "Only 50 are shown.", `href="/orders?attention=holding&amp;sort=UPDATED_AT"`)
 	require.Contains(t, w.get("/agents/"+one.ID.String()).text, "Only 50 are shown.")
 }
 
@@ -117,7 +121,7 @@ func TestWords(t *testing.T) {
 	w.fill()
 	page := w.get("/now").text
 	require.Contains(t, page, "order is disputed")
-	w.shows(w.get("/procedures/answerFeedback?id="+w.ids["Feedback"].String()).text, "The agent's text", "alert(1)")
+	w.shows(w.get("/procedures/answerFeedback?id="+w.ids["Feedback"].String()).text, "To be answered", "alert(1)")
 	w.shows(content(w.page("/procedures/updateSettings")), "Closed: No one.")
 	require.NotContains(t, content(w.page("/settings")), "Switch it on", "it cannot be switched on yet")
 	w.Exec("UPDATE feedbacks SET kind = 'report', subject_type = 'bot', subject_id = $1, subject_bot_id = $1", w.ids["Bot"])

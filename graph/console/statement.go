@@ -67,15 +67,17 @@ var statementFields = []string{
 
 // statementCSV writes at most maxExport lines from the newest on, a page at a time.
 func (s *console) statementCSV(w http.ResponseWriter, r *http.Request, id, handle string, lines []map[string]any) (err error) {
-	out := startCSV(w, "statement-"+handle, statementFields)
-	for rows := 0; len(lines) > 0 && rows < maxExport && err == nil; rows += len(lines) {
+	write := startCSV(w, "statement-"+handle, statementFields, statementFields)
+	for rows := 0; len(lines) > 0 && rows < maxExport; {
 		for _, one := range lines {
-			_ = out.Write(cellsOf(one, statementFields)) // Error returns its error
+			if write(one) != nil {
+				return nil // the client has gone away
+			}
 		}
-		if out.Flush(); out.Error() != nil {
-			return nil //nolint:nilerr // the client has gone away
+		rows += len(lines)
+		if _, lines, err = s.lines(r.Context(), id, whole(lines[len(lines)-1]["number"])); err != nil {
+			s.abort(r, "statement", err)
 		}
-		_, lines, err = s.lines(r.Context(), id, whole(lines[len(lines)-1]["number"]))
 	}
-	return err
+	return nil
 }

@@ -93,6 +93,8 @@ func stringValue(holder string, field *ast.FieldDefinition, inner *ast.Definitio
 		}
 	case inner.Name == "ID", field.Name == "target":
 		return idValue(field.Name, v, brief)
+	case field.Name == "procedure":
+		return value{Kind: "text", Text: human(v)}
 	case field.Name == "sha256":
 		return value{Kind: "code", Text: v}
 	case field.Name == "displayName":
@@ -107,10 +109,10 @@ func stringValue(holder string, field *ast.FieldDefinition, inner *ast.Definitio
 	return value{Kind: "text", Text: pages.VisibleLine(v)}
 }
 
-// markOf warns about a display name that looks like the platform's.
+// markOf warns of a display name that looks like the platform's.
 func markOf(displayName string) string {
 	if text.Impersonates(displayName) {
-		return "poses as the platform"
+		return "looks like the platform"
 	}
 	return ""
 }
@@ -135,8 +137,11 @@ func moment(stamp any) value {
 	return timeValue(at, true)
 }
 
-// Clock returns the time of day.
-func (v value) Clock() string { return v.Stamp[len("2006-01-02T"):len("2006-01-02T15:04")] }
+// Clock returns the time of day; empty without a time.
+func (v value) Clock() string {
+	_, clock, _ := strings.Cut(v.Stamp, "T")
+	return clock[:min(len("15:04"), len(clock))]
+}
 
 // age returns the time since a time of an answer; empty below a minute.
 func age(stamp string) string {

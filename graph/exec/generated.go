@@ -704,6 +704,7 @@ type ComplexityRoot struct {
 		Other       func(childComplexity int) int
 		Target      func(childComplexity int) int
 		TargetID    func(childComplexity int) int
+		Times       func(childComplexity int) int
 	}
 
 	Hit struct {
@@ -1302,13 +1303,17 @@ type ComplexityRoot struct {
 	}
 
 	Preset struct {
-		Answer    func(childComplexity int) int
-		Message   func(childComplexity int) int
-		Name      func(childComplexity int) int
-		Reported  func(childComplexity int) int
-		Suspend   func(childComplexity int) int
-		UpdatedAt func(childComplexity int) int
-		Why       func(childComplexity int) int
+		Answer      func(childComplexity int) int
+		ClearImages func(childComplexity int) int
+		ClearName   func(childComplexity int) int
+		ClearTexts  func(childComplexity int) int
+		Kinds       func(childComplexity int) int
+		Message     func(childComplexity int) int
+		Name        func(childComplexity int) int
+		Reported    func(childComplexity int) int
+		Suspend     func(childComplexity int) int
+		UpdatedAt   func(childComplexity int) int
+		Why         func(childComplexity int) int
 	}
 
 	Process struct {
@@ -4629,6 +4634,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Happening.TargetID(childComplexity), true
+	case "Happening.times":
+		if e.ComplexityRoot.Happening.Times == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Happening.Times(childComplexity), true
 
 	case "Hit.by":
 		if e.ComplexityRoot.Hit.By == nil {
@@ -7517,6 +7528,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Preset.Answer(childComplexity), true
+	case "Preset.clearImages":
+		if e.ComplexityRoot.Preset.ClearImages == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Preset.ClearImages(childComplexity), true
+	case "Preset.clearName":
+		if e.ComplexityRoot.Preset.ClearName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Preset.ClearName(childComplexity), true
+	case "Preset.clearTexts":
+		if e.ComplexityRoot.Preset.ClearTexts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Preset.ClearTexts(childComplexity), true
+	case "Preset.kinds":
+		if e.ComplexityRoot.Preset.Kinds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Preset.Kinds(childComplexity), true
 	case "Preset.message":
 		if e.ComplexityRoot.Preset.Message == nil {
 			break
@@ -14733,7 +14768,7 @@ extend type Mutation {
   moderateBot(
     botId: ID!
     "Shuts the agent out."
-    suspend: Boolean!
+    suspend: Boolean! = false
     "The name becomes the handle."
     name: Boolean!
     "Specialty, bio and character description become empty."
@@ -14968,7 +15003,7 @@ type TradeSide {
 
 type Now {
   at: Time!
-  "Acts of agents within the last hour, the newest first; at most 120."
+  "Acts of agents within the last hour, the newest first; at most 120, of which each kind has its share. Equal acts are one."
   stream: [Happening!]!
   "Whether the stream leaves out older things of the last hour."
   more: Boolean!
@@ -14991,7 +15026,10 @@ type Happening {
   amountMinor: Int64
   "The type of the entity that it is about."
   target: String!
+  "The newest, if it happened several times."
   targetId: ID!
+  "The number of equal acts: the same agents, words and amount."
+  times: Int64!
 }
 
 "Issued credits are in wallets, in escrow, or were paid as fees."
@@ -15202,9 +15240,9 @@ type OrderReview @goModel(model: "stoa/graph/operator.OrderReview") {
 }
 
 extend type Post {
-  "Empty if the post is private: a review shows it."
+  "Empty if the post is private, which a review shows, and once the text of a removed post is erased."
   title: String!
-  "Empty if the post is private: a review shows it."
+  "Empty if the post is private, which a review shows, and once the text of a removed post is erased."
   text: String!
 }
 
@@ -15251,6 +15289,11 @@ type Preset {
   suspend: Boolean!
   "Remove the reported things."
   reported: Boolean!
+  clearName: Boolean!
+  clearTexts: Boolean!
+  clearImages: Boolean!
+  "The kinds to remove."
+  kinds: [ContentKind!]!
   updatedAt: Time!
 }
 
@@ -15265,8 +15308,16 @@ input PresetInput {
   why: String! = ""
   "Shuts the agent out."
   suspend: Boolean! = false
-  "Removes the reported things."
+  "Posts, tasks, services and ratings that the open reports name."
   reported: Boolean! = false
+  "The name becomes the handle."
+  clearName: Boolean! = false
+  "Specialty, bio and character description become empty."
+  clearTexts: Boolean! = false
+  "Avatar and character; the files stay the agent's."
+  clearImages: Boolean! = false
+  "The kinds to remove; empty for none."
+  kinds: [ContentKind!]! = []
   "Replaces the preset of that name, in any case of its letters; else such a name is refused."
   replace: Boolean! = false
 }
@@ -17710,6 +17761,8 @@ func (ec *executionContext) childFields_Happening(ctx context.Context, field gra
 		return ec.fieldContext_Happening_target(ctx, field)
 	case "targetId":
 		return ec.fieldContext_Happening_targetId(ctx, field)
+	case "times":
+		return ec.fieldContext_Happening_times(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Happening", field.Name)
 }
@@ -18762,6 +18815,14 @@ func (ec *executionContext) childFields_Preset(ctx context.Context, field graphq
 		return ec.fieldContext_Preset_suspend(ctx, field)
 	case "reported":
 		return ec.fieldContext_Preset_reported(ctx, field)
+	case "clearName":
+		return ec.fieldContext_Preset_clearName(ctx, field)
+	case "clearTexts":
+		return ec.fieldContext_Preset_clearTexts(ctx, field)
+	case "clearImages":
+		return ec.fieldContext_Preset_clearImages(ctx, field)
+	case "kinds":
+		return ec.fieldContext_Preset_kinds(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_Preset_updatedAt(ctx, field)
 	}
@@ -33061,6 +33122,29 @@ func (ec *executionContext) fieldContext_Happening_targetId(_ context.Context, f
 	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Happening_times(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Happening_times(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Times, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Happening_times(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _Hit_kind(ctx context.Context, field graphql.CollectedField, obj *operator.Hit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -41786,7 +41870,7 @@ func (ec *executionContext) _OrderReview_title(ctx context.Context, field graphq
 			return ec.fieldContext_OrderReview_title(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Title(), nil
+			return obj.Title, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -41797,7 +41881,7 @@ func (ec *executionContext) _OrderReview_title(ctx context.Context, field graphq
 	)
 }
 func (ec *executionContext) fieldContext_OrderReview_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("OrderReview", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("OrderReview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _OrderReview_description(ctx context.Context, field graphql.CollectedField, obj *operator.OrderReview) (ret graphql.Marshaler) {
@@ -41809,7 +41893,7 @@ func (ec *executionContext) _OrderReview_description(ctx context.Context, field 
 			return ec.fieldContext_OrderReview_description(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Description(), nil
+			return obj.Description, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -41820,7 +41904,7 @@ func (ec *executionContext) _OrderReview_description(ctx context.Context, field 
 	)
 }
 func (ec *executionContext) fieldContext_OrderReview_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("OrderReview", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("OrderReview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _OrderReview_resultText(ctx context.Context, field graphql.CollectedField, obj *operator.OrderReview) (ret graphql.Marshaler) {
@@ -41832,7 +41916,7 @@ func (ec *executionContext) _OrderReview_resultText(ctx context.Context, field g
 			return ec.fieldContext_OrderReview_resultText(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ResultText(), nil
+			return obj.ResultText, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -41843,7 +41927,7 @@ func (ec *executionContext) _OrderReview_resultText(ctx context.Context, field g
 	)
 }
 func (ec *executionContext) fieldContext_OrderReview_resultText(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("OrderReview", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("OrderReview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _OrderReview_disputeReason(ctx context.Context, field graphql.CollectedField, obj *operator.OrderReview) (ret graphql.Marshaler) {
@@ -41855,7 +41939,7 @@ func (ec *executionContext) _OrderReview_disputeReason(ctx context.Context, fiel
 			return ec.fieldContext_OrderReview_disputeReason(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.DisputeReason(), nil
+			return obj.DisputeReason, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -41866,7 +41950,7 @@ func (ec *executionContext) _OrderReview_disputeReason(ctx context.Context, fiel
 	)
 }
 func (ec *executionContext) fieldContext_OrderReview_disputeReason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("OrderReview", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("OrderReview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _OrderReview_refundReason(ctx context.Context, field graphql.CollectedField, obj *operator.OrderReview) (ret graphql.Marshaler) {
@@ -41878,7 +41962,7 @@ func (ec *executionContext) _OrderReview_refundReason(ctx context.Context, field
 			return ec.fieldContext_OrderReview_refundReason(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.RefundReason(), nil
+			return obj.RefundReason, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -41889,7 +41973,7 @@ func (ec *executionContext) _OrderReview_refundReason(ctx context.Context, field
 	)
 }
 func (ec *executionContext) fieldContext_OrderReview_refundReason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("OrderReview", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("OrderReview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _OrderReview_inputAttachments(ctx context.Context, field graphql.CollectedField, obj *operator.OrderReview) (ret graphql.Marshaler) {
@@ -44653,7 +44737,7 @@ func (ec *executionContext) _PostReview_title(ctx context.Context, field graphql
 			return ec.fieldContext_PostReview_title(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Title(), nil
+			return obj.Title, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -44664,7 +44748,7 @@ func (ec *executionContext) _PostReview_title(ctx context.Context, field graphql
 	)
 }
 func (ec *executionContext) fieldContext_PostReview_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PostReview", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PostReview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PostReview_text(ctx context.Context, field graphql.CollectedField, obj *operator.PostReview) (ret graphql.Marshaler) {
@@ -44676,7 +44760,7 @@ func (ec *executionContext) _PostReview_text(ctx context.Context, field graphql.
 			return ec.fieldContext_PostReview_text(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Text(), nil
+			return obj.Text, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -44687,7 +44771,7 @@ func (ec *executionContext) _PostReview_text(ctx context.Context, field graphql.
 	)
 }
 func (ec *executionContext) fieldContext_PostReview_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PostReview", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PostReview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PostReview_attachments(ctx context.Context, field graphql.CollectedField, obj *operator.PostReview) (ret graphql.Marshaler) {
@@ -44902,6 +44986,98 @@ func (ec *executionContext) _Preset_reported(ctx context.Context, field graphql.
 }
 func (ec *executionContext) fieldContext_Preset_reported(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Preset_clearName(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Preset_clearName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClearName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Preset_clearName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Preset_clearTexts(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Preset_clearTexts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClearTexts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Preset_clearTexts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Preset_clearImages(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Preset_clearImages(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClearImages, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Preset_clearImages(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Preset_kinds(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Preset_kinds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kinds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []operator.ContentKind) graphql.Marshaler {
+			return ec.marshalNContentKind2ᚕstoaᚋgraphᚋoperatorᚐContentKindᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Preset_kinds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type ContentKind does not have child fields"))
 }
 
 func (ec *executionContext) _Preset_updatedAt(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
@@ -62377,11 +62553,23 @@ func (ec *executionContext) unmarshalInputPresetInput(ctx context.Context, obj a
 	if _, present := asMap["reported"]; !present {
 		asMap["reported"] = false
 	}
+	if _, present := asMap["clearName"]; !present {
+		asMap["clearName"] = false
+	}
+	if _, present := asMap["clearTexts"]; !present {
+		asMap["clearTexts"] = false
+	}
+	if _, present := asMap["clearImages"]; !present {
+		asMap["clearImages"] = false
+	}
+	if _, present := asMap["kinds"]; !present {
+		asMap["kinds"] = []any{}
+	}
 	if _, present := asMap["replace"]; !present {
 		asMap["replace"] = false
 	}
 
-	fieldsInOrder := [...]string{"name", "answer", "message", "why", "suspend", "reported", "replace"}
+	fieldsInOrder := [...]string{"name", "answer", "message", "why", "suspend", "reported", "clearName", "clearTexts", "clearImages", "kinds", "replace"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -62430,6 +62618,34 @@ func (ec *executionContext) unmarshalInputPresetInput(ctx context.Context, obj a
 				return it, err
 			}
 			it.Reported = data
+		case "clearName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clearName"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClearName = data
+		case "clearTexts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clearTexts"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClearTexts = data
+		case "clearImages":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clearImages"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClearImages = data
+		case "kinds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kinds"))
+			data, err := ec.unmarshalNContentKind2ᚕstoaᚋgraphᚋoperatorᚐContentKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kinds = data
 		case "replace":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("replace"))
 			data, err := ec.unmarshalNBoolean2bool(ctx, v)
@@ -69781,6 +69997,11 @@ func (ec *executionContext) _Happening(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "times":
+			out.Values[i] = ec._Happening_times(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -74354,6 +74575,26 @@ func (ec *executionContext) _Preset(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "reported":
 			out.Values[i] = ec._Preset_reported(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clearName":
+			out.Values[i] = ec._Preset_clearName(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clearTexts":
+			out.Values[i] = ec._Preset_clearTexts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clearImages":
+			out.Values[i] = ec._Preset_clearImages(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kinds":
+			out.Values[i] = ec._Preset_kinds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

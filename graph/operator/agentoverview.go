@@ -44,7 +44,7 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 		return nil, err
 	}
 	names := text.Names{Handle: d.Bot.Handle, DisplayName: d.Bot.DisplayName}
-	d.Posing, d.AvatarID = names.Pose(), d.Bot.AvatarID
+	d.Posing, d.AvatarID = names.LikePlatform(), d.Bot.AvatarID
 	d.Clearable = d.Bot.DisplayName != d.Bot.Handle || d.Bot.Specialty+d.Bot.Bio+d.Bot.CharacterDescription != "" ||
 		d.Bot.AvatarID != nil || d.Bot.CharacterID != nil
 	if d.Resembles, err = a.resembled(ctx, names); err != nil {

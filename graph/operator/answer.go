@@ -2,14 +2,11 @@ package operator
 
 import (
 	"context"
-	"errors"
 
 	"github.com/google/uuid"
 
 	"stoa/ent"
-	"stoa/ent/bot"
 	"stoa/ent/feedback"
-	"stoa/graph/events"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
@@ -33,11 +30,10 @@ func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer string, m
 		if err != nil {
 			return nil, err
 		}
-		if gone, err := answered.QueryBot().Where(bot.StateEQ(bot.StateDeleted)).Exist(ctx); gone || err != nil {
-			return answered, errors.Join(err, tx.Ent.Feedback.DeleteOne(answered).Exec(ctx))
+		by, err := answered.QueryBot().Only(ctx)
+		if err != nil {
+			return nil, err
 		}
-		return answered, a.Outbox.Add(ctx, tx, events.Event{
-			Recipient: answered.BotID, Kind: events.FeedbackAnswered, Payload: events.FeedbackPayload{FeedbackID: id},
-		})
+		return answered, a.answered(ctx, tx, []*answeredFeedback{{ID: id, BotID: by.ID, State: by.State}})
 	})
 }

@@ -86,7 +86,8 @@ func TestAMessageReachesTheAgentConcerned(t *testing.T) {
 	got := notices(reported)
 	require.Len(t, got, 1)
 	require.Equal(t, feedback.Subject{Type: "post", ID: post.ID}, got[0].About)
-	require.Equal(t, map[string]any{"answer": "Thank you.", "message": "Do not."}, o.entries()[3].Details)
+	require.Equal(t, map[string]any{"answer": "Thank you.", "message": "Do not."}, o.entries()[2].Details)
+	require.Equal(t, "the same within a day", o.entries()[3].Details["unsent"])
 	require.NotContains(t, o.entries()[1].Details, "message")
 
 	bug := o.sent(reporter)

@@ -54,18 +54,18 @@ func (e entry) concerned(ctx context.Context, tx *db.Tx) (*concerned, error) {
 	return found[0], nil
 }
 
-// notify writes the message to the agent, unless the agent was deleted or got this message within a day.
-func (a *API) notify(ctx context.Context, tx *db.Tx, to *concerned, message string, now time.Time) error {
+// notify writes the message to the agent. If it does not, it returns the reason.
+func (a *API) notify(ctx context.Context, tx *db.Tx, to *concerned, message string, now time.Time) (unsent string, err error) {
 	held, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_concerned"), to.BotID)
 	if err != nil || len(held) == 0 {
-		return err
+		return "its agent is deleted", err
 	}
 	id := uuid.Must(uuid.NewV7())
 	made, err := db.Column[uuid.UUID](ctx, tx.SQL, named("insert_notice"), id, now, to.BotID, to.AboutType, to.AboutID, message)
 	if err != nil || len(made) == 0 {
-		return err
+		return "the same within a day", err
 	}
-	return a.Outbox.Add(ctx, tx, events.Event{
+	return "", a.Outbox.Add(ctx, tx, events.Event{
 		Recipient: *to.BotID, Kind: events.OperatorNotice, Payload: events.NoticePayload{NoticeID: id},
 	})
 }
@@ -128,8 +128,12 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 			return err
 		}
 		if e.message != nil {
-			if err := a.notify(ctx, tx, about, *e.message, now); err != nil {
+			unsent, err := a.notify(ctx, tx, about, *e.message, now)
+			if err != nil {
 				return err
+			}
+			if unsent != "" {
+				e.details["unsent"] = unsent
 			}
 		}
 		return tx.Ent.AuditEntry.Create().SetOperator(viewer.From(ctx).Name).SetProcedure(e.procedure.Name).SetTarget(e.target).SetNillableBotID(about.BotID).

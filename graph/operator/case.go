@@ -11,7 +11,6 @@ import (
 	"stoa/ent/feedback"
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 )
 
 const (
@@ -66,25 +65,22 @@ func (a *API) cases(ctx context.Context, botID *uuid.UUID) ([]*Case, error) {
 // the number of answered reports.
 func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures, details map[string]any) (answered int64, err error) {
 	if m.reported {
-		removed := 0
 		subjects, err := db.All[reportedThing](ctx, tx.SQL, named("list_reported"), botID, m.seen, reportsMost)
 		if err != nil {
 			return 0, err
 		}
-		for _, c := range content { // in the order of locks
-			for _, subject := range subjects {
-				if subject.Kind != c.kind {
-					continue
-				}
-				switch err := c.remove(ctx, a, tx, subject.ID); {
-				case err == nil:
-					removed++
-				case fault.From(err).Code != fault.NotFound: // it is gone already
-					return 0, err
-				}
-			}
+		byKind, total := map[ContentKind][]uuid.UUID{}, int64(0)
+		for _, subject := range subjects {
+			byKind[subject.Kind] = append(byKind[subject.Kind], subject.ID)
 		}
-		details["reported"] = removed
+		for _, c := range content { // in the order of locks
+			removed, err := c.removeAll(ctx, a, tx, byKind[c.kind])
+			if err != nil {
+				return 0, err
+			}
+			total += removed
+		}
+		details["reported"] = total
 	}
 	if m.answer == nil {
 		return 0, nil
@@ -93,27 +89,33 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures
 	if err != nil {
 		return 0, err
 	}
-	made, err := db.All[answeredReport](ctx, tx.SQL, named("answer_reports"), botID, m.seen, *m.answer, now, reportsMost)
+	made, err := db.All[answeredFeedback](ctx, tx.SQL, named("answer_reports"), botID, m.seen, *m.answer, now, reportsMost)
 	if err != nil {
 		return 0, err
 	}
 	details["answer"], details["answered"] = *m.answer, len(made)
-	told, gone := []events.Event(nil), []uuid.UUID(nil)
-	for _, one := range made {
-		if one.State == bot.StateDeleted { // its report ends with the answer
-			gone = append(gone, one.ID)
+	return int64(len(made)), a.answered(ctx, tx, made)
+}
+
+// answered sends the events about answers. An answer ends the feedback of a deleted agent.
+func (a *API) answered(ctx context.Context, tx *db.Tx, all []*answeredFeedback) error {
+	var told []events.Event
+	var ended []uuid.UUID
+	for _, one := range all {
+		if one.State == bot.StateDeleted {
+			ended = append(ended, one.ID)
 			continue
 		}
 		told = append(told, events.Event{
 			Recipient: one.BotID, Kind: events.FeedbackAnswered, Payload: events.FeedbackPayload{FeedbackID: one.ID},
 		})
 	}
-	if len(gone) > 0 {
-		if _, err := tx.Ent.Feedback.Delete().Where(feedback.IDIn(gone...)).Exec(ctx); err != nil {
-			return 0, err
+	if len(ended) > 0 {
+		if _, err := tx.Ent.Feedback.Delete().Where(feedback.IDIn(ended...)).Exec(ctx); err != nil {
+			return err
 		}
 	}
-	return int64(len(made)), a.Outbox.Add(ctx, tx, told...)
+	return a.Outbox.Add(ctx, tx, told...)
 }
 
 // reportedThing is the subject of a report.
@@ -122,8 +124,8 @@ type reportedThing struct {
 	ID   uuid.UUID
 }
 
-// answeredReport is an answered report, with the state of its author.
-type answeredReport struct {
+// answeredFeedback is an answered report or other feedback, with the state of its author.
+type answeredFeedback struct {
 	ID    uuid.UUID
 	BotID uuid.UUID
 	State bot.State

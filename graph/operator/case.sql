@@ -24,18 +24,22 @@ WITH due AS (:seen_reports)
 UPDATE feedbacks f SET state = 'answered', answer = :answer, answered_at = :now FROM due d JOIN bots b ON b.id = d.bot_id WHERE f.id = d.id
 RETURNING f.id, f.bot_id, b.state;
 
--- name: list_presets(max bigint)
-SELECT * FROM presets ORDER BY name LIMIT :max;
+-- text: preset_card
+name, answer, message, why, suspend, reported, clear_name, clear_texts, clear_images, kinds, updated_at
 
--- name: save_preset(name text, answer text, message text, why text, suspend boolean, reported boolean, replaces boolean)
+-- name: list_presets(max bigint)
+SELECT :preset_card FROM presets ORDER BY name LIMIT :max;
+
+-- name: save_preset(name text, answer text, message text, why text, suspend boolean, reported boolean, clear_name boolean, clear_texts boolean, clear_images boolean, kinds text[], replaces boolean)
 -- No row if a preset has that name in any case of its letters, unless it is replaced.
 WITH gone AS (DELETE FROM presets o WHERE :replaces AND lower(o.name) = lower(:name) AND o.name <> :name)
-INSERT INTO presets AS p (name, answer, message, why, suspend, reported, updated_at)
-SELECT :name, :answer, :message, :why, :suspend, :reported, stoa_now()
+INSERT INTO presets AS p (name, answer, message, why, suspend, reported, clear_name, clear_texts, clear_images, kinds, updated_at)
+SELECT :name, :answer, :message, :why, :suspend, :reported, :clear_name, :clear_texts, :clear_images, :kinds, stoa_now()
 WHERE :replaces OR NOT EXISTS (SELECT FROM presets o WHERE lower(o.name) = lower(:name))
 ON CONFLICT (name) DO UPDATE SET answer = excluded.answer, message = excluded.message, why = excluded.why, suspend = excluded.suspend,
-  reported = excluded.reported, updated_at = excluded.updated_at WHERE :replaces
-RETURNING *;
+  reported = excluded.reported, clear_name = excluded.clear_name, clear_texts = excluded.clear_texts, clear_images = excluded.clear_images,
+  kinds = excluded.kinds, updated_at = excluded.updated_at WHERE :replaces
+RETURNING :preset_card;
 
 -- name: drop_preset(name text)
-DELETE FROM presets WHERE name = :name RETURNING *;
+DELETE FROM presets WHERE name = :name RETURNING :preset_card;

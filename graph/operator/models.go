@@ -185,8 +185,11 @@ type Happening struct {
 	About       string `json:"about"`
 	AmountMinor *int64 `json:"amountMinor,omitempty"`
 	// The type of the entity that it is about.
-	Target   string    `json:"target"`
+	Target string `json:"target"`
+	// The newest, if it happened several times.
 	TargetID uuid.UUID `json:"targetId"`
+	// The number of equal acts: the same agents, words and amount.
+	Times int64 `json:"times"`
 }
 
 type InvitationInput struct {
@@ -257,7 +260,7 @@ type Noticed struct {
 
 type Now struct {
 	At time.Time `json:"at"`
-	// Acts of agents within the last hour, the newest first; at most 120.
+	// Acts of agents within the last hour, the newest first; at most 120, of which each kind has its share. Equal acts are one.
 	Stream []*Happening `json:"stream"`
 	// Whether the stream leaves out older things of the last hour.
 	More bool `json:"more"`
@@ -317,8 +320,13 @@ type Preset struct {
 	Why     string `json:"why"`
 	Suspend bool   `json:"suspend"`
 	// Remove the reported things.
-	Reported  bool      `json:"reported"`
-	UpdatedAt time.Time `json:"updatedAt"`
+	Reported    bool `json:"reported"`
+	ClearName   bool `json:"clearName"`
+	ClearTexts  bool `json:"clearTexts"`
+	ClearImages bool `json:"clearImages"`
+	// The kinds to remove.
+	Kinds     []ContentKind `json:"kinds"`
+	UpdatedAt time.Time     `json:"updatedAt"`
 }
 
 type PresetInput struct {
@@ -332,8 +340,16 @@ type PresetInput struct {
 	Why string `json:"why"`
 	// Shuts the agent out.
 	Suspend bool `json:"suspend"`
-	// Removes the reported things.
+	// Posts, tasks, services and ratings that the open reports name.
 	Reported bool `json:"reported"`
+	// The name becomes the handle.
+	ClearName bool `json:"clearName"`
+	// Specialty, bio and character description become empty.
+	ClearTexts bool `json:"clearTexts"`
+	// Avatar and character; the files stay the agent's.
+	ClearImages bool `json:"clearImages"`
+	// The kinds to remove; empty for none.
+	Kinds []ContentKind `json:"kinds"`
 	// Replaces the preset of that name, in any case of its letters; else such a name is refused.
 	Replace bool `json:"replace"`
 }

@@ -39,10 +39,7 @@ var (
 )
 
 // content lists how one record of each kind is removed, as its own procedure does, in the global order of locks.
-var content = []struct {
-	kind   ContentKind
-	remove func(ctx context.Context, a *API, tx *db.Tx, id uuid.UUID) error
-}{
+var content = []removable{
 	{ContentKindPosts, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error {
 		_, err := posts.Remove(ctx, tx, id)
 		return err
@@ -55,6 +52,24 @@ var content = []struct {
 		_, err := ratings.Remove(ctx, tx, id)
 		return err
 	}},
+}
+
+type removable struct {
+	kind   ContentKind
+	remove func(ctx context.Context, a *API, tx *db.Tx, id uuid.UUID) error
+}
+
+// removeAll removes records and returns how many; the others have gone meanwhile.
+func (r removable) removeAll(ctx context.Context, a *API, tx *db.Tx, ids []uuid.UUID) (removed int64, err error) {
+	for _, id := range ids {
+		switch err := r.remove(ctx, a, tx, id); {
+		case err == nil:
+			removed++
+		case fault.From(err).Code != fault.NotFound:
+			return 0, err
+		}
+	}
+	return removed, nil
 }
 
 const (
@@ -183,14 +198,9 @@ func (a *API) removeBatch(ctx context.Context, tx *db.Tx, botID uuid.UUID, kinds
 		if err != nil {
 			return nil, err
 		}
-		removed := int64(0)
-		for _, id := range ids {
-			switch err := c.remove(ctx, a, tx, id); {
-			case err == nil:
-				removed++
-			case fault.From(err).Code != fault.NotFound: // it may have gone meanwhile
-				return nil, err
-			}
+		removed, err := c.removeAll(ctx, a, tx, ids)
+		if err != nil {
+			return nil, err
 		}
 		budget -= len(ids)
 		details[string(c.kind)] = removed
@@ -201,11 +211,7 @@ func (a *API) removeBatch(ctx context.Context, tx *db.Tx, botID uuid.UUID, kinds
 		return nil, err
 	}
 	for _, one := range step.Removed {
-		for _, l := range left {
-			if l.Kind == one.Kind {
-				one.Remaining = l.Remaining
-			}
-		}
+		one.Remaining = left[slices.IndexFunc(left, func(l *RemovedContent) bool { return l.Kind == one.Kind })].Remaining
 		step.Remaining += one.Remaining
 	}
 	if step.Remaining > 0 {

@@ -38,16 +38,11 @@ func (a *API) names(ctx context.Context) ([]*knownName, error) {
 	return db.All[knownName](ctx, a.DB.SQL, named("list_names"), newestNames, indexedNames, provenReceipts)
 }
 
-// impersonators returns active agents whose handle or display name resembles the platform's: among the newest agents, and among
-// those whose text contains a word of the platform, by the trigram index.
-func (a *API) impersonators(ctx context.Context) ([]*ent.Bot, error) {
-	names, err := a.names(ctx)
-	if err != nil {
-		return nil, err
-	}
+// impersonators returns the agents among names whose handle or display name looks like the platform's.
+func (a *API) impersonators(ctx context.Context, names []*knownName) ([]*ent.Bot, error) {
 	var ids []uuid.UUID
 	for _, n := range names {
-		if n.Pose() && len(ids) < noticedMost {
+		if n.LikePlatform() && len(ids) < noticedMost {
 			ids = append(ids, n.ID)
 		}
 	}
@@ -74,7 +69,7 @@ type noticedRow struct {
 
 // noticed finds agents by suspicious activity, before anyone reports them. It leaves out suspended agents, and those that an
 // operator has looked at since.
-func (a *API) noticed(ctx context.Context) (map[string][]*Noticed, error) {
+func (a *API) noticed(ctx context.Context, names []*knownName) (map[string][]*Noticed, error) {
 	rows, err := db.All[noticedRow](ctx, a.DB.SQL, named("list_noticed"), noticedDeep, manyInMinute, manyMentioned)
 	if err != nil {
 		return nil, err
@@ -83,13 +78,10 @@ func (a *API) noticed(ctx context.Context) (map[string][]*Noticed, error) {
 	for _, r := range rows {
 		about := map[string]string{
 			"floods": fmt.Sprint(r.Number, " in a minute"), "mentions": fmt.Sprint(r.Number, " agents in a post"),
+			"renamed": "is not called by its handle any more",
 			"rewards": fmt.Sprintf("a task for %d.%02d credits", r.Number/100, r.Number%100),
 		}[r.Kind]
 		found[r.Kind] = append(found[r.Kind], &Noticed{BotID: r.BotID, Handle: r.Handle, About: about})
-	}
-	names, err := a.names(ctx)
-	if err != nil {
-		return nil, err
 	}
 	var proven []*text.Names
 	older := map[string]uuid.UUID{}
@@ -100,8 +92,8 @@ func (a *API) noticed(ctx context.Context) (map[string][]*Noticed, error) {
 	}
 	lineup := text.NewLineup(proven)
 	for _, n := range names {
-		if n.Pose() && !n.Seen {
-			found["posing"] = append(found["posing"], &Noticed{BotID: n.ID, Handle: n.Handle, About: "poses as the platform"})
+		if n.LikePlatform() && !n.Seen {
+			found["posing"] = append(found["posing"], &Noticed{BotID: n.ID, Handle: n.Handle, About: "looks like the platform"})
 		}
 		var like []string
 		for _, handle := range lineup.Resembled(n.Names, resembledMost) {

@@ -63,6 +63,21 @@ func TestSwindlersAreNoticed(t *testing.T) {
 			o.called(a, "otto_poem", "Somebody")
 			return "lookalikes", "looks like @otto_poems"
 		},
+		"orders": func(o *office, a *graphtest.Agent) (string, string) {
+			other := o.Agent()
+			for range 11 {
+				o.closed(a, other)
+			}
+			o.Exec("UPDATE orders SET created_at = date_trunc('minute', stoa_now()) WHERE customer_id = $1", a.ID)
+			o.Exec("DELETE FROM receipts WHERE customer_id = $1", a.ID)
+			return "floods", "11 in a minute"
+		},
+		"a cleared name": func(o *office, a *graphtest.Agent) (string, string) {
+			graphtest.OK(o.t)(o.Operator.ClearProfile(o.ctx, a.ID, true, false, false, nil, "a swindler"))
+			require.Empty(o.t, o.noticed())
+			o.Exec("UPDATE bots SET display_name = 'Another', updated_at = stoa_now() WHERE id = $1", a.ID)
+			return "renamed", "is not called by its handle any more"
+		},
 		"posts": func(o *office, a *graphtest.Agent) (string, string) {
 			for range 11 {
 				o.Posted(a, "Buy!", "public")

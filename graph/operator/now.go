@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,13 +11,13 @@ import (
 )
 
 const (
-	// nowWindow is the window of Now, nowMost the number of things it shows.
-	nowWindow, nowMost = time.Hour, 120
+	// nowWindow is the window of Now, nowMost the number of things it shows, of the newest nowDeep of each kind.
+	nowWindow, nowMost, nowDeep = time.Hour, 120, 1000
 )
 
 // Now shows the last hour, open orders and things that need attention, from indexes and within bounds. Faults: unauthorized.
 func (a *API) Now(ctx context.Context) (*Now, error) {
-	stream, err := read[Happening](ctx, a, named("list_happenings"), nowWindow.Seconds(), nowMost+1)
+	stream, err := read[Happening](ctx, a, named("list_happenings"), nowWindow.Seconds(), nowDeep, nowMost+1)
 	if err != nil {
 		return nil, err
 	}
@@ -24,6 +25,7 @@ func (a *API) Now(ctx context.Context) (*Now, error) {
 	if n.More = len(n.Stream) > nowMost; n.More {
 		n.Stream = n.Stream[:nowMost]
 	}
+	slices.SortStableFunc(n.Stream, func(one, other *Happening) int { return other.At.Compare(one.At) })
 	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("list_open_trades"), OpenTradesMost)
 	if err != nil {
 		return nil, err
@@ -31,7 +33,7 @@ func (a *API) Now(ctx context.Context) (*Now, error) {
 	if n.Trades, err = a.trades(ctx, open, uuid.Nil); err != nil {
 		return nil, err
 	}
-	if n.Attention, err = a.attention(ctx); err != nil {
+	if n.Attention, _, err = a.attention(ctx); err != nil {
 		return nil, err
 	}
 	at, err := db.Column[time.Time](ctx, a.DB.SQL, named("select_now"))

@@ -1,44 +1,48 @@
 -- The present activity (now.go), and the books at a moment (books.go).
 
--- name: list_happenings(seconds double precision, max bigint)
+-- name: list_happenings(seconds double precision, deep bigint, max bigint)
 -- The newest acts of agents in the last seconds. Each kind is read by an index, if by id from five minutes earlier. Posts that were
--- published later than written are read from the feed.
+-- published later than written are read from the feed. Equal acts are one row. The kinds take turns, so that no kind fills all rows
+-- while there is another.
 WITH since AS MATERIALIZED (
   SELECT stoa_now() - make_interval(secs => :seconds) AS at, stoa_id_at(stoa_now() - make_interval(secs => :seconds) - interval '5 minutes') AS id
 )
-SELECT kind, at, bot_id, by, other, about, amount_minor, target, target_id FROM (
+SELECT kind, max(at) AS at, bot_id, by, other, about, amount_minor, target, (array_agg(target_id ORDER BY at DESC, target_id DESC))[1] AS target_id,
+  count(*) AS times
+FROM (
   (SELECT 'joined' AS kind, b.created_at AS at, b.id AS bot_id, b.handle AS by, '' AS other, b.display_name AS about, NULL::bigint AS amount_minor,
       'Bot' AS target, b.id AS target_id
-    FROM bots b WHERE b.created_at >= (SELECT at FROM since) ORDER BY b.created_at DESC, b.id DESC LIMIT :max)
+    FROM bots b WHERE b.created_at >= (SELECT at FROM since) ORDER BY b.created_at DESC, b.id DESC LIMIT :deep)
   UNION ALL
   (SELECT 'published', stoa_listed_at(p), b.id, b.handle, '', CASE WHEN p.title = '' THEN left(p.text, 60) ELSE p.title END, NULL, 'Post', p.id
     FROM (
-      (SELECT p.id FROM posts p WHERE p.id >= (SELECT id FROM since) ORDER BY p.id DESC LIMIT :max)
+      (SELECT p.id FROM posts p WHERE p.id >= (SELECT id FROM since) ORDER BY p.id DESC LIMIT :deep)
       UNION
-      (SELECT f.id FROM feed f WHERE f.created_at >= (SELECT at FROM since) ORDER BY f.created_at DESC, f.id DESC LIMIT :max)
+      (SELECT f.id FROM feed f WHERE f.created_at >= (SELECT at FROM since) ORDER BY f.created_at DESC, f.id DESC LIMIT :deep)
     ) n JOIN posts p ON p.id = n.id JOIN bots b ON b.id = p.author_id WHERE p.visibility = 'public' AND p.deleted_at IS NULL)
   UNION ALL
   (SELECT 'asked', t.created_at, b.id, b.handle, '', t.title, t.total_minor, 'Task', t.id
-    FROM (SELECT * FROM tasks t WHERE t.id >= (SELECT id FROM since) ORDER BY t.id DESC LIMIT :max) t JOIN bots b ON b.id = t.customer_id
+    FROM (SELECT * FROM tasks t WHERE t.id >= (SELECT id FROM since) ORDER BY t.id DESC LIMIT :deep) t JOIN bots b ON b.id = t.customer_id
     WHERE t.removed_at IS NULL)
   UNION ALL
   (SELECT 'traded', e.created_at, b.id, b.handle, k.handle, e.action, o.total_minor, 'Order', o.id
-    FROM (SELECT * FROM order_events e WHERE e.id >= (SELECT id FROM since) ORDER BY e.id DESC LIMIT :max) e JOIN orders o ON o.id = e.order_id
+    FROM (SELECT * FROM order_events e WHERE e.id >= (SELECT id FROM since) ORDER BY e.id DESC LIMIT :deep) e JOIN orders o ON o.id = e.order_id
     JOIN bots b ON b.id = e.participant_id
     JOIN bots k ON k.id = CASE WHEN e.participant_id = o.customer_id THEN o.contractor_id ELSE o.customer_id END)
   UNION ALL
   (SELECT 'rated', r.created_at, b.id, b.handle, s.handle, r.stars::text, NULL, 'Rating', r.id
-    FROM (SELECT * FROM ratings r WHERE r.id >= (SELECT id FROM since) ORDER BY r.id DESC LIMIT :max) r JOIN bots b ON b.id = r.author_id
+    FROM (SELECT * FROM ratings r WHERE r.id >= (SELECT id FROM since) ORDER BY r.id DESC LIMIT :deep) r JOIN bots b ON b.id = r.author_id
     JOIN bots s ON s.id = r.subject_id WHERE r.removed_at IS NULL)
   UNION ALL
   (SELECT 'refused', f.created_at, b.id, b.handle, '', coalesce(f.rejection, ''), NULL, 'Attachment', f.id
-    FROM (SELECT * FROM attachments f WHERE f.id >= (SELECT id FROM since) ORDER BY f.id DESC LIMIT :max) f JOIN bots b ON b.id = f.owner_id
+    FROM (SELECT * FROM attachments f WHERE f.id >= (SELECT id FROM since) ORDER BY f.id DESC LIMIT :deep) f JOIN bots b ON b.id = f.owner_id
     WHERE f.status = 'rejected')
   UNION ALL
   (SELECT 'reported', f.created_at, b.id, b.handle, coalesce(s.handle, ''), f.subject_type, NULL, 'Feedback', f.id
-    FROM (SELECT * FROM feedbacks f WHERE f.id >= (SELECT id FROM since) ORDER BY f.id DESC LIMIT :max) f JOIN bots b ON b.id = f.bot_id
+    FROM (SELECT * FROM feedbacks f WHERE f.id >= (SELECT id FROM since) ORDER BY f.id DESC LIMIT :deep) f JOIN bots b ON b.id = f.bot_id
     LEFT JOIN bots s ON s.id = f.subject_bot_id WHERE f.kind = 'report')
-) h WHERE at >= (SELECT at FROM since) ORDER BY at DESC, target_id DESC LIMIT :max;
+) h WHERE at >= (SELECT at FROM since) GROUP BY kind, bot_id, by, other, about, amount_minor, target
+ORDER BY row_number() OVER (PARTITION BY kind ORDER BY max(at) DESC), max(at) DESC, bot_id LIMIT :max;
 
 -- name: read_books()
 -- The sums of all wallets, and of the platform's own sides of the ledger, by their index; with the database's clock.

@@ -26,10 +26,11 @@ func (a *API) Overview(ctx context.Context) (*Overview, error) {
 	if o.Activity, err = a.activity(ctx); err != nil {
 		return nil, err
 	}
-	if o.Attention, err = a.attention(ctx); err != nil {
+	var names []*knownName
+	if o.Attention, names, err = a.attention(ctx); err != nil {
 		return nil, err
 	}
-	if o.Posing, err = a.impersonators(ctx); err != nil {
+	if o.Posing, err = a.impersonators(ctx, names); err != nil {
 		return nil, err
 	}
 	if o.Erasures, err = a.erasures(ctx); err != nil {
@@ -114,6 +115,7 @@ var needs = []struct{ kind, one, many string }{
 	},
 	{"posing", "agent has a name like the platform's.", "agents have names like the platform's."},
 	{"lookalikes", "agent looks like one that has closed orders.", "agents look like others that have closed orders."},
+	{"renamed", "agent has a new name after an operator cleared one.", "agents have new names after operators cleared theirs."},
 	{"floods", "agent made very many things within a minute of the last day.", "agents made very many things within a minute of the last day."},
 	{"mentions", "agent mentions very many others in a post of the last day.", "agents mention very many others in a post of the last day."},
 	{"rewards", "agent offers a reward above its whole wallet.", "agents offer rewards above their whole wallets."},
@@ -130,14 +132,19 @@ type attentionRow struct {
 	OldestSeconds *float64
 }
 
-func (a *API) attention(ctx context.Context) ([]*Attention, error) {
+// attention returns what needs attention, and the names that it compared.
+func (a *API) attention(ctx context.Context) ([]*Attention, []*knownName, error) {
 	rows, err := db.All[attentionRow](ctx, a.DB.SQL, named("select_attention"), idleOrder.Seconds(), leastFree, silence.Seconds())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	noticed, err := a.noticed(ctx)
+	names, err := a.names(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	noticed, err := a.noticed(ctx, names)
+	if err != nil {
+		return nil, nil, err
 	}
 	for kind, agents := range noticed {
 		shown := agents[:min(len(agents), noticedMost)]
@@ -159,7 +166,7 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 			all = append(all, &row.Attention)
 		}
 	}
-	return all, nil
+	return all, names, nil
 }
 
 // erasuresMost is how many open erasures are shown. The erasures of each state are counted up to erasuresCounted.

@@ -127,8 +127,8 @@ FROM (
 
 -- name: list_noticed(deep bigint, many bigint, named integer)
 -- Agents with signs of floods or fraud within the last day, about whom no operator noted or did anything since: more than `many`
--- posts, tasks or services within a minute, a post that mentions `named` agents or more, or an open task for more than the whole
--- wallet. Each part reads the newest rows; of posts those made last and those published last.
+-- posts, tasks or services, or orders with one agent, within a minute, a post that mentions `named` agents or more, or an open task
+-- for more than the whole wallet; and agents whose name an operator cleared and that have another name since. Each part reads the newest rows; of posts those made last and those published last.
 WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS MATERIALIZED (
   (SELECT p.id, p.author_id, stoa_listed_at(p) AS at FROM posts p ORDER BY p.id DESC LIMIT :deep)
   UNION
@@ -140,7 +140,15 @@ WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS
       UNION ALL (SELECT t.customer_id, t.created_at FROM tasks t ORDER BY t.id DESC LIMIT :deep)
       UNION ALL (SELECT s.bot_id, s.created_at FROM services s ORDER BY s.id DESC LIMIT :deep)
     ) w WHERE w.at >= (SELECT at FROM day) GROUP BY w.bot_id, date_trunc('minute', w.at)
+    UNION ALL
+    SELECT o.customer_id, count(*), max(o.created_at) FROM (SELECT * FROM orders o ORDER BY o.id DESC LIMIT :deep) o
+    WHERE o.created_at >= (SELECT at FROM day) GROUP BY o.customer_id, o.contractor_id, date_trunc('minute', o.created_at)
   ) m WHERE m.number > :many::bigint
+  UNION ALL
+  SELECT 'renamed', b.id, 1, b.updated_at FROM (
+    SELECT e.bot_id, max(e.created_at) AS at FROM (SELECT * FROM audit_entries e ORDER BY e.created_at DESC LIMIT :deep) e
+    WHERE e.procedure IN ('clearProfile', 'moderateBot') AND e.details ->> 'name' = 'true' GROUP BY e.bot_id
+  ) c JOIN bots b ON b.id = c.bot_id WHERE b.updated_at > c.at AND b.display_name <> b.handle
   UNION ALL
   SELECT 'mentions', p.author_id, cardinality(stoa_mentions(p.title, p.text)), n.at FROM newest n JOIN posts p ON p.id = n.id
   WHERE n.at >= (SELECT at FROM day) AND p.deleted_at IS NULL AND p.visibility = 'public'

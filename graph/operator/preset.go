@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"stoa/ent"
 	"stoa/graph/platform/bounds"
@@ -19,7 +20,26 @@ const maxPresetName, presetsMost = 80, 100
 
 // Presets lists the operators' prepared texts for moderation, by name. Faults: unauthorized.
 func (a *API) Presets(ctx context.Context) ([]*Preset, error) {
-	return read[Preset](ctx, a, named("list_presets"), presetsMost)
+	rows, err := read[presetRow](ctx, a, named("list_presets"), presetsMost)
+	return presetsOf(rows), err
+}
+
+// presetRow is a preset as statements return it.
+type presetRow struct {
+	Preset
+
+	Kinds pq.StringArray
+}
+
+func presetsOf(rows []*presetRow) (all []*Preset) {
+	for _, r := range rows {
+		r.Preset.Kinds = []ContentKind{}
+		for _, kind := range r.Kinds {
+			r.Preset.Kinds = append(r.Preset.Kinds, ContentKind(kind))
+		}
+		all = append(all, &r.Preset)
+	}
+	return all
 }
 
 var (
@@ -41,19 +61,25 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 		_, err := text.Multi(one.text, 0, one.most)
 		wrong.Add(one.field, err)
 	}
-	if strings.TrimSpace(in.Answer+in.Message+in.Why) == "" && !in.Suspend && !in.Reported {
+	if strings.TrimSpace(in.Answer+in.Message+in.Why) == "" && !in.Suspend && !in.Reported &&
+		!in.ClearName && !in.ClearTexts && !in.ClearImages && len(in.Kinds) == 0 {
 		wrong.Add("answer", errEmptyPreset)
+	}
+	kinds := pq.StringArray{}
+	for _, kind := range in.Kinds {
+		kinds = append(kinds, string(kind))
 	}
 	e := entry{writePreset, in.Name, reason, map[string]any{"preset": in}, wrong, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
-		made, err := db.All[Preset](ctx, tx.SQL, named("save_preset"), in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported, in.Replace)
+		made, err := db.All[presetRow](ctx, tx.SQL, named("save_preset"), in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported,
+			in.ClearName, in.ClearTexts, in.ClearImages, kinds, in.Replace)
 		if err != nil {
 			return nil, err
 		}
 		if len(made) == 0 {
 			return nil, fault.Field(fault.InvalidInput, "name", errPresetTaken.Error())
 		}
-		return made[0], nil
+		return presetsOf(made)[0], nil
 	})
 }
 
@@ -61,14 +87,14 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 func (a *API) DeletePreset(ctx context.Context, name, reason string) (*Preset, error) {
 	e := entry{deletePreset, name, reason, map[string]any{"name": name}, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
-		gone, err := db.All[Preset](ctx, tx.SQL, named("drop_preset"), strings.ToValidUTF8(name, "�"))
+		gone, err := db.All[presetRow](ctx, tx.SQL, named("drop_preset"), strings.ToValidUTF8(name, "�"))
 		if err != nil {
 			return nil, err
 		}
 		if len(gone) == 0 {
 			return nil, fault.New(fault.NotFound)
 		}
-		return gone[0], nil
+		return presetsOf(gone)[0], nil
 	})
 }
 

@@ -17,7 +17,8 @@ import (
 
 // OrderReview is an order with the fields that are otherwise visible only to its participants.
 type OrderReview struct {
-	Order  *ent.Order
+	*ent.Order
+
 	Events []*ent.OrderEvent
 	// InputAttachments and ResultAttachments are as the participants see them, in their order.
 	InputAttachments, ResultAttachments []*attachments.Card
@@ -46,21 +47,6 @@ func original(ctx context.Context, from *attachments.API, shown []*attachments.C
 	}
 	return nil, fault.New(fault.NotFound)
 }
-
-// Title of the order.
-func (r *OrderReview) Title() string { return r.Order.Title }
-
-// Description of the order.
-func (r *OrderReview) Description() string { return r.Order.Description }
-
-// ResultText is the contractor's delivered text, or nil.
-func (r *OrderReview) ResultText() *string { return r.Order.ResultText }
-
-// DisputeReason is the reason of the participant who opened the dispute, or nil.
-func (r *OrderReview) DisputeReason() *string { return r.Order.DisputeReason }
-
-// RefundReason is the reason of the participant who proposed the refund, or nil.
-func (r *OrderReview) RefundReason() *string { return r.Order.RefundReason }
 
 // ReviewOrder shows an order to an operator (§2.6). The audit entry is committed before anything is shown. Faults: not_found.
 func (a *API) ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string) (*OrderReview, error) {
@@ -133,18 +119,13 @@ func matchPublic(where *ent.PostWhereInput) {
 
 // PostReview is a post with the texts and files that only its author sees if the post is private.
 type PostReview struct {
-	Post *ent.Post
+	*ent.Post
+
 	// Attachments are as its author sees them, in their order.
 	Attachments []*attachments.Card
 
 	files *attachments.API
 }
-
-// Title of the post.
-func (r *PostReview) Title() string { return r.Post.Title }
-
-// Text of the post.
-func (r *PostReview) Text() string { return r.Post.Text }
 
 // File returns the bytes of one of the post's files as uploaded, 20 MiB at most. Faults: as OrderReview.File.
 func (r *PostReview) File(ctx context.Context, id uuid.UUID) ([]byte, error) {

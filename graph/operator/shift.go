@@ -35,7 +35,7 @@ func (a *API) Shift(ctx context.Context, since *time.Time) (*Shift, error) {
 	if s.Jobs, err = db.All[FailingJobs](ctx, a.DB.SQL, named("list_failing_jobs"), s.Since, happenedMost); err != nil {
 		return nil, err
 	}
-	if s.Attention, err = a.attention(ctx); err != nil {
+	if s.Attention, _, err = a.attention(ctx); err != nil {
 		return nil, err
 	}
 	if s.Backup, err = a.LastBackup(ctx); err != nil {

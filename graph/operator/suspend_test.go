@@ -74,7 +74,7 @@ func TestReviewShowsWhatOnlyParticipantsSee(t *testing.T) {
 	require.Equal(t, "secret name.png", *review.InputAttachments[0].FileName)
 	require.NotNil(t, review.ResultAttachments[0].SHA256)
 	require.Equal(t, []string{"the title", "the description", "the result", "the dispute", "the refund"},
-		[]string{review.Title(), review.Description(), *review.ResultText(), *review.DisputeReason(), *review.RefundReason()})
+		[]string{review.Title, review.Description, *review.ResultText, *review.DisputeReason, *review.RefundReason})
 	require.Len(t, review.Drafts, 1)
 	require.Equal(t, drafted, ids(review.Drafts[0].Attachments))
 	require.Equal(t, []string{"the draft", "changes", "the reply"},

@@ -30,7 +30,7 @@ func TestSwitchesThatNeedMailStayOff(t *testing.T) {
 		code  fault.Code
 		lacks []string
 	}{
-		"gate":              {o.enable(yes, nil), fault.VerificationSetupPending, []string{"operatorName", "publishDocument", mail}},
+		"gate":              {o.enable(yes, nil), fault.VerificationSetupPending, []string{"contact address", "document that owners confirm", mail}},
 		"restore":           {o.enable(nil, yes), fault.LifecycleSetupPending, []string{mail}},
 		"both":              {o.enable(yes, yes), fault.VerificationSetupPending, []string{mail}},
 		"one on, one off":   {o.enable(no, yes), fault.LifecycleSetupPending, []string{mail}},
@@ -52,7 +52,7 @@ func TestSwitchesThatNeedMailStayOff(t *testing.T) {
 	require.NoError(t, err)
 	graphtest.OK(t)(o.Operator.PublishDocument(o.ctx, terms("1"), "why"))
 	refused := graphtest.RequireFault(t, o.enable(yes, nil), fault.VerificationSetupPending)
-	require.NotContains(t, refused.Message, "operatorName")
+	require.NotContains(t, refused.Message, "contact address")
 	require.NotContains(t, refused.Message, "publishDocument")
 	require.Contains(t, refused.Message, mail)
 }

@@ -99,42 +99,27 @@ func (r *tradeRow) trade() *Trade {
 	if possible.Turn != nil {
 		t.Turn = r.handle(*possible.Turn)
 	}
-	refundable := false
-	for _, side := range []struct {
-		handle    string
-		suspended bool
-		actions   []orders.Action
-	}{{r.Customer, r.CustomerSuspended, possible.Customer}, {r.Contractor, r.ContractorSuspended, possible.Contractor}} {
-		refundable = refundable || slices.Contains(side.actions, orders.ProposeRefund)
-		ends := slices.DeleteFunc(slices.Clone(side.actions), func(a orders.Action) bool { return !a.Ends() })
-		if len(ends) == 0 {
-			continue
+	refundable, refund := false, "A refund needs both: one proposes it, the other approves it"
+	for i, actions := range [][]orders.Action{possible.Customer, possible.Contractor} {
+		side, ends := t.Sides[i], []string{}
+		refundable = refundable || slices.Contains(actions, orders.ProposeRefund)
+		for _, action := range actions {
+			if action.Ends() {
+				ends = append(ends, string(action))
+			}
 		}
-		sentence := fmt.Sprintf("@%s can end it: %s.", side.handle, joinActions(ends))
-		if side.suspended {
-			sentence = fmt.Sprintf("@%s could end it (%s), but is suspended.", side.handle, joinActions(ends))
+		sentence := "@%s can end it: %s."
+		if side.Suspended {
+			sentence, refund = "@%s could end it (%s), but is suspended.", refund+", and @"+side.Handle+" is suspended"
 		}
-		t.Ends = append(t.Ends, sentence)
+		if len(ends) > 0 {
+			t.Ends = append(t.Ends, fmt.Sprintf(sentence, side.Handle, strings.Join(ends, ", ")))
+		}
 	}
 	if refundable {
-		t.Ends = append(t.Ends, r.refund())
+		t.Ends = append(t.Ends, refund+".")
 	}
 	return t
-}
-
-// refund describes how to get a refund.
-func (r *tradeRow) refund() string {
-	sentence := new(strings.Builder)
-	sentence.WriteString("A refund needs both: one proposes it, the other approves it")
-	for _, side := range []struct {
-		handle    string
-		suspended bool
-	}{{r.Customer, r.CustomerSuspended}, {r.Contractor, r.ContractorSuspended}} {
-		if side.suspended {
-			fmt.Fprintf(sentence, ", and @%s is suspended", side.handle)
-		}
-	}
-	return sentence.String() + "."
 }
 
 // stuck returns the reasons for which select_attention counts the order, in sentences.
@@ -166,12 +151,4 @@ func (r *tradeRow) handle(id uuid.UUID) string {
 		return r.Customer
 	}
 	return r.Contractor
-}
-
-func joinActions(all []orders.Action) string {
-	words := make([]string, len(all))
-	for i, a := range all {
-		words[i] = string(a)
-	}
-	return strings.Join(words, ", ")
 }

@@ -13,8 +13,8 @@ import (
 // Hints for operators about missing setup.
 const (
 	missingMail     = "sending mail, which this installation cannot"
-	missingDetails  = "the operator's details (operatorName, operatorContactEmail)"
-	missingDocument = "a document that owners confirm (publishDocument)"
+	missingDetails  = "the operator's name and contact address"
+	missingDocument = "a document that owners confirm, in force"
 )
 
 // setup reports which parts operators have set up.

@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -17,37 +18,44 @@ var lookalikes = strings.NewReplacer(
 // platformWords are the words of names that impersonate the platform; fillers may be joined to them in one word.
 var (
 	platformWords = []string{"support", "system", "official", "administrator", "admin", "stoa"}
-	fillers       = []string{"the", "team", "staff", "help", "desk", "platform", "service", "account", "bot", "agent", "security"}
+	fillers       = []string{"the", "team", "staff", "help", "desk", "platform", "service", "account", "bot", "agent", "security", "safety", "trust",
+		"moderation", "moderators", "moderator", "operators", "operator"}
 )
 
-// Pose reports whether one of the names looks like the platform's.
-func (n Names) Pose() bool {
+// LikePlatform reports whether one of the names looks like the platform's.
+func (n Names) LikePlatform() bool {
 	return Impersonates(n.DisplayName) || Impersonates(n.Handle) || Reserved(n.Handle)
 }
 
 // Impersonates reports whether a display name looks like the platform's: a word of it, or its single letters joined, is one of
-// platformWords, perhaps with fillers. Case and accents do not count; lookalikes count as letters.
+// platformWords, perhaps with fillers. Case and accents do not count; lookalikes count as letters. An invisible character may part
+// two words or stand within one.
 func Impersonates(name string) bool {
 	folded := lookalikes.Replace(strings.ToLower(norm.NFKD.String(name)))
-	var words []string
-	letters := func(r rune) bool { return !unicode.IsLetter(r) }
-	bare := strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) || Invisible(r) {
-			return -1
+	for _, gap := range []rune{' ', -1} {
+		bare := strings.Map(func(r rune) rune {
+			switch {
+			case unicode.Is(unicode.Mn, r):
+				return -1
+			case Invisible(r) && !unicode.IsSpace(r):
+				return gap
+			}
+			return r
+		}, folded)
+		spelled := ""
+		for _, word := range strings.FieldsFunc(bare, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			if ofPlatform(word) {
+				return true
+			}
+			if utf8.RuneCountInString(word) == 1 {
+				spelled += word
+			}
 		}
-		return r
-	}, folded)
-	words = strings.FieldsFunc(bare, letters)
-	var spelled strings.Builder
-	for _, word := range words {
-		if ofPlatform(word) {
+		if ofPlatform(spelled) {
 			return true
 		}
-		if len([]rune(word)) == 1 {
-			spelled.WriteString(word)
-		}
 	}
-	return ofPlatform(spelled.String())
+	return false
 }
 
 // ofPlatform reports whether a word consists of platformWords and perhaps fillers.
