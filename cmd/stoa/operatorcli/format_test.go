@@ -39,6 +39,7 @@ func TestAge(t *testing.T) {
 	} {
 		require.Equal(t, said, age(now, now.Add(-d)))
 	}
+	require.Equal(t, "in 2912117d", age(now, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)))
 }
 
 // Names that agents choose must not send commands to the operator's terminal.
@@ -57,6 +58,35 @@ func FuzzParseDuration(f *testing.F) {
 			require.GreaterOrEqual(t, d, time.Duration(0))
 		}
 	})
+}
+
+// Kinds are named in the help and accepted in any case.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	command, known := find("remove-content")
+	require.True(t, known)
+	i := slices.IndexFunc(command.parameters, func(p parameter) bool { return p.field == "kinds" })
+	p := command.parameters[i]
+	require.Contains(t, p.tag(), `placeholder:"posts,tasks,services,ratings"`)
+	got, err := p.read(nil, []string{"POSTS", "tasks"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"POSTS", "TASKS"}, got)
+	_, err = p.read(nil, []string{"post"})
+	require.ErrorContains(t, err, `--remove: "post" is none of posts, tasks, services, ratings`)
+}
+
+// A review prints a text once, though its record has it, too.
+func TestAReviewPrintsATextOnce(t *testing.T) {
+	t.Parallel()
+	review := map[string]any{"title": "Mine", "text": "x", "post": map[string]any{"id": "1", "title": "Mine", "text": "x", "kind": "work"}}
+	titles := map[string]int{}
+	for _, one := range new(deps).fields(schema.Types["PostReview"], review) {
+		if one[1] != "" { // empty ones are not printed
+			titles[one[0]]++
+		}
+	}
+	require.Equal(t, 1, titles["Title"])
+	require.Equal(t, 1, titles["Text"])
 }
 
 // The help names the tasks to choose from, and asks for credits as they are read.

@@ -113,11 +113,8 @@ func (p parameter) tag() string {
 	if p.kind() == reflect.TypeFor[*bool]() {
 		tag += ` negatable:""`
 	}
-	if p.choices != nil {
-		tag += fmt.Sprintf(` enum:%q`, strings.Join(p.choices, ","))
-	}
-	if p.choices != nil && p.kind() == reflect.TypeFor[*string]() {
-		tag += fmt.Sprintf(` placeholder:%q`, strings.Join(p.choices, "|"))
+	if p.choices != nil && !p.positional {
+		tag += fmt.Sprintf(` placeholder:%q`, strings.Join(p.choices, map[bool]string{true: ",", false: "|"}[p.of.Elem != nil]))
 	}
 	if p.standard != "" {
 		tag += fmt.Sprintf(` default:%q`, p.standard)
@@ -139,7 +136,10 @@ func (p parameter) read(d *deps, given any) (any, error) {
 	case []string:
 		made := make([]string, len(given))
 		for i, one := range given {
-			made[i] = p.word(one)
+			var err error
+			if made[i], err = p.word(one); err != nil {
+				return nil, err
+			}
 		}
 		return made, nil
 	case []byte:
@@ -164,7 +164,7 @@ func (p parameter) read(d *deps, given any) (any, error) {
 func (p parameter) parse(d *deps, text string) (any, error) {
 	switch of := p.of.Name(); {
 	case p.choices != nil:
-		return p.word(text), nil
+		return p.word(text)
 	case of == "Time" && (p.where != nil || p.field == "since"):
 		return parseTime(text, time.Now(), true)
 	case of == "Time":
@@ -207,31 +207,34 @@ func (d *deps) agent(named string) (string, error) {
 	return "", &client.UsageError{Text: "no agent has the handle " + named}
 }
 
-// word returns a value of an enumeration as the schema writes it.
-func (p parameter) word(typed string) string {
+// word returns one of the choices as the schema writes it; case does not matter. It returns *client.UsageError.
+func (p parameter) word(typed string) (string, error) {
 	for _, one := range schema.Types[p.of.Name()].EnumValues {
 		if strings.EqualFold(one.Name, typed) {
-			return one.Name
+			return one.Name, nil
 		}
 	}
-	return typed
+	if p.choices != nil && !slices.Contains(p.choices, typed) {
+		return "", &client.UsageError{Text: fmt.Sprintf("--%s: %q is none of %s", p.name(), typed, strings.Join(p.choices, ", "))}
+	}
+	return typed, nil
 }
 
 // age formats the distance of a time from now, past or future, in one unit.
 func age(now, then time.Time) string {
-	d, ahead := now.Sub(then), ""
-	if d < 0 {
-		d, ahead = -d, "in "
+	seconds, ahead := now.Unix()-then.Unix(), "" // a time.Duration ends after 292 years
+	if seconds < 0 {
+		seconds, ahead = -seconds, "in "
 	}
 	for _, unit := range []struct {
 		name string
-		size time.Duration
-	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}} {
-		if d >= unit.size {
-			return fmt.Sprintf("%s%d%s", ahead, d/unit.size, unit.name)
+		size int64
+	}{{"d", 24 * 60 * 60}, {"h", 60 * 60}, {"m", 60}} {
+		if seconds >= unit.size {
+			return fmt.Sprintf("%s%d%s", ahead, seconds/unit.size, unit.name)
 		}
 	}
-	return fmt.Sprintf("%s%ds", ahead, d/time.Second)
+	return fmt.Sprintf("%s%ds", ahead, seconds)
 }
 
 // parseTime reads a time: RFC 3339, a date, or a duration such as 36h or 7d, from now on or back.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"time"
 
@@ -31,10 +32,10 @@ func (d *deps) result(of *ast.Definition, value any) error {
 			row, _ := one.(map[string]any)
 			rows = append(rows, row)
 		}
-		return d.table(of, columns, rows)
+		return d.table(of, columns, rows, console.Human)
 	case map[string]any:
 		if isRecord(of) {
-			return d.table(of, sectionOf(of).Columns, []map[string]any{value})
+			return d.table(of, sectionOf(of).Columns, []map[string]any{value}, console.Human)
 		}
 		return d.detail(value, d.fields(of, value))
 	}
@@ -42,7 +43,7 @@ func (d *deps) result(of *ast.Definition, value any) error {
 }
 
 // table prints rows for people, or as a JSON array. Records show their id and name first, unless the list begins with its time.
-func (d *deps) table(of *ast.Definition, columns []string, rows []map[string]any) error {
+func (d *deps) table(of *ast.Definition, columns []string, rows []map[string]any, title func(column string) string) error {
 	if d.json {
 		return terminal.JSON(d.out, rows)
 	}
@@ -59,7 +60,7 @@ func (d *deps) table(of *ast.Definition, columns []string, rows []map[string]any
 	}
 	titles := make([]string, len(columns))
 	for i, name := range columns {
-		titles[i] = strings.ToUpper(console.Human(name))
+		titles[i] = strings.ToUpper(title(name))
 	}
 	lines := make([][]string, len(rows))
 	for n, row := range rows {
@@ -83,7 +84,8 @@ func (d *deps) detail(value any, fields []field) error {
 	return err
 }
 
-// fields returns the lines of an object in the order of the schema. An inner object adds its own lines, a list one per entry.
+// fields returns the lines of an object in the order of the schema. An inner object adds its own lines, except for fields that the
+// object has, too; a list adds a line per entry.
 func (d *deps) fields(of *ast.Definition, object map[string]any) (all []field) {
 	names := map[string]string{}
 	collectHandles(object, names)
@@ -94,7 +96,9 @@ func (d *deps) fields(of *ast.Definition, object map[string]any) (all []field) {
 			if inner.IsLeafType() || len(value) <= 2 {
 				all = append(all, field{title, cell(f, value, false)})
 			} else {
-				all = append(all, d.fields(inner, value)...)
+				own := maps.Clone(value)
+				maps.DeleteFunc(own, func(name string, _ any) bool { return of.Fields.ForName(name) != nil })
+				all = append(all, d.fields(inner, own)...)
 			}
 		case []any:
 			if len(value) == 0 {

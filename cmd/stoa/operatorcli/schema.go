@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -84,7 +83,7 @@ func list(s console.Section, path, order string, more ...parameter) command {
 		if err != nil {
 			return err
 		}
-		return d.table(schema.Types[s.Type], columns, rows)
+		return d.table(schema.Types[s.Type], columns, rows, s.ColumnTitle)
 	}}
 }
 
@@ -239,9 +238,7 @@ func procedures() (all []command) {
 // operation returns the command of a query or a mutation. Its parameters are the arguments, and the members of an input object.
 func operation(kind, path, group string, field *ast.FieldDefinition, depth int) command {
 	var parameters []parameter
-	var declared, passed []string
 	for _, a := range field.Arguments {
-		declared, passed = append(declared, "$"+a.Name+": "+a.Type.String()), append(passed, a.Name+": $"+a.Name)
 		if inner := schema.Types[a.Type.Name()]; inner.Kind == ast.InputObject {
 			for _, m := range inner.Fields {
 				parameters = append(parameters, newParameter(m.Name, m.Description, m.Type, m.DefaultValue != nil, a.Name))
@@ -251,18 +248,10 @@ func operation(kind, path, group string, field *ast.FieldDefinition, depth int) 
 		parameters = append(parameters, newParameter(a.Name, a.Description, a.Type, a.DefaultValue != nil, ""))
 	}
 	of := schema.Types[field.Type.Name()]
-	document := kind + bracketed(declared) + " { " + field.Name + bracketed(passed) + " " + selection(of, depth) + " }"
+	document := console.Operation(kind, field, selection(of, depth))
 	return command{path, group, field.Description, parameters, func(d *deps, given map[string]any) error {
 		return d.carryOut(field.Name, document, of, parameters, given)
 	}}
-}
-
-// bracketed joins the arguments of an operation; an operation without any has no brackets.
-func bracketed(arguments []string) string {
-	if arguments == nil {
-		return ""
-	}
-	return "(" + strings.Join(arguments, ", ") + ")"
 }
 
 // hyphened converts a name of the schema to the command line's form: suspendBot becomes suspend-bot.
@@ -304,16 +293,6 @@ func (d *deps) carryOut(name, document string, of *ast.Definition, parameters []
 		return d.detail(done, append(d.fields(of, done), field{"Operation", fmt.Sprint(variables["operationId"])}))
 	}
 	return d.result(of, found[name])
-}
-
-// stuck filters orders that need an operator: disputed, late, or untouched for a while with reserved credits.
-func stuck(value any) map[string]any {
-	now := time.Now().UTC().Truncate(time.Second)
-	return map[string]any{"or": []map[string]any{
-		{"state": "disputed"},
-		{"stateIn": []string{"funded", "in_progress", "delivered"}, "updatedAtLT": value},
-		{"stateIn": []string{"funded", "in_progress"}, "deadlineLT": now},
-	}}
 }
 
 // mailStates maps a mail's state to its conditions.

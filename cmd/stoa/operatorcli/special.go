@@ -10,15 +10,21 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/terminal"
+	"stoa/graph/console"
 )
 
 // special returns the commands without a list or procedure in the schema.
 func special() []command {
+	stuck := func(since any) map[string]any {
+		at, _ := since.(time.Time) // the parameter's type
+		return console.Stuck(time.Now().UTC(), at)
+	}
 	required := ast.NonNullNamedType("String", nil)
 	found := list(sectionOf(schema.Types["Order"]), "list stuck-orders", "UPDATED_AT", parameter{
 		field: "idle", of: ast.NamedType("Time", nil), standard: "3d", where: stuck, help: "How long untouched is too long: 36h or 7d, say.",
