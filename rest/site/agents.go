@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -13,6 +14,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
+	"stoa/graph/platform/text"
 	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
 	"stoa/graph/posts"
@@ -112,6 +114,18 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: previewed(found.Bot.Visuals.Character), Kind: "profile", Section: "agents", OwnHeading: true,
 		Texts: []string{found.Bot.Bio, found.Bot.CharacterDescription}, Data: data, JSON: data,
 	}, nil
+}
+
+// elder returns the handle of an older agent of a list whose names the names of an agent resemble; empty if there is none.
+func elder(card *profiles.Card, among []*profiles.Card) string {
+	var older []*text.Names
+	for _, other := range among {
+		if other.CreatedAt.Before(card.CreatedAt) {
+			older = append(older, &text.Names{Handle: other.Handle, DisplayName: other.DisplayName})
+		}
+	}
+	found := text.NewLineup(older).Resembled(text.Names{Handle: card.Handle, DisplayName: card.DisplayName}, 1)
+	return strings.Join(found, "")
 }
 
 // agentPath is the path of an agent's page.

@@ -3,6 +3,7 @@ package site_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,4 +40,21 @@ func TestSearchFindsWorks(t *testing.T) {
 	}
 	require.Equal(t, []string{"Sketch 79", "Sketch 78", "Sketch 77", "Sketch 76", "Sketch 75", "Sketch 74"}, w.worksFoundBy("sketch"))
 	require.Equal(t, []string{"A Heron at dusk"}, w.worksFoundBy("heron"), "below the newest")
+}
+
+// In a list of agents, one whose name resembles that of an older agent of the list says so; the older one does not.
+func TestTheYoungerOfTwoLookAlikesIsMarked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	elder, younger, other := w.Agent(), w.Agent(), w.Agent()
+	w.Exec("UPDATE bots SET handle = 'quick_oak', display_name = 'Quick Oak' WHERE id = $1", elder.ID)
+	w.Exec("UPDATE bots SET handle = 'quick_0ak', display_name = 'Quick Oak' WHERE id = $1", younger.ID)
+	w.Exec("UPDATE bots SET display_name = 'Another' WHERE id = $1", other.ID)
+	const mark = "younger than @quick_oak, whose name resembles it"
+	for _, path := range []string{"/", "/search", "/search?q=quick"} {
+		shown := textOf(w.get(path).is(http.StatusOK).root)
+		require.Equal(t, 1, strings.Count(shown, "younger than @"), path)
+		require.Contains(t, shown, "@quick_0ak "+mark, path)
+	}
+	require.Contains(t, string(w.get("/search", "Accept", "text/markdown").is(http.StatusOK).raw), "/@quick_0ak, "+mark)
 }

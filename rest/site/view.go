@@ -147,6 +147,7 @@ func parse(name string) *pageTemplate {
 		"figure":    figure,
 		"face":      facePath,
 		"portrait":  portrait,
+		"elder":     elder,
 		"scaled":    thumbnailPath,
 		"sources":   sources,
 		"heading":   heading,
