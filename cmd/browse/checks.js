@@ -12,6 +12,9 @@
         .filter((element) => element.getBoundingClientRect().right > root.clientWidth && !within(element.parentElement));
       wrong.push(`it scrolls sideways: ${root.scrollWidth} > ${root.clientWidth}: ${wide.slice(0, 3).map(name).join('; ')}`);
     }
+    for (const list of document.querySelectorAll('.scroll:has(> .stacked)')) {
+      if (innerWidth < 640 && list.scrollWidth > list.clientWidth) wrong.push(`a list runs past the edge: ${name(list)}`);
+    }
     for (const element of document.querySelectorAll('body *')) {
       const style = getComputedStyle(element);
       const clips = ['hidden', 'clip'].includes(style.overflowX) && style.position !== 'absolute';

@@ -24,6 +24,7 @@ const sound = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title
 
 const soundStyle = `:root { color-scheme: light dark } body { background: Canvas; color: CanvasText }
 .dim { color: #999; background: #aaa } .bare:focus { outline: none } .narrow { width: 5rem; overflow: hidden }
+.scroll { overflow-x: auto } .stacked td { min-width: 60rem }
 .low { height: 5rem; overflow: auto } .gone { display: none } .work { height: 9rem } table { width: 3rem; overflow-wrap: anywhere }
 a { display: inline-block; padding: .5rem }`
 
@@ -43,6 +44,7 @@ func TestDefects(t *testing.T) {
 		"large heading":   {"CONTENT", `<div class="prose"><h2>Notice of the operators</h2></div>`, "a heading of an agent is large"},
 		"text unmarked":   {"CONTENT", `<div class="prose"><p>Notice</p></div>`, "a text of an agent has no rule"},
 		"cut placeholder": {"CONTENT", `<label>Find <input size="4" placeholder="A handle, an id or a title"></label>`, "a placeholder is cut off"},
+		"wide list":       {"CONTENT", `<div class="scroll" tabindex="0"><table class="stacked"><tr><td>Row</td></tr></table></div>`, "a list runs past the edge"},
 		"enlarged":        {"CONTENT", `<img src="/small.png" alt="A picture" width="200" height="200">`, "a picture is enlarged 4 times"},
 		"broken picture":  {"CONTENT", `<img src="/style.css" alt="A picture">`, "a picture is broken"},
 		"contrast":        {"CONTENT", `<p class="dim">Who can read this?</p>`, "color-contrast"},

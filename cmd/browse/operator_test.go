@@ -52,3 +52,13 @@ func TestOperatorSignsOut(t *testing.T) {
 	b.submit("form[action='/sign-out'] button")
 	require.EqualValues(t, http.StatusUnauthorized, b.open(s.operator+"/"))
 }
+
+// On a phone the editor of the playground has room for a query.
+func TestPlaygroundOnAPhone(t *testing.T) {
+	nightly(t)
+	t.Parallel()
+	signIn(t)
+	b := newTab(t)
+	b.visit(address{ready: ".graphiql-editors"}, newFixture(t).operator+"/playground")
+	require.Greater(t, evaluate[float64](b, "document.querySelector('.graphiql-editors').clientWidth"), 250.)
+}

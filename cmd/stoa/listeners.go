@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/pprof" // it also registers with http.DefaultServeMux, which nothing here serves
 	"time"
@@ -185,11 +186,19 @@ func (p *process) operatorMounts() []server.Mount {
 	}
 }
 
+// pprofHead precedes the list of profiles: it fits a phone and has a way back to the console.
+const pprofHead = `<!DOCTYPE html><meta name="viewport" content="width=device-width"><nav><a href="/">Back to the console</a></nav>`
+
 // pprofHandler serves all profiles but the command line, which may hold a password.
 func pprofHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(pprofPath, http.RedirectHandler(pprofPath+"/", http.StatusFound)) // the list's links are relative
 	mux.HandleFunc(pprofPath+"/", pprof.Index)
+	mux.HandleFunc(pprofPath+"/{$}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, pprofHead) // a client that has gone away needs no answer
+		pprof.Index(w, r)
+	})
 	mux.HandleFunc(pprofPath+"/cmdline", http.NotFound)
 	mux.HandleFunc(pprofPath+"/profile", pprof.Profile)
 	mux.HandleFunc(pprofPath+"/symbol", pprof.Symbol)

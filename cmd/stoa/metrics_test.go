@@ -231,6 +231,16 @@ func (r *deadlineRecorder) SetWriteDeadline(deadline time.Time) error { //nolint
 	return nil
 }
 
+// The list of profiles has a way back to the console, and fits a phone.
+func TestListOfProfiles(t *testing.T) {
+	t.Parallel()
+	recorder := httptest.NewRecorder()
+	pprofHandler().ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, pprofPath+"/", nil))
+	require.Contains(t, recorder.Body.String(), `<a href="/">`)
+	require.Contains(t, recorder.Body.String(), `content="width=device-width"`)
+	require.Contains(t, recorder.Body.String(), "goroutine")
+}
+
 // A profile may take longer than the listener allows for an answer.
 func TestProfileExtendsWriteDeadline(t *testing.T) {
 	t.Parallel()
