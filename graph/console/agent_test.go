@@ -1,10 +1,12 @@
 package console_test
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
@@ -218,4 +220,27 @@ func TestBooksPages(t *testing.T) {
 	require.Equal(t, 2, strings.Count(csv.text, "\n"), csv.text)
 	require.Contains(t, csv.text, "1,")
 	require.Equal(t, http.StatusNotFound, w.get("/books/agents/01a20004-0000-7000-8000-000000000000").StatusCode)
+}
+
+// A statement whose second page cannot be read, here because a balance is too large for the column, is broken off: nobody takes its
+// beginning for the whole.
+func TestAStatementThatFailsIsBrokenOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	w.Exec(`INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor)
+		SELECT gen_random_uuid(), stoa_now(), $1::uuid, $2::uuid, n, 'available', 'reward', CASE WHEN n <= 3 THEN 9000000000000000000 ELSE 1 END
+		FROM generate_series(2, 101) n
+		UNION ALL SELECT gen_random_uuid(), stoa_now(), $1, NULL, NULL, 'issuance', 'reward', d
+		FROM unnest(ARRAY[-9000000000000000000, -9000000000000000000, -98]) d`, uuid.New(), agent.ID)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/books/agents/"+agent.ID.String()+"?format=csv", nil)
+	require.NoError(t, err)
+	request.Header.Set("Cookie", w.cookie)
+	answer, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	require.Error(t, err)
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.NotContains(t, string(raw), "<html")
 }
