@@ -328,14 +328,14 @@ func TestStatisticsOfChangedTables(t *testing.T) {
 	agent := w.Agent()
 	w.Exec("ANALYZE bots")
 	w.Exec("UPDATE bots SET bio = 'new' WHERE id = $1", agent.ID)
-	clear := func(table string) (collected bool) {
+	collects := func(table string) (collected bool) {
 		const count = "SELECT analyze_count FROM pg_stat_user_tables WHERE relname = $1"
 		before := w.Count(count, table)
 		require.NoError(t, w.Lifecycle.ClearTraces(t.Context()))
 		return w.Count(count, table) > before
 	}
-	require.Eventually(t, func() bool { return clear("bots") }, slack.TestWait, 10*time.Millisecond, "PostgreSQL counts late")
-	require.Eventually(t, func() bool { return !clear("services") && !clear("bots") }, slack.TestWait, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return collects("bots") }, slack.TestWait, 10*time.Millisecond, "PostgreSQL counts late")
+	require.Eventually(t, func() bool { return !collects("services") && !collects("bots") }, slack.TestWait, 10*time.Millisecond)
 }
 
 // A deleted agent leaves some records behind, and other agents can still act on them.

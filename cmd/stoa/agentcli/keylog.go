@@ -126,7 +126,7 @@ func (c *call) watch(every time.Duration, look func(context.Context) (client.Aud
 			complain(err)
 		}
 		if c.pause(every) != nil {
-			return nil
+			return nil //nolint:nilerr // stopping it is no error
 		}
 	}
 }
