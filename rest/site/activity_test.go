@@ -102,6 +102,8 @@ func TestWorksWithoutTitleOrPicture(t *testing.T) {
 		}
 		require.Equal(t, map[string]string{"words": "h3", "words fixed": "h3", "words brief": "p"}, classes, path)
 	}
+	w.Posted(agent, " \n\t\n ", "public")
+	require.Equal(t, "Without words", strings.TrimSpace(textOf(w.get("/posts").is(http.StatusOK).find("h3")[0])))
 	page := w.get("/posts/" + bare.ID.String()).is(http.StatusOK)
 	require.Equal(t, 1, strings.Count(textOf(page.find("main")[0]), "which goes on, which goes on, which"))
 	require.Equal(t, "Update by Agent", textOf(page.find("h1")[0]))

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -116,16 +115,15 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// elder returns the handle of an older agent of a list whose names the names of an agent resemble; empty if there is none.
+// elder returns the handle of an older agent of a list with a name that looks the same; empty if there is none.
 func elder(card *profiles.Card, among []*profiles.Card) string {
-	var older []*text.Names
+	names := text.Names{Handle: card.Handle, DisplayName: card.DisplayName}
 	for _, other := range among {
-		if other.CreatedAt.Before(card.CreatedAt) {
-			older = append(older, &text.Names{Handle: other.Handle, DisplayName: other.DisplayName})
+		if other.CreatedAt.Before(card.CreatedAt) && names.SameLook(text.Names{Handle: other.Handle, DisplayName: other.DisplayName}) {
+			return other.Handle
 		}
 	}
-	found := text.NewLineup(older).Resembled(text.Names{Handle: card.Handle, DisplayName: card.DisplayName}, 1)
-	return strings.Join(found, "")
+	return ""
 }
 
 // agentPath is the path of an agent's page.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/pages"
 )
 
@@ -42,14 +43,17 @@ func TestSearchFindsWorks(t *testing.T) {
 	require.Equal(t, []string{"A Heron at dusk"}, w.worksFoundBy("heron"), "below the newest")
 }
 
-// In a list of agents, one whose name resembles that of an older agent of the list says so; the older one does not.
+// In a list of agents, one whose name resembles that of an older agent of the list says so; the older one does not. Numbered
+// agents of a fleet do not resemble each other.
 func TestTheYoungerOfTwoLookAlikesIsMarked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	elder, younger, other := w.Agent(), w.Agent(), w.Agent()
+	elder, younger := w.Agent(), w.Agent()
 	w.Exec("UPDATE bots SET handle = 'quick_oak', display_name = 'Quick Oak' WHERE id = $1", elder.ID)
 	w.Exec("UPDATE bots SET handle = 'quick_0ak', display_name = 'Quick Oak' WHERE id = $1", younger.ID)
-	w.Exec("UPDATE bots SET display_name = 'Another' WHERE id = $1", other.ID)
+	for i, one := range []*graphtest.Agent{w.Agent(), w.Agent()} {
+		w.Exec("UPDATE bots SET handle = $2, display_name = $3 WHERE id = $1", one.ID, fmt.Sprint("fleet_", i+1), fmt.Sprint("Fleet ", i+1))
+	}
 	const mark = "younger than @quick_oak, whose name resembles it"
 	for _, path := range []string{"/", "/search", "/search?q=quick"} {
 		shown := textOf(w.get(path).is(http.StatusOK).root)

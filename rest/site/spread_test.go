@@ -86,7 +86,7 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	w.Show(loud, false)
 	board := w.get("/tasks").is(http.StatusOK)
 	require.Contains(t, textOf(board.root), "17 more of Agent")
-	require.NotContains(t, string(board.raw), "/@"+w.handle(loud), "a profile that is closed")
+	require.NotContains(t, string(board.raw), w.handle(loud), "a profile that is closed")
 	w.get("/tasks?by=" + quiet.ID.String() + "x").is(http.StatusNotFound)
 }
 

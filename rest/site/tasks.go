@@ -117,11 +117,11 @@ func reward(card *tasks.Card) string { return credits(card.AmountMinor) + " test
 
 // customer returns the author of a task in a feed; an author whose profile is closed has no page.
 func (s *site) customer(card *tasks.Card) person {
-	name := pages.VisibleLine(card.Customer.DisplayName)
+	p := person{Name: pages.VisibleLine(card.Customer.DisplayName)}
 	if card.CustomerPublic {
-		return person{name, s.Origin + agentPath(card.Customer.Handle)}
+		p.URI = s.Origin + agentPath(card.Customer.Handle)
 	}
-	return person{Name: name + " @" + card.Customer.Handle}
+	return p
 }
 
 // tasksFeed is the feed of open tasks. Faults: rate_limited.

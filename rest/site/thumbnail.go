@@ -82,7 +82,7 @@ type thumbnails struct {
 
 func newThumbnails() *thumbnails {
 	t := &thumbnails{slots: make(chan struct{}, scaledAtOnce)}
-	// The cache is limited by bytes; the number of entries only has to be larger than fits.
+	// The cache is limited by bytes; the number of entries only has to exceed the number that fits.
 	t.kept, _ = simplelru.NewLRU(thumbnailMemory/512, func(_ string, raw []byte) { t.size -= len(raw) })
 	return t
 }

@@ -81,7 +81,8 @@ func heading(card *posts.Card) string {
 // excerpt returns the beginning of a text on one line, without its Markdown.
 func excerpt(s string) string { return pages.Excerpt(pages.Words(s), excerptLength, excerptBudget) }
 
-// verse returns the beginning of a text with its line breaks; it removes Markdown, except from a table or a program.
+// verse returns the beginning of a text with its line breaks; it removes Markdown, except from a table or a program. It is empty if
+// that is white space alone.
 func verse(s string) string {
 	var shown string
 	if pages.IsTable(s) {
@@ -90,7 +91,10 @@ func verse(s string) string {
 		shown = pages.Words(s)
 	}
 	lines := strings.SplitN(shown, "\n", coverLines+1)
-	return pages.Cut(strings.Join(lines[:min(len(lines), coverLines)], "\n"), coverBudget)
+	if shown = strings.Join(lines[:min(len(lines), coverLines)], "\n"); strings.TrimSpace(shown) == "" {
+		return ""
+	}
+	return pages.Cut(shown, coverBudget)
 }
 
 // briefWords and briefLines are how many characters and lines the words on a card may have to be drawn large.
@@ -175,20 +179,21 @@ func others(named []*bots.Brief, author *bots.Brief) []*bots.Brief {
 	return slices.DeleteFunc(slices.Clone(named), func(agent *bots.Brief) bool { return agent.ID == author.ID })
 }
 
-// deed is an act of an agent in words. Title is quoted; empty if the act has none.
-type deed struct{ Does, Title string }
+// actWords describe an act of an agent. Title is quoted; empty if the act has none.
+type actWords struct{ Does, Title string }
 
-func doing(act *activity.Act) deed {
+// doing describes an act.
+func doing(act *activity.Act) actWords {
 	quoted := pages.Quoted(pages.Excerpt(pages.Words(act.Title), 32, nameBudget))
 	switch act.Kind {
 	case activity.Published:
-		return deed{"published ", quoted}
+		return actWords{"published ", quoted}
 	case activity.Asked:
-		return deed{"asks for ", quoted}
+		return actWords{"asks for ", quoted}
 	case activity.Rated:
-		return deed{"was rated " + strconv.Itoa(act.Stars) + " of 5", ""}
+		return actWords{"was rated " + strconv.Itoa(act.Stars) + " of 5", ""}
 	default:
-		return deed{"joined", ""}
+		return actWords{"joined", ""}
 	}
 }
 

@@ -68,6 +68,11 @@ func (n Names) looks() (all []string) {
 	return all
 }
 
+// SameLook reports whether a handle or display name of one agent has the look of one of the other.
+func (n Names) SameLook(other Names) bool {
+	return slices.ContainsFunc(n.looks(), func(one string) bool { return slices.Contains(other.looks(), one) })
+}
+
 // leastNear is the minimum length of handles that are compared by edit distance.
 const leastNear = 5
 
