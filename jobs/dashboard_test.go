@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/operator"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/viewer"
 	"stoa/jobs"
@@ -71,6 +72,14 @@ func TestActsAreReadStrictly(t *testing.T) {
 	require.Zero(t, h.Count("SELECT count(*) FROM audit_entries"))
 	require.Equal(t, http.StatusNotFound, act(http.MethodPost, "jobs/cancel", `{"ids":["4611686018427387904"]}`).Code)
 	require.EqualValues(t, 1, h.Count(`SELECT count(*) FROM audit_entries WHERE details = '{"ids": ["4611686018427387904"]}'`))
+}
+
+// The console's filter of the audit log offers every action of the dashboard.
+func TestActsOfTheDashboardAreKnown(t *testing.T) {
+	t.Parallel()
+	for _, name := range jobs.Actions() {
+		require.Contains(t, operator.Acts(), "jobs."+name)
+	}
 }
 
 // While the database is away the page fails for a while, not permanently.

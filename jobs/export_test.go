@@ -27,3 +27,11 @@ func Kinds() []string {
 	}
 	return kinds
 }
+
+// Actions returns the names of the dashboard's actions.
+func Actions() (names []string) {
+	for _, action := range dashboardActions {
+		names = append(names, action.name)
+	}
+	return names
+}

@@ -20,14 +20,14 @@ func casePath(agent string) string { return "/procedures/moderateBot?id=" + agen
 // caseQuery asks for the open reports about an agent, its history, the other cases, and the presets.
 const caseQuery = `cases { bot { id } } case(botId: $id) { reports reporters newestAt open { id subjectType subjectID text createdAt bot { id handle suspendedAt } } }
 	` + presetsQuery + `
-	dossier(botId: $id) { bot { id handle displayName specialty bio updatedAt } avatarId posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
+	dossier(botId: $id) { bot { id handle displayName specialty bio } avatarId posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
 
 // presetsQuery asks for the presets.
 const presetsQuery = `presets { name answer message why suspend reported clearName clearTexts clearImages kinds }`
 
-// reportedQuery asks for the reported things, and when each was changed and ended.
+// reportedQuery asks for the reported things, when each ended, and when its author changed it; a task cannot be changed.
 const reportedQuery = `query ($ids: [ID!]!) { nodes(ids: $ids) { __typename
-	... on Post { id title body: text changed: updatedAt ended: deletedAt } ... on Task { id title body: description changed: updatedAt ended: removedAt }
+	... on Post { id title body: text changed: updatedAt ended: deletedAt } ... on Task { id title body: description ended: removedAt }
 	... on Service { id title body: description changed: updatedAt ended: deletedAt } ... on Rating { id body: text changed: createdAt ended: removedAt }
 } }`
 
@@ -56,7 +56,7 @@ func (s *console) addSubjects(ctx context.Context, answer map[string]any) error 
 		kind, id := textOf(one, "subjectType"), textOf(one, "subjectID")
 		node, known := byID[id]
 		if kind == "bot" {
-			one["subject"], node = value{Kind: "text", Text: "the agent"}, map[string]any{"changed": object(object(answer, "dossier"), "bot")["updatedAt"]}
+			one["subject"] = value{Kind: "text", Text: "the agent"}
 		} else {
 			one["subject"] = value{Kind: "text", Text: "a " + kind, Link: "/" + kind + "s/" + id}
 		}
@@ -116,8 +116,10 @@ func (s *console) nextCase(w http.ResponseWriter, r *http.Request) error {
 	sent, all := r.URL.Query(), objects(answer, "cases")
 	next := 1 + slices.IndexFunc(all, func(one map[string]any) bool { return object(one, "bot")["id"] == sent.Get("after") })
 	to := url.Values{}
-	if sent.Has("done") {
-		to.Set("done", sent.Get("done"))
+	for _, name := range []string{"done", "since"} {
+		if sent.Has(name) {
+			to.Set(name, sent.Get(name))
+		}
 	}
 	path := casesPath
 	if next < len(all) {

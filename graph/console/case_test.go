@@ -154,12 +154,19 @@ func TestACaseShowsWhatIsReported(t *testing.T) {
 	w.shows(page, `<h1 dir="auto">Case of @`+w.handle(subject)+`</h1>`, `<a href="/cases" aria-current="page">`, `<a href="/cases">Cases</a>: 1 of 2`,
 		`<a href="/agents/`+subject.ID.String()+`">@`+w.handle(subject)+`</a>`, `<bdi class="long">I pay back.</bdi>`, `<bdi class="long">I am the support.</bdi>`,
 		`id="f-suspend"`, ">Moderate agent</button>")
-	w.Exec("UPDATE posts SET text = 'Hello.', updated_at = updated_at + interval '1 hour'")
-	w.Exec("UPDATE bots SET display_name = 'Stoa Support', updated_at = updated_at + interval '1 hour' WHERE id = $1", subject.ID)
-	graphtest.OK(t)(w.Operator.RemoveTask(viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Kim"}), id, nil, "spam"))
-	w.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id IN ($1, $2)", by.ID, subject.ID)
+	w.Exec("UPDATE feedbacks SET created_at = created_at - interval '1 hour'")
+	w.Exec("UPDATE posts SET updated_at = updated_at - interval '1 hour'")
+	w.Responded(by, id)
+	kim := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Kim"})
+	for _, one := range []*graphtest.Agent{by, subject} {
+		graphtest.OK(t)(w.Operator.SuspendBot(kim, one.ID, nil, "spam"))
+	}
+	require.NotContains(t, w.get(at).text, "since</span>", "neither the task nor the agent changed its texts")
+	w.Exec("UPDATE posts SET text = 'Hello.', updated_at = stoa_now()")
+	w.Exec("UPDATE bots SET display_name = 'Stoa Support' WHERE id = $1", subject.ID)
+	graphtest.OK(t)(w.Operator.RemoveTask(kim, id, nil, "spam"))
 	page = w.get(at).text
-	require.Equal(t, 2, strings.Count(page, `<span class="state ill">changed since</span>`))
+	require.Equal(t, 1, strings.Count(page, `<span class="state ill">changed since</span>`))
 	w.shows(page, `<span class="state ill">deleted since</span><br><bdi class="long">I pay back.</bdi>`, `looks like the platform</span>`)
 	require.NotContains(t, page, `id="f-suspend"`)
 	w.shows(page, "@"+w.handle(by)+`</a> <span class="state ill">suspended</span>`, `task <a href="/tasks/`+id.String()+`"><bdi>Lend me credits</bdi></a>`, "the agent")
@@ -180,7 +187,7 @@ func TestAPresetOfACase(t *testing.T) {
 	require.Contains(t, w.get(at).text, `href="`+write+`"`)
 	require.Contains(t, w.get(write).text, `<a href="`+at+`">Back to the case</a>`)
 	require.Equal(t, http.StatusBadRequest, w.do(write, "reason", "why").StatusCode)
-	done := w.do(write, "name", "Swindle & co", "why", "a swindler", "clearTexts", "true", "kinds", "POSTS", "reason", "for all")
+	done := w.do(write, "name", " Swindle & co ", "why", "a swindler", "clearTexts", "true", "kinds", "POSTS", "reason", "for all")
 	require.Equal(t, http.StatusSeeOther, done.StatusCode, done.text)
 	back := done.Header.Get("Location")
 	require.Equal(t, at+"&preset=Swindle+%26+co", back)
@@ -195,8 +202,35 @@ func TestAMessageThatIsNotSent(t *testing.T) {
 	path := "/procedures/moderateBot?id=" + w.Agent().ID.String()
 	require.Contains(t, w.do(path, "message", "Stop.", "reason", "spam").text, "Done, and in the audit log: message sent.")
 	require.Contains(t, w.do(path, "message", "Stop.", "reason", "spam").text, "message not sent: the same within a day.")
-	w.shows(content(w.page("/audit?procedure=Moderate+agent")), "Moderate agent", "message not sent: the same within a day")
+	w.shows(content(w.page("/audit?q=moderate+AGENT")), "Moderate agent", "message not sent: the same within a day")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM notices"))
+}
+
+// The notice of an act in bulk adds up the audit entries of its batches, and those alone.
+func TestABulkActIsReportedWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	spammer := w.Agent()
+	post := func(times int) {
+		w.Exec(`INSERT INTO posts (id, created_at, updated_at, author_id, kind, visibility, title, text)
+			SELECT gen_random_uuid(), stoa_now(), stoa_now(), $1, 'update', 'public', 'spam', 'spam' FROM generate_series(1, $2)`, spammer.ID, times)
+	}
+	remove := func(message string) string {
+		return w.do("/procedures/removeContent?id="+spammer.ID.String(), "kinds", "POSTS", "message", message, "reason", "spam").text
+	}
+	post(1)
+	require.Contains(t, remove("Stop."), "Done, and in the audit log: 1 post removed, message sent.")
+	post(101)
+	require.Contains(t, remove("Stop now."), "Done, and in the audit log: 101 posts removed, message sent.")
+	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'removeContent'"))
+
+	for _, message := range []string{"It is enough.", "It really is."} {
+		w.report(w.Agent(), "bot", spammer.ID)
+		post(101)
+		done := w.do("/procedures/moderateBot?id="+spammer.ID.String(), "kinds", "POSTS", "answer", "Thank you.", "message", message, "reason", "spam")
+		last := w.get(done.Header.Get("Location"))
+		w.shows(w.get(last.Header.Get("Location")).text, "101 posts removed, 1 report answered, message sent.")
+	}
 }
 
 // The form that removes a thing shows it.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"stoa/graph/operator"
 )
 
 // filter is a condition that operators can choose.
@@ -45,10 +47,12 @@ func filtersOf(listed *section, sent url.Values) []filter {
 	for _, name := range names {
 		field := whereOf(listed).Fields.ForName(name)
 		f := filter{Name: name, Label: human(name), Kind: "text", Value: strings.TrimSpace(sent.Get(name))}
-		if i := slices.IndexFunc(procedures, func(p *procedure) bool { return p.Title == f.Value }); i >= 0 && name == "procedure" {
-			f.Value = procedures[i].Name
-		}
 		switch inner := typeOf(field.Type); {
+		case name == "procedure":
+			f.offer("", "Any")
+			for _, act := range operator.Acts() {
+				f.offer(act, human(act))
+			}
 		case inner.Kind == ast.Enum:
 			f.offer("", "Any")
 			for _, one := range inner.EnumValues {
@@ -124,13 +128,21 @@ func conditions(listed *section, filters []filter, q string) []any {
 	return all
 }
 
-// searched returns alternative conditions, joined by OR. An id is searched for in every field that holds an id.
+// searched returns alternative conditions, joined by OR. An id is searched for in every field that holds an id, an act also by the
+// words that pages show for it.
 func searched(listed *section, q string) []map[string]any {
 	var all []map[string]any
 	if id, ok := parseID(q); ok {
 		for _, field := range whereOf(listed).Fields {
 			if field.Type.NamedType == "ID" && (field.Name == "id" || strings.HasSuffix(field.Name, "ID")) {
 				all = append(all, map[string]any{field.Name: id})
+			}
+		}
+	}
+	if whereOf(listed).Fields.ForName("procedure") != nil {
+		for _, act := range operator.Acts() {
+			if strings.Contains(strings.ToLower(human(act)), strings.ToLower(q)) {
+				all = append(all, map[string]any{"procedure": act})
 			}
 		}
 	}

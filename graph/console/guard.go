@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,15 +16,33 @@ import (
 
 // newestEntry asks for the newest entry of the audit log that meets a condition.
 func newestEntry(where string) string {
-	return ` auditEntries(last: 1, where: {` + where + `}) { edges { node { id operator procedure createdAt details } } }`
+	return ` auditEntries(last: 1, where: {` + where + `}) { edges { cursor node { id operator procedure createdAt details } } }`
 }
 
-// entryIn returns the answer to newestEntry; nil if there is no entry.
-func entryIn(answer map[string]any) map[string]any {
-	for _, edge := range objects(object(answer, "auditEntries"), "edges") {
-		return object(edge, "node")
+// acted adds up the details of the caller's acts of a procedure on a target, after a cursor of the audit log: an act in bulk has an
+// entry for each batch. It returns nil if there is none.
+func (s *console) acted(ctx context.Context, procedure, target, cursor string) (sum map[string]any, err error) {
+	variables := map[string]any{"procedure": procedure, "operator": viewer.From(ctx).Name, "target": target}
+	if cursor != "" {
+		variables["after"] = cursor
 	}
-	return nil
+	answer, err := s.ask(ctx, `query ($procedure: String!, $operator: String!, $target: String!, $after: Cursor) {
+		auditEntries(first: 10, after: $after, where: {procedure: $procedure, operator: $operator, target: $target}) {
+			edges { node { details } }
+		}
+	}`, variables)
+	for _, edge := range objects(object(answer, "auditEntries"), "edges") {
+		if sum == nil {
+			sum = map[string]any{}
+		}
+		for name, v := range object(object(edge, "node"), "details") {
+			if _, counted := v.(json.Number); counted {
+				v = json.Number(strconv.FormatInt(whole(sum[name])+whole(v), 10))
+			}
+			sum[name] = v
+		}
+	}
+	return sum, err
 }
 
 // summaries are the details of an audit entry that a summary names, in its order: a text, or a noun with a text after its number.
@@ -53,14 +72,18 @@ func summary(details map[string]any) string {
 	return strings.Join(all, ", ")
 }
 
-// lastModeration describes the caller's last moderation of an agent, with a link to the agent. Both are empty if the last
-// moderation of the agent was another operator's.
-func (s *console) lastModeration(ctx context.Context, id string) (notice string, agent value) {
-	_, node, answer, err := s.node(ctx, byType("Bot"), id, `{ id handle }`, newestEntry(`botID: $id, procedure: "moderateBot"`))
-	if entry := entryIn(answer); err == nil && textOf(entry, "operator") == viewer.From(ctx).Name {
-		return cmp.Or(summary(object(entry, "details")), "done") + ".", entityLink("Bot", node)
+// lastModeration describes the caller's moderation of an agent after a cursor of the audit log, with a link to the agent. Both are
+// empty if there is none.
+func (s *console) lastModeration(ctx context.Context, id, cursor string) (notice string, agent value) {
+	_, node, _, err := s.node(ctx, byType("Bot"), id, `{ id handle }`, "")
+	if err != nil {
+		return "", value{}
 	}
-	return "", value{}
+	details, err := s.acted(ctx, "moderateBot", id, cursor)
+	if err != nil || details == nil {
+		return "", value{}
+	}
+	return cmp.Or(summary(details), "done") + ".", entityLink("Bot", node)
 }
 
 // Guarded reports whether a form may be sent only if nothing of its kind was done since it was shown. Otherwise a reload of the
@@ -79,7 +102,10 @@ func (s *console) setLatest(r *http.Request, data *formData, found map[string]an
 			"procedure": data.Name, "operator": viewer.From(r.Context()).Name, "since": stamp(time.Now().UTC().Add(-day)),
 		})
 	}
-	data.Latest = entryIn(found)
+	for _, edge := range objects(object(found, "auditEntries"), "edges") {
+		data.Latest = object(edge, "node")
+		data.Latest["cursor"] = edge["cursor"]
+	}
 	return err
 }
 

@@ -157,3 +157,21 @@ func TestFindOnEveryPage(t *testing.T) {
 	require.Contains(t, w.get("/find?q=%3Cb%3Enothing").text, "Nothing fits “<bdi>&lt;b&gt;nothing</bdi>”.")
 	require.Equal(t, http.StatusNotFound, w.get("/find?q=01a20004-0000-7000-8000-000000000000").StatusCode)
 }
+
+// The audit log is searched by the words that it shows for acts, and filtered by a choice of all acts.
+func TestActsAreFoundByTheirWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, act := range []string{"moderateBot", "exportList", "jobs.pauseQueue"} {
+		w.Exec(`INSERT INTO audit_entries (id, created_at, operator, procedure, target, reason, details)
+			VALUES (gen_random_uuid(), stoa_now(), 'Ada', $1::text, '', $1::text || ' it is', '{}')`, act)
+	}
+	for path, act := range map[string]string{
+		"?q=moderate+Agent": "moderateBot", "?q=EXPORT+list": "exportList", "?q=pause+queue": "jobs.pauseQueue",
+		"?procedure=moderateBot": "moderateBot", "?procedure=exportList": "exportList", "?procedure=jobs.pauseQueue": "jobs.pauseQueue",
+	} {
+		page := w.get("/audit" + path).text
+		require.Equal(t, 1, strings.Count(page, " it is"), path)
+		w.shows(page, act+" it is", `<option value="`+act+`"`)
+	}
+}

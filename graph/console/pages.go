@@ -194,7 +194,7 @@ func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 	v.Own = viewer.From(r.Context()).OwnToken != ""
 	v.User, v.Tools, v.Sent, v.Origin, v.Status = viewer.From(r.Context()).Name, s.Tools, r.URL.Query(), s.Public(), cmp.Or(v.Status, http.StatusOK)
 	if id, done := parseID(v.Sent.Get("done")); done && v.Notice == "" {
-		v.Notice, v.Dealt = s.lastModeration(r.Context(), id)
+		v.Notice, v.Dealt = s.lastModeration(r.Context(), id, v.Sent.Get("since"))
 	}
 	var body bytes.Buffer
 	if err := templates()[v.template].Execute(&body, v); err != nil {
@@ -215,11 +215,12 @@ func (s *console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	web.ErrorHeaders(w.Header(), known)
 	title := cmp.Or(failureTitles[known.Code], "That did not work")
-	text := known.Text()
+	var text strings.Builder
+	text.WriteString(known.Text())
 	for _, name := range slices.Sorted(maps.Keys(known.Fields)) {
-		text += " " + human(name) + " " + known.Fields[name] + "."
+		text.WriteString(" " + human(name) + " " + known.Fields[name] + ".")
 	}
-	if err := s.show(w, r, view{template: "failure", Status: known.Status(), Title: title, Data: text}); err != nil {
+	if err := s.show(w, r, view{template: "failure", Status: known.Status(), Title: title, Data: text.String()}); err != nil {
 		s.Logger.ErrorContext(r.Context(), "a page about a failure failed", "error", err)
 	}
 }

@@ -240,10 +240,14 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 		return s.refuse(w, r, data, err)
 	}
 	if data.Returns != "" {
-		return seeOther(w, data.Back+"&"+url.Values{"preset": {r.PostForm.Get("name")}}.Encode())
+		return seeOther(w, data.Back+"&"+url.Values{"preset": {textOf(result, "name")}}.Encode())
 	}
 	if data.Case != nil {
-		return seeOther(w, casesPath+"/next?after="+data.SubjectID+"&done="+data.SubjectID)
+		to := url.Values{"after": {data.SubjectID}, "done": {data.SubjectID}}
+		if data.Latest != nil {
+			to.Set("since", textOf(data.Latest, "cursor"))
+		}
+		return seeOther(w, casesPath+"/next?"+to.Encode())
 	}
 	if own := taskResults[textOf(result, "task")]; own != nil {
 		maps.DeleteFunc(result, func(name string, _ any) bool { return name != "task" && !slices.Contains(own, name) })
@@ -266,11 +270,9 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	}
 	notice := "Done, and in the audit log."
 	if variables["message"] != nil {
-		found, err := s.ask(r.Context(), `{`+newestEntry(`target: "`+data.SubjectID+`", procedure: "`+data.Name+`"`)+`}`, nil)
-		if err != nil {
-			return err
+		if details, err := s.acted(r.Context(), data.Name, data.SubjectID, textOf(data.Latest, "cursor")); err == nil && details != nil {
+			notice = "Done, and in the audit log: " + summary(details) + "."
 		}
-		notice = "Done, and in the audit log: " + summary(object(entryIn(found), "details")) + "."
 	}
 	return s.show(w, r, view{template: "result", Title: data.Title, Path: data.Home, Notice: notice, Data: &shown})
 }

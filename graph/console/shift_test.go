@@ -26,7 +26,7 @@ func TestAShift(t *testing.T) {
 	require.Equal(t, http.StatusOK, page.StatusCode, page.text)
 	require.NotContains(t, page.text, "<script>alert")
 	w.shows(content(w.page("/shift")), "Agents registered", "Posts", "Reports", "1 report waits", "Note agent", "Ada", "Wrote to us", "draw faces", "7 days",
-		"1 failed for good", "no paint", "None in the data folder of the process that answers", "make one now", "0 entries, 2 waiting")
+		"1 failed for good", "no paint", "This process has no backup in its data folder", "make one now", "0 entries, 2 waiting")
 	require.Contains(t, page.text, "/posts?createdAtGTE=")
 	require.NotContains(t, page.text, "since I left", "nobody knows who has the installation's token")
 	require.Contains(t, page.text, `<a href="/shift?hours=12" aria-current="true">12 hours`)

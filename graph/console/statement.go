@@ -71,7 +71,7 @@ func (s *console) statementCSV(w http.ResponseWriter, r *http.Request, id, handl
 	for rows := 0; len(lines) > 0 && rows < maxExport; {
 		for _, one := range lines {
 			if write(one) != nil {
-				return nil // the client has gone away
+				return nil //nolint:nilerr // the client has gone away
 			}
 		}
 		rows += len(lines)

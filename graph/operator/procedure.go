@@ -1,5 +1,7 @@
 package operator
 
+import "slices"
+
 // Procedure is one row of the table of operators' mutations.
 type Procedure struct {
 	// Name of the mutation and of the audit entry's procedure.
@@ -53,4 +55,14 @@ func Procedures() []Procedure {
 		writePreset, deletePreset, inviteOperator, revokeOperator, removePost, removeAttachment, removeTask, removeService, removeRating,
 		answerFeedback, reviewOrder, reviewPost, rotateKey, runMaintenance,
 	}
+}
+
+// Acts returns the procedures that the audit log can name: those of the table, and those that are no mutations.
+func Acts() []string {
+	acts := []string{exportList.Name, removeDemo.Name, "jobs.cancel", "jobs.delete", "jobs.retry", "jobs.pauseQueue", "jobs.resumeQueue"}
+	for _, p := range Procedures() {
+		acts = append(acts, p.Name)
+	}
+	slices.Sort(acts)
+	return acts
 }

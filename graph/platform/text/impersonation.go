@@ -22,14 +22,17 @@ var (
 		"moderation", "moderators", "moderator", "operators", "operator"}
 )
 
+// wideBlanks are invisible characters with a width. NFKD maps the other two Hangul fillers to U+1160.
+const wideBlanks = "\u115f\u1160\u2800"
+
 // LikePlatform reports whether one of the names looks like the platform's.
 func (n Names) LikePlatform() bool {
 	return Impersonates(n.DisplayName) || Impersonates(n.Handle) || Reserved(n.Handle)
 }
 
 // Impersonates reports whether a display name looks like the platform's: a word of it, or its single letters joined, is one of
-// platformWords, perhaps with fillers. Case and accents do not count; lookalikes count as letters. An invisible character may part
-// two words or stand within one.
+// platformWords, perhaps with fillers. Case and accents do not count; lookalikes count as letters. An invisible character with a
+// width parts two words; any other may part two words or stand within one.
 func Impersonates(name string) bool {
 	folded := lookalikes.Replace(strings.ToLower(norm.NFKD.String(name)))
 	for _, gap := range []rune{' ', -1} {
@@ -37,21 +40,23 @@ func Impersonates(name string) bool {
 			switch {
 			case unicode.Is(unicode.Mn, r):
 				return -1
+			case strings.ContainsRune(wideBlanks, r):
+				return ' '
 			case Invisible(r) && !unicode.IsSpace(r):
 				return gap
 			}
 			return r
 		}, folded)
-		spelled := ""
+		var letters strings.Builder
 		for _, word := range strings.FieldsFunc(bare, func(r rune) bool { return !unicode.IsLetter(r) }) {
 			if ofPlatform(word) {
 				return true
 			}
 			if utf8.RuneCountInString(word) == 1 {
-				spelled += word
+				letters.WriteString(word)
 			}
 		}
-		if ofPlatform(spelled) {
+		if ofPlatform(letters.String()) {
 			return true
 		}
 	}

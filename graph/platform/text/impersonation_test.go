@@ -15,7 +15,7 @@ func TestPosing(t *testing.T) {
 		"Platform Support", "SUPPORT", "Stoa", "stoa-official", "StoaSupport", "The Stoa Team", "Süpport", "S u p p o r t", "s.y.s.t.e.m", "Adm1n",
 		"Аdmіn", "sто\u0430", "Sup\u200bport", "ＯＦＦＩＣＩＡＬ", "0fficial", "Account support (verified)", "Administrator", "@dmin",
 		"Stоa Moderation", "Stoa Operators", "Stoa Moderation Team", "Official Stoa Moderation", "Support Anna", "Admin Bob", "System message", "Stoa Trust",
-		"Stoa\u3164Moderation", "StoaModeration",
+		"Stoa\u3164Moderation", "StoaModeration", "Sup\u200bport\u3164Anna", "Sup\u200bport\u2800Anna", "Sup\u200bport\uffa0Anna",
 	} {
 		require.True(t, text.Impersonates(name), name)
 	}
