@@ -63,7 +63,9 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	try := func(next built) error {
 		result := c.prove(ctx, next, c.Seed)
 		for seed := c.Seed + 1; seed < c.Seed+c.Tries && next.bug.Name != "" && result.By == "" && ctx.Err() == nil; seed++ {
-			result = c.prove(ctx, next, seed)
+			if again := c.prove(ctx, next, seed); again.NotTried == "" || result.NotTried != "" {
+				result = again
+			}
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -92,13 +92,17 @@ func (r Results) Untried(bugs []Row) []Row {
 // Verdicts of a self-test.
 var (
 	ErrUnsound = errors.New("a promise was broken by the server without a bug")
+	ErrUntried = errors.New("the server without a bug was not tried")
 	ErrMissed  = errors.New("too few bugs were found")
 )
 
-// Judge returns ErrUnsound if something was found in the server without a bug, and ErrMissed if fewer than least bugs were found.
+// Judge returns ErrUnsound if something was found in the server without a bug, ErrUntried if its run has no result, and ErrMissed if
+// fewer than least bugs were found.
 func (r Results) Judge(least int) error {
 	if sound := r[""]; sound.By != "" {
 		return fmt.Errorf("%w: %s: %s", ErrUnsound, sound.By, sound.Violation)
+	} else if sound.NotTried != "" {
+		return fmt.Errorf("%w: %s", ErrUntried, sound.NotTried)
 	}
 	if found, missed := r.count(); found < least {
 		return fmt.Errorf("%w: %d, %d are wanted; missed: %s", ErrMissed, found, least, strings.Join(missed, ", "))

@@ -54,7 +54,7 @@ func TestResultsAreJudged(t *testing.T) {
 	r[""] = Result{By: "orders", Violation: "it is wrong"}
 	require.ErrorIs(t, r.Judge(0), ErrUnsound)
 	r[""] = Result{NotTried: "no right"}
-	require.NoError(t, r.Judge(1))
+	require.ErrorIs(t, r.Judge(1), ErrUntried)
 	require.False(t, r.Tried(""))
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -201,7 +202,10 @@ func (s *Server) SetClock(ahead time.Duration) error {
 	return err
 }
 
-// CheckClock checks that the server sees the clock that was set.
+// ErrClock is the error of a server that shows another clock than the one that was set.
+var ErrClock = errors.New("its clock is off, so it may not be built by .ci/clocks")
+
+// CheckClock checks that the server shows the clock that was set. It returns ErrClock if the server shows another one.
 func (s *Server) CheckClock(ctx context.Context, ahead time.Duration) error {
 	header, _, err := ask(ctx, http.MethodGet, "http://"+s.Address+"/healthz", "", nil)
 	if err != nil {
@@ -212,7 +216,7 @@ func (s *Server) CheckClock(ctx context.Context, ahead time.Duration) error {
 		return err
 	}
 	if off := time.Until(told) - ahead; off.Abs() > time.Minute {
-		return fmt.Errorf("%s: its clock is %s off: was it built by .ci/clocks?", s.Name, off)
+		return fmt.Errorf("%s: %w: %s", s.Name, ErrClock, off)
 	}
 	return nil
 }
