@@ -13,9 +13,9 @@ SELECT q.queue, coalesce(extract(epoch FROM now() - (
 FROM unnest(:queues::text[]) AS q (queue);
 
 -- name: grown_tables()
--- Tables of which half the rows, and 100 at least, were written after the planner last looked at them.
-SELECT format('%I.%I', t.schemaname, t.relname) FROM pg_stat_user_tables t
-WHERE t.schemaname = current_schema() AND t.n_mod_since_analyze >= greatest(100, t.n_live_tup / 2);
+-- Tables that have 100 rows at least, and half as many again as when the planner last looked at them.
+SELECT format('%I.%I', t.schemaname, t.relname) FROM pg_stat_user_tables t JOIN pg_class c ON c.oid = t.relid
+WHERE t.schemaname = current_schema() AND t.n_live_tup >= greatest(100, 1.5 * c.reltuples);
 
 -- name: select_opening()
 -- The state of the jobs that the dashboard opens on.

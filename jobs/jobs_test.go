@@ -200,6 +200,12 @@ func TestNoPlanOutlivesTheGrowthOfItsTable(t *testing.T) {
 		require.NoError(t, err)
 	}
 	empty := plan()
+	h.Exec("INSERT INTO notices (id, bot_id, about_type, about_id, text, created_at) SELECT gen_random_uuid(), $1, 'task', $1, 'x', stoa_now() FROM generate_series(1, 10)", agent.ID)
+	h.Exec("ANALYZE notices")
+	for range 30 { // changes are no growth
+		h.Exec("UPDATE notices SET text = text || 'x'")
+	}
+	empty = plan()
 	h.Exec("INSERT INTO notices (id, bot_id, about_type, about_id, text, created_at) SELECT gen_random_uuid(), $1, 'task', $1, repeat('x', 300), stoa_now() FROM generate_series(1, 2000)", agent.ID)
 	require.Equal(t, empty, plan())
 	h.start("analyze")
