@@ -12,7 +12,7 @@ import (
 func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	ada, ben := s.registered("ada_is_asked"), s.registered("ben_asks")
+	ada, ben := s.registered("ada_is_asked"), s.registered("ben_prices")
 	befriend(ada, ben)
 	unpaid := func(total string, args ...string) {
 		t.Helper()
@@ -27,7 +27,7 @@ func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	item := ada.list("waiting")[0]
 	require.Equal(t, "pay 33.00", item["price"])
 	require.Equal(t, "stoa agent act "+offered+" accept --total 33.00", item["command"])
-	require.Regexp(t, `offer to answer +@ben_asks +pay 33\.00 `, ada.shown("waiting"))
+	require.Regexp(t, `offer to answer +@ben_prices +pay 33\.00 `, ada.shown("waiting"))
 	require.Contains(t, ben.refused("act", offered, "accept"), "counterparty_required")
 
 	task := ada.run("board", "post", "--title", "Name a color", "--description", "x", "--deadline", "3d", "--amount", "15")["id"].(string)
@@ -38,7 +38,7 @@ func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	require.Contains(t, ada.refused("board", "select", task, offered), "board answers")
 
 	service := ben.run("service", "add", "A sonnet", "Long.", "--amount", "10")["id"].(string)
-	order = append(order, "--contractor", "@ben_asks", "--service", service)
+	order = append(order, "--contractor", "@ben_prices", "--service", service)
 	unpaid("11.00", order...)
 	ben.run("service", "change", service, "--amount", "20")
 	unpaid("22.00", order...)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/slack"
 )
 
 const (
@@ -150,7 +151,7 @@ func (a *API) renewEvery(
 }
 
 // maxForeground is how long a request waits for its cleanup; after that the attempts continue in the background.
-const maxForeground = time.Second
+var maxForeground = slack.Of(time.Second)
 
 // cleanUp retries do for as long as a lease lasts, even if ctx is cancelled. It returns when do has succeeded or failed
 // permanently, or after a second: then the attempts continue in the background. If they fail, the lease expires.
