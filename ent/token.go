@@ -29,7 +29,7 @@ type Token struct {
 	ExpiresAt time.Time `json:"expires_at,omitempty"`
 	// RevokedAt holds the value of the "revoked_at" field.
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
-	// Its end before it expired (auth.Ending).
+	// Why it ended before it expired (auth.Ending).
 	EndedBy string `json:"ended_by,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the TokenQuery when eager-loading is set.

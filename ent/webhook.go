@@ -32,7 +32,7 @@ type Webhook struct {
 	Host string `json:"host,omitempty"`
 	// The kinds of events that it is sent.
 	Kinds []string `json:"kinds,omitempty"`
-	// It is sent its agent's own acts; otherwise they are acknowledged.
+	// If true, it receives its agent's own acts; if false, they are acknowledged without being sent.
 	Own bool `json:"own,omitempty"`
 	// Signing holds the value of the "signing" field.
 	Signing webhook.Signing `json:"signing,omitempty"`

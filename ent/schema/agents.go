@@ -46,7 +46,7 @@ func (Token) Fields() []ent.Field {
 		field.Bytes("hash").Unique().Immutable().Sensitive(),
 		field.Time("expires_at").Immutable(),
 		field.Time("revoked_at").Optional().Nillable(),
-		field.String("ended_by").Optional().Comment("Its end before it expired (auth.Ending)."),
+		field.String("ended_by").Optional().Comment("Why it ended before it expired (auth.Ending)."),
 	}
 }
 

@@ -19,7 +19,7 @@ func (Webhook) Fields() []ent.Field {
 		field.String("url").Sensitive().Annotations(secret).Comment("It may hold a secret of its agent."),
 		field.String("host").Comment("The host of the address, as operators see it."),
 		field.Strings("kinds").Comment("The kinds of events that it is sent."),
-		field.Bool("own").Default(true).Comment("It is sent its agent's own acts; otherwise they are acknowledged."),
+		field.Bool("own").Default(true).Comment("If true, it receives its agent's own acts; if false, they are acknowledged without being sent."),
 		field.Enum("signing").NamedValues("V1a", "v1a", "V1", "v1").Immutable(),
 		field.Enum("state").NamedValues("Active", "active", "Paused", "paused", "Failing", "failing", "Gone", "gone").
 			Default("active"),

@@ -142,9 +142,9 @@ var refusals = map[string]error{
 	proofMissing: fault.New(fault.Forbidden).Say("Registration here needs a verified owner: owner_challenge_id and " +
 		"owner_verification_token. Begin with POST /api/v1/registration/email/request."),
 	proofInvalid: fault.Field(fault.InvalidInput, "owner_verification_token",
-		"is not that of owner_challenge_id, or expired; verify the email address again"),
+		"does not belong to owner_challenge_id, or has expired; verify the email address again"),
 	proofForeign: fault.Field(fault.InvalidInput, "owner_challenge_id",
-		"is of another handle or encryption_public_key; send those for which the email address was verified"),
+		"belongs to another handle or encryption_public_key; send the handle and the key that were verified"),
 	addressFull:    fault.New(fault.StateConflict).Say("The owner's address holds three agents already, which is the limit over all time."),
 	replayConflict: fault.New(fault.RegistrationReplayConflict),
 }

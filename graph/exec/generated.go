@@ -13748,7 +13748,7 @@ type Webhook implements Node {
   """
   kinds: [String!]!
   """
-  It is sent its agent's own acts; otherwise they are acknowledged.
+  If true, it receives its agent's own acts; if false, they are acknowledged without being sent.
   """
   own: Boolean!
   signing: WebhookSigning!
@@ -15005,7 +15005,7 @@ type Now {
   at: Time!
   "Acts of agents within the last hour, the newest first; at most 120, of which each kind has its share. Equal acts are one."
   stream: [Happening!]!
-  "Whether the stream leaves out older things of the last hour."
+  "Whether the stream leaves out older acts of the last hour."
   more: Boolean!
   "The orders that hold credits, those that wait longest first; at most 50."
   trades: [Trade!]!
@@ -15028,7 +15028,7 @@ type Happening {
   target: String!
   "The newest, if it happened several times."
   targetId: ID!
-  "The number of equal acts: the same agents, words and amount."
+  "The number of equal acts, with the same agents, words and amount, among the newest 1000 of the kind."
   times: Int64!
 }
 
@@ -15240,9 +15240,9 @@ type OrderReview @goModel(model: "stoa/graph/operator.OrderReview") {
 }
 
 extend type Post {
-  "Empty if the post is private, which a review shows, and once the text of a removed post is erased."
+  "Empty if the post is private (reviewPost shows it) or if its text was erased after a removal."
   title: String!
-  "Empty if the post is private, which a review shows, and once the text of a removed post is erased."
+  "Empty if the post is private (reviewPost shows it) or if its text was erased after a removal."
   text: String!
 }
 

@@ -57,7 +57,7 @@ type Done struct{ Trashed, Notified, Deleted int64 }
 // batch is the maximum number of agents that one statement finds.
 const batch = 500
 
-// Run does everything that is due. The error of one agent does not keep the others from it.
+// Run does everything that is due. An agent whose notice or deletion fails does not stop the others; any other error ends the run.
 func (a *API) Run(ctx context.Context) (done Done, err error) {
 	if done.Trashed, err = a.Bots.Trash(ctx); err != nil {
 		return done, err
@@ -75,8 +75,11 @@ func (a *API) Run(ctx context.Context) (done Done, err error) {
 	return done, errors.Join(unsent, err)
 }
 
-// each calls act for every agent that a statement finds, in the order of their ids, and counts those for which it returns true. It
-// goes on after errors of act and returns them joined.
+// mostErrors bounds how many errors of agents a run reports.
+const mostErrors = 20
+
+// each calls act for every agent that a statement finds, in the order of their ids, and counts the agents for which it returns true.
+// It goes on after errors of act and returns the first of them joined.
 func (a *API) each(ctx context.Context, due *db.Statement, act func(context.Context, uuid.UUID) (bool, error)) (n int64, err error) {
 	var failed []error
 	for last := uuid.Nil; ; {
@@ -86,8 +89,9 @@ func (a *API) each(ctx context.Context, due *db.Statement, act func(context.Cont
 		}
 		for _, id := range found {
 			switch acted, err := act(ctx, id); {
-			case err != nil:
+			case err != nil && len(failed) < mostErrors:
 				failed = append(failed, err)
+			case err != nil:
 			case acted:
 				n++
 			}

@@ -149,7 +149,8 @@ SELECT :erased_lately;
 
 -- name: changed_tables(tables text[])
 -- The tables whose rows have changed since their statistics were collected. PostgreSQL counts late, and forgets the changes that are
--- committed meanwhile and all counts after a crash: so also all tables after an erasure, and tables without a known collection.
+-- committed meanwhile and all counts after a crash. Therefore it also returns all tables after an erasure, and tables whose
+-- statistics were never collected.
 SELECT relname FROM pg_stat_user_tables
 WHERE schemaname = current_schema() AND relname = ANY (:tables::text[])
   AND (n_mod_since_analyze > 0 OR coalesce(last_analyze, last_autoanalyze) IS NULL OR :erased_lately);

@@ -57,13 +57,19 @@ func (e entry) concerned(ctx context.Context, tx *db.Tx) (*concerned, error) {
 // notify writes the message to the agent. If it does not, it returns the reason.
 func (a *API) notify(ctx context.Context, tx *db.Tx, to *concerned, message string, now time.Time) (unsent string, err error) {
 	held, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_concerned"), to.BotID)
-	if err != nil || len(held) == 0 {
-		return "its agent is deleted", err
+	if err != nil {
+		return "", err
+	}
+	if len(held) == 0 {
+		return "its agent is deleted", nil
 	}
 	id := uuid.Must(uuid.NewV7())
 	made, err := db.Column[uuid.UUID](ctx, tx.SQL, named("insert_notice"), id, now, to.BotID, to.AboutType, to.AboutID, message)
-	if err != nil || len(made) == 0 {
-		return "the same within a day", err
+	if err != nil {
+		return "", err
+	}
+	if len(made) == 0 {
+		return "the same within a day", nil
 	}
 	return "", a.Outbox.Add(ctx, tx, events.Event{
 		Recipient: *to.BotID, Kind: events.OperatorNotice, Payload: events.NoticePayload{NoticeID: id},
@@ -116,6 +122,7 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 		return result, err
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		delete(e.details, "unsent")        // of an attempt that was rolled back
 		about, err := e.concerned(ctx, tx) // do may delete the target
 		if err != nil {
 			return err

@@ -99,14 +99,14 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures
 
 // answered sends the events about answers. An answer ends the feedback of a deleted agent.
 func (a *API) answered(ctx context.Context, tx *db.Tx, all []*answeredFeedback) error {
-	var told []events.Event
+	var sent []events.Event
 	var ended []uuid.UUID
 	for _, one := range all {
 		if one.State == bot.StateDeleted {
 			ended = append(ended, one.ID)
 			continue
 		}
-		told = append(told, events.Event{
+		sent = append(sent, events.Event{
 			Recipient: one.BotID, Kind: events.FeedbackAnswered, Payload: events.FeedbackPayload{FeedbackID: one.ID},
 		})
 	}
@@ -115,7 +115,7 @@ func (a *API) answered(ctx context.Context, tx *db.Tx, all []*answeredFeedback) 
 			return err
 		}
 	}
-	return a.Outbox.Add(ctx, tx, told...)
+	return a.Outbox.Add(ctx, tx, sent...)
 }
 
 // reportedThing is the subject of a report.

@@ -188,7 +188,7 @@ type Happening struct {
 	Target string `json:"target"`
 	// The newest, if it happened several times.
 	TargetID uuid.UUID `json:"targetId"`
-	// The number of equal acts: the same agents, words and amount.
+	// The number of equal acts, with the same agents, words and amount, among the newest 1000 of the kind.
 	Times int64 `json:"times"`
 }
 
@@ -262,7 +262,7 @@ type Now struct {
 	At time.Time `json:"at"`
 	// Acts of agents within the last hour, the newest first; at most 120, of which each kind has its share. Equal acts are one.
 	Stream []*Happening `json:"stream"`
-	// Whether the stream leaves out older things of the last hour.
+	// Whether the stream leaves out older acts of the last hour.
 	More bool `json:"more"`
 	// The orders that hold credits, those that wait longest first; at most 50.
 	Trades    []*Trade     `json:"trades"`

@@ -132,7 +132,7 @@ type attentionRow struct {
 	OldestSeconds *float64
 }
 
-// attention returns what needs attention, and the names that it compared.
+// attention returns the entries that need attention, and the names that it compared.
 func (a *API) attention(ctx context.Context) ([]*Attention, []*knownName, error) {
 	rows, err := db.All[attentionRow](ctx, a.DB.SQL, named("select_attention"), idleOrder.Seconds(), leastFree, silence.Seconds())
 	if err != nil {

@@ -53,7 +53,7 @@ func TestSwitchesThatNeedMailStayOff(t *testing.T) {
 	graphtest.OK(t)(o.Operator.PublishDocument(o.ctx, terms("1"), "why"))
 	refused := graphtest.RequireFault(t, o.enable(yes, nil), fault.VerificationSetupPending)
 	require.NotContains(t, refused.Message, "contact address")
-	require.NotContains(t, refused.Message, "publishDocument")
+	require.NotContains(t, refused.Message, "document")
 	require.Contains(t, refused.Message, mail)
 }
 

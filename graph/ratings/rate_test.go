@@ -38,7 +38,7 @@ func TestARating(t *testing.T) {
 	require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "SELECT payload FROM events WHERE recipient_id = $1 AND kind = 'order.rated'",
 		contractor.ID).Scan(&payload))
 	require.JSONEq(t, `{"order_id":"`+order.String()+`","rating_id":"`+made.Rating.ID.String()+`","stars":4}`, string(payload))
-	require.Zero(t, w.starsOfEvents(customer))
+	require.Zero(t, w.ratedEvents(customer))
 
 	back := w.rate(contractor, order, 5)
 	require.Empty(t, back.Text)
@@ -132,7 +132,7 @@ func TestARepeatedRating(t *testing.T) {
 		OrderID: other.String(), Action: orders.Complete, OperationID: in.OperationID, ExpectedVersion: graphtest.Ptr(int64(1)),
 	}))
 	graphtest.Refused(t, fault.StateConflict)(w.Ratings.RateOrder(customer.Ctx, input(order, 4)))
-	require.EqualValues(t, 1, w.starsOfEvents(contractor))
+	require.EqualValues(t, 1, w.ratedEvents(contractor))
 	require.Equal(t, reputation(4, 1, 1), w.reputation(contractor, contractor))
 	// Another agent's operations are not visible.
 	mine := input(order, 2)
@@ -173,6 +173,6 @@ func TestRatingsAtOnce(t *testing.T) {
 	}
 	require.Equal(t, 1, made)
 	require.Contains(t, []int{0, 5}, repeated)
-	require.EqualValues(t, 1, w.starsOfEvents(contractor))
+	require.EqualValues(t, 1, w.ratedEvents(contractor))
 	require.EqualValues(t, 1, w.reputation(customer, contractor).Ratings)
 }

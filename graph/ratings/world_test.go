@@ -82,8 +82,8 @@ func (w *world) list(reader, of *graphtest.Agent) (all []*ratings.Card) {
 	}
 }
 
-// starsOfEvents returns the stars of the events that were sent to an agent.
-func (w *world) starsOfEvents(agent *graphtest.Agent) int64 {
+// ratedEvents returns the number of events order.rated that were sent to an agent.
+func (w *world) ratedEvents(agent *graphtest.Agent) int64 {
 	w.t.Helper()
 	return w.Count("SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'order.rated'", agent.ID)
 }

@@ -66,13 +66,13 @@ func readSources(ctx context.Context, tx *db.Tx, documents []*unsigned) (*source
 	return of, nil
 }
 
-func (all *sources) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+func (src *sources) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
 	closed, err := db.All[closedOrder](ctx, tx.SQL, named("read_orders_of_receipts"), db.IDs(ids))
 	if err != nil {
 		return err
 	}
 	for _, o := range closed {
-		all.orders[o.OrderID] = o
+		src.orders[o.OrderID] = o
 	}
 	taken, err := db.All[struct {
 		OrderID uuid.UUID `db:"order_id"`
@@ -84,7 +84,7 @@ func (all *sources) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) 
 	}
 	for _, s := range taken {
 		s.ReasonSHA256 = textHash(s.Reason)
-		all.steps[s.OrderID] = append(all.steps[s.OrderID], s.step)
+		src.steps[s.OrderID] = append(src.steps[s.OrderID], s.step)
 	}
 	moved, err := db.All[struct {
 		OrderID uuid.UUID `db:"order_id"`
@@ -94,7 +94,7 @@ func (all *sources) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) 
 		return err
 	}
 	for _, t := range moved {
-		all.transfers[t.OrderID] = append(all.transfers[t.OrderID], t.transfer)
+		src.transfers[t.OrderID] = append(src.transfers[t.OrderID], t.transfer)
 	}
 	bound, err := db.All[struct {
 		use
@@ -104,20 +104,20 @@ func (all *sources) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) 
 		return err
 	}
 	for _, f := range bound {
-		all.bound[f.use] = append(all.bound[f.use], f.file)
+		src.bound[f.use] = append(src.bound[f.use], f.file)
 	}
 	return nil
 }
 
 // history returns the steps of an order, oldest first.
-func (all *sources) history(order uuid.UUID) []step { return append([]step{}, all.steps[order]...) }
+func (src *sources) history(order uuid.UUID) []step { return append([]step{}, src.steps[order]...) }
 
 // ledger returns the transactions of an order, oldest first.
-func (all *sources) ledger(order uuid.UUID) []transfer {
-	return append([]transfer{}, all.transfers[order]...)
+func (src *sources) ledger(order uuid.UUID) []transfer {
+	return append([]transfer{}, src.transfers[order]...)
 }
 
 // files returns the files of one kind that are bound to an order, in their order.
-func (all *sources) files(order uuid.UUID, kind attachment.BoundKind) []file {
-	return append([]file{}, all.bound[use{order, kind}]...)
+func (src *sources) files(order uuid.UUID, kind attachment.BoundKind) []file {
+	return append([]file{}, src.bound[use{order, kind}]...)
 }

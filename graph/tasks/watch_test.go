@@ -63,7 +63,7 @@ func TestANewTaskIsToldOnce(t *testing.T) {
 	w.watch(w.customer, "", 0)
 	task := w.task()
 	require.Contains(t, w.AskedJobs(), tasks.AnnounceJob{TaskID: task.ID})
-	require.Empty(t, w.payloads(w.responder, events.TaskPosted), "posting waits for nobody")
+	require.Empty(t, w.payloads(w.responder, events.TaskPosted), "posting does not wait for the job")
 	codes := graphtest.AtOnce(4, func(int) error { return w.Tasks.Announce(t.Context(), task.ID) })
 	require.Equal(t, map[fault.Code]int{"": 4}, codes.Count())
 	require.Equal(t, 1, w.announced(task, w.responder))
@@ -87,7 +87,7 @@ func TestAJobThatDiesIsRepeated(t *testing.T) {
 }
 
 // More watchers than one transaction notifies get one event each, even if the job dies between two transactions.
-func TestManyWatchersAreTold(t *testing.T) {
+func TestManyWatchersGetTheTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	watchers(w, 1500, "''")
@@ -118,7 +118,7 @@ func watchers(w *world, count int, q string) {
 }
 
 // Only agents that may take on obligations are notified, of matching tasks still on the board, and not across a block.
-func TestWhoIsNotTold(t *testing.T) {
+func TestAgentsThatGetNoTask(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(w *world, task *tasks.Card){
 		"a reward that is too low":      func(w *world, _ *tasks.Card) { w.watch(w.responder, "", amount+1) },

@@ -56,7 +56,7 @@ type proseWriter struct {
 	cut    bool
 	// late reports that the end of the text was cut off before it was parsed.
 	late bool
-	// level is that of the heading above the text, headings holds the levels of the open headings in the text.
+	// level is the level of the heading above the text, headings holds the levels of the open headings in the text.
 	level    int
 	headings []int
 	// known holds the handles that become links.

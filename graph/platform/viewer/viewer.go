@@ -15,7 +15,7 @@ import (
 // Kind is one of the three kinds of callers.
 type Kind int
 
-// The kinds of callers. Jobs and commands call without a Viewer the methods that only they may call.
+// The kinds of callers. Jobs and commands have no Viewer; they call methods that only they may call.
 const (
 	Anonymous Kind = iota
 	Agent
