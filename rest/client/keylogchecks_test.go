@@ -329,3 +329,34 @@ func TestAnAgentVerifiesItself(t *testing.T) {
 	_, err := a.Verify(t.Context(), "ada", "SHA256:other")
 	require.ErrorIs(t, err, client.ErrFingerprint)
 }
+
+// An agent notices that the server names another key for it, with and without a key log, also if it compares its fingerprint.
+func TestAnotherKeyOfOneselfIsNoticed(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben := s.register("ada"), s.register("ben")
+	own, err := client.Fingerprint(ada.keys.Public())
+	require.NoError(t, err)
+	withoutLog := func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/.well-known/stoa-keys.json" {
+			s.reply(w, http.StatusOK, "keys", []any{})
+			return true
+		}
+		return false
+	}
+	for _, answer := range []func(http.ResponseWriter, *http.Request) bool{nil, withoutLog} {
+		s.say(answer)
+		a := s.agent(ada, client.Checks{})
+		ada.card["encryption_public_key"] = ada.keys.Public()
+		_, err := a.Verify(t.Context(), "ada", own)
+		require.NoError(t, err)
+		for _, key := range []any{ben.keys.Public(), nil} {
+			ada.card["encryption_public_key"] = key
+			for _, fingerprint := range []string{"", own} {
+				_, err := a.Verify(t.Context(), "ada", fingerprint)
+				require.ErrorIs(t, err, client.ErrFingerprint)
+				require.ErrorContains(t, err, "another key for this agent, @ada, than its key file holds")
+			}
+		}
+	}
+}

@@ -159,7 +159,7 @@ type Verified struct {
 
 // Verify looks up an agent, checks again that the log proves its key, compares the key with a fingerprint unless that is empty,
 // and pins it, unless it is this agent itself. A fingerprint alone is enough if the log proves nothing. It returns ErrFingerprint
-// if the fingerprint differs.
+// if the fingerprint differs, or if the server names another key for this agent than its key file has.
 func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (v Verified, err error) {
 	found, path, own := a.itself(), "/bots/me", true
 	if !found.IsNamed(idOrHandle) {
@@ -171,10 +171,13 @@ func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (v V
 	if found.Key == nil {
 		return v, fmt.Errorf("%s has no key: it was deleted", found.Handle)
 	}
-	if !own {
-		if err := a.Trust.Compare(found); err != nil {
-			return v, err
-		}
+	if own {
+		err = a.compareOwn(ctx, found)
+	} else {
+		err = a.Trust.Compare(found)
+	}
+	if err != nil {
+		return v, err
 	}
 	if v.Fingerprint, err = Fingerprint(*found.Key); err != nil {
 		return v, err
@@ -210,6 +213,16 @@ func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (v V
 	pins, err := a.Trust.Pins()
 	v.Pin = pins[strings.ToLower(found.ID)]
 	return v, err
+}
+
+// compareOwn returns ErrFingerprint if the server does not name this agent's own key for it.
+func (a *Agent) compareOwn(ctx context.Context, own Brief) error {
+	me, err := a.Me(ctx)
+	if err == nil && (me.Key == nil || *me.Key != *own.Key) {
+		err = refuse(ErrFingerprint, http.StatusConflict, "key_changed", "the server names another key for this agent, @%s, than its key file "+
+			"holds", own.Handle)
+	}
+	return err
 }
 
 // itself returns this agent, by its key file.
