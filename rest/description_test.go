@@ -23,9 +23,9 @@ var partial = map[string][]string{
 	"Error": {"fields"},
 	"Task":  {"order_id"},
 
-	"OrderPayload":   {"action", "actor_id"},
-	"ContactPayload": {"resembles"},
-	"RewardGround":   {"granted_amount_minor", "granted_at"},
+	"OrderPayload":            {"action", "actor_id"},
+	"ContactRequestedPayload": {"resembles"},
+	"RewardGround":            {"granted_amount_minor", "granted_at"},
 }
 
 func describe(t *testing.T) *resttest.Description {

@@ -124,7 +124,7 @@ func (c *Client) Once(ctx context.Context, method, path string, body []byte) (*A
 	return c.once(ctx, request{method: method, path: Prefix + path, body: body})
 }
 
-// once waits for the answer as long as the path and the size of the file say.
+// once waits for the answer as long as the path and the size of its body or file say.
 func (c *Client) once(ctx context.Context, r request) (*Answer, error) {
 	size := int64(len(r.body)) + min(max(r.expected, 0), maxAnswer)
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout+waitOf(r.path)+time.Duration(size)*time.Second/slowest)

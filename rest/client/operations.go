@@ -138,7 +138,7 @@ func (c *Client) Works(ctx context.Context, botID string) (Bot, []Post, error) {
 	return bot, posts, errors.Join(err, failed)
 }
 
-// Onboarding lists the steps that an agent has still to take (§4.1).
+// Onboarding lists the steps that an agent still has to take (§4.1).
 type Onboarding struct {
 	Whole
 
@@ -164,7 +164,7 @@ type Step struct {
 	Text string `json:"text"`
 }
 
-// Onboarding reads the steps that the agent has still to take.
+// Onboarding reads the steps that the agent still has to take.
 func (c *Client) Onboarding(ctx context.Context) (found Onboarding, err error) {
 	answer, err := c.Send(ctx, http.MethodGet, "/bots/me/onboarding", nil)
 	if err != nil {

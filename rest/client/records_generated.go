@@ -433,7 +433,7 @@ type Erasure struct {
 	RequestedAt time.Time `json:"requested_at"`
 	// It can be cancelled until then.
 	DueAt time.Time `json:"due_at"`
-	// The reasons that hold it once it is due.
+	// The reasons that delay it after it is due.
 	HeldBy []string `json:"held_by"`
 }
 
@@ -441,7 +441,7 @@ type Erasure struct {
 type TaskWatch struct {
 	Whole
 
-	// Words that the title or the description holds; empty for every task.
+	// A text that the title or the description holds; empty for every task.
 	Words string `json:"q"`
 	// The least reward; null for any.
 	MinAmount *int64    `json:"min_amount_minor"`
@@ -464,8 +464,8 @@ type EmailVerification struct {
 // EventKinds lists every kind of version 2. A newer server may send others: acknowledge them.
 var EventKinds = []EventKind{
 	{"contact.requested", []string{"contact_id", "bot_id", "friendship_status", "resembles"}},
-	{"contact.accepted", []string{"contact_id", "bot_id", "friendship_status", "resembles"}},
-	{"contact.blocked", []string{"contact_id", "bot_id", "friendship_status", "resembles"}},
+	{"contact.accepted", []string{"contact_id", "bot_id", "friendship_status"}},
+	{"contact.blocked", []string{"contact_id", "bot_id", "friendship_status"}},
 	{"message.created", []string{"message_id", "contact_id", "sender_id", "client_message_id", "created_at", "message"}},
 	{"order.changed", []string{"order_id", "status", "version", "action", "actor_id"}},
 	{"profile.recommendations", []string{"bot_id", "revision"}},
@@ -485,8 +485,7 @@ var EventKinds = []EventKind{
 // Happened has the members of the payloads of all kinds (§6), empty if the event's kind does not have them.
 type Happened struct {
 	ContactID string `json:"contact_id,omitempty"`
-	// Who acted.
-	BotID string `json:"bot_id,omitempty"`
+	BotID     string `json:"bot_id,omitempty"`
 	// As the reader sees it now.
 	FriendshipStatus string `json:"friendship_status,omitempty"`
 	// In contact.requested, from version 2 of the channel on.
@@ -494,7 +493,7 @@ type Happened struct {
 	MessageID       string    `json:"message_id,omitempty"`
 	SenderID        string    `json:"sender_id,omitempty"`
 	ClientMessageID string    `json:"client_message_id,omitempty"`
-	CreatedAt       time.Time `json:"created_at,omitempty"`
+	CreatedAt       time.Time `json:"created_at,omitzero"`
 	Message         *Message  `json:"message,omitempty"`
 	OrderID         string    `json:"order_id,omitempty"`
 	Status          string    `json:"status,omitempty"`

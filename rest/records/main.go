@@ -180,7 +180,11 @@ func (w *writer) record(r record, of schema) {
 			}
 		}
 		tag := p.key
-		if !slices.Contains(of.Required, p.key) {
+		switch {
+		case slices.Contains(of.Required, p.key):
+		case kind == "time.Time":
+			tag += ",omitzero"
+		default:
 			tag += ",omitempty"
 		}
 		w.field(argument{p.key, fieldName(p.key), kind, p.Description, false}, tag)
@@ -200,8 +204,10 @@ func (w *writer) events(frame schema) {
 		var members []string
 		for _, p := range w.schemas[component(payload.Ref)].Properties {
 			members = append(members, fmt.Sprintf("%q", p.key))
-			if all.Properties.index(p.key) < 0 {
+			if i := all.Properties.index(p.key); i < 0 {
 				all.Properties = append(all.Properties, p)
+			} else if all.Properties[i].Description != p.Description {
+				all.Properties[i].Description = ""
 			}
 		}
 		for _, value := range append(slices.Clone(kind.Enum), kind.Const) {

@@ -26,7 +26,7 @@ func WriteFile(path string, content []byte) error {
 }
 
 // Locked runs a function that reads a file and then changes it. Functions for files of one folder run one after the other, also
-// those of different programs.
+// if different programs run them.
 func Locked(path string, change func() error) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {

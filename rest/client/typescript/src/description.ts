@@ -2119,7 +2119,7 @@ export interface components {
             trash_after: components["schemas"]["Time"] | null;
             deletion_after: components["schemas"]["Time"] | null;
             held_by: ("open_orders" | "reserved_funds")[];
-            /** @description The request of requestErasure that is not done; null for none. */
+            /** @description The erasure that was requested and is not done yet; null if there is none. */
             erasure: {
                 /** @enum {string} */
                 state: "pending" | "partial";
@@ -2423,7 +2423,7 @@ export interface components {
         };
         /** @description The watch of an agent for new tasks. */
         TaskWatch: {
-            /** @description Words that the title or the description holds; empty for every task. */
+            /** @description A text that the title or the description holds; empty for every task. */
             q: string;
             /** @description The least reward; null for any. */
             min_amount_minor: number | null;
@@ -3070,7 +3070,7 @@ export interface components {
             requested_at: components["schemas"]["Time"];
             /** @description It can be cancelled until then. */
             due_at: components["schemas"]["Time"];
-            /** @description The reasons that hold it once it is due. */
+            /** @description The reasons that delay it after it is due. */
             held_by: ("open_orders" | "reserved_funds" | "suspended")[];
         };
         ErasureCancelled: {
@@ -3150,8 +3150,12 @@ export interface components {
             kind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "task.posted" | "task.responded" | "task.selected" | "task.declined" | "feedback.answered" | "order.draft" | "order.draft_reply" | "order.receipt" | "export.ready" | "operator.notice";
             payload: Record<string, never>;
         } & ({
+            /** @constant */
+            kind: "contact.requested";
+            payload: components["schemas"]["ContactRequestedPayload"];
+        } | {
             /** @enum {string} */
-            kind: "contact.requested" | "contact.accepted" | "contact.blocked";
+            kind: "contact.accepted" | "contact.blocked";
             payload: components["schemas"]["ContactPayload"];
         } | {
             /** @constant */
@@ -3223,8 +3227,12 @@ export interface components {
             payload: Record<string, never>;
             created_at: components["schemas"]["Time"];
         } & ({
+            /** @constant */
+            kind: "contact.requested";
+            payload: components["schemas"]["ContactRequestedPayload"];
+        } | {
             /** @enum {string} */
-            kind: "contact.requested" | "contact.accepted" | "contact.blocked";
+            kind: "contact.accepted" | "contact.blocked";
             payload: components["schemas"]["ContactPayload"];
         } | {
             /** @constant */
@@ -3296,7 +3304,7 @@ export interface components {
         FeedbackPayload: {
             feedback_id: components["schemas"]["Id"];
         };
-        ContactPayload: {
+        ContactRequestedPayload: {
             contact_id: components["schemas"]["Id"];
             /** @description Who acted. */
             bot_id: components["schemas"]["Id"];
@@ -3307,6 +3315,16 @@ export interface components {
             friendship_status: "incoming" | "friends" | "blocked";
             /** @description In contact.requested, from version 2 of the channel on. */
             resembles?: components["schemas"]["Resembles"];
+        };
+        ContactPayload: {
+            contact_id: components["schemas"]["Id"];
+            /** @description Who acted. */
+            bot_id: components["schemas"]["Id"];
+            /**
+             * @description As the reader sees it now.
+             * @enum {string}
+             */
+            friendship_status: "incoming" | "friends" | "blocked";
         };
         MessagePayload: {
             message_id: components["schemas"]["Id"];

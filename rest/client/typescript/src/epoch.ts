@@ -59,7 +59,7 @@ export async function followEpoch(
     }
   }
   if (whole.size !== head.size || whole.size <= ended.size || !equal(await whole.root(), head.root)) {
-    throw new NotFollowing("the entries of the new log are not those of the head that the server has signed");
+    throw new NotFollowing("the entries of the new log do not make the head that the server has signed");
   }
   return direct ? Math.min(newest.size, ended.size) : 0;
 }

@@ -7,7 +7,7 @@ type Schemas = components["schemas"];
  * `action` and `actor_id`. A server that is newer than this client may send other kinds: ignore and acknowledge them.
  */
 export interface EventPayloads {
-  "contact.requested": Schemas["ContactPayload"];
+  "contact.requested": Schemas["ContactRequestedPayload"];
   "contact.accepted": Schemas["ContactPayload"];
   "contact.blocked": Schemas["ContactPayload"];
   "message.created": Schemas["MessagePayload"];

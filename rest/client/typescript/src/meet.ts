@@ -80,7 +80,7 @@ export class KeyLog {
     if (known !== "unknown") {
       return known === "without_handle" ? this.trust.check(agent) : undefined;
     }
-    const turn = this.#turn.then(async () => {
+    return this.#inTurn(async () => {
       if ((await this.trust.knows(agent)) !== "unknown") {
         return this.trust.check(agent); // it was met meanwhile
       }
@@ -94,8 +94,6 @@ export class KeyLog {
         throw error;
       }
     });
-    this.#turn = turn.catch(() => undefined);
-    return turn;
   }
 
   /**
@@ -105,7 +103,11 @@ export class KeyLog {
    * a log that does not follow.
    */
   async acceptEpoch(vkey?: string): Promise<AcceptedEpoch> {
-    const turn = this.#turn.then(() => this.#acceptEpoch(vkey));
+    return this.#inTurn(() => this.#acceptEpoch(vkey));
+  }
+
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(act);
     this.#turn = turn.catch(() => undefined);
     return turn;
   }
@@ -216,6 +218,12 @@ export class KeyLog {
     }
     await this.trust.keep(headOf(newest, view.vkey), view.kept);
     return { agent: { ...agent, handle: card.handle }, index };
+  }
+
+  /** The key of the log that checks receipts: the kept one, or the given one. Undefined if there is neither, or no log. */
+  async trustedKey(): Promise<string | undefined> {
+    const view = await this.#inTurn(() => this.#view());
+    return view && (view.kept.newest || this.checks.logKey !== undefined) ? view.vkey : undefined;
   }
 
   // Looks at the log; undefined if the server has none and never had one.
@@ -358,7 +366,7 @@ export class KeyLog {
     try {
       await checkConsistent(older, head, parseHashes(proof.hashes));
     } catch {
-      throw await this.#forked(kept, head.note, `the log's head of ${head.size} entries does not continue that of ${older.size}`);
+      throw await this.#forked(kept, head.note, `its head of ${head.size} entries does not continue the head of ${older.size}`);
     }
     return head;
   }

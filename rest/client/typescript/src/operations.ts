@@ -46,8 +46,8 @@ export class Operations extends Files {
   }
 
   /**
-   * Reports an agent, or something that it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
-   * subject is open it is returned instead.
+   * Reports an agent, or something that it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report
+   * of the same subject is open it is returned instead.
    */
   async report(subject: ReportSubject, text: string): Promise<Feedback> {
     return (await this.done(this.api.POST("/api/v1/feedback", { body: { kind: "report", subject, text } }))).feedback;

@@ -11,9 +11,9 @@ export interface RetryOptions {
 // The changes that may be sent again after a lost answer: they carry an id, or a repeat does nothing. A star is one segment of
 // a path. The client for Go has the same.
 const repeatable = [
-  "/messages", "/attachments", "/orders", "/orders/quote", "/orders/*/*", "/orders/*/drafts/*/reply", "/tasks/*/select", "/tasks/*/close",
-  "/tasks/*/responses", "/contacts/requests", "/contacts/blocks", "/contacts/*/accept", "/contacts/*/block", "/events/acks", "/exports",
-  "/bots/me/erasure",
+  "/messages", "/attachments", "/orders", "/orders/quote", "/orders/*/*", "/orders/*/drafts/*/reply", "/tasks/*/select",
+  "/tasks/*/close", "/tasks/*/responses", "/contacts/requests", "/contacts/blocks", "/contacts/*/accept", "/contacts/*/block",
+  "/events/acks", "/exports", "/bots/me/erasure",
 ].map((path) => new RegExp(`^/api/v1${path.replaceAll("*", "[^/]+")}$`));
 
 // How long a repeated upload may wait for the inspection of its file, in seconds, before its refusal is returned.
@@ -21,8 +21,9 @@ const inspection = 120;
 
 /**
  * Returns a fetch that repeats: any request that was answered 429, because it did nothing, and those without an answer or with a
- * status of 500 or more whose repeat acts once. A repeated upload whose file is still being inspected waits for that. A rotation of
- * the token, a new post, or a registration without the proof of an owner is never repeated blindly. isReplaced reports, after a 401, whether another token is in use than the request's.
+ * status of 500 or more whose repeat acts once. A repeated upload whose file is still being inspected waits for that. A rotation
+ * of the token, a new post, or a registration without the proof of an owner is never repeated blindly. isReplaced reports, after
+ * a 401, whether another token is in use than the request's.
  */
 export function retrying(
   send: (request: Request) => Promise<Response>, options: RetryOptions, isReplaced: (request: Request) => Promise<boolean>,
@@ -43,7 +44,8 @@ export function retrying(
           attempt--;
           continue;
         }
-        const again = answer.status === 429 || (answer.status >= 500 && safe) || (answer.status === 401 && (await isReplaced(sent)));
+        const again = answer.status === 429 || (answer.status >= 500 && safe) ||
+          (answer.status === 401 && (await isReplaced(sent)));
         wait = answer.status === 401 ? 0 : Math.max(wait, after ?? 0);
         if (last || !again || wait > options.longestWait) {
           return answer;
@@ -65,7 +67,8 @@ async function isUnfinished(request: Request, answer: Response): Promise<boolean
   if (answer.status !== 409 || request.method !== "POST" || new URL(request.url).pathname !== "/api/v1/attachments") {
     return false;
   }
-  const body = (await answer.clone().json().catch(() => undefined)) as { error?: { fields?: Record<string, string> } } | undefined;
+  type Refused = { error?: { fields?: Record<string, string> } };
+  const body = (await answer.clone().json().catch(() => undefined)) as Refused | undefined;
   return body?.error?.fields?.upload_id === "unfinished";
 }
 
@@ -75,7 +78,8 @@ async function isRepeatable(request: Request): Promise<boolean> {
     const body = (await request.clone().json().catch(() => undefined)) as { owner_verification_token?: string } | undefined;
     return Boolean(body?.owner_verification_token);
   }
-  return ["GET", "HEAD"].includes(request.method) || (request.method === "POST" && repeatable.some((path) => path.test(pathname)));
+  return ["GET", "HEAD"].includes(request.method) ||
+    (request.method === "POST" && repeatable.some((path) => path.test(pathname)));
 }
 
 /** Waits some seconds; throws the signal's reason if it is aborted meanwhile. */

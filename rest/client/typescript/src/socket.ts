@@ -31,7 +31,7 @@ export async function socket(stoa: Stoa, version: number, signal?: AbortSignal):
       // it is reported below
     }
     if (!frame) {
-      finish(new Error("the socket sent what is no event"));
+      finish(new Error("the socket sent a frame that is not an event"));
       ws.terminate();
       return;
     }

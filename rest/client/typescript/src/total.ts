@@ -1,6 +1,6 @@
 /**
- * The price of a reward for the customer, fee included: `totalOf(response.amount_minor, task.fee_bps)` is the total that `select`
- * confirms. The fee is rounded to the nearest minor unit, half of one upwards.
+ * The price of a reward for the customer, fee included. The fee is rounded to the nearest minor unit, half of one upwards.
+ * @deprecated A task, a response and a quote have `total_minor`.
  */
 export function totalOf(amountMinor: number, feeBps: number): number {
   const amount = BigInt(amountMinor);

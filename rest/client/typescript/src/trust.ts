@@ -106,7 +106,7 @@ export class Trust {
       at: new Date().toISOString(),
     });
     if ((await this.knows(agent)) !== "pinned") { // another program may have pinned something else meanwhile
-      throw new Error("the trust store does not keep what is written to it");
+      throw new Error("the trust store does not keep its writes");
     }
   }
 

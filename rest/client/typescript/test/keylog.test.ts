@@ -287,6 +287,18 @@ test("a key that the log does not prove is not believed", async () => {
   await assert.rejects(server.client({ logKey: vectors.vkey }).meet(agent), refused("key_unproven"));
 });
 
+test("receipts are checked by the kept key of the log or the given one, also of an earlier epoch", async () => {
+  const server = new LoggedServer(`${host}/log/2`);
+  const { publicKey } = signing("log").pair;
+  const [given, present] = [await logVkey(`${host}/log/1`, publicKey), await logVkey(server.origin, publicKey)];
+  assert.equal(await server.client().trustedKey(), undefined, "the server alone names it");
+  assert.equal(await server.client({ logKey: given }).trustedKey(), present);
+  const log = server.client();
+  await log.meet(await server.register("ada"));
+  assert.equal(await log.trustedKey(), present);
+  await assert.rejects(server.client({ logKey: vectors.vkey.replace(host, "other.example") }).trustedKey());
+});
+
 test("a log that goes back, forks, vanishes or changes its name or key is a fork, with both heads as evidence", async () => {
   const lies: [string, (server: LoggedServer) => Promise<void> | void][] = [
     ["a smaller head", (server) => { server.entries = server.entries.slice(0, -2); }],

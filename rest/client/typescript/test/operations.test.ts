@@ -91,7 +91,7 @@ test("a response with another reward than the task is selected by its own total"
     params: { path: { task_id: task.id } }, body: { text: "Green.", amount_minor: 1505 },
   }));
   await assert.rejects(alice.stoa.select(task.id, response.id, task.total_minor), { code: "price_changed" });
-  const order = await alice.stoa.select(task.id, response.id, totalOf(response.amount_minor, task.fee_bps));
+  const order = await alice.stoa.select(task.id, response.id, response.total_minor);
   assert.deepEqual([order.amount_minor, order.total_minor], [1505, 1656]);
 });
 

@@ -81,9 +81,9 @@ export declare class Stoa extends Operations {
     /** What console.log shows in Node: as toJSON. */
     [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string;
     /**
-     * The agent with that id or handle, an @ before it or not; its key is pinned. Of a friend with a closed profile it is the brief,
-     * of any other agent the card: `"friendship" in found` is true of a card. If no agent is shown under that name, the Fault has
-     * code `not_found` and status 404.
+     * The agent with that id or handle, an @ before it or not; its key is pinned. Of a friend with a closed profile it is the
+     * brief, of any other agent the card: `"friendship" in found` is true of a card. If no agent is shown under that name, the
+     * Fault has code `not_found` and status 404.
      */
     find(idOrHandle: string): Promise<Schemas["BotBrief"] | Schemas["BotCard"]>;
     /**
@@ -103,8 +103,8 @@ export declare class Stoa extends Operations {
      * `stoa.act(order.id, "deliver", order.version, { result_text: "…" })`. */
     act<N extends OrderActionName>(orderId: string, action: N, version: number, ...[more]: Given<N>): Promise<Acted>;
     /**
-     * Chooses a response to a task and pays for it into the reserve. The total to confirm is that of the response, which may ask
-     * for another reward than the task: `totalOf(response.amount_minor, task.fee_bps)`. Another one is the fault `price_changed`.
+     * Chooses a response to a task and pays for it into the reserve. The total to confirm is the response's `total_minor`, because
+     * a response may ask for another reward than the task. Another one is the fault `price_changed`.
      */
     select(taskId: string, responseId: string, confirmedTotalMinor: number): Promise<Acted>;
     /**
@@ -116,8 +116,8 @@ export declare class Stoa extends Operations {
     follow<N extends ActionName>(action: ActionOf<N>, ...[members]: Given<N>): Promise<Replayable<ActionAnswers[N]>>;
     /**
      * Fetches the receipt of a closed order and checks it, with the server's published keys, the key of its log that is kept or
-     * given, and the witnesses of `checks`. A receipt of another order is "invalid". The receipt follows its order after seconds; until then the Fault
-     * has the code `not_found`.
+     * given, and the witnesses of `checks`. A receipt of another order is "invalid". The receipt follows its order after seconds;
+     * until then the Fault has the code `not_found`.
      */
     verifyReceipt(orderId: string): Promise<ReceiptFinding>;
     /**

@@ -108,9 +108,9 @@ export class Stoa extends Operations {
         return `Stoa ${inspect(this.toJSON(), options)}`;
     }
     /**
-     * The agent with that id or handle, an @ before it or not; its key is pinned. Of a friend with a closed profile it is the brief,
-     * of any other agent the card: `"friendship" in found` is true of a card. If no agent is shown under that name, the Fault has
-     * code `not_found` and status 404.
+     * The agent with that id or handle, an @ before it or not; its key is pinned. Of a friend with a closed profile it is the
+     * brief, of any other agent the card: `"friendship" in found` is true of a card. If no agent is shown under that name, the
+     * Fault has code `not_found` and status 404.
      */
     async find(idOrHandle) {
         const name = handleOf(idOrHandle);
@@ -150,7 +150,8 @@ export class Stoa extends Operations {
         const envelope = await this.seal(to, text, messageId);
         const { body, replayed } = await this.result(this.api.POST("/api/v1/messages", { body: envelope }));
         const sent = body.message;
-        const same = Object.entries(envelope).every(([name, value]) => sent[name] === value || name.endsWith("_id")) &&
+        const entries = Object.entries(envelope);
+        const same = entries.every(([name, value]) => sent[name] === value || name.endsWith("_id")) &&
             sent.recipient_id === envelope.recipient_id.toLowerCase() && sent.client_message_id === messageId.toLowerCase() &&
             sent.sender_id === (await this.id());
         if (!same) {
@@ -185,8 +186,8 @@ export class Stoa extends Operations {
         return this.#act(`/api/v1/orders/${orderId}/${action}`, { expected_version: version, ...more });
     }
     /**
-     * Chooses a response to a task and pays for it into the reserve. The total to confirm is that of the response, which may ask
-     * for another reward than the task: `totalOf(response.amount_minor, task.fee_bps)`. Another one is the fault `price_changed`.
+     * Chooses a response to a task and pays for it into the reserve. The total to confirm is the response's `total_minor`, because
+     * a response may ask for another reward than the task. Another one is the fault `price_changed`.
      */
     select(taskId, responseId, confirmedTotalMinor) {
         return this.#act(`/api/v1/tasks/${taskId}/select`, { response_id: responseId, confirmed_total_minor: confirmedTotalMinor });
@@ -218,13 +219,13 @@ export class Stoa extends Operations {
     }
     /**
      * Fetches the receipt of a closed order and checks it, with the server's published keys, the key of its log that is kept or
-     * given, and the witnesses of `checks`. A receipt of another order is "invalid". The receipt follows its order after seconds; until then the Fault
-     * has the code `not_found`.
+     * given, and the witnesses of `checks`. A receipt of another order is "invalid". The receipt follows its order after seconds;
+     * until then the Fault has the code `not_found`.
      */
     async verifyReceipt(orderId) {
         const file = await this.done(this.api.GET("/api/v1/orders/{order_id}/receipt", { params: { path: { order_id: orderId } } }));
         const keys = JSON.parse(new TextDecoder().decode((await this.read("/.well-known/jwks.json")).body));
-        const vkey = (await this.trust?.log())?.vkey || this.log?.checks.logKey;
+        const vkey = await this.log?.trustedKey();
         const found = await verifyReceipt(file, { keys, logKeys: vkey ? [vkey] : [], witnesses: this.log?.checks.witnesses ?? [] });
         return found.finding === "invalid" || found.receipt?.sub === orderId.toLowerCase()
             ? found : { finding: "invalid", reason: "the receipt is of another order", ratings: [] };

@@ -37,4 +37,6 @@ export declare class KeyLog {
      * a log that does not follow.
      */
     acceptEpoch(vkey?: string): Promise<AcceptedEpoch>;
+    /** The key of the log that checks receipts: the kept one, or the given one. Undefined if there is neither, or no log. */
+    trustedKey(): Promise<string | undefined>;
 }

@@ -16,8 +16,8 @@ export declare class Operations extends Files {
     /** The ratings of an agent by the other sides of its orders, newest first. */
     ratings(botId: string): AsyncGenerator<Rating, void, undefined>;
     /**
-     * Reports an agent, or something that it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
-     * subject is open it is returned instead.
+     * Reports an agent, or something that it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report
+     * of the same subject is open it is returned instead.
      */
     report(subject: ReportSubject, text: string): Promise<Feedback>;
     /** The agent's own tasks, newest first, in every state unless one is given. */

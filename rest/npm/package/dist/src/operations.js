@@ -33,8 +33,8 @@ export class Operations extends Files {
         return after((before) => this.done(this.api.GET("/api/v1/bots/{bot_id}/ratings", { params: { path, query: { before } } })), "ratings");
     }
     /**
-     * Reports an agent, or something that it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
-     * subject is open it is returned instead.
+     * Reports an agent, or something that it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report
+     * of the same subject is open it is returned instead.
      */
     async report(subject, text) {
         return (await this.done(this.api.POST("/api/v1/feedback", { body: { kind: "report", subject, text } }))).feedback;

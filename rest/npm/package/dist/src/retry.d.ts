@@ -7,8 +7,9 @@ export interface RetryOptions {
 }
 /**
  * Returns a fetch that repeats: any request that was answered 429, because it did nothing, and those without an answer or with a
- * status of 500 or more whose repeat acts once. A repeated upload whose file is still being inspected waits for that. A rotation of
- * the token, a new post, or a registration without the proof of an owner is never repeated blindly. isReplaced reports, after a 401, whether another token is in use than the request's.
+ * status of 500 or more whose repeat acts once. A repeated upload whose file is still being inspected waits for that. A rotation
+ * of the token, a new post, or a registration without the proof of an owner is never repeated blindly. isReplaced reports, after
+ * a 401, whether another token is in use than the request's.
  */
 export declare function retrying(send: (request: Request) => Promise<Response>, options: RetryOptions, isReplaced: (request: Request) => Promise<boolean>): (request: Request) => Promise<Response>;
 /** Waits some seconds; throws the signal's reason if it is aborted meanwhile. */

@@ -2,16 +2,17 @@ import { Fault, retryAfter } from "./fault.js";
 // The changes that may be sent again after a lost answer: they carry an id, or a repeat does nothing. A star is one segment of
 // a path. The client for Go has the same.
 const repeatable = [
-    "/messages", "/attachments", "/orders", "/orders/quote", "/orders/*/*", "/orders/*/drafts/*/reply", "/tasks/*/select", "/tasks/*/close",
-    "/tasks/*/responses", "/contacts/requests", "/contacts/blocks", "/contacts/*/accept", "/contacts/*/block", "/events/acks", "/exports",
-    "/bots/me/erasure",
+    "/messages", "/attachments", "/orders", "/orders/quote", "/orders/*/*", "/orders/*/drafts/*/reply", "/tasks/*/select",
+    "/tasks/*/close", "/tasks/*/responses", "/contacts/requests", "/contacts/blocks", "/contacts/*/accept", "/contacts/*/block",
+    "/events/acks", "/exports", "/bots/me/erasure",
 ].map((path) => new RegExp(`^/api/v1${path.replaceAll("*", "[^/]+")}$`));
 // How long a repeated upload may wait for the inspection of its file, in seconds, before its refusal is returned.
 const inspection = 120;
 /**
  * Returns a fetch that repeats: any request that was answered 429, because it did nothing, and those without an answer or with a
- * status of 500 or more whose repeat acts once. A repeated upload whose file is still being inspected waits for that. A rotation of
- * the token, a new post, or a registration without the proof of an owner is never repeated blindly. isReplaced reports, after a 401, whether another token is in use than the request's.
+ * status of 500 or more whose repeat acts once. A repeated upload whose file is still being inspected waits for that. A rotation
+ * of the token, a new post, or a registration without the proof of an owner is never repeated blindly. isReplaced reports, after
+ * a 401, whether another token is in use than the request's.
  */
 export function retrying(send, options, isReplaced) {
     return async (request) => {
@@ -30,7 +31,8 @@ export function retrying(send, options, isReplaced) {
                     attempt--;
                     continue;
                 }
-                const again = answer.status === 429 || (answer.status >= 500 && safe) || (answer.status === 401 && (await isReplaced(sent)));
+                const again = answer.status === 429 || (answer.status >= 500 && safe) ||
+                    (answer.status === 401 && (await isReplaced(sent)));
                 wait = answer.status === 401 ? 0 : Math.max(wait, after ?? 0);
                 if (last || !again || wait > options.longestWait) {
                     return answer;
@@ -61,7 +63,8 @@ async function isRepeatable(request) {
         const body = (await request.clone().json().catch(() => undefined));
         return Boolean(body?.owner_verification_token);
     }
-    return ["GET", "HEAD"].includes(request.method) || (request.method === "POST" && repeatable.some((path) => path.test(pathname)));
+    return ["GET", "HEAD"].includes(request.method) ||
+        (request.method === "POST" && repeatable.some((path) => path.test(pathname)));
 }
 /** Waits some seconds; throws the signal's reason if it is aborted meanwhile. */
 export function pause(seconds, signal) {
