@@ -186,7 +186,8 @@ func TestDoctor(t *testing.T) {
 	require.Contains(t, stdout, "lies  /.well-known/agent-skills/index.json")
 	require.Contains(t, stdout, "lies  /robots.txt: it answers 404")
 	require.Contains(t, stdout, "lies  /.well-known/api-catalog: it does not lead to /")
-	require.Contains(t, stdout, "/none.json answers 404")
+	require.Contains(t, stdout, "lies  /.well-known/api-catalog: "+changed+"/api/v1/bots/me answers 401")
+	require.Contains(t, stdout, "lies  /.well-known/ai-catalog.json: http://elsewhere.example/")
 	require.Contains(t, stdout, "POST /api/v1/nothing")
 	require.Contains(t, stderr, "are not so")
 

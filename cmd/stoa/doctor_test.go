@@ -23,7 +23,10 @@ func changing(s *testServer) string {
 			answer = append(answer, "\nCall POST /api/v1/nothing first.\n"...)
 		}
 		if strings.HasSuffix(r.URL.Path, "/api-catalog") {
-			answer = bytes.ReplaceAll(answer, []byte("/openapi.json"), []byte("/none.json"))
+			answer = bytes.ReplaceAll(answer, []byte("/openapi.json"), []byte("/bots/me"))
+		}
+		if strings.HasSuffix(r.URL.Path, "/ai-catalog.json") {
+			answer = bytes.Replace(answer, []byte(s.url), []byte("http://elsewhere.example"), 1)
 		}
 		return bytes.ReplaceAll(answer, []byte(s.url), []byte(l.url))
 	})

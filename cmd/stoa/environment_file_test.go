@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -42,6 +45,19 @@ func TestCommandsReadTheSettingsOfThePackage(t *testing.T) {
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "nothing is made in the folder")
+}
+
+// The error of a command line keeps its cause, by which hint decides, unless its text is replaced.
+func TestAnErrorOfACommandLineKeepsItsCause(t *testing.T) {
+	t.Parallel()
+	for said, args := range map[string][]string{
+		"none.pem: no such file or directory (see stoa agent import --help)": {"agent", "import", "none.pem"},
+		"--confirm: a value must follow (see stoa agent erase --help)":       {"agent", "erase", "--confirm"},
+	} {
+		_, err := parse(args, io.Discard, io.Discard)
+		require.ErrorContains(t, err, said)
+		require.Equal(t, args[1] == "import", errors.As(err, new(*kong.ParseError)))
+	}
 }
 
 // A secret of the environment wins over the one of the package, also if one of both is in a file.

@@ -118,11 +118,14 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	kongcompletion.Register(parser)
+	kongcompletion.Register(parser, kongcompletion.WithPredictors(operatorcli.Predictors()))
 	chosen, err := parser.Parse(args)
 	if err != nil {
-		said := withoutValue.ReplaceAllString(err.Error(), "a value must follow")
-		return nil, fmt.Errorf("%s (see %s --help)", said, commandOf(err, parser.Model))
+		see := commandOf(err, parser.Model) // before the error is replaced
+		if said := withoutValue.ReplaceAllString(err.Error(), "a value must follow"); said != err.Error() {
+			err = errors.New(said)
+		}
+		return nil, fmt.Errorf("%w (see %s --help)", err, see)
 	}
 	chosen.BindTo(stdout, (*io.Writer)(nil))
 	return chosen, nil

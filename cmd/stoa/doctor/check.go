@@ -112,10 +112,34 @@ func (e *examination) checkSkills() {
 	}
 }
 
-// checkCatalog checks that the catalog of the API leads to the description. checkNames follows its links, as of all documents.
-func (e *examination) checkCatalog() {
-	if got := e.got[catalogPath]; got != nil && !bytes.Contains(got.body, []byte(`"`+e.origin+openapiPath+`"`)) {
+// checkCatalogs checks the links of two catalogs: of the API, and of skills and tools. All are of this server, and each answers
+// 200 except an item, which need not accept GET. The catalog of the API leads to the description.
+func (e *examination) checkCatalogs() {
+	type link struct{ Href, URL string }
+	var api struct{ Linkset []map[string]json.RawMessage }
+	var skills struct{ Entries []link }
+	described := !e.read(catalogPath, &api)
+	follow := func(path, address string, accepts bool) {
+		described = described || address == e.origin+openapiPath
+		if e.own(path, address) && accepts && e.status(address) != http.StatusOK {
+			e.reportFalsef(path, "%s answers %d", address, e.status(address))
+		}
+	}
+	for _, set := range api.Linkset {
+		for relation, raw := range set {
+			var links []link
+			_ = json.Unmarshal(raw, &links) // the anchor has none
+			for _, one := range links {
+				follow(catalogPath, one.Href, relation != "item")
+			}
+		}
+	}
+	if !described {
 		e.reportFalsef(catalogPath, "it does not lead to %s", openapiPath)
+	}
+	e.read(aiCatalogPath, &skills)
+	for _, one := range skills.Entries {
+		follow(aiCatalogPath, one.URL, true)
 	}
 }
 

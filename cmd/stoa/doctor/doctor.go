@@ -97,7 +97,7 @@ func Examine(ctx context.Context, origin string, out io.Writer) error {
 	}
 	e.checkDescription()
 	e.checkSkills()
-	e.checkCatalog()
+	e.checkCatalogs()
 	e.checkCard()
 	e.checkRobots()
 	for _, document := range documents {

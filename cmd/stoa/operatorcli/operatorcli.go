@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"github.com/alecthomas/kong"
+	"github.com/posener/complete"
 
 	"stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/terminal"
@@ -145,6 +146,17 @@ func tree() any {
 		}
 	}
 	return terminal.Tree(commands, nil)
+}
+
+// Predictors returns the values with which shells complete parameters that have choices.
+func Predictors() map[string]complete.Predictor {
+	made := make(map[string]complete.Predictor)
+	for _, c := range all() {
+		for _, p := range c.parameters {
+			made[strings.Join(p.choices, ",")] = complete.PredictSet(p.choices...)
+		}
+	}
+	return made
 }
 
 // shortNames are alternative names of commands, by topic; documents use them. positional are fields that are arguments there.

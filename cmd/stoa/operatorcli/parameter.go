@@ -116,6 +116,9 @@ func (p parameter) tag() string {
 	if p.choices != nil && !p.positional {
 		tag += fmt.Sprintf(` placeholder:%q`, strings.Join(p.choices, map[bool]string{true: ",", false: "|"}[p.of.Elem != nil]))
 	}
+	if p.choices != nil {
+		tag += fmt.Sprintf(` predictor:%q`, strings.Join(p.choices, ","))
+	}
 	if p.standard != "" {
 		tag += fmt.Sprintf(` default:%q`, p.standard)
 	}
@@ -178,7 +181,7 @@ func (p parameter) parse(d *deps, text string) (any, error) {
 	case of == "Int" || of == "Int64":
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, &client.UsageError{Text: fmt.Sprintf("--%s: %q is no whole number", p.name(), text)}
+			return nil, &client.UsageError{Text: fmt.Sprintf("%s: %q is no whole number", p.written(), text)}
 		}
 		return n, nil
 	case of == "ID" && slices.Contains(agentFields, p.field):
@@ -209,15 +212,25 @@ func (d *deps) agent(named string) (string, error) {
 
 // word returns one of the choices as the schema writes it; case does not matter. It returns *client.UsageError.
 func (p parameter) word(typed string) (string, error) {
-	for _, one := range schema.Types[p.of.Name()].EnumValues {
-		if strings.EqualFold(one.Name, typed) {
-			return one.Name, nil
-		}
+	if p.choices == nil {
+		return typed, nil
 	}
-	if p.choices != nil && !slices.Contains(p.choices, typed) {
-		return "", &client.UsageError{Text: fmt.Sprintf("--%s: %q is none of %s", p.name(), typed, strings.Join(p.choices, ", "))}
+	i := slices.IndexFunc(p.choices, func(one string) bool { return strings.EqualFold(one, typed) })
+	if i < 0 {
+		return "", &client.UsageError{Text: fmt.Sprintf("%s: %q is none of %s", p.written(), typed, strings.Join(p.choices, ", "))}
 	}
-	return typed, nil
+	if values := schema.Types[p.of.Name()].EnumValues; values != nil {
+		return values[i].Name, nil
+	}
+	return p.choices[i], nil
+}
+
+// written returns how the help writes the parameter.
+func (p parameter) written() string {
+	if p.positional {
+		return "<" + p.name() + ">"
+	}
+	return "--" + p.name()
 }
 
 // age formats the distance of a time from now, past or future, in one unit.

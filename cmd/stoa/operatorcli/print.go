@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"strings"
 	"time"
 
@@ -84,8 +85,8 @@ func (d *deps) detail(value any, fields []field) error {
 	return err
 }
 
-// fields returns the lines of an object in the order of the schema. An inner object adds its own lines, except for fields that the
-// object has, too; a list adds a line per entry.
+// fields returns the lines of an object in the order of the schema. An inner object adds its own lines, except for fields that
+// are the same in the object; a list adds a line per entry.
 func (d *deps) fields(of *ast.Definition, object map[string]any) (all []field) {
 	names := map[string]string{}
 	collectHandles(object, names)
@@ -97,7 +98,10 @@ func (d *deps) fields(of *ast.Definition, object map[string]any) (all []field) {
 				all = append(all, field{title, cell(f, value, false)})
 			} else {
 				own := maps.Clone(value)
-				maps.DeleteFunc(own, func(name string, _ any) bool { return of.Fields.ForName(name) != nil })
+				maps.DeleteFunc(own, func(name string, value any) bool {
+					outer, has := object[name]
+					return has && reflect.DeepEqual(outer, value)
+				})
 				all = append(all, d.fields(inner, own)...)
 			}
 		case []any:
