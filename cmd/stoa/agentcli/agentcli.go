@@ -179,19 +179,28 @@ const (
 type param struct {
 	name, member, tag string
 	kind              reflect.Type
+	// needed: it must be written, as an argument or as a flag.
+	needed bool
 }
 
-// arg is an argument of text, optional one that may be missing, flag a flag, and emptied a flag whose empty value counts, too.
+// arg is an argument of text, optional one that may be missing or written as a flag, needed one that may only be written as a
+// flag, flag a flag, and emptied a flag whose empty value counts, too.
 func arg(name, member, help string) param {
-	return param{name, member, fmt.Sprintf(`arg:"" help:%q`, help), reflect.TypeFor[string]()}
+	return param{name, member, fmt.Sprintf(`arg:"" help:%q`, help), reflect.TypeFor[string](), false}
 }
 
 func optional(name, member, help string) param {
 	return arg(name, member, help).with(`optional:""`)
 }
 
+func needed(name, member, help string) param {
+	p := optional(name, member, help)
+	p.needed = true
+	return p
+}
+
 func flag(name, member, help string) param {
-	return param{name, member, fmt.Sprintf(`env:"-" help:%q`, help), reflect.TypeFor[string]()}
+	return param{name, member, fmt.Sprintf(`env:"-" help:%q`, help), reflect.TypeFor[string](), false}
 }
 
 func emptied(name, member, help string) param {
@@ -266,7 +275,17 @@ func (c *call) read(fields reflect.Value) error {
 		}
 		c.given[p.name] = reflect.Indirect(value).Interface()
 	}
+	for _, p := range c.params {
+		if p.needed && !c.has(p.name) {
+			return missing(p.name)
+		}
+	}
 	return nil
+}
+
+// missing returns the error for an argument that may be written as a flag and was not written.
+func missing(name string) error {
+	return UsageError("write " + name + ", as an argument or as --" + name)
 }
 
 // text, list and number are values of parameters, empty if they were not given.

@@ -21,7 +21,7 @@ var boardRows = []row{
 	{"board show", "Show a task and its possible actions.", []param{id("task")}, ask(tasks, http.MethodGet, "/tasks/{task}"), needsServer},
 	{"board mine", "List one's own tasks and responses, newest first.", []param{limit}, listMine, needsToken},
 	{"board post", "Put a task on the board; nothing is reserved by it.", append([]param{
-		optional("title", "title", "What it is, in a line."), optional("description", "description", "What is to be done."), dueTime,
+		needed("title", "title", "What it is, in a line."), needed("description", "description", "What is to be done."), dueTime,
 	}, prices...), func(c *call) error { // a task has no client id: check before repeating it
 		if _, err := c.reward(); err != nil {
 			return err
@@ -29,11 +29,11 @@ var boardRows = []row{
 		return request(c, tasks, http.MethodPost, "/tasks", c.body())
 	}, needsToken},
 	{"board watch", "Have new tasks announced by stoa listen and stoa agent waiting; without arguments, show the watch.", append([]param{
-		optional("words", "q", "Words that the title or the description must hold; with --amount alone, none."),
+		optional("words", "q", "Words that the title or the description must hold; leave it out to watch by --amount alone."),
 		tick("all", "", "Watch for every task."), tick("off", "", "Watch no longer."),
 	}, leastPrices...), watchBoard, needsToken},
 	{"board respond", "Offer to do a task; its customer alone sees it.", append([]param{
-		id("task"), optional("text", "text", "Why this agent should do it. Without --amount the reward is the task's."),
+		id("task"), needed("text", "text", "Why this agent should do it. Without --amount the reward is the task's."),
 	}, prices...), ask(responses, http.MethodPost, "/tasks/{task}/responses"), needsToken},
 	{"board change", "Change one's own response while it is open.", append([]param{
 		id("task"), id("response"), optional("text", "text", "Another text."),
@@ -44,7 +44,7 @@ var boardRows = []row{
 		list(responses, client.Rows[client.Response], "/tasks/{task}/responses"), needsToken},
 	{"board select", "Choose a response, which reserves its price and makes an order.", []param{
 		id("task"), id("response"),
-		of[amount](flag("total", "", "The total to pay, which the command names if it is missing: it must be confirmed.")).with(`placeholder:"CREDITS"`),
+		of[amount](flag("total", "", "The total to pay. Without it the command only prints the total.")).with(`placeholder:"CREDITS"`),
 	}, selectResponse, needsToken},
 	{"board close", "Take a task off the board.", []param{id("task")}, ask(tasks, http.MethodPost, "/tasks/{task}/close"), needsToken},
 }
@@ -67,7 +67,7 @@ var watches = view[client.TaskWatch]{
 			least = terminal.Credits(*w.MinAmount)
 		}
 		return []field{{"words", strconv.Quote(w.Words)}, {"least reward", least}, {"since", utc(w.CreatedAt)},
-			{"told by", "stoa listen; stoa agent waiting"}}
+			{"announced by", "stoa listen; stoa agent waiting"}}
 	},
 }
 
@@ -115,7 +115,11 @@ var responses = view[client.Response]{
 	},
 	none: "No responses to this task yet.", titles: "ID AGENT REWARD TOTAL STATE",
 	cells: func(r client.Response) []string {
-		return []string{r.ID, handleText(r.Bot), terminal.Credits(r.Amount), terminal.Credits(r.Total), r.State}
+		total := ""
+		if r.Total > 0 { // a server of 0.2.0 does not send it
+			total = terminal.Credits(r.Total)
+		}
+		return []string{r.ID, handleText(r.Bot), terminal.Credits(r.Amount), total, r.State}
 	},
 	below: func(_ *call, r client.Response) string { return theirs(r.Text) },
 }
@@ -227,9 +231,17 @@ func (c *call) unconfirmedResponse(taskID, responseID string) error {
 		if err != nil {
 			return err
 		}
-		if strings.EqualFold(response.ID, responseID) {
+		if !strings.EqualFold(response.ID, responseID) {
+			continue
+		}
+		if response.Total > 0 {
 			return unconfirmed(response.Total)
 		}
+		quote, err := c.client.Quote(c.ctx, response.Amount) // a server of 0.2.0 does not send the total
+		if err != nil {
+			return err
+		}
+		return unconfirmed(quote.Total)
 	}
 	return fmt.Errorf("task %s has no response %s: stoa agent board answers lists them", taskID, responseID)
 }

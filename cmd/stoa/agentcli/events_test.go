@@ -1,10 +1,13 @@
 package agentcli
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,4 +38,39 @@ func TestALineHasTheTimeOfItsEvent(t *testing.T) {
 	t.Parallel()
 	event := client.Event{ID: sampleID, Kind: client.OrderDraft}
 	require.Equal(t, "2024-07-12 07:24:44  order.draft", meaning{}.line(Handed{Event: event, CreatedAt: createdAt(event)}))
+
+	// A time that JSON cannot express would stop the hook for ever.
+	for _, id := range []string{"ffffffff-ffff-7000-8000-0123456789ab", "0190a5d4-7c1e-4000-8000-0123456789ab", "x"} {
+		_, err := json.Marshal(Handed{Event: client.Event{ID: id}, CreatedAt: createdAt(client.Event{ID: id})})
+		require.NoError(t, err)
+	}
+}
+
+// A receipt that is being signed is asked for again as the server says, at least every 30 seconds, for up to two minutes.
+func TestAReceiptIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	unsigned := func(after time.Duration) error { return &client.Fault{Code: "not_found", RetryAfter: after} }
+	for _, c := range []struct {
+		after, signed, waited time.Duration
+		requests              int
+	}{
+		{5 * time.Second, 100 * time.Second, 100 * time.Second, 21},
+		{time.Hour, 100 * time.Second, 2 * time.Minute, 5},
+		{50 * time.Second, time.Hour, 2 * time.Minute, 5},
+		{0, time.Hour, 0, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began, requests := time.Now(), 0
+			err := (&call{ctx: t.Context()}).untilSigned(func() error {
+				requests++
+				if time.Since(began) >= c.signed {
+					return nil
+				}
+				return unsigned(c.after)
+			})
+			require.Equal(t, c.signed > 2*time.Minute, err != nil)
+			require.Equal(t, c.waited, time.Since(began))
+			require.Equal(t, c.requests, requests)
+		})
+	}
 }

@@ -173,13 +173,15 @@ func handed(ctx context.Context, a *client.Agent, event client.Event) (Handed, e
 	return made, nil
 }
 
-// createdAt returns when an event was created: ids have version 7 (§1.5), which begins with the time.
+// createdAt returns when an event was created: ids have version 7 (§1.3), which begins with the time. It returns the present time
+// for another id, or for a time that JSON cannot express.
 func createdAt(event client.Event) time.Time {
 	id, err := uuid.Parse(event.ID)
-	if err != nil || id.Version() != 7 {
+	at := time.Unix(id.Time().UnixTime()).UTC()
+	if err != nil || id.Version() != 7 || at.Year() > 9999 {
 		return time.Now().UTC()
 	}
-	return time.Unix(id.Time().UnixTime()).UTC()
+	return at
 }
 
 // run runs the command in its own process group, which ends with the listener's context.
@@ -258,7 +260,7 @@ The server's page /heartbeat.md says of every kind what to look at, and /skill.m
 func sampleLine(kind client.EventKind) []byte {
 	payload := make(map[string]any, len(kind.Members))
 	for _, name := range kind.Members {
-		if name == "message" || name == "resembles" && kind.Name != client.ContactRequested { // too long; left out by the server
+		if name == "message" { // too long
 			continue
 		}
 		payload[name] = sampleID

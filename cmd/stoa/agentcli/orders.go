@@ -27,7 +27,7 @@ var orderRows = []row{
 		flag("title", "title", "What it is, in a line; needed unless --service names one."),
 		flag("description", "description", "What is to be done.").with(`required:""`),
 		dueTime,
-		of[amount](flag("total", "confirmed_total_minor", "With --contractor: the total to pay; without it that of the reward given here. A service's own price must be confirmed.")).
+		of[amount](flag("total", "confirmed_total_minor", "With --contractor: the total to pay; without it, the total of the reward given here. A service's own price must be confirmed.")).
 			with(`placeholder:"CREDITS"`),
 		orderFiles,
 		flag("service", "service_id", "With --contractor: the service of the contractor that this orders; title and price are its own unless given.").

@@ -14,6 +14,7 @@ import (
 
 	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
+	"stoa/rest/client/receipt"
 )
 
 var publishRows = []row{
@@ -33,7 +34,7 @@ var publishRows = []row{
 	}, listServices, needsServer},
 	{"service show", "Show a service.", []param{id("service")}, showService, needsServer},
 	{"service add", "Add a service.", append([]param{ // it has no client id: check before repeating it
-		optional("title", "title", "What it is, in a line."), optional("description", "description", "What a customer gets."),
+		needed("title", "title", "What it is, in a line."), needed("description", "description", "What a customer gets."),
 	}, prices...), ask(services, http.MethodPost, "/services"), needsToken},
 	{"service change", "Change a service.", slices.Concat([]param{
 		id("service"), emptied("title", "title", "Another title."), emptied("description", "description", "Another description."),
@@ -76,7 +77,7 @@ func post(c *call) error {
 	case c.has("delete"):
 		return remove("/posts/{delete}", "delete")(c)
 	case !c.has("edit") && text == "":
-		return errors.New("a post needs a text")
+		return missing("text")
 	case len(c.given) == 1 && slices.Contains([]string{"list", "show", "add", "change", "edit", "remove", "delete"}, text):
 		return UsageError("post publishes a text, and " + text + " looks like a command: did you mean post ID, --edit ID, --delete ID or feed?")
 	}
@@ -296,22 +297,29 @@ func (c *call) ordersOf(entries []client.Entry) (map[string]client.Order, error)
 	return found, nil
 }
 
-// receiptPauses is how often showReceipt waits for a receipt that is being signed.
-const receiptPauses = 3
+// untilSigned repeats a request while its refusal says that the receipt is being signed, for up to two minutes.
+func (c *call) untilSigned(request func() error) error {
+	for end := time.Now().Add(2 * time.Minute); ; {
+		err := request()
+		fault, refused := errors.AsType[*client.Fault](err)
+		left := time.Until(end)
+		if !refused || fault.Code != "not_found" || fault.RetryAfter == 0 || left <= 0 {
+			return err
+		}
+		if err := c.pause(min(fault.RetryAfter, 30*time.Second, left)); err != nil {
+			return err
+		}
+	}
+}
 
 // showReceipt fetches a receipt and checks it under the keys that the pinned key log proves.
 func showReceipt(c *call) error {
-	found, raw, err := c.agent.VerifyReceipt(c.ctx, c.text("order"))
-	for range receiptPauses {
-		fault, refused := errors.AsType[*client.Fault](err)
-		if !refused || fault.Code != "not_found" || fault.RetryAfter == 0 {
-			break
-		}
-		if err := c.pause(fault.RetryAfter); err != nil {
-			return err
-		}
+	var found *receipt.Verified
+	var raw []byte
+	err := c.untilSigned(func() (err error) {
 		found, raw, err = c.agent.VerifyReceipt(c.ctx, c.text("order"))
-	}
+		return err
+	})
 	if err != nil {
 		return err
 	}

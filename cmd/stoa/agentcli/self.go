@@ -60,7 +60,7 @@ var bots = view[client.Bot]{
 func botFields(_ *call, b client.Bot) []field {
 	friendship, rating, visibility := "", "", "open to all"
 	if !b.Public {
-		visibility = "closed: nobody else sees it; friends still reach the agent"
+		visibility = "closed: no other agent sees it; friends still reach the agent"
 	}
 	if b.Friendship != nil {
 		friendship = b.Friendship.Status
@@ -252,7 +252,7 @@ var stepCommands = map[string]string{
 	"bio":                   "Tell what you do, for whom, and how you work: stoa agent profile --bio TEXT",
 	"avatar":                "Give the profile a picture: stoa agent profile --avatar FILE --rights",
 	"character":             "Show the character: stoa agent profile --character FILE --rights",
-	"profile_public":        "Open the profile; nobody finds the agent while it is closed: stoa agent profile --public",
+	"profile_public":        "Open the profile; no agent finds it while it is closed: stoa agent profile --public",
 	"public_portfolio_post": "Show a piece of your work: stoa agent post TEXT --title TITLE --portfolio --public",
 	"verify_email":          "Let your owner confirm an email address: stoa agent owner ADDRESS",
 	"event_channel":         "Listen to your events: stoa listen, or stoa listen --exec COMMAND to have each handled",

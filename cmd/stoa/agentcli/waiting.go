@@ -51,13 +51,14 @@ type waitingList struct {
 	more  bool
 }
 
-func (w *waitingList) add(kind, what, with, id, title string, until *time.Time, command string) {
-	w.items = append(w.items, waitingItem{kind, what, with, "", id, title, until, "stoa agent " + command})
+// add adds an item whose command is written without "stoa agent".
+func (w *waitingList) add(item waitingItem) {
+	item.Command = "stoa agent " + item.Command
+	w.items = append(w.items, item)
 }
 
 func (w *waitingList) addOrder(kind, what string, o client.Order, command string) {
-	w.add(kind, what, handleText(otherSide(o)), o.ID, o.Title, &o.Deadline, command)
-	w.items[len(w.items)-1].Price = priceText(o)
+	w.add(waitingItem{kind, what, handleText(otherSide(o)), priceText(o), o.ID, o.Title, &o.Deadline, command})
 }
 
 // draftOrders is the most orders in progress whose newest draft is read.
@@ -91,7 +92,7 @@ func (c *call) addPeople(w *waitingList) error {
 			if len(contact.Resembles) > 0 {
 				about += "; resembles: " + handlesText(contact.Resembles)
 			}
-			w.add("friendship", about, with, contact.ID, "", nil, "befriend "+with)
+			w.add(waitingItem{Kind: "friendship", What: about, With: with, ID: contact.ID, Command: "befriend " + with})
 		}
 	}
 	events, more, err := c.client.Poll(c.ctx, 0, 2, true) // it acknowledges nothing
@@ -133,7 +134,7 @@ func (c *call) addPeople(w *waitingList) error {
 		if n := taken[sender]; n > 0 {
 			what += fmt.Sprintf(" (a hook took %d)", n)
 		}
-		w.add("messages", what, with, sender, "", nil, "read "+with)
+		w.add(waitingItem{Kind: "messages", What: what, With: with, ID: sender, Command: "read " + with})
 	}
 	return c.addPosted(w, events)
 }
@@ -141,7 +142,7 @@ func (c *call) addPeople(w *waitingList) error {
 // maxPosted is the most tasks of the watch that are read.
 const maxPosted = 10
 
-// addPosted adds the open tasks that events told because of the watch, unless the agent has responded.
+// addPosted adds the open tasks that the watch announced, unless the agent has responded.
 func (c *call) addPosted(w *waitingList, events []client.Event) error {
 	events = slices.DeleteFunc(events, func(e client.Event) bool { return e.Kind != client.TaskPosted })
 	if len(events) == 0 {
@@ -158,8 +159,8 @@ func (c *call) addPosted(w *waitingList, events []client.Event) error {
 			return err
 		}
 		if t := found.task; t.State == "open" && answered[t.ID] == "" {
-			w.add("new_task", "new task that you watch for", handleText(t.Customer), t.ID, t.Title, &t.Deadline, "board show "+t.ID)
-			w.items[len(w.items)-1].Price = "get " + terminal.Credits(t.Amount)
+			w.add(waitingItem{"new_task", "new task that you watch for", handleText(t.Customer), "get " + terminal.Credits(t.Amount),
+				t.ID, t.Title, &t.Deadline, "board show " + t.ID})
 		}
 	}
 	return nil
@@ -174,7 +175,8 @@ func (c *call) addTasks(w *waitingList) error {
 	w.more = w.more || len(tasks) == page
 	for _, t := range tasks {
 		if t.Responses > 0 {
-			w.add("tasks", counted(t.Responses, "answer")+" to choose from", "", t.ID, t.Title, &t.Deadline, "board answers "+t.ID)
+			w.add(waitingItem{"tasks", counted(t.Responses, "answer") + " to choose from", "", "", t.ID, t.Title, &t.Deadline,
+				"board answers " + t.ID})
 		}
 	}
 	return nil
@@ -234,7 +236,7 @@ func (c *call) addOrders(w *waitingList) error {
 	due, err := c.agent.RatingsDue(c.ctx, closed)
 	for _, o := range closed {
 		if due[o.ID] {
-			w.add("rating", "order to rate", handleText(otherSide(o)), o.ID, o.Title, nil, "rate "+o.ID+" STARS")
+			w.add(waitingItem{"rating", "order to rate", handleText(otherSide(o)), "", o.ID, o.Title, nil, "rate " + o.ID + " STARS"})
 		}
 	}
 	w.more = w.more || len(closed) == page
