@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"stoa/graph/platform/db"
 )
 
 // StartPolling is Start with another interval between polls; of the periodic jobs it runs only those kinds.
@@ -17,6 +19,11 @@ func Ahead(ahead time.Duration) *Clock {
 	c := new(Clock)
 	c.compared.Store(&comparison{time.Now(), ahead})
 	return c
+}
+
+// GrownTables returns the tables that are analyzed next.
+func GrownTables(ctx context.Context, database *db.DB) ([]string, error) {
+	return db.Column[string](ctx, database.SQL, named("grown_tables"))
 }
 
 // Kinds returns the kinds of the table.
