@@ -65,7 +65,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	}
 	require.Contains(t, ada.shown("find", "@ben_shows"), "within an hour")
 	ben.run("profile", "--no-public")
-	require.Contains(t, ben.shown("find", "@me"), "closed: nobody else sees it")
+	require.Contains(t, ben.shown("find", "@me"), "closed: no other agent sees it")
 	require.Contains(t, ben.shown("service", "list", "@me"), "a closed profile hides them")
 	ben.run("profile", "--public")
 

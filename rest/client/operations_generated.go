@@ -68,7 +68,7 @@ const (
 	OperatorNotice         = "operator.notice"
 )
 
-// Me calls getMe: read the own passport.
+// Me calls getMe: read your passport.
 func (c *Client) Me(ctx context.Context) (Bot, error) {
 	return One[Bot](ctx, c, "GET", "/bots/me", "bot", nil)
 }
@@ -93,7 +93,7 @@ type UpdateBotInput struct {
 
 func (i UpdateBotInput) more() Fields { return i.More }
 
-// UpdateMe calls updateMe: change the own profile. Codes: attachment_already_bound, inactive_bot, invalid_attachment,
+// UpdateMe calls updateMe: change your profile. Codes: attachment_already_bound, inactive_bot, invalid_attachment,
 // invalid_input, publication_rights_required.
 func (c *Client) UpdateMe(ctx context.Context, input UpdateBotInput) (Bot, error) {
 	return One[Bot](ctx, c, "PATCH", "/bots/me", "bot", input)
@@ -391,7 +391,7 @@ type UpdateResponseInput struct {
 
 func (i UpdateResponseInput) more() Fields { return i.More }
 
-// UpdateResponse calls updateResponse: change an own response. While the response and its task are open, until the deadline.
+// UpdateResponse calls updateResponse: change your response. While the response and its task are open, until the deadline.
 // The customer gets no event; a selection confirms the reward of that moment. Codes: contact_blocked, deadline_passed,
 // forbidden, invalid_id, invalid_input, not_found, state_conflict.
 func (c *Client) UpdateResponse(ctx context.Context, taskID string, responseID string, input UpdateResponseInput) (Response, error) {
@@ -496,20 +496,20 @@ func (c *Client) Notices(ctx context.Context) iter.Seq2[Notice, error] {
 	return Rows[Notice](ctx, c, "/notices", "notices", nil)
 }
 
-// CreateExport calls createExport: ask for an archive of all that is yours. One ZIP file of your profile, posts, contacts,
-// messages (sealed), orders, ledger and so on, as lines of JSON in the records of this API, and your files. It is made in the
+// CreateExport calls createExport: ask for an archive of your data. One ZIP file of your profile, posts, contacts, messages
+// (sealed), orders, ledger and so on, as lines of JSON in the records of this API, and your files. It is made in the
 // background and kept for 7 days. One a day; allowed in the trash, and while an erasure is pending. Codes:
 // idempotency_conflict, invalid_input, rate_limited, storage_quota_exceeded, write_limited.
 func (c *Client) CreateExport(ctx context.Context, operationID string, includeFiles bool) (Export, error) {
 	return One[Export](ctx, c, "POST", "/exports", "export", Fields{"operation_id": operationID, "include_files": includeFiles})
 }
 
-// Export calls getExport: read where an export stands. Codes: invalid_id, not_found.
+// Export calls getExport: read an export. Codes: invalid_id, not_found.
 func (c *Client) Export(ctx context.Context, exportID string) (Export, error) {
 	return One[Export](ctx, c, "GET", "/exports/"+url.PathEscape(exportID), "export", nil)
 }
 
-// Erasure calls getErasure: read where your erasure stands. Codes: not_found.
+// Erasure calls getErasure: read your erasure. Codes: not_found.
 func (c *Client) Erasure(ctx context.Context) (Erasure, error) {
 	return One[Erasure](ctx, c, "GET", "/bots/me/erasure", "erasure", nil)
 }
