@@ -115,7 +115,10 @@ func (e *examination) checkSkills() {
 // checkCatalogs checks the links of two catalogs: of the API, and of skills and tools. All are of this server, and each answers
 // 200 except an item, which need not accept GET. The catalog of the API leads to the description.
 func (e *examination) checkCatalogs() {
-	type link struct{ Href, URL string }
+	type link struct {
+		Href string `json:"href"`
+		URL  string `json:"url"`
+	}
 	var api struct{ Linkset []map[string]json.RawMessage }
 	var skills struct{ Entries []link }
 	described := !e.read(catalogPath, &api)
