@@ -61,7 +61,7 @@ const (
 	// keepCompleted shows some of the hourly jobs in the dashboard.
 	keepCompleted = 4 * time.Hour
 	// pollInterval is how long a job waits whose notification got lost. Each queue polls, so an idle server mostly does this.
-	pollInterval = 15 * time.Second
+	pollInterval = 5 * time.Second
 )
 
 // Jobs is a running worker of jobs.

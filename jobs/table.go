@@ -77,7 +77,7 @@ var table = []row{
 	tick(10*time.Second, "analyze", 10*time.Minute, analyzeGrown),
 	// Asks again for the inspections and mails that a crash cut off, and adds to the feed, or deletes there, the posts of prolific
 	// authors who were shown or hidden.
-	tick(10*time.Second, "recover", 30*time.Second, func(ctx context.Context, c Config) error {
+	tick(3*time.Second, "recover", 30*time.Second, func(ctx context.Context, c Config) error {
 		_, uploads := c.Graph.Attachments.Recover(ctx)
 		_, mails := c.Graph.Email.Recover(ctx)
 		_, err := c.Graph.Posts.SettleFeed(ctx)

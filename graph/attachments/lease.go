@@ -173,7 +173,7 @@ func cleanUp(ctx context.Context, do func(context.Context) error) {
 const recoverAfter = 5 * time.Second
 
 // Recover finishes work that a crash interrupted. It requests inspections again that no process works on, and returns their
-// number. It deletes the bytes and reservations of uploads whose process has died. Called every ten seconds, it does so within a
+// number. It deletes the bytes and reservations of uploads whose process has died. Called every few seconds, it does so within a
 // minute of the crash (§11). Only a job calls it.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
 	failed := a.releaseExpired(ctx)

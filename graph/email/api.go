@@ -56,7 +56,7 @@ type SendJob struct {
 
 func (SendJob) Kind() string { return "send_mail" }
 
-// Recover requeues the mails whose sending a crash interrupted, and returns their number. If it is called every ten seconds, it
+// Recover requeues the mails whose sending a crash interrupted, and returns their number. If it is called every few seconds, it
 // requeues a mail a minute after the attempt began.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {

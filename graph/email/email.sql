@@ -29,7 +29,7 @@ UPDATE mails SET claimed_until = NULL
 WHERE id IN (
   SELECT id FROM mails
   WHERE sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL AND claimed_until <= stoa_now()
-  ORDER BY created_at, id LIMIT 300 FOR UPDATE SKIP LOCKED
+  ORDER BY created_at, id LIMIT 100 FOR UPDATE SKIP LOCKED
 )
 RETURNING id;
 
