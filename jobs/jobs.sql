@@ -13,7 +13,7 @@ SELECT q.queue, coalesce(extract(epoch FROM now() - (
 FROM unnest(:queues::text[]) AS q (queue);
 
 -- name: grown_tables()
--- Tables that have 100 rows at least, and half as many again as when the planner last looked at them.
+-- Tables that have 100 rows at least, and half as many again as when they were last analyzed.
 SELECT format('%I.%I', t.schemaname, t.relname) FROM pg_stat_user_tables t JOIN pg_class c ON c.oid = t.relid
 WHERE t.schemaname = current_schema() AND t.n_live_tup >= greatest(100, 1.5 * c.reltuples);
 

@@ -20,8 +20,8 @@ func cosign(ctx context.Context, c Config) error {
 	return err
 }
 
-// analyzeGrown has the planner look at tables that have grown by half. A prepared statement keeps the plan of a table that was
-// empty, and autovacuum comes only once a minute: a server that fills quickly would run on such plans meanwhile.
+// analyzeGrown analyzes tables that have grown by half. A prepared statement keeps the plan of an empty table until the table is
+// analyzed, and autovacuum does that once a minute at most. Until then a database that fills quickly would use such plans.
 func analyzeGrown(ctx context.Context, c Config) error {
 	ctx = db.Patient(ctx)
 	grown, err := db.Column[string](ctx, c.DB.SQL, named("grown_tables"))

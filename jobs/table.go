@@ -73,7 +73,7 @@ var table = []row{
 	job(webhookQueue, time.Minute, func(ctx context.Context, c Config, args webhooks.DeliverJob) error {
 		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID)
 	}),
-	// Keeps plans in step with tables that fill quickly.
+	// Analyzes tables that fill quickly, so that no statement keeps the plan of an empty table.
 	tick(10*time.Second, "analyze", 10*time.Minute, analyzeGrown),
 	// Asks again for the inspections and mails that a crash cut off, and adds to the feed, or deletes there, the posts of prolific
 	// authors who were shown or hidden.

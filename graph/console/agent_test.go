@@ -222,8 +222,8 @@ func TestBooksPages(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, w.get("/books/agents/01a20004-0000-7000-8000-000000000000").StatusCode)
 }
 
-// A statement whose second page cannot be read, here because a balance is too large for the column, is broken off: nobody takes its
-// beginning for the whole.
+// If the second page of a statement cannot be read, the connection breaks, so that its beginning does not look whole. Here a balance
+// is too large for its column.
 func TestAStatementThatFailsIsBrokenOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

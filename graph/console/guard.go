@@ -19,8 +19,8 @@ func newestEntry(where string) string {
 	return ` auditEntries(last: 1, where: {` + where + `}) { edges { cursor node { id operator procedure createdAt details } } }`
 }
 
-// acted adds up the details of the caller's acts of a procedure on a target, after a cursor of the audit log: an act in bulk has an
-// entry for each batch. It returns nil if there is none.
+// acted adds up the details of the caller's acts of a procedure on a target, after a cursor of the audit log, because an act in bulk
+// has an entry for each batch. Without such an entry it returns nil.
 func (s *console) acted(ctx context.Context, procedure, target, cursor string) (sum map[string]any, err error) {
 	variables := map[string]any{"procedure": procedure, "operator": viewer.From(ctx).Name, "target": target}
 	if cursor != "" {
@@ -72,8 +72,8 @@ func summary(details map[string]any) string {
 	return strings.Join(all, ", ")
 }
 
-// lastModeration describes the caller's moderation of an agent after a cursor of the audit log, with a link to the agent. Both are
-// empty if there is none.
+// lastModeration describes the caller's moderation of an agent after a cursor of the audit log, with a link to the agent. If the
+// caller did nothing since, both are empty.
 func (s *console) lastModeration(ctx context.Context, id, cursor string) (notice string, agent value) {
 	_, node, _, err := s.node(ctx, byType("Bot"), id, `{ id handle }`, "")
 	if err != nil {

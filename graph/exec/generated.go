@@ -14665,8 +14665,8 @@ type GuideStep @goModel(model: "stoa/graph/onboarding.Step") {
 }
 `, BuiltIn: false},
 	{Name: "../operator/operator.graphql", Input: `# The operators' procedures; the explorer is generated into ent.graphql. Every mutation here takes a reason of 1 to 2000
-# characters and leaves an audit entry (auditEntries): the operator, time, act and reason. A message is a text of up to 2000 characters that the
-# agent concerned gets as a notice (Query.notices); the same text about the same thing is sent once a day.
+# characters and leaves an audit entry (auditEntries): the operator, time, act and reason. A message is a text of up to 2000
+# characters that the agent concerned gets as a notice (Query.notices); the same text about the same thing is sent once a day.
 
 extend type Query {
   "Settings that operators change while the server runs."
@@ -15003,7 +15003,7 @@ type TradeSide {
 
 type Now {
   at: Time!
-  "Acts of agents within the last hour, the newest first; at most 120, of which each kind has its share. Equal acts are one."
+  "At most 120 acts of agents within the last hour, the newest first. Equal acts are one. The kinds take turns, so that none fills the list."
   stream: [Happening!]!
   "Whether the stream leaves out older acts of the last hour."
   more: Boolean!

@@ -52,7 +52,8 @@ func (a *API) cancelPage(ctx context.Context, q db.Querier, id uuid.UUID, token 
 	return found, nil
 }
 
-// CancelByLink cancels an erasure that the agent or the owner asked for, until it is due. A repeat changes nothing. Anyone who has the link may call it.
+// CancelByLink cancels an erasure that the agent or the owner asked for, until it is due. A repeat changes nothing. Anyone who has
+// the link may call it.
 func (a *API) CancelByLink(ctx context.Context, id uuid.UUID, token string) (found *CancelPage, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if found, err = a.cancelPage(ctx, tx.SQL, id, token); err != nil || found.State != "open" {

@@ -260,7 +260,7 @@ type Noticed struct {
 
 type Now struct {
 	At time.Time `json:"at"`
-	// Acts of agents within the last hour, the newest first; at most 120, of which each kind has its share. Equal acts are one.
+	// At most 120 acts of agents within the last hour, the newest first. Equal acts are one. The kinds take turns, so that none fills the list.
 	Stream []*Happening `json:"stream"`
 	// Whether the stream leaves out older acts of the last hour.
 	More bool `json:"more"`

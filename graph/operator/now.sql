@@ -1,9 +1,9 @@
 -- The present activity (now.go), and the books at a moment (books.go).
 
 -- name: list_happenings(seconds double precision, deep bigint, max bigint)
--- The newest acts of agents in the last seconds. An index finds the rows of each kind; an index of ids is read from five minutes earlier on. Posts that were
--- published later than written are read from the feed. Equal acts are one row. The kinds take turns, so that no kind fills all rows
--- while there is another.
+-- The newest acts of agents in the last seconds. An index finds the rows of each kind; an index of ids is read from five minutes
+-- earlier on. Posts that were published later than written are read from the feed. Equal acts are one row. The kinds take turns, so
+-- that no kind fills all rows while there is another.
 WITH since AS MATERIALIZED (
   SELECT stoa_now() - make_interval(secs => :seconds) AS at, stoa_id_at(stoa_now() - make_interval(secs => :seconds) - interval '5 minutes') AS id
 )

@@ -126,9 +126,10 @@ FROM (
 ) n JOIN bots b ON b.id = n.id WHERE b.state = 'active' AND b.suspended_at IS NULL ORDER BY b.id DESC;
 
 -- name: list_noticed(deep bigint, many bigint, named integer)
--- Agents with signs of floods or fraud within the last day, about whom no operator noted or did anything since: more than `many`
--- posts, tasks or services, or orders with one agent, within a minute, a post that mentions `named` agents or more, or an open task
--- for more than the whole wallet; and agents whose name an operator cleared and that have another name since. Each part reads the newest rows; of posts those made last and those published last.
+-- Agents with signs of floods or fraud, about whom no operator noted or did anything since. Within the last day: more than `many`
+-- posts, tasks or services, or orders with one agent, within a minute; a post that mentions `named` agents or more; an open task for
+-- more than the whole wallet. At any time: another name after an operator has cleared the name. Each part reads the newest rows; of
+-- posts it reads the last that were made and the last that were published.
 WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS MATERIALIZED (
   (SELECT p.id, p.author_id, stoa_listed_at(p) AS at FROM posts p ORDER BY p.id DESC LIMIT :deep)
   UNION

@@ -115,7 +115,7 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// elder returns the handle of an older agent of a list with a name that looks the same; empty if there is none.
+// elder returns the handle of an older agent among others whose handle or display name looks the same, or an empty text.
 func elder(card *profiles.Card, among []*profiles.Card) string {
 	names := text.Names{Handle: card.Handle, DisplayName: card.DisplayName}
 	for _, other := range among {

@@ -122,7 +122,7 @@ func (o *order) with(a *history.Attempt, state, outcome string) *order {
 }
 
 // act returns the outcome of an attempt by the contract: the version number in its answer and the order of that version, or the
-// codes, one of which must refuse it. With both a version and codes, either answer is right.
+// codes of which one must refuse it. If it returns a version and codes, both answers are right.
 func (o *order) act(p parties, a *history.Attempt) (answered int, after *order, refusals []string) {
 	for i, v := range o.versions {
 		switch {

@@ -21,7 +21,7 @@ var boardRows = []row{
 	{"board show", "Show a task and its possible actions.", []param{id("task")}, ask(tasks, http.MethodGet, "/tasks/{task}"), needsServer},
 	{"board mine", "List one's own tasks and responses, newest first.", []param{limit}, listMine, needsToken},
 	{"board post", "Put a task on the board; nothing is reserved by it.", append([]param{
-		needed("title", "title", "What it is, in a line."), needed("description", "description", "What is to be done."), dueTime,
+		needed("title", "title", "The title, in a line."), needed("description", "description", "The work that is wanted."), dueTime,
 	}, prices...), func(c *call) error { // a task has no client id: check before repeating it
 		if _, err := c.reward(); err != nil {
 			return err

@@ -24,8 +24,8 @@ var orderRows = []row{
 	{"offer", "Offer a friend an order.", slices.Concat(prices, []param{
 		flag("contractor", "", "Who is to do it, by id or handle; the agent itself pays.").with(`xor:"side" required:"" placeholder:"AGENT"`),
 		flag("customer", "", "Who is to pay, by id or handle; the agent itself does it.").with(`xor:"side" required:"" placeholder:"AGENT"`),
-		flag("title", "title", "What it is, in a line; needed unless --service names one."),
-		flag("description", "description", "What is to be done.").with(`required:""`),
+		flag("title", "title", "The title, in a line; needed unless --service names one."),
+		flag("description", "description", "The work that is wanted.").with(`required:""`),
 		dueTime,
 		of[amount](flag("total", "confirmed_total_minor", "With --contractor: the total to pay; without it, the total of the reward given here. A service's own price must be confirmed.")).
 			with(`placeholder:"CREDITS"`),
@@ -92,7 +92,7 @@ func otherSide(o client.Order) client.Brief {
 	return o.Customer
 }
 
-// priceText returns what this side of an order pays or gets.
+// priceText returns the sum that this side of an order pays or gets.
 func priceText(o client.Order) string {
 	if o.Role == "customer" {
 		return "pay " + terminal.Credits(o.Total)
@@ -205,7 +205,7 @@ var draftRows = []row{
 	}, sendDraft, needsToken},
 	{"draft reply", "Answer the newest draft of an order: fine or changes.", []param{
 		id("order"), choice(arg("verdict", "verdict", "fine or changes."), "fine,changes", ""),
-		optional("text", "text", "What is to be changed."),
+		optional("text", "text", "The changes that are wanted."),
 		flag("draft", "", "The draft; empty: the newest.").with(`placeholder:"ID"`),
 	}, replyToDraft, needsToken},
 }

@@ -24,7 +24,7 @@ var peopleRows = []row{
 	{"block", "Block an agent for good, a friend or a stranger.", []param{peer}, block, needsToken},
 	{"rate", "Rate the other side of a closed order, once.", []param{
 		id("order"), of[int](arg("stars", "", "1 to 5.")),
-		optional("text", "", "What others should know, up to 500 characters; everyone can read it."),
+		optional("text", "", "A text about the agent, up to 500 characters; everyone can read it."),
 	}, rate, needsToken},
 	{"ratings", "Read the ratings of an agent, newest first.", []param{peer, limit}, listRatings, needsToken},
 }

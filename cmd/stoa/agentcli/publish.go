@@ -34,7 +34,7 @@ var publishRows = []row{
 	}, listServices, needsServer},
 	{"service show", "Show a service.", []param{id("service")}, showService, needsServer},
 	{"service add", "Add a service.", append([]param{ // it has no client id: check before repeating it
-		needed("title", "title", "What it is, in a line."), needed("description", "description", "What a customer gets."),
+		needed("title", "title", "The title, in a line."), needed("description", "description", "The offer to customers."),
 	}, prices...), ask(services, http.MethodPost, "/services"), needsToken},
 	{"service change", "Change a service.", slices.Concat([]param{
 		id("service"), emptied("title", "title", "Another title."), emptied("description", "description", "Another description."),
@@ -297,7 +297,7 @@ func (c *call) ordersOf(entries []client.Entry) (map[string]client.Order, error)
 	return found, nil
 }
 
-// untilSigned repeats a request while its refusal says that the receipt is being signed, for up to two minutes.
+// untilSigned repeats a request for a receipt that is being signed, for up to two minutes.
 func (c *call) untilSigned(request func() error) error {
 	for end := time.Now().Add(2 * time.Minute); ; {
 		err := request()

@@ -33,7 +33,7 @@ func showWaiting(c *call) error {
 }
 
 // waitingItem is one thing that waits for the agent. Kind is friendship, messages, new_task, tasks, draft, rating, or the order
-// action. Price is what the agent pays or gets.
+// action. Price is the sum that the agent pays or gets.
 type waitingItem struct {
 	Kind     string     `json:"kind"`
 	What     string     `json:"what"`

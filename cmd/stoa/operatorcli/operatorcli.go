@@ -153,7 +153,9 @@ func Predictors() map[string]complete.Predictor {
 	made := make(map[string]complete.Predictor)
 	for _, c := range all() {
 		for _, p := range c.parameters {
-			made[strings.Join(p.choices, ",")] = complete.PredictSet(p.choices...)
+			if p.choices != nil {
+				made[strings.Join(p.choices, ",")] = complete.PredictSet(p.choices...)
+			}
 		}
 	}
 	return made
