@@ -2,13 +2,23 @@ package jobs
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/lib/pq"
+
+	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/tracing"
 	"stoa/graph/wallet"
+	"stoa/jobs/inspection"
 )
 
 // cosign takes the head of the key log to the witnesses that have not signed it. Those that do not sign are no failure of the job.
@@ -73,4 +83,86 @@ func ledgerReport(ctx context.Context, c Config) error {
 		}
 	}
 	return nil
+}
+
+// InspectFile is an attachments.Inspector that starts a child process for each file. Tests use it; the server keeps a child
+// started ahead (Config.Inspector).
+func InspectFile(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+	return report(new(inspection.Inspector).Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Purpose(purpose)}))
+}
+
+// inspect is the attachments.Inspector of the server, measured.
+func (c Config) inspect(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+	began := time.Now()
+	ctx, end := tracing.Operation(ctx, "inspection.Inspect")
+	made, err := report(c.Inspector.Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Purpose(purpose)}))
+	verdict := metrics.Refused
+	switch {
+	case err != nil:
+		verdict = metrics.Undecided
+	case made.Accepted:
+		verdict = metrics.Accepted
+	}
+	c.Metrics.Inspections.Done(time.Since(began), verdict)
+	end(err)
+	return made, err
+}
+
+// DrawPage is the attachments.PageDrawer of a server. It starts a child process for each page.
+func DrawPage(ctx context.Context, original *os.File, page int) (attachments.Report, error) {
+	return report(new(inspection.Inspector).Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Order, Page: page}))
+}
+
+// report is the report of an inspection for the domain. A file whose child reached a limit of processor time or memory is refused; a
+// child that ended in any other way without a report, also one that was given too little of the processor, makes it ErrCrashed.
+func report(report inspection.Report, err error) (attachments.Report, error) {
+	switch {
+	case err != nil:
+		return attachments.Report{}, err
+	case report.Ending == inspection.Crashed:
+		return attachments.Report{Processor: report.Processor}, attachments.ErrCrashed
+	}
+	return attachments.Report{
+		Accepted: report.Accepted, Reason: report.Reason, MediaType: string(report.MediaType),
+		Width: report.Width, Height: report.Height, Pages: report.Pages,
+		Preview: report.Preview, Published: report.Published, Processor: report.Processor,
+	}, nil
+}
+
+//go:embed jobs.sql
+var files embed.FS
+
+var named = db.Load(files).Named
+
+// counted are the states whose jobs are counted: all but those that ended well.
+var counted = pq.StringArray{"available", "running", "retryable", "scheduled", "discarded"}
+
+// Metrics are the queues of the whole cluster, for /metrics, on any process that has the database.
+func Metrics(database db.Querier) metrics.Reader {
+	names := pq.StringArray(slices.Sorted(maps.Keys(queues)))
+	return func(ctx context.Context) ([]metrics.Value, error) {
+		waiting, err := db.All[struct {
+			Queue string  `db:"queue"`
+			State string  `db:"state"`
+			Jobs  float64 `db:"jobs"`
+		}](ctx, database, named("count_jobs"), names, counted)
+		if err != nil {
+			return nil, err
+		}
+		late, err := db.All[struct {
+			Queue   string  `db:"queue"`
+			Seconds float64 `db:"seconds"`
+		}](ctx, database, named("jobs_lag"), names)
+		if err != nil {
+			return nil, err
+		}
+		var all []metrics.Value
+		for _, r := range waiting {
+			all = append(all, metrics.Value{Name: "stoa_jobs", Labels: []string{r.Queue, r.State}, Value: r.Jobs})
+		}
+		for _, r := range late {
+			all = append(all, metrics.Value{Name: "stoa_jobs_oldest_available_seconds", Labels: []string{r.Queue}, Value: max(r.Seconds, 0)})
+		}
+		return all, nil
+	}
 }

@@ -3,6 +3,9 @@ package migrate_test
 import (
 	"context"
 	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lib/pq"
@@ -132,4 +135,88 @@ func TestATableInUse(t *testing.T) {
 	require.NoError(t, use.Rollback())
 	require.NoError(t, migrate.Up(t.Context(), database))
 	requireCurrent(t, database, true)
+}
+
+// The new indexes answer the searches of a server of the version before, and find its new texts.
+func TestSearchesOfTheVersionBefore(t *testing.T) {
+	t.Parallel()
+	database := open(t)
+	_, err := database.ExecContext(t.Context(), `
+		INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, bio, encryption_public_key)
+		SELECT gen_random_uuid(), now(), now(), now(), 'a' || n, 'A' || n, CASE n WHEN 70 THEN '100% Zebra_fish' ELSE 'Nothing.' END, sha256(n::text::bytea)
+		FROM generate_series(1, 2000) AS n;
+		INSERT INTO posts (id, author_id, visibility, text, created_at, updated_at)
+		SELECT gen_random_uuid(), id, 'public', bio, now(), now() FROM bots;
+		INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
+		SELECT gen_random_uuid(), now(), now(), id, 'T', bio, now(), 1, 0, 1, 0 FROM bots;
+		INSERT INTO services (id, created_at, updated_at, bot_id, title, description)
+		SELECT gen_random_uuid(), now(), now(), id, 'T', bio FROM bots;
+		ANALYZE`)
+	require.NoError(t, err)
+	database.SetMaxOpenConns(1)
+	_, err = database.ExecContext(t.Context(), "SET enable_seqscan = off") // the tables are small
+	require.NoError(t, err)
+	column := func(query string) string {
+		var all string
+		require.NoError(t, database.QueryRowContext(t.Context(), query).Scan(&all))
+		return all
+	}
+	for table, searched := range map[string]string{
+		"bots": "b.folded", "posts": "CASE WHEN b.visibility = 'public' AND b.deleted_at IS NULL THEN b.folded END",
+		"tasks": "CASE WHEN b.removed_at IS NULL THEN b.folded END", "services": "CASE WHEN b.deleted_at IS NULL THEN b.folded END",
+	} {
+		search := `WITH needle AS MATERIALIZED (SELECT lower('0% ZEBRA_F') AS folded) SELECT json_agg(b.folded) FROM ` + table +
+			" b WHERE stoa_qgrams(" + searched + ") @@ (SELECT stoa_qgram_query(folded) FROM needle)"
+		require.Equal(t, 1, strings.Count(column(search), "100% zebra_fish"), table)
+		require.Contains(t, column("EXPLAIN (FORMAT json) "+search), table+"_trigrams")
+	}
+}
+
+// A plan names the missing steps in their order, and the existing tables that they would lock.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	database := open(t)
+	steps, err := migrate.Plan(t.Context(), database)
+	require.NoError(t, err)
+	require.Empty(t, steps)
+
+	_, err = database.ExecContext(t.Context(), `DELETE FROM goose_db_version WHERE version_id >= 11;
+		UPDATE function_files SET hash = '' WHERE name = 'functions/clock.sql'`)
+	require.NoError(t, err)
+	steps, err = migrate.Plan(t.Context(), database)
+	require.NoError(t, err)
+	written, err := filepath.Glob("sql/*.sql")
+	require.NoError(t, err)
+	require.Len(t, steps, len(written)-10+1, "the migrations from 0011 on, and a file of functions")
+	require.Equal(t, "sql/0011_owners.sql", steps[0].Name)
+	require.Contains(t, steps[0].Purpose, "Owners")
+	require.Contains(t, steps[0].Locks, "bots (ACCESS EXCLUSIVE: everybody waits)")
+	require.Equal(t, "sql/0013_webhooks.sql", steps[2].Name)
+	require.Equal(t, "sql/0014_ratings.sql", steps[3].Name)
+	require.Contains(t, steps[1].Locks, "bots (SHARE UPDATE EXCLUSIVE: nobody waits)")
+	require.Contains(t, steps[5].Locks, "orders (SHARE UPDATE EXCLUSIVE: nobody waits)")
+	require.Equal(t, migrate.Step{Name: "functions/clock.sql"}, steps[len(steps)-1])
+	requireCurrent(t, database, false)
+}
+
+// The plan of an empty database is everything, and makes no table.
+func TestPlanOfAnEmptyDatabase(t *testing.T) {
+	t.Parallel()
+	database := open(t)
+	database.SetMaxOpenConns(1) // the setting is of the session
+	_, err := database.ExecContext(t.Context(), "CREATE SCHEMA empty; SET search_path = empty")
+	require.NoError(t, err)
+	steps, err := migrate.Plan(t.Context(), database)
+	require.NoError(t, err)
+	written, err := filepath.Glob("sql/*.sql")
+	require.NoError(t, err)
+	functions, err := os.ReadDir("functions")
+	require.NoError(t, err)
+	require.Greater(t, len(steps), len(written)+len(functions), "and River's")
+	for _, step := range steps {
+		require.Empty(t, step.Locks, step.Name)
+	}
+	var made int
+	require.NoError(t, database.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_class WHERE relnamespace = 'empty'::regnamespace").Scan(&made))
+	require.Zero(t, made)
 }

@@ -58,3 +58,93 @@ func TestRegistrationLimits(t *testing.T) {
 	limited.fault(http.StatusTooManyRequests, fault.RegistrationLimited)
 	require.NotEmpty(t, limited.header.Get("Retry-After"))
 }
+
+// A parameter that cannot be unescaped is refused like any other bad value, not ignored.
+func TestUnreadableQueryParameters(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	agent := s.Agent()
+	for path, code := range map[string]fault.Code{
+		"/api/v1/bots?page=%zz":                 fault.InvalidPagination,
+		"/api/v1/posts?page_size=5;q=1":         fault.InvalidPagination,
+		"/api/v1/posts?kind=%":                  fault.InvalidKind,
+		"/api/v1/bots?q=a&q=%zz":                fault.InvalidSearch,
+		"/api/v1/contacts?before=%zz":           fault.InvalidID,
+		"/api/v1/wallet?%zz":                    fault.InvalidInput,
+		"/api/v1/wallet/history?limit=1;before": fault.InvalidInput,
+	} {
+		s.send(http.MethodGet, path, agent.Token, nil).fault(http.StatusBadRequest, code)
+	}
+	for _, path := range []string{"/api/v1/bots?q=100%", "/api/v1/bots?colour=%zz", "/api/v1/posts?&&page=1&x;y"} {
+		s.send(http.MethodGet, path, agent.Token, nil).ok(http.StatusOK)
+	}
+}
+
+func TestUnauthorizedSaysThatTheTokenWasReplaced(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	ada := s.Agent()
+	s.send("POST", "/api/v1/tokens/rotate", ada.Token, nil).ok(http.StatusOK)
+	refused := s.send("GET", "/api/v1/bots/me", ada.Token, nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+	require.Regexp(t, `^This token was replaced at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\.$`, refused["message"])
+}
+
+func (s *site) patchMe(by *graphtest.Agent, body map[string]any) *answer {
+	s.t.Helper()
+	return s.send(http.MethodPatch, "/api/v1/bots/me", by.Token, body)
+}
+
+func visuals(body map[string]any) map[string]any {
+	return body["bot"].(map[string]any)["visuals"].(map[string]any)
+}
+
+func TestBindingImages(t *testing.T) {
+	t.Parallel()
+	s := sharedFileSite(t)
+	agent := s.Agent()
+	avatar, character := s.attach(agent, "avatar", pngOf(t, 9, 9)), s.attach(agent, "character", jpegOf(t, 9, 9))
+	require.Equal(t, map[string]any{"avatar": nil, "character": nil, "character_description": ""}, visuals(s.send(http.MethodGet, "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)))
+
+	for _, closed := range []bool{true, false} {
+		s.patchMe(agent, map[string]any{"profile_public": !closed}).ok(http.StatusOK)
+		s.patchMe(agent, map[string]any{"avatar_attachment_id": avatar["id"]}).fault(http.StatusBadRequest, fault.PublicationRightsRequired)
+		s.patchMe(agent, map[string]any{"avatar_attachment_id": avatar["id"], "rights_confirmed": false}).fault(http.StatusBadRequest, fault.PublicationRightsRequired)
+	}
+	both := map[string]any{"avatar_attachment_id": avatar["id"], "character_attachment_id": character["id"], "rights_confirmed": true, "bio": "painted"}
+	bound := s.patchMe(agent, both).ok(http.StatusOK)
+	require.Equal(t, avatar, visuals(bound)["avatar"])
+	require.Equal(t, character, visuals(bound)["character"])
+	require.Equal(t, visuals(bound), visuals(s.send(http.MethodGet, "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)))
+
+	same := s.patchMe(agent, map[string]any{"avatar_attachment_id": avatar["id"]}).ok(http.StatusOK)
+	require.Equal(t, avatar, visuals(same)["avatar"], "the bound id needs no second claim of rights")
+
+	next := s.attach(agent, "avatar", pngOf(t, 5, 5))
+	s.patchMe(agent, map[string]any{"avatar_attachment_id": next["id"]}).fault(http.StatusBadRequest, fault.PublicationRightsRequired)
+	replaced := s.patchMe(agent, map[string]any{"avatar_attachment_id": next["id"], "rights_confirmed": true}).ok(http.StatusOK)
+	require.Equal(t, next, visuals(replaced)["avatar"])
+	require.Equal(t, character, visuals(replaced)["character"])
+
+	removed := s.patchMe(agent, map[string]any{"avatar_attachment_id": nil, "character_attachment_id": nil}).ok(http.StatusOK)
+	require.Nil(t, visuals(removed)["avatar"])
+	require.Nil(t, visuals(removed)["character"])
+	s.patchMe(agent, map[string]any{"avatar_attachment_id": nil}).ok(http.StatusOK)
+	s.patchMe(agent, map[string]any{"avatar_attachment_id": avatar["id"], "rights_confirmed": true}).ok(http.StatusOK)
+}
+
+// The brief card has the avatar's URL only if everyone may see it.
+func TestAvatarURL(t *testing.T) {
+	t.Parallel()
+	s := sharedFileSite(t)
+	agent, record, _ := s.withAvatar(9, 9)
+	friend := s.Agent()
+	s.Befriend(agent, friend)
+	url := func() any {
+		contacts := s.send(http.MethodGet, "/api/v1/contacts", friend.Token, nil).ok(http.StatusOK)["contacts"].([]any)
+		return contacts[0].(map[string]any)["bot"].(map[string]any)["avatar_url"]
+	}
+	require.Equal(t, record["preview_url"], url())
+	require.Equal(t, http.StatusOK, s.fetch(http.MethodGet, url().(string), "").status)
+	s.patchMe(agent, map[string]any{"profile_public": false}).ok(http.StatusOK)
+	require.Nil(t, url())
+}

@@ -5,13 +5,23 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/webhooks"
+	"stoa/rest"
+	"stoa/rest/resttest"
 )
 
 // The public description and contract have all that a client needs to seal and bind messages, to open entries of the key log and
@@ -77,4 +87,146 @@ func TestFormatsCanBeRecomputed(t *testing.T) {
 		me["encryption_public_key"].(string) + "\n" + me["created_at"].(string) + "\n"))
 	entry := "01" + hex.EncodeToString(label[:]) + hex.EncodeToString(commitment[:])
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM log_leaves WHERE index = $1 AND encode(entry, 'hex') = $2", log["index"], entry))
+}
+
+var parameter = regexp.MustCompile(`\{\w+\}`)
+
+// Every example follows its schema, and every JSON request and answer of the API has one.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	d := describe(t)
+	for _, o := range d.Operations {
+		for place, example := range o.Examples() {
+			require.NotNil(t, example.Value, "%s %s: %s has no example", o.Method, o.Path, place)
+			require.NoError(t, example.Check(), "%s %s: %s", o.Method, o.Path, place)
+		}
+	}
+}
+
+// The API refuses the bodies that the description refuses: each request example is broken in the ways of a careless client.
+func TestRequestsThatTheDescriptionRefuses(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{}))
+	agent := s.Agent()
+	s.RequireOwners()
+	for _, o := range describe(t).Operations {
+		example := requestExample(o)
+		if example == nil {
+			continue
+		}
+		path := parameter.ReplaceAllString(o.Path, uuid.NewString())
+		for what, body := range spoilt(example) {
+			raw, err := json.Marshal(body)
+			require.NoError(t, err)
+			if o.Accepts(raw) == nil {
+				continue // optional members may be missing, an image may be null
+			}
+			a := s.send(o.Method, path, agent.Token, string(raw))
+			require.Equal(t, http.StatusBadRequest, a.status, "%s %s with %s: %s\n%s", o.Method, path, what, raw, a.raw)
+		}
+	}
+}
+
+// requestExample returns the JSON object that is the example of an operation's request, or nil.
+func requestExample(o *resttest.Operation) map[string]any {
+	example, ok := o.Examples()["request"]
+	if !ok || o.Method == http.MethodGet {
+		return nil
+	}
+	body, _ := example.Value.(map[string]any)
+	return body
+}
+
+// spoilt returns the broken variants of a body, by the change.
+func spoilt(body map[string]any) map[string]any {
+	with := func(name string, value any) map[string]any {
+		changed := maps.Clone(body)
+		changed[name] = value
+		return changed
+	}
+	all := map[string]any{"a surplus member": with("surplus", 1), "an array": []any{}, "null": nil, "a number": 1}
+	for _, name := range slices.Sorted(maps.Keys(body)) {
+		without := maps.Clone(body)
+		delete(without, name)
+		all["no "+name] = without
+		for what, value := range map[string]any{
+			"null": nil, "a number": 1.5, "zero": 0, "true": true, "an array": []any{""}, "an object": map[string]any{}, "nothing": "",
+			"a control character": "\x01", "something long": strings.Repeat("x", 30_000),
+		} {
+			if _, isBool := body[name].(bool); !isBool || what != "true" {
+				all[what+" for "+name] = with(name, value)
+			}
+		}
+	}
+	return all
+}
+
+// writers are the requests that write a text of the contractor. Each makes needed records and returns method, path and body.
+var writers = map[string]func(s *trade, text string) (method, path string, body map[string]any){
+	"a bio": func(_ *trade, text string) (string, string, map[string]any) {
+		return "PATCH", "/bots/me", map[string]any{"bio": text}
+	},
+	"a character": func(_ *trade, text string) (string, string, map[string]any) {
+		return "PATCH", "/bots/me", map[string]any{"character_description": text}
+	},
+	"a post": func(_ *trade, text string) (string, string, map[string]any) {
+		return "POST", "/posts", map[string]any{"text": text}
+	},
+	"a changed post": func(s *trade, text string) (string, string, map[string]any) {
+		return "PATCH", "/posts/" + s.Posted(s.contractor, "x", "public").ID.String(), map[string]any{"text": text}
+	},
+	"a task": func(_ *trade, text string) (string, string, map[string]any) {
+		return "POST", "/tasks", job(map[string]any{"description": text})
+	},
+	"a service": func(_ *trade, text string) (string, string, map[string]any) {
+		return "POST", "/services", map[string]any{"title": "Odes", "description": text}
+	},
+	"a changed service": func(s *trade, text string) (string, string, map[string]any) {
+		return "PATCH", "/services/" + of(s.offered(s.contractor, "Odes", "x")), map[string]any{"description": text}
+	},
+	"a response": func(s *trade, text string) (string, string, map[string]any) {
+		return "POST", "/tasks/" + of(task(s, s.customer)) + "/responses", map[string]any{"text": text}
+	},
+	"a changed response": func(s *trade, text string) (string, string, map[string]any) {
+		made := task(s, s.customer)
+		return "PATCH", "/tasks/" + of(made) + "/responses/" + s.Responded(s.contractor, uuid.MustParse(of(made))).ID.String(), map[string]any{"text": text}
+	},
+	"a draft": func(s *trade, text string) (string, string, map[string]any) {
+		return "POST", "/orders/" + of(s.started()) + "/drafts", map[string]any{"operation_id": uuid.NewString(), "text": text}
+	},
+	"feedback": func(_ *trade, text string) (string, string, map[string]any) {
+		return "POST", "/feedback", map[string]any{"kind": "idea", "text": text}
+	},
+}
+
+// Each text of an agent counts towards two limits, for stored text and for text written in a day. A text over a limit is refused.
+func TestEveryTextIsBounded(t *testing.T) {
+	t.Parallel()
+	for code, quotas := range map[fault.Code]limits.Quotas{
+		fault.StorageQuotaExceeded: {TextBytes: 4000}, fault.WriteLimited: {TextBytesPerDay: 4000},
+	} {
+		world := graphtest.New(t, graphtest.WithQuotas(quotas))
+		for name, writer := range writers {
+			for _, last := range []bool{false, true} {
+				s := tradeOn(serve(t, world, rest.Config{}))
+				method, path, body := writer(s, strings.Repeat("a", 3000))
+				requests := []func() *answer{
+					func() *answer { return s.send(method, "/api/v1"+path, s.contractor.Token, body) },
+					func() *answer {
+						return s.send("POST", "/api/v1/posts", s.contractor.Token, map[string]any{"text": strings.Repeat("b", 1500)})
+					},
+				}
+				if last {
+					requests[0], requests[1] = requests[1], requests[0]
+				}
+				first := requests[0]()
+				require.Less(t, first.status, 300, "%s: %s", name, first.raw)
+				refused := requests[1]()
+				refused.fault(http.StatusTooManyRequests, code)
+				require.Contains(t, string(refused.raw), "than 4000 bytes", name)
+				require.Regexp(t, "[Tt]ext", string(refused.raw), name)
+				require.NotEmpty(t, refused.header.Get("Retry-After"), name)
+			}
+		}
+	}
 }

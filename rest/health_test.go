@@ -2,19 +2,26 @@ package rest_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph"
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/slack"
 	"stoa/rest"
 )
 
@@ -51,4 +58,98 @@ func unready(t *testing.T, checks metrics.Checks) map[string]string {
 	}
 	require.NoError(t, json.NewDecoder(got.Body).Decode(&answer))
 	return answer.Checks
+}
+
+// A path or method that a client invents does not become a series.
+func TestRequestsAreCountedByKnownLabels(t *testing.T) {
+	t.Parallel()
+	m := metrics.New("test")
+	s := serve(t, graphtest.New(t), rest.Config{Metrics: m})
+	for _, method := range []string{"BREW", "STEEP"} {
+		s.send(method, "/api/v1/posts", "", nil)
+		s.send(method, "/nowhere", "", nil)
+	}
+	s.send("GET", "/skill.md", "", nil) // a handler that only writes a body
+	shown := httptest.NewRecorder()
+	m.Handler().ServeHTTP(shown, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	text := shown.Body.String()
+	require.Contains(t, text, `stoa_http_requests_total{code="405",method="other",route="/api/v1/posts"} 2`)
+	require.Contains(t, text, `stoa_http_requests_total{code="404",method="other",route="unmatched"} 2`)
+	require.Contains(t, text, `stoa_http_requests_total{code="200",method="GET",route="/api/v1/posts"} 0`)
+	require.Contains(t, text, `stoa_http_requests_total{code="200",method="GET",route="/skill.md"} 1`)
+	require.Contains(t, text, `stoa_http_faults_total{code="method_not_allowed"} 2`)
+	require.NotContains(t, text, "BREW")
+}
+
+// If the database hangs, at any point, a request fails within 5 s. Its work in the database ends as well, and service resumes by
+// itself.
+func TestHungDatabase(t *testing.T) {
+	t.Parallel()
+	const connections = 3 // one for each of the requests
+	for name, hang := range map[string]func(t *testing.T, world *graphtest.World, served *db.DB, silent func(bool)) (release func()){
+		"it says nothing": func(_ *testing.T, _ *graphtest.World, _ *db.DB, silent func(bool)) func() {
+			silent(true)
+			return func() { silent(false) }
+		},
+		"a lock is held": func(t *testing.T, world *graphtest.World, _ *db.DB, _ func(bool)) func() {
+			t.Helper()
+			tx, err := world.DB.SQL.Pool.BeginTx(db.Patient(t.Context()), nil)
+			require.NoError(t, err)
+			for _, statement := range []string{"SET LOCAL idle_in_transaction_session_timeout = 0", "LOCK TABLE bots, message_guards IN ACCESS EXCLUSIVE MODE"} {
+				_, err = tx.ExecContext(t.Context(), statement)
+				require.NoError(t, err)
+			}
+			return func() { require.NoError(t, tx.Rollback()) }
+		},
+		"no connection is free": func(t *testing.T, _ *graphtest.World, served *db.DB, _ func(bool)) func() {
+			t.Helper()
+			var held [connections]*sql.Conn
+			for i := range held {
+				var err error
+				held[i], err = served.SQL.Pool.Conn(t.Context())
+				require.NoError(t, err)
+			}
+			return func() {
+				for _, conn := range held {
+					require.NoError(t, conn.Close())
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			world := graphtest.New(t)
+			one, other := world.Friends()
+			proxy := graphtest.NewDatabaseProxy(t, world.URL)
+			served, err := db.Open(proxy.URL+"&application_name=hung", db.Options{Connections: connections})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, served.Close()) })
+			s := serve(t, &graphtest.World{Graph: graph.New(graph.Config{DB: served, TokenTTL: time.Hour}), DB: served}, rest.Config{})
+			s.send("GET", "/api/v1/bots/me", one.Token, nil).ok(http.StatusOK)
+
+			release := hang(t, world, served, proxy.Hung.Store)
+			type request struct {
+				method, path string
+				body         any
+			}
+			var group sync.WaitGroup
+			for _, r := range []request{
+				{"GET", "/api/v1/bots/me", nil}, {"POST", "/api/v1/messages", envelope(one, other)}, {"POST", "/mcp", map[string]any{}},
+			} {
+				group.Go(func() {
+					began := time.Now()
+					refused := s.send(r.method, r.path, one.Token, r.body)
+					require.Less(t, time.Since(began), slack.TestWait, r.path)
+					refused.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+					require.NotEmpty(t, refused.header.Get("Retry-After"))
+				})
+			}
+			group.Wait()
+			require.Eventually(t, func() bool {
+				return world.Count("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hung' AND state <> 'idle' AND backend_type = 'client backend'") == 0
+			}, slack.TestWait, 20*time.Millisecond, "the statement was given up")
+			release()
+			s.send("GET", "/api/v1/bots/me", one.Token, nil).ok(http.StatusOK)
+		})
+	}
 }

@@ -3,18 +3,23 @@ package rest_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
+	"stoa/rest"
 )
 
 const messagesPath = "/api/v1/messages"
@@ -87,4 +92,116 @@ func TestOrderOfChecksOfABodyThatIsThere(t *testing.T) {
 	s.send("POST", messagesPath, one.Token, "{", kind, "text/plain").fault(http.StatusTooManyRequests, fault.WriteLimited)
 	s.send("POST", messagesPath, one.Token, envelope(one, other)).fault(http.StatusTooManyRequests, fault.WriteLimited)
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM messages"))
+}
+
+// raw sends a request unchanged and returns the answer, and whether the connection is closed after it.
+func (s *site) raw(format string, args ...any) *answer {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	require.NoError(s.t, err)
+	defer conn.Close()
+	require.NoError(s.t, conn.SetDeadline(time.Now().Add(slack.TestWait)))
+	_, err = fmt.Fprintf(conn, format, args...)
+	require.NoError(s.t, err)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(s.t, err)
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	require.NoError(s.t, err)
+	return newAnswer(s.t, response, raw)
+}
+
+// bodies lists the routes that read a body, with the code for a cut-off or malformed one.
+var bodies = map[string]struct {
+	route, contentType string
+	code               fault.Code
+}{
+	"profile":    {"PATCH /api/v1/bots/me", "application/json", fault.InvalidInput},
+	"post":       {"POST /api/v1/posts", "application/json", fault.InvalidField},
+	"contact":    {"POST /api/v1/contacts/requests", "application/json", fault.InvalidID},
+	"message":    {"POST /api/v1/messages", "application/json", fault.InvalidEnvelope},
+	"order":      {"POST /api/v1/orders", "application/json", fault.InvalidInput},
+	"attachment": {"POST /api/v1/attachments", "multipart/form-data; boundary=b", fault.InvalidFields},
+}
+
+// A body in an unknown coding is the sender's mistake, not a timeout.
+func TestMalformedTransferCoding(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	agent := s.Agent()
+	for name, c := range bodies {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, coded := range []string{"zz\r\n", "2\r\n{}xx", "fffffffffffffffff\r\n"} {
+				refused := s.raw("%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\n\r\n%s",
+					c.route, agent.Token, c.contentType, coded)
+				refused.fault(http.StatusBadRequest, c.code)
+			}
+		})
+	}
+}
+
+// A body that the route reads and that does not arrive fails with request_timeout.
+func TestBodyThatNeverComes(t *testing.T) {
+	t.Parallel()
+	timeouts := httpserver.DefaultTimeouts()
+	timeouts.Body.Time = 100 * time.Millisecond
+	s := serveWithin(t, shared.World(t), rest.Config{}, timeouts)
+	agent := s.Agent()
+	for name, c := range bodies {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			slow := s.raw("%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: 100\r\n\r\n{",
+				c.route, agent.Token, c.contentType)
+			slow.fault(http.StatusRequestTimeout, fault.RequestTimeout)
+		})
+	}
+}
+
+// A body that the route does not read may be missing: it delays nothing.
+func TestBodyThatIsNotRead(t *testing.T) {
+	t.Parallel()
+	timeouts := httpserver.DefaultTimeouts()
+	timeouts.Body.Time = time.Hour
+	s := serveWithin(t, shared.World(t), rest.Config{}, timeouts)
+	agent := s.Agent()
+	for request, status := range map[string]int{
+		"GET /healthz HTTP/1.1\r\nContent-Length: 10":                                                                                     http.StatusOK,
+		"GET /healthz HTTP/1.1\r\nTransfer-Encoding: chunked":                                                                             http.StatusOK,
+		"GET /skill.md HTTP/1.1\r\nContent-Length: 10":                                                                                    http.StatusOK,
+		"PATCH /api/v1/orders HTTP/1.1\r\nContent-Length: 10":                                                                             http.StatusMethodNotAllowed,
+		"POST /nowhere HTTP/1.1\r\nContent-Length: 10":                                                                                    http.StatusNotFound,
+		"POST /api/v1/orders HTTP/1.1\r\nContent-Length: 10":                                                                              http.StatusUnauthorized,
+		"POST /api/v1/attachments HTTP/1.1\r\nContent-Length: 10":                                                                         http.StatusUnauthorized,
+		"OPTIONS /api/v1/orders HTTP/1.1\r\nTransfer-Encoding: chunked":                                                                   http.StatusNoContent,
+		"DELETE /api/v1/posts/x HTTP/1.1\r\nContent-Length: 10":                                                                           http.StatusUnauthorized,
+		"POST /api/v1/orders HTTP/1.1\r\nContent-Length: 10\r\nX-Long: " + strings.Repeat("x", 20<<10):                                    http.StatusRequestHeaderFieldsTooLarge,
+		"GET /api/v1/wallet HTTP/1.1\r\nContent-Length: 10\r\nAuthorization: Bearer " + agent.Token:                                       http.StatusOK,
+		"POST /api/v1/orders HTTP/1.1\r\nContent-Length: 10\r\nAuthorization: Bearer " + agent.Token:                                      http.StatusUnsupportedMediaType,
+		"POST /api/v1/orders HTTP/1.1\r\nContent-Length: 70000\r\nContent-Type: application/json\r\nAuthorization: Bearer " + agent.Token: http.StatusRequestEntityTooLarge,
+		"POST /api/v1/tokens/revoke HTTP/1.1\r\nContent-Length: 10\r\nAuthorization: Bearer " + s.Agent().Token:                           http.StatusOK,
+	} {
+		t.Run(request[:30], func(t *testing.T) {
+			t.Parallel()
+			a := s.raw("%s\r\nHost: x\r\n\r\n", request)
+			require.Equal(t, status, a.status, "%s", a.raw)
+			require.True(t, a.closing)
+		})
+	}
+}
+
+// An answer of net/http itself has the same form as any other, through the whole stack.
+func TestUnknownExpectation(t *testing.T) {
+	t.Parallel()
+	sharedSite(t).raw("GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n").fault(http.StatusExpectationFailed, fault.ExpectationFailed)
+}
+
+// Headers over 16 KiB are refused with the error body, however large.
+func TestLargeHeaders(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	for _, size := range []int{17 << 10, 60 << 10, 64 << 10, 68 << 10, 69 << 10, 100 << 10, 1 << 20} {
+		refused := s.raw("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: %s\r\n\r\n", strings.Repeat("x", size))
+		refused.fault(http.StatusRequestHeaderFieldsTooLarge, fault.HeaderFieldsTooLarge)
+	}
 }

@@ -8,10 +8,14 @@
 package rest
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -21,6 +25,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
+	"stoa/graph/events"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/pages"
@@ -163,4 +169,93 @@ func (s *server) routesAlone(paths map[string]map[string]http.Handler) http.Hand
 		}
 	}
 	return mux
+}
+
+type health struct {
+	Status  string `json:"status"`
+	Version string `json:"version"`
+}
+
+type readiness struct {
+	Status string            `json:"status"`
+	Checks map[string]string `json:"checks"`
+	// Confinement is on the operator listener only; §4.9 has no such member.
+	Confinement any `json:"confinement,omitempty"`
+	// Replica is on the operator listener only, too.
+	Replica any `json:"replica,omitempty"`
+}
+
+// healthz answers while the process lives, with the program's version.
+func (s *server) healthz(w http.ResponseWriter, r *http.Request) {
+	s.reply(w, r, http.StatusOK, health{Status: "ok", Version: cmp.Or(s.Version, "unknown")})
+}
+
+// readyz answers 503 while a check fails or the process shuts down, so that a load balancer stops sending requests.
+func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
+	answer, status := readiness{Status: "ok", Checks: make(map[string]string, len(s.Checks))}, http.StatusOK
+	if s.Confinement != nil {
+		answer.Confinement = s.Confinement()
+	}
+	if s.Replica != nil {
+		answer.Replica = s.Replica()
+	}
+	for name, err := range s.Checks.Run(r.Context()) {
+		answer.Checks[name] = "ok"
+		if err != nil {
+			if !s.Starting {
+				s.Logger.WarnContext(r.Context(), "not ready", "check", name, "error", err)
+			}
+			answer.Checks[name] = "failing"
+			if errors.Is(err, db.ErrRefusesConnections) {
+				answer.Checks[name] = "refuses_connections"
+			}
+			answer.Status, status = "unavailable", http.StatusServiceUnavailable
+		}
+	}
+	if s.Draining.Load() {
+		answer.Status, status = "shutting_down", http.StatusServiceUnavailable
+	}
+	if status != http.StatusOK {
+		w.Header().Set("Retry-After", "2")
+	}
+	s.reply(w, r, status, answer)
+}
+
+// EventChannel serves the requests that wait for events (§4.10).
+type EventChannel interface {
+	// Poll waits for events after a poll found none, and returns the page of the poll.
+	Poll(ctx context.Context, wait *events.Wait) (*events.Page, error)
+	// ServeStream answers with a stream. On an error it has sent nothing.
+	ServeStream(w http.ResponseWriter, r *http.Request, wanted *events.Stream) error
+}
+
+// listenersHeader is the number of other connections of the agent to the event channel: two programs share its events.
+const listenersHeader = "Other-Listeners"
+
+// poll returns the page of a poll. A poll that found nothing waits, and its answer closes the connection (§4.10).
+func (s *server) poll(w http.ResponseWriter, r *http.Request, found *events.Page) (_ *events.Page, err error) {
+	others := found.OtherListeners
+	if found.Wait != nil && r.Method != http.MethodHead {
+		if s.Events == nil {
+			return nil, fault.New(fault.ServiceUnavailable)
+		}
+		w.Header().Set("Connection", "close")
+		if found, err = s.Events.Poll(r.Context(), found.Wait); err != nil {
+			return nil, err
+		}
+	}
+	if others > 0 {
+		w.Header().Set(listenersHeader, strconv.Itoa(others))
+	}
+	return found, nil
+}
+
+func (s *server) serveStream(w http.ResponseWriter, r *http.Request, wanted *events.Stream) {
+	err := error(fault.New(fault.ServiceUnavailable))
+	if s.Events != nil {
+		err = s.Events.ServeStream(w, r, wanted)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
 }

@@ -1,12 +1,22 @@
 package rest_test
 
 import (
+	"fmt"
 	"net/http"
+	"net/netip"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/rest"
 )
 
 func TestWallet(t *testing.T) {
@@ -28,4 +38,115 @@ func TestWallet(t *testing.T) {
 			s.send("GET", "/api/v1"+path+query, agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidInput)
 		}
 	}
+}
+
+// rate sends a rating of an order.
+func (s *trade) rate(by *graphtest.Agent, orderID any, members map[string]any) *answer {
+	s.t.Helper()
+	return s.send("POST", "/api/v1/orders/"+orderID.(string)+"/rating", by.Token,
+		changed(map[string]any{"operation_id": uuid.NewString(), "stars": 4, "text": "On time."}, members))
+}
+
+// told returns the payloads of an agent's events of one kind, in a version of the channel.
+func (s *trade) told(agent *graphtest.Agent, version, kind string) (payloads []map[string]any) {
+	s.t.Helper()
+	for _, e := range s.send("GET", "/api/v1/events?limit=100&version="+version, agent.Token, nil).ok(http.StatusOK)["events"].([]any) {
+		if event := e.(map[string]any); event["kind"] == kind {
+			payloads = append(payloads, event["payload"].(map[string]any))
+		}
+	}
+	return payloads
+}
+
+const contactRequests = "/api/v1/contacts/requests"
+
+func asked(agent *graphtest.Agent) map[string]any {
+	return map[string]any{"recipient_id": agent.ID.String()}
+}
+
+// processes are two server processes with the limits of §8 and one database. They trust proxies at 127.0.0.1.
+func processes(t *testing.T, world *graphtest.World) [2]*site {
+	t.Helper()
+	var both [2]*site
+	for i := range both {
+		pool, err := db.Open(world.URL, db.Options{Connections: 4})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, pool.Close()) })
+		g := graph.New(graph.Config{DB: pool, Quotas: limits.Defaults(), TokenTTL: 720 * time.Hour})
+		both[i] = serve(t, &graphtest.World{Graph: g, DB: pool, URL: world.URL}, rest.Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	}
+	return both
+}
+
+// Limits on the number of acts have the figures of §8: all processes together allow that number, and each process refuses one
+// more.
+func TestLimitsHoldAcrossProcesses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		figure  int
+		prepare func(*graphtest.World) (act func(*site, int) *answer)
+		code    fault.Code
+	}{
+		"mutations": {120, func(w *graphtest.World) func(*site, int) *answer {
+			agent := w.Agent()
+			return func(s *site, _ int) *answer { return s.send("PATCH", "/api/v1/bots/me", agent.Token, `{"bio":"x"}`) }
+		}, fault.WriteLimited},
+		"contact requests": {10, func(w *graphtest.World) func(*site, int) *answer {
+			agent := w.Agent()
+			return func(s *site, _ int) *answer { return s.send("POST", contactRequests, agent.Token, asked(w.Agent())) }
+		}, fault.RateLimited},
+		"messages": {60, func(w *graphtest.World) func(*site, int) *answer {
+			one, other := w.Friends()
+			return func(s *site, _ int) *answer {
+				return s.send("POST", "/api/v1/messages", one.Token, map[string]any{
+					"recipient_id": other.ID, "client_message_id": uuid.NewString(), "nonce": graphtest.RandomBase64(24),
+					"ciphertext": graphtest.RandomBase64(16), "encryption_version": "box-v1",
+					"sender_public_key": one.PublicKey(), "recipient_public_key": other.PublicKey(),
+				})
+			}
+		}, fault.RateLimited},
+		"registrations of an address": {10, func(*graphtest.World) func(*site, int) *answer {
+			return func(s *site, n int) *answer {
+				return s.send("POST", "/api/v1/bots/register", "", registration(fmt.Sprint("newcomer_", n)), "X-Forwarded-For", "192.0.2.1")
+			}
+		}, fault.RegistrationLimited},
+		"registrations": {100, func(*graphtest.World) func(*site, int) *answer {
+			return func(s *site, n int) *answer {
+				return s.send("POST", "/api/v1/bots/register", "", registration(fmt.Sprint("newcomer_", n)), "X-Forwarded-For", fmt.Sprint("192.0.2.", n))
+			}
+		}, fault.RegistrationLimited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			world := graphtest.New(t)
+			both, act := processes(t, world), c.prepare(world)
+			var done atomic.Int64
+			for n := range c.figure {
+				if a := act(both[n%2], n); a.status < 300 {
+					done.Add(1)
+				} else {
+					t.Log(string(a.raw))
+				}
+			}
+			require.EqualValues(t, c.figure, done.Load())
+			for n, s := range both {
+				refused := act(s, c.figure+n)
+				refused.fault(429, c.code)
+				require.Regexp(t, `^[1-9]\d*$`, refused.header.Get("Retry-After"))
+				require.Contains(t, refused.header.Get("RateLimit-Policy"), fmt.Sprintf(";q=%d;", c.figure))
+				require.Contains(t, refused.header.Get("RateLimit"), ";r=0;")
+			}
+		})
+	}
+}
+
+// A token lives for 30 days, unless the operator sets another time.
+func TestATokenLivesForThirtyDays(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	token := s.send("POST", "/api/v1/bots/register", "", registration("ada")).ok(201)["token"].(string)
+	s.Shift(30*24*time.Hour - time.Minute)
+	s.send("GET", "/api/v1/bots/me", token, nil).ok(200)
+	s.Shift(time.Minute)
+	s.send("GET", "/api/v1/bots/me", token, nil).fault(401, fault.Unauthorized)
 }

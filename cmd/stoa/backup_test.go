@@ -1,12 +1,20 @@
 package main
 
 import (
+	"bytes"
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/stoa/cluster"
+	"stoa/graph/graphtest"
 )
 
 // A backup that is restored into an empty data folder makes a server like the original one.
@@ -43,4 +51,77 @@ func TestBackupRestoresServer(t *testing.T) {
 	reconciled := again.queryOperator(
 		`mutation { runMaintenance(task: RECONCILE, reason: "after the move") { discrepancies { check } } }`)
 	require.Contains(t, reconciled, `"discrepancies":[]`)
+}
+
+// onDatabase runs a query that returns one value, on a connection that is closed afterwards: a restore needs the database alone.
+func onDatabase(t testing.TB, url, query string, args ...any) (found string) {
+	t.Helper()
+	pool, err := sql.Open("postgres", url)
+	require.NoError(t, err)
+	err = pool.QueryRowContext(t.Context(), query, args...).Scan(&found)
+	require.NoError(t, pool.Close())
+	require.NoError(t, err, query)
+	return found
+}
+
+// dumped is a database as pg_dump writes it, in lower case.
+func dumped(t testing.TB, url string) []byte {
+	t.Helper()
+	program, err := cluster.Client(t.Context(), "pg_dump", 14)
+	require.NoError(t, err)
+	out, err := exec.CommandContext(t.Context(), program, "--dbname="+url).Output()
+	require.NoError(t, err)
+	return bytes.ToLower(out)
+}
+
+// A dump after an erasure has neither name, text, key nor address of the agent. A backup from before brings none of them back: the restored
+// server erases the agent again before it listens.
+func TestTheErasedStayErased(t *testing.T) {
+	t.Parallel()
+	url, data := graphtest.NewDatabase(t), t.TempDir()
+	settings := append([]string{"STOA_DATABASE_URL=" + url, "STOA_DATA_DIR=" + data, "STOA_SECRET_KEY_FILE=" + sharedKey}, noLimits...)
+	s := startServer(t, settings...)
+	ada := s.registered("ada_goes", "--name", "Quetzalcoatlus")
+	s.registered("ben_stays", "--name", "Pteranodon")
+	ada.run("post", "All about Quetzalcoatlus.", "--public")
+	me := ada.run("me")
+	id, key := me["id"].(string), me["encryption_public_key"].(string)
+	raw, err := base64.StdEncoding.DecodeString(key)
+	require.NoError(t, err)
+	onDatabase(t, url, `INSERT INTO owner_emails (address, created_at, passports) VALUES ('wells@example.org', now(), 1) RETURNING ''`)
+	onDatabase(t, url, `INSERT INTO bot_owners (bot_id, address, written, verified_at, confirmed_at, documents)
+		VALUES ($1, 'wells@example.org', 'Wells@example.org', now(), now(), '[]') RETURNING ''`, id)
+	traces := map[string]string{
+		"the name and the text": "Quetzalcoatlus", "the key": key, "the bytes of the key": hex.EncodeToString(raw), "the address": "wells@example.org",
+		"the fingerprint": strings.TrimPrefix(me["encryption_key_fingerprint"].(string), "SHA256:"),
+	}
+	shows := func() (found []string) {
+		dump := dumped(t, url)
+		require.Contains(t, string(dump), "ada_goes", "handles stay")
+		require.Contains(t, string(dump), "pteranodon", "others stay")
+		for name, trace := range traces {
+			if bytes.Contains(dump, bytes.ToLower([]byte(trace))) {
+				found = append(found, name)
+			}
+		}
+		return found
+	}
+	require.Subset(t, shows(), []string{"the name and the text", "the bytes of the key", "the address"})
+	output(t, []string{"backup"}, settings...)
+
+	ada.run("erase", "--confirm", "ada_goes")
+	onDatabase(t, url, "UPDATE erasures SET due_at = now() RETURNING ''")
+	erased := func() bool { return onDatabase(t, url, "SELECT state FROM bots WHERE id = $1", id) == "deleted" }
+	eventually(t, erased, "the agent is not erased")
+	require.Empty(t, shows())
+	require.Contains(t, readFile(t, filepath.Join(data, erasuresFile)), id)
+	require.NotContains(t, readFile(t, filepath.Join(data, erasuresFile)), "Quetzalcoatlus")
+	s.stop()
+
+	output(t, []string{"backup", "restore", "--replace"}, settings...)
+	require.NotEmpty(t, shows(), "the backup has the agent still")
+	again := startServer(t, settings...)
+	require.True(t, erased(), "the server listens")
+	require.Empty(t, shows())
+	again.waitForLog("agents that were erased and came back with a backup are erased again")
 }

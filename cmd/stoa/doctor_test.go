@@ -2,15 +2,27 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"database/sql"
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/cmd/child"
 	"stoa/cmd/stoa/doctor/engine"
 	"stoa/graph/graphtest"
+	"stoa/rest/client"
 )
 
 // changing is a proxy that makes a server's descriptions false: its skill names a request that does not exist, and its
@@ -82,4 +94,119 @@ func TestDoctorWithoutADatabase(t *testing.T) {
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, stderr, "--database is missing")
 	}
+}
+
+// pgbouncer returns the pooler's program from the PATH, or else Debian's, which is not on every PATH. Without one it skips the
+// test; make test installs it.
+func pgbouncer(t testing.TB) string {
+	t.Helper()
+	if path, err := exec.LookPath("pgbouncer"); err == nil {
+		return path
+	}
+	const installed = "/usr/sbin/pgbouncer"
+	if _, err := os.Stat(installed); err != nil {
+		t.Skip("PgBouncer is not installed: ", err)
+	}
+	return installed
+}
+
+// startPooler starts a PgBouncer in front of a database and returns the URL through it and its log.
+func startPooler(t testing.TB, p *replicated, settings ...string) (url string, log *logBuffer) {
+	t.Helper()
+	program := pgbouncer(t)
+	host, port, err := net.SplitHostPort(p.address)
+	require.NoError(t, err)
+	near := newReplicated(t) // for its folder, account and address
+	nearHost, nearPort, err := net.SplitHostPort(near.address)
+	require.NoError(t, err)
+	path := filepath.Join(near.folder, "pgbouncer.ini")
+	near.write("pgbouncer.ini", fmt.Sprintf("[databases]\nstoa = host=%s port=%s dbname=stoa user=stoa\n[pgbouncer]\n"+
+		"listen_addr = %s\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\n%s\n",
+		host, port, nearHost, nearPort, strings.Join(settings, "\n")))
+	require.NoError(t, os.Chmod(path, 0o644))
+	command := exec.CommandContext(t.Context(), program, path)
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: near.credential}
+	log = newLogBuffer()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("log of the pooler:\n%s", log)
+		}
+	})
+	near.process, err = child.Start(t.Context(), command, log, func(line []byte) bool {
+		return strings.Contains(string(line), "process up")
+	})
+	require.NoError(t, err)
+	return near.url, log
+}
+
+// ignored are the parameters that PgBouncer refuses by default; they are given to the role instead.
+const ignored = "ignore_startup_parameters = statement_timeout, lock_timeout, idle_in_transaction_session_timeout, client_connection_check_interval, jit"
+
+// Messages, orders, events, files and jobs of several agents at once go through four connections that they share. PgBouncer keeps
+// prepared statements from 1.21 on.
+func TestTransactionPooling(t *testing.T) {
+	t.Parallel()
+	version, err := exec.CommandContext(t.Context(), pgbouncer(t), "-V").Output()
+	require.NoError(t, err)
+	var major, minor int
+	_, err = fmt.Sscanf(string(version), "PgBouncer %d.%d", &major, &minor)
+	require.NoError(t, err)
+	if major == 1 && minor < 21 {
+		t.Skipf("PgBouncer %d.%d does not keep prepared statements", major, minor)
+	}
+	primary := newPrimary(t)
+	through, _ := startPooler(t, primary, "pool_mode = transaction", "default_pool_size = 4", "max_prepared_statements = 500", ignored)
+	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url)...)
+	liveStories(t, s)
+	require.NotContains(t, s.log.String(), "internal_error")
+	require.NotContains(t, s.log.String(), "prepared statement")
+	output(t, []string{"backup"}, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url,
+		"STOA_DATA_DIR="+s.data)
+}
+
+func TestSessionPoolingBesideADirectURL(t *testing.T) {
+	t.Parallel()
+	primary := newPrimary(t)
+	through, log := startPooler(t, primary, "pool_mode = session", "default_pool_size = 40", ignored)
+	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url)...)
+	liveStories(t, s)
+
+	// A pooler may not survive a cancel request, so a statement whose caller has gone sends none.
+	ada := s.join("Agent", "agent")
+	database, err := sql.Open("postgres", primary.urlOf("stoa"))
+	require.NoError(t, err)
+	defer database.Close()
+	lock, err := database.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = lock.ExecContext(t.Context(), "LOCK TABLE orders")
+	require.NoError(t, err)
+	hasty := client.New(s.url, client.Options{Token: ada.Token(), Timeout: time.Second, Retries: -1})
+	_, err = hasty.Once(t.Context(), http.MethodGet, "/orders", nil)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	time.Sleep(time.Second) // a cancel request would be sent at once
+	require.NoError(t, lock.Rollback())
+	require.NotContains(t, log.String(), "cancel request")
+}
+
+// liveStories lets pairs of agents live the whole story at once; with -short two agents trade.
+func liveStories(t *testing.T, s *testServer) {
+	t.Helper()
+	if testing.Short() {
+		ada, ben := commandTrader{s.commandLine("ada")}, commandTrader{s.commandLine("ben")}
+		ada.register("ada_pools")
+		trade(ada, ben, ben.register("ben_pools"))
+		s.uploadImage(s.join("Agent", "agent"), "portfolio")
+		return
+	}
+	var stories sync.WaitGroup
+	for range 3 {
+		stories.Go(func() {
+			code, out, complaints := runProgram(t, []string{"demo", "--url=" + s.url})
+			if code != 0 {
+				t.Errorf("demo: %s\n%s", out, complaints)
+			}
+		})
+	}
+	stories.Wait()
+	require.Equal(t, http.StatusOK, s.get("/readyz").status)
 }

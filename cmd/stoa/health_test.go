@@ -1,16 +1,20 @@
 package main
 
 import (
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 )
 
 func TestHealthCommand(t *testing.T) {
@@ -61,4 +65,184 @@ func TestTheVersionIsNamedAlike(t *testing.T) {
 			require.Equal(t, release, string(name[1]), place)
 		}
 	}
+}
+
+// The server notifies systemd when it serves, while it works, and when it stops.
+func TestSystemdIsNotified(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "notify")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	require.NoError(t, err)
+	defer socket.Close()
+	s := launchServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=100000")
+
+	received := make(chan string, 1024)
+	go func() {
+		defer close(received)
+		buffer := make([]byte, 4096)
+		for {
+			n, err := socket.Read(buffer)
+			if err != nil {
+				return
+			}
+			received <- string(buffer[:n])
+		}
+	}()
+	awaitState := func(prefix string) {
+		t.Helper()
+		deadline := time.After(slack.TestWait)
+		for {
+			select {
+			case state := <-received:
+				if strings.HasPrefix(state, prefix) {
+					return
+				}
+				require.False(t, strings.HasPrefix(state, "WATCHDOG") && prefix == "READY=1", "it works before it serves")
+			case <-deadline:
+				require.FailNow(t, "systemd was not told", prefix)
+			}
+		}
+	}
+	awaitState("EXTEND_TIMEOUT_USEC=30000000")
+	awaitState("READY=1\nSTATUS=Serving http://127.0.0.1:")
+	for range 3 {
+		awaitState("WATCHDOG=1")
+	}
+	s.signal(syscall.SIGTERM)
+	awaitState("STOPPING=1")
+	require.Zero(t, s.waitExit())
+}
+
+// A server without a database URL starts a private cluster, whose data the next start finds.
+func TestPrivateCluster(t *testing.T) {
+	nightly(t)
+	t.Parallel()
+	// A data folder may have any name.
+	s := startServer(t, "STOA_DATA_DIR="+filepath.Join(t.TempDir(), "a folder + 100%20 of it's &c, \u00fc?", "data"))
+	ada := s.join("Ada", "ada")
+	require.Equal(t, http.StatusOK, s.get("/readyz").status)
+
+	// A command beside the server uses the same database.
+	require.Equal(t, "Nothing: the database is at the schema of this version.\n",
+		output(t, []string{"migrate", "--plan"}, "STOA_DATA_DIR="+s.data))
+
+	s.stop()
+	require.NotContains(t, s.log.String(), ada.Token())
+	require.NoFileExists(t, filepath.Join(s.data, "postgres", "postmaster.pid"))
+
+	again := startServer(t, "STOA_DATA_DIR="+s.data)
+	require.NoError(t, ada.on(again).Do(t.Context(), http.MethodGet, "/bots/me", nil, nil))
+}
+
+// The demo tells the story of its agents to the end.
+func TestDemo(t *testing.T) {
+	nightly(t)
+	t.Parallel()
+	settings := []string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t), "STOA_DATA_DIR=" + t.TempDir()}
+	s := startServer(t, append(settings, noLimits...)...)
+	story := output(t, []string{"demo", "--url", s.url, "--operator-address", s.operator}, settings...)
+	for _, line := range []string{
+		"Mira registers as @mira and holds the starting grant of 5000.00 test credits.", "Pia and Noor become friends.",
+		"Otto the Reckoner delivers and is paid 15.00. ★★★★★ “All six verdicts right”", "Noor publishes “Four voices: The lighthouse",
+		"Noor's ledger has 17 lines, which add up to the wallet: 4913.30.", "All checks passed.",
+	} {
+		require.Contains(t, story, line)
+	}
+}
+
+func TestFailedStart(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = taken.Close() })
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	address := graphtest.NewDatabase(t)
+	stranger := strings.Replace(address, "stoa_test:", "stranger:", 1)
+	require.NotEqual(t, address, stranger)
+	missing := strings.Replace(address, "testdb_", "missing_", 1)
+	require.NotEqual(t, address, missing)
+	for name, c := range map[string]struct{ setting, complaint string }{
+		"the port is taken":       {"STOA_LISTEN=" + taken.Addr().String(), "address already in use"},
+		"the data folder is none": {"STOA_DATA_DIR=" + file, "not a directory"},
+		"the login is refused":    {"STOA_DATABASE_URL=" + stranger, "the database: pq:"},
+		"there is no database":    {"STOA_DATABASE_URL=" + missing, "does not exist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, _, stderr := runProgram(t, []string{"serve"}, "STOA_DATABASE_URL="+address, "STOA_LISTEN=127.0.0.1:0",
+				"STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_DATA_DIR="+t.TempDir(), c.setting)
+			require.Equal(t, exitFailure, code, stderr)
+			require.Contains(t, stderr, c.complaint)
+			require.NotContains(t, stderr, "testpass77")
+		})
+	}
+}
+
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	address := graphtest.NewDatabase(t)
+	for roles, served := range map[string]struct{ api, events int }{
+		"api":         {http.StatusUnauthorized, http.StatusNotFound},
+		"events,jobs": {http.StatusNotFound, http.StatusUpgradeRequired},
+		"jobs":        {http.StatusNotFound, http.StatusNotFound},
+	} {
+		t.Run(roles, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, "STOA_DATABASE_URL="+address, "STOA_ROLES="+roles)
+			require.Equal(t, http.StatusOK, s.get("/healthz").status)
+			require.Equal(t, http.StatusOK, s.get("/readyz").status)
+			require.Equal(t, served.api, s.get("/api/v1/bots/me").status)
+			require.Equal(t, served.events, s.get("/ws/v1/events/").status)
+		})
+	}
+}
+
+// The operator can switch the public site off.
+func TestSite(t *testing.T) {
+	t.Parallel()
+	off := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_SITE=off")
+	for s, status := range map[*testServer]int{sharedServer(t): http.StatusOK, off: http.StatusNotFound} {
+		require.Equal(t, http.StatusOK, s.read("/").status)
+		require.Equal(t, status, s.read("/tasks").status)
+	}
+}
+
+// The acts on one process show on the event sockets of another.
+func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
+	settings := append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t)}, noLimits...)
+	first, second := startServer(t, settings...), startServer(t, settings...)
+	ada := first.join("Ada", "ada")
+	require.NoError(t, ada.connect(t.Context()))
+	ben := second.join("Ben", "ben")
+	require.NoError(t, ben.connect(t.Context()))
+
+	require.NoError(t, ada.meet(t.Context(), ben))
+	ben.Events.take(t, "contact.requested")
+	ada.Events.take(t, "contact.accepted")
+	for range 5 {
+		require.NoError(t, ben.post(t.Context(), ben.seal(ada, "from the other process")))
+		ada.Events.take(t, "message.created")
+		ada, ben = ben, ada
+	}
+
+	// A token that is rotated on one process closes the sockets of the other.
+	for _, who := range []*testAgent{ada, ben} {
+		require.NoError(t, who.on(first).Do(t.Context(), http.MethodPost, "/tokens/rotate", nil, nil))
+		who.Events.closedWith(t, 4401)
+	}
+}
+
+// A server whose database goes back to an older schema is not ready.
+func TestOlderSchemaIsNotReady(t *testing.T) {
+	t.Parallel()
+	url := graphtest.NewDatabase(t)
+	s := startServer(t, "STOA_DATABASE_URL="+url)
+	require.Equal(t, http.StatusOK, s.get("/readyz").status)
+	version := onDatabase(t, url, `DELETE FROM goose_db_version
+		WHERE version_id = (SELECT max(version_id) FROM goose_db_version) RETURNING version_id`)
+	eventually(t, func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable }, "still ready")
+	onDatabase(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, true) RETURNING ''", version)
+	eventually(t, func() bool { return s.get("/readyz").status == http.StatusOK }, "not ready again")
 }

@@ -6,20 +6,31 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"os/exec"
 	"regexp"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
 
 	"stoa/cmd/stoa/agentcli"
+	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/operatorcli"
 	operators "stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/secrets"
+	"stoa/graph/platform/slack"
 	"stoa/rest/client"
 )
 
@@ -153,4 +164,144 @@ func commandOf(err error, all *kong.Application) string {
 func printError(to io.Writer, err error, code int) int {
 	fmt.Fprintln(to, "stoa:", err)
 	return code
+}
+
+// release is the version of this source: the newest section of CHANGELOG.md with a number.
+const release = "0.2.0"
+
+// version is set by the linker to the output of .ci/version: the release, and the commit if it is not the release itself.
+var version string
+
+type versionCommand struct{}
+
+// Run prints one line.
+func (versionCommand) Run(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "stoa %s %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// versionText is the version after Semantic Versioning 2.0.0. A program that was built by hand names no commit.
+func versionText() string { return cmp.Or(version, release+"+dev") }
+
+const (
+	unknownTotal = -1 // of work of unknown length
+
+	terminalInterval = time.Second
+	logInterval      = 10 * time.Second
+)
+
+// progress shows how far a command is. Work of less than a second shows nothing. A terminal has one line, which disappears when
+// the work is done; other output, such as a log, has a line every ten seconds. Its methods may be called from any goroutine.
+type progress struct {
+	what  string
+	bytes bool
+	total int64
+	done  atomic.Int64
+	ended chan struct{}
+	shown sync.WaitGroup
+}
+
+// startProgress begins to show work, such as "copying files". total and the sizes of add are bytes or steps.
+func startProgress(to io.Writer, terminal bool, what string, total int64, bytes bool) *progress {
+	w := &progress{what: what, bytes: bytes, total: total, ended: make(chan struct{})}
+	began, interval, wipe, end := time.Now(), logInterval, "", "\n"
+	if terminal {
+		interval, wipe, end = terminalInterval, "\r\x1b[2K", ""
+	}
+	w.shown.Go(func() {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-w.ended:
+				_, _ = io.WriteString(to, wipe) // the terminal may be closed, here and below
+				return
+			case <-ticker.C:
+				_, _ = io.WriteString(to, wipe+w.line(time.Since(began))+end)
+			}
+		}
+	})
+	return w
+}
+
+// add counts n more bytes or steps as done.
+func (w *progress) add(n int64) { w.done.Add(n) }
+
+// end stops showing the work. Call it once.
+func (w *progress) end() {
+	close(w.ended)
+	w.shown.Wait()
+}
+
+// line returns the work's line.
+func (w *progress) line(after time.Duration) string {
+	text := fmt.Sprintf("%s: %d s", w.what, int(after.Seconds()))
+	done := w.done.Load()
+	switch {
+	case done == 0:
+		return text
+	case w.bytes:
+		return fmt.Sprintf("%s, %d MB", text, done/1_000_000)
+	case w.total == unknownTotal:
+		return fmt.Sprintf("%s, %d", text, done)
+	}
+	return fmt.Sprintf("%s, %d of %d", text, done, w.total)
+}
+
+// testClusterCommand runs another command beside a throw-away PostgreSQL cluster. The command finds the URL of a superuser in
+// STOA_TEST_DATABASE_URL, and in STOA_TEST_SLACK how much slower than usual the machine is, unless that is set already. The exit code is
+// the command's.
+type testClusterCommand struct {
+	Command []string `arg:"" passthrough:"" help:"Command to run, after --."`
+}
+
+// testCommandTimeout is how long after a signal the command is killed.
+const testCommandTimeout = 30 * time.Second
+
+const (
+	sharedMemory = "/dev/shm"
+	// minSharedMemory is how many bytes must be free there for a cluster: several times the need of tests that run at once.
+	minSharedMemory = 4 << 30
+)
+
+// testClusterParent returns the parent of the cluster's folder: in memory if enough is free, since cloning a database writes
+// hundreds of files, which takes three times as long on a disk; otherwise the folder of temporary files.
+func testClusterParent() string {
+	if free, _ := diskSpace(sharedMemory); free >= minSharedMemory {
+		return sharedMemory
+	}
+	return ""
+}
+
+// Run makes the cluster in a temporary folder and deletes it afterwards.
+func (c *testClusterCommand) Run() (err error) {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	ctx := contextUntilSignal(log)
+	folder, err := os.MkdirTemp(testClusterParent(), "stoa-test-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	private, err := cluster.Start(ctx, cluster.Config{DataDir: folder, Logger: log, Volatile: true, TestRole: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, private.Stop(context.Background())) }()
+	if c.Command[0] == "--" {
+		c.Command = c.Command[1:]
+	}
+	command := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	command.WaitDelay = testCommandTimeout
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+	command.Env = append(os.Environ(), "STOA_TEST_DATABASE_URL="+private.URL())
+	if os.Getenv(slack.Variable) == "" {
+		command.Env = append(command.Env, fmt.Sprintf("%s=%.1f", slack.Variable, slack.Measure(slack.LoopTime)))
+	}
+	err = command.Run()
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		code := max(ended.ExitCode(), exitFailure)
+		return exitError{fmt.Errorf("the command exited with %d", code), code}
+	}
+	return err
 }

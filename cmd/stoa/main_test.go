@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/base64"
 	"flag"
 	"fmt"
@@ -9,7 +10,14 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"stoa/jobs/inspection"
 	"stoa/rest/resttest"
@@ -84,4 +92,80 @@ var noLimits = []string{
 	"STOA_LIMIT_MUTATIONS_PER_MINUTE=0", "STOA_LIMIT_CONTACT_REQUESTS_PER_MINUTE=0", "STOA_LIMIT_MESSAGES_PER_MINUTE=0",
 	"STOA_LIMIT_REGISTRATIONS_PER_ADDRESS_PER_HOUR=0", "STOA_LIMIT_REGISTRATIONS_PER_HOUR=0",
 	"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0", "STOA_LIMIT_TEXT_BYTES=0", "STOA_LIMIT_TEXT_BYTES_PER_DAY=0",
+}
+
+// The command gets the URL of a superuser, its exit code is passed on, and nothing of the cluster is left.
+func TestTestCluster(t *testing.T) {
+	nightly(t)
+	t.Parallel()
+	temporary := "TMPDIR=" + t.TempDir()
+	code, out, stderr := runProgram(t, []string{"test-cluster", "--", "sh", "-c", "echo $STOA_TEST_DATABASE_URL; exit 7"}, temporary)
+	require.Equal(t, 7, code, stderr)
+	require.True(t, strings.HasPrefix(out, "postgres://stoa@/stoa?host="), out)
+	left, err := os.ReadDir(strings.TrimPrefix(temporary, "TMPDIR="))
+	require.NoError(t, err)
+	require.Empty(t, left)
+
+	require.Contains(t, complaint(t, []string{"test-cluster", "--", "no-such-program"}, temporary), "no-such-program")
+}
+
+// newTerminal opens a terminal: text that is written to master is typed on it.
+func newTerminal(t *testing.T) (master, terminal *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = master.Close() })
+	fd := int(master.Fd())
+	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	number, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
+	require.NoError(t, err)
+	terminal, err = os.OpenFile("/dev/pts/"+strconv.Itoa(int(number)), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = terminal.Close() })
+	return master, terminal
+}
+
+// Within a second nothing is shown; afterwards a terminal has a line, and a log a line every ten seconds.
+func TestProgressIsShown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		terminal bool
+		takes    time.Duration
+		lines    int
+		shows    string
+	}{
+		"short on a terminal": {true, 900 * time.Millisecond, 0, ""},
+		"short in a log":      {false, 9 * time.Second, 0, ""},
+		"long on a terminal":  {true, 3 * time.Second, 0, "seeding"},
+		"long in a log":       {false, 31 * time.Second, 3, "seeding: 30 s, 7 of 9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var to bytes.Buffer
+				w := startProgress(&to, c.terminal, "seeding", 9, false)
+				w.add(7)
+				time.Sleep(c.takes)
+				w.end()
+				require.Equal(t, c.lines, strings.Count(to.String(), "\n"), to.String())
+				require.Contains(t, to.String(), c.shows)
+				if c.shows == "" {
+					require.Empty(t, strings.Trim(to.String(), "\r\x1b[2K "))
+				}
+			})
+		})
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	t.Parallel()
+	for want, w := range map[string]*progress{
+		"copying: 12 s":        {what: "copying", bytes: true},
+		"copying: 12 s, 34 MB": {what: "copying", bytes: true, total: unknownTotal},
+	} {
+		if strings.Contains(want, "MB") {
+			w.add(34_500_000)
+		}
+		require.Equal(t, want, w.line(12*time.Second))
+	}
 }

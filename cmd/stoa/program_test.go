@@ -2,16 +2,20 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 )
 
@@ -70,4 +74,103 @@ func runInProcess(args ...string) (code int, stdout, stderr string) {
 	var out, complaints bytes.Buffer
 	code = run(args, &out, &complaints)
 	return code, out.String(), complaints.String()
+}
+
+// logBuffer collects the lines of a JSON log.
+type logBuffer struct {
+	mu    sync.Mutex
+	text  []byte
+	grown chan struct{}
+}
+
+func newLogBuffer() *logBuffer { return &logBuffer{grown: make(chan struct{})} }
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.text = append(b.text, p...)
+	close(b.grown)
+	b.grown = make(chan struct{})
+	return len(p), nil
+}
+
+// String returns all that was logged.
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return string(b.text)
+}
+
+// find returns the first line with that message and attributes, or a channel that is closed when more is logged.
+func (b *logBuffer) find(message string, attributes []string) (map[string]any, <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for line := range bytes.Lines(b.text) {
+		var fields map[string]any
+		if json.Unmarshal(line, &fields) != nil || fields["msg"] != message {
+			continue
+		}
+		matches := true
+		for i := 0; i+1 < len(attributes); i += 2 {
+			matches = matches && fields[attributes[i]] == attributes[i+1]
+		}
+		if matches {
+			return fields, nil
+		}
+	}
+	return nil, b.grown
+}
+
+// sharedWorld is the database of sharedServer.
+var sharedWorld graphtest.Shared
+
+var shared struct {
+	once   sync.Once
+	server *testServer
+}
+
+// sharedServer returns the one server of all tests that need any server. It has no limits and the defaults of all other settings. A
+// test uses agents of its own there, with handles and words to search for that no other test uses, and stops nothing.
+func sharedServer(t testing.TB) *testServer {
+	t.Helper()
+	w := sharedWorld.World(t)
+	shared.once.Do(func() {
+		theProgram.TB = t
+		shared.server = startServer(&theProgram, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	})
+	require.NotNil(t, shared.server, "the shared server has not started")
+	s := *shared.server
+	s.t = t
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("log of the shared server:\n%s", s.log)
+		}
+	})
+	return &s
+}
+
+// theProgram is the whole test program as a testing.TB: its cleanups run after the last test.
+var theProgram lasting
+
+type lasting struct {
+	testing.TB
+
+	cleanups []func()
+}
+
+func (l *lasting) Cleanup(clean func())     { l.cleanups = append(l.cleanups, clean) }
+func (l *lasting) Context() context.Context { return context.Background() }
+func (l *lasting) Failed() bool             { return false }
+
+func (l *lasting) TempDir() string {
+	folder, err := os.MkdirTemp("", "stoa-shared-")
+	require.NoError(l.TB, err)
+	l.Cleanup(func() { _ = os.RemoveAll(folder) }) // the system clears its temporary files, too
+	return folder
+}
+
+func (l *lasting) end() {
+	for _, clean := range slices.Backward(l.cleanups) {
+		clean()
+	}
 }

@@ -2,18 +2,29 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/google/uuid"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"golang.org/x/sys/unix"
 
 	"stoa/graph"
+	"stoa/graph/operator"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/tracing"
@@ -108,4 +119,218 @@ func (p *process) openTelemetry(ctx context.Context) error {
 		return nil
 	})
 	return nil
+}
+
+// healthCommand asks a server on this machine how it is, for containers and scripts.
+type healthCommand struct {
+	listenSettings
+
+	Ready   bool          `env:"-" help:"Ask whether it is ready to serve (/readyz) instead of whether it lives (/healthz)."`
+	Timeout time.Duration `env:"-" default:"5s" help:"How long an answer may take."`
+}
+
+// maxHealthAnswer is how many bytes of an answer are printed.
+const maxHealthAnswer = 4 << 10
+
+func (c healthCommand) Validate() error { return checkAddress("listen", c.Listen) }
+
+// Run prints the answer. It returns an error unless that is 200.
+func (c healthCommand) Run(out io.Writer) error {
+	path := "/healthz"
+	if c.Ready {
+		path = "/readyz"
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
+	defer cancel()
+	status, body, err := askHealth(ctx, c.Listen, path)
+	if err != nil {
+		return err
+	}
+	if status != http.StatusOK {
+		return fmt.Errorf("%s answers %d: %s", path, status, body)
+	}
+	_, err = fmt.Fprintln(out, body)
+	return err
+}
+
+// askHealth asks a listener of this machine. An address without a host, or with one that stands for all, means the loopback. No
+// proxy of the environment is used.
+func askHealth(ctx context.Context, address, path string) (status int, body string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxHealthAnswer))
+	return response.StatusCode, strings.TrimSpace(string(text)), err
+}
+
+// Notifications to systemd, by the protocol of sd_notify(3). Without NOTIFY_SOCKET none are sent.
+
+// extendStart is how much longer a start may take from now on, sent once every extendEvery while there is progress.
+const (
+	extendStart = 30 * time.Second
+	extendEvery = 10 * time.Second
+)
+
+// notifySystemd passes on assignments such as READY=1, one a line.
+func notifySystemd(log *slog.Logger, state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Warn("systemd was not told", "error", err)
+	}
+}
+
+// whileStarting lets work take longer than systemd allows for a start. It is for work that ends by itself, such as migrations,
+// and not for waiting for a database that is away.
+func whileStarting(log *slog.Logger, work func() error) error {
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			notifySystemd(log, "EXTEND_TIMEOUT_USEC="+strconv.FormatInt(extendStart.Microseconds(), 10))
+			select {
+			case <-done:
+				return
+			case <-time.After(extendEvery):
+			}
+		}
+	}()
+	return work()
+}
+
+// feedWatchdog notifies systemd twice in each of its intervals while the process works, until ctx ends. It does nothing if the
+// unit has no watchdog.
+func (p *process) feedWatchdog(ctx context.Context) {
+	interval, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		p.log.Warn("the watchdog's interval is not understood", "error", err)
+	}
+	if interval == 0 {
+		return
+	}
+	ticker := time.NewTicker(interval / 2)
+	defer ticker.Stop()
+	for {
+		if err := p.works(ctx, interval/2); err != nil {
+			p.log.Error("the watchdog is not told that this process works", "error", err)
+		} else {
+			notifySystemd(p.log, daemon.SdNotifyWatchdog)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// works returns an error if a restart of the process would help: it does not answer, or its jobs have stopped. A restart does
+// not help if the database or the file store is away, which /readyz reports as well. The operator listener is asked, since
+// agents cannot fill its connections.
+func (p *process) works(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	status, _, err := askHealth(ctx, p.operator.Address(), "/healthz")
+	if err != nil {
+		return err
+	}
+	if status != http.StatusOK {
+		return fmt.Errorf("/healthz answers %d", status)
+	}
+	return p.checkJobs(ctx)
+}
+
+const (
+	// newConnectionsCheck is the name of the check for db.ErrRefusesConnections in the overview and the metrics; select_attention knows it.
+	newConnectionsCheck = "new_connections"
+	// heartbeatPeriod is how often a process reports itself, for the operators' overview (§10).
+	heartbeatPeriod = 10 * time.Second
+	// heartbeatTimeout bounds one report, including its checks.
+	heartbeatTimeout = 5 * time.Second
+	// heartbeatEnd bounds each of the two steps of its end.
+	heartbeatEnd = 500 * time.Millisecond
+)
+
+// startHeartbeat reports this process to the database until its end, which removes the report.
+func (p *process) startHeartbeat(domains *graph.Graph) {
+	id, checks := uuid.Must(uuid.NewV7()), p.readinessChecks()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(heartbeatPeriod)
+		defer ticker.Stop()
+		for {
+			p.beat(ctx, domains, id, checks)
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	}()
+	p.atEnd(func(end context.Context) error {
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(heartbeatEnd): // a database that neither answers nor closes the connection
+		}
+		end, cancel := context.WithTimeout(end, heartbeatEnd)
+		defer cancel()
+		_ = domains.Operator.ForgetProcess(end, id) // a row that stays is forgotten after a day
+		return nil
+	})
+}
+
+// beat reports once. It ignores a database that does not answer, which other checks report.
+func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID, checks metrics.Checks) {
+	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
+	defer cancel()
+	told := operator.Process{
+		ID: id, Name: processName(), Version: versionText(), Roles: p.settings.Roles, Failing: p.failing(ctx, checks),
+	}
+	told.DiskFreeBytes, told.DiskTotalBytes = diskSpace(p.settings.DataDir)
+	if err := domains.Operator.RecordProcess(ctx, told); err != nil && ctx.Err() == nil {
+		p.log.WarnContext(ctx, "the operators' overview may be out of date", "error", err)
+	}
+}
+
+// failing returns the names of the readiness checks that fail, sorted.
+func (p *process) failing(ctx context.Context, checks metrics.Checks) []string {
+	failing := []string{}
+	for name, err := range checks.Run(ctx) {
+		if errors.Is(err, db.ErrRefusesConnections) {
+			failing = append(failing, newConnectionsCheck)
+		} else if err != nil {
+			failing = append(failing, name)
+		}
+	}
+	if p.draining.Load() {
+		failing = append(failing, "shutting_down")
+	}
+	slices.Sort(failing)
+	return failing
+}
+
+// processName returns the host name and the process id.
+func processName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s:%d", host, os.Getpid())
+}
+
+// diskSpace returns the free bytes for this process on the disk of a folder, and the disk's size; zeros if they are unknown.
+func diskSpace(folder string) (free, total int64) {
+	var found unix.Statfs_t
+	if err := unix.Statfs(folder, &found); err != nil {
+		return 0, 0
+	}
+	return int64(found.Bavail) * found.Bsize, int64(found.Blocks) * found.Bsize
 }

@@ -3,15 +3,21 @@ package main
 
 import (
 	"bytes"
+	"go/ast"
 	"go/format"
+	"go/parser"
+	"go/token"
 	"log"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 
 	"entgo.io/contrib/entgql"
 	"entgo.io/ent/entc"
 	"entgo.io/ent/entc/gen"
+	graphql "github.com/vektah/gqlparser/v2/ast"
 )
 
 func main() {
@@ -70,4 +76,107 @@ func withoutEntgql(next gen.Generator) gen.Generator {
 		}
 		return nil
 	})
+}
+
+const whereSuffix = "WhereInput"
+
+// filters are the conditions of each entity that operators may filter by: those that the console and their command line offer. Every
+// entity has these besides: not, and, or, an id that is equal, and from when until when it was made. A test of the console finds
+// conditions that no page offers any more.
+var filters = map[string]string{
+	"Account":    "hasBotWith",
+	"Attachment": "status purpose boundKind deletedAtIsNil deletedAtNotNil mediaTypeContainsFold hasOwnerWith",
+	"AuditEntry": "operator procedure target operatorContainsFold procedureContainsFold targetContainsFold reasonContainsFold",
+	"Bot": "handle handleContainsFold displayNameContainsFold specialtyContainsFold state suspendedAtIsNil suspendedAtNotNil " +
+		"emailVerifiedAtIsNil emailVerifiedAtNotNil profilePublic profilePublicNEQ isDemo isDemoNEQ",
+	"Contact":     "state hasRequesterWith hasRecipientWith",
+	"Document":    "withdrawnAtIsNil withdrawnAtNotNil titleContainsFold keyContainsFold textContainsFold",
+	"Event":       "kind",
+	"Feedback":    "kind state subjectType textContainsFold hasBotWith hasSubjectBotWith",
+	"Invitation":  "revokedAtIsNil revokedAtNotNil noteContainsFold",
+	"LedgerEntry": "kind accountKind",
+	"Mail": "kind sentAtIsNil sentAtNotNil refusedAtIsNil refusedAtNotNil expiredAtIsNil expiredAtNotNil attemptsGT " +
+		"addressHintContainsFold lastErrorContainsFold hasBotWith",
+	"Message": "",
+	"Order": "state stateIn outcome refundProposedAtIsNil refundProposedAtNotNil updatedAtLT deadlineLT " +
+		"hasCustomerWith hasContractorWith",
+	"Post":            "kind visibility deletedAtIsNil deletedAtNotNil titleContainsFold textContainsFold hasAuthorWith",
+	"Rating":          "stars removedAtIsNil removedAtNotNil textContainsFold hasAuthorWith hasSubjectWith",
+	"Response":        "state hasTaskWith hasBotWith",
+	"Reward":          "ground hasBotWith",
+	"Service":         "deletedAtIsNil deletedAtNotNil titleContainsFold descriptionContainsFold hasBotWith",
+	"Task":            "state removedAtIsNil removedAtNotNil titleContainsFold descriptionContainsFold hasCustomerWith",
+	"Webhook":         "state stateIn signing prompt promptNEQ hostContainsFold hasBotWith",
+	"WebhookDelivery": "errorContainsFold hasWebhookWith",
+}
+
+// offers reports whether a condition is one that operators may filter by.
+func offers(entity, condition string) bool {
+	always := []string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT"}
+	return slices.Contains(always, condition) || strings.HasSuffix(condition, "ID") ||
+		slices.Contains(strings.Fields(filters[entity]), condition)
+}
+
+// withOfferedFilters leaves the other conditions out of the GraphQL schema.
+func withOfferedFilters(_ *gen.Graph, schema *graphql.Schema) error {
+	for name, input := range schema.Types {
+		if entity, found := strings.CutSuffix(name, whereSuffix); found {
+			input.Fields = slices.DeleteFunc(input.Fields, func(f *graphql.FieldDefinition) bool { return !offers(entity, f.Name) })
+		}
+	}
+	return nil
+}
+
+// withoutOtherFilters leaves the other conditions out of the generated file: their fields, and their use in the method P.
+func withoutOtherFilters(text []byte) ([]byte, error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution) // comments go: most name conditions that go
+	if err != nil {
+		return nil, err
+	}
+	dropped := map[string]bool{} // by entity and field
+	ast.Inspect(file, func(n ast.Node) bool {
+		declared, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		entity, found := strings.CutSuffix(declared.Name.Name, whereSuffix)
+		fields, isStruct := declared.Type.(*ast.StructType)
+		if !found || !isStruct {
+			return false
+		}
+		fields.Fields.List = slices.DeleteFunc(fields.Fields.List, func(f *ast.Field) bool {
+			tag := reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json")
+			name, _, _ := strings.Cut(tag, ",")
+			drop := name != "-" && !offers(entity, name)
+			dropped[entity+"."+f.Names[0].Name] = drop
+			return drop
+		})
+		return false
+	})
+	for _, declared := range file.Decls {
+		method, ok := declared.(*ast.FuncDecl)
+		if !ok || method.Name.Name != "P" {
+			continue
+		}
+		receiver, _ := method.Recv.List[0].Type.(*ast.StarExpr)
+		entity := strings.TrimSuffix(receiver.X.(*ast.Ident).Name, whereSuffix) //nolint:forcetypeassert // ent's own template
+		method.Body.List = slices.DeleteFunc(method.Body.List, func(s ast.Stmt) bool {
+			condition, ok := s.(*ast.IfStmt)
+			if !ok {
+				return false
+			}
+			drop := false
+			ast.Inspect(condition.Cond, func(n ast.Node) bool {
+				if field, ok := n.(*ast.SelectorExpr); ok {
+					drop = drop || dropped[entity+"."+field.Sel.Name]
+				}
+				return true
+			})
+			return drop
+		})
+	}
+	out := bytes.NewBufferString("// Code generated by ent, DO NOT EDIT.\n\n")
+	err = format.Node(out, files, file)
+	return out.Bytes(), err
 }

@@ -25,11 +25,13 @@ package attachments
 
 import (
 	"embed"
+	"encoding/hex"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
+	"stoa/ent/attachment"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
 )
@@ -63,3 +65,150 @@ type InspectJob struct {
 }
 
 func (InspectJob) Kind() string { return "inspect" }
+
+// Card is the record of a file (§2.7). Sizes are in bytes, width and height in pixels as displayed.
+type Card struct {
+	ID      uuid.UUID `json:"id"`
+	Purpose string    `json:"purpose"`
+	// Status is ready or rejected.
+	Status string `json:"status"`
+	// FileName and SHA256 are null for all but the owner and the two participants of the order that uses the file.
+	FileName *string `json:"file_name"`
+	// MediaType and SizeBytes describe the version that the reader may download.
+	MediaType *string `json:"media_type"`
+	SizeBytes int64   `json:"size_bytes"`
+	SHA256    *string `json:"sha256"`
+	Width     *int    `json:"width"`
+	Height    *int    `json:"height"`
+	// Pages is set for PDFs.
+	Pages *int `json:"pages"`
+	// Available is false, and the URLs are null, once the bytes are gone.
+	Available   bool      `json:"available"`
+	PreviewURL  *string   `json:"preview_url"`
+	DownloadURL *string   `json:"download_url"`
+	CreatedAt   time.Time `json:"created_at"`
+}
+
+// URL returns the path of a file's record under the origin.
+func URL(id uuid.UUID) string { return "/api/v1/attachments/" + id.String() }
+
+// PreviewURL returns the path of a file's preview under the origin.
+func PreviewURL(id uuid.UUID) string { return URL(id) + "/preview" }
+
+// newCard returns the record as a reader with these rights sees it.
+func newCard(r *row, rights rights) *Card {
+	c := &Card{
+		ID: r.ID, Purpose: string(r.Purpose), Status: string(r.Status), MediaType: r.MediaType, SizeBytes: r.Size,
+		Width: r.Width, Height: r.Height, Pages: r.Pages, Available: r.available(), CreatedAt: r.CreatedAt,
+	}
+	if rights.whole() {
+		sum := hex.EncodeToString(r.SHA256)
+		c.FileName, c.SHA256 = &r.FileName, &sum
+	} else if r.Status == attachment.StatusReady {
+		media := r.publicType()
+		c.MediaType, c.SizeBytes = &media, r.publicSize()
+	}
+	if c.Available {
+		preview, download := PreviewURL(r.ID), URL(r.ID)+"/download"
+		c.PreviewURL, c.DownloadURL = &preview, &download
+	}
+	return c
+}
+
+// Purpose is the purpose of an upload; it never changes (§2.7).
+type Purpose = attachment.Purpose
+
+// The purposes.
+const (
+	Avatar    = attachment.PurposeAvatar
+	Character = attachment.PurposeCharacter
+	Portfolio = attachment.PurposePortfolio
+	Order     = attachment.PurposeOrder
+)
+
+// Use is the role of a file in the record that it is bound to.
+type Use = attachment.BoundKind
+
+// The uses. The first two belong to an agent, then a post, then an order.
+const (
+	AsAvatar      = attachment.BoundKindAvatar
+	AsCharacter   = attachment.BoundKindCharacter
+	OfPost        = attachment.BoundKindPost
+	AsOrderInput  = attachment.BoundKindOrderInput
+	AsOrderDraft  = attachment.BoundKindOrderDraft
+	AsOrderResult = attachment.BoundKindOrderResult
+)
+
+// purposeOf maps each use to the purpose that it requires.
+var purposeOf = map[Use]Purpose{
+	AsAvatar:      Avatar,
+	AsCharacter:   Character,
+	OfPost:        Portfolio,
+	AsOrderInput:  Order,
+	AsOrderDraft:  Order,
+	AsOrderResult: Order,
+}
+
+// The media types of files.
+const (
+	jpeg = "image/jpeg"
+	png  = "image/png"
+	pdf  = "application/pdf"
+)
+
+// maxPreviewSide is the longest side of a preview in pixels (§2.7).
+const maxPreviewSide = 1024
+
+// row is a row of attachments. A statement may leave out columns that its caller does not use.
+type row struct {
+	ID              uuid.UUID         `db:"id"`
+	CreatedAt       time.Time         `db:"created_at"`
+	OwnerID         uuid.UUID         `db:"owner_id"`
+	Purpose         Purpose           `db:"purpose"`
+	Status          attachment.Status `db:"status"`
+	Rejection       *string           `db:"rejection"`
+	FileName        string            `db:"file_name"`
+	Size            int64             `db:"size_bytes"`
+	SHA256          []byte            `db:"sha256"`
+	MediaType       *string           `db:"media_type"`
+	Width           *int              `db:"width"`
+	Height          *int              `db:"height"`
+	Pages           *int              `db:"pages"`
+	PreviewSize     *int64            `db:"preview_bytes"`
+	PreviewSHA256   []byte            `db:"preview_sha256"`
+	PublishedSize   *int64            `db:"published_bytes"`
+	PublishedSHA256 []byte            `db:"published_sha256"`
+	PublishedType   *string           `db:"published_type"`
+	BoundKind       *Use              `db:"bound_kind"`
+	BoundID         *uuid.UUID        `db:"bound_id"`
+	DeletedAt       *time.Time        `db:"deleted_at"`
+}
+
+// available reports whether the bytes may be served.
+func (r *row) available() bool { return r.Status == attachment.StatusReady && r.DeletedAt == nil }
+
+// publicType returns the media type of the version that others download. Copies of images that earlier versions made have no
+// recorded type and are JPEG, like previews.
+func (r *row) publicType() string {
+	switch {
+	case r.PublishedType != nil:
+		return *r.PublishedType
+	case *r.MediaType == pdf:
+		return pdf
+	default:
+		return jpeg
+	}
+}
+
+// publicSize returns the size in bytes of the version that others download, or of the original if the copy of a PDF is not made
+// yet.
+func (r *row) publicSize() int64 {
+	switch {
+	case r.PublishedSize != nil:
+		return *r.PublishedSize
+	case *r.MediaType == pdf:
+		return r.Size
+	default:
+		return *r.PreviewSize
+	}
+}

@@ -1,8 +1,10 @@
 package attachments
 
 import (
+	"context"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/fault"
@@ -44,3 +46,24 @@ func TestDefaultBudgets(t *testing.T) {
 	require.NoError(t, u.check(limits.Defaults(), demand{bytes: 20 << 20}))
 	require.Error(t, u.check(limits.Defaults(), demand{bytes: 20<<20 + 1}))
 }
+
+// OpenFolder opens a folder store on a disk of the test's.
+var OpenFolder = openFolder
+
+// The sizes that tests need to know.
+const (
+	ReserveStep = reserveStep
+	MaxAttempts = maxAttempts
+)
+
+// PublishedKey is the place of a public copy in the store.
+var PublishedKey = publishedKey
+
+// TryClaim tries to take an inspection slot, and reports whether all were taken.
+func (a *API) TryClaim(ctx context.Context) (full bool, err error) {
+	_, full, err = a.tryClaim(ctx, uuid.New(), uuid.New())
+	return full, err
+}
+
+// LocalDisk is the disk of a server.
+type LocalDisk = localDisk

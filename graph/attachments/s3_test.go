@@ -3,22 +3,29 @@ package attachments_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	_ "gocloud.dev/blob/s3blob" // the s3 scheme of OpenStore
 
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/jobs"
 )
@@ -119,4 +126,181 @@ func TestObjectStore(t *testing.T) {
 	w.Shift(day)
 	require.EqualValues(t, 2, w.sweep(t))
 	require.Empty(t, bucket.objects)
+}
+
+// powerCut is a disk that remembers its state after a power cut at any moment: the content of files as they were last synced, and
+// the names in folders as they were last synced.
+type powerCut struct {
+	mu       sync.Mutex
+	contents map[uint64][]byte            // by inode
+	names    map[string]map[string]uint64 // by folder: name to inode
+	// broken makes every sync of a file or of a folder fail.
+	brokenFile, brokenFolder bool
+}
+
+func newPowerCut() *powerCut {
+	return &powerCut{contents: map[uint64][]byte{}, names: map[string]map[string]uint64{}}
+}
+
+func inodeOf(info os.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }
+
+func (p *powerCut) SyncFile(f *os.File) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.brokenFile {
+		return syscall.EIO
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(f.Name())
+	p.contents[inodeOf(info)] = content
+	return err
+}
+
+func (p *powerCut) SyncFolder(path string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.brokenFolder {
+		return syscall.EIO
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	p.names[path] = map[string]uint64{}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil {
+			p.names[path][entry.Name()] = inodeOf(info)
+		}
+	}
+	return nil
+}
+
+// left returns the content of a file under root after a power cut, and whether the file would exist.
+func (p *powerCut) left(root, path string) ([]byte, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for at := path; at != filepath.Dir(root); at = filepath.Dir(at) {
+		if _, there := p.names[filepath.Dir(at)][filepath.Base(at)]; !there {
+			return nil, false
+		}
+	}
+	content, there := p.contents[p.names[filepath.Dir(path)][filepath.Base(path)]]
+	return content, there
+}
+
+// onDisk gives the world a store on a disk of the test's, in a folder whose parents are new.
+func (w *world) onDisk(t *testing.T, disk *powerCut) (root string) {
+	t.Helper()
+	root = filepath.Join(t.TempDir(), "data", "files")
+	store, err := attachments.OpenFolder(root, disk)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	w.Attachments.Store = store
+	w.folder = root
+	return root
+}
+
+func pathOf(root string, id uuid.UUID, version string) string {
+	name := id.String()
+	return filepath.Join(root, "attachments", name[len(name)-2:], name+"."+version)
+}
+
+// The original survives a power cut before there is a record of it, and preview and copy do before the file is ready.
+func TestFilesAreDurableBeforeTheirRecords(t *testing.T) {
+	t.Parallel()
+	w := newWorldWith(t, jobs.InspectFile)
+	disk := newPowerCut()
+	root := w.onDisk(t, disk)
+	agent := w.Agent()
+	enqueue := w.Attachments.Enqueue
+	var f form
+	recorded := 0
+	w.Attachments.Enqueue = func(ctx context.Context, tx *db.Tx, job db.Job) error { // in the transaction of the record
+		content, there := disk.left(root, pathOf(root, job.(attachments.InspectJob).AttachmentID, "original"))
+		require.True(t, there)
+		require.True(t, bytes.Equal(f.bytes, content))
+		recorded++
+		return enqueue(ctx, tx, job)
+	}
+	for range 3 {
+		f = newForm(attachments.Portfolio, picture(t, 30, 30))
+		sent, err := w.send(agent, f)
+		require.NoError(t, err)
+		for version, column := range map[string]string{"original": "sha256", "preview": "preview_sha256", "published": "published_sha256"} {
+			content, there := disk.left(root, pathOf(root, sent.Attachment.ID, version))
+			require.True(t, there, version)
+			sum := sha256.Sum256(content)
+			require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE id = $1 AND "+column+" = $2", sent.Attachment.ID, sum[:]), version)
+		}
+	}
+	require.Equal(t, 3, recorded)
+}
+
+// If the disk cannot make a file durable, nothing stays: no answer, no record, no bytes, no reservation.
+func TestDiskThatCannotSync(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, set := range map[string]func(*powerCut, bool){
+		"file":   func(p *powerCut, broken bool) { p.brokenFile = broken },
+		"folder": func(p *powerCut, broken bool) { p.brokenFolder = broken },
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk := newPowerCut()
+			w.onDisk(t, disk)
+			agent := w.Agent()
+			f := newForm(attachments.Order, picture(t, 8, 8))
+			set(disk, true)
+			_, err := w.send(agent, f)
+			graphtest.RequireFault(t, err, fault.ServiceUnavailable)
+			require.ErrorIs(t, errors.Unwrap(err), syscall.EIO)
+			require.Equal(t, [3]int64{}, w.usage(agent.ID))
+			w.keeps(t, 0)
+			require.Zero(t, w.underWay())
+			set(disk, false)
+			_, err = w.send(agent, f)
+			require.NoError(t, err)
+		})
+	}
+}
+
+// The disk of a server asks the kernel to sync, which refuses a pipe and a folder of /proc.
+func TestTheDiskSyncs(t *testing.T) {
+	t.Parallel()
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, errors.Join(reader.Close(), writer.Close())) })
+	var disk attachments.LocalDisk
+	require.ErrorIs(t, disk.SyncFile(writer), syscall.EINVAL)
+	require.ErrorIs(t, disk.SyncFolder("/proc"), syscall.EINVAL)
+	require.NoError(t, disk.SyncFolder(t.TempDir()))
+}
+
+type noSync struct{}
+
+func (noSync) SyncFile(*os.File) error { return nil }
+func (noSync) SyncFolder(string) error { return nil }
+
+// BenchmarkFolderWrite measures the cost of durability for a file of 100 kB and for one of 20 MiB.
+func BenchmarkFolderWrite(b *testing.B) {
+	for name, open := range map[string]func(string) (*attachments.Store, error){
+		"durable": func(folder string) (*attachments.Store, error) {
+			return attachments.OpenStore(context.Background(), "", folder)
+		},
+		"unsynced": func(folder string) (*attachments.Store, error) { return attachments.OpenFolder(folder, noSync{}) },
+	} {
+		for size, n := range map[string]int{"100kB": 100_000, "20MiB": 20 << 20} {
+			b.Run(size+"/"+name, func(b *testing.B) {
+				store, err := open(b.TempDir())
+				require.NoError(b, err)
+				content := make([]byte, n)
+				for b.Loop() {
+					id := uuid.NewString()
+					require.NoError(b, store.WriteAll(context.Background(), "attachments/"+id[34:]+"/"+id+".original", content, nil))
+				}
+			})
+		}
+	}
 }

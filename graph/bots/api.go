@@ -12,10 +12,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent"
+	"stoa/graph/attachments"
 	"stoa/graph/auth"
 	"stoa/graph/email"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
 )
 
 //go:embed bots.sql
@@ -33,4 +37,109 @@ type API struct {
 	Email *email.API
 	// ProfileChanged is called in a transaction that has added or removed a part of a complete profile (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
+}
+
+// Me returns the caller's passport, whether its profile is open or closed (§4.1). Only an agent may call it.
+func (a *API) Me(ctx context.Context) (*OwnBot, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	read, ok := v.Along.(*ownRow)
+	if !ok {
+		read = new(ownRow)
+		if err := a.DB.SQL.QueryRowContext(ctx, named("select_passport").Text, v.BotID).Scan(read.Columns()...); err != nil {
+			return nil, err
+		}
+	}
+	return own(ctx, a.DB.SQL, &read.bot, read.log)
+}
+
+// PassportAlong reads the result of Me in the same round trip as the authentication of its caller.
+var PassportAlong = auth.NewAlong(named("select_passport"), func() *ownRow { return new(ownRow) })
+
+// ownRow is the row of select_passport.
+type ownRow struct {
+	bot ent.Bot
+	log KeyLog
+}
+
+func (p *ownRow) Columns() []any {
+	b := &p.bot
+	return []any{
+		&b.ID, &b.CreatedAt, &b.UpdatedAt, &b.Handle, &b.DisplayName, &b.Specialty, &b.Bio, &b.CharacterDescription, &b.ProfilePublic,
+		&b.AvatarID, &b.CharacterID, &b.EncryptionPublicKey, &b.IsDemo, &b.State, &b.LastActiveAt, &p.log.Index, &p.log.Salt,
+	}
+}
+
+func (p *ownRow) Next() {}
+
+// own returns an agent's own passport with its images.
+func own(ctx context.Context, q db.Querier, b *ent.Bot, log KeyLog) (*OwnBot, error) {
+	if b.AvatarID == nil && b.CharacterID == nil {
+		return &OwnBot{Bot: newOwn(b, Visuals{CharacterDescription: b.CharacterDescription}, log)}, nil
+	}
+	visuals, err := VisualsOf(ctx, q, b.ID, b)
+	if err != nil {
+		return nil, err
+	}
+	return &OwnBot{Bot: newOwn(b, visuals[b.ID], log)}, nil
+}
+
+// Brief is an agent inside another record (§2.1).
+type Brief struct {
+	ID          uuid.UUID `json:"id"`
+	Handle      string    `json:"handle"`
+	DisplayName string    `json:"display_name"`
+	// EncryptionPublicKey and EncryptionKeyFingerprint are null if the agent is deleted; its display name is `deleted`.
+	EncryptionPublicKey      []byte  `json:"encryption_public_key"`
+	EncryptionKeyFingerprint *string `json:"encryption_key_fingerprint"`
+	// AvatarURL is the path of a JPEG, null if the profile is closed or has no avatar.
+	AvatarURL *string `json:"avatar_url"`
+}
+
+// Names are the names of an agent that others read.
+func (b *Brief) Names() text.Names { return text.Names{Handle: b.Handle, DisplayName: b.DisplayName} }
+
+// BriefText holds the SQL text brief, which lists the columns of BriefRow. Domains include it in their statements.
+//
+//go:embed brief.sql
+var BriefText embed.FS
+
+// BriefRow holds the columns of an agent's brief. A statement that reads more columns includes them by :brief(b, author); its row
+// has a field with that tag: Author BriefRow `db:"author"`.
+type BriefRow struct {
+	ID                  uuid.UUID `db:"id"`
+	Handle              string    `db:"handle"`
+	DisplayName         string    `db:"display_name"`
+	EncryptionPublicKey []byte    `db:"encryption_public_key"` // null if the agent is deleted
+	// AvatarID is null unless stoa_public holds for the agent: CASE WHEN stoa_public(b) THEN b.avatar_id END.
+	AvatarID *uuid.UUID `db:"avatar_id"`
+}
+
+// Card returns the brief as it is sent.
+func (r *BriefRow) Card() *Brief {
+	c := &Brief{
+		ID: r.ID, Handle: r.Handle, DisplayName: r.DisplayName, EncryptionPublicKey: r.EncryptionPublicKey,
+	}
+	if r.EncryptionPublicKey != nil {
+		fingerprint := Fingerprint(r.EncryptionPublicKey)
+		c.EncryptionKeyFingerprint = &fingerprint
+	}
+	if r.AvatarID != nil {
+		path := attachments.PreviewURL(*r.AvatarID)
+		c.AvatarURL = &path
+	}
+	return c
+}
+
+// ReadBrief returns the brief of an agent, or sql.ErrNoRows. It checks no caller.
+func ReadBrief(ctx context.Context, q db.Querier, id uuid.UUID) (*Brief, error) {
+	found, err := db.One[struct {
+		BriefRow `db:"bot"`
+	}](ctx, q, named("select_brief"), id)
+	if err != nil {
+		return nil, err
+	}
+	return found.Card(), nil
 }

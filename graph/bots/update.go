@@ -113,3 +113,76 @@ func (in UpdateMeInput) bindImages(ctx context.Context, tx *db.Tx, b *ent.Bot, u
 	}
 	return nil
 }
+
+// Parts are parts of a profile that an operator may clear.
+type Parts struct {
+	// Name becomes the handle. Texts are specialty, bio and character description. Images are avatar and character.
+	Name, Texts, Images bool
+}
+
+// Clear empties parts of the profile of an agent that is not deleted, in the transaction of an operator's procedure (§10). The
+// agent keeps the files of the images. Faults: not_found.
+func (a *API) Clear(ctx context.Context, tx *db.Tx, botID uuid.UUID, parts Parts) (*ent.Bot, error) {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
+	if err != nil {
+		return nil, err
+	}
+	update := tx.Ent.Bot.UpdateOneID(botID).SetUpdatedAt(now)
+	if parts.Name {
+		update.SetDisplayName(before.Handle)
+	}
+	if parts.Texts {
+		update.SetSpecialty("").SetBio("").SetCharacterDescription("")
+	}
+	if parts.Images {
+		update.ClearAvatarID().ClearCharacterID()
+		for _, use := range []attachments.Use{attachments.AsAvatar, attachments.AsCharacter} {
+			if err := attachments.Unbind(ctx, tx, attachments.Target{Use: use, ID: botID}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	after, err := update.Save(ctx)
+	if err != nil || lacks(before) == lacks(after) {
+		return after, err
+	}
+	return after, a.ProfileChanged(ctx, tx, botID)
+}
+
+// VisualsOf returns the visuals of many agents in one query, by their ids. An agent sees its own files whole; the caller has
+// decided that reader may see the agents' profiles. q is a pool or a transaction.
+func VisualsOf(ctx context.Context, q db.Querier, reader uuid.UUID, of ...*ent.Bot) (map[uuid.UUID]Visuals, error) {
+	var targets []attachments.Target
+	for _, b := range of {
+		if b.AvatarID != nil {
+			targets = append(targets, attachments.Target{Use: attachments.AsAvatar, ID: b.ID})
+		}
+		if b.CharacterID != nil {
+			targets = append(targets, attachments.Target{Use: attachments.AsCharacter, ID: b.ID})
+		}
+	}
+	cards, err := attachments.Bound(ctx, q, reader, targets...)
+	if err != nil {
+		return nil, err
+	}
+	visuals := make(map[uuid.UUID]Visuals, len(of))
+	for _, b := range of {
+		visuals[b.ID] = Visuals{
+			Avatar:               first(cards[attachments.Target{Use: attachments.AsAvatar, ID: b.ID}]),
+			Character:            first(cards[attachments.Target{Use: attachments.AsCharacter, ID: b.ID}]),
+			CharacterDescription: b.CharacterDescription,
+		}
+	}
+	return visuals, nil
+}
+
+func first(cards []*Image) *Image {
+	if len(cards) == 0 {
+		return nil
+	}
+	return cards[0]
+}

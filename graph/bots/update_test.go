@@ -1,6 +1,7 @@
 package bots_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 )
 
@@ -64,4 +66,173 @@ func TestUpdateRefuses(t *testing.T) {
 	}
 	own := graphtest.Got(w.Bots.Me(agent.Ctx))(t)
 	require.Empty(t, own.Bot.Bio, "a refused update changes nothing")
+}
+
+// trash runs the sweep.
+func trash(t *testing.T, w *graphtest.World) int64 {
+	t.Helper()
+	moved := graphtest.Got(w.Bots.Trash(context.Background()))(t)
+	return moved
+}
+
+func state(t *testing.T, w *graphtest.World, agent *graphtest.Agent) string {
+	t.Helper()
+	found := graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(t)
+	return found.State.String()
+}
+
+// later moves the clock to the given number of calendar months from now plus the given time.
+func later(w *graphtest.World, months int, more time.Duration) {
+	now := w.Now()
+	w.Shift(now.AddDate(0, months, 0).Sub(now) + more)
+}
+
+func TestNothingMovesBeforeActivation(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Agent()
+	later(w, 12, 0)
+	require.Zero(t, trash(t, w))
+}
+
+func TestInactivityCountsFromTheActivation(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	idle := w.Agent()
+	later(w, 12, 0)
+	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+	busy := w.Agent()
+	later(w, 3, -time.Hour)
+	require.Zero(t, trash(t, w))
+	require.NoError(t, w.Auth.NoteActivity(context.Background(), []uuid.UUID{busy.ID}))
+	later(w, 0, 2*time.Hour)
+	require.Equal(t, int64(1), trash(t, w))
+	require.Equal(t, "trash", state(t, w, idle))
+	require.Equal(t, "active", state(t, w, busy))
+	require.Zero(t, trash(t, w))
+	require.Equal(t, int64(500_000), w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", idle.ID))
+}
+
+func TestObligationsHoldAnAgent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		state string
+		holds bool
+	}{
+		{"offered", false},
+		{"funded", true},
+		{"in_progress", true},
+		{"delivered", true},
+		{"disputed", true},
+		{"closed", false},
+		{"cancelled", false},
+		{"rejected", false},
+	} {
+		t.Run(c.state, func(t *testing.T) {
+			t.Parallel()
+			w := graphtest.New(t)
+			w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+			customer, contractor := w.Agent(), w.Agent()
+			w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, version, title, description,
+				deadline, amount_minor, fee_minor, total_minor, fee_bps, outcome)
+				VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, $4::text, 1, 't', 'd', stoa_now(), 100, 10, 110, 1000, CASE $4::text WHEN 'closed' THEN 'accepted' END)`,
+				uuid.Must(uuid.NewV7()), customer.ID, contractor.ID, c.state)
+			later(w, 3, time.Hour)
+			moved := int64(2)
+			if c.holds {
+				moved = 0
+			}
+			require.Equal(t, moved, trash(t, w))
+		})
+	}
+}
+
+func TestReservedMoneyHoldsAnAgent(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+	agent := w.Agent()
+	w.Exec("UPDATE accounts SET available_minor = available_minor - 1, reserved_minor = 1 WHERE bot_id = $1", agent.ID)
+	later(w, 4, 0)
+	require.Zero(t, trash(t, w))
+}
+
+// A sweep goes through all agents, however many batches that takes.
+func TestManyAgentsMoveInBatches(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+	w.Agent()
+	for first := 1; first <= 2500; first += 250 {
+		w.Exec(`INSERT INTO bots (id, created_at, updated_at, handle, display_name, encryption_public_key, last_active_at)
+			SELECT gen_random_uuid(), stoa_now(), stoa_now(), 'idle_' || n, 'Idle', decode(repeat('09', 32), 'hex'), stoa_now()
+			FROM generate_series($1::integer, $1::integer + 249) n`, first)
+	}
+	later(w, 4, 0)
+	require.EqualValues(t, 2501, trash(t, w))
+	require.Zero(t, w.Count("SELECT count(*) FROM bots WHERE state = 'active'"))
+}
+
+// A sweep does not wait for an agent whose row another transaction has locked; the next sweep examines it.
+func TestAnAgentInUseIsSkipped(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+	busy, idle := w.Agent(), w.Agent()
+	later(w, 4, 0)
+	holder := graphtest.Got(w.DB.SQL.Pool.BeginTx(t.Context(), nil))(t)
+	defer holder.Rollback()
+	graphtest.OK(t)(holder.Exec("SELECT FROM bots WHERE id = $1 FOR UPDATE", busy.ID))
+	require.EqualValues(t, 1, trash(t, w))
+	require.Equal(t, "trash", state(t, w, idle))
+	require.NoError(t, holder.Rollback())
+	require.EqualValues(t, 1, trash(t, w))
+}
+
+// Months are calendar months: if a month has no such day, its last day counts.
+func TestThreeCalendarMonths(t *testing.T) {
+	t.Parallel()
+	for last, due := range map[string]string{
+		"2027-08-31 12:00:00+00": "2027-11-30 12:00:00+00",
+		"2027-08-30 12:00:00+00": "2027-11-30 12:00:00+00",
+		"2027-11-30 00:00:00+00": "2028-02-29 00:00:00+00",
+		"2028-11-30 23:59:59+00": "2029-02-28 23:59:59+00",
+		"2027-12-01 06:00:00+00": "2028-03-01 06:00:00+00",
+		"2028-02-29 06:00:00+00": "2028-05-29 06:00:00+00",
+	} {
+		t.Run(last, func(t *testing.T) {
+			t.Parallel()
+			w := graphtest.New(t)
+			agent := w.Agent()
+			w.Exec("UPDATE settings SET lifecycle_activated_at = '2027-01-01'")
+			w.Exec("UPDATE bots SET last_active_at = $2::timestamptz WHERE id = $1", agent.ID, last)
+			end := graphtest.Got(time.Parse("2006-01-02 15:04:05Z07", due))(t)
+			card := graphtest.Got(w.Onboarding.Onboarding(agent.Ctx))(t)
+			require.True(t, end.Equal(*card.Lifecycle.TrashAfter), "%s", card.Lifecycle.TrashAfter)
+			w.Shift(end.Sub(w.Now()) - 10*time.Second)
+			require.Zero(t, trash(t, w))
+			w.Shift(10 * time.Second)
+			require.EqualValues(t, 1, trash(t, w))
+		})
+	}
+}
+
+// A request in the trash counts as activity, but only an operator or the owner can restore the agent.
+func TestARequestDoesNotLeadOutOfTheTrash(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+	agent := w.Agent()
+	later(w, 4, 0)
+	require.EqualValues(t, 1, trash(t, w))
+	w.Exec("UPDATE tokens SET expires_at = stoa_now() + interval '1 day'")
+	before := w.Now()
+	graphtest.OK(t)(w.Auth.Authenticate(context.Background(), agent.Token, false))
+	found := graphtest.Got(w.DB.Ent.Bot.Get(t.Context(), agent.ID))(t)
+	require.Equal(t, "trash", found.State.String())
+	require.False(t, found.LastActiveAt.Before(before))
+	operator := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+	graphtest.OK(t)(w.Operator.ReinstateBot(operator, agent.ID, "its owner asked"))
+	require.Equal(t, "active", state(t, w, agent))
+	require.Zero(t, trash(t, w))
 }

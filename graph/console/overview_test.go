@@ -1,6 +1,12 @@
 package console_test
 
 import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -71,4 +77,161 @@ func TestErasuresAreOnTheOverview(t *testing.T) {
 	require.Contains(t, page, "0 pending, 1 partial.")
 	w.shows(page,
 		`<a href="/agents/`+agent.ID.String()+`">@`+handle+`</a>`, `<span class="state ill">partial</span>`, "<td>open_orders</td>", "<td>agent</td>")
+}
+
+// A shift shows events, the actions of operators by name, their notes, and the state of the service; its address takes hours.
+func TestAShift(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	w.Posted(agent, "A poem", "public")
+	w.report(w.Agent(), "bot", agent.ID)
+	w.post("/procedures/noteBot?id="+agent.ID.String(), url.Values{"reason": {"Wrote to us. " + hostile}})
+	w.Exec(`INSERT INTO river_job (state, kind, args, max_attempts, attempt, attempted_at, finalized_at, queue, priority, errors)
+		VALUES ('discarded', 'draw_faces', '{}', 3, 3, stoa_now(), stoa_now(), 'default', 1, ARRAY['{"error": "no paint"}'::jsonb])`)
+	page := w.get("/shift")
+	require.Equal(t, http.StatusOK, page.StatusCode, page.text)
+	require.NotContains(t, page.text, "<script>alert")
+	w.shows(content(w.page("/shift")), "Agents registered", "Posts", "Reports", "1 report waits", "Note agent", "Ada", "Wrote to us", "draw faces", "7 days",
+		"1 failed for good", "no paint", "This process has no backup in its data folder", "make one now", "0 entries, 2 waiting")
+	require.Contains(t, page.text, "/posts?createdAtGTE=")
+	require.NotContains(t, page.text, "since I left", "nobody knows who has the installation's token")
+	require.Contains(t, page.text, `<a href="/shift?hours=12" aria-current="true">12 hours`)
+
+	made := time.Now().Add(-50 * time.Hour)
+	w.Operator.LastBackup = func(context.Context) (*operator.Backup, error) {
+		return &operator.Backup{Name: "2026-11-21", SizeBytes: 3 << 20, MadeAt: made}, nil
+	}
+	w.shows(content(w.page("/shift?hours=168")), "2 days old, 3.0 MB", "not verified yet")
+	w.Operator.LastBackup = func(context.Context) (*operator.Backup, error) {
+		return &operator.Backup{Name: "2026-11-21", MadeAt: made, VerifiedAt: &made, Damaged: 2}, nil
+	}
+	w.shows(content(w.page("/shift?hours=24")), "2 damaged files")
+	for _, wrong := range []string{"x", "-1", "721"} {
+		answer := w.get("/shift?hours=" + wrong)
+		require.Equal(t, http.StatusBadRequest, answer.StatusCode, wrong)
+		w.shows(answer.text, "Hours must be a whole number up to 720.")
+	}
+}
+
+// The overview and Now name agents that acted like swindlers, with a link to each.
+func TestAttentionNamesAgents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	for range 11 {
+		w.Posted(agent, "Buy!", "public")
+	}
+	w.Exec("UPDATE posts SET created_at = date_trunc('minute', stoa_now())")
+	for _, path := range []string{"/", "/now", "/shift"} {
+		w.shows(w.get(path).text, `<a href="/agents/`+agent.ID.String()+`">@`, "11 in a minute")
+	}
+}
+
+// The shift counts the moderations that suspended an agent.
+func TestAShiftCountsSuspensions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 2 {
+		require.Equal(t, http.StatusOK, w.do("/procedures/moderateBot?id="+w.Agent().ID.String(), "suspend", "true", "reason", "a swindler").StatusCode)
+	}
+	require.Equal(t, http.StatusOK, w.do("/procedures/moderateBot?id="+w.Agent().ID.String(), "name", "true", "reason", "rude").StatusCode)
+	w.shows(content(w.page("/shift")), "Moderate agent (2 suspensions)")
+}
+
+// The list of operators shows whose token is in force, and links to the actions of each.
+func TestOperatorsAreListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.shows(content(w.page("/operators")), "No operator has one yet")
+	for _, name := range []string{"Kim", "Lee <b>"} {
+		require.Equal(t, http.StatusOK, w.post("/procedures/inviteOperator", url.Values{"name": {name}, "reason": {"joins us"}}).StatusCode)
+	}
+	require.Equal(t, http.StatusOK, w.post("/procedures/revokeOperator", url.Values{"name": {"kim"}, "reason": {"left us"}}).StatusCode)
+	w.shows(w.get("/operators").text, "Lee &lt;b&gt;", "in force", "revoked", "/audit?operator=Kim", ">Ada<")
+	w.shows(w.get("/audit?procedure=revokeOperator").text, "<code>kim</code>")
+}
+
+// An export has every row that matches the filters, in the list's order, over all pages; a private list's needs a reason.
+func TestExports(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	w.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description)
+		SELECT ('01a00000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, stoa_now() - n * interval '1 day', stoa_now(), $1,
+		CASE n WHEN 1 THEN '=1+1' ELSE 's' || n END, 'text' FROM generate_series(1, 230) n`, agent.ID)
+	answer := w.get("/services?format=csv")
+	require.Equal(t, http.StatusOK, answer.StatusCode, answer.text)
+	require.Equal(t, `attachment; filename="services.csv"`, answer.Header.Get("Content-Disposition"))
+	rows, err := csv.NewReader(strings.NewReader(answer.text)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 231)
+	require.Equal(t, []string{"id", "title"}, rows[0][:2])
+	require.Equal(t, "s230", rows[1][1], "newest ids first")
+	require.Equal(t, "'=1+1", rows[230][1], "no formula")
+	var all []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(w.get("/services?format=json&sort=CREATED_AT").text), &all))
+	require.Len(t, all, 230)
+	require.NoError(t, json.Unmarshal([]byte(w.get("/services?format=json&q=s23").text), &all))
+	require.Len(t, all, 2)
+	require.NoError(t, json.Unmarshal([]byte(w.get("/services?format=json&q=nothing-at-all").text), &all))
+	require.Empty(t, all)
+	for _, path := range []string{"/messages?format=csv", "/contacts?format=json", "/services?format=xml", "/messages/export"} {
+		require.Equal(t, http.StatusNotFound, w.get(path).StatusCode, path)
+	}
+	require.NotContains(t, w.get("/mails").text, "format=csv")
+}
+
+// An export of a private list needs a reason. Before the first row is sent, the audit log has the operator, the list, the filters
+// and the number of rows.
+func TestExportsOfPrivateListsAreAudited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one, other := w.Friends()
+	for range 130 { // two pages of an export
+		w.Sent(one, other)
+	}
+	w.Sent(other, one)
+	path := "/messages/export?contactID=" + w.contact().String()
+	form := func(text string) string {
+		_, rest, found := strings.Cut(text, `<form method="post" action="/messages/export`)
+		require.True(t, found)
+		action, _, _ := strings.Cut(rest, `"`)
+		return html.UnescapeString("/messages/export" + action)
+	}
+	chosen := "columns=recipientID&contactID=" + w.contact().String()
+	require.Equal(t, "/messages/export?"+chosen, form(w.get("/messages?"+chosen).text))
+	require.Equal(t, "/messages/export", form(w.get("/messages").text))
+
+	refused := w.post(path, url.Values{"format": {"csv"}, "reason": {" "}})
+	require.Equal(t, http.StatusBadRequest, refused.StatusCode)
+	require.Equal(t, http.StatusNotFound, w.post(path, url.Values{"format": {"xml"}, "reason": {"why"}}).StatusCode)
+	require.Equal(t, http.StatusForbidden, w.post(path, url.Values{"format": {"csv"}, "reason": {"why"}}, "Sec-Fetch-Site", "cross-site").StatusCode)
+	require.Equal(t, http.StatusMethodNotAllowed, w.post("/services/export", url.Values{"format": {"csv"}, "reason": {"why"}}).StatusCode, "it is not private")
+	require.Zero(t, w.Count("SELECT count(*) FROM audit_entries"))
+
+	saved := w.post(path, url.Values{"format": {"csv"}, "reason": {"a court order"}})
+	require.Equal(t, http.StatusOK, saved.StatusCode, saved.text)
+	require.Equal(t, `attachment; filename="messages.csv"`, saved.Header.Get("Content-Disposition"))
+	rows, err := csv.NewReader(strings.NewReader(saved.text)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 132)
+	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM audit_entries WHERE procedure = 'exportList' AND operator = 'Ada' AND target = 'messages'
+		AND reason = 'a court order' AND details = jsonb_build_object('rows', 131, 'format', 'csv', 'contactID', $1::text)`, w.contact().String()))
+	require.Contains(t, w.get("/audit").text, "Export list")
+
+	var all []map[string]any
+	body := w.post("/contacts/export?columns=state", url.Values{"format": {"json"}, "reason": {"a court order"}}).text
+	require.NoError(t, json.Unmarshal([]byte(body), &all), body)
+	require.Len(t, all, 1)
+	require.Equal(t, "accepted", all[0]["state"])
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM audit_entries WHERE target = 'contacts' AND details->>'rows' = '1'"))
+	require.Empty(t, w.log.text.String())
+}
+
+// contact returns the id of the only contact.
+func (w *world) contact() (id uuid.UUID) {
+	w.t.Helper()
+	require.NoError(w.t, w.DB.SQL.QueryRowContext(w.t.Context(), "SELECT id FROM contacts").Scan(&id))
+	return id
 }

@@ -1,13 +1,20 @@
 package console
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/graph/operator"
+	"stoa/graph/platform/pages"
+	"stoa/graph/platform/viewer"
 )
 
 // procedure is a mutation for operators with the page of its form.
@@ -109,3 +116,117 @@ func offered(listed *section, node, dossier map[string]any) []*procedure {
 
 // document returns the operation that runs the procedure. inner is the selection of the result.
 func (p *procedure) document(inner string) string { return Operation("mutation", p.field, inner) }
+
+// newestEntry asks for the newest entry of the audit log that meets a condition.
+func newestEntry(where string) string {
+	return ` auditEntries(last: 1, where: {` + where + `}) { edges { cursor node { id operator procedure createdAt details } } }`
+}
+
+// acted adds up the details of the caller's acts of a procedure on a target, after a cursor of the audit log, because an act in bulk
+// has an entry for each batch. Without such an entry it returns nil.
+func (s *console) acted(ctx context.Context, procedure, target, cursor string) (sum map[string]any, err error) {
+	variables := map[string]any{"procedure": procedure, "operator": viewer.From(ctx).Name, "target": target}
+	if cursor != "" {
+		variables["after"] = cursor
+	}
+	answer, err := s.ask(ctx, `query ($procedure: String!, $operator: String!, $target: String!, $after: Cursor) {
+		auditEntries(first: 10, after: $after, where: {procedure: $procedure, operator: $operator, target: $target}) {
+			edges { node { details } }
+		}
+	}`, variables)
+	for _, edge := range objects(object(answer, "auditEntries"), "edges") {
+		if sum == nil {
+			sum = map[string]any{}
+		}
+		for name, v := range object(object(edge, "node"), "details") {
+			if _, counted := v.(json.Number); counted {
+				v = json.Number(strconv.FormatInt(whole(sum[name])+whole(v), 10))
+			}
+			sum[name] = v
+		}
+	}
+	return sum, err
+}
+
+// summaries are the details of an audit entry that a summary names, in its order: a text, or a noun with a text after its number.
+var summaries = []struct{ detail, noun, text string }{
+	{"suspend", "", "suspended"}, {"name", "", "name cleared"}, {"texts", "", "texts cleared"}, {"images", "", "images cleared"},
+	{"POSTS", "post", "removed"}, {"TASKS", "task", "removed"}, {"SERVICES", "service", "removed"}, {"RATINGS", "rating", "removed"},
+	{"reported", "reported thing", "removed"}, {"answered", "report", "answered"}, {"message", "", "message sent"},
+}
+
+// summary describes the details of an audit entry, such as "suspended, 2 reports answered"; empty if it knows none of them.
+func summary(details map[string]any) string {
+	var all []string
+	for _, one := range summaries {
+		switch v := details[one.detail].(type) {
+		case json.Number:
+			if n := whole(v); n > 0 {
+				all = append(all, pages.Count(n, one.noun)+" "+one.text)
+			}
+		case bool, string:
+			if unsent := textOf(details, "unsent"); one.detail == "message" && unsent != "" {
+				all = append(all, "message not sent: "+unsent)
+			} else if v == true || one.detail == "message" && v != "" {
+				all = append(all, one.text)
+			}
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// lastModeration describes the caller's moderation of an agent after a cursor of the audit log, with a link to the agent. If the
+// caller did nothing since, both are empty.
+func (s *console) lastModeration(ctx context.Context, id, cursor string) (notice string, agent value) {
+	_, node, _, err := s.node(ctx, byType("Bot"), id, `{ id handle }`, "")
+	if err != nil {
+		return "", value{}
+	}
+	details, err := s.acted(ctx, "moderateBot", id, cursor)
+	if err != nil || details == nil {
+		return "", value{}
+	}
+	return cmp.Or(summary(details), "done") + ".", entityLink("Bot", node)
+}
+
+// Guarded reports whether a form may be sent only if nothing of its kind was done since it was shown. Otherwise a reload of the
+// result would do it again, and two operators would deal with one agent. Two forms need no guard: an operation id makes the act
+// idempotent, and the settings send only changes.
+func (d *formData) Guarded() bool {
+	return d.Home != settingsPath && !slices.ContainsFunc(d.Fields, func(f *field) bool { return f.Name == "operationId" })
+}
+
+// setLatest sets the newest audit entry about the form's target, which found holds. If the form has no target, it asks for the
+// caller's own newest entry of this procedure.
+func (s *console) setLatest(r *http.Request, data *formData, found map[string]any) (err error) {
+	if data.Subject == "" {
+		found, err = s.ask(r.Context(), `query ($procedure: String!, $operator: String!, $since: Time!) {`+
+			newestEntry(`procedure: $procedure, operator: $operator, createdAtGTE: $since`)+` }`, map[string]any{
+			"procedure": data.Name, "operator": viewer.From(r.Context()).Name, "since": stamp(time.Now().UTC().Add(-day)),
+		})
+	}
+	for _, edge := range objects(object(found, "auditEntries"), "edges") {
+		data.Latest = object(edge, "node")
+		data.Latest["cursor"] = edge["cursor"]
+	}
+	return err
+}
+
+// overtaken returns a complaint if the newest entry is not the one that the sent form was shown with; empty if it is.
+func (d *formData) overtaken(r *http.Request) string {
+	if !r.PostForm.Has(latestField) || r.PostForm.Get(latestField) == textOf(d.Latest, "id") {
+		return ""
+	}
+	who, ago := pages.VisibleLine(textOf(d.Latest, "operator")), cmp.Or(age(textOf(d.Latest, "createdAt")), "less than a minute")
+	if who == viewer.From(r.Context()).Name {
+		who = "You"
+	}
+	did := who + " did “" + human(textOf(d.Latest, "procedure")) + "” " + ago + " ago"
+	if what := summary(object(d.Latest, "details")); what != "" {
+		did += ": " + what
+	}
+	return did + ". Look again before you send this."
+}
+
+// latestField is the hidden field with the id of the newest audit entry.
+const latestField = "latest"

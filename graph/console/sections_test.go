@@ -80,7 +80,7 @@ func TestFiltersAreThoseOfTheLists(t *testing.T) {
 		entity, found := strings.CutSuffix(name, "WhereInput")
 		for _, field := range input.Fields {
 			if found && field.Type.Name() != "ID" && !slices.Contains(always, field.Name) {
-				require.True(t, offered[entity+"."+field.Name], "no list filters by %s.%s: see ent/entc/filters.go", entity, field.Name)
+				require.True(t, offered[entity+"."+field.Name], "no list filters by %s.%s: see ent/entc/main.go", entity, field.Name)
 			}
 		}
 	}

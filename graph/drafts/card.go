@@ -1,11 +1,17 @@
 package drafts
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
+	"stoa/ent/order"
 	"stoa/graph/attachments"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/once"
 )
 
@@ -43,4 +49,81 @@ type List struct {
 	Drafts []*Card `json:"drafts"`
 	// NextBefore is the `before` of the next page, null at the end.
 	NextBefore *uuid.UUID `json:"next_before"`
+}
+
+// uuids is a column of type uuid[].
+type uuids []uuid.UUID
+
+func (u *uuids) Scan(src any) error { return pq.Array((*[]uuid.UUID)(u)).Scan(src) }
+
+// row is a row of drafts.
+type row struct {
+	ID            uuid.UUID  `db:"id"`
+	CreatedAt     time.Time  `db:"created_at"`
+	OrderID       uuid.UUID  `db:"order_id"`
+	Number        int        `db:"number"`
+	Text          *string    `db:"text"`
+	AttachmentIDs uuids      `db:"attachment_ids"`
+	Verdict       *string    `db:"verdict"`
+	ReplyText     *string    `db:"reply_text"`
+	RepliedAt     *time.Time `db:"replied_at"`
+}
+
+// cards makes the cards of drafts for a participant, or, for uuid.Nil, for a participant that owns no file, in one query.
+func cards(ctx context.Context, q db.Querier, reader uuid.UUID, rows ...*row) ([]*Card, error) {
+	var ids []uuid.UUID
+	for _, r := range rows {
+		for _, id := range r.AttachmentIDs {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	found, err := attachments.Listed(ctx, q, reader, ids...)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[uuid.UUID]*attachments.Card, len(found))
+	for _, file := range found {
+		byID[file.ID] = file
+	}
+	list := make([]*Card, len(rows))
+	for i, r := range rows {
+		list[i] = &Card{
+			ID: r.ID, OrderID: r.OrderID, Number: r.Number, Text: r.Text, Attachments: make([]*attachments.Card, len(r.AttachmentIDs)),
+			CreatedAt: r.CreatedAt,
+		}
+		for j, id := range r.AttachmentIDs {
+			list[i].Attachments[j] = byID[id]
+		}
+		if r.Verdict != nil {
+			list[i].Reply = &Reply{Verdict: *r.Verdict, Text: r.ReplyText, CreatedAt: *r.RepliedAt}
+		}
+	}
+	return list, nil
+}
+
+// snapshot holds the facts that decide a draft or a reply, read under the lock of the order.
+type snapshot struct {
+	once.Stored
+	// CustomerID, ContractorID and State are null unless the caller is a participant of the order.
+	CustomerID   *uuid.UUID   `db:"customer_id"`
+	ContractorID *uuid.UUID   `db:"contractor_id"`
+	State        *order.State `db:"state"`
+	// Drafts is the number of drafts of the order.
+	Drafts int `db:"drafts"`
+	// Now is the database clock.
+	Now time.Time `db:"now"`
+}
+
+// refuse returns the fault if the caller is not the participant who may do this, or if the order is not in progress.
+func (s *snapshot) refuse(caller, allowed uuid.UUID, role string) error {
+	switch {
+	case caller != allowed:
+		return fault.New(fault.Forbidden).Say("Only the " + role + " may do this.")
+	case *s.State != order.StateInProgress:
+		return fault.New(fault.StateConflict).Say("Drafts belong to an order in progress.")
+	default:
+		return nil
+	}
 }

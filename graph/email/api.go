@@ -2,7 +2,7 @@
 //
 // A mail is a row of `mails` and a job that holds only its id, both written in the transaction that causes it (Enqueue). Its text
 // is not stored: Deliver renders it from the record that the row refers to (kind.go) and hands it to the Mailer. Codes and links
-// are derived from the installation's key (secret.go), so neither is stored. Only the text of an operator to an owner is stored,
+// are derived from the installation's key (kind.go), so neither is stored. Only the text of an operator to an owner is stored,
 // in `mail_texts`, until the mail has ended.
 //
 // All mails share an hourly budget, towards which each counts once (budget.go). A mail waits while the budget is used up.

@@ -14,12 +14,15 @@
 package events
 
 import (
+	"context"
 	"embed"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/metrics"
 )
 
 //go:embed events.sql
@@ -39,4 +42,24 @@ type API struct {
 	Withdrawn func(recipients []uuid.UUID)
 	// Acknowledged is called with events that their recipient has acknowledged. It may not block.
 	Acknowledged func(recipient uuid.UUID, ids []uuid.UUID)
+}
+
+// outbox is the row of select_metrics.
+type outbox struct {
+	Depth                  float64 `db:"depth"`
+	OldestSeconds          float64 `db:"oldest_seconds"`
+	ConnectedOldestSeconds float64 `db:"connected_oldest_seconds"`
+}
+
+// Metrics returns depth and age of the outbox of the whole cluster, for /metrics.
+func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
+	o, err := db.One[outbox](ctx, a.DB.SQL, named("select_metrics"), pq.Array(latestKinds))
+	if err != nil {
+		return nil, err
+	}
+	return []metrics.Value{
+		{Name: "stoa_outbox_events", Value: o.Depth},
+		{Name: "stoa_outbox_oldest_seconds", Value: max(o.OldestSeconds, 0)},
+		{Name: "stoa_outbox_connected_oldest_seconds", Value: max(o.ConnectedOldestSeconds, 0)},
+	}, nil
 }

@@ -227,3 +227,8 @@ func TestOnlyTheRecipientAcknowledges(t *testing.T) {
 	require.Equal(t, []uuid.UUID{first}, acknowledged, "the connections are notified once")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
 }
+
+func TestMain(m *testing.M) {
+	graphtest.Checks(30)
+	m.Run()
+}

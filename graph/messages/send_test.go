@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,4 +184,31 @@ func TestExpiredIDsAndNoncesStayBlocked(t *testing.T) {
 		graphtest.OK(t)(w.Messages.DeleteExpired(context.Background()))
 		require.Zero(t, w.Count("SELECT count(*) FROM messages"))
 	}
+}
+
+func TestMain(m *testing.M) {
+	graphtest.Checks(30)
+	m.Run()
+}
+
+func TestExpiryDeletesInBatches(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Agent(), w.Agent()
+	fill(w, w.Befriend(one, other), one, other, 1203)
+	w.Shift(time.Hour)
+	kept := w.Sent(one, other)
+	w.Shift(messages.Retention - time.Hour)
+	var deleted atomic.Int64
+	codes := graphtest.AtOnce(3, func(int) error {
+		n, err := w.Messages.DeleteExpired(context.Background())
+		deleted.Add(n)
+		return err
+	})
+	require.Equal(t, 3, codes.Count()[""])
+	require.EqualValues(t, 1203, deleted.Load())
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages WHERE id = $1", kept.ID))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages"))
+	n := graphtest.Got(w.Messages.DeleteExpired(context.Background()))(t)
+	require.Zero(t, n)
 }

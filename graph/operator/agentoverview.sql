@@ -1,4 +1,4 @@
--- Operators' views of an agent (agentoverview.go) and of open orders (trade.go). Everything is read from indexes of the agent,
+-- Operators' views of an agent (overview.go) and of open orders (trade.go). Everything is read from indexes of the agent,
 -- and bounded.
 
 -- name: select_trades(ids uuid[])

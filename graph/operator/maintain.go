@@ -6,7 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+
+	"stoa/ent/bot"
 	"stoa/graph/keylog"
+	"stoa/graph/lifecycle"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
@@ -138,4 +143,81 @@ func (a *API) RotateKey(ctx context.Context, purpose KeyPurpose, reason string) 
 		details["number"] = number
 		return &SigningKey{Purpose: purpose, Number: number}, err
 	})
+}
+
+// removeDemo is no mutation: only the operators' command on the server's machine calls it.
+var removeDemo = Procedure{Name: "removeDemo"}
+
+// Population counts the agents that are not deleted.
+type Population struct{ Demo, Others int }
+
+// Population returns the number of agents. Faults: unauthorized.
+func (a *API) Population(ctx context.Context) (p Population, err error) {
+	if _, err := viewer.RequireOperator(ctx); err != nil {
+		return p, err
+	}
+	living := a.DB.Ent.Bot.Query().Where(bot.StateNEQ(bot.StateDeleted))
+	if p.Demo, err = living.Clone().Where(bot.IsDemo(true)).Count(ctx); err != nil {
+		return p, err
+	}
+	p.Others, err = living.Where(bot.IsDemo(false)).Count(ctx)
+	return p, err
+}
+
+// DemoRemoval is the result of RemoveDemo.
+type DemoRemoval struct {
+	// Deleted counts deleted agents, Files the files whose bytes were deleted.
+	Deleted, Files int64
+	// Held are the agents that stay, hidden, until their orders with others have ended.
+	Held []lifecycle.Held
+}
+
+// RemoveDemo deletes the agents of the demo (lifecycle.DeleteDemo) and the bytes of their files. The audit entry is committed
+// first and stays if the removal fails. Faults: unauthorized.
+func (a *API) RemoveDemo(ctx context.Context, reason string) (done DemoRemoval, err error) {
+	_, err = audited(ctx, a, entry{procedure: removeDemo, reason: reason}, func(context.Context, *db.Tx) (struct{}, error) {
+		return struct{}{}, nil
+	})
+	if err != nil {
+		return done, err
+	}
+	if done.Deleted, done.Held, err = a.Lifecycle.DeleteDemo(ctx); err != nil {
+		return done, err
+	}
+	done.Files, err = a.Files.Sweep(ctx)
+	return done, err
+}
+
+// silence is the time without a report after which a process is considered dead.
+const silence = time.Minute
+
+// processRow is a row of select_processes.
+type processRow struct {
+	Process
+
+	Roles   pq.StringArray
+	Failing pq.StringArray
+}
+
+// processes returns the serving processes, and the processes of the last day that did not end properly.
+func (a *API) processes(ctx context.Context) (all []*Process, err error) {
+	rows, err := db.All[processRow](ctx, a.DB.SQL, named("select_processes"), silence.Seconds())
+	for _, r := range rows {
+		r.Process.Roles, r.Process.Failing = r.Roles, r.Failing
+		all = append(all, &r.Process)
+	}
+	return all, err
+}
+
+// RecordProcess renews the report of a process. A process must call it more often than once a minute.
+func (a *API) RecordProcess(ctx context.Context, p Process) error {
+	_, err := a.DB.SQL.ExecContext(ctx, named("record_process").Text, p.ID, p.Name, p.Version, pq.StringArray(p.Roles), pq.StringArray(p.Failing),
+		p.DiskFreeBytes, p.DiskTotalBytes)
+	return err
+}
+
+// ForgetProcess removes a process that ends.
+func (a *API) ForgetProcess(ctx context.Context, id uuid.UUID) error {
+	_, err := a.DB.SQL.ExecContext(ctx, named("delete_process").Text, id)
+	return err
 }

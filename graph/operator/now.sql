@@ -1,4 +1,4 @@
--- The present activity (now.go), and the books at a moment (books.go).
+-- The present activity (overview.go), and the books at a moment (books.go).
 
 -- name: list_happenings(seconds double precision, deep bigint, max bigint)
 -- The newest acts of agents in the last seconds. An index finds the rows of each kind; an index of ids is read from five minutes

@@ -5,8 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"strings"
+	"time"
 
+	"github.com/google/uuid"
+
+	"stoa/ent"
 	"stoa/graph/auth"
+	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
@@ -107,4 +112,105 @@ func (a *API) Named(ctx context.Context, name string) (viewer.Viewer, error) {
 		err = fault.New(fault.Forbidden).Say("An operator of this name has a token: sign in with that, or give another name.")
 	}
 	return v, err
+}
+
+const (
+	// deedsMost is how many rows of operators' actions a shift shows; they come from the newest deedsDeep audit entries.
+	deedsMost, deedsDeep = 100, 10_000
+	// happenedMost bounds the counts of each kind.
+	happenedMost = 10_000
+)
+
+// Shift shows events since a time, the operators' actions, and the state of the service. Without a time it begins when the caller
+// left, or 12 hours ago. Its reads use indexes and are bounded. Faults: unauthorized.
+func (a *API) Shift(ctx context.Context, since *time.Time) (*Shift, error) {
+	begun, err := read[Shift](ctx, a, named("begin_shift"), since, []byte(viewer.From(ctx).OwnToken))
+	if err != nil {
+		return nil, err
+	}
+	s := begun[0]
+	if s.Happened, err = db.All[Tally](ctx, a.DB.SQL, named("count_happened"), s.Since, happenedMost); err != nil {
+		return nil, err
+	}
+	if s.Done, err = db.All[Deed](ctx, a.DB.SQL, named("list_deeds"), s.Since, deedsDeep, deedsMost); err != nil {
+		return nil, err
+	}
+	if s.Notes, err = db.All[Note](ctx, a.DB.SQL, named("list_notes"), s.Since, deedsDeep, deedsMost); err != nil {
+		return nil, err
+	}
+	if s.Jobs, err = db.All[FailingJobs](ctx, a.DB.SQL, named("list_failing_jobs"), s.Since, happenedMost); err != nil {
+		return nil, err
+	}
+	if s.Attention, _, err = a.attention(ctx); err != nil {
+		return nil, err
+	}
+	if s.Backup, err = a.LastBackup(ctx); err != nil {
+		return nil, err
+	}
+	s.KeyLog = &KeyLogState{}
+	figures, err := a.Keys.Metrics(ctx)
+	for _, figure := range figures {
+		switch figure.Name {
+		case "stoa_log_entries":
+			s.KeyLog.Entries = int64(figure.Value)
+		case "stoa_log_waiting":
+			s.KeyLog.Waiting = int64(figure.Value)
+		case "stoa_log_behind":
+			s.KeyLog.Signing = figure.Value == 0
+		}
+	}
+	return s, err
+}
+
+// CreateInvitation makes an invitation (§2.1). Faults: invalid_input.
+func (a *API) CreateInvitation(ctx context.Context, in InvitationInput, reason string) (*NewInvitation, error) {
+	uses, kept, wrong := in.check()
+	id, code := uuid.Must(uuid.NewV7()), newCode()
+	details := map[string]any{"uses": uses, "note": kept}
+	setIfSent(details, "expiresAt", in.ExpiresAt)
+	setIfSent(details, "isDemo", in.IsDemo)
+	e := entry{createInvitation, id.String(), reason, details, wrong, nil}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*NewInvitation, error) {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if in.ExpiresAt != nil && !in.ExpiresAt.After(now) {
+			return nil, fault.Field(fault.InvalidInput, "expiresAt", "must lie in the future")
+		}
+		made, err := tx.Ent.Invitation.Create().SetID(id).SetCodeHash(bots.HashInvitation(code)).SetUses(uses).SetNote(kept).
+			SetNillableExpiresAt(in.ExpiresAt).SetNillableIsDemo(in.IsDemo).SetCreatedAt(now).Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &NewInvitation{Invitation: made, Code: code}, nil
+	})
+}
+
+// RevokeInvitation ends an invitation. A repeat keeps the first time. Faults: not_found.
+func (a *API) RevokeInvitation(ctx context.Context, id uuid.UUID, reason string) (*ent.Invitation, error) {
+	e := entry{revokeInvitation, id.String(), reason, nil, nil, nil}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Invitation, error) {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found, err := tx.Ent.Invitation.Get(ctx, id)
+		if err != nil || found.RevokedAt != nil {
+			return found, err
+		}
+		return found.Update().SetRevokedAt(now).Save(ctx)
+	})
+}
+
+// newCode makes an invitation's code: 130 random bits in five groups of letters and digits that are easy to read out.
+func newCode() string {
+	const group = 5
+	letters := rand.Text()
+	var groups []string
+	for len(letters) >= 2*group {
+		groups = append(groups, letters[:group])
+		letters = letters[group:]
+	}
+	return strings.Join(append(groups, letters), "-")
 }

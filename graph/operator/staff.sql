@@ -1,4 +1,4 @@
--- Operators with their own tokens (staff.go), and events while an operator was away (shift.go).
+-- Operators with their own tokens, and events while an operator was away (staff.go).
 
 -- text: operator_card
 name, invited_by, created_at, seen_at, revoked_at

@@ -3,6 +3,7 @@ package operator_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 
 	"stoa/ent"
 	"stoa/graph/graphtest"
+	"stoa/graph/operator"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
 
@@ -83,4 +86,121 @@ func (o *office) ownedAgent() uuid.UUID {
 	o.Exec(`INSERT INTO bot_owners (bot_id, address, written, verified_at, confirmed_at, documents)
 		VALUES ($1, 'owner@example.org', 'Owner@example.org', stoa_now(), stoa_now(), '[]')`, id)
 	return id
+}
+
+// named makes an agent with a handle and a display name.
+func (o *office) named(handle, name string) *graphtest.Agent {
+	o.t.Helper()
+	agent := o.Agent()
+	o.Exec("UPDATE bots SET handle = $2, display_name = $3 WHERE id = $1", agent.ID, handle, name)
+	return agent
+}
+
+// found searches, and returns the kinds of the hits and the id of the exact one.
+func (o *office) found(q string) (kinds []string, exact uuid.UUID) {
+	o.t.Helper()
+	found, err := o.Operator.Find(o.ctx, q)
+	require.NoError(o.t, err, q)
+	for _, hit := range found.Hits {
+		kinds = append(kinds, hit.Kind)
+	}
+	if found.Exact != nil {
+		exact = found.Exact.ID
+	}
+	return kinds, exact
+}
+
+// Every text of an entity that an operator sees finds the entity.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	pia, kai := o.named("pia", "Pia the Painter"), o.named("kai", "Kai")
+	order := o.order()
+	o.Exec("UPDATE orders SET customer_id = $2, contractor_id = $3, author_id = $2 WHERE id = $1", order, pia.ID, kai.ID)
+	post := o.Posted(pia, "a text", "public").ID
+	o.Exec("UPDATE posts SET title = 'The lighthouse at dusk' WHERE id = $1", post)
+	hidden := o.Posted(kai, "a text", "private").ID
+	o.Exec("UPDATE posts SET title = 'A hidden diary' WHERE id = $1", hidden)
+	task, service := o.task(kai), o.service(kai)
+	o.Exec("UPDATE tasks SET title = 'A table of tides' WHERE id = $1", task)
+	o.Exec("UPDATE services SET title = 'Tables' WHERE id = $1", service)
+	o.Exec("INSERT INTO owner_emails (address, created_at, passports) VALUES ('ada@example.org', stoa_now(), 1)")
+	o.Exec(`INSERT INTO bot_owners (bot_id, address, verified_at, confirmed_at, documents) VALUES ($1, 'ada@example.org', stoa_now(), stoa_now(), '[]')`, pia.ID)
+	message, entry := uuid.UUID{}, uuid.UUID{}
+	require.NoError(t, o.DB.SQL.QueryRowContext(t.Context(), "SELECT transaction_id, id FROM ledger_entries WHERE bot_id = $1", pia.ID).Scan(&message, &entry))
+	tail := func(id uuid.UUID) string { return id.String()[28:] }
+	for _, c := range []struct {
+		q     string
+		kinds []string
+		exact uuid.UUID
+	}{
+		{pia.ID.String(), []string{"Bot"}, pia.ID},
+		{strings.ToUpper(order.String()), []string{"Order"}, order},
+		{message.String(), []string{"Transaction"}, message},
+		{tail(order), []string{"Order"}, order},
+		{"…" + tail(entry), []string{"LedgerEntry"}, entry},
+		{"@Pia", []string{"Bot"}, pia.ID},
+		{"kai", []string{"Bot"}, kai.ID},
+		{"pia THE painter", []string{"Bot"}, pia.ID},
+		{"painter", []string{"Bot"}, uuid.Nil},
+		{"the lighthouse at dusk", []string{"Post"}, post},
+		{"A hidden diary", nil, uuid.Nil}, // the title of a private post cannot be guessed
+		{tail(hidden), []string{"Post"}, hidden},
+		{"table", []string{"Task", "Service"}, uuid.Nil},
+		{"tables", []string{"Service"}, service},
+		{" ADA@Example.org ", []string{"Bot"}, pia.ID},
+		{"pia kai", []string{"Order"}, order},
+		{"@kai, Pia the Painter", []string{"Order"}, order},
+		{"kai kai", nil, uuid.Nil},
+		{"nothing-at-all", nil, uuid.Nil},
+		{"", nil, uuid.Nil},
+	} {
+		kinds, exact := o.found(c.q)
+		require.Equal(t, c.kinds, kinds, c.q)
+		require.Equal(t, c.exact, exact, c.q)
+	}
+	found := graphtest.Got(o.Operator.Find(o.ctx, "pia kai"))(t)
+	require.Equal(t, []string{"pia", "kai", "disputed"}, []string{found.Hits[0].By, found.Hits[0].With, found.Hits[0].State})
+	o.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", pia.ID)
+	found = graphtest.Got(o.Operator.Find(o.ctx, "@pia"))(t)
+	require.Equal(t, "suspended", found.Exact.State)
+	graphtest.Refused(t, fault.InvalidSearch)(o.Operator.Find(o.ctx, strings.Repeat("x", 161)))
+	_, err := o.Operator.Find(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), "pia")
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+}
+
+// A search reads few rows, however many there are.
+func TestFindReadsFewRows(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	const count, batch, walked = 8000, 1000, 2000
+	by := o.Agent().ID
+	for from := 1; from < count; from += batch {
+		o.Exec(`INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
+			SELECT ('01a00000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, stoa_now(), stoa_now(), $1, CASE n WHEN 7 THEN 'zebrafish' ELSE 'n' || n END,
+			'words', stoa_now(), 1, 0, 1, 0 FROM generate_series($2::integer, $3) AS n`, by, from, from+batch-1)
+	}
+	o.Exec("VACUUM ANALYZE tasks")
+	for q, found := range map[string]int{"zebrafish": 1, "n1": operator.FoundPerKind, "words": 0, "no such title": 0} {
+		conn := graphtest.Got(o.DB.SQL.Pool.Conn(t.Context()))(t)
+		read := func() (rows int64) {
+			require.NoError(t, conn.QueryRowContext(t.Context(),
+				"SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE relname = 'tasks'").Scan(&rows))
+			return rows
+		}
+		graphtest.OK(t)(conn.ExecContext(t.Context(), "BEGIN"))
+		before := read()
+		rows, err := conn.QueryContext(t.Context(), operator.FindText.Text, q, walked, operator.TextExamined, operator.FoundPerKind)
+		require.NoError(t, err)
+		n := 0
+		for rows.Next() {
+			n++
+		}
+		require.NoError(t, rows.Err())
+		require.NoError(t, rows.Close())
+		require.Equal(t, found, n, q)
+		require.LessOrEqual(t, read()-before, int64(walked+operator.TextExamined+2*operator.FoundPerKind), q)
+		graphtest.OK(t)(conn.ExecContext(t.Context(), "ROLLBACK"))
+		require.NoError(t, conn.Close())
+	}
 }

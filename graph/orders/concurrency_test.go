@@ -1,7 +1,9 @@
 package orders_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -174,4 +176,166 @@ func TestOrdersBothWaysAtOnce(t *testing.T) {
 		}
 	}
 	s.requireSoundLedger()
+}
+
+// stopWrites locks a table, so that an operation takes its locks, reads and decides, but waits before it writes. Changes that the
+// test makes meanwhile come between decision and write; the answer must be right after them. If the test changes an order or a
+// friendship, the operation waits for that change before it reads.
+const stopWrites = "LOCK TABLE orders IN SHARE MODE; "
+
+// count is 1 for an operation that took effect, which has no fault.
+func count(code fault.Code) int64 {
+	if code == "" {
+		return 1
+	}
+	return 0
+}
+
+func TestAcceptRetriesAfterLostRace(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for name, c := range map[string]struct {
+		meanwhile string // ORDER, CONTACT, CUSTOMER and CONTRACTOR are the ids
+		code      fault.Code
+	}{
+		"block":           {"UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
+		"suspension":      {"UPDATE bots SET suspended_at = now() WHERE id = 'CUSTOMER'", fault.ParticipantInactive},
+		"trash":           {"UPDATE bots SET state = 'trash' WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
+		"restriction":     {"UPDATE settings SET email_requirement_activated_at = now() - interval '15 days'", fault.ParticipantInactive},
+		"deadline":        {"UPDATE orders SET deadline = now() WHERE id = 'ORDER'", fault.DeadlinePassed},
+		"cancellation":    {"UPDATE orders SET state = 'cancelled', version = 2 WHERE id = 'ORDER'", fault.VersionConflict},
+		"another reserve": {"UPDATE accounts SET available_minor = 1099 WHERE bot_id = 'CUSTOMER'", fault.InsufficientFunds},
+		"nothing":         {"SELECT 1", ""},
+	} {
+		s := pairIn(t, w)
+		card := s.offer(false)
+		meanwhile := strings.NewReplacer("ORDER", card.ID.String(), "CONTACT", s.contact.String(), "CUSTOMER", s.customer.ID.String(),
+			"CONTRACTOR", s.contractor.ID.String()).Replace(c.meanwhile)
+		commit := s.Hold(stopWrites + meanwhile)
+		accept := async(s.actRequest(s.customer, command(card, orders.Accept)))
+		s.AwaitLocks(1)
+		commit()
+		require.Equal(t, c.code, (<-accept).code(), name)
+		require.Equal(t, total*count(c.code), s.balances(s.customer)[1], name)
+		require.Equal(t, count(c.code), s.Count("SELECT count(*) FROM operations WHERE bot_id = $1", s.customer.ID), name)
+		require.Equal(t, 1+count(c.code), s.Count("SELECT count(*) FROM order_events WHERE order_id = $1", card.ID), name)
+		s.Exec("UPDATE settings SET email_requirement_activated_at = NULL")
+	}
+}
+
+func TestCreateRetriesAfterLostRace(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for name, c := range map[string]struct {
+		meanwhile string // CONTACT and CONTRACTOR are the ids
+		code      fault.Code
+	}{
+		"block":            {"UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
+		"suspension":       {"UPDATE bots SET suspended_at = now() WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
+		"deletion":         {"UPDATE bots SET state = 'deleted' WHERE id = 'CONTRACTOR'", fault.NotFound},
+		"fee rate":         {"UPDATE settings SET fee_bps = 1", fault.PriceChanged},
+		"rate far too big": {"UPDATE settings SET fee_bps = 10000", fault.PriceChanged},
+		"nothing":          {"SELECT 1", ""},
+	} {
+		s := pairIn(t, w)
+		terms := s.terms(true)
+		meanwhile := strings.NewReplacer("CONTACT", s.contact.String(), "CONTRACTOR", s.contractor.ID.String()).Replace(c.meanwhile)
+		commit := s.Hold(stopWrites + meanwhile)
+		create := async(func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) })
+		s.AwaitLocks(1)
+		commit()
+		require.Equal(t, c.code, (<-create).code(), name)
+		require.Equal(t, count(c.code), s.Count("SELECT count(*) FROM orders WHERE customer_id = $1", s.customer.ID), name)
+		s.Exec("UPDATE settings SET fee_bps = 1000")
+	}
+}
+
+// An action that takes on no new obligation loses a race only to another step.
+func TestStepAfterLostRace(t *testing.T) {
+	t.Parallel()
+	s := newPair(t)
+	card := s.act(s.contractor, s.offer(true), orders.Accept)
+	commit := s.Hold(stopWrites + "UPDATE bots SET state = 'trash'; UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
+	start := async(s.actRequest(s.contractor, command(card, orders.Start)))
+	s.AwaitLocks(1)
+	commit()
+	started := <-start
+	require.NoError(t, started.err)
+
+	commit = s.Hold(stopWrites + "UPDATE orders SET state = 'delivered', version = 4, delivered_at = now()")
+	deliver := async(s.actRequest(s.contractor, command(started.result.Order, orders.Deliver)))
+	s.AwaitLocks(1)
+	commit()
+	require.Equal(t, fault.VersionConflict, (<-deliver).code())
+	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM operations"))
+}
+
+// If several identical requests decide before one of them writes, one acts and the others get its stored result. Of two different
+// steps one succeeds.
+func TestOneOfEqualDecisionsIsWritten(t *testing.T) {
+	t.Parallel()
+	s := newPair(t)
+	terms := s.terms(true)
+	create := func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }
+	made := s.decideBeforeWriting(create, create, create)
+	requireOneActed(t, made)
+
+	accept := s.actRequest(s.contractor, command(made[0].result.Order, orders.Accept))
+	accepted := s.decideBeforeWriting(accept, accept, accept)
+	requireOneActed(t, accepted)
+
+	card := accepted[0].result.Order
+	steps := s.decideBeforeWriting(
+		s.actRequest(s.contractor, command(card, orders.Start)), s.actRequest(s.customer, command(card, orders.Dispute)))
+	codes := []fault.Code{steps[0].code(), steps[1].code()}
+	require.ElementsMatch(t, []fault.Code{"", fault.VersionConflict}, codes)
+	require.EqualValues(t, 3, s.Count("SELECT max(version) FROM orders"))
+	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM order_events"))
+	s.requireSoundLedger()
+}
+
+// decideBeforeWriting runs requests; none of them writes before all have been decided.
+func (s *pair) decideBeforeWriting(requests ...func() (*orders.OrderResult, error)) []answer {
+	s.t.Helper()
+	commit := s.Hold(stopWrites)
+	waiting := make([]<-chan answer, len(requests))
+	for i, request := range requests {
+		waiting[i] = async(request)
+	}
+	s.AwaitLocks(int64(len(requests)))
+	commit()
+	answers := make([]answer, len(requests))
+	for i, w := range waiting {
+		answers[i] = <-w
+	}
+	return answers
+}
+
+// If several requests under one operation id decide concurrently, one acts and the others are idempotency_conflict.
+func TestOperationIDLosesRace(t *testing.T) {
+	t.Parallel()
+	s := newPair(t)
+	one, other := command(s.offer(true), orders.Cancel), command(s.offer(true), orders.Cancel)
+	other.OperationID = one.OperationID
+	terms := s.terms(true)
+	terms.OperationID = one.OperationID
+	answers := s.decideBeforeWriting(s.actRequest(s.customer, one), s.actRequest(s.customer, other),
+		func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) })
+	require.ElementsMatch(t, []fault.Code{"", fault.IdempotencyConflict, fault.IdempotencyConflict},
+		[]fault.Code{answers[0].code(), answers[1].code(), answers[2].code()})
+	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM operations"), "of two offers, and one more")
+}
+
+// The time of a step is never before the step that it follows, even if the clocks of two requests differ.
+func TestEventTimesFollowVersions(t *testing.T) {
+	t.Parallel()
+	s := newPair(t)
+	card := s.offer(true)
+	s.Shift(time.Hour)
+	card = s.act(s.contractor, card, orders.Accept)
+	s.Shift(-time.Hour)
+	card = s.act(s.contractor, s.act(s.contractor, card, orders.Start), orders.Deliver)
+	s.act(s.customer, card, orders.Complete)
+	require.Zero(t, s.Count(`SELECT count(*) FROM order_events e JOIN order_events f ON f.order_id = e.order_id AND f.version = e.version + 1
+		WHERE f.created_at < e.created_at`))
 }

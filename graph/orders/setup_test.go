@@ -1,6 +1,7 @@
 package orders_test
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
+	"stoa/graph/platform/wire"
 )
 
 // amount is the reward of a test order; at 10 % the customer pays 1100.
@@ -124,4 +126,42 @@ func (s *pair) requireSoundLedger() {
 	s.t.Helper()
 	found := graphtest.Got(s.Wallet.Reconcile(s.t.Context()))(s.t)
 	require.Empty(s.t, found)
+}
+
+// An answer is sent as it is stored.
+func TestAnswerIsTheStoredOne(t *testing.T) {
+	t.Parallel()
+	s := newPair(t)
+	made, err := s.Orders.CreateOrder(s.customer.Ctx, s.terms(true))
+	require.NoError(t, err)
+	marshalled, err := wire.Marshal(struct {
+		Order *orders.Card `json:"order"`
+	}{made.Order})
+	require.NoError(t, err)
+	var written bytes.Buffer
+	require.NoError(t, wire.Write(&written, made))
+	require.Equal(t, string(marshalled), written.String())
+	var stored []byte
+	require.NoError(t, s.DB.SQL.QueryRowContext(t.Context(), "SELECT result FROM operations WHERE bot_id = $1", s.customer.ID).Scan(&stored))
+	require.Equal(t, string(stored), written.String())
+}
+
+// A page of one state reads about as much as a page of all orders: the start of each role and state in the index, and the orders
+// of the page, however many orders the agent has.
+func TestListsReadOnePage(t *testing.T) {
+	t.Parallel()
+	s := newPair(t)
+	s.Exec(`INSERT INTO orders (id, created_at, updated_at, author_id, customer_id, contractor_id, title, description, deadline,
+			amount_minor, fee_minor, total_minor, fee_bps, state, outcome, closed_at)
+		SELECT gen_random_uuid(), stoa_now() - n * interval '1 second', stoa_now(), $1, CASE WHEN n % 2 = 0 THEN $1::uuid ELSE $2::uuid END,
+		  CASE WHEN n % 2 = 0 THEN $2::uuid ELSE $1::uuid END, 't', 'd', stoa_now(), 1000, 100, 1100, 1000,
+		  CASE WHEN n % 250 = 0 THEN 'offered' ELSE 'closed' END,
+		  CASE WHEN n % 250 > 0 THEN 'cancelled' END, CASE WHEN n % 250 > 0 THEN stoa_now() END
+		FROM generate_series(1, 8000) AS n`, s.customer.ID, s.contractor.ID)
+	s.Exec("ANALYZE orders")
+	all := s.Buffers(orders.ListOrders.Text, s.customer.ID, 0, 21)
+	require.LessOrEqual(t, all, 300)
+	for _, state := range []string{"offered", "closed", "disputed"} {
+		require.LessOrEqual(t, s.Buffers(orders.ListOrdersInState.Text, s.customer.ID, state, 0, 21), 2*all, state)
+	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/auth"
+	"stoa/graph/email"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -88,4 +90,110 @@ func (a *API) Grant(
 // DeleteOldRequests deletes the requests that are past RequestRetention and returns how many. A job calls it.
 func (a *API) DeleteOldRequests(ctx context.Context) (int64, error) {
 	return a.DB.ExecBatches(ctx, named("delete_old_requests").Text, deleteBatch, RequestRetention.Seconds())
+}
+
+// restoreRepeat is the time for which the link of a restore shows the same token again.
+const restoreRepeat = 10 * time.Minute
+
+// RestoreJob is the job that examines a request to restore.
+type RestoreJob struct {
+	RestoreID uuid.UUID `json:"restore_id"`
+}
+
+func (RestoreJob) Kind() string { return "examine_restore" }
+
+// Requested is the answer of RequestRestore. It does not depend on whether agent and address exist.
+type Requested struct {
+	Requested bool `json:"requested"`
+}
+
+// RequestRestore stores a request to restore access to an agent (§2.4, ask). Anyone may call it. Faults: lifecycle_setup_pending,
+// invalid_input.
+func (a *API) RequestRestore(ctx context.Context, in RestoreInput) (*Requested, error) {
+	if err := a.RequireRestore(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.ask(ctx, ForRestore, in); err != nil {
+		return nil, err
+	}
+	return &Requested{true}, nil
+}
+
+// ExamineRestore mails the link of a request to restore to the agent's owner (examine), unless the agent may not be restored. Only a job
+// calls it.
+func (a *API) ExamineRestore(ctx context.Context, id uuid.UUID) error {
+	return a.examine(ctx, restores, id)
+}
+
+// Restoration holds the data of a restore page. If its state is LinkUnknown, all other fields are empty.
+type Restoration struct {
+	State  LinkState `db:"state"`
+	BotID  uuid.UUID `db:"bot_id"`
+	Handle string    `db:"handle"`
+	// Token and TokenExpiresAt are the agent's new token, once the restore is confirmed.
+	Token          string
+	TokenExpiresAt sql.NullTime `db:"token_expires_at"`
+}
+
+// Restoration returns the data for the link of a restore's mail, without a token, and changes nothing. Anyone who has the link
+// may call it.
+func (a *API) Restoration(ctx context.Context, id uuid.UUID, token string) (*Restoration, error) {
+	return a.restoration(ctx, a.DB.SQL, id, token)
+}
+
+func (a *API) restoration(ctx context.Context, q db.Querier, id uuid.UUID, token string) (*Restoration, error) {
+	if !a.Email.Follows(email.RestoreLink, id, token) {
+		return &Restoration{State: LinkUnknown}, nil
+	}
+	found, err := db.One[Restoration](ctx, q, named("select_restore"), id, linkLife.Seconds(), restoreRepeat.Seconds())
+	if errors.Is(err, sql.ErrNoRows) {
+		return &Restoration{State: LinkUnknown}, nil
+	}
+	return found, err
+}
+
+// Restore ends every token of the agent, pauses its webhooks, makes a new token and, if the agent is in the trash, makes it active
+// again (§3.4). Passport and balance stay. A repeat within ten minutes returns the same token. The result has a token only if its
+// state was LinkOpen or LinkRepeat; it is LinkDone then. Anyone who has the link may call it.
+func (a *API) Restore(ctx context.Context, id uuid.UUID, token string) (*Restoration, error) {
+	var r *Restoration
+	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_restore"), id); err != nil {
+			return err
+		}
+		var err error
+		if r, err = a.restoration(ctx, tx.SQL, id, token); err != nil {
+			return err
+		}
+		if r.State != LinkOpen && r.State != LinkRepeat {
+			return nil
+		}
+		r.Token = auth.DeriveToken(a.Email.Key, token, "restore "+id.String())
+		if r.State == LinkOpen {
+			if err := a.restore(ctx, tx, id, r); err != nil {
+				return err
+			}
+		}
+		r.State = LinkDone
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (a *API) restore(ctx context.Context, tx *db.Tx, id uuid.UUID, r *Restoration) error {
+	granted, err := a.Auth.Reissue(ctx, tx, r.BotID, r.Token, auth.Restored)
+	if err != nil {
+		return err
+	}
+	r.TokenExpiresAt = sql.NullTime{Time: granted.TokenExpiresAt, Valid: true}
+	if _, err := tx.SQL.ExecContext(ctx, named("confirm_restore").Text, id, granted.TokenExpiresAt); err != nil {
+		return err
+	}
+	if err := a.LeaveTrash(ctx, tx, r.BotID); err != nil {
+		return err
+	}
+	return a.ProfileChanged(ctx, tx, r.BotID)
 }

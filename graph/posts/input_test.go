@@ -1,6 +1,7 @@
 package posts
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/wire"
@@ -159,3 +161,26 @@ func FuzzBlameBody(f *testing.F) {
 		require.True(t, slices.Contains(known, codeOfBody(t, body)))
 	})
 }
+
+// DeepPage reads any page of the feed with the statements for pages far down; both kinds if kind is empty.
+func (a *API) DeepPage(ctx context.Context, caller uuid.UUID, skip, limit int, kind string) ([]uuid.UUID, error) {
+	statement, args := deepPages.bothKinds, []any{caller, skip, limit}
+	if kind != "" {
+		statement, args = deepPages.oneKind, append(args, kind)
+	}
+	rows, err := db.All[row](ctx, a.DB.SQL, statement, args...)
+	ids := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	return ids, err
+}
+
+// WriteTextAgain runs the statement of a text again, as the pool does if a connection breaks after the commit.
+func (a *API) WriteTextAgain(ctx context.Context, p *Card) error {
+	_, err := (&row{Card: *p}).store(ctx, a.DB.SQL, p.Author.ID, false)
+	return err
+}
+
+// FirstPage is the statement of the first page of the feed.
+func FirstPage() string { return firstPages.bothKinds.Text }

@@ -1,14 +1,19 @@
 package posts_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/attachments"
+	"stoa/graph/bots"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
 )
 
@@ -73,4 +78,122 @@ func TestDeletedPostIsGone(t *testing.T) {
 	graphtest.Refused(t, fault.NotFound)(w.update(author, made.ID, posts.Fields{Text: ptr("two")}))
 	graphtest.Refused(t, fault.NotFound)(w.Posts.DeletePost(author.Ctx, posts.PostInput{PostID: made.ID.String()}))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts WHERE title = '' AND text = '' AND deleted_at IS NOT NULL"))
+}
+
+func TestNewPostIsPrivateAndComplete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author := w.Agent()
+	made := graphtest.Got(w.create(author, posts.Fields{Text: ptr(" \n")}))(t)
+	require.Equal(t, "private", made.Visibility)
+	require.Equal(t, "update", made.Kind)
+	require.Empty(t, made.Title)
+	require.Equal(t, " \n", made.Text)
+	require.Equal(t, []*attachments.Card{}, made.Attachments)
+	require.Equal(t, author.ID, made.Author.ID)
+	require.Equal(t, bots.Fingerprint(author.Key.PublicKey().Bytes()), *made.Author.EncryptionKeyFingerprint)
+	require.Equal(t, made.CreatedAt, made.UpdatedAt)
+	require.WithinDuration(t, w.Now(), made.CreatedAt, time.Minute)
+
+	made, err := w.create(author, posts.Fields{Title: ptr("  A title "), Kind: ptr("portfolio"), Visibility: ptr("public")})
+	require.NoError(t, err)
+	require.Equal(t, "A title", made.Title)
+	require.Equal(t, "portfolio", made.Kind)
+	require.Equal(t, "public", made.Visibility)
+	found := graphtest.Got(w.read(w.Agent(), made.ID))(t)
+	require.Equal(t, made, found)
+}
+
+// Every field that is sent with a text is stored. A new field needs a value here.
+func TestATextKeepsEveryField(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author := w.Agent()
+	sent := posts.Fields{Text: ptr("A text."), Title: ptr("A title"), Kind: ptr("portfolio"), Visibility: ptr("private")}
+	made := graphtest.Got(w.create(author, sent))(t)
+	found := graphtest.Got(w.read(author, made.ID))(t)
+	require.Equal(t, made, found)
+	card := reflect.ValueOf(*found)
+	for field, value := range reflect.ValueOf(sent).Fields() {
+		if field.Name == "AttachmentIDs" || field.Name == "RightsConfirmed" { // a text has none
+			continue
+		}
+		require.False(t, value.IsNil(), field.Name)
+		require.Equal(t, value.Elem().Interface(), card.FieldByName(field.Name).Interface(), field.Name)
+	}
+}
+
+// A text has no idempotency id, but its statement may run twice.
+func TestATextIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author, reader := w.Agent(), w.Agent()
+	made, err := w.create(author, posts.Fields{Title: ptr("A title"), Text: ptr("@somebody"), Visibility: ptr("public")})
+	require.NoError(t, err)
+	require.NoError(t, w.Posts.WriteTextAgain(author.Ctx, made))
+	for _, by := range []*graphtest.Agent{author, reader} {
+		ids, _ := w.feed(by, "", "", "")
+		require.Equal(t, []uuid.UUID{made.ID}, ids)
+		found := graphtest.Got(w.read(by, made.ID))(t)
+		require.Equal(t, made, found)
+	}
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM mentions WHERE post_id = $1", made.ID))
+}
+
+func TestOnlyAgentsPost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, kind := range []viewer.Kind{viewer.Anonymous, viewer.Operator} {
+		ctx := viewer.With(t.Context(), viewer.Viewer{Kind: kind})
+		graphtest.Refused(t, fault.Unauthorized)(w.Posts.CreatePost(ctx, posts.CreatePostInput{}))
+		graphtest.Refused(t, fault.Unauthorized)(w.Posts.UpdatePost(ctx, posts.UpdatePostInput{}))
+		graphtest.Refused(t, fault.Unauthorized)(w.Posts.DeletePost(ctx, posts.PostInput{}))
+		graphtest.Refused(t, fault.Unauthorized)(w.Posts.Post(ctx, posts.PostInput{}))
+		graphtest.Refused(t, fault.Unauthorized)(w.Posts.Feed(ctx, posts.FeedInput{Page: page.Param{"x"}}))
+	}
+}
+
+// unable are the states in which an agent may not publish, each as a change of the agent's row.
+var unable = map[string]string{
+	"trashed":    "UPDATE bots SET state = 'trash' WHERE id = $1",
+	"suspended":  "UPDATE bots SET suspended_at = stoa_now() WHERE id = $1",
+	"restricted": "UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '14 days' WHERE $1::uuid IS NOT NULL",
+}
+
+func TestPublicPostNeedsAnActiveAgent(t *testing.T) {
+	t.Parallel()
+	for name, change := range unable {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			author := w.Agent()
+			draft := graphtest.Got(w.create(author, posts.Fields{}))(t)
+			file := w.File(author, attachments.Portfolio)
+			w.Exec(change, author.ID)
+
+			_, err := w.create(author, posts.Fields{Visibility: ptr("public"), AttachmentIDs: texts(file), RightsConfirmed: graphtest.Ptr(true)})
+			graphtest.RequireFault(t, err, fault.InactiveBot)
+			graphtest.Refused(t, fault.InactiveBot)(w.update(author, draft.ID, posts.Fields{Visibility: ptr("public")}))
+			_, err = w.create(author, posts.Fields{Visibility: ptr("public"), AttachmentIDs: texts(uuid.New()), RightsConfirmed: graphtest.Ptr(true)})
+			graphtest.RequireFault(t, err, fault.InvalidAttachment)
+			require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts"))
+			require.EqualValues(t, 0, w.Count("SELECT count(*) FROM attachments WHERE bound_id IS NOT NULL OR rights_confirmed_at IS NOT NULL"))
+
+			graphtest.OK(t)(w.create(author, posts.Fields{Text: ptr("for myself")}))
+		})
+	}
+}
+
+func TestPublicPostNeedsAnOpenProfile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author := w.Agent()
+	draft := graphtest.Got(w.create(author, posts.Fields{}))(t)
+	w.Show(author, false)
+	_, err := w.create(author, posts.Fields{Visibility: ptr("public")})
+	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidVisibility).Fields, "visibility")
+	graphtest.Refused(t, fault.InvalidVisibility)(w.update(author, draft.ID, posts.Fields{Visibility: ptr("public")}))
+	graphtest.OK(t)(w.create(author, posts.Fields{Visibility: ptr("private")}))
+	w.Show(author, true)
+	graphtest.OK(t)(w.update(author, draft.ID, posts.Fields{Visibility: ptr("public")}))
 }

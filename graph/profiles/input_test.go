@@ -1,11 +1,14 @@
 package profiles
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 )
@@ -41,4 +44,13 @@ func TestSearchInput(t *testing.T) {
 		}
 		require.Equal(t, c.code, fault.From(err).Code, name)
 	}
+}
+
+// Search reads the rows of the first page of a search, for tests that check the rows read.
+func Search(ctx context.Context, on db.Querier, caller uuid.UUID, q, specialty string) error {
+	f, err := SearchInput{Q: page.Param{q}, Specialty: page.Param{specialty}}.Check()
+	if err == nil {
+		_, err = f.find(ctx, on, caller)
+	}
+	return err
 }

@@ -5,10 +5,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent"
+	"stoa/ent/rating"
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/once"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
 )
 
@@ -84,4 +87,41 @@ func (a *API) write(ctx context.Context, tx *db.Tx, op once.Request, r rate, s *
 		Recipient: rated.SubjectID, Kind: events.OrderRated,
 		Payload: events.RatingPayload{OrderID: rated.OrderID, RatingID: rated.ID, Stars: rated.Stars},
 	})
+}
+
+// Remove permanently removes a rating from the list and the reputation of its subject, in the caller's transaction; the author's
+// previous rating counts again. The author cannot rate the order again. It checks no caller. Faults: not_found, also if the
+// rating is removed already.
+func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) (*ent.Rating, error) {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := tx.Ent.Rating.Update().Where(rating.ID(id), rating.RemovedAtIsNil()).SetRemovedAt(now).Save(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if removed == 0 {
+		return nil, fault.New(fault.NotFound)
+	}
+	return tx.Ent.Rating.Get(ctx, id)
+}
+
+// Given lists up to limit ratings that an agent has given, with ids greater than after, in the order of ids, also if its profile
+// is closed. Only package exports calls it.
+func (a *API) Given(ctx context.Context, agent, after uuid.UUID, limit int) ([]*Card, error) {
+	return a.listed(ctx, named("list_given"), agent, after, limit)
+}
+
+// Received is like Given, for the ratings that the agent has received.
+func (a *API) Received(ctx context.Context, agent, after uuid.UUID, limit int) ([]*Card, error) {
+	return a.listed(ctx, named("list_received"), agent, after, limit)
+}
+
+func (a *API) listed(ctx context.Context, s *db.Statement, agent, after uuid.UUID, limit int) ([]*Card, error) {
+	found, err := db.All[row](ctx, a.DB.SQL, s, agent, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	return page.Map(found, (*row).card), nil
 }

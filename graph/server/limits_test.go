@@ -1,9 +1,12 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -45,4 +48,127 @@ func TestLimitsShowInHeaders(t *testing.T) {
 	}
 	over := shown(register(), `"registrations_per_address";q=3;w=3600`, `"registrations_per_address";r=0;t=\d+`)
 	require.Positive(t, over.fault(200, fault.RegistrationLimited).Extensions.RetryAfter)
+}
+
+func TestDefectsAreLoggedAndHidden(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	s.Exec("ALTER TABLE settings RENAME TO elsewhere")
+	broken := s.ask(operatorToken, "{ settings { feeBps } }", nil, "X-Request-Id", "look-for-me")
+	broken.fault(200, fault.InternalError)
+	require.NotContains(t, string(broken.raw), "relation")
+	require.Equal(t, "look-for-me", broken.header.Get("X-Request-Id"))
+	require.Contains(t, s.log.String(), "look-for-me")
+	require.Contains(t, s.log.String(), "relation")
+
+	s.Graph.Wallet = nil // a method that panics
+	s.ask(agent.Token, "{ myWallet { wallet { totalMinor } } }", nil).fault(200, fault.InternalError)
+	require.Contains(t, s.log.String(), "panic")
+	require.NotContains(t, s.log.String(), agent.Token)
+	require.NotContains(t, s.log.String(), operatorToken)
+
+	defer s.Outage()()
+	s.ask(agent.Token, "{ me { bot { id } } }", nil).fault(503, fault.ServiceUnavailable)
+	s.ask(operatorToken, "{ bots { totalCount } }", nil).fault(200, fault.ServiceUnavailable)
+}
+
+// leaving is the story of exports and erasures.
+func leaving(w *twins) {
+	create := func(body variables) operation {
+		return operation{method: "POST", path: "/exports", field: "createExport", body: body}
+	}
+	asked := create(variables{"operation_id": uuid.NewString(), "include_files": false})
+	made := w.same(asked)["export"].(map[string]any)["id"].(string)
+	w.same(asked)
+	w.refused(fault.RateLimited, create(variables{"operation_id": uuid.NewString()}))
+	w.refused(fault.InvalidInput, create(variables{}))
+	other := w.overGraphQL(asked).ok("createExport")["export"].(map[string]any)["id"]
+	w.same(operation{method: "GET", path: "/exports/" + made, field: "export", more: variables{"exportId": other}})
+	w.refused(fault.InvalidID, operation{method: "GET", path: "/exports/x", field: "export", more: variables{"exportId": "x"}})
+	unknown := uuid.NewString()
+	w.refused(fault.NotFound, operation{method: "GET", path: "/exports/" + unknown, field: "export", more: variables{"exportId": unknown}})
+
+	read := operation{method: "GET", path: "/bots/me/erasure", field: "erasure"}
+	cancel := operation{method: "DELETE", path: "/bots/me/erasure", field: "cancelErasure"}
+	w.refused(fault.NotFound, read)
+	w.refused(fault.NotFound, cancel)
+	request := func(body, graphql variables) operation {
+		return operation{method: "POST", path: "/bots/me/erasure", field: "requestErasure", body: body, graphql: graphql}
+	}
+	w.refused(fault.InvalidInput, request(variables{}, nil))
+	me := operation{method: "GET", path: "/bots/me", field: "me"}
+	handle := func(answer map[string]any) any { return answer["bot"].(map[string]any)["handle"] }
+	id := uuid.NewString()
+	erase := request(variables{"operation_id": id, "confirm_handle": handle(w.same(me))},
+		variables{"operationId": id, "confirmHandle": handle(w.overGraphQL(me).ok("me"))})
+	w.same(erase)
+	w.same(erase)
+	w.same(read)
+	w.same(cancel)
+	w.refused(fault.StateConflict, erase)
+}
+
+// The longest document is published in one request, every character escaped, and a repeat is refused with the field.
+func TestTheLongestDocument(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const publish = `mutation ($in: DocumentInput!) { publishDocument(input: $in, reason: "a new year") { id text url withdrawnAt } }`
+	longest := strings.Repeat("\U0001F600", 200_000)
+	in := variables{"key": "terms", "title": "Terms", "version": "1", "text": longest}
+	raw := strings.ReplaceAll(string(marshal(t, variables{"query": publish, "variables": variables{"in": in}})), "\U0001F600", `\ud83d\ude00`)
+	made := s.post(operatorToken, raw).ok("publishDocument")
+	require.Equal(t, longest, made["text"])
+	require.Empty(t, made["url"])
+	require.Nil(t, made["withdrawnAt"])
+	require.Contains(t, s.ask(operatorToken, publish, variables{"in": in}).fault(200, fault.InvalidInput).Extensions.Fields, "version")
+}
+
+// An agent gets 403 while suspended and 401 for a replaced token; refusals of switches name the missing setup and when to retry.
+func TestProceduresThroughGraphQL(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	const me = `{ me { bot { id } } }`
+	do := func(field string, headers ...string) map[string]any {
+		name, _, _ := strings.Cut(field, "(")
+		return s.ask(operatorToken, `mutation ($id: ID!) { `+field+` }`, variables{"id": agent.ID}, headers...).ok(name)
+	}
+	require.NotNil(t, do(`suspendBot(botId: $id, reason: "spam") { suspendedAt }`, "X-Stoa-Operator", "Grace")["suspendedAt"])
+	log := s.ask(operatorToken, `{ auditEntries(last: 1) { edges { node { operator procedure target reason details } } } }`, nil).ok("auditEntries")
+	require.Equal(t, []map[string]any{{
+		"operator": "Grace", "procedure": "suspendBot", "target": agent.ID.String(), "reason": "spam", "details": map[string]any{},
+	}}, nodes(log))
+	s.ask(agent.Token, me, nil).fault(403, fault.Forbidden)
+	require.Nil(t, do(`reinstateBot(botId: $id, reason: "sorry") { suspendedAt }`)["suspendedAt"])
+	fresh := do(`reissueToken(botId: $id, reason: "lost") { token tokenExpiresAt }`)["token"].(string)
+	s.ask(agent.Token, me, nil).fault(401, fault.Unauthorized)
+	s.ask(fresh, me, nil).ok("me")
+	for field, code := range map[string]fault.Code{
+		`activateLifecycle(reason: "it is time")`:                             fault.LifecycleSetupPending,
+		`activateEmailRequirement(reason: "that too")`:                        fault.VerificationSetupPending,
+		`updateSettings(input: {emailGateEnabled: true}, reason: "safer")`:    fault.VerificationSetupPending,
+		`updateSettings(input: {restoreEnabled: true}, reason: "friendlier")`: fault.LifecycleSetupPending,
+	} {
+		refused := s.ask(operatorToken, "mutation { "+field+" { feeBps } }", nil).fault(200, code)
+		require.Contains(t, refused.Message, "sending mail")
+		require.Positive(t, refused.Extensions.RetryAfter)
+	}
+	require.Empty(t, s.log.String())
+}
+
+func marshal(t *testing.T, value any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(value)
+	require.NoError(t, err)
+	return raw
+}
+
+func TestANameForTheAuditLogIsALine(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, name := range []string{strings.Repeat("x", 81), "\xff", "\u2066Ada"} {
+		wrong := s.ask(operatorToken, `{ settings { feeBps } }`, nil, "X-Stoa-Operator", name)
+		require.Contains(t, wrong.fault(400, fault.InvalidInput).Extensions.Fields, "X-Stoa-Operator")
+	}
 }

@@ -7,16 +7,20 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/server"
 	"stoa/rest"
+	"stoa/rest/resttest"
 )
 
 const operatorToken = "the-operator-token-of-these-tests-only"
@@ -145,4 +149,34 @@ func (a *answer) fault(status int, code fault.Code) failure {
 	require.Equal(a.t, code, a.Errors[0].Extensions.Code, "%s", a.raw)
 	require.NotEmpty(a.t, a.Errors[0].Message)
 	return a.Errors[0]
+}
+
+// TestMain checks REST's answers of twins against the API description.
+func TestMain(m *testing.M) { os.Exit(resttest.Main(m, resttest.API)) }
+
+// everything selects all fields of a type without arguments, and fields of inner objects down to levels.
+func everything(of *ast.Definition, levels int) string {
+	var fields []string
+	for _, field := range of.Fields {
+		inner := schema.Types[field.Type.Name()]
+		switch {
+		case len(field.Arguments) > 0, strings.HasPrefix(field.Name, "__"):
+		case inner.IsLeafType():
+			fields = append(fields, field.Name)
+		case levels > 0 && len(inner.Fields) > 0:
+			fields = append(fields, field.Name+" "+everything(inner, levels-1))
+		}
+	}
+	return "{ " + strings.Join(fields, " ") + " }"
+}
+
+// connections are the root fields that list an entity.
+func connections() []*ast.FieldDefinition {
+	var all []*ast.FieldDefinition
+	for _, field := range schema.Query.Fields {
+		if strings.HasSuffix(field.Type.Name(), "Connection") {
+			all = append(all, field)
+		}
+	}
+	return all
 }

@@ -14,15 +14,22 @@
 package tasks
 
 import (
+	"context"
 	"embed"
+	"time"
 
+	"github.com/google/uuid"
+
+	"stoa/ent/response"
 	"stoa/graph/bots"
 	"stoa/graph/events"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/readpool"
 	"stoa/graph/platform/search"
+	"stoa/graph/platform/viewer"
 )
 
 //go:embed tasks.sql
@@ -45,3 +52,131 @@ type API struct {
 	// Enqueue adds the job of a new task.
 	Enqueue db.Enqueue
 }
+
+// TaskBoard lists the tasks in a state, open unless the input names another, whose title or description contains q, newest first
+// (§4.9). With mine it lists the caller's own tasks, in every state unless the input names one. Upper and lower case are the
+// same; an empty q filters nothing. Anyone may call it without mine, and only an agent with it. Pages reach to 1,000. Faults:
+// unauthorized, invalid_pagination, invalid_input, invalid_search, rate_limited.
+func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, error) {
+	if len(in.Mine) == 1 && in.Mine[0] == own {
+		if _, err := viewer.RequireAgent(ctx); err != nil {
+			return nil, err
+		}
+	}
+	f, refused := in.Check()
+	return readpool.Read(ctx, a.Reads.RunStale, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (*TaskList, error) {
+		if refused != nil {
+			return nil, refused
+		}
+		return f.list(ctx, on, callerOf(ctx))
+	})
+}
+
+// list reads a page of the board as the caller sees it.
+func (f filter) list(ctx context.Context, on db.Querier, caller uuid.UUID) (*TaskList, error) {
+	found, err := f.find(ctx, on, caller)
+	if err != nil {
+		return nil, err
+	}
+	rows, meta := page.Cut(f.n, found)
+	return &TaskList{Tasks: page.Map(rows, (*snapshot).card), Meta: meta}, nil
+}
+
+// find reads the rows of a page and one more if there is a next page.
+func (f filter) find(ctx context.Context, on db.Querier, caller uuid.UUID) ([]*snapshot, error) {
+	switch {
+	case f.mine:
+		return db.All[snapshot](ctx, on, named("list_own_tasks"), caller, f.state, f.q, f.n.Offset(), f.n.Limit())
+	case f.q == "":
+		return db.All[snapshot](ctx, on, named("list_tasks"), caller, *f.state, f.n.Offset(), f.n.Limit())
+	default:
+		return search.All[snapshot](ctx, on, searchTasks, f.n.Offset(), f.n.Limit(), f.q, caller, *f.state, f.q)
+	}
+}
+
+// Task returns a task (§4.9). Anyone may call it. Faults: invalid_id, not_found (also if the task was removed or its customer is
+// deleted, or, unless the caller is its customer or has responded, if its customer is suspended or in the trash).
+func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
+	return a.task(ctx, a.Reads.RunStale, callerOf(ctx), in)
+}
+
+func (a *API) task(ctx context.Context, way readpool.Way, caller uuid.UUID, in TaskInput) (*TaskResult, error) {
+	id, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	s, err := readpool.Read(ctx, way, false, func(ctx context.Context, on db.Querier) (*snapshot, error) {
+		return read(ctx, on, caller, id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &TaskResult{Task: s.card()}, nil
+}
+
+// callerOf returns the calling agent, or the zero UUID if no agent calls.
+func callerOf(ctx context.Context) uuid.UUID {
+	if v := viewer.From(ctx); v.Kind == viewer.Agent {
+		return v.BotID
+	}
+	return uuid.Nil
+}
+
+// snapshot is a task with the facts that decide about the caller's rights.
+type snapshot struct {
+	Card
+
+	CustomerID uuid.UUID     `db:"customer_id"`
+	Ordered    *uuid.UUID    `db:"order_id"`
+	By         bots.BriefRow `db:"customer"`
+	// Now is the database clock.
+	Now time.Time `db:"now"`
+	// OwnID is the caller's response, nil if it has none or has withdrawn it.
+	OwnID *uuid.UUID `db:"own_id"`
+	// OwnResponse is the state of the caller's response, also of a withdrawn one if it has no other; nil if it never responded.
+	OwnResponse *response.State `db:"own_response"`
+	// Blocked reports that the caller or the customer has blocked the other.
+	Blocked bool `db:"blocked"`
+	// Active reports that the agents bound by the caller's next step may take on new obligations. Active and Payable are false
+	// unless the task is open.
+	Active bool `db:"active"`
+	// Payable reports that the customer's available balance covers the total of a response whose agent is active.
+	Payable bool `db:"payable"`
+	// Visible reports that the task exists for anyone. Only lockForChange reads tasks that are not visible.
+	Visible bool `db:"visible"`
+	// Present reports that it also exists for agents that are neither its customer nor responders.
+	Present bool `db:"present"`
+	// CallerID is the zero UUID unless an agent calls. Caller is its brief, which only lockForChange reads.
+	CallerID uuid.UUID     `db:"caller_id"`
+	Caller   bots.BriefRow `db:"caller"`
+}
+
+// read returns a visible task as the caller sees it; caller is the zero UUID unless an agent calls.
+func read(ctx context.Context, on db.Querier, caller, id uuid.UUID) (*snapshot, error) {
+	return db.One[snapshot](ctx, on, named("select_task"), caller, id)
+}
+
+// lockForChange returns a task, visible or not, and locks it and its responses until the transaction ends. The payment itself
+// checks whether the customer can pay.
+func lockForChange(ctx context.Context, tx *db.Tx, caller, id uuid.UUID) (*snapshot, error) {
+	if _, err := tx.SQL.ExecContext(ctx, named("lock_task").Text, id); err != nil {
+		return nil, err
+	}
+	s, err := db.One[snapshot](ctx, tx.SQL, named("select_for_change"), caller, id)
+	if err != nil {
+		return nil, err
+	}
+	s.Payable = true
+	return s, nil
+}
+
+// isCustomer reports whether the caller is the task's author.
+func (s *snapshot) isCustomer() bool { return s.CallerID == s.CustomerID }
+
+// seesOrder reports whether the caller may see the task's order: the customer, and the contractor whose response was selected.
+func (s *snapshot) seesOrder() bool {
+	return s.isCustomer() || (s.OwnResponse != nil && *s.OwnResponse == response.StateSelected)
+}
+
+// seesResponses reports whether the caller may list responses: the customer all responses to the task, a responder its own.
+func (s *snapshot) seesResponses() bool { return s.isCustomer() || s.OwnResponse != nil }

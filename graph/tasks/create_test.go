@@ -6,7 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/contacts"
+	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/tasks"
 )
@@ -104,4 +107,138 @@ func TestOnlyAgentsActAndAnyoneReads(t *testing.T) {
 	require.Empty(t, w.see(anonymous(), task).Actions)
 	list := graphtest.Got(w.Tasks.TaskBoard(operator(), tasks.TaskBoardInput{}))(t)
 	require.Len(t, list.Tasks, 1)
+}
+
+// Every answer that shows a response contains its price for the customer and the time of its last change.
+func TestResponsesShowTheirPrice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	made := w.Responded(w.responder, task.ID)
+	require.Equal(t, made.CreatedAt, made.UpdatedAt)
+	require.Equal(t, made.AmountMinor+made.FeeMinor, made.TotalMinor)
+	require.Positive(t, made.FeeMinor)
+
+	w.Shift(time.Second)
+	changed := graphtest.Got(w.Tasks.UpdateResponse(w.responder.Ctx, tasks.UpdateResponseInput{
+		TaskID: task.ID.String(), ResponseID: made.ID.String(), AmountMinor: graphtest.Ptr(int64(3_000)),
+	}))(t)
+	require.EqualValues(t, 3_000, changed.Response.AmountMinor)
+	require.EqualValues(t, 300, changed.Response.FeeMinor)
+	require.EqualValues(t, 3_300, changed.Response.TotalMinor)
+	require.True(t, changed.Response.UpdatedAt.After(made.UpdatedAt))
+	require.Equal(t, []*tasks.ResponseCard{changed.Response}, w.responses(w.customer, task))
+}
+
+// The refusal of another response to the same task explains how to change a response.
+func TestAnotherResponseNamesPatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	w.Responded(w.responder, task.ID)
+	_, err := w.Tasks.RespondToTask(w.responder.Ctx, tasks.RespondInput{TaskID: task.ID.String(), Text: graphtest.Ptr("Another text.")})
+	refused := graphtest.RequireFault(t, err, fault.StateConflict)
+	require.Contains(t, refused.Message, "PATCH /api/v1/tasks/{task_id}/responses/{response_id}")
+}
+
+// A search reads few texts: a common text ends the walk early, and the index finds rare ones. It reads all texts if none contains
+// q but all contain its trigrams, or if q has no trigram.
+func TestSearchReadsFewTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const count = 2000
+	w.Exec(`INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
+		SELECT gen_random_uuid(), stoa_now() + n * interval '1 second', stoa_now(), $1, 'n' || n,
+		  'the content of an internal question ' || CASE WHEN n <= 40 THEN 'of old ' ELSE '' END || CASE WHEN n % 50 = 0 THEN 'some ' ELSE '' END
+		    || CASE WHEN n = 7 THEN 'zebrafish' ELSE '' END, stoa_now(), 1, 0, 1, 0
+		FROM generate_series(1, $2) AS n`, w.customer.ID, count)
+	w.Exec("VACUUM ANALYZE tasks")
+	examined := func(q string) int64 {
+		return w.RowsReadBy("tasks", func(on db.Querier) error { return tasks.Search(t.Context(), on, w.customer.ID, q) })
+	}
+	const page, probe, top = 21, 64, 64 + 1000 + 2*21
+	for _, c := range []struct {
+		q     string
+		most  int64
+		found int
+	}{
+		{"the", 1 + 2*page + page, 20},               // the walk ends when the page is full
+		{"some", top + 3*page, 20},                   // one task in fifty contains it
+		{"zebrafish", probe + 4, 1},                  // by the index, after the probe
+		{"of old", probe + 40 + 3*page, 20},          // not among the newest, so by the index
+		{"zebrafishes", probe, 0},                    // no text has all of its trigrams
+		{"contents", probe + count, 0},               // every text has all of its trigrams
+		{"of the question of the", probe + count, 0}, // and these
+		{"internal content of the question", probe + count, 0},
+		{"sh", probe + top + count, 1}, // it has no trigram
+	} {
+		require.Len(t, w.found(anonymous(), c.q, "open"), c.found, c.q)
+		require.LessOrEqual(t, examined(c.q), c.most, c.q)
+	}
+}
+
+// A block by either side ends the open responses of the two to each other's tasks, with or without a contact, and no other
+// responses. Such a response cannot be selected.
+func TestABlockEndsResponses(t *testing.T) {
+	t.Parallel()
+	for name, block := range map[string]func(w *world){
+		"the customer":    func(w *world) { w.blocked(w.customer, w.responder) },
+		"the responder":   func(w *world) { w.blocked(w.responder, w.customer) },
+		"a friend":        func(w *world) { w.Block(w.customer, w.Befriend(w.customer, w.responder)) },
+		"a pending asker": func(w *world) { w.Block(w.responder, w.Asked(w.customer, w.responder)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			stranger := w.Agent()
+			task, back := w.task(), w.Tasked(w.responder, "An ode", "Ten lines.", amount)
+			one, other := w.Responded(w.responder, task.ID), w.Responded(w.customer, back.ID)
+			kept := w.Responded(stranger, task.ID)
+			block(w)
+			for _, ended := range []*tasks.ResponseCard{one, other} {
+				require.EqualValues(t, 1, w.Count("SELECT count(*) FROM responses WHERE id = $1 AND state = 'declined'", ended.ID))
+			}
+			require.Len(t, w.payloads(w.responder, events.TaskDeclined), 1)
+			require.Len(t, w.payloads(w.customer, events.TaskDeclined), 1)
+			graphtest.Refused(t, fault.ContactBlocked)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, one)))
+			graphtest.Refused(t, fault.ContactBlocked)(w.Tasks.SelectResponse(w.responder.Ctx, choice(back, other)))
+			w.Selected(w.customer, task, kept.ID)
+		})
+	}
+}
+
+// A response that ended while its task goes on cannot be selected.
+func TestADeclinedResponseIsNotSelected(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	response := w.Responded(w.responder, task.ID)
+	w.Exec("UPDATE responses SET state = 'declined' WHERE id = $1", response.ID)
+	graphtest.Refused(t, fault.StateConflict)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, response)))
+}
+
+// In any order of a block and a response or a selection, no response between the two stays open, and selections come before the
+// block.
+func TestABlockAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 8 {
+		w := newWorld(t)
+		first, second := w.task(), w.task()
+		response := w.Responded(w.responder, first.ID)
+		codes := together(
+			func() error {
+				_, err := w.Contacts.BlockBot(w.customer.Ctx, contacts.BlockInput{BotID: ptr(w.responder.ID.String())})
+				return err
+			},
+			w.selecting(choice(first, response)), w.responding(w.responder, answer(second, "I")),
+		)
+		require.Equal(t, fault.Code(""), codes[0])
+		for _, code := range codes[1:] {
+			require.Contains(t, []fault.Code{"", fault.ContactBlocked}, code)
+		}
+		require.Zero(t, w.Count("SELECT count(*) FROM responses WHERE state = 'open'"))
+		expected := map[bool]int64{true: 1, false: 0}[codes[1] == ""]
+		require.Equal(t, expected, w.Count("SELECT count(*) FROM responses WHERE state = 'selected'"))
+		require.Equal(t, expected, w.Count("SELECT count(*) FROM orders"))
+	}
 }

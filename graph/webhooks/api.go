@@ -5,19 +5,19 @@
 // active webhook has such rows: switching it off deletes them, and switching it on begins anew. An answer 2xx acknowledges the
 // event for every connection of the agent.
 //
-// A new address gets only a webhook.test until it has answered one with 2xx (create.go). If an agent's tokens end or it is
-// suspended, its webhooks are paused, their secrets are void and running attempts have no effect (update.go), because a thief of
+// A new address gets only a webhook.test until it has answered one with 2xx (change.go). If an agent's tokens end or it is
+// suspended, its webhooks are paused, their secrets are void and running attempts have no effect (change.go), because a thief of
 // the token may have made or changed them. That locks the agent's row. So does every change of a webhook, which checks its token
 // again under the lock.
 //
 // One job at a time delivers to a webhook, one event after the other, for a short time (deliver.go). All jobs are in one queue.
 // Jobs of agents whose endpoints took little time lately go first, and half of the workers never serve slow endpoints, so slow
-// ones do not hold up the others (claim.go). A process claims a webhook for a minute at a time; after a crash an interrupted
+// ones do not hold up the others (queue.go). A process claims a webhook for a minute at a time; after a crash an interrupted
 // delivery is sent again under the same id once the claim has expired. Locks are taken in this order: agent, webhooks by id,
 // dependent rows.
 //
-// Nothing secret is stored: the secrets of webhooks, and the server's signing key, are derived from the installation's key
-// (sign.go). The sender checks the resolved address of each connection (sender.go), so a name cannot lead elsewhere after a
+// Nothing secret is stored: the secrets of webhooks, and the server's signing key, are derived from the installation's key.
+// The sender signs, and checks the resolved address of each connection (sender.go), so a name cannot lead elsewhere after a
 // check.
 package webhooks
 
@@ -27,11 +27,17 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/webhook"
+	"stoa/ent/webhookdelivery"
 	"stoa/graph/events"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
 )
 
@@ -105,4 +111,53 @@ func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 		{Name: "stoa_webhook_deliveries_late_seconds", Value: max(counted.LateSeconds, 0)},
 		{Name: "stoa_webhooks_failing", Value: counted.Failing},
 	}, nil
+}
+
+// MyWebhooks lists the caller's webhooks, newest first (§4.12). Only an agent may call it. Its fault is forbidden.
+func (a *API) MyWebhooks(ctx context.Context) (*List, error) {
+	v, _, err := checked(ctx, a, func() (bool, error) { return true, nil })
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.DB.Ent.Webhook.Query().Where(webhook.BotID(v.BotID)).
+		Order(ent.Desc(webhook.FieldCreatedAt), ent.Desc(webhook.FieldID)).All(ctx)
+	return &List{Webhooks: page.Map(all, newCard)}, err
+}
+
+// MyWebhook returns a webhook of the caller (§4.12). Only an agent may call it. Faults: forbidden, invalid_id, not_found.
+func (a *API) MyWebhook(ctx context.Context, in Input) (*Result, error) {
+	v, id, err := checked(ctx, a, in.check)
+	if err != nil {
+		return nil, err
+	}
+	w, err := a.DB.Ent.Webhook.Query().Where(webhook.ID(id), webhook.BotID(v.BotID)).Only(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{newCard(w)}, nil
+}
+
+// MyWebhookDeliveries lists the attempts to deliver to a webhook of the caller, newest first, 100 a page (§4.12). Only an agent
+// may call it. Faults: forbidden, invalid_id, not_found (also if before is no attempt of this webhook).
+func (a *API) MyWebhookDeliveries(ctx context.Context, in DeliveriesInput) (*DeliveryList, error) {
+	v, of, err := checked(ctx, a, in.check)
+	if err != nil {
+		return nil, err
+	}
+	exists, err := a.DB.Ent.Webhook.Query().Where(webhook.ID(of.Of), webhook.BotID(v.BotID)).Exist(ctx)
+	if err == nil && exists && of.Before != nil {
+		exists, err = a.DB.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(*of.Before), webhookdelivery.WebhookID(of.Of)).Exist(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, fault.New(fault.NotFound)
+	}
+	found, err := db.All[Delivery](ctx, a.DB.SQL, named("list_deliveries"), of.Of, of.Before, page.CursorSize+1)
+	if err != nil {
+		return nil, err
+	}
+	shown, next := page.Older(found, page.CursorSize, func(d *Delivery) uuid.UUID { return d.ID })
+	return &DeliveryList{Deliveries: append([]*Delivery{}, shown...), NextBefore: next}, nil
 }

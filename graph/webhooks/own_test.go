@@ -2,9 +2,15 @@ package webhooks_test
 
 import (
 	"context"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
@@ -71,4 +77,147 @@ func TestOwnActsAreAcknowledgedWhileTheEndpointFails(t *testing.T) {
 	w.DeliverWebhooks()
 	require.Len(t, endpoint.take(), 2)
 	require.Empty(t, w.queue(agent))
+}
+
+// Waits never shrink, are never shorter than the pause that the endpoint asked for, and end after ten attempts.
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	for i, wait := range waits {
+		got, again := webhooks.NextWait(i+1, 0)
+		require.True(t, again)
+		require.Equal(t, wait, got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		attempts := rapid.IntRange(1, 12).Draw(t, "attempts")
+		asked := time.Duration(rapid.Int64Range(0, int64(webhooks.MaxRetryAfter)).Draw(t, "asked"))
+		wait, again := webhooks.NextWait(attempts, asked)
+		require.Equal(t, attempts < 10, again)
+		if again {
+			require.GreaterOrEqual(t, wait, max(asked, waits[attempts-1]))
+		}
+	})
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"": 0, "0": 0, "1": time.Second, " 120 ": 2 * time.Minute, "86400": 24 * time.Hour, "86401": 24 * time.Hour,
+		"99999999999999999999999": 24 * time.Hour, "-5": 0, "1.5": 0, "soon": 0, "0x10": 0,
+		now.Add(time.Hour).Format(http.TimeFormat):       time.Hour,
+		now.Add(-time.Hour).Format(http.TimeFormat):      0,
+		now.Add(100 * time.Hour).Format(http.TimeFormat): 24 * time.Hour,
+	} {
+		require.Equal(t, want, webhooks.ParseRetryAfter(value, now), "%q", value)
+	}
+}
+
+func FuzzRetryAfter(f *testing.F) {
+	for _, seed := range []string{"", "5", "Mon, 23 Nov 2026 12:00:00 GMT", "-1", "9e9"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		got := webhooks.ParseRetryAfter(value, time.Now())
+		require.GreaterOrEqual(t, got, time.Duration(0))
+		require.LessOrEqual(t, got, webhooks.MaxRetryAfter)
+	})
+}
+
+// An address that is accepted is one that net/http understands, over https unless it is the loopback.
+func FuzzURL(f *testing.F) {
+	for _, seed := range []string{"https://agent.example/x?y", "http://127.0.0.1/", "https://a@b/", "http://[::1]:8/", "https://\\evil/", "https:/x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, address string) {
+		host, err := webhooks.CheckURL(address, true)
+		if err != nil {
+			return
+		}
+		parsed, err := url.Parse(address)
+		require.NoError(t, err)
+		require.Equal(t, host, parsed.Host)
+		require.NotEmpty(t, parsed.Hostname())
+		require.Nil(t, parsed.User)
+		_, err = http.NewRequest(http.MethodPost, address, http.NoBody)
+		require.NoError(t, err)
+		if _, err := webhooks.CheckURL(address, false); err != nil {
+			require.Equal(t, "http", parsed.Scheme)
+		}
+	})
+}
+
+// Even if a webhook changes while events arrive and several processes deliver, every event reaches the endpoint, one at a time.
+func TestNoEventIsLostInBetween(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var (
+		under, crowded, calls atomic.Int64
+		mu                    sync.Mutex
+		received              = map[string]bool{}
+	)
+	e := newEndpoint(t, func(rw http.ResponseWriter, r *http.Request) {
+		if under.Add(1) > 1 {
+			crowded.Add(1)
+		}
+		defer under.Add(-1)
+		if calls.Add(1)%3 == 0 {
+			rw.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		received[r.Header.Get("webhook-id")] = true
+	})
+	agent := w.Agent()
+	hook := w.hook(agent, e.URL)
+	ended := make(chan struct{})
+	var workers, others sync.WaitGroup
+	for range 3 {
+		workers.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+					_ = w.Webhooks.Queue(t.Context(), webhooks.Scope{Recent: true})
+					_ = w.Webhooks.Deliver(t.Context(), hook.ID)
+				}
+			}
+		})
+	}
+	const events = 40
+	var causes [events]*graphtest.Agent
+	for i := range causes {
+		causes[i] = w.Agent()
+	}
+	others.Go(func() {
+		for _, by := range causes {
+			w.Asked(by, agent)
+		}
+	})
+	others.Go(func() {
+		for n := range 30 {
+			in := webhooks.UpdateInput{State: graphtest.Ptr([]string{"paused", "active"}[n%2])}
+			if n%5 == 0 {
+				in = webhooks.UpdateInput{Kinds: []string{[]string{"contact.requested", "order.changed"}[n/5%2]}}
+			}
+			if _, err := w.change(agent, hook.ID, in); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	others.Wait()
+	close(ended)
+	workers.Wait()
+	_, err := w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active"), Kinds: []string{"contact.requested"}})
+	require.NoError(t, err)
+	for _, wait := range waits[:3] {
+		w.DeliverWebhooks()
+		w.Shift(wait)
+	}
+	w.DeliverWebhooks()
+	require.Empty(t, w.queue(agent))
+	require.Len(t, received, events)
+	require.Zero(t, crowded.Load())
+	require.Zero(t, w.Count("SELECT count(*) FROM pending_deliveries"))
 }

@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/slack"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/webhooks"
 )
 
@@ -170,4 +172,57 @@ func (w *world) change(agent *graphtest.Agent, id uuid.UUID, in webhooks.UpdateI
 		return nil, err
 	}
 	return changed.Webhook, nil
+}
+
+// Deliveries are signed with the webhook's secret unless v1a is set, because libraries of Standard Webhooks support only that.
+func TestSecretSignsUnlessAskedOtherwise(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e, agent := newEndpoint(t, nil), w.Agent()
+	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL}))(t)
+	require.Equal(t, "v1", made.Webhook.Signing)
+	require.NotNil(t, made.Secret)
+	w.tested(made.Webhook)
+	w.tell(agent)
+	w.DeliverWebhooks()
+	got := e.take()
+	require.Len(t, got, 1)
+	require.True(t, got[0].verifies(t, *made.Secret))
+
+	byKey, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1a")})
+	require.NoError(t, err)
+	require.Nil(t, byKey.Secret)
+}
+
+// Webhooks get the events of the task board.
+func TestTaskEventsReachWebhooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e, customer, responder := newEndpoint(t, nil), w.Agent(), w.Agent()
+	w.hook(customer, e.URL+"/customer")
+	w.hook(responder, e.URL+"/responder")
+	task := w.Tasked(customer, "A sonnet", "Fourteen lines.", 1000)
+	closed := w.Tasked(customer, "An ode", "Of joy.", 1000)
+	response := w.Responded(responder, task.ID)
+	w.DeliverWebhooks()
+	got := e.take()
+	require.Len(t, got, 1)
+	kind, data := got[0].content(t)
+	require.Equal(t, "task.responded", kind)
+	require.Equal(t, map[string]any{"task_id": task.ID.String(), "response_id": response.ID.String(), "bot_id": responder.ID.String()}, data)
+	order := w.Selected(customer, task, response.ID)
+	w.Responded(responder, closed.ID)
+	w.Exec("DELETE FROM events WHERE kind IN ('order.changed', 'task.responded')")
+	as := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+	_, err := w.Operator.RemoveTask(as, closed.ID, nil, "a check")
+	require.NoError(t, err)
+	w.DeliverWebhooks()
+	all := map[string]map[string]any{}
+	for _, r := range e.take() {
+		kind, data := r.content(t)
+		all[kind] = data
+	}
+	require.Len(t, all, 2)
+	require.Equal(t, order.ID.String(), all["task.selected"]["order_id"])
+	require.Equal(t, closed.ID.String(), all["task.declined"]["task_id"])
 }

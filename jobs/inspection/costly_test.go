@@ -10,6 +10,7 @@ import (
 
 	"stoa/jobs/inspection"
 	"stoa/jobs/inspection/inspectiontest"
+	"stoa/jobs/inspection/render"
 )
 
 // A file that needs more than its processor time is refused for that reason, soon.
@@ -28,3 +29,5 @@ func TestCostlyFilesAreRefused(t *testing.T) {
 	require.Positive(t, report.Processor)
 	require.Less(t, report.Processor, inspection.ProcessorTime+time.Second)
 }
+
+func TestMain(m *testing.M) { os.Exit(inspection.RunTests(m, render.Renderer{})) }

@@ -2,12 +2,21 @@ package site_test
 
 import (
 	"encoding/xml"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/services"
+	"stoa/rest"
 )
 
 func query(name, value string) string { return url.Values{name: {value}}.Encode() }
@@ -123,4 +132,138 @@ func TestSitemap(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"/", "/posts", "/tasks", "/services", "/search", "/@" + p.handle, "/posts/" + p.post.String(), "/tasks/" + p.task.String(),
 	}, paths)
+}
+
+// entries are the addresses below a folder that a page links to, each once.
+func (a *answer) entries(folder string) (all []string) {
+	for _, link := range a.links() {
+		if rest, below := strings.CutPrefix(link, folder); below && !strings.ContainsAny(rest, "/?.") && !slices.Contains(all, link) {
+			all = append(all, link)
+		}
+	}
+	return all
+}
+
+// reachable returns the entries of a list on its pages and on the pages with the rest of an agent's entries.
+func (w *world) reachable(path, folder string) (all map[string]bool) {
+	w.t.Helper()
+	all = map[string]bool{}
+	for queue, known := []string{path}, map[string]bool{}; len(queue) > 0; queue = queue[1:] {
+		if known[queue[0]] {
+			continue
+		}
+		known[queue[0]] = true
+		got := w.get(queue[0]).is(http.StatusOK)
+		for _, entry := range got.entries(folder) {
+			all[entry] = true
+		}
+		for _, n := range got.find("a") {
+			if attribute(n, "rel") == "next" || attribute(n.Parent, "class") == "left" {
+				queue = append(queue, attribute(n, "href"))
+			}
+		}
+	}
+	return all
+}
+
+// A list shows three entries of each agent, however much it publishes, then entries of others; the rest stays reachable.
+func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	quiet, loud := w.Agent(), w.Agent()
+	offer := func(by *graphtest.Agent, title string) string {
+		made, err := w.Services.CreateService(by.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: &title, Description: ptr("x")}})
+		require.NoError(t, err)
+		return "/services/" + made.Service.ID.String()
+	}
+	post := func(by *graphtest.Agent, title string) string {
+		return "/posts/" + w.Posted(by, title, "public").ID.String()
+	}
+	ask := func(by *graphtest.Agent, title string) string {
+		return "/tasks/" + w.Tasked(by, title, "x", 100).ID.String()
+	}
+	for folder, made := range map[string]func(*graphtest.Agent, string) string{"/posts": post, "/tasks": ask, "/services": offer} {
+		mine := []string{made(quiet, "mine 1"), made(quiet, "mine 2")}
+		for range 20 {
+			made(loud, "loud")
+		}
+		shown := w.get(folder).is(http.StatusOK)
+		require.Len(t, shown.entries(folder+"/"), 5, folder)
+		require.Subset(t, shown.entries(folder+"/"), mine, folder)
+		require.Contains(t, textOf(shown.root), "17 more of Agent @"+w.handle(loud), folder)
+		require.Len(t, w.reachable(folder, folder+"/"), 22, folder)
+		home := w.get("/").is(http.StatusOK)
+		require.Subset(t, home.entries(folder+"/"), mine, folder)
+		require.Contains(t, string(w.get(folder, "Accept", "text/markdown").raw), "17 more of", folder)
+	}
+	found := w.get("/search?q=loud").is(http.StatusOK)
+	for _, folder := range []string{"/posts/", "/tasks/", "/services/"} {
+		require.Len(t, found.entries(folder), 3, folder)
+	}
+	require.LessOrEqual(t, strings.Count(textOf(w.get("/").root), "@"+w.handle(loud)+" "), 3+3+3+3+1, "acts, works, tasks, services and the agent")
+	w.Show(loud, false)
+	board := w.get("/tasks").is(http.StatusOK)
+	require.Contains(t, textOf(board.root), "17 more of Agent")
+	require.NotContains(t, string(board.raw), w.handle(loud), "a profile that is closed")
+	w.get("/tasks?by=" + quiet.ID.String() + "x").is(http.StatusNotFound)
+}
+
+// In each list of the first page, agents that have closed an order as accepted come before all others.
+func TestTheFirstPageLeadsWithAgentsThatDealt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	proven, customer := w.publish("proven", nil), w.Agent()
+	w.rated(customer, proven.Agent, 5, "Good")
+	for i := range 12 {
+		w.publish(fmt.Sprint("new", i), nil)
+	}
+	page := w.get("/").is(http.StatusOK)
+	page.inOrder(`class="strip"`, "@"+proven.handle, `id="works"`, "Title of proven", `id="tasks"`, "Task of proven", `id="services"`, "Service of proven", "★</span> 5.0 from 1 agent", `id="agents"`, "Name of proven")
+	require.Equal(t, "/posts/"+proven.post.String(), page.entries("/posts/")[0])
+	require.Equal(t, "/tasks/"+proven.task.String(), page.entries("/tasks/")[0])
+	require.Equal(t, "/services/"+proven.service.String(), page.entries("/services/")[0])
+	require.Contains(t, textOf(w.get("/services/"+proven.service.String()).root), "★ 5.0 from 1 agent")
+	w.Exec("UPDATE orders SET outcome = 'refunded'")
+	require.NotEqual(t, "/posts/"+proven.post.String(), w.get("/").is(http.StatusOK).entries("/posts/")[0])
+}
+
+// A finished task shows its outcome if both sides have rated each other and both profiles are shown.
+func TestAFinishedTaskSaysWhatBecameOfIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	customer, contractor := w.Agent(), w.Agent()
+	task := w.Tasked(customer, "A map", "x", 100)
+	one := w.rated(customer, contractor, 5, "A fine map")
+	w.Exec("UPDATE tasks SET state = 'selected', order_id = $1 WHERE id = $2", one.OrderID, task.ID)
+	path := "/tasks/" + task.ID.String()
+	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "A fine map", "one side alone")
+	w.rate(contractor, one.OrderID, 4, "Paid at once")
+	shown := w.get(path).is(http.StatusOK)
+	shown.inOrder("Outcome", "rated as customer by", "Paid at once", "rated as contractor by", "A fine map")
+	require.NotContains(t, string(shown.raw), one.OrderID.String())
+	w.Show(contractor, false)
+	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "Outcome")
+}
+
+// BenchmarkHome reports the processor time of the first page with long texts.
+func BenchmarkHome(b *testing.B) {
+	w := &world{World: graphtest.New(b)}
+	text := strings.Repeat("Some *words* of a work, with a [link](https://a.example/b) and an é.\n\n- a list\n- of two\n\n", 60)
+	for range 9 {
+		agent := w.Agent()
+		w.Posted(agent, text, "public")
+		w.Tasked(agent, "A task", text[:4000], 100)
+		_, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr("A service"), Description: ptr(text[:4000])}})
+		require.NoError(b, err)
+	}
+	w.Exec("VACUUM ANALYZE")
+	defer debug.SetGCPercent(debug.SetGCPercent(300)) // as a serving process does
+	server := rest.New(w.config())
+	report := w.Processor()
+	for b.Loop() {
+		got := httptest.NewRecorder()
+		server.ServeHTTP(got, httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", http.NoBody))
+		require.Equal(b, http.StatusOK, got.Code)
+	}
+	report(b)
 }

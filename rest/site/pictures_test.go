@@ -2,12 +2,20 @@ package site_test
 
 import (
 	"bytes"
+	"image"
+	"image/color"
+	"image/jpeg"
 	"image/png"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/bots"
+	"stoa/graph/graphtest"
 )
 
 // linked is the picture that a page names for links to it, with its members.
@@ -48,4 +56,127 @@ func TestPicturesOfLinks(t *testing.T) {
 		"og:image": "/thumbnails/" + p.file.String() + "/1024.jpg", "og:image:type": "image/jpeg", "og:image:width": "4", "og:image:height": "3",
 		"twitter:card": "summary_large_image",
 	}, w.linked("/posts/"+p.post.String()))
+}
+
+// Limits of a page on a phone in bytes: without pictures, and with all of them.
+const maxPage, maxPhone = 60_000, 300_000
+
+// photograph is a JPEG with much detail, as a preview is.
+func photograph(t *testing.T, width, height int) []byte {
+	t.Helper()
+	picture := image.NewRGBA(image.Rect(0, 0, width, height))
+	random := rand.New(rand.NewPCG(1, 2))
+	for y := range height {
+		for x := range width {
+			noise := uint8(random.UintN(24))
+			picture.Set(x, y, color.RGBA{uint8(x/4) + noise, uint8(y/4) + noise, uint8((x+y)/8) + noise, 255})
+		}
+	}
+	var out bytes.Buffer
+	require.NoError(t, jpeg.Encode(&out, picture, &jpeg.Options{Quality: 82}))
+	return out.Bytes()
+}
+
+// store puts the bytes of a preview into the file store.
+func (w *world) store(id uuid.UUID, raw []byte) {
+	w.t.Helper()
+	name := id.String()
+	require.NoError(w.t, w.Attachments.Store.WriteAll(w.t.Context(), "attachments/"+name[len(name)-2:]+"/"+name+".preview", raw, nil))
+}
+
+// A preview is served in five widths, only while it is public.
+func TestThumbnails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.InspectWith(nil)
+	p := w.publish("zephyr", nil)
+	preview := photograph(t, 1024, 768)
+	w.store(p.file, preview)
+	path := "/thumbnails/" + p.file.String() + "/"
+	for width, height := range map[string]int{"64": 48, "160": 120, "360": 270, "720": 540, "1024": 768} {
+		got := w.get(path + width + ".jpg").is(http.StatusOK)
+		require.Equal(t, "image/jpeg", got.header.Get("Content-Type"))
+		require.Equal(t, "no-cache", got.header.Get("Cache-Control"))
+		known, err := jpeg.DecodeConfig(bytes.NewReader(got.raw))
+		require.NoError(t, err)
+		require.Equal(t, height, known.Height)
+		require.Less(t, len(got.raw), len(preview))
+		w.get(path+width+".jpg", "If-None-Match", got.header.Get("ETag")).is(http.StatusNotModified)
+	}
+	for _, none := range []string{"63.jpg", "0360.jpg", "1025.jpg", "x.jpg", "360.png"} {
+		w.get(path + none).is(http.StatusNotFound)
+	}
+	w.get("/thumbnails/" + uuid.NewString() + "/64.jpg").is(http.StatusNotFound)
+	w.get("/thumbnails/x/64.jpg").is(http.StatusNotFound)
+	w.get("/thumbnails/" + w.File(p.Agent, "portfolio").String() + "/64.jpg").is(http.StatusNotFound)
+
+	_, err := w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{ProfilePublic: graphtest.Ptr(false)})
+	require.NoError(t, err)
+	w.get(path + "360.jpg").is(http.StatusNotFound)
+}
+
+// A preview that is narrower than the requested width keeps its size, and takes no more bytes than before.
+func TestSmallPreviews(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.InspectWith(nil)
+	p := w.publish("zephyr", nil)
+	preview := photograph(t, 100, 300)
+	w.store(p.file, preview)
+	got := w.get("/thumbnails/" + p.file.String() + "/160.jpg").is(http.StatusOK).raw
+	require.Less(t, len(got), len(preview))
+	known, err := jpeg.DecodeConfig(bytes.NewReader(got))
+	require.NoError(t, err)
+	require.Equal(t, image.Pt(100, 300), image.Pt(known.Width, known.Height))
+}
+
+// Pages with works in pictures are light: without the pictures, and with those that a phone of two pixels a point takes.
+func TestPageWeight(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.InspectWith(nil)
+	p := w.publish("zephyr", nil)
+	picture := photograph(t, 1024, 768)
+	w.store(p.file, picture)
+	for range 15 {
+		w.store(w.publish("zephyr", nil).file, picture)
+	}
+	style := len(w.get("/style.css").is(http.StatusOK).raw)
+	for _, path := range []string{"/", "/posts", "/@" + p.handle, "/posts/" + p.post.String(), "/search?q=zephyr"} {
+		got := w.get(path).is(http.StatusOK)
+		weight := len(got.raw) + style
+		require.LessOrEqual(t, weight, maxPage, path)
+		pictures := 0
+		for _, n := range got.find("img") {
+			address := attribute(n, "src")
+			require.NotContains(t, address, "/preview", path)
+			if strings.HasPrefix(address, "/thumbnails/") {
+				pictures++
+			}
+			weight += len(w.get(address).is(http.StatusOK).raw)
+		}
+		require.NotZero(t, pictures, path)
+		require.LessOrEqual(t, weight, maxPhone, path)
+	}
+}
+
+// A search has a feed of the works that it finds, without hidden works.
+func TestFeedOfASearch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p, other := w.publish("zephyr", nil), w.publish("mistral", nil)
+	found := func(q string) (ids []string) {
+		for _, e := range w.feed("/search/feed.atom?q=" + q).Entries {
+			ids = append(ids, e.ID)
+		}
+		return ids
+	}
+	require.Equal(t, []string{"urn:uuid:" + p.post.String()}, found("ZEPHYR"))
+	require.Equal(t, []string{"urn:uuid:" + other.post.String(), "urn:uuid:" + p.post.String()}, found("text+of"))
+	require.Empty(t, found("private+text"))
+	require.Contains(t, w.get("/search?q=zephyr").links(), "/posts/"+p.post.String())
+	_, err := w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{ProfilePublic: graphtest.Ptr(false)})
+	require.NoError(t, err)
+	require.Empty(t, found("zephyr"))
+	require.NotContains(t, w.get("/search?q=zephyr").links(), "/posts/"+p.post.String())
 }

@@ -10,6 +10,8 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/pages"
+	"stoa/graph/platform/wire"
+	"stoa/graph/services"
 )
 
 // worksFoundBy are the texts of the works that a search shows, in their order.
@@ -61,4 +63,51 @@ func TestTheYoungerOfTwoLookAlikesIsMarked(t *testing.T) {
 		require.Contains(t, shown, "@quick_0ak "+mark, path)
 	}
 	require.Contains(t, string(w.get("/search", "Accept", "text/markdown").is(http.StatusOK).raw), "/@quick_0ak, "+mark)
+}
+
+// The price of a service stands wherever the service does, in both forms for readers; works without a title have a heading.
+func TestPricesAndHeadings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	offered, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{
+		Title: ptr("Etching"), Description: ptr("On copper."), AmountMinor: wire.Nullable[int64]{Set: true, Value: 4250},
+	}})
+	require.NoError(t, err)
+	w.Posted(agent, "A line of zinc\nand another", "public")
+	for _, path := range []string{"/", "/services", "/services/" + offered.Service.ID.String(), "/search?q=etching", "/@" + w.handle(agent)} {
+		for _, form := range forms[:2] {
+			require.Contains(t, string(w.get(path, "Accept", form).is(http.StatusOK).raw), "42.50", "%s %s", path, form)
+		}
+	}
+	for _, path := range []string{"/", "/posts", "/@" + w.handle(agent)} {
+		require.Contains(t, string(w.get(path, "Accept", "text/markdown").is(http.StatusOK).raw), "# A line of zinc", path)
+	}
+}
+
+// An agent has one address, and other spellings redirect to it, in every form and whether or not the agent exists.
+func TestAHandleWithCapitalsLeadsToTheAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	handle := w.handle(w.Agent())
+	upper := strings.ToUpper(handle)
+	for path, to := range map[string]string{
+		"/@" + upper: "/@" + handle, "/@" + strings.ToUpper(handle[:1]) + handle[1:]: "/@" + handle, "/%40" + upper: "/@" + handle,
+		"/@@" + handle: "/@" + handle, "/@" + upper + "?kind=update&page=2": "/@" + handle + "?kind=update&page=2",
+		"/@" + upper + "?x=%0d%0aSet-Cookie:a": "/@" + handle + "?x=%0d%0aSet-Cookie:a",
+		"/@" + upper + "/feed.atom":            "/@" + handle + "/feed.atom", "/@Nobody_Here": "/@nobody_here",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			for _, accept := range []string{"text/html", "text/markdown", "application/json"} {
+				moved := w.send(method, path, "Accept", accept).is(http.StatusPermanentRedirect)
+				require.Equal(t, to, moved.header.Get("Location"), path)
+				require.Empty(t, moved.raw)
+			}
+		}
+	}
+	w.get("/@" + handle).is(http.StatusOK)
+	for _, path := range []string{"/@Ab", "/@É" + handle, "/@\u212A" + handle, "/@OTTO%2F", "/@//evil.example", "/@A%2f%2fevil.example", "/@OTTO/", "/@OTTO/x"} {
+		w.get(path).is(http.StatusNotFound)
+	}
+	w.send(http.MethodPost, "/@"+upper).is(http.StatusMethodNotAllowed)
 }

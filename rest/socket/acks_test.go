@@ -2,11 +2,14 @@ package socket_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 )
 
 // An event can be acknowledged by socket or request, however it was received, and is then acknowledged everywhere.
@@ -91,4 +94,237 @@ func TestAFullWindowIsFreedByARequest(t *testing.T) {
 		}
 		full.quiet()
 	}
+}
+
+func TestAckingTwiceIsAnsweredTwice(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	conn := p.dial(agent.Token)
+	p.tell(agent, 1, 2)
+	first, second := conn.next(), conn.next()
+	conn.ack(first.EventID)
+	conn.ack(first.EventID)
+	conn.answer(first.EventID)
+	conn.answer(first.EventID)
+	conn.acked(second.EventID)
+	conn.acked(first.EventID)
+	require.Zero(t, h.unacknowledged(agent))
+}
+
+func TestAnIDMayBeSpelledInCapitals(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	conn := p.dial(agent.Token)
+	p.tell(agent, 1)
+	id := conn.next().EventID
+	conn.send(` { "event_id" : "` + toUpper(id) + `" , "type" : "ack" } `)
+	conn.answer(id)
+}
+
+func TestAcksOfOtherEventsChangeNothing(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process()
+	agent, stranger := h.Agent(), h.Agent()
+	conn, other := p.dial(agent.Token), p.dial(stranger.Token)
+	p.tell(agent, 1)
+	p.tell(stranger, 2)
+	mine, theirs := conn.next(), other.next()
+	other.ack(mine.EventID)
+	other.ack(uuid.NewString())
+	other.ack("no-such-event")
+	other.quiet()
+	require.EqualValues(t, 2, h.unacknowledged(agent, stranger))
+	other.acked(theirs.EventID)
+	conn.acked(mine.EventID)
+
+	// An event received on an earlier connection does not count as received on this one.
+	p.tell(agent, 3)
+	late := conn.next()
+	conn.acked(late.EventID)
+	conn.hangUp()
+	again := p.dial(agent.Token)
+	again.ack(late.EventID)
+	again.quiet()
+}
+
+func TestAnAckOnOneConnectionServesBoth(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	here, there := h.process(), h.process()
+	agent := h.Agent()
+	for _, processes := range [][2]*process{{here, here}, {here, there}} {
+		one, other := processes[0].dial(agent.Token), processes[1].dial(agent.Token)
+		here.tell(agent, 1, 2)
+		first, second := one.next(), one.next()
+		require.Equal(t, first, other.next())
+		require.Equal(t, second, other.next())
+		one.acked(first.EventID)
+		other.acked(second.EventID)
+		// Both connections received both events, so both answer; neither event is sent again.
+		other.acked(first.EventID)
+		one.acked(second.EventID)
+		one.quiet()
+		other.quiet()
+		one.hangUp()
+		other.hangUp()
+		require.Zero(t, h.unacknowledged(agent))
+	}
+}
+
+func TestAtMostAWindowIsInFlight(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	const more = 40
+	versions := many(events.WindowSize + more)
+	p.tell(agent, versions...)
+	conn := p.dial(agent.Token)
+	var ids []string
+	for i := range events.WindowSize {
+		f := conn.event(events.OrderChanged)
+		require.Equal(t, i+1, f.version())
+		ids = append(ids, f.EventID)
+	}
+	conn.quiet()
+	p.tell(agent, len(versions)+1)
+	conn.quiet()
+	// The next event in order fills each place that an ack frees.
+	for i := range more {
+		conn.ack(ids[i])
+		answered, version := false, 0
+		for !answered || version == 0 {
+			f := conn.next()
+			if f.Type == "acked" {
+				require.Equal(t, ids[i], f.EventID)
+				answered = true
+			} else {
+				version = f.version()
+			}
+		}
+		require.Equal(t, events.WindowSize+i+1, version)
+	}
+	require.EqualValues(t, events.WindowSize+1, h.unacknowledged(agent))
+}
+
+// fill opens a connection and receives a full window of events.
+func (p *process) fill(agent *graphtest.Agent) (conn *client, ids []string) {
+	p.t.Helper()
+	conn = p.dial(agent.Token)
+	for range events.WindowSize {
+		ids = append(ids, conn.next().EventID)
+	}
+	conn.quiet()
+	return conn, ids
+}
+
+func TestAFullWindowIsFreedByTheOtherConnection(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	here, there := h.process(), h.process()
+	for _, p := range []*process{here, there} {
+		agent := h.Agent()
+		here.tell(agent, many(events.WindowSize+5)...)
+		full, ids := p.fill(agent)
+		other, _ := here.fill(agent)
+		for _, id := range ids[:10] {
+			other.ack(id)
+		}
+		for i := range 5 {
+			require.Equal(t, events.WindowSize+1+i, full.event(events.OrderChanged).version())
+		}
+		full.quiet()
+		other.hangUp()
+	}
+}
+
+func TestAFullWindowIsFreedByABlock(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	here, there := h.process(), h.process()
+	h.Graph = here.Graph
+	one, other := h.Agent(), h.Agent()
+	contact := h.Befriend(one, other)
+	h.Exec("DELETE FROM events WHERE recipient_id IN ($1, $2)", one.ID, other.ID)
+	for range events.WindowSize {
+		h.Sent(one, other)
+		h.Sent(other, one)
+	}
+	near, _ := here.fill(one)
+	far, _ := there.fill(other)
+	here.tell(one, 1)
+	here.tell(other, 2)
+	near.quiet()
+	far.quiet()
+	h.Block(one, contact)
+	require.Equal(t, 1, near.event(events.OrderChanged).version())
+	require.Equal(t, 2, far.event(events.OrderChanged).version())
+	far.event(events.ContactBlocked)
+}
+
+func TestAFullWindowReadsNothing(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	p.tell(agent, many(events.WindowSize)...)
+	conn, ids := p.fill(agent)
+	before := p.hub.Fetched()
+	for version := range 10 {
+		p.tell(agent, events.WindowSize+1+version)
+		woken, err := p.Events.WakeWaiting(agent.Ctx)
+		require.NoError(t, err)
+		require.Equal(t, 1, woken)
+	}
+	conn.quiet()
+	require.Equal(t, before, p.hub.Fetched())
+	conn.ack(ids[0])
+	for range 2 {
+		if f := conn.next(); f.Type == "event" {
+			require.Equal(t, events.WindowSize+1, f.version())
+		}
+	}
+}
+
+// A connection that has received all events is not woken repeatedly because of unacknowledged ones.
+func TestOldEventsWakeNoSession(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	conn := p.dial(agent.Token)
+	p.tell(agent, 1, 2)
+	conn.next()
+	conn.next()
+	h.Shift(time.Minute)
+	woken, err := p.Events.WakeWaiting(agent.Ctx)
+	require.NoError(t, err)
+	require.Zero(t, woken)
+}
+
+func TestAcksAreAnsweredOnceTheDatabaseIsBack(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	conn := p.dial(agent.Token)
+	p.tell(agent, 1)
+	id := conn.next().EventID
+	restore := h.Outage()
+	conn.ack(id)
+	conn.ack(id)
+	conn.quiet()
+	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, slack.TestWait, time.Millisecond)
+	require.Equal(t, 1013, p.dial(agent.Token).code())
+	restore()
+	conn.answer(id)
+	conn.answer(id)
+	p.linked()
+	p.tell(agent, 2)
+	require.Equal(t, 2, conn.event(events.OrderChanged).version())
 }

@@ -3,11 +3,16 @@ package socket_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/bots"
+	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 	"stoa/rest/socket"
 )
 
@@ -42,4 +47,75 @@ func TestConnectionLimitsHoldAcrossProcesses(t *testing.T) {
 	}
 	group.Wait()
 	require.EqualValues(t, 32, full.Count("SELECT count(*) FROM socket_leases"))
+}
+
+// If the answer to a lease is lost, the process frees the slot, even before PostgreSQL makes the lease.
+func TestASlotIsGivenBackWhoseLeaseComesLater(t *testing.T) {
+	t.Parallel()
+	const (
+		locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7061006 AND database = " +
+			"(SELECT oid FROM pg_database WHERE datname = current_database())"
+		closed = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' AND query LIKE '%stoa_close_sockets%'"
+		leases = "SELECT count(*) FROM socket_leases"
+	)
+	h := newCluster(t)
+	network := graphtest.NewDatabaseProxy(t, h.URL)
+	behind, err := db.Open(network.URL, db.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = behind.Close() })
+	h.outbox = behind
+	p, agent := h.process(quotas(1, 0)), h.Agent()
+	lock, err := h.DB.SQL.Pool.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = lock.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(7061006)")
+	require.NoError(t, err)
+
+	refused := make(chan int)
+	go func() { refused <- p.dial(agent.Token).code() }()
+	require.Eventually(t, func() bool { return h.Count(locks) == 2 }, slack.TestWait, time.Millisecond)
+	network.Tear()
+	require.Equal(t, 1013, <-refused)
+	require.Eventually(t, func() bool { return h.Count(closed) > 0 }, slack.TestWait, time.Millisecond)
+	require.NoError(t, lock.Commit())
+	require.Eventually(t, func() bool { return h.Count(locks) == 0 }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count(leases) == 0 }, slack.TestWait, 10*time.Millisecond)
+	p.dial(agent.Token).quiet()
+}
+
+// The second version of the channel announces each revision; the first version leaves out only these events.
+func TestRecommendationsAreAnnouncedOnTheSecondVersion(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p, other := h.process(), h.process()
+	agent, peer := h.Agent(), h.Agent()
+	change := func(in bots.UpdateMeInput) {
+		t.Helper()
+		_, err := p.Bots.UpdateMe(agent.Ctx, in)
+		require.NoError(t, err)
+	}
+	change(bots.UpdateMeInput{Bio: graphtest.Ptr("I write.")})
+	first, second := p.dial(agent.Token), other.dial(agent.Token, "stoa.events.v2")
+	payload := func(revision int) map[string]any {
+		return map[string]any{"bot_id": agent.ID.String(), "revision": float64(revision)}
+	}
+	early := second.event(events.ProfileRecommendations)
+	require.Equal(t, payload(2), early.Payload)
+	second.acked(early.EventID)
+	change(bots.UpdateMeInput{Bio: graphtest.Ptr("I write more.")})
+	change(bots.UpdateMeInput{Specialty: graphtest.Ptr("odes")})
+	live := second.event(events.ProfileRecommendations)
+	require.Equal(t, payload(3), live.Payload)
+
+	p.tell(agent, 1)
+	require.Equal(t, 1, first.event(events.OrderChanged).version())
+	require.Equal(t, 1, second.event(events.OrderChanged).version())
+	first.quiet()
+	p.tell(peer, 1) // events of another agent do not arrive here
+	second.quiet()
+
+	// Events that the first version left out wait for a connection of the second.
+	first.hangUp()
+	second.hangUp()
+	again := p.dial(agent.Token, "stoa.events.v2")
+	require.Equal(t, live, again.event(events.ProfileRecommendations))
 }

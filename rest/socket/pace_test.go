@@ -7,6 +7,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/events"
 )
 
 // §6: at most 50 frames in any second.
@@ -59,5 +62,89 @@ func TestEveryConnectionIsPingedInEachInterval(t *testing.T) {
 			}
 		}
 		require.Equal(t, map[int]int{1: 4, 2: 2}, pings)
+	})
+}
+
+func TestInflightRemembersWhatWasReceived(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var f inflight
+		var order, settled []uuid.UUID
+		acked := make(map[uuid.UUID]bool)
+		sequence := int64(0)
+		for range rapid.IntRange(0, 3*settledKept).Draw(t, "steps") {
+			if len(order) > 0 && (f.full() || rapid.Bool().Draw(t, "settle")) {
+				i := rapid.IntRange(0, len(order)-1).Draw(t, "which")
+				id := order[i]
+				if rapid.Bool().Draw(t, "ack") {
+					require.Equal(t, ackFirst, f.ack(id))
+					acked[id] = true
+				}
+				order = append(order[:i:i], order[i+1:]...)
+				settled = append(settled, id)
+				f.settle(id)
+				f.settle(id) // a second settle changes nothing
+				continue
+			}
+			id := uuid.New()
+			sequence++
+			f.send(id, sequence)
+			order = append(order, id)
+		}
+		require.Len(t, f.pending, len(order))
+		for i, id := range order {
+			require.Equal(t, id, f.pending[i].id)
+			require.True(t, f.holds(id))
+			require.Equal(t, len(order)-i-1, f.behind(f.pending[i].sequence))
+		}
+		require.Equal(t, ackUnknown, f.ack(uuid.New()))
+		for i, id := range settled {
+			require.False(t, f.holds(id))
+			require.Equal(t, i >= len(settled)-settledKept, f.received(id))
+			if f.received(id) {
+				require.Equal(t, acked[id], f.ack(id) == ackRepeated)
+				require.Equal(t, ackRepeated, f.ack(id))
+			}
+		}
+	})
+}
+
+func TestInflightForgetsWhatIsGone(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var f inflight
+		var batch events.Batch
+		size := rapid.IntRange(1, 20).Draw(t, "size")
+		var want []uuid.UUID
+		for sequence := range int64(rapid.IntRange(0, 30).Draw(t, "sent")) {
+			id := uuid.New()
+			f.send(id, sequence)
+			there := rapid.Bool().Draw(t, "there")
+			if there && len(batch.Events) < size {
+				batch.Events = append(batch.Events, events.Queued{ID: id, Sequence: sequence})
+				batch.Last = sequence
+			}
+			if there {
+				want = append(want, id)
+			}
+		}
+		batch.More = len(batch.Events) == size
+		if batch.More { // events after the batch stay, present or not
+			want = nil
+			for _, e := range batch.Events {
+				want = append(want, e.ID)
+			}
+			for _, s := range f.pending {
+				if s.sequence > batch.Last {
+					want = append(want, s.id)
+				}
+			}
+		}
+		f.prune(batch)
+		var got []uuid.UUID
+		for _, s := range f.pending {
+			got = append(got, s.id)
+		}
+		require.Equal(t, want, got)
 	})
 }

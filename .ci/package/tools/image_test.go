@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
@@ -116,4 +117,16 @@ func TestAPushedImageHasBothArchitectures(t *testing.T) {
 		require.Len(t, manifest.Manifests, 2)
 		require.Equal(t, "arm64", manifest.Manifests[1].Platform.Architecture)
 	}
+}
+
+// docker compose reads compose.yaml, by the schema of the Compose Specification.
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	options, err := cli.NewProjectOptions([]string{"../../../compose.yaml"}, cli.WithName("stoa"), cli.WithWorkingDirectory("../../.."),
+		cli.WithEnv([]string{"STOA_DATABASE_PASSWORD=password", "STOA_IMAGE=stoa"}))
+	require.NoError(t, err)
+	project, err := options.LoadProject(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, project.ServiceNames())
+	require.NotEmpty(t, project.VolumeNames())
 }

@@ -4,12 +4,20 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/crypto/nacl/box"
 )
 
 const requestTimeout = 20 * time.Second
@@ -67,4 +75,75 @@ func (c *Client) Call(ctx context.Context, a *Agent, status int, method, path st
 		return nil
 	}
 	return json.Unmarshal(answer, into)
+}
+
+// Agent is a registered agent with its secrets.
+type Agent struct {
+	ID    uuid.UUID
+	Token string
+	// Key is the public key in base64.
+	Key string
+	// Friend is the other side of an accepted contact.
+	Friend *Agent
+
+	public, private, shared *[32]byte
+}
+
+// newPair makes two agents that are each other's friend, with keys. They are not registered yet.
+func newPair() ([]*Agent, error) {
+	pair := []*Agent{{}, {}}
+	for i, a := range pair {
+		var err error
+		if a.public, a.private, err = box.GenerateKey(rand.Reader); err != nil {
+			return nil, fmt.Errorf("load: %w", err)
+		}
+		a.Key, a.Friend = base64.StdEncoding.EncodeToString(a.public[:]), pair[1-i]
+	}
+	for _, a := range pair {
+		a.shared = new([32]byte)
+		box.Precompute(a.shared, a.Friend.public, a.private)
+	}
+	return pair, nil
+}
+
+// seal encrypts a text for the friend with a new nonce.
+func (a *Agent) seal(text []byte) (nonce, sealed []byte) {
+	var random [24]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return random[:], box.SealAfterPrecomputation(nil, text, &random, a.shared)
+}
+
+// Run has a number of callers repeat a scenario, each in the name of another agent and on its own connection to the API at base, until length
+// is over; however short that is, each does it once. It returns the number of operations and the time that they took. The first error
+// ends it.
+func Run(ctx context.Context, do Do, base string, agents []*Agent, length time.Duration) (ops int, took time.Duration, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		callers sync.WaitGroup
+		over    atomic.Bool
+		done    atomic.Int64
+		errs    = make([]error, len(agents))
+	)
+	begun := time.Now()
+	timer := time.AfterFunc(length, func() { over.Store(true) })
+	defer timer.Stop()
+	for i, agent := range agents {
+		callers.Go(func() {
+			client := NewClient(base)
+			defer client.Close()
+			for ctx.Err() == nil {
+				if errs[i] = do(ctx, client, agent); errs[i] != nil {
+					cancel()
+					return
+				}
+				done.Add(1)
+				if over.Load() {
+					return
+				}
+			}
+		})
+	}
+	callers.Wait()
+	return int(done.Load()), time.Since(begun), cmp.Or(cmp.Or(errs...), ctx.Err())
 }

@@ -2,15 +2,23 @@ package faults
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/testbed"
+	"stoa/graph/platform/slack"
 )
 
 // stage is a scene without a production.
@@ -78,4 +86,92 @@ func TestPairs(t *testing.T) {
 		}
 		require.Equal(t, want, named(pair[0]).mayMeet(named(pair[1])), pair)
 	}
+}
+
+// A machine that delays an answer too long is recorded, and the fault is in force until the answer comes.
+func TestCanaryRecordsStarvation(t *testing.T) {
+	t.Parallel()
+	asked, answer := make(chan struct{}), make(chan struct{})
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == testbed.CanaryPath && requests.Add(1) == 2 {
+			close(asked)
+			<-answer
+		}
+	}))
+	defer server.Close()
+	recorder := history.NewRecorder(1)
+	canary := NewCanary(&testbed.Bed{URL: server.URL}, recorder)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		canary.Run(ctx)
+	}()
+	<-asked
+	require.Eventually(t, func() bool { return len(canary.Pending()) == 1 }, slack.TestWait, 10*time.Millisecond)
+	begun := canary.Pending()[0].Start
+	close(answer)
+	starved := func() (faults []history.Fault) {
+		recorder.Record(func(h *history.History) {
+			for _, f := range h.Faults {
+				if f.Start == begun {
+					faults = append(faults, f)
+				}
+			}
+		})
+		return faults
+	}
+	require.Eventually(t, func() bool { return len(starved()) == 1 }, slack.TestWait, 10*time.Millisecond)
+	stop()
+	<-ended
+	require.Empty(t, canary.Pending())
+	require.GreaterOrEqual(t, starved()[0].End-begun, starvation)
+}
+
+// Transactions that have written certain events wait at their commit until the fault is over.
+func TestLateCommits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs every night")
+	}
+	t.Parallel()
+	address := os.Getenv("STOA_TEST_DATABASE_URL")
+	require.NotEmpty(t, address, "STOA_TEST_DATABASE_URL is not set: run the tests through `make test`")
+	pool, err := sql.Open("postgres", address)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, pool.Close()) })
+	ctx := t.Context()
+	conn, err := pool.Conn(ctx)
+	require.NoError(t, err)
+	schema := "late_" + uuid.NewString()[:8]
+	run := func(ctx context.Context, statements ...string) error {
+		for _, statement := range statements {
+			if _, err := conn.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	require.NoError(t, run(ctx, "CREATE SCHEMA "+schema, "SET search_path = "+schema, "CREATE TABLE events (id uuid PRIMARY KEY)"))
+	t.Cleanup(func() {
+		require.NoError(t, run(context.Background(), "ROLLBACK", "DROP SCHEMA "+schema+" CASCADE"))
+		require.NoError(t, conn.Close())
+	})
+	// end does the first step of a commit; the database's timeouts do not apply to a commit.
+	end := func(last byte) error {
+		id := uuid.New()
+		id[15] = last
+		require.NoError(t, run(ctx, "BEGIN", "INSERT INTO events VALUES ('"+id.String()+"')", "SET LOCAL statement_timeout = 400"))
+		err := run(ctx, "SET CONSTRAINTS ALL IMMEDIATE")
+		require.NoError(t, run(ctx, "ROLLBACK"))
+		return err
+	}
+	require.NoError(t, end(0))
+	require.NoError(t, run(ctx, lateCommits))
+	require.ErrorContains(t, end(0), "statement timeout")
+	require.ErrorContains(t, end(63), "statement timeout")
+	require.NoError(t, end(64))
+	require.NoError(t, run(ctx, promptCommits))
+	require.NoError(t, end(0))
+	require.NoError(t, run(ctx, promptCommits), "there is nothing left to take away")
 }

@@ -2,9 +2,13 @@ package judge_test
 
 import (
 	"slices"
+	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/judge"
 )
 
 // mailFault adds a fault of the mail server that dan's mail met.
@@ -76,4 +80,230 @@ var ownersAllowed = []innocent{
 		s.refuse(400, "invalid_input")
 		s.editOwner(`"verified"`, `"unverified"`)
 	}},
+}
+
+// doors has dan change its token, and a webhook bring an event of bob's at the second attempt.
+func (s *story) doors() {
+	s.rotate("token 0", 200)
+	s.use("token 0", 401)
+	s.use("token 1", 200)
+	s.Final.Acts, s.Final.Audit = []string{"updateSettings ", "reissueToken id"}, []string{"reissueToken id", "updateSettings settings"}
+	for i, answer := range []int{500, 200} {
+		s.hook("e-hello", 20+i, answer)
+	}
+}
+
+// rotate changes a token of dan's, and use reads with it.
+func (s *story) rotate(token string, status int) *history.Attempt {
+	a := s.ask("dan", history.TokenRotate, "", "dan", status, nil)
+	a.Of = token
+	return a
+}
+
+func (s *story) use(token string, status int) {
+	a := s.ask("dan", history.TokenUse, "", "dan", status, nil)
+	a.Of = token
+	if status == 401 {
+		a.Code = "unauthorized"
+	}
+}
+
+// hook is an event that came by a webhook, with the answer of its receiver.
+func (s *story) hook(event string, connection, answer int) {
+	d := s.delivery(event)
+	d.Connection, d.ConnectedAt, d.At, d.Webhook, d.Answer = connection, 0, s.now, true, answer
+	s.Deliveries = append(s.Deliveries, d)
+}
+
+var doorDefects = []defect{
+	{"a token that was changed", "tokens", "with token 0, which had ended", func(s *story) { s.use("token 0", 200) }},
+	{"a token that was revoked", "tokens", "with token 1, which had ended", func(s *story) {
+		s.ask("dan", history.TokenRevoke, "", "dan", 200, nil).Of = "token 1"
+		s.use("token 1", 200)
+	}},
+	{"a new token is refused", "tokens", "with token 1, which was good", func(s *story) { s.use("token 1", 401) }},
+	{"an act without an entry", "audit", "has 0 entries of", func(s *story) { s.Final.Audit = nil }},
+	{"an event that a receiver did not take", "webhooks", "never came again", func(s *story) {
+		s.hook("e-later", 30, 500)
+		s.Length += time.Hour
+	}},
+}
+
+var doorsAllowed = []innocent{
+	{"a token that may have been changed", "tokens", func(s *story) {
+		s.rotate("token 1", history.Unanswered)
+		s.use("token 1", 401)
+		s.use("token 1", 200)
+	}},
+	{"a token that is used while it changes", "tokens", func(s *story) {
+		s.rotate("token 1", 200).End += time.Second
+		s.use("token 1", 200)
+	}},
+	{"an event that was not taken just before the end", "webhooks", func(s *story) { s.hook("e-later", 30, 500) }},
+	{"an event that was acknowledged elsewhere", "webhooks", func(s *story) {
+		s.hook("e-later", 30, 500)
+		s.Length += time.Hour
+		s.Acks = append(s.Acks, history.Ack{Agent: "cat", EventID: "e-later", Answered: s.now})
+	}},
+}
+
+// innocent is a history that looks broken, but keeps every promise.
+type innocent struct {
+	name, check string
+	plant       func(s *story)
+}
+
+var allowed = []innocent{
+	{"the load balancer's own 503", "retry after", func(s *story) {
+		a := s.first("tasks.list")
+		a.Process, a.RetryAfter = "", false
+	}},
+	{"an upload whose inspection is resumed", "service between faults", func(s *story) {
+		s.find("upload", 0).End += 30 * time.Second
+		s.loseUpload()
+	}},
+	{"a machine that has no time for the servers", "service between faults", func(s *story) {
+		s.now = s.Faults[2].End + 12*time.Second
+		s.missing("bob", history.CardGet, "dan")
+		s.last(history.CardGet).End += 3 * time.Second
+		a := s.ask("dan", "profile.update", "", "", 503, nil)
+		a.RetryAfter, a.End = true, a.Start+4*time.Second
+		s.busy()
+	}},
+	{"another fault during a graceful one", "graceful changes", func(s *story) {
+		s.last("tasks.list").Status = 503
+		s.Faults[1].End = s.Faults[2].End
+	}},
+	{"a refusal settles", "settled", func(s *story) {
+		a := s.find("again", 1)
+		a.Status, a.Code = 403, "contact_not_accepted"
+	}},
+	{"a refusal before the request was looked at", "orders", func(s *story) {
+		a := *s.find("paid-2", 0)
+		a.Status, a.Code = 401, "unauthorized"
+		s.Attempts = append(s.Attempts, a)
+	}},
+	{"an upload that is unfinished", "repeats", func(s *story) {
+		a := *s.find("upload", 0)
+		a.Start, a.End, a.Status, a.Code, a.Body = s.now, s.now, 409, "upload_unavailable", nil
+		s.Attempts = append(s.Attempts, a)
+	}},
+	{"an event again on a connection that was open before its ack was answered", "acknowledged events", func(s *story) {
+		d := s.delivery("e-hello")
+		d.Connection, d.ConnectedAt, d.At = 9, s.Acks[0].Answered-time.Millisecond, s.Acks[0].Answered+time.Second
+		s.Deliveries = append(s.Deliveries, d)
+	}},
+	{"events again on another connection", "event order", func(s *story) {
+		for _, event := range []string{"e-hello", "e-paid-2-bob"} {
+			d := s.delivery(event)
+			d.Connection = 9
+			s.Deliveries = append(s.Deliveries, d)
+		}
+	}},
+	{"messages that were sent at the same time, in any order", "messages", func(s *story) {
+		s.find("hello", 0).End = s.find("again", 0).End
+		slices.Reverse(s.Final.Messages["ann/bob"])
+		slices.Reverse(s.Final.Messages["bob/ann"])
+	}},
+	{"an unanswered request may have counted", "limits", func(s *story) { s.attempts("burst.socket")[0].Status = history.Unanswered }},
+	{"a failover forgets what had counted", "limits", func(s *story) {
+		s.Faults[1].Failover = true
+		s.last("burst.socket").Status = 200
+	}},
+	{"recommendations again", "event contents", func(s *story) {
+		s.event("ann", 1, "e-x", "profile.recommendations", object{"bot_id": id("ann")})
+		s.event("ann", 1, "e-y", "profile.recommendations", object{"bot_id": id("ann")})
+	}},
+	{"a later page of a wallet", "wallets", func(s *story) {
+		a := s.last(history.WalletHistory)
+		a.Subject, a.Body = "/wallet/history?before=2", raw(object{"entries": s.Final.Entries["bob"][:1], "next_before": nil})
+	}},
+	{"some more goroutines", "leaks", func(s *story) { s.Final.After["goroutines"] = 158 }},
+	{"a wallet read while it changes", "wallets", func(s *story) {
+		accept := s.find("paid-2", 0)
+		s.first(history.WalletGet).Start, s.first(history.WalletGet).End = accept.Start, accept.End
+		read := s.attempts(history.WalletGet)[1]
+		read.Start, read.End = accept.Start, accept.End
+	}},
+}
+
+// busy is an answer that the canary had to wait for, just now.
+func (s *story) busy() {
+	s.Delays = append(s.Delays, history.Delay{Start: s.now, End: s.now + 100*time.Millisecond})
+}
+
+// slowReading makes bob read a profile for three seconds, without a fault.
+func (s *story) slowReading() {
+	s.now = s.Faults[2].End + 12*time.Second
+	s.missing("bob", history.CardGet, "dan")
+	s.last(history.CardGet).End += 3 * time.Second
+}
+
+// Each event that a check passes over is counted, with its reason.
+func TestExcusesAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, check string
+		plant       func(s *story)
+	}{
+		{"the machine had no time for a request", "service between faults", func(s *story) {
+			s.slowReading()
+			a := s.ask("dan", "profile.update", "", "", 503, nil)
+			a.RetryAfter, a.End = true, a.Start+4*time.Second
+			s.busy()
+		}},
+		{"the machine had no time for a search", "service between faults", func(s *story) {
+			s.now = s.Faults[2].End + 12*time.Second
+			a := s.ask("dan", "burst.search", "", "", 503, nil)
+			a.RetryAfter, a.End = true, a.Start+1200*time.Millisecond
+			s.busy()
+		}},
+		{"the machine starved during a request", "service between faults", func(s *story) {
+			s.now = s.Faults[2].End + 12*time.Second
+			s.ask("dan", "profile.update", "", "", history.Unanswered, nil)
+			s.Faults = append(s.Faults, history.Fault{Name: history.MachineStarved, Start: s.now, Lifted: s.now, End: s.now})
+		}},
+		{"a restart cut a slow file off", "graceful changes", func(s *story) {
+			s.slowly("slow", 503).RetryAfter = true
+			s.faultAt(-5 * time.Second)
+			s.Faults[len(s.Faults)-1].Graceful = true
+			s.sentAgain("slow")
+		}},
+		{"a message whose answer is not known", "messages", func(s *story) {
+			s.Sent = append(s.Sent, history.Sent{ClientMessageID: "lost", Sender: "ann", Recipient: "bob"})
+			s.ask("ann", history.MessageSend, "lost", "bob", history.Unanswered, nil)
+		}},
+		{"an act on an order whose answer is not known", "orders", func(s *story) {
+			s.ask("ann", history.OrderDispute, "lost", "paid", history.Unanswered, nil)
+		}},
+		{"a limit that a failover forgot", "limits", func(s *story) { s.Faults[1].Failover = true }},
+		{"an event that is due after its socket has ended", "open sockets", func(s *story) {
+			s.delay()
+			s.Faults[len(s.Faults)-1].End = s.first(history.EventSocket).End
+		}},
+		{"a socket whose token ended during a fault", "tokens", func(s *story) {
+			s.ask("dan", history.TokenSocket, "", "dan", 200, nil).Of = "token 0"
+			s.faultAt(0)
+		}},
+		{"an event that failed before a fault and is due after the end", "webhooks", func(s *story) {
+			s.posted("e-again", 0, 500)
+			s.faultAt(time.Second)
+			s.Length = s.now + 46*time.Second
+		}},
+		{"a mail that is not due yet", "mails", func(s *story) {
+			s.Mails = nil
+			s.mailFault()
+		}},
+		{"a request that a restore may have undone", "settled", func(s *story) {
+			s.restored(func() { s.message("ann", "bob", "then") })
+		}},
+	} {
+		s := right()
+		before := finding(t, judge.Judge(&s.History), c.check).Excused
+		s = right()
+		c.plant(s)
+		f := finding(t, judge.Judge(&s.History), c.check)
+		require.Empty(t, f.Violations, c.name)
+		require.Greater(t, f.Excused, before, c.name)
+	}
 }

@@ -1,10 +1,17 @@
 package selftest
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/prove/report"
 )
 
 // root is the repository's.
@@ -19,5 +26,147 @@ func TestCatalogueFitsTheRepository(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEqual(t, original, text, b.Name)
 		require.Regexp(t, `^[A-Z][^|]*\.$`, b.Promise, b.Name)
+	}
+}
+
+// Results are kept. A bug with a result is not tried again. The page lists the bugs that were found and missed.
+func TestResultsAreKept(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "results.json")
+	r, err := Load(file)
+	require.NoError(t, err)
+	for _, result := range []Result{
+		{}, {Bug: catalogue[0].Name, By: "orders", After: 12 * time.Second, Violation: "it is wrong", Version: "0.2.0"},
+		{Bug: catalogue[1].Name, NotTried: "no right"}, {Bug: catalogue[2].Name},
+	} {
+		r[result.Bug] = result
+	}
+	require.NoError(t, r.Keep(file))
+	again, err := Load(file)
+	require.NoError(t, err)
+	require.Equal(t, r, again)
+	require.Equal(t, catalogue[1], again.Untried(catalogue)[0], "it has no result")
+	require.Equal(t, catalogue[3:], again.Untried(catalogue)[1:])
+	made := new(report.Result)
+	again.Fill(made)
+	page, err := made.Page()
+	require.NoError(t, err)
+	require.Contains(t, page, "**1 of 2 bugs were found**, "+strconv.Itoa(len(catalogue)-2)+" of")
+	require.Contains(t, page, catalogue[0].Promise+" | orders | 12.0 s | 0.2.0 |")
+	require.Contains(t, page, catalogue[1].Promise+" | no result: no right | 0.0 s |  |")
+	require.Contains(t, page, catalogue[2].Promise+" | missed | 0.0 s |  |")
+}
+
+// A self-test fails if it finds too few bugs, or anything in the server without a bug. A proof without a result is no result.
+func TestResultsAreJudged(t *testing.T) {
+	t.Parallel()
+	r := Results{"": {}}
+	for _, result := range []Result{{Bug: catalogue[0].Name, By: "orders"}, {Bug: catalogue[1].Name, NotTried: "no right"}, {Bug: catalogue[2].Name}} {
+		r[result.Bug] = result
+	}
+	require.NoError(t, r.Judge(1))
+	err := r.Judge(2)
+	require.ErrorIs(t, err, ErrMissed)
+	require.ErrorContains(t, err, "missed: "+catalogue[2].Name)
+	require.NotContains(t, err.Error(), catalogue[1].Name)
+	r[""] = Result{By: "orders", Violation: "it is wrong"}
+	require.ErrorIs(t, r.Judge(0), ErrUnsound)
+	r[""] = Result{NotTried: "no right"}
+	require.ErrorIs(t, r.Judge(1), ErrUntried)
+	require.False(t, r.Tried(""))
+}
+
+// Each row is in one of the shares, and rows are chosen by their names.
+func TestRowsAreChosen(t *testing.T) {
+	t.Parallel()
+	var all []Row
+	for _, text := range []string{"1/3", "2/3", "3/3"} {
+		var s Share
+		require.NoError(t, s.UnmarshalText([]byte(text)))
+		require.Equal(t, text, s.String())
+		all = append(all, s.Rows(catalogue)...)
+	}
+	require.ElementsMatch(t, catalogue, all)
+	for _, text := range []string{"", "1", "0/3", "4/3", "1/x", "-1/3", "1/3/3"} {
+		require.Error(t, new(Share).UnmarshalText([]byte(text)), text)
+	}
+	two, err := Select(catalogue[4].Name + "," + catalogue[1].Name)
+	require.NoError(t, err)
+	require.Equal(t, []Row{catalogue[1], catalogue[4]}, two)
+	_, err = Select("none-of-them")
+	require.ErrorIs(t, err, ErrUnknown)
+}
+
+// replacing is a bug that replaces one line of a file.
+func replacing(file, line, bug string) Row {
+	return parse(filepath.Base(file), fmt.Sprintf("It is right.\n--- a/%s\n+++ b/%s\n@@ -1,1 +1,1 @@\n-%s\n+%s\n", file, file, line, bug))
+}
+
+// A bug is compiled in, also one in an embedded file, and the repository's files stay unchanged.
+func TestBuildPlantsABug(t *testing.T) {
+	t.Parallel()
+	root, rules := t.TempDir(), "cmd/stoa/"+"rules.sql"
+	for name, text := range map[string]string{
+		"go.mod":              "module stoa\n\ngo 1.26\n",
+		"cmd/stoa/main.go":    "package main\n\nimport _ \"embed\"\n\n//go:embed rules.sql\nvar rules string\n\nfunc main() { print(rules, \" first\") }\n",
+		rules:                 "SELECT 1 FOR UPDATE\n",
+		"cmd/inspect/main.go": "package main\n\nfunc main() {}\n",
+	} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	b := Builder{Root: root, Folder: t.TempDir()}
+	for name, row := range map[string]struct{ line, bug, want string }{
+		rules:              {"SELECT 1 FOR UPDATE", "SELECT 1", "SELECT 1\n first"},
+		"cmd/stoa/main.go": {`func main() { print(rules, " first") }`, "func main() { print(rules) }", "SELECT 1 FOR UPDATE\n"},
+	} {
+		bug := replacing(name, row.line, row.bug)
+		program, err := b.Build(t.Context(), bug)
+		require.NoError(t, err)
+		out, err := exec.CommandContext(t.Context(), program).CombinedOutput()
+		require.NoError(t, err)
+		require.Equal(t, row.want, string(out))
+		_, err = os.Stat(program + "-inspect")
+		require.NoError(t, err)
+		require.NoError(t, b.Remove(bug))
+		kept, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		require.NoError(t, err)
+		require.Contains(t, string(kept), row.line)
+	}
+	_, err := b.Build(t.Context(), replacing(rules, "SELECT 1 FOR SHARE", "SELECT 1"))
+	require.ErrorContains(t, err, "occurs 0 times")
+}
+
+// A bug of an embedded file is put into the server's program, longer or shorter than the original text.
+func TestBuildPatchesAProgram(t *testing.T) {
+	t.Parallel()
+	folder, original := t.TempDir(), "-- text: card\n-- A comment.\n-- name: lock\nSELECT 1 FOR UPDATE\n"
+	program := filepath.Join(folder, "server")
+	require.NoError(t, os.WriteFile(program, []byte("before"+original+"after"), 0o600))
+	require.NoError(t, os.WriteFile(program+"-inspect", []byte("inspect"), 0o600))
+	b := Builder{Folder: folder, Program: program}
+	for planted, want := range map[string]string{
+		"-- text: card\n-- A comment.\n-- name: lock\nSELECT 1\n":                        "before-- text: card\n-- A comment.\n-- name: lock\nSELECT 1\n           after",
+		"-- text: card\n-- A comment.\n-- name: lock\nSELECT 1 FOR KEY SHARE\n":          "before-- text: card\n-- name: lock\nSELECT 1 FOR KEY SHARE\n           after",
+		"-- text: card\n-- A comment.\n-- name: lock\nSELECT 1 FOR UPDATE SKIP LOCKED\n": "before-- text: card\n-- name: lock\nSELECT 1 FOR UPDATE SKIP LOCKED\n  after",
+	} {
+		made := filepath.Join(t.TempDir(), "stoa")
+		done, err := b.patch(made, original, planted)
+		require.NoError(t, err)
+		require.True(t, done)
+		text, err := os.ReadFile(made)
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+		inspector, err := os.ReadFile(made + "-inspect")
+		require.NoError(t, err)
+		require.Equal(t, "inspect", string(inspector))
+	}
+	for _, wrong := range []struct{ original, planted string }{
+		{"SELECT 2", "SELECT 3"}, {original, "-- text: card\n-- name: lock\nSELECT 1 FOR UPDATE of what is much longer than it was before"},
+	} {
+		done, err := b.patch(filepath.Join(t.TempDir(), "stoa"), wrong.original, wrong.planted)
+		require.NoError(t, err)
+		require.False(t, done)
 	}
 }

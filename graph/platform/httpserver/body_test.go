@@ -1,8 +1,11 @@
 package httpserver_test
 
 import (
+	"context"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -159,4 +162,148 @@ func TestContinue(t *testing.T) {
 		c.send("{}")
 		require.Equal(t, http.StatusOK, c.answer().StatusCode)
 	}
+}
+
+const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+// served reports whether a new connection is accepted.
+func served(t *testing.T, s *httpserver.Server) bool {
+	t.Helper()
+	c := dial(t, s)
+	defer c.Close()
+	_, _ = io.WriteString(c, request) // it may be closed already
+	response, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+func TestConnectionLimits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config httpserver.Config
+		code   fault.Code
+	}{
+		"per address": {httpserver.Config{ConnectionsPerAddress: 3}, fault.RateLimited},
+		"altogether":  {httpserver.Config{Connections: 3}, fault.ServiceUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, ok, unbounded(), c.config)
+			var open []*client
+			for range 3 {
+				one := dial(t, s)
+				one.send(request)
+				require.Equal(t, http.StatusOK, one.answer().StatusCode)
+				open = append(open, one)
+			}
+			silent := dial(t, s)
+			a := silent.answer()
+			a.fault(t, c.code)
+			require.True(t, a.Close)
+			require.NotEmpty(t, a.Header.Get("Retry-After"))
+			silent.ended()
+
+			open[0].send(request)
+			require.Equal(t, http.StatusOK, open[0].answer().StatusCode, "who is in stays in")
+			require.NoError(t, open[0].Close())
+			require.Eventually(t, func() bool { return served(t, s) }, slack.TestWait, 10*time.Millisecond, "the place is not given back")
+		})
+	}
+}
+
+func TestTrustedProxiesHaveNoLimitPerAddress(t *testing.T) {
+	t.Parallel()
+	s := start(t, ok, unbounded(), httpserver.Config{ConnectionsPerAddress: 1, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	for range 5 {
+		c := dial(t, s)
+		c.send(request)
+		require.Equal(t, http.StatusOK, c.answer().StatusCode)
+	}
+}
+
+// A connection that was taken over counts until it is closed.
+func TestHijackedConnectionsCount(t *testing.T) {
+	t.Parallel()
+	taken := make(chan io.Closer, 1)
+	s := start(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") == "" {
+			ok(w, r)
+			return
+		}
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			taken <- conn
+		}
+	}, unbounded(), httpserver.Config{ConnectionsPerAddress: 1})
+	c := dial(t, s)
+	c.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+	conn := <-taken
+	require.False(t, served(t, s))
+	require.NoError(t, conn.Close())
+	require.Eventually(t, func() bool { return served(t, s) }, slack.TestWait, 10*time.Millisecond, "the place is not given back")
+}
+
+// stopping begins a shutdown and waits until the server accepts no more connections.
+func stopping(t *testing.T, s *httpserver.Server) <-chan error {
+	t.Helper()
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Shutdown(context.Background()) }()
+	require.Eventually(t, func() bool {
+		conn, err := net.Dial("tcp", s.Address())
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	}, slack.TestWait, 5*time.Millisecond, "the listener stays open")
+	return stopped
+}
+
+// A connection that is open when the shutdown begins still gets the answer to its first request.
+func TestShutdownAnswersNewConnections(t *testing.T) {
+	t.Parallel()
+	timeouts := unbounded()
+	timeouts.Fresh = slack.TestWait
+	s := start(t, ok, timeouts, httpserver.Config{})
+	fresh, later := dial(t, s), dial(t, s)
+	later.send(request)
+	require.Equal(t, http.StatusOK, later.answer().StatusCode) // they are accepted in order
+	stopped := stopping(t, s)
+	fresh.send(request)
+	require.Equal(t, http.StatusOK, fresh.answer().StatusCode)
+	require.NoError(t, <-stopped)
+}
+
+// A connection that never sends anything does not delay the shutdown: it has ended before net/http waits 5 s for it.
+func TestShutdownOfAnIdleServer(t *testing.T) {
+	t.Parallel()
+	timeouts := unbounded()
+	timeouts.Fresh = 50 * time.Millisecond
+	s := start(t, ok, timeouts, httpserver.Config{})
+	silent, idle := dial(t, s), dial(t, s)
+	idle.send(request)
+	require.Equal(t, http.StatusOK, idle.answer().StatusCode)
+	s.AwaitFresh(t.Context())
+	silent.ended()
+	require.NoError(t, s.Shutdown(t.Context()))
+	idle.ended()
+}
+
+// A request whose body does not arrive during the shutdown is answered.
+func TestShutdownSoon(t *testing.T) {
+	t.Parallel()
+	s := start(t, readAll, unbounded(), httpserver.Config{})
+	slow, later := dial(t, s), dial(t, s)
+	slow.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345")
+	later.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n")
+	require.Equal(t, http.StatusContinue, later.answer().StatusCode) // its body is waited for
+	stopped := stopping(t, s)
+	s.ShutdownSoon()
+	for _, c := range []*client{slow, later} {
+		a := c.answer()
+		a.fault(t, fault.ServiceUnavailable)
+		require.NotEmpty(t, a.Header.Get("Retry-After"))
+	}
+	require.NoError(t, <-stopped)
 }

@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,3 +37,6 @@ func TestProgress(t *testing.T) {
 		}
 	})
 }
+
+// AwaitFresh is the part of Shutdown that ends the connections on which no request comes.
+func (s *Server) AwaitFresh(ctx context.Context) { s.awaitFresh(ctx) }

@@ -1,13 +1,21 @@
 package httpserver_test
 
 import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/slack"
 )
 
 // Refusals by net/http itself also have the error body.
@@ -48,4 +56,78 @@ func TestRefusalsOfTheServerItself(t *testing.T) {
 	require.Equal(t, "ok", string(c.answer().raw))
 	c.send("GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n")
 	c.answer().fault(t, fault.ExpectationFailed)
+}
+
+// A client that reads its answer below the minimum rate is cut off.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	timeouts := unbounded()
+	timeouts.Answer = httpserver.Pace{Time: 100 * time.Millisecond, Bytes: 1 << 20}
+	failed := make(chan error, 1)
+	s := start(t, func(w http.ResponseWriter, _ *http.Request) {
+		piece := make([]byte, 64<<10)
+		for {
+			if _, err := w.Write(piece); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}, timeouts, httpserver.Config{})
+	c := dial(t, s)
+	require.NoError(t, c.SetReadBuffer(4<<10))
+	c.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	select {
+	case err := <-failed:
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	case <-time.After(slack.TestWait):
+		require.FailNow(t, "the answer is still being written")
+	}
+}
+
+// A handler may pause between writes for longer than a write may take, because only the client's delay counts.
+func TestSlowHandler(t *testing.T) {
+	t.Parallel()
+	timeouts := unbounded()
+	timeouts.Answer = httpserver.Pace{Time: slack.Of(100 * time.Millisecond), Bytes: 64 << 10}
+	s := start(t, func(w http.ResponseWriter, _ *http.Request) {
+		for range 3 {
+			<-time.After(2 * timeouts.Answer.Time)
+			_, _ = io.WriteString(w, "event\n")
+			_ = http.NewResponseController(w).Flush()
+		}
+	}, timeouts, httpserver.Config{})
+	c := dial(t, s)
+	c.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.Equal(t, "event\nevent\nevent\n", string(c.answer().raw))
+}
+
+func TestLargeAnswer(t *testing.T) {
+	t.Parallel()
+	large := bytes.Repeat([]byte("0123456789abcdef"), 1<<18)
+	s := start(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) }, unbounded(), httpserver.Config{})
+	c := dial(t, s)
+	c.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.True(t, bytes.Equal(large, c.answer().raw))
+}
+
+// After a handler has taken over the connection, the server does not interfere.
+func TestHijack(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		go echo(conn, buffered)
+	}, unbounded(), httpserver.Config{})
+	c := dial(t, s)
+	c.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nHTTP/1.1 400 Bad Request\r\n")
+	line, err := c.in.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "HTTP/1.1 400 Bad Request\r\n", line)
+}
+
+func echo(conn net.Conn, buffered *bufio.ReadWriter) {
+	defer conn.Close()
+	_, _ = io.Copy(conn, buffered)
 }

@@ -7,8 +7,14 @@ package limits
 
 import (
 	"context"
+	"database/sql"
+	"math"
+	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"stoa/graph/platform/db"
@@ -132,4 +138,185 @@ DELETE FROM text_usage WHERE EXISTS (SELECT FROM changed)`
 func (q Quotas) StoreTexts(ctx context.Context, on db.Querier) error {
 	_, err := on.ExecContext(ctx, storeTexts, q.TextBytes, q.TextBytesPerDay)
 	return err
+}
+
+// Record holds the limits that were counted for one request, for its headers and for TakeOnce.
+type Record struct {
+	mu    sync.Mutex
+	taken []Taken
+}
+
+// Key is the context key of the request's *Record. A transport may store it in its own context type.
+type Key struct{}
+
+// WithRecord returns a context with a new Record.
+func WithRecord(ctx context.Context) (context.Context, *Record) {
+	record := new(Record)
+	return context.WithValue(ctx, Key{}, record), record
+}
+
+func recordOf(ctx context.Context) *Record {
+	record, _ := ctx.Value(Key{}).(*Record)
+	return record
+}
+
+// Add records the state of a limit and replaces its earlier state; a nil record ignores it.
+func (r *Record) Add(t Taken) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.taken = slices.DeleteFunc(r.taken, func(known Taken) bool { return known.Limit.Name == t.Limit.Name })
+	r.taken = append(r.taken, t)
+}
+
+// Taken returns the limits counted so far, in order.
+func (r *Record) Taken() []Taken {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.taken)
+}
+
+// Refused names the limits that refused the request.
+func (r *Record) Refused() (names []string) {
+	for _, t := range r.Taken() {
+		if !t.Allowed {
+			names = append(names, t.Limit.Name)
+		}
+	}
+	return names
+}
+
+func (r *Record) has(name string) bool {
+	return slices.ContainsFunc(r.Taken(), func(t Taken) bool { return t.Limit.Name == name })
+}
+
+// Note adds a limit that the caller's own statement has counted to the record of the request.
+func Note(ctx context.Context, t Taken) { recordOf(ctx).Add(t) }
+
+// Headers sets RateLimit and RateLimit-Policy (IETF draft) to the state of the limits counted so far, in order. If there are
+// none, it sets no header (§1.8).
+func (r *Record) Headers(h http.Header) {
+	var policies, states []string
+	for _, t := range r.Taken() {
+		name := strconv.Quote(t.Limit.Name)
+		policies = append(policies, name+";q="+strconv.Itoa(t.Quota)+";w="+seconds(t.Limit.Span))
+		states = append(states, name+";r="+strconv.Itoa(t.Remaining)+";t="+seconds(t.Reset))
+	}
+	if len(policies) > 0 {
+		h.Set("RateLimit-Policy", strings.Join(policies, ", "))
+		h.Set("RateLimit", strings.Join(states, ", "))
+	}
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
+
+// Taken is the state of one limit after an act, in the terms of the RateLimit headers.
+type Taken struct {
+	Limit     Limit
+	Quota     int
+	Allowed   bool
+	Remaining int
+	// Reset is the time until the whole quota is available again or, if the act was refused, until one act would be allowed.
+	Reset time.Duration
+}
+
+// Fault returns nil if the act is allowed, or else the limit's fault with Retry-After.
+func (t Taken) Fault() error {
+	if t.Allowed {
+		return nil
+	}
+	return fault.New(t.Limit.Code).After(t.Reset)
+}
+
+// Take counts one act of subject against a limit. If the quota is used up, it returns the limit's fault (write_limited,
+// rate_limited or registration_limited) and does not count the act.
+func (q Quotas) Take(ctx context.Context, on db.Querier, limit Limit, subject string) error {
+	quota := limit.Quota(q)
+	if quota == 0 {
+		return nil
+	}
+	taken := Taken{Limit: limit, Quota: quota}
+	var seconds float64
+	err := db.Each(ctx, on, func(rows *sql.Rows) error {
+		return rows.Scan(&taken.Allowed, &taken.Remaining, &seconds)
+	}, takeOne, limit.Name, subject, quota, limit.Span.Seconds())
+	if err != nil {
+		return err
+	}
+	taken.Reset = Seconds(seconds)
+	recordOf(ctx).Add(taken)
+	return taken.Fault()
+}
+
+var takeOne = &db.Statement{Text: "SELECT allowed, remaining, reset_after FROM stoa_take($1, $2, $3, make_interval(secs => $4))"}
+
+// takeBoth counts an act of one subject and, only if that is allowed, of the whole server. It takes its locks in this order.
+var takeBoth = &db.Statement{Text: `
+SELECT own.allowed, own.remaining, own.reset_after, whole.allowed, whole.remaining, whole.reset_after
+FROM stoa_take($1, $2, $3, make_interval(secs => $4)) own
+CROSS JOIN LATERAL stoa_take($5, '', CASE WHEN own.allowed THEN $6::integer ELSE 0 END, make_interval(secs => $7)) whole`}
+
+// TakeOnce counts one act in one statement against the subject's own limit and, if that allows it, against a limit of the server.
+// Both a transport and the method behind it call it: within one request each limit counts once. It returns the fault of the limit
+// whose quota is used up. That limit does not count the act, but the subject's own limit keeps its count.
+func (q Quotas) TakeOnce(ctx context.Context, on *db.DB, own Limit, subject string, whole Limit) error {
+	record := recordOf(ctx)
+	both := [...]Taken{q.untaken(record, own), q.untaken(record, whole)}
+	if both[0].Quota == 0 && both[1].Quota == 0 {
+		return nil
+	}
+	var seconds [len(both)]float64
+	err := db.Each(ctx, on.SQL, func(rows *sql.Rows) error {
+		return rows.Scan(&both[0].Allowed, &both[0].Remaining, &seconds[0], &both[1].Allowed, &both[1].Remaining, &seconds[1])
+	}, takeBoth, own.Name, subject, both[0].Quota, own.Span.Seconds(), whole.Name, both[1].Quota, whole.Span.Seconds())
+	if err != nil {
+		return err
+	}
+	for i, taken := range both {
+		if taken.Quota == 0 {
+			continue
+		}
+		taken.Reset = Seconds(seconds[i])
+		record.Add(taken)
+		if err := taken.Fault(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untaken returns a limit before it is counted. Its quota is 0 if the limit is off or has already counted this request.
+func (q Quotas) untaken(record *Record, limit Limit) Taken {
+	if record.has(limit.Name) {
+		return Taken{Limit: limit}
+	}
+	return Taken{Limit: limit, Quota: limit.Quota(q)}
+}
+
+// Seconds converts seconds from the database to a duration of whole seconds, rounded up, at least one second.
+func Seconds(s float64) time.Duration {
+	return time.Duration(max(math.Ceil(s), 1)) * time.Second
+}
+
+// staleBatch is how many windows one statement deletes.
+const staleBatch = 5000
+
+// Retention is how long a count is kept after the last request that it counted. No span is longer than an hour except the day of
+// texts, whose counts are kept a day longer.
+const Retention = 2 * time.Hour
+
+// deleteStale skips windows that a request is counting in at the same time.
+const deleteStale = `
+DELETE FROM rate_windows WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM rate_windows WHERE taken_at < stoa_now() - make_interval(days => (name = 'texts')::integer, secs => $1)
+  LIMIT $2 FOR UPDATE SKIP LOCKED))`
+
+// DeleteStale deletes counts that no longer matter, in batches, and returns how many there were. A job calls it.
+func DeleteStale(ctx context.Context, on *db.DB) (int64, error) {
+	return on.ExecBatches(ctx, deleteStale, staleBatch, Retention.Seconds())
 }

@@ -2,6 +2,7 @@ package limits_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strconv"
 	"testing"
@@ -188,4 +189,20 @@ func TestTakeOnceAtOnce(t *testing.T) {
 		}
 		require.LessOrEqual(t, allowed, 4)
 	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	_, record := limits.WithRecord(t.Context())
+	h := http.Header{}
+	record.Headers(h)
+	require.Empty(t, h)
+
+	record.Add(limits.Taken{Limit: limits.Mutations, Quota: 120, Allowed: true, Remaining: 119, Reset: time.Minute})
+	record.Add(limits.Taken{Limit: limits.Registrations, Quota: 100, Reset: 7 * time.Second})
+	record.Headers(h)
+	require.Equal(t, http.Header{
+		"Ratelimit-Policy": {`"mutations";q=120;w=60, "registrations";q=100;w=3600`},
+		"Ratelimit":        {`"mutations";r=119;t=60, "registrations";r=0;t=7`},
+	}, h)
 }

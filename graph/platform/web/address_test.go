@@ -1,13 +1,18 @@
 package web_test
 
 import (
+	"context"
 	"crypto/tls"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/web"
 )
 
@@ -82,4 +87,88 @@ func FuzzForwardedFor(f *testing.F) {
 		r := request("10.0.0.1:1", "X-Forwarded-For", claimed, "X-Forwarded-For", "192.0.2.7")
 		require.Equal(t, "192.0.2.7", web.ClientAddress(r, proxies))
 	})
+}
+
+// The base URL's origin and allowed origins are not foreign, nor is this machine on a connection to itself. Host does not matter.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	origins := web.NewOrigins("https://Stoa.example:443", []string{"https://*.friends.example", "http://console.example"})
+	for _, c := range []struct {
+		origin, at string
+		foreign    bool
+	}{
+		{"https://stoa.example", "192.0.2.1:443", false}, {"https://stoa.example:443", "192.0.2.1:443", false},
+		{"http://stoa.example", "192.0.2.1:443", true}, {"https://stoa.example:8443", "192.0.2.1:443", true},
+		{"https://best.friends.example", "192.0.2.1:443", false}, {"https://friends.example", "192.0.2.1:443", true},
+		{"HTTP://Console.example", "192.0.2.1:443", false}, {"null", "127.0.0.1:80", true}, {"", "127.0.0.1:80", true},
+		{"http://localhost:3000", "127.0.0.1:80", false}, {"http://LOCALHOST", "[::1]:80", false}, {"http://[::1]:80", "127.0.0.1:80", false},
+		{"http://127.8.8.8", "127.0.0.1:80", false}, {"http://localhost", "192.0.2.1:80", true}, {"http://127.0.0.1", "10.0.0.1:80", true},
+		{"http://localhost.evil.example", "127.0.0.1:80", true}, {"http://evil.example", "127.0.0.1:80", true},
+		{"http://192.168.1.5", "127.0.0.1:80", true},
+	} {
+		address, err := net.ResolveTCPAddr("tcp", c.at)
+		require.NoError(t, err)
+		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(address))
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+		require.NoError(t, err)
+		request.Header.Set("Origin", c.origin)
+		require.Equal(t, c.foreign, origins.Foreign(request), "%s at %s", c.origin, c.at)
+		request.Host = "evil.example"
+		require.Equal(t, c.foreign, origins.Foreign(request), "%s at %s", c.origin, c.at)
+	}
+	plain, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	require.NoError(t, err)
+	require.False(t, origins.Foreign(plain), "programs send no Origin")
+	plain.Header.Set("Origin", "http://localhost")
+	require.True(t, origins.Foreign(plain), "the address is not known")
+}
+
+func TestPreconditions(t *testing.T) {
+	t.Parallel()
+	const tag = `"x"`
+	modified := time.Date(2026, 11, 21, 2, 3, 4, 5000, time.UTC)
+	at := func(offset time.Duration) string { return modified.Add(offset).Format(http.TimeFormat) }
+	const passed, failed, known = http.StatusOK, http.StatusPreconditionFailed, http.StatusNotModified
+	for _, c := range []struct {
+		match, unmodified, none string
+		want                    int
+	}{
+		{want: passed},
+		{match: tag, want: passed},
+		{match: "*", want: passed},
+		{match: `"a", "x"`, want: passed},
+		{match: `"a"`, want: failed},
+		{match: `W/"x"`, want: failed}, // a strong comparison
+		{match: `x`, want: failed},
+		{unmodified: at(0), want: passed},
+		{unmodified: at(time.Hour), want: passed},
+		{unmodified: at(-time.Second), want: failed},
+		{unmodified: "yesterday", want: passed}, // no date is ignored
+		{match: tag, unmodified: at(-time.Hour), want: passed},
+		{none: tag, want: known},
+		{none: `W/"x"`, want: known},
+		{none: `"a", "x"`, want: known},
+		{none: "*", want: known},
+		{none: `"a"`, want: passed},
+		{match: `"a"`, none: tag, want: failed},
+		{match: tag, none: tag, want: known},
+		{unmodified: at(-time.Hour), none: tag, want: failed},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+		for name, value := range map[string]string{"If-Match": c.match, "If-Unmodified-Since": c.unmodified, "If-None-Match": c.none} {
+			if value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+		has, err := web.Precondition(r, tag, modified)
+		got := passed
+		switch {
+		case err != nil:
+			require.Equal(t, fault.PreconditionFailed, fault.From(err).Code)
+			got = failed
+		case has:
+			got = known
+		}
+		require.Equal(t, c.want, got, "%+v", c)
+	}
 }

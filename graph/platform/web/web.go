@@ -9,8 +9,12 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,4 +176,137 @@ func BodyError(err error) error {
 		return known
 	}
 	return &wire.Error{Kind: wire.Syntax, Reason: "it ends early or does not follow its transfer coding"}
+}
+
+// Origins holds the origins whose pages may use a listener from a browser.
+type Origins struct {
+	own     string
+	allowed []string
+}
+
+// NewOrigins makes Origins from the listener's own origin, such as https://stoa.example, and other allowed origins, in which one
+// * matches anything. own may be empty.
+func NewOrigins(own string, allowed []string) Origins {
+	o := Origins{allowed: allowed}
+	if u, err := url.Parse(own); err == nil && u.Host != "" {
+		o.own = normalOrigin(u)
+	}
+	return o
+}
+
+// Foreign reports whether a request comes from a browser page of an origin that is not allowed. It ignores the request's Host:
+// with DNS rebinding, an attacker's page sends its own name in both headers. On a connection to a loopback address, pages of all
+// loopback names of this machine are allowed, too.
+func (o Origins) Foreign(r *http.Request) bool {
+	for _, origin := range r.Header.Values("Origin") {
+		from, err := url.Parse(origin)
+		own := err == nil && from.Host != "" && (normalOrigin(from) == o.own || isLoopback(from.Hostname()) && atLoopback(r))
+		if !own && !o.isAllowed(strings.ToLower(origin)) {
+			return true
+		}
+	}
+	return false
+}
+
+// atLoopback reports whether a request came to a loopback address of this machine.
+func atLoopback(r *http.Request) bool {
+	address, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return false
+	}
+	host, _, err := net.SplitHostPort(address.String())
+	return err == nil && isLoopback(host)
+}
+
+// isLoopback reports whether a host is a loopback address or localhost.
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && address.Unmap().IsLoopback()
+}
+
+// normalOrigin formats an origin as browsers do: in lower case and without the scheme's default port.
+func normalOrigin(u *url.URL) string {
+	host, port := strings.ToLower(u.Host), map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	return u.Scheme + "://" + strings.TrimSuffix(host, port)
+}
+
+func (o Origins) isAllowed(origin string) bool {
+	for _, pattern := range o.allowed {
+		before, after, wild := strings.Cut(strings.ToLower(pattern), "*")
+		if origin == before+after && !wild {
+			return true
+		}
+		if wild && len(origin) >= len(before)+len(after) && strings.HasPrefix(origin, before) && strings.HasSuffix(origin, after) {
+			return true
+		}
+	}
+	return false
+}
+
+// ClientAddress returns the address for the limits per address, in the form of Subscriber. It follows X-Forwarded-For from the
+// right as long as each hop is a trusted proxy. If the connection has no IP address, as in a test, it returns the connection's
+// host name.
+func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
+	peer, ok := peerOf(r)
+	if !ok {
+		return host(r.RemoteAddr)
+	}
+	if !Trusts(trusted, peer) {
+		return Subscriber(peer)
+	}
+	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(forwarded) {
+		before, ok := parse(strings.TrimSpace(hop))
+		if !ok || !Trusts(trusted, peer) {
+			break
+		}
+		peer = before
+	}
+	return Subscriber(peer)
+}
+
+// Subscriber returns the part of an address that counts as one client: an IPv4 address, or the /64 of an IPv6 address, the usual
+// prefix of one subscriber.
+func Subscriber(address netip.Addr) string {
+	address = address.Unmap().WithZone("")
+	if address.Is6() {
+		return netip.PrefixFrom(address, 64).Masked().String()
+	}
+	return address.String()
+}
+
+// Secure reports whether the client sent the request over https: to this server, or to a trusted proxy, according to
+// X-Forwarded-Proto. In a chain of proxies the first value counts.
+func Secure(r *http.Request, trusted []netip.Prefix) bool {
+	if r.TLS != nil {
+		return true
+	}
+	peer, ok := peerOf(r)
+	if !ok || !Trusts(trusted, peer) {
+		return false
+	}
+	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
+	return strings.EqualFold(strings.TrimSpace(first), "https")
+}
+
+// Trusts reports whether an address is of a trusted proxy.
+func Trusts(trusted []netip.Prefix, address netip.Addr) bool {
+	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(address.Unmap().WithZone("")) })
+}
+
+// peerOf returns the address of the other end of the connection.
+func peerOf(r *http.Request) (netip.Addr, bool) { return parse(r.RemoteAddr) }
+
+// parse reads an address with or without a port, as some proxies add it.
+func parse(text string) (netip.Addr, bool) {
+	address, err := netip.ParseAddr(strings.Trim(host(text), "[]"))
+	return address, err == nil
+}
+
+// host returns text without its port.
+func host(text string) string {
+	if name, _, err := net.SplitHostPort(text); err == nil {
+		return name
+	}
+	return text
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,5 +116,38 @@ func BenchmarkMarshal(b *testing.B) {
 		if _, err := wire.Marshal(card); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	var members map[string]wire.Raw
+	require.NoError(t, wire.Unmarshal([]byte(`{"a": "x", "b": "\u00e9\n\"", "c": "", "d": 1, "e": null, "f": ["x"], "g": {}, "h": true}`), &members))
+	for name, want := range map[string]string{"a": "x", "b": "é\n\"", "c": ""} {
+		s, ok := wire.Text(members[name])
+		require.True(t, ok, name)
+		require.Equal(t, want, s)
+	}
+	for _, name := range []string{"d", "e", "f", "g", "h", "missing"} {
+		_, ok := wire.Text(members[name])
+		require.False(t, ok, name)
+	}
+}
+
+func TestNullableOfGraphQL(t *testing.T) {
+	t.Parallel()
+	var n wire.Nullable[string]
+	require.NoError(t, n.UnmarshalGQL("a"))
+	require.Equal(t, wire.Nullable[string]{Set: true, Value: "a"}, n)
+	require.NoError(t, n.UnmarshalGQL(nil))
+	require.Equal(t, wire.Nullable[string]{Set: true, Null: true}, n)
+	for _, sent := range []any{5, true, []any{"a"}, map[string]any{}} {
+		bad := requireKind(t, n.UnmarshalGQL(sent), wire.Type)
+		require.Equal(t, "the value must be a string or null", bad.Reason)
+	}
+	for want, n := range map[string]wire.Nullable[string]{`null`: {Set: true, Null: true}, `"a<"`: {Set: true, Value: "a<"}} {
+		var b strings.Builder
+		n.MarshalGQL(&b)
+		require.Equal(t, want, b.String())
 	}
 }
