@@ -216,7 +216,7 @@ type level struct {
 
 // levels from the lowest up. Every package is in one of them.
 var levels = []level{
-	{packages: []string{"ent/schema", "migrate", "docs", "rest/client"}},
+	{packages: []string{"ent/schema", "migrate", "docs", "rest/client", "rest/openapi"}},
 	{packages: []string{"ent"}, together: true},
 	{packages: []string{"migrate/diff"}},
 	{packages: []string{"graph/platform", "graph/server/scalar"}, together: true},

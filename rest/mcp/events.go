@@ -9,17 +9,16 @@ import (
 	"strings"
 
 	"stoa/graph/platform/bounds"
+	"stoa/rest/openapi"
 )
 
 // eventNames are the members that this server adds to an event. Other agents write its title and an agent's name, operators write
 // a notice.
-var eventNames = object{"properties": object{"events": object{"items": object{"properties": object{
-	"who": object{"properties": object{
-		"id": object{"format": "uuid"}, "handle": object{"pattern": "^[a-z][a-z0-9_]{2,31}$"},
-	}},
-	"role":   object{"enum": []any{"customer", "contractor"}},
-	"action": object{"pattern": "^[a-z]+(-[a-z]+)?$"},
-	"notice": object{"type": "string"},
+var eventNames = &openapi.Schema{Properties: members{"events": {Items: &openapi.Schema{Properties: members{
+	"who":    {Properties: members{"id": {Format: "uuid"}, "handle": {Pattern: "^[a-z][a-z0-9_]{2,31}$"}}},
+	"role":   {Enum: []any{"customer", "contractor"}},
+	"action": {Pattern: "^[a-z]+(-[a-z]+)?$"},
+	"notice": {Type: "string"},
 }}}}}
 
 // pollEvents reads events and adds the names of their ids: the actor, the subject, and the caller's role.
@@ -158,9 +157,9 @@ func nameEvents(whole object) {
 
 // completed has the members that this server adds to an order that is read alone; completedList has them also for a list.
 var (
-	completedOrder = object{"properties": object{"drafts": object{"properties": object{"newest_id": object{"format": "uuid"}}}}}
-	completed      = object{"properties": object{"order": completedOrder}}
-	completedList  = object{"properties": object{"order": completedOrder, "orders": object{"items": completedOrder}}}
+	completedOrder = &openapi.Schema{Properties: members{"drafts": {Properties: members{"newest_id": {Format: "uuid"}}}}}
+	completed      = &openapi.Schema{Properties: members{"order": completedOrder}}
+	completedList  = &openapi.Schema{Properties: members{"order": completedOrder, "orders": {Items: completedOrder}}}
 )
 
 // listOrders reads orders. In a list, it adds to orders in progress the number of drafts, and whether the newest awaits a reply.

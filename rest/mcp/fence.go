@@ -12,6 +12,7 @@ import (
 
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/text"
+	"stoa/rest/openapi"
 )
 
 // fence encloses text that agents wrote. The author cannot know the nonce, so no text can end its own fence.
@@ -159,39 +160,32 @@ var formed = map[string]*regexp.Regexp{
 	"date-time": regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z$`),
 }
 
-// add joins a schema to the forms.
-func (f *forms) add(d *description, schema any) {
-	whole, ok := schema.(object)
-	if !ok {
+// add joins a schema to the forms; a nil schema adds nothing.
+func (f *forms) add(d *openapi.Description, schema *openapi.Schema) {
+	if schema = d.Follow(schema); schema == nil {
 		return
 	}
-	whole = d.resolve(whole)
-	for _, word := range []string{"allOf", "anyOf", "oneOf"} {
-		for _, one := range as[[]any](whole[word]) {
-			f.add(d, one)
-		}
+	for _, one := range slices.Concat(schema.AllOf, schema.AnyOf, schema.OneOf) {
+		f.add(d, one)
 	}
-	for name, member := range as[object](whole["properties"]) {
+	for name, member := range schema.Properties {
 		if f.members == nil {
 			f.members = make(map[string]*forms)
 		}
-		if f.members[name] == nil {
-			f.members[name] = new(forms)
-		}
-		f.members[name].add(d, member)
+		f.members[name] = joined(f.members[name], d, member)
 	}
-	f.elements = joined(f.elements, d, whole["items"])
-	f.other = joined(f.other, d, whole["additionalProperties"])
-	switch form := formOf(whole); {
+	f.elements = joined(f.elements, d, schema.Items)
+	f.other = joined(f.other, d, schema.Others)
+	switch form := formOf(schema); {
 	case form != nil:
 		f.texts = append(f.texts, form)
-	case isText(whole):
+	case schema.Type == "string":
 		f.free = true
 	}
 }
 
-func joined(f *forms, d *description, schema any) *forms {
-	if _, ok := schema.(object); !ok {
+func joined(f *forms, d *openapi.Description, schema *openapi.Schema) *forms {
+	if schema == nil {
 		return f
 	}
 	if f == nil {
@@ -202,17 +196,17 @@ func joined(f *forms, d *description, schema any) *forms {
 }
 
 // formOf is the form that a schema gives to texts, nil for none.
-func formOf(schema object) func(string) bool {
-	if only, ok := schema["const"].(string); ok {
+func formOf(schema *openapi.Schema) func(string) bool {
+	if only, ok := schema.Const.(string); ok {
 		return func(s string) bool { return s == only }
 	}
-	if names := as[[]any](schema["enum"]); names != nil {
-		return func(s string) bool { return slices.Contains(names, any(s)) }
+	if schema.Enum != nil {
+		return func(s string) bool { return slices.Contains(schema.Enum, any(s)) }
 	}
-	if pattern, ok := schema["pattern"].(string); ok {
-		return compiled(pattern).MatchString
+	if schema.Pattern != "" {
+		return compiled(schema.Pattern).MatchString
 	}
-	if format := formed[as[string](schema["format"])]; format != nil {
+	if format := formed[schema.Format]; format != nil {
 		return format.MatchString
 	}
 	return nil
@@ -227,12 +221,6 @@ func compiled(pattern string) *regexp.Regexp {
 		known, _ = patterns.LoadOrStore(pattern, regexp.MustCompile(pattern))
 	}
 	return as[*regexp.Regexp](known)
-}
-
-// isText reports whether a schema lets the value be a text.
-func isText(schema object) bool {
-	types, several := schema["type"].([]any)
-	return schema["type"] == "string" || several && slices.Contains(types, any("string"))
 }
 
 // own reports whether a text is the server's. A text with white space never is, even if a pattern allows it.

@@ -6,25 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/text"
+	"stoa/rest/openapi"
 )
 
-func descriptionText(t *testing.T) []byte {
+func readDescription(t *testing.T) *openapi.Description {
 	t.Helper()
-	written, err := os.ReadFile("../openapi.yaml")
+	text, err := os.ReadFile("../openapi.json")
 	require.NoError(t, err)
-	raw, err := yaml.YAMLToJSON(written)
-	require.NoError(t, err)
-	return raw
-}
-
-func readDescription(t *testing.T) *description {
-	t.Helper()
-	d, err := parse(descriptionText(t))
+	d, err := openapi.Parse(text)
 	require.NoError(t, err)
 	return d
 }
@@ -85,26 +78,26 @@ func TestFormsRefuseProse(t *testing.T) {
 }
 
 // valueOf is a value that a schema allows.
-func valueOf(d *description, schema object) any {
-	schema = d.resolve(schema)
+func valueOf(d *openapi.Description, schema *openapi.Schema) any {
+	schema = d.Follow(schema)
 	switch {
-	case schema["const"] != nil:
-		return schema["const"]
-	case schema["enum"] != nil:
-		return as[[]any](schema["enum"])[0]
-	case schema["format"] == "date-time":
+	case schema.Const != nil:
+		return schema.Const
+	case schema.Enum != nil:
+		return schema.Enum[0]
+	case schema.Format == "date-time":
 		return "2026-11-21T02:03:04.000005Z"
-	case schema["format"] == "uuid", strings.Contains(as[string](schema["pattern"]), "[0-9a-f]{12}"):
+	case schema.Format == "uuid", strings.Contains(schema.Pattern, "[0-9a-f]{12}"):
 		return "01a20005-3279-7101-88e5-f352f236b427"
-	case schema["type"] == "object":
+	case schema.Type == "object":
 		made := make(object)
-		for name, member := range as[object](schema["properties"]) {
-			made[name] = valueOf(d, as[object](member))
+		for name, member := range schema.Properties {
+			made[name] = valueOf(d, member)
 		}
 		return made
-	case schema["type"] == "integer":
+	case schema.Type == "integer":
 		return 1
-	case schema["type"] == "array":
+	case schema.Type == "array":
 		return []any{}
 	}
 	return nil // a value without a form here is not the event's own
@@ -117,14 +110,13 @@ func TestEventsAreFenced(t *testing.T) {
 	index := slices.IndexFunc(tools, func(row tool) bool { return row.name == "events" })
 	made, err := tools[index].build(d, new(sdk.Tool), &shower{actions: new(actions)})
 	require.NoError(t, err)
-	event := as[object](as[object](d.components["schemas"])["QueuedEvent"])
+	event := d.Components.Schemas["QueuedEvent"]
 	kinds := make(map[any]bool)
-	for _, one := range as[[]any](event["oneOf"]) {
-		properties := as[object](as[object](one)["properties"])
-		payload := as[object](valueOf(d, as[object](properties["payload"])))
-		names := as[[]any](as[object](properties["kind"])["enum"])
+	for _, one := range event.OneOf {
+		payload := as[object](valueOf(d, one.Properties["payload"]))
+		names := one.Properties["kind"].Enum
 		if names == nil {
-			names = []any{as[object](properties["kind"])["const"]}
+			names = []any{one.Properties["kind"].Const}
 		}
 		delete(payload, "message") // it is sealed, and shown to no model
 		for _, kind := range names {
@@ -150,12 +142,11 @@ func TestEventsAreFenced(t *testing.T) {
 			}
 		}
 	}
-	declared := as[[]any](as[object](as[object](event["properties"])["kind"])["enum"])
-	require.Len(t, kinds, len(declared))
+	require.Len(t, kinds, len(event.Properties["kind"].Enum))
 }
 
 // formsOf reads the forms of a schema. References lead into the description.
-func formsOf(d *description, schema any) *forms {
+func formsOf(d *openapi.Description, schema *openapi.Schema) *forms {
 	f := new(forms)
 	f.add(d, schema)
 	return f
@@ -164,7 +155,7 @@ func formsOf(d *description, schema any) *forms {
 // In templates of actions, whose members the description does not list, ids are not fenced and all other texts are.
 func TestTemplatesOfActions(t *testing.T) {
 	t.Parallel()
-	known := formsOf(readDescription(t), object{"$ref": "#/components/schemas/Action"})
+	known := formsOf(readDescription(t), &openapi.Schema{Ref: "#/components/schemas/Action"})
 	const id = "01a20005-3279-7101-88e5-f352f236b427"
 	got := as[object](newFence().enclose(known, object{
 		"name": "create_order", "method": "POST", "path": "/api/v1/orders",

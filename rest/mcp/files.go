@@ -17,6 +17,7 @@ import (
 
 	"stoa/graph/platform/web"
 	"stoa/rest/client"
+	"stoa/rest/openapi"
 )
 
 // maxUpload is the largest file in an argument, in bytes.
@@ -93,7 +94,7 @@ const (
 )
 
 // pictureKinds are the values of the member picture.
-var pictureKinds = object{"properties": object{"picture": object{"enum": []any{"original", "rendering"}}}}
+var pictureKinds = &openapi.Schema{Properties: members{"picture": {Enum: []any{"original", "rendering"}}}}
 
 // readFile reads the record of a file, and a picture of it: the file itself if models accept it, otherwise its preview or a page
 // of a PDF.

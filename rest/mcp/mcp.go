@@ -21,6 +21,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sync/semaphore"
+
+	"stoa/rest/openapi"
 )
 
 // API sends requests of /api/v1 for the caller of a tool.
@@ -102,7 +104,7 @@ func NewGuestServer(o Options) (*sdk.Server, error) {
 
 // serve returns a server with the given tools: rows define how they are carried out, tools.json how clients see them.
 func (o Options) serve(instructions, door string, rows []tool) (*sdk.Server, error) {
-	d, err := parse(o.Description)
+	d, err := openapi.Parse(o.Description)
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +156,9 @@ func (o Options) withoutOwnerTools(next sdk.MethodHandler) sdk.MethodHandler {
 
 // object is a JSON object.
 type object = map[string]any
+
+// members are the schemas of the members of an object.
+type members = map[string]*openapi.Schema
 
 // as returns a value that was read from JSON, or the zero value if it has another type.
 func as[T any](value any) T {

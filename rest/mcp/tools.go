@@ -5,10 +5,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"stoa/rest/openapi"
 )
 
 // toolsFile has the tools as clients see them: description, arguments, results and hints. Arguments have the names of REST and
@@ -45,7 +45,7 @@ type tool struct {
 	// send sends a request, with further requests that it needs; nil for API.Do.
 	send func(ctx context.Context, o *Options, r Request) (Answer, error)
 	// adds are members that send or call adds to the records of the answer, as a schema with the forms of their texts.
-	adds object
+	adds *openapi.Schema
 	// waits is set if send may take long; such a call does not keep others from reading lists meanwhile.
 	waits bool
 }
@@ -85,16 +85,17 @@ type builtWay struct {
 }
 
 // build makes a tool from a row of the table and the part that clients see.
-func (t *tool) build(d *description, listed *sdk.Tool, show *shower) (*built, error) {
+func (t *tool) build(d *openapi.Description, listed *sdk.Tool, show *shower) (*built, error) {
 	b := &built{
 		row: t, tool: listed, input: as[object](as[object](listed.InputSchema)["properties"]), nullable: make(map[string]bool),
 		forms: new(forms), show: show,
 	}
 	for _, w := range t.ways {
-		o, ok := d.operations[w.operation]
-		if !ok || o.answer == nil {
+		described := d.Operation(w.operation)
+		if described == nil || described.Success() == nil {
 			return nil, fmt.Errorf("mcp: tool %s: the description has no operation %s with an answer", t.name, w.operation)
 		}
+		o := newOperation(d, described)
 		b.ways = append(b.ways, builtWay{w, o})
 		if len(o.inQuery) > 0 {
 			b.usual = 20
@@ -102,15 +103,15 @@ func (t *tool) build(d *description, listed *sdk.Tool, show *shower) (*built, er
 		for name, may := range o.nullable {
 			b.nullable[name] = b.nullable[name] || may
 		}
-		b.forms.add(d, o.answer)
+		b.forms.add(d, described.Success())
 	}
 	if t.answers != "" {
-		b.forms.add(d, d.operations[t.answers].answer)
+		b.forms.add(d, d.Operation(t.answers).Success())
 	}
 	b.forms.add(d, t.adds)
 	b.forms.trust(t.ours)
 	if t.present != "" {
-		b.present = d.operations[t.present]
+		b.present = newOperation(d, d.Operation(t.present))
 		b.forms.members["now"] = b.forms.member("order")
 	}
 	return b, nil
@@ -219,12 +220,6 @@ var guestTools = []tool{
 // ownerTool is listed without a token while a registration needs a confirmed owner.
 const ownerTool = "owner_email"
 
-// description holds the operations of the OpenAPI description.
-type description struct {
-	operations map[string]*operation
-	components object
-}
-
 // operation is a request of /api/v1.
 type operation struct {
 	method, path string
@@ -232,85 +227,27 @@ type operation struct {
 	inPath, inQuery []string
 	// takes has the names of all parameters and of the body's members; nullable has the names of those that may be null.
 	takes, nullable map[string]bool
-	// answer is the schema of success.
-	answer object
 }
 
-// parse reads the description, which is OpenAPI 3.1 as JSON.
-func parse(text []byte) (*description, error) {
-	var whole struct {
-		Paths      map[string]map[string]json.RawMessage `json:"paths"`
-		Components object                                `json:"components"`
+// newOperation returns an operation of the description.
+func newOperation(d *openapi.Description, o *openapi.Operation) *operation {
+	made := &operation{method: o.Method, path: o.Path, takes: make(map[string]bool), nullable: make(map[string]bool)}
+	for _, parameter := range o.Parameters {
+		switch parameter.In {
+		case "path":
+			made.inPath = append(made.inPath, parameter.Name)
+		case "query":
+			made.inQuery = append(made.inQuery, parameter.Name)
+		default:
+			continue // headers are not arguments
+		}
+		made.takes[parameter.Name] = true
 	}
-	if err := json.Unmarshal(text, &whole); err != nil {
-		return nil, fmt.Errorf("mcp: the description: %w", err)
-	}
-	d := &description{make(map[string]*operation), whole.Components}
-	for path, item := range whole.Paths {
-		for method, raw := range item {
-			var o struct {
-				ID          string            `json:"operationId"` //nolint:tagliatelle // names of OpenAPI
-				Parameters  []object          `json:"parameters"`
-				RequestBody object            `json:"requestBody"` //nolint:tagliatelle // names of OpenAPI
-				Responses   map[string]object `json:"responses"`
-			}
-			if err := json.Unmarshal(raw, &o); err != nil || o.ID == "" {
-				continue // a member that all methods of a path share
-			}
-			made := &operation{
-				method: strings.ToUpper(method), path: path, takes: make(map[string]bool), nullable: make(map[string]bool),
-			}
-			for _, parameter := range o.Parameters {
-				parameter = d.resolve(parameter)
-				name := as[string](parameter["name"])
-				switch parameter["in"] {
-				case "path":
-					made.inPath = append(made.inPath, name)
-				case "query":
-					made.inQuery = append(made.inQuery, name)
-				default:
-					continue // headers are not arguments
-				}
-				made.takes[name] = true
-			}
-			for name, schema := range as[object](d.resolve(content(o.RequestBody))["properties"]) {
-				made.takes[name] = true
-				made.nullable[name] = d.resolve(as[object](schema))["anyOf"] != nil
-			}
-			for _, status := range []string{"200", "201", "202"} {
-				if found := content(d.resolve(o.Responses[status])); found != nil {
-					made.answer = found
-				}
-			}
-			d.operations[o.ID] = made
+	if body := d.Follow(o.RequestBody.JSON()); body != nil {
+		for name, schema := range body.Properties {
+			made.takes[name] = true
+			made.nullable[name] = d.Follow(schema).AnyOf != nil
 		}
 	}
-	return d, nil
-}
-
-// content is the schema of a JSON body, or nil.
-func content(body object) object {
-	for _, key := range []string{"content", "application/json", "schema"} {
-		body = as[object](body[key])
-	}
-	return body
-}
-
-// resolve follows a reference; members beside the reference override the members of its target.
-func (d *description) resolve(value object) object {
-	reference, ok := value["$ref"].(string)
-	if !ok {
-		return value
-	}
-	found := any(d.components)
-	for name := range strings.SplitSeq(strings.TrimPrefix(reference, "#/components/"), "/") {
-		found = as[object](found)[name]
-	}
-	resolved := maps.Clone(d.resolve(as[object](found)))
-	for key, own := range value {
-		if key != "$ref" {
-			resolved[key] = own
-		}
-	}
-	return resolved
+	return made
 }

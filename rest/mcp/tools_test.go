@@ -9,40 +9,33 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/rest/openapi"
 )
 
 // left are parameters of the API that models are not offered, by tool.
 var left = map[string][]string{"find_agents": {"order_id"}, "register": {"profile_public", "character_description"}}
 
-// described is an operation as the description has it.
-type described struct {
-	ID          string   `json:"operationId"`
-	Parameters  []object `json:"parameters"`
-	RequestBody object   `json:"requestBody"`
-}
-
 // inputs are the schemas of an operation's parameters and members by name, and the names of those that must be sent.
-func (o *described) inputs(d *description) (schemas map[string]object, required []string) {
-	schemas = make(map[string]object)
+func inputs(d *openapi.Description, o *openapi.Operation) (schemas members, required []string) {
+	schemas = make(members)
 	for _, parameter := range o.Parameters {
-		parameter = d.resolve(parameter)
-		name := as[string](parameter["name"])
-		if parameter["in"] == "header" {
+		if parameter.In == "header" {
 			continue
 		}
-		schemas[name] = d.resolve(as[object](parameter["schema"]))
-		if parameter["required"] == true {
-			required = append(required, name)
+		schemas[parameter.Name] = d.Follow(parameter.Schema)
+		if parameter.Required {
+			required = append(required, parameter.Name)
 		}
 	}
-	body := d.resolve(content(o.RequestBody))
-	for name, schema := range as[object](body["properties"]) {
-		schemas[name] = d.resolve(as[object](schema))
+	body := d.Follow(o.RequestBody.JSON())
+	if body == nil {
+		return schemas, required
 	}
-	for _, name := range as[[]any](body["required"]) {
-		required = append(required, as[string](name))
+	for name, schema := range body.Properties {
+		schemas[name] = d.Follow(schema)
 	}
-	return schemas, required
+	return schemas, append(required, body.Required...)
 }
 
 // Clients see the same of a tool as in the description of its operations: every parameter with its words and bounds, and every
@@ -50,19 +43,6 @@ func (o *described) inputs(d *description) (schemas map[string]object, required 
 func TestToolsFollowTheDescription(t *testing.T) {
 	t.Parallel()
 	d := readDescription(t)
-	var whole struct {
-		Paths map[string]map[string]json.RawMessage `json:"paths"`
-	}
-	require.NoError(t, json.Unmarshal(descriptionText(t), &whole))
-	operations := make(map[string]*described)
-	for _, item := range whole.Paths {
-		for _, raw := range item {
-			o := new(described)
-			if json.Unmarshal(raw, o) == nil {
-				operations[o.ID] = o
-			}
-		}
-	}
 	for door, rows := range map[string][]tool{"agents": tools, "guests": guestTools} {
 		listed, err := list(door)
 		require.NoError(t, err)
@@ -77,7 +57,8 @@ func TestToolsFollowTheDescription(t *testing.T) {
 			}
 			names, needed, outputs := map[string]bool{}, map[string]int{}, map[string]int{}
 			for _, w := range b.ways {
-				schemas, required := operations[w.way.operation].inputs(d)
+				described := d.Operation(w.way.operation)
+				schemas, required := inputs(d, described)
 				for name, schema := range schemas {
 					argument := name
 					for other, parameter := range row.named {
@@ -94,7 +75,7 @@ func TestToolsFollowTheDescription(t *testing.T) {
 				for _, name := range required {
 					needed[name]++
 				}
-				for name := range as[object](d.resolve(w.answer)["properties"]) {
+				for name := range d.Follow(described.Success()).Properties {
 					outputs[name]++
 				}
 			}
@@ -131,20 +112,20 @@ func everyWay(count map[string]int, ways int) []any {
 }
 
 // checkArgument compares an argument with a parameter of the API.
-func checkArgument(t *testing.T, name string, argument, schema object) {
+func checkArgument(t *testing.T, name string, argument object, schema *openapi.Schema) {
 	t.Helper()
 	require.NotNil(t, argument, name)
-	least := "minimum"
-	if schema["anyOf"] != nil {
-		least = "" // the zero value means null
+	if schema.Enum != nil {
+		require.Equal(t, schema.Enum, argument["enum"], name)
 	}
-	for _, word := range []string{"enum", least, "maximum"} {
-		if bound, ok := schema[word]; ok && word != "" {
-			require.Equal(t, bound, argument[word], "%s: %s", name, word)
-		}
+	if schema.Minimum != nil && schema.AnyOf == nil { // otherwise the zero value means null
+		require.Equal(t, schema.Minimum, argument["minimum"], name)
 	}
-	if most, ok := schema["maxLength"]; ok && !agents[name[strings.LastIndex(name, ".")+1:]] {
-		require.Contains(t, argument["description"], fmt.Sprintf("≤ %v characters.", most), name)
+	if schema.Maximum != nil {
+		require.Equal(t, schema.Maximum, argument["maximum"], name)
+	}
+	if schema.MaxLength > 0 && !agents[name[strings.LastIndex(name, ".")+1:]] {
+		require.Contains(t, argument["description"], fmt.Sprintf("≤ %d characters.", schema.MaxLength), name)
 	}
 }
 
@@ -176,9 +157,9 @@ func FuzzReadMessage(f *testing.F) {
 func TestShapeFits(t *testing.T) {
 	t.Parallel()
 	response := object{"id": "01a20005-3279-7101-88e5-f352f236b427", "text": strings.Repeat(`"\`, 40<<10)}
-	id := object{"type": "string", "format": "uuid"}
-	b := &built{row: &tool{name: "x"}, show: &shower{actions: new(actions)}, forms: formsOf(new(description), object{"properties": object{
-		"next_before": id, "responses": object{"items": object{"properties": object{"id": id}}},
+	id := &openapi.Schema{Type: "string", Format: "uuid"}
+	b := &built{row: &tool{name: "x"}, show: &shower{actions: new(actions)}, forms: formsOf(new(openapi.Description), &openapi.Schema{Properties: members{
+		"next_before": id, "responses": {Items: &openapi.Schema{Properties: members{"id": id}}},
 	}})}
 	list := make([]any, 20)
 	for i := range list {

@@ -7,12 +7,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"stoa/rest/openapi"
 )
 
 // The Go client's records and operations match the description: make generate writes them.
 func TestTheClientHasWhatIsDescribed(t *testing.T) {
 	t.Parallel()
-	described, err := os.ReadFile("../openapi.yaml")
+	described, err := os.ReadFile("../openapi.json")
 	require.NoError(t, err)
 	made, err := generate(described)
 	require.NoError(t, err)
@@ -48,25 +50,25 @@ func TestFieldNames(t *testing.T) {
 
 func TestTypesOfFields(t *testing.T) {
 	t.Parallel()
-	w := writer{schemas: map[string]schema{
+	w := writer{description: new(openapi.Description)}
+	w.description.Components.Schemas = map[string]*openapi.Schema{
 		"Time": {Type: "string", Format: "date-time"}, "Sort": {Enum: []any{"a"}}, "Post": {Type: "object"}, "Unknown": {Type: "object"},
-	}}
-	ref := func(name string) schema { return schema{Ref: "#/components/schemas/" + name} }
-	null := schema{Type: "null"}
-	list := ref("Action")
-	for kind, s := range map[string]schema{
+	}
+	ref := func(name string) *openapi.Schema { return &openapi.Schema{Ref: "#/components/schemas/" + name} }
+	null := &openapi.Schema{Type: "null"}
+	for kind, s := range map[string]*openapi.Schema{
 		"string":     ref("Sort"),
 		"time.Time":  ref("Time"),
-		"*time.Time": {AnyOf: []schema{ref("Time"), null}},
-		"*int64":     {Type: []any{"integer", "null"}},
-		"*float64":   {Type: []any{"number", "null"}},
-		"bool":       {AllOf: []schema{{Type: "boolean"}}},
-		"*Post":      {AnyOf: []schema{ref("Post"), null}},
-		"[]Action":   {Type: "array", Items: &list},
+		"*time.Time": {AnyOf: []*openapi.Schema{ref("Time"), null}},
+		"*int64":     {Type: "integer", Nullable: true},
+		"*float64":   {Type: "number", Nullable: true},
+		"bool":       {AllOf: []*openapi.Schema{{Type: "boolean"}}},
+		"*Post":      {AnyOf: []*openapi.Schema{ref("Post"), null}},
+		"[]Action":   {Type: "array", Items: ref("Action")},
 	} {
 		assert.Equal(t, kind, w.typeOf(s, "Field"))
 	}
-	for _, s := range []schema{ref("Unknown"), ref("Missing"), {Type: "object"}, {AnyOf: []schema{ref("Time")}}} {
+	for _, s := range []*openapi.Schema{ref("Unknown"), ref("Missing"), {Type: "object"}, {AnyOf: []*openapi.Schema{ref("Time")}}} {
 		assert.Panics(t, func() { w.typeOf(s, "Field") })
 	}
 }

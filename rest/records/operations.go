@@ -1,37 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+
+	"stoa/rest/openapi"
 )
-
-// operation holds the parts of an operation that define a method.
-type operation struct {
-	ID          string             `yaml:"operationId"`
-	Summary     string             `yaml:"summary"`
-	Description string             `yaml:"description"`
-	Parameters  []parameter        `yaml:"parameters"`
-	RequestBody content            `yaml:"requestBody"`
-	Responses   map[string]content `yaml:"responses"`
-}
-
-type parameter struct {
-	Ref         string `yaml:"$ref"`
-	Name        string `yaml:"name"`
-	In          string `yaml:"in"`
-	Required    bool   `yaml:"required"`
-	Description string `yaml:"description"`
-	Schema      schema `yaml:"schema"`
-}
-
-type content struct {
-	Content map[string]struct {
-		Schema schema `yaml:"schema"`
-	} `yaml:"content"`
-}
-
-func (c content) json() schema { return c.Content["application/json"].Schema }
 
 // argument is an argument of a method, or a field of its input or query.
 type argument struct {
@@ -40,7 +17,7 @@ type argument struct {
 }
 
 // argument returns a member or a parameter that the client sends; its type leaves out null.
-func (w *writer) argument(key string, s schema, doc string, required bool) argument {
+func (w *writer) argument(key string, s *openapi.Schema, doc string, required bool) argument {
 	kind, known := types[key]
 	if !known {
 		kind = strings.TrimPrefix(w.typeOf(s, fieldName(key)), "*")
@@ -62,41 +39,31 @@ func (a argument) isNil() bool {
 }
 
 // operations writes the constants and the methods of the client.
-func (w *writer) operations(paths map[string]map[string]operation) {
+func (w *writer) operations() {
 	for _, row := range words {
 		w.say("\n// The values of %s.\nconst (", row[0])
-		for _, value := range w.schemas[row[0]].Enum {
+		for _, value := range w.schema(row[0]).Enum {
 			w.say("%s%s = %q", row[1], fieldName(strings.NewReplacer(".", "_", "-", "_").Replace(fmt.Sprint(value))), value)
 		}
 		w.say(")")
 	}
 	for _, row := range methods {
 		id, name, _ := strings.Cut(row, "=")
-		found := false
-		for path, item := range paths {
-			for verb, o := range item {
-				if o.ID == id {
-					w.method(name, strings.ToUpper(verb), strings.TrimPrefix(path, "/api/v1"), o)
-					found = true
-				}
-			}
-		}
-		if !found {
+		o := w.description.Operation(id)
+		if o == nil {
 			panic("the description has no operation " + id)
 		}
+		w.method(name, o)
 	}
 	w.input("OrderInput", "Agent.Offer", false)
 }
 
 // method writes the method of an operation. If it has more than a few arguments, its input or query comes first.
-func (w *writer) method(name, verb, path string, o operation) {
+func (w *writer) method(name string, o *openapi.Operation) {
 	arguments := []string{"ctx context.Context"}
-	path = fmt.Sprintf("%q", path)
+	path := fmt.Sprintf("%q", strings.TrimPrefix(o.Path, "/api/v1"))
 	var query []argument
 	for _, p := range o.Parameters {
-		if p.Ref != "" {
-			p = w.parameters[component(p.Ref)]
-		}
 		switch {
 		case p.In == "path":
 			arg := w.argument(p.Name, p.Schema, p.Description, p.Required)
@@ -106,16 +73,17 @@ func (w *writer) method(name, verb, path string, o operation) {
 			query = append(query, w.argument(p.Name, p.Schema, p.Description, p.Required))
 		}
 	}
-	result := w.result(o)
-	member, next := result.Properties[0], ""
-	for _, p := range result.Properties {
-		if strings.HasPrefix(p.key, "next_") && member.Items != nil { // the answer has a card and a list
-			next = p.key
+	result := w.description.Follow(o.Success())
+	key, next := result.Order[0], ""
+	member := result.Properties[key]
+	for _, other := range result.Order {
+		if strings.HasPrefix(other, "next_") && member.Items != nil { // the answer has a card and a list
+			next = other
 		}
 	}
 	var body, more string
 	if next == "" {
-		body, more = w.body(name, verb, o)
+		body, more = w.body(name, o)
 	} else {
 		body, more = w.query(name, query)
 	}
@@ -129,14 +97,11 @@ func (w *writer) method(name, verb, path string, o operation) {
 	w.comment(name, o)
 	fmt.Fprintf(w, "func (%s) %s(%s) ", receiver, name, strings.Join(arguments, ", "))
 	path = strings.TrimSuffix(path, `+""`)
-	if member.Type == "boolean" || member.Type == nil && member.Ref == "" {
-		w.say("error {\nreturn c.Do(ctx, %q, %s, %s, nil)\n}", verb, path, body)
+	if member.Type == "boolean" || member.Type == "" && member.Ref == "" {
+		w.say("error {\nreturn c.Do(ctx, %q, %s, %s, nil)\n}", o.Method, path, body)
 		return
 	}
-	if member.Items != nil {
-		member.schema = *member.Items
-	}
-	kind, at := w.typeOf(member.schema, ""), fmt.Sprintf("%s, %q, %s", path, member.key, body)
+	kind, at := w.typeOf(cmp.Or(member.Items, member), ""), fmt.Sprintf("%s, %q, %s", path, key, body)
 	switch {
 	case next == "next_page":
 		w.say("iter.Seq2[%s, error] {\nreturn Pages[%[1]s](ctx, c, %[2]s)\n}", kind, at)
@@ -145,18 +110,8 @@ func (w *writer) method(name, verb, path string, o operation) {
 	case receiver == "a *Agent":
 		w.say("(made %s, replayed bool, err error) {\nreturn Act[%[1]s](ctx, a, %[2]s)\n}", kind, at)
 	default:
-		w.say("(%s, error) {\nreturn One[%[1]s](ctx, c, %[2]q, %[3]s)\n}", kind, verb, at)
+		w.say("(%s, error) {\nreturn One[%[1]s](ctx, c, %[2]q, %[3]s)\n}", kind, o.Method, at)
 	}
-}
-
-// result returns the schema of a success.
-func (w *writer) result(o operation) schema {
-	for _, status := range []string{"200", "201", "202"} {
-		if found := o.Responses[status].json(); found.Ref != "" {
-			return w.schemas[component(found.Ref)]
-		}
-	}
-	return schema{}
 }
 
 // query returns the query that a list sends, and the argument for it: none, one text, or a struct.
@@ -180,30 +135,31 @@ func (w *writer) query(name string, query []argument) (values, arguments string)
 }
 
 // body returns the body that a method sends, and its arguments: none, up to two members, or an input struct.
-func (w *writer) body(name, verb string, o operation) (body, arguments string) {
-	input := component("/" + o.RequestBody.json().Ref)
-	if input == "" {
+func (w *writer) body(name string, o *openapi.Operation) (body, arguments string) {
+	sent := o.RequestBody.JSON()
+	if sent == nil {
 		return "nil", ""
 	}
+	input := openapi.Component(sent.Ref)
 	members := w.members(input)
 	if slices.Contains(kept, o.ID) { // the outbox sets it
 		members = slices.DeleteFunc(members, func(a argument) bool { return a.key == "operation_id" })
 	}
-	if verb == "PATCH" || len(members) > 2 || slices.ContainsFunc(members, argument.isNil) {
-		w.input(input, name, verb == "PATCH")
+	if o.Method == http.MethodPatch || len(members) > 2 || slices.ContainsFunc(members, argument.isNil) {
+		w.input(input, name, o.Method == http.MethodPatch)
 		return "input", "input " + input
 	}
-	var all, sent []string
+	var all, always []string
 	var may strings.Builder
 	for _, a := range members {
 		all = append(all, a.local()+" "+a.kind)
 		if a.required || a.kind == "bool" {
-			sent = append(sent, fmt.Sprintf("%q: %s", a.key, a.local()))
+			always = append(always, fmt.Sprintf("%q: %s", a.key, a.local()))
 		} else {
 			fmt.Fprintf(&may, ", %q, %s", a.key, a.local())
 		}
 	}
-	body = "Fields{" + strings.Join(sent, ",") + "}"
+	body = "Fields{" + strings.Join(always, ",") + "}"
 	if may.Len() > 0 {
 		body = "given(" + body + may.String() + ")"
 	}
@@ -212,16 +168,17 @@ func (w *writer) body(name, verb string, o operation) (body, arguments string) {
 
 // members returns the members of a body.
 func (w *writer) members(input string) (all []argument) {
-	of := w.schemas[input]
-	for _, p := range of.Properties {
-		all = append(all, w.argument(p.key, p.schema, p.Description, slices.Contains(of.Required, p.key)))
+	of := w.schema(input)
+	for _, key := range of.Order {
+		s := of.Properties[key]
+		all = append(all, w.argument(key, s, s.Description, slices.Contains(of.Required, key)))
 	}
 	return all
 }
 
 // input writes the struct of a body. All members of a change are optional, so their types distinguish empty from absent.
 func (w *writer) input(name, sender string, change bool) {
-	w.say("\n// %s is the body that %s sends. %s\ntype %[1]s struct {", name, sender, w.schemas[name].Description)
+	w.say("\n// %s is the body that %s sends. %s\ntype %[1]s struct {", name, sender, w.schema(name).Description)
 	for _, a := range w.members(name) {
 		tag := a.key
 		if change && !a.isNil() {
@@ -237,11 +194,11 @@ func (w *writer) input(name, sender string, change bool) {
 }
 
 // comment writes the comment of a method: its description, and its error codes besides the ones of every request.
-func (w *writer) comment(name string, o operation) {
+func (w *writer) comment(name string, o *openapi.Operation) {
 	text := fmt.Sprintf("%s calls %s: %s. %s", name, o.ID, strings.ToLower(o.Summary[:1])+o.Summary[1:], o.Description)
 	var codes []string
 	for _, response := range o.Responses {
-		codes = append(codes, codesOf(response.json())...)
+		codes = append(codes, response.Codes()...)
 	}
 	if slices.Sort(codes); len(codes) > 0 {
 		text += " Codes: " + strings.Join(slices.Compact(codes), ", ") + "."
@@ -255,17 +212,4 @@ func (w *writer) comment(name string, o operation) {
 		line += " " + word
 	}
 	w.say("%s", line)
-}
-
-// codesOf returns the error codes in the schema of a failure.
-func codesOf(s schema) (codes []string) {
-	for _, p := range s.Properties {
-		if p.key == "code" {
-			for _, code := range p.Enum {
-				codes = append(codes, fmt.Sprint(code))
-			}
-		}
-		codes = append(codes, codesOf(p.schema)...)
-	}
-	return codes
 }

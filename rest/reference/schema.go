@@ -8,53 +8,46 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"stoa/rest/openapi"
 )
 
 // short holds the short names of basic types, as the page explains them.
 var short = map[string]string{"Id": "id", "SentId": "id", "Time": "time", "SentTime": "time", "SentFiles": "[id]..10", "Minor": "int", "SentAmount": "int"}
 
 // resolve follows references and merges the parts of allOf.
-func (d *description) resolve(s *node) *node {
-	if s = d.follow(s); s == nil || s.AllOf == nil {
+func (d description) resolve(s *openapi.Schema) *openapi.Schema {
+	if s = d.Follow(s); s == nil || s.AllOf == nil {
 		return s
 	}
 	whole := *s
-	whole.Properties = maps.Clone(s.Properties)
-	required := s.required()
+	whole.Properties = make(map[string]*openapi.Schema)
+	maps.Copy(whole.Properties, s.Properties)
 	for _, part := range s.AllOf {
 		part = d.resolve(part)
-		if whole.Properties == nil {
-			whole.Properties = make(map[string]*node)
-		}
 		maps.Copy(whole.Properties, part.Properties)
-		required = append(slices.Clone(required), part.required()...)
-		whole.Type = cmp.Or(whole.Type, part.Type)
+		whole.Required = slices.Concat(whole.Required, part.Required)
+		whole.Type, whole.Nullable = cmp.Or(whole.Type, part.Type), whole.Nullable || whole.Type == "" && part.Nullable
 	}
-	whole.AllOf, whole.Required = nil, required
+	whole.AllOf = nil
 	return &whole
 }
 
-// required returns the names of the required members.
-func (n *node) required() []any {
-	names, _ := n.Required.([]any)
-	return names
-}
-
 // isRecord reports whether a component is an object with members; the page lists it by name.
-func (d *description) isRecord(name string) bool {
-	s := d.resolve(d.Components["schemas"][name])
+func (d description) isRecord(name string) bool {
+	s := d.resolve(d.Components.Schemas[name])
 	return s != nil && len(s.Properties) > 0
 }
 
 // isChoice reports whether a component is an enumeration that is longer than its name.
-func (d *description) isChoice(name string) bool {
-	s := d.Components["schemas"][name]
+func (d description) isChoice(name string) bool {
+	s := d.Components.Schemas[name]
 	return s != nil && name != "ErrorCode" && len(s.Enum) > 0 && len(oneOf(s.Enum)) > len(name)
 }
 
 // kind returns a short type of a value; empty for a string without bounds of its own.
-func (d *description) kind(s *node) string {
-	name := s.component()
+func (d description) kind(s *openapi.Schema) string {
+	name := openapi.Component(s.Ref)
 	if known, ok := short[name]; ok {
 		return known
 	}
@@ -64,7 +57,7 @@ func (d *description) kind(s *node) string {
 	if len(s.AllOf) == 1 && s.AllOf[0].Ref != "" {
 		return d.kind(s.AllOf[0])
 	}
-	for _, choices := range [][]*node{s.OneOf, s.AnyOf} {
+	for _, choices := range [][]*openapi.Schema{s.OneOf, s.AnyOf} {
 		if s.Ref == "" && len(choices) > 0 && len(s.Properties) == 0 {
 			return d.choice(choices)
 		}
@@ -80,12 +73,12 @@ func (d *description) kind(s *node) string {
 	case whole.Items != nil:
 		return "[" + d.kind(whole.Items) + "]" + atMost(whole.MaxItems)
 	case len(whole.Properties) > 0:
-		return "{" + d.members(whole, false) + "}" + nullable(whole.Type)
+		return "{" + d.members(whole, false) + "}" + nullable(whole)
 	}
 	return plain(whole)
 }
 
-func (d *description) choice(choices []*node) string {
+func (d description) choice(choices []*openapi.Schema) string {
 	var kinds []string
 	for _, one := range choices {
 		if kind := d.kind(one); kind != "" && !slices.Contains(kinds, kind) {
@@ -96,12 +89,12 @@ func (d *description) choice(choices []*node) string {
 }
 
 // shortest joins words. If they include all values of an enumeration, its name replaces them.
-func (d *description) shortest(words []string) string {
-	for _, name := range slices.Sorted(maps.Keys(d.Components["schemas"])) {
+func (d description) shortest(words []string) string {
+	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
 		if !d.isChoice(name) {
 			continue
 		}
-		listed := wordsOf(d.Components["schemas"][name].Enum)
+		listed := wordsOf(d.Components.Schemas[name].Enum)
 		others := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return slices.Contains(listed, word) })
 		if len(others)+len(listed) == len(words) {
 			return strings.Join(append([]string{name}, others...), "|")
@@ -124,13 +117,9 @@ func wordsOf(values []any) []string {
 }
 
 // plain returns the type of a value without members.
-func plain(s *node) string {
-	name, _ := s.Type.(string)
-	if kinds, ok := s.Type.([]any); ok {
-		name = fmt.Sprint(kinds[0])
-	}
-	word := map[string]string{"integer": "int", "boolean": "bool", "number": "number", "object": "object", "null": "null"}[name]
-	return word + atMost(cmp.Or(s.MaxLength, trimmedLength(s.Pattern))) + nullable(s.Type)
+func plain(s *openapi.Schema) string {
+	word := map[string]string{"integer": "int", "boolean": "bool", "number": "number", "object": "object", "null": "null"}[s.Type]
+	return word + atMost(cmp.Or(s.MaxLength, trimmedLength(s.Pattern))) + nullable(s)
 }
 
 // trimmedLine matches the pattern of a trimmed line. Its group is the maximum number of characters between the first and the
@@ -147,9 +136,9 @@ func trimmedLength(pattern string) int {
 	return inner + 2
 }
 
-// nullable marks a type that may be null.
-func nullable(kind any) string {
-	if kinds, ok := kind.([]any); ok && slices.Contains(kinds, any("null")) {
+// nullable marks a value that may be null.
+func nullable(s *openapi.Schema) string {
+	if s.Nullable {
 		return "?"
 	}
 	return ""
@@ -163,13 +152,13 @@ func atMost(most int) string {
 }
 
 // members lists the members of an object, required ones first; marked adds an asterisk to required ones.
-func (d *description) members(s *node, marked bool) string {
+func (d description) members(s *openapi.Schema, marked bool) string {
 	if s == nil {
 		return ""
 	}
 	var first, others []string
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		isRequired := slices.Contains(s.required(), any(name))
+		isRequired := slices.Contains(s.Required, name)
 		word := name
 		if marked && isRequired {
 			word += "*"
