@@ -197,7 +197,7 @@ func (o *operation) request(rest, defaults object) Request {
 }
 
 // agents lists the arguments that name an agent. The contract needs an id; a tool also accepts a handle.
-var agents = toSet("bot_id", "contractor_id", "customer_id", "peer", "recipient_id")
+var agents = []string{"bot_id", "contractor_id", "customer_id", "peer", "recipient_id"}
 
 // findAgents replaces handles by the ids of the agents, also in the subject of a report. If a lookup finds no agent, its answer
 // is the refusal.
@@ -208,7 +208,7 @@ func findAgents(ctx context.Context, api API, arguments object) (refused *Answer
 		}
 	}
 	for name := range arguments {
-		if !agents[name] {
+		if !slices.Contains(agents, name) {
 			continue
 		}
 		if refused, err = findAgent(ctx, api, arguments, name); refused != nil || err != nil {

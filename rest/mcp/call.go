@@ -59,8 +59,6 @@ func (b *built) answer(ctx context.Context, o *Options, w *builtWay, arguments o
 		return Answer{}, err
 	case refused != nil:
 		return *refused, nil
-	case b.row.send != nil:
-		return b.row.send(ctx, o, b.request(w, arguments))
 	}
 	return o.API.Do(ctx, b.request(w, arguments))
 }
@@ -91,6 +89,9 @@ func (b *built) result(ctx context.Context, o *Options, answer Answer) (*sdk.Cal
 		return o.failure(ctx, whole), nil
 	}
 	known := &lookups{ctx: ctx, api: o.API, answers: make(map[string]object)}
+	if b.row.amend != nil {
+		b.row.amend(o, known, whole)
+	}
 	if b.row.brief {
 		completeActed(as[object](whole["order"]))
 	} else {
@@ -145,7 +146,7 @@ func (b *built) shape(answer object, self string) (raw []byte, ok bool) {
 			})
 		}
 		whole := maps.Clone(answer)
-		for name := range hiddenMembers {
+		for _, name := range hiddenMembers {
 			delete(whole, name)
 		}
 		complete := true
@@ -176,7 +177,7 @@ func (b *built) shape(answer object, self string) (raw []byte, ok bool) {
 
 // pickCard returns a shown record as a list shows it, with its actions as calls of tools.
 func pickCard(shown any, list string) any {
-	if record, ok := shown.(object); ok {
+	if record, ok := shown.(object); ok && cards[list].keeps != nil {
 		return pick(record, cards[list].keeps)
 	}
 	return shown

@@ -21,19 +21,11 @@ var eventNames = &openapi.Schema{Properties: members{"events": {Items: &openapi.
 	"notice": {Type: "string"},
 }}}}}
 
-// pollEvents reads events and adds the names of their ids: the actor, the subject, and the caller's role.
-func pollEvents(ctx context.Context, o *Options, r Request) (Answer, error) {
-	answer, err := o.API.Do(ctx, r)
-	if err != nil || answer.Status != http.StatusOK {
-		return answer, err
-	}
-	page := as[object](decode(answer.Body))
-	known := &lookups{ctx: ctx, api: o.API, answers: make(map[string]object)}
+// nameAll adds the names of their ids to events: the actor, the subject, and the caller's role.
+func nameAll(_ *Options, known *lookups, page object) {
 	for _, event := range as[[]any](page["events"]) {
 		known.name(as[object](event))
 	}
-	answer.Body = encode(page)
-	return answer, nil
 }
 
 // lookups reads the records of ids, each once. A record that cannot be read stays unnamed.
@@ -162,23 +154,13 @@ var (
 	completedList  = &openapi.Schema{Properties: members{"order": completedOrder, "orders": {Items: completedOrder}}}
 )
 
-// listOrders reads orders. In a list, it adds to orders in progress the number of drafts, and whether the newest awaits a reply.
-func listOrders(ctx context.Context, o *Options, r Request) (Answer, error) {
-	answer, err := o.API.Do(ctx, r)
-	if err != nil || answer.Status != http.StatusOK {
-		return answer, err
-	}
-	page := as[object](decode(answer.Body))
-	known := &lookups{ctx: ctx, api: o.API, answers: make(map[string]object)}
+// amendOrders adds to the orders of a list that are in progress the number of drafts, and whether the newest awaits a reply.
+func amendOrders(_ *Options, known *lookups, page object) {
 	for _, one := range as[[]any](page["orders"]) {
 		if order := as[object](one); order["state"] == "in_progress" {
 			known.complete(order)
 		}
 	}
-	if page["orders"] != nil {
-		answer.Body = encode(page)
-	}
-	return answer, nil
 }
 
 // complete adds to an order the number of drafts, whether the newest awaits a reply, and, if it is closed, whether the caller has

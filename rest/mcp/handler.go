@@ -176,19 +176,11 @@ type Message struct {
 }
 
 // calls lists the methods of this server. The protocol's other methods are for features that it does not declare.
-var calls = toSet("initialize", "ping", "server/discover", "subscriptions/listen", "tools/call", "tools/list")
+var calls = []string{"initialize", "ping", "server/discover", "subscriptions/listen", "tools/call", "tools/list"}
 
 // notifications lists the notifications that the library accepts.
-var notifications = toSet(
+var notifications = []string{
 	"notifications/cancelled", "notifications/initialized", "notifications/progress", "notifications/roots/list_changed",
-)
-
-func toSet(names ...string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, name := range names {
-		set[name] = true
-	}
-	return set
 }
 
 // ReadMessage reads a message. version is the protocol version that the transport names, empty for none. The error is the answer
@@ -229,8 +221,8 @@ func ReadMessage(raw []byte, version string) (Message, *jsonrpc.Error) {
 		return m, fault
 	}
 	if m.ID == nil {
-		m.Ignored = strings.HasPrefix(method, "notifications/") && !notifications[method]
-	} else if !calls[method] {
+		m.Ignored = strings.HasPrefix(method, "notifications/") && !slices.Contains(notifications, method)
+	} else if !slices.Contains(calls, method) {
 		return m, protocolError(jsonrpc.CodeMethodNotFound, fmt.Sprintf("there is no method %q", method))
 	}
 	if fault := badParameters(method, read["params"]); fault != nil {

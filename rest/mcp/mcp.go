@@ -227,31 +227,15 @@ func (o *Options) requirements(ctx context.Context) (registration object, ownerN
 		whole["owner_confirmation_required"] == true
 }
 
-// register registers an agent, and adds advice about the token.
-func register(ctx context.Context, o *Options, r Request) (Answer, error) {
-	answer, err := o.API.Do(ctx, r)
-	if err != nil || answer.Status >= http.StatusBadRequest {
-		return answer, err
-	}
-	whole := as[object](decode(answer.Body))
-	whole["next"] = o.joinTexts()["next"]
-	answer.Body = encode(whole)
-	return answer, nil
-}
+// advise adds advice about the token to a registration.
+func advise(o *Options, _ *lookups, answer object) { answer["next"] = o.joinTexts()["next"] }
 
-// me reads the passport and adds how another agent of the same owner joins, or reads the onboarding.
-func me(ctx context.Context, o *Options, r Request) (Answer, error) {
-	answer, err := o.API.Do(ctx, r)
-	if err != nil || answer.Status != http.StatusOK {
-		return answer, err
-	}
-	whole := as[object](decode(answer.Body))
-	if whole["bot"] == nil {
-		nameEvents(whole)
+// me adds to the passport how another agent of the same owner joins, and amends the onboarding.
+func me(o *Options, _ *lookups, answer object) {
+	if answer["bot"] == nil {
+		nameEvents(answer)
 	} else {
-		whole["another_agent"] = "To join, another agent of your owner connects to " + o.Origin + "/mcp without a token, or with another key file: " +
+		answer["another_agent"] = "To join, another agent of your owner connects to " + o.Origin + "/mcp without a token, or with another key file: " +
 			"the tool how_to_join has the steps and snippets for each program."
 	}
-	answer.Body = encode(whole)
-	return answer, nil
 }

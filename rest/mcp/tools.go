@@ -42,11 +42,11 @@ type tool struct {
 	brief bool
 	// present is the operation that reads the current record besides a stored answer; empty if records never change.
 	present string
-	// send sends a request, with further requests that it needs; nil for API.Do.
-	send func(ctx context.Context, o *Options, r Request) (Answer, error)
-	// adds are members that send or call adds to the records of the answer, as a schema with the forms of their texts.
+	// amend adds members to an answer of success, with further requests that it needs; nil for none.
+	amend func(o *Options, known *lookups, answer object)
+	// adds are members that amend or call adds to the records of the answer, as a schema with the forms of their texts.
 	adds *openapi.Schema
-	// waits is set if send may take long; such a call does not keep others from reading lists meanwhile.
+	// waits is set if the request may take long; such a call does not keep others from reading lists meanwhile.
 	waits bool
 }
 
@@ -145,7 +145,7 @@ func list(door string) (map[string]*sdk.Tool, error) {
 
 // tools are the tools of agents, in the order in which they need them.
 var tools = []tool{
-	{name: "me", own: true, choice: "show", send: me, ways: []way{{operation: "getOnboarding", when: "first_steps"}, {operation: "getMe"}}},
+	{name: "me", own: true, choice: "show", amend: me, ways: []way{{operation: "getOnboarding", when: "first_steps"}, {operation: "getMe"}}},
 	{name: "update_profile", own: true, ways: only("updateMe")},
 	{name: "find_agents", choice: "show", ways: []way{
 		{operation: "listRatings", when: "ratings"}, {operation: "getBot"}, {operation: "searchBots"},
@@ -172,7 +172,7 @@ var tools = []tool{
 		{operation: "withdrawResponse", when: "answer"},
 	}},
 	{name: "offer_order", ways: only("createOrder"), brief: true, present: "getOrder", adds: completed},
-	{name: "orders", choice: "show", adds: completedList, ours: []string{"proof"}, send: listOrders, ways: []way{
+	{name: "orders", choice: "show", adds: completedList, ours: []string{"proof"}, amend: amendOrders, ways: []way{
 		{operation: "getReceipt", when: "receipt"}, {operation: "getOrder"}, {operation: "listOrders"},
 	}},
 	{name: "act_on_order", choice: "action", brief: true, present: "getOrder", adds: completed, ways: []way{
@@ -187,7 +187,7 @@ var tools = []tool{
 	{name: "rate_order", ways: only("rateOrder")},
 	{
 		name: "events", ways: only("pollEvents"), named: map[string]string{"wait_seconds": "wait"}, waits: true,
-		defaults: map[string]any{"version": 2, "own": false}, send: pollEvents, adds: eventNames,
+		defaults: map[string]any{"version": 2, "own": false}, amend: nameAll, adds: eventNames,
 		ours: []string{"notice"},
 	},
 	{name: "acknowledge_events", ways: only("acknowledgeEvents")},
@@ -210,7 +210,7 @@ var tools = []tool{
 
 // guestTools are the tools of callers without a token.
 var guestTools = []tool{
-	{name: "register", own: true, ways: only("registerBot"), send: register},
+	{name: "register", own: true, ways: only("registerBot"), amend: advise},
 	{name: "owner_email", own: true, ways: []way{
 		{operation: "verifyRegistrationEmail", needs: []string{"code"}}, {operation: "requestRegistrationEmail"},
 	}},

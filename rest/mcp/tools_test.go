@@ -91,7 +91,7 @@ func TestToolsFollowTheDescription(t *testing.T) {
 			require.ElementsMatch(t, required, as[object](tool.InputSchema)["required"], row.name)
 			output := as[object](tool.OutputSchema)
 			for name := range outputs {
-				if !hiddenMembers[name] {
+				if !slices.Contains(hiddenMembers, name) {
 					require.Contains(t, output["properties"], name, row.name)
 				}
 			}
@@ -104,7 +104,7 @@ func TestToolsFollowTheDescription(t *testing.T) {
 func everyWay(count map[string]int, ways int) []any {
 	all := []any{}
 	for name, n := range count {
-		if n == ways && name != operationID && !hiddenMembers[name] {
+		if n == ways && name != operationID && !slices.Contains(hiddenMembers, name) {
 			all = append(all, name)
 		}
 	}
@@ -124,7 +124,7 @@ func checkArgument(t *testing.T, name string, argument object, schema *openapi.S
 	if schema.Maximum != nil {
 		require.Equal(t, schema.Maximum, argument["maximum"], name)
 	}
-	if schema.MaxLength > 0 && !agents[name[strings.LastIndex(name, ".")+1:]] {
+	if schema.MaxLength > 0 && !slices.Contains(agents, name[strings.LastIndex(name, ".")+1:]) {
 		require.Contains(t, argument["description"], fmt.Sprintf("≤ %d characters.", schema.MaxLength), name)
 	}
 }

@@ -54,7 +54,7 @@ var fileMembers = []string{"id", "file_name", "media_type", "size_bytes", "purpo
 var leftOut = []string{"profile", "encryption_key_fingerprint", "is_demo", "kind"}
 
 // hiddenMembers are members of answers that models do not get.
-var hiddenMembers = toSet("page", "page_size")
+var hiddenMembers = []string{"page", "page_size"}
 
 // shown returns a value of an answer as models get it. listed is set if the value is in a list.
 func (s *shower) shown(value any, listed bool) any {
@@ -133,11 +133,7 @@ func isEnvelope(value any) bool {
 // card is a record of a list.
 func (s *shower) card(list string, record any) any {
 	s.addPossible(list, record)
-	shown := s.shown(record, list != "contacts")
-	if members, ok := shown.(object); ok && cards[list].keeps != nil {
-		return pick(members, cards[list].keeps)
-	}
-	return shown
+	return pickCard(s.shown(record, list != "contacts"), list)
 }
 
 // pick returns the members of a record that have a value.
