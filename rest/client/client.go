@@ -68,18 +68,10 @@ func New(origin string, options Options) *Client {
 	if options.HTTP == nil {
 		options.HTTP = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
-	if options.Timeout == 0 {
-		options.Timeout = Timeout
-	}
-	if options.Retries == 0 {
-		options.Retries = 4
-	}
-	if options.MaxWait == 0 {
-		options.MaxWait = 30 * time.Second
-	}
-	if options.UploadWait == 0 {
-		options.UploadWait = 2 * time.Minute
-	}
+	options.Timeout = cmp.Or(options.Timeout, Timeout)
+	options.Retries = cmp.Or(options.Retries, 4)
+	options.MaxWait = cmp.Or(options.MaxWait, 30*time.Second)
+	options.UploadWait = cmp.Or(options.UploadWait, 2*time.Minute)
 	return &Client{origin: strings.TrimRight(origin, "/"), options: options, token: options.Token}
 }
 

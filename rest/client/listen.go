@@ -134,9 +134,7 @@ func (u *UnhandledError) Error() string {
 func (u *UnhandledError) Unwrap() error { return u.Err }
 
 func isHopeless(err error) bool {
-	fault, ok := errors.AsType[*Fault](err)
-	return errors.Is(err, errStore) || slices.Contains(final, CloseCode(err)) ||
-		ok && (fault.Status == http.StatusUnauthorized || fault.Code == "forbidden")
+	return errors.Is(err, errStore) || slices.Contains(final, CloseCode(err)) || isTokens(err) || HasCode(err, "forbidden")
 }
 
 func (l *Listener) report(err error) {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,10 +102,7 @@ func (l *KeyLog) prove(ctx context.Context, agent Brief, path string) (met prove
 	if v == nil || err != nil {
 		return met, err
 	}
-	name := agent.Handle
-	if name == "" {
-		name = agent.ID
-	}
+	name := cmp.Or(agent.Handle, agent.ID)
 	err = l.patiently(ctx, func() error {
 		card, err := One[logged](ctx, l.client, http.MethodGet, path, "bot", nil)
 		switch {

@@ -182,13 +182,11 @@ func ParseCheckpoint(text string) (Checkpoint, error) {
 	if err != nil || size < 0 || strconv.FormatInt(size, 10) != lines[1] {
 		return Checkpoint{}, fmt.Errorf("the size of a checkpoint is no number: %q", lines[1])
 	}
-	root, err := base64.StdEncoding.Strict().DecodeString(lines[2])
-	c := Checkpoint{Origin: lines[0], Size: size}
-	if err != nil || len(root) != len(c.Root) {
+	roots, err := ParseHashes(lines[2:3])
+	if err != nil {
 		return Checkpoint{}, errors.New("the root of a checkpoint is no hash")
 	}
-	copy(c.Root[:], root)
-	return c, nil
+	return Checkpoint{Origin: lines[0], Size: size, Root: roots[0]}, nil
 }
 
 // Witnessed is a checkpoint whose signatures were checked.
