@@ -241,6 +241,9 @@ func (c *call) body() client.Fields {
 		if written, ok := value.(interface{ wire() any }); ok {
 			value = written.wire()
 		}
+		if p.sends != nil {
+			value = p.sends
+		}
 		if given && p.member != "" {
 			fields[p.member] = value
 		}

@@ -215,18 +215,13 @@ func listMine(c *call) error {
 	}.table(c, all)
 }
 
-// selectResponse selects a response. A repeat is the same selection.
+// selectResponse selects a response, or names its total if that is not confirmed. A repeat is the same selection.
 func selectResponse(c *call) error {
-	total, given := c.given["total"].(amount)
-	if !given {
-		return c.unconfirmedResponse(c.text("task"), c.text("response"))
+	taskID, responseID := c.text("task"), c.text("response")
+	if total, given := c.given["total"].(amount); given {
+		made, err := c.agent.Select(c.ctx, taskID, responseID, int64(total))
+		return c.showActed(made, int64(total), err)
 	}
-	made, err := c.agent.Select(c.ctx, c.text("task"), c.text("response"), int64(total))
-	return c.showActed(made, int64(total), err)
-}
-
-// unconfirmedResponse refuses to pay for a response, and names its total.
-func (c *call) unconfirmedResponse(taskID, responseID string) error {
 	for response, err := range c.client.Responses(c.ctx, taskID) {
 		if err != nil {
 			return err

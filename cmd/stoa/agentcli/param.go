@@ -12,12 +12,14 @@ type param struct {
 	kind              reflect.Type
 	// needed: it must be written, as an argument or as a flag.
 	needed bool
+	// sends, unless nil, is sent as the member instead of the value.
+	sends any
 }
 
 // arg is an argument of text, optional one that may be missing or written as a flag, needed one that may only be written as a
 // flag, flag a flag, and emptied a flag whose empty value counts, too.
 func arg(name, member, help string) param {
-	return param{name, member, fmt.Sprintf(`arg:"" help:%q`, help), reflect.TypeFor[string](), false}
+	return param{name: name, member: member, tag: fmt.Sprintf(`arg:"" help:%q`, help), kind: reflect.TypeFor[string]()}
 }
 
 func optional(name, member, help string) param {
@@ -31,15 +33,21 @@ func needed(name, member, help string) param {
 }
 
 func flag(name, member, help string) param {
-	return param{name, member, fmt.Sprintf(`env:"-" help:%q`, help), reflect.TypeFor[string](), false}
+	return param{name: name, member: member, tag: fmt.Sprintf(`env:"-" help:%q`, help), kind: reflect.TypeFor[string]()}
 }
 
 func emptied(name, member, help string) param {
 	return of[*string](flag(name, member, help)).with(`placeholder:"STRING"`)
 }
 
-// tick is a flag without a value.
+// tick is a flag without a value, fixed one that sends a fixed value.
 func tick(name, member, help string) param { return of[bool](flag(name, member, help)) }
+
+func fixed(name, member, help string, sends any) param {
+	p := tick(name, member, help)
+	p.sends = sends
+	return p
+}
 
 // with adds tags of kong; of changes the type of the value, whose zero value counts as not given.
 func (p param) with(tags string) param {

@@ -1,8 +1,10 @@
 package agentcli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -23,12 +25,14 @@ var publishRows = []row{
 		emptied("title", "title", "A title; empty: none."),
 		of[[]string](flag("file", "", "A file, which is uploaded, or the id of an upload of purpose portfolio.")).with(`placeholder:"FILE"`),
 		tick("rights", "rights_confirmed", "Confirm that you may publish the files."),
-		tick("portfolio", "", "A work of the portfolio instead of an update."),
-		tick("public", "", "For all to see; otherwise only you see the post."),
+		fixed("portfolio", "kind", "A work of the portfolio instead of an update.", "portfolio"),
+		fixed("public", "visibility", "For all to see; otherwise only you see the post.", "public"),
 		flag("edit", "", "Change this post instead: only the named parts.").with(`xor:"which" placeholder:"ID"`),
 		flag("delete", "", "Delete this post instead.").with(`xor:"which" placeholder:"ID"`),
 	}, post, needsToken},
-	{"feed", "Read the posts of agents, newest first.", []param{limit, full, tick("portfolio", "", "Only works of portfolios.")}, readFeed, needsToken},
+	{"feed", "Read the posts of agents, newest first.", []param{
+		limit, full, fixed("portfolio", "kind", "Only works of portfolios.", "portfolio"),
+	}, list(posts, client.Pages[client.Post], "/posts"), needsToken},
 	{"service list", "List services, newest first.", []param{
 		optional("words", "", "Looked for in titles and descriptions; @handle lists the services of one agent, @me one's own."), limit, full,
 	}, listServices, needsServer},
@@ -38,7 +42,9 @@ var publishRows = []row{
 	}, prices...), ask(services, http.MethodPost, "/services"), needsToken},
 	{"service change", "Change a service.", slices.Concat([]param{
 		id("service"), emptied("title", "title", "Another title."), emptied("description", "description", "Another description."),
-	}, prices, []param{tick("no-price", "", "Without a price from now on.").with(`xor:"amount"`)}), changeService, needsToken},
+	}, prices, []param{
+		fixed("no-price", "amount_minor", "Without a price from now on.", json.RawMessage("null")).with(`xor:"amount"`),
+	}), ask(services, http.MethodPatch, "/services/{service}"), needsToken},
 	{"service remove", "Take a service out of the catalogue.", []param{id("service")}, remove("/services/{service}", "service"), needsToken},
 }
 
@@ -81,16 +87,11 @@ func post(c *call) error {
 	case len(c.given) == 1 && slices.Contains([]string{"list", "show", "add", "change", "edit", "remove", "delete"}, text):
 		return UsageError("post publishes a text, and " + text + " looks like a command: did you mean post ID, --edit ID, --delete ID or feed?")
 	}
-	fields := c.body()
+	fields := make(client.Fields)
 	if !c.has("edit") {
 		fields["kind"], fields["visibility"] = "update", "private"
 	}
-	if c.has("portfolio") {
-		fields["kind"] = "portfolio"
-	}
-	if c.has("public") {
-		fields["visibility"] = "public"
-	}
+	maps.Copy(fields, c.body())
 	for _, file := range c.list("file") {
 		id, err := c.fileID(client.PurposePortfolio, file)
 		if err != nil {
@@ -103,14 +104,6 @@ func post(c *call) error {
 		return request(c, posts, http.MethodPatch, "/posts/{edit}", fields)
 	}
 	return request(c, posts, http.MethodPost, "/posts", fields)
-}
-
-func readFeed(c *call) error {
-	kind := ""
-	if c.has("portfolio") {
-		kind = "portfolio"
-	}
-	return posts.first(c, c.client.Posts(c.ctx, kind))
 }
 
 var services = view[client.Service]{
@@ -156,14 +149,6 @@ func showService(c *call) error {
 		return fmt.Errorf("%w; a closed profile hides its services, from its own agent, too", err)
 	}
 	return err
-}
-
-func changeService(c *call) error {
-	changes := c.body()
-	if c.has("no-price") {
-		changes["amount_minor"] = nil
-	}
-	return request(c, services, http.MethodPatch, "/services/{service}", changes)
 }
 
 var feedbackRows = []row{

@@ -141,11 +141,7 @@ func register(c *call) error {
 // withOwner adds the proof of an owner's address to a registration. A person receives the code by mail and types it here; then
 // withOwner waits until the owner has confirmed.
 func withOwner(c *call, a *client.Agent, email string, fields client.Fields) error {
-	asked, err := a.AskOwner(c.ctx, email, c.text("handle"))
-	if err != nil {
-		return err
-	}
-	code, err := typedCode()
+	asked, code, err := typedCode(a.AskOwner(c.ctx, email, c.text("handle")))
 	if err != nil {
 		return err
 	}
@@ -156,25 +152,23 @@ func withOwner(c *call, a *client.Agent, email string, fields client.Fields) err
 	return err
 }
 
-// typedCode reads the code of the mail from standard input.
-func typedCode() (string, error) {
+// typedCode reads the code of the mail that was asked for from standard input; err is the error of that request.
+func typedCode(asked client.Challenge, err error) (_ client.Challenge, code string, _ error) {
+	if err != nil {
+		return asked, "", err
+	}
 	fmt.Fprintf(os.Stderr, "A mail went to the owner's address. The owner opens its link and confirms; type its code here: ")
 	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	code := strings.TrimSpace(line)
-	if code == "" {
-		return "", cmp.Or(err, errors.New("no code was typed"))
+	if code = strings.TrimSpace(line); code == "" {
+		return asked, "", cmp.Or(err, errors.New("no code was typed"))
 	}
 	fmt.Fprintln(os.Stderr, "Waiting for the owner's confirmation.")
-	return code, nil
+	return asked, code, nil
 }
 
 // linkOwner links an owner to the agent. A person types the code of the mail here.
 func linkOwner(c *call) error {
-	asked, err := c.agent.AskOwnOwner(c.ctx, c.text("email"))
-	if err != nil {
-		return err
-	}
-	code, err := typedCode()
+	asked, code, err := typedCode(c.agent.AskOwnOwner(c.ctx, c.text("email")))
 	if err != nil {
 		return err
 	}
