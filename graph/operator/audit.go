@@ -19,8 +19,6 @@ import (
 // maxReason and maxMessage are the lengths of a reason and of a message to an agent, in characters.
 const maxReason, maxMessage = bounds.Reason, bounds.Reason
 
-var errBlank = errors.New("must say why")
-
 // entry holds the fields of an entry of the audit log except the operator and the time.
 type entry struct {
 	procedure Procedure
@@ -82,15 +80,17 @@ func (e *entry) checkMessage() {
 		e.message = nil
 		return
 	}
-	if e.wrong == nil {
-		e.wrong = fault.Fields{}
-	}
-	_, err := text.Multi(*e.message, 1, maxMessage)
-	if err == nil && strings.TrimSpace(*e.message) == "" {
-		err = errEmptyMail
-	}
-	e.wrong.Add("message", err)
+	requireText(e.wrong, "message", *e.message, maxMessage, "must say something")
 	e.details["message"] = *e.message
+}
+
+// requireText checks a field with text of up to longest characters. blank is the complaint about white space alone.
+func requireText(wrong fault.Fields, field, sent string, longest int, blank string) {
+	_, err := text.Multi(sent, 1, longest)
+	if err == nil && strings.TrimSpace(sent) == "" {
+		err = errors.New(blank)
+	}
+	wrong.Add(field, err)
 }
 
 // authorize returns unauthorized unless the caller is an operator, then invalid_input if the reason or another argument is wrong.
@@ -98,23 +98,26 @@ func authorize(ctx context.Context, reason string, wrong fault.Fields) error {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return err
 	}
-	if wrong == nil {
-		wrong = fault.Fields{}
-	}
-	_, err := text.Multi(reason, 1, maxReason)
-	if err == nil && strings.TrimSpace(reason) == "" {
-		err = errBlank
-	}
-	wrong.Add("reason", err)
+	requireText(wrong, "reason", reason, maxReason, "must say why")
 	return wrong.Fault(fault.InvalidInput)
+}
+
+// procedureTx is the transaction of a procedure, with its time.
+type procedureTx struct {
+	*db.Tx
+
+	now time.Time
 }
 
 // audited runs a procedure and writes its audit entry, both in one transaction. A returned entity can be read afterwards. Faults:
 // first as authorize, then as the procedure.
-func audited[Result any](ctx context.Context, a *API, e entry, do func(context.Context, *db.Tx) (Result, error)) (Result, error) {
+func audited[Result any](ctx context.Context, a *API, e entry, do func(context.Context, procedureTx) (Result, error)) (Result, error) {
 	var result Result
 	if e.details == nil {
 		e.details = map[string]any{}
+	}
+	if e.wrong == nil {
+		e.wrong = fault.Fields{}
 	}
 	e.checkMessage()
 	err := authorize(ctx, e.reason, e.wrong)
@@ -127,11 +130,11 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 		if err != nil {
 			return err
 		}
-		if result, err = do(ctx, tx); err != nil {
-			return err
-		}
 		now, err := tx.Now(ctx)
 		if err != nil {
+			return err
+		}
+		if result, err = do(ctx, procedureTx{tx, now}); err != nil {
 			return err
 		}
 		if e.message != nil {
@@ -156,6 +159,12 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 	return result, nil
 }
 
+// recordEntry writes the audit entry of something that is done outside its transaction. Faults: as authorize.
+func (a *API) recordEntry(ctx context.Context, e entry) error {
+	_, err := audited(ctx, a, e, func(context.Context, procedureTx) (struct{}, error) { return struct{}{}, nil })
+	return err
+}
+
 // jobsReason is the reason of actions on the jobs dashboard, which does not ask for one.
 const jobsReason = "from the jobs dashboard"
 
@@ -165,18 +174,11 @@ var exportList = Procedure{Name: "exportList"}
 // AuditExport writes the audit entry of an export of a private list; details holds its filters and number of rows. The export
 // begins after the entry is committed. Faults: unauthorized, invalid_input for a wrong reason.
 func (a *API) AuditExport(ctx context.Context, list string, details map[string]any, reason string) error {
-	_, err := audited(ctx, a, entry{exportList, list, reason, details, nil, nil}, func(context.Context, *db.Tx) (struct{}, error) {
-		return struct{}{}, nil
-	})
-	return err
+	return a.recordEntry(ctx, entry{exportList, list, reason, details, nil, nil})
 }
 
 // AuditJobs writes the audit entry of an operator's action on jobs or queues. The action has its own transaction: the entry is
 // committed before it and stays if the action is refused. Faults: unauthorized.
 func (a *API) AuditJobs(ctx context.Context, action, target string, details map[string]any) error {
-	e := entry{Procedure{Name: "jobs." + action}, target, jobsReason, details, nil, nil}
-	_, err := audited(ctx, a, e, func(context.Context, *db.Tx) (struct{}, error) {
-		return struct{}{}, nil
-	})
-	return err
+	return a.recordEntry(ctx, entry{Procedure{Name: "jobs." + action}, target, jobsReason, details, nil, nil})
 }

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -62,23 +63,23 @@ func (a *API) Statement(ctx context.Context, botID uuid.UUID, before *int64) ([]
 func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) (*TopUp, error) {
 	wrong := fault.Fields{}
 	if amountMinor < 1 || amountMinor > MaxTopUpMinor {
-		wrong.Add("amountMinor", errTopUp)
+		wrong.Add("amountMinor", errors.New("must be from 1 to 1000000000000 minor units"))
 	}
 	details := map[string]any{"amountMinor": amountMinor}
 	setIfSent(details, "operationId", operationID)
 	e := entry{topUpWallet, botID.String(), reason, details, wrong, nil}
-	result, err := audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*TopUp, error) {
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*TopUp, error) {
 		held := tx.Ent.Account.Query().Where(account.BotID(botID), account.HasBotWith(bot.StateNEQ(bot.StateDeleted)))
 		if _, err := held.Clone().ForUpdate().Only(ctx); err != nil {
 			return nil, err
 		}
-		repeated, err := toppedUp(ctx, tx, botID, amountMinor, operationID)
+		repeated, err := toppedUp(ctx, tx.Tx, botID, amountMinor, operationID)
 		if err != nil {
 			return nil, err
 		}
 		details["repeated"] = repeated
 		if !repeated {
-			err := wallet.Issue(ctx, tx, wallet.TopUp, botID, amountMinor, operationID)
+			err := wallet.Issue(ctx, tx.Tx, wallet.TopUp, botID, amountMinor, operationID)
 			if db.Violates(err, "ledger_entries_one_top_up") { // another agent's, concurrently
 				return nil, fault.New(fault.IdempotencyConflict)
 			}
@@ -90,13 +91,8 @@ func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int6
 		if err != nil {
 			return nil, err
 		}
-		return &TopUp{Account: now, Repeated: repeated}, nil
+		return &TopUp{Account: now.Unwrap(), Repeated: repeated}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	result.Account = result.Account.Unwrap()
-	return result, nil
 }
 
 // toppedUp reports whether this same top-up was made before. The account's lock prevents a concurrent one.

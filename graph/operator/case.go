@@ -69,7 +69,7 @@ func (a *API) cases(ctx context.Context, botID *uuid.UUID) ([]*Case, error) {
 
 // settle answers the oldest open reports about an agent and removes the reported things, if the operator chose that. It returns
 // the number of answered reports.
-func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures, details map[string]any) (answered int64, err error) {
+func (a *API) settle(ctx context.Context, tx procedureTx, botID uuid.UUID, m measures, details map[string]any) (answered int64, err error) {
 	if m.reported {
 		subjects, err := db.All[reportedThing](ctx, tx.SQL, named("list_reported"), botID, m.seen, reportsMost)
 		if err != nil {
@@ -80,7 +80,7 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures
 			byKind[subject.Kind] = append(byKind[subject.Kind], subject.ID)
 		}
 		for _, c := range content { // in the order of locks
-			removed, err := c.removeAll(ctx, a, tx, byKind[c.kind])
+			removed, err := c.removeAll(ctx, a, tx.Tx, byKind[c.kind])
 			if err != nil {
 				return 0, err
 			}
@@ -91,16 +91,12 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures
 	if m.answer == nil {
 		return 0, nil
 	}
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return 0, err
-	}
-	made, err := db.All[answeredFeedback](ctx, tx.SQL, named("answer_reports"), botID, m.seen, *m.answer, now, reportsMost)
+	made, err := db.All[answeredFeedback](ctx, tx.SQL, named("answer_reports"), botID, m.seen, *m.answer, tx.now, reportsMost)
 	if err != nil {
 		return 0, err
 	}
 	details["answer"], details["answered"] = *m.answer, len(made)
-	return int64(len(made)), a.answered(ctx, tx, made)
+	return int64(len(made)), a.answered(ctx, tx.Tx, made)
 }
 
 // answered sends the events about answers. An answer ends the feedback of a deleted agent.
@@ -164,11 +160,6 @@ func presetsOf(rows []*presetRow) (all []*Preset) {
 	return all
 }
 
-var (
-	errEmptyPreset = errors.New("must be written, or another text or act chosen")
-	errPresetTaken = errors.New("is the name of another preset: replace it, or choose another name")
-)
-
 // WritePreset stores texts under a name. It replaces a preset of that name only if replace is set; case is ignored. Faults:
 // invalid_input, also for an empty preset.
 func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*Preset, error) {
@@ -185,21 +176,21 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 	}
 	if strings.TrimSpace(in.Answer+in.Message+in.Why) == "" && !in.Suspend && !in.Reported &&
 		!in.ClearName && !in.ClearTexts && !in.ClearImages && len(in.Kinds) == 0 {
-		wrong.Add("answer", errEmptyPreset)
+		wrong.Add("answer", errors.New("must be written, or another text or act chosen"))
 	}
 	kinds := pq.StringArray{}
 	for _, kind := range in.Kinds {
 		kinds = append(kinds, string(kind))
 	}
 	e := entry{writePreset, in.Name, reason, map[string]any{"preset": in}, wrong, nil}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*Preset, error) {
 		made, err := db.All[presetRow](ctx, tx.SQL, named("save_preset"), in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported,
 			in.ClearName, in.ClearTexts, in.ClearImages, kinds, in.Replace)
 		if err != nil {
 			return nil, err
 		}
 		if len(made) == 0 {
-			return nil, fault.Field(fault.InvalidInput, "name", errPresetTaken.Error())
+			return nil, fault.Field(fault.InvalidInput, "name", "is the name of another preset: replace it, or choose another name")
 		}
 		return presetsOf(made)[0], nil
 	})
@@ -208,7 +199,7 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 // DeletePreset deletes a preset. Faults: not_found.
 func (a *API) DeletePreset(ctx context.Context, name, reason string) (*Preset, error) {
 	e := entry{deletePreset, name, reason, map[string]any{"name": name}, nil, nil}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*Preset, error) {
 		gone, err := db.All[presetRow](ctx, tx.SQL, named("drop_preset"), strings.ToValidUTF8(name, "�"))
 		if err != nil {
 			return nil, err
@@ -222,7 +213,7 @@ func (a *API) DeletePreset(ctx context.Context, name, reason string) (*Preset, e
 
 // NoteBot keeps a note about an agent for other operators: the reason in its audit entry. Faults: not_found.
 func (a *API) NoteBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error) {
-	return audited(ctx, a, entry{noteBot, botID.String(), reason, nil, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
+	return audited(ctx, a, entry{noteBot, botID.String(), reason, nil, nil, nil}, func(ctx context.Context, tx procedureTx) (*ent.Bot, error) {
 		return tx.Ent.Bot.Get(ctx, botID)
 	})
 }

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -71,15 +72,13 @@ func (a *API) RunMaintenance(ctx context.Context, task MaintenanceTask, reason s
 	wrong := fault.Fields{}
 	run, known := tasks[task]
 	if !known {
-		wrong.Add("task", errTask)
+		wrong.Add("task", errors.New("must be one of the tasks"))
 	}
 	e := entry{runMaintenance, "", reason, map[string]any{"task": task}, wrong, nil}
-	done, err := audited(ctx, a, e, func(context.Context, *db.Tx) (*Maintenance, error) {
-		return &Maintenance{Task: task}, nil
-	})
-	if err != nil {
+	if err := a.recordEntry(ctx, e); err != nil {
 		return nil, err
 	}
+	done := &Maintenance{Task: task}
 	if err := run(db.Patient(ctx), a, done); err != nil {
 		return nil, err
 	}
@@ -138,8 +137,8 @@ func (a *API) RotateKey(ctx context.Context, purpose KeyPurpose, reason string) 
 		wrong["purpose"] = "must be LOG or RECEIPTS"
 	}
 	details := map[string]any{"purpose": purpose}
-	return audited(ctx, a, entry{rotateKey, "", reason, details, wrong, nil}, func(ctx context.Context, tx *db.Tx) (*SigningKey, error) {
-		number, err := a.Keys.RotateKey(ctx, tx, purposes[purpose])
+	return audited(ctx, a, entry{rotateKey, "", reason, details, wrong, nil}, func(ctx context.Context, tx procedureTx) (*SigningKey, error) {
+		number, err := a.Keys.RotateKey(ctx, tx.Tx, purposes[purpose])
 		details["number"] = number
 		return &SigningKey{Purpose: purpose, Number: number}, err
 	})
@@ -175,10 +174,7 @@ type DemoRemoval struct {
 // RemoveDemo deletes the agents of the demo (lifecycle.DeleteDemo) and the bytes of their files. The audit entry is committed
 // first and stays if the removal fails. Faults: unauthorized.
 func (a *API) RemoveDemo(ctx context.Context, reason string) (done DemoRemoval, err error) {
-	_, err = audited(ctx, a, entry{procedure: removeDemo, reason: reason}, func(context.Context, *db.Tx) (struct{}, error) {
-		return struct{}{}, nil
-	})
-	if err != nil {
+	if err := a.recordEntry(ctx, entry{procedure: removeDemo, reason: reason}); err != nil {
 		return done, err
 	}
 	if done.Deleted, done.Held, err = a.Lifecycle.DeleteDemo(ctx); err != nil {

@@ -24,19 +24,13 @@ import (
 func (a *API) ClearProfile(ctx context.Context, botID uuid.UUID, name, texts, images bool, message *string, reason string) (*ent.Bot, error) {
 	wrong := fault.Fields{}
 	if !name && !texts && !images {
-		wrong.Add("name", errNoParts)
+		wrong.Add("name", errors.New("must be true, or texts or images must be"))
 	}
 	e := entry{clearProfile, botID.String(), reason, map[string]any{"name": name, "texts": texts, "images": images}, wrong, message}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
-		return a.Agents.Clear(ctx, tx, botID, bots.Parts{Name: name, Texts: texts, Images: images})
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*ent.Bot, error) {
+		return a.Agents.Clear(ctx, tx.Tx, botID, bots.Parts{Name: name, Texts: texts, Images: images})
 	})
 }
-
-var (
-	errNoParts = errors.New("must be true, or texts or images must be")
-	errNoKinds = errors.New("must name at least one kind")
-	errNoAct   = errors.New("must be chosen, or another act")
-)
 
 // content lists how one record of each kind is removed, as its own procedure does, in the global order of locks.
 var content = []removable{
@@ -96,7 +90,7 @@ type measures struct {
 func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []ContentKind, message *string, reason string) (*Moderation, error) {
 	wrong := fault.Fields{}
 	if len(kinds) == 0 {
-		wrong.Add("kinds", errNoKinds)
+		wrong.Add("kinds", errors.New("must name at least one kind"))
 	}
 	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
@@ -117,7 +111,7 @@ func (a *API) ModerateBot(ctx context.Context, botID uuid.UUID, suspend, name, t
 		wrong.Add("answer", err)
 	}
 	if !suspend && m.parts == (bots.Parts{}) && len(kinds) == 0 && !reported && answer == nil && message == nil {
-		wrong.Add("suspend", errNoAct)
+		wrong.Add("suspend", errors.New("must be chosen, or another act"))
 	}
 	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
@@ -130,12 +124,12 @@ func (a *API) moderate(ctx context.Context, p Procedure, botID uuid.UUID, m meas
 	total := &Moderation{Removed: []*RemovedContent{}}
 	for range removalBatches {
 		details := map[string]any{}
-		step, err := audited(ctx, a, entry{p, botID.String(), reason, details, nil, m.message}, func(ctx context.Context, tx *db.Tx) (*Moderation, error) {
+		step, err := audited(ctx, a, entry{p, botID.String(), reason, details, nil, m.message}, func(ctx context.Context, tx procedureTx) (*Moderation, error) {
 			found, err := a.measure(ctx, tx, botID, m, details)
 			if err != nil {
 				return nil, err
 			}
-			step, err := a.removeBatch(ctx, tx, botID, m.kinds, details)
+			step, err := a.removeBatch(ctx, tx.Tx, botID, m.kinds, details)
 			if err != nil {
 				return nil, err
 			}
@@ -143,7 +137,7 @@ func (a *API) moderate(ctx context.Context, p Procedure, botID uuid.UUID, m meas
 			if step.Answered, err = a.settle(ctx, tx, botID, m, details); err != nil {
 				return nil, err
 			}
-			return step, a.ProfileChanged(ctx, tx, botID)
+			return step, a.ProfileChanged(ctx, tx.Tx, botID)
 		})
 		if err != nil {
 			return nil, err
@@ -174,7 +168,7 @@ func (m *Moderation) add(step *Moderation) {
 }
 
 // measure suspends an agent, clears its profile, and returns it.
-func (a *API) measure(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures, details map[string]any) (found *ent.Bot, err error) {
+func (a *API) measure(ctx context.Context, tx procedureTx, botID uuid.UUID, m measures, details map[string]any) (found *ent.Bot, err error) {
 	found, err = tx.Ent.Bot.Query().Where(bot.ID(botID)).Only(ctx)
 	if err == nil && m.suspend {
 		details["suspend"] = true
@@ -182,7 +176,7 @@ func (a *API) measure(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measure
 	}
 	if err == nil && m.parts != (bots.Parts{}) {
 		details["name"], details["texts"], details["images"] = m.parts.Name, m.parts.Texts, m.parts.Images
-		found, err = a.Agents.Clear(ctx, tx, botID, m.parts)
+		found, err = a.Agents.Clear(ctx, tx.Tx, botID, m.parts)
 	}
 	return found, err
 }

@@ -24,13 +24,11 @@ const activityLag = 2 * time.Minute
 
 // Overview summarises the state of the service. Its reads use indexes and are bounded. Faults: unauthorized.
 func (a *API) Overview(ctx context.Context) (*Overview, error) {
-	var (
-		o   Overview
-		err error
-	)
-	if o.Activity, err = a.activity(ctx); err != nil {
+	activity, err := a.activity(ctx)
+	if err != nil {
 		return nil, err
 	}
+	o := Overview{Activity: activity}
 	var names []*knownName
 	if o.Attention, names, err = a.attention(ctx); err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ func original(ctx context.Context, from *attachments.API, shown []*attachments.C
 // ReviewOrder shows an order to an operator (§2.6). The audit entry is committed before anything is shown. Faults: not_found.
 func (a *API) ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string) (*OrderReview, error) {
 	e := entry{reviewOrder, orderID.String(), reason, nil, nil, nil}
-	review, err := audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*OrderReview, error) {
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*OrderReview, error) {
 		found, err := tx.Ent.Order.Get(ctx, orderID)
 		if err != nil {
 			return nil, err
@@ -74,15 +74,10 @@ func (a *API) ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string)
 			return nil, err
 		}
 		return &OrderReview{
-			Order: found, Events: history, InputAttachments: files[inputs], ResultAttachments: files[results], Drafts: shown,
+			Order: found.Unwrap(), Events: history, InputAttachments: files[inputs], ResultAttachments: files[results], Drafts: shown,
 			files: a.Files,
 		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	review.Order = review.Order.Unwrap()
-	return review, nil
 }
 
 // PostTexts answers the fields that operators see only of public posts.
@@ -136,7 +131,7 @@ func (r *PostReview) File(ctx context.Context, id uuid.UUID) ([]byte, error) {
 
 // ReviewPost shows a post to an operator, also a private one. The audit entry is committed before anything is shown. Faults: not_found.
 func (a *API) ReviewPost(ctx context.Context, postID uuid.UUID, reason string) (*PostReview, error) {
-	return audited(ctx, a, entry{reviewPost, postID.String(), reason, nil, nil, nil}, func(ctx context.Context, tx *db.Tx) (*PostReview, error) {
+	return audited(ctx, a, entry{reviewPost, postID.String(), reason, nil, nil, nil}, func(ctx context.Context, tx procedureTx) (*PostReview, error) {
 		found, err := tx.Ent.Post.Get(ctx, postID)
 		if err != nil {
 			return nil, err
@@ -156,12 +151,8 @@ func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer string, m
 	wrong.Add("answer", err)
 	details := map[string]any{"answer": answer}
 	e := entry{answerFeedback, id.String(), reason, details, wrong, message}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Feedback, error) {
-		now, err := tx.Now(ctx)
-		if err != nil {
-			return nil, err
-		}
-		answered, err := tx.Ent.Feedback.UpdateOneID(id).SetState(feedback.StateAnswered).SetAnswer(answer).SetAnsweredAt(now).Save(ctx)
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*ent.Feedback, error) {
+		answered, err := tx.Ent.Feedback.UpdateOneID(id).SetState(feedback.StateAnswered).SetAnswer(answer).SetAnsweredAt(tx.now).Save(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -169,6 +160,6 @@ func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer string, m
 		if err != nil {
 			return nil, err
 		}
-		return answered, a.answered(ctx, tx, []*answeredFeedback{{ID: id, BotID: by.ID, State: by.State}})
+		return answered, a.answered(ctx, tx.Tx, []*answeredFeedback{{ID: id, BotID: by.ID, State: by.State}})
 	})
 }

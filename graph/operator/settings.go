@@ -50,11 +50,7 @@ type SettingsInput struct {
 func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason string) (*ent.Setting, error) {
 	in, changes, wrong := in.check()
 	e := entry{updateSettings, "", reason, changes, wrong, nil}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Setting, error) {
-		now, err := tx.Now(ctx)
-		if err != nil {
-			return nil, err
-		}
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*ent.Setting, error) {
 		changed, err := tx.Ent.Setting.UpdateOneID(settingsID).
 			SetNillableRegistrationMode(in.RegistrationMode).
 			SetNillableEmailGateEnabled(in.EmailGateEnabled).
@@ -64,7 +60,7 @@ func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason strin
 			SetNillableOperatorName(in.OperatorName).
 			SetNillableOperatorContactEmail(in.OperatorContactEmail).
 			SetNillableOperatorWebsite(in.OperatorWebsite).
-			SetUpdatedAt(now).Save(ctx)
+			SetUpdatedAt(tx.now).Save(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -75,12 +71,12 @@ func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason strin
 			if one.sent == nil || !*one.sent {
 				continue
 			}
-			if err := a.ready(ctx, tx, one.sw); err != nil {
+			if err := a.ready(ctx, tx.Tx, one.sw); err != nil {
 				return nil, err
 			}
 		}
 		if in.RewardsEnabled != nil && *in.RewardsEnabled {
-			return changed, a.Enqueue(ctx, tx, wallet.RewardsJob{})
+			return changed, a.Enqueue(ctx, tx.Tx, wallet.RewardsJob{})
 		}
 		return changed, nil
 	})
@@ -114,24 +110,20 @@ func (a *API) turn(ctx context.Context, sw setupSwitch, on bool, reason string) 
 	if on {
 		p = sw.activate
 	}
-	return audited(ctx, a, entry{p, "", reason, details, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Setting, error) {
-		now, err := tx.Now(ctx)
-		if err != nil {
-			return nil, err
-		}
+	return audited(ctx, a, entry{p, "", reason, details, nil, nil}, func(ctx context.Context, tx procedureTx) (*ent.Setting, error) {
 		current, err := tx.Ent.Setting.Query().Where(setting.ID(settingsID)).ForUpdate().Only(ctx)
 		if err != nil {
 			return nil, err
 		}
-		update := current.Update().SetUpdatedAt(now)
+		update := current.Update().SetUpdatedAt(tx.now)
 		if !on {
 			details["activatedAt"] = sw.since(current)
 			return sw.end(update).Save(ctx)
 		}
 		if sw.since(current) == nil {
-			sw.begin(update, now)
+			sw.begin(update, tx.now)
 		}
-		if err := a.ready(ctx, tx, sw); err != nil {
+		if err := a.ready(ctx, tx.Tx, sw); err != nil {
 			return nil, err
 		}
 		return update.Save(ctx)
@@ -154,30 +146,20 @@ const (
 	MaxTopUpMinor = 1_000_000_000_000
 )
 
-var (
-	errEmptyMail = errors.New("must say something")
-	errNothing   = errors.New("must hold at least one field to change")
-	errFeeBps    = errors.New("must be from 0 to 10000 basis points")
-	errEmail     = errors.New("must be one plain email address, or empty")
-	errWebsite   = errors.New("must be an http or https URL with a host, or empty")
-	errKey       = errors.New("must be a lower-case letter and up to 39 lower-case letters, digits and hyphens")
-	errUses      = errors.New("must be from 1 to 1000000")
-	errTask      = errors.New("must be one of the tasks")
-	errTopUp     = errors.New("must be from 1 to 1000000000000 minor units")
-)
+var errWebsite = errors.New("must be an http or https URL with a host, or empty")
 
 // check returns the normalized settings, the details of the audit entry, and the complaints.
 func (in SettingsInput) check() (SettingsInput, map[string]any, fault.Fields) {
 	wrong, changes := fault.Fields{}, map[string]any{}
 	if in.FeeBps != nil && (*in.FeeBps < 0 || *in.FeeBps > maxFeeBps) {
-		wrong.Add("feeBps", errFeeBps)
+		wrong.Add("feeBps", errors.New("must be from 0 to 10000 basis points"))
 	}
 	in.OperatorName = line(wrong, "operatorName", in.OperatorName, maxOperatorName)
 	in.OperatorContactEmail = line(wrong, "operatorContactEmail", in.OperatorContactEmail, maxEmail)
 	if email := in.OperatorContactEmail; email != nil && *email != "" {
 		parsed, err := mail.ParseAddress(*email)
 		if err != nil || parsed.Address != *email {
-			wrong.Add("operatorContactEmail", errEmail)
+			wrong.Add("operatorContactEmail", errors.New("must be one plain email address, or empty"))
 		}
 	}
 	in.OperatorWebsite = line(wrong, "operatorWebsite", in.OperatorWebsite, maxWebsite)
@@ -193,7 +175,7 @@ func (in SettingsInput) check() (SettingsInput, map[string]any, fault.Fields) {
 	setIfSent(changes, "operatorContactEmail", in.OperatorContactEmail)
 	setIfSent(changes, "operatorWebsite", in.OperatorWebsite)
 	if len(changes) == 0 {
-		wrong.Add("input", errNothing)
+		wrong.Add("input", errors.New("must hold at least one field to change"))
 	}
 	return in, changes, wrong
 }
@@ -203,7 +185,7 @@ func (in InvitationInput) check() (uses int, kept string, wrong fault.Fields) {
 	uses, wrong = 1, fault.Fields{}
 	if in.Uses != nil {
 		if uses = *in.Uses; uses < 1 || uses > maxUses {
-			wrong.Add("uses", errUses)
+			wrong.Add("uses", errors.New("must be from 1 to 1000000"))
 		}
 	}
 	if sent := line(wrong, "note", in.Note, maxNote); sent != nil {
@@ -219,7 +201,7 @@ var documentKey = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
 func (in DocumentInput) check() (DocumentInput, fault.Fields) {
 	wrong := fault.Fields{}
 	if !documentKey.MatchString(in.Key) {
-		wrong.Add("key", errKey)
+		wrong.Add("key", errors.New("must be a lower-case letter and up to 39 lower-case letters, digits and hyphens"))
 	}
 	var err error
 	in.Title, err = text.Line(in.Title, 1, maxTitle)
@@ -266,21 +248,17 @@ func (a *API) PublishDocument(ctx context.Context, in DocumentInput, reason stri
 	hash := hex.EncodeToString(sum[:])
 	details := map[string]any{"key": in.Key, "title": in.Title, "version": in.Version, "url": in.URL, "sha256": hash}
 	e := entry{publishDocument, id.String(), reason, details, wrong, nil}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Document, error) {
-		now, err := tx.Now(ctx)
-		if err != nil {
-			return nil, err
-		}
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*ent.Document, error) {
 		// Publications run one after another: each sees the version in force.
 		if _, err := tx.Ent.Setting.Query().Where(setting.ID(settingsID)).ForUpdate().Only(ctx); err != nil {
 			return nil, err
 		}
-		err = tx.Ent.Document.Update().Where(document.Key(in.Key), document.WithdrawnAtIsNil()).SetWithdrawnAt(now).Exec(ctx)
+		err := tx.Ent.Document.Update().Where(document.Key(in.Key), document.WithdrawnAtIsNil()).SetWithdrawnAt(tx.now).Exec(ctx)
 		if err != nil {
 			return nil, err
 		}
 		made, err := tx.Ent.Document.Create().SetID(id).SetKey(in.Key).SetTitle(in.Title).SetVersion(in.Version).SetURL(in.URL).
-			SetText(in.Text).SetSha256(hash).SetCreatedAt(now).Save(ctx)
+			SetText(in.Text).SetSha256(hash).SetCreatedAt(tx.now).Save(ctx)
 		if db.Violates(err, "document_key_version") {
 			return nil, fault.Field(fault.InvalidInput, "version", "was published before; a published version never changes")
 		}
@@ -291,15 +269,11 @@ func (a *API) PublishDocument(ctx context.Context, in DocumentInput, reason stri
 // WithdrawDocument withdraws a version of a document without a successor. A repeat keeps the first time. Faults: not_found.
 func (a *API) WithdrawDocument(ctx context.Context, id uuid.UUID, reason string) (*ent.Document, error) {
 	e := entry{withdrawDocument, id.String(), reason, nil, nil, nil}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Document, error) {
-		now, err := tx.Now(ctx)
-		if err != nil {
-			return nil, err
-		}
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*ent.Document, error) {
 		found, err := tx.Ent.Document.Query().Where(document.ID(id)).ForUpdate().Only(ctx)
 		if err != nil || found.WithdrawnAt != nil {
 			return found, err
 		}
-		return found.Update().SetWithdrawnAt(now).Save(ctx)
+		return found.Update().SetWithdrawnAt(tx.now).Save(ctx)
 	})
 }

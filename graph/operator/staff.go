@@ -30,11 +30,6 @@ const (
 	ownTokenLength = len(ownTokenPrefix) + 26
 )
 
-var (
-	errTaken    = errors.New("belongs to an operator with a token: revoke that first")
-	errReserved = errors.New("must not be operator, which the token of the installation stands for")
-)
-
 // Operators lists the people who have or had an own token, by name. Faults: unauthorized.
 func (a *API) Operators(ctx context.Context) ([]*Operator, error) {
 	return read[Operator](ctx, a, named("list_operators"), operatorsMost)
@@ -45,18 +40,18 @@ func (a *API) InviteOperator(ctx context.Context, name, reason string) (*NewOper
 	wrong := fault.Fields{}
 	name, err := text.Line(name, 1, MaxName)
 	if err == nil && strings.EqualFold(name, DefaultName) {
-		err = errReserved
+		err = errors.New("must not be operator, which the token of the installation stands for")
 	}
 	wrong.Add("name", err)
 	e := entry{inviteOperator, name, reason, map[string]any{"name": name}, wrong, nil}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*NewOperator, error) {
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*NewOperator, error) {
 		token := ownTokenPrefix + rand.Text()
 		made, err := db.All[Operator](ctx, tx.SQL, named("invite_operator"), name, auth.HashToken(token), viewer.From(ctx).Name)
 		if err != nil {
 			return nil, err
 		}
 		if len(made) == 0 {
-			return nil, fault.Field(fault.InvalidInput, "name", errTaken.Error())
+			return nil, fault.Field(fault.InvalidInput, "name", "belongs to an operator with a token: revoke that first")
 		}
 		return &NewOperator{Operator: made[0], Token: token}, nil
 	})
@@ -65,7 +60,7 @@ func (a *API) InviteOperator(ctx context.Context, name, reason string) (*NewOper
 // RevokeOperator ends the token of an operator, and with it the operator's sessions. A repeat keeps the first time. Faults: not_found.
 func (a *API) RevokeOperator(ctx context.Context, name, reason string) (*Operator, error) {
 	e := entry{revokeOperator, name, reason, map[string]any{"name": name}, nil, nil}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Operator, error) {
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*Operator, error) {
 		return db.One[Operator](ctx, tx.SQL, named("revoke_operator"), strings.ToValidUTF8(name, "�"))
 	})
 }
@@ -170,16 +165,12 @@ func (a *API) CreateInvitation(ctx context.Context, in InvitationInput, reason s
 	setIfSent(details, "expiresAt", in.ExpiresAt)
 	setIfSent(details, "isDemo", in.IsDemo)
 	e := entry{createInvitation, id.String(), reason, details, wrong, nil}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*NewInvitation, error) {
-		now, err := tx.Now(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if in.ExpiresAt != nil && !in.ExpiresAt.After(now) {
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*NewInvitation, error) {
+		if in.ExpiresAt != nil && !in.ExpiresAt.After(tx.now) {
 			return nil, fault.Field(fault.InvalidInput, "expiresAt", "must lie in the future")
 		}
 		made, err := tx.Ent.Invitation.Create().SetID(id).SetCodeHash(bots.HashInvitation(code)).SetUses(uses).SetNote(kept).
-			SetNillableExpiresAt(in.ExpiresAt).SetNillableIsDemo(in.IsDemo).SetCreatedAt(now).Save(ctx)
+			SetNillableExpiresAt(in.ExpiresAt).SetNillableIsDemo(in.IsDemo).SetCreatedAt(tx.now).Save(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -190,16 +181,12 @@ func (a *API) CreateInvitation(ctx context.Context, in InvitationInput, reason s
 // RevokeInvitation ends an invitation. A repeat keeps the first time. Faults: not_found.
 func (a *API) RevokeInvitation(ctx context.Context, id uuid.UUID, reason string) (*ent.Invitation, error) {
 	e := entry{revokeInvitation, id.String(), reason, nil, nil, nil}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Invitation, error) {
-		now, err := tx.Now(ctx)
-		if err != nil {
-			return nil, err
-		}
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*ent.Invitation, error) {
 		found, err := tx.Ent.Invitation.Get(ctx, id)
 		if err != nil || found.RevokedAt != nil {
 			return found, err
 		}
-		return found.Update().SetRevokedAt(now).Save(ctx)
+		return found.Update().SetRevokedAt(tx.now).Save(ctx)
 	})
 }
 

@@ -3,7 +3,6 @@ package operator
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -16,7 +15,6 @@ import (
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/text"
 	"stoa/graph/posts"
 	"stoa/graph/ratings"
 	"stoa/graph/services"
@@ -50,59 +48,55 @@ type botChange func(current *ent.Bot, update *ent.BotUpdateOne, now time.Time) b
 
 // changeBot runs a procedure that changes an agent and ends its tokens, or lets them work again.
 func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, message *string, reason string, change botChange) (*ent.Bot, error) {
-	return audited(ctx, a, entry{p, botID.String(), reason, nil, nil, message}, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
+	return audited(ctx, a, entry{p, botID.String(), reason, nil, nil, message}, func(ctx context.Context, tx procedureTx) (*ent.Bot, error) {
 		return a.changeInside(ctx, tx, p, botID, change)
 	})
 }
 
 // changeInside changes an agent that is not deleted, in the transaction of a procedure. Faults: not_found.
-func (a *API) changeInside(ctx context.Context, tx *db.Tx, p Procedure, botID uuid.UUID, change botChange) (*ent.Bot, error) {
+func (a *API) changeInside(ctx context.Context, tx procedureTx, p Procedure, botID uuid.UUID, change botChange) (*ent.Bot, error) {
 	found, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
 	if err != nil {
 		return nil, err
 	}
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
 	update := found.Update()
-	if !change(found, update, now) {
+	if !change(found, update, tx.now) {
 		return found, nil
 	}
 	tx.AfterCommit(a.Auth.TokensEnded)
 	if p == reinstateBot {
-		err = a.Agents.LeaveTrash(ctx, tx, botID)
+		err = a.Agents.LeaveTrash(ctx, tx.Tx, botID)
 	} else {
-		err = a.Auth.PauseWebhooks(ctx, tx, botID, auth.Suspended)
+		err = a.Auth.PauseWebhooks(ctx, tx.Tx, botID, auth.Suspended)
 	}
 	if err != nil {
 		return nil, err
 	}
-	changed, err := update.SetUpdatedAt(now).Save(ctx)
+	changed, err := update.SetUpdatedAt(tx.now).Save(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return changed, a.ProfileChanged(ctx, tx, botID)
+	return changed, a.ProfileChanged(ctx, tx.Tx, botID)
 }
 
 // ReissueToken revokes every token of an agent, closes its sockets, pauses its webhooks and shows a new token once, for an agent
 // that lost its own. Faults: not_found, also for a deleted agent.
 func (a *API) ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error) {
 	e := entry{reissueToken, botID.String(), reason, nil, nil, nil}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*auth.TokenGrant, error) {
-		return a.Auth.Reissue(ctx, tx, botID, auth.NewToken(), auth.TokenReissued)
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*auth.TokenGrant, error) {
+		return a.Auth.Reissue(ctx, tx.Tx, botID, auth.NewToken(), auth.TokenReissued)
 	})
 }
 
 // RemovePost soft-deletes a post, as its author could (§2.2). Its record stays in the explorer. Its files become free and stay
 // with the author. Faults: not_found, also for a post that is deleted already.
 func (a *API) RemovePost(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Post, error) {
-	return audited(ctx, a, entry{removePost, id.String(), reason, nil, nil, message}, func(ctx context.Context, tx *db.Tx) (*ent.Post, error) {
-		removed, err := posts.Remove(ctx, tx, id)
+	return audited(ctx, a, entry{removePost, id.String(), reason, nil, nil, message}, func(ctx context.Context, tx procedureTx) (*ent.Post, error) {
+		removed, err := posts.Remove(ctx, tx.Tx, id)
 		if err != nil {
 			return nil, err
 		}
-		return removed, a.ProfileChanged(ctx, tx, removed.AuthorID)
+		return removed, a.ProfileChanged(ctx, tx.Tx, removed.AuthorID)
 	})
 }
 
@@ -110,8 +104,8 @@ func (a *API) RemovePost(ctx context.Context, id uuid.UUID, message *string, rea
 // order made from it continues. The records of the task and its responses stay in the explorer. Faults: not_found, also for a
 // task that is removed already.
 func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Task, error) {
-	return audited(ctx, a, entry{removeTask, id.String(), reason, nil, nil, message}, func(ctx context.Context, tx *db.Tx) (*ent.Task, error) {
-		if err := a.RemoveFromBoard(ctx, tx, id); err != nil {
+	return audited(ctx, a, entry{removeTask, id.String(), reason, nil, nil, message}, func(ctx context.Context, tx procedureTx) (*ent.Task, error) {
+		if err := a.RemoveFromBoard(ctx, tx.Tx, id); err != nil {
 			return nil, err
 		}
 		return tx.Ent.Task.Get(ctx, id)
@@ -122,8 +116,8 @@ func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, message *string, rea
 // a service that is deleted already.
 func (a *API) RemoveService(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Service, error) {
 	e := entry{removeService, id.String(), reason, nil, nil, message}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Service, error) {
-		if err := services.Remove(ctx, tx, id); err != nil {
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*ent.Service, error) {
+		if err := services.Remove(ctx, tx.Tx, id); err != nil {
 			return nil, err
 		}
 		return tx.Ent.Service.Get(ctx, id)
@@ -133,8 +127,8 @@ func (a *API) RemoveService(ctx context.Context, id uuid.UUID, message *string, 
 // RemoveRating takes a rating out of the list and the reputation of its subject (§2.10); the author's previous rating counts
 // again. Its record stays in the explorer. Faults: not_found, also for a rating that is removed already.
 func (a *API) RemoveRating(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Rating, error) {
-	return audited(ctx, a, entry{removeRating, id.String(), reason, nil, nil, message}, func(ctx context.Context, tx *db.Tx) (*ent.Rating, error) {
-		return ratings.Remove(ctx, tx, id)
+	return audited(ctx, a, entry{removeRating, id.String(), reason, nil, nil, message}, func(ctx context.Context, tx procedureTx) (*ent.Rating, error) {
+		return ratings.Remove(ctx, tx.Tx, id)
 	})
 }
 
@@ -142,15 +136,15 @@ func (a *API) RemoveRating(ctx context.Context, id uuid.UUID, message *string, r
 // record stays in the explorer. Faults: not_found, also for a file without bytes or whose bytes are deleted.
 func (a *API) RemoveAttachment(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Attachment, error) {
 	e := entry{removeAttachment, id.String(), reason, nil, nil, message}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Attachment, error) {
-		if err := attachments.Remove(ctx, tx, id); err != nil {
+	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*ent.Attachment, error) {
+		if err := attachments.Remove(ctx, tx.Tx, id); err != nil {
 			return nil, err
 		}
 		removed, err := tx.Ent.Attachment.Get(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		return removed, a.ProfileChanged(ctx, tx, removed.OwnerID)
+		return removed, a.ProfileChanged(ctx, tx.Tx, removed.OwnerID)
 	})
 }
 
@@ -184,11 +178,7 @@ func (a *API) EraseRemoved(ctx context.Context) (erased int64, err error) {
 // lifecycle_setup_pending (mail is not set up), not_found, state_conflict (no verified address), rate_limited (a sixth in 24 h).
 func (a *API) MailOwner(ctx context.Context, botID uuid.UUID, body string, operationID *uuid.UUID, reason string) (*OwnerMail, error) {
 	wrong := fault.Fields{}
-	_, err := text.Multi(body, 1, maxOwnerMail)
-	if err == nil && strings.TrimSpace(body) == "" {
-		err = errEmptyMail
-	}
-	wrong.Add("body", err)
+	requireText(wrong, "body", body, maxOwnerMail, "must say something")
 	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
 	}
@@ -197,19 +187,14 @@ func (a *API) MailOwner(ctx context.Context, botID uuid.UUID, body string, opera
 	}
 	details := map[string]any{"characters": utf8.RuneCountInString(body)}
 	setIfSent(details, "operationId", operationID)
-	result, err := audited(ctx, a, entry{mailOwner, botID.String(), reason, details, nil, nil}, func(ctx context.Context, tx *db.Tx) (*OwnerMail, error) {
-		sent, repeated, err := a.Owners.MailFromOperator(ctx, tx, botID, body, operationID)
+	return audited(ctx, a, entry{mailOwner, botID.String(), reason, details, nil, nil}, func(ctx context.Context, tx procedureTx) (*OwnerMail, error) {
+		sent, repeated, err := a.Owners.MailFromOperator(ctx, tx.Tx, botID, body, operationID)
 		if err != nil {
 			return nil, err
 		}
 		details["mailId"], details["repeated"] = sent.ID, repeated
-		return &OwnerMail{Mail: sent, Repeated: repeated}, nil
+		return &OwnerMail{Mail: sent.Unwrap(), Repeated: repeated}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	result.Mail = result.Mail.Unwrap()
-	return result, nil
 }
 
 // maxOwnerMail is the length of a mail's text in characters.

@@ -23,18 +23,13 @@ const OpenTradesMost = 50
 
 // tradeRow is a row of select_trades.
 type tradeRow struct {
-	ID                  uuid.UUID
+	Trade
+
 	CustomerID          uuid.UUID
 	ContractorID        uuid.UUID
 	AuthorID            uuid.UUID
-	State               order.State
-	TotalMinor          int64
-	Deadline            time.Time
-	UpdatedAt           time.Time
 	RefundProposedBy    *uuid.UUID
 	DisputedBy          *uuid.UUID
-	Customer            string
-	Contractor          string
 	CustomerSuspended   bool
 	ContractorSuspended bool
 	Now                 time.Time
@@ -88,13 +83,11 @@ func (r *tradeRow) trade() *Trade {
 	possible := orders.PossibleActions(&ent.Order{
 		CustomerID: r.CustomerID, ContractorID: r.ContractorID, AuthorID: r.AuthorID, State: r.State, RefundProposedBy: r.RefundProposedBy,
 	})
-	t := &Trade{
-		ID: r.ID, Customer: r.Customer, Contractor: r.Contractor, State: r.State, TotalMinor: r.TotalMinor, Deadline: r.Deadline,
-		UpdatedAt: r.UpdatedAt, Stuck: r.stuck(), Ends: []string{},
-		Sides: []*TradeSide{
-			{BotID: r.CustomerID, Handle: r.Customer, Suspended: r.CustomerSuspended, Owned: r.CustomerOwned},
-			{BotID: r.ContractorID, Handle: r.Contractor, Suspended: r.ContractorSuspended, Owned: r.ContractorOwned},
-		},
+	t := &r.Trade
+	t.Stuck, t.Ends = r.stuck(), []string{}
+	t.Sides = []*TradeSide{
+		{BotID: r.CustomerID, Handle: r.Customer, Suspended: r.CustomerSuspended, Owned: r.CustomerOwned},
+		{BotID: r.ContractorID, Handle: r.Contractor, Suspended: r.ContractorSuspended, Owned: r.ContractorOwned},
 	}
 	if possible.Turn != nil {
 		t.Turn = r.handle(*possible.Turn)
