@@ -32,15 +32,12 @@ const prefix = "/owner/"
 // maxForm is the size of a form in bytes.
 const maxForm = 8 << 10
 
-// policy is the Content-Security-Policy of every page.
-const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
 // Under reports whether a path belongs to the owner pages, existing or not.
 func Under(path string) bool { return strings.HasPrefix(path, prefix) }
 
 // SetHeaders sets the headers that differ under /owner/ from the headers of other answers.
 func SetHeaders(h http.Header) {
-	pages.SetHeaders(h, policy)
+	pages.SetHeaders(h)
 	h.Set("X-Robots-Tag", "noindex")
 }
 

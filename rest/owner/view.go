@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -74,9 +73,7 @@ func (v *view) write(w http.ResponseWriter) {
 		mediaType, body = "text/html; charset=utf-8", page.Bytes()
 	}
 	w.Header().Set("Content-Type", mediaType)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(v.status)
-	_, _ = w.Write(body) // a client that has gone away needs no answer
+	web.WriteBody(w, v.status, body)
 }
 
 // document shows a version of a document. Faults: not_found.
@@ -105,15 +102,8 @@ func (s *site) readDocument(ctx context.Context, r *http.Request) (*owners.Docum
 	return s.owners.ReadDocument(ctx, id)
 }
 
-// failure is the text of a fault for people.
-type failure struct {
-	Title, Text string
-	// RequestID helps the operator find the cause, or empty to find.
-	RequestID string
-}
-
-// failures are the faults that a person can act on; for any other the page shows unknownFailure.
-var failures = map[fault.Code]failure{
+// failures are the faults that a person can act on.
+var failures = map[fault.Code]pages.Failure{
 	fault.NotFound: {
 		Title: "There is no such page",
 		Text:  "If you followed a link of a mail, please check that it was copied as a whole: some mail programs break it in two.",
@@ -137,15 +127,8 @@ var failures = map[fault.Code]failure{
 	},
 }
 
-var unknownFailure = failure{Title: "Something went wrong", Text: "It is not your fault. Please try again later."}
-
 // WriteError answers a request under /owner/ with a page about a fault.
 func WriteError(w http.ResponseWriter, known *fault.Error) {
-	shown, ok := failures[known.Code]
-	if !ok {
-		shown = unknownFailure
-		shown.RequestID = w.Header().Get(web.RequestIDHeader)
-	}
-	web.ErrorHeaders(w.Header(), known)
+	shown := pages.FailureOf(w.Header(), known, failures)
 	(&view{template: failureTemplate, status: known.Status(), Data: shown}).write(w)
 }

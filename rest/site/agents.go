@@ -91,7 +91,7 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 			return nil, err
 		}
 	}
-	path, kind := agentPath(found.Bot.Handle), first(sent.kind)
+	path, kind := agentPath(found.Bot.Handle), sent.kind.First()
 	at := func(number string) string { return address(path, "kind", kind, "page", number) }
 	data := agentData{
 		Bot: found.Bot, Services: offered.Services, Ratings: said, Tasks: asked.Tasks, Posts: found.Posts, Mentioned: mentioned,
@@ -154,7 +154,7 @@ func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := first(sent.q)
+	q := sent.q.First()
 	at := func(number string) string { return address("/search", "q", q, "page", number) }
 	data := searchData{
 		Bots: found.Bots, Posts: []*posts.Card{}, Services: []*services.Card{}, Tasks: []*tasks.Card{}, Meta: found.Meta, Q: q, Pager: newPager(found.Meta, at),

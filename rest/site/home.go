@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -215,16 +216,20 @@ func (s *spread[T]) add(found []T) bool {
 	return true
 }
 
-// read adds a page of a list. If further is set, it adds following pages while there is room, since one agent can fill many
-// pages.
-func (s *spread[T]) read(
-	ctx context.Context, number page.Param, further bool, at func(page string) string,
-	read func(context.Context, page.Param) ([]T, page.Meta, error),
-) error {
+// fill adds a page of a list of the API, which read reads and entries takes apart, to an empty list, and returns that page. If
+// further is set, it adds following pages while there is room, since one agent can fill many pages.
+func fill[T, List any](
+	ctx context.Context, s *spread[T], number page.Param, further bool, at func(page string) string,
+	read func(context.Context, page.Param) (*List, error), entries func(*List) ([]T, page.Meta),
+) (first *List, _ error) {
 	for reads := 1; ; reads++ {
-		found, meta, err := read(ctx, number)
-		if err != nil || !s.add(found) { // the next page begins with the rest
-			return err
+		list, err := read(ctx, number)
+		if err != nil {
+			return nil, err
+		}
+		found, meta := entries(list)
+		if first = cmp.Or(first, list); !s.add(found) { // the next page begins with the rest
+			return first, nil
 		}
 		next := newPager(meta, at)
 		if reads == 1 {
@@ -232,7 +237,7 @@ func (s *spread[T]) read(
 		}
 		s.Pager.Further = next.Further
 		if meta.NextPage == nil || !further || reads == maxReads {
-			return nil
+			return first, nil
 		}
 		number = page.Param{strconv.Itoa(*meta.NextPage)}
 	}

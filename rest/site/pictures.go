@@ -42,11 +42,6 @@ var stoaImage = linkImage{Path: "/cards/stoa.png", Type: "image/png", Width: 120
 //go:embed link.png
 var stoaPicture []byte
 
-// serveStoaImage serves stoaImage. Faults: precondition_failed.
-func serveStoaImage(w http.ResponseWriter, r *http.Request) error {
-	return pages.Write(w, r, stoaImage.Type, stoaPicture)
-}
-
 // previewed returns the preview of a file for a link, or stoaImage if the file has no preview.
 func previewed(file *attachments.Card) linkImage {
 	if file == nil || file.PreviewURL == nil {

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -56,7 +55,7 @@ func (s *site) offered(ctx context.Context, list []*services.Card) ([]offered, e
 func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)
 	in := services.CatalogueInput{Page: sent.page, PageSize: sent.size, Q: sent.q}
-	q, by := first(sent.q), first(sent.by)
+	q, by := sent.q.First(), sent.by.First()
 	title := "Services"
 	if by != "" {
 		agent, missing := s.Graph.Profiles.PublicBot(ctx, profiles.PublicInput{Handle: by})
@@ -69,22 +68,17 @@ func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 	at := func(number string) string { return address("/services", "by", by, "q", q, "page", number) }
 	data := servicesData{By: by, Q: q}
 	var found *services.ServiceList
-	read := func(ctx context.Context, number page.Param) ([]*services.Card, page.Meta, error) {
-		in.Page = number
-		list, err := s.Graph.Services.ServiceCatalogue(ctx, in)
-		if err != nil {
-			return nil, page.Meta{}, err
-		}
-		found = cmp.Or(found, list)
-		return list.Services, list.Meta, nil
-	}
 	var err error
 	if by != "" {
-		all, meta, failed := read(ctx, sent.page)
-		data.spread, err = listed(all, meta, at), failed
+		if found, err = s.Graph.Services.ServiceCatalogue(ctx, in); err == nil {
+			data.spread = listed(found.Services, found.Meta, at)
+		}
 	} else {
 		data.spread = spreadServices()
-		err = data.read(ctx, sent.page, q == "", at, read)
+		found, err = fill(ctx, data.spread, sent.page, q == "", at, func(ctx context.Context, number page.Param) (*services.ServiceList, error) {
+			in.Page = number
+			return s.Graph.Services.ServiceCatalogue(ctx, in)
+		}, func(list *services.ServiceList) ([]*services.Card, page.Meta) { return list.Services, list.Meta })
 	}
 	if err != nil {
 		return nil, err

@@ -33,14 +33,11 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// policy is the Content-Security-Policy of every page without a script.
-const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
 // scriptPath is the path of the script of the first page; no other page may run a script.
 const scriptPath = "/home.js"
 
 // scriptPolicy is the Content-Security-Policy of the first page. Its script fetches the page again.
-const scriptPolicy = policy + "; script-src 'self'; connect-src 'self'"
+const scriptPolicy = pages.Policy + "; script-src 'self'; connect-src 'self'"
 
 //go:embed home.js
 var script []byte
@@ -69,7 +66,7 @@ func Under(asked string) bool {
 
 // SetHeaders sets the headers that are special to answers at paths for people (see Under).
 func SetHeaders(h http.Header) {
-	pages.SetHeaders(h, policy)
+	pages.SetHeaders(h)
 	h.Add("Vary", "Accept")
 	h.Set("Link", `</.well-known/api-catalog>; rel="api-catalog"`)
 }
@@ -104,9 +101,9 @@ func Handlers(c Config) map[string]Handler {
 		ratingsPath + "{id}":                s.ratingDocument,
 		"/search":                           s.serve(s.search),
 		"/sitemap.xml":                      s.sitemap,
-		scriptPath:                          serveScript,
+		scriptPath:                          serveFile("text/javascript; charset=utf-8", script),
 		facesPath + "{id}.svg":              s.face,
-		stoaImage.Path:                      serveStoaImage,
+		stoaImage.Path:                      serveFile(stoaImage.Type, stoaPicture),
 	}
 }
 
@@ -196,14 +193,6 @@ func parametersOf(r *http.Request) parameters {
 	}
 }
 
-// first returns the value of a checked parameter, empty if it was not sent.
-func first(sent page.Param) string {
-	if len(sent) == 0 {
-		return ""
-	}
-	return sent[0]
-}
-
 // missing turns invalid_id into not_found, because an address with an invalid id has no page.
 func missing(err error) error {
 	if err != nil && fault.From(err).Code == fault.InvalidID {
@@ -212,20 +201,13 @@ func missing(err error) error {
 	return err
 }
 
-// serveScript serves the script.
-func serveScript(w http.ResponseWriter, r *http.Request) error {
-	return pages.Write(w, r, "text/javascript; charset=utf-8", script)
+// serveFile serves a file of the program. Faults: precondition_failed.
+func serveFile(mediaType string, body []byte) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error { return pages.Write(w, r, mediaType, body) }
 }
 
-// failure is a fault in words for people.
-type failure struct {
-	Title, Text string
-	// RequestID helps the operator find the cause; empty if there is none to find.
-	RequestID string
-}
-
-// failures lists the faults about which a reader can do something; any other is unknownFailure.
-var failures = map[fault.Code]failure{
+// failures lists the faults about which a reader can do something.
+var failures = map[fault.Code]pages.Failure{
 	fault.NotFound: {
 		Title: "There is no such page",
 		Text:  "It may never have been here, or its author has taken it back or closed its profile.",
@@ -241,8 +223,6 @@ var failures = map[fault.Code]failure{
 	fault.ServiceUnavailable:   {Title: "Stoa is not available at the moment", Text: "Please try again in a few seconds."},
 }
 
-var unknownFailure = failure{Title: "Something went wrong", Text: "It is not your fault. Please try again later."}
-
 // WriteError answers a request for which Under is true with a page about a fault, in Markdown, or with the error body of §7, as
 // the client prefers. navigable is false if the site has no other pages.
 func WriteError(w http.ResponseWriter, r *http.Request, known *fault.Error, navigable bool) error {
@@ -250,20 +230,13 @@ func WriteError(w http.ResponseWriter, r *http.Request, known *fault.Error, navi
 	if form == pages.JSON {
 		return web.WriteError(w, known)
 	}
-	shown, ok := failures[known.Code]
-	if !ok {
-		shown = unknownFailure
-		shown.RequestID = w.Header().Get(web.RequestIDHeader)
-	}
-	web.ErrorHeaders(w.Header(), known)
+	shown := pages.FailureOf(w.Header(), known, failures)
 	found := &view{template: failurePage, Title: shown.Title, Description: shown.Text, Data: shown, bare: !navigable}
 	mediaType, body, err := found.render(form)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", mediaType)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(known.Status())
-	_, _ = w.Write(body) // a disconnected client needs no answer
+	web.WriteBody(w, known.Status(), body)
 	return nil
 }

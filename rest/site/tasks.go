@@ -36,10 +36,10 @@ type tasksData struct {
 // rate_limited.
 func (s *site) tasks(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)
-	q, state, by := first(sent.q), cmp.Or(first(sent.state), openTasks), uuid.Nil
+	q, state, by := sent.q.First(), cmp.Or(sent.state.First(), openTasks), uuid.Nil
 	if len(sent.by) > 0 {
 		var err error
-		if by, err = text.UUID(first(sent.by)); err != nil {
+		if by, err = text.UUID(sent.by.First()); err != nil {
 			return nil, fault.New(fault.NotFound)
 		}
 		q = ""
@@ -49,29 +49,27 @@ func (s *site) tasks(ctx context.Context, r *http.Request) (*view, error) {
 		shown = ""
 	}
 	at := func(number string) string {
-		return address("/tasks", "by", first(sent.by), "q", q, "state", shown, "page", number)
+		return address("/tasks", "by", sent.by.First(), "q", q, "state", shown, "page", number)
 	}
+	in := tasks.TaskBoardInput{Page: sent.page, PageSize: sent.size, State: sent.state}
 	var found *tasks.TaskList
+	var err error
 	data := tasksData{State: state, Q: q}
 	if by != uuid.Nil {
-		list, err := s.Graph.Tasks.PublicTasksOf(ctx, by, tasks.TaskBoardInput{Page: sent.page, PageSize: sent.size, State: sent.state})
-		if err != nil {
+		if found, err = s.Graph.Tasks.PublicTasksOf(ctx, by, in); err != nil {
 			return nil, err
 		}
-		if len(list.Tasks) == 0 {
+		if len(found.Tasks) == 0 {
 			return nil, fault.New(fault.NotFound)
 		}
-		found, data.By, data.spread = list, list.Tasks[0], listed(list.Tasks, list.Meta, at)
+		data.By, data.spread = found.Tasks[0], listed(found.Tasks, found.Meta, at)
 	} else {
 		data.spread = spreadTasks(shown)
-		if err := data.read(ctx, sent.page, q == "", at, func(ctx context.Context, number page.Param) ([]*tasks.Card, page.Meta, error) {
-			list, err := s.Graph.Tasks.PublicBoard(ctx, tasks.TaskBoardInput{Page: number, PageSize: sent.size, State: sent.state, Q: sent.q})
-			if err != nil {
-				return nil, page.Meta{}, err
-			}
-			found = cmp.Or(found, list)
-			return list.Tasks, list.Meta, nil
-		}); err != nil {
+		found, err = fill(ctx, data.spread, sent.page, q == "", at, func(ctx context.Context, number page.Param) (*tasks.TaskList, error) {
+			in.Page, in.Q = number, sent.q
+			return s.Graph.Tasks.PublicBoard(ctx, in)
+		}, func(list *tasks.TaskList) ([]*tasks.Card, page.Meta) { return list.Tasks, list.Meta })
+		if err != nil {
 			return nil, err
 		}
 	}

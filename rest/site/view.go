@@ -142,8 +142,8 @@ func parse(name string) *pageTemplate {
 		"rating":    rating,
 		"rated":     rated,
 		"until":     until,
-		"count":     count,
-		"noun":      noun,
+		"count":     pages.Count,
+		"noun":      pages.Noun,
 		"figure":    figure,
 		"face":      facePath,
 		"portrait":  portrait,
@@ -244,7 +244,7 @@ func roomFor(file *attachments.Card) *room {
 func standing(p ratings.Reputation) string {
 	text := score(p.Score)
 	if text != "" && p.Owners != nil {
-		text += " of " + count(*p.Owners, "owner")
+		text += " of " + pages.Count(*p.Owners, "owner")
 	}
 	return text
 }
@@ -254,7 +254,7 @@ func trouble(p ratings.Reputation) string {
 	if p.Disputed+p.Overdue == 0 {
 		return ""
 	}
-	return count(p.Disputed, "order") + " in dispute, " + strconv.FormatInt(p.Overdue, 10) + " overdue"
+	return pages.Count(p.Disputed, "order") + " in dispute, " + strconv.FormatInt(p.Overdue, 10) + " overdue"
 }
 
 // score formats a score for people; empty without ratings.
@@ -262,7 +262,7 @@ func score(s ratings.Score) string {
 	if s.Average == nil {
 		return ""
 	}
-	return average(s) + " of 5 from " + count(s.Counterparties, "agent")
+	return average(s) + " of 5 from " + pages.Count(s.Counterparties, "agent")
 }
 
 // fileSize formats a size for people.

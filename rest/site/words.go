@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,12 +29,7 @@ func ago(t time.Time) string {
 }
 
 // short is a short form of ago, for a card.
-func short(t time.Time) string {
-	if past := pages.ShortSpan(time.Since(t)); past != "" {
-		return past
-	}
-	return "now"
-}
+func short(t time.Time) string { return cmp.Or(pages.ShortSpan(time.Since(t)), "now") }
 
 // until formats a future time for people; a past time as its day.
 func until(t time.Time) string {
@@ -44,12 +40,6 @@ func until(t time.Time) string {
 }
 
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
-
-// count returns a number with its noun: "1 response", "2 responses".
-func count(n any, of string) string { return pages.Count(n, of) }
-
-// noun returns the singular or the plural for a number.
-func noun(n any, of string) string { return pages.Noun(n, of) }
 
 // figure formats a count for people; counting ends at activity.CountLimit.
 func figure(n int64) string {
@@ -136,7 +126,7 @@ func filetype(file *attachments.Card) string {
 func fileFacts(file *attachments.Card) string {
 	facts := []string{filetype(file)}
 	if file.Pages != nil {
-		facts = append(facts, count(*file.Pages, "page"))
+		facts = append(facts, pages.Count(*file.Pages, "page"))
 	}
 	if file.Width != nil && file.Height != nil {
 		facts = append(facts, fmt.Sprintf("%d × %d", *file.Width, *file.Height))
@@ -240,5 +230,5 @@ func rating(s ratings.Score) string {
 	if s.Average == nil {
 		return ""
 	}
-	return average(s) + " from " + count(s.Counterparties, "agent")
+	return average(s) + " from " + pages.Count(s.Counterparties, "agent")
 }

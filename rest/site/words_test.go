@@ -27,8 +27,8 @@ func TestRelativeTimes(t *testing.T) {
 
 func TestCountsAsPeopleReadThem(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "0 responses", count(0, "response"))
-	require.Equal(t, "1 response", count(int64(1), "response"))
+	require.Equal(t, "0 responses", pages.Count(0, "response"))
+	require.Equal(t, "1 response", pages.Count(int64(1), "response"))
 	require.Equal(t, "1,234", figure(1234))
 	require.Equal(t, "100,000+", figure(activity.CountLimit))
 	require.Equal(t, "1,234.05", credits(123405))

@@ -29,18 +29,13 @@ type postsData struct {
 // posts shows the newest works of all agents. Faults: invalid_pagination, invalid_kind, rate_limited.
 func (s *site) posts(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)
-	kind := first(sent.kind)
+	kind := sent.kind.First()
 	at := func(number string) string { return address("/posts", "kind", kind, "page", number) }
-	var found *posts.PostList
 	few := spreadWorks(kind)
-	if err := few.read(ctx, sent.page, true, at, func(ctx context.Context, number page.Param) ([]*posts.Card, page.Meta, error) {
-		list, err := s.Graph.Posts.PublicFeed(ctx, posts.FeedInput{Page: number, PageSize: sent.size, Kind: sent.kind})
-		if err != nil {
-			return nil, page.Meta{}, err
-		}
-		found = cmp.Or(found, list)
-		return list.Posts, list.Meta, nil
-	}); err != nil {
+	found, err := fill(ctx, few, sent.page, true, at, func(ctx context.Context, number page.Param) (*posts.PostList, error) {
+		return s.Graph.Posts.PublicFeed(ctx, posts.FeedInput{Page: number, PageSize: sent.size, Kind: sent.kind})
+	}, func(list *posts.PostList) ([]*posts.Card, page.Meta) { return list.Posts, list.Meta })
+	if err != nil {
 		return nil, err
 	}
 	return &view{

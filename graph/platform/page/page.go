@@ -169,13 +169,17 @@ func (p *Param) UnmarshalGQL(sent any) error {
 	return nil
 }
 
+// First returns the first value, empty if the parameter was left out.
+func (p Param) First() string {
+	if len(p) == 0 {
+		return ""
+	}
+	return p[0]
+}
+
 // MarshalGQL implements graphql.Marshaler. It writes the first value; GraphQL has no others.
 func (p Param) MarshalGQL(w io.Writer) {
-	value := ""
-	if len(p) > 0 {
-		value = p[0]
-	}
-	quoted, err := json.Marshal(value)
+	quoted, err := json.Marshal(p.First())
 	if err == nil {
 		_, err = w.Write(quoted)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/web"
 )
@@ -46,9 +47,12 @@ var Picture []byte
 //go:embed style.css
 var Stylesheet []byte
 
-// SetHeaders sets the security headers of pages. policy is the Content-Security-Policy.
-func SetHeaders(h http.Header, policy string) {
-	h.Set("Content-Security-Policy", policy)
+// Policy is the Content-Security-Policy of pages without a script.
+const Policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// SetHeaders sets the security headers of pages without a script.
+func SetHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", Policy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -82,6 +86,23 @@ func Write(w http.ResponseWriter, r *http.Request, mediaType string, body []byte
 func ETag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+}
+
+// Failure is a fault in words for people.
+type Failure struct {
+	Title, Text string
+	// RequestID helps the operator find the cause; empty if there is none to find.
+	RequestID string
+}
+
+// FailureOf returns the failure about a fault, and sets the headers of its answer. known are the faults about which a reader can do
+// something.
+func FailureOf(h http.Header, of *fault.Error, known map[fault.Code]Failure) Failure {
+	web.ErrorHeaders(h, of)
+	if found, ok := known[of.Code]; ok {
+		return found
+	}
+	return Failure{"Something went wrong", "It is not your fault. Please try again later.", h.Get(web.RequestIDHeader)}
 }
 
 // The media types of the site's answers.
