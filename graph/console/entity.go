@@ -35,7 +35,7 @@ type fact struct {
 
 // entityData holds the data of an entity's page.
 type entityData struct {
-	*section
+	*Section
 	ID    string
 	Facts []fact
 	// Node is the entity in GraphQL's answer, Trade the answer to an order's tradeQuery, Dossier that to an agent's dossierQuery.
@@ -44,7 +44,7 @@ type entityData struct {
 }
 
 // factsOf returns the fields of an entity, with names for the entities that it refers to only by id.
-func (s *console) factsOf(ctx context.Context, listed *section, node map[string]any) ([]fact, error) {
+func (s *console) factsOf(ctx context.Context, listed *Section, node map[string]any) ([]fact, error) {
 	listed.Correct(node)
 	facts := factsOf(listed.Type, node)
 	values := make([]*value, len(facts))
@@ -56,14 +56,14 @@ func (s *console) factsOf(ctx context.Context, listed *section, node map[string]
 
 // factsOf returns the fields of an object.
 func factsOf(kind string, fields map[string]any) (all []fact) {
-	for _, field := range fieldsOf(schema.Types[kind]) {
-		all = append(all, fact{human(field.Name), field.Description, newValue(kind, field, fields[field.Name], false)})
+	for _, field := range Fields(Schema.Types[kind]) {
+		all = append(all, fact{Human(field.Name), field.Description, newValue(kind, field, fields[field.Name], false)})
 	}
 	return all
 }
 
 // node asks for an entity of a section. more holds further fields of the query. Faults: not_found.
-func (s *console) node(ctx context.Context, listed *section, sent, selected, more string) (id string, node, answer map[string]any, err error) {
+func (s *console) node(ctx context.Context, listed *Section, sent, selected, more string) (id string, node, answer map[string]any, err error) {
 	id, ok := parseID(sent)
 	if !ok || listed == nil {
 		return id, nil, nil, fault.New(fault.NotFound)
@@ -77,12 +77,12 @@ func (s *console) node(ctx context.Context, listed *section, sent, selected, mor
 }
 
 // entity shows an entity, the procedures that are possible on it, and the lists of records that refer to it. Faults: not_found.
-func (s *console) entity(w http.ResponseWriter, r *http.Request, listed *section) error {
-	id, node, answer, err := s.node(r.Context(), listed, r.PathValue("id"), selectionSet(schema.Types[listed.Type], 1), listed.More)
+func (s *console) entity(w http.ResponseWriter, r *http.Request, listed *Section) error {
+	id, node, answer, err := s.node(r.Context(), listed, r.PathValue("id"), selectionSet(Schema.Types[listed.Type], 1), listed.More)
 	if err != nil {
 		return err
 	}
-	data := entityData{section: listed, ID: id, Node: node, Trade: object(answer, "trade"), Dossier: object(answer, "dossier")}
+	data := entityData{Section: listed, ID: id, Node: node, Trade: object(answer, "trade"), Dossier: object(answer, "dossier")}
 	data.Procedures = offered(listed, node, data.Dossier)
 	template, title := "entity", nameOf(listed, node)
 	switch listed.Type {
@@ -117,7 +117,7 @@ var traceSections = []struct{ Name, Title, Link string }{
 func traceName(one map[string]any) string {
 	name := cmp.Or(shortText(textOf(one, "name")), shortText(textOf(one, "about")), shortened(textOf(one, "id")))
 	if one["section"] == "audit" || one["section"] == "ledger" {
-		return human(name)
+		return Human(name)
 	}
 	return name
 }

@@ -26,7 +26,7 @@ const (
 
 // exportPrivate answers the form of a private list with its export. First the audit log gets an entry with the list, its filters
 // and the number of rows. Faults: invalid_input without a reason, not_found for another format.
-func (s *console) exportPrivate(w http.ResponseWriter, r *http.Request, listed *section) error {
+func (s *console) exportPrivate(w http.ResponseWriter, r *http.Request, listed *Section) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return web.BodyError(err)
@@ -52,7 +52,7 @@ func (s *console) exportPrivate(w http.ResponseWriter, r *http.Request, listed *
 
 // count returns how many rows an export will have. It reads the ids of a list without a total.
 func (s *console) count(ctx context.Context, l *listing) (rows int, err error) {
-	err = s.eachPage(ctx, l, nil, func() bool {
+	err = l.eachPage(ctx, s.ask, nil, operator.MaxPage, func() bool {
 		if rows += len(l.nodes); l.Total != nil {
 			rows = int(whole(l.Total))
 		}
@@ -61,22 +61,10 @@ func (s *console) count(ctx context.Context, l *listing) (rows int, err error) {
 	return min(rows, maxExport), err
 }
 
-// eachPage reads all matching rows, a page at a time, until use returns false.
-func (s *console) eachPage(ctx context.Context, l *listing, columns []string, use func() bool) error {
-	for after := ""; ; after = l.Last {
-		if err := s.read(ctx, l, columns, operator.MaxPage, after, ""); err != nil {
-			return err
-		}
-		if !use() || !l.HasOlder || len(l.nodes) == 0 {
-			return nil
-		}
-	}
-}
-
 // export answers with the matching rows, at most `most`, in CSV or as a JSON array, with the chosen columns or with all. It reads
 // a page at a time and sends each at once; an error after the first page ends the answer early.
 func (s *console) export(w http.ResponseWriter, r *http.Request, l *listing, format string, most int) error {
-	columns := columnsOf(l.section)
+	columns := columnsOf(l.Section)
 	if len(l.sent[columnsField]) > 0 {
 		columns = l.columns
 	}
@@ -88,9 +76,9 @@ func (s *console) export(w http.ResponseWriter, r *http.Request, l *listing, for
 		end           func()
 		written, gone = 0, false
 	)
-	err := s.eachPage(r.Context(), l, columns, func() bool {
+	err := l.eachPage(r.Context(), s.ask, columns, operator.MaxPage, func() bool {
 		if write == nil {
-			write, end = startRows(w, l.section, format, names)
+			write, end = startRows(w, l.Section, format, names)
 		}
 		for _, node := range l.nodes[:min(len(l.nodes), most-written)] {
 			if l.Correct(node); !slices.Contains(columns, l.Ended.time) {
@@ -122,7 +110,7 @@ func (s *console) abort(r *http.Request, list string, err error) {
 }
 
 // startRows begins an export in a format. write adds a row, end ends the export.
-func startRows(w http.ResponseWriter, listed *section, format string, names []string) (write func(map[string]any) error, end func()) {
+func startRows(w http.ResponseWriter, listed *Section, format string, names []string) (write func(map[string]any) error, end func()) {
 	name := listed.Path[1:]
 	if format == "csv" {
 		return startCSV(w, name, names, names), func() {}

@@ -22,11 +22,11 @@ type filter struct {
 }
 
 // whereOf returns the type of a section's conditions.
-func whereOf(listed *section) *ast.Definition { return schema.Types[listed.Type+"WhereInput"] }
+func whereOf(listed *Section) *ast.Definition { return Schema.Types[listed.Type+"WhereInput"] }
 
 // filtersOf returns the filters of a section with the chosen values. It includes a sent condition on an id that the section does
 // not list, because relations link to such lists.
-func filtersOf(listed *section, sent url.Values) []filter {
+func filtersOf(listed *Section, sent url.Values) []filter {
 	names := append(slices.Clone(listed.Filters), "createdAtGTE", "createdAtLT")
 	for _, of := range relations {
 		for _, r := range of {
@@ -46,17 +46,17 @@ func filtersOf(listed *section, sent url.Values) []filter {
 	}
 	for _, name := range names {
 		field := whereOf(listed).Fields.ForName(name)
-		f := filter{Name: name, Label: human(name), Kind: "text", Value: strings.TrimSpace(sent.Get(name))}
+		f := filter{Name: name, Label: Human(name), Kind: "text", Value: strings.TrimSpace(sent.Get(name))}
 		switch inner := typeOf(field.Type); {
 		case name == "procedure":
 			f.offer("", "Any")
 			for _, act := range operator.Acts() {
-				f.offer(act, human(act))
+				f.offer(act, Human(act))
 			}
 		case inner.Kind == ast.Enum:
 			f.offer("", "Any")
 			for _, one := range inner.EnumValues {
-				f.offer(one.Name, human(one.Name))
+				f.offer(one.Name, Human(one.Name))
 			}
 		case inner.Name == "Boolean":
 			f.offer("", "Any")
@@ -85,7 +85,7 @@ func (f *filter) offer(value, label string) {
 const attentionFilter = "attention"
 
 // opposite returns the opposite condition: for a time that is null, or for a boolean.
-func opposite(listed *section, name string) (string, bool) {
+func opposite(listed *Section, name string) (string, bool) {
 	for suffix, other := range map[string]string{"IsNil": "NotNil", "NotNil": "IsNil", "": "NEQ"} {
 		if field, found := strings.CutSuffix(name, suffix); found && (suffix != "" || !strings.HasSuffix(name, "Nil")) {
 			if whereOf(listed).Fields.ForName(field+other) != nil {
@@ -97,7 +97,7 @@ func opposite(listed *section, name string) (string, bool) {
 }
 
 // conditions returns the chosen conditions and the search.
-func conditions(listed *section, filters []filter, q string) []any {
+func conditions(listed *Section, filters []filter, q string) []any {
 	var all []any
 	for _, f := range filters {
 		switch {
@@ -123,14 +123,14 @@ func conditions(listed *section, filters []filter, q string) []any {
 		}
 	}
 	if q = strings.TrimSpace(q); q != "" {
-		all = append(all, map[string]any{"or": searched(listed, q)})
+		all = append(all, map[string]any{"or": Searched(listed, q)})
 	}
 	return all
 }
 
-// searched returns alternative conditions, joined by OR. An id is searched for in every field that holds an id, an act also by the
+// Searched returns alternative conditions, joined by OR. An id is searched for in every field that holds an id, an act also by the
 // words that pages show for it.
-func searched(listed *section, q string) []map[string]any {
+func Searched(listed *Section, q string) []map[string]any {
 	var all []map[string]any
 	if id, ok := parseID(q); ok {
 		for _, field := range whereOf(listed).Fields {
@@ -141,7 +141,7 @@ func searched(listed *section, q string) []map[string]any {
 	}
 	if whereOf(listed).Fields.ForName("procedure") != nil {
 		for _, act := range operator.Acts() {
-			if strings.Contains(strings.ToLower(human(act)), strings.ToLower(q)) {
+			if strings.Contains(strings.ToLower(Human(act)), strings.ToLower(q)) {
 				all = append(all, map[string]any{"procedure": act})
 			}
 		}
@@ -163,7 +163,7 @@ func searched(listed *section, q string) []map[string]any {
 func (l *listing) Sorts() []option {
 	chosen := l.sent.Get("sort")
 	all := []option{{Label: "Newest first", Chosen: chosen == ""}}
-	fields := schema.Types[l.Type+"OrderField"]
+	fields := Schema.Types[l.Type+"OrderField"]
 	if fields == nil || chosen != "" && fields.EnumValues.ForName(strings.TrimPrefix(chosen, "-")) == nil {
 		return all
 	}
@@ -173,7 +173,7 @@ func (l *listing) Sorts() []option {
 			lowest, highest = ", oldest first", ", newest first"
 		}
 		for _, sort := range [][2]string{{field.Name, lowest}, {"-" + field.Name, highest}} {
-			all = append(all, option{Value: sort[0], Label: human(strings.ToLower(field.Name)) + sort[1], Chosen: chosen == sort[0]})
+			all = append(all, option{Value: sort[0], Label: Human(strings.ToLower(field.Name)) + sort[1], Chosen: chosen == sort[0]})
 		}
 	}
 	return all

@@ -76,7 +76,7 @@ var tickLabels = map[string]string{"name": "Clear the name", "texts": "Clear the
 	"reported": "Remove the reported things"}
 
 func newField(name, hint string, kind *ast.Type, optional bool) *field {
-	f := &field{Name: name, Label: human(name), Hint: hint, Kind: "line", Required: kind.NonNull && !optional, kind: kind}
+	f := &field{Name: name, Label: Human(name), Hint: hint, Kind: "line", Required: kind.NonNull && !optional, kind: kind}
 	if longest, ok := multiline[name]; ok {
 		f.Kind, f.Max = "lines", longest
 	}
@@ -90,7 +90,7 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	case inner.Kind == ast.Enum && kind.Elem != nil:
 		f.Kind, f.Required, f.Label = "ticks", false, cmp.Or(tickLabels[name], f.Label)
 		for _, one := range inner.EnumValues {
-			f.Options = append(f.Options, option{Value: one.Name, Label: human(strings.ToLower(one.Name)), Hint: one.Description})
+			f.Options = append(f.Options, option{Value: one.Name, Label: Human(strings.ToLower(one.Name)), Hint: one.Description})
 		}
 	case inner.Kind == ast.Enum:
 		// A required select begins with an option without a value; otherwise HTML selects the first one.
@@ -99,7 +99,7 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 			f.Options[0].Label = "Choose one"
 		}
 		for _, one := range inner.EnumValues {
-			label := human(strings.ToLower(one.Name))
+			label := Human(strings.ToLower(one.Name))
 			if one.Description != "" {
 				label += ": " + one.Description
 			}
@@ -230,7 +230,7 @@ func blame(form []*field, wrong map[string]string) (rest []string) {
 		if i := slices.IndexFunc(form, func(f *field) bool { return f.Name == name }); i >= 0 {
 			form[i].Error = reason
 		} else {
-			rest = append(rest, human(name)+" "+reason)
+			rest = append(rest, Human(name)+" "+reason)
 		}
 	}
 	return rest

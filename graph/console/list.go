@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/pages"
 )
@@ -22,7 +24,7 @@ const pageSize, maxUnknownColumns = 25, 5
 
 // listing is a request for a page of a list, with that page.
 type listing struct {
-	*section
+	*Section
 	sent    url.Values
 	Filters []filter
 	// columns are the chosen columns, or the default ones; Unknown are chosen names without a column.
@@ -68,10 +70,28 @@ type option struct {
 	Hint         string
 }
 
-// readListing reads an address. If no order is chosen, a list is read backwards by primary key, so the newest come first: ids
-// begin with the time.
-func readListing(listed *section, sent url.Values) *listing {
-	l := &listing{section: listed, sent: sent, Filters: filtersOf(listed, sent), variables: map[string]any{}, reversed: sent.Get("sort") == ""}
+// newListing makes a list of the rows that meet all conditions. sort is a field of the list's order, with a - for the highest first.
+// If it is empty, the list is read backwards by primary key, so the newest come first: ids begin with the time.
+func newListing(listed *Section, where []any, sort string) *listing {
+	l := &listing{Section: listed, variables: map[string]any{}, reversed: sort == ""}
+	if len(where) > 0 {
+		l.variables["where"] = map[string]any{"and": where}
+	}
+	if sort != "" {
+		direction := "ASC"
+		if name, descending := strings.CutPrefix(sort, "-"); descending {
+			sort, direction = name, "DESC"
+		}
+		l.variables["orderBy"] = []any{map[string]any{"field": sort, "direction": direction}}
+	}
+	return l
+}
+
+// readListing reads an address.
+func readListing(listed *Section, sent url.Values) *listing {
+	filters := filtersOf(listed, sent)
+	l := newListing(listed, conditions(listed, filters, sent.Get("q")), sent.Get("sort"))
+	l.sent, l.Filters = sent, filters
 	known := columnsOf(listed)
 	named := strings.FieldsFunc(strings.Join(sent[columnsField], ","), func(r rune) bool { return r == ',' })
 	for _, name := range known {
@@ -87,32 +107,25 @@ func readListing(listed *section, sent url.Values) *listing {
 	if len(l.columns) == 0 {
 		l.columns = l.Columns
 	}
-	if where := conditions(listed, l.Filters, sent.Get("q")); len(where) > 0 {
-		l.variables["where"] = map[string]any{"and": where}
-	}
-	if sort := sent.Get("sort"); sort != "" {
-		direction := "ASC"
-		if name, descending := strings.CutPrefix(sort, "-"); descending {
-			sort, direction = name, "DESC"
-		}
-		l.variables["orderBy"] = []any{map[string]any{"field": sort, "direction": direction}}
-	}
 	return l
 }
 
 // columnsOf returns the possible columns of a list besides id and name: first the default ones, then the rest.
-func columnsOf(listed *section) []string {
+func columnsOf(listed *Section) []string {
 	all := slices.Clone(listed.Columns)
-	for _, field := range fieldsOf(schema.Types[listed.Type]) {
-		if selection(field, 0) != "" && field.Name != "id" && field.Name != listed.Name && !slices.Contains(all, field.Name) {
+	for _, field := range Fields(Schema.Types[listed.Type]) {
+		if Selection(field, 0) != "" && field.Name != "id" && field.Name != listed.Name && !slices.Contains(all, field.Name) {
 			all = append(all, field.Name)
 		}
 	}
 	return all
 }
 
+// Ask runs an operation and returns its data, with numbers as json.Number.
+type Ask func(ctx context.Context, document string, variables map[string]any) (map[string]any, error)
+
 // read reads rows after or before a cursor, with some columns, in the order of the list. Faults: as the connection.
-func (s *console) read(ctx context.Context, l *listing, columns []string, rows int, after, before string) error {
+func (l *listing) read(ctx context.Context, ask Ask, columns []string, rows int, after, before string) error {
 	size, cursor, at := "first", "after", after
 	if before != "" {
 		at = before
@@ -124,7 +137,7 @@ func (s *console) read(ctx context.Context, l *listing, columns []string, rows i
 	if at != "" {
 		variables[cursor] = at
 	}
-	answer, err := s.ask(ctx, listQuery(l.section, columns), variables)
+	answer, err := ask(ctx, listQuery(l.Section, columns), variables)
 	if err != nil {
 		return err
 	}
@@ -146,9 +159,36 @@ func (s *console) read(ctx context.Context, l *listing, columns []string, rows i
 	return nil
 }
 
+// eachPage reads all matching rows, a page at a time, until use returns false.
+func (l *listing) eachPage(ctx context.Context, ask Ask, columns []string, rows int, use func() bool) error {
+	for after := ""; ; after = l.Last {
+		if err := l.read(ctx, ask, columns, rows, after, ""); err != nil {
+			return err
+		}
+		if !use() || !l.HasOlder || len(l.nodes) == 0 {
+			return nil
+		}
+	}
+}
+
+// Rows returns the rows of a list that meet all conditions, with all columns; at most limit, 0: all. sort is as for newListing.
+func Rows(ctx context.Context, ask Ask, listed Section, where []any, sort string, limit int) ([]map[string]any, error) {
+	listed.Uncounted = true
+	l := newListing(&listed, where, sort)
+	rows := []map[string]any{} // none is [] in JSON
+	err := l.eachPage(ctx, ask, columnsOf(&listed), min(cmp.Or(limit, operator.MaxPage), operator.MaxPage), func() bool {
+		for _, node := range l.nodes {
+			l.Correct(node)
+		}
+		rows = append(rows, l.nodes...)
+		return limit == 0 || len(rows) < limit
+	})
+	return rows[:min(len(rows), cmp.Or(limit, len(rows)))], err
+}
+
 // listQuery is the document that asks for columns of a page of a section.
-func listQuery(listed *section, columns []string) string {
-	definition := schema.Types[listed.Type]
+func listQuery(listed *Section, columns []string) string {
+	definition := Schema.Types[listed.Type]
 	fields := make([]*ast.FieldDefinition, 0, len(columns))
 	for _, name := range columns {
 		fields = append(fields, definition.Fields.ForName(name))
@@ -212,14 +252,14 @@ func (l *listing) Opened() bool {
 
 // Choices are the columns to choose from.
 func (l *listing) Choices() (all []option) {
-	for _, name := range columnsOf(l.section) {
+	for _, name := range columnsOf(l.Section) {
 		all = append(all, option{Value: name, Label: l.ColumnTitle(name), Chosen: slices.Contains(l.columns, name)})
 	}
 	return all
 }
 
 // list shows a page of a connection. Faults: invalid_pagination, invalid_input, service_unavailable.
-func (s *console) list(w http.ResponseWriter, r *http.Request, listed *section) error {
+func (s *console) list(w http.ResponseWriter, r *http.Request, listed *Section) error {
 	l := readListing(listed, r.URL.Query())
 	if format := l.sent.Get("format"); format != "" {
 		if listed.Private || !slices.Contains(exportFormats, format) {
@@ -230,7 +270,7 @@ func (s *console) list(w http.ResponseWriter, r *http.Request, listed *section) 
 	if len(l.sent[columnsField]) > 1 && len(l.Unknown) == 0 { // the form sends them one by one
 		return seeOther(w, l.Link("", ""))
 	}
-	if err := s.read(r.Context(), l, l.columns, pageSize, l.sent.Get("after"), l.sent.Get("before")); err != nil {
+	if err := l.read(r.Context(), s.ask, l.columns, pageSize, l.sent.Get("after"), l.sent.Get("before")); err != nil {
 		return err
 	}
 	if err := s.fill(r.Context(), l); err != nil {
@@ -257,7 +297,7 @@ func (s *console) fill(ctx context.Context, l *listing) error {
 		}
 		l.Titles = append(l.Titles, column{Title: "Why, and who can end it"})
 	}
-	fields := schema.Types[l.Type].Fields
+	fields := Schema.Types[l.Type].Fields
 	for _, name := range l.columns {
 		l.Titles = append(l.Titles, column{l.ColumnTitle(name), slices.Contains([]string{"Int", "Int64"}, fields.ForName(name).Type.Name())})
 	}

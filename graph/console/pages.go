@@ -28,7 +28,6 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -62,14 +61,12 @@ var tables = map[string]any{
 }
 
 // templates returns the pages by name; each defines the content of the layout. Commands without pages do not parse them.
-var templates = sync.OnceValue(readTemplates)
-
-func readTemplates() map[string]*template.Template {
+var templates = sync.OnceValue(func() map[string]*template.Template {
 	functions := template.FuncMap{
 		"acts": proceduresAt, "age": age, "bars": newChart, "count": pages.Count, "credits": amountOf, "disk": newDisk, "facts": factsOf,
 		"figure":    number,
 		"grouped":   func(v any) string { return grouped(whole(v)) },
-		"happening": newHappening, "human": human, "joined": joined, "kept": period, "line": shortText, "moment": moment, "page": pathOf,
+		"happening": newHappening, "human": Human, "joined": joined, "kept": period, "line": shortText, "moment": moment, "page": pathOf,
 		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "size": func(v any) string { return fileSize(whole(v)) }, "switchable": switchable,
 		"trace": traceName, "where": where, "whole": whole, "visible": pages.Visible, "words": spaced,
 		"table": func(name string) any { return tables[name] },
@@ -82,7 +79,7 @@ func readTemplates() map[string]*template.Template {
 		all[strings.TrimSuffix(file.Name(), ".html")] = template.Must(own.ParseFS(files, path.Join("templates", file.Name())))
 	}
 	return all
-}
+})
 
 // Config holds the settings and dependencies of the pages.
 type Config struct {
@@ -201,9 +198,7 @@ func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 		return err
 	}
 	w.Header().Set("Content-Type", pages.HTML+"; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
-	w.WriteHeader(v.Status)
-	_, _ = w.Write(body.Bytes()) // a client that has gone away needs no answer
+	web.WriteBody(w, v.Status, body.Bytes())
 	return nil
 }
 
@@ -218,7 +213,7 @@ func (s *console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var text strings.Builder
 	text.WriteString(known.Text())
 	for _, name := range slices.Sorted(maps.Keys(known.Fields)) {
-		text.WriteString(" " + human(name) + " " + known.Fields[name] + ".")
+		text.WriteString(" " + Human(name) + " " + known.Fields[name] + ".")
 	}
 	if err := s.show(w, r, view{template: "failure", Status: known.Status(), Title: title, Data: text.String()}); err != nil {
 		s.Logger.ErrorContext(r.Context(), "a page about a failure failed", "error", err)

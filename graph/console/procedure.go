@@ -46,8 +46,8 @@ func makeProcedures() []*procedure {
 	var all []*procedure
 	for _, listed := range operator.Procedures() {
 		p := &procedure{
-			Procedure: listed, Title: human(listed.Name), Path: "/procedures/" + listed.Name,
-			field: schema.Mutation.Fields.ForName(listed.Name),
+			Procedure: listed, Title: Human(listed.Name), Path: "/procedures/" + listed.Name,
+			field: Schema.Mutation.Fields.ForName(listed.Name),
 		}
 		for _, argument := range p.field.Arguments {
 			if argument.Type.Name() == "ID" && argument.Type.NonNull {
@@ -90,7 +90,7 @@ func past(stamp string) bool {
 }
 
 // offered returns the procedures that have an effect on an entity now; dossier is nil unless the entity is an agent.
-func offered(listed *section, node, dossier map[string]any) []*procedure {
+func offered(listed *Section, node, dossier map[string]any) []*procedure {
 	outside := node["suspendedAt"] != nil || node["state"] == "trash"
 	removable := slices.ContainsFunc(objects(dossier, "content"), func(one map[string]any) bool { return whole(one["remaining"]) > 0 })
 	return slices.DeleteFunc(proceduresAt(listed.Path, true), func(p *procedure) bool {
@@ -221,7 +221,7 @@ func (d *formData) overtaken(r *http.Request) string {
 	if who == viewer.From(r.Context()).Name {
 		who = "You"
 	}
-	did := who + " did “" + human(textOf(d.Latest, "procedure")) + "” " + ago + " ago"
+	did := who + " did “" + Human(textOf(d.Latest, "procedure")) + "” " + ago + " ago"
 	if what := summary(object(d.Latest, "details")); what != "" {
 		did += ": " + what
 	}

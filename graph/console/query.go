@@ -15,17 +15,17 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// schema is the GraphQL schema. The pages take the types of columns, filters and form fields from it.
-var schema = exec.NewExecutableSchema(exec.Config{}).Schema()
+// Schema is the GraphQL schema. The pages take the types of columns, filters and form fields from it.
+var Schema = exec.NewExecutableSchema(exec.Config{}).Schema()
 
 // typeOf is the definition of the innermost type of a field.
-func typeOf(t *ast.Type) *ast.Definition { return schema.Types[t.Name()] }
+func typeOf(t *ast.Type) *ast.Definition { return Schema.Types[t.Name()] }
 
-// isEntity reports whether a type is an entity, which has an id and may have a page.
-func isEntity(d *ast.Definition) bool { return slices.Contains(d.Interfaces, "Node") }
+// IsEntity reports whether a type is an entity, which has an id and may have a page.
+func IsEntity(d *ast.Definition) bool { return slices.Contains(d.Interfaces, "Node") }
 
-// fieldsOf returns the fields of a type without arguments. It leaves out an id if its entity is a field, too.
-func fieldsOf(d *ast.Definition) []*ast.FieldDefinition {
+// Fields returns the fields of a type without arguments. It leaves out an id if its entity is a field, too.
+func Fields(d *ast.Definition) []*ast.FieldDefinition {
 	var all []*ast.FieldDefinition
 	for _, field := range d.Fields {
 		edge, isID := strings.CutSuffix(field.Name, "ID")
@@ -37,14 +37,14 @@ func fieldsOf(d *ast.Definition) []*ast.FieldDefinition {
 	return all
 }
 
-// selection returns the selection of a field, with inner fields down to levels; of an inner entity only id and name. It is empty
+// Selection returns the selection of a field, with inner fields down to levels; of an inner entity only id and name. It is empty
 // if the type has no field to show.
-func selection(field *ast.FieldDefinition, levels int) string {
+func Selection(field *ast.FieldDefinition, levels int) string {
 	inner := typeOf(field.Type)
 	switch {
 	case inner.IsLeafType():
 		return field.Name
-	case isEntity(inner):
+	case IsEntity(inner):
 		if listed := byType(inner.Name); listed != nil && listed.Name != "" {
 			return field.Name + " { id " + listed.Name + " }"
 		}
@@ -60,14 +60,14 @@ func selection(field *ast.FieldDefinition, levels int) string {
 func selections(fields []*ast.FieldDefinition, levels int) string {
 	asked := make([]string, 0, len(fields))
 	for _, field := range fields {
-		asked = append(asked, selection(field, levels))
+		asked = append(asked, Selection(field, levels))
 	}
 	return strings.Join(asked, " ")
 }
 
 // selectionSet returns the selection of an object.
 func selectionSet(of *ast.Definition, levels int) string {
-	return "{ " + selections(fieldsOf(of), levels) + " }"
+	return "{ " + selections(Fields(of), levels) + " }"
 }
 
 // Operation returns a query or a mutation of one field, with its arguments as variables. inner is the selection of the result.
@@ -103,8 +103,8 @@ var words = map[string]string{
 	"id.": "id", "botID": "agent", "boundID": "used by", "boundKind": "used as", "used": "used", "uses": "uses",
 }
 
-// human formats a name of the schema for people: emailVerifiedAt becomes "Email verified".
-func human(name string) string {
+// Human formats a name of the schema for people: emailVerifiedAt becomes "Email verified".
+func Human(name string) string {
 	text, known := words[name]
 	if !known {
 		var all []string

@@ -39,7 +39,7 @@ const (
 )
 
 // settingsQuery asks for the settings, and for the setup that each switch needs.
-var settingsQuery = `{ settings ` + selectionSet(schema.Types["Settings"], 0) + ` switches { name on missing activate deactivate } }`
+var settingsQuery = `{ settings ` + selectionSet(Schema.Types["Settings"], 0) + ` switches { name on missing activate deactivate } }`
 
 // attentionFields are the things that need attention.
 const attentionFields = `attention { kind count text agents { botId handle about } }`

@@ -38,7 +38,7 @@ func (d *resultData) Advised() bool {
 
 // Suspended reports whether the procedure has suspended an agent.
 func (d *resultData) Suspended() bool {
-	return d.Shuts() && slices.ContainsFunc(d.Changes, func(c change) bool { return c.Label == human("suspendedAt") })
+	return d.Shuts() && slices.ContainsFunc(d.Changes, func(c change) bool { return c.Label == Human("suspendedAt") })
 }
 
 // change is a field of a target before and after a procedure.
@@ -59,7 +59,7 @@ func (s *console) snapshot(ctx context.Context, data *formData) ([]fact, error) 
 	if listed.Type == "Bot" {
 		more = subjectQuery
 	}
-	_, node, answer, err := s.node(ctx, listed, data.SubjectID, selectionSet(schema.Types[listed.Type], 1), more)
+	_, node, answer, err := s.node(ctx, listed, data.SubjectID, selectionSet(Schema.Types[listed.Type], 1), more)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *console) snapshot(ctx context.Context, data *formData) ([]fact, error) 
 		add("Sessions", grouped(whole(dossier["sessions"])))
 		add("Connections", grouped(whole(dossier["connections"])))
 		for _, one := range objects(dossier, "content") {
-			add(human(strings.ToLower(textOf(one, "kind"))), grouped(whole(one["remaining"])))
+			add(Human(strings.ToLower(textOf(one, "kind"))), grouped(whole(one["remaining"])))
 		}
 	}
 	return facts, err
@@ -84,7 +84,7 @@ func (s *console) snapshot(ctx context.Context, data *formData) ([]fact, error) 
 func changes(before, after []fact) []change {
 	var all []change
 	for i, one := range before {
-		if i < len(after) && one.Value != after[i].Value && one.Label != human("updatedAt") {
+		if i < len(after) && one.Value != after[i].Value && one.Label != Human("updatedAt") {
 			all = append(all, change{one.Label, one.Value, after[i].Value})
 		}
 	}
@@ -100,14 +100,14 @@ type table struct {
 
 // add adds the fields of an object: values as facts, lists of objects as tables. prefix begins the labels of an inner object.
 func (d *resultData) add(prefix string, of *ast.Definition, fields map[string]any) {
-	for _, field := range fieldsOf(of) {
+	for _, field := range Fields(of) {
 		inner := typeOf(field.Type)
-		label := human(field.Name)
+		label := Human(field.Name)
 		if prefix != "" {
 			label = prefix + ": " + strings.ToLower(label)
 		}
 		switch {
-		case inner.IsLeafType() || isEntity(inner):
+		case inner.IsLeafType() || IsEntity(inner):
 			if raw, asked := fields[field.Name]; asked {
 				d.Facts = append(d.Facts, fact{label, field.Description, newValue(of.Name, field, raw, false)})
 			}
@@ -129,14 +129,14 @@ func (d *resultData) addTable(caption string, of *ast.Definition, rows []map[str
 	}
 	made.addColumns("", of, rows)
 	d.Tables = append(d.Tables, made)
-	for _, field := range fieldsOf(of) {
+	for _, field := range Fields(of) {
 		if inner := typeOf(field.Type); field.Type.Elem != nil && !inner.IsLeafType() {
 			var all []map[string]any
 			for _, fields := range rows {
 				all = append(all, objects(fields, field.Name)...)
 			}
 			if len(all) > 0 {
-				d.addTable(caption+": "+strings.ToLower(human(field.Name)), inner, all)
+				d.addTable(caption+": "+strings.ToLower(Human(field.Name)), inner, all)
 			}
 		}
 	}
@@ -144,17 +144,17 @@ func (d *resultData) addTable(caption string, of *ast.Definition, rows []map[str
 
 // addColumns adds the fields of one object per row.
 func (t *table) addColumns(prefix string, of *ast.Definition, objects []map[string]any) {
-	for _, field := range fieldsOf(of) {
+	for _, field := range Fields(of) {
 		inner := typeOf(field.Type)
 		switch {
 		case strings.HasSuffix(field.Name, "Url"): // the form saves files
 		case inner.IsLeafType():
-			t.Columns = append(t.Columns, human(prefix+field.Name))
+			t.Columns = append(t.Columns, Human(prefix+field.Name))
 			for i, fields := range objects {
 				brief := inner.Name != "String" // texts are not shortened
 				t.Rows[i].Cells = append(t.Rows[i].Cells, newValue(of.Name, field, fields[field.Name], brief))
 			}
-		case field.Type.Elem == nil && !isEntity(inner):
+		case field.Type.Elem == nil && !IsEntity(inner):
 			within := make([]map[string]any, len(objects))
 			for i, fields := range objects {
 				within[i] = object(fields, field.Name)

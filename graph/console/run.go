@@ -257,7 +257,7 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	shown := resultData{formData: data, Reason: r.PostForm.Get(reasonField), Result: result, Changes: changes(before, after)}
-	if inner := typeOf(data.field.Type); data.Home != settingsPath && (!isEntity(inner) || data.Subject == "") {
+	if inner := typeOf(data.field.Type); data.Home != settingsPath && (!IsEntity(inner) || data.Subject == "") {
 		shown.add("", inner, result)
 	}
 	for _, made := range shown.Tables {
@@ -282,7 +282,7 @@ func (s *console) carryOut(ctx context.Context, p *procedure, variables map[stri
 	inner := typeOf(p.field.Type)
 	asked := selectionSet(inner, 2)
 	switch {
-	case isEntity(inner) && p.Subject != "":
+	case IsEntity(inner) && p.Subject != "":
 		asked = "{ id }"
 	case p.Home == settingsPath:
 		asked = "{ updatedAt }"

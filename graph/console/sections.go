@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// section is a kind of entity, with a list and a page for each entity.
-type section struct {
+// Section is a kind of entity, with a list and a page for each entity. The operators' command line shares it.
+type Section struct {
 	Path, Title, Group string
 	// Field is the connection of the query, Type the entity's type in the schema.
 	Field, Type string
@@ -72,7 +72,7 @@ const ofBot = "hasBotWith.handleContainsFold"
 
 // sections is the table, in the order of the navigation. Presets match the counts in graph/operator/overview.sql. A test compares
 // the table with the connections of the schema.
-var sections = []section{
+var sections = []Section{
 	{
 		Path: "/agents", Title: "Agents", Group: groupAgents, Field: "bots", Type: "Bot", Name: "handle",
 		About:   "Everyone who has registered.",
@@ -241,17 +241,17 @@ var sections = []section{
 }
 
 // Correct replaces the state of an entity as Ended states.
-func (s *section) Correct(node map[string]any) {
+func (s *Section) Correct(node map[string]any) {
 	if e := s.Ended; node[e.time] != nil && node[e.field] != nil && node[e.field] != "deleted" {
 		node[e.field] = e.word
 	}
 }
 
 // ColumnTitle returns the title of a column.
-func (s *section) ColumnTitle(name string) string { return cmp.Or(s.Titles[name], human(name)) }
+func (s *Section) ColumnTitle(name string) string { return cmp.Or(s.Titles[name], Human(name)) }
 
 // byType finds the section of a type; nil for none.
-func byType(name string) *section {
+func byType(name string) *Section {
 	for i := range sections {
 		if sections[i].Type == name {
 			return &sections[i]
@@ -282,14 +282,5 @@ var relations = map[string][]relation{
 	"Webhook": {{"/deliveries", "webhookID", "Deliveries"}},
 }
 
-// Section is a list of the console. The operators' command line shares it, and the names for people.
-type Section = section
-
 // Sections returns the lists in the order of the navigation.
 func Sections() []Section { return slices.Clone(sections) }
-
-// Human formats a name of the schema for people.
-func Human(name string) string { return human(name) }
-
-// Searched returns the alternative conditions of a text search, joined by OR.
-func Searched(listed Section, text string) []map[string]any { return searched(&listed, text) }

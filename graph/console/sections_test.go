@@ -1,7 +1,10 @@
 package console
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +20,10 @@ func TestSectionsAreTheConnections(t *testing.T) {
 	listed := map[string]bool{}
 	for _, s := range sections {
 		listed[s.Field] = true
-		field := schema.Query.Fields.ForName(s.Field)
+		field := Schema.Query.Fields.ForName(s.Field)
 		require.NotNil(t, field, s.Field)
 		require.Equal(t, s.Type+"Connection", field.Type.Name())
-		definition := schema.Types[s.Type]
+		definition := Schema.Types[s.Type]
 		for _, name := range append(slices.Clone(s.Columns), s.Name) {
 			require.True(t, name == "" || definition.Fields.ForName(name) != nil, "%s has no %s", s.Type, name)
 		}
@@ -33,7 +36,7 @@ func TestSectionsAreTheConnections(t *testing.T) {
 			}
 		}
 	}
-	for _, field := range schema.Query.Fields {
+	for _, field := range Schema.Query.Fields {
 		if strings.HasSuffix(field.Type.Name(), "Connection") {
 			require.True(t, listed[field.Name], "no section lists %s", field.Name)
 		}
@@ -41,7 +44,7 @@ func TestSectionsAreTheConnections(t *testing.T) {
 	for kind, all := range relations {
 		require.NotNil(t, byType(kind))
 		for _, r := range all {
-			i := slices.IndexFunc(sections, func(s section) bool { return s.Path == r.Section })
+			i := slices.IndexFunc(sections, func(s Section) bool { return s.Path == r.Section })
 			require.GreaterOrEqual(t, i, 0, r.Section)
 			require.NotNil(t, whereOf(&sections[i]).Fields.ForName(r.Field), "%s %s", r.Section, r.Field)
 		}
@@ -76,7 +79,7 @@ func TestFiltersAreThoseOfTheLists(t *testing.T) {
 		}
 	}
 	always := []string{"not", "and", "or", "createdAtGTE", "createdAtLT"}
-	for name, input := range schema.Types {
+	for name, input := range Schema.Types {
 		entity, found := strings.CutSuffix(name, "WhereInput")
 		for _, field := range input.Fields {
 			if found && field.Type.Name() != "ID" && !slices.Contains(always, field.Name) {
@@ -90,7 +93,7 @@ func TestFiltersAreThoseOfTheLists(t *testing.T) {
 func TestProceduresAreTheMutations(t *testing.T) {
 	t.Parallel()
 	offered := map[string]bool{}
-	for _, home := range append(sections, section{Path: settingsPath}, section{Path: maintenancePath}, section{Path: casesPath}, section{Path: operatorsPath}) {
+	for _, home := range append(sections, Section{Path: settingsPath}, Section{Path: maintenancePath}, Section{Path: casesPath}, Section{Path: operatorsPath}) {
 		for _, p := range append(proceduresAt(home.Path, false), proceduresAt(home.Path, true)...) {
 			require.False(t, offered[p.Name])
 			offered[p.Name] = true
@@ -101,10 +104,49 @@ func TestProceduresAreTheMutations(t *testing.T) {
 		form := newForm(procedures[i], nil)
 		require.Equal(t, reasonField, form[len(form)-1].Name, "%s asks why last", p.Name)
 	}
-	for _, field := range schema.Mutation.Fields {
+	for _, field := range Schema.Mutation.Fields {
 		if strings.HasPrefix(field.Position.Src.Name, "../operator/") {
 			require.True(t, offered[field.Name], "no page leads to %s", field.Name)
 		}
+	}
+}
+
+// Rows reads page after page, in either direction, until it has enough rows.
+func TestRowsOfAList(t *testing.T) {
+	t.Parallel()
+	const stored = 2*operator.MaxPage + 50
+	for _, c := range []struct {
+		sort               string
+		limit, rows, asked int
+		first              string
+	}{{"", 0, stored, 3, "249"}, {"", 150, 150, 2, "249"}, {"UPDATED_AT", 20, 20, 1, "0"}, {"UPDATED_AT", 0, stored, 3, "0"}} {
+		asked := 0
+		rows, err := Rows(t.Context(), func(_ context.Context, _ string, variables map[string]any) (map[string]any, error) {
+			asked++
+			from, to := 0, stored
+			if size, back := variables["last"].(int); back {
+				if before, sent := variables["before"].(string); sent {
+					to, _ = strconv.Atoi(before)
+				}
+				from = max(0, to-size)
+			} else {
+				if after, sent := variables["after"].(string); sent {
+					from, _ = strconv.Atoi(after)
+				}
+				to = min(stored, from+variables["first"].(int))
+			}
+			var edges []any
+			for id := from; id < to; id++ {
+				edges = append(edges, map[string]any{"node": map[string]any{"id": strconv.Itoa(id)}})
+			}
+			return map[string]any{"orders": map[string]any{"edges": edges, "pageInfo": map[string]any{
+				"startCursor": strconv.Itoa(from), "endCursor": strconv.Itoa(to), "hasPreviousPage": from > 0, "hasNextPage": to < stored,
+			}}}, nil
+		}, *byType("Order"), nil, c.sort, c.limit)
+		require.NoError(t, err)
+		require.Len(t, rows, c.rows)
+		require.Equal(t, c.first, rows[0]["id"])
+		require.Equal(t, c.asked, asked, fmt.Sprint(c))
 	}
 }
 
@@ -114,7 +156,7 @@ func TestHuman(t *testing.T) {
 		"emailVerifiedAt": "Email verified", "botID": "Agent", "suspendBot": "Suspend agent", "removeAttachment": "Remove file", "in_progress": "In progress",
 		"topUpWallet": "Top up wallet", "totalMinor": "Total", "id": "Id", "CREATED_AT": "Created", "feeBps": "Fee (basis points)", "sizeBytes": "Size",
 	} {
-		require.Equal(t, want, human(name), name)
+		require.Equal(t, want, Human(name), name)
 	}
 }
 

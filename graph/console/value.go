@@ -63,7 +63,7 @@ func newValue(holder string, field *ast.FieldDefinition, raw any, brief bool) va
 	case []any:
 		return value{Kind: "text", Text: joined(v)}
 	case map[string]any:
-		if isEntity(inner) {
+		if IsEntity(inner) {
 			return entityLink(inner.Name, v)
 		}
 		if did := summary(v); brief && did != "" {
@@ -94,7 +94,7 @@ func stringValue(holder string, field *ast.FieldDefinition, inner *ast.Definitio
 	case inner.Name == "ID", field.Name == "target":
 		return idValue(field.Name, v, brief)
 	case field.Name == "procedure":
-		return value{Kind: "text", Text: human(v)}
+		return value{Kind: "text", Text: Human(v)}
 	case field.Name == "sha256":
 		return value{Kind: "code", Text: v}
 	case field.Name == "displayName":
@@ -180,7 +180,7 @@ func entityLink(kind string, fields map[string]any) value {
 }
 
 // nameOf returns the text of a link to an entity.
-func nameOf(listed *section, fields map[string]any) string {
+func nameOf(listed *Section, fields map[string]any) string {
 	return cmp.Or(shortText(textOf(fields, listed.Name)), shortened(textOf(fields, "id")))
 }
 

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -61,12 +62,7 @@ type view struct {
 }
 
 // Heading is the text of the page's first heading.
-func (v *view) Heading() string {
-	if v.Name != "" {
-		return v.Name
-	}
-	return v.Title
-}
+func (v *view) Heading() string { return cmp.Or(v.Name, v.Title) }
 
 // Known are the handles in the texts of the page that become links.
 func (v *view) Known() map[string]bool {

@@ -76,9 +76,9 @@ func (c *Command) Run(chosen *kong.Context) error {
 }
 
 // ask runs an operation and returns its data untyped.
-func (d *deps) ask(document string, variables map[string]any) (map[string]any, error) {
+func (d *deps) ask(ctx context.Context, document string, variables map[string]any) (map[string]any, error) {
 	var data map[string]any
-	err := d.Ask(context.Background(), document, variables, &data)
+	err := d.Ask(ctx, document, variables, &data)
 	return data, err
 }
 
@@ -140,7 +140,7 @@ func find(path string) (command, bool) {
 func tree() any {
 	commands := make([]terminal.Command, len(all()))
 	for i, c := range all() {
-		commands[i] = terminal.Command{Path: c.path, Group: c.group, Help: c.help, Default: slices.Contains(defaults, c.path)}
+		commands[i] = terminal.Command{Path: c.path, Group: c.group, Help: c.help, Default: isDefault(c.path)}
 		for _, p := range c.parameters {
 			commands[i].Parameters = append(commands[i].Parameters, terminal.Parameter{Name: p.name(), Type: p.kind(), Tag: p.tag()})
 		}
@@ -193,11 +193,8 @@ var shortNames = []struct {
 	{"maintenance", "run-maintenance", nil},
 }
 
-// defaults are the commands that run if only the first word of their path is given.
-var defaults = []string{
-	"settings show", "invitations list", "bots list", "orders list", "posts list", "tasks list", "services list", "ratings list",
-	"attachments list", "feedback list", "reports list", "documents list", "mails list", "cases list", "presets list", "operators list",
-}
+// isDefault reports whether a command runs if only the first word of its path is given.
+func isDefault(path string) bool { return strings.HasSuffix(path, " list") || path == "settings show" }
 
 // flagNames are the flags whose names do not follow from the schema.
 var flagNames = map[string]string{

@@ -2,6 +2,7 @@ package operatorcli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -199,15 +200,15 @@ func (d *deps) agent(named string) (string, error) {
 	if _, err := uuid.Parse(named); err == nil {
 		return named, nil
 	}
-	found, err := d.ask(`query ($handle: String!) { bots(first: 1, where: {handle: $handle}) { edges { node { id } } } }`,
-		map[string]any{"handle": strings.TrimPrefix(named, "@")})
+	handle := []any{map[string]any{"handle": strings.TrimPrefix(named, "@")}}
+	found, err := console.Rows(context.Background(), d.ask, sectionOf(schema.Types["Bot"]), handle, "", 1)
 	if err != nil {
 		return "", err
 	}
-	for _, node := range nodes(found["bots"]) {
-		return fmt.Sprint(node["id"]), nil
+	if len(found) == 0 {
+		return "", &client.UsageError{Text: "no agent has the handle " + named}
 	}
-	return "", &client.UsageError{Text: "no agent has the handle " + named}
+	return fmt.Sprint(found[0]["id"]), nil
 }
 
 // word returns one of the choices as the schema writes it; case does not matter. It returns *client.UsageError.

@@ -35,7 +35,7 @@ func (d *deps) result(of *ast.Definition, value any) error {
 		}
 		return d.table(of, columns, rows, console.Human)
 	case map[string]any:
-		if isRecord(of) {
+		if console.IsEntity(of) {
 			return d.table(of, sectionOf(of).Columns, []map[string]any{value}, console.Human)
 		}
 		return d.detail(value, d.fields(of, value))
@@ -56,7 +56,7 @@ func (d *deps) table(of *ast.Definition, columns []string, rows []map[string]any
 	if name := sectionOf(of).Name; name != "" {
 		columns = append([]string{name}, columns...)
 	}
-	if isRecord(of) && !log {
+	if console.IsEntity(of) && !log {
 		columns = append([]string{"id"}, columns...)
 	}
 	titles := make([]string, len(columns))

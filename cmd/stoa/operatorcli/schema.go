@@ -1,6 +1,7 @@
 package operatorcli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,11 +14,10 @@ import (
 
 	"stoa/cmd/stoa/operatorcli/client"
 	"stoa/graph/console"
-	"stoa/graph/exec"
 	"stoa/graph/operator"
 )
 
-var schema = exec.NewExecutableSchema(exec.Config{}).Schema()
+var schema = console.Schema
 
 // The types of parameters that the schema does not define.
 var (
@@ -48,7 +48,7 @@ func list(s console.Section, path, order string, more ...parameter) command {
 		{field: "all", of: tickType, help: "All rows."},
 	}
 	if len(s.Search) > 0 {
-		search := func(value any) map[string]any { return map[string]any{"or": console.Searched(s, fmt.Sprint(value))} }
+		search := func(value any) map[string]any { return map[string]any{"or": console.Searched(&s, fmt.Sprint(value))} }
 		parameters = append(parameters, parameter{field: "search", of: textType, help: "In its names and texts.", where: search})
 	}
 	for _, name := range append(slices.Clone(s.Filters), "createdAtGTE", "createdAtLT") {
@@ -79,7 +79,7 @@ func list(s console.Section, path, order string, more ...parameter) command {
 		if given["all"] == true {
 			limit = 0
 		}
-		rows, err := d.rows(s, where, order, int(limit))
+		rows, err := console.Rows(context.Background(), d.ask, s, where, order, int(limit))
 		if err != nil {
 			return err
 		}
@@ -87,83 +87,18 @@ func list(s console.Section, path, order string, more ...parameter) command {
 	}}
 }
 
-// rows reads pages until it has limit rows; 0: all. If order is empty, it reads the list backwards by id, because ids begin with
-// the time.
-func (d *deps) rows(s console.Section, where []any, order string, limit int) ([]map[string]any, error) {
-	size, cursor, more, end := "last", "before", "hasPreviousPage", "startCursor"
-	if order != "" {
-		size, cursor, more, end = "first", "after", "hasNextPage", "endCursor"
-		order = ", orderBy: [{field: " + order + ", direction: ASC}]"
-	}
-	document := fmt.Sprintf(`query ($size: Int, $cursor: Cursor, $where: %sWhereInput) {
-		%s(%s: $size, %s: $cursor, where: $where%s) { edges { node %s } pageInfo { more: %s end: %s } } }`,
-		s.Type, s.Field, size, cursor, order, selection(schema.Types[s.Type], 0), more, end)
-	variables := map[string]any{"where": map[string]any{"and": where}}
-	if len(where) == 0 {
-		variables["where"] = nil
-	}
-	rows := []map[string]any{} // none is [] in JSON
-	for limit == 0 || len(rows) < limit {
-		variables["size"] = operator.MaxPage
-		if limit > 0 {
-			variables["size"] = min(operator.MaxPage, limit-len(rows))
-		}
-		found, err := d.ask(document, variables)
-		if err != nil {
-			return nil, err
-		}
-		page, _ := found[s.Field].(map[string]any)
-		read := nodes(page)
-		if order == "" {
-			slices.Reverse(read)
-		}
-		for _, row := range read {
-			s.Correct(row)
-		}
-		rows = append(rows, read...)
-		info, _ := page["pageInfo"].(map[string]any)
-		if info["more"] != true {
-			break
-		}
-		variables["cursor"] = info["end"]
-	}
-	return rows, nil
-}
-
-// nodes returns the nodes of a connection.
-func nodes(connection any) (all []map[string]any) {
-	found, _ := connection.(map[string]any)
-	edges, _ := found["edges"].([]any)
-	for _, edge := range edges {
-		inner, _ := edge.(map[string]any)
-		node, _ := inner["node"].(map[string]any)
-		all = append(all, node)
-	}
-	return all
-}
-
-// selection selects the fields of a type that take no argument, and the fields of inner objects down to a depth; of an inner
-// record only id and name. It leaves out an id if its record is a field, too.
+// selection selects the fields of a type, and the fields of inner objects down to a depth; of an inner record only id and name.
 func selection(of *ast.Definition, depth int) string {
 	var asked []string
-	for _, field := range of.Fields {
-		inner := schema.Types[field.Type.Name()]
-		record, isID := strings.CutSuffix(field.Name, "ID")
-		switch {
-		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || isID && of.Fields.ForName(record) != nil:
-		case inner.IsLeafType():
-			asked = append(asked, field.Name)
-		case depth > 0:
+	for _, field := range console.Fields(of) {
+		if inner := schema.Types[field.Type.Name()]; depth > 0 && !inner.IsLeafType() {
 			asked = append(asked, field.Name+" "+selection(inner, depth-1))
-		case isRecord(inner):
-			asked = append(asked, field.Name+" { id "+sectionOf(inner).Name+" }")
+		} else {
+			asked = append(asked, console.Selection(field, 0))
 		}
 	}
 	return "{ " + strings.Join(asked, " ") + " }"
 }
-
-// isRecord reports whether records of a type can be found by an id.
-func isRecord(of *ast.Definition) bool { return slices.Contains(of.Interfaces, "Node") }
 
 // sectionOf returns the section that lists a type; the zero value if none does.
 func sectionOf(of *ast.Definition) console.Section {
@@ -188,7 +123,7 @@ func shows() (all []command) {
 			if s.Type == "Bot" {
 				more = " account: dossier(botId: $id) { availableMinor reservedMinor }"
 			}
-			found, err := d.ask(`query ($id: ID!) { node(id: $id) { ... on `+s.Type+` `+selection(of, 0)+` }`+more+` }`,
+			found, err := d.ask(context.Background(), `query ($id: ID!) { node(id: $id) { ... on `+s.Type+` `+selection(of, 0)+` }`+more+` }`,
 				map[string]any{"id": given[named.field]})
 			if err != nil {
 				return err
@@ -227,7 +162,7 @@ func queries() (all []command) {
 func procedures() (all []command) {
 	for _, listed := range operator.Procedures() {
 		field, depth := schema.Mutation.Fields.ForName(listed.Name), 1
-		if isRecord(schema.Types[field.Type.Name()]) {
+		if console.IsEntity(schema.Types[field.Type.Name()]) {
 			depth = 0
 		}
 		all = append(all, operation("mutation", hyphened(listed.Name), groupProcedures, field, depth))
@@ -282,7 +217,7 @@ func (d *deps) carryOut(name, document string, of *ast.Definition, parameters []
 	if _, ok := given["operationId"]; repeatable && !ok {
 		variables["operationId"] = uuid.NewString()
 	}
-	found, err := d.ask(document, variables)
+	found, err := d.ask(context.Background(), document, variables)
 	if refused := new(client.RefusedError); repeatable && err != nil && !errors.As(err, &refused) {
 		return fmt.Errorf("%w\n  to be sure of it, repeat with --operation-id=%s: it is not done again", err, variables["operationId"])
 	}

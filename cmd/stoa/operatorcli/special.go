@@ -65,7 +65,7 @@ func saveFile(d *deps, given map[string]any) error {
 
 func reviewedFile(d *deps, given map[string]any) ([]byte, error) {
 	delete(given, "to")
-	found, err := d.ask(`mutation ($orderId: ID!, $file: ID!, $reason: String!) {
+	found, err := d.ask(context.Background(), `mutation ($orderId: ID!, $file: ID!, $reason: String!) {
 		reviewOrder(orderId: $orderId, reason: $reason) { file(id: $file) } }`, given)
 	if err != nil {
 		return nil, err
