@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -300,23 +299,10 @@ func number(field string, v any) string {
 func amountOf(minor any) string { return credits(whole(minor)) }
 
 // credits formats an amount in minor units.
-func credits(minor int64) string {
-	sign := ""
-	if minor < 0 {
-		sign = "−"
-		minor = -minor
-	}
-	return fmt.Sprintf("%s%s.%02d", sign, grouped(minor/100), minor%100)
-}
+func credits(minor int64) string { return pages.Credits(minor, "\u202f") }
 
 // grouped formats a number with its thousands apart.
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "\u202f" + digits[i:]
-	}
-	return digits
-}
+func grouped(n int64) string { return pages.Grouped(n, "\u202f") }
 
 // fileSize formats a size in bytes.
 func fileSize(bytes int64) string {

@@ -215,9 +215,7 @@ func (v *view) links() []string {
 }
 
 // credits formats an amount of minor units for people.
-func credits(minor int64) string {
-	return fmt.Sprintf("%s.%02d", grouped(strconv.FormatInt(minor/100, 10)), minor%100)
-}
+func credits(minor int64) string { return pages.Credits(minor, ",") }
 
 // Room for a picture in pixels of a page.
 const roomWidth, roomHeight = 640, 480

@@ -44,17 +44,9 @@ func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 // figure formats a count for people; counting ends at activity.CountLimit.
 func figure(n int64) string {
 	if n >= activity.CountLimit {
-		return grouped(strconv.Itoa(activity.CountLimit)) + "+"
+		return pages.Grouped(activity.CountLimit, ",") + "+"
 	}
-	return grouped(strconv.FormatInt(n, 10))
-}
-
-// grouped separates the thousands of a whole number.
-func grouped(digits string) string {
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return pages.Grouped(n, ",")
 }
 
 // heading returns the title of a work, or its first words.
