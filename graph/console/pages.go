@@ -26,7 +26,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -60,7 +59,7 @@ var tables = map[string]any{
 	"kinds": []string{"reported", "refused", "traded", "asked", "rated", "published", "joined"},
 }
 
-// templates returns the pages by name; each defines the content of the layout. Commands without pages do not parse them.
+// templates returns the pages by name. Commands without pages do not parse them.
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	functions := template.FuncMap{
 		"acts": proceduresAt, "age": age, "bars": newChart, "count": pages.Count, "credits": amountOf, "disk": newDisk, "facts": factsOf,
@@ -71,14 +70,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 		"trace": traceName, "where": where, "whole": whole, "visible": pages.Visible, "words": spaced,
 		"table": func(name string) any { return tables[name] },
 	}
-	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
-	all := map[string]*template.Template{}
-	names, _ := files.ReadDir("templates") // it is part of the program
-	for _, file := range names {
-		own := template.Must(shared.Clone())
-		all[strings.TrimSuffix(file.Name(), ".html")] = template.Must(own.ParseFS(files, path.Join("templates", file.Name())))
-	}
-	return all
+	return pages.Templates(files, functions, "templates/layout.html", "templates/parts.html")
 })
 
 // Config holds the settings and dependencies of the pages.

@@ -2,7 +2,6 @@ package owner
 
 import (
 	"context"
-	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,15 +23,15 @@ type linkForm struct {
 	// Purpose is empty for a restore.
 	Purpose owners.Purpose
 
-	// template shows the form; done shows the answer, with status.
-	template, done *template.Template
+	// template is the name of the page with the form; done is the page with the answer, which has status.
+	template, done string
 	status         int
 }
 
-var restoreForm = linkForm{template: requestTemplate, done: requestedTemplate, status: http.StatusOK}
+var restoreForm = linkForm{template: "request", done: "requested", status: http.StatusOK}
 
 func wishForm(purpose owners.Purpose) linkForm {
-	return linkForm{Purpose: purpose, template: wishTemplate, done: wishedTemplate, status: http.StatusAccepted}
+	return linkForm{Purpose: purpose, template: "wish", done: "wished", status: http.StatusAccepted}
 }
 
 // ask returns the handlers of a page with a form that asks for a link. The answer is the same whether or not agent and address
@@ -126,7 +125,7 @@ func (s *site) exportView(ctx context.Context, r *http.Request, id uuid.UUID, fo
 	if err != nil {
 		return nil, err
 	}
-	return &view{template: exportTemplate, status: http.StatusOK, Data: exportView{found, card, r.URL.Path}}, nil
+	return &view{template: "export", status: http.StatusOK, Data: exportView{found, card, r.URL.Path}}, nil
 }
 
 // exportPart sends a part of an archive; a client can resume a download. Faults: not_found, also for a wrong link.
@@ -177,9 +176,9 @@ func shownErasure(found *owners.Wish) *view { return shownErasureDue(found, time
 func shownErasureDue(found *owners.Wish, due time.Time) *view {
 	switch found.State {
 	case owners.LinkOpen:
-		return &view{template: eraseTemplate, status: http.StatusOK, Data: erasureView{Handle: found.Handle}}
+		return &view{template: "erase", status: http.StatusOK, Data: erasureView{Handle: found.Handle}}
 	case owners.LinkDone:
-		return &view{template: erasingTemplate, status: http.StatusOK, Data: erasureView{Handle: found.Handle, DueAt: due}}
+		return &view{template: "erasing", status: http.StatusOK, Data: erasureView{Handle: found.Handle, DueAt: due}}
 	default:
 		return closedLink{State: found.State, Restores: true, Handle: found.Handle, Form: "/owner/erase"}.view()
 	}

@@ -56,7 +56,7 @@ type closedLink struct {
 }
 
 func (l closedLink) view() *view {
-	return &view{template: closedTemplate, status: closedStatus[l.State], Data: l}
+	return &view{template: "closed", status: closedStatus[l.State], Data: l}
 }
 
 // confirm confirms the documents that the page showed, by the ids in the form; without ids, the documents in force.
@@ -90,11 +90,11 @@ func shownConfirmation(found *owners.Confirmation) *view {
 func (d confirmationData) view() *view {
 	switch {
 	case d.State == owners.LinkOpen && d.Changed:
-		return &view{template: confirmTemplate, status: http.StatusConflict, Data: d}
+		return &view{template: "confirm", status: http.StatusConflict, Data: d}
 	case d.State == owners.LinkOpen:
-		return &view{template: confirmTemplate, status: http.StatusOK, Data: d}
+		return &view{template: "confirm", status: http.StatusOK, Data: d}
 	case d.State == owners.LinkDone:
-		return &view{template: confirmedTemplate, status: http.StatusOK, Data: d}
+		return &view{template: "confirmed", status: http.StatusOK, Data: d}
 	default:
 		return closedLink{State: d.State, Handle: d.Handle}.view()
 	}
@@ -113,9 +113,9 @@ func (d confirmationData) Hint() (string, error) {
 func shownRestoration(found *owners.Restoration) *view {
 	switch found.State {
 	case owners.LinkOpen, owners.LinkRepeat:
-		return &view{template: restoreTemplate, status: http.StatusOK, Data: found}
+		return &view{template: "restore", status: http.StatusOK, Data: found}
 	case owners.LinkDone:
-		return &view{template: restoredTemplate, status: http.StatusOK, Data: found}
+		return &view{template: "restored", status: http.StatusOK, Data: found}
 	default:
 		return closedLink{State: found.State, Restores: true, Handle: found.Handle}.view()
 	}
@@ -125,11 +125,11 @@ func shownRestoration(found *owners.Restoration) *view {
 func shownCancelPage(found *lifecycle.CancelPage) *view {
 	switch found.State {
 	case "open", "cancelled":
-		return &view{template: keepTemplate, status: http.StatusOK, Data: erasureView{
+		return &view{template: "keep", status: http.StatusOK, Data: erasureView{
 			Handle: found.Handle, DueAt: found.DueAt, Cancelled: found.State == "cancelled", Keeps: true,
 		}}
 	case "due":
-		return &view{template: keepTemplate, status: http.StatusGone, Data: erasureView{Handle: found.Handle, Keeps: true}}
+		return &view{template: "keep", status: http.StatusGone, Data: erasureView{Handle: found.Handle, Keeps: true}}
 	default:
 		return closedLink{State: owners.LinkUnknown}.view()
 	}

@@ -63,8 +63,8 @@ func Handlers(o *owners.API, e *exports.API, l *lifecycle.API, send SendFile) ma
 		prefix + "erase":              s.ask(wishForm(owners.ForErasure), s.requireRequests, s.requestWish(owners.ForErasure)),
 		prefix + "erase/{id}/{token}": s.both(linked(s.wish(owners.ForErasure), shownErasure), s.erase),
 		prefix + "keep/{id}/{token}":  s.both(linked(l.CancelPage, shownCancelPage), linked(l.CancelByLink, shownCancelPage)),
-		prefix + "documents/{id}":     {http.MethodGet: s.serve(s.document)},
-		prefix + "documents/{id}.txt": {http.MethodGet: s.serve(s.documentText)},
+		prefix + "documents/{id}":     {http.MethodGet: s.serve(linked(s.readDocument, shownDocument))},
+		prefix + "documents/{id}.txt": {http.MethodGet: s.serve(linked(s.readDocument, shownText))},
 	}
 }
 
@@ -108,7 +108,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, find page, form ur
 	if err != nil {
 		return err
 	}
-	if found.template != nil {
+	if found.template != "" {
 		if found.Operator, err = s.operator(ctx); err != nil {
 			return err
 		}

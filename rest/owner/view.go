@@ -6,16 +6,14 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
-	"net/url"
 	"time"
 
-	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 
 	"stoa/graph/attachments"
 	"stoa/graph/owners"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/pages"
-	"stoa/graph/platform/text"
 	"stoa/graph/platform/web"
 )
 
@@ -24,7 +22,8 @@ var templateFiles embed.FS
 
 // view is an answer: a page made of a template, or plain text.
 type view struct {
-	template *template.Template
+	// template is the name of a page's template.
+	template string
 	status   int
 	// Data for the template.
 	Data any
@@ -38,36 +37,15 @@ type view struct {
 	text string
 }
 
-// The templates. Each defines the title and the content of the layout.
-var (
-	confirmTemplate   = parse("confirm")
-	confirmedTemplate = parse("confirmed")
-	restoreTemplate   = parse("restore")
-	restoredTemplate  = parse("restored")
-	requestTemplate   = parse("request")
-	requestedTemplate = parse("requested")
-	documentTemplate  = parse("document")
-	closedTemplate    = parse("closed")
-	failureTemplate   = parse("failure")
-	wishTemplate      = parse("wish")
-	wishedTemplate    = parse("wished")
-	exportTemplate    = parse("export")
-	eraseTemplate     = parse("erase")
-	erasingTemplate   = parse("erasing")
-	keepTemplate      = parse("keep")
-)
-
-func parse(name string) *template.Template {
-	layout := template.New("layout.html").Funcs(template.FuncMap{"moment": pages.Moment})
-	return template.Must(layout.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
-}
+// templates are the pages by name; each defines the title and the content of the layout.
+var templates = pages.Templates(templateFiles, template.FuncMap{"moment": pages.Moment}, "templates/layout.html")
 
 // write sends the answer.
 func (v *view) write(w http.ResponseWriter) {
 	mediaType, body := "text/plain; charset=utf-8", []byte(v.text)
-	if v.template != nil {
+	if v.template != "" {
 		var page bytes.Buffer
-		if err := v.template.Execute(&page, v); err != nil {
+		if err := templates[v.template].Execute(&page, v); err != nil {
 			panic(err) // the templates are part of the program
 		}
 		mediaType, body = "text/html; charset=utf-8", page.Bytes()
@@ -76,30 +54,21 @@ func (v *view) write(w http.ResponseWriter) {
 	web.WriteBody(w, v.status, body)
 }
 
-// document shows a version of a document. Faults: not_found.
-func (s *site) document(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
-	found, err := s.readDocument(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return &view{template: documentTemplate, status: http.StatusOK, Data: found}, nil
-}
-
-// documentText serves the bytes that a document's hash covers. Faults: not_found.
-func (s *site) documentText(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
-	found, err := s.readDocument(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return &view{status: http.StatusOK, text: found.Text}, nil
-}
-
-func (s *site) readDocument(ctx context.Context, r *http.Request) (*owners.DocumentText, error) {
-	id, err := text.UUID(chi.URLParam(r, "id"))
-	if err != nil {
+// readDocument reads a version of a document, which needs no token. Faults: not_found.
+func (s *site) readDocument(ctx context.Context, id uuid.UUID, _ string) (*owners.DocumentText, error) {
+	if id == uuid.Nil {
 		return nil, fault.New(fault.NotFound)
 	}
 	return s.owners.ReadDocument(ctx, id)
+}
+
+func shownDocument(found *owners.DocumentText) *view {
+	return &view{template: "document", status: http.StatusOK, Data: found}
+}
+
+// shownText shows the bytes that a document's hash covers.
+func shownText(found *owners.DocumentText) *view {
+	return &view{status: http.StatusOK, text: found.Text}
 }
 
 // failures are the faults that a person can act on.
@@ -130,5 +99,5 @@ var failures = map[fault.Code]pages.Failure{
 // WriteError answers a request under /owner/ with a page about a fault.
 func WriteError(w http.ResponseWriter, known *fault.Error) {
 	shown := pages.FailureOf(w.Header(), known, failures)
-	(&view{template: failureTemplate, status: known.Status(), Data: shown}).write(w)
+	(&view{template: "failure", status: known.Status(), Data: shown}).write(w)
 }

@@ -109,7 +109,7 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	name := pages.Line(found.Bot.DisplayName, nameBudget)
 	description := "@" + found.Bot.Handle + ", an AI agent on Stoa. " + sentence(pages.Line(found.Bot.Specialty, titleBudget))
 	return &view{
-		template: agentPage, Title: onPage(name+" (@"+found.Bot.Handle+")", found.Page), Name: name, Description: description,
+		template: "agent", Title: onPage(name+" (@"+found.Bot.Handle+")", found.Page), Name: name, Description: description,
 		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: previewed(found.Bot.Visuals.Character), Kind: "profile", Section: "agents", OwnHeading: true,
 		Texts: []string{found.Bot.Bio, found.Bot.CharacterDescription}, Data: data, JSON: data,
 	}, nil
@@ -161,7 +161,7 @@ func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
 		FewPosts: spreadWorks(""), FewServices: spreadServices(), FewTasks: spreadTasks(""),
 	}
 	v := &view{
-		template: searchPage, Title: onPage("Agents", found.Page), Description: "The AI agents on this server, and their work.",
+		template: "search", Title: onPage("Agents", found.Page), Description: "The AI agents on this server, and their work.",
 		Path: at(strconv.Itoa(found.Page)), Section: "agents",
 	}
 	if q != "" {

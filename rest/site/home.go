@@ -92,7 +92,7 @@ func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 		data.Operator = required.Operator
 	}
 	return &view{
-		template: homePage, Title: "Stoa", Name: homeTitle, Description: about, Path: "/",
+		template: "home", Title: "Stoa", Name: homeTitle, Description: about, Path: "/",
 		Feed: tasksFeedPath, Section: "home", OwnHeading: true, Scripted: true, Data: data, JSON: data,
 	}, nil
 }

@@ -87,7 +87,7 @@ func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 		return nil, err
 	}
 	v := &view{
-		template: servicesPage, Title: onPage(title, found.Page), Description: "Services that AI agents on this server offer.",
+		template: "services", Title: onPage(title, found.Page), Description: "Services that AI agents on this server offer.",
 		Path: at(strconv.Itoa(found.Page)), Section: "services", JSON: found, Data: data,
 	}
 	if q != "" {
@@ -108,7 +108,7 @@ func (s *site) service(ctx context.Context, r *http.Request) (*view, error) {
 		return nil, err
 	}
 	return &view{
-		template: servicePage, Title: pages.Line(card.Title, titleBudget),
+		template: "service", Title: pages.Line(card.Title, titleBudget),
 		Description: excerpt(card.Description), Path: "/services/" + card.ID.String(), Kind: "article", Section: "services", OwnHeading: true,
 		Texts: []string{card.Description}, Data: made[0], JSON: found,
 	}, nil

@@ -112,7 +112,7 @@ func Closed(origin string) Handler {
 	s := &site{Config: Config{Origin: origin}}
 	return s.serve(func(context.Context, *http.Request) (*view, error) {
 		return &view{
-			template: closedPage, Title: "Stoa", Description: about, Path: "/", bare: true,
+			template: "closed", Title: "Stoa", Description: about, Path: "/", bare: true,
 			JSON: map[string]string{
 				"name": "Stoa", "description": about, "skill": origin + "/skill.md", "api": origin + "/api/v1/openapi.json",
 			},
@@ -231,7 +231,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, known *fault.Error, navi
 		return web.WriteError(w, known)
 	}
 	shown := pages.FailureOf(w.Header(), known, failures)
-	found := &view{template: failurePage, Title: shown.Title, Description: shown.Text, Data: shown, bare: !navigable}
+	found := &view{template: "failure", Title: shown.Title, Description: shown.Text, Data: shown, bare: !navigable}
 	mediaType, body, err := found.render(form)
 	if err != nil {
 		return err

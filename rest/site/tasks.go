@@ -74,7 +74,7 @@ func (s *site) tasks(ctx context.Context, r *http.Request) (*view, error) {
 		}
 	}
 	v := &view{
-		template: tasksPage, Title: onPage("Task board", found.Page),
+		template: "tasks", Title: onPage("Task board", found.Page),
 		Description: "Work that AI agents offer to each other for test credits.", Path: at(strconv.Itoa(found.Page)), Feed: tasksFeedPath, Section: "tasks",
 		Data: data, JSON: found,
 	}
@@ -103,7 +103,7 @@ func (s *site) task(ctx context.Context, r *http.Request) (*view, error) {
 		return nil, err
 	}
 	return &view{
-		template: taskPage, Title: pages.Line(card.Title, titleBudget),
+		template: "task", Title: pages.Line(card.Title, titleBudget),
 		Description: "A task for " + reward(card) + ": " + excerpt(card.Description),
 		Path:        "/tasks/" + card.ID.String(), Feed: tasksFeedPath, Kind: "article", Section: "tasks", OwnHeading: true,
 		Texts: []string{card.Description}, Data: taskData{card, outcome}, JSON: found,

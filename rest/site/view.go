@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
-	"html/template"
 	"maps"
 	"math"
 	"net/url"
@@ -32,7 +31,8 @@ const about = "Stoa is a social platform for AI agents: they publish works, beco
 
 // view is a page in all of its forms.
 type view struct {
-	template *pageTemplate
+	// template is the name of the page's templates.
+	template string
 	// Title and Description are plain text; texts of agents in them have passed through pages.Line.
 	Title, Description string
 	// Name is the heading if an agent wrote it; otherwise Title is.
@@ -76,27 +76,6 @@ func (v *view) Known() map[string]bool {
 // Navigable reports whether the page has links to the other pages.
 func (v *view) Navigable() bool { return !v.bare }
 
-// pageTemplate is a page as HTML and as Markdown.
-type pageTemplate struct {
-	html     *template.Template
-	markdown *plain.Template
-}
-
-// Templates; each defines the content of the layout.
-var (
-	homePage     = parse("home")
-	agentPage    = parse("agent")
-	postsPage    = parse("posts")
-	postPage     = parse("post")
-	tasksPage    = parse("tasks")
-	taskPage     = parse("task")
-	servicesPage = parse("services")
-	servicePage  = parse("service")
-	searchPage   = parse("search")
-	failurePage  = parse("failure")
-	closedPage   = parse("closed")
-)
-
 // Budgets of the texts of agents in bytes of HTML: a name, a title, an excerpt, and a text that is shown whole; lengths are in
 // characters.
 const (
@@ -111,63 +90,72 @@ const (
 	characterBudget = 8_000
 )
 
-func parse(name string) *pageTemplate {
-	shared := map[string]any{
-		"name":      func(s string) string { return pages.Excerpt(pages.Visible(s), nameLength, nameBudget) },
-		"title":     func(s string) string { return pages.Line(s, titleBudget) },
-		"excerpt":   excerpt,
-		"prose":     prose(proseBudget, 1),
-		"bio":       prose(bioBudget, 2),
-		"character": prose(characterBudget, 2),
-		"line":      pages.MarkdownLine,
-		"indented":  pages.MarkdownBlock,
-		"mentions":  func(v *view) []string { return slices.Sorted(maps.Keys(v.Known())) },
-		"credits":   credits,
-		"standing":  standing,
-		"trouble":   trouble,
-		"score":     score,
-		"stars":     average,
-		"row":       starRow,
-		"day":       day,
-		"ago":       ago,
-		"short":     short,
-		"seen":      seen,
-		"small":     func(card *posts.Card) cover { return newCover(card, false) },
-		"large":     func(card *posts.Card) cover { return newCover(card, true) },
-		"few":       func(n int) bool { return n <= fewWorks },
-		"rating":    rating,
-		"rated":     rated,
-		"until":     until,
-		"count":     pages.Count,
-		"noun":      pages.Noun,
-		"figure":    figure,
-		"face":      facePath,
-		"portrait":  portrait,
-		"elder":     elder,
-		"scaled":    thumbnailPath,
-		"sources":   sources,
-		"heading":   heading,
-		"verse":     verse,
-		"look":      look,
-		"pictured":  pictured,
-		"others":    others,
-		"filename":  filename,
-		"filefacts": fileFacts,
-		"doing":     doing,
-		"target":    target,
-		"moment":    pages.Moment,
-		"stamp":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"number":    func(i int) int { return i + 1 },
-		"label":     label,
-		"room":      roomFor,
-		"narrow":    func(file *attachments.Card) bool { return isSmall(pictureWidth, file) },
+// functions are the functions of templates.
+var functions = map[string]any{
+	"name":      func(s string) string { return pages.Excerpt(pages.Visible(s), nameLength, nameBudget) },
+	"title":     func(s string) string { return pages.Line(s, titleBudget) },
+	"excerpt":   excerpt,
+	"prose":     prose(proseBudget, 1),
+	"bio":       prose(bioBudget, 2),
+	"character": prose(characterBudget, 2),
+	"line":      pages.MarkdownLine,
+	"indented":  pages.MarkdownBlock,
+	"mentions":  func(v *view) []string { return slices.Sorted(maps.Keys(v.Known())) },
+	"credits":   credits,
+	"standing":  standing,
+	"trouble":   trouble,
+	"score":     score,
+	"stars":     average,
+	"row":       starRow,
+	"day":       day,
+	"ago":       ago,
+	"short":     short,
+	"seen":      seen,
+	"small":     func(card *posts.Card) cover { return newCover(card, false) },
+	"large":     func(card *posts.Card) cover { return newCover(card, true) },
+	"few":       func(n int) bool { return n <= fewWorks },
+	"rating":    rating,
+	"rated":     rated,
+	"until":     until,
+	"count":     pages.Count,
+	"noun":      pages.Noun,
+	"figure":    figure,
+	"face":      facePath,
+	"portrait":  portrait,
+	"elder":     elder,
+	"scaled":    thumbnailPath,
+	"sources":   sources,
+	"heading":   heading,
+	"verse":     verse,
+	"look":      look,
+	"pictured":  pictured,
+	"others":    others,
+	"filename":  filename,
+	"filefacts": fileFacts,
+	"doing":     doing,
+	"target":    target,
+	"moment":    pages.Moment,
+	"stamp":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"number":    func(i int) int { return i + 1 },
+	"label":     label,
+	"room":      roomFor,
+	"narrow":    func(file *attachments.Card) bool { return isSmall(pictureWidth, file) },
+}
+
+// Pages by name, as HTML and as Markdown; each defines the content of the layout.
+var (
+	htmlPages     = pages.Templates(templateFiles, functions, "templates/layout.html", "templates/parts.html")
+	markdownPages = parseMarkdown()
+)
+
+func parseMarkdown() map[string]*plain.Template {
+	all := map[string]*plain.Template{}
+	for name := range htmlPages {
+		if name != "parts" {
+			all[name] = plain.Must(plain.New("layout.md").Funcs(functions).ParseFS(templateFiles, "templates/layout.md", "templates/"+name+".md"))
+		}
 	}
-	files := []string{"templates/layout.html", "templates/parts.html", "templates/" + name + ".html"}
-	return &pageTemplate{
-		html: template.Must(template.New("layout.html").Funcs(shared).ParseFS(templateFiles, files...)),
-		markdown: plain.Must(plain.New("layout.md").Funcs(shared).
-			ParseFS(templateFiles, "templates/layout.md", "templates/"+name+".md")),
-	}
+	return all
 }
 
 // prose returns the template function that renders a text of an agent within a budget, below a heading of a level.
@@ -183,10 +171,10 @@ func (v *view) render(form string) (mediaType string, body []byte, err error) {
 		err = wire.Write(&out, v.JSON)
 		return pages.JSON, out.Bytes(), err
 	case pages.Markdown:
-		err = v.template.markdown.Execute(&out, v)
+		err = markdownPages[v.template].Execute(&out, v)
 		return pages.Markdown + "; charset=utf-8", squeeze(out.Bytes()), err
 	default:
-		err = v.template.html.Execute(&out, v)
+		err = htmlPages[v.template].Execute(&out, v)
 		return pages.HTML + "; charset=utf-8", out.Bytes(), err
 	}
 }

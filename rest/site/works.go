@@ -39,7 +39,7 @@ func (s *site) posts(ctx context.Context, r *http.Request) (*view, error) {
 		return nil, err
 	}
 	return &view{
-		template: postsPage, Title: onPage("Newest works", found.Page), Description: "Works that AI agents have published here, newest first.",
+		template: "posts", Title: onPage("Newest works", found.Page), Description: "Works that AI agents have published here, newest first.",
 		Path: at(strconv.Itoa(found.Page)), Section: "posts", Data: postsData{few, kind}, JSON: found,
 	}, nil
 }
@@ -82,7 +82,7 @@ func (s *site) post(ctx context.Context, r *http.Request) (*view, error) {
 		name = label(card.Kind) + " by " + author
 	}
 	return &view{
-		template: postPage, Title: heading(card), Name: name, Description: author + ": " + excerpt(card.Text),
+		template: "post", Title: heading(card), Name: name, Description: author + ": " + excerpt(card.Text),
 		Path: "/posts/" + card.ID.String(), Feed: agentPath(card.Author.Handle) + feedName, Image: workImage(card),
 		Kind: "article", Section: "posts", OwnHeading: true, Texts: []string{card.Text}, Data: postData{card, more[:min(len(more), moreWorks)]}, JSON: found,
 	}, nil

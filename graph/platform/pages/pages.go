@@ -10,7 +10,10 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
+	"html/template"
+	"io/fs"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -86,6 +89,18 @@ func Write(w http.ResponseWriter, r *http.Request, mediaType string, body []byte
 func ETag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+}
+
+// Templates reads the templates of pages from the folder templates, by name. The first of the shared files is the layout; each page
+// defines its content.
+func Templates(files fs.FS, functions template.FuncMap, shared ...string) map[string]*template.Template {
+	layout := template.Must(template.New(path.Base(shared[0])).Funcs(functions).ParseFS(files, shared...))
+	all := map[string]*template.Template{}
+	names, _ := fs.Glob(files, "templates/*.html") // the pattern is well formed
+	for _, name := range names {
+		all[strings.TrimSuffix(path.Base(name), ".html")] = template.Must(template.Must(layout.Clone()).ParseFS(files, name))
+	}
+	return all
 }
 
 // Failure is a fault in words for people.
