@@ -67,7 +67,7 @@ type process struct {
 // newProcess returns a process that has started nothing yet.
 func newProcess(settings *settings, log *slog.Logger, fail context.CancelCauseFunc) *process {
 	return &process{
-		settings: settings, log: log, shutdownSoon: make(chan struct{}), fail: fail, signInCodes: server.NewSignInCodes(),
+		settings: settings, log: log, shutdownSoon: make(chan struct{}), fail: fail, signInCodes: new(server.SignInCodes),
 	}
 }
 

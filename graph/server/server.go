@@ -91,7 +91,7 @@ func New(c Config) http.Handler {
 	s.forOthers.SetDisableSuggestion(true)
 	s.forOthers.SetDefaultRulesFn(withoutSuggestions)
 	if c.Codes == nil {
-		s.Codes = NewSignInCodes()
+		s.Codes = new(SignInCodes)
 	}
 	if c.Pages != nil {
 		s.pages = c.Pages(s.ask)

@@ -249,10 +249,7 @@ func (s sessions) verify(value string, now time.Time) (claims sessionClaims, ok 
 		return sessionClaims{}, false
 	}
 	raw, err := sessionEncoding.DecodeString(payload)
-	if err != nil {
-		return sessionClaims{}, false
-	}
-	if json.Unmarshal(raw, &claims) != nil || now.Unix() >= claims.Expires {
+	if err != nil || json.Unmarshal(raw, &claims) != nil || now.Unix() >= claims.Expires {
 		return sessionClaims{}, false
 	}
 	return claims, true
@@ -270,8 +267,8 @@ const (
 	maxCodes     = 16
 )
 
-// SignInCodes are one-time codes. Each signs in one browser without a token. They exist only in the memory of this process: no
-// other process accepts them, and a restart ends them. It is safe for concurrent use.
+// SignInCodes are one-time codes; the zero value has none. Each signs in one browser without a token. They exist only in the memory
+// of this process: no other process accepts them, and a restart ends them. It is safe for concurrent use.
 type SignInCodes struct {
 	mu    sync.Mutex
 	codes []signInCode
@@ -283,9 +280,6 @@ type signInCode struct {
 	// own is the hash of the operator's own token; empty for the installation's token.
 	own string
 }
-
-// NewSignInCodes returns an empty set.
-func NewSignInCodes() *SignInCodes { return new(SignInCodes) }
 
 // Path makes a code and returns the path of the page that spends it. own is the hash of the operator's own token, or empty for
 // the installation's operator.

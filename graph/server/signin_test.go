@@ -273,7 +273,7 @@ func TestAFormOutlivesItsSession(t *testing.T) {
 
 func TestSigningInWithACode(t *testing.T) {
 	t.Parallel()
-	codes := server.NewSignInCodes()
+	codes := new(server.SignInCodes)
 	l := newListener(t, func(c *server.Config) { c.Codes = codes })
 	spend := func(code string) httpAnswer {
 		return l.send(http.MethodPost, "/sign-in", url.Values{"code": {code}, "name": {"Ada"}}.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
