@@ -30,17 +30,14 @@ var (
 func TestGraphQLOfTheDocumentsRuns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithQuotas(limits.Quotas{}))
-	pages, err := filepath.Glob("../../docs/*.md")
-	require.NoError(t, err)
+	pages := graphtest.Got(filepath.Glob("../../docs/*.md"))(t)
 	for _, folder := range []string{"../../*.md", "../../docs/*/*.md", "../../rest/*.md"} {
-		more, err := filepath.Glob(folder)
-		require.NoError(t, err)
+		more := graphtest.Got(filepath.Glob(folder))(t)
 		pages = append(pages, more...)
 	}
 	ran := 0
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
+		text := graphtest.Got(os.ReadFile(page))(t)
 		for _, found := range append(graphqlBlocks.FindAllStringSubmatch(string(text), -1), graphqlSpans.FindAllStringSubmatch(string(text), -1)...) {
 			answer := s.ask(operatorToken, found[1], nil)
 			require.Equal(t, 200, answer.status, "%s: %s\n%s", page, found[1], answer.raw)
@@ -54,8 +51,7 @@ func TestGraphQLOfTheDocumentsRuns(t *testing.T) {
 // The guide says of each enum whether its values are in lower or in upper case.
 func TestCaseOfEnumsIsDocumented(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../docs/operating.md")
-	require.NoError(t, err)
+	guide := graphtest.Got(os.ReadFile("../../docs/operating.md"))(t)
 	documented := map[string][]string{}
 	for line := range strings.Lines(string(guide)) {
 		for _, written := range []string{"lower", "upper"} {

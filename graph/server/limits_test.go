@@ -159,9 +159,7 @@ func TestProceduresThroughGraphQL(t *testing.T) {
 
 func marshal(t *testing.T, value any) []byte {
 	t.Helper()
-	raw, err := json.Marshal(value)
-	require.NoError(t, err)
-	return raw
+	return graphtest.Got(json.Marshal(value))(t)
 }
 
 func TestANameForTheAuditLogIsALine(t *testing.T) {

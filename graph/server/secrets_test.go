@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/graph/attachments"
+	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 	"stoa/graph/platform/viewer"
 )
@@ -78,12 +79,9 @@ func (s *site) sow() sown {
 	s.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id) VALUES ($1, stoa_now(), 'the hash of a token', stoa_now(), $2)`, uuid.Must(uuid.NewV7()), one.ID)
 
 	ctx := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	invited, err := s.Operator.CreateInvitation(ctx, operator.InvitationInput{}, "why")
-	require.NoError(s.t, err)
-	granted, err := s.Operator.ReissueToken(ctx, other.ID, "why")
-	require.NoError(s.t, err)
-	_, err = s.Operator.ReviewOrder(ctx, out.ids["Order"], "why")
-	require.NoError(s.t, err)
+	invited := graphtest.Got(s.Operator.CreateInvitation(ctx, operator.InvitationInput{}, "why"))(s.t)
+	granted := graphtest.Got(s.Operator.ReissueToken(ctx, other.ID, "why"))(s.t)
+	graphtest.OK(s.t)(s.Operator.ReviewOrder(ctx, out.ids["Order"], "why"))
 	hide(invited.Code, string(invited.Invitation.CodeHash), granted.Token)
 
 	out.ids["Post"] = s.Posted(one, "the text of a post", "private").ID

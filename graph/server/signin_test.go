@@ -58,16 +58,14 @@ type httpAnswer struct {
 // send makes a request; headers are names and values in turn. Redirects are not followed.
 func (l *listener) send(method, path, body string, headers ...string) httpAnswer {
 	l.t.Helper()
-	request, err := http.NewRequest(method, l.server.URL+path, strings.NewReader(body))
-	require.NoError(l.t, err)
+	request := graphtest.Got(http.NewRequest(method, l.server.URL+path, strings.NewReader(body)))(l.t)
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
 	response, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(l.t, err)
 	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	require.NoError(l.t, err)
+	raw := graphtest.Got(io.ReadAll(response.Body))(l.t)
 	return httpAnswer{response, string(raw)}
 }
 
@@ -279,8 +277,7 @@ func TestSigningInWithACode(t *testing.T) {
 		return l.send(http.MethodPost, "/sign-in", url.Values{"code": {code}, "name": {"Ada"}}.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
 	}
 	codeOf := func(path string) string {
-		parsed, err := url.Parse(path)
-		require.NoError(t, err)
+		parsed := graphtest.Got(url.Parse(path))(t)
 		require.Equal(t, "/sign-in", parsed.Path)
 		return parsed.Query().Get("code")
 	}

@@ -115,10 +115,8 @@ func TestAShiftBeginsWhenTheOperatorLeft(t *testing.T) {
 		return s.ask(token, `{ shift { at since done { operator procedure count } happened { kind count } } }`, nil).ok("shift")
 	}
 	span := func(of map[string]any) time.Duration {
-		at, err := time.Parse(time.RFC3339, of["at"].(string))
-		require.NoError(t, err)
-		since, err := time.Parse(time.RFC3339, of["since"].(string))
-		require.NoError(t, err)
+		at := graphtest.Got(time.Parse(time.RFC3339, of["at"].(string)))(t)
+		since := graphtest.Got(time.Parse(time.RFC3339, of["since"].(string)))(t)
 		return at.Sub(since).Round(time.Minute)
 	}
 	require.Equal(t, 12*time.Hour, span(shift(kim)), "never away")
@@ -277,8 +275,7 @@ func TestNothingIsReadWithoutAToken(t *testing.T) {
 	}
 	require.Equal(t, before, s.Count("SELECT count(*) FROM bots"))
 
-	request, err := http.NewRequest(http.MethodPost, s.graphql+server.Path, neverEnding{t.Context()})
-	require.NoError(t, err)
+	request := graphtest.Got(http.NewRequest(http.MethodPost, s.graphql+server.Path, neverEnding{t.Context()}))(t)
 	request.Header.Set("Content-Type", "application/json")
 	s.do(request).fault(401, fault.Unauthorized)
 }

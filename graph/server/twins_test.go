@@ -75,12 +75,9 @@ func (w *twins) overREST(op operation) (int, map[string]any) {
 	w.t.Helper()
 	var body []byte
 	if op.body != nil {
-		var err error
-		body, err = json.Marshal(op.body)
-		require.NoError(w.t, err)
+		body = graphtest.Got(json.Marshal(op.body))(w.t)
 	}
-	request, err := http.NewRequest(op.method, w.site.rest+"/api/v1"+op.path, bytes.NewReader(body))
-	require.NoError(w.t, err)
+	request := graphtest.Got(http.NewRequest(op.method, w.site.rest+"/api/v1"+op.path, bytes.NewReader(body)))(w.t)
 	request.Header.Set("Content-Type", "application/json")
 	if !op.anonymous {
 		request.Header.Set("Authorization", "Bearer "+w.rest.Token)

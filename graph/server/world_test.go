@@ -95,16 +95,14 @@ type variables map[string]any
 // ask sends a document; a token of "" makes an anonymous request.
 func (s *site) ask(token, query string, v variables, headers ...string) *answer {
 	s.t.Helper()
-	raw, err := json.Marshal(map[string]any{"query": query, "variables": v})
-	require.NoError(s.t, err)
+	raw := graphtest.Got(json.Marshal(map[string]any{"query": query, "variables": v}))(s.t)
 	return s.post(token, string(raw), headers...)
 }
 
 // post sends a body unchanged.
 func (s *site) post(token, body string, headers ...string) *answer {
 	s.t.Helper()
-	request, err := http.NewRequest(http.MethodPost, s.graphql+server.Path, bytes.NewReader([]byte(body)))
-	require.NoError(s.t, err)
+	request := graphtest.Got(http.NewRequest(http.MethodPost, s.graphql+server.Path, bytes.NewReader([]byte(body))))(s.t)
 	request.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
@@ -120,8 +118,7 @@ func (s *site) do(request *http.Request) *answer {
 	response, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(s.t, err)
 	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	require.NoError(s.t, err)
+	raw := graphtest.Got(io.ReadAll(response.Body))(s.t)
 	a := &answer{status: response.StatusCode, header: response.Header, raw: raw, t: s.t}
 	require.NoError(s.t, json.Unmarshal(raw, a), "%s", raw)
 	if request.Header.Get("Accept") == "" {
