@@ -71,8 +71,7 @@ func TestOnlyReading(t *testing.T) {
 
 func TestBrokenServer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
+	w, p := newPublished(t)
 	w.Exec("ALTER TABLE posts RENAME TO away")
 	for _, path := range []string{"/", "/posts", "/posts/" + p.post.String(), "/@" + p.handle} {
 		w.failure(path, http.StatusInternalServerError, "Something went wrong", "internal_error")
@@ -98,17 +97,22 @@ func TestBrokenServer(t *testing.T) {
 	w.failure(w.serve(without)+"/", http.StatusNotFound, "There is no such page", "not_found")
 }
 
-// Searches without a token share the limit of the API's searches.
+// Searches without a token share the limit of the API's searches, and have its headers, also if they are refused.
 func TestSearchesAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{SearchesPerMinute: 5}))
-	w.get("/search?q=one").is(http.StatusOK)
+	found := w.get("/search?q=one").is(http.StatusOK)
+	require.Regexp(t, `^"searches";r=[1-4];t=\d+$`, found.header.Get("RateLimit"))
 	w.get("/api/v1/tasks?q=x").is(http.StatusOK)
 	refused := w.get("/search?q=two").is(http.StatusTooManyRequests)
 	require.Equal(t, "That was too often", textOf(refused.find("h1")[0]))
 	require.NotEmpty(t, refused.header.Get("Retry-After"))
+	require.Contains(t, refused.header.Get("RateLimit"), `"searches";r=0;`)
+	for _, a := range []*answer{found, refused} {
+		require.Equal(t, `"searches";q=5;w=60`, a.header.Get("RateLimit-Policy"))
+	}
 	for _, path := range []string{"/", "/search", "/tasks", "/posts"} {
-		w.get(path).is(http.StatusOK)
+		require.Empty(t, w.get(path).is(http.StatusOK).header.Get("RateLimit"))
 	}
 }
 
@@ -138,8 +142,7 @@ func TestPicturesComeFirst(t *testing.T) {
 // An agent's page has its open tasks, in every form.
 func TestOpenTasksOfAnAgent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
+	w, p := newPublished(t)
 	w.Tasked(w.Agent(), "Task of another", "x", 100)
 	path := "/@" + p.handle
 	for _, form := range forms {
@@ -148,8 +151,7 @@ func TestOpenTasksOfAnAgent(t *testing.T) {
 		require.Contains(t, raw, p.task.String(), form)
 		require.NotContains(t, raw, "Task of another", form)
 	}
-	_, err := w.Tasks.CloseTask(p.Ctx, tasks.TaskInput{TaskID: p.task.String()})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Tasks.CloseTask(p.Ctx, tasks.TaskInput{TaskID: p.task.String()}))
 	for _, form := range forms {
 		require.NotContains(t, string(w.get(path, "Accept", form).is(http.StatusOK).raw), "Task of zephyr", form)
 	}
@@ -159,12 +161,10 @@ func TestOpenTasksOfAnAgent(t *testing.T) {
 // The price of a service or a task comes before its text.
 func TestPriceBeforeTheText(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
-	offered, err := w.Services.CreateService(p.Ctx, services.CreateServiceInput{Fields: services.Fields{
+	w, p := newPublished(t)
+	offered := graphtest.Got(w.Services.CreateService(p.Ctx, services.CreateServiceInput{Fields: services.Fields{
 		Title: ptr("Priced"), Description: ptr("A long text."), AmountMinor: wire.Nullable[int64]{Set: true, Value: 2500},
-	}})
-	require.NoError(t, err)
+	}}))(t)
 	w.get("/services/"+offered.Service.ID.String()).is(http.StatusOK).inOrder("Priced</h1>", "<b>25.00</b> credits", "27.50", "A long text.")
 	w.get(p.board()).is(http.StatusOK).inOrder("Task of zephyr</h1>", "<b>12.50</b> credits", "0 responses", "Wish of zephyr")
 }

@@ -58,8 +58,7 @@ func (w *world) feed(path string) (a atom) {
 	require.NoError(w.t, xml.Unmarshal(got.raw, &a))
 	require.Equal(w.t, "https://stoa.example"+path, a.ID)
 	require.NotEmpty(w.t, a.Title)
-	_, err := time.Parse(time.RFC3339, a.Updated)
-	require.NoError(w.t, err)
+	graphtest.OK(w.t)(time.Parse(time.RFC3339, a.Updated))
 	require.Equal(w.t, "self", a.Links[0].Rel)
 	require.Equal(w.t, a.ID, a.Links[0].Href)
 	w.get(path, "If-None-Match", got.header.Get("ETag")).is(http.StatusNotModified)
@@ -67,8 +66,7 @@ func (w *world) feed(path string) (a atom) {
 		require.NotEmpty(w.t, e.Title)
 		require.NotEmpty(w.t, e.Author.Name)
 		for _, stamp := range []string{e.Updated, e.Published} {
-			_, err := time.Parse(time.RFC3339, stamp)
-			require.NoError(w.t, err)
+			graphtest.OK(w.t)(time.Parse(time.RFC3339, stamp))
 		}
 		require.LessOrEqual(w.t, e.Published, e.Updated)
 		require.Equal(w.t, "text", e.Content.Type)
@@ -107,8 +105,7 @@ func TestFeeds(t *testing.T) {
 
 func TestSitemap(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
+	w, p := newPublished(t)
 	got := w.get("/sitemap.xml").is(http.StatusOK)
 	require.Equal(t, "application/xml; charset=utf-8", got.header.Get("Content-Type"))
 	var set struct {
@@ -125,8 +122,7 @@ func TestSitemap(t *testing.T) {
 		w.get(path).is(http.StatusOK)
 		paths = append(paths, path)
 		if u.Modified != "" {
-			_, err := time.Parse(time.RFC3339, u.Modified)
-			require.NoError(t, err)
+			graphtest.OK(t)(time.Parse(time.RFC3339, u.Modified))
 		}
 	}
 	require.ElementsMatch(t, []string{

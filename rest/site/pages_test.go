@@ -83,8 +83,7 @@ func TestForms(t *testing.T) {
 // The first page has the sentence that an agent needs, and a script that copies it; no other page may run any script.
 func TestOnlyTheFirstPageHasAScript(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
+	w, p := newPublished(t)
 	first := w.get("/").is(http.StatusOK)
 	scripts := first.find("script")
 	require.Len(t, scripts, 1)
@@ -135,8 +134,7 @@ func TestJSONIsThatOfTheAPI(t *testing.T) {
 // All links to a page use the same address.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
+	w, p := newPublished(t)
 	for i := range 20 {
 		w.Posted(p.Agent, strings.Repeat("x", i+1), "public")
 	}
@@ -215,8 +213,7 @@ func TestSize(t *testing.T) {
 // If the site is switched off, one small page explains the address.
 func TestWithoutTheSite(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
+	w, p := newPublished(t)
 	config := w.config()
 	config.NoSite = true
 	at := w.serve(config)
@@ -243,8 +240,7 @@ func TestWithoutTheSite(t *testing.T) {
 // A link preview of a page has a picture: the picture on the page, or the server's.
 func TestEveryPreviewHasAPicture(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
+	w, p := newPublished(t)
 	for _, path := range append(p.addresses()[2:4], "/", "/@"+p.handle, "/posts", "/tasks", "/services", "/search") {
 		got := string(w.get(path).is(http.StatusOK).raw)
 		require.Equal(t, strings.Count(got, `property="og:title"`), strings.Count(got, `property="og:image"`), path)

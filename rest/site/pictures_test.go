@@ -34,8 +34,7 @@ func (w *world) linked(path string) map[string]string {
 // A work names its own preview for links to it. Every page without a picture names one that stays the same, as large as it says.
 func TestPicturesOfLinks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
+	w, p := newPublished(t)
 	text := w.Posted(p.Agent, "# Only *words*", "public").ID.String()
 	for _, page := range []string{
 		"/@" + p.handle, "/posts/" + text, "/", "/posts", "/tasks", "/tasks/" + p.task.String(), "/services/" + p.service.String(),
@@ -47,8 +46,7 @@ func TestPicturesOfLinks(t *testing.T) {
 	}
 	got := w.get("/cards/stoa.png").is(http.StatusOK)
 	require.Equal(t, "image/png", got.header.Get("Content-Type"))
-	known, err := png.DecodeConfig(bytes.NewReader(got.raw))
-	require.NoError(t, err)
+	known := graphtest.Got(png.DecodeConfig(bytes.NewReader(got.raw)))(t)
 	require.Equal(t, []int{1200, 630}, []int{known.Width, known.Height})
 	w.get("/cards/stoa.png", "If-None-Match", got.header.Get("ETag")).is(http.StatusNotModified)
 
@@ -97,9 +95,7 @@ func TestThumbnails(t *testing.T) {
 		got := w.get(path + width + ".jpg").is(http.StatusOK)
 		require.Equal(t, "image/jpeg", got.header.Get("Content-Type"))
 		require.Equal(t, "no-cache", got.header.Get("Cache-Control"))
-		known, err := jpeg.DecodeConfig(bytes.NewReader(got.raw))
-		require.NoError(t, err)
-		require.Equal(t, height, known.Height)
+		require.Equal(t, height, graphtest.Got(jpeg.DecodeConfig(bytes.NewReader(got.raw)))(t).Height)
 		require.Less(t, len(got.raw), len(preview))
 		w.get(path+width+".jpg", "If-None-Match", got.header.Get("ETag")).is(http.StatusNotModified)
 	}
@@ -110,8 +106,7 @@ func TestThumbnails(t *testing.T) {
 	w.get("/thumbnails/x/64.jpg").is(http.StatusNotFound)
 	w.get("/thumbnails/" + w.File(p.Agent, "portfolio").String() + "/64.jpg").is(http.StatusNotFound)
 
-	_, err := w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{ProfilePublic: graphtest.Ptr(false)})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{ProfilePublic: graphtest.Ptr(false)}))
 	w.get(path + "360.jpg").is(http.StatusNotFound)
 }
 
@@ -125,8 +120,7 @@ func TestSmallPreviews(t *testing.T) {
 	w.store(p.file, preview)
 	got := w.get("/thumbnails/" + p.file.String() + "/160.jpg").is(http.StatusOK).raw
 	require.Less(t, len(got), len(preview))
-	known, err := jpeg.DecodeConfig(bytes.NewReader(got))
-	require.NoError(t, err)
+	known := graphtest.Got(jpeg.DecodeConfig(bytes.NewReader(got)))(t)
 	require.Equal(t, image.Pt(100, 300), image.Pt(known.Width, known.Height))
 }
 
@@ -175,8 +169,7 @@ func TestFeedOfASearch(t *testing.T) {
 	require.Equal(t, []string{"urn:uuid:" + other.post.String(), "urn:uuid:" + p.post.String()}, found("text+of"))
 	require.Empty(t, found("private+text"))
 	require.Contains(t, w.get("/search?q=zephyr").links(), "/posts/"+p.post.String())
-	_, err := w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{ProfilePublic: graphtest.Ptr(false)})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{ProfilePublic: graphtest.Ptr(false)}))
 	require.Empty(t, found("zephyr"))
 	require.NotContains(t, w.get("/search?q=zephyr").links(), "/posts/"+p.post.String())
 }

@@ -147,8 +147,7 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 // again.
 func TestClosedAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
+	w, p := newPublished(t)
 	w.Exec("DELETE FROM tasks WHERE customer_id = $1", p.ID) // tasks stay: TestTasksOfAClosedProfile
 	lists := []string{"/", "/posts", "/services", "/search", "/sitemap.xml"}
 	for range 2 {
@@ -178,8 +177,7 @@ func TestClosedAtOnce(t *testing.T) {
 // suspended or in the trash.
 func TestTasksOfAClosedProfile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
+	w, p := newPublished(t)
 	lists := []string{"/", "/tasks", "/search?q=zephyr", "/tasks/feed.atom"}
 	for range 2 {
 		for _, path := range append([]string{p.board()}, lists...) {
@@ -212,8 +210,7 @@ func TestTasksOfAClosedProfile(t *testing.T) {
 // A token changes nothing: the pages are the same for all.
 func TestTokensAreNotLookedAt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.publish("zephyr", nil)
+	w, p := newPublished(t)
 	for _, path := range append(p.addresses(), p.board(), "/", "/posts", "/tasks", "/services", "/search") {
 		for _, token := range []string{p.Token, "wrong"} {
 			require.Equal(t, string(w.get(path).raw), string(w.get(path, "Authorization", "Bearer "+token).raw), path)

@@ -30,10 +30,9 @@ func (w *world) rated(by, of *graphtest.Agent, stars int64, text string) *rating
 // rate lets an agent rate the other side of an order.
 func (w *world) rate(by *graphtest.Agent, order uuid.UUID, stars int64, text string) *ratings.Card {
 	w.t.Helper()
-	made, err := w.Ratings.RateOrder(by.Ctx, ratings.RateInput{
+	made := graphtest.Got(w.Ratings.RateOrder(by.Ctx, ratings.RateInput{
 		OrderID: order.String(), OperationID: ptr(uuid.NewString()), Stars: &stars, Text: &text,
-	})
-	require.NoError(w.t, err)
+	}))(w.t)
 	return made.Rating
 }
 
@@ -83,8 +82,7 @@ func TestSignedDocumentOfARating(t *testing.T) {
 	page, document := "/@"+p.handle, "/ratings/"+made.ID.String()
 	require.NotContains(t, string(w.get(page).is(http.StatusOK).raw), document, "it is not signed yet")
 	w.get(document).is(http.StatusNotFound)
-	_, err := w.Receipts.Sign(t.Context())
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Receipts.Sign(t.Context()))
 	for _, form := range []string{"text/html", "text/markdown"} {
 		require.Contains(t, string(w.get(page, "Accept", form).is(http.StatusOK).raw), document)
 	}
@@ -120,8 +118,7 @@ func TestMentionsLeadToAgents(t *testing.T) {
 	w.Show(closed, false)
 	handle := w.handle(named)
 	text := fmt.Sprintf("Drawn by **@%s**, with @%s and @nobody_here, in `@%s`.", strings.ToUpper(handle), w.handle(closed), handle)
-	_, err := w.Bots.UpdateMe(author.Ctx, bots.UpdateMeInput{Bio: &text, CharacterDescription: &text})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Bots.UpdateMe(author.Ctx, bots.UpdateMeInput{Bio: &text, CharacterDescription: &text}))
 	offered, err := w.Services.CreateService(author.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr("x"), Description: &text}})
 	require.NoError(t, err)
 	post, task := w.Posted(author, text, "public"), w.Tasked(author, "x", text, 100)
@@ -202,8 +199,7 @@ func TestMentionedIn(t *testing.T) {
 	w.Show(other, true)
 	w.Block(named, w.Asked(named, other))
 	require.Equal(t, both[1:], w.mentionedIn(handle), "an agent that is blocked does not stand on the page")
-	_, err := w.Posts.DeletePost(author.Ctx, posts.PostInput{PostID: first.ID.String()})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Posts.DeletePost(author.Ctx, posts.PostInput{PostID: first.ID.String()}))
 	require.Empty(t, w.mentionedIn(handle))
 	require.Zero(t, w.Count("SELECT count(*) FROM mentions WHERE post_id = $1", first.ID))
 

@@ -70,10 +70,9 @@ func TestPricesAndHeadings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.Agent()
-	offered, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{
+	offered := graphtest.Got(w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{
 		Title: ptr("Etching"), Description: ptr("On copper."), AmountMinor: wire.Nullable[int64]{Set: true, Value: 4250},
-	}})
-	require.NoError(t, err)
+	}}))(t)
 	w.Posted(agent, "A line of zinc\nand another", "public")
 	for _, path := range []string{"/", "/services", "/services/" + offered.Service.ID.String(), "/search?q=etching", "/@" + w.handle(agent)} {
 		for _, form := range forms[:2] {
@@ -105,7 +104,9 @@ func TestAHandleWithCapitalsLeadsToTheAgent(t *testing.T) {
 			}
 		}
 	}
-	w.get("/@" + handle).is(http.StatusOK)
+	for _, path := range []string{"/@" + handle, "/%40" + handle, "/%40" + handle + "/feed.atom"} {
+		w.get(path).is(http.StatusOK)
+	}
 	for _, path := range []string{"/@Ab", "/@É" + handle, "/@\u212A" + handle, "/@OTTO%2F", "/@//evil.example", "/@A%2f%2fevil.example", "/@OTTO/", "/@OTTO/x"} {
 		w.get(path).is(http.StatusNotFound)
 	}

@@ -42,6 +42,13 @@ func newWorld(t *testing.T, options ...graphtest.Option) *world {
 	return w
 }
 
+// newPublished returns a world with an agent whose public texts have a mark.
+func newPublished(t *testing.T) (*world, *published) {
+	t.Helper()
+	w := newWorld(t)
+	return w, w.publish("zephyr", nil)
+}
+
 func (w *world) config() rest.Config {
 	return rest.Config{Graph: w.Graph, Draining: new(atomic.Bool), Logger: slog.New(slog.DiscardHandler), Origin: "https://stoa.example"}
 }
@@ -72,23 +79,20 @@ func (w *world) publish(mark string, customer *graphtest.Agent) *published {
 	w.t.Helper()
 	p := &published{Agent: w.Agent(), mark: mark}
 	p.handle = w.handle(p.Agent)
-	_, err := w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{
+	graphtest.OK(w.t)(w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{
 		DisplayName: ptr("Name of " + mark), Specialty: ptr("Specialty of " + mark), Bio: ptr("Bio of " + mark),
 		CharacterDescription: ptr("Character of " + mark),
-	})
-	require.NoError(w.t, err)
+	}))
 	p.file = w.File(p.Agent, "portfolio")
-	made, err := w.Posts.CreatePost(p.Ctx, posts.CreatePostInput{Fields: posts.Fields{
+	made := graphtest.Got(w.Posts.CreatePost(p.Ctx, posts.CreatePostInput{Fields: posts.Fields{
 		Title: ptr("Title of " + mark), Text: ptr("Text of " + mark), Visibility: ptr("public"), Kind: ptr("portfolio"),
 		AttachmentIDs: []string{p.file.String()}, RightsConfirmed: graphtest.Ptr(true),
-	}})
-	require.NoError(w.t, err)
+	}}))(w.t)
 	p.post = made.Post.ID
 	p.private = w.Posted(p.Agent, "Private text of "+mark, "private").ID
-	offered, err := w.Services.CreateService(p.Ctx, services.CreateServiceInput{Fields: services.Fields{
+	offered := graphtest.Got(w.Services.CreateService(p.Ctx, services.CreateServiceInput{Fields: services.Fields{
 		Title: ptr("Service of " + mark), Description: ptr("Offer of " + mark),
-	}})
-	require.NoError(w.t, err)
+	}}))(w.t)
 	p.service = offered.Service.ID
 	p.task = w.Tasked(p.Agent, "Task of "+mark, "Wish of "+mark, 1250).ID
 	if customer != nil {
@@ -130,16 +134,14 @@ func (w *world) send(method, path string, headers ...string) *answer {
 	if strings.HasPrefix(path, "/") {
 		path = w.url + path
 	}
-	request, err := http.NewRequestWithContext(w.t.Context(), method, path, nil)
-	require.NoError(w.t, err)
+	request := graphtest.Got(http.NewRequestWithContext(w.t.Context(), method, path, nil))(w.t)
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Add(headers[i], headers[i+1])
 	}
 	response, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(w.t, err)
 	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	require.NoError(w.t, err)
+	raw := graphtest.Got(io.ReadAll(response.Body))(w.t)
 	a := &answer{t: w.t, status: response.StatusCode, header: response.Header, raw: raw}
 	require.Empty(w.t, a.header.Values("Set-Cookie"))
 	if strings.HasPrefix(a.header.Get("Content-Type"), "text/html") && len(raw) > 0 {
