@@ -15,8 +15,7 @@ import (
 // An event can be acknowledged by socket or request, however it was received, and is then acknowledged everywhere.
 func TestAcksServeEveryMeans(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	here, there := h.process(often), h.process(often)
+	h, here, there := sharedCluster(t).withTwo(often)
 	agent := h.Agent()
 	here.tell(agent, 1, 2, 3)
 	conn, stream := here.dial(agent.Token), there.stream(agent.Token, "", "")
@@ -46,8 +45,7 @@ func TestAcksServeEveryMeans(t *testing.T) {
 
 func TestWhatIsNoEventOfTheCallerIsUnknown(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
+	h, p := sharedCluster(t).withProcess()
 	h.Graph = p.Graph
 	agent, stranger := h.Friends()
 	h.Exec("DELETE FROM events WHERE recipient_id IN ($1, $2)", agent.ID, stranger.ID)
@@ -69,9 +67,7 @@ func TestWhatIsNoEventOfTheCallerIsUnknown(t *testing.T) {
 // Event ids of an earlier version do not contain the recipient. While such events exist, the table is read for it.
 func TestEventsWithOtherIDsAreAcknowledged(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	h, p, agent := sharedCluster(t).withAgent()
 	id := uuid.NewString()
 	h.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload) VALUES ($1, stoa_now(), $2, 'order.changed', '{"version": 1}')`, id, agent.ID)
 	acked, unknown := p.acknowledge(agent.Token, id)
@@ -82,8 +78,7 @@ func TestEventsWithOtherIDsAreAcknowledged(t *testing.T) {
 
 func TestAFullWindowIsFreedByARequest(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := sharedCluster(t).withTwo()
 	for _, p := range []*process{here, there} {
 		agent := h.Agent()
 		here.tell(agent, many(events.WindowSize+5)...)
@@ -98,9 +93,7 @@ func TestAFullWindowIsFreedByARequest(t *testing.T) {
 
 func TestAckingTwiceIsAnsweredTwice(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	h, p, agent := sharedCluster(t).withAgent()
 	conn := p.dial(agent.Token)
 	p.tell(agent, 1, 2)
 	first, second := conn.next(), conn.next()
@@ -115,9 +108,7 @@ func TestAckingTwiceIsAnsweredTwice(t *testing.T) {
 
 func TestAnIDMayBeSpelledInCapitals(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	_, p, agent := sharedCluster(t).withAgent()
 	conn := p.dial(agent.Token)
 	p.tell(agent, 1)
 	id := conn.next().EventID
@@ -127,8 +118,7 @@ func TestAnIDMayBeSpelledInCapitals(t *testing.T) {
 
 func TestAcksOfOtherEventsChangeNothing(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
+	h, p := sharedCluster(t).withProcess()
 	agent, stranger := h.Agent(), h.Agent()
 	conn, other := p.dial(agent.Token), p.dial(stranger.Token)
 	p.tell(agent, 1)
@@ -154,8 +144,7 @@ func TestAcksOfOtherEventsChangeNothing(t *testing.T) {
 
 func TestAnAckOnOneConnectionServesBoth(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := sharedCluster(t).withTwo()
 	agent := h.Agent()
 	for _, processes := range [][2]*process{{here, here}, {here, there}} {
 		one, other := processes[0].dial(agent.Token), processes[1].dial(agent.Token)
@@ -178,9 +167,7 @@ func TestAnAckOnOneConnectionServesBoth(t *testing.T) {
 
 func TestAtMostAWindowIsInFlight(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	h, p, agent := sharedCluster(t).withAgent()
 	const more = 40
 	versions := many(events.WindowSize + more)
 	p.tell(agent, versions...)
@@ -225,8 +212,7 @@ func (p *process) fill(agent *graphtest.Agent) (conn *client, ids []string) {
 
 func TestAFullWindowIsFreedByTheOtherConnection(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := sharedCluster(t).withTwo()
 	for _, p := range []*process{here, there} {
 		agent := h.Agent()
 		here.tell(agent, many(events.WindowSize+5)...)
@@ -245,8 +231,7 @@ func TestAFullWindowIsFreedByTheOtherConnection(t *testing.T) {
 
 func TestAFullWindowIsFreedByABlock(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := sharedCluster(t).withTwo()
 	h.Graph = here.Graph
 	one, other := h.Agent(), h.Agent()
 	contact := h.Befriend(one, other)
@@ -269,16 +254,13 @@ func TestAFullWindowIsFreedByABlock(t *testing.T) {
 
 func TestAFullWindowReadsNothing(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	_, p, agent := newCluster(t).withAgent()
 	p.tell(agent, many(events.WindowSize)...)
 	conn, ids := p.fill(agent)
 	before := p.hub.Fetched()
 	for version := range 10 {
 		p.tell(agent, events.WindowSize+1+version)
-		woken, err := p.Events.WakeWaiting(agent.Ctx)
-		require.NoError(t, err)
+		woken := graphtest.Got(p.Events.WakeWaiting(agent.Ctx))(t)
 		require.Equal(t, 1, woken)
 	}
 	conn.quiet()
@@ -294,24 +276,18 @@ func TestAFullWindowReadsNothing(t *testing.T) {
 // A connection that has received all events is not woken repeatedly because of unacknowledged ones.
 func TestOldEventsWakeNoSession(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	h, p, agent := newCluster(t).withAgent()
 	conn := p.dial(agent.Token)
 	p.tell(agent, 1, 2)
 	conn.next()
 	conn.next()
 	h.Shift(time.Minute)
-	woken, err := p.Events.WakeWaiting(agent.Ctx)
-	require.NoError(t, err)
-	require.Zero(t, woken)
+	require.Zero(t, graphtest.Got(p.Events.WakeWaiting(agent.Ctx))(t))
 }
 
 func TestAcksAreAnsweredOnceTheDatabaseIsBack(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	h, p, agent := newCluster(t).withAgent()
 	conn := p.dial(agent.Token)
 	p.tell(agent, 1)
 	id := conn.next().EventID

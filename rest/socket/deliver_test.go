@@ -18,9 +18,7 @@ import (
 
 func TestEventsComeInOrderBeforeAndAfterConnecting(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	_, p, agent := sharedCluster(t).withAgent()
 	p.tell(agent, 1, 2, 3)
 	conn := p.dial(agent.Token)
 	for version := 1; version <= 6; version++ {
@@ -30,17 +28,14 @@ func TestEventsComeInOrderBeforeAndAfterConnecting(t *testing.T) {
 		}
 		f := conn.event(events.OrderChanged)
 		require.Equal(t, map[string]any{"order_id": agent.ID.String(), "status": "funded", "version": float64(version)}, f.Payload)
-		_, err := uuid.Parse(f.EventID)
-		require.NoError(t, err)
+		graphtest.OK(t)(uuid.Parse(f.EventID))
 	}
 	conn.quiet()
 }
 
 func TestUnacknowledgedEventsComeAgainUnderTheirIDs(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	h, p, agent := sharedCluster(t).withAgent()
 	p.tell(agent, 1, 2, 3)
 	first := p.dial(agent.Token)
 	one, two, three := first.next(), first.next(), first.next()
@@ -60,9 +55,7 @@ func TestUnacknowledgedEventsComeAgainUnderTheirIDs(t *testing.T) {
 
 func TestNothingIsSentTwiceOnOneConnection(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	_, p, agent := sharedCluster(t).withAgent()
 	p.tell(agent, 1)
 	conn := p.dial(agent.Token)
 	conn.event(events.OrderChanged)
@@ -104,9 +97,7 @@ func (h held) end(t testing.TB) {
 
 func TestAnEventThatCommitsLateIsStillSent(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	_, p, agent := newCluster(t).withAgent()
 	early := p.hold(agent, 1)
 	p.tell(agent, 2)
 	conn := p.dial(agent.Token)
@@ -191,16 +182,14 @@ func TestRacingWritersLoseNothing(t *testing.T) {
 
 func TestContactEvents(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
+	h, p := sharedCluster(t).withProcess()
 	h.Graph = p.Graph
 	asker, asked := h.Agent(), h.Agent()
 	from, to := p.dial(asker.Token), p.dial(asked.Token)
 	contact := h.Asked(asker, asked)
 	require.Equal(t, map[string]any{"contact_id": contact.String(), "bot_id": asker.ID.String(), "friendship_status": "incoming"},
 		to.event(events.ContactRequested).Payload)
-	_, err := h.Contacts.AcceptContact(asked.Ctx, contacts.ActInput{ContactID: contact.String()})
-	require.NoError(t, err)
+	graphtest.OK(t)(h.Contacts.AcceptContact(asked.Ctx, contacts.ActInput{ContactID: contact.String()}))
 	require.Equal(t, map[string]any{"contact_id": contact.String(), "bot_id": asked.ID.String(), "friendship_status": "friends"},
 		from.event(events.ContactAccepted).Payload)
 	h.Block(asker, contact)
@@ -211,15 +200,13 @@ func TestContactEvents(t *testing.T) {
 
 func TestAMessageComesWhole(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
+	h, p := sharedCluster(t).withProcess()
 	h.Graph = p.Graph
 	one, other := h.Friends()
 	h.Exec("DELETE FROM events WHERE recipient_id = $1", other.ID)
 	conn := p.dial(other.Token)
 	envelope := graphtest.Envelope(one, other)
-	sent, err := h.Messages.SendMessage(one.Ctx, envelope)
-	require.NoError(t, err)
+	sent := graphtest.Got(h.Messages.SendMessage(one.Ctx, envelope))(t)
 	m := sent.Message
 	const layout = "2006-01-02T15:04:05.000000Z"
 	at, until := m.CreatedAt.UTC().Format(layout), m.ExpiresAt.UTC().Format(layout)
@@ -237,8 +224,7 @@ func TestAMessageComesWhole(t *testing.T) {
 
 func TestABlockWithdrawsUnconfirmedMessagesAndNothingElse(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
+	h, p := newCluster(t).withProcess()
 	one, other := h.Agent(), h.Agent()
 	contact := h.Befriend(one, other)
 	h.Exec("DELETE FROM events")
@@ -256,8 +242,7 @@ func TestABlockWithdrawsUnconfirmedMessagesAndNothingElse(t *testing.T) {
 
 func TestAnExpiredMessageIsNotSent(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
+	h, p := newCluster(t).withProcess()
 	one, other := h.Friends()
 	h.Exec("DELETE FROM events")
 	h.Sent(one, other)

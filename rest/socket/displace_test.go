@@ -24,22 +24,18 @@ import (
 // While all slots are taken, an agent without one gets the slot of the youngest connection of an agent with two.
 func TestAnAgentWithoutAPlaceTakesTheYoungestSecondOne(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process(quotas(2, 32))
+	h, p := newCluster(t).withProcess(quotas(2, 32))
 	agents := make([]*graphtest.Agent, 16)
 	firsts, seconds := make([]*client, len(agents)), make([]*client, len(agents))
 	for i := range agents {
 		agents[i] = h.Agent()
-		firsts[i] = p.dial(agents[i].Token)
-		firsts[i].quiet()
+		firsts[i] = p.connect(agents[i].Token)
 	}
 	for i, agent := range agents {
-		seconds[i] = p.dial(agent.Token)
-		seconds[i].quiet()
+		seconds[i] = p.connect(agent.Token)
 	}
 	for i, youngest := range []int{15, 14} {
-		came := p.dial(h.Agent().Token)
-		came.quiet()
+		p.connect(h.Agent().Token)
 		require.Equal(t, 4429, seconds[youngest].code())
 		require.EqualValues(t, 32, h.Count("SELECT count(*) FROM socket_leases"), "%d", i)
 		require.EqualValues(t, 32, h.Count("SELECT sum(open) FROM socket_processes"))
@@ -56,18 +52,13 @@ func TestAnAgentWithoutAPlaceTakesTheYoungestSecondOne(t *testing.T) {
 // The database notifies the process that holds the slot.
 func TestAPlaceIsTakenFromAnotherProcess(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	here, there := h.process(quotas(2, 3)), h.process(quotas(2, 3))
+	h, here, there := newCluster(t).withTwo(quotas(2, 3))
 	one, other := h.Agent(), h.Agent()
-	first := here.dial(one.Token)
-	first.quiet()
-	second := here.dial(one.Token)
-	second.quiet()
-	kept := there.dial(other.Token)
-	kept.quiet()
+	first := here.connect(one.Token)
+	second := here.connect(one.Token)
+	kept := there.connect(other.Token)
 
-	came := there.dial(h.Agent().Token)
-	came.quiet()
+	came := there.connect(h.Agent().Token)
 	require.Equal(t, 4429, second.code())
 	for _, c := range []*client{first, kept, came} {
 		c.quiet()
@@ -79,8 +70,7 @@ func TestAPlaceIsTakenFromAnotherProcess(t *testing.T) {
 // Polls and streams take slots and lose them like sockets.
 func TestPollsAndStreamsTakePlacesAndLoseThem(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process(quotas(2, 4))
+	h, p := newCluster(t).withProcess(quotas(2, 4))
 	one, other := h.Agent(), h.Agent()
 	p.dial(one.Token).quiet()
 	p.dial(other.Token).quiet()
@@ -134,9 +124,7 @@ func (p *process) deaf(agent *graphtest.Agent) {
 
 func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process(quotas(1, 1))
-	agent := h.Agent()
+	h, p, agent := newCluster(t).withAgent(quotas(1, 1))
 	p.tellMuch(agent)
 	p.deaf(agent)
 	// The only slot is freed although the client sends nothing.
@@ -151,12 +139,10 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 // More clients than may use the database at once do not read for the whole test. Other clients still get their events.
 func TestClientsThatDoNotReadHoldNoPlace(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
+	h, p := newCluster(t).withProcess()
 	p.hub.SetWriteTimeout(10 * slack.TestWait)
 	agent, deaf := h.Agent(), h.Agent()
-	conn := p.dial(agent.Token)
-	conn.quiet()
+	conn := p.connect(agent.Token)
 	p.tellMuch(deaf)
 	for range 2 * socket.StatementsAtOnce {
 		p.deaf(deaf)
@@ -185,9 +171,7 @@ func rawFrame(first, second byte, length int, payload string) []byte {
 
 func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process(withoutPings)
-	agent := h.Agent()
+	_, p, agent := sharedCluster(t).withAgent(withoutPings)
 	id := uuid.NewString()
 	good := `{"type":"ack","event_id":"` + id + `"}`
 	padded := func(size int) string { return good + strings.Repeat(" ", size-len(good)) }
@@ -197,8 +181,7 @@ func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 	raw := func(b []byte) func(*testing.T, *client) {
 		return func(t *testing.T, c *client) {
 			t.Helper()
-			_, err := c.NetConn().Write(b)
-			require.NoError(t, err)
+			graphtest.OK(t)(c.NetConn().Write(b))
 		}
 	}
 	const open = 0
@@ -262,9 +245,7 @@ func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 // Acks, pings and pongs count as frames; TestPace has the limit for a second.
 func TestTooManyFramesASecond(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process(withoutPings)
-	agent := h.Agent()
+	_, p, agent := sharedCluster(t).withAgent(withoutPings)
 	ack := `{"type":"ack","event_id":"` + uuid.NewString() + `"}`
 	for name, frame := range map[string][]byte{
 		"acks":  rawFrame(0x81, 0x80|byte(len(ack)), 0, ack),
@@ -275,10 +256,8 @@ func TestTooManyFramesASecond(t *testing.T) {
 			t.Parallel()
 			conn := p.dial(agent.Token)
 			conn.t = t
-			_, err := conn.NetConn().Write(bytes.Repeat(frame, 49))
-			require.NoError(t, err)
-			_, err = conn.NetConn().Write(rawFrame(0x89, 0x80|4, 0, "last"))
-			require.NoError(t, err)
+			graphtest.OK(t)(conn.NetConn().Write(bytes.Repeat(frame, 49)))
+			graphtest.OK(t)(conn.NetConn().Write(rawFrame(0x89, 0x80|4, 0, "last")))
 			fiftieth := arrival{}
 			for fiftieth.pong != "last" {
 				fiftieth = conn.arrive()
@@ -293,9 +272,7 @@ func TestTooManyFramesASecond(t *testing.T) {
 // TestFirstAcksDoNotCountAsFrames acknowledges a full window in one write, with many more frames than the limit allows.
 func TestFirstAcksDoNotCountAsFrames(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process(withoutPings)
-	agent := h.Agent()
+	_, p, agent := sharedCluster(t).withAgent(withoutPings)
 	const more = 20
 	p.tell(agent, many(events.WindowSize+more)...)
 	one, ids := p.fill(agent)
@@ -307,24 +284,21 @@ func TestFirstAcksDoNotCountAsFrames(t *testing.T) {
 	}
 	// On the second connection the events are already settled, but acknowledged for the first time.
 	for _, conn := range []*client{one, two} {
-		_, err := conn.NetConn().Write(all)
-		require.NoError(t, err)
+		graphtest.OK(t)(conn.NetConn().Write(all))
 		for answers := map[string]bool{}; len(answers) < len(ids); {
 			if f := conn.next(); f.Type == "acked" {
 				answers[f.EventID] = true
 			}
 		}
 	}
-	_, err := one.NetConn().Write(all)
-	require.NoError(t, err)
+	graphtest.OK(t)(one.NetConn().Write(all))
 	require.Equal(t, 4429, one.code(), "repeated acks count")
 	require.NoError(t, two.WriteControl(websocket.PingMessage, nil, time.Now().Add(slack.TestWait)))
 }
 
 func TestAQuietPeerIsPinged(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process(often)
+	h, p := sharedCluster(t).withProcess(often)
 	conn := p.dial(h.Agent().Token)
 	for range 3 {
 		select {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
+	"stoa/graph/graphtest"
 	"stoa/rest/socket"
 )
 
@@ -26,8 +27,7 @@ func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
 	})
 	agent, suspended, revoked := h.Agent(), h.Agent(), h.Agent()
 	h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
-	_, err := h.Auth.RevokeToken(revoked.Ctx)
-	require.NoError(t, err)
+	graphtest.OK(t)(h.Auth.RevokeToken(revoked.Ctx))
 	expired := h.Agent()
 	h.Exec("UPDATE tokens SET expires_at = stoa_now() WHERE bot_id = $1", expired.ID)
 	deleted := h.Agent()
@@ -93,9 +93,7 @@ func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
 
 func TestPlainRequestsMustUpgrade(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	h, p, agent := newCluster(t).withAgent()
 	at := "http" + strings.TrimPrefix(p.url, "ws")
 	upgrade := map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
 	with := func(name, value string) map[string]string {
@@ -125,8 +123,7 @@ func TestPlainRequestsMustUpgrade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			request, err := http.NewRequestWithContext(context.Background(), c.method, c.url, nil)
-			require.NoError(t, err)
+			request := graphtest.Got(http.NewRequestWithContext(context.Background(), c.method, c.url, nil))(t)
 			request.Header.Set("Authorization", "Bearer "+agent.Token)
 			for name, value := range c.header {
 				request.Header.Set(name, value)
@@ -149,8 +146,7 @@ func TestPlainRequestsMustUpgrade(t *testing.T) {
 // HTTP/1.0 does not support upgrades.
 func TestHandshakeOverHTTP10(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
+	h, p := sharedCluster(t).withProcess()
 	conn, err := net.Dial("tcp", hostOf(t, p.url))
 	require.NoError(t, err)
 	defer conn.Close()
@@ -165,8 +161,7 @@ func TestHandshakeOverHTTP10(t *testing.T) {
 
 func TestVersionsAreNegotiated(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
+	h, p := sharedCluster(t).withProcess()
 	for _, c := range []struct {
 		offered []string
 		named   string
@@ -202,8 +197,7 @@ func TestVersionsAreNegotiated(t *testing.T) {
 
 func TestConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process(quotas(2, 5))
+	h, p := newCluster(t).withProcess(quotas(2, 5))
 	one, other, third := h.Agent(), h.Agent(), h.Agent()
 	first, second := p.dial(one.Token), p.dial(one.Token)
 	require.Equal(t, 4429, p.dial(one.Token).code())
@@ -214,8 +208,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 
 	// The slot of a closed connection is free when the client learns of the end, or soon after.
 	first.hangUp()
-	replaced := p.dial(one.Token)
-	replaced.quiet()
+	p.connect(one.Token)
 	require.NoError(t, second.UnderlyingConn().Close())
 	p.dial(one.Token).quiet()
 	require.Equal(t, 4429, p.dial(one.Token).code())
@@ -225,9 +218,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 
 func TestNoLimitWhereTheQuotaIsZero(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process(quotas(0, 0))
-	agent := h.Agent()
+	h, p, agent := newCluster(t).withAgent(quotas(0, 0))
 	for range 40 {
 		p.dial(agent.Token).quiet()
 	}
@@ -236,8 +227,7 @@ func TestNoLimitWhereTheQuotaIsZero(t *testing.T) {
 
 func TestRequestIDIsKept(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
+	h, p := sharedCluster(t).withProcess()
 	header := bearer(h.Agent().Token)
 	header.Set("X-Request-Id", "abc")
 	conn, response, err := websocket.DefaultDialer.Dial(p.url, header)
@@ -251,7 +241,5 @@ func TestRequestIDIsKept(t *testing.T) {
 // hostOf returns the host and port of an address.
 func hostOf(t *testing.T, address string) string {
 	t.Helper()
-	parsed, err := url.Parse(address)
-	require.NoError(t, err)
-	return parsed.Host
+	return graphtest.Got(url.Parse(address))(t).Host
 }

@@ -60,15 +60,13 @@ func TestASlotIsGivenBackWhoseLeaseComesLater(t *testing.T) {
 	)
 	h := newCluster(t)
 	network := graphtest.NewDatabaseProxy(t, h.URL)
-	behind, err := db.Open(network.URL, db.Options{})
-	require.NoError(t, err)
+	behind := graphtest.Got(db.Open(network.URL, db.Options{}))(t)
 	t.Cleanup(func() { _ = behind.Close() })
 	h.outbox = behind
 	p, agent := h.process(quotas(1, 0)), h.Agent()
 	lock, err := h.DB.SQL.Pool.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
-	_, err = lock.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(7061006)")
-	require.NoError(t, err)
+	graphtest.OK(t)(lock.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(7061006)"))
 
 	refused := make(chan int)
 	go func() { refused <- p.dial(agent.Token).code() }()
@@ -90,8 +88,7 @@ func TestRecommendationsAreAnnouncedOnTheSecondVersion(t *testing.T) {
 	agent, peer := h.Agent(), h.Agent()
 	change := func(in bots.UpdateMeInput) {
 		t.Helper()
-		_, err := p.Bots.UpdateMe(agent.Ctx, in)
-		require.NoError(t, err)
+		graphtest.OK(t)(p.Bots.UpdateMe(agent.Ctx, in))
 	}
 	change(bots.UpdateMeInput{Bio: graphtest.Ptr("I write.")})
 	first, second := p.dial(agent.Token), other.dial(agent.Token, "stoa.events.v2")

@@ -22,8 +22,7 @@ func act(to, actor *graphtest.Agent, version int) events.Event {
 
 func TestAPollLeavesOutOwnActs(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
+	h, p := sharedCluster(t).withProcess()
 	agent, other := h.Agent(), h.Agent()
 	for version := 1; version <= events.LatestVersion; version++ {
 		revision := events.Event{
@@ -45,8 +44,7 @@ func TestAPollLeavesOutOwnActs(t *testing.T) {
 // A poll with own=false acknowledges the events that it leaves out, for every connection, and no others.
 func TestAPollThatLeavesOutOwnActsWaitsOn(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := sharedCluster(t).withTwo()
 	agent, other := h.Agent(), h.Agent()
 	here.tellEvents(act(agent, agent, 1))
 	answered := make(chan reply, 1)
@@ -68,8 +66,7 @@ func TestAPollThatLeavesOutOwnActsWaitsOn(t *testing.T) {
 // A long series of own acts needs few statements, and hides no event after it.
 func TestAPollPassesOverManyOwnActs(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
+	h, p := sharedCluster(t).withProcess()
 	agent, other := h.Agent(), h.Agent()
 	var list []events.Event
 	for version := range 400 {
@@ -84,8 +81,7 @@ func TestAPollPassesOverManyOwnActs(t *testing.T) {
 
 func TestAStreamLeavesOutOwnActs(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := sharedCluster(t).withTwo()
 	agent, other := h.Agent(), h.Agent()
 	var own []events.Event
 	for version := range events.WindowSize + 20 {
@@ -108,8 +104,7 @@ func TestAStreamLeavesOutOwnActs(t *testing.T) {
 // If a client uses own=false only from its second connection on, its last event or earlier ones may be own acts.
 func TestAStreamResumesWithoutOwnActs(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
+	h, p := sharedCluster(t).withProcess()
 	agent, other := h.Agent(), h.Agent()
 	p.tellEvents(act(agent, agent, 1), act(agent, other, 2), act(agent, agent, 3))
 	first := p.stream(agent.Token, "", "")
@@ -143,9 +138,7 @@ func TestAStreamResumesWithoutOwnActs(t *testing.T) {
 // The URL of a socket takes no query, and so no own.
 func TestASocketHasNoOwn(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	_, p, agent := sharedCluster(t).withAgent()
 	conn := p.dialWith(bearer(agent.Token), "?own=false")
 	require.Equal(t, 4400, conn.code())
 	require.Equal(t, http.StatusOK, p.poll(agent.Token, "own=false").status)

@@ -10,16 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
-	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 	"stoa/graph/platform/web"
 )
 
 func TestAPollReturnsTheOldestEvents(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	_, p, agent := sharedCluster(t).withAgent()
 	p.tell(agent, 1, 2, 3, 4, 5)
 	first := p.poll(agent.Token, "limit=2").page(t)
 	require.Equal(t, []int{1, 2}, first.versions())
@@ -45,8 +42,7 @@ func TestAPollReturnsTheOldestEvents(t *testing.T) {
 // A poll reports other connections of the agent, sockets or polls, on any process, but not itself.
 func TestAPollTellsOfOtherListeners(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := newCluster(t).withTwo()
 	agent := h.Agent()
 	others := func() string { return here.poll(agent.Token, "").header.Get("Other-Listeners") }
 	require.Empty(t, others())
@@ -63,8 +59,7 @@ func TestAPollTellsOfOtherListeners(t *testing.T) {
 // A message that may not be delivered any more is left out, and does not count towards the limit.
 func TestAPollPassesOverMessagesThatMayNotBeDelivered(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
+	h, p := newCluster(t).withProcess()
 	one, other := h.Friends()
 	h.Exec("DELETE FROM events")
 	h.Sent(one, other)
@@ -81,9 +76,7 @@ func TestAPollPassesOverMessagesThatMayNotBeDelivered(t *testing.T) {
 
 func TestVersionsOfPollsAndStreams(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	_, p, agent := sharedCluster(t).withAgent()
 	p.tellEvents(events.Event{Recipient: agent.ID, Kind: events.ProfileRecommendations, Payload: events.RecommendationsPayload{BotID: agent.ID}})
 	p.tell(agent, 7)
 	for _, version := range []string{"", "version=1"} {
@@ -99,8 +92,7 @@ func TestVersionsOfPollsAndStreams(t *testing.T) {
 // No job runs here, so only the other process's notice can wake the poll.
 func TestAPollIsAnsweredForAnEventOfAnotherProcess(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := newCluster(t).withTwo()
 	agent := h.Agent()
 	for version := 1; version <= 5; version++ {
 		answered := there.polling(agent.Token)
@@ -115,9 +107,7 @@ func TestAPollIsAnsweredForAnEventOfAnotherProcess(t *testing.T) {
 
 func TestAPollEndsWithItsTime(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	h, p, agent := newCluster(t).withAgent()
 	began := time.Now()
 	r := p.poll(agent.Token, "wait=1")
 	require.Empty(t, r.page(t).Events)
@@ -130,9 +120,7 @@ func TestAPollEndsWithItsTime(t *testing.T) {
 
 func TestAPollSurvivesAnOutage(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	h, p, agent := newCluster(t).withAgent()
 	answered := p.polling(agent.Token)
 	restore := h.Outage()
 	p.hub.Wake([]uuid.UUID{agent.ID})
@@ -146,11 +134,9 @@ func TestAPollSurvivesAnOutage(t *testing.T) {
 // Waiting polls, streams and sockets share the slots; a poll that does not wait takes none.
 func TestPollsStreamsAndSocketsShareTheirSlots(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	here, there := h.process(quotas(2, 3)), h.process(quotas(2, 3))
+	h, here, there := newCluster(t).withTwo(quotas(2, 3))
 	agent, other := h.Agent(), h.Agent()
-	conn := here.dial(agent.Token)
-	conn.quiet()
+	here.connect(agent.Token)
 	answered := there.polling(agent.Token)
 	require.Equal(t, 4429, there.dial(agent.Token).code())
 	for _, path := range []string{"/events?wait=50", "/events/stream"} {
@@ -176,9 +162,7 @@ func TestPollsStreamsAndSocketsShareTheirSlots(t *testing.T) {
 
 func TestWhoLeavesGivesItsSlotBack(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	h, p, agent := newCluster(t).withAgent()
 	ctx, leave := context.WithCancel(context.Background())
 	gone := make(chan reply, 1)
 	go func() { gone <- p.request(ctx, http.MethodGet, "/events?wait=50", agent.Token, "") }()
@@ -196,8 +180,7 @@ func TestWhoLeavesGivesItsSlotBack(t *testing.T) {
 // The leases of a killed process do not count, and its clients continue on another process.
 func TestSlotsOfRequestsDieWithTheirProcess(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	here, there := h.process(quotas(2, 2)), h.process(quotas(2, 2))
+	h, here, there := newCluster(t).withTwo(quotas(2, 2))
 	agent := h.Agent()
 	answered := there.polling(agent.Token)
 	stream := there.stream(agent.Token, "", "")
@@ -212,28 +195,14 @@ func TestSlotsOfRequestsDieWithTheirProcess(t *testing.T) {
 
 func TestPollsAndStreamsEndWithTheirToken(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(*testing.T, *cluster, *process, *graphtest.Agent){
-		"rotation": func(t *testing.T, _ *cluster, p *process, agent *graphtest.Agent) {
-			t.Helper()
-			_, err := p.Auth.RotateToken(agent.Ctx)
-			require.NoError(t, err)
-		},
-		// Other processes are not notified, as if a process without a Hub made the change.
-		"suspension": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
-			h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
-		},
-		"deletion": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
-			h.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", agent.ID)
-		},
-	} {
+	for name, c := range endings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newCluster(t)
-			here, there := h.process(), h.process()
+			h, here, there := newCluster(t).withTwo()
 			agent, bystander := h.Agent(), h.Agent()
 			answered, stream := here.polling(agent.Token), there.stream(agent.Token, "", "")
 			other := there.polling(bystander.Token)
-			end(t, h, here, agent)
+			c.end(h, here, agent)
 			r := await(t, answered)
 			stream.ended()
 			require.Equal(t, http.StatusUnauthorized, r.status)
@@ -249,8 +218,7 @@ func TestPollsAndStreamsEndWithTheirToken(t *testing.T) {
 // A process that shuts down answers its polls and ends its streams; no request fails, old or new.
 func TestShutdownFailsNoRequest(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
+	h, p := newCluster(t).withProcess()
 	var polls []<-chan reply
 	var streams []*reader
 	for range 5 {
@@ -284,9 +252,7 @@ func TestShutdownFailsNoRequest(t *testing.T) {
 // HEAD is answered like GET, but does not wait.
 func TestHeadDoesNotWait(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	_, p, agent := newCluster(t).withAgent()
 	for path, contentType := range map[string]string{"/events?wait=50": "application/json", "/events/stream": "text/event-stream"} {
 		r := p.request(context.Background(), http.MethodHead, path, agent.Token, "")
 		require.NoError(t, r.err)

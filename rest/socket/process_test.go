@@ -20,11 +20,9 @@ import (
 
 func TestEventsReachTheConnectionsOfOtherProcesses(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := newCluster(t).withTwo()
 	agent := h.Agent()
-	conn := there.dial(agent.Token)
-	conn.quiet()
+	conn := there.connect(agent.Token)
 	for version := 1; version <= 20; version++ {
 		here.tell(agent, version)
 		require.Equal(t, version, conn.event(events.OrderChanged).version())
@@ -34,11 +32,9 @@ func TestEventsReachTheConnectionsOfOtherProcesses(t *testing.T) {
 
 func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := newCluster(t).withTwo()
 	agent := h.Agent()
-	conn := there.dial(agent.Token)
-	conn.quiet()
+	conn := there.connect(agent.Token)
 	// The agents fill several notices of several statements.
 	crowd := make([]uuid.UUID, 12_000)
 	for i := range crowd {
@@ -61,32 +57,26 @@ func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
 
 func TestALostWakeUpCostsNoEvent(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
+	h, p := newCluster(t).withProcess()
 	agent, absent := h.Agent(), h.Agent()
-	conn := p.dial(agent.Token)
-	conn.quiet()
+	conn := p.connect(agent.Token)
 	silent := &events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}
 	p.withoutWakeUps(silent).tell(agent, 1)
 	p.withoutWakeUps(silent).tell(absent, 2)
-	woken, err := p.Events.WakeWaiting(context.Background())
-	require.NoError(t, err)
+	woken := graphtest.Got(p.Events.WakeWaiting(context.Background()))(t)
 	require.Equal(t, 1, woken, "who is not connected is not woken")
 	f := conn.event(events.OrderChanged)
 	require.Equal(t, 1, f.version())
 	conn.acked(f.EventID)
-	woken, err = p.Events.WakeWaiting(context.Background())
-	require.NoError(t, err)
+	woken = graphtest.Got(p.Events.WakeWaiting(context.Background()))(t)
 	require.Zero(t, woken)
 }
 
 func TestMissingNoticesOfADyingProcessAreMadeUp(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := newCluster(t).withTwo()
 	agent := h.Agent()
-	conn := here.dial(agent.Token)
-	conn.quiet()
+	conn := here.connect(agent.Token)
 	require.Eventually(t, func() bool { return here.hub.Stats().Processes == 2 }, slack.TestWait, time.Millisecond)
 	there.withoutWakeUps(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}).tell(agent, 1)
 	there.kill()
@@ -100,54 +90,44 @@ func (p *process) withoutWakeUps(outbox *events.API) *process {
 	return &process{Graph: &g, t: p.t}
 }
 
-// endings are the texts of close frames about the end of a token.
-var endings = map[string]string{
-	"rotation":   `^This token was replaced at \S+Z\.$`,
-	"revocation": `^This token was revoked at \S+Z\.$`,
-	"suspension": "^the token has ended$",
-	"deletion":   "^the token has ended$",
-	"expiry":     `^This token expired at \S+Z\.$`,
+// endings are ways to end the token of an agent, with the texts of the close frames.
+var endings = map[string]struct {
+	end  func(*cluster, *process, *graphtest.Agent)
+	text string
+}{
+	"rotation": {func(h *cluster, p *process, agent *graphtest.Agent) {
+		graphtest.OK(h.t)(p.Auth.RotateToken(agent.Ctx))
+	}, `^This token was replaced at \S+Z\.$`},
+	"revocation": {func(h *cluster, p *process, agent *graphtest.Agent) {
+		graphtest.OK(h.t)(p.Auth.RevokeToken(agent.Ctx))
+	}, `^This token was revoked at \S+Z\.$`},
+	// Other processes are not notified, as if a process without a Hub made the change.
+	"suspension": {func(h *cluster, _ *process, agent *graphtest.Agent) {
+		h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
+	}, "^the token has ended$"},
+	"deletion": {func(h *cluster, _ *process, agent *graphtest.Agent) {
+		h.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", agent.ID)
+	}, "^the token has ended$"},
+	"expiry": {func(h *cluster, _ *process, agent *graphtest.Agent) {
+		h.Exec("UPDATE tokens SET expires_at = stoa_now() + interval '1 second' WHERE bot_id = $1", agent.ID)
+		h.Shift(time.Second)
+	}, `^This token expired at \S+Z\.$`},
 }
 
 func TestConnectionsCloseWithTheirToken(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(*testing.T, *cluster, *process, *graphtest.Agent){
-		"rotation": func(t *testing.T, _ *cluster, p *process, agent *graphtest.Agent) {
-			t.Helper()
-			_, err := p.Auth.RotateToken(agent.Ctx)
-			require.NoError(t, err)
-		},
-		"revocation": func(t *testing.T, _ *cluster, p *process, agent *graphtest.Agent) {
-			t.Helper()
-			_, err := p.Auth.RevokeToken(agent.Ctx)
-			require.NoError(t, err)
-		},
-		// Other processes are not notified, as if a process without a Hub made the change.
-		"suspension": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
-			h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
-		},
-		"deletion": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
-			h.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", agent.ID)
-		},
-		"expiry": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
-			h.Exec("UPDATE tokens SET expires_at = stoa_now() + interval '1 second' WHERE bot_id = $1", agent.ID)
-			h.Shift(time.Second)
-		},
-	} {
+	for name, c := range endings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newCluster(t)
-			here, there := h.process(), h.process()
-			agent, bystander := h.Agent(), h.Agent()
-			near, far := here.dial(agent.Token), there.dial(agent.Token)
-			other := there.dial(bystander.Token)
-			near.quiet()
-			far.quiet()
-			end(t, h, here, agent)
-			for _, c := range []*client{near, far} {
-				closed := c.closed()
+			h, here, there := newCluster(t).withTwo()
+			agent := h.Agent()
+			near, far := here.connect(agent.Token), there.connect(agent.Token)
+			other := there.connect(h.Agent().Token)
+			c.end(h, here, agent)
+			for _, conn := range []*client{near, far} {
+				closed := conn.closed()
 				require.Equal(t, 4401, closed.Code)
-				require.Regexp(t, endings[name], closed.Text)
+				require.Regexp(t, c.text, closed.Text)
 			}
 			other.quiet()
 		})
@@ -156,23 +136,19 @@ func TestConnectionsCloseWithTheirToken(t *testing.T) {
 
 func TestOtherTokensOfTheAgentKeepTheirConnections(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	agent := h.Agent()
+	h, p, agent := newCluster(t).withAgent()
 	kept := p.dial(agent.Token)
 	v := viewer.From(agent.Ctx)
 	second := uuid.New()
 	h.Exec("INSERT INTO tokens (id, bot_id, hash, created_at, expires_at) SELECT $1, bot_id, '\\x00', created_at, expires_at FROM tokens WHERE id = $2", second, v.TokenID)
 	v.TokenID = second
-	_, err := p.Auth.RevokeToken(viewer.With(context.Background(), v))
-	require.NoError(t, err)
+	graphtest.OK(t)(p.Auth.RevokeToken(viewer.With(context.Background(), v)))
 	kept.quiet()
 }
 
 func TestSlotsHoldAcrossProcessesAndDieWithTheirs(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	here, there := h.process(quotas(2, 3)), h.process(quotas(2, 3))
+	h, here, there := newCluster(t).withTwo(quotas(2, 3))
 	one, other := h.Agent(), h.Agent()
 	here.dial(one.Token).quiet()
 	there.dial(one.Token).quiet()
@@ -186,9 +162,7 @@ func TestSlotsHoldAcrossProcessesAndDieWithTheirs(t *testing.T) {
 	here.dial(one.Token).quiet()
 	here.dial(other.Token).quiet()
 	require.Equal(t, 4429, here.dial(other.Token).code())
-	dead, err := here.Events.DeleteDeadSlots(context.Background())
-	require.NoError(t, err)
-	require.EqualValues(t, 2, dead)
+	require.EqualValues(t, 2, graphtest.Got(here.Events.DeleteDeadSlots(context.Background()))(t))
 	require.EqualValues(t, 3, h.Count("SELECT count(*) FROM socket_leases"))
 	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM socket_processes"))
 	require.EqualValues(t, 3, h.Count("SELECT open FROM socket_processes"))
@@ -196,11 +170,9 @@ func TestSlotsHoldAcrossProcessesAndDieWithTheirs(t *testing.T) {
 
 func TestALostListenerIsReplaced(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	here, there := h.process(quotas(2, 0)), h.process(quotas(2, 0))
+	h, here, there := newCluster(t).withTwo(quotas(2, 0))
 	agent := h.Agent()
-	conn := there.dial(agent.Token)
-	conn.quiet()
+	conn := there.connect(agent.Token)
 	process := h.Count("SELECT process FROM socket_leases")
 	h.Exec(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objid = $2
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, events.ProcessLock, process)
@@ -219,11 +191,8 @@ func TestALostListenerIsReplaced(t *testing.T) {
 
 func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	agent := h.Agent()
-	conn := p.dial(agent.Token)
-	conn.quiet()
+	h, p, agent := newCluster(t).withAgent()
+	conn := p.connect(agent.Token)
 	// Without the sequence a process gets no number, and so no new connection for notices.
 	h.Exec("ALTER SEQUENCE socket_process RENAME TO hidden")
 	h.Exec("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())", events.ProcessLock)
@@ -262,8 +231,7 @@ func TestWhoComesOnceTheDatabaseIsBackIsLetIn(t *testing.T) {
 
 func TestShutdown(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
+	h, p := newCluster(t).withProcess()
 	var conns []*client
 	for range 20 {
 		conns = append(conns, p.dial(h.Agent().Token))
@@ -294,8 +262,7 @@ func TestShutdown(t *testing.T) {
 
 func TestAnOpenConnectionIsActivity(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
+	h, p := newCluster(t).withProcess()
 	agent, idle := h.Agent(), h.Agent()
 	p.dial(agent.Token).quiet()
 	h.Shift(time.Hour)

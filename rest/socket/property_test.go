@@ -48,8 +48,7 @@ func (m *model) tell() {
 		m.told++
 		in := graphtest.Envelope(m.friend, m.agent)
 		m.messages[*in.ClientMessageID] = m.told
-		_, err := p.Messages.SendMessage(m.friend.Ctx, in)
-		require.NoError(m.t, err)
+		graphtest.OK(m.t)(p.Messages.SendMessage(m.friend.Ctx, in))
 		return
 	}
 	if rapid.IntRange(0, 3).Draw(m.t, "silently") == 0 {

@@ -26,8 +26,7 @@ func often(c *socket.Config) { c.PingInterval = 60 * time.Millisecond }
 
 func TestAStreamSendsWhatASocketDoes(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	here, there := h.process(), h.process()
+	h, here, there := sharedCluster(t).withTwo()
 	h.Graph = here.Graph
 	one, agent := h.Friends()
 	h.Exec("DELETE FROM events WHERE recipient_id = $1", agent.ID)
@@ -47,8 +46,7 @@ func TestAStreamSendsWhatASocketDoes(t *testing.T) {
 
 func TestAStreamResumesBehindItsLastEvent(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	here, there := h.process(often), h.process(often)
+	h, here, there := sharedCluster(t).withTwo(often)
 	agent, stranger := h.Agent(), h.Agent()
 	here.tell(agent, 1, 2, 3)
 	here.tell(stranger, 9)
@@ -81,9 +79,7 @@ func TestAStreamResumesBehindItsLastEvent(t *testing.T) {
 // A stream that resumes after an event still gets an earlier event that becomes visible late.
 func TestAStreamResumesAndGetsWhatCommitsLate(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process(often)
-	agent := h.Agent()
+	_, p, agent := newCluster(t).withAgent(often)
 	early := p.hold(agent, 1)
 	p.tell(agent, 2)
 	first := p.stream(agent.Token, "", "")
@@ -100,8 +96,7 @@ func TestAStreamResumesAndGetsWhatCommitsLate(t *testing.T) {
 // Events received before a resume count, so a client never has more than a window of unacknowledged events.
 func TestAStreamKeepsAWindowInFlight(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	here, there := h.process(often), h.process(often)
+	h, here, there := sharedCluster(t).withTwo(often)
 	agent := h.Agent()
 	here.tell(agent, many(events.WindowSize+20)...)
 	stream := here.stream(agent.Token, "", "")
@@ -141,8 +136,7 @@ func TestAStreamIsSentComments(t *testing.T) {
 
 func TestAStreamHasALife(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process(often)
+	h, p := newCluster(t).withProcess(often)
 	p.hub.SetStreamLife(time.Millisecond)
 	p.stream(h.Agent().Token, "", "").ended()
 	require.Eventually(t, func() bool { return p.hub.Stats().Closed[1000] == 1 }, slack.TestWait, time.Millisecond)
@@ -151,9 +145,7 @@ func TestAStreamHasALife(t *testing.T) {
 
 func TestAStreamThatIsNotReadIsCutOff(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process(quotas(1, 1))
-	agent := h.Agent()
+	h, p, agent := newCluster(t).withAgent(quotas(1, 1))
 	p.tellMuch(agent)
 	small := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
@@ -196,8 +188,7 @@ func TestAStreamIsNotSpokenTo(t *testing.T) {
 // The listener's timeouts for other requests do not apply to polls and streams that wait.
 func TestTheListenersTimesDoNotEndWhatWaits(t *testing.T) {
 	t.Parallel()
-	h := sharedCluster(t)
-	p := h.process(func(c *socket.Config) { c.PingInterval = slack.Of(time.Second) })
+	h, p := sharedCluster(t).withProcess(func(c *socket.Config) { c.PingInterval = slack.Of(time.Second) })
 	short := slack.Of(200 * time.Millisecond)
 	timeouts := httpserver.DefaultTimeouts()
 	timeouts.Header, timeouts.Idle, timeouts.Body.Time, timeouts.Answer.Time = short, short, short, short

@@ -122,6 +122,24 @@ func (h *cluster) process(settings ...func(*socket.Config)) *process {
 	return p
 }
 
+// withProcess returns the cluster and a process.
+func (h *cluster) withProcess(settings ...func(*socket.Config)) (*cluster, *process) {
+	h.t.Helper()
+	return h, h.process(settings...)
+}
+
+// withTwo returns the cluster and two processes with the same settings.
+func (h *cluster) withTwo(settings ...func(*socket.Config)) (_ *cluster, here, there *process) {
+	h.t.Helper()
+	return h, h.process(settings...), h.process(settings...)
+}
+
+// withAgent returns the cluster, a process and an agent.
+func (h *cluster) withAgent(settings ...func(*socket.Config)) (*cluster, *process, *graphtest.Agent) {
+	h.t.Helper()
+	return h, h.process(settings...), h.Agent()
+}
+
 // linked waits until the process accepts connections.
 func (p *process) linked() {
 	p.t.Helper()
@@ -166,6 +184,14 @@ func bearer(token string) http.Header {
 func (p *process) dial(token string, subprotocols ...string) *client {
 	p.t.Helper()
 	return p.dialWith(bearer(token), "", subprotocols...)
+}
+
+// connect opens a connection that the server serves.
+func (p *process) connect(token string) *client {
+	p.t.Helper()
+	conn := p.dial(token)
+	conn.quiet()
+	return conn
 }
 
 func (p *process) dialWith(header http.Header, query string, subprotocols ...string) *client {
