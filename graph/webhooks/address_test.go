@@ -201,13 +201,11 @@ func TestTheLoopbackWhereItIsAllowed(t *testing.T) {
 // An address that was allowed when the webhook was made is no longer reached once the operator's rule is stricter.
 func TestAStricterOperator(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, nil), w.Agent()
+	w, e, agent := newReceiver(t, nil)
 	hook := w.hook(agent, e.URL)
 	w.tell(agent)
 	w.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{})
-	w.DeliverWebhooks()
-	require.Empty(t, e.take())
+	require.Empty(t, w.delivered(e))
 	require.Equal(t, "forbidden_address", *w.deliveries(agent, hook.ID)[0].Error)
 }
 

@@ -35,8 +35,7 @@ func TestANewAddressIsTestedFirst(t *testing.T) {
 		}
 		w.tell(agent)
 		waiting := w.queue(agent)
-		w.DeliverWebhooks()
-		got := e.take()
+		got := w.delivered(e)
 		require.Equal(t, []string{"webhook.test"}, kinds(t, got))
 		id := got[0].id()
 		for n, wait := range waits[:2] {
@@ -44,34 +43,29 @@ func TestANewAddressIsTestedFirst(t *testing.T) {
 			require.Equal(t, n+1, last.Attempt)
 			require.Equal(t, wait, last.NextAttemptAt.Sub(last.CreatedAt))
 			w.Shift(wait)
-			w.DeliverWebhooks()
-			got = e.take()
+			got = w.delivered(e)
 			require.Equal(t, []string{"webhook.test"}, kinds(t, got))
 			require.Equal(t, id, got[0].id(), "the same test")
 		}
 		require.Equal(t, waiting, w.queue(agent))
 		e.answers(nil)
 		w.Shift(waits[2])
-		w.DeliverWebhooks()
-		require.Equal(t, []string{"webhook.test", "contact.requested"}, kinds(t, e.take()))
+		require.Equal(t, []string{"webhook.test", "contact.requested"}, kinds(t, w.delivered(e)))
 		require.Empty(t, w.queue(agent))
 		w.tell(agent)
-		w.DeliverWebhooks()
-		require.Equal(t, []string{"contact.requested"}, kinds(t, e.take()))
+		require.Equal(t, []string{"contact.requested"}, kinds(t, w.delivered(e)))
 	}
 	require.Empty(t, first.take())
 
 	graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{URL: &second.URL, State: graphtest.Ptr("active")}))
 	w.tell(agent)
-	w.DeliverWebhooks()
-	require.Equal(t, []string{"contact.requested"}, kinds(t, second.take()), "the same address needs no other test")
+	require.Equal(t, []string{"contact.requested"}, kinds(t, w.delivered(second)), "the same address needs no other test")
 }
 
 // An address that never answers its test is given up as one that never accepts an event. Switching the webhook on begins anew.
 func TestAnAddressThatFailsItsTest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, status(http.StatusInternalServerError)), w.Agent()
+	w, e, agent := newReceiver(t, status(http.StatusInternalServerError))
 	hook := w.untested(agent, e.URL)
 	w.DeliverWebhooks()
 	for _, wait := range waits {
@@ -82,30 +76,24 @@ func TestAnAddressThatFailsItsTest(t *testing.T) {
 	require.Equal(t, "failing", w.card(agent, hook.ID).State)
 	e.answers(nil)
 	w.Shift(24 * time.Hour)
-	w.DeliverWebhooks()
-	require.Empty(t, e.take())
+	require.Empty(t, w.delivered(e))
 	graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")}))
 	w.tell(agent)
-	w.DeliverWebhooks()
-	require.Equal(t, []string{"webhook.test", "contact.requested"}, kinds(t, e.take()))
+	require.Equal(t, []string{"webhook.test", "contact.requested"}, kinds(t, w.delivered(e)))
 }
 
 // A webhook that is paused before its test gets only a test that its agent asks for, which also confirms the address.
 func TestAPausedWebhookIsTestedOnRequestOnly(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, nil), w.Agent()
+	w, e, agent := newReceiver(t, nil)
 	hook := w.untested(agent, e.URL)
 	graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("paused")}))
 	w.tell(agent)
-	w.DeliverWebhooks()
-	require.Empty(t, e.take())
+	require.Empty(t, w.delivered(e))
 	graphtest.OK(t)(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()}))
-	w.DeliverWebhooks()
-	require.Equal(t, []string{"webhook.test"}, kinds(t, e.take()))
+	require.Equal(t, []string{"webhook.test"}, kinds(t, w.delivered(e)))
 	graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")}))
-	w.DeliverWebhooks()
-	require.Equal(t, []string{"contact.requested"}, kinds(t, e.take()))
+	require.Equal(t, []string{"contact.requested"}, kinds(t, w.delivered(e)))
 }
 
 // The answer to a test of one address does not confirm another address that was set meanwhile.
@@ -124,8 +112,7 @@ func TestAnAddressChangedDuringItsTest(t *testing.T) {
 	w.tell(agent)
 	w.DeliverWebhooks()
 	w.Shift(waits[0])
-	w.DeliverWebhooks()
-	require.Len(t, e.take(), 1)
+	require.Len(t, w.delivered(e), 1)
 	require.Equal(t, []string{"webhook.test", "webhook.test"}, kinds(t, victim.take()))
 	require.Len(t, w.queue(agent), 1)
 }
@@ -133,8 +120,7 @@ func TestAnAddressChangedDuringItsTest(t *testing.T) {
 // However often a test is asked for, only one waits for a webhook.
 func TestOneTestWaits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, nil), w.Agent()
+	w, e, agent := newReceiver(t, nil)
 	hook := w.untested(agent, e.URL)
 	ask := func() string {
 		test := graphtest.Got(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()}))(t)
@@ -146,13 +132,11 @@ func TestOneTestWaits(t *testing.T) {
 	}
 	require.NoError(t, w.Webhooks.Queue(t.Context(), webhooks.Scope{}))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM pending_deliveries"))
-	w.DeliverWebhooks()
-	got := e.take()
+	got := w.delivered(e)
 	require.Len(t, got, 1)
 	require.Equal(t, id, got[0].id())
 	require.NotEqual(t, id, ask())
-	w.DeliverWebhooks()
-	require.Len(t, e.take(), 1)
+	require.Len(t, w.delivered(e), 1)
 }
 
 // Two agents with one address: the signed body of each delivery names its agent and its webhook.
@@ -163,8 +147,7 @@ func TestTheBodySaysForWhom(t *testing.T) {
 	for _, agent := range []*graphtest.Agent{w.Agent(), w.Agent()} {
 		hook := w.untested(agent, e.URL)
 		w.tell(agent)
-		w.DeliverWebhooks()
-		got := e.take()
+		got := w.delivered(e)
 		require.Equal(t, []string{"webhook.test", "contact.requested"}, kinds(t, got))
 		for _, r := range got {
 			var body map[string]any

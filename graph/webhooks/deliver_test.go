@@ -29,13 +29,11 @@ var waits = []time.Duration{
 // failing and the event still there, and switching it on begins anew.
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, status(http.StatusInternalServerError)), w.Agent()
+	w, e, agent := newReceiver(t, status(http.StatusInternalServerError))
 	hook := w.hook(agent, e.URL)
 	w.tell(agent)
 	ids := w.queue(agent)
-	w.DeliverWebhooks()
-	require.Len(t, e.take(), 1)
+	require.Len(t, w.delivered(e), 1)
 	rest := slack.Of(2 * time.Second)
 	for i, wait := range waits {
 		last := w.deliveries(agent, hook.ID)[0]
@@ -45,11 +43,9 @@ func TestRetries(t *testing.T) {
 		require.Equal(t, wait, last.NextAttemptAt.Sub(last.CreatedAt))
 		require.Equal(t, "active", w.card(agent, hook.ID).State)
 		w.Shift(wait - rest)
-		w.DeliverWebhooks()
-		require.Empty(t, e.take(), "before the wait of %v is over", wait)
+		require.Empty(t, w.delivered(e), "before the wait of %v is over", wait)
 		w.Shift(rest)
-		w.DeliverWebhooks()
-		got := e.take()
+		got := w.delivered(e)
 		require.Len(t, got, 1, "after a wait of %v", wait)
 		require.Equal(t, ids[0], got[0].id())
 	}
@@ -62,13 +58,11 @@ func TestRetries(t *testing.T) {
 	require.Equal(t, ids, w.queue(agent))
 	w.Shift(48 * time.Hour)
 	w.tell(agent)
-	w.DeliverWebhooks()
-	require.Empty(t, e.take(), "nothing is sent to a webhook that is failing")
+	require.Empty(t, w.delivered(e), "nothing is sent to a webhook that is failing")
 
 	e.answers(nil)
 	graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")}))
-	w.DeliverWebhooks()
-	require.Len(t, e.take(), 2)
+	require.Len(t, w.delivered(e), 2)
 	require.Empty(t, w.queue(agent))
 	require.Equal(t, 1, w.deliveries(agent, hook.ID)[0].Attempt)
 	require.NotNil(t, w.card(agent, hook.ID).LastSuccessAt)
@@ -201,24 +195,21 @@ func TestASilentEndpoint(t *testing.T) {
 // A queue that is longer than one look (1000 events, 256 deliveries) reaches a new webhook whole and in order, past other kinds.
 func TestALongQueue(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, nil), w.Agent()
+	w, e, agent := newReceiver(t, nil)
 	w.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload)
 		SELECT gen_random_uuid(), stoa_now() - interval '1 hour', $1, CASE WHEN n % 4 = 0 THEN 'order.changed' ELSE 'contact.blocked' END, '{}'
 		FROM generate_series(1, 1600) AS n`, agent.ID)
 	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Kinds: []string{"order.changed"}})
 	require.NoError(t, err)
 	w.tested(made.Webhook)
-	w.DeliverWebhooks()
-	require.Len(t, e.take(), 400)
+	require.Len(t, w.delivered(e), 400)
 	require.EqualValues(t, 1200, w.Count("SELECT count(*) FROM events"))
 	require.Zero(t, w.Count("SELECT count(*) FROM pending_deliveries"))
 	w.tell(agent)
 	made, err = w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Kinds: []string{"contact.requested"}})
 	require.NoError(t, err)
 	w.tested(made.Webhook)
-	w.DeliverWebhooks()
-	require.Len(t, e.take(), 1)
+	require.Len(t, w.delivered(e), 1)
 }
 
 // An endpoint gets no request before the end of its Retry-After, neither the repeat nor another delivery.
@@ -231,19 +222,16 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 	}), w.Agent()
 	hook := w.hook(agent, e.URL)
 	w.tell(agent)
-	w.DeliverWebhooks()
-	require.Len(t, e.take(), 1)
+	require.Len(t, w.delivered(e), 1)
 	d := w.deliveries(agent, hook.ID)[0]
 	require.Equal(t, 2*time.Minute, d.NextAttemptAt.Sub(d.CreatedAt))
 	w.tell(agent)
 	rest := slack.Of(2 * time.Second)
 	w.Shift(2*time.Minute - rest)
-	w.DeliverWebhooks()
-	require.Empty(t, e.take())
+	require.Empty(t, w.delivered(e))
 	e.answers(nil)
 	w.Shift(rest)
-	w.DeliverWebhooks()
-	require.Len(t, e.take(), 2)
+	require.Len(t, w.delivered(e), 2)
 	require.Empty(t, w.queue(agent))
 }
 
@@ -259,8 +247,7 @@ func TestTheBacklogIsSent(t *testing.T) {
 	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Kinds: []string{"contact.requested"}})
 	require.NoError(t, err)
 	w.tested(made.Webhook)
-	w.DeliverWebhooks()
-	got := e.take()
+	got := w.delivered(e)
 	require.Len(t, got, 2)
 	for i, id := range before[1:] {
 		require.Equal(t, id, got[i].id(), "in the order of the queue")
@@ -270,8 +257,7 @@ func TestTheBacklogIsSent(t *testing.T) {
 	require.Equal(t, "incoming", data["friendship_status"])
 	require.Equal(t, before[:1], w.queue(agent))
 	graphtest.OK(t)(w.change(agent, made.Webhook.ID, webhooks.UpdateInput{Kinds: []string{"contact.accepted"}}))
-	w.DeliverWebhooks()
-	require.Len(t, e.take(), 1)
+	require.Len(t, w.delivered(e), 1)
 	require.Empty(t, w.queue(agent))
 }
 
@@ -313,29 +299,24 @@ func TestAcknowledgementsAreShared(t *testing.T) {
 	down, up, agent := newEndpoint(t, status(http.StatusBadGateway)), newEndpoint(t, nil), w.Agent()
 	hook := w.hook(agent, down.URL)
 	w.tell(agent)
-	w.DeliverWebhooks()
-	require.Len(t, down.take(), 1)
+	require.Len(t, w.delivered(down), 1)
 	w.hook(agent, up.URL)
-	w.DeliverWebhooks()
-	require.Len(t, up.take(), 1)
+	require.Len(t, w.delivered(up), 1)
 	require.Empty(t, w.queue(agent))
 	w.Shift(time.Hour)
-	w.DeliverWebhooks()
-	require.Empty(t, down.take())
+	require.Empty(t, w.delivered(down))
 	require.Len(t, w.deliveries(agent, hook.ID), 1)
 }
 
 // A test reaches a webhook in any state, is no event, and is not tried again.
 func TestTests(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, status(http.StatusForbidden)), w.Agent()
+	w, e, agent := newReceiver(t, status(http.StatusForbidden))
 	hook := w.hook(agent, e.URL)
 	for _, state := range []string{"active", "paused", "failing", "gone"} {
 		w.Exec("UPDATE webhooks SET state = $1", state)
 		test := graphtest.Got(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()}))(t)
-		w.DeliverWebhooks()
-		got := e.take()
+		got := w.delivered(e)
 		require.Len(t, got, 1)
 		require.Equal(t, test.EventID.String(), got[0].id())
 		kind, data := got[0].content(t)
@@ -357,8 +338,7 @@ func TestTests(t *testing.T) {
 // If a process dies before it stores an attempt, the delivery is retried under the same id once the claim has expired.
 func TestACrashBetweenAttemptAndNote(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, nil), w.Agent()
+	w, e, agent := newReceiver(t, nil)
 	hook := w.hook(agent, e.URL)
 	w.tell(agent)
 	ids := w.queue(agent)
@@ -367,11 +347,9 @@ func TestACrashBetweenAttemptAndNote(t *testing.T) {
 	require.NoError(t, w.Webhooks.Queue(t.Context(), webhooks.Scope{}))
 	w.Exec("UPDATE pending_deliveries SET attempts = 1")
 	require.NoError(t, w.Webhooks.Deliver(t.Context(), hook.ID))
-	w.DeliverWebhooks()
-	require.Empty(t, e.take(), "another process is delivering to it")
+	require.Empty(t, w.delivered(e), "another process is delivering to it")
 	w.Shift(61 * time.Second)
-	w.DeliverWebhooks()
-	got := e.take()
+	got := w.delivered(e)
 	require.Len(t, got, 1)
 	require.Equal(t, ids[0], got[0].id())
 	require.Equal(t, 2, w.deliveries(agent, hook.ID)[0].Attempt)
@@ -381,8 +359,7 @@ func TestACrashBetweenAttemptAndNote(t *testing.T) {
 // A process whose operator has not switched webhooks on yet leaves the job to one that has.
 func TestAProcessWithoutWebhooksLeavesTheJob(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, nil), w.Agent()
+	w, e, agent := newReceiver(t, nil)
 	hook := w.hook(agent, e.URL)
 	w.tell(agent)
 	require.NoError(t, w.Webhooks.Queue(t.Context(), webhooks.Scope{}))
@@ -391,11 +368,9 @@ func TestAProcessWithoutWebhooksLeavesTheJob(t *testing.T) {
 	w.Webhooks.Sender = nil
 	require.NoError(t, w.Webhooks.Deliver(t.Context(), hook.ID))
 	w.Webhooks.Sender = on
-	w.DeliverWebhooks()
-	require.Empty(t, e.take())
+	require.Empty(t, w.delivered(e))
 	w.Shift(6 * time.Second)
-	w.DeliverWebhooks()
-	require.Len(t, e.take(), 1)
+	require.Len(t, w.delivered(e), 1)
 }
 
 // A shutdown in the middle of an attempt takes the attempt back.
@@ -421,26 +396,22 @@ func TestAShutdownCountsNoAttempt(t *testing.T) {
 // Nothing is sent for an agent that is suspended or in the trash; events of that time are sent once it is back.
 func TestTheTrashStopsDeliveries(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, nil), w.Agent()
+	w, e, agent := newReceiver(t, nil)
 	w.hook(agent, e.URL)
 	for off, on := range map[string]string{"state = 'trash'": "state = 'active'", "suspended_at = stoa_now()": "suspended_at = NULL"} {
 		w.tell(agent)
 		w.Exec("UPDATE bots SET "+off+" WHERE id = $1", agent.ID)
-		w.DeliverWebhooks()
-		require.Empty(t, e.take(), off)
+		require.Empty(t, w.delivered(e), off)
 		w.Exec("UPDATE bots SET "+on+" WHERE id = $1", agent.ID)
 		w.Shift(time.Hour)
-		w.DeliverWebhooks()
-		require.Len(t, e.take(), 1, on)
+		require.Len(t, w.delivered(e), 1, on)
 	}
 }
 
 // The deletion of an agent also deletes its webhooks, pending deliveries and records of attempts.
 func TestNothingOfADeletedWebhookStays(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, status(http.StatusInternalServerError)), w.Agent()
+	w, e, agent := newReceiver(t, status(http.StatusInternalServerError))
 	hook := w.hook(agent, e.URL)
 	w.tell(agent)
 	w.DeliverWebhooks()
@@ -460,8 +431,7 @@ func TestNothingOfADeletedWebhookStays(t *testing.T) {
 // The records of attempts are kept for a week.
 func TestOldDeliveriesAreDeleted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, nil), w.Agent()
+	w, e, agent := newReceiver(t, nil)
 	hook := w.hook(agent, e.URL)
 	w.tell(agent)
 	w.DeliverWebhooks()
@@ -477,8 +447,7 @@ func TestOldDeliveriesAreDeleted(t *testing.T) {
 // Pages of attempts follow each other without gap or overlap.
 func TestPagesOfDeliveries(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, nil), w.Agent()
+	w, e, agent := newReceiver(t, nil)
 	hook := w.hook(agent, e.URL)
 	for n := range 150 {
 		w.Exec(`INSERT INTO webhook_deliveries (id, created_at, webhook_id, event_id, kind, attempt)

@@ -30,8 +30,7 @@ func (w *world) caused(agent *graphtest.Agent, version int) {
 // hookWithoutOwn makes a webhook that leaves out own acts, of kinds.
 func (w *world) hookWithoutOwn(agent *graphtest.Agent, url string, kinds ...string) *webhooks.Card {
 	w.t.Helper()
-	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &url, Kinds: kinds, Own: new(false)})
-	require.NoError(w.t, err)
+	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &url, Kinds: kinds, Own: new(false)}))(w.t)
 	require.False(w.t, made.Webhook.Own)
 	return w.tested(made.Webhook)
 }
@@ -48,8 +47,7 @@ func TestAWebhookAcknowledgesNoKindThatItDoesNotTake(t *testing.T) {
 	requested := w.queue(agent)
 	w.caused(agent, 1)
 	graphtest.OK(t)(w.Events.AcknowledgeEvents(agent.Ctx, events.AcknowledgeInput{EventIDs: requested}))
-	w.DeliverWebhooks()
-	require.Empty(t, endpoint.take())
+	require.Empty(t, w.delivered(endpoint))
 	require.Len(t, w.queue(agent), 1)
 }
 
@@ -74,8 +72,7 @@ func TestOwnActsAreAcknowledgedWhileTheEndpointFails(t *testing.T) {
 	graphtest.OK(t)(w.Webhooks.UpdateWebhook(agent.Ctx, webhooks.UpdateInput{WebhookID: hook.ID.String(), Own: new(true)}))
 	endpoint.answers(nil)
 	w.caused(agent, 3)
-	w.DeliverWebhooks()
-	require.Len(t, endpoint.take(), 2)
+	require.Len(t, w.delivered(endpoint), 2)
 	require.Empty(t, w.queue(agent))
 }
 
@@ -133,13 +130,11 @@ func FuzzURL(f *testing.F) {
 		if err != nil {
 			return
 		}
-		parsed, err := url.Parse(address)
-		require.NoError(t, err)
+		parsed := graphtest.Got(url.Parse(address))(t)
 		require.Equal(t, host, parsed.Host)
 		require.NotEmpty(t, parsed.Hostname())
 		require.Nil(t, parsed.User)
-		_, err = http.NewRequest(http.MethodPost, address, http.NoBody)
-		require.NoError(t, err)
+		graphtest.OK(t)(http.NewRequest(http.MethodPost, address, http.NoBody))
 		if _, err := webhooks.CheckURL(address, false); err != nil {
 			require.Equal(t, "http", parsed.Scheme)
 		}

@@ -44,19 +44,16 @@ func TestThreeAtMost(t *testing.T) {
 	w.hook(other, "https://other.example/")
 	graphtest.OK(t)(w.Webhooks.DeleteWebhook(agent.Ctx, webhooks.Input{WebhookID: made[0].String()}))
 	w.hook(agent, "https://agent.example/")
-	list := graphtest.Got(w.Webhooks.MyWebhooks(agent.Ctx))(t)
-	require.Len(t, list.Webhooks, webhooks.MaxPerAgent)
+	require.Len(t, graphtest.Got(w.Webhooks.MyWebhooks(agent.Ctx))(t).Webhooks, webhooks.MaxPerAgent)
 }
 
 // From every state an agent can set its webhook to active or paused; waiting deliveries are sent only if it is active afterwards.
 func TestStates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, status(http.StatusInternalServerError)), w.Agent()
+	w, e, agent := newReceiver(t, status(http.StatusInternalServerError))
 	hook := w.hook(agent, e.URL)
 	w.tell(agent)
-	w.DeliverWebhooks()
-	e.take()
+	w.delivered(e)
 	for _, c := range []struct {
 		from, sent, to string
 		delivered      int
@@ -72,10 +69,8 @@ func TestStates(t *testing.T) {
 		if c.sent != "" {
 			in.State = &c.sent
 		}
-		changed := graphtest.Got(w.change(agent, hook.ID, in))(t)
-		require.Equal(t, c.to, changed.State, "%+v", c)
-		w.DeliverWebhooks()
-		require.Len(t, e.take(), c.delivered, "%+v", c)
+		require.Equal(t, c.to, graphtest.Got(w.change(agent, hook.ID, in))(t).State, "%+v", c)
+		require.Len(t, w.delivered(e), c.delivered, "%+v", c)
 		require.Len(t, w.queue(agent), 1)
 	}
 	for _, state := range []string{"failing", "gone", "", "Active", "deleted"} {
@@ -98,13 +93,11 @@ func TestPausedDuringAnAttempt(t *testing.T) {
 		})
 		hook = w.hook(agent, e.URL)
 		w.tell(agent)
-		w.DeliverWebhooks()
-		require.Len(t, e.take(), 1)
+		require.Len(t, w.delivered(e), 1)
 		require.Equal(t, "paused", w.card(agent, hook.ID).State)
 		require.Len(t, w.queue(agent), code/100%2) // 1 after a failure, 0 after an acknowledgement
 		w.Shift(time.Hour)
-		w.DeliverWebhooks()
-		require.Empty(t, e.take())
+		require.Empty(t, w.delivered(e))
 		require.Zero(t, w.Count("SELECT count(*) FROM pending_deliveries"))
 	}
 }
@@ -161,8 +154,7 @@ func TestWhoseWebhooks(t *testing.T) {
 	for _, err := range calls(other) {
 		graphtest.RequireFault(t, err, fault.NotFound)
 	}
-	list := graphtest.Got(w.Webhooks.MyWebhooks(other.Ctx))(t)
-	require.Empty(t, list.Webhooks)
+	require.Empty(t, graphtest.Got(w.Webhooks.MyWebhooks(other.Ctx))(t).Webhooks)
 
 	w.Webhooks.Sender = nil
 	for _, err := range calls(agent) {

@@ -112,6 +112,20 @@ func (e *endpoint) take() []request {
 	return got
 }
 
+// newReceiver returns a world, an agent, and an endpoint for its webhooks.
+func newReceiver(t *testing.T, answer http.HandlerFunc) (*world, *endpoint, *graphtest.Agent) {
+	t.Helper()
+	w := newWorld(t)
+	return w, newEndpoint(t, answer), w.Agent()
+}
+
+// delivered makes the deliveries that are due, and returns what the endpoint has received since the last call.
+func (w *world) delivered(e *endpoint) []request {
+	w.t.Helper()
+	w.DeliverWebhooks()
+	return e.take()
+}
+
 func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
@@ -153,8 +167,7 @@ func (w *world) queue(agent *graphtest.Agent) (ids []string) {
 
 func (w *world) card(agent *graphtest.Agent, id uuid.UUID) *webhooks.Card {
 	w.t.Helper()
-	found := graphtest.Got(w.Webhooks.MyWebhook(agent.Ctx, webhooks.Input{WebhookID: id.String()}))(w.t)
-	return found.Webhook
+	return graphtest.Got(w.Webhooks.MyWebhook(agent.Ctx, webhooks.Input{WebhookID: id.String()}))(w.t).Webhook
 }
 
 // deliveries returns the attempts of a webhook, newest first.
@@ -177,20 +190,17 @@ func (w *world) change(agent *graphtest.Agent, id uuid.UUID, in webhooks.UpdateI
 // Deliveries are signed with the webhook's secret unless v1a is set, because libraries of Standard Webhooks support only that.
 func TestSecretSignsUnlessAskedOtherwise(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	e, agent := newEndpoint(t, nil), w.Agent()
+	w, e, agent := newReceiver(t, nil)
 	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL}))(t)
 	require.Equal(t, "v1", made.Webhook.Signing)
 	require.NotNil(t, made.Secret)
 	w.tested(made.Webhook)
 	w.tell(agent)
-	w.DeliverWebhooks()
-	got := e.take()
+	got := w.delivered(e)
 	require.Len(t, got, 1)
 	require.True(t, got[0].verifies(t, *made.Secret))
 
-	byKey, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1a")})
-	require.NoError(t, err)
+	byKey := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1a")}))(t)
 	require.Nil(t, byKey.Secret)
 }
 
@@ -204,8 +214,7 @@ func TestTaskEventsReachWebhooks(t *testing.T) {
 	task := w.Tasked(customer, "A sonnet", "Fourteen lines.", 1000)
 	closed := w.Tasked(customer, "An ode", "Of joy.", 1000)
 	response := w.Responded(responder, task.ID)
-	w.DeliverWebhooks()
-	got := e.take()
+	got := w.delivered(e)
 	require.Len(t, got, 1)
 	kind, data := got[0].content(t)
 	require.Equal(t, "task.responded", kind)
@@ -214,8 +223,7 @@ func TestTaskEventsReachWebhooks(t *testing.T) {
 	w.Responded(responder, closed.ID)
 	w.Exec("DELETE FROM events WHERE kind IN ('order.changed', 'task.responded')")
 	as := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	_, err := w.Operator.RemoveTask(as, closed.ID, nil, "a check")
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Operator.RemoveTask(as, closed.ID, nil, "a check"))
 	w.DeliverWebhooks()
 	all := map[string]map[string]any{}
 	for _, r := range e.take() {
