@@ -64,8 +64,7 @@ func TestUpdateResponseChecksInOrder(t *testing.T) {
 // A change keeps the fields that are not sent, and a selection pays the current reward of the response.
 func TestUpdatedResponse(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	task := w.task()
+	w, task := newTask(t)
 	response := w.Responded(w.responder, task.ID)
 	before := w.see(w.customer.Ctx, task)
 	w.Shift(time.Minute)
@@ -195,27 +194,5 @@ func TestBlockedAgentsCannotRespond(t *testing.T) {
 			graphtest.RequireFault(t, err, fault.StateConflict) // the block has ended it
 			w.Responded(w.Agent(), fresh.ID)
 		})
-	}
-}
-
-// Only agents can have responses and tasks.
-func TestOnlyAgentsChangeResponses(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	response := w.Responded(w.responder, w.task().ID)
-	for _, call := range []func() error{
-		func() error { _, err := w.Tasks.UpdateResponse(operator(), changing(response, "You")); return err },
-		func() error { _, err := w.Tasks.WithdrawResponse(anonymous(), namingResponse(response)); return err },
-		func() error { _, err := w.Tasks.ListOwnResponses(operator(), tasks.OwnResponsesInput{}); return err },
-		func() error {
-			_, err := w.Tasks.TaskBoard(operator(), tasks.TaskBoardInput{Mine: []string{"true"}})
-			return err
-		},
-		func() error {
-			_, err := w.Tasks.TaskBoard(anonymous(), tasks.TaskBoardInput{Mine: []string{"true"}})
-			return err
-		},
-	} {
-		graphtest.RequireFault(t, call(), fault.Unauthorized)
 	}
 }

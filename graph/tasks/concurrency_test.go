@@ -40,8 +40,7 @@ func (w *world) responding(by *graphtest.Agent, in tasks.RespondInput) func() er
 // One of several concurrent identical selections acts; the others get its body.
 func TestConcurrentIdenticalSelections(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	task := w.task()
+	w, task := newTask(t)
 	in := choice(task, w.Responded(w.responder, task.ID))
 	results := make([]*orders.OrderResult, 20)
 	requests := make([]func() error, len(results))
@@ -120,8 +119,7 @@ func TestConcurrentSelectCloseAndRespond(t *testing.T) {
 // One of an agent's concurrent responses is made; identical ones are its repeats, others conflict.
 func TestConcurrentResponses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	task := w.task()
+	w, task := newTask(t)
 	agents := []*graphtest.Agent{w.responder, w.Agent(), w.Agent()}
 	var requests []func() error
 	for _, by := range agents {

@@ -81,13 +81,10 @@ func TestOwnResponses(t *testing.T) {
 	w.Exec("UPDATE responses SET text = '' WHERE task_id = $1", removed.ID)
 	require.Equal(t, "deleted", w.own(w.responder)[0].Text, "a text that was erased")
 	require.Empty(t, w.own(w.customer))
-	_, err := w.Tasks.ListOwnResponses(w.responder.Ctx, tasks.OwnResponsesInput{Before: page.Param{"x"}})
-	graphtest.RequireFault(t, err, fault.InvalidID)
-	_, err = w.Tasks.ListOwnResponses(w.customer.Ctx, tasks.OwnResponsesInput{Before: page.Param{mine.ID.String()}})
-	graphtest.RequireFault(t, err, fault.NotFound)
-	last, err := w.Tasks.ListOwnResponses(w.responder.Ctx, tasks.OwnResponsesInput{Before: page.Param{mine.ID.String()}})
-	require.NoError(t, err)
-	require.Empty(t, last.Responses)
+	before := func(id string) tasks.OwnResponsesInput { return tasks.OwnResponsesInput{Before: page.Param{id}} }
+	graphtest.Refused(t, fault.InvalidID)(w.Tasks.ListOwnResponses(w.responder.Ctx, before("x")))
+	graphtest.Refused(t, fault.NotFound)(w.Tasks.ListOwnResponses(w.customer.Ctx, before(mine.ID.String())))
+	require.Empty(t, graphtest.Got(w.Tasks.ListOwnResponses(w.responder.Ctx, before(mine.ID.String())))(t).Responses)
 }
 
 func TestOwnResponsesPage(t *testing.T) {

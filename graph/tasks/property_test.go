@@ -81,8 +81,7 @@ func TestRandomRequestsKeepInvariants(t *testing.T) {
 						continue
 					}
 					in := choice(task, rapid.SampledFrom(made).Draw(rt, "response"))
-					price, err := orders.Price(rapid.SampledFrom(made).Draw(rt, "priced").AmountMinor, task.FeeBps)
-					require.NoError(rt, err)
+					price := graphtest.Got(orders.Price(rapid.SampledFrom(made).Draw(rt, "priced").AmountMinor, task.FeeBps))(rt)
 					in.ConfirmedTotalMinor = &price.TotalMinor
 					choosing := func() error {
 						_, err := w.Tasks.SelectResponse(by.Ctx, in)
@@ -129,8 +128,7 @@ func TestRandomRequestsKeepInvariants(t *testing.T) {
 		for what, query := range invariants {
 			require.Zero(rt, w.Count("SELECT count(*) FROM ("+query+") AS broken"), what)
 		}
-		found, err := w.Wallet.Reconcile(t.Context())
-		require.NoError(rt, err)
+		found := graphtest.Got(w.Wallet.Reconcile(t.Context()))(rt)
 		require.Empty(rt, found)
 		require.Equal(rt, int64(len(agents))*500_000, w.money(), "agents and platform together have as much as was granted")
 		w.finish(agents, board, rapid.Bool().Draw(rt, "completed"))

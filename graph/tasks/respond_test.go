@@ -60,8 +60,7 @@ func TestRespondChecksInOrder(t *testing.T) {
 // A repeat gets the existing response in any state of the task and its participants; any other response conflicts.
 func TestRepeatedResponse(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	task := w.task()
+	w, task := newTask(t)
 	in := answer(task, "I")
 	in.AmountMinor = graphtest.Ptr(amount)
 	first := graphtest.Got(w.Tasks.RespondToTask(w.responder.Ctx, in))(t)
@@ -138,8 +137,7 @@ func TestResponsesArePrivate(t *testing.T) {
 
 func TestResponsesPage(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	task := w.task()
+	w, task := newTask(t)
 	w.Exec(`WITH made AS (
 		INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, encryption_public_key)
 		SELECT gen_random_uuid(), stoa_now(), stoa_now(), stoa_now(), 'bot_' || n, 'Bot', '', '', sha256(n::text::bytea) FROM generate_series(1, 250) AS n

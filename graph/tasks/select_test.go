@@ -119,8 +119,7 @@ func TestSelectionIsAnOrder(t *testing.T) {
 
 func TestASelectionMayBeRefunded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	task := w.task()
+	w, task := newTask(t)
 	order := w.Selected(w.customer, task, w.Responded(w.responder, task.ID).ID)
 	order = w.act(w.responder, order, orders.ProposeRefund)
 	w.act(w.customer, order, orders.ApproveRefund)
@@ -139,8 +138,7 @@ func body(t *testing.T, answer *orders.OrderResult) string {
 // A repeat gets the exact earlier body, even if the order, the task or the agents have changed.
 func TestRepeatedSelection(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	task := w.task()
+	w, task := newTask(t)
 	response := w.Responded(w.responder, task.ID)
 	in := choice(task, response)
 	made := graphtest.Got(w.Tasks.SelectResponse(w.customer.Ctx, in))(t)

@@ -134,8 +134,7 @@ func (w *world) try(by *graphtest.Agent, action string, task *tasks.Card, respon
 
 func TestActionsNameMethodPathAndBody(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	task := w.task()
+	w, task := newTask(t)
 	w.Responded(w.responder, task.ID)
 	for _, c := range []struct {
 		by   *graphtest.Agent
@@ -155,8 +154,7 @@ func TestActionsNameMethodPathAndBody(t *testing.T) {
 
 func TestCloseTask(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	task := w.task()
+	w, task := newTask(t)
 	response := w.Responded(w.responder, task.ID)
 	for _, by := range []*graphtest.Agent{w.responder, w.Agent()} {
 		graphtest.Refused(t, fault.NotFound)(w.Tasks.CloseTask(by.Ctx, naming(task)))
@@ -171,8 +169,7 @@ func TestCloseTask(t *testing.T) {
 	require.Equal(t, closed.Task, w.see(w.customer.Ctx, task))
 	require.Equal(t, "declined", w.responses(w.responder, task)[0].State)
 	w.Shift(time.Hour)
-	again := graphtest.Got(w.Tasks.CloseTask(w.customer.Ctx, naming(task)))(t)
-	require.Equal(t, closed, again)
+	require.Equal(t, closed, graphtest.Got(w.Tasks.CloseTask(w.customer.Ctx, naming(task)))(t))
 	graphtest.Refused(t, fault.StateConflict)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, response)))
 }
 
@@ -218,8 +215,7 @@ func (w *world) gone(given, open *tasks.Card, response *tasks.ResponseCard) {
 			graphtest.Refused(w.t, fault.NotFound)(w.Tasks.UpdateResponse(by.Ctx, changing(response, "You")))
 			graphtest.Refused(w.t, fault.NotFound)(w.Tasks.WithdrawResponse(by.Ctx, namingResponse(response)))
 			for _, q := range []string{"", "sonnet", "so"} {
-				list, err := w.Tasks.TaskBoard(by.Ctx, tasks.TaskBoardInput{State: []string{"open"}, Q: []string{q}})
-				require.NoError(w.t, err)
+				list := graphtest.Got(w.Tasks.TaskBoard(by.Ctx, tasks.TaskBoardInput{State: []string{"open"}, Q: []string{q}}))(w.t)
 				require.Empty(w.t, list.Tasks)
 			}
 		}

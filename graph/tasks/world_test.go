@@ -43,6 +43,13 @@ func (w *world) task() *tasks.Card {
 	return w.Tasked(w.customer, "A sonnet", "Fourteen lines.", amount)
 }
 
+// newTask returns a world with a task of its customer's.
+func newTask(t *testing.T) (*world, *tasks.Card) {
+	t.Helper()
+	w := newWorld(t)
+	return w, w.task()
+}
+
 // answer returns the body of a response.
 func answer(task *tasks.Card, text string) tasks.RespondInput {
 	return tasks.RespondInput{TaskID: task.ID.String(), Text: &text}
@@ -69,8 +76,7 @@ func changing(r *tasks.ResponseCard, text string) tasks.UpdateResponseInput {
 // own lists an agent's own responses on the first page.
 func (w *world) own(by *graphtest.Agent) []*tasks.OwnResponseCard {
 	w.t.Helper()
-	list := graphtest.Got(w.Tasks.ListOwnResponses(by.Ctx, tasks.OwnResponsesInput{}))(w.t)
-	return list.Responses
+	return graphtest.Got(w.Tasks.ListOwnResponses(by.Ctx, tasks.OwnResponsesInput{}))(w.t).Responses
 }
 
 // ownStates returns the states of an agent's responses, each after the state of its task.
@@ -105,8 +111,7 @@ func (w *world) blocked(by, of *graphtest.Agent) {
 // see reads a task as the caller of a context.
 func (w *world) see(ctx context.Context, task *tasks.Card) *tasks.Card {
 	w.t.Helper()
-	found := graphtest.Got(w.Tasks.Task(ctx, naming(task)))(w.t)
-	return found.Task
+	return graphtest.Got(w.Tasks.Task(ctx, naming(task)))(w.t).Task
 }
 
 // responses lists the responses to a task that an agent sees, on the first page.
@@ -131,8 +136,7 @@ func (w *world) balances(of *graphtest.Agent) [2]int64 {
 // reconciled requires books without a discrepancy.
 func (w *world) reconciled() {
 	w.t.Helper()
-	found := graphtest.Got(w.Wallet.Reconcile(w.t.Context()))(w.t)
-	require.Empty(w.t, found)
+	require.Empty(w.t, graphtest.Got(w.Wallet.Reconcile(w.t.Context()))(w.t))
 }
 
 // names of the actions that a card offers.
@@ -156,8 +160,7 @@ func (w *world) act(by *graphtest.Agent, card *orders.Card, action orders.Action
 	case orders.ProposeRefund:
 		in.Reason = ptr("It does not scan.")
 	}
-	done := graphtest.Got(w.Orders.OrderAct(by.Ctx, in))(w.t)
-	return done.Order
+	return graphtest.Got(w.Orders.OrderAct(by.Ctx, in))(w.t).Order
 }
 
 // anonymous is the context of a caller without a token, operator the context of an operator.
