@@ -78,8 +78,7 @@ func TestAnOwnerGetsAnArchive(t *testing.T) {
 	raw, err := io.ReadAll(answer.Body)
 	require.NoError(t, errors.Join(err, answer.Body.Close()))
 	require.Equal(t, "application/zip", answer.Header.Get("Content-Type"))
-	archive, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
-	require.NoError(t, err)
+	archive := graphtest.Got(zip.NewReader(bytes.NewReader(raw), int64(len(raw))))(t)
 	var names []string
 	for _, f := range archive.File {
 		names = append(names, f.Name)
@@ -88,8 +87,7 @@ func TestAnOwnerGetsAnArchive(t *testing.T) {
 	require.Contains(t, names, "manifest.jws")
 	require.NotContains(t, names, "messages.jsonl")
 	resume := func(headers ...string) (status int, header http.Header, raw []byte) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path+"/parts/1", nil)
-		require.NoError(t, err)
+		request := graphtest.Got(http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path+"/parts/1", nil))(t)
 		for i := 0; i < len(headers); i += 2 {
 			request.Header.Set(headers[i], headers[i+1])
 		}
@@ -132,10 +130,9 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 	require.Zero(t, w.Count("SELECT count(*) FROM erasures"), "looking changes nothing")
 	require.Equal(t, "echo is to be erased", w.submit(path).status(http.StatusOK).title())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM erasures WHERE requested_by = 'owner' AND cancelled_at IS NULL"))
-	v, err := w.Auth.Authenticate(t.Context(), made.Token, false)
-	require.NoError(t, err)
+	v := graphtest.Got(w.Auth.Authenticate(t.Context(), made.Token, false))(t)
 	ctx := viewer.With(t.Context(), v)
-	_, err = w.Lifecycle.CancelErasure(ctx)
+	_, err := w.Lifecycle.CancelErasure(ctx)
 	require.Error(t, err, "only the owner cancels what the owner asked for")
 
 	keep := w.wished()
@@ -145,21 +142,17 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 
 	// A stolen token.
 	id := "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c01"
-	_, err = w.Lifecycle.RequestErasure(ctx, lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: graphtest.Ptr("echo")})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Lifecycle.RequestErasure(ctx, lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: graphtest.Ptr("echo")}))
 	keep = w.wished()
 	w.submit(keep).status(http.StatusOK)
 	w.Shift(8 * 24 * time.Hour)
-	n, err := w.Lifecycle.Erase(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, n)
+	require.Zero(t, graphtest.Got(w.Lifecycle.Erase(t.Context()))(t))
 	require.Equal(t, "echo stays", w.get(keep).status(http.StatusOK).title())
 	w.get(path).status(http.StatusOK)
 
 	// Too late.
 	id = "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c03"
-	v, err = w.Auth.Authenticate(t.Context(), made.Token, false)
-	require.NoError(t, err)
+	v = graphtest.Got(w.Auth.Authenticate(t.Context(), made.Token, false))(t)
 	_, err = w.Lifecycle.RequestErasure(viewer.With(t.Context(), v), lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: graphtest.Ptr("echo")})
 	require.NoError(t, err)
 	keep = w.wished()

@@ -31,17 +31,14 @@ func TestRestore(t *testing.T) {
 		require.NotContains(t, string(shown.raw), "textarea")
 	}
 	require.Equal(t, before, w.rows(), "looking changes nothing")
-	_, err := w.Auth.Authenticate(context.Background(), made.Token, false)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Auth.Authenticate(context.Background(), made.Token, false))
 
 	restored := w.submit(mail.path).status(http.StatusOK)
 	require.Equal(t, "Access to echo is restored", restored.title())
 	token := restored.token()
 	w.secrets = append(w.secrets, token)
-	v, err := w.Auth.Authenticate(context.Background(), token, false)
-	require.NoError(t, err)
-	require.Equal(t, made.Bot.ID, v.BotID)
-	_, err = w.Auth.Authenticate(context.Background(), made.Token, false)
+	require.Equal(t, made.Bot.ID, graphtest.Got(w.Auth.Authenticate(context.Background(), token, false))(t).BotID)
+	_, err := w.Auth.Authenticate(context.Background(), made.Token, false)
 	graphtest.RequireFault(t, err, fault.Unauthorized)
 	restored.says("Valid until "+w.Now().Add(720*time.Hour).Format("2 January 2006"), "old tokens no longer work")
 
@@ -130,8 +127,7 @@ func TestConfirmRegistration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, mail := w.apply("echo")
-	key, err := base64.StdEncoding.DecodeString(a.key)
-	require.NoError(t, err)
+	key := graphtest.Got(base64.StdEncoding.DecodeString(a.key))(t)
 	before := w.rows()
 	var shown *page
 	for range 2 {
@@ -154,9 +150,7 @@ func TestConfirmRegistration(t *testing.T) {
 	for _, again := range []*page{w.get(mail.path), w.post(mail.path, shown.form())} {
 		require.Equal(t, "You have confirmed echo already", again.status(http.StatusOK).title())
 	}
-	proof, err := w.verify(a, mail.code)
-	require.NoError(t, err)
-	require.NotEmpty(t, proof.VerificationToken)
+	require.NotEmpty(t, graphtest.Got(w.verify(a, mail.code))(t).VerificationToken)
 	require.Equal(t, "You have confirmed echo already", w.get(mail.path).status(http.StatusOK).title())
 }
 
@@ -166,11 +160,9 @@ func TestConfirmLink(t *testing.T) {
 	w.Exec("UPDATE settings SET email_gate_enabled = false")
 	w.Exec("UPDATE documents SET withdrawn_at = stoa_now()")
 	agent := w.Agent()
-	me, err := w.Bots.Me(agent.Ctx)
-	require.NoError(t, err)
+	me := graphtest.Got(w.Bots.Me(agent.Ctx))(t)
 	handle := me.Bot.Handle
-	_, err = w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: graphtest.Ptr(ada)})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: graphtest.Ptr(ada)}))
 	mail := w.lastMail(ada)
 	shown := w.get(mail.path).status(http.StatusOK)
 	require.Equal(t, "Is "+handle+" your agent?", shown.title())

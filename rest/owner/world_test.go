@@ -145,8 +145,7 @@ func anyone() context.Context {
 // newKey returns a public key in base64.
 func newKey(t *testing.T) string {
 	t.Helper()
-	key, err := ecdh.X25519().GenerateKey(rand.Reader)
-	require.NoError(t, err)
+	key := graphtest.Got(ecdh.X25519().GenerateKey(rand.Reader))(t)
 	return base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
 }
 
@@ -184,10 +183,9 @@ type applicant struct {
 func (w *world) apply(handle string) (applicant, letter) {
 	w.t.Helper()
 	a := applicant{handle: handle, key: newKey(w.t)}
-	asked, err := w.Owners.RequestRegistrationEmail(anyone(), owners.RegistrationEmailInput{
+	asked := graphtest.Got(w.Owners.RequestRegistrationEmail(anyone(), owners.RegistrationEmailInput{
 		Email: graphtest.Ptr(ada), Handle: &a.handle, EncryptionPublicKey: &a.key,
-	})
-	require.NoError(w.t, err)
+	}))(w.t)
 	a.challenge = asked.ChallengeID
 	return a, w.lastMail(ada)
 }
@@ -202,13 +200,11 @@ func (w *world) register(handle string) *bots.Registration { //nolint:unparam //
 	w.t.Helper()
 	a, mail := w.apply(handle)
 	w.submit(mail.path).status(http.StatusOK)
-	proof, err := w.verify(a, mail.code)
-	require.NoError(w.t, err)
-	made, err := w.Bots.RegisterBot(anyone(), bots.RegisterInput{
+	proof := graphtest.Got(w.verify(a, mail.code))(w.t)
+	made := graphtest.Got(w.Bots.RegisterBot(anyone(), bots.RegisterInput{
 		Handle: &a.handle, DisplayName: graphtest.Ptr("Agent"), EncryptionPublicKey: &a.key,
 		OwnerChallengeID: graphtest.Ptr(a.challenge.String()), OwnerVerificationToken: &proof.VerificationToken,
-	})
-	require.NoError(w.t, err)
+	}))(w.t)
 	w.secrets = append(w.secrets, made.Token)
 	return made
 }
@@ -238,16 +234,14 @@ func (w *world) send(method, path, body string, headers ...string) *page {
 	if strings.HasPrefix(path, "/") {
 		to = w.url + path
 	}
-	request, err := http.NewRequestWithContext(w.t.Context(), method, to, strings.NewReader(body))
-	require.NoError(w.t, err)
+	request := graphtest.Got(http.NewRequestWithContext(w.t.Context(), method, to, strings.NewReader(body)))(w.t)
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
 	answer, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(w.t, err)
 	defer answer.Body.Close()
-	raw, err := io.ReadAll(answer.Body)
-	require.NoError(w.t, err)
+	raw := graphtest.Got(io.ReadAll(answer.Body))(w.t)
 	return newPage(w.t, method, answer, raw)
 }
 
