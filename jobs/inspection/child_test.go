@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 )
 
@@ -124,10 +125,8 @@ func TestAttacks(t *testing.T) {
 // TestStopped: a child that gets nothing of the processor for a while is waited for.
 func TestStopped(t *testing.T) {
 	t.Parallel()
-	p, err := start()
-	require.NoError(t, err)
-	_, err = p.measures(t.Context())
-	require.NoError(t, err)
+	p := graphtest.Got(start())(t)
+	graphtest.OK(t)(p.measures(t.Context()))
 	require.NoError(t, syscall.Kill(p.cmd.Process.Pid, syscall.SIGSTOP))
 	type result struct {
 		report Report
@@ -212,8 +211,7 @@ func TestUnreachable(t *testing.T) {
 	require.NoError(t, os.Mkdir(private, 0o700))
 	path := filepath.Join(private, "original")
 	require.NoError(t, os.WriteFile(path, jpegOf(t, plain(8, 8, red)), 0o400))
-	report, err := new(Inspector).Inspect(t.Context(), Request{Original: open(t, path), Purpose: Avatar})
-	require.NoError(t, err)
+	report := graphtest.Got(new(Inspector).Inspect(t.Context(), Request{Original: open(t, path), Purpose: Avatar}))(t)
 	require.True(t, report.Accepted, report.Reason)
 }
 
@@ -226,13 +224,10 @@ func TestProgramStaysOpen(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, "stoa-inspect, the program that inspects files, must lie beside stoa")
 	require.NoError(t, os.WriteFile(filepath.Join(folder, Program), []byte("program"), 0o600))
-	path, err := openProgram(filepath.Join(folder, "stoa"))
-	require.NoError(t, err)
+	path := graphtest.Got(openProgram(filepath.Join(folder, "stoa")))(t)
 	require.NoError(t, os.Remove(filepath.Join(folder, Program)))
 	for range 3 {
 		runtime.GC()
 	}
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "program", string(content))
+	require.Equal(t, "program", string(graphtest.Got(os.ReadFile(path))(t)))
 }

@@ -83,8 +83,7 @@ func TestTabledProfiles(t *testing.T) {
 		t.Run(tag, func(t *testing.T) {
 			t.Parallel()
 			segment := appSegment(0xE2, append([]byte("ICC_PROFILE\x00\x01\x01"), tabled(tag)...))
-			report := inspectedAndPublished(t, jpegOf(t, plain(1100, 40, red), segment), Portfolio)
-			require.True(t, report.Accepted, report.Reason)
+			report := accepted(t, inspectedAndPublished(t, jpegOf(t, plain(1100, 40, red), segment), Portfolio))
 			for _, made := range [][]byte{report.Preview, report.Published} {
 				near(t, blue, shown(t, made), 8, 8)
 			}
@@ -154,8 +153,7 @@ func TestGamma(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := inspectedAndPublished(t, withChunks(t, row.m, row.chunks...), Portfolio)
-			require.True(t, report.Accepted, report.Reason)
+			report := accepted(t, inspectedAndPublished(t, withChunks(t, row.m, row.chunks...), Portfolio))
 			for _, made := range [][]byte{report.Preview, report.Published} {
 				got := onWhite(shown(t, made), 8, 8)
 				require.InDelta(t, row.want.R, got.R, 6, "%v", got)
@@ -209,8 +207,7 @@ func TestGraphics(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := inspectedAndPublished(t, pngOf(t, row.m), Portfolio)
-			require.True(t, report.Accepted, report.Reason)
+			report := accepted(t, inspectedAndPublished(t, pngOf(t, row.m), Portfolio))
 			for _, made := range [][]byte{report.Preview, report.Published} {
 				m := shown(t, made)
 				if &made[0] == &report.Preview[0] {

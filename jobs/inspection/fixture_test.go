@@ -19,6 +19,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
 )
 
 // jpegOf encodes a picture and puts segments right behind the start marker.
@@ -76,8 +78,7 @@ func bomb(t *testing.T, times int, fill byte) []byte {
 		}
 		block := bytes.Repeat([]byte{fill}, mebibyte)
 		for range 64 {
-			_, err := w.Write(block)
-			require.NoError(t, err)
+			graphtest.OK(t)(w.Write(block))
 		}
 		for i := range layers {
 			require.NoError(t, layers[len(layers)-1-i].Close())
@@ -92,10 +93,8 @@ var bombs sync.Map
 func zipOf(t *testing.T) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	f, err := w.Create("evil.txt")
-	require.NoError(t, err)
-	_, err = f.Write([]byte("not an image"))
-	require.NoError(t, err)
+	f := graphtest.Got(w.Create("evil.txt"))(t)
+	graphtest.OK(t)(f.Write([]byte("not an image")))
 	require.NoError(t, w.Close())
 	return b.Bytes()
 }
@@ -151,8 +150,7 @@ func file(t *testing.T, content []byte) *os.File {
 }
 
 func open(t *testing.T, path string) *os.File {
-	f, err := os.Open(path)
-	require.NoError(t, err)
+	f := graphtest.Got(os.Open(path))(t)
 	t.Cleanup(func() { _ = f.Close() }) // a test may have closed it
 	return f
 }
@@ -174,11 +172,17 @@ func inspected(t *testing.T, content []byte, p Purpose) Report {
 func inspectedAndPublished(t *testing.T, content []byte, p Purpose) Report {
 	report := inspected(t, content, p)
 	if report.Accepted && len(report.Published) == 0 {
-		again := inspected(t, content, Publication)
-		require.True(t, again.Accepted, again.Reason)
+		again := accepted(t, inspected(t, content, Publication))
 		require.Equal(t, [3]int{report.Width, report.Height, report.Pages}, [3]int{again.Width, again.Height, again.Pages})
 		report.Published = again.Published
 	}
+	return report
+}
+
+// accepted requires that an inspection has accepted its file.
+func accepted(t *testing.T, report Report) Report {
+	t.Helper()
+	require.True(t, report.Accepted, report.Reason)
 	return report
 }
 
@@ -189,9 +193,7 @@ func shown(t *testing.T, content []byte) image.Image {
 		for _, kind := range chunksOf(t, content) {
 			require.Contains(t, []string{"IHDR", "PLTE", "tRNS", "IDAT", "IEND"}, kind)
 		}
-		m, err := png.Decode(bytes.NewReader(content))
-		require.NoError(t, err)
-		return m
+		return graphtest.Got(png.Decode(bytes.NewReader(content)))(t)
 	}
 	for at := 2; ; {
 		marker, body, next, err := segment(content, at)
@@ -203,9 +205,7 @@ func shown(t *testing.T, content []byte) image.Image {
 		metadata := marker == 0xFE || marker >= 0xE0 && marker <= 0xEF && !strings.HasPrefix(string(body), "JFIF")
 		require.False(t, metadata, "segment %X %q", marker, body)
 	}
-	m, err := jpeg.Decode(bytes.NewReader(content))
-	require.NoError(t, err)
-	return m
+	return graphtest.Got(jpeg.Decode(bytes.NewReader(content)))(t)
 }
 
 // chunksOf are the kinds of a PNG's chunks, in order.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
 )
 
 // jp2 is a JPEG 2000 image of 40 by 30 pixels in four colours, with a comment in its codestream.
@@ -57,14 +59,12 @@ func TestPublishedJPEG2000(t *testing.T) {
 			require.True(t, report.Accepted, report.Reason)
 			written := report.Published
 			requireClean(t, written)
-			d, err := openPDF(written)
-			require.NoError(t, err)
+			d := graphtest.Got(openPDF(written))(t)
 			require.True(t, slices.ContainsFunc(d.numbers, func(number int) bool {
 				s, ok := d.ctx.Table[number].Object.(types.StreamDict)
 				return ok && bytes.Contains(s.Raw, []byte(codestreamStart))
 			}))
-			again := inspected(t, written, Portfolio)
-			require.True(t, again.Accepted, again.Reason)
+			again := accepted(t, inspected(t, written, Portfolio))
 			before, after := shown(t, report.Preview), shown(t, again.Preview)
 			for _, at := range [][2]int{{100, 100}, {100, 350}, {300, 100}, {300, 350}, {700, 350}} {
 				require.Equal(t, before.At(at[0], at[1]), after.At(at[0], at[1]), "%v", at)
@@ -114,8 +114,7 @@ func TestStripJP2(t *testing.T) {
 			require.Equal(t, row.want, got)
 		})
 	}
-	clean, err := stripJP2(secretiveJP2())
-	require.NoError(t, err)
+	clean := graphtest.Got(stripJP2(secretiveJP2()))(t)
 	require.Len(t, clean, len(secretiveJP2()))
 	requireClean(t, clean)
 	file := pdfOf("", append(page("", "/Contents 4 0 R"), stream("", []byte("BI /W 40/H 30/F/JPXDecode ID "+string(jp2)+"\nEI")))...)
@@ -140,8 +139,6 @@ func FuzzStripJP2(f *testing.F) {
 			return
 		}
 		require.Len(t, clean, len(file))
-		again, err := stripJP2(clean)
-		require.NoError(t, err)
-		require.Equal(t, clean, again)
+		require.Equal(t, clean, graphtest.Got(stripJP2(clean))(t))
 	})
 }

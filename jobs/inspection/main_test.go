@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
 )
 
 // self is this very binary.
@@ -45,19 +47,16 @@ const ProcessorTime = cpuTime * time.Second
 // on the same machine.
 func BenchmarkPhotograph(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "photograph.jpg")
-	file, err := os.Create(path)
-	require.NoError(b, err)
+	file := graphtest.Got(os.Create(path))(b)
 	require.NoError(b, jpeg.Encode(file, waves(4000, 3000), &jpeg.Options{Quality: 85}))
 	require.NoError(b, file.Close())
-	original, err := os.Open(path)
-	require.NoError(b, err)
+	original := graphtest.Got(os.Open(path))(b)
 	defer original.Close()
 	for _, purpose := range []Purpose{Order, Publication} {
 		b.Run(string(purpose), func(b *testing.B) {
 			var cpu, wall, otherCPU, otherWall time.Duration
 			for b.Loop() {
-				_, err := original.Seek(0, io.SeekStart)
-				require.NoError(b, err)
+				graphtest.OK(b)(original.Seek(0, io.SeekStart))
 				began := time.Now()
 				report, state, err := new(Inspector).run(b.Context(), Request{Original: original, Purpose: purpose})
 				require.NoError(b, err)

@@ -12,6 +12,8 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
 )
 
 // secretive is a JPEG that reveals its origin in every segment that can.
@@ -42,8 +44,7 @@ func pixelsOf(t *testing.T, b []byte) []byte {
 	t.Helper()
 	begin := bytes.Index(b, jpegMagic)
 	require.GreaterOrEqual(t, begin, 0)
-	m, err := jpeg.Decode(bytes.NewReader(b[begin:]))
-	require.NoError(t, err)
+	m := graphtest.Got(jpeg.Decode(bytes.NewReader(b[begin:])))(t)
 	require.Equal(t, 40, m.Bounds().Dx())
 	var raw []byte
 	for y := range 30 {
@@ -68,8 +69,7 @@ func inHex(b []byte) []byte { return append([]byte(hex.EncodeToString(b)), '>') 
 // inObjectStreams writes a PDF anew with object streams, and with all that is in it.
 func inObjectStreams(t *testing.T, file []byte) []byte {
 	t.Helper()
-	d, err := openPDF(file)
-	require.NoError(t, err)
+	d := graphtest.Got(openPDF(file))(t)
 	var out bytes.Buffer
 	d.ctx.Write.Writer = bufio.NewWriter(&out)
 	require.NoError(t, pdfcpu.WriteContext(d.ctx))
@@ -119,12 +119,10 @@ func TestPublishedImages(t *testing.T) {
 			if name == "in object streams" {
 				file = inObjectStreams(t, file)
 			}
-			report := inspectedAndPublished(t, file, Portfolio)
-			require.True(t, report.Accepted, report.Reason)
+			report := accepted(t, inspectedAndPublished(t, file, Portfolio))
 			written := report.Published
 			requireClean(t, written)
-			d, err := openPDF(written)
-			require.NoError(t, err)
+			d := graphtest.Got(openPDF(written))(t)
 			var found int
 			for _, number := range d.numbers {
 				s, ok := d.ctx.Table[number].Object.(types.StreamDict)
@@ -141,8 +139,7 @@ func TestPublishedImages(t *testing.T) {
 				}
 			}
 			require.Positive(t, found)
-			again := inspected(t, written, Portfolio)
-			require.True(t, again.Accepted, again.Reason)
+			again := accepted(t, inspected(t, written, Portfolio))
 			before, after := shown(t, report.Preview), shown(t, again.Preview)
 			for _, at := range [][2]int{{100, 300}, {300, 200}, {650, 350}, {780, 50}} {
 				require.Equal(t, before.At(at[0], at[1]), after.At(at[0], at[1]), "%v", at)
@@ -236,8 +233,6 @@ func FuzzStripInline(f *testing.F) {
 			require.IsType(t, refusal(""), err)
 			return
 		}
-		again, err := stripInline(clean)
-		require.NoError(t, err)
-		require.Equal(t, clean, again)
+		require.Equal(t, clean, graphtest.Got(stripInline(clean))(t))
 	})
 }

@@ -110,8 +110,7 @@ func TestLinks(t *testing.T) {
 		actions.WriteString("<</S/URI/URI " + link + ">>")
 	}
 	file := pdfOf("", append(page("/URI<</Base(https://example.org/)>>/Names<</Base/URI/URI<</Base/x>>>>", ""), "["+actions.String()+"]")...)
-	report := inspected(t, file, Order)
-	require.True(t, report.Accepted, report.Reason)
+	accepted(t, inspected(t, file, Order))
 }
 
 // TestPublishedPDF: a PDF's information about its makers is not in its copy, however it is written; the content of pages and the
@@ -142,8 +141,7 @@ func TestPublishedPDF(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := pdfOf("", row.objects...)
-			report := inspected(t, file, Publication)
-			require.True(t, report.Accepted, report.Reason)
+			report := accepted(t, inspected(t, file, Publication))
 			written := report.Published
 			d, err := openPDF(written)
 			require.NoError(t, err)

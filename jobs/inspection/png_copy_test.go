@@ -75,8 +75,7 @@ func TestCopyOfPNG(t *testing.T) {
 			original := pngOf(t, m)
 			file := append(bytes.Clone(original[:33]), chunk("tEXt", []byte("Author\x00secret")...)...)
 			file = append(append(file, chunk("pHYs", 0, 0, 11, 19, 0, 0, 11, 19, 1)...), original[33:]...)
-			report := inspected(t, file, Publication)
-			require.True(t, report.Accepted, report.Reason)
+			report := accepted(t, inspected(t, file, Publication))
 			require.Equal(t, PNG, report.MediaType)
 			made := shown(t, report.Published)
 			require.Equal(t, m.Bounds(), made.Bounds())
@@ -98,8 +97,7 @@ func TestCopyOfPNG(t *testing.T) {
 func TestSizeOfPNG(t *testing.T) {
 	t.Parallel()
 	m := plain(5000, 100, color.NRGBA{R: 255, A: 128})
-	report := inspected(t, pngOf(t, m), Publication)
-	require.True(t, report.Accepted, report.Reason)
+	report := accepted(t, inspected(t, pngOf(t, m), Publication))
 	made := shown(t, report.Published)
 	require.Equal(t, image.Pt(4096, 82), made.Bounds().Size())
 	got := color.NRGBAModel.Convert(made.At(2000, 40)).(color.NRGBA)
@@ -110,14 +108,7 @@ func TestSizeOfPNG(t *testing.T) {
 // TestExifOfPNG: a PNG stands upright by its Exif, wherever that stands: the first one counts.
 func TestExifOfPNG(t *testing.T) {
 	t.Parallel()
-	stored := image.NewRGBA(image.Rect(0, 0, 64, 32))
-	corners := []color.RGBA{red, green, blue, white}
-	for y := range 32 {
-		for x := range 64 {
-			stored.Set(x, y, corners[y/16*2+x/32])
-		}
-	}
-	whole := pngOf(t, stored)
+	whole := pngOf(t, fourCorners())
 	const header, end = 33, 12
 	tag := func(orientation uint16) []byte { return chunk("eXIf", exif(orientation)[10:]...) }
 	before := func(b ...[]byte) []byte {
@@ -143,20 +134,7 @@ func TestExifOfPNG(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := inspectedAndPublished(t, row.file, Avatar)
-			require.True(t, report.Accepted, report.Reason)
-			width, height := 64, 32
-			if row.want > 4 {
-				width, height = 32, 64
-			}
-			require.Equal(t, [2]int{width, height}, [2]int{report.Width, report.Height})
-			for _, made := range [][]byte{report.Preview, report.Published} {
-				m := shown(t, made)
-				require.Equal(t, image.Pt(width, height), m.Bounds().Size())
-				for i, c := range turnedCorners[row.want] {
-					near(t, c, m, width/4+i%2*width/2, height/4+i/2*height/2)
-				}
-			}
+			requireTurned(t, row.want, row.file)
 		})
 	}
 }
@@ -171,6 +149,36 @@ var turnedCorners = map[uint16][4]color.RGBA{
 	6: {blue, red, white, green},
 	7: {white, green, blue, red},
 	8: {green, white, red, blue},
+}
+
+// fourCorners is a picture of 64 by 32 pixels with a colour in each quarter, as turnedCorners has them for orientation 1.
+func fourCorners() image.Image {
+	m := image.NewRGBA(image.Rect(0, 0, 64, 32))
+	for y := range 32 {
+		for x := range 64 {
+			m.Set(x, y, turnedCorners[1][y/16*2+x/32])
+		}
+	}
+	return m
+}
+
+// requireTurned requires that preview and published image of fourCorners in a file stand upright, and that the size is the one
+// displayed.
+func requireTurned(t *testing.T, orientation uint16, content []byte) {
+	t.Helper()
+	report := accepted(t, inspectedAndPublished(t, content, Avatar))
+	width, height := 64, 32
+	if orientation > 4 {
+		width, height = 32, 64
+	}
+	require.Equal(t, [2]int{width, height}, [2]int{report.Width, report.Height})
+	for _, made := range [][]byte{report.Preview, report.Published} {
+		m := shown(t, made)
+		require.Equal(t, image.Pt(width, height), m.Bounds().Size())
+		for i, c := range turnedCorners[orientation] {
+			near(t, c, m, width/4+i%2*width/2, height/4+i/2*height/2)
+		}
+	}
 }
 
 // TestCopiesKeepTheirFormat: the report of a publication names the type of the file that others download.

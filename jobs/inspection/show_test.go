@@ -10,35 +10,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
 )
 
 // TestOrientation: previews and published images stand upright, and the size is the one displayed.
 func TestOrientation(t *testing.T) {
 	t.Parallel()
-	stored := image.NewRGBA(image.Rect(0, 0, 64, 32))
-	corners := []color.RGBA{red, green, blue, white} // top left, top right, bottom left, bottom right
-	for y := range 32 {
-		for x := range 64 {
-			stored.Set(x, y, corners[y/16*2+x/32])
-		}
-	}
-	for orientation, want := range turnedCorners {
+	stored := fourCorners()
+	for orientation := range turnedCorners {
 		t.Run(strconv.Itoa(int(orientation)), func(t *testing.T) {
 			t.Parallel()
-			report := inspectedAndPublished(t, jpegOf(t, stored, exif(orientation)), Avatar)
-			require.True(t, report.Accepted, report.Reason)
-			width, height := 64, 32
-			if orientation > 4 {
-				width, height = 32, 64
-			}
-			require.Equal(t, [2]int{width, height}, [2]int{report.Width, report.Height})
-			for _, made := range [][]byte{report.Preview, report.Published} {
-				m := shown(t, made)
-				require.Equal(t, image.Pt(width, height), m.Bounds().Size())
-				for i, c := range want {
-					near(t, c, m, width/4+i%2*width/2, height/4+i/2*height/2)
-				}
-			}
+			requireTurned(t, orientation, jpegOf(t, stored, exif(orientation)))
 		})
 	}
 }
@@ -67,8 +50,7 @@ func TestColours(t *testing.T) {
 			grey.Set(x, y, color.Gray16{Y: 0x8000})
 		}
 	}
-	cmyk, err := os.ReadFile(filepath.Join("testdata", "corpus", "img", "425ec0fb36"+suffix(t, "425ec0fb36")))
-	require.NoError(t, err)
+	cmyk := graphtest.Got(os.ReadFile(filepath.Join("testdata", "corpus", "img", "425ec0fb36"+suffix(t, "425ec0fb36"))))(t)
 	for name, row := range map[string]struct {
 		file []byte
 		want color.RGBA
@@ -83,8 +65,7 @@ func TestColours(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := inspectedAndPublished(t, row.file, Avatar)
-			require.True(t, report.Accepted, report.Reason)
+			report := accepted(t, inspectedAndPublished(t, row.file, Avatar))
 			for _, made := range [][]byte{report.Preview, report.Published} {
 				m := shown(t, made)
 				_, isColour := m.(*image.YCbCr)
@@ -99,8 +80,7 @@ func TestColours(t *testing.T) {
 
 // suffix returns the rest of the corpus file's name that begins with start.
 func suffix(t *testing.T, start string) string {
-	found, err := filepath.Glob(filepath.Join("testdata", "corpus", "img", start+"*"))
-	require.NoError(t, err)
+	found := graphtest.Got(filepath.Glob(filepath.Join("testdata", "corpus", "img", start+"*")))(t)
 	require.Len(t, found, 1)
 	return filepath.Base(found[0])[len(start):]
 }
@@ -116,8 +96,7 @@ func TestSizes(t *testing.T) {
 	} {
 		t.Run(row.stored.String(), func(t *testing.T) {
 			t.Parallel()
-			report := inspectedAndPublished(t, pngOf(t, plain(row.stored.X, row.stored.Y, green)), Portfolio)
-			require.True(t, report.Accepted, report.Reason)
+			report := accepted(t, inspectedAndPublished(t, pngOf(t, plain(row.stored.X, row.stored.Y, green)), Portfolio))
 			require.Equal(t, row.stored, image.Pt(report.Width, report.Height))
 			require.Equal(t, row.preview, shown(t, report.Preview).Bounds().Size())
 			require.Equal(t, row.published, shown(t, report.Published).Bounds().Size())
@@ -145,16 +124,14 @@ func TestPage(t *testing.T) {
 
 	written := report.Published
 	require.True(t, bytes.HasPrefix(written, pdfMagic))
-	d, err := openPDF(written)
-	require.NoError(t, err)
+	d := graphtest.Got(openPDF(written))(t)
 	require.Nil(t, d.ctx.Info)
 	for _, number := range d.numbers {
 		dict, ok := entries(d.ctx.Table[number].Object)
 		require.False(t, ok && dict.HasEntry("Metadata"))
 		require.NotContains(t, d.ctx.Table[number].Object.String(), "secret")
 	}
-	again := inspected(t, written, Portfolio)
-	require.True(t, again.Accepted, again.Reason)
+	again := accepted(t, inspected(t, written, Portfolio))
 	require.Equal(t, 1, again.Pages)
 }
 
@@ -194,8 +171,7 @@ func TestProducts(t *testing.T) {
 			string(pngOf(t, plain(8, 8, red))): purpose != Order, string(jpegOf(t, plain(8, 8, red))): purpose == Publication,
 			string(jpegOf(t, plain(previewSide+8, 8, red))): purpose != Order,
 		} {
-			report := inspected(t, []byte(content), purpose)
-			require.True(t, report.Accepted, report.Reason)
+			report := accepted(t, inspected(t, []byte(content), purpose))
 			require.Equal(t, published, len(report.Published) > 0, purpose)
 			require.Equal(t, purpose != Publication, len(report.Preview) > 0, purpose)
 		}
@@ -222,8 +198,7 @@ func TestShrunkenDecoding(t *testing.T) {
 		t.Run(strconv.Itoa(width), func(t *testing.T) {
 			t.Parallel()
 			whole := jpegOf(t, waves(width, 100))
-			report := inspected(t, whole, Order)
-			require.True(t, report.Accepted, report.Reason)
+			report := accepted(t, inspected(t, whole, Order))
 			if width > previewSide {
 				require.Equal(t, image.Pt(previewSide, (previewSide*100+width/2)/width), shown(t, report.Preview).Bounds().Size())
 			}

@@ -59,7 +59,7 @@ func TestTails(t *testing.T) {
 	t.Parallel()
 	whole := jpegOf(t, plain(16, 8, red))
 	zeros, ones := make([]byte, 4096), bytes.Repeat([]byte{0xFF}, 100)
-	accepted := map[string][]byte{
+	sound := map[string][]byte{
 		"zeros":             zeros,
 		"a zero":            {0},
 		"FF":                ones,
@@ -115,7 +115,7 @@ func TestTails(t *testing.T) {
 		"more than 10 MiB":             {make([]byte, maxJPEGTail+1), refusedTrailing},
 		"picture without an index":     {whole, refusedTrailing},
 	}
-	for name, tail := range accepted {
+	for name, tail := range sound {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, padded := range [][]byte{tail, slices.Concat(zeros, tail), slices.Concat(tail, zeros), slices.Concat(ones, tail, ones)} {
@@ -142,8 +142,7 @@ func TestTailsAreNotShown(t *testing.T) {
 	index := appSegment(0xE2, []byte("MPF\x00II*\x00"))
 	second := jpegOf(t, plain(16, 8, blue), appSegment(0xFE, []byte("secret comment")))
 	file := slices.Concat(jpegOf(t, plain(40, 30, red), index), second, []byte{0, 0}, film(), afcpTrailer("AXS!"), exifToolTrailer())
-	report := inspectedAndPublished(t, file, Portfolio)
-	require.True(t, report.Accepted, report.Reason)
+	report := accepted(t, inspectedAndPublished(t, file, Portfolio))
 	for _, made := range [][]byte{report.Preview, report.Published} {
 		near(t, red, shown(t, made), 20, 15)
 		require.NotContains(t, string(made), "secret")
