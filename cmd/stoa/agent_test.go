@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 	"stoa/rest/client"
 )
@@ -74,13 +75,9 @@ func send(t testing.TB, as *client.Client, method, path string, body any) *clien
 	t.Helper()
 	var raw []byte
 	if body != nil {
-		var err error
-		raw, err = json.Marshal(body)
-		require.NoError(t, err)
+		raw = graphtest.Got(json.Marshal(body))(t)
 	}
-	answer, err := as.Once(t.Context(), method, path, raw)
-	require.NoError(t, err)
-	return answer
+	return graphtest.Got(as.Once(t.Context(), method, path, raw))(t)
 }
 
 // requireRefused requires a refusal with a status and a code.
@@ -135,12 +132,9 @@ func (s *testSocket) next(t testing.TB) client.Event {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), slack.TestWait)
 	defer cancel()
-	got, err := s.Next(ctx)
-	require.NoError(t, err)
+	got := graphtest.Got(s.Next(ctx))(t)
 	require.NoError(t, s.Ack(got.ID))
-	confirmed, err := s.Acked(ctx)
-	require.NoError(t, err)
-	require.Equal(t, got.ID, confirmed)
+	require.Equal(t, got.ID, graphtest.Got(s.Acked(ctx))(t))
 	return got
 }
 

@@ -102,9 +102,7 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	ada, ben := s.commandLine("ada"), s.commandLine("ben")
 	ada.run("register", "ada_cli", "--name", "Ada")
 	benID := ben.run("register", "ben_cli", "--specialty", "clerihews")["id"].(string)
-	info, err := os.Stat(ada.key)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Equal(t, os.FileMode(0o600), graphtest.Got(os.Stat(ada.key))(t).Mode().Perm())
 	require.Contains(t, ada.refused("register", "ada_again"), "already")
 
 	require.Len(t, ada.list("find", "clerihews"), 1)
@@ -191,9 +189,7 @@ func TestDoctor(t *testing.T) {
 	require.Contains(t, stdout, "POST /api/v1/nothing")
 	require.Contains(t, stderr, "are not so")
 
-	code, _, stderr = runInProcess("doctor", "--url", "http://127.0.0.1:1")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "does not answer")
+	fails(t, exitFailure, "does not answer")(runInProcess("doctor", "--url", "http://127.0.0.1:1"))
 }
 
 // A change that is repeated after the order has gone on reports that, and shows the order's current state.
@@ -236,8 +232,7 @@ func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 
 	// The tools and the client for TypeScript derive the same id.
 	id := client.UploadID("order", "a.jpg", blankJPEG(8, 8), 0)
-	a, err := client.OpenAgent(ben.key, ben.url, client.Options{})
-	require.NoError(t, err)
+	a := graphtest.Got(client.OpenAgent(ben.key, ben.url, client.Options{}))(t)
 	uploaded, replayed, err := a.Upload(t.Context(), "order", "a.jpg", id, blankJPEG(8, 8))
 	require.NoError(t, err)
 	require.True(t, replayed)

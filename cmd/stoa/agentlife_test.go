@@ -78,9 +78,7 @@ func TestALifeByCommands(t *testing.T) {
 	terms := []string{"offer", "--contractor", "@ben_lives", "--title", "A sonnet", "--description", "Of love.", "--deadline", "2999-01-01T00:00:00Z"}
 	require.Contains(t, ada.refused(terms...), "--amount in credits")
 	for _, wrong := range []string{"10.505", "-1", "1e3", "ten", "10,5"} {
-		code, _, stderr := ada.try(append(terms, "--amount="+wrong)...)
-		require.Equal(t, exitUsage, code, wrong)
-		require.Contains(t, stderr, "must be credits such as 10 or 10.50")
+		fails(t, exitUsage, "must be credits such as 10 or 10.50")(ada.try(append(terms, "--amount="+wrong)...))
 	}
 	offered := ada.shown(append(terms, "--amount", "10.50", "--file", brief)...)
 	require.Contains(t, offered, "a total of 11.55, fee included")
@@ -94,9 +92,7 @@ func TestALifeByCommands(t *testing.T) {
 	require.Contains(t, ben.shown("order", order), file+"  image/jpeg")
 	target := filepath.Join(t.TempDir(), "got.jpg")
 	ben.run("download", file, "--out", target)
-	got, err := os.ReadFile(target)
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(briefBytes, got), "the bytes that were sent")
+	require.True(t, bytes.Equal(briefBytes, graphtest.Got(os.ReadFile(target))(t)), "the bytes that were sent")
 	require.Contains(t, ben.refused("download", file, "--out", target), "exists")
 
 	code, _, stderr := ben.try("act", order, "acept")
@@ -158,15 +154,12 @@ func TestALifeByCommands(t *testing.T) {
 // unpacked returns the members of a ZIP by name.
 func unpacked(t *testing.T, path string) map[string]string {
 	t.Helper()
-	archive, err := zip.OpenReader(path)
-	require.NoError(t, err)
+	archive := graphtest.Got(zip.OpenReader(path))(t)
 	defer archive.Close()
 	members := make(map[string]string)
 	for _, f := range archive.File {
-		from, err := f.Open()
-		require.NoError(t, err)
-		content, err := io.ReadAll(from)
-		require.NoError(t, err)
+		from := graphtest.Got(f.Open())(t)
+		content := graphtest.Got(io.ReadAll(from))(t)
 		members[f.Name] = string(content)
 	}
 	return members
@@ -174,8 +167,7 @@ func unpacked(t *testing.T, path string) map[string]string {
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
+	raw := graphtest.Got(os.ReadFile(path))(t)
 	return string(raw)
 }
 
@@ -192,8 +184,7 @@ func tokenOf(t *testing.T, path string) string {
 func (c commandLine) confirmed(w *graphtest.World, folder string, before func(), args ...string) string {
 	c.t.Helper()
 	cmd := programCommand(c.t, append([]string{"agent", "--url", c.url, "--key", c.key}, args...))
-	typed, err := cmd.StdinPipe()
-	require.NoError(c.t, err)
+	typed := graphtest.Got(cmd.StdinPipe())(c.t)
 	log := newLogBuffer()
 	cmd.Stdout, cmd.Stderr = log, log
 	require.NoError(c.t, cmd.Start())
@@ -202,8 +193,7 @@ func (c commandLine) confirmed(w *graphtest.World, folder string, before func(),
 		written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
 		return err == nil && len(written) == 1
 	}, "the mail is not sent")
-	_, err = typed.Write([]byte(readCode(c.t, folder) + "\n"))
-	require.NoError(c.t, err)
+	graphtest.OK(c.t)(typed.Write([]byte(readCode(c.t, folder) + "\n")))
 	eventually(c.t, func() bool { return strings.Contains(log.String(), "Waiting for the owner's confirmation.") }, "it does not wait")
 	before()
 	w.Exec("UPDATE email_challenges SET confirmed_at = now(), documents = '[]'")
@@ -300,8 +290,7 @@ func TestListenLeavesOutOwnActs(t *testing.T) {
 			l.kill()
 			// Its last poll would acknowledge the own acts of the next round.
 			eventually(t, func() bool { return s.hasMetric("stoa_sockets_open 0") }, "the server still answers it")
-			raw, err := os.ReadFile(done)
-			require.NoError(t, err)
+			raw := graphtest.Got(os.ReadFile(done))(t)
 			require.Contains(t, string(raw), `"action":"accept"`)
 			require.Equal(t, own != nil, strings.Contains(string(raw), `"action":"create"`), "%v %v", ways, own)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/rest"
 	"stoa/rest/client"
 )
@@ -35,8 +36,7 @@ func TestEmptyValuesClear(t *testing.T) {
 	post := ben.run("post", "A note.", "--title", "Soon gone")["id"].(string)
 	require.Empty(t, ben.run("post", "--edit", post, "--title", "")["title"])
 	service := ben.run("service", "add", "A sonnet", "Fourteen lines.")["id"].(string)
-	agent, err := client.OpenAgent(ben.key, "", client.Options{})
-	require.NoError(t, err)
+	agent := graphtest.Got(client.OpenAgent(ben.key, "", client.Options{}))(t)
 	for path, args := range map[string][]string{
 		"/posts/" + post: {"post", "--edit", post}, "/services/" + service: {"service", "change", service},
 	} {
@@ -134,12 +134,9 @@ func TestCommandsSayWhatTheyTake(t *testing.T) {
 	code, _, stderr := runInProcess(append(terms, "--customer", "@ben", "--service", "0192f0c1-3333-4000-8000-000000000001")...)
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, stderr, "--service works only with --contractor")
-	code, _, stderr = runInProcess(terms...)
-	require.Equal(t, exitUsage, code)
-	require.Contains(t, stderr, "--contractor=AGENT or --customer=AGENT")
+	fails(t, exitUsage, "--contractor=AGENT or --customer=AGENT")(runInProcess(terms...))
 
-	raw, err := rest.OpenAPI("http://127.0.0.1")
-	require.NoError(t, err)
+	raw := graphtest.Got(rest.OpenAPI("http://127.0.0.1"))(t)
 	states := regexp.MustCompile(`"OrderState":\s*\{[^}]*"enum":\s*\[([^\]]*)\]`).FindSubmatch(raw)
 	require.NotNil(t, states)
 	help := strings.Join(strings.Fields(helpOf(t, "agent", "orders")), " ")
@@ -179,8 +176,7 @@ func TestSendFromStandardInput(t *testing.T) {
 func helpOf(t *testing.T, command ...string) string {
 	t.Helper()
 	cmd := programCommand(t, append(command, "--help"))
-	out, err := cmd.Output()
-	require.NoError(t, err)
+	out := graphtest.Got(cmd.Output())(t)
 	return string(out)
 }
 
@@ -227,8 +223,7 @@ func TestWhatAHookTakes(t *testing.T) {
 		require.Equal(t, exitFailure, code)
 		require.Empty(t, stdout)
 		require.Contains(t, stderr, "another program listens already")
-		again, err := client.OpenAgent(key, "", client.Options{})
-		require.NoError(t, err)
+		again := graphtest.Got(client.OpenAgent(key, "", client.Options{}))(t)
 		require.ErrorIs(t, again.Listen(t.Context(), client.Listener{}), client.ErrListening)
 	}
 }

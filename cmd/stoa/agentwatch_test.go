@@ -210,9 +210,7 @@ func TestTextsAreArgumentsOrFlags(t *testing.T) {
 		{"write text, as", []string{"board", "respond", uuid.NewString()}},
 		{"write text, as", []string{"post"}},
 	} {
-		code, _, stderr := ben.try(wrong.args...)
-		require.Equal(t, exitUsage, code, wrong.args)
-		require.Contains(t, stderr, wrong.said)
+		fails(t, exitUsage, wrong.said)(ben.try(wrong.args...))
 	}
 }
 

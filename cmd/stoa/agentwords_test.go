@@ -75,9 +75,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	require.Contains(t, posted, "the darling buds of May”")
 	require.Contains(t, posted, "private: only you see it")
 	require.Contains(t, ben.shown("feed"), "private: only you see it")
-	code, _, stderr := ben.try("post", "show")
-	require.Equal(t, exitUsage, code)
-	require.Contains(t, stderr, "did you mean post ID")
+	fails(t, exitUsage, "did you mean post ID")(ben.try("post", "show"))
 	ben.run("post", poem, "--title", title, "--public")
 	feed := ada.shown("feed")
 	require.Contains(t, feed, "    “Rough winds do shake\n    the darling buds of May”\n")
@@ -103,9 +101,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	anyone := s.commandLine("nobody")
 	require.Contains(t, anyone.shown("service", "list"), "the darling buds of May”")
 	require.Contains(t, anyone.shown("board"), "No task on the board is open.")
-	code, _, stderr = runInProcess("agent", "--key", anyone.key, "board")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "name a server with --url")
+	fails(t, exitFailure, "name a server with --url")(runInProcess("agent", "--key", anyone.key, "board"))
 }
 
 // An order shows its origin, the actions that may follow, and this side's amount; the board names responses, totals and orders;
@@ -127,8 +123,7 @@ func TestOrdersSayWhatIsNext(t *testing.T) {
 	record := ada.list("orders")[0]
 	order := record["id"].(string)
 	require.Equal(t, service, record["service_id"])
-	at, err := time.Parse(time.RFC3339, record["deadline"].(string))
-	require.NoError(t, err)
+	at := graphtest.Got(time.Parse(time.RFC3339, record["deadline"].(string)))(t)
 	require.WithinRange(t, at, soon.Add(72*time.Hour-time.Minute), time.Now().Add(72*time.Hour+time.Minute))
 	code, _, stderr := ada.try("offer", "--contractor", "@ben_works", "--service", service, "--description", "x", "--deadline", "soon")
 	require.Equal(t, exitUsage, code)
@@ -188,8 +183,7 @@ func TestALostOfferFromNowIsOne(t *testing.T) {
 	require.NotEqual(t, first, second)
 
 	// A program that is killed before it has the answer leaves the request among the unanswered ones.
-	done, err := filepath.Glob(filepath.Join(ada.key+".outbox", "done", "*"))
-	require.NoError(t, err)
+	done := graphtest.Got(filepath.Glob(filepath.Join(ada.key+".outbox", "done", "*")))(t)
 	for _, file := range done {
 		if !strings.Contains(file, "0192f0c1") {
 			require.NoError(t, os.Rename(file, filepath.Join(ada.key+".outbox", "waiting", filepath.Base(file))))

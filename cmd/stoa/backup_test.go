@@ -56,9 +56,8 @@ func TestBackupRestoresServer(t *testing.T) {
 // onDatabase runs a query that returns one value, on a connection that is closed afterwards: a restore needs the database alone.
 func onDatabase(t testing.TB, url, query string, args ...any) (found string) {
 	t.Helper()
-	pool, err := sql.Open("postgres", url)
-	require.NoError(t, err)
-	err = pool.QueryRowContext(t.Context(), query, args...).Scan(&found)
+	pool := graphtest.Got(sql.Open("postgres", url))(t)
+	err := pool.QueryRowContext(t.Context(), query, args...).Scan(&found)
 	require.NoError(t, pool.Close())
 	require.NoError(t, err, query)
 	return found
@@ -67,10 +66,8 @@ func onDatabase(t testing.TB, url, query string, args ...any) (found string) {
 // dumped is a database as pg_dump writes it, in lower case.
 func dumped(t testing.TB, url string) []byte {
 	t.Helper()
-	program, err := cluster.Client(t.Context(), "pg_dump", 14)
-	require.NoError(t, err)
-	out, err := exec.CommandContext(t.Context(), program, "--dbname="+url).Output()
-	require.NoError(t, err)
+	program := graphtest.Got(cluster.Client(t.Context(), "pg_dump", 14))(t)
+	out := graphtest.Got(exec.CommandContext(t.Context(), program, "--dbname="+url).Output())(t)
 	return bytes.ToLower(out)
 }
 
@@ -86,8 +83,7 @@ func TestTheErasedStayErased(t *testing.T) {
 	ada.run("post", "All about Quetzalcoatlus.", "--public")
 	me := ada.run("me")
 	id, key := me["id"].(string), me["encryption_public_key"].(string)
-	raw, err := base64.StdEncoding.DecodeString(key)
-	require.NoError(t, err)
+	raw := graphtest.Got(base64.StdEncoding.DecodeString(key))(t)
 	onDatabase(t, url, `INSERT INTO owner_emails (address, created_at, passports) VALUES ('wells@example.org', now(), 1) RETURNING ''`)
 	onDatabase(t, url, `INSERT INTO bot_owners (bot_id, address, written, verified_at, confirmed_at, documents)
 		VALUES ($1, 'wells@example.org', 'Wells@example.org', now(), now(), '[]') RETURNING ''`, id)

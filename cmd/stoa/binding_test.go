@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/rest/client"
 	"stoa/rest/resttest"
 )
@@ -78,17 +79,14 @@ func TestHooksRunOnceForEachMessage(t *testing.T) {
 		if len(events) == 0 {
 			return answer
 		}
-		changed, err := json.Marshal(map[string]any{"events": append(forged, events...), "more": false})
-		require.NoError(t, err)
-		return changed
+		return graphtest.Got(json.Marshal(map[string]any{"events": append(forged, events...), "more": false}))(t)
 	})
 	ben.run("send", ada.handle, "last words")
 	reports := listens("last words")
 	for word, times := range map[string]int{"replayed": 2, "altered": 1, "reflected": 1} {
 		require.Equal(t, times, strings.Count(reports, "a message is refused as "+word), "%s: %s", word, reports)
 	}
-	raw, err := os.ReadFile(done)
-	require.NoError(t, err)
+	raw := graphtest.Got(os.ReadFile(done))(t)
 	require.Equal(t, 2, strings.Count(string(raw), client.MessageCreated), "%s", raw)
 	require.Equal(t, 1, strings.Count(string(raw), "first words"))
 	require.NotContains(t, string(raw), "own words")
@@ -115,8 +113,7 @@ func eventsOf(r *http.Request, answer []byte) []map[string]any {
 // forgery is an event under a new id, which brings a changed copy of another's message.
 func forgery(t *testing.T, truth map[string]any, change func(message map[string]any)) map[string]any {
 	t.Helper()
-	raw, err := json.Marshal(truth)
-	require.NoError(t, err)
+	raw := graphtest.Got(json.Marshal(truth))(t)
 	var event map[string]any
 	require.NoError(t, json.Unmarshal(raw, &event))
 	payload := event["payload"].(map[string]any)
@@ -137,8 +134,7 @@ func TestAListShowsNoMessageTwice(t *testing.T) {
 		require.Len(t, read, 1)
 		require.Equal(t, "yes", read[0]["text"])
 		require.NotContains(t, read[0], "refused")
-		sealed, err := time.Parse(time.RFC3339, read[0]["sealed_at"].(string))
-		require.NoError(t, err)
+		sealed := graphtest.Got(time.Parse(time.RFC3339, read[0]["sealed_at"].(string)))(t)
 		require.WithinRange(t, sealed, before.Truncate(time.Second), time.Now())
 	}
 	l.lie(func(_ *http.Request, answer []byte) []byte {
@@ -150,9 +146,7 @@ func TestAListShowsNoMessageTwice(t *testing.T) {
 		again := maps.Clone(messages[0].(map[string]any))
 		again["id"] = uuid.NewString()
 		listed["messages"] = append(messages, again)
-		changed, err := json.Marshal(listed)
-		require.NoError(t, err)
-		return changed
+		return graphtest.Got(json.Marshal(listed))(t)
 	})
 	read := ada.list("read", ben.handle)
 	require.Len(t, read, 2)
@@ -167,18 +161,13 @@ func TestAListShowsNoMessageTwice(t *testing.T) {
 func TestAMessageKeptBackIsStale(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
-	a, err := client.OpenAgent(ben.key, "", client.Options{})
-	require.NoError(t, err)
-	to, err := a.Find(t.Context(), ada.handle)
-	require.NoError(t, err)
-	envelope, err := a.Keys.Seal(a.Identity().ID, to.ID, *to.Key, "an old word", uuid.NewString())
-	require.NoError(t, err)
+	a := graphtest.Got(client.OpenAgent(ben.key, "", client.Options{}))(t)
+	to := graphtest.Got(a.Find(t.Context(), ada.handle))(t)
+	envelope := graphtest.Got(a.Keys.Seal(a.Identity().ID, to.ID, *to.Key, "an old word", uuid.NewString()))(t)
 	fresh := [8]byte(random())
 	binary.BigEndian.PutUint32(fresh[:], uint32(time.Now().AddDate(0, 0, -92).Unix()))
-	nonce, err := envelope.BindNonce(a.Identity().ID, fresh)
-	require.NoError(t, err)
-	envelope, err = a.Keys.SealWith(to.ID, *to.Key, "an old word", envelope.ClientMessageID, nonce)
-	require.NoError(t, err)
+	nonce := graphtest.Got(envelope.BindNonce(a.Identity().ID, fresh))(t)
+	envelope = graphtest.Got(a.Keys.SealWith(to.ID, *to.Key, "an old word", envelope.ClientMessageID, nonce))(t)
 	require.NoError(t, a.Do(t.Context(), http.MethodPost, "/messages", envelope, nil))
 	read := ada.list("read", ben.handle)
 	require.Equal(t, "stale", read[0]["refused"])
@@ -190,8 +179,7 @@ func TestPyNaClAndStoaReadEachOther(t *testing.T) {
 	t.Parallel()
 	python := resttest.PythonWithNaCl(t)
 	_, ada, ben := befriended(t)
-	a, err := client.OpenAgent(ben.key, "", client.Options{})
-	require.NoError(t, err)
+	a := graphtest.Got(client.OpenAgent(ben.key, "", client.Options{}))(t)
 	adaKey := ada.run("me")["encryption_public_key"].(string)
 	ada.run("send", ben.handle, "from stoa")
 	var sent client.Message
@@ -216,8 +204,7 @@ print(json.dumps([box.decrypt(ciphertext, nonce).decode(), *(base64.b64encode(b)
 		RecipientID: idOf(ada), ClientMessageID: uuid.NewString(), Nonce: made[1], Ciphertext: made[2], Version: client.Version,
 		SenderKey: a.Keys.Public(), RecipientKey: adaKey,
 	}, nil))
-	nonce, err := base64.StdEncoding.DecodeString(made[1])
-	require.NoError(t, err)
+	nonce := graphtest.Got(base64.StdEncoding.DecodeString(made[1]))(t)
 	require.Len(t, nonce, 24)
 
 	read := ada.list("read", ben.handle)[0]

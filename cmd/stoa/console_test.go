@@ -223,18 +223,12 @@ func TestConsoleOrderFile(t *testing.T) {
 	require.Contains(t, o.text("orders", "review", made.Order.ID, "--reason=a complaint"), sent)
 	path := filepath.Join(t.TempDir(), "sent.jpg")
 	saved := runJSON[row](o, "orders", "file", made.Order.ID, sent, "--to="+path, "--reason=a complaint")
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
+	raw := graphtest.Got(os.ReadFile(path))(t)
 	require.InDelta(t, len(raw), saved["sizeBytes"], 0)
-	_, err = jpeg.Decode(bytes.NewReader(raw))
-	require.NoError(t, err)
-	code, _, stderr := o.run("orders", "file", made.Order.ID, sent, "--to="+path, "--reason=again")
-	require.Equal(t, exitUsage, code)
-	require.Contains(t, stderr, "is there already")
+	graphtest.OK(t)(jpeg.Decode(bytes.NewReader(raw)))
+	fails(t, exitUsage, "is there already")(o.run("orders", "file", made.Order.ID, sent, "--to="+path, "--reason=again"))
 	require.Len(t, o.auditLog("--procedure=reviewOrder"), 2)
-	code, _, stderr = o.run("orders", "file", made.Order.ID, other, "--to="+path+".other", "--reason=a guess")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "not_found")
+	fails(t, exitFailure, "not_found")(o.run("orders", "file", made.Order.ID, other, "--to="+path+".other", "--reason=a guess"))
 	require.NoFileExists(t, path+".other")
 }
 
@@ -259,9 +253,7 @@ func TestConsoleModeration(t *testing.T) {
 		require.Contains(t, o.text(what), ada.Handle)
 		require.Contains(t, o.text(what, "remove", id, "--reason=spam"), id)
 		require.Len(t, o.auditLog("--target="+id), 1)
-		code, _, stderr := o.run("attachments", "remove", id, "--reason=spam")
-		require.Equal(t, exitFailure, code)
-		require.Contains(t, stderr, "not_found")
+		fails(t, exitFailure, "not_found")(o.run("attachments", "remove", id, "--reason=spam"))
 	}
 
 	said := runJSON[[]row](o, "feedback", "--state=open")

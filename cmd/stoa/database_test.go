@@ -56,9 +56,7 @@ func TestSeveralHosts(t *testing.T) {
 
 func requireEmptyFolder(t *testing.T, folder string) {
 	t.Helper()
-	left, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	require.Empty(t, left)
+	require.Empty(t, graphtest.Got(os.ReadDir(folder))(t))
 }
 
 // Only serve makes a database. In a folder without one every other command that needs it fails, says why, and leaves nothing
@@ -160,8 +158,7 @@ func TestRefusedConnectionsAreNamed(t *testing.T) {
 	require.Contains(t, log.String(), "not currently accepting connections")
 
 	p.beat(t.Context(), w.Graph, uuid.Must(uuid.NewV7()), checks)
-	overview, err := w.Operator.Overview(viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"}))
-	require.NoError(t, err)
+	overview := graphtest.Got(w.Operator.Overview(viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})))(t)
 	require.Equal(t, []string{newConnectionsCheck}, overview.Processes[0].Failing)
 	require.Contains(t, overview.Attention, &operator.Attention{
 		Kind: "refused_processes", Count: 1, Text: "process gets no new connections to the database and lives on those that it has.",
@@ -171,8 +168,7 @@ func TestRefusedConnectionsAreNamed(t *testing.T) {
 	shown := httptest.NewRecorder()
 	p.metrics.Handler().ServeHTTP(shown, httptest.NewRequestWithContext(t.Context(), http.MethodGet, metricsPath, http.NoBody))
 	var alerts alertRules
-	raw, err := os.ReadFile("../../docs/alerts.yml")
-	require.NoError(t, err)
+	raw := graphtest.Got(os.ReadFile("../../docs/alerts.yml"))(t)
 	require.NoError(t, yaml.Unmarshal(raw, &alerts))
 	conditions := 0
 	for _, rule := range alerts.Groups[0].Rules {
@@ -184,8 +180,7 @@ func TestRefusedConnectionsAreNamed(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, conditions, "of the alert")
-	page, err := os.ReadFile("../../docs/runbook/StoaConnectionsRefused.md")
-	require.NoError(t, err)
+	page := graphtest.Got(os.ReadFile("../../docs/runbook/StoaConnectionsRefused.md"))(t)
 	for _, name := range []string{"`database: refuses_connections`", `"` + newConnectionsCheck + `"`, "not currently accepting connections"} {
 		require.Contains(t, string(page), name)
 	}

@@ -54,9 +54,7 @@ func TestDoctorOfADatabase(t *testing.T) {
 	require.NotContains(t, stdout, "fails")
 	require.Contains(t, stdout, "ok    LISTEN and NOTIFY\n")
 
-	code, _, stderr = runInProcess("doctor", "--database", strings.Replace(address, "/testdb_", "/none_", 1))
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "does not exist")
+	fails(t, exitFailure, "does not exist")(runInProcess("doctor", "--database", strings.Replace(address, "/testdb_", "/none_", 1)))
 }
 
 // A role without rights fails. A pooler in transaction mode has no sessions; with a direct URL for sessions, every check passes.
@@ -90,9 +88,7 @@ func TestDoctorOfAPooler(t *testing.T) {
 func TestDoctorWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []string{"--json", "--database-direct=postgres:///stoa", "--database-spread=SELECT 1"} {
-		code, _, stderr := runInProcess("doctor", flag)
-		require.Equal(t, exitUsage, code)
-		require.Contains(t, stderr, "--database is missing")
+		fails(t, exitUsage, "--database is missing")(runInProcess("doctor", flag))
 	}
 }
 
@@ -146,11 +142,9 @@ const ignored = "ignore_startup_parameters = statement_timeout, lock_timeout, id
 // prepared statements from 1.21 on.
 func TestTransactionPooling(t *testing.T) {
 	t.Parallel()
-	version, err := exec.CommandContext(t.Context(), pgbouncer(t), "-V").Output()
-	require.NoError(t, err)
+	version := graphtest.Got(exec.CommandContext(t.Context(), pgbouncer(t), "-V").Output())(t)
 	var major, minor int
-	_, err = fmt.Sscanf(string(version), "PgBouncer %d.%d", &major, &minor)
-	require.NoError(t, err)
+	graphtest.OK(t)(fmt.Sscanf(string(version), "PgBouncer %d.%d", &major, &minor))
 	if major == 1 && minor < 21 {
 		t.Skipf("PgBouncer %d.%d does not keep prepared statements", major, minor)
 	}
@@ -173,13 +167,11 @@ func TestSessionPoolingBesideADirectURL(t *testing.T) {
 
 	// A pooler may not survive a cancel request, so a statement whose caller has gone sends none.
 	ada := s.join("Agent", "agent")
-	database, err := sql.Open("postgres", primary.urlOf("stoa"))
-	require.NoError(t, err)
+	database := graphtest.Got(sql.Open("postgres", primary.urlOf("stoa")))(t)
 	defer database.Close()
 	lock, err := database.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
-	_, err = lock.ExecContext(t.Context(), "LOCK TABLE orders")
-	require.NoError(t, err)
+	graphtest.OK(t)(lock.ExecContext(t.Context(), "LOCK TABLE orders"))
 	hasty := client.New(s.url, client.Options{Token: ada.Token(), Timeout: time.Second, Retries: -1})
 	_, err = hasty.Once(t.Context(), http.MethodGet, "/orders", nil)
 	require.ErrorIs(t, err, context.DeadlineExceeded)

@@ -16,6 +16,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"stoa/graph/graphtest"
 )
 
 // Commands of an installed package find database, files and the operators' token by the settings of the service, in any folder.
@@ -39,12 +41,8 @@ func TestCommandsReadTheSettingsOfThePackage(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Contains(t, out, "ok")
 
-	code, _, stderr = runIn(t, folder, []string{"operator", "settings"}, "STOA_DATA_DIR="+t.TempDir())
-	require.Equal(t, exitUsage, code)
-	require.Contains(t, stderr, "no token")
-	entries, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	require.Len(t, entries, 1, "nothing is made in the folder")
+	fails(t, exitUsage, "no token")(runIn(t, folder, []string{"operator", "settings"}, "STOA_DATA_DIR="+t.TempDir()))
+	require.Len(t, graphtest.Got(os.ReadDir(folder))(t), 1, "nothing is made in the folder")
 }
 
 // The error of a command line keeps its cause, by which hint decides, unless its text is replaced.
@@ -93,8 +91,7 @@ func TestRootActsAsTheOwnerOfTheData(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "cwd"), 0o700))
 	require.NoError(t, os.Rename(migratedData(t), data))
 	require.NoError(t, os.Mkdir(filepath.Join(data, "files"), 0o700))
-	owner, err := user.Lookup("nobody")
-	require.NoError(t, err)
+	owner := graphtest.Got(user.Lookup("nobody"))(t)
 	out, err := exec.CommandContext(t.Context(), "chown", "-R", owner.Uid+":"+owner.Gid, data).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "cwd", packagedFile), []byte("STOA_DATA_DIR="+data+"\n"), 0o600))
@@ -105,8 +102,7 @@ func TestRootActsAsTheOwnerOfTheData(t *testing.T) {
 	}
 	require.NoError(t, filepath.WalkDir(data, func(path string, entry fs.DirEntry, err error) error {
 		require.NoError(t, err)
-		info, err := entry.Info()
-		require.NoError(t, err)
+		info := graphtest.Got(entry.Info())(t)
 		require.Equal(t, owner.Uid, strconv.Itoa(int(info.Sys().(*syscall.Stat_t).Uid)), path)
 		return nil
 	}))

@@ -38,8 +38,7 @@ func TestHealthCommand(t *testing.T) {
 // Everything that names the version names the newest section of the changelog with a number; .ci/package/cut writes them all.
 func TestTheVersionIsNamedAlike(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../CHANGELOG.md")
-	require.NoError(t, err)
+	text := graphtest.Got(os.ReadFile("../../CHANGELOG.md"))(t)
 	newest := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)$`).FindSubmatch(text)
 	require.NotNil(t, newest)
 	require.Equal(t, release, string(newest[1]))
@@ -57,8 +56,7 @@ func TestTheVersionIsNamedAlike(t *testing.T) {
 		{"rest/skill.md", client},
 		{"rest/llms.txt", client},
 	} {
-		text, err := os.ReadFile(filepath.Join("../..", place.file))
-		require.NoError(t, err)
+		text := graphtest.Got(os.ReadFile(filepath.Join("../..", place.file)))(t)
 		named := regexp.MustCompile(place.pattern).FindAllSubmatch(text, -1)
 		require.NotEmpty(t, named, place)
 		for _, name := range named {
@@ -71,8 +69,7 @@ func TestTheVersionIsNamedAlike(t *testing.T) {
 func TestSystemdIsNotified(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "notify")
-	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	require.NoError(t, err)
+	socket := graphtest.Got(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"}))(t)
 	defer socket.Close()
 	s := launchServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=100000")
 
@@ -152,8 +149,7 @@ func TestDemo(t *testing.T) {
 
 func TestFailedStart(t *testing.T) {
 	t.Parallel()
-	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	taken := graphtest.Got(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = taken.Close() })
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))

@@ -21,10 +21,8 @@ import (
 // pemKey writes a private key as openssl does, and returns the file and the public key in base64.
 func pemKey(t *testing.T, curve ecdh.Curve) (file, public string) {
 	t.Helper()
-	key, err := curve.GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	raw, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
+	key := graphtest.Got(curve.GenerateKey(rand.Reader))(t)
+	raw := graphtest.Got(x509.MarshalPKCS8PrivateKey(key))(t)
 	file = filepath.Join(t.TempDir(), "stoa-key.pem")
 	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600))
 	return file, base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
@@ -58,9 +56,7 @@ func TestAnAgentIsImported(t *testing.T) {
 	require.NoError(t, os.WriteFile(strange, []byte("not-a-token-of-this-server"), 0o600))
 	require.Contains(t, ada.refused("import", file, "--token", strange), "unauthorized")
 	require.Equal(t, "ada_imports", ada.run("import", file, "--token", token)["handle"])
-	info, err := os.Stat(ada.key)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Equal(t, os.FileMode(0o600), graphtest.Got(os.Stat(ada.key))(t).Mode().Perm())
 	require.Contains(t, ada.refused("import", file, "--token", token), "is there already")
 
 	ben := s.registered("ben_imports")

@@ -77,8 +77,7 @@ func TestConfinement(t *testing.T) {
 	for _, secret := range []string{token, "testpass77", "hunter2hunter2"} {
 		require.NotContains(t, string(kept), secret)
 	}
-	info, err := os.Stat(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "environ"))
-	require.NoError(t, err)
+	info := graphtest.Got(os.Stat(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "environ")))(t)
 	require.True(t, strings.HasSuffix(info.Mode().String(), "r--------"))
 }
 
@@ -86,16 +85,13 @@ func TestConfinement(t *testing.T) {
 func TestServerWithoutLibvips(t *testing.T) {
 	t.Parallel()
 	packages := func(of string) string {
-		out, err := exec.Command("go", "list", "-deps", of).Output()
-		require.NoError(t, err)
+		out := graphtest.Got(exec.Command("go", "list", "-deps", of).Output())(t)
 		return string(out)
 	}
 	libraries := func(program string) string {
-		file, err := elf.Open(program)
-		require.NoError(t, err)
+		file := graphtest.Got(elf.Open(program))(t)
 		defer file.Close()
-		names, err := file.ImportedLibraries()
-		require.NoError(t, err)
+		names := graphtest.Got(file.ImportedLibraries())(t)
 		return strings.Join(names, " ")
 	}
 	const bimg, render = "github.com/h2non/bimg", "stoa/jobs/inspection/render"
@@ -113,8 +109,7 @@ func TestServerWithoutLibvips(t *testing.T) {
 func TestMissingInspectProgram(t *testing.T) {
 	t.Parallel()
 	alone := filepath.Join(t.TempDir(), "stoa")
-	content, err := os.ReadFile(testProgram)
-	require.NoError(t, err)
+	content := graphtest.Got(os.ReadFile(testProgram))(t)
 	require.NoError(t, os.WriteFile(alone, content, 0o700))
 	cmd := programCommand(t, []string{"serve"}, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_DATA_DIR="+t.TempDir(),
 		"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0")

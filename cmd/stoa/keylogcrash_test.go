@@ -159,8 +159,7 @@ func (f *fleet) whole(head keylog.Checkpoint) (*keylogtest.Log, []keylog.Entry) 
 	log := keylogtest.New(head.Origin, make([]byte, 64))
 	for n := int64(0); n*keylog.TileWidth < head.Size; n++ {
 		width := int(min(keylog.TileWidth, head.Size-n*keylog.TileWidth))
-		entries, err := keylog.ParseEntries(f.read(int(n)%len(f.servers), "/log/1/"+keylog.EntriesPath(n, width)))
-		require.NoError(f.t, err)
+		entries := graphtest.Got(keylog.ParseEntries(f.read(int(n)%len(f.servers), "/log/1/"+keylog.EntriesPath(n, width))))(f.t)
 		require.Len(f.t, entries, width)
 		all = append(all, entries...)
 	}
@@ -221,8 +220,7 @@ func TestServersThatAreKilledKeepOneLog(t *testing.T) {
 	watching.Wait()
 	require.False(t, t.Failed())
 
-	last, err := keylog.Open(f.read(0, "/log/1/checkpoint"), f.log)
-	require.NoError(t, err)
+	last := graphtest.Got(keylog.Open(f.read(0, "/log/1/checkpoint"), f.log))(t)
 	log, entries := f.whole(last.Checkpoint)
 	require.Equal(t, last.Checkpoint, log.Head(-1), "the entries are those of the head")
 	f.requireTiles(log, last.Size)
@@ -243,8 +241,7 @@ func TestServersThatAreKilledKeepOneLog(t *testing.T) {
 func (f *fleet) requireTiles(log *keylogtest.Log, size int64) {
 	f.t.Helper()
 	for i, tile := range tlog.NewTiles(8, 0, size) {
-		wanted, err := tlog.ReadTileData(tile, log)
-		require.NoError(f.t, err)
+		wanted := graphtest.Got(tlog.ReadTileData(tile, log))(f.t)
 		require.Equal(f.t, wanted, f.read(i%len(f.servers), "/log/1/"+keylog.HashesPath(tile.L, tile.N, tile.W)), "%+v", tile)
 	}
 }
@@ -281,14 +278,11 @@ func (f *fleet) requireAgents(w *graphtest.World, entries []keylog.Entry, size i
 		}
 		require.NoError(f.t, made.on(f.servers[slot]).Do(f.t.Context(), http.MethodGet, "/bots/me", nil, &card))
 		require.Equal(f.t, []string{made.ID, made.Handle, made.keys.Public()}, []string{card.Bot.ID, card.Bot.Handle, card.Bot.Key})
-		salt, err := base64.StdEncoding.DecodeString(card.Bot.KeyLog.Salt)
-		require.NoError(f.t, err)
+		salt := graphtest.Got(base64.StdEncoding.DecodeString(card.Bot.KeyLog.Salt))(f.t)
 		entry := keylog.Agent{ID: made.ID, Handle: made.Handle, Key: made.keys.Public(), CreatedAt: card.Bot.CreatedAt}.Entry(host, salt)
 		require.Equal(f.t, labels[entry.Label], int(card.Bot.KeyLog.Index))
-		proof, err := keylog.ParseProof(f.read(slot, fmt.Sprintf("/log/1/proof/%d", card.Bot.KeyLog.Index)))
-		require.NoError(f.t, err)
+		proof := graphtest.Got(keylog.ParseProof(f.read(slot, fmt.Sprintf("/log/1/proof/%d", card.Bot.KeyLog.Index))))(f.t)
 		require.Equal(f.t, card.Bot.KeyLog.Index, proof.Index)
-		_, err = proof.Check(entry, f.log)
-		require.NoError(f.t, err)
+		graphtest.OK(f.t)(proof.Check(entry, f.log))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 	"stoa/rest/client"
 )
@@ -63,10 +64,8 @@ func handedEvents(t testing.TB, path string) (texts map[string]string) {
 func (s *testServer) openAgent(name string) (a *client.Agent, file string) {
 	s.t.Helper()
 	file = filepath.Join(s.t.TempDir(), name+".key")
-	a, err := client.OpenAgent(file, s.url, client.Options{})
-	require.NoError(s.t, err)
-	_, err = a.Register(s.t.Context(), name, client.Fields{"display_name": name})
-	require.NoError(s.t, err)
+	a = graphtest.Got(client.OpenAgent(file, s.url, client.Options{}))(s.t)
+	graphtest.OK(s.t)(a.Register(s.t.Context(), name, client.Fields{"display_name": name}))
 	return a, file
 }
 
@@ -81,12 +80,9 @@ func TestListenerKilledAtRandom(t *testing.T) {
 	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, _ := s.openAgent("ada_sends")
 	ben, key := s.openAgent("ben_listens")
-	asked, err := ada.Befriend(t.Context(), ben.Identity().ID)
-	require.NoError(t, err)
-	_, err = ben.Accept(t.Context(), asked.ID)
-	require.NoError(t, err)
-	to, err := ada.Find(t.Context(), "ben_listens")
-	require.NoError(t, err)
+	asked := graphtest.Got(ada.Befriend(t.Context(), ben.Identity().ID))(t)
+	graphtest.OK(t)(ben.Accept(t.Context(), asked.ID))
+	to := graphtest.Got(ada.Find(t.Context(), "ben_listens"))(t)
 	events := int64(messages + 1) // and the request for friendship
 
 	folder := t.TempDir()
@@ -202,8 +198,7 @@ func TestListenersSurviveRotation(t *testing.T) {
 			ben.run("send", ada.handle, "after two at once")
 			eventually(t, handed("after two at once"), "after two at once")
 
-			same, err := client.OpenAgent(ada.key, "", client.Options{})
-			require.NoError(t, err)
+			same := graphtest.Got(client.OpenAgent(ada.key, "", client.Options{}))(t)
 			require.NoError(t, same.Do(t.Context(), http.MethodPost, "/tokens/revoke", nil, nil))
 			select {
 			case <-ended:
@@ -226,9 +221,7 @@ func TestListenerRefuses(t *testing.T) {
 		{[]string{"--json", "--exec", "true"}, "can't be used together"},
 		{[]string{"--hook", "http://127.0.0.1/", "--exec", "true"}, "can't be used together"},
 	} {
-		code, _, stderr := runInProcess(append([]string{"listen"}, row.args...)...)
-		require.Equal(t, exitUsage, code, "%v", row.args)
-		require.Contains(t, stderr, row.says)
+		fails(t, exitUsage, row.says)(runInProcess(append([]string{"listen"}, row.args...)...))
 	}
 	code, _, stderr := runInProcess("listen", "--exec", "true", "--key", filepath.Join(t.TempDir(), "none.key"))
 	require.Equal(t, exitFailure, code)

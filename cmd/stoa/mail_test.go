@@ -64,8 +64,7 @@ func TestMailTest(t *testing.T) {
 	require.Contains(t, stdout, "Accepted: written to ")
 	require.Equal(t, "Test mail from Stoa", readMail(t, data).Subject)
 
-	dead, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	dead := graphtest.Got(net.Listen("tcp", "127.0.0.1:0"))(t)
 	require.NoError(t, dead.Close())
 	code, _, stderr = runInProcess("mail", "test", "ada@example.org", "--smtp-url=smtp://"+dead.Addr().String(), "--mail-from=stoa@stoa.example")
 	require.Equal(t, exitFailure, code)
@@ -78,9 +77,7 @@ func TestMailTest(t *testing.T) {
 		"the address must not hold": append([]string{"ada@example.org\r\nBcc: bob@example.org"}, settings...),
 		"--mail-from is missing":    {"ada@example.org", "--smtp-url=file:mails"},
 	} {
-		code, _, stderr = runInProcess(append([]string{"mail", "test"}, args...)...)
-		require.Equal(t, exitUsage, code)
-		require.Contains(t, stderr, complaint)
+		fails(t, exitUsage, complaint)(runInProcess(append([]string{"mail", "test"}, args...)...))
 	}
 }
 
@@ -145,8 +142,7 @@ func TestKilledServerLosesNoMail(t *testing.T) {
 	t.Parallel()
 	const mails, workers = 80, 4
 	sink := &mailServer{accepted: make(map[string]int)}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := graphtest.Got(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server := smtp.NewServer(sink)
 	server.ErrorLog = log.New(io.Discard, "", 0)
 	go func() { _ = server.Serve(listener) }() // it ends with Close

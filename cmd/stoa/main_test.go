@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"stoa/graph/graphtest"
 	"stoa/jobs/inspection"
 	"stoa/rest/resttest"
 )
@@ -102,9 +103,7 @@ func TestTestCluster(t *testing.T) {
 	code, out, stderr := runProgram(t, []string{"test-cluster", "--", "sh", "-c", "echo $STOA_TEST_DATABASE_URL; exit 7"}, temporary)
 	require.Equal(t, 7, code, stderr)
 	require.True(t, strings.HasPrefix(out, "postgres://stoa@/stoa?host="), out)
-	left, err := os.ReadDir(strings.TrimPrefix(temporary, "TMPDIR="))
-	require.NoError(t, err)
-	require.Empty(t, left)
+	require.Empty(t, graphtest.Got(os.ReadDir(strings.TrimPrefix(temporary, "TMPDIR=")))(t))
 
 	require.Contains(t, complaint(t, []string{"test-cluster", "--", "no-such-program"}, temporary), "no-such-program")
 }
@@ -112,15 +111,12 @@ func TestTestCluster(t *testing.T) {
 // newTerminal opens a terminal: text that is written to master is typed on it.
 func newTerminal(t *testing.T) (master, terminal *os.File) {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
+	master = graphtest.Got(os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	t.Cleanup(func() { _ = master.Close() })
 	fd := int(master.Fd())
 	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
-	number, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
-	require.NoError(t, err)
-	terminal, err = os.OpenFile("/dev/pts/"+strconv.Itoa(int(number)), os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
+	number := graphtest.Got(unix.IoctlGetUint32(fd, unix.TIOCGPTN))(t)
+	terminal = graphtest.Got(os.OpenFile("/dev/pts/"+strconv.Itoa(int(number)), os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	t.Cleanup(func() { _ = terminal.Close() })
 	return master, terminal
 }

@@ -88,8 +88,7 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 	require.Equal(t, rows, ours)
 
 	var alerts alertRules
-	raw, err := os.ReadFile("../../docs/alerts.yml")
-	require.NoError(t, err)
+	raw := graphtest.Got(os.ReadFile("../../docs/alerts.yml"))(t)
 	require.NoError(t, yaml.UnmarshalWithOptions(raw, &alerts, yaml.Strict()))
 	var pages []string
 	for _, rule := range alerts.Groups[0].Rules {
@@ -104,11 +103,9 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 		require.NotEmpty(t, rule.Annotations["summary"], rule.Alert)
 		require.Equal(t, rule.Alert+".md", filepath.Base(rule.Annotations["runbook_url"]))
 		if rule.For != "" {
-			_, err := time.ParseDuration(rule.For)
-			require.NoError(t, err)
+			graphtest.OK(t)(time.ParseDuration(rule.For))
 		}
-		page, err := os.ReadFile("../../docs/runbook/" + rule.Alert + ".md")
-		require.NoError(t, err)
+		page := graphtest.Got(os.ReadFile("../../docs/runbook/" + rule.Alert + ".md"))(t)
 		for _, part := range []string{"# " + rule.Alert + "\n", "\n## Look\n", "\n## Do\n", "\n## How to see that it is over\n"} {
 			require.Contains(t, string(page), part)
 		}
@@ -119,8 +116,7 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 			require.True(t, isMetric(types, name) || name == "stoa_sockets_", "%s names %s", rule.Alert, name)
 		}
 	}
-	there, err := filepath.Glob("../../docs/runbook/*.md")
-	require.NoError(t, err)
+	there := graphtest.Got(filepath.Glob("../../docs/runbook/*.md"))(t)
 	for i := range there {
 		there[i] = filepath.Base(there[i])
 	}
@@ -147,8 +143,7 @@ func dashboardExpressions(t *testing.T) []string {
 			} `json:"targets"`
 		} `json:"panels"`
 	}
-	raw, err := os.ReadFile("../../docs/dashboards/stoa.json")
-	require.NoError(t, err)
+	raw := graphtest.Got(os.ReadFile("../../docs/dashboards/stoa.json"))(t)
 	require.NoError(t, json.Unmarshal(raw, &board))
 	require.NotEmpty(t, board.UID)
 	var ids []int
@@ -199,8 +194,7 @@ func TestProfilesNeedToken(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
 	ask := func(path, token string) int {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.operator+path, nil)
-		require.NoError(t, err)
+		request := graphtest.Got(http.NewRequestWithContext(t.Context(), http.MethodGet, s.operator+path, nil))(t)
 		if token != "" {
 			request.Header.Set("Authorization", "Bearer "+token)
 		}

@@ -24,8 +24,7 @@ type browser struct {
 // newBrowser opens a link that signs in once, under a name, and returns the first page.
 func newBrowser(t testing.TB, s *testServer, link, name string) (b *browser, page string) {
 	t.Helper()
-	address, err := url.Parse(link)
-	require.NoError(t, err)
+	address := graphtest.Got(url.Parse(link))(t)
 	require.Equal(t, s.operator, address.Scheme+"://"+address.Host)
 	b = &browser{s, &http.Client{Jar: newJar(t)}}
 	_, text := b.send(http.MethodGet, address.RequestURI(), "", "")
@@ -35,9 +34,7 @@ func newBrowser(t testing.TB, s *testServer, link, name string) (b *browser, pag
 
 func newJar(t testing.TB) http.CookieJar {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
-	return jar
+	return graphtest.Got(cookiejar.New(nil))(t)
 }
 
 // submit sends the form of the page that signs in, and returns the page that follows.
@@ -84,8 +81,7 @@ type pageAnswer struct {
 // send makes a request as a page of the listener does, and follows redirects.
 func (b *browser) send(method, path, body, media string) (pageAnswer, string) {
 	b.t.Helper()
-	request, err := http.NewRequestWithContext(b.t.Context(), method, b.operator+path, strings.NewReader(body))
-	require.NoError(b.t, err)
+	request := graphtest.Got(http.NewRequestWithContext(b.t.Context(), method, b.operator+path, strings.NewReader(body)))(b.t)
 	request.Header.Set("Sec-Fetch-Site", "same-origin")
 	request.Header.Set("Accept", "text/html,*/*")
 	if media != "" {
@@ -94,8 +90,7 @@ func (b *browser) send(method, path, body, media string) (pageAnswer, string) {
 	answer, err := b.client.Do(request)
 	require.NoError(b.t, err)
 	defer answer.Body.Close()
-	raw, err := io.ReadAll(answer.Body)
-	require.NoError(b.t, err)
+	raw := graphtest.Got(io.ReadAll(answer.Body))(b.t)
 	return pageAnswer{answer.StatusCode, answer.Header, answer.Request.URL}, string(raw)
 }
 
@@ -133,8 +128,7 @@ func TestOperatorPages(t *testing.T) {
 			require.NotRegexp(t, inline, text, path)
 		}
 		for _, found := range references.FindAllStringSubmatch(text, -1) {
-			to, err := answer.url.Parse(found[1])
-			require.NoError(t, err)
+			to := graphtest.Got(answer.url.Parse(found[1]))(t)
 			require.Equal(t, strings.TrimPrefix(s.operator, "http://"), to.Host, "%s refers to another origin: %s", path, to)
 			if !strings.HasPrefix(to.Path, "/debug/") { // a profile that runs for seconds is not a page
 				next = append(next, to.RequestURI())

@@ -26,8 +26,7 @@ func (s *testServer) operatorStatus(token string) int {
 func TestOperatorToken(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	info, err := os.Stat(filepath.Join(s.data, operatorTokenFile))
-	require.NoError(t, err)
+	info := graphtest.Got(os.Stat(filepath.Join(s.data, operatorTokenFile)))(t)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
 	token := s.operatorToken()
 	require.GreaterOrEqual(t, len(token), 43)
@@ -52,18 +51,13 @@ func TestOperatorTokenFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	var kept operatorSettings
-	first, err := kept.token(folder)
-	require.NoError(t, err)
+	first := graphtest.Got(kept.token(folder))(t)
 	require.NoError(t, makeSecret(filepath.Join(folder, operatorTokenFile), base64.RawURLEncoding), "somebody was faster")
-	second, err := kept.token(folder)
-	require.NoError(t, err)
-	require.Equal(t, first, second)
-	entries, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
+	require.Equal(t, first, graphtest.Got(kept.token(folder))(t))
+	require.Len(t, graphtest.Got(os.ReadDir(folder))(t), 1)
 
 	require.NoError(t, os.WriteFile(filepath.Join(folder, operatorTokenFile), []byte("\n"), 0o600))
-	_, err = kept.token(folder)
+	_, err := kept.token(folder)
 	require.ErrorContains(t, err, "is empty")
 }
 
@@ -146,12 +140,8 @@ func TestOperatorsByName(t *testing.T) {
 	require.Equal(t, swindler.Handle, runJSON[[]map[string]any](kim, "cases")[0]["bot"].(map[string]any)["handle"])
 
 	o.text("operators", "revoke", "kim example", "--reason=left us")
-	code, _, stderr := kim.run("settings")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "unauthorized")
-	code, _, stderr = o.run("operators", "revoke", "nobody", "--reason=left us")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "not_found")
+	fails(t, exitFailure, "unauthorized")(kim.run("settings"))
+	fails(t, exitFailure, "not_found")(o.run("operators", "revoke", "nobody", "--reason=left us"))
 }
 
 var (

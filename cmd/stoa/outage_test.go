@@ -109,15 +109,12 @@ func TestPrivateDatabaseDies(t *testing.T) {
 func TestTableInUseAtStart(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
-	database, err := sql.Open("postgres", address)
-	require.NoError(t, err)
+	database := graphtest.Got(sql.Open("postgres", address))(t)
 	defer database.Close()
-	_, err = database.ExecContext(t.Context(), "UPDATE function_files SET hash = ''")
-	require.NoError(t, err)
+	graphtest.OK(t)(database.ExecContext(t.Context(), "UPDATE function_files SET hash = ''"))
 	use, err := database.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
-	_, err = use.ExecContext(t.Context(), "LOCK TABLE ledger_entries IN ROW EXCLUSIVE MODE")
-	require.NoError(t, err)
+	graphtest.OK(t)(use.ExecContext(t.Context(), "LOCK TABLE ledger_entries IN ROW EXCLUSIVE MODE"))
 
 	s := launchServer(t, "STOA_DATABASE_URL="+address)
 	require.Contains(t, s.waitForLog("waiting for the database")["error"], "lock timeout")
@@ -129,8 +126,7 @@ func TestTableInUseAtStart(t *testing.T) {
 // migratedData returns a copy of a data folder whose private database has the current schema.
 func migratedData(t testing.TB) string {
 	t.Helper()
-	template, err := migratedTemplate()
-	require.NoError(t, err)
+	template := graphtest.Got(migratedTemplate())(t)
 	folder := filepath.Join(t.TempDir(), "data")
 	out, err := exec.CommandContext(t.Context(), "cp", "-a", template, folder).CombinedOutput() // files keep their owner
 	require.NoError(t, err, "%s", out)
@@ -167,10 +163,8 @@ func makeCluster(folder string) error {
 // killCluster kills the private database of a data folder.
 func killCluster(t testing.TB, data string) {
 	t.Helper()
-	record, err := os.ReadFile(filepath.Join(data, "postgres", "postmaster.pid"))
-	require.NoError(t, err)
+	record := graphtest.Got(os.ReadFile(filepath.Join(data, "postgres", "postmaster.pid")))(t)
 	first, _, _ := strings.Cut(string(record), "\n")
-	pid, err := strconv.Atoi(first)
-	require.NoError(t, err)
+	pid := graphtest.Got(strconv.Atoi(first))(t)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 }

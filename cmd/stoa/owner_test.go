@@ -92,15 +92,11 @@ func TestKilledBetweenTheStepsOfTheGate(t *testing.T) {
 // readMail reads the one mail in a data folder.
 func readMail(t testing.TB, folder string) *graphtest.Mail {
 	t.Helper()
-	written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
-	require.NoError(t, err)
+	written := graphtest.Got(filepath.Glob(filepath.Join(folder, "mails", "*.eml")))(t)
 	require.Len(t, written, 1)
-	file, err := os.Open(written[0])
-	require.NoError(t, err)
+	file := graphtest.Got(os.Open(written[0]))(t)
 	defer file.Close()
-	mail, err := graphtest.ReadMail(file)
-	require.NoError(t, err)
-	return mail
+	return graphtest.Got(graphtest.ReadMail(file))(t)
 }
 
 // readCode returns the code of the one mail in a data folder.

@@ -44,9 +44,7 @@ func (s *placeServer) seed(code int, args ...string) (stdout, stderr string) {
 // balanced requires that the books balance.
 func (s *placeServer) balanced() {
 	s.t.Helper()
-	found, err := s.world.Wallet.Reconcile(context.Background())
-	require.NoError(s.t, err)
-	require.Empty(s.t, found)
+	require.Empty(s.t, graphtest.Got(s.world.Wallet.Reconcile(context.Background()))(s.t))
 }
 
 // stored is how many files the store holds.
@@ -110,8 +108,7 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 
 	// An agent comes by: it makes friends with Pia, and orders a picture from her.
 	ada := s.testServer.join("Agent", "agent")
-	pia, err := ada.Find(t.Context(), "pia")
-	require.NoError(t, err)
+	pia := graphtest.Got(ada.Find(t.Context(), "pia"))(t)
 	order := s.orderFrom(ada, pia.ID, tokens["pia"])
 	_, refused = s.seed(exitFailure)
 	require.Contains(t, refused, "there are agents on this server (1)")
@@ -188,11 +185,9 @@ func (s *placeServer) looksEmpty(works *sample.Works) {
 func (s *placeServer) orderFrom(customer *testAgent, contractor, token string) string {
 	t := s.t
 	t.Helper()
-	asked, err := customer.Befriend(t.Context(), contractor)
-	require.NoError(t, err)
+	asked := graphtest.Got(customer.Befriend(t.Context(), contractor))(t)
 	other := s.client(token)
-	_, err = other.Accept(t.Context(), asked.ID)
-	require.NoError(t, err)
+	graphtest.OK(t)(other.Accept(t.Context(), asked.ID))
 	var made struct {
 		Order struct {
 			ID string `json:"id"`
@@ -283,10 +278,8 @@ func TestAKeyFillsThePlace(t *testing.T) {
 		}
 	})
 	eventually(t, func() bool { return strings.Contains(log.String(), "type s and Enter") }, "it does not offer the place")
-	_, err := master.WriteString("x\n")
-	require.NoError(t, err)
-	_, err = master.WriteString("s\n")
-	require.NoError(t, err)
+	graphtest.OK(t)(master.WriteString("x\n"))
+	graphtest.OK(t)(master.WriteString("s\n"))
 	eventually(t, func() bool { return strings.Contains(log.String(), "The place is there") }, "the place does not come")
 	require.EqualValues(t, 12, w.Count("SELECT count(*) FROM bots WHERE is_demo"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts WHERE title LIKE 'Four voices%'"))

@@ -22,8 +22,7 @@ import (
 // programCommand prepares the program with these settings and no others; it stretches its time-outs as the tests do.
 func programCommand(t testing.TB, args []string, settings ...string) *exec.Cmd {
 	t.Helper()
-	path, err := filepath.Abs(testProgram)
-	require.NoError(t, err)
+	path := graphtest.Got(filepath.Abs(testProgram))(t)
 	cmd := exec.Command(path, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, envPrefix+"_") && !strings.HasPrefix(v, slack.Variable+"=")
@@ -53,6 +52,16 @@ func complaint(t testing.TB, args []string, settings ...string) string {
 	code, stdout, stderr := runProgram(t, args, settings...)
 	require.Equal(t, exitFailure, code, "%s%s", stdout, stderr)
 	return stderr
+}
+
+// fails returns a check of a run's results: the exit code, and a part of the complaint.
+func fails(t testing.TB, exit int, complaint string) func(code int, stdout, stderr string) {
+	t.Helper()
+	return func(code int, _, stderr string) {
+		t.Helper()
+		require.Equal(t, exit, code, stderr)
+		require.Contains(t, stderr, complaint)
+	}
 }
 
 // runIn runs the program to its end in a folder.
@@ -163,8 +172,7 @@ func (l *lasting) Context() context.Context { return context.Background() }
 func (l *lasting) Failed() bool             { return false }
 
 func (l *lasting) TempDir() string {
-	folder, err := os.MkdirTemp("", "stoa-shared-")
-	require.NoError(l.TB, err)
+	folder := graphtest.Got(os.MkdirTemp("", "stoa-shared-"))(l.TB)
 	l.Cleanup(func() { _ = os.RemoveAll(folder) }) // the system clears its temporary files, too
 	return folder
 }

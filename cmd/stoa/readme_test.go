@@ -27,8 +27,7 @@ var readmeShell = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 func TestReadmeMakesAnAgent(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	readme, err := os.ReadFile("../../README.md")
-	require.NoError(t, err)
+	readme := graphtest.Got(os.ReadFile("../../README.md"))(t)
 	blocks := readmeShell.FindAllStringSubmatch(string(readme), -1)
 	require.Len(t, blocks, 1)
 	shell := exec.CommandContext(t.Context(), "sh", "-euc", strings.ReplaceAll(blocks[0][1], "http://127.0.0.1:8080", s.url))
@@ -73,8 +72,7 @@ var foreign = []string{
 // Every command, flag, variable and target of make that a document names is there.
 func TestDocumentsNameWhatIsThere(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(newCommands(), kong.Name("stoa"), kong.DefaultEnvars(envPrefix))
-	require.NoError(t, err)
+	parser := graphtest.Got(kong.New(newCommands(), kong.Name("stoa"), kong.DefaultEnvars(envPrefix)))(t)
 	flags, variables, calls := map[string]bool{"help": true}, map[string]bool{}, map[string]bool{"help": true}
 	for _, name := range secrets.FileVariables() {
 		variables[name] = true
@@ -93,8 +91,7 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 		}
 	}
 	walk(parser.Model.Node, "")
-	makefile, err := os.ReadFile("../../Makefile")
-	require.NoError(t, err)
+	makefile := graphtest.Got(os.ReadFile("../../Makefile"))(t)
 	targets := map[string]bool{}
 	for _, found := range makeTargets.FindAllStringSubmatch(string(makefile), -1) {
 		targets[found[1]] = true
@@ -164,8 +161,7 @@ func TestOpenAPICommand(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Contains(t, text, "\n  - url: https://stoa.example\n")
 	var fromYAML, fromJSON any
-	asJSON, err := yaml.YAMLToJSON([]byte(text))
-	require.NoError(t, err)
+	asJSON := graphtest.Got(yaml.YAMLToJSON([]byte(text)))(t)
 	require.NoError(t, json.Unmarshal(asJSON, &fromYAML))
 	code, text, stderr = runProgram(t, []string{"openapi", "--format=json"}, "STOA_BASE_URL=https://stoa.example")
 	require.Zero(t, code, stderr)
@@ -173,9 +169,7 @@ func TestOpenAPICommand(t *testing.T) {
 	require.Equal(t, fromYAML, fromJSON)
 
 	for _, wrong := range []string{"--format=xml", "--base-url=stoa.example", "--base-url=https://stoa.example/api"} {
-		code, _, stderr = runInProcess("openapi", wrong)
-		require.Equal(t, exitUsage, code)
-		require.Contains(t, stderr, "--")
+		fails(t, exitUsage, "--")(runInProcess("openapi", wrong))
 	}
 }
 
@@ -277,8 +271,7 @@ func imports(t *testing.T) map[string][]string {
 	list := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, ours)
 	list.Env = append(os.Environ(), "GOWORK=") // make sets it to off
 	list.Stderr = t.Output()
-	out, err := list.Output()
-	require.NoError(t, err)
+	out := graphtest.Got(list.Output())(t)
 	prefix := strings.TrimSuffix(ours, "...")
 	found := make(map[string][]string)
 	for line := range strings.Lines(string(out)) {

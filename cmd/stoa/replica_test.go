@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 	"stoa/rest/client"
 )
@@ -31,8 +32,7 @@ func TestReplica(t *testing.T) {
 	}
 	eventually(t, usable("ok"), "the replica is not used")
 	task := postTask(t, ada)
-	service, err := ada.CreateService(t.Context(), client.ServiceInput{Title: "Translation", Description: "Of pages."})
-	require.NoError(t, err)
+	service := graphtest.Got(ada.CreateService(t.Context(), client.ServiceInput{Title: "Translation", Description: "Of pages."}))(t)
 	eventually(t, func() bool { return s.get("/api/v1/tasks/"+task).status == http.StatusOK }, "the replica does not follow")
 
 	standby.exec("stoa", "SELECT pg_wal_replay_pause()")
@@ -42,8 +42,7 @@ func TestReplica(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, s.read("/api/v1/tasks/"+late).status, "the answer is the replica's")
 	require.NotContains(t, string(s.read("/api/v1/tasks").raw), late)
 	require.Equal(t, http.StatusOK, s.read("/api/v1/services/"+service.ID).status)
-	_, err = ada.UpdateMe(t.Context(), client.UpdateBotInput{ProfilePublic: new(false)})
-	require.NoError(t, err)
+	graphtest.OK(t)(ada.UpdateMe(t.Context(), client.UpdateBotInput{ProfilePublic: new(false)}))
 	require.Equal(t, http.StatusNotFound, s.read("/api/v1/services/"+service.ID).status, "a closed profile is gone at once")
 
 	eventually(t, func() bool { return s.get("/api/v1/tasks/"+late).status == http.StatusOK }, "the primary does not answer")
@@ -60,10 +59,9 @@ func TestReplica(t *testing.T) {
 
 func postTask(t testing.TB, by *testAgent) string {
 	t.Helper()
-	made, err := by.CreateTask(t.Context(), client.TaskInput{
+	made := graphtest.Got(by.CreateTask(t.Context(), client.TaskInput{
 		Title: "Translate", Description: "A page.", Deadline: time.Now().Add(time.Hour).Format(time.RFC3339), Amount: 100,
-	})
-	require.NoError(t, err)
+	}))(t)
 	return made.ID
 }
 

@@ -56,8 +56,7 @@ func (p *replicated) newStandby() *replicated {
 
 func newReplicated(t testing.TB) *replicated {
 	t.Helper()
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	require.NoError(t, err)
+	found := graphtest.Got(filepath.Glob("/usr/lib/postgresql/*/bin/initdb"))(t)
 	require.NotEmpty(t, found)
 	folder, err := os.MkdirTemp(testClusterParent(), "stoa-replicated-") //nolint:usetesting // PostgreSQL's account may not enter t.TempDir
 	require.NoError(t, err)
@@ -70,12 +69,9 @@ func newReplicated(t testing.TB) *replicated {
 		require.NoError(t, os.RemoveAll(folder))
 	})
 	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
-		account, err := user.Lookup("postgres")
-		require.NoError(t, err)
-		uid, err := strconv.Atoi(account.Uid)
-		require.NoError(t, err)
-		gid, err := strconv.Atoi(account.Gid)
-		require.NoError(t, err)
+		account := graphtest.Got(user.Lookup("postgres"))(t)
+		uid := graphtest.Got(strconv.Atoi(account.Uid))(t)
+		gid := graphtest.Got(strconv.Atoi(account.Gid))(t)
 		p.credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 		require.NoError(t, os.Chown(folder, uid, gid))
 	}
@@ -132,11 +128,9 @@ func (p *replicated) promote() { p.run("pg_ctl", "promote", "-w", "-D", p.folder
 // exec runs a statement as superuser.
 func (p *replicated) exec(database, statement string) {
 	p.t.Helper()
-	pool, err := sql.Open("postgres", p.urlOf(database))
-	require.NoError(p.t, err)
+	pool := graphtest.Got(sql.Open("postgres", p.urlOf(database)))(p.t)
 	defer pool.Close()
-	_, err = pool.ExecContext(p.t.Context(), statement)
-	require.NoError(p.t, err)
+	graphtest.OK(p.t)(pool.ExecContext(p.t.Context(), statement))
 }
 
 // bothHosts is the URL of a primary and its standby.
@@ -147,8 +141,7 @@ func bothHosts(a, b *replicated) string {
 // awaitPaused waits until a standby replays nothing any more.
 func (p *replicated) awaitPaused() {
 	p.t.Helper()
-	pool, err := sql.Open("postgres", p.urlOf("stoa"))
-	require.NoError(p.t, err)
+	pool := graphtest.Got(sql.Open("postgres", p.urlOf("stoa")))(p.t)
 	defer pool.Close()
 	eventually(p.t, func() bool {
 		var state string

@@ -17,23 +17,18 @@ import (
 func TestSecretKey(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	made, err := secretSettings{}.readOrMakeKey(folder)
-	require.NoError(t, err)
+	made := graphtest.Got(secretSettings{}.readOrMakeKey(folder))(t)
 	require.Len(t, made, 32)
 	requireOwnersAlone(t, filepath.Join(folder, secretKeyFile))
-	again, err := secretSettings{}.readOrMakeKey(folder)
-	require.NoError(t, err)
-	require.Equal(t, made, again)
-	other, err := secretSettings{}.readOrMakeKey(t.TempDir())
-	require.NoError(t, err)
+	require.Equal(t, made, graphtest.Got(secretSettings{}.readOrMakeKey(folder))(t))
+	other := graphtest.Got(secretSettings{}.readOrMakeKey(t.TempDir()))(t)
 	require.NotEqual(t, made, other)
 	require.NotEqual(t, secrets.Fingerprint(made), secrets.Fingerprint(other))
 
 	given := filepath.Join(folder, "given")
 	require.ErrorContains(t, secretSettings{given}.checkKey(folder), "the installation's key: open")
 	require.NoError(t, os.WriteFile(given, []byte(base64.StdEncoding.EncodeToString(other)+"\n"), 0o600))
-	key, err := secretSettings{given}.readKey(folder)
-	require.NoError(t, err)
+	key := graphtest.Got(secretSettings{given}.readKey(folder))(t)
 	require.Equal(t, other, key)
 	for _, wrong := range []string{"", "short", base64.StdEncoding.EncodeToString(other[:31])} {
 		require.NoError(t, os.WriteFile(given, []byte(wrong), 0o600))
@@ -43,9 +38,7 @@ func TestSecretKey(t *testing.T) {
 
 func requireOwnersAlone(t *testing.T, path string) {
 	t.Helper()
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), path)
+	require.Equal(t, os.FileMode(0o600), graphtest.Got(os.Stat(path))(t).Mode().Perm(), path)
 }
 
 // A key that its group or others may read or write is refused at start, wherever it is.
@@ -139,15 +132,11 @@ func TestRestoreKeepsTheKey(t *testing.T) {
 	from := "STOA_DATA_DIR=" + s.data
 	output(t, []string{"backup"}, from)
 	require.Contains(t, output(t, []string{"backup", "--with-key"}, from), "It holds the installation's key")
-	held, err := filepath.Glob(filepath.Join(s.data, "backups", "*", secretKeyFile))
-	require.NoError(t, err)
+	held := graphtest.Got(filepath.Glob(filepath.Join(s.data, "backups", "*", secretKeyFile)))(t)
 	require.Len(t, held, 1, "only the second")
 	requireOwnersAlone(t, held[0])
-	key, err := os.ReadFile(filepath.Join(s.data, secretKeyFile))
-	require.NoError(t, err)
-	kept, err := os.ReadFile(held[0])
-	require.NoError(t, err)
-	require.Equal(t, key, kept)
+	key := graphtest.Got(os.ReadFile(filepath.Join(s.data, secretKeyFile)))(t)
+	require.Equal(t, key, graphtest.Got(os.ReadFile(held[0]))(t))
 	output(t, []string{"backup", "verify"}, from)
 	out := output(t, []string{"backup", "list"}, from)
 	require.Regexp(t, `(?m)  with key$`, out)
@@ -158,16 +147,14 @@ func TestRestoreKeepsTheKey(t *testing.T) {
 	data := migratedData(t)
 	moved := startServer(t, "STOA_DATA_DIR="+data)
 	moved.stop()
-	before, err := os.ReadFile(filepath.Join(data, secretKeyFile))
-	require.NoError(t, err)
+	before := graphtest.Got(os.ReadFile(filepath.Join(data, secretKeyFile)))(t)
 	restore := func(args ...string) (int, string) {
 		all := append([]string{"backup", "restore", "--replace", "--from", filepath.Join(s.data, "backups")}, args...)
 		code, out, stderr := runProgram(t, all, "STOA_DATA_DIR="+data)
 		return code, out + stderr
 	}
 	own := func() string {
-		text, err := os.ReadFile(filepath.Join(data, secretKeyFile))
-		require.NoError(t, err)
+		text := graphtest.Got(os.ReadFile(filepath.Join(data, secretKeyFile)))(t)
 		return string(text)
 	}
 	code, said := restore()
@@ -200,12 +187,10 @@ func TestRestoreKeepsTheKey(t *testing.T) {
 	require.Zero(t, code, said)
 	require.Equal(t, string(key), own())
 	requireOwnersAlone(t, filepath.Join(data, secretKeyFile))
-	aside, err := filepath.Glob(filepath.Join(data, secretKeyFile+".*"))
-	require.NoError(t, err)
+	aside := graphtest.Got(filepath.Glob(filepath.Join(data, secretKeyFile+".*")))(t)
 	require.Len(t, aside, 1, "the other key stays")
 	requireOwnersAlone(t, aside[0])
-	text, err := os.ReadFile(aside[0])
-	require.NoError(t, err)
+	text := graphtest.Got(os.ReadFile(aside[0]))(t)
 	require.Equal(t, string(before), string(text))
 	startServer(t, "STOA_DATA_DIR="+data)
 	code, said = restore(without, "--new-key")

@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/limits"
 )
@@ -89,10 +90,8 @@ func TestVersion(t *testing.T) {
 
 func serveFlags(t *testing.T) []*kong.Flag {
 	t.Helper()
-	parser, err := kong.New(new(commands), kong.DefaultEnvars(envPrefix))
-	require.NoError(t, err)
-	context, err := parser.Parse([]string{"serve"})
-	require.NoError(t, err)
+	parser := graphtest.Got(kong.New(new(commands), kong.DefaultEnvars(envPrefix)))(t)
+	context := graphtest.Got(parser.Parse([]string{"serve"}))(t)
 	flags := context.Selected().Flags
 	require.Greater(t, len(flags), 15)
 	return flags
@@ -110,15 +109,12 @@ func TestEverySettingHasAVariable(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	var all commands
-	parser, err := kong.New(&all)
-	require.NoError(t, err)
-	_, err = parser.Parse([]string{"serve"})
-	require.NoError(t, err)
+	parser := graphtest.Got(kong.New(&all))(t)
+	graphtest.OK(t)(parser.Parse([]string{"serve"}))
 	require.Equal(t, limits.Defaults(), all.Serve.Limit)
 	require.Equal(t, 30*24*time.Hour, all.Serve.TokenTTL)
 
-	manual, err := os.ReadFile("../../docs/running.md")
-	require.NoError(t, err)
+	manual := graphtest.Got(os.ReadFile("../../docs/running.md"))(t)
 	// The documented defaults of settings that have none, in words.
 	words := map[string]string{
 		"base-url": "`http://` and the listen address", "operator-token": "made at the first start",
@@ -161,8 +157,7 @@ func TestCompletion(t *testing.T) {
 	t.Parallel()
 	complete := func(line string) string {
 		cmd := programCommand(t, nil, "COMP_LINE="+line)
-		out, err := cmd.Output()
-		require.NoError(t, err)
+		out := graphtest.Got(cmd.Output())(t)
 		return string(out)
 	}
 	require.Contains(t, complete("stoa op"), "operator")

@@ -31,8 +31,7 @@ func TestShutdown(t *testing.T) {
 	request := fmt.Sprintf("POST /api/v1/contacts/requests HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", ada.Token(), len(body), body)
 	inHand := dialOrigin(t, s.url)
-	_, err := io.WriteString(inHand, request[:len(request)-10])
-	require.NoError(t, err)
+	graphtest.OK(t)(io.WriteString(inHand, request[:len(request)-10]))
 
 	poll, stream := dialOrigin(t, s.url), dialOrigin(t, s.url)
 	for path, conn := range map[string]net.Conn{"?wait=50": poll, "/stream": stream} {
@@ -58,7 +57,7 @@ func TestShutdown(t *testing.T) {
 	require.NotNil(t, answer, "a request in hand")
 	require.Equal(t, http.StatusCreated, answer.status)
 	require.Zero(t, s.waitExit())
-	_, err = net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	_, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
 	require.NotContains(t, s.log.String(), "cut off")
 }
@@ -113,9 +112,8 @@ func TestShutdownUnderLoad(t *testing.T) {
 			l.start((*loadGenerator).poll)
 			l.start((*loadGenerator).change)
 			stalled := dialOrigin(t, s.url)
-			_, err := fmt.Fprintf(stalled, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
-				"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 20000000\r\n\r\n--b\r\n", ada.Token())
-			require.NoError(t, err)
+			graphtest.OK(t)(fmt.Fprintf(stalled, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+				"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 20000000\r\n\r\n--b\r\n", ada.Token()))
 			eventually(t, func() bool { return l.sent.Load() >= 20 }, "too few requests")
 
 			s.signal(syscall.SIGTERM)

@@ -189,8 +189,7 @@ func (s *testServer) read(path string) (answer *httpAnswer) {
 
 func (s *testServer) fetch(address string) *httpAnswer {
 	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, nil)
-	require.NoError(s.t, err)
+	request := graphtest.Got(http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, nil))(s.t)
 	return s.do(request)
 }
 
@@ -204,8 +203,7 @@ func (s *testServer) do(request *http.Request) *httpAnswer {
 func readAnswer(t testing.TB, response *http.Response) *httpAnswer {
 	t.Helper()
 	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
+	raw := graphtest.Got(io.ReadAll(response.Body))(t)
 	return &httpAnswer{response.StatusCode, response.Header, response.Close, raw}
 }
 
@@ -250,8 +248,7 @@ func exchangeRaw(t testing.TB, conn net.Conn, request string) *httpAnswer {
 // operatorToken is the token of the data folder.
 func (s *testServer) operatorToken() string {
 	s.t.Helper()
-	token, err := os.ReadFile(filepath.Join(s.data, operatorTokenFile))
-	require.NoError(s.t, err)
+	token := graphtest.Got(os.ReadFile(filepath.Join(s.data, operatorTokenFile)))(s.t)
 	return strings.TrimSpace(string(token))
 }
 
@@ -263,8 +260,7 @@ func (s *testServer) queryOperator(document string) string {
 
 func (s *testServer) postGraphQL(token, document string) *httpAnswer {
 	s.t.Helper()
-	body, err := json.Marshal(map[string]string{"query": document})
-	require.NoError(s.t, err)
+	body := graphtest.Got(json.Marshal(map[string]string{"query": document}))(s.t)
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.operator+"/graphql", bytes.NewReader(body))
 	require.NoError(s.t, err)
 	request.Header.Set("Content-Type", "application/json")

@@ -36,11 +36,9 @@ func toolsNeedLittleMemory(t *testing.T, letter string) {
 	}
 	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
 	status := func(name string) (kib int) {
-		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
-		require.NoError(t, err)
+		raw := graphtest.Got(os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid)))(t)
 		_, after, _ := strings.Cut(string(raw), name+":")
-		_, err = fmt.Sscan(after, &kib)
-		require.NoError(t, err)
+		graphtest.OK(t)(fmt.Sscan(after, &kib))
 		return kib
 	}
 	read := func(as *graphtest.Agent) (int, error) {
@@ -110,8 +108,7 @@ func (m *toolTrader) once(name string, arguments map[string]any) map[string]any 
 	}, nil)
 	require.NoError(m.t, err)
 	defer session.Close()
-	result, err := session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
-	require.NoError(m.t, err)
+	result := graphtest.Got(session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments}))(m.t)
 	require.False(m.t, result.IsError, "%s %v: %v", name, arguments, result.Content)
 	return result.StructuredContent.(map[string]any)
 }

@@ -80,8 +80,7 @@ func TestUploadIsOneTrace(t *testing.T) {
 		"OTEL_BSP_SCHEDULE_DELAY=600000", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment=test")
 	ada := s.join("Ada", "ada")
 	s.uploadImage(ada, "portfolio")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/wallet", nil)
-	require.NoError(t, err)
+	request := graphtest.Got(http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/wallet", nil))(t)
 	request.Header.Set("Authorization", "Bearer "+ada.Token())
 	request.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	request.Header.Set("X-Request-Id", "a-request")
@@ -154,8 +153,7 @@ func TestTracesEnabled(t *testing.T) {
 				t.Setenv(variable, c.set[variable])
 			}
 			require.Equal(t, c.want, tracesEnabled())
-			opened, err := openTraces(t.Context(), nil)
-			require.NoError(t, err)
+			opened := graphtest.Got(openTraces(t.Context(), nil))(t)
 			require.Equal(t, c.want, opened != nil)
 			if opened != nil {
 				require.NoError(t, opened.Shutdown(t.Context()))

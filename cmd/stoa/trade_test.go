@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/rest/client"
 )
 
@@ -86,51 +87,43 @@ func (g *goTrader) register(handle string) string {
 }
 
 func (g *goTrader) ask(id string) {
-	_, err := g.as.Befriend(g.t.Context(), id)
-	require.NoError(g.t, err)
+	graphtest.OK(g.t)(g.as.Befriend(g.t.Context(), id))
 }
 
 func (g *goTrader) agree() {
 	for contact, err := range g.as.Contacts(g.t.Context()) {
 		require.NoError(g.t, err)
 		if contact.State == "pending" && !contact.RequestedByMe {
-			_, err = g.as.Accept(g.t.Context(), contact.ID)
-			require.NoError(g.t, err)
+			graphtest.OK(g.t)(g.as.Accept(g.t.Context(), contact.ID))
 		}
 	}
 }
 
 func (g *goTrader) offer(contractor string) (order string) {
-	quote, err := g.as.Quote(g.t.Context(), 1000)
-	require.NoError(g.t, err)
+	quote := graphtest.Got(g.as.Quote(g.t.Context(), 1000))(g.t)
 	for range 2 {
-		made, err := g.as.Offer(g.t.Context(), client.OrderInput{
+		made := graphtest.Got(g.as.Offer(g.t.Context(), client.OrderInput{
 			Title: "From Go", Description: "A line.", Deadline: "2999-01-01T00:00:00Z", Amount: 1000,
 			ContractorID: contractor, ConfirmedTotal: quote.Total,
-		})
-		require.NoError(g.t, err)
+		}))(g.t)
 		order = made.ID
 	}
 	return order
 }
 
 func (g *goTrader) act(id, action, result string) {
-	order, err := g.as.Order(g.t.Context(), id)
-	require.NoError(g.t, err)
+	order := graphtest.Got(g.as.Order(g.t.Context(), id))(g.t)
 	var more client.Fields
 	if action == "deliver" {
 		more = client.Fields{"result_text": result}
 	}
 	for range 2 {
-		_, err = g.as.ActOn(g.t.Context(), id, action, order.Version, more)
-		require.NoError(g.t, err)
+		graphtest.OK(g.t)(g.as.ActOn(g.t.Context(), id, action, order.Version, more))
 	}
 }
 
 func (g *goTrader) available() int64 {
-	wallet, err := g.as.Wallet(g.t.Context())
-	require.NoError(g.t, err)
-	return wallet.Available
+	return graphtest.Got(g.as.Wallet(g.t.Context()))(g.t).Available
 }
 
 // commandTrader acts by `stoa agent`.
@@ -180,8 +173,7 @@ func newSkillTrader(s *testServer) skillTrader {
 	answer, err := http.Get(s.url + "/skill.md")
 	require.NoError(s.t, err)
 	defer func() { _ = answer.Body.Close() }()
-	page, err := io.ReadAll(answer.Body)
-	require.NoError(s.t, err)
+	page := graphtest.Got(io.ReadAll(answer.Body))(s.t)
 	functions := shellFunction.FindAllString(string(page), -1)
 	require.Len(s.t, functions, 12, "BASE, api, pick, uuid, once, upload, files, as, register, act, unbase, events")
 	return skillTrader{s.t, "set -eu\numask 077\n" + strings.Join(functions, "") + "if [ -e me.token ]; then as me; fi\n",
@@ -228,9 +220,7 @@ func (k skillTrader) act(order, action, result string) {
 }
 
 func (k skillTrader) available() int64 {
-	minor, err := strconv.ParseInt(k.sh("api GET /wallet | pick available_minor"), 10, 64)
-	require.NoError(k.t, err)
-	return minor
+	return graphtest.Got(strconv.ParseInt(k.sh("api GET /wallet | pick available_minor"), 10, 64))(k.t)
 }
 
 // nodeTrader is a program in TypeScript, rest/client/typescript/test/trader.ts, which reads its orders line by line.
@@ -244,10 +234,8 @@ func newNodeTrader(s *testServer, program string) nodeTrader {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), "node", program)
 	cmd.Env, cmd.Stderr = append(cmd.Environ(), "BASE="+s.url), os.Stderr
-	in, err := cmd.StdinPipe()
-	require.NoError(s.t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(s.t, err)
+	in := graphtest.Got(cmd.StdinPipe())(s.t)
+	out := graphtest.Got(cmd.StdoutPipe())(s.t)
 	require.NoError(s.t, cmd.Start())
 	s.t.Cleanup(func() {
 		_ = in.Close()

@@ -20,6 +20,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/rest/client"
 )
 
@@ -50,8 +51,7 @@ func (s *testServer) named(begin string) commandLine {
 // fresh is a public key of an unknown agent.
 func fresh(t testing.TB) string {
 	t.Helper()
-	keys, err := client.NewKeys()
-	require.NoError(t, err)
+	keys := graphtest.Got(client.NewKeys())(t)
 	return keys.Public()
 }
 
@@ -62,9 +62,7 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 	ada.run("send", ben.handle, "hello")
 	ben.run("send", ada.handle, "hello yourself")
 	key, id := ben.run("me")["encryption_public_key"].(string), idOf(ben)
-	info, err := os.Stat(ada.key + ".trust")
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Equal(t, os.FileMode(0o600), graphtest.Got(os.Stat(ada.key+".trust"))(t).Mode().Perm())
 	pins := ada.list("pins")
 	require.Len(t, pins, 1)
 	require.Equal(t, ben.handle, pins[0]["handle"])
@@ -215,8 +213,7 @@ type liar struct {
 // liar starts a liar that is honest at first.
 func (s *testServer) liar() *liar {
 	s.t.Helper()
-	target, err := url.Parse(s.url)
-	require.NoError(s.t, err)
+	target := graphtest.Got(url.Parse(s.url))(s.t)
 	l := new(liar)
 	l.Handler = &httputil.ReverseProxy{
 		Transport: new(http.Transport),
@@ -281,9 +278,7 @@ func onMessages(t testing.TB, change func(message map[string]any)) func(*http.Re
 			return answer
 		}
 		eachMessage(whole, change)
-		changed, err := json.Marshal(whole)
-		require.NoError(t, err)
-		return changed
+		return graphtest.Got(json.Marshal(whole))(t)
 	}
 }
 

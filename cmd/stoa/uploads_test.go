@@ -43,8 +43,7 @@ func (u *uploadRequest) send(s *testServer, by *testAgent) (status int, code str
 }
 
 func (u *uploadRequest) exchange(s *testServer, by *testAgent) (status int, header http.Header, raw []byte) {
-	request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", bytes.NewReader(u.body))
-	require.NoError(s.t, err)
+	request := graphtest.Got(http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", bytes.NewReader(u.body)))(s.t)
 	request.Header.Set("Content-Type", u.contentType)
 	request.Header.Set("Authorization", "Bearer "+by.Token())
 	response, err := http.DefaultTransport.RoundTrip(request)
@@ -60,9 +59,8 @@ func (u *uploadRequest) exchange(s *testServer, by *testAgent) (status int, head
 func (u *uploadRequest) sendHalf(s *testServer, by *testAgent) net.Conn {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(s.t, err)
-	_, err = fmt.Fprintf(conn, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: %s\r\nContent-Length: %d\r\n\r\n%s", by.Token(), u.contentType, len(u.body), u.body[:len(u.body)/2])
-	require.NoError(s.t, err)
+	graphtest.OK(s.t)(fmt.Fprintf(conn, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: %s\r\nContent-Length: %d\r\n\r\n%s", by.Token(), u.contentType, len(u.body), u.body[:len(u.body)/2]))
 	return conn
 }
 
@@ -133,13 +131,11 @@ func TestKilledDuringUploads(t *testing.T) {
 // inspectionChildren returns the processes of a server that inspect files.
 func inspectionChildren(t testing.TB, server int) (found []int) {
 	t.Helper()
-	folders, err := filepath.Glob("/proc/[0-9]*")
-	require.NoError(t, err)
+	folders := graphtest.Got(filepath.Glob("/proc/[0-9]*"))(t)
 	parents := make(map[int]int)
 	var children []int
 	for _, folder := range folders {
-		pid, err := strconv.Atoi(filepath.Base(folder))
-		require.NoError(t, err)
+		pid := graphtest.Got(strconv.Atoi(filepath.Base(folder)))(t)
 		stat, _ := os.ReadFile(filepath.Join(folder, "stat")) // it may have ended
 		command, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
 		if _, rest, ok := strings.Cut(string(stat), ") "); ok {

@@ -47,8 +47,7 @@ type receiptVectors struct {
 // The exit code of `stoa verify` is the finding of each vector.
 func TestVerify(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../../rest/client/testdata/receipts.json")
-	require.NoError(t, err)
+	raw := graphtest.Got(os.ReadFile("../../rest/client/testdata/receipts.json"))(t)
 	var v receiptVectors
 	require.NoError(t, json.Unmarshal(raw, &v))
 	folder := t.TempDir()
@@ -162,20 +161,17 @@ func (w *witnessProcess) start() {
 	w.Helper()
 	w.cmd = programCommand(w, w.args())
 	w.cmd.Dir = w.folder
-	out, err := w.cmd.StdoutPipe()
-	require.NoError(w, err)
+	out := graphtest.Got(w.cmd.StdoutPipe())(w)
 	w.cmd.Stderr = w.log
 	require.NoError(w, w.cmd.Start())
 	w.Cleanup(func() { _ = w.cmd.Process.Kill() })
-	vkey, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(w, err)
+	vkey := graphtest.Got(bufio.NewReader(out).ReadString('\n'))(w)
 	w.vkey = strings.TrimSpace(vkey)
 }
 
 func (w *witnessProcess) submit(l *keylogtest.Log, size int64) witness.Cosigned {
 	w.Helper()
-	targets, err := witness.ParseTargets(w.setting())
-	require.NoError(w, err)
+	targets := graphtest.Got(witness.ParseTargets(w.setting()))(w)
 	prove := func(_ context.Context, old, size int64) ([]tlog.Hash, error) { return l.Consistency(old, size), nil }
 	return witness.NewSubmitter(targets, slack.TestWait).Submit(w.Context(), []string{targets[0].Key}, l.Checkpoint(size), prove)[0]
 }
@@ -215,7 +211,5 @@ func TestWitnessNeverRollsBack(t *testing.T) {
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, complaint, "another witness uses it")
 	w.stop()
-	info, err := os.Stat(filepath.Join(w.folder, "key"))
-	require.NoError(t, err)
-	require.EqualValues(t, 0o600, info.Mode())
+	require.EqualValues(t, 0o600, graphtest.Got(os.Stat(filepath.Join(w.folder, "key")))(t).Mode())
 }

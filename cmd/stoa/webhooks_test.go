@@ -88,8 +88,7 @@ func TestKilledServerDeliversAgain(t *testing.T) {
 	first := startServer(t, settings...)
 	alice, bob := first.join("Agent", "agent"), first.join("Agent", "agent")
 	require.NoError(t, alice.Do(t.Context(), http.MethodPost, "/webhooks", row{"url": endpoint.URL, "signing": "v1a"}, nil))
-	_, err := bob.Befriend(t.Context(), alice.ID)
-	require.NoError(t, err)
+	graphtest.OK(t)(bob.Befriend(t.Context(), alice.ID))
 	require.Eventually(t, func() bool { return len(endpoint.received()) == 1 }, slack.TestWait, time.Millisecond)
 	require.Len(t, polled(t, alice), 1, "it is not acknowledged")
 	first.kill(w)
@@ -106,11 +105,9 @@ func TestKilledServerDeliversAgain(t *testing.T) {
 		} `json:"keys"`
 	}
 	require.NoError(t, json.Unmarshal(second.get("/.well-known/stoa-keys.json").raw, &keys))
-	public, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(keys.Keys[0].PublicKey, "whpk_"))
-	require.NoError(t, err)
+	public := graphtest.Got(base64.StdEncoding.DecodeString(strings.TrimPrefix(keys.Keys[0].PublicKey, "whpk_")))(t)
 	for _, call := range calls {
-		signature, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(call.signature, "v1a,"))
-		require.NoError(t, err)
+		signature := graphtest.Got(base64.StdEncoding.DecodeString(strings.TrimPrefix(call.signature, "v1a,")))(t)
 		require.True(t, ed25519.Verify(public, []byte(call.id+"."+call.timestamp+"."+string(call.body)), signature))
 	}
 }

@@ -23,17 +23,14 @@ import (
 // cosigned waits until the checkpoint of a server has at least that size and the line of a witness, and returns it.
 func (s *testServer) cosigned(w *witnessProcess, least int64) (head keylog.Witnessed) {
 	s.t.Helper()
-	known, err := keylog.ParseWitnessKey(w.vkey)
-	require.NoError(s.t, err)
+	known := graphtest.Got(keylog.ParseWitnessKey(w.vkey))(s.t)
 	eventually(s.t, func() bool {
 		got := s.get("/log/1/checkpoint")
 		if got.status != http.StatusOK {
 			return false
 		}
-		log, err := keylog.ParseLogKey(s.publishedLog().Vkeys[0])
-		require.NoError(s.t, err)
-		head, err = keylog.Open(got.raw, log, known)
-		require.NoError(s.t, err)
+		log := graphtest.Got(keylog.ParseLogKey(s.publishedLog().Vkeys[0]))(s.t)
+		head = graphtest.Got(keylog.Open(got.raw, log, known))(s.t)
 		return head.Size >= least && len(head.By) == 1
 	}, "the witness does not sign")
 	return head
@@ -138,8 +135,7 @@ func loseEntries(t testing.TB, w *graphtest.World, entries int64) {
 	for rows.Next() {
 		var raw []byte
 		require.NoError(t, rows.Scan(&raw))
-		entry, err := keylog.ParseEntry(raw)
-		require.NoError(t, err)
+		entry := graphtest.Got(keylog.ParseEntry(raw))(t)
 		left.Append(entry)
 	}
 	require.NoError(t, rows.Err())
@@ -150,8 +146,7 @@ func loseEntries(t testing.TB, w *graphtest.World, entries int64) {
 // operatingCommand returns the command of docs/operating.md that begins like that, with other values for flags.
 func operatingCommand(t testing.TB, begin string, flags map[string]string) []string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/operating.md")
-	require.NoError(t, err)
+	text := graphtest.Got(os.ReadFile("../../docs/operating.md"))(t)
 	for line := range strings.Lines(string(text)) {
 		command, found := strings.CutPrefix(strings.TrimSpace(line), "stoa ")
 		if !found || !strings.HasPrefix(command, begin) {
@@ -221,10 +216,8 @@ func TestTwoStoasWitnessEachOther(t *testing.T) {
 	}
 
 	// A's operators hold its key: their fork has the size of the signed log, or more.
-	raw, err := os.ReadFile(sharedKey)
-	require.NoError(t, err)
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(raw)))
-	require.NoError(t, err)
+	raw := graphtest.Got(os.ReadFile(sharedKey))(t)
+	key := graphtest.Got(base64.StdEncoding.DecodeString(strings.TrimSpace(string(raw))))(t)
 	private := (&serverlog.API{Key: key}).PrivateKey(serverlog.PurposeLog, 1)
 	fork := keylogtest.New("a.example/log/1", private)
 	require.Equal(t, a.vkey, fork.Key)
@@ -256,10 +249,8 @@ func TestTwoStoasWitnessEachOther(t *testing.T) {
 	})
 	require.NotZero(t, code)
 	require.Contains(t, stderr, "0 known witnesses have signed")
-	known, err := keylog.ParseWitnessKey(b.witness.vkey)
-	require.NoError(t, err)
-	log, err := keylog.ParseLogKey(a.vkey)
-	require.NoError(t, err)
+	known := graphtest.Got(keylog.ParseWitnessKey(b.witness.vkey))(t)
+	log := graphtest.Got(keylog.ParseLogKey(a.vkey))(t)
 	head, err := keylog.Open(fork.Checkpoint(honest.Size+3), log, known)
 	require.NoError(t, err, "A has signed it")
 	require.Empty(t, head.By, "and B has not")
