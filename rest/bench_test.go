@@ -34,19 +34,15 @@ func BenchmarkGet(b *testing.B) {
 			request := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\n\r\n", path, agent.Token)
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := conn.Write(request)
-				require.NoError(b, err)
+				graphtest.OK(b)(conn.Write(request))
 				length := 0
 				for line := ""; line != "\r\n"; {
-					line, err = in.ReadString('\n')
-					require.NoError(b, err)
+					line = graphtest.Got(in.ReadString('\n'))(b)
 					if value, ok := strings.CutPrefix(line, "Content-Length: "); ok {
-						length, err = strconv.Atoi(strings.TrimSpace(value))
-						require.NoError(b, err)
+						length = graphtest.Got(strconv.Atoi(strings.TrimSpace(value)))(b)
 					}
 				}
-				_, err = in.Discard(length)
-				require.NoError(b, err)
+				graphtest.OK(b)(in.Discard(length))
 			}
 		})
 	}

@@ -32,8 +32,7 @@ func TestRegistrationAndPassport(t *testing.T) {
 	require.Regexp(t, `^stoa_[0-9A-Za-z]{49}$`, made["token"])
 	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`, made["token_expires_at"])
 
-	me := s.send("GET", "/api/v1/bots/me", made["token"].(string), nil)
-	me.ok(http.StatusOK)
+	me := s.send("GET", "/api/v1/bots/me", made["token"].(string), nil).is(http.StatusOK)
 	require.Equal(t, made["bot"], me.body["bot"])
 	require.NotContains(t, string(me.raw), made["token"])
 	bot := me.body["bot"].(map[string]any)
@@ -62,8 +61,7 @@ func TestRegistrationLimits(t *testing.T) {
 // A parameter that cannot be unescaped is refused like any other bad value, not ignored.
 func TestUnreadableQueryParameters(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	for path, code := range map[string]fault.Code{
 		"/api/v1/bots?page=%zz":                 fault.InvalidPagination,
 		"/api/v1/posts?page_size=5;q=1":         fault.InvalidPagination,
@@ -80,15 +78,6 @@ func TestUnreadableQueryParameters(t *testing.T) {
 	}
 }
 
-func TestUnauthorizedSaysThatTheTokenWasReplaced(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	ada := s.Agent()
-	s.send("POST", "/api/v1/tokens/rotate", ada.Token, nil).ok(http.StatusOK)
-	refused := s.send("GET", "/api/v1/bots/me", ada.Token, nil).fault(http.StatusUnauthorized, fault.Unauthorized)
-	require.Regexp(t, `^This token was replaced at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\.$`, refused["message"])
-}
-
 func (s *site) patchMe(by *graphtest.Agent, body map[string]any) *answer {
 	s.t.Helper()
 	return s.send(http.MethodPatch, "/api/v1/bots/me", by.Token, body)
@@ -100,8 +89,7 @@ func visuals(body map[string]any) map[string]any {
 
 func TestBindingImages(t *testing.T) {
 	t.Parallel()
-	s := sharedFileSite(t)
-	agent := s.Agent()
+	s, agent := sharedFileSite(t).withAgent()
 	avatar, character := s.attach(agent, "avatar", pngOf(t, 9, 9)), s.attach(agent, "character", jpegOf(t, 9, 9))
 	require.Equal(t, map[string]any{"avatar": nil, "character": nil, "character_description": ""}, visuals(s.send(http.MethodGet, "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)))
 

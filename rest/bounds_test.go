@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
@@ -21,8 +20,7 @@ import (
 // Page sizes and ranges of every list are tested at their bounds and one past them (§8).
 func TestBoundsOfPages(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	const numbered, cursor = "page_size", "limit"
 	for _, c := range []struct {
 		path, size        string
@@ -205,11 +203,9 @@ func TestBoundsOfAnEnvelope(t *testing.T) {
 	for _, c := range []struct{ nonce, ciphertext, status int }{
 		{24, 16, 201}, {24, 16384, 201}, {24, 15, 400}, {24, 16385, 400}, {23, 16, 400}, {25, 16, 400},
 	} {
-		a := s.send("POST", "/api/v1/messages", one.Token, map[string]any{
-			"recipient_id": other.ID, "client_message_id": uuid.NewString(), "nonce": graphtest.RandomBase64(c.nonce),
-			"ciphertext": graphtest.RandomBase64(c.ciphertext), "encryption_version": "box-v1",
-			"sender_public_key": one.PublicKey(), "recipient_public_key": other.PublicKey(),
-		})
+		a := s.send("POST", "/api/v1/messages", one.Token, changed(envelope(one, other), map[string]any{
+			"nonce": graphtest.RandomBase64(c.nonce), "ciphertext": graphtest.RandomBase64(c.ciphertext),
+		}))
 		require.Equal(t, c.status, a.status, "%+v: %s", c, a.raw)
 	}
 	s.Shift(90*24*time.Hour - time.Minute)

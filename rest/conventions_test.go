@@ -1,10 +1,7 @@
 package rest_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -19,8 +16,7 @@ import (
 
 func TestEveryAnswerCarriesItsHeaders(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	for _, a := range []*answer{
 		s.send("GET", "/api/v1/bots/me", agent.Token, nil),
 		s.send("GET", "/api/v1/bots/me", "", nil),
@@ -53,25 +49,17 @@ func TestUnknownPathsAreNotFoundAndNeverRedirected(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
-	refused := s.send("DELETE", "/api/v1/bots/me", agent.Token, nil)
-	refused.fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
-	require.Equal(t, "GET, HEAD, PATCH, OPTIONS", refused.header.Get("Allow"))
-
+	s, agent := sharedSite(t).withAgent()
 	for _, method := range []string{"TRACE", "PROPFIND", "UNHEARD"} {
-		unknown := s.send(method, "/api/v1/wallet", agent.Token, nil)
-		unknown.fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+		unknown := s.send(method, "/api/v1/wallet", agent.Token, nil).refused(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
 		require.Equal(t, "GET, HEAD, OPTIONS", unknown.header.Get("Allow"))
 		s.send(method, "/api/v1/nowhere", "", nil).fault(http.StatusNotFound, fault.NotFound)
 	}
 
-	options := s.send("OPTIONS", "/api/v1/tokens/rotate", "", nil)
-	require.Equal(t, http.StatusNoContent, options.status)
+	options := s.send("OPTIONS", "/api/v1/tokens/rotate", "", nil).is(http.StatusNoContent)
 	require.Equal(t, "POST, OPTIONS", options.header.Get("Allow"))
 
-	head := s.send("HEAD", "/api/v1/bots/me", agent.Token, nil)
-	require.Equal(t, http.StatusOK, head.status)
+	head := s.send("HEAD", "/api/v1/bots/me", agent.Token, nil).is(http.StatusOK)
 	require.Empty(t, head.raw)
 	require.NotEmpty(t, head.header.Get("Content-Length"))
 }
@@ -89,8 +77,7 @@ func TestOrigins(t *testing.T) {
 		require.Equal(t, told, preflight.header.Get("Access-Control-Allow-Origin"), origin)
 		require.Equal(t, told != "", preflight.header.Get("Access-Control-Allow-Methods") == "PATCH", origin)
 
-		read := s.send("GET", "/api/v1/bots/me", agent.Token, nil, "Origin", origin)
-		read.ok(http.StatusOK)
+		read := s.send("GET", "/api/v1/bots/me", agent.Token, nil, "Origin", origin).is(http.StatusOK)
 		require.Equal(t, told, read.header.Get("Access-Control-Allow-Origin"), origin)
 		require.Empty(t, read.header.Get("Access-Control-Allow-Credentials"))
 	}
@@ -115,8 +102,7 @@ func TestOrigins(t *testing.T) {
 // A percent-encoded unreserved character of a path means the character.
 func TestEscapedPaths(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	var escaped strings.Builder
 	for _, b := range []byte(agent.ID.String()) {
 		fmt.Fprintf(&escaped, "%%%02x", b)
@@ -153,12 +139,14 @@ func TestOrderOfChecks(t *testing.T) {
 			s.send("PUT", route.path, "", huge).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
 			send("", huge, "Content-Type", "text/plain").fault(http.StatusUnauthorized, fault.Unauthorized)
 			send("stoa_x", `{"bio":}`).fault(http.StatusUnauthorized, fault.Unauthorized)
-			send(suspended.Token, huge, "Content-Type", "text/plain").fault(http.StatusForbidden, fault.Forbidden)
+			for _, body := range []string{huge, "{}", "{", ""} { // the small ones arrive with their header
+				send(suspended.Token, body, "Content-Type", "text/plain").fault(http.StatusForbidden, fault.Forbidden)
+			}
 			send(agent.Token, huge, "Content-Type", "text/plain").fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
 			send(agent.Token, huge).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
 			send(agent.Token, `{"bio":}`).fault(http.StatusBadRequest, route.syntax)
-			limited := send(agent.Token, huge, "Content-Type", "text/plain")
-			limited.fault(http.StatusTooManyRequests, fault.WriteLimited)
+			send(agent.Token, "{", "Content-Type", "text/plain").fault(http.StatusTooManyRequests, fault.WriteLimited)
+			limited := send(agent.Token, huge, "Content-Type", "text/plain").refused(http.StatusTooManyRequests, fault.WriteLimited)
 			require.Regexp(t, `^[1-9]\d*$`, limited.header.Get("Retry-After"))
 			require.Equal(t, `"mutations";q=3;w=60`, limited.header.Get("RateLimit-Policy"))
 			require.Regexp(t, `^"mutations";r=0;t=\d+$`, limited.header.Get("RateLimit"))
@@ -168,8 +156,7 @@ func TestOrderOfChecks(t *testing.T) {
 
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	for contentType, status := range map[string]int{
 		"application/json":                         http.StatusOK,
 		"Application/JSON; charset=UTF-8":          http.StatusOK,
@@ -192,8 +179,7 @@ func TestContentTypes(t *testing.T) {
 
 func TestBearerHeader(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	for header, status := range map[string]int{
 		"Bearer " + agent.Token:         http.StatusOK,
 		"bEARER " + agent.Token:         http.StatusOK,
@@ -221,16 +207,14 @@ func TestBearerHeader(t *testing.T) {
 // A caller without a token is accepted, a caller with a wrong token is refused, and an empty header does not hide another one.
 func TestBearerHeaderOfReaders(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	for _, path := range []string{"/api/v1/tasks", "/api/v1/services"} {
 		for status, sent := range map[int][][]string{
 			http.StatusOK:           {nil, {"Bearer " + agent.Token}},
 			http.StatusUnauthorized: {{""}, {"", "Bearer x"}, {"", "Bearer " + agent.Token}, {"Bearer x"}},
 		} {
 			for _, headers := range sent {
-				request, err := http.NewRequest(http.MethodGet, s.url+path, http.NoBody)
-				require.NoError(t, err)
+				request := graphtest.Got(http.NewRequest(http.MethodGet, s.url+path, http.NoBody))(t)
 				request.Header["Authorization"] = headers
 				response, err := http.DefaultTransport.RoundTrip(request)
 				require.NoError(t, err)
@@ -241,81 +225,41 @@ func TestBearerHeaderOfReaders(t *testing.T) {
 	}
 }
 
+// A body over the limit is refused, also a chunked one, which has no length to go by.
 func TestBodySizes(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	fits := `{"bio":"x"}` + strings.Repeat(" ", 64<<10-len(`{"bio":"x"}`))
 	s.send("PATCH", "/api/v1/bots/me", agent.Token, fits).ok(http.StatusOK)
 	s.send("PATCH", "/api/v1/bots/me", agent.Token, fits+" ").fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
-	s.send("GET", "/healthz", "", nil, "X-Large", strings.Repeat("x", 20<<10)).
-		fault(http.StatusRequestHeaderFieldsTooLarge, fault.HeaderFieldsTooLarge)
-}
-
-// A chunked body has no length to go by.
-func TestChunkedBodyOverTheLimit(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	require.NoError(t, err)
-	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "PATCH /api/v1/bots/me HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
-		agent.Token, 70<<10, strings.Repeat(" ", 70<<10))
-	require.NoError(t, err)
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
+	s.raw("PATCH /api/v1/bots/me HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", agent.Token, 70<<10, strings.Repeat(" ", 70<<10)).
+		fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
 }
 
 // If an empty body counts as {}, it needs no type, with or without a Content-Length.
 func TestEmptyBodyOfUnknownLength(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
-	accept := func(body string, headers ...string) (int, string) {
-		request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/contacts/"+agent.ID.String()+"/accept", io.NopCloser(strings.NewReader(body)))
-		require.NoError(t, err)
-		request.ContentLength = -1 // chunked
-		request.Header = http.Header{"Authorization": {"Bearer " + agent.Token}, "Content-Type": headers}
-		response, err := http.DefaultTransport.RoundTrip(request)
-		require.NoError(t, err)
-		defer response.Body.Close()
-		raw, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		return response.StatusCode, string(raw)
-	}
+	s, agent := sharedSite(t).withAgent()
+	const json = "Content-Type: application/json\r\n"
 	for _, c := range []struct {
-		body   string
-		types  []string
-		status int
-		code   fault.Code
+		body, types string
+		status      int
+		code        fault.Code
 	}{
-		{"", nil, http.StatusNotFound, fault.NotFound},
-		{"{}", nil, http.StatusUnsupportedMediaType, fault.UnsupportedMediaType},
-		{"{}", []string{"application/json"}, http.StatusNotFound, fault.NotFound},
-		{`{"x":1}`, []string{"application/json"}, http.StatusBadRequest, fault.InvalidID},
-		{"{}", []string{"application/json", "text/plain"}, http.StatusUnsupportedMediaType, fault.UnsupportedMediaType},
+		{"", "", http.StatusNotFound, fault.NotFound},
+		{"{}", "", http.StatusUnsupportedMediaType, fault.UnsupportedMediaType},
+		{"{}", json, http.StatusNotFound, fault.NotFound},
+		{`{"x":1}`, json, http.StatusBadRequest, fault.InvalidID},
+		{"{}", json + "Content-Type: text/plain\r\n", http.StatusUnsupportedMediaType, fault.UnsupportedMediaType},
 	} {
-		status, answer := accept(c.body, c.types...)
-		require.Equal(t, c.status, status, "%q %v", c.body, c.types)
-		require.Contains(t, answer, string(c.code))
+		chunks := "0\r\n\r\n"
+		if c.body != "" {
+			chunks = fmt.Sprintf("%x\r\n%s\r\n", len(c.body), c.body) + chunks
+		}
+		s.raw("POST /api/v1/contacts/%s/accept HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+			"Transfer-Encoding: chunked\r\n%s\r\n%s", agent.ID, agent.Token, c.types, chunks).fault(c.status, c.code)
 	}
-}
-
-func TestLimitedRoutesShowWhatIsLeft(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 120, RegistrationsPerAddressPerHour: 10, RegistrationsPerHour: 100}))
-	agent := s.Agent()
-	changed := s.send("PATCH", "/api/v1/bots/me", agent.Token, `{"bio":"x"}`)
-	changed.ok(http.StatusOK)
-	require.Regexp(t, `^"mutations";r=119;t=60$`, changed.header.Get("RateLimit"))
-	require.Empty(t, s.send("GET", "/api/v1/bots/me", agent.Token, nil).header.Get("RateLimit"))
-	registered := s.send("POST", "/api/v1/bots/register", "", `{}`)
-	registered.fault(http.StatusBadRequest, fault.InvalidInput)
-	require.Equal(t, `"registrations_per_address";q=10;w=3600, "registrations";q=100;w=3600`, registered.header.Get("RateLimit-Policy"))
 }
 
 func TestRequestsPerAddress(t *testing.T) {
@@ -338,19 +282,16 @@ func TestHealth(t *testing.T) {
 	require.Equal(t, map[string]any{"status": "ok", "version": "unknown"}, s.send("GET", "/healthz", "", nil).ok(http.StatusOK))
 	require.Equal(t, map[string]any{"status": "ok", "checks": map[string]any{"database": "ok"}}, s.send("GET", "/readyz", "", nil).ok(http.StatusOK))
 	s.draining.Store(true)
-	leaving := s.send("GET", "/readyz", "", nil)
-	leaving.ok(http.StatusServiceUnavailable)
+	leaving := s.send("GET", "/readyz", "", nil).is(http.StatusServiceUnavailable)
 	require.NotEmpty(t, leaving.header.Get("Retry-After"))
 	s.send("GET", "/healthz", "", nil).ok(http.StatusOK)
 }
 
 func TestLostDatabaseIsUnavailableNotBroken(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	agent := s.Agent()
+	s, agent := newSite(t).withAgent()
 	restore := s.Outage()
-	lost := s.send("GET", "/api/v1/bots/me", agent.Token, nil)
-	lost.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+	lost := s.send("GET", "/api/v1/bots/me", agent.Token, nil).refused(http.StatusServiceUnavailable, fault.ServiceUnavailable)
 	require.Regexp(t, `^[1-9]\d*$`, lost.header.Get("Retry-After"))
 	s.send("POST", "/api/v1/bots/register", "", map[string]any{"handle": "later", "display_name": "L", "encryption_public_key": agent.PublicKey()}).
 		fault(http.StatusServiceUnavailable, fault.RegistrationUnavailable)

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/rest"
 	"stoa/rest/resttest"
@@ -30,9 +31,7 @@ var partial = map[string][]string{
 
 func describe(t *testing.T) *resttest.Description {
 	t.Helper()
-	d, err := resttest.Load()
-	require.NoError(t, err)
-	return d
+	return graphtest.Got(resttest.Load())(t)
 }
 
 // at follows names in the description and returns the object there, or an empty one.
@@ -48,8 +47,7 @@ func at(value any, names ...string) map[string]any {
 // The description names the server that sends it. make verify checks that it is valid OpenAPI with valid examples.
 func TestDescriptionNamesItsServer(t *testing.T) {
 	t.Parallel()
-	raw, err := rest.OpenAPI("https://stoa.example")
-	require.NoError(t, err)
+	raw := graphtest.Got(rest.OpenAPI("https://stoa.example"))(t)
 	var document map[string]any
 	require.NoError(t, json.Unmarshal(raw, &document))
 	require.Equal(t, "3.1.0", document["openapi"])
@@ -63,12 +61,10 @@ func TestDescriptionNamesItsServer(t *testing.T) {
 func TestDescriptionAsJSON(t *testing.T) {
 	t.Parallel()
 	const origin = "https://stoa.example"
-	converted, err := yaml.YAMLToJSON(rest.OpenAPIYAML(origin))
-	require.NoError(t, err)
+	converted := graphtest.Got(yaml.YAMLToJSON(rest.OpenAPIYAML(origin)))(t)
 	var compact bytes.Buffer
 	require.NoError(t, json.Compact(&compact, converted))
-	raw, err := rest.OpenAPI(origin)
-	require.NoError(t, err)
+	raw := graphtest.Got(rest.OpenAPI(origin))(t)
 	require.True(t, bytes.Equal(compact.Bytes(), raw), "make generate makes another one")
 }
 
@@ -193,8 +189,7 @@ func requireClosed(t *testing.T, name, where string, schema map[string]any) {
 // a client's wrong field.
 func TestObjectsHaveNoAlternatives(t *testing.T) {
 	t.Parallel()
-	raw, err := rest.OpenAPI("")
-	require.NoError(t, err)
+	raw := graphtest.Got(rest.OpenAPI(""))(t)
 	var api any
 	require.NoError(t, json.Unmarshal(raw, &api))
 	var walk func(path string, at any)

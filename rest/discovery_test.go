@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
+	"stoa/graph/graphtest"
 	"stoa/rest"
 	"stoa/rest/mcp"
 	"stoa/rest/npm"
@@ -55,8 +56,7 @@ func (s *site) addresses(text []byte) []string {
 func TestDescriptionsLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	client, err := npm.FileName()
-	require.NoError(t, err)
+	client := graphtest.Got(npm.FileName())(t)
 	all := maps.Clone(discovered)
 	all["/clients/"+client] = "application/gzip"
 	for path, media := range all {
@@ -90,8 +90,7 @@ func TestTheSizeOfTheDescriptionIsTrue(t *testing.T) {
 	for _, path := range []string{"/skill.md", "/llms.txt"} {
 		said := regexp.MustCompile(`openapi\.json[^(]*\((\d+) KB\)`).FindSubmatch(s.send("GET", path, "", nil).raw)
 		require.NotNil(t, said, path)
-		figure, err := strconv.Atoi(string(said[1]))
-		require.NoError(t, err)
+		figure := graphtest.Got(strconv.Atoi(string(said[1])))(t)
 		require.InEpsilon(t, size, figure*1000, 0.1, path)
 	}
 }
@@ -148,6 +147,7 @@ func TestServerCard(t *testing.T) {
 	s := sharedSite(t)
 	var card struct {
 		Name        string `json:"name"`
+		Title       string `json:"title"`
 		Description string `json:"description"`
 		Version     string `json:"version"`
 		Remotes     []struct {
@@ -165,6 +165,10 @@ func TestServerCard(t *testing.T) {
 	require.Equal(t, "streamable-http", card.Remotes[0].Type)
 	require.Equal(t, s.url+"/mcp", card.Remotes[0].URL)
 	require.Equal(t, "Bearer {token}", card.Remotes[0].Headers[0].Value)
+
+	result := s.message(s.Agent(), `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+		"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`).ok(http.StatusOK)["result"].(map[string]any)
+	contains(t, result["serverInfo"].(map[string]any), map[string]any{"name": card.Name, "title": card.Title})
 }
 
 // A process without the API does not advertise tools.
@@ -249,8 +253,7 @@ func calls(tool *sdk.Tool, other uuid.UUID) []map[string]any {
 func TestDoorsRefuseAlike(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	description, err := rest.OpenAPI(s.url)
-	require.NoError(t, err)
+	description := graphtest.Got(rest.OpenAPI(s.url))(t)
 	codes, other := make(map[string]bool), s.Agent().ID
 	var tools []*sdk.Tool
 	for tool, err := range s.model(s.Agent()).session.Tools(t.Context(), nil) {
@@ -295,13 +298,10 @@ func (*recordedDoor) RequestID(context.Context) string { return "" }
 // directModel calls tools that send their requests through api.
 func directModel(t *testing.T, description []byte, api mcp.API) *model {
 	t.Helper()
-	server, err := mcp.NewServer(mcp.Options{Description: description, Name: "x", Version: "1", API: api})
-	require.NoError(t, err)
+	server := graphtest.Got(mcp.NewServer(mcp.Options{Description: description, Name: "x", Version: "1", API: api}))(t)
 	here, there := sdk.NewInMemoryTransports()
-	_, err = server.Connect(t.Context(), there, nil)
-	require.NoError(t, err)
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
-	require.NoError(t, err)
+	graphtest.OK(t)(server.Connect(t.Context(), there, nil))
+	session := graphtest.Got(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil))(t)
 	t.Cleanup(func() { _ = session.Close() })
 	return &model{t: t, session: session}
 }
@@ -309,9 +309,7 @@ func directModel(t *testing.T, description []byte, api mcp.API) *model {
 // try calls a tool and accepts any answer.
 func (m *model) try(name string, arguments map[string]any) *sdk.CallToolResult {
 	m.t.Helper()
-	result, err := m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
-	require.NoError(m.t, err)
-	return result
+	return graphtest.Got(m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments}))(m.t)
 }
 
 // The MCP endpoint refuses an invalid token, and the token of a suspended agent, like every other path.
@@ -323,8 +321,7 @@ func TestDoorsAreShutAlike(t *testing.T) {
 	call := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "me"}}
 	for _, token := range []string{"stoa_nobody", suspended.Token} {
 		direct := s.send("GET", "/api/v1/bots/me", token, nil)
-		tool := s.send("POST", "/mcp", token, call, "Accept", "application/json, text/event-stream")
-		require.Equal(t, direct.status, tool.status)
+		tool := s.send("POST", "/mcp", token, call, "Accept", "application/json, text/event-stream").is(direct.status)
 		require.Equal(t, direct.body, tool.body)
 	}
 }

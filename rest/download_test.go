@@ -45,8 +45,7 @@ func TestPrivateFilesAreTheOwners(t *testing.T) {
 			s.fetch(http.MethodGet, path+suffix, "").fault(http.StatusNotFound, fault.NotFound)
 			s.fetch(http.MethodGet, path+suffix, other.Token).fault(http.StatusNotFound, fault.NotFound)
 			s.fetch(http.MethodGet, path+suffix, "stoa_wrong").fault(http.StatusUnauthorized, fault.Unauthorized)
-			own := s.fetch(http.MethodGet, path+suffix, agent.Token)
-			require.Equal(t, http.StatusOK, own.status)
+			own := s.fetch(http.MethodGet, path+suffix, agent.Token).is(http.StatusOK)
 			require.Equal(t, "no-store", own.header.Get("Cache-Control"))
 		}
 		require.Equal(t, original, s.fetch(http.MethodGet, path+"/download", agent.Token).raw)
@@ -68,18 +67,12 @@ func TestAvatarOfAnOpenProfileIsPublic(t *testing.T) {
 		require.Equal(t, record["preview_url"], shown["preview_url"])
 		require.Equal(t, "image/png", shown["media_type"], "the copy's, which keeps the format")
 
-		preview := s.fetch(http.MethodGet, path+"/preview", token)
-		require.Equal(t, http.StatusOK, preview.status)
-		small, err := jpeg.Decode(bytes.NewReader(preview.raw))
-		require.NoError(t, err)
-		require.Equal(t, 1024, small.Bounds().Dx())
+		preview := s.fetch(http.MethodGet, path+"/preview", token).is(http.StatusOK)
+		require.Equal(t, 1024, graphtest.Got(jpeg.Decode(bytes.NewReader(preview.raw)))(t).Bounds().Dx())
 
-		download := s.fetch(http.MethodGet, path+"/download", token)
-		require.Equal(t, http.StatusOK, download.status)
+		download := s.fetch(http.MethodGet, path+"/download", token).is(http.StatusOK)
 		require.NotEqual(t, original, download.raw, "a processed version, not the original")
-		large, err := png.Decode(bytes.NewReader(download.raw))
-		require.NoError(t, err)
-		require.Equal(t, 1200, large.Bounds().Dx())
+		require.Equal(t, 1200, graphtest.Got(png.Decode(bytes.NewReader(download.raw)))(t).Bounds().Dx())
 		require.EqualValues(t, len(download.raw), shown["size_bytes"])
 
 		require.Equal(t, "image/jpeg", preview.header.Get("Content-Type"))
@@ -133,8 +126,7 @@ func TestPublicityEndsAtOnce(t *testing.T) {
 
 func TestNamesInContentDisposition(t *testing.T) {
 	t.Parallel()
-	s := sharedFileSite(t)
-	agent := s.Agent()
+	s, agent := sharedFileSite(t).withAgent()
 	for sent, want := range map[string]string{
 		"plain.png":         `attachment; filename="plain.png"`,
 		"two words.png":     `attachment; filename="two words.png"`,
@@ -155,8 +147,7 @@ func TestNamesInContentDisposition(t *testing.T) {
 
 func TestConditionsAndRanges(t *testing.T) {
 	t.Parallel()
-	s := sharedFileSite(t)
-	agent := s.Agent()
+	s, agent := sharedFileSite(t).withAgent()
 	original := pngOf(t, 40, 40)
 	record := s.attach(agent, "order", original)
 	path := "/api/v1/attachments/" + record["id"].(string) + "/download"
@@ -166,14 +157,12 @@ func TestConditionsAndRanges(t *testing.T) {
 	tag := whole.header.Get("ETag")
 	require.Equal(t, "bytes", whole.header.Get("Accept-Ranges"))
 
-	head := s.fetch(http.MethodHead, path, agent.Token)
-	require.Equal(t, http.StatusOK, head.status)
+	head := s.fetch(http.MethodHead, path, agent.Token).is(http.StatusOK)
 	require.Empty(t, head.raw)
 	require.Equal(t, whole.header.Get("Content-Length"), head.header.Get("Content-Length"))
 	require.Equal(t, tag, head.header.Get("ETag"))
 
-	known := s.fetch(http.MethodGet, path, agent.Token, "If-None-Match", tag)
-	require.Equal(t, http.StatusNotModified, known.status)
+	known := s.fetch(http.MethodGet, path, agent.Token, "If-None-Match", tag).is(http.StatusNotModified)
 	require.Empty(t, known.raw)
 	require.Equal(t, tag, known.header.Get("ETag"))
 	require.Equal(t, original, s.fetch(http.MethodGet, path, agent.Token, "If-Match", tag).raw)
@@ -182,6 +171,12 @@ func TestConditionsAndRanges(t *testing.T) {
 		a.fault(http.StatusPreconditionFailed, fault.PreconditionFailed)
 		require.Empty(t, a.header.Get("ETag"))
 		require.Empty(t, a.header.Get("Content-Disposition"))
+		// A file never changes after its upload.
+		path := "/api/v1/attachments/" + of(record) + suffix
+		s.fetch(http.MethodGet, path, agent.Token, "If-Unmodified-Since", farAhead).is(http.StatusOK)
+		s.fetch(http.MethodHead, path, agent.Token, "If-Unmodified-Since", longAgo).is(http.StatusPreconditionFailed)
+		s.fetch(http.MethodGet, path, agent.Token, "If-Unmodified-Since", longAgo).
+			fault(http.StatusPreconditionFailed, fault.PreconditionFailed)
 	}
 	require.Equal(t, http.StatusPreconditionFailed, s.fetch(http.MethodHead, path, agent.Token, "If-Match", `"x"`).status)
 	for _, asked := range []string{"bytes=0-1", "bytes=99999999-", "bytes=0-0,2-3"} {
@@ -217,21 +212,19 @@ func TestConditionsAndRanges(t *testing.T) {
 	require.Equal(t, http.StatusOK, s.fetch(http.MethodGet, path, agent.Token, "Range", "bytes=0-1", "If-Range", `"x"`).status)
 	require.Equal(t, http.StatusNotModified, s.fetch(http.MethodGet, path, agent.Token, "Range", "bytes=99999999-", "If-None-Match", tag).status)
 
-	several := s.fetch(http.MethodGet, path, agent.Token, "Range", "bytes=5-9,0-1")
-	require.Equal(t, http.StatusPartialContent, several.status)
+	several := s.fetch(http.MethodGet, path, agent.Token, "Range", "bytes=5-9,0-1").is(http.StatusPartialContent)
 	_, params, err := mime.ParseMediaType(several.header.Get("Content-Type"))
 	require.NoError(t, err)
 	parts := multipart.NewReader(bytes.NewReader(several.raw), params["boundary"])
 	for _, want := range [][]byte{original[5:10], original[:2]} {
-		part, err := parts.NextPart()
-		require.NoError(t, err)
-		got, err := io.ReadAll(part)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
+		part := graphtest.Got(parts.NextPart())(t)
+		require.Equal(t, want, graphtest.Got(io.ReadAll(part))(t))
 	}
+	preview := s.fetch(http.MethodGet, record["preview_url"].(string), agent.Token).is(http.StatusOK)
+	first := s.fetch(http.MethodGet, record["preview_url"].(string), agent.Token, "Range", "bytes=0-9").is(http.StatusPartialContent)
+	require.Equal(t, preview.raw[:10], first.raw)
 	for _, suffix := range []string{"", "/preview"} {
-		a := s.fetch(http.MethodHead, "/api/v1/attachments/"+record["id"].(string)+suffix, agent.Token)
-		require.Equal(t, http.StatusOK, a.status)
+		a := s.fetch(http.MethodHead, "/api/v1/attachments/"+record["id"].(string)+suffix, agent.Token).is(http.StatusOK)
 		require.Empty(t, a.raw)
 	}
 }
@@ -244,8 +237,7 @@ func TestMissingBytes(t *testing.T) {
 	agent := s.Agent()
 	path := "/api/v1/attachments/" + s.attach(agent, "order", pngOf(t, 9, 9))["id"].(string) + "/download"
 	require.NoError(t, os.RemoveAll(filepath.Join(folder, "attachments")))
-	a := s.fetch(http.MethodGet, path, agent.Token, "Range", "bytes=1-3")
-	a.fault(http.StatusNotFound, fault.NotFound)
+	a := s.fetch(http.MethodGet, path, agent.Token, "Range", "bytes=1-3").refused(http.StatusNotFound, fault.NotFound)
 	require.Equal(t, "application/json", a.header.Get("Content-Type"))
 	require.Empty(t, a.header.Get("Content-Range"))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "attachments"), nil, 0o600))
@@ -287,8 +279,7 @@ func TestFilesOfAnOrderAreTheParticipants(t *testing.T) {
 	readable()
 
 	s.Shift(30 * 24 * time.Hour)
-	_, err := s.Attachments.Sweep(t.Context())
-	require.NoError(t, err)
+	graphtest.OK(t)(s.Attachments.Sweep(t.Context()))
 	for _, by := range []*graphtest.Agent{s.customer, s.contractor} {
 		s.Exec("UPDATE tokens SET expires_at = expires_at + interval '1 year'")
 		order := s.send(http.MethodGet, "/api/v1/orders/"+card["id"].(string), by.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
@@ -298,17 +289,4 @@ func TestFilesOfAnOrderAreTheParticipants(t *testing.T) {
 		require.Nil(t, historical["download_url"])
 		s.fetch(http.MethodGet, path+"/download", by.Token).fault(http.StatusNotFound, fault.NotFound)
 	}
-}
-
-func TestPreviewsComeInRanges(t *testing.T) {
-	t.Parallel()
-	s := sharedFileSite(t)
-	agent := s.Agent()
-	preview, ok := s.attach(agent, "order", pngOf(t, 40, 30))["preview_url"].(string)
-	require.True(t, ok)
-	whole := s.fetch(http.MethodGet, preview, agent.Token)
-	require.Equal(t, http.StatusOK, whole.status)
-	first := s.fetch(http.MethodGet, preview, agent.Token, "Range", "bytes=0-9")
-	require.Equal(t, http.StatusPartialContent, first.status)
-	require.Equal(t, whole.raw[:10], first.raw)
 }

@@ -20,8 +20,7 @@ const marker = "Quetzalcoatlus"
 // Text that an agent deletes is in no column of the database any more.
 func TestTextsThatAnAgentDeletesAreErased(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	agent := s.Agent()
+	s, agent := newSite(t).withAgent()
 	for _, visibility := range []string{"private", "public"} {
 		made := s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"title": marker, "text": marker, "visibility": visibility}).
 			ok(http.StatusCreated)["post"].(map[string]any)
@@ -91,8 +90,7 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 		"/api/v1/orders": 4, "/api/v1/orders/" + of(open): 1, "/api/v1/orders/" + of(done): 1, "/api/v1/contacts": 1,
 		"/api/v1/tasks/" + of(wanted) + "/responses": 1, "/api/v1/bots/" + peer.ID.String() + "/ratings": 1,
 	} {
-		seen := s.send("GET", path, peer.Token, nil)
-		seen.ok(http.StatusOK)
+		seen := s.send("GET", path, peer.Token, nil).is(http.StatusOK)
 		requireDeletedBriefs(t, seen.raw, agent, briefs)
 	}
 	// A repeat gets the stored answer, with the agent's current state.

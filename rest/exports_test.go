@@ -59,13 +59,10 @@ func unpacked(t *testing.T, parts [][]byte) map[string][]byte {
 	t.Helper()
 	all := make(map[string][]byte)
 	for _, part := range parts {
-		archive, err := zip.NewReader(bytes.NewReader(part), int64(len(part)))
-		require.NoError(t, err)
+		archive := graphtest.Got(zip.NewReader(bytes.NewReader(part), int64(len(part))))(t)
 		for _, f := range archive.File {
-			from, err := f.Open()
-			require.NoError(t, err)
-			content, err := io.ReadAll(from)
-			require.NoError(t, err)
+			from := graphtest.Got(f.Open())(t)
+			content := graphtest.Got(io.ReadAll(from))(t)
 			require.NotContains(t, all, f.Name)
 			all[f.Name] = content
 		}
@@ -76,15 +73,11 @@ func unpacked(t *testing.T, parts [][]byte) map[string][]byte {
 // manifest verifies the signature of an archive's manifest and the hash of every member.
 func manifest(t *testing.T, all map[string][]byte) map[string]any {
 	t.Helper()
-	signed, err := jose.ParseSignedCompact(string(all["manifest.jws"]), []jose.SignatureAlgorithm{jose.EdDSA})
-	require.NoError(t, err)
-	seed, err := hkdf.Key(sha256.New, graphtest.SecretKey, nil, "receipts ed25519 1", ed25519.SeedSize)
-	require.NoError(t, err)
+	signed := graphtest.Got(jose.ParseSignedCompact(string(all["manifest.jws"]), []jose.SignatureAlgorithm{jose.EdDSA}))(t)
+	seed := graphtest.Got(hkdf.Key(sha256.New, graphtest.SecretKey, nil, "receipts ed25519 1", ed25519.SeedSize))(t)
 	public := ed25519.NewKeyFromSeed(seed).Public()
-	payload, err := signed.Verify(public)
-	require.NoError(t, err)
-	thumbprint, err := (&jose.JSONWebKey{Key: public}).Thumbprint(crypto.SHA256)
-	require.NoError(t, err)
+	payload := graphtest.Got(signed.Verify(public))(t)
+	thumbprint := graphtest.Got((&jose.JSONWebKey{Key: public}).Thumbprint(crypto.SHA256))(t)
 	require.Equal(t, base64.RawURLEncoding.EncodeToString(thumbprint), signed.Signatures[0].Protected.KeyID)
 	require.Equal(t, "stoa-export+jwt", signed.Signatures[0].Protected.ExtraHeaders["typ"])
 	var list map[string]any
@@ -179,8 +172,7 @@ func TestAnExportIsWhole(t *testing.T) {
 	url := card["parts"].([]any)[0].(map[string]any)["url"].(string)
 	half := len(parts[0]) / 2
 	tag := s.fetch("GET", url, agent.Token).header.Get("ETag")
-	tail := s.fetch("GET", url, agent.Token, "Range", fmt.Sprintf("bytes=%d-", half), "If-Match", tag)
-	require.Equal(t, http.StatusPartialContent, tail.status)
+	tail := s.fetch("GET", url, agent.Token, "Range", fmt.Sprintf("bytes=%d-", half), "If-Match", tag).is(http.StatusPartialContent)
 	require.Equal(t, parts[0], append(bytes.Clone(parts[0][:half]), tail.raw...))
 	require.Equal(t, http.StatusNotModified, s.fetch("GET", url, agent.Token, "If-None-Match", tag).status)
 
@@ -195,8 +187,7 @@ func TestAnExportIsWhole(t *testing.T) {
 	s.Shift(7*24*time.Hour + time.Minute)
 	require.Equal(t, "expired", s.send("GET", "/api/v1/exports/"+id, agent.Token, nil).ok(http.StatusOK)["export"].(map[string]any)["state"])
 	s.fetch("GET", url, agent.Token).fault(http.StatusNotFound, fault.NotFound)
-	n, err := s.Exports.Sweep(t.Context())
-	require.NoError(t, err)
+	n := graphtest.Got(s.Exports.Sweep(t.Context()))(t)
 	require.EqualValues(t, 1, n)
 	require.Zero(t, s.Count("SELECT count(*) FROM export_parts"))
 	objects := s.Attachments.Store.List(nil)
@@ -261,14 +252,11 @@ func TestAFullExportSaysWhereItEnds(t *testing.T) {
 func TestAnErasedAgentHasNoExports(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
-	_, sent := erasure(s, s.customer)
-	s.send("POST", erasurePath, s.customer.Token, sent).ok(http.StatusAccepted)
+	erasing(s, s.customer)
 	s.Shift(7 * 24 * time.Hour)
 	exported(s, s.customer)
 	require.EqualValues(t, 1, s.erase())
-	n, err := s.Exports.Sweep(t.Context())
-	require.NoError(t, err)
-	require.EqualValues(t, 1, n)
+	require.EqualValues(t, 1, graphtest.Got(s.Exports.Sweep(t.Context()))(t))
 	require.Zero(t, s.Count("SELECT count(*) FROM export_parts"))
 }
 

@@ -39,8 +39,7 @@ func TestServedPagesHoldTheFormats(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(s.send("GET", "/api/v1/openapi.json", "", nil).raw, &api))
 	require.Equal(t, s.url+"/contract.md", api.ExternalDocs.URL)
-	contract := s.send("GET", "/contract.md", "", nil)
-	require.Equal(t, http.StatusOK, contract.status)
+	contract := s.send("GET", "/contract.md", "", nil).is(http.StatusOK)
 	require.NotRegexp(t, `\.md\)|[a-z]+/[a-z]+\.yaml`, string(contract.raw), "it names no page that only the repository has")
 	for _, text := range []string{api.Info.Description, string(contract.raw)} {
 		flat := strings.Join(strings.Fields(text), " ")
@@ -68,19 +67,17 @@ func TestFormatsCanBeRecomputed(t *testing.T) {
 	require.Len(t, files, 1)
 	receipt := s.receipt(s.customer, card["id"])
 	payload := s.opened(receipt["jws"], "stoa-receipt+jwt")
-	terms, err := json.Marshal(map[string]any{
+	terms := graphtest.Got(json.Marshal(map[string]any{
 		"order_id": card["id"], "title": card["title"], "description": card["description"], "deadline": card["deadline"],
 		"amount_minor": card["amount_minor"], "fee_bps": card["fee_bps"], "input_files": files,
-	})
-	require.NoError(t, err)
+	}))(t)
 	value := jsontext.Value(terms)
 	require.NoError(t, value.Canonicalize())
 	require.Equal(t, sumOf(string(value)), payload["terms_sha256"])
 
 	me := s.send("GET", "/api/v1/bots/me", s.customer.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
 	log := me["key_log"].(map[string]any)
-	salt, err := base64.StdEncoding.DecodeString(log["salt"].(string))
-	require.NoError(t, err)
+	salt := graphtest.Got(base64.StdEncoding.DecodeString(log["salt"].(string)))(t)
 	host := regexp.MustCompile(`/log/.*`).ReplaceAllString(payload["iss"].(string), "")
 	label := sha256.Sum256([]byte("stoa log handle 1\n" + host + "\n" + me["handle"].(string)))
 	commitment := sha256.Sum256([]byte("stoa log agent 1\n" + string(salt) + me["id"].(string) + "\n" + me["handle"].(string) + "\n" +
@@ -106,8 +103,7 @@ func TestExamples(t *testing.T) {
 // The API refuses the bodies that the description refuses: each request example is broken in the ways of a careless client.
 func TestRequestsThatTheDescriptionRefuses(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{}))
-	agent := s.Agent()
+	s, agent := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{})).withAgent()
 	s.RequireOwners()
 	for _, o := range describe(t).Operations {
 		example := requestExample(o)
@@ -116,8 +112,7 @@ func TestRequestsThatTheDescriptionRefuses(t *testing.T) {
 		}
 		path := parameter.ReplaceAllString(o.Path, uuid.NewString())
 		for what, body := range spoilt(example) {
-			raw, err := json.Marshal(body)
-			require.NoError(t, err)
+			raw := graphtest.Got(json.Marshal(body))(t)
 			if o.Accepts(raw) == nil {
 				continue // optional members may be missing, an image may be null
 			}

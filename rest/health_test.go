@@ -96,8 +96,7 @@ func TestHungDatabase(t *testing.T) {
 			tx, err := world.DB.SQL.Pool.BeginTx(db.Patient(t.Context()), nil)
 			require.NoError(t, err)
 			for _, statement := range []string{"SET LOCAL idle_in_transaction_session_timeout = 0", "LOCK TABLE bots, message_guards IN ACCESS EXCLUSIVE MODE"} {
-				_, err = tx.ExecContext(t.Context(), statement)
-				require.NoError(t, err)
+				graphtest.OK(t)(tx.ExecContext(t.Context(), statement))
 			}
 			return func() { require.NoError(t, tx.Rollback()) }
 		},
@@ -121,8 +120,7 @@ func TestHungDatabase(t *testing.T) {
 			world := graphtest.New(t)
 			one, other := world.Friends()
 			proxy := graphtest.NewDatabaseProxy(t, world.URL)
-			served, err := db.Open(proxy.URL+"&application_name=hung", db.Options{Connections: connections})
-			require.NoError(t, err)
+			served := graphtest.Got(db.Open(proxy.URL+"&application_name=hung", db.Options{Connections: connections}))(t)
 			t.Cleanup(func() { require.NoError(t, served.Close()) })
 			s := serve(t, &graphtest.World{Graph: graph.New(graph.Config{DB: served, TokenTTL: time.Hour}), DB: served}, rest.Config{})
 			s.send("GET", "/api/v1/bots/me", one.Token, nil).ok(http.StatusOK)

@@ -20,8 +20,7 @@ import (
 // An answer lists the ignored parameters, so that a caller does not take a whole list for a filtered one.
 func TestIgnoredParametersAreNamed(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	many := make([]string, 12)
 	for i := range many {
 		many[i] = fmt.Sprintf("p%d", i)
@@ -41,12 +40,10 @@ func TestIgnoredParametersAreNamed(t *testing.T) {
 		answer := s.send("GET", "/api/v1"+target, agent.Token, nil)
 		require.Equal(t, named, answer.header.Get("X-Ignored-Parameters"), target)
 	}
-	written := s.send("POST", "/api/v1/orders/quote?currency=eur", agent.Token, `{"amount_minor":1000}`)
-	written.ok(http.StatusOK)
+	written := s.send("POST", "/api/v1/orders/quote?currency=eur", agent.Token, `{"amount_minor":1000}`).is(http.StatusOK)
 	require.Equal(t, "currency", written.header.Get("X-Ignored-Parameters"))
 	for _, path := range []string{"/wallet?x=1", "/wallet/history?x=1"} {
-		refused := s.send("GET", "/api/v1"+path, agent.Token, nil)
-		refused.fault(http.StatusBadRequest, fault.InvalidInput)
+		refused := s.send("GET", "/api/v1"+path, agent.Token, nil).refused(http.StatusBadRequest, fault.InvalidInput)
 		require.Empty(t, refused.header.Get("X-Ignored-Parameters"), path)
 	}
 }
@@ -147,8 +144,7 @@ func malformedCode(path, body string) fault.Code {
 // id.
 func TestWhatEveryRouteRefuses(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{}))
-	agent := s.Agent()
+	s, agent := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{})).withAgent()
 	s.RequireOwners()
 	methods, examples := make(map[string][]string), make(map[string]any)
 	rows := rest.Rows(s.Graph)
@@ -175,8 +171,7 @@ func TestWhatEveryRouteRefuses(t *testing.T) {
 			send("", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
 		}
 		s.send(row.Method, path+"/", agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-		refused := s.send("PURGE", path, agent.Token, "{}")
-		refused.fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+		refused := s.send("PURGE", path, agent.Token, "{}").refused(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
 		require.Equal(t, allow(methods[row.Path]), refused.header.Get("Allow"))
 		if row.Body != "" {
 			send(agent.Token, "{}", "Content-Type", "text/plain").fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
@@ -207,8 +202,7 @@ func requireBodies(t *testing.T, s *site, row rest.Row, path, token string) {
 	if !row.Empty {
 		s.send(row.Method, path, token, nil).fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
 	}
-	large, err := json.Marshal(map[string]any{"x": strings.Repeat("x", 64<<10)})
-	require.NoError(t, err)
+	large := graphtest.Got(json.Marshal(map[string]any{"x": strings.Repeat("x", 64<<10)}))(t)
 	s.send(row.Method, path, token, string(large)).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
 	for _, body := range malformed {
 		if body != "" || !row.Empty {

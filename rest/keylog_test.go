@@ -44,26 +44,21 @@ func newKeyLog(t *testing.T, agents int) (*keyLog, []*graphtest.Agent) {
 func (l *keyLog) sequence() {
 	l.t.Helper()
 	for range 2 { // the first one starts the log
-		_, err := l.KeyLog.Sequence(l.t.Context())
-		require.NoError(l.t, err)
+		graphtest.OK(l.t)(l.KeyLog.Sequence(l.t.Context()))
 	}
 }
 
 // open checks the signature of a checkpoint.
 func (l *keyLog) open(signed string) tlog.Tree {
 	l.t.Helper()
-	verifier, err := note.NewVerifier(l.vkey)
-	require.NoError(l.t, err)
-	opened, err := note.Open([]byte(signed), note.VerifierList(verifier))
-	require.NoError(l.t, err)
+	verifier := graphtest.Got(note.NewVerifier(l.vkey))(l.t)
+	opened := graphtest.Got(note.Open([]byte(signed), note.VerifierList(verifier)))(l.t)
 	lines := strings.Split(opened.Text, "\n")
 	require.Len(l.t, lines, 4)
 	require.Equal(l.t, l.origin, lines[0])
 	require.Equal(l.t, l.origin, verifier.Name())
-	size, err := strconv.ParseInt(lines[1], 10, 64)
-	require.NoError(l.t, err)
-	hash, err := tlog.ParseHash(lines[2])
-	require.NoError(l.t, err)
+	size := graphtest.Got(strconv.ParseInt(lines[1], 10, 64))(l.t)
+	hash := graphtest.Got(tlog.ParseHash(lines[2]))(l.t)
 	return tlog.Tree{N: size, Hash: hash}
 }
 
@@ -138,8 +133,7 @@ func hashes(t testing.TB, lines []string) []tlog.Hash {
 	t.Helper()
 	all := make([]tlog.Hash, len(lines))
 	for i, line := range lines {
-		hash, err := tlog.ParseHash(line)
-		require.NoError(t, err)
+		hash := graphtest.Got(tlog.ParseHash(line))(t)
 		all[i] = hash
 	}
 	return all
@@ -193,8 +187,7 @@ func TestTheKeyLogByItsTiles(t *testing.T) {
 	host, _, _ := strings.Cut(l.origin, "/log/")
 	opened := func(card map[string]any) {
 		at := card["key_log"].(map[string]any)
-		salt, err := base64.StdEncoding.DecodeString(at["salt"].(string))
-		require.NoError(t, err)
+		salt := graphtest.Got(base64.StdEncoding.DecodeString(at["salt"].(string)))(t)
 		label := sha256.Sum256([]byte("stoa log handle 1\n" + host + "\n" + card["handle"].(string)))
 		commitment := sha256.Sum256(fmt.Appendf(nil, "stoa log agent 1\n%s%s\n%s\n%s\n%s\n",
 			salt, card["id"], card["handle"], card["encryption_public_key"], card["created_at"]))

@@ -29,21 +29,17 @@ func erasure(s *trade, me *graphtest.Agent) (string, any) {
 // own gives an agent an owner.
 func (s *site) own(agent *graphtest.Agent, address string) {
 	s.t.Helper()
-	asked, err := s.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: &address})
-	require.NoError(s.t, err)
+	asked := graphtest.Got(s.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: &address}))(s.t)
 	s.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE id = $1", asked.ChallengeID)
-	_, err = s.Owners.VerifyOwnerEmail(agent.Ctx, owners.CodeInput{
+	graphtest.OK(s.t)(s.Owners.VerifyOwnerEmail(agent.Ctx, owners.CodeInput{
 		ChallengeID: graphtest.Ptr(asked.ChallengeID.String()), Code: graphtest.Ptr(s.Email.Code(asked.ChallengeID)),
-	})
-	require.NoError(s.t, err)
+	}))
 }
 
 // erase runs the erasure job.
 func (s *site) erase() int64 {
 	s.t.Helper()
-	n, err := s.Lifecycle.Erase(context.Background())
-	require.NoError(s.t, err)
-	return n
+	return graphtest.Got(s.Lifecycle.Erase(context.Background()))(s.t)
 }
 
 const erasurePath = "/api/v1/bots/me/erasure"
@@ -134,9 +130,7 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 		}
 	}
 	require.Zero(t, s.Count("SELECT count(*) FROM bots WHERE encryption_public_key = $1", agent.Key.PublicKey().Bytes()))
-	wrong, err := s.Wallet.Reconcile(t.Context())
-	require.NoError(t, err)
-	require.Empty(t, wrong)
+	require.Empty(t, graphtest.Got(s.Wallet.Reconcile(t.Context()))(t))
 	s.requireUnreadable(marker)
 	s.requireUnreadable(address)
 }
@@ -190,8 +184,7 @@ func TestAnErasureIsCancelled(t *testing.T) {
 func TestASuspendedAgentIsNotErased(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
-	_, sent := erasure(s, s.customer)
-	s.send("POST", erasurePath, s.customer.Token, sent).ok(http.StatusAccepted)
+	erasing(s, s.customer)
 	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", s.customer.ID)
 	s.Shift(8 * 24 * time.Hour)
 	require.Zero(t, s.erase())
@@ -212,15 +205,12 @@ func TestTheErasedStayErased(t *testing.T) {
 		{BotID: uuid.New(), ErasureID: uuid.New(), RequestedBy: lifecycle.ByAgent, RequestedAt: now, DueAt: now},
 		{BotID: peer.ID, ErasureID: uuid.New(), RequestedBy: lifecycle.ByAgent, RequestedAt: now.AddDate(0, 0, -8), DueAt: now.AddDate(0, 0, -1)},
 	}
-	_, sent := erasure(s, peer)
-	s.send("POST", erasurePath, peer.Token, sent).ok(http.StatusAccepted)
-	n, err := s.Lifecycle.EraseAgain(t.Context(), records)
-	require.NoError(t, err)
+	erasing(s, peer)
+	n := graphtest.Got(s.Lifecycle.EraseAgain(t.Context(), records))(t)
 	require.EqualValues(t, 2, n)
 	require.Empty(t, s.Traces(marker))
 	require.Equal(t, "partial", s.erasureOf(agent)["state"])
 	require.Equal(t, "partial", s.erasureOf(peer)["state"])
-	n, err = s.Lifecycle.EraseAgain(t.Context(), records)
-	require.NoError(t, err)
+	n = graphtest.Got(s.Lifecycle.EraseAgain(t.Context(), records))(t)
 	require.Zero(t, n)
 }

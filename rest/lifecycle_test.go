@@ -60,11 +60,7 @@ func of(card map[string]any) string { return card["id"].(string) }
 
 // task lets an agent put a task on the board.
 func task(s *trade, by *graphtest.Agent) map[string]any {
-	return s.send("POST", "/api/v1/tasks", by.Token, taskTerms).ok(http.StatusCreated)["task"].(map[string]any)
-}
-
-var taskTerms = map[string]any{
-	"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
+	return s.send("POST", "/api/v1/tasks", by.Token, job(nil)).ok(http.StatusCreated)["task"].(map[string]any)
 }
 
 // response lets an agent respond to the peer's task, and returns the path of the response below /tasks.
@@ -88,8 +84,7 @@ func (s *trade) verify(agent *graphtest.Agent) {
 // confirmedCode returns the code of a challenge that the agent's owner has confirmed.
 func confirmedCode(s *trade, me *graphtest.Agent) (string, any) {
 	address := me.ID.String() + "@example.org"
-	asked, err := s.Owners.RequestOwnerEmail(me.Ctx, owners.OwnerEmailInput{Email: &address})
-	require.NoError(s.t, err)
+	asked := graphtest.Got(s.Owners.RequestOwnerEmail(me.Ctx, owners.OwnerEmailInput{Email: &address}))(s.t)
 	s.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE id = $1", asked.ChallengeID)
 	return "", map[string]any{"challenge_id": asked.ChallengeID, "code": s.Email.Code(asked.ChallengeID)}
 }
@@ -138,6 +133,13 @@ func action(contractor bool, steps ...string) lifecycleCase {
 		}
 		return of(card), map[string]any{"operation_id": uuid.NewString(), "expected_version": card["version"]}
 	}}
+}
+
+// erasing lets an agent ask to be erased.
+func erasing(s *trade, me *graphtest.Agent) (string, any) {
+	_, sent := erasure(s, me)
+	s.send("POST", erasurePath, me.Token, sent).ok(http.StatusAccepted)
+	return "", nil
 }
 
 func (c lifecycleCase) with(members map[string]any) lifecycleCase {
@@ -231,17 +233,9 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /webhooks/{webhook_id}/test":      {onHook(nil)},
 	"GET /webhooks/{webhook_id}/deliveries": {onHook(nil)},
 
-	"POST /bots/me/erasure": {{request: erasure}},
-	"GET /bots/me/erasure": {{request: func(s *trade, me *graphtest.Agent) (string, any) {
-		_, sent := erasure(s, me)
-		s.send("POST", "/api/v1/bots/me/erasure", me.Token, sent).ok(http.StatusAccepted)
-		return "", nil
-	}}},
-	"DELETE /bots/me/erasure": {{request: func(s *trade, me *graphtest.Agent) (string, any) {
-		_, sent := erasure(s, me)
-		s.send("POST", "/api/v1/bots/me/erasure", me.Token, sent).ok(http.StatusAccepted)
-		return "", nil
-	}}},
+	"POST /bots/me/erasure":    {{request: erasure}},
+	"GET /bots/me/erasure":     {{request: erasing}},
+	"DELETE /bots/me/erasure":  {{request: erasing}},
 	"POST /exports":            {allowed(body(map[string]any{"operation_id": uuid.NewString()}))},
 	"GET /exports/{export_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return exported(s, me), nil })},
 	"GET /exports/{export_id}/parts/{n}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
@@ -281,7 +275,7 @@ var lifecycleCases = map[string][]lifecycleCase{
 		return of(order) + "/drafts/" + of(draft), map[string]any{"operation_id": uuid.NewString(), "verdict": "fine"}
 	})},
 	"GET /tasks":          {pathOnly},
-	"POST /tasks":         {refused(fault.ParticipantInactive, body(taskTerms))},
+	"POST /tasks":         {refused(fault.ParticipantInactive, body(job(nil)))},
 	"PUT /tasks/watch":    {allowed(body(map[string]any{"q": "poem"}))},
 	"DELETE /tasks/watch": {pathOnly},
 	"GET /tasks/watch": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,42 +55,10 @@ func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
 		"stoa_x": http.StatusUnauthorized, suspended.Token: http.StatusForbidden, agent.Token: http.StatusTooManyRequests,
 	} {
 		for _, body := range []string{"", `{"a": "b"}`} { // the second one asks for 100 Continue and does not wait
-			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-			require.NoError(t, err)
-			_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-				"Content-Length: 10\r\nExpect: 100-continue\r\n\r\n%s", messagesPath, token, body)
-			require.NoError(t, err)
-			first, err := bufio.NewReader(conn).ReadString('\n')
-			require.NoError(t, err)
-			require.Contains(t, first, strconv.Itoa(want))
-			require.NoError(t, conn.Close())
+			s.raw("POST %s HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+				"Content-Length: 10\r\nExpect: 100-continue\r\n\r\n%s", messagesPath, token, body).is(want)
 		}
 	}
-}
-
-// A body that arrives with its header is checked after its sender is authenticated and counted, like any other.
-func TestOrderOfChecksOfABodyThatIsThere(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3, MessagesPerMinute: 60}))
-	one, other := s.Agent(), s.Agent()
-	s.Befriend(one, other)
-	suspended, revoked := s.Agent(), s.Agent()
-	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
-	s.Exec("UPDATE tokens SET revoked_at = stoa_now() WHERE bot_id = $1", revoked.ID)
-	const kind = "Content-Type"
-	for _, body := range []string{"{}", "{", ""} {
-		s.send("POST", messagesPath, "", body, kind, "text/plain").fault(http.StatusUnauthorized, fault.Unauthorized)
-		s.send("POST", messagesPath, revoked.Token, body, kind, "text/plain").fault(http.StatusUnauthorized, fault.Unauthorized)
-		s.send("POST", messagesPath, suspended.Token, body, kind, "text/plain").fault(http.StatusForbidden, fault.Forbidden)
-	}
-	s.send("POST", messagesPath, one.Token, "{", kind, "text/plain").fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
-	s.send("POST", messagesPath, one.Token, "{").fault(http.StatusBadRequest, fault.InvalidEnvelope)
-	left := s.send("POST", messagesPath, one.Token, envelope(one, other))
-	left.ok(http.StatusCreated)
-	require.Contains(t, left.header.Get("RateLimit"), `"mutations";r=0`)
-	s.send("POST", messagesPath, one.Token, "{", kind, "text/plain").fault(http.StatusTooManyRequests, fault.WriteLimited)
-	s.send("POST", messagesPath, one.Token, envelope(one, other)).fault(http.StatusTooManyRequests, fault.WriteLimited)
-	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM messages"))
 }
 
 // raw sends a request unchanged and returns the answer, and whether the connection is closed after it.
@@ -101,13 +68,11 @@ func (s *site) raw(format string, args ...any) *answer {
 	require.NoError(s.t, err)
 	defer conn.Close()
 	require.NoError(s.t, conn.SetDeadline(time.Now().Add(slack.TestWait)))
-	_, err = fmt.Fprintf(conn, format, args...)
-	require.NoError(s.t, err)
+	graphtest.OK(s.t)(fmt.Fprintf(conn, format, args...))
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(s.t, err)
 	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	require.NoError(s.t, err)
+	raw := graphtest.Got(io.ReadAll(response.Body))(s.t)
 	return newAnswer(s.t, response, raw)
 }
 
@@ -127,8 +92,7 @@ var bodies = map[string]struct {
 // A body in an unknown coding is the sender's mistake, not a timeout.
 func TestMalformedTransferCoding(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	for name, c := range bodies {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,8 +147,7 @@ func TestBodyThatIsNotRead(t *testing.T) {
 	} {
 		t.Run(request[:30], func(t *testing.T) {
 			t.Parallel()
-			a := s.raw("%s\r\nHost: x\r\n\r\n", request)
-			require.Equal(t, status, a.status, "%s", a.raw)
+			a := s.raw("%s\r\nHost: x\r\n\r\n", request).is(status)
 			require.True(t, a.closing)
 		})
 	}

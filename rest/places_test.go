@@ -99,8 +99,7 @@ func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
 // If an agent's processor time of an hour is used up, further files wait, a repeat is answered, and others are not affected.
 func TestProcessorTimeOfAnAgentIsBounded(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t, graphtest.WithQuotas(limits.Quotas{InspectionSecondsPerHour: 600}))
-	agent := s.Agent()
+	s, agent := newFileSite(t, graphtest.WithQuotas(limits.Quotas{InspectionSecondsPerHour: 600})).withAgent()
 	first := uploadForm("order", pngOf(t, 8, 8))
 	s.post(agent.Token, first).ok(http.StatusCreated)
 	spent := fmt.Sprintf("SELECT count(*) FROM storage_usage WHERE inspection_seconds > 0 AND inspection_seconds < 600 AND agent_id = '%s'", agent.ID)
@@ -108,8 +107,7 @@ func TestProcessorTimeOfAnAgentIsBounded(t *testing.T) {
 
 	s.Exec("UPDATE storage_usage SET inspection_seconds = 700 WHERE agent_id = $1", agent.ID)
 	more := uploadForm("order", pngOf(t, 9, 9))
-	busy := s.post(agent.Token, more)
-	busy.fault(http.StatusTooManyRequests, fault.UploadBusy)
+	busy := s.post(agent.Token, more).refused(http.StatusTooManyRequests, fault.UploadBusy)
 	require.Regexp(t, "^(5|6)[0-9][0-9]$", busy.header.Get("Retry-After"), "100 s of a sixth of a second each second")
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM attachments"), "nothing is recorded")
 	s.post(agent.Token, first).ok(http.StatusOK)

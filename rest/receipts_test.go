@@ -35,12 +35,9 @@ import (
 func (s *trade) receipt(by *graphtest.Agent, orderID any) map[string]any {
 	s.t.Helper()
 	require.EventuallyWithT(s.t, func(c *assert.CollectT) {
-		_, err := s.Receipts.Sign(s.t.Context())
-		require.NoError(c, err)
-		_, err = s.KeyLog.Sequence(s.t.Context())
-		require.NoError(c, err)
-		_, err = s.Receipts.Announce(s.t.Context())
-		require.NoError(c, err)
+		graphtest.OK(c)(s.Receipts.Sign(s.t.Context()))
+		graphtest.OK(c)(s.KeyLog.Sequence(s.t.Context()))
+		graphtest.OK(c)(s.Receipts.Announce(s.t.Context()))
 		require.Zero(c, s.Count(`SELECT count(*) FROM receipts r WHERE order_id = $1 AND (jws IS NULL OR kind = 'order' AND told_at IS NULL
 			OR NOT EXISTS (SELECT FROM log_openings g WHERE g.subject_id = r.id))`, orderID))
 	}, slack.TestWait, 20*time.Millisecond)
@@ -57,15 +54,13 @@ func (s *site) keySet() (set jose.JSONWebKeySet) {
 // opened verifies a document with the published keys and returns its payload.
 func (s *site) opened(jws any, kind string) map[string]any {
 	s.t.Helper()
-	parsed, err := jose.ParseSignedCompact(jws.(string), []jose.SignatureAlgorithm{jose.EdDSA})
-	require.NoError(s.t, err)
+	parsed := graphtest.Got(jose.ParseSignedCompact(jws.(string), []jose.SignatureAlgorithm{jose.EdDSA}))(s.t)
 	header := parsed.Signatures[0].Header
 	require.Equal(s.t, kind, header.ExtraHeaders[jose.HeaderType])
 	set := s.keySet()
 	keys := set.Key(header.KeyID)
 	require.Len(s.t, keys, 1)
-	raw, err := parsed.Verify(keys[0])
-	require.NoError(s.t, err)
+	raw := graphtest.Got(parsed.Verify(keys[0]))(s.t)
 	var payload map[string]any
 	require.NoError(s.t, json.Unmarshal(raw, &payload))
 	return payload
@@ -87,8 +82,7 @@ func TestAReceiptThatIsBeingSigned(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
 	path := "/api/v1/orders/" + of(s.closed()) + "/receipt"
-	refused := s.send("GET", path, s.contractor.Token, nil)
-	require.Equal(t, http.StatusNotFound, refused.status)
+	refused := s.send("GET", path, s.contractor.Token, nil).is(http.StatusNotFound)
 	require.Contains(t, string(refused.raw), "being signed")
 	require.Equal(t, "5", refused.header.Get("Retry-After"))
 	require.Empty(t, s.send("GET", path, s.Agent().Token, nil).header.Get("Retry-After"), "it is none of theirs")
@@ -106,8 +100,7 @@ func TestReceiptOfAnAcceptedOrder(t *testing.T) {
 	require.Equal(t, unproven(receipt), unproven(other), "both read the same")
 	require.NotNil(t, receipt["proof"])
 	payload := s.opened(receipt["jws"], "stoa-receipt+jwt")
-	closedAt, err := time.Parse(time.RFC3339, card["closed_at"].(string))
-	require.NoError(t, err)
+	closedAt := graphtest.Got(time.Parse(time.RFC3339, card["closed_at"].(string)))(t)
 	contains(t, payload, map[string]any{
 		"jti": receipt["id"], "sub": card["id"], "iat": float64(closedAt.Unix()), "v": 1.0, "environment": "test", "unit": "test_credit",
 		"outcome": "accepted", "order_version": card["version"], "author_id": card["author_id"], "amount_minor": 1000.0, "fee_minor": 100.0,
@@ -178,8 +171,7 @@ func (s *trade) requireLedger(agent *graphtest.Agent, payload map[string]any) {
 func (s *trade) requireEntries(documents ...map[string]any) {
 	s.t.Helper()
 	for _, document := range documents {
-		salt, err := base64.StdEncoding.DecodeString(document["salt"].(string))
-		require.NoError(s.t, err)
+		salt := graphtest.Got(base64.StdEncoding.DecodeString(document["salt"].(string)))(s.t)
 		require.Len(s.t, salt, 16)
 		commitment := sha256.Sum256([]byte("stoa log receipt 1\n" + string(salt) + document["jws"].(string)))
 		entry := append(append([]byte{3}, make([]byte, 32)...), commitment[:]...)
@@ -242,9 +234,7 @@ func (s *site) logKey() note.Verifier {
 		} `json:"log"`
 	}
 	require.NoError(s.t, json.Unmarshal(s.send("GET", "/.well-known/stoa-keys.json", "", nil).raw, &published))
-	key, err := keylog.ParseLogKey(published.Log.Vkeys[0])
-	require.NoError(s.t, err)
-	return key
+	return graphtest.Got(keylog.ParseLogKey(published.Log.Vkeys[0]))(s.t)
 }
 
 // checked verifies a receipt with the published keys. The key of receipts is in the log a moment after its first use.
@@ -268,8 +258,7 @@ func TestReceiptsPassTheCheckOfClients(t *testing.T) {
 	s.receipt(s.customer, card["id"])
 	file := s.send("GET", "/api/v1/orders/"+card["id"].(string)+"/receipt", s.customer.Token, nil).raw
 	order := s.send("GET", "/api/v1/orders/"+card["id"].(string), s.customer.Token, nil).raw
-	trusted, err := receipt.ParseKeys(unlogged(s.send("GET", "/.well-known/jwks.json", "", nil).raw))
-	require.NoError(t, err)
+	trusted := graphtest.Got(receipt.ParseKeys(unlogged(s.send("GET", "/.well-known/jwks.json", "", nil).raw)))(t)
 	found, err := receipt.Verify(unlogged(file), receipt.Trust{Keys: trusted})
 	require.ErrorIs(t, err, receipt.ErrUnlogged)
 	require.Equal(t, card["id"], found.Receipt.OrderID)
@@ -337,8 +326,7 @@ func TestReceiptOfARefundedOrder(t *testing.T) {
 
 	rejected := s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "reject", nil)
 	cancelled := s.step(s.customer, s.offer(s.customer, s.terms(nil)), "cancel", nil)
-	_, err := s.Receipts.Sign(t.Context())
-	require.NoError(t, err)
+	graphtest.OK(t)(s.Receipts.Sign(t.Context()))
 	for _, card := range []map[string]any{rejected, cancelled} {
 		s.send("GET", "/api/v1/orders/"+card["id"].(string)+"/receipt", s.customer.Token, nil).fault(http.StatusNotFound, "not_found")
 	}

@@ -91,6 +91,9 @@ func serveWithin(t testing.TB, world *graphtest.World, config rest.Config, timeo
 	return s
 }
 
+// withAgent returns the site and an agent of its world.
+func (s *site) withAgent() (*site, *graphtest.Agent) { return s, s.Agent() }
+
 // errorLog keeps the errors that a server logs, such as the cause of an internal_error.
 type errorLog struct {
 	mu   sync.Mutex
@@ -131,14 +134,12 @@ func (s *site) send(method, path, token string, body any, headers ...string) *an
 	if body != nil {
 		text, ok := body.(string)
 		if !ok {
-			raw, err := json.Marshal(body)
-			require.NoError(s.t, err)
+			raw := graphtest.Got(json.Marshal(body))(s.t)
 			text = string(raw)
 		}
 		reader = bytes.NewReader([]byte(text))
 	}
-	request, err := http.NewRequest(method, s.url+path, reader)
-	require.NoError(s.t, err)
+	request := graphtest.Got(http.NewRequest(method, s.url+path, reader))(s.t)
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -148,11 +149,11 @@ func (s *site) send(method, path, token string, body any, headers ...string) *an
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
+	request.Host = request.Header.Get("Host") // if it is empty, the host of the URL counts
 	response, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(s.t, err)
 	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	require.NoError(s.t, err)
+	raw := graphtest.Got(io.ReadAll(response.Body))(s.t)
 	return newAnswer(s.t, response, raw)
 }
 
@@ -165,18 +166,30 @@ func newAnswer(t testing.TB, response *http.Response, raw []byte) *answer {
 	return a
 }
 
+// is requires a status.
+func (a *answer) is(status int) *answer {
+	a.t.Helper()
+	require.Equal(a.t, status, a.status, "%s", a.raw)
+	return a
+}
+
 // ok requires a status and returns the body.
 func (a *answer) ok(status int) map[string]any {
 	a.t.Helper()
-	require.Equal(a.t, status, a.status, "%s", a.raw)
-	return a.body
+	return a.is(status).body
+}
+
+// refused is fault for an answer whose headers are checked as well.
+func (a *answer) refused(status int, code fault.Code) *answer {
+	a.t.Helper()
+	a.fault(status, code)
+	return a
 }
 
 // fault requires an error body with the code and its status from the contract's table.
 func (a *answer) fault(status int, code fault.Code) map[string]any {
 	a.t.Helper()
-	require.Equal(a.t, status, a.status, "%s", a.raw)
-	failure, ok := a.body["error"].(map[string]any)
+	failure, ok := a.is(status).body["error"].(map[string]any)
 	require.True(a.t, ok, "%s", a.raw)
 	require.Equal(a.t, string(code), failure["code"], "%s", a.raw)
 	require.NotEmpty(a.t, failure["message"])
@@ -232,8 +245,7 @@ func encode(t testing.TB, parts []part) (body []byte, contentType string) {
 			to, err = form.CreateFormFile(p.name, p.fileName)
 		}
 		require.NoError(t, err)
-		_, err = to.Write(p.bytes)
-		require.NoError(t, err)
+		graphtest.OK(t)(to.Write(p.bytes))
 	}
 	require.NoError(t, form.Close())
 	return b.Bytes(), form.FormDataContentType()
@@ -254,25 +266,10 @@ func (s *site) attach(by *graphtest.Agent, purpose string, b []byte) map[string]
 	return record
 }
 
-// fetch makes a request; the answer need not be JSON.
+// fetch makes a request without a body.
 func (s *site) fetch(method, path, token string, headers ...string) *answer {
 	s.t.Helper()
-	request, err := http.NewRequest(method, s.url+path, nil)
-	require.NoError(s.t, err)
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
-	}
-	response, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(s.t, err)
-	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	require.NoError(s.t, err)
-	a := &answer{status: response.StatusCode, header: response.Header, raw: raw, t: s.t}
-	_ = json.Unmarshal(raw, &a.body) // the bytes of a file are not JSON
-	return a
+	return s.send(method, path, token, nil, headers...)
 }
 
 func noise(width, height int) image.Image {

@@ -28,13 +28,11 @@ func (s *site) stuck() int64 {
 // others can search meanwhile. Each hanging search ends with a fault.
 func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	agent := s.Agent()
+	s, agent := newSite(t).withAgent()
 	lock, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	defer lock.Rollback()
-	_, err = lock.ExecContext(t.Context(), "LOCK TABLE services IN ACCESS EXCLUSIVE MODE")
-	require.NoError(t, err)
+	graphtest.OK(t)(lock.ExecContext(t.Context(), "LOCK TABLE services IN ACCESS EXCLUSIVE MODE"))
 
 	const searches = 12
 	var group sync.WaitGroup
@@ -52,9 +50,7 @@ func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 	group.Wait()
 	for _, a := range answers {
 		a.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
-		seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
-		require.NoError(t, err)
-		require.Positive(t, seconds)
+		require.Positive(t, graphtest.Got(strconv.Atoi(a.header.Get("Retry-After")))(t))
 	}
 	require.NoError(t, lock.Rollback())
 	s.send("GET", "/api/v1/services?q=word", "", nil).ok(http.StatusOK)
@@ -63,8 +59,7 @@ func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 // Searches count towards a limit, separately for agents and addresses; lists without a search term do not.
 func TestSearchesAreLimited(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, graphtest.WithQuotas(limits.Quotas{SearchesPerMinute: 3}))
-	agent := s.Agent()
+	s, agent := newSite(t, graphtest.WithQuotas(limits.Quotas{SearchesPerMinute: 3})).withAgent()
 	for _, token := range []string{"", agent.Token} {
 		paths := []string{"/api/v1/tasks?q=a", "/api/v1/services?q=a", "/api/v1/tasks?q=" + strings.Repeat("x", 161)}
 		for i, path := range paths {
@@ -78,13 +73,11 @@ func TestSearchesAreLimited(t *testing.T) {
 			require.Contains(t, a.header.Get("RateLimit"), fmt.Sprintf(`"searches";r=%d;`, 2-i))
 		}
 		for _, path := range paths {
-			refused := s.send("GET", path, token, nil)
-			refused.fault(http.StatusTooManyRequests, fault.RateLimited)
+			refused := s.send("GET", path, token, nil).refused(http.StatusTooManyRequests, fault.RateLimited)
 			require.NotEmpty(t, refused.header.Get("Retry-After"))
 		}
 		for _, path := range []string{"/api/v1/tasks", "/api/v1/tasks?q=", "/api/v1/services?page=2"} {
-			a := s.send("GET", path, token, nil)
-			a.ok(http.StatusOK)
+			a := s.send("GET", path, token, nil).is(http.StatusOK)
 			require.Empty(t, a.header.Get("RateLimit"))
 		}
 	}

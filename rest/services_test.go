@@ -28,8 +28,7 @@ func (s *site) offered(by *graphtest.Agent, title, description string) map[strin
 // A price is shown with today's fee; null takes it away; it may be too large with the fee.
 func TestPricesOfServices(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.Agent()
+	s, ada := newSite(t).withAgent()
 	priced := func(method, path string, body map[string]any) *answer { return s.send(method, path, ada.Token, body) }
 	made := priced("POST", servicesPath, map[string]any{"title": "t", "description": "d", "amount_minor": 4005}).ok(http.StatusCreated)["service"].(map[string]any)
 	contains(t, made, map[string]any{"amount_minor": 4005.0, "fee_minor": 401.0, "total_minor": 4406.0, "orders": 0.0, "actions": []any{}})
@@ -213,8 +212,7 @@ func TestRecordsDescribeTheCopy(t *testing.T) {
 			require.Equal(t, card, s.fetch("GET", path, token).ok(http.StatusOK)["attachment"])
 		}
 		size := int(card["size_bytes"].(float64))
-		head := s.fetch("HEAD", path+"/download", "")
-		require.Equal(t, http.StatusOK, head.status)
+		head := s.fetch("HEAD", path+"/download", "").is(http.StatusOK)
 		require.Equal(t, strconv.Itoa(size), head.header.Get("Content-Length"))
 		file := s.fetch("GET", path+"/download", "")
 		require.Equal(t, http.StatusOK, file.status, "the first reader finds it")
@@ -247,8 +245,7 @@ func (s *site) publications(agent *graphtest.Agent) map[string]func() (*answer, 
 // Publishing needs no storage budget: the public copies count since the upload.
 func TestPublicationsNeedNoRoom(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
-	agent := s.Agent()
+	s, agent := newFileSite(t).withAgent()
 	publications := s.publications(agent)
 	s.Attachments.Quotas = limits.Quotas{StorageBytesPerAgent: 1}
 	for name, publish := range publications {

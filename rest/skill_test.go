@@ -32,8 +32,7 @@ var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 // skillScript returns the page's code blocks in order.
 func skillScript(t *testing.T, s *site) string {
 	t.Helper()
-	page := s.send(http.MethodGet, "/skill.md", "", nil)
-	require.Equal(t, http.StatusOK, page.status)
+	page := s.send(http.MethodGet, "/skill.md", "", nil).is(http.StatusOK)
 	script := []string{"set -eu"}
 	for _, block := range shellBlock.FindAllStringSubmatch(string(page.raw), -1) {
 		script = append(script, block[1])
@@ -107,8 +106,7 @@ func TestSkillSurvivesLostAnswers(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
 	s := newFileSite(t)
-	target, err := url.Parse(s.url)
-	require.NoError(t, err)
+	target := graphtest.Got(url.Parse(s.url))(t)
 	var lost sync.Map
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
@@ -150,15 +148,13 @@ func TestSkillVerifiesAReceipt(t *testing.T) {
 	_, key, found := strings.Cut(page, "\nLOG_KEY=")
 	require.True(t, found)
 	key, _, _ = strings.Cut(key, "\n")
-	vkey, err := exec.CommandContext(t.Context(), "bash", "-c", "BASE="+s.url+"\nprintf %s "+key).Output()
-	require.NoError(t, err)
+	vkey := graphtest.Got(exec.CommandContext(t.Context(), "bash", "-c", "BASE="+s.url+"\nprintf %s "+key).Output())(t)
 	require.Regexp(t, `^[^+\s]+/log/1\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$`, string(vkey))
 	_, block, found := strings.Cut(page, "openssl is enough:\n\n```bash\n")
 	require.True(t, found)
 	block, _, _ = strings.Cut(block, "```")
 	verify := func(receipt map[string]any) string {
-		raw, err := json.Marshal(map[string]any{"receipt": receipt})
-		require.NoError(t, err)
+		raw := graphtest.Got(json.Marshal(map[string]any{"receipt": receipt}))(t)
 		shell := exec.CommandContext(t.Context(), "bash", "-c", "BASE="+s.url+"\n"+block)
 		shell.Dir = t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(shell.Dir, "receipt.json"), raw, 0o600))
@@ -257,9 +253,7 @@ print(b64(bytes(load("me.key").public_key)))
 	run.Dir = folder
 	out, err := run.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	public, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(out)))
-	require.NoError(t, err)
-	require.Len(t, public, 32)
+	require.Len(t, graphtest.Got(base64.StdEncoding.DecodeString(strings.TrimSpace(string(out))))(t), 32)
 }
 
 // PyNaCl opens the vectors that the clients share, with the same findings as the clients.
@@ -267,8 +261,7 @@ func TestPyNaClOpensTheVectorsOfTheClients(t *testing.T) {
 	t.Parallel()
 	python := resttest.PythonWithNaCl(t)
 	page := sharedSite(t).send(http.MethodGet, "/skill.md", "", nil).raw
-	vectors, err := filepath.Abs("client/testdata/binding.json")
-	require.NoError(t, err)
+	vectors := graphtest.Got(filepath.Abs("client/testdata/binding.json"))(t)
 	run := exec.CommandContext(t.Context(), python, "-c", block(t, page, "python")+`
 import json, sys
 findings = set()

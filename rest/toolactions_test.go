@@ -9,6 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// withModels returns the trade, and its customer and contractor as models.
+func (s *trade) withModels() (_ *trade, customer, contractor *model) {
+	return s, s.model(s.customer), s.model(s.contractor)
+}
+
 // callsOf returns the actions of a record, each as the name of an existing tool and the value of its choice.
 func (m *model) callsOf(record any) (names []string) {
 	m.t.Helper()
@@ -57,8 +62,7 @@ func first(answer map[string]any, list string) map[string]any {
 // From an offer to a rating each record lists the possible calls, including drafts and ratings.
 func TestOrdersNameEveryCall(t *testing.T) {
 	t.Parallel()
-	s := newTrade(t)
-	ada, ben := s.model(s.customer), s.model(s.contractor)
+	s, ada, ben := newTrade(t).withModels()
 	id := map[string]any{"order_id": s.offer(s.customer, s.terms(nil))["id"]}
 	read := func(m *model) map[string]any { return m.call("orders", id)["order"].(map[string]any) }
 	require.Equal(t, []string{"act_on_order accept", "act_on_order reject"}, ben.callsOf(read(ben)))
@@ -70,11 +74,17 @@ func TestOrdersNameEveryCall(t *testing.T) {
 	require.NotContains(t, ada.callsOf(read(ada)), "drafts reply", "there is no draft yet")
 	require.EqualValues(t, 0, read(ada)["drafts"].(map[string]any)["count"])
 
+	awaits := func(m *model) any {
+		return first(m.call("orders", nil), "orders")["drafts"].(map[string]any)["awaits_reply"]
+	}
+	require.Nil(t, awaits(ada))
 	ben.follow(read(ben), "drafts send", map[string]any{"text": "The first verse."})
+	require.Equal(t, []any{true, true}, []any{awaits(ada), awaits(ben)}, "in the lists of both sides")
 	order := read(ada)
 	require.Equal(t, true, order["drafts"].(map[string]any)["awaits_reply"])
 	require.Regexp(t, uuidForm, order["drafts"].(map[string]any)["newest_id"])
-	ada.follow(order, "drafts reply", map[string]any{"verdict": "fine"})
+	ada.follow(first(ada.call("orders", nil), "orders"), "drafts reply", map[string]any{"verdict": "fine"})
+	require.Equal(t, false, awaits(ben))
 	order = read(ada)
 	require.Equal(t, false, order["drafts"].(map[string]any)["awaits_reply"])
 	require.EqualValues(t, 1, order["drafts"].(map[string]any)["count"])
@@ -140,8 +150,11 @@ func TestOwnThingsNameTheirCalls(t *testing.T) {
 	require.Empty(t, ada.callsOf(ada.call("read_posts", id)["post"]), "it is another's")
 	listed := first(ada.call("find_agents", map[string]any{"bot_id": s.contractor.ID.String()}), "posts")
 	require.Empty(t, ada.callsOf(listed))
-	ben.follow(post, "publish_post", map[string]any{"text": "Changed"})
-	ben.follow(ben.call("read_posts", id)["post"], "take_back post", nil)
+	edited := ben.follow(post, "publish_post", map[string]any{"text": "Changed"})["post"].(map[string]any)
+	require.Equal(t, id["post_id"], edited["id"])
+	require.Contains(t, ada.call("read_posts", id)["post"].(map[string]any)["text"], "Changed")
+	require.Equal(t, true, ben.follow(ben.call("read_posts", id)["post"], "take_back post", nil)["deleted"])
+	ada.refused("read_posts", id)
 
 	service := ben.call("offer_service", map[string]any{"title": "Sonnets", "description": "Long.", "amount_minor": 1000})["service"]
 	own = []string{"offer_service", "take_back service"}
@@ -151,7 +164,11 @@ func TestOwnThingsNameTheirCalls(t *testing.T) {
 	theirs := first(ada.call("find_services", map[string]any{"bot_id": s.contractor.ID.String()}), "services")
 	require.Equal(t, []string{"offer_order"}, ada.callsOf(theirs), "whole calls in lists, too")
 	ben.follow(mine, "offer_service", map[string]any{"title": "Odes"})
+	found := ada.call("find_services", map[string]any{"service_id": mine["id"]})["service"].(map[string]any)
+	require.Contains(t, found["title"], "Odes")
+	require.Equal(t, ben.call("me", nil)["bot"].(map[string]any)["handle"], found["bot"].(map[string]any)["handle"])
 	ben.follow(mine, "take_back service", nil)
+	ada.refused("find_services", map[string]any{"service_id": mine["id"]})
 
 	task := ada.call("post_task", map[string]any{
 		"title": "A sonnet", "description": "Do it.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
@@ -171,6 +188,8 @@ func TestOwnThingsNameTheirCalls(t *testing.T) {
 		"title": "An ode", "description": "Do it.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
 	})["task"]
 	require.Equal(t, "closed", ada.follow(task, "take_back task", nil)["task"].(map[string]any)["state"])
+	wrong := ada.refused("take_back", map[string]any{"what": "task", "post_id": post.(map[string]any)["id"]})
+	require.Contains(t, wrong["error"].(map[string]any)["message"], "task_id")
 
 	stranger := s.Agent()
 	asked := s.model(stranger).call("ask_friend", map[string]any{"recipient_id": s.customer.ID.String()})["contact"]
@@ -181,33 +200,10 @@ func TestOwnThingsNameTheirCalls(t *testing.T) {
 	require.Empty(t, ada.callsOf(accepted))
 }
 
-// A model can read how another agent of its owner joins. A stored answer also shows the current state if its records can change.
-func TestToolsSayWhatIsSo(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	ada, ben := s.model(s.customer), s.model(s.contractor)
-	require.Contains(t, ada.call("me", nil)["another_agent"], s.url+"/mcp without a token")
-
-	again := func(m *model, tool string, arguments map[string]any) any {
-		m.call(tool, arguments)
-		result := m.call(tool, arguments)
-		require.Equal(t, true, result["replayed"])
-		return result["now"]
-	}
-	order := s.started()
-	require.Nil(t, again(ben, "drafts", map[string]any{"order_id": order["id"], "action": "send", "text": "A verse."}))
-	require.NotNil(t, again(ben, "act_on_order", map[string]any{
-		"order_id": order["id"], "action": "deliver", "expected_version": order["version"], "result_text": "Done.",
-	}))
-	ada.call("act_on_order", map[string]any{"order_id": order["id"], "action": "complete", "expected_version": 4})
-	again(ada, "rate_order", map[string]any{"order_id": order["id"], "stars": 5})
-}
-
 // A text is cut only if the hidden part is clearly longer than the note about it.
 func TestToolsCutLongTexts(t *testing.T) {
 	t.Parallel()
-	s := newTrade(t)
-	ada, ben := s.model(s.customer), s.model(s.contractor)
+	s, ada, ben := newTrade(t).withModels()
 	s.Show(s.contractor, true)
 	for length, cut := range map[int]bool{160: false, 161: false, 260: false, 280: false, 281: true, 4000: true} {
 		text := strings.Repeat("x", length)

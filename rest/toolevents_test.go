@@ -11,6 +11,18 @@ import (
 	"stoa/graph/platform/slack"
 )
 
+// settle acknowledges all events of the agent.
+func (m *model) settle() {
+	m.t.Helper()
+	var ids []any
+	for _, event := range m.call("events", map[string]any{"limit": 100})["events"].([]any) {
+		ids = append(ids, event.(map[string]any)["event_id"])
+	}
+	if ids != nil {
+		m.call("acknowledge_events", map[string]any{"event_ids": ids})
+	}
+}
+
 // Events have the actor's handle and name, the title of their record and the caller's role. The caller's own acts are left out.
 func TestToolEventsSayWhoAndWhat(t *testing.T) {
 	t.Parallel()
@@ -20,17 +32,8 @@ func TestToolEventsSayWhoAndWhat(t *testing.T) {
 	}
 	ada, ben := s.model(s.customer), s.model(s.contractor)
 	handle := func(m *model) any { return m.call("me", nil)["bot"].(map[string]any)["handle"] }
-	settle := func(m *model) {
-		var ids []any
-		for _, event := range m.call("events", map[string]any{"limit": 100})["events"].([]any) {
-			ids = append(ids, event.(map[string]any)["event_id"])
-		}
-		if ids != nil {
-			m.call("acknowledge_events", map[string]any{"event_ids": ids})
-		}
-	}
-	settle(ada)
-	settle(ben)
+	ada.settle()
+	ben.settle()
 	order := s.offer(s.customer, s.terms(nil))
 	told := ben.call("events", nil)["events"].([]any)
 	require.Len(t, told, 1)
@@ -58,17 +61,9 @@ func TestToolEventsSayWhoAndWhat(t *testing.T) {
 // events waits for an event up to its limit, and does not delay the lists of other agents.
 func TestToolEventsWait(t *testing.T) {
 	t.Parallel()
-	s := tradeOn(eventSite(t, limits.Quotas{}))
-	ada, ben := s.model(s.customer), s.model(s.contractor)
-	for _, m := range []*model{ada, ben} {
-		var ids []any
-		for _, event := range m.call("events", map[string]any{"limit": 100})["events"].([]any) {
-			ids = append(ids, event.(map[string]any)["event_id"])
-		}
-		if ids != nil {
-			m.call("acknowledge_events", map[string]any{"event_ids": ids})
-		}
-	}
+	s, ada, ben := tradeOn(eventSite(t, limits.Quotas{})).withModels()
+	ada.settle()
+	ben.settle()
 	began := time.Now()
 	require.Empty(t, ben.call("events", map[string]any{"wait_seconds": 1})["events"])
 	require.GreaterOrEqual(t, time.Since(began), time.Second)
@@ -91,40 +86,20 @@ func TestToolEventsWait(t *testing.T) {
 	require.Equal(t, "invalid_input", ben.refused("events", map[string]any{"wait_seconds": 51})["error"].(map[string]any)["code"])
 }
 
-// A model changes and ends its own posts, services and tasks, reads its ledger and its ratings, and blocks by handle.
+// A model reads its ledger and its ratings, can report a rating, sends feedback, and blocks by handle.
 func TestModelsKeepTheirThings(t *testing.T) {
 	t.Parallel()
-	s := newTrade(t)
-	ada, ben := s.model(s.customer), s.model(s.contractor)
+	s, ada, ben := newTrade(t).withModels()
 	handle := ben.call("me", nil)["bot"].(map[string]any)["handle"].(string)
-
-	post := ben.call("publish_post", map[string]any{"text": "Hello", "visibility": "public"})["post"].(map[string]any)
-	again := ben.call("publish_post", map[string]any{"post_id": post["id"], "text": "Goodbye"})["post"].(map[string]any)
-	require.Equal(t, post["id"], again["id"])
-	require.Contains(t, ada.call("read_posts", map[string]any{"post_id": post["id"]})["post"].(map[string]any)["text"], "Goodbye")
-	require.Equal(t, true, ben.call("take_back", map[string]any{"what": "post", "post_id": post["id"]})["deleted"])
-	ada.refused("read_posts", map[string]any{"post_id": post["id"]})
-
-	service := ben.call("offer_service", map[string]any{"title": "Sonnets", "description": "Fourteen lines."})["service"].(map[string]any)
-	ben.call("offer_service", map[string]any{"service_id": service["id"], "title": "Odes"})
-	found := ada.call("find_services", map[string]any{"service_id": service["id"]})["service"].(map[string]any)
-	require.Contains(t, found["title"], "Odes")
-	require.Equal(t, handle, found["bot"].(map[string]any)["handle"])
-	ben.call("take_back", map[string]any{"what": "service", "service_id": service["id"]})
-	ada.refused("find_services", map[string]any{"service_id": service["id"]})
-
-	task := ada.call("post_task", map[string]any{
-		"title": "A task", "description": "Do it.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
-	})["task"].(map[string]any)
-	closed := ada.call("take_back", map[string]any{"what": "task", "task_id": task["id"]})["task"].(map[string]any)
-	require.Equal(t, "closed", closed["state"])
-	require.Contains(t, ada.refused("take_back", map[string]any{"what": "task", "post_id": post["id"]})["error"].(map[string]any)["message"], "task_id")
 
 	order := s.delivered()
 	ada.call("act_on_order", map[string]any{"order_id": order["id"], "action": "complete", "expected_version": order["version"]})
 	ada.call("rate_order", map[string]any{"order_id": order["id"], "stars": 4, "text": "Rhymes."})
 	rating := ben.call("find_agents", map[string]any{"bot_id": "@" + handle, "show": "ratings"})["ratings"].([]any)[0].(map[string]any)
 	require.Contains(t, rating["text"], "Rhymes.")
+	ben.call("feedback", map[string]any{
+		"kind": "report", "text": "It does not rhyme.", "subject": map[string]any{"type": "rating", "id": rating["id"]},
+	})
 	entries := ben.call("wallet", map[string]any{"show": "history"})["entries"].([]any)
 	require.Equal(t, "payment", entries[0].(map[string]any)["kind"])
 	require.NotContains(t, ben.call("wallet", nil), "entries")

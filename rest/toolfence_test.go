@@ -128,8 +128,7 @@ func (m *model) requireFenced(mark, tool string, arguments map[string]any) map[s
 // The arguments of actions hold no fence. If a model passes on a fenced text, the fence is removed from the data.
 func TestFencesNeverBecomeData(t *testing.T) {
 	t.Parallel()
-	s := newTrade(t)
-	ada, ben := s.model(s.customer), s.model(s.contractor)
+	s, ada, ben := newTrade(t).withModels()
 	made := ben.call("offer_service", map[string]any{
 		"title": "A short poem", "description": "I write <untrusted text and </untrusted>.", "amount_minor": 1000,
 	})["service"].(map[string]any)
@@ -146,11 +145,12 @@ func TestFencesNeverBecomeData(t *testing.T) {
 		}
 	}
 	require.NotNil(t, offer)
-	require.Contains(t, offer["fill_in"], "title")
+	require.Equal(t, []any{"deadline", "description", "title"}, offer["fill_in"])
 
 	order := ada.call("offer_order", changed(offer["arguments"].(map[string]any), map[string]any{
 		"title": service["title"], "description": "About <untrusted things.", "deadline": "2999-01-01T00:00:00Z",
 	}))["order"].(map[string]any)
+	require.Equal(t, made["id"], order["service_id"])
 	stored := s.send("GET", "/api/v1/orders/"+order["id"].(string), s.customer.Token, nil).ok(200)["order"].(map[string]any)
 	require.Equal(t, "A short poem", stored["title"])
 	require.Equal(t, "About <untrusted things.", stored["description"])
@@ -158,25 +158,10 @@ func TestFencesNeverBecomeData(t *testing.T) {
 		s.customer.Token, nil).ok(200)["service"].(map[string]any)["description"])
 }
 
-// A rating has its id, so that it can be reported.
-func TestModelsReportRatings(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	ada, ben := s.model(s.customer), s.model(s.contractor)
-	order := s.delivered()
-	ada.call("act_on_order", map[string]any{"order_id": order["id"], "action": "complete", "expected_version": order["version"]})
-	ada.call("rate_order", map[string]any{"order_id": order["id"], "stars": 1, "text": "Does not rhyme."})
-	rating := ben.call("find_agents", map[string]any{"bot_id": s.contractor.ID.String(), "show": "ratings"})["ratings"].([]any)[0]
-	ben.call("feedback", map[string]any{
-		"kind": "report", "text": "It does rhyme.", "subject": map[string]any{"type": "rating", "id": rating.(map[string]any)["id"]},
-	})
-}
-
 // An operator's answers have no fence; agents' texts have one.
 func TestToolsFenceNoOperator(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	m := s.model(agent)
 	m.call("feedback", map[string]any{"kind": "idea", "text": "More sonnets."})
 	s.Exec("UPDATE feedbacks SET answer = 'We will think of it.', answered_at = now(), state = 'answered' WHERE bot_id = $1", agent.ID)
@@ -185,35 +170,10 @@ func TestToolsFenceNoOperator(t *testing.T) {
 	require.Contains(t, told["text"], "<untrusted ")
 }
 
-// A list of orders shows both sides which orders have a draft that awaits the customer's reply.
-func TestListedOrdersSayWhichDraftWaits(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	ada, ben := s.model(s.customer), s.model(s.contractor)
-	s.offer(s.contractor, s.asked())
-	order := s.started()
-	waits := func(m *model) any {
-		for _, one := range m.call("orders", nil)["orders"].([]any) {
-			if one := one.(map[string]any); one["id"] == order["id"] {
-				return one["drafts"].(map[string]any)["awaits_reply"]
-			}
-		}
-		return "not listed"
-	}
-	require.Nil(t, waits(ada))
-	ben.call("drafts", map[string]any{"order_id": order["id"], "action": "send", "text": "The first verse."})
-	require.Equal(t, true, waits(ada))
-	require.Equal(t, true, waits(ben))
-	listed := ada.call("orders", map[string]any{"state": "in_progress"})
-	ada.follow(first(listed, "orders"), "drafts reply", map[string]any{"verdict": "fine"})
-	require.Equal(t, false, waits(ben))
-}
-
 // Every refusal has the request id, like the header: refusals of the API, of arguments, and for guests.
 func TestRefusalsNameTheRequest(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	const id = "01a20005-3279-7101-88e5-f352f236b427"
 	for _, arguments := range []map[string]any{{"order_id": id}, {"order_id": 5}, {"nobody": 1}} {
 		message := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "orders", "arguments": arguments}}
@@ -231,8 +191,7 @@ func TestRefusalsNameTheRequest(t *testing.T) {
 // A host that runs code can send and read envelopes with the tool; no member of an envelope is fenced or left out.
 func TestToolsCarryEnvelopes(t *testing.T) {
 	t.Parallel()
-	s := newTrade(t)
-	ada, ben := s.model(s.customer), s.model(s.contractor)
+	s, ada, ben := newTrade(t).withModels()
 	sealed := envelope(s.customer, s.contractor)
 	sent := ada.call("sealed_messages", altered(sealed, "recipient_id", ben.call("me", nil)["bot"].(map[string]any)["handle"]))
 	record := sent["message"].(map[string]any)

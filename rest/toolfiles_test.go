@@ -32,8 +32,7 @@ func (m *model) read(id any, kind string) (record map[string]any, picture *sdk.I
 // A model uploads a portrait, a portfolio and a result, and another one sees them: pictures as pictures, a PDF as its first page.
 func TestModelsUploadAndSeeFiles(t *testing.T) {
 	t.Parallel()
-	s := tradeOn(newFileSite(t))
-	ada, ben := s.model(s.customer), s.model(s.contractor)
+	s, ada, ben := tradeOn(newFileSite(t)).withModels()
 	upload := func(purpose, name string, bytes []byte) map[string]any {
 		arguments := map[string]any{"purpose": purpose, "file_name": name, "base64": base64.StdEncoding.EncodeToString(bytes)}
 		made := ben.call("upload_file", arguments)
@@ -142,14 +141,12 @@ func TestModelsUploadUsedFilesAnew(t *testing.T) {
 // The answer to a repeated upload reports whether its file is in use.
 func TestRepeatedUploadsSayWhatIsInUse(t *testing.T) {
 	t.Parallel()
-	s := sharedFileSite(t)
-	agent := s.Agent()
+	s, agent := sharedFileSite(t).withAgent()
 	parts := uploadForm("portfolio", pngOf(t, 9, 9))
 	made := s.post(agent.Token, parts)
 	require.Empty(t, made.header.Get("Attachment-Bound"))
 	file := made.ok(http.StatusCreated)["attachment"].(map[string]any)["id"]
-	again := s.post(agent.Token, parts)
-	again.ok(http.StatusOK)
+	again := s.post(agent.Token, parts).is(http.StatusOK)
 	require.Empty(t, again.header.Get("Attachment-Bound"))
 	s.send(http.MethodPost, "/api/v1/posts", agent.Token, map[string]any{"text": "Look.", "attachment_ids": []any{file}}).ok(http.StatusCreated)
 	require.Equal(t, "true", s.post(agent.Token, parts).header.Get("Attachment-Bound"))
@@ -173,8 +170,7 @@ func TestModelsSeeEveryPage(t *testing.T) {
 	for page, size := range map[int]image.Point{1: {400, 400}, 2: {800, 400}} {
 		result := m.try("read_file", map[string]any{"attachment_id": id, "page": page})
 		require.False(t, result.IsError)
-		m, err := jpeg.Decode(bytes.NewReader(result.Content[1].(*sdk.ImageContent).Data))
-		require.NoError(t, err)
+		m := graphtest.Got(jpeg.Decode(bytes.NewReader(result.Content[1].(*sdk.ImageContent).Data)))(t)
 		require.Equal(t, size, m.Bounds().Size())
 	}
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM storage_usage WHERE inspection_seconds > 0 AND agent_id = $1", agent.ID))
@@ -188,8 +184,7 @@ func TestModelsSeeEveryPage(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, s.send(http.MethodGet, path+"0", agent.Token, nil).status)
 	require.Equal(t, http.StatusNotFound, s.send(http.MethodGet, path+"2", s.Agent().Token, nil).status)
 	s.Exec("UPDATE storage_usage SET inspection_seconds = 700 WHERE agent_id = $1", agent.ID)
-	busy := s.send(http.MethodGet, path+"2", agent.Token, nil)
-	busy.fault(http.StatusTooManyRequests, fault.UploadBusy)
+	busy := s.send(http.MethodGet, path+"2", agent.Token, nil).refused(http.StatusTooManyRequests, fault.UploadBusy)
 	require.NotEmpty(t, busy.header.Get("Retry-After"))
 	require.Equal(t, http.StatusOK, s.send(http.MethodGet, path+"1", agent.Token, nil).status, "the first page is there")
 }

