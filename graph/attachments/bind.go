@@ -30,8 +30,7 @@ func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []
 	if err := unbind(ctx, tx, target, ids); err != nil {
 		return err
 	}
-	_, err := tx.SQL.ExecContext(ctx, named("bind_files").Text, target.ID, target.Use, db.IDs(ids))
-	return err
+	return db.Exec(ctx, tx.SQL, named("bind_files"), target.ID, target.Use, db.IDs(ids))
 }
 
 // BindMore adds ids, which are all different, to the files of a target, in no order. Files that are already bound to it stay. It
@@ -40,8 +39,7 @@ func BindMore(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, id
 	if err := lockBindable(ctx, tx, owner, target, ids); err != nil {
 		return err
 	}
-	_, err := tx.SQL.ExecContext(ctx, named("bind_files").Text, target.ID, target.Use, db.IDs(ids))
-	return err
+	return db.Exec(ctx, tx.SQL, named("bind_files"), target.ID, target.Use, db.IDs(ids))
 }
 
 // lockBindable locks the files ids and the files of the target. It returns a fault if one of ids may not be bound.
@@ -70,8 +68,7 @@ func Unbind(ctx context.Context, tx *db.Tx, target Target) error { return unbind
 
 // unbind ends the use of the target's files, except the kept ones.
 func unbind(ctx context.Context, tx *db.Tx, target Target, kept []uuid.UUID) error {
-	_, err := tx.SQL.ExecContext(ctx, named("unbind_files").Text, target.ID, target.Use, db.IDs(kept))
-	return err
+	return db.Exec(ctx, tx.SQL, named("unbind_files"), target.ID, target.Use, db.IDs(kept))
 }
 
 // bindable reports whether the file may be bound to the target; a file that is bound to it already may even have lost its bytes.
@@ -146,8 +143,7 @@ func (r *row) rightsWithin(reader uuid.UUID) rights {
 // Confirm records that the owner claims the right to publish these files. The claim stays, even if the files are bound to other
 // records later (§2.2).
 func Confirm(ctx context.Context, tx *db.Tx, owner uuid.UUID, ids []uuid.UUID) error {
-	_, err := tx.SQL.ExecContext(ctx, named("confirm_rights").Text, owner, db.IDs(ids))
-	return err
+	return db.Exec(ctx, tx.SQL, named("confirm_rights"), owner, db.IDs(ids))
 }
 
 // Confirmed reports whether the owner has claimed the right to publish every one of these files, which are all different.

@@ -77,7 +77,6 @@ func (a *API) makeCopy(ctx context.Context, id uuid.UUID, inspect Inspector) (er
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, named("keep_copy").Text, id, stored.size, stored.sha256, report.MediaType)
-		return err
+		return db.Exec(ctx, tx.SQL, named("keep_copy"), id, stored.size, stored.sha256, report.MediaType)
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
@@ -157,8 +158,7 @@ func (d *Draft) store(p []byte) error {
 
 // emptyReservation returns the reserved budgets but keeps the place among the uploads under way; the bytes are deleted already.
 func (d *Draft) emptyReservation() error {
-	_, err := d.api.DB.SQL.ExecContext(d.ctx, named("empty_reservation").Text, d.reservation.id)
-	return err
+	return db.Exec(d.ctx, d.api.DB.SQL, named("empty_reservation"), d.reservation.id)
 }
 
 // open opens the writer once there is something to write, so that a form without a file touches no store.
@@ -216,8 +216,7 @@ func (d *Draft) Discard() {
 		cleanUp(d.ctx, func(ctx context.Context) error { return d.api.release(ctx, d.reservation.id, false) })
 	default:
 		cleanUp(d.ctx, func(ctx context.Context) error {
-			_, err := d.api.DB.SQL.ExecContext(ctx, named("delete_reservation").Text, d.reservation.id)
-			return err
+			return db.Exec(ctx, d.api.DB.SQL, named("delete_reservation"), d.reservation.id)
 		})
 	}
 }

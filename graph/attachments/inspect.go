@@ -110,8 +110,7 @@ func (a *API) charge(ctx context.Context, agent uuid.UUID, report Report) error 
 		return nil
 	}
 	return db.RetryUnavailable(ctx, func(ctx context.Context) error {
-		_, err := a.DB.SQL.ExecContext(ctx, named("charge_inspection").Text, agent, report.Processor.Seconds(), forgotten(a.Quotas))
-		return err
+		return db.Exec(ctx, a.DB.SQL, named("charge_inspection"), agent, report.Processor.Seconds(), forgotten(a.Quotas))
 	})
 }
 
@@ -126,9 +125,8 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, preview, p
 		if fits, err = hasRoom(ctx, tx, a.Quotas, held.Owner, held.Size+preview.size+published.size-held.Reserved); err != nil || !fits {
 			return err
 		}
-		_, err = tx.SQL.ExecContext(ctx, named("accept_upload").Text, held.ID, held.Lease, report.MediaType, report.Width, report.Height,
+		return db.Exec(ctx, tx.SQL, named("accept_upload"), held.ID, held.Lease, report.MediaType, report.Width, report.Height,
 			report.Pages, preview.size, preview.sha256, published.size, published.sha256)
-		return err
 	})
 	if err != nil {
 		return err

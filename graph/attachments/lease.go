@@ -104,8 +104,7 @@ func (a *API) returnLease(ctx context.Context, id, name uuid.UUID, counts bool) 
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, named("return_lease").Text, id, name, counts)
-		return err
+		return db.Exec(ctx, tx.SQL, named("return_lease"), id, name, counts)
 	})
 }
 
@@ -137,11 +136,11 @@ func (a *API) renewEvery(
 				return
 			case <-tick.C:
 			}
-			result, err := a.DB.SQL.ExecContext(leased, s.Text, append(args(), leaseTime.Seconds())...)
+			renewed, err := db.Changed(leased, a.DB.SQL, s, append(args(), leaseTime.Seconds())...)
 			if err != nil {
 				continue
 			}
-			if renewed, err := result.RowsAffected(); err == nil && renewed == 0 {
+			if renewed == 0 {
 				lose(errTaken)
 			}
 			expiry.Reset(maxUnrenewed)

@@ -41,8 +41,7 @@ var everyone = uuid.Nil
 
 // lock takes the lock under which budgets and inspection slots are given out.
 func lock(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.SQL.ExecContext(ctx, named("lock_budgets").Text, everyone)
-	return err
+	return db.Exec(ctx, tx.SQL, named("lock_budgets"), everyone)
 }
 
 // usage holds the sums that uploads are checked against. A field with All counts all agents, its twin one agent. Bytes, Files and
@@ -161,11 +160,7 @@ func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (mad
 		if held > 0 {
 			return nil, held, err
 		}
-		result, failed := a.DB.SQL.ExecContext(ctx, named("end_upload").Text, owner, fairUploads)
-		if failed != nil {
-			return nil, held, failed
-		}
-		if n, failed := result.RowsAffected(); failed != nil || n == 0 {
+		if n, failed := db.Changed(ctx, a.DB.SQL, named("end_upload"), owner, fairUploads); failed != nil || n == 0 {
 			return nil, held, cmp.Or(failed, err)
 		}
 	}
@@ -185,8 +180,7 @@ func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (mad
 		if made.refused = u.check(a.Quotas, demand{records: 1, files: 1, bytes: bytes}); made.refused != nil {
 			made.bytes, files = 0, 0
 		}
-		_, err = tx.SQL.ExecContext(ctx, named("insert_reservation").Text, made.id, owner, made.bytes, files, leaseTime.Seconds())
-		return err
+		return db.Exec(ctx, tx.SQL, named("insert_reservation"), made.id, owner, made.bytes, files, leaseTime.Seconds())
 	})
 	if err != nil {
 		return nil, held, err
@@ -226,14 +220,11 @@ func (a *API) extend(ctx context.Context, r *reservation, need int64) error {
 
 // changeReservation runs a statement on one reservation, which must exist.
 func changeReservation(ctx context.Context, tx *db.Tx, s *db.Statement, args ...any) error {
-	result, err := tx.SQL.ExecContext(ctx, s.Text, args...)
-	if err != nil {
-		return err
+	n, err := db.Changed(ctx, tx.SQL, s, args...)
+	if err == nil && n == 0 {
+		return errReservationLost()
 	}
-	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, errReservationLost())
-	}
-	return nil
+	return err
 }
 
 // errReservationLost is the fault of an upload that could not renew its reservation in time: its bytes are deleted.
@@ -256,8 +247,7 @@ func (a *API) release(ctx context.Context, id uuid.UUID, onlyExpired bool) error
 		if err := a.deletePrefix(ctx, id); err != nil {
 			return err
 		}
-		_, err = tx.SQL.ExecContext(ctx, named("delete_reservation").Text, id)
-		return err
+		return db.Exec(ctx, tx.SQL, named("delete_reservation"), id)
 	})
 }
 

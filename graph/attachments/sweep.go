@@ -30,11 +30,7 @@ const (
 // Remove makes a file unavailable to everyone, inside a transaction of an operator's procedure; Sweep deletes its bytes. It
 // returns not_found if the file has no bytes.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	result, err := tx.SQL.ExecContext(ctx, named("remove_file").Text, id)
-	if err != nil {
-		return err
-	}
-	n, err := result.RowsAffected()
+	n, err := db.Changed(ctx, tx.SQL, named("remove_file"), id)
 	if err == nil && n == 0 {
 		return fault.New(fault.NotFound)
 	}
@@ -73,8 +69,7 @@ func (a *API) free(ctx context.Context) (int64, error) {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, named("free_budget").Text, db.IDs(ended))
-		return err
+		return db.Exec(ctx, tx.SQL, named("free_budget"), db.IDs(ended))
 	})
 	if err != nil {
 		return 0, err

@@ -203,7 +203,7 @@ func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *r
 		if err := changeReservation(ctx, tx, named("delete_reservation"), held.id); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, named("insert_upload").Text, held.id, held.owner, f.uploadID, f.purpose, f.fileName, f.size,
+		err := db.Exec(ctx, tx.SQL, named("insert_upload"), held.id, held.owner, f.uploadID, f.purpose, f.fileName, f.size,
 			f.sha256, f.reserve)
 		if err != nil {
 			return err

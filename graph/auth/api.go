@@ -140,8 +140,7 @@ func (a *API) lookUp(ctx context.Context, token string, mutating bool, along *Al
 
 // NoteActivity notes that agents send requests or hold an open socket (§3.4). It writes at most once a minute for each agent.
 func (a *API) NoteActivity(ctx context.Context, botIDs []uuid.UUID) error {
-	_, err := a.DB.SQL.ExecContext(ctx, named("note_activity").Text, db.IDs(botIDs))
-	return err
+	return db.Exec(ctx, a.DB.SQL, named("note_activity"), db.IDs(botIDs))
 }
 
 // A token is tokenPrefix, 43 base62 characters of at least 256 random bits, and a base62 CRC32 of all before it, so that a

@@ -58,7 +58,7 @@ func endPresented[T any](
 		return nil, err
 	}
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*T, error) {
-		if _, err := tx.SQL.ExecContext(ctx, named("lock_bot").Text, v.BotID); err != nil {
+		if err := db.Exec(ctx, tx.SQL, named("lock_bot"), v.BotID); err != nil {
 			return nil, err
 		}
 		ended, err := end(ctx, tx, why, enttoken.ID(v.TokenID))

@@ -114,15 +114,13 @@ func RequireActive(ctx context.Context, tx *db.Tx, agents ...uuid.UUID) error {
 // Lock locks an agent's row until the transaction ends. Facts that the lock protects, such as the number of the agent's records
 // of a kind, must be read by a later statement.
 func Lock(ctx context.Context, tx *db.Tx, agent uuid.UUID) error {
-	_, err := tx.SQL.ExecContext(ctx, named("lock_agent").Text, agent)
-	return err
+	return db.Exec(ctx, tx.SQL, named("lock_agent"), agent)
 }
 
 // LeaveTrash makes an agent in the trash active; any other agent stays unchanged. Only restoring and operators' procedures call
 // it (§3.4).
 func (a *API) LeaveTrash(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
-	_, err := tx.SQL.ExecContext(ctx, named("leave_trash").Text, botID)
-	return err
+	return db.Exec(ctx, tx.SQL, named("leave_trash"), botID)
 }
 
 // trashBatch is how many agents one statement examines.

@@ -86,7 +86,7 @@ func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.C
 		return nil, false, err
 	}
 	if next.to == contact.StateBlocked {
-		_, err := tx.SQL.ExecContext(ctx, named("delete_announcements").Text, c.ID, c.RequesterID, c.RecipientID,
+		err := db.Exec(ctx, tx.SQL, named("delete_announcements"), c.ID, c.RequesterID, c.RecipientID,
 			string(events.MessageCreated))
 		if err != nil {
 			return nil, false, err
@@ -236,11 +236,7 @@ func (a *API) create(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *
 // insert makes a contact that the caller requests or blocks; it returns nil if the two have one already.
 func insert(ctx context.Context, tx *db.Tx, callerID, otherID uuid.UUID, state contact.State) (*ent.Contact, error) {
 	id := uuid.Must(uuid.NewV7())
-	inserted, err := tx.SQL.ExecContext(ctx, named("insert_contact").Text, id, callerID, otherID, string(state))
-	if err != nil {
-		return nil, err
-	}
-	if n, err := inserted.RowsAffected(); err != nil || n == 0 {
+	if n, err := db.Changed(ctx, tx.SQL, named("insert_contact"), id, callerID, otherID, string(state)); err != nil || n == 0 {
 		return nil, err
 	}
 	return tx.Ent.Contact.Get(ctx, id)

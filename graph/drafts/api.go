@@ -106,7 +106,7 @@ func (a *API) ReplyToDraft(ctx context.Context, in ReplyInput) (*Result, error) 
 			return nil, events.Event{}, fault.New(fault.StateConflict).Say("There is a newer draft; reply to that one.")
 		}
 		draft.Verdict, draft.ReplyText, draft.RepliedAt = in.Verdict, in.Text, &s.Now
-		_, err = tx.SQL.ExecContext(ctx, named("insert_reply").Text, draft.ID, *in.Verdict, in.Text, s.Now)
+		err = db.Exec(ctx, tx.SQL, named("insert_reply"), draft.ID, *in.Verdict, in.Text, s.Now)
 		return draft, events.Event{
 			Recipient: *s.ContractorID, Kind: events.OrderDraftReply,
 			Payload: events.DraftReplyPayload{OrderID: draft.OrderID, DraftID: draft.ID, Verdict: *in.Verdict},

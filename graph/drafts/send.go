@@ -45,7 +45,7 @@ func (a *API) SendDraft(ctx context.Context, in SendInput) (*Result, error) {
 				return nil, events.Event{}, err
 			}
 		}
-		_, err := tx.SQL.ExecContext(ctx, named("insert_draft").Text, draft.ID, draft.CreatedAt, draft.OrderID, draft.Number, draft.Text,
+		err := db.Exec(ctx, tx.SQL, named("insert_draft"), draft.ID, draft.CreatedAt, draft.OrderID, draft.Number, draft.Text,
 			db.IDs(sent.files))
 		return draft, events.Event{
 			Recipient: *s.CustomerID, Kind: events.OrderDraft,

@@ -118,8 +118,7 @@ func (a *API) end(ctx context.Context, m *claimed, outcome string, failed error)
 	defer cancel()
 	a.Attempts.Count(outcome)
 	return db.RetryUnavailable(ctx, func(ctx context.Context) error {
-		_, err := a.DB.SQL.ExecContext(ctx, named("end_attempt").Text, m.ID, outcome, describe(failed, m.Address))
-		return err
+		return db.Exec(ctx, a.DB.SQL, named("end_attempt"), m.ID, outcome, describe(failed, m.Address))
 	})
 }
 

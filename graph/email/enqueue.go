@@ -55,7 +55,7 @@ func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error)
 		return uuid.Nil, err
 	}
 	if m.Text != "" {
-		if _, err := tx.SQL.ExecContext(ctx, named("insert_text").Text, made.ID, m.Text); err != nil {
+		if err := db.Exec(ctx, tx.SQL, named("insert_text"), made.ID, m.Text); err != nil {
 			return uuid.Nil, err
 		}
 	}
@@ -79,8 +79,7 @@ func (a *API) count(ctx context.Context, m *claimed, limit limits.Limit) (wait t
 		if err := a.Quotas.Take(ctx, tx.SQL, limit, ""); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, named("count_mail").Text, m.ID)
-		return err
+		return db.Exec(ctx, tx.SQL, named("count_mail"), m.ID)
 	})
 	if full := fault.From(err); err != nil && full.Code == limit.Code {
 		return full.Retry(), nil

@@ -35,7 +35,7 @@ func (a *API) Add(ctx context.Context, tx *db.Tx, events ...Event) error {
 		ids[i], recipients[i], kinds[i], payloads[i] = eventid.New(e.Recipient), e.Recipient, string(e.Kind), payload
 		contacts[i], messages[i] = optional(e.ContactID), optional(e.MessageID)
 	}
-	_, err := tx.SQL.ExecContext(ctx, named("insert_events").Text, db.IDs(ids), db.IDs(recipients), pq.Array(kinds), pq.ByteaArray(payloads),
+	err := db.Exec(ctx, tx.SQL, named("insert_events"), db.IDs(ids), db.IDs(recipients), pq.Array(kinds), pq.ByteaArray(payloads),
 		pq.Array(contacts), pq.Array(messages))
 	if err != nil {
 		return err

@@ -128,7 +128,7 @@ func (a *API) Fetch(ctx context.Context, c Cursor) (batch Batch, err error) {
 		}
 	}
 	if len(gone) > 0 {
-		if _, err = a.DB.SQL.ExecContext(ctx, named("delete_events").Text, db.IDs(gone)); err != nil {
+		if err = db.Exec(ctx, a.DB.SQL, named("delete_events"), db.IDs(gone)); err != nil {
 			return Batch{}, err
 		}
 	}

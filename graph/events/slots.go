@@ -55,14 +55,12 @@ func (a *API) KeepSlots(ctx context.Context, process int32, slots []Slot) error 
 	for i, s := range slots {
 		ids[i], agents[i], tokens[i] = s.ID, s.BotID, s.TokenID
 	}
-	_, err := a.DB.SQL.ExecContext(ctx, named("keep_slots").Text, process, db.IDs(ids), db.IDs(agents), db.IDs(tokens))
-	return err
+	return db.Exec(ctx, a.DB.SQL, named("keep_slots"), process, db.IDs(ids), db.IDs(agents), db.IDs(tokens))
 }
 
 // CloseSlot releases a slot. It ignores a slot that is already released.
 func (a *API) CloseSlot(ctx context.Context, id uuid.UUID) error {
-	_, err := a.DB.SQL.ExecContext(ctx, named("close_slot").Text, id)
-	return err
+	return db.Exec(ctx, a.DB.SQL, named("close_slot"), id)
 }
 
 // DeleteDeadSlots deletes the slots of processes that have ended and returns their number. They no longer count; this keeps the

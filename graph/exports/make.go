@@ -123,7 +123,7 @@ func (a *API) publish(ctx context.Context, m *making, truncated *Truncated) (kep
 		if kept = len(done) > 0; err != nil || !kept {
 			return err
 		}
-		_, err = tx.SQL.ExecContext(ctx, named("insert_part").Text, m.export.ID, 1, m.archive.key, m.archive.written.size, m.archive.sum.Sum(nil))
+		err = db.Exec(ctx, tx.SQL, named("insert_part"), m.export.ID, 1, m.archive.key, m.archive.written.size, m.archive.sum.Sum(nil))
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ const (
 
 // Sweep deletes the bytes of expired and failed exports, and returns the number of those exports. A job calls it.
 func (a *API) Sweep(ctx context.Context) (n int64, err error) {
-	if _, err := a.DB.SQL.ExecContext(ctx, named("fail_stuck").Text, stuckAfter.Seconds()); err != nil {
+	if err := db.Exec(ctx, a.DB.SQL, named("fail_stuck"), stuckAfter.Seconds()); err != nil {
 		return 0, err
 	}
 	for {
@@ -160,7 +160,7 @@ func (a *API) Sweep(ctx context.Context) (n int64, err error) {
 			if err := a.Files.Store.DeletePrefix(ctx, prefixOf(id)); err != nil {
 				return n, err
 			}
-			if _, err := a.DB.SQL.ExecContext(ctx, named("note_swept").Text, id); err != nil {
+			if err := db.Exec(ctx, a.DB.SQL, named("note_swept"), id); err != nil {
 				return n, err
 			}
 			n++

@@ -102,7 +102,7 @@ func find(ctx context.Context, q db.Querier, s *db.Statement, args ...any) (*row
 
 // admit writes a new export within the limits and adds its job. The caller has locked the agent.
 func (a *API) admit(ctx context.Context, tx *db.Tx, r *row) error {
-	if _, err := tx.SQL.ExecContext(ctx, named("lock_exports").Text); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("lock_exports")); err != nil {
 		return err
 	}
 	found, err := db.One[struct {
@@ -120,7 +120,7 @@ func (a *API) admit(ctx context.Context, tx *db.Tx, r *row) error {
 	if most := int64(a.Quotas.ExportBytes); most > 0 && found.KeptBytes+reserved > most {
 		return fault.New(fault.StorageQuotaExceeded).Say("The server has no room for another export now. Exports are kept for 7 days.")
 	}
-	_, err = tx.SQL.ExecContext(ctx, named("insert_export").Text, r.ID, r.BotID, r.OperationID, r.ByOwner, r.IncludeFiles, reserved,
+	err = db.Exec(ctx, tx.SQL, named("insert_export"), r.ID, r.BotID, r.OperationID, r.ByOwner, r.IncludeFiles, reserved,
 		bounds.ExportLife.Seconds())
 	if err != nil {
 		return err

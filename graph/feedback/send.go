@@ -49,7 +49,7 @@ func report(ctx context.Context, tx *db.Tx, caller uuid.UUID, subject *Subject, 
 	case owners[0] == caller:
 		return nil, fault.Field(fault.InvalidInput, "subject.id", errOwn.Error())
 	}
-	if _, err := tx.SQL.ExecContext(ctx, named("lock_reporter").Text, caller); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("lock_reporter"), caller); err != nil {
 		return nil, err
 	}
 	open, err := tx.Ent.Feedback.Query().Where(feedback.BotID(caller), feedback.KindEQ(feedback.KindReport),

@@ -103,7 +103,7 @@ func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) 
 		}
 		entries = append(entries, raw)
 	}
-	if _, err := q.ExecContext(ctx, named("drop_queue").Text, pq.Int64Array(taken)); err != nil || len(entries) == 0 {
+	if err := db.Exec(ctx, q, named("drop_queue"), pq.Int64Array(taken)); err != nil || len(entries) == 0 {
 		return 0, err
 	}
 	if err := opened.write(ctx, q); err != nil {
@@ -134,18 +134,13 @@ func (o *openings) write(ctx context.Context, q db.Querier) error {
 	if len(o.subjects) == 0 {
 		return nil
 	}
-	_, err := q.ExecContext(ctx, named("add_openings").Text, db.IDs(o.subjects), pq.Int64Array(o.indexes), pq.ByteaArray(o.salts))
-	return err
+	return db.Exec(ctx, q, named("add_openings"), db.IDs(o.subjects), pq.Int64Array(o.indexes), pq.ByteaArray(o.salts))
 }
 
 // begin begins the log, unless it has begun: its first entries are the keys of the server.
 func (a *API) begin(ctx context.Context, tx *db.Tx) error {
 	head := Head{Epoch: 1, Origin: format.Origin(hostname(a.Origin), 1)}
-	added, err := tx.SQL.ExecContext(ctx, named("add_head").Text, head.Epoch, head.Origin)
-	if err != nil {
-		return err
-	}
-	if n, err := added.RowsAffected(); err != nil || n == 0 {
+	if n, err := db.Changed(ctx, tx.SQL, named("add_head"), head.Epoch, head.Origin); err != nil || n == 0 {
 		return err
 	}
 	entries := make([][]byte, 0, 2)
@@ -224,15 +219,15 @@ func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*
 		}
 	}
 	next.Origin = format.Origin(host, next.Epoch)
-	if _, err := q.ExecContext(ctx, named("end_head").Text, former.Epoch, reason); err != nil {
+	if err := db.Exec(ctx, q, named("end_head"), former.Epoch, reason); err != nil {
 		return nil, err
 	}
-	added, err := q.ExecContext(ctx, named("add_head").Text, next.Epoch, next.Origin)
+	added, err := db.Changed(ctx, q, named("add_head"), next.Epoch, next.Origin)
 	if err != nil {
 		return nil, err
 	}
-	if n, err := added.RowsAffected(); err != nil || n != 1 {
-		return nil, errors.Join(err, fmt.Errorf("keylog: there is an epoch %d already", next.Epoch))
+	if added != 1 {
+		return nil, fmt.Errorf("keylog: there is an epoch %d already", next.Epoch)
 	}
 	tree, check := new(edge), new(edge)
 	for entries := [][]byte{format.EpochEntry(former.Origin, tlog.Hash(former.Root)).Bytes()}; len(entries) > 0; {
@@ -254,7 +249,7 @@ func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*
 	if check.size != former.Size || former.Size > 0 && check.root() != tlog.Hash(former.Root) {
 		return nil, fmt.Errorf("keylog: %w: %s", errDiffers, former.Origin)
 	}
-	if _, err := q.ExecContext(ctx, named("move_openings").Text); err != nil {
+	if err := db.Exec(ctx, q, named("move_openings")); err != nil {
 		return nil, err
 	}
 	root := tree.root()

@@ -91,13 +91,12 @@ func (a *API) RotateKey(ctx context.Context, tx *db.Tx, purpose string) (int, er
 		return 0, fmt.Errorf("keylog: %d present keys for %q", len(before), purpose)
 	}
 	number := before[0] + 1
-	if _, err := tx.SQL.ExecContext(ctx, named("retire_key").Text, purpose); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("retire_key"), purpose); err != nil {
 		return 0, err
 	}
-	if _, err := tx.SQL.ExecContext(ctx, named("add_key").Text, purpose, number); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("add_key"), purpose, number); err != nil {
 		return 0, err
 	}
 	raw := a.keyEntry(purpose, number)
-	_, err = tx.SQL.ExecContext(ctx, named("add_queue").Text, int(format.TypeKey), raw[1:1+sha256.Size], raw[1+sha256.Size:])
-	return number, err
+	return number, db.Exec(ctx, tx.SQL, named("add_queue"), int(format.TypeKey), raw[1:1+sha256.Size], raw[1+sha256.Size:])
 }

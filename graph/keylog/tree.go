@@ -154,7 +154,7 @@ func readHashes(ctx context.Context, q db.Querier, epoch, level int, n int64, wi
 
 // write writes entries that were appended to an edge from the leaf first on, the roots that they completed, and the new head.
 func (e *edge) write(ctx context.Context, q db.Querier, epoch int, first int64, entries [][]byte) error {
-	if _, err := q.ExecContext(ctx, named("add_leaves").Text, epoch, first, pq.ByteaArray(entries)); err != nil {
+	if err := db.Exec(ctx, q, named("add_leaves"), epoch, first, pq.ByteaArray(entries)); err != nil {
 		return err
 	}
 	if len(e.roots) > 0 {
@@ -162,15 +162,14 @@ func (e *edge) write(ctx context.Context, q db.Querier, epoch int, first int64, 
 		for i, r := range e.roots {
 			levels[i], numbers[i], hashes[i] = int64(r.level), r.n, r.hash[:]
 		}
-		_, err := q.ExecContext(ctx, named("add_roots").Text, epoch, pq.Int64Array(levels), pq.Int64Array(numbers), pq.ByteaArray(hashes))
+		err := db.Exec(ctx, q, named("add_roots"), epoch, pq.Int64Array(levels), pq.Int64Array(numbers), pq.ByteaArray(hashes))
 		if err != nil {
 			return err
 		}
 		e.roots = nil
 	}
 	root := e.root()
-	_, err := q.ExecContext(ctx, named("set_head").Text, epoch, e.size, root[:])
-	return err
+	return db.Exec(ctx, q, named("set_head"), epoch, e.size, root[:])
 }
 
 // Tile names a tile of C2SP's tlog-tiles.

@@ -137,7 +137,7 @@ func (a *API) Cosign(ctx context.Context) (refused, err error) {
 		case answer.Err != nil:
 			refused = errors.Join(refused, answer.Err)
 		default:
-			if _, err := a.DB.SQL.ExecContext(ctx, named("add_cosigned").Text, head.Epoch, head.Size, answer.Witness, answer.Line); err != nil {
+			if err := db.Exec(ctx, a.DB.SQL, named("add_cosigned"), head.Epoch, head.Size, answer.Witness, answer.Line); err != nil {
 				return refused, err
 			}
 		}
@@ -147,8 +147,7 @@ func (a *API) Cosign(ctx context.Context) (refused, err error) {
 			refused = errors.Join(refused, differing, lost)
 		}
 	}
-	_, err = a.DB.SQL.ExecContext(ctx, named("drop_cosigned").Text, head.Epoch, pq.StringArray(a.Witnesses.Keys()))
-	return refused, err
+	return refused, db.Exec(ctx, a.DB.SQL, named("drop_cosigned"), head.Epoch, pq.StringArray(a.Witnesses.Keys()))
 }
 
 // dueWitnesses returns the witnesses to ask for their line of a head.

@@ -63,7 +63,7 @@ func (a *API) Run(ctx context.Context) (done Done, err error) {
 		return done, err
 	}
 	for _, s := range []*db.Statement{named("note_sent_notices"), named("drop_lost_notices")} {
-		if _, err := a.DB.SQL.ExecContext(ctx, s.Text); err != nil {
+		if err := db.Exec(ctx, a.DB.SQL, s); err != nil {
 			return done, err
 		}
 	}
@@ -121,8 +121,7 @@ func (a *API) notice(ctx context.Context, botID uuid.UUID) (sent bool, err error
 		if err != nil {
 			return err
 		}
-		_, err = tx.SQL.ExecContext(ctx, named("insert_notice").Text, botID, mailID)
-		return err
+		return db.Exec(ctx, tx.SQL, named("insert_notice"), botID, mailID)
 	})
 	return sent, err
 }

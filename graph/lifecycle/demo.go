@@ -22,7 +22,7 @@ type Held struct {
 // agent that no order holds any more is deleted in its own transaction (stoa_delete_demo). It may be interrupted and repeated.
 // Only a procedure of operators calls it.
 func (a *API) DeleteDemo(ctx context.Context) (deleted int64, held []Held, err error) {
-	if _, err := a.DB.SQL.ExecContext(ctx, named("trash_demo").Text); err != nil {
+	if err := db.Exec(ctx, a.DB.SQL, named("trash_demo")); err != nil {
 		return 0, nil, err
 	}
 	if err := a.endDemoOrders(ctx); err != nil {

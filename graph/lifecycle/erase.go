@@ -47,7 +47,7 @@ func (a *API) erase(ctx context.Context, botID uuid.UUID) (erased bool, err erro
 		}
 		erased = true
 		if owner != nil && owner.Address != "" {
-			_, err := tx.SQL.ExecContext(ctx, named("forget_address").Text, owner.Address, owner.Written, a.Email.AddressDigest(owner.Address))
+			err := db.Exec(ctx, tx.SQL, named("forget_address"), owner.Address, owner.Written, a.Email.AddressDigest(owner.Address))
 			if err != nil {
 				return err
 			}
@@ -95,10 +95,10 @@ func (a *API) EraseAgain(ctx context.Context, records []Erased) (n int64, err er
 		if !slices.Contains(back, r.BotID) {
 			continue
 		}
-		if _, err := a.DB.SQL.ExecContext(ctx, named("drop_erasures").Text, r.BotID, r.ErasureID); err != nil {
+		if err := db.Exec(ctx, a.DB.SQL, named("drop_erasures"), r.BotID, r.ErasureID); err != nil {
 			return n, err
 		}
-		if _, err := a.DB.SQL.ExecContext(ctx, named("record_erased").Text, r.BotID, r.ErasureID, r.RequestedBy, r.RequestedAt, r.DueAt); err != nil {
+		if err := db.Exec(ctx, a.DB.SQL, named("record_erased"), r.BotID, r.ErasureID, r.RequestedBy, r.RequestedAt, r.DueAt); err != nil {
 			return n, err
 		}
 		erased, err := a.erase(ctx, r.BotID)

@@ -154,10 +154,10 @@ func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uui
 // beginErasure writes a request, hides the agent and mails its owner. The agent is locked.
 func (a *API) beginErasure(ctx context.Context, tx *db.Tx, botID uuid.UUID, operation uuid.NullUUID, by Asker) (*ErasureResult, error) {
 	id := uuid.Must(uuid.NewV7())
-	if _, err := tx.SQL.ExecContext(ctx, named("insert_erasure").Text, id, botID, operation, by, erasureWait.Seconds()); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("insert_erasure"), id, botID, operation, by, erasureWait.Seconds()); err != nil {
 		return nil, err
 	}
-	if _, err := tx.SQL.ExecContext(ctx, named("begin_leaving").Text, botID); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("begin_leaving"), botID); err != nil {
 		return nil, err
 	}
 	if err := a.Deleted(ctx, tx, botID); err != nil {
@@ -212,7 +212,7 @@ func (a *API) Erasure(ctx context.Context) (*ErasureResult, error) {
 
 // cancel cancels the erasure of an agent, which is locked.
 func (a *API) cancel(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
-	if _, err := tx.SQL.ExecContext(ctx, named("cancel_erasure").Text, botID); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("cancel_erasure"), botID); err != nil {
 		return err
 	}
 	return a.ProfileChanged(ctx, tx, botID)

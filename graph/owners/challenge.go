@@ -112,7 +112,7 @@ func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (m
 		ChallengeID: uuid.Must(uuid.NewV7()), RetryAfter: int(resendAfter.Seconds()), OwnerConfirmationRequired: true,
 	}
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.SQL.ExecContext(ctx, named("lock_address").Text, s.address.Mailbox()); err != nil {
+		if err := db.Exec(ctx, tx.SQL, named("lock_address"), s.address.Mailbox()); err != nil {
 			return err
 		}
 		found, err := db.One[judged](ctx, tx.SQL, named("judge_request"), s.address.Key(), a.Email.AddressDigest(s.address.Key()),
@@ -148,7 +148,7 @@ func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (m
 // insertChallenge writes a challenge and its mail. If the address may not be mailed, the mail has already expired: nothing is
 // sent, and the work is the same.
 func (a *API) insertChallenge(ctx context.Context, tx *db.Tx, made *Challenge, s *subject, kind mail.Kind, mayMail bool) error {
-	if _, err := tx.SQL.ExecContext(ctx, named("replace_challenges").Text, s.address.Key(), s.handle, s.botID); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("replace_challenges"), s.address.Key(), s.handle, s.botID); err != nil {
 		return err
 	}
 	err := tx.SQL.QueryRowContext(ctx, named("insert_challenge").Text, made.ChallengeID, s.address.Key(), s.address.String(), s.address.Mailbox(),

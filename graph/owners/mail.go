@@ -164,7 +164,7 @@ func (a *API) ask(ctx context.Context, purpose Purpose, in RestoreInput) error {
 		if err := a.Quotas.Take(ctx, tx.SQL, limits.RestoresPerAddress, viewer.From(ctx).Address); err != nil {
 			return err
 		}
-		if _, err := tx.SQL.ExecContext(ctx, table.insert.Text, row...); err != nil {
+		if err := db.Exec(ctx, tx.SQL, table.insert, row...); err != nil {
 			return err
 		}
 		return a.InsertJob(ctx, tx, table.job(id))

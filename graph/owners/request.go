@@ -82,7 +82,7 @@ func (a *API) Grant(
 	if err := do(ctx, found.BotID); err != nil {
 		return nil, err
 	}
-	_, err = a.DB.SQL.ExecContext(ctx, named("confirm_request").Text, id)
+	err = db.Exec(ctx, a.DB.SQL, named("confirm_request"), id)
 	found.State = LinkDone
 	return found, err
 }
@@ -189,7 +189,7 @@ func (a *API) restore(ctx context.Context, tx *db.Tx, id uuid.UUID, r *Restorati
 		return err
 	}
 	r.TokenExpiresAt = sql.NullTime{Time: granted.TokenExpiresAt, Valid: true}
-	if _, err := tx.SQL.ExecContext(ctx, named("confirm_restore").Text, id, granted.TokenExpiresAt); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("confirm_restore"), id, granted.TokenExpiresAt); err != nil {
 		return err
 	}
 	if err := a.LeaveTrash(ctx, tx, r.BotID); err != nil {

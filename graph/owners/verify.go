@@ -97,7 +97,7 @@ func (a *API) link(ctx context.Context, botID, id uuid.UUID, code string) error 
 		if full[0] {
 			return addressFull()
 		}
-		if _, err := tx.SQL.ExecContext(ctx, named("link_owner").Text, id); err != nil {
+		if err := db.Exec(ctx, tx.SQL, named("link_owner"), id); err != nil {
 			return err
 		}
 		return a.ProfileChanged(ctx, tx, botID)
@@ -128,13 +128,12 @@ func (a *API) tryCode(
 			return wrongCode()
 		case !a.Email.IsCode(id, code):
 			refused = wrongCode()
-			_, err := tx.SQL.ExecContext(ctx, named("count_wrong_code").Text, id)
-			return err
+			return db.Exec(ctx, tx.SQL, named("count_wrong_code"), id)
 		case !c.Confirmed:
 			return fault.New(fault.StateConflict).Say("The code is right, but the owner has not confirmed yet. " +
 				"Ask the owner to follow the link of the same mail, then send the code again.")
 		}
-		if _, err := tx.SQL.ExecContext(ctx, named("recall_address").Text, c.Address, a.Email.AddressDigest(c.Address)); err != nil {
+		if err := db.Exec(ctx, tx.SQL, named("recall_address"), c.Address, a.Email.AddressDigest(c.Address)); err != nil {
 			return err
 		}
 		return then(ctx, tx, c)

@@ -120,8 +120,7 @@ func (a *API) signBatch(ctx context.Context, tx *db.Tx, but []uuid.UUID, most in
 		sum := sha256.Sum256(append(append([]byte(commitmentPrefix), salt...), documents[i]...))
 		salts[i], commitments[i] = salt, sum[:]
 	}
-	_, err = tx.SQL.ExecContext(ctx, named("save_signed_receipts").Text, db.IDs(ids), pq.Array(documents), pq.ByteaArray(salts), noLabel, pq.ByteaArray(commitments))
-	return ids, err
+	return ids, db.Exec(ctx, tx.SQL, named("save_signed_receipts"), db.IDs(ids), pq.Array(documents), pq.ByteaArray(salts), noLabel, pq.ByteaArray(commitments))
 }
 
 // signer makes documents with the present key.

@@ -53,7 +53,7 @@ func (a *API) CustomerDeleted(ctx context.Context, tx *db.Tx, customer uuid.UUID
 // Blocked declines the open responses of two agents to each other's tasks and announces that, in the transaction in which one
 // blocks the other (§3.2). A concurrent response or selection waits, and then sees the block. Only package contacts calls it.
 func (a *API) Blocked(ctx context.Context, tx *db.Tx, one, other uuid.UUID) error {
-	if _, err := tx.SQL.ExecContext(ctx, named("lock_open_tasks").Text, one, other); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("lock_open_tasks"), one, other); err != nil {
 		return err
 	}
 	found, err := db.All[settled](ctx, tx.SQL, named("decline_between"), one, other)

@@ -159,7 +159,7 @@ func read(ctx context.Context, on db.Querier, caller, id uuid.UUID) (*snapshot, 
 // lockForChange returns a task, visible or not, and locks it and its responses until the transaction ends. The payment itself
 // checks whether the customer can pay.
 func lockForChange(ctx context.Context, tx *db.Tx, caller, id uuid.UUID) (*snapshot, error) {
-	if _, err := tx.SQL.ExecContext(ctx, named("lock_task").Text, id); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("lock_task"), id); err != nil {
 		return nil, err
 	}
 	s, err := db.One[snapshot](ctx, tx.SQL, named("select_for_change"), caller, id)

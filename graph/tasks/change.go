@@ -137,8 +137,7 @@ func (a *API) WithdrawResponse(ctx context.Context, in ResponseInput) (*Response
 			return err
 		}
 		r.State, r.UpdatedAt = string(response.StateWithdrawn), s.Now
-		_, err := tx.SQL.ExecContext(ctx, named("withdraw_response").Text, s.ID, r.ID, s.Now)
-		return err
+		return db.Exec(ctx, tx.SQL, named("withdraw_response"), s.ID, r.ID, s.Now)
 	})
 }
 

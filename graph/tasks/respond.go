@@ -77,7 +77,7 @@ func (a *API) insertResponse(ctx context.Context, tx *db.Tx, s *snapshot, r repl
 		ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, UpdatedAt: s.Now, TaskID: s.ID, Text: r.text, AmountMinor: price.AmountMinor,
 		FeeMinor: price.FeeMinor, TotalMinor: price.TotalMinor, State: string(response.StateOpen),
 	}}
-	_, err = tx.SQL.ExecContext(ctx, named("insert_response").Text, fresh.ID, fresh.TaskID, fresh.By.ID, fresh.Text, fresh.AmountMinor,
+	err = db.Exec(ctx, tx.SQL, named("insert_response"), fresh.ID, fresh.TaskID, fresh.By.ID, fresh.Text, fresh.AmountMinor,
 		price.TotalMinor, fresh.CreatedAt)
 	if err != nil {
 		return nil, err

@@ -84,8 +84,7 @@ func (a *API) UnwatchTasks(ctx context.Context) (*WatchEnded, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = a.DB.SQL.ExecContext(ctx, named("delete_watch").Text, v.BotID)
-	return &WatchEnded{Deleted: true}, err
+	return &WatchEnded{Deleted: true}, db.Exec(ctx, a.DB.SQL, named("delete_watch"), v.BotID)
 }
 
 // AnnounceJob notifies the agents that watch for a new task. The transaction that posts the task enqueues it.
@@ -98,7 +97,7 @@ func (AnnounceJob) Kind() string { return "announce_task" }
 
 // announceLater records that a new task is to be announced, and enqueues the job.
 func (a *API) announceLater(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	if _, err := tx.SQL.ExecContext(ctx, named("insert_posted").Text, id); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("insert_posted"), id); err != nil {
 		return err
 	}
 	return a.Enqueue(ctx, tx, AnnounceJob{id})
@@ -170,11 +169,9 @@ func (a *API) announceSome(ctx context.Context, tx *db.Tx, id uuid.UUID) (bool, 
 		return false, err
 	}
 	if len(watchers) < watchersAtOnce {
-		_, err = tx.SQL.ExecContext(ctx, named("delete_posted").Text, id)
-		return false, err
+		return false, db.Exec(ctx, tx.SQL, named("delete_posted"), id)
 	}
-	_, err = tx.SQL.ExecContext(ctx, named("note_progress").Text, id, watchers[len(watchers)-1].ID)
-	return true, err
+	return true, db.Exec(ctx, tx.SQL, named("note_progress"), id, watchers[len(watchers)-1].ID)
 }
 
 // met returns the texts of watches that the task holds. Each is looked up in a sorted index of the task's text, which takes a

@@ -140,7 +140,7 @@ func Post(ctx context.Context, tx *db.Tx, t Transaction) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, named("post_transaction").Text, posted)
+	err = db.Exec(ctx, tx.SQL, named("post_transaction"), posted)
 	if refusal := Refusal(err); refusal != nil {
 		return refusal
 	}

@@ -130,8 +130,7 @@ func (p *progress) save(ctx context.Context, tx *db.Tx, scope Scope) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, named("save_progress").Text, scope, p.Phase, p.Position, p.NextSince, string(raw))
-	return err
+	return db.Exec(ctx, tx.SQL, named("save_progress"), scope, p.Phase, p.Position, p.NextSince, string(raw))
 }
 
 // end saves the findings of the check. If there are any, the next check begins where this one did, so that it finds them again.
@@ -148,8 +147,7 @@ func (p *progress) end(ctx context.Context, tx *db.Tx, scope Scope) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, named("end_check").Text, scope, p.Since, string(raw))
-	return err
+	return db.Exec(ctx, tx.SQL, named("end_check"), scope, p.Since, string(raw))
 }
 
 // firstID returns an id before every id (UUID version 7) that is made at that time or later.

@@ -81,12 +81,11 @@ func askTest(ctx context.Context, tx *db.Tx, id uuid.UUID) (uuid.UUID, error) {
 	}
 	if len(waiting) == 0 {
 		waiting = []uuid.UUID{uuid.Must(uuid.NewV7())}
-		if _, err := tx.SQL.ExecContext(ctx, named("add_test").Text, id, waiting[0]); err != nil {
+		if err := db.Exec(ctx, tx.SQL, named("add_test"), id, waiting[0]); err != nil {
 			return uuid.Nil, err
 		}
 	}
-	_, err = tx.SQL.ExecContext(ctx, named("look_now").Text, id)
-	return waiting[0], err
+	return waiting[0], db.Exec(ctx, tx.SQL, named("look_now"), id)
 }
 
 // askMissingTests adds the tests of untested webhooks that have none: of the given webhook, or of up to 100.
@@ -134,7 +133,7 @@ func (a *API) UpdateWebhook(ctx context.Context, in UpdateInput) (*Result, error
 		if w, err = change.Save(ctx); err != nil {
 			return nil, err
 		}
-		if _, err := tx.SQL.ExecContext(ctx, named("drop_pending").Text, of.id); err != nil {
+		if err := db.Exec(ctx, tx.SQL, named("drop_pending"), of.id); err != nil {
 			return nil, err
 		}
 		return &Result{newCard(w)}, a.queue(ctx, tx, Scope{webhook: &of.id})
@@ -203,17 +202,16 @@ func Pause(ctx context.Context, tx *db.Tx, botID uuid.UUID, why auth.Ending) err
 	if err != nil || len(has) == 0 {
 		return err
 	}
-	if _, err := tx.SQL.ExecContext(ctx, named("drop_all_pending").Text, botID); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("drop_all_pending"), botID); err != nil {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, named("void_webhooks").Text, botID, string(why))
-	return err
+	return db.Exec(ctx, tx.SQL, named("void_webhooks"), botID, string(why))
 }
 
 // lockCaller locks the caller's row and checks its token once more, so that a request that was authenticated before the token ended
 // changes no webhook after it. Its faults are unauthorized and, for a suspended agent, forbidden.
 func lockCaller(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
-	if _, err := tx.SQL.ExecContext(ctx, named("lock_agent").Text, v.BotID); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("lock_agent"), v.BotID); err != nil {
 		return err
 	}
 	suspended, err := db.Column[bool](ctx, tx.SQL, named("holds_token"), v.TokenID)

@@ -63,8 +63,7 @@ func (d *attempt) lasts() bool { return !d.isTest() || d.Confirming }
 // switched off, it leaves the job to another one. Only jobs call it.
 func (a *API) Deliver(ctx context.Context, id uuid.UUID) error {
 	if a.Sender == nil { // the process that added the job has webhooks switched on
-		_, err := a.DB.SQL.ExecContext(ctx, named("leave_webhook").Text, id, elsewhereSeconds)
-		return err
+		return db.Exec(ctx, a.DB.SQL, named("leave_webhook"), id, elsewhereSeconds)
 	}
 	found, err := db.All[endpoint](ctx, a.DB.SQL, named("select_endpoint"), id)
 	if err != nil || len(found) == 0 {
@@ -74,8 +73,7 @@ func (a *API) Deliver(ctx context.Context, id uuid.UUID) error {
 	if !of.Prompt {
 		defer a.slow.Add(-1)
 		if a.slow.Add(1) > maxSlow {
-			_, err := a.DB.SQL.ExecContext(ctx, named("leave_webhook").Text, id, roomSeconds)
-			return err
+			return db.Exec(ctx, a.DB.SQL, named("leave_webhook"), id, roomSeconds)
 		}
 	}
 	taken, err := a.claim(ctx, of.BotID, id)
@@ -105,7 +103,7 @@ func (a *API) deliverDue(ctx context.Context, id uuid.UUID) error {
 			return err
 		}
 		if body == nil {
-			if _, err := a.DB.SQL.ExecContext(ctx, named("end_pending").Text, d.WebhookID, d.EventID); err != nil {
+			if err := db.Exec(ctx, a.DB.SQL, named("end_pending"), d.WebhookID, d.EventID); err != nil {
 				return err
 			}
 			continue
@@ -175,8 +173,7 @@ func (a *API) header(d *attempt, body []byte) http.Header {
 func (a *API) undo(ctx context.Context, d *attempt) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	_, err := a.DB.SQL.ExecContext(ctx, named("undo_attempt").Text, d.WebhookID, d.EventID)
-	return err
+	return db.Exec(ctx, a.DB.SQL, named("undo_attempt"), d.WebhookID, d.EventID)
 }
 
 // verdict holds the consequences of an answer.

@@ -81,12 +81,11 @@ func (s Scope) add(ctx context.Context, tx *db.Tx) error {
 		}
 	}
 	if !s.Recent && s.webhook == nil {
-		if _, err := tx.SQL.ExecContext(ctx, named("look_again").Text); err != nil {
+		if err := db.Exec(ctx, tx.SQL, named("look_again")); err != nil {
 			return err
 		}
 	}
-	_, err := tx.SQL.ExecContext(ctx, named("add_pending").Text, idsOrNull(s.Agents), s.webhook, s.Recent, s.size())
-	return err
+	return db.Exec(ctx, tx.SQL, named("add_pending"), idsOrNull(s.Agents), s.webhook, s.Recent, s.size())
 }
 
 // idsOrNull passes ids as an argument of type uuid[], and nil as null.
@@ -194,15 +193,14 @@ type endpoint struct {
 // webhook of the agent. If it cannot, it drops the job, and the queue adds the next one in time.
 func (a *API) claim(ctx context.Context, botID, id uuid.UUID) (taken bool, err error) {
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (bool, error) {
-		if _, err := tx.SQL.ExecContext(ctx, named("lock_webhooks").Text, botID); err != nil {
+		if err := db.Exec(ctx, tx.SQL, named("lock_webhooks"), botID); err != nil {
 			return false, err
 		}
 		claimed, err := db.Column[uuid.UUID](ctx, tx.SQL, named("claim_webhook"), id)
 		if err != nil || len(claimed) > 0 {
 			return true, err
 		}
-		_, err = tx.SQL.ExecContext(ctx, named("leave_webhook").Text, id, 0.0)
-		return false, err
+		return false, db.Exec(ctx, tx.SQL, named("leave_webhook"), id, 0.0)
 	})
 }
 
@@ -211,10 +209,9 @@ func (a *API) release(ctx context.Context, botID, id uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.SQL.ExecContext(ctx, named("lock_webhooks").Text, botID); err != nil {
+		if err := db.Exec(ctx, tx.SQL, named("lock_webhooks"), botID); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, named("release_webhook").Text, id)
-		return err
+		return db.Exec(ctx, tx.SQL, named("release_webhook"), id)
 	})
 }

@@ -33,7 +33,7 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, d *attempt, got answer, v v
 	if err != nil {
 		return err
 	}
-	if _, err := tx.SQL.ExecContext(ctx, named("add_time").Text, d.BotID, got.took.Seconds()); err != nil || len(voided) == 0 {
+	if err := db.Exec(ctx, tx.SQL, named("add_time"), d.BotID, got.took.Seconds()); err != nil || len(voided) == 0 {
 		return err
 	}
 	if voided[0] != d.Voided {
@@ -52,42 +52,37 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, d *attempt, got answer, v v
 		return err
 	}
 	if v.next != nil {
-		_, err = tx.SQL.ExecContext(ctx, named("postpone_pending").Text, d.WebhookID, d.EventID, v.next)
-		return err
+		return db.Exec(ctx, tx.SQL, named("postpone_pending"), d.WebhookID, d.EventID, v.next)
 	}
-	if _, err = tx.SQL.ExecContext(ctx, named("end_pending").Text, d.WebhookID, d.EventID); err != nil || v.state == "" {
+	if err = db.Exec(ctx, tx.SQL, named("end_pending"), d.WebhookID, d.EventID); err != nil || v.state == "" {
 		return err
 	}
 	switched, err := db.Column[uuid.UUID](ctx, tx.SQL, named("switch_off"), d.WebhookID, d.URL, string(v.state), texts(downfalls[v.state]))
 	if err != nil || len(switched) == 0 {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, named("drop_events").Text, d.WebhookID)
-	return err
+	return db.Exec(ctx, tx.SQL, named("drop_events"), d.WebhookID)
 }
 
 // addRecord adds the record of an attempt, which its agent sees.
 func addRecord(ctx context.Context, tx *db.Tx, d *attempt, got answer, next *time.Time) error {
-	_, err := tx.SQL.ExecContext(ctx, named("add_delivery").Text, uuid.Must(uuid.NewV7()), d.WebhookID, d.EventID, d.Kind, d.Attempts,
+	return db.Exec(ctx, tx.SQL, named("add_delivery"), uuid.Must(uuid.NewV7()), d.WebhookID, d.EventID, d.Kind, d.Attempts,
 		got.statusOrNull(), got.reason, d.Now, next)
-	return err
 }
 
 // note stores the result of the attempt in the webhook's row, which is locked.
 func note(ctx context.Context, tx *db.Tx, d *attempt, got answer) error {
 	took := got.took.Seconds()
 	if got.reason == "" {
-		_, err := tx.SQL.ExecContext(ctx, named("note_success").Text, d.WebhookID, d.URL, d.Now, got.took < promptTime, took)
-		return err
+		return db.Exec(ctx, tx.SQL, named("note_success"), d.WebhookID, d.URL, d.Now, got.took < promptTime, took)
 	}
 	var notBefore *time.Time
 	if got.retryAfter > 0 && d.lasts() {
 		at := d.Now.Add(got.retryAfter)
 		notBefore = &at
 	}
-	_, err := tx.SQL.ExecContext(ctx, named("note_failure").Text, d.WebhookID, d.Now, got.statusOrNull(), got.reason,
+	return db.Exec(ctx, tx.SQL, named("note_failure"), d.WebhookID, d.Now, got.statusOrNull(), got.reason,
 		got.status != 0 && got.took < promptTime, took, notBefore, texts(auth.Endings))
-	return err
 }
 
 // waits are the waits after the first, second, … failed attempt. The attempt after the last wait is the last.

@@ -71,6 +71,21 @@ func Each(ctx context.Context, q Querier, scan func(*sql.Rows) error, s *Stateme
 	return rows.Err()
 }
 
+// Exec runs a statement that has no result.
+func Exec(ctx context.Context, q Querier, s *Statement, args ...any) error {
+	_, err := Changed(ctx, q, s, args...)
+	return err
+}
+
+// Changed runs a statement and returns the number of rows that it changed.
+func Changed(ctx context.Context, q Querier, s *Statement, args ...any) (int64, error) {
+	result, err := q.ExecContext(ctx, s.Text, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 // ExecBatches repeats a statement, with batch as its last argument, until it changes fewer rows than batch, and returns the
 // number of changed rows. Each run has its own transaction, so a sweep over many rows does not exceed statement_timeout and can
 // be stopped at any time.

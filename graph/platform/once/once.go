@@ -34,7 +34,7 @@ func Do[R any](
 	for range attempts {
 		made, err := db.Change(ctx, on, func(ctx context.Context, tx *db.Tx) (*R, error) {
 			if lock != nil {
-				if _, err := tx.SQL.ExecContext(ctx, lock.Text, args...); err != nil {
+				if err := db.Exec(ctx, tx.SQL, lock, args...); err != nil {
 					return nil, err
 				}
 			}
