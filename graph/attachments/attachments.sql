@@ -238,8 +238,8 @@ UPDATE attachments a SET deleted_at = stoa_now(),
 FROM gone g WHERE a.id = g.id;
 
 -- name: inspection_metrics()
-SELECT count(*) FILTER (WHERE lease_until IS NULL OR lease_until <= stoa_now()) AS waiting,
-  count(*) FILTER (WHERE lease_until > stoa_now()) AS running,
-  coalesce(extract(epoch FROM stoa_now() - min(created_at)), 0)::float8 AS oldest,
-  (SELECT count(*) FROM upload_reservations) AS under_way
+SELECT count(*) FILTER (WHERE lease_until IS NULL OR lease_until <= stoa_now()) AS stoa_inspections_waiting,
+  count(*) FILTER (WHERE lease_until > stoa_now()) AS stoa_inspections_running,
+  greatest(extract(epoch FROM stoa_now() - min(created_at)), 0)::float8 AS stoa_inspections_oldest_seconds,
+  (SELECT count(*) FROM upload_reservations) AS stoa_uploads_under_way
 FROM attachments WHERE status = 'pending';

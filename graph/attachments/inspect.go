@@ -172,19 +172,5 @@ func (a *API) end(ctx context.Context, held *lease, s *db.Statement, args ...any
 // Metrics counts for /metrics the uploads of the whole cluster that are being received, wait or are being inspected. It checks no
 // caller.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
-	counted, err := db.One[struct {
-		Waiting  float64 `db:"waiting"`
-		Running  float64 `db:"running"`
-		Oldest   float64 `db:"oldest"`
-		UnderWay float64 `db:"under_way"`
-	}](ctx, a.DB.SQL, named("inspection_metrics"))
-	if err != nil {
-		return nil, err
-	}
-	return []metrics.Value{
-		{Name: "stoa_inspections_waiting", Value: counted.Waiting},
-		{Name: "stoa_inspections_running", Value: counted.Running},
-		{Name: "stoa_inspections_oldest_seconds", Value: max(counted.Oldest, 0)},
-		{Name: "stoa_uploads_under_way", Value: counted.UnderWay},
-	}, nil
+	return metrics.Read(ctx, a.DB.SQL, named("inspection_metrics"))
 }

@@ -88,15 +88,5 @@ func (a *API) DeleteEnded(ctx context.Context) (int64, error) {
 
 // Metrics returns figures about the waiting mails of the whole cluster, for /metrics.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
-	counted, err := db.One[struct {
-		Waiting       float64 `db:"waiting"`
-		OldestSeconds float64 `db:"oldest_seconds"`
-	}](ctx, a.DB.SQL, named("mail_metrics"))
-	if err != nil {
-		return nil, err
-	}
-	return []metrics.Value{
-		{Name: "stoa_mails_waiting", Value: counted.Waiting},
-		{Name: "stoa_mails_oldest_seconds", Value: max(counted.OldestSeconds, 0)},
-	}, nil
+	return metrics.Read(ctx, a.DB.SQL, named("mail_metrics"))
 }

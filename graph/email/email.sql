@@ -43,10 +43,10 @@ DELETE FROM mails WHERE id IN (
 
 -- name: mail_metrics()
 SELECT (SELECT count(*) FROM (
-    SELECT FROM mails WHERE sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL LIMIT 100000) m) AS waiting,
-  coalesce((SELECT extract(epoch FROM stoa_now() - created_at) FROM mails
+    SELECT FROM mails WHERE sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL LIMIT 100000) m) AS stoa_mails_waiting,
+  greatest((SELECT extract(epoch FROM stoa_now() - created_at) FROM mails
     WHERE sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL
-    ORDER BY created_at, id LIMIT 1), 0)::float8 AS oldest_seconds;
+    ORDER BY created_at, id LIMIT 1), 0)::float8 AS stoa_mails_oldest_seconds;
 
 -- name: challenge_mail(challenge uuid)
 -- A challenge whose code may still be entered.

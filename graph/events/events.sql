@@ -83,13 +83,13 @@ SELECT pg_current_xact_id()::text::bigint;
 -- Counts up to 100,000 events and finds the oldest ones in the indexes. The oldest of all is the first by its id, which begins
 -- with the time. A connected agent's oldest event is its first in the sequence. Events of the latest kinds do not count, because
 -- a connection with an earlier version does not receive them.
-SELECT (SELECT count(*) FROM (SELECT FROM events LIMIT 100000) e) AS depth,
-  coalesce(extract(epoch FROM stoa_now() - (SELECT e.created_at FROM events e ORDER BY e.id LIMIT 1)), 0)::float8 AS oldest_seconds,
-  coalesce(extract(epoch FROM stoa_now() - (
+SELECT (SELECT count(*) FROM (SELECT FROM events LIMIT 100000) e) AS stoa_outbox_events,
+  greatest(extract(epoch FROM stoa_now() - (SELECT e.created_at FROM events e ORDER BY e.id LIMIT 1)), 0)::float8 AS stoa_outbox_oldest_seconds,
+  greatest(extract(epoch FROM stoa_now() - (
     SELECT min(first.created_at) FROM (SELECT DISTINCT l.bot_id FROM socket_leases l JOIN socket_live_processes p USING (process)) c
     CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = c.bot_id AND e.kind <> ALL (:latest_kinds)
       ORDER BY e.sequence LIMIT 1) first)), 0)::float8
-    AS connected_oldest_seconds;
+    AS stoa_outbox_connected_oldest_seconds;
 
 -- name: next_process()
 SELECT nextval('socket_process');

@@ -98,19 +98,7 @@ func (a *API) DeleteOldDeliveries(ctx context.Context) (int64, error) {
 
 // Metrics returns figures about the waiting deliveries of the whole cluster, for /metrics.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
-	counted, err := db.One[struct {
-		Waiting     float64 `db:"waiting"`
-		Failing     float64 `db:"failing"`
-		LateSeconds float64 `db:"late_seconds"`
-	}](ctx, a.DB.SQL, named("webhook_metrics"))
-	if err != nil {
-		return nil, err
-	}
-	return []metrics.Value{
-		{Name: "stoa_webhook_deliveries_waiting", Value: counted.Waiting},
-		{Name: "stoa_webhook_deliveries_late_seconds", Value: max(counted.LateSeconds, 0)},
-		{Name: "stoa_webhooks_failing", Value: counted.Failing},
-	}, nil
+	return metrics.Read(ctx, a.DB.SQL, named("webhook_metrics"))
 }
 
 // MyWebhooks lists the caller's webhooks, newest first (§4.12). Only an agent may call it. Its fault is forbidden.

@@ -242,11 +242,12 @@ DELETE FROM webhook_time WHERE bot_id IN (
 );
 
 -- name: webhook_metrics()
--- Waiting deliveries are counted up to 100,000. late_seconds is the delay of the most overdue delivery, of active agents only; of
+-- Waiting deliveries are counted up to 100,000. The delay is the longest of all due deliveries of active agents; of
 -- each webhook only the first due delivery counts.
-SELECT (SELECT count(*) FROM (SELECT FROM pending_deliveries LIMIT 100000) p) AS waiting,
-  (SELECT count(*) FROM webhooks WHERE state = 'failing') AS failing,
-  coalesce(extract(epoch FROM stoa_now() - (
+SELECT (SELECT count(*) FROM (SELECT FROM pending_deliveries LIMIT 100000) p) AS stoa_webhook_deliveries_waiting,
+  (SELECT count(*) FROM webhooks WHERE state = 'failing') AS stoa_webhooks_failing,
+  greatest(extract(epoch FROM stoa_now() - (
     SELECT min(greatest(n.next, w.not_before)) FROM webhooks w JOIN bots b ON b.id = w.bot_id
     CROSS JOIN LATERAL (SELECT min(p.next_attempt_at) AS next FROM pending_deliveries p WHERE p.webhook_id = w.id) n
-    WHERE w.due_at IS NOT NULL AND n.next IS NOT NULL AND b.state = 'active' AND b.suspended_at IS NULL)), 0)::float8 AS late_seconds;
+    WHERE w.due_at IS NOT NULL AND n.next IS NOT NULL AND b.state = 'active' AND b.suspended_at IS NULL)), 0)::float8
+    AS stoa_webhook_deliveries_late_seconds;

@@ -2,10 +2,12 @@ package metrics
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"sync"
 	"time"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/slack"
 )
 
@@ -17,6 +19,20 @@ var probeTimeout = slack.Of(2 * time.Second)
 
 // Reader reads values from the database or another source that may fail.
 type Reader func(ctx context.Context) ([]Value, error)
+
+// Read reads the metrics that have the names of a statement's columns. The statement has one row.
+func Read(ctx context.Context, q db.Querier, s *db.Statement, args ...any) (values []Value, err error) {
+	err = db.Each(ctx, q, func(row *sql.Rows) error {
+		names, err := row.Columns()
+		into := make([]any, len(names))
+		values = make([]Value, len(names))
+		for i, name := range names {
+			values[i].Name, into[i] = name, &values[i].Value
+		}
+		return errors.Join(err, row.Scan(into...))
+	}, s, args...)
+	return values, err
+}
 
 // probe reads values on demand if the last ones are old. A scrape never waits longer than the timeout. While a reading hangs, no
 // other one begins, because a driver may ignore its context. The values of a failed reading are left out, because old values
