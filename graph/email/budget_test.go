@@ -109,7 +109,7 @@ func TestNoBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for n := range 20 {
-		id := w.enqueue(func(m *email.Mail) { m.To = address(t, fmt.Sprintf("ada_%d@example.org", n)) })
+		id := w.enqueue(func(m *email.Mail) { m.To = fmt.Sprintf("ada_%d@example.org", n) })
 		require.NotNil(t, w.row(id).SentAt)
 	}
 }

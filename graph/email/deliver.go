@@ -55,12 +55,12 @@ type claimed struct {
 // Deliver sends a mail and stores the result. It does nothing if the mail is done, gone, or being sent elsewhere. An error means
 // that it should be called again after the wait. Only a job calls it.
 func (a *API) Deliver(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
-	m, err := db.One[claimed](ctx, a.DB.SQL, named("claim_mail"), id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
+	m, err := db.Find[claimed](ctx, a.DB.SQL, named("claim_mail"), id)
 	if err != nil {
 		return waits[0], err
+	}
+	if m == nil {
+		return 0, nil
 	}
 	if !m.Deadline.After(m.Now) {
 		return waits[0], a.end(ctx, m, metrics.MailExpired, nil)

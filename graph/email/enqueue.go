@@ -16,7 +16,8 @@ import (
 // Mail is a mail to be sent.
 type Mail struct {
 	Kind mail.Kind
-	To   Address
+	// To is the address, as its owner wrote it.
+	To string
 	// BotID is the agent whose owner gets the mail; nil if there is none.
 	BotID *uuid.UUID
 	// Reference is the id of the record that the mail is about, such as a challenge; the kind determines its table.
@@ -34,8 +35,12 @@ type Mail struct {
 // Enqueue adds a mail in the transaction of its cause, and returns its id. The mail is sent if and only if the transaction
 // commits.
 func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error) {
-	if _, known := kinds[m.Kind]; !known || m.To == (Address{}) {
-		return uuid.Nil, fmt.Errorf("email: a mail of kind %q cannot be sent, or it has no address", m.Kind)
+	if _, known := kinds[m.Kind]; !known {
+		return uuid.Nil, fmt.Errorf("email: a mail of kind %q cannot be sent", m.Kind)
+	}
+	to, err := Parse(m.To)
+	if err != nil {
+		return uuid.Nil, err
 	}
 	now, err := tx.Now(ctx)
 	if err != nil {
@@ -48,7 +53,7 @@ func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error)
 	if m.ID == uuid.Nil {
 		m.ID = uuid.Must(uuid.NewV7())
 	}
-	made, err := tx.Ent.Mail.Create().SetID(m.ID).SetKind(m.Kind).SetAddress(m.To.String()).SetAddressHint(m.To.Hint()).
+	made, err := tx.Ent.Mail.Create().SetID(m.ID).SetKind(m.Kind).SetAddress(to.String()).SetAddressHint(to.Hint()).
 		SetNillableBotID(m.BotID).SetNillableReference(m.Reference).SetNillableExpiresAt(m.ExpiresAt).
 		SetNillableCountedAt(counted).SetCreatedAt(now).Save(ctx)
 	if err != nil {

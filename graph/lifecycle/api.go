@@ -113,11 +113,7 @@ func (a *API) notice(ctx context.Context, botID uuid.UUID) (sent bool, err error
 			return err
 		}
 		sent = true
-		to, err := email.Parse(addresses[0])
-		if err != nil {
-			return err
-		}
-		mailID, err := a.Email.Enqueue(ctx, tx, email.Mail{Kind: mail.KindTrashNotice, To: to, BotID: &botID})
+		mailID, err := a.Email.Enqueue(ctx, tx, email.Mail{Kind: mail.KindTrashNotice, To: addresses[0], BotID: &botID})
 		if err != nil {
 			return err
 		}
@@ -152,38 +148,33 @@ func (a *API) deleteBy(ctx context.Context, botID uuid.UUID, statement *db.State
 
 // endOffers cancels the offers that an agent has made and rejects those made to it, as the agent itself would.
 func (a *API) endOffers(ctx context.Context, botID uuid.UUID) error {
-	offers, err := db.All[struct {
-		ID      uuid.UUID `db:"id"`
-		Version int64     `db:"version"`
-		Made    bool      `db:"made"`
-	}](ctx, a.DB.SQL, named("select_offers"), botID)
-	if err != nil {
-		return err
-	}
-	for _, offer := range offers {
-		action := orders.Reject
-		if offer.Made {
-			action = orders.Cancel
-		}
-		if err := a.act(ctx, botID, offer.ID, offer.Version, action); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := a.endOrders(ctx, named("select_offers"), botID)
+	return err
 }
 
-// act takes an action on an order as one of its participants. It is no error if the order has changed meanwhile.
-func (a *API) act(ctx context.Context, by, orderID uuid.UUID, version int64, action orders.Action) error {
-	as := viewer.With(ctx, viewer.Viewer{Kind: viewer.Agent, BotID: by})
-	in := orders.ActInput{OrderID: orderID.String(), Action: action, OperationID: new(uuid.NewString()), ExpectedVersion: &version}
-	if action == orders.ProposeRefund {
-		in.Reason = new(refundReason)
+// ending is an action of a participant that ends an order, or leads to its end.
+type ending struct {
+	OrderID uuid.UUID     `db:"id"`
+	Version int64         `db:"version"`
+	Action  orders.Action `db:"action"`
+	// By is the participant.
+	By uuid.UUID `db:"participant"`
+}
+
+// endOrders takes the actions that a statement lists, and returns their number. It is no error if an order has changed meanwhile.
+func (a *API) endOrders(ctx context.Context, s *db.Statement, args ...any) (n int, err error) {
+	endings, err := db.All[ending](ctx, a.DB.SQL, s, args...)
+	for _, e := range endings {
+		as := viewer.With(ctx, viewer.Viewer{Kind: viewer.Agent, BotID: e.By})
+		in := orders.ActInput{OrderID: e.OrderID.String(), Action: e.Action, OperationID: new(uuid.NewString()), ExpectedVersion: &e.Version}
+		if e.Action == orders.ProposeRefund {
+			in.Reason = new(refundReason)
+		}
+		if _, err := a.Orders.OrderAct(as, in); err != nil && !changedMeanwhile[fault.From(err).Code] {
+			return 0, err
+		}
 	}
-	_, err := a.Orders.OrderAct(as, in)
-	if err != nil && !changedMeanwhile[fault.From(err).Code] {
-		return err
-	}
-	return nil
+	return len(endings), err
 }
 
 // changedMeanwhile holds the faults of an order that the other side has changed first. The next run tries again.

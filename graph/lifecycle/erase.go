@@ -2,8 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 	"time"
 
@@ -37,8 +35,8 @@ func (a *API) erase(ctx context.Context, botID uuid.UUID) (erased bool, err erro
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		erased = false
-		owner, err := db.One[owned](ctx, tx.SQL, named("owner_address"), botID)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		owner, err := db.Find[owned](ctx, tx.SQL, named("owner_address"), botID)
+		if err != nil {
 			return err
 		}
 		done, err := db.Column[string](ctx, tx.SQL, named("erase_bot"), botID)

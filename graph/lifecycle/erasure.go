@@ -1,9 +1,8 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,18 +62,14 @@ type ErasureCancelled struct {
 type erasureRow struct {
 	ErasureCard
 
-	ID          uuid.UUID      `db:"id"`
-	OperationID uuid.NullUUID  `db:"operation_id"`
-	CancelledAt sql.NullTime   `db:"cancelled_at"`
-	Due         bool           `db:"due"`
-	Held        pq.StringArray `db:"held_by"`
+	ID   uuid.UUID      `db:"id"`
+	Due  bool           `db:"due"`
+	Held pq.StringArray `db:"held_by"`
 }
 
 func (r *erasureRow) card() *ErasureCard {
-	card := r.ErasureCard
-	card.HeldBy = append([]string{}, r.Held...)
-	card.RequestedAt, card.DueAt = card.RequestedAt.UTC(), card.DueAt.UTC()
-	return &card
+	r.HeldBy = r.Held
+	return &r.ErasureCard
 }
 
 // ErasureInput asks for the erasure of the caller. A nil field was not sent.
@@ -113,10 +108,9 @@ func (a *API) EraseForOwner(ctx context.Context, botID uuid.UUID) (dueAt time.Ti
 }
 
 func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uuid.NullUUID, handle *string, by Asker) (*ErasureResult, error) {
-	var result *ErasureResult
-	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	result, err := db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*ErasureResult, error) {
 		if err := bots.Lock(ctx, tx, botID); err != nil {
-			return err
+			return nil, err
 		}
 		found, err := db.One[struct {
 			Handle    string `db:"handle"`
@@ -124,26 +118,23 @@ func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uui
 			Asked     int64  `db:"asked"`
 		}](ctx, tx.SQL, named("judge_erasure"), botID, operation)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if handle != nil && *handle != found.Handle {
-			return fault.Field(fault.InvalidInput, "confirm_handle", "must be your own handle, as a sign that you mean it")
+			return nil, fault.Field(fault.InvalidInput, "confirm_handle", "must be your own handle, as a sign that you mean it")
 		}
-		current, err := db.One[erasureRow](ctx, tx.SQL, named("select_erasure"), botID)
-		if err == nil {
-			result = &ErasureResult{Repeat: wire.Repeat{Repeated: true}, Erasure: current.card()}
-			return nil
-		}
+		current, err := db.Find[erasureRow](ctx, tx.SQL, named("select_erasure"), botID)
 		switch {
-		case !errors.Is(err, sql.ErrNoRows):
-			return err
+		case err != nil:
+			return nil, err
+		case current != nil:
+			return &ErasureResult{Repeat: wire.Repeat{Repeated: true}, Erasure: current.card()}, nil
 		case found.Cancelled:
-			return fault.New(fault.StateConflict).Say("This request was cancelled. Ask with another operation_id if you mean it again.")
+			return nil, fault.New(fault.StateConflict).Say("This request was cancelled. Ask with another operation_id if you mean it again.")
 		case found.Asked >= maxErasures:
-			return fault.New(fault.RateLimited).Say("An erasure can be asked for three times within 24 hours.").After(time.Hour)
+			return nil, fault.New(fault.RateLimited).Say("An erasure can be asked for three times within 24 hours.").After(time.Hour)
 		}
-		result, err = a.beginErasure(ctx, tx, botID, operation, by)
-		return err
+		return a.beginErasure(ctx, tx, botID, operation, by)
 	})
 	if err != nil || result.Repeated {
 		return result, err
@@ -171,19 +162,12 @@ func (a *API) beginErasure(ctx context.Context, tx *db.Tx, botID uuid.UUID, oper
 		return nil, err
 	}
 	result := &ErasureResult{Erasure: made.card()}
-	owner, err := db.One[owned](ctx, tx.SQL, named("owner_address"), botID)
-	if errors.Is(err, sql.ErrNoRows) || (err == nil && !a.SendsMail) {
-		return result, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	to, err := email.Parse(owner.Written)
-	if err != nil {
-		return nil, err
+	owner, err := db.Find[owned](ctx, tx.SQL, named("owner_address"), botID)
+	if err != nil || owner == nil || !a.SendsMail {
+		return result, err
 	}
 	_, err = a.Email.Enqueue(ctx, tx, email.Mail{
-		Kind: mail.KindErasureNotice, To: to, BotID: &botID, Reference: &id, ExpiresAt: &made.DueAt,
+		Kind: mail.KindErasureNotice, To: owner.Written, BotID: &botID, Reference: &id, ExpiresAt: &made.DueAt,
 	})
 	return result, err
 }
@@ -200,14 +184,20 @@ func (a *API) Erasure(ctx context.Context) (*ErasureResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.One[erasureRow](ctx, a.DB.SQL, named("select_erasure"), v.BotID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fault.New(fault.NotFound).Say("No erasure was asked for.")
-	}
+	found, err := requested(ctx, a.DB.SQL, v.BotID)
 	if err != nil {
 		return nil, err
 	}
 	return &ErasureResult{Erasure: found.card()}, nil
+}
+
+// requested returns the erasure of an agent, or not_found.
+func requested(ctx context.Context, q db.Querier, botID uuid.UUID) (*erasureRow, error) {
+	found, err := db.Find[erasureRow](ctx, q, named("select_erasure"), botID)
+	if err == nil && found == nil {
+		err = fault.New(fault.NotFound).Say("No erasure was asked for.")
+	}
+	return found, err
 }
 
 // cancel cancels the erasure of an agent, which is locked.
@@ -230,10 +220,8 @@ func (a *API) CancelErasure(ctx context.Context) (*ErasureCancelled, error) {
 		if err := bots.Lock(ctx, tx, v.BotID); err != nil {
 			return err
 		}
-		found, err := db.One[erasureRow](ctx, tx.SQL, named("select_erasure"), v.BotID)
+		found, err := requested(ctx, tx.SQL, v.BotID)
 		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return fault.New(fault.NotFound).Say("No erasure was asked for.")
 		case err != nil:
 			return err
 		case found.RequestedBy == ByOwner:
@@ -252,13 +240,10 @@ func (a *API) CancelErasure(ctx context.Context) (*ErasureCancelled, error) {
 // CancelPage holds the data of the page on which an owner cancels an erasure.
 type CancelPage struct {
 	// State is open, cancelled, due (it is too late), or unknown; then the other fields are empty.
-	State  string    `db:"-"`
+	State  string    `db:"state"`
 	BotID  uuid.UUID `db:"bot_id"`
 	Handle string    `db:"handle"`
 	DueAt  time.Time `db:"due_at"`
-
-	CancelledAt sql.NullTime `db:"cancelled_at"`
-	Due         bool         `db:"due"`
 }
 
 // CancelPage returns the data for the link of the mail about an erasure, and changes nothing. Anyone who has the link may call it.
@@ -267,25 +252,12 @@ func (a *API) CancelPage(ctx context.Context, id uuid.UUID, token string) (*Canc
 }
 
 func (a *API) cancelPage(ctx context.Context, q db.Querier, id uuid.UUID, token string) (*CancelPage, error) {
+	unknown := &CancelPage{State: "unknown"}
 	if !a.Email.Follows(email.KeepLink, id, token) {
-		return &CancelPage{State: "unknown"}, nil
+		return unknown, nil
 	}
-	found, err := db.One[CancelPage](ctx, q, named("select_by_link"), id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return &CancelPage{State: "unknown"}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case found.CancelledAt.Valid:
-		found.State = "cancelled"
-	case found.Due:
-		found.State = "due"
-	default:
-		found.State = "open"
-	}
-	return found, nil
+	found, err := db.Find[CancelPage](ctx, q, named("select_by_link"), id)
+	return cmp.Or(found, unknown), err
 }
 
 // CancelByLink cancels an erasure that the agent or the owner asked for, until it is due. A repeat changes nothing. Anyone who has

@@ -31,9 +31,11 @@ WHERE t.bot_id > :after AND stoa_deletion_due(b, s, t)
 ORDER BY b.id LIMIT :batch;
 
 -- name: select_offers(agent uuid)
-SELECT id, version, author_id = :agent AS made FROM orders WHERE state = 'offered' AND customer_id = :agent
-UNION ALL
-SELECT id, version, author_id = :agent AS made FROM orders WHERE state = 'offered' AND contractor_id = :agent;
+SELECT o.id, o.version, CASE WHEN o.author_id = :agent THEN 'cancel' ELSE 'reject' END AS action, :agent::uuid AS participant FROM (
+  SELECT id, version, author_id FROM orders WHERE state = 'offered' AND customer_id = :agent
+  UNION ALL
+  SELECT id, version, author_id FROM orders WHERE state = 'offered' AND contractor_id = :agent
+) o;
 
 -- name: delete_bot(agent uuid)
 SELECT coalesce(stoa_delete_bot(:agent, 'lifecycle') = 'deleted', false);
@@ -45,12 +47,18 @@ UPDATE bots SET state = 'trash', updated_at = stoa_now() WHERE is_demo AND state
 -- name: list_demo()
 SELECT id, handle FROM bots WHERE is_demo AND state = 'trash' ORDER BY id;
 
--- name: demo_orders()
--- The orders of agents of the demo in which credits are held.
-SELECT o.id, o.version, o.state, o.customer_id, o.contractor_id, a.is_demo AS customer_is_demo, b.is_demo AS contractor_is_demo,
-  o.refund_proposed_by
+-- name: end_demo_orders()
+-- How agents of the demo end the orders in which credits are held: the first action of each order that is open to them. A customer
+-- accepts a delivery, a contractor gives the price back. A contractor that is not of the demo may continue its work and loses nothing.
+SELECT DISTINCT ON (o.id) o.id, o.version, e.action, e.participant
 FROM orders o JOIN bots a ON a.id = o.customer_id JOIN bots b ON b.id = o.contractor_id
-WHERE (a.is_demo OR b.is_demo) AND o.state IN ('funded', 'in_progress', 'delivered', 'disputed') ORDER BY o.id;
+CROSS JOIN LATERAL (VALUES
+  (1, 'complete', o.customer_id, a.is_demo AND o.state = 'delivered'),
+  (2, 'approve-refund', o.customer_id, a.is_demo AND o.refund_proposed_by = o.contractor_id),
+  (3, 'approve-refund', o.contractor_id, b.is_demo AND o.refund_proposed_by = o.customer_id),
+  (4, 'propose-refund', o.contractor_id, b.is_demo AND o.refund_proposed_by IS NULL)
+) e (n, action, participant, holds)
+WHERE e.holds AND o.state IN ('funded', 'in_progress', 'delivered', 'disputed') ORDER BY o.id, e.n;
 
 -- name: delete_demo(agent uuid)
 SELECT stoa_delete_demo(:agent);
@@ -62,7 +70,7 @@ WHERE :agent IN (o.customer_id, o.contractor_id) AND o.state IN ('funded', 'in_p
 
 -- text: erasure_card
 -- The columns of a request to erase an agent, of erasures e and bots b.
-e.id, e.operation_id, e.requested_by, e.requested_at, e.due_at, e.cancelled_at,
+e.id, e.requested_by, e.requested_at, e.due_at,
   CASE WHEN e.done_at IS NOT NULL THEN 'done' WHEN e.erased_at IS NOT NULL THEN 'partial' ELSE 'pending' END AS state,
   stoa_held_by(b) || CASE WHEN b.suspended_at IS NOT NULL THEN '{suspended}'::text[] ELSE '{}'::text[] END AS held_by,
   e.due_at <= stoa_now() AS due
@@ -77,7 +85,9 @@ WHERE e.cancelled_at IS NULL AND e.done_at IS NULL ORDER BY e.due_at, e.id LIMIT
 
 -- name: select_by_link(erasure uuid)
 -- The request of a cancel link, with its agent.
-SELECT e.bot_id, b.handle, e.due_at, e.cancelled_at, e.due_at <= stoa_now() AS due FROM erasures e JOIN bots b ON b.id = e.bot_id WHERE e.id = :erasure;
+SELECT e.bot_id, b.handle, e.due_at,
+  CASE WHEN e.cancelled_at IS NOT NULL THEN 'cancelled' WHEN e.due_at <= stoa_now() THEN 'due' ELSE 'open' END AS state
+FROM erasures e JOIN bots b ON b.id = e.bot_id WHERE e.id = :erasure;
 
 -- name: judge_erasure(agent uuid, operation uuid)
 -- The values that decide about a request: the agent's handle, whether it has cancelled a request of this operation, and how many

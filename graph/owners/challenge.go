@@ -161,7 +161,7 @@ func (a *API) insertChallenge(ctx context.Context, tx *db.Tx, made *Challenge, s
 	if !mayMail {
 		expires = expires.Add(-codeTTL)
 	}
-	m := email.Mail{Kind: kind, To: s.address, Reference: &made.ChallengeID, ExpiresAt: &expires, Counted: true}
+	m := email.Mail{Kind: kind, To: s.address.String(), Reference: &made.ChallengeID, ExpiresAt: &expires, Counted: true}
 	if s.botID.Valid {
 		m.BotID = &s.botID.UUID
 	}

@@ -2,8 +2,6 @@ package owners
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,26 +35,21 @@ func (a *API) MailFromOperator(
 		Address string `db:"address"`
 		Written int64  `db:"written"`
 	}](ctx, tx.SQL, named("lock_writable"), botID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, false, fault.New(fault.NotFound)
-	}
 	if err != nil {
 		return nil, false, err
 	}
 	id := uuid.Must(uuid.NewV7())
 	if operation != nil {
 		id = uuid.NewSHA1(botID, operation[:])
-		same, err := db.One[struct {
-			Same bool `db:"same"`
-		}](ctx, tx.SQL, named("compare_text"), id, text)
+		same, err := db.Column[bool](ctx, tx.SQL, named("compare_text"), id, text)
 		switch {
-		case err == nil && !same.Same:
+		case err != nil:
+			return nil, false, err
+		case len(same) > 0 && !same[0]:
 			return nil, false, fault.New(fault.IdempotencyConflict)
-		case err == nil:
+		case len(same) > 0:
 			sent, err = tx.Ent.Mail.Get(ctx, id)
 			return sent, true, err
-		case !errors.Is(err, sql.ErrNoRows):
-			return nil, false, err
 		}
 	}
 	switch {
@@ -65,11 +58,7 @@ func (a *API) MailFromOperator(
 	case found.Written >= bounds.OperatorMails:
 		return nil, false, fault.New(fault.RateLimited).Say("Operators can write about an agent five times within 24 hours.").After(time.Hour)
 	}
-	to, err := email.Parse(found.Address)
-	if err != nil {
-		return nil, false, err
-	}
-	_, err = a.Email.Enqueue(ctx, tx, email.Mail{ID: id, Kind: mail.KindOperatorMail, To: to, BotID: &botID, Text: text})
+	_, err = a.Email.Enqueue(ctx, tx, email.Mail{ID: id, Kind: mail.KindOperatorMail, To: found.Address, BotID: &botID, Text: text})
 	if err != nil {
 		return nil, false, err
 	}
@@ -179,29 +168,22 @@ func (a *API) ask(ctx context.Context, purpose Purpose, in RestoreInput) error {
 // the owner was mailed three links within the hour. It may run twice.
 func (a *API) examine(ctx context.Context, table *asked, id uuid.UUID) error {
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		found, err := db.One[struct {
+		found, err := db.Find[struct {
 			BotID     uuid.UUID `db:"bot_id"`
 			Address   string    `db:"address"`
 			Purpose   Purpose   `db:"purpose"`
 			CreatedAt time.Time `db:"created_at"`
 		}](ctx, tx.SQL, table.lock, id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
+		if err != nil || found == nil {
 			return err
 		}
 		accepted, err := db.Column[uuid.UUID](ctx, tx.SQL, table.accept, id, found.BotID, maxLinkMails)
 		if err != nil || len(accepted) == 0 {
 			return err
 		}
-		to, err := email.Parse(found.Address)
-		if err != nil {
-			return err
-		}
 		expires := found.CreatedAt.Add(linkLife)
 		_, err = a.Email.Enqueue(ctx, tx, email.Mail{
-			Kind: purposes[found.Purpose].kind, To: to, BotID: &found.BotID, Reference: &id, ExpiresAt: &expires,
+			Kind: purposes[found.Purpose].kind, To: found.Address, BotID: &found.BotID, Reference: &id, ExpiresAt: &expires,
 		})
 		return err
 	})

@@ -71,18 +71,14 @@ WITH verified AS (
 )
 SELECT stoa_take_passport(v.address, v.written, v.bot_id, v.confirmed_at, v.documents) FROM verified v;
 
--- name: lock_bot(agent uuid)
-SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
-
--- name: select_owner(agent uuid)
-SELECT address, verified_at FROM bot_owners WHERE bot_id = :agent;
+-- name: has_owner(agent uuid)
+SELECT EXISTS (SELECT FROM bot_owners WHERE bot_id = :agent);
 
 -- name: select_confirmation(challenge uuid, max_wrong_codes integer)
 -- The data of the page that asks the owner who follows a mail's link to confirm.
 SELECT c.address, c.bot_id IS NOT NULL AS links, coalesce(c.handle, b.handle) AS handle,
   coalesce(c.encryption_public_key, b.encryption_public_key) AS encryption_public_key, c.expires_at,
   CASE
-    WHEN NOT c.mailed THEN 'unknown'
     WHEN c.verified_at IS NOT NULL THEN 'done'
     WHEN c.replaced_at IS NOT NULL THEN 'replaced'
     WHEN c.wrong_codes >= :max_wrong_codes THEN 'spent'
@@ -91,7 +87,7 @@ SELECT c.address, c.bot_id IS NOT NULL AS links, coalesce(c.handle, b.handle) AS
     ELSE 'open'
   END AS state
 FROM email_challenges c LEFT JOIN bots b ON b.id = c.bot_id
-WHERE c.id = :challenge;
+WHERE c.id = :challenge AND c.mailed;
 
 -- name: confirm_challenge(challenge uuid, documents uuid[])
 -- Stores that the owner has confirmed the documents. No row if the challenge is not open any more, or if these are not the

@@ -1,9 +1,9 @@
 package owners
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -56,18 +56,12 @@ type Wish struct {
 
 // Wish returns the data for the link of a request's mail, and changes nothing. Anyone who has the link may call it.
 func (a *API) Wish(ctx context.Context, purpose Purpose, id uuid.UUID, token string) (*Wish, error) {
-	return a.wish(ctx, a.DB.SQL, purpose, id, token)
-}
-
-func (a *API) wish(ctx context.Context, q db.Querier, purpose Purpose, id uuid.UUID, token string) (*Wish, error) {
+	unknown := &Wish{State: LinkUnknown}
 	if !a.Email.Follows(purposes[purpose].link, id, token) {
-		return &Wish{State: LinkUnknown}, nil
+		return unknown, nil
 	}
-	found, err := db.One[Wish](ctx, q, named("select_request"), id, string(purpose), linkLife.Seconds())
-	if errors.Is(err, sql.ErrNoRows) {
-		return &Wish{State: LinkUnknown}, nil
-	}
-	return found, err
+	found, err := db.Find[Wish](ctx, a.DB.SQL, named("select_request"), id, string(purpose), linkLife.Seconds())
+	return cmp.Or(found, unknown), err
 }
 
 // Grant fulfils a request by calling do, and stores that. It returns a wish that is not open unchanged. A repeat may call do
@@ -142,45 +136,35 @@ func (a *API) Restoration(ctx context.Context, id uuid.UUID, token string) (*Res
 }
 
 func (a *API) restoration(ctx context.Context, q db.Querier, id uuid.UUID, token string) (*Restoration, error) {
+	unknown := &Restoration{State: LinkUnknown}
 	if !a.Email.Follows(email.RestoreLink, id, token) {
-		return &Restoration{State: LinkUnknown}, nil
+		return unknown, nil
 	}
-	found, err := db.One[Restoration](ctx, q, named("select_restore"), id, linkLife.Seconds(), restoreRepeat.Seconds())
-	if errors.Is(err, sql.ErrNoRows) {
-		return &Restoration{State: LinkUnknown}, nil
-	}
-	return found, err
+	found, err := db.Find[Restoration](ctx, q, named("select_restore"), id, linkLife.Seconds(), restoreRepeat.Seconds())
+	return cmp.Or(found, unknown), err
 }
 
 // Restore ends every token of the agent, pauses its webhooks, makes a new token and, if the agent is in the trash, makes it active
 // again (§3.4). Passport and balance stay. A repeat within ten minutes returns the same token. The result has a token only if its
 // state was LinkOpen or LinkRepeat; it is LinkDone then. Anyone who has the link may call it.
 func (a *API) Restore(ctx context.Context, id uuid.UUID, token string) (*Restoration, error) {
-	var r *Restoration
-	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_restore"), id); err != nil {
-			return err
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*Restoration, error) {
+		if err := db.Exec(ctx, tx.SQL, named("lock_restore"), id); err != nil {
+			return nil, err
 		}
-		var err error
-		if r, err = a.restoration(ctx, tx.SQL, id, token); err != nil {
-			return err
-		}
-		if r.State != LinkOpen && r.State != LinkRepeat {
-			return nil
+		r, err := a.restoration(ctx, tx.SQL, id, token)
+		if err != nil || r.State != LinkOpen && r.State != LinkRepeat {
+			return r, err
 		}
 		r.Token = auth.DeriveToken(a.Email.Key, token, "restore "+id.String())
 		if r.State == LinkOpen {
 			if err := a.restore(ctx, tx, id, r); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		r.State = LinkDone
-		return nil
+		return r, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
 }
 
 func (a *API) restore(ctx context.Context, tx *db.Tx, id uuid.UUID, r *Restoration) error {

@@ -2,8 +2,6 @@ package owners
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -84,7 +82,7 @@ func (a *API) VerifyOwnerEmail(ctx context.Context, in CodeInput) (*EmailVerifie
 // link makes the address of a challenge the owner of the agent. An agent that got an owner meanwhile keeps it.
 func (a *API) link(ctx context.Context, botID, id uuid.UUID, code string) error {
 	err := a.tryCode(ctx, id, uuid.NullUUID{UUID: botID, Valid: true}, code, func(ctx context.Context, tx *db.Tx, c *lockedChallenge) error {
-		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_bot"), botID); err != nil {
+		if err := bots.Lock(ctx, tx, botID); err != nil {
 			return err
 		}
 		if owned, err := a.owned(ctx, tx.SQL, botID); owned || err != nil {
@@ -119,12 +117,11 @@ func (a *API) tryCode(
 	var refused error
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		refused = nil
-		c, err := db.One[lockedChallenge](ctx, tx.SQL, named("lock_challenge"), id, botID, maxWrongCodes)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
+		c, err := db.Find[lockedChallenge](ctx, tx.SQL, named("lock_challenge"), id, botID, maxWrongCodes)
 		switch {
-		case err != nil || !c.Open:
+		case err != nil:
+			return err
+		case c == nil || !c.Open:
 			return wrongCode()
 		case !a.Email.IsCode(id, code):
 			refused = wrongCode()
@@ -150,11 +147,8 @@ func wrongCode() error {
 
 // owned reports whether an agent has an owner.
 func (a *API) owned(ctx context.Context, q db.Querier, botID uuid.UUID) (bool, error) {
-	found, err := db.All[struct {
-		Address    string    `db:"address"`
-		VerifiedAt time.Time `db:"verified_at"`
-	}](ctx, q, named("select_owner"), botID)
-	return len(found) > 0, err
+	found, err := db.Column[bool](ctx, q, named("has_owner"), botID)
+	return err == nil && found[0], err
 }
 
 // LinkState is the state of a link that was mailed to an owner: it determines which pages the owner sees.
@@ -201,12 +195,9 @@ func (a *API) Confirmation(ctx context.Context, id uuid.UUID, token string) (*Co
 	if !a.Email.Follows(email.ConfirmLink, id, token) {
 		return unknown, nil
 	}
-	found, err := db.One[Confirmation](ctx, a.DB.SQL, named("select_confirmation"), id, maxWrongCodes)
-	if errors.Is(err, sql.ErrNoRows) || (err == nil && found.State == LinkUnknown) {
-		return unknown, nil
-	}
-	if err != nil {
-		return nil, err
+	found, err := db.Find[Confirmation](ctx, a.DB.SQL, named("select_confirmation"), id, maxWrongCodes)
+	if err != nil || found == nil {
+		return unknown, err
 	}
 	found.Documents, err = a.inForce(ctx, a.DB.SQL)
 	return found, err

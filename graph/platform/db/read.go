@@ -123,12 +123,18 @@ func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) (all 
 
 // One runs a statement that has at most one row and returns it, or sql.ErrNoRows.
 func One[T any](ctx context.Context, q Querier, s *Statement, args ...any) (*T, error) {
-	all, err := All[T](ctx, q, s, args...)
-	if err != nil {
-		return nil, err
+	found, err := Find[T](ctx, q, s, args...)
+	if err == nil && found == nil {
+		err = sql.ErrNoRows
 	}
-	if len(all) == 0 {
-		return nil, sql.ErrNoRows
+	return found, err
+}
+
+// Find runs a statement that has at most one row and returns it, or nil.
+func Find[T any](ctx context.Context, q Querier, s *Statement, args ...any) (*T, error) {
+	all, err := All[T](ctx, q, s, args...)
+	if err != nil || len(all) == 0 {
+		return nil, err
 	}
 	return all[0], nil
 }
