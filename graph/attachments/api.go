@@ -105,8 +105,8 @@ func newCard(r *row, rights rights) *Card {
 		sum := hex.EncodeToString(r.SHA256)
 		c.FileName, c.SHA256 = &r.FileName, &sum
 	} else if r.Status == attachment.StatusReady {
-		media := r.publicType()
-		c.MediaType, c.SizeBytes = &media, r.publicSize()
+		v := r.published()
+		c.MediaType, c.SizeBytes = &v.media, v.size
 	}
 	if c.Available {
 		preview, download := PreviewURL(r.ID), URL(r.ID)+"/download"
@@ -186,29 +186,3 @@ type row struct {
 
 // available reports whether the bytes may be served.
 func (r *row) available() bool { return r.Status == attachment.StatusReady && r.DeletedAt == nil }
-
-// publicType returns the media type of the version that others download. Copies of images that earlier versions made have no
-// recorded type and are JPEG, like previews.
-func (r *row) publicType() string {
-	switch {
-	case r.PublishedType != nil:
-		return *r.PublishedType
-	case *r.MediaType == pdf:
-		return pdf
-	default:
-		return jpeg
-	}
-}
-
-// publicSize returns the size in bytes of the version that others download, or of the original if the copy of a PDF is not made
-// yet.
-func (r *row) publicSize() int64 {
-	switch {
-	case r.PublishedSize != nil:
-		return *r.PublishedSize
-	case *r.MediaType == pdf:
-		return r.Size
-	default:
-		return *r.PreviewSize
-	}
-}

@@ -27,7 +27,7 @@ func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []
 	if err := lockBindable(ctx, tx, owner, target, ids); err != nil {
 		return err
 	}
-	if err := unbind(ctx, tx, target, ids); err != nil {
+	if err := db.Exec(ctx, tx.SQL, named("unbind_files"), target.ID, target.Use, db.IDs(ids)); err != nil {
 		return err
 	}
 	return db.Exec(ctx, tx.SQL, named("bind_files"), target.ID, target.Use, db.IDs(ids))
@@ -64,11 +64,8 @@ func lockBindable(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target
 }
 
 // Unbind ends the use of every file of a target, like Bind without files.
-func Unbind(ctx context.Context, tx *db.Tx, target Target) error { return unbind(ctx, tx, target, nil) }
-
-// unbind ends the use of the target's files, except the kept ones.
-func unbind(ctx context.Context, tx *db.Tx, target Target, kept []uuid.UUID) error {
-	return db.Exec(ctx, tx.SQL, named("unbind_files"), target.ID, target.Use, db.IDs(kept))
+func Unbind(ctx context.Context, tx *db.Tx, target Target) error {
+	return db.Exec(ctx, tx.SQL, named("unbind_files"), target.ID, target.Use, db.IDs(nil))
 }
 
 // bindable reports whether the file may be bound to the target; a file that is bound to it already may even have lost its bytes.
@@ -148,7 +145,6 @@ func Confirm(ctx context.Context, tx *db.Tx, owner uuid.UUID, ids []uuid.UUID) e
 
 // Confirmed reports whether the owner has claimed the right to publish every one of these files, which are all different.
 func Confirmed(ctx context.Context, tx *db.Tx, owner uuid.UUID, ids []uuid.UUID) (bool, error) {
-	var n int
-	err := tx.SQL.QueryRowContext(ctx, named("count_confirmed").Text, owner, db.IDs(ids)).Scan(&n)
-	return n == len(ids), err
+	n, err := db.Column[int](ctx, tx.SQL, named("count_confirmed"), owner, db.IDs(ids))
+	return err == nil && n[0] == len(ids), err
 }

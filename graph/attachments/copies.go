@@ -17,20 +17,41 @@ const publication Purpose = "publication"
 // missingBatch is the number of files without a copy that one query returns.
 const missingBatch = 20
 
-// publicFile returns the version that others than the owner download: the copy, or the preview if it shows a JPEG at its full
-// size. A file that an earlier version accepted may have no copy. Until MakeMissingCopies has made it, an image is served as its
-// preview, and a PDF is service_unavailable.
-func (a *API) publicFile(r *row) (*File, error) {
-	file := &File{Name: r.shownName(ofPublic, "", r.publicType()), MediaType: r.publicType(), Size: r.publicSize(), Public: true, store: a.Store}
-	switch {
-	case r.PublishedSize != nil:
-		file.Tag, file.key = tag(r.PublishedSHA256), publishedKey(r.ID)
-	case *r.MediaType == pdf:
-		return nil, fault.New(fault.ServiceUnavailable).Say("The public copy of the file is being made; try again later.")
-	default:
-		file.Tag, file.key = tag(r.PreviewSHA256), previewKey(r.ID)
+// version is a version of a file that can be downloaded. It has no key if it is not made yet.
+type version struct {
+	media  string
+	size   int64
+	sha256 []byte
+	key    string
+}
+
+// published returns the version that others than the owner download: the copy, or the preview if it shows a JPEG at its full
+// size. A file that an earlier version of the server accepted may have no copy. Until MakeMissingCopies has made it, an image is
+// served as its preview, and a PDF has no key. A copy without a recorded type is a PDF, or a JPEG like a preview.
+func (r *row) published() version {
+	v := version{jpeg, *r.PreviewSize, r.PreviewSHA256, previewKey(r.ID)}
+	if *r.MediaType == pdf {
+		v = version{media: pdf, size: r.Size}
 	}
-	return file, nil
+	if r.PublishedType != nil {
+		v.media = *r.PublishedType
+	}
+	if r.PublishedSize != nil {
+		v.size, v.sha256, v.key = *r.PublishedSize, r.PublishedSHA256, publishedKey(r.ID)
+	}
+	return v
+}
+
+// publicFile returns the published version, or service_unavailable if it is not made yet.
+func (a *API) publicFile(r *row) (*File, error) {
+	v := r.published()
+	if v.key == "" {
+		return nil, fault.New(fault.ServiceUnavailable).Say("The public copy of the file is being made; try again later.")
+	}
+	return &File{
+		Name: r.shownName(ofPublic, "", v.media), MediaType: v.media, Size: v.size, Tag: tag(v.sha256), Public: true,
+		store: a.Store, key: v.key,
+	}, nil
 }
 
 // MakeMissingCopies makes the public copies that an earlier version did not make, until all are made or until is reached. It
@@ -73,10 +94,7 @@ func (a *API) makeCopy(ctx context.Context, id uuid.UUID, inspect Inspector) (er
 			return err
 		}
 	}
-	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := lock(ctx, tx); err != nil {
-			return err
-		}
+	return a.locked(ctx, func(ctx context.Context, tx *db.Tx) error {
 		return db.Exec(ctx, tx.SQL, named("keep_copy"), id, stored.size, stored.sha256, report.MediaType)
 	})
 }

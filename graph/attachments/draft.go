@@ -71,7 +71,7 @@ func (a *API) NewDraft(ctx context.Context, announced int64) (*Draft, error) {
 		return nil, err
 	}
 	d := &Draft{api: a, reservation: held, hash: sha256.New(), since: time.Now()}
-	d.ctx, d.stop = a.renewEvery(ctx, paceInterval, named("renew_reservation"), func() []any { return []any{held.id, d.isSlow()} })
+	d.ctx, d.stop = a.renew(ctx, paceInterval, named("renew_reservation"), func() []any { return []any{held.id, d.isSlow()} })
 	return d, nil
 }
 
@@ -95,16 +95,8 @@ func (d *Draft) write(bytes int) (done func()) {
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.writing, d.busy = false, d.busy+time.Since(latest(began, d.since))
+		d.writing, d.busy = false, d.busy+min(time.Since(began), time.Since(d.since))
 	}
-}
-
-// latest returns the later of two times.
-func latest(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }
 
 // WhenTaken calls interrupt when the upload loses its place to another agent, unless stop is called before. Taken then returns

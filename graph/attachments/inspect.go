@@ -50,9 +50,9 @@ func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) erro
 		return err
 	}
 	if held.Attempt > maxAttempts { // the processes of all attempts have died
-		return db.RetryUnavailable(ctx, func(ctx context.Context) error { return a.deleteUpload(ctx, held, named("delete_crashed_upload")) })
+		return db.RetryUnavailable(ctx, func(ctx context.Context) error { return a.end(ctx, held, named("delete_crashed_upload")) })
 	}
-	leased, stop := a.renew(ctx, named("renew_lease"), held.ID, held.Lease)
+	leased, stop := a.renew(ctx, renewInterval, named("renew_lease"), func() []any { return []any{held.ID, held.Lease} })
 	err = a.inspect(leased, held, inspect)
 	stop()
 	if err == nil {
@@ -63,9 +63,9 @@ func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) erro
 	cleanUp(ctx, func(ctx context.Context) error {
 		switch {
 		case gcerrors.Code(err) == gcerrors.NotFound, last && !errors.Is(err, ErrCrashed):
-			return a.deleteUpload(ctx, held, named("delete_upload"))
+			return a.end(ctx, held, named("delete_upload"))
 		case last: // it goes on counting, so that a file that crashes every inspection cannot be sent without end
-			return a.deleteUpload(ctx, held, named("delete_crashed_upload"))
+			return a.end(ctx, held, named("delete_crashed_upload"))
 		default:
 			return a.returnLease(ctx, held.ID, held.Lease, !interrupted)
 		}
@@ -99,7 +99,9 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 		return err
 	}
 	if !report.Accepted {
-		return db.RetryUnavailable(ctx, func(ctx context.Context) error { return a.reject(ctx, held, report) })
+		return db.RetryUnavailable(ctx, func(ctx context.Context) error {
+			return a.end(ctx, held, named("reject_upload"), report.Reason, report.MediaType)
+		})
 	}
 	return db.RetryUnavailable(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, preview, published) })
 }
@@ -118,12 +120,13 @@ func (a *API) charge(ctx context.Context, agent uuid.UUID, report Report) error 
 // was lost.
 func (a *API) accept(ctx context.Context, held *lease, report Report, preview, published object) error {
 	var fits bool
-	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		if err := lock(ctx, tx); err != nil {
+	err := a.locked(ctx, func(ctx context.Context, tx *db.Tx) error {
+		u, err := db.One[usage](ctx, tx.SQL, named("read_usage"), everyone, held.Owner, uuid.Nil)
+		if err != nil {
 			return err
 		}
-		if fits, err = hasRoom(ctx, tx, a.Quotas, held.Owner, held.Size+preview.size+published.size-held.Reserved); err != nil || !fits {
-			return err
+		if fits = u.check(a.Quotas, demand{bytes: held.Size + preview.size + published.size - held.Reserved}) == nil; !fits {
+			return nil
 		}
 		return db.Exec(ctx, tx.SQL, named("accept_upload"), held.ID, held.Lease, report.MediaType, report.Width, report.Height,
 			report.Pages, preview.size, preview.sha256, published.size, published.sha256)
@@ -132,34 +135,19 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, preview, p
 		return err
 	}
 	if !fits {
-		return a.reject(ctx, held, Report{MediaType: report.MediaType, Reason: "Its preview and its copy for others do not fit into the storage budget."})
+		const reason = "Its preview and its copy for others do not fit into the storage budget."
+		return a.end(ctx, held, named("reject_upload"), reason, report.MediaType)
 	}
 	a.notify(held.ID)
 	return nil
 }
 
-// reject records the refusal and releases all reserved amounts but the record.
-func (a *API) reject(ctx context.Context, held *lease, report Report) error {
-	return a.end(ctx, held, named("reject_upload"), report.Reason, report.MediaType)
-}
-
-// deleteUpload deletes the record of an upload without a report, so that it may be sent again.
-func (a *API) deleteUpload(ctx context.Context, held *lease, s *db.Statement) error {
-	return a.end(ctx, held, s)
-}
-
-// end runs a statement that ends an upload without bytes to keep, and deletes them. It does nothing if the lease was lost.
+// end runs a statement that rejects an upload, or deletes its record so that it may be sent again, and deletes its bytes. It does
+// nothing if the lease was lost.
 func (a *API) end(ctx context.Context, held *lease, s *db.Statement, args ...any) error {
 	var ended int64
-	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := lock(ctx, tx); err != nil {
-			return err
-		}
-		result, err := tx.SQL.ExecContext(ctx, s.Text, append([]any{held.ID, held.Lease}, args...)...)
-		if err != nil {
-			return err
-		}
-		ended, err = result.RowsAffected()
+	err := a.locked(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		ended, err = db.Changed(ctx, tx.SQL, s, append([]any{held.ID, held.Lease}, args...)...)
 		return err
 	})
 	if err == nil && ended == 1 {

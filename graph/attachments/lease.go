@@ -2,7 +2,6 @@ package attachments
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"math"
 	"time"
@@ -68,19 +67,13 @@ func (a *API) tryClaim(ctx context.Context, id, name uuid.UUID) (held *lease, fu
 	if free, err := a.freeSlots(ctx, a.DB.SQL, name); err != nil || free == 0 {
 		return nil, true, err
 	}
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err = a.locked(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		held = nil
-		if err := lock(ctx, tx); err != nil {
-			return err
-		}
 		free, err := a.freeSlots(ctx, tx.SQL, name)
 		if full = free == 0; err != nil || full {
 			return err
 		}
-		held, err = db.One[lease](ctx, tx.SQL, named("take_lease"), id, name, leaseTime.Seconds())
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
+		held, err = db.Find[lease](ctx, tx.SQL, named("take_lease"), id, name, leaseTime.Seconds())
 		return err
 	})
 	return held, full, err
@@ -100,25 +93,17 @@ func (a *API) freeSlots(ctx context.Context, q db.Querier, except uuid.UUID) (in
 
 // returnLease frees the slot of an inspection that is to be repeated. An interrupted attempt does not count.
 func (a *API) returnLease(ctx context.Context, id, name uuid.UUID, counts bool) error {
-	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := lock(ctx, tx); err != nil {
-			return err
-		}
+	return a.locked(ctx, func(ctx context.Context, tx *db.Tx) error {
 		return db.Exec(ctx, tx.SQL, named("return_lease"), id, name, counts)
 	})
-}
-
-// renew runs a statement that renews a lease or a reservation, with its arguments and the seconds it lasts, until stop is called.
-// The context ends when the lease is lost, or may be.
-func (a *API) renew(ctx context.Context, s *db.Statement, args ...any) (leased context.Context, stop func()) {
-	return a.renewEvery(ctx, renewInterval, s, func() []any { return args })
 }
 
 // errTaken is the cause of a context whose lease no longer exists.
 var errTaken = errors.New("attachments: the lease was taken away")
 
-// renewEvery is like renew, at another interval and with arguments that change.
-func (a *API) renewEvery(
+// renew runs a statement that renews a lease or a reservation, with its present arguments and the seconds it lasts, until stop is
+// called. The context ends when the lease is lost, or may be.
+func (a *API) renew(
 	ctx context.Context, interval time.Duration, s *db.Statement, args func() []any,
 ) (leased context.Context, stop func()) {
 	leased, lose := context.WithCancelCause(ctx)
@@ -180,11 +165,8 @@ func (a *API) Recover(ctx context.Context) (n int, err error) {
 	if err != nil || !pending[0] {
 		return 0, errors.Join(failed, err)
 	}
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err = a.locked(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n = 0
-		if err := lock(ctx, tx); err != nil {
-			return err
-		}
 		free, err := a.freeSlots(ctx, tx.SQL, uuid.Nil)
 		if err != nil || free == 0 {
 			return err

@@ -3,7 +3,6 @@ package attachments
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"math"
 	"time"
@@ -39,9 +38,14 @@ var (
 // everyone is the key of the usage row that counts the files of all agents.
 var everyone = uuid.Nil
 
-// lock takes the lock under which budgets and inspection slots are given out.
-func lock(ctx context.Context, tx *db.Tx) error {
-	return db.Exec(ctx, tx.SQL, named("lock_budgets"), everyone)
+// locked runs change in a transaction that holds the lock under which budgets and inspection slots are given out.
+func (a *API) locked(ctx context.Context, change func(ctx context.Context, tx *db.Tx) error) error {
+	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := db.Exec(ctx, tx.SQL, named("lock_budgets"), everyone); err != nil {
+			return err
+		}
+		return change(ctx, tx)
+	})
 }
 
 // usage holds the sums that uploads are checked against. A field with All counts all agents, its twin one agent. Bytes, Files and
@@ -77,12 +81,6 @@ func (u *usage) checkTime(q limits.Quotas) error {
 	}
 	busy := fault.New(fault.UploadBusy).Say("The files of this agent have taken the processor time that it has in an hour.")
 	return busy.After(time.Duration(math.Ceil(over/forgotten(q))) * time.Second)
-}
-
-// hasRoom reports whether an agent's budgets have room for that many bytes more. The caller holds the lock of the budgets.
-func hasRoom(ctx context.Context, tx *db.Tx, q limits.Quotas, owner uuid.UUID, bytes int64) (bool, error) {
-	u, err := db.One[usage](ctx, tx.SQL, named("read_usage"), everyone, owner, uuid.Nil)
-	return err == nil && u.check(q, demand{bytes: bytes}) == nil, err
 }
 
 // demand holds the amounts that an upload needs.
@@ -164,10 +162,7 @@ func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (mad
 			return nil, held, cmp.Or(failed, err)
 		}
 	}
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := lock(ctx, tx); err != nil {
-			return err
-		}
+	err = a.locked(ctx, func(ctx context.Context, tx *db.Tx) error {
 		u, err := db.One[usage](ctx, tx.SQL, named("read_usage"), everyone, owner, uuid.Nil)
 		if err != nil {
 			return err
@@ -194,10 +189,7 @@ func (a *API) extend(ctx context.Context, r *reservation, need int64) error {
 		more  int64
 		limit error
 	)
-	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := lock(ctx, tx); err != nil {
-			return err
-		}
+	err := a.locked(ctx, func(ctx context.Context, tx *db.Tx) error {
 		u, err := db.One[usage](ctx, tx.SQL, named("read_usage"), everyone, r.owner, uuid.Nil)
 		if err != nil {
 			return err
@@ -236,12 +228,8 @@ func errReservationLost() error {
 // because the upload then has a record, or if onlyExpired is set and the reservation has not expired.
 func (a *API) release(ctx context.Context, id uuid.UUID, onlyExpired bool) error {
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		var expired bool
-		err := tx.SQL.QueryRowContext(ctx, named("lock_reservation").Text, id).Scan(&expired)
-		if errors.Is(err, sql.ErrNoRows) || (err == nil && onlyExpired && !expired) {
-			return nil
-		}
-		if err != nil {
+		expired, err := db.Column[bool](ctx, tx.SQL, named("lock_reservation"), id)
+		if err != nil || len(expired) == 0 || onlyExpired && !expired[0] {
 			return err
 		}
 		if err := a.deletePrefix(ctx, id); err != nil {

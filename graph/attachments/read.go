@@ -117,13 +117,18 @@ func (f *File) Open(ctx context.Context, offset int64) (io.ReadSeekCloser, error
 		return inMemory{bytes.NewReader(f.made[offset:])}, nil
 	}
 	reader, err := f.store.NewRangeReader(ctx, f.key, offset, -1, nil)
-	if gcerrors.Code(err) == gcerrors.NotFound {
-		return nil, fault.Wrap(fault.NotFound, err)
-	}
 	if err != nil {
-		return nil, fault.Wrap(fault.ServiceUnavailable, err)
+		return nil, unread(err)
 	}
 	return reader, nil
+}
+
+// unread returns the fault of an object that cannot be read.
+func unread(err error) error {
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return fault.Wrap(fault.NotFound, err)
+	}
+	return fault.Wrap(fault.ServiceUnavailable, err)
 }
 
 // AttachmentPreview returns the preview, always a JPEG (§2.7). Faults: as Attachment; also not_found if the bytes are deleted.
@@ -158,15 +163,9 @@ func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File
 // them, such as an operator who inspects an order (§2.6). Faults: not_found if they are deleted, service_unavailable if the store
 // is unavailable.
 func (a *API) Original(ctx context.Context, id uuid.UUID) ([]byte, error) {
-	whole := &File{store: a.Store, key: originalKey(id)}
-	reader, err := whole.Open(ctx, 0)
+	raw, err := a.Store.ReadAll(ctx, originalKey(id))
 	if err != nil {
-		return nil, err
-	}
-	defer reader.Close()
-	raw, err := io.ReadAll(reader)
-	if err != nil {
-		return nil, fault.Wrap(fault.ServiceUnavailable, err)
+		return nil, unread(err)
 	}
 	return raw, nil
 }

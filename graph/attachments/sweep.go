@@ -65,10 +65,7 @@ func (a *API) free(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 	}
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := lock(ctx, tx); err != nil {
-			return err
-		}
+	err = a.locked(ctx, func(ctx context.Context, tx *db.Tx) error {
 		return db.Exec(ctx, tx.SQL, named("free_budget"), db.IDs(ended))
 	})
 	if err != nil {

@@ -193,10 +193,7 @@ func (r *row) checkRepeat(f form) error {
 // an earlier record.
 func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *row, err error) {
 	var displaced []uuid.UUID
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := lock(ctx, tx); err != nil {
-			return err
-		}
+	err = a.locked(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if earlier, displaced, err = a.checkUpload(ctx, tx.SQL, held, f, true); err != nil || earlier != nil {
 			return err
 		}
