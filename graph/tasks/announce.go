@@ -32,22 +32,19 @@ func (r *settled) selected(orderID uuid.UUID) events.Event {
 	}
 }
 
-// announceDeclined sends the authors of declined responses the event (§6).
-func (a *API) announceDeclined(ctx context.Context, tx *db.Tx, responses []*settled) error {
-	if len(responses) == 0 {
-		return nil
+// decline runs a statement that returns the responses that were declined, and sends their authors the event (§6).
+func (a *API) decline(ctx context.Context, tx *db.Tx, s *db.Statement, args ...any) error {
+	declined, err := db.All[settled](ctx, tx.SQL, s, args...)
+	if err != nil || len(declined) == 0 {
+		return err
 	}
-	return a.Events.Add(ctx, tx, page.Map(responses, (*settled).declined)...)
+	return a.Events.Add(ctx, tx, page.Map(declined, (*settled).declined)...)
 }
 
 // CustomerDeleted announces the responses that the deletion of an agent declines, in the transaction that deletes it (§3.4). The
 // lifecycle calls it.
 func (a *API) CustomerDeleted(ctx context.Context, tx *db.Tx, customer uuid.UUID) error {
-	found, err := db.All[settled](ctx, tx.SQL, named("list_declined_now"), customer)
-	if err != nil {
-		return err
-	}
-	return a.announceDeclined(ctx, tx, found)
+	return a.decline(ctx, tx, named("list_declined_now"), customer)
 }
 
 // Blocked declines the open responses of two agents to each other's tasks and announces that, in the transaction in which one
@@ -56,9 +53,5 @@ func (a *API) Blocked(ctx context.Context, tx *db.Tx, one, other uuid.UUID) erro
 	if err := db.Exec(ctx, tx.SQL, named("lock_open_tasks"), one, other); err != nil {
 		return err
 	}
-	found, err := db.All[settled](ctx, tx.SQL, named("decline_between"), one, other)
-	if err != nil {
-		return err
-	}
-	return a.announceDeclined(ctx, tx, found)
+	return a.decline(ctx, tx, named("decline_between"), one, other)
 }

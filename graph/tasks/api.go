@@ -63,12 +63,16 @@ func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, erro
 			return nil, err
 		}
 	}
+	return a.board(ctx, a.Reads.RunStale, callerOf(ctx), in)
+}
+
+func (a *API) board(ctx context.Context, way readpool.Way, caller uuid.UUID, in TaskBoardInput) (*TaskList, error) {
 	f, refused := in.Check()
-	return readpool.Read(ctx, a.Reads.RunStale, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (*TaskList, error) {
+	return readpool.Read(ctx, way, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (*TaskList, error) {
 		if refused != nil {
 			return nil, refused
 		}
-		return f.list(ctx, on, callerOf(ctx))
+		return f.list(ctx, on, caller)
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/readpool"
-	"stoa/graph/platform/search"
 	"stoa/graph/platform/wire"
 )
 
@@ -134,13 +133,7 @@ func (r *responseRow) card() *ResponseCard {
 // invalid_input, invalid_search, rate_limited.
 func (a *API) PublicBoard(ctx context.Context, in TaskBoardInput) (*TaskList, error) {
 	in.Mine = nil
-	f, refused := in.Check()
-	return readpool.Read(ctx, a.Reads.Run, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (*TaskList, error) {
-		if refused != nil {
-			return nil, refused
-		}
-		return f.list(ctx, on, uuid.Nil)
-	})
+	return a.board(ctx, a.Reads.Run, uuid.Nil, in)
 }
 
 // PublicSome returns the given tasks that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.

@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -31,7 +30,7 @@ type proposal struct {
 // has passed and a total over 10^12), participant_inactive (the caller may not take on new obligations), storage_record_limit (it
 // has as many open tasks as it may have), insufficient_funds (its available balance is below the total).
 func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, error) {
-	v, t, err := viewer.Checked(ctx, in.Check)
+	v, wanted, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +43,10 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 			return nil, err
 		}
 		s.CallerID = v.BotID
-		price, err := t.price(s.Now, s.FeeBps)
+		if !wanted.Deadline.After(s.Now) {
+			return nil, fault.Field(fault.InvalidInput, "deadline", input.ErrPast.Error())
+		}
+		price, err := orders.Price(wanted.AmountMinor, s.FeeBps)
 		if err != nil {
 			return nil, err
 		}
@@ -58,33 +60,25 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 			return nil, fault.New(canPay.refusal).Say(fmt.Sprintf("The task would cost %d minor units, fee included; you have %d available.",
 				price.TotalMinor, s.AvailableMinor))
 		}
-		if err := t.insert(ctx, tx, &s.snapshot, price); err != nil {
+		if err := s.insert(ctx, tx, wanted, price); err != nil {
 			return nil, err
 		}
 		return &TaskResult{Task: s.card()}, a.announceLater(ctx, tx, s.ID)
 	})
 }
 
-// price checks the deadline and the total, and returns the price. Faults: invalid_input.
-func (t terms) price(now time.Time, feeBps int64) (orders.Quote, error) {
-	if !t.deadline.After(now) {
-		return orders.Quote{}, fault.Field(fault.InvalidInput, "deadline", input.ErrPast.Error())
-	}
-	return orders.Price(t.amountMinor, feeBps)
-}
-
 // insert adds the task, and completes its snapshot.
-func (t terms) insert(ctx context.Context, tx *db.Tx, s *snapshot, price orders.Quote) error {
+func (s *snapshot) insert(ctx context.Context, tx *db.Tx, wanted Card, price orders.Quote) error {
 	made, err := tx.Ent.Task.Create().SetCustomerID(s.By.ID).SetCreatedAt(s.Now).SetUpdatedAt(s.Now).
-		SetTitle(t.title).SetDescription(t.description).SetDeadline(t.deadline).
+		SetTitle(wanted.Title).SetDescription(wanted.Description).SetDeadline(wanted.Deadline).
 		SetAmountMinor(price.AmountMinor).SetFeeMinor(price.FeeMinor).SetTotalMinor(price.TotalMinor).SetFeeBps(price.FeeBps).
 		Save(ctx)
 	if err != nil {
 		return err
 	}
-	s.ID, s.CustomerID, s.CreatedAt, s.UpdatedAt = made.ID, made.CustomerID, made.CreatedAt, made.UpdatedAt
-	s.Title, s.Description, s.Deadline, s.State = made.Title, made.Description, made.Deadline, string(made.State)
-	s.AmountMinor, s.FeeMinor, s.TotalMinor, s.FeeBps = made.AmountMinor, made.FeeMinor, made.TotalMinor, made.FeeBps
+	s.ID, s.CustomerID, s.CreatedAt, s.UpdatedAt, s.State = made.ID, s.By.ID, s.Now, s.Now, string(made.State)
+	s.Title, s.Description, s.Deadline = wanted.Title, wanted.Description, wanted.Deadline
+	s.AmountMinor, s.FeeMinor, s.TotalMinor = price.AmountMinor, price.FeeMinor, price.TotalMinor
 	return nil
 }
 
@@ -93,19 +87,19 @@ func (t terms) insert(ctx context.Context, tx *db.Tx, s *snapshot, price orders.
 // response), forbidden (the task's customer), contact_blocked (the author or the customer has blocked the other), invalid_input
 // for a reward whose total would be over 10^12, state_conflict, deadline_passed.
 func (a *API) UpdateResponse(ctx context.Context, in UpdateResponseInput) (*ResponseResult, error) {
-	v, changes, err := viewer.Checked(ctx, in.Check)
+	v, id, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	return a.changeResponse(ctx, v.BotID, changes.id, func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error {
+	return a.changeResponse(ctx, v.BotID, id, func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error {
 		if s.Blocked {
 			return fault.New(notBlocked.refusal)
 		}
-		if changes.text != nil {
-			r.Text = *changes.text
+		if in.Text != nil {
+			r.Text = *in.Text
 		}
-		if changes.amountMinor != nil {
-			r.AmountMinor = *changes.amountMinor
+		if in.AmountMinor != nil {
+			r.AmountMinor = *in.AmountMinor
 		}
 		price, err := orders.Price(r.AmountMinor, s.FeeBps)
 		if err != nil {
@@ -212,21 +206,12 @@ func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) 
 				return nil, err
 			}
 			s.State, s.UpdatedAt = string(next.to), s.Now
-			if err := a.close(ctx, tx, id, s.Now); err != nil {
+			if err := a.decline(ctx, tx, named("close_task"), id, s.Now); err != nil {
 				return nil, err
 			}
 		}
 		return &TaskResult{Task: s.card()}, nil
 	})
-}
-
-// close closes an open task that is locked, and declines the responses to it.
-func (a *API) close(ctx context.Context, tx *db.Tx, id uuid.UUID, now time.Time) error {
-	declined, err := db.All[settled](ctx, tx.SQL, named("close_task"), id, now)
-	if err != nil {
-		return err
-	}
-	return a.announceDeclined(ctx, tx, declined)
 }
 
 // Remove removes a task from the board permanently: it no longer exists for anyone. An open task is closed, and its responses are
@@ -242,7 +227,7 @@ func (a *API) Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 		return err
 	}
 	if t.State == task.StateOpen {
-		if err := a.close(ctx, tx, id, now); err != nil {
+		if err := a.decline(ctx, tx, named("close_task"), id, now); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,6 @@
 package tasks
 
 import (
-	"time"
-
 	"github.com/google/uuid"
 
 	"stoa/ent/task"
@@ -33,50 +31,37 @@ type CreateTaskInput struct {
 	AmountMinor *int64  `json:"amount_minor"`
 }
 
-// terms are a checked CreateTaskInput.
-type terms struct {
-	title, description string
-	deadline           time.Time
-	amountMinor        int64
-}
-
-// Check returns invalid_input naming every field that is wrong. The database clock decides whether the deadline lies ahead.
-func (in CreateTaskInput) Check() (terms, error) {
+// Check returns the fields of the card, or invalid_input naming every field that is wrong. The database clock decides whether the
+// deadline lies ahead.
+func (in CreateTaskInput) Check() (Card, error) {
 	f := input.New()
-	return terms{
-		title:       f.Line("title", in.Title, 1, bounds.Title),
-		description: f.Text("description", in.Description, 1, bounds.Text),
-		deadline:    f.Time("deadline", in.Deadline),
-		amountMinor: f.Count("amount_minor", in.AmountMinor),
+	return Card{
+		Title:       f.Line("title", in.Title, 1, bounds.Title),
+		Description: f.Text("description", in.Description, 1, bounds.Text),
+		Deadline:    f.Time("deadline", in.Deadline),
+		AmountMinor: f.Count("amount_minor", in.AmountMinor),
 	}, f.Fault(fault.InvalidInput)
 }
 
-// RespondInput is a response to a task: the path and its body. A nil field was not sent.
+// RespondInput is a response to a task: the path and its body. A nil field was not sent; the reward is the task's then.
 type RespondInput struct {
 	TaskID      string  `json:"-" path:"task_id"`
 	Text        *string `json:"text"`
 	AmountMinor *int64  `json:"amount_minor"`
 }
 
-// reply is a checked RespondInput; without an amount it asks for the task's.
-type reply struct {
-	taskID      uuid.UUID
-	text        string
-	amountMinor *int64
-}
-
 // Check returns invalid_id for a malformed task id, or invalid_input naming every field that is wrong.
-func (in RespondInput) Check() (reply, error) {
+func (in RespondInput) Check() (uuid.UUID, error) {
 	id, err := input.ID("task_id", in.TaskID)
 	if err != nil {
-		return reply{}, err
+		return id, err
 	}
 	f := input.New()
-	return reply{
-		taskID:      id,
-		text:        f.Text("text", in.Text, 1, bounds.LongText),
-		amountMinor: input.IfSent(in.AmountMinor, func() int64 { return f.Count("amount_minor", in.AmountMinor) }),
-	}, f.Fault(fault.InvalidInput)
+	f.Text("text", in.Text, 1, bounds.LongText)
+	if in.AmountMinor != nil {
+		f.Count("amount_minor", in.AmountMinor)
+	}
+	return id, f.Fault(fault.InvalidInput)
 }
 
 // ResponseInput names a response in the path.
@@ -104,28 +89,23 @@ type UpdateResponseInput struct {
 	AmountMinor *int64  `json:"amount_minor"`
 }
 
-// responseChanges are a checked UpdateResponseInput.
-type responseChanges struct {
-	id          responseID
-	text        *string
-	amountMinor *int64
-}
-
 // Check returns invalid_id for a malformed id, or invalid_input if the body changes nothing, naming every field that is wrong.
-func (in UpdateResponseInput) Check() (responseChanges, error) {
+func (in UpdateResponseInput) Check() (responseID, error) {
 	id, err := ResponseInput{in.TaskID, in.ResponseID}.Check()
 	if err != nil {
-		return responseChanges{}, err
+		return id, err
 	}
 	if in.Text == nil && in.AmountMinor == nil {
-		return responseChanges{}, input.NoChange(fault.InvalidInput)
+		return id, input.NoChange(fault.InvalidInput)
 	}
 	f := input.New()
-	return responseChanges{
-		id:          id,
-		text:        input.IfSent(in.Text, func() string { return f.Text("text", in.Text, 1, bounds.LongText) }),
-		amountMinor: input.IfSent(in.AmountMinor, func() int64 { return f.Count("amount_minor", in.AmountMinor) }),
-	}, f.Fault(fault.InvalidInput)
+	if in.Text != nil {
+		f.Text("text", in.Text, 1, bounds.LongText)
+	}
+	if in.AmountMinor != nil {
+		f.Count("amount_minor", in.AmountMinor)
+	}
+	return id, f.Fault(fault.InvalidInput)
 }
 
 // SelectInput chooses a response: the path and its body. A nil field was not sent.

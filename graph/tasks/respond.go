@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/google/uuid"
@@ -23,38 +24,33 @@ import (
 // whose total would be over 10^12, forbidden (the caller's own task), contact_blocked (the caller or the customer has blocked the
 // other), state_conflict (the task is not open), participant_inactive (the caller or the customer), deadline_passed.
 func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResult, error) {
-	v, r, err := viewer.Checked(ctx, in.Check)
+	v, id, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*ResponseResult, error) {
-		s, err := lockForChange(ctx, tx, v.BotID, r.taskID)
+		s, err := lockForChange(ctx, tx, v.BotID, id)
 		switch {
 		case err != nil:
 			return nil, err
 		case s.OwnID != nil:
-			return r.repeat(ctx, tx, s)
+			return in.repeat(ctx, tx, s)
 		default:
-			return a.insertResponse(ctx, tx, s, r)
+			return a.insertResponse(ctx, tx, s, in)
 		}
 	})
 }
 
-// reward returns the amount that a reply asks for.
-func (r reply) reward(s *snapshot) int64 {
-	if r.amountMinor == nil {
-		return s.AmountMinor
-	}
-	return *r.amountMinor
-}
+// reward returns the amount that a response to a task asks for.
+func (in RespondInput) reward(s *snapshot) int64 { return *cmp.Or(in.AmountMinor, &s.AmountMinor) }
 
-// repeat returns the caller's response to a locked task, or state_conflict if it differs from the reply.
-func (r reply) repeat(ctx context.Context, tx *db.Tx, s *snapshot) (*ResponseResult, error) {
+// repeat returns the caller's response to a locked task, or state_conflict if it differs from the input.
+func (in RespondInput) repeat(ctx context.Context, tx *db.Tx, s *snapshot) (*ResponseResult, error) {
 	own, err := db.One[candidate](ctx, tx.SQL, named("select_response"), s.ID, *s.OwnID)
 	if err != nil {
 		return nil, err
 	}
-	if own.Text != r.text || own.AmountMinor != r.reward(s) {
+	if own.Text != *in.Text || own.AmountMinor != in.reward(s) {
 		return nil, fault.New(notResponded.refusal).Say("You have responded to this task already, with another text " +
 			"or reward. Change that response with PATCH /api/v1/tasks/{task_id}/responses/{response_id}.")
 	}
@@ -62,11 +58,11 @@ func (r reply) repeat(ctx context.Context, tx *db.Tx, s *snapshot) (*ResponseRes
 }
 
 // insertResponse adds a response to a locked task, and its event.
-func (a *API) insertResponse(ctx context.Context, tx *db.Tx, s *snapshot, r reply) (*ResponseResult, error) {
+func (a *API) insertResponse(ctx context.Context, tx *db.Tx, s *snapshot, in RespondInput) (*ResponseResult, error) {
 	if !s.Visible {
 		return nil, fault.New(fault.NotFound)
 	}
-	price, err := orders.Price(r.reward(s), s.FeeBps)
+	price, err := orders.Price(in.reward(s), s.FeeBps)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +70,7 @@ func (a *API) insertResponse(ctx context.Context, tx *db.Tx, s *snapshot, r repl
 		return nil, err
 	}
 	fresh := &responseRow{By: s.Caller, ResponseCard: ResponseCard{
-		ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, UpdatedAt: s.Now, TaskID: s.ID, Text: r.text, AmountMinor: price.AmountMinor,
+		ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, UpdatedAt: s.Now, TaskID: s.ID, Text: *in.Text, AmountMinor: price.AmountMinor,
 		FeeMinor: price.FeeMinor, TotalMinor: price.TotalMinor, State: string(response.StateOpen),
 	}}
 	err = db.Exec(ctx, tx.SQL, named("insert_response"), fresh.ID, fresh.TaskID, fresh.By.ID, fresh.Text, fresh.AmountMinor,

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -58,8 +59,8 @@ type transition struct {
 	to      task.State
 	// guards are checked in this order.
 	guards []*guard
-	// body names the required fields of the body.
-	body []string
+	// body holds the required fields of the body, each as null.
+	body map[string]any
 }
 
 // transitions is the life of a task. The `actions` of a card and the order of checks come from here. No row leaves selected or
@@ -67,23 +68,19 @@ type transition struct {
 var transitions = []transition{
 	{
 		action: Respond, path: "responses", who: anyoneElse, related: notBlocked, to: task.StateOpen,
-		guards: []*guard{notResponded, allActive, beforeDeadline}, body: []string{"text"},
+		guards: []*guard{notResponded, allActive, beforeDeadline}, body: map[string]any{"text": nil},
 	},
 	{
 		action: Select, path: "select", who: theCustomer, related: notBlocked, to: task.StateSelected,
-		guards: []*guard{allActive, beforeDeadline, canPay}, body: []string{"operation_id", "response_id", "confirmed_total_minor"},
+		guards: []*guard{allActive, beforeDeadline, canPay},
+		body:   map[string]any{"operation_id": nil, "response_id": nil, "confirmed_total_minor": nil},
 	},
-	{action: Close, path: "close", who: theCustomer, to: task.StateClosed},
+	{action: Close, path: "close", who: theCustomer, to: task.StateClosed, body: map[string]any{}},
 }
 
 // transitionOf returns the row of an action.
 func transitionOf(action Action) *transition {
-	for i := range transitions {
-		if transitions[i].action == action {
-			return &transitions[i]
-		}
-	}
-	return nil
+	return &transitions[slices.IndexFunc(transitions, func(t transition) bool { return t.action == action })]
 }
 
 // check runs the checks in this order: role, relation, state, guards.
@@ -113,12 +110,8 @@ func nextActions(s *snapshot) []wire.Action {
 		if t.check(s) != nil {
 			continue
 		}
-		body := make(map[string]any, len(t.body))
-		for _, field := range t.body {
-			body[field] = nil
-		}
 		next = append(next, wire.Action{
-			Name: string(t.action), Method: http.MethodPost, Path: "/api/v1/tasks/" + s.ID.String() + "/" + t.path, Body: body,
+			Name: string(t.action), Method: http.MethodPost, Path: "/api/v1/tasks/" + s.ID.String() + "/" + t.path, Body: t.body,
 		})
 	}
 	return next

@@ -59,10 +59,7 @@ func (a *API) WatchTasks(ctx context.Context, in WatchInput) (*WatchResult, erro
 		return nil, err
 	}
 	kept, err := db.One[WatchCard](ctx, a.DB.SQL, named("keep_watch"), v.BotID, wanted.Q, wanted.MinAmountMinor)
-	if err != nil {
-		return nil, err
-	}
-	return &WatchResult{kept}, nil
+	return &WatchResult{kept}, err
 }
 
 // TaskWatch returns the watch of the caller (§4.9). Only an agent may call it. Faults: not_found.
@@ -72,10 +69,7 @@ func (a *API) TaskWatch(ctx context.Context) (*WatchResult, error) {
 		return nil, err
 	}
 	found, err := db.One[WatchCard](ctx, a.DB.SQL, named("select_watch"), v.BotID)
-	if err != nil {
-		return nil, err
-	}
-	return &WatchResult{found}, nil
+	return &WatchResult{found}, err
 }
 
 // UnwatchTasks ends the watch of the caller, if it has one (§4.9). Only an agent may call it.
@@ -142,15 +136,14 @@ const fewWatches = 4000
 
 // announceSome notifies the next watchers, and reports whether there may be more.
 func (a *API) announceSome(ctx context.Context, tx *db.Tx, id uuid.UUID) (bool, error) {
-	found, err := db.All[posted](ctx, tx.SQL, named("select_posted"), id, fewWatches)
+	t, err := db.Find[posted](ctx, tx.SQL, named("select_posted"), id, fewWatches)
 	if err != nil {
 		return false, err
 	}
 	var watchers []*watcher
-	if len(found) > 0 {
-		t := found[0]
-		var texts []string
-		if texts, err = t.met(ctx, tx); err != nil {
+	if t != nil {
+		texts, err := t.met(ctx, tx)
+		if err != nil {
 			return false, err
 		}
 		watchers, err = db.All[watcher](ctx, tx.SQL, named("list_watchers"), t.CustomerID, t.AmountMinor, pq.Array(texts),
