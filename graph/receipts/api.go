@@ -14,10 +14,7 @@ package receipts
 
 import (
 	"context"
-	"crypto/ed25519"
 	"embed"
-
-	"github.com/go-jose/go-jose/v4"
 
 	"stoa/graph/events"
 	"stoa/graph/keylog"
@@ -38,12 +35,6 @@ type API struct {
 	Reads *readpool.Pool
 	// KeyLog provides the server's keys and the proofs of entries.
 	KeyLog *keylog.API
-}
-
-// newJWS returns a signer of documents of a type, with the key and the id under which it is published.
-func newJWS(key ed25519.PrivateKey, kind string) (jose.Signer, error) {
-	jwk := jose.JSONWebKey{Key: key, KeyID: keylog.NewJWK(key).KeyID}
-	return jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: jwk}, new(jose.SignerOptions).WithType(jose.ContentType(kind)))
 }
 
 // PublishedKey is a JSON Web Key that verifies receipts, and the proof that the key log announces it.

@@ -145,14 +145,14 @@ func textHash(text *string) *string {
 	if text == nil {
 		return nil
 	}
-	sum := hashOf([]byte(*text))
-	return &sum
+	return new(hashOf([]byte(*text)))
 }
 
 // sources holds the orders, ratings and files that a batch of documents refers to. Five statements read the whole batch.
 type sources struct {
-	orders    map[uuid.UUID]*closedOrder
-	ratings   map[uuid.UUID]*givenRating
+	orders  map[uuid.UUID]*closedOrder
+	ratings map[uuid.UUID]*givenRating
+	// The steps and transfers of each order, oldest first, and its files of each kind in their order.
 	steps     map[uuid.UUID][]step
 	transfers map[uuid.UUID][]transfer
 	bound     map[use][]file
@@ -247,17 +247,4 @@ func (src *sources) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) 
 		src.bound[f.use] = append(src.bound[f.use], f.file)
 	}
 	return nil
-}
-
-// history returns the steps of an order, oldest first.
-func (src *sources) history(order uuid.UUID) []step { return append([]step{}, src.steps[order]...) }
-
-// ledger returns the transactions of an order, oldest first.
-func (src *sources) ledger(order uuid.UUID) []transfer {
-	return append([]transfer{}, src.transfers[order]...)
-}
-
-// files returns the files of one kind that are bound to an order, in their order.
-func (src *sources) files(order uuid.UUID, kind attachment.BoundKind) []file {
-	return append([]file{}, src.bound[use{order, kind}]...)
 }

@@ -2,6 +2,7 @@ package receipts
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
@@ -127,7 +128,7 @@ func (a *API) signBatch(ctx context.Context, tx *db.Tx, but []uuid.UUID, most in
 type signer struct {
 	// log and logKey are the origin of the key log and the hash of its key.
 	log, logKey string
-	keys        map[string]jose.Signer
+	key         ed25519.PrivateKey
 }
 
 func (a *API) newSigner(ctx context.Context, tx *db.Tx) (*signer, error) {
@@ -136,16 +137,7 @@ func (a *API) newSigner(ctx context.Context, tx *db.Tx) (*signer, error) {
 		return nil, err
 	}
 	key, err := a.KeyLog.SigningKey(ctx, tx.SQL, keylog.PurposeReceipts)
-	if err != nil {
-		return nil, err
-	}
-	s := &signer{log: origin, logKey: logKey, keys: make(map[string]jose.Signer)}
-	for _, kind := range []string{receiptType, ratingType} {
-		if s.keys[kind], err = newJWS(key, kind); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+	return &signer{origin, logKey, key}, err
 }
 
 // SignAs returns a payload as a compact JWS of a type, in canonical JSON, signed with the present key of receipts. Other domains
@@ -155,21 +147,23 @@ func (a *API) SignAs(ctx context.Context, kind string, payload any) (string, err
 	if err != nil {
 		return "", err
 	}
-	by, err := newJWS(key, kind)
-	if err != nil {
-		return "", err
-	}
-	s := signer{keys: map[string]jose.Signer{kind: by}}
-	return s.sign(kind, payload)
+	return sign(key, kind, payload)
 }
 
-// sign returns a payload as a compact JWS of a type. The same payload has the same JWS.
-func (s *signer) sign(kind string, payload any) (string, error) {
+// sign returns a payload as a compact JWS of a type, with the id under which the key is published. The same payload has the same
+// JWS.
+func sign(key ed25519.PrivateKey, kind string, payload any) (string, error) {
 	raw, err := canonical(payload)
 	if err != nil {
 		return "", err
 	}
-	signed, err := s.keys[kind].Sign(raw)
+	jwk := jose.JSONWebKey{Key: key, KeyID: keylog.NewJWK(key).KeyID}
+	options := new(jose.SignerOptions).WithType(jose.ContentType(kind))
+	by, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: jwk}, options)
+	if err != nil {
+		return "", err
+	}
+	signed, err := by.Sign(raw)
 	if err != nil {
 		return "", err
 	}
@@ -183,7 +177,7 @@ func (s *signer) document(of *sources, d *unsigned) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("there is no rating %s", d.ID)
 		}
-		return s.sign(ratingType, s.rating(given, d))
+		return sign(s.key, ratingType, s.rating(given, d))
 	}
 	o, ok := of.orders[d.OrderID]
 	if !ok {
@@ -193,12 +187,13 @@ func (s *signer) document(of *sources, d *unsigned) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.sign(receiptType, payload)
+	return sign(s.key, receiptType, payload)
 }
 
 // receipt returns the payload of an order's receipt.
 func (s *signer) receipt(of *sources, o *closedOrder, d *unsigned) (*receipt, error) {
-	inputs, results := of.files(o.OrderID, attachment.BoundKindOrderInput), of.files(o.OrderID, attachment.BoundKindOrderResult)
+	inputs := of.bound[use{o.OrderID, attachment.BoundKindOrderInput}]
+	results := of.bound[use{o.OrderID, attachment.BoundKindOrderResult}]
 	agreed, err := canonical(terms{
 		OrderID: o.OrderID, Title: o.Title, Description: o.Description, Deadline: o.Deadline, AmountMinor: o.AmountMinor, FeeBps: o.FeeBps,
 		InputFiles: inputs,
@@ -210,7 +205,7 @@ func (s *signer) receipt(of *sources, o *closedOrder, d *unsigned) (*receipt, er
 	made.Issuer, made.LogKey, made.IssuedAt, made.ID, made.Version = s.log, s.logKey, d.CreatedAt.Unix(), d.ID, documentVersion
 	made.Environment, made.Unit, made.TermsSHA256, made.ResultTextSHA256 = environment, unit, hashOf(agreed), textHash(o.ResultText)
 	made.Customer, made.Contractor, made.InputFiles, made.ResultFiles = made.Customer.shown(), made.Contractor.shown(), inputs, results
-	made.History, made.Ledger = of.history(o.OrderID), of.ledger(o.OrderID)
+	made.History, made.Ledger = of.steps[o.OrderID], of.transfers[o.OrderID]
 	return &made, nil
 }
 
