@@ -183,7 +183,7 @@ func (a *API) proofOf(p passport) proof {
 	}
 	brought.challengeID.Valid = true
 	id, err := uuid.Parse(p.challenge)
-	if err == nil && a.Email.IsLinkToken(email.ProofLabel, id, p.proof) {
+	if err == nil && a.Email.Follows(email.ProofLink, id, p.proof) {
 		brought.challengeID.UUID, brought.genuine = id, true
 	}
 	return brought

@@ -150,8 +150,8 @@ func TestSecretsDependOnEverything(t *testing.T) {
 	first := one.Code(id)
 	require.Equal(t, first, one.Code(id))
 	tokens := []string{
-		one.LinkToken("confirm", id), one.LinkToken("restore", id), one.LinkToken("confirm", uuid.New()), other.LinkToken("confirm", id),
-		one.LinkToken("", id),
+		one.LinkToken(email.ConfirmLink, id), one.LinkToken(email.RestoreLink, id), one.LinkToken(email.ConfirmLink, uuid.New()),
+		other.LinkToken(email.ConfirmLink, id), one.LinkToken(email.Link{}, id),
 	}
 	for i, token := range tokens {
 		require.Regexp(t, `^[A-Za-z0-9_-]{43}$`, token)
@@ -159,9 +159,9 @@ func TestSecretsDependOnEverything(t *testing.T) {
 			require.NotEqual(t, token, different)
 		}
 	}
-	require.True(t, one.IsLinkToken("confirm", id, tokens[0]))
+	require.True(t, one.Follows(email.ConfirmLink, id, tokens[0]))
 	for _, wrong := range append(tokens[1:], "", tokens[0][:42], tokens[0]+"A") {
-		require.False(t, one.IsLinkToken("confirm", id, wrong))
+		require.False(t, one.Follows(email.ConfirmLink, id, wrong))
 	}
 	require.True(t, one.IsCode(id, one.Code(id)))
 	same := 0
@@ -179,5 +179,5 @@ func TestNothingIsDerivedWithoutAKey(t *testing.T) {
 	t.Parallel()
 	a := &email.API{Key: []byte("short")}
 	require.Panics(t, func() { a.Code(uuid.New()) })
-	require.Panics(t, func() { a.LinkToken("confirm", uuid.New()) })
+	require.Panics(t, func() { a.LinkToken(email.ConfirmLink, uuid.New()) })
 }

@@ -64,22 +64,21 @@ var (
 	EraseLink  = Link{"/owner/erase/", "erase"}
 	// KeepLink is the page on which an owner cancels an erasure; its id is the erasure's.
 	KeepLink = Link{"/owner/keep/", "keep"}
+	// ProofLink has no page: its token is the proof of a verified address, for a registration. Its id is a challenge's.
+	ProofLink = Link{label: "proof"}
 )
-
-// ProofLabel is the label of the token by which a registration proves a verified address. The token's id is a challenge's.
-const ProofLabel = "proof"
 
 // RestorePage is the page on which an owner asks for a RestoreLink.
 const RestorePage = "/owner/restore"
 
 // LinkURL is the URL of a link for an id.
 func (a *API) LinkURL(l Link, id uuid.UUID) string {
-	return a.Origin + l.path + id.String() + "/" + a.LinkToken(l.label, id)
+	return a.Origin + l.path + id.String() + "/" + a.LinkToken(l, id)
 }
 
 // Follows reports, in constant time, whether the token of a link's URL belongs to its id.
 func (a *API) Follows(l Link, id uuid.UUID, token string) bool {
-	return a.IsLinkToken(l.label, id, token)
+	return equal(a.LinkToken(l, id), token)
 }
 
 // Message is a rendered mail. Rendering the same row again makes the same message.
@@ -130,7 +129,7 @@ func newMessage(id uuid.UUID, from *netmail.Address, to Address, at time.Time, k
 	msg.SetMessageIDWithValue(id.String() + "@" + sender.domain)
 	if !byHand {
 		msg.SetGenHeader("Auto-Submitted", "auto-generated")
-	} else if to := of.answerTo(); to != (Address{}) {
+	} else if to, err := Parse(of.Contact); err == nil {
 		msg.ReplyToMailAddress(&netmail.Address{Address: to.String()})
 	}
 	msg.SetBodyString(gomail.TypeTextPlain, text.String())

@@ -100,15 +100,6 @@ func (w *written) Lines() []string {
 	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(w.Text), "\n")
 }
 
-// answerTo is the address for answers; the zero value if the settings hold none.
-func (w *written) answerTo() Address {
-	to, err := Parse(w.Contact)
-	if err != nil {
-		return Address{}
-	}
-	return to
-}
-
 // KeySize is the size of the installation's key in bytes.
 const KeySize = 32
 
@@ -129,15 +120,9 @@ func (a *API) Code(challenge uuid.UUID) string {
 // IsCode reports, in constant time, whether code belongs to the challenge.
 func (a *API) IsCode(challenge uuid.UUID, code string) bool { return equal(a.Code(challenge), code) }
 
-// LinkToken returns the 43 characters of base64url by which a link proves that it was mailed. The label names the purpose of the
-// link: each label and id has another token.
-func (a *API) LinkToken(label string, id uuid.UUID) string {
-	return base64.RawURLEncoding.EncodeToString(a.mac("link "+label, id))
-}
-
-// IsLinkToken reports, in constant time, whether token belongs to the label and id.
-func (a *API) IsLinkToken(label string, id uuid.UUID, token string) bool {
-	return equal(a.LinkToken(label, id), token)
+// LinkToken returns the 43 characters of base64url by which a link proves that it was mailed. Each label and id has another token.
+func (a *API) LinkToken(l Link, id uuid.UUID) string {
+	return base64.RawURLEncoding.EncodeToString(a.mac("link "+l.label, id))
 }
 
 // AddressDigest returns the name under which the passports of an owner's address are counted after the address was erased. No

@@ -1,6 +1,7 @@
 package email
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -52,10 +53,7 @@ type server struct {
 
 // Send implements Mailer. It ends at the latest when ctx does, or after 30 s.
 func (s *server) Send(ctx context.Context, m *Message) (string, error) {
-	timeout := s.timeout
-	if timeout == 0 {
-		timeout = sendTimeout
-	}
+	timeout := cmp.Or(s.timeout, sendTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no answer within %v", timeout))
 	defer cancel()
 	answer, err := s.send(ctx, m)

@@ -197,7 +197,7 @@ func TestWaysOutOfTheTrash(t *testing.T) {
 			for _, job := range w.AskedJobs() {
 				if asked, ok := job.(owners.RestoreJob); ok {
 					require.NoError(w.t, w.Owners.ExamineRestore(context.Background(), asked.RestoreID))
-					r, err := w.Owners.Restore(context.Background(), asked.RestoreID, w.Email.LinkToken("restore", asked.RestoreID))
+					r, err := w.Owners.Restore(context.Background(), asked.RestoreID, w.Email.LinkToken(email.RestoreLink, asked.RestoreID))
 					require.NoError(w.t, err)
 					require.NotEmpty(w.t, r.Token)
 				}

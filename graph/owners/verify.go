@@ -40,7 +40,7 @@ func (a *API) VerifyRegistrationEmail(ctx context.Context, in CodeInput) (*Proof
 	if err != nil {
 		return nil, err
 	}
-	proof := &Proof{VerificationToken: a.Email.LinkToken(email.ProofLabel, id)}
+	proof := &Proof{VerificationToken: a.Email.LinkToken(email.ProofLink, id)}
 	err = a.tryCode(ctx, id, uuid.NullUUID{}, code, func(ctx context.Context, tx *db.Tx, _ *lockedChallenge) error {
 		return tx.SQL.QueryRowContext(ctx, named("prove_challenge").Text, id, proofTTL.Seconds()).Scan(&proof.ExpiresAt)
 	})
