@@ -46,8 +46,7 @@ func (a *API) CreateWebhook(ctx context.Context, in CreateInput) (*SecretResult,
 		}
 		made := &SecretResult{Webhook: newCard(w)}
 		if w.Signing == webhook.SigningV1 {
-			secret := a.secretText(w.ID, w.SecretNumber)
-			made.Secret = &secret
+			made.Secret = new(a.secretText(w.ID, w.SecretNumber))
 		}
 		return made, a.queue(ctx, tx, Scope{webhook: &w.ID})
 	})
@@ -181,8 +180,7 @@ func (a *API) RotateWebhookSecret(ctx context.Context, in Input) (*SecretResult,
 		if err != nil {
 			return nil, err
 		}
-		secret := a.secretText(id, w.SecretNumber)
-		return &SecretResult{newCard(w), &secret}, nil
+		return &SecretResult{newCard(w), new(a.secretText(id, w.SecretNumber))}, nil
 	})
 }
 

@@ -3,7 +3,6 @@ package webhooks
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"net/http"
 	"strconv"
@@ -65,11 +64,10 @@ func (a *API) Deliver(ctx context.Context, id uuid.UUID) error {
 	if a.Sender == nil { // the process that added the job has webhooks switched on
 		return db.Exec(ctx, a.DB.SQL, named("leave_webhook"), id, elsewhereSeconds)
 	}
-	found, err := db.All[endpoint](ctx, a.DB.SQL, named("select_endpoint"), id)
-	if err != nil || len(found) == 0 {
+	of, err := db.Find[endpoint](ctx, a.DB.SQL, named("select_endpoint"), id)
+	if err != nil || of == nil {
 		return err
 	}
-	of := found[0]
 	if !of.Prompt {
 		defer a.slow.Add(-1)
 		if a.slow.Add(1) > maxSlow {
@@ -91,11 +89,8 @@ func (a *API) Deliver(ctx context.Context, id uuid.UUID) error {
 // deliverDue delivers until nothing is due, sliceTime is over, or the endpoint does not answer.
 func (a *API) deliverDue(ctx context.Context, id uuid.UUID) error {
 	for began := time.Now(); time.Since(began) < sliceTime; {
-		d, err := db.One[attempt](ctx, a.DB.SQL, named("begin_attempt"), id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
+		d, err := db.Find[attempt](ctx, a.DB.SQL, named("begin_attempt"), id)
+		if err != nil || d == nil {
 			return err
 		}
 		body, err := a.body(ctx, d)
@@ -200,6 +195,5 @@ func judge(d *attempt, got answer) verdict {
 	if !again {
 		return verdict{outcome: metrics.WebhookGivenUp, state: webhook.StateFailing}
 	}
-	next := d.Now.Add(wait)
-	return verdict{outcome: metrics.WebhookFailed, next: &next}
+	return verdict{outcome: metrics.WebhookFailed, next: new(d.Now.Add(wait))}
 }

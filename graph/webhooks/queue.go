@@ -15,7 +15,7 @@ import (
 type Scope struct {
 	// Due: do not look for new events; only add jobs for deliveries that are due already.
 	Due bool
-	// Agents: only webhooks of these agents; nil means all.
+	// Agents: only webhooks of these agents; none means all.
 	Agents []uuid.UUID
 	// Recent: only webhooks of agents whose newest event is less than a minute old. That costs an index look-up for each.
 	Recent bool
@@ -85,15 +85,7 @@ func (s Scope) add(ctx context.Context, tx *db.Tx) error {
 			return err
 		}
 	}
-	return db.Exec(ctx, tx.SQL, named("add_pending"), idsOrNull(s.Agents), s.webhook, s.Recent, s.size())
-}
-
-// idsOrNull passes ids as an argument of type uuid[], and nil as null.
-func idsOrNull(ids []uuid.UUID) any {
-	if ids == nil {
-		return nil
-	}
-	return db.IDs(ids)
+	return db.Exec(ctx, tx.SQL, named("add_pending"), db.IDs(s.Agents), s.webhook, s.Recent, s.size())
 }
 
 // wakeups holds the agents with new events until Run queues them.

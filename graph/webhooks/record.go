@@ -78,8 +78,7 @@ func note(ctx context.Context, tx *db.Tx, d *attempt, got answer) error {
 	}
 	var notBefore *time.Time
 	if got.retryAfter > 0 && d.lasts() {
-		at := d.Now.Add(got.retryAfter)
-		notBefore = &at
+		notBefore = new(d.Now.Add(got.retryAfter))
 	}
 	return db.Exec(ctx, tx.SQL, named("note_failure"), d.WebhookID, d.Now, got.statusOrNull(), got.reason,
 		got.status != 0 && got.took < promptTime, took, notBefore, texts(auth.Endings))

@@ -24,7 +24,7 @@ WHERE bot_id = :agent;
 
 -- name: add_pending(agents uuid[], webhook uuid, recent boolean, size bigint)
 -- Adds the missing pending deliveries of unacknowledged events, for active and tested webhooks of active agents: of the given
--- agents or the given webhook, or of all if both are null; if recent, only of agents whose newest event is less than a minute
+-- agents or the given webhook, or of all if there are none; if recent, only of agents whose newest event is less than a minute
 -- old. It reads at most `size` events of an agent, the newest if recent, otherwise the oldest, and lets at most about 256 wait
 -- for a webhook, so a long queue costs little. It locks the webhooks, so one that is being switched off gets nothing.
 WITH missing AS MATERIALIZED (
@@ -41,7 +41,7 @@ WITH missing AS MATERIALIZED (
     ORDER BY q.sequence LIMIT 256
   ) e
   WHERE w.state = 'active' AND w.confirmed_at IS NOT NULL AND b.state = 'active' AND b.suspended_at IS NULL
-    AND (:agents::uuid[] IS NULL OR w.bot_id = ANY (:agents)) AND (:webhook::uuid IS NULL OR w.id = :webhook)
+    AND (:agents::uuid[] = '{}' OR w.bot_id = ANY (:agents)) AND (:webhook::uuid IS NULL OR w.id = :webhook)
     AND (NOT :recent OR stoa_now() - interval '1 minute' < (
       SELECT n.created_at FROM events n WHERE n.recipient_id = w.bot_id ORDER BY n.sequence DESC LIMIT 1))
     AND (SELECT count(*) FROM (SELECT FROM pending_deliveries p WHERE p.webhook_id = w.id LIMIT 256) waiting) < 256
