@@ -207,8 +207,7 @@ func (a *API) writeManifest(ctx context.Context, m *making, truncated *Truncated
 		return err
 	}
 	if checkpoint != nil {
-		text := string(checkpoint)
-		list.Checkpoint = &text
+		list.Checkpoint = new(string(checkpoint))
 	}
 	signed, err := a.Records.Receipts.SignAs(ctx, "stoa-export+jwt", list)
 	if err != nil {

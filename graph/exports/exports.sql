@@ -20,15 +20,17 @@ SELECT coalesce((SELECT max(extract(epoch FROM e.created_at + interval '24 hours
     WHERE a.owner_id = :agent AND a.status = 'ready' AND a.deleted_at IS NULL) ELSE 0 END::bigint AS file_bytes;
 
 -- name: insert_export(export uuid, agent uuid, operation uuid, by_owner boolean, include_files boolean, reserved_bytes bigint, life_seconds double precision)
-INSERT INTO exports (id, bot_id, operation_id, by_owner, include_files, state, reserved_bytes, created_at, expires_at)
+INSERT INTO exports AS e (id, bot_id, operation_id, by_owner, include_files, state, reserved_bytes, created_at, expires_at)
 VALUES (:export, :agent, :operation, :by_owner, :include_files, 'pending', :reserved_bytes, stoa_now(),
-  stoa_now() + make_interval(secs => :life_seconds));
+  stoa_now() + make_interval(secs => :life_seconds))
+RETURNING :export_card;
 
 -- name: select_export(export uuid)
 SELECT :export_card FROM exports e WHERE e.id = :export;
 
 -- name: select_parts(export uuid)
-SELECT p.n, p.object, p.size_bytes, p.sha256 FROM export_parts p WHERE p.export_id = :export ORDER BY p.n;
+SELECT p.n, p.object, p.size_bytes, encode(p.sha256, 'hex') AS sha256, format('/api/v1/exports/%s/parts/%s', p.export_id, p.n) AS url
+FROM export_parts p WHERE p.export_id = :export ORDER BY p.n;
 
 -- name: other_bytes(export uuid)
 SELECT coalesce(sum(e.reserved_bytes), 0)::bigint FROM exports e WHERE e.swept_at IS NULL AND e.id <> :export;

@@ -3,8 +3,6 @@ package exports
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -39,7 +37,7 @@ func (m *making) add(id, record any) error {
 // Make makes the archive of an export, unless the archive exists or is no longer wanted. It may be repeated and run concurrently:
 // the first result is kept. Only a job calls it.
 func (a *API) Make(ctx context.Context, exportID uuid.UUID) error {
-	export, err := find(ctx, a.DB.SQL, named("select_export"), exportID)
+	export, err := db.Find[row](ctx, a.DB.SQL, named("select_export"), exportID)
 	if err != nil || export == nil || export.State != pending {
 		return err
 	}
@@ -110,16 +108,8 @@ func (a *API) writeMember(ctx context.Context, m *making, of member) error {
 
 // publish stores an archive as the result of its export, notifies the agent, and reports whether it did.
 func (a *API) publish(ctx context.Context, m *making, truncated *Truncated) (kept bool, err error) {
-	var cut sql.NullString
-	if truncated != nil {
-		raw, err := json.Marshal(truncated)
-		if err != nil {
-			return false, err
-		}
-		cut = sql.NullString{String: string(raw), Valid: true}
-	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		done, err := db.Column[uuid.UUID](ctx, tx.SQL, named("finish_export"), m.export.ID, cut, m.archive.written.size)
+		done, err := db.Column[uuid.UUID](ctx, tx.SQL, named("finish_export"), m.export.ID, truncated, m.archive.written.size)
 		if kept = len(done) > 0; err != nil || !kept {
 			return err
 		}

@@ -2,8 +2,6 @@ package exports
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -43,67 +41,48 @@ func (a *API) CreateExport(ctx context.Context, in CreateInput) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &row{
-		ID: uuid.Must(uuid.NewV7()), BotID: v.BotID, OperationID: uuid.NullUUID{UUID: operation, Valid: true},
+	return a.create(ctx, &row{
+		Card: Card{ID: uuid.Must(uuid.NewV7())}, BotID: v.BotID, OperationID: uuid.NullUUID{UUID: operation, Valid: true},
 		IncludeFiles: in.IncludeFiles == nil || *in.IncludeFiles,
-	}
-	return a.create(ctx, r)
+	})
 }
 
 // CreateForOwner is CreateExport for an owner who has followed the link of a mail, under the id of that request; a repeat returns the
 // same export. Only package owners calls it.
 func (a *API) CreateForOwner(ctx context.Context, botID, requestID uuid.UUID) error {
-	_, err := a.create(ctx, &row{ID: requestID, BotID: botID, ByOwner: true, IncludeFiles: true})
+	_, err := a.create(ctx, &row{Card: Card{ID: requestID}, BotID: botID, ByOwner: true, IncludeFiles: true})
 	return err
 }
 
 // create writes an export and adds its job, unless an export with the same operation or id exists.
 func (a *API) create(ctx context.Context, r *row) (*Result, error) {
-	var result *Result
-	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*Result, error) {
 		if err := bots.Lock(ctx, tx, r.BotID); err != nil {
-			return err
+			return nil, err
 		}
 		statement, key := named("select_operation"), []any{r.BotID, r.OperationID}
 		if r.ByOwner {
 			statement, key = named("select_export"), []any{r.ID}
 		}
-		known, err := find(ctx, tx.SQL, statement, key...)
+		known, err := db.Find[row](ctx, tx.SQL, statement, key...)
 		switch {
 		case err != nil:
-			return err
-		case known != nil && known.IncludeFiles != r.IncludeFiles:
-			return fault.New(fault.IdempotencyConflict)
-		case known != nil:
-			result = &Result{Replay: wire.Replayed()}
-		default:
-			if err := a.admit(ctx, tx, r); err != nil {
-				return err
-			}
-			if known, err = find(ctx, tx.SQL, named("select_export"), r.ID); err != nil {
-				return err
-			}
-			result = new(Result)
+			return nil, err
+		case known == nil:
+			card, err := a.admit(ctx, tx, r)
+			return &Result{Export: card}, err
+		case known.IncludeFiles != r.IncludeFiles:
+			return nil, fault.New(fault.IdempotencyConflict)
 		}
-		result.Export, err = known.card(ctx, tx.SQL)
-		return err
+		card, err := known.card(ctx, tx.SQL)
+		return &Result{Replay: wire.Replayed(), Export: card}, err
 	})
-	return result, err
 }
 
-// find returns the export that a statement selects, or nil.
-func find(ctx context.Context, q db.Querier, s *db.Statement, args ...any) (*row, error) {
-	found, err := db.One[row](ctx, q, s, args...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // nil if it has none
-	}
-	return found, err
-}
-
-// admit writes a new export within the limits and adds its job. The caller has locked the agent.
-func (a *API) admit(ctx context.Context, tx *db.Tx, r *row) error {
+// admit writes a new export within the limits, adds its job and returns its card. The caller has locked the agent.
+func (a *API) admit(ctx context.Context, tx *db.Tx, r *row) (*Card, error) {
 	if err := db.Exec(ctx, tx.SQL, named("lock_exports")); err != nil {
-		return err
+		return nil, err
 	}
 	found, err := db.One[struct {
 		WaitSeconds float64 `db:"wait_seconds"`
@@ -111,21 +90,21 @@ func (a *API) admit(ctx context.Context, tx *db.Tx, r *row) error {
 		FileBytes   int64   `db:"file_bytes"`
 	}](ctx, tx.SQL, named("judge_export"), r.BotID, r.ByOwner, r.IncludeFiles)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if found.WaitSeconds > 0 {
-		return fault.New(fault.RateLimited).Say("One export can be made a day.").After(limits.Seconds(found.WaitSeconds))
+		return nil, fault.New(fault.RateLimited).Say("One export can be made a day.").After(limits.Seconds(found.WaitSeconds))
 	}
 	reserved := found.FileBytes + recordBytes
 	if most := int64(a.Quotas.ExportBytes); most > 0 && found.KeptBytes+reserved > most {
-		return fault.New(fault.StorageQuotaExceeded).Say("The server has no room for another export now. Exports are kept for 7 days.")
+		return nil, fault.New(fault.StorageQuotaExceeded).Say("The server has no room for another export now. Exports are kept for 7 days.")
 	}
-	err = db.Exec(ctx, tx.SQL, named("insert_export"), r.ID, r.BotID, r.OperationID, r.ByOwner, r.IncludeFiles, reserved,
+	made, err := db.One[row](ctx, tx.SQL, named("insert_export"), r.ID, r.BotID, r.OperationID, r.ByOwner, r.IncludeFiles, reserved,
 		bounds.ExportLife.Seconds())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.InsertJob(ctx, tx, Job{r.ID})
+	return &made.Card, a.InsertJob(ctx, tx, Job{r.ID})
 }
 
 // Input names an export.
@@ -156,7 +135,7 @@ func (a *API) own(ctx context.Context, sent string) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := find(ctx, a.DB.SQL, named("select_export"), id)
+	r, err := db.Find[row](ctx, a.DB.SQL, named("select_export"), id)
 	if err == nil && (r == nil || r.BotID != v.BotID || r.ByOwner) {
 		return nil, fault.New(fault.NotFound)
 	}
@@ -181,7 +160,7 @@ func (a *API) ExportPart(ctx context.Context, in PartInput) (*attachments.File, 
 
 // OwnerPart is ExportPart for an owner, of the export of a request. Only the owners' pages call it.
 func (a *API) OwnerPart(ctx context.Context, requestID uuid.UUID, n string) (*attachments.File, error) {
-	r, err := find(ctx, a.DB.SQL, named("select_export"), requestID)
+	r, err := db.Find[row](ctx, a.DB.SQL, named("select_export"), requestID)
 	if err == nil && (r == nil || !r.ByOwner) {
 		err = fault.New(fault.NotFound)
 	}
@@ -193,7 +172,7 @@ func (a *API) OwnerPart(ctx context.Context, requestID uuid.UUID, n string) (*at
 
 // OwnerExport returns the export of an owner's request, or nil. Only the owners' pages call it.
 func (a *API) OwnerExport(ctx context.Context, requestID uuid.UUID) (*Card, error) {
-	r, err := find(ctx, a.DB.SQL, named("select_export"), requestID)
+	r, err := db.Find[row](ctx, a.DB.SQL, named("select_export"), requestID)
 	if err != nil || r == nil {
 		return nil, err
 	}
@@ -211,7 +190,7 @@ func (a *API) part(ctx context.Context, r *row, sent string) (*attachments.File,
 	}
 	for _, p := range card.Parts {
 		if p.N == n {
-			return attachments.StoredFile(a.Files.Store, p.object, attachments.File{
+			return attachments.StoredFile(a.Files.Store, p.Object, attachments.File{
 				Name: fmt.Sprintf("stoa-export-%s-%02d.zip", r.ID, n), MediaType: "application/zip", Size: p.SizeBytes, Tag: p.SHA256,
 			}), nil
 		}
