@@ -5,7 +5,7 @@
 // are derived from the installation's key (kind.go), so neither is stored. Only the text of an operator to an owner is stored,
 // in `mail_texts`, until the mail has ended.
 //
-// All mails share an hourly budget, towards which each counts once (budget.go). A mail waits while the budget is used up.
+// All mails share an hourly budget, towards which each counts once (enqueue.go). A mail waits while the budget is used up.
 //
 // "Sent" means that the mail server accepted the mail; the row stores the time. A process claims a mail for a minute before it
 // sends it, so two never send the same one at the same time. A temporary failure is retried, after growing waits, until sending

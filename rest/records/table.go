@@ -37,7 +37,7 @@ var records = []record{
 	{"EmailVerification", "EmailVerification", "says whether an owner has confirmed its address (§4.1).", true},
 }
 
-// written maps the schemas whose structs are in records.go to their names there.
+// written maps the schemas whose structs are in agent.go to their names there.
 var written = map[string]string{"Action": "Action", "Bot": "Bot", "BotCard": "Bot", "Message": "Message"}
 
 // inner holds objects inside records whose struct is not named after the field.

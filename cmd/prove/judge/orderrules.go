@@ -121,8 +121,8 @@ func (o *order) with(a *history.Attempt, state, outcome string) *order {
 	return &after
 }
 
-// act returns the outcome of an attempt by the contract: the version number in its answer and the order of that version, or the
-// codes of which one must refuse it. If it returns a version and codes, both answers are right.
+// act returns the answers to an attempt that the contract allows: a version number with the order after it, or codes. If it
+// returns both, the server may accept the attempt or refuse it.
 func (o *order) act(p parties, a *history.Attempt) (answered int, after *order, refusals []string) {
 	for i, v := range o.versions {
 		switch {

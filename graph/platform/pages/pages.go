@@ -106,7 +106,7 @@ func Templates(files fs.FS, functions template.FuncMap, shared ...string) map[st
 // Failure is a fault in words for people.
 type Failure struct {
 	Title, Text string
-	// RequestID helps the operator find the cause; empty if there is none to find.
+	// RequestID is the id by which an operator finds the cause in the log; empty if the log has none.
 	RequestID string
 }
 
