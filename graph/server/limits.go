@@ -1,17 +1,16 @@
 package server
 
 import (
-	"reflect"
+	"context"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/google/uuid"
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/parser"
 
-	"stoa/graph/exec"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
@@ -40,7 +39,7 @@ const (
 	conditionCost = 10
 	// fileCost is the cost of a field with the bytes of a file, up to 20 MiB.
 	fileCost = maxComplexity / 3
-	// maxComplexity bounds the number of values in an answer: see costs.
+	// maxComplexity bounds the number of values in an answer: see priced.
 	maxComplexity = 20_000
 	// maxErrors is how many errors of one document are shown.
 	maxErrors = 10
@@ -216,75 +215,70 @@ const maxFiles = 10
 
 // rows maps lists, by type and field, to the most rows that they return. Connections state it in their arguments.
 var rows = map[string]int{
-	"Query.MyContacts": page.CursorSize, "Query.Dialog": page.CursorSize, "Query.WalletHistory": page.HistoryMaxLimit,
-	"Query.MyOrders": page.MaxSize, "Query.Feed": page.MaxSize, "Query.SearchBots": page.MaxSize, "Query.ServiceCatalogue": page.MaxSize,
-	"Query.TaskBoard": page.MaxSize, "Query.ListOwnResponses": page.CursorSize, "Query.TaskResponses": page.CursorSize,
-	"Query.OwnFeedback": page.CursorSize, "BotResult.Posts": page.MaxSize, "PostCard.Attachments": maxFiles,
-	"OrderCard.InputAttachments": maxFiles, "OrderCard.ResultAttachments": maxFiles, "OrderReview.InputAttachments": maxFiles,
-	"OrderReview.ResultAttachments": maxFiles, "PostReview.Attachments": maxFiles,
+	"Query.myContacts": page.CursorSize, "Query.dialog": page.CursorSize, "Query.walletHistory": page.HistoryMaxLimit,
+	"Query.myOrders": page.MaxSize, "Query.feed": page.MaxSize, "Query.searchBots": page.MaxSize, "Query.serviceCatalogue": page.MaxSize,
+	"Query.taskBoard": page.MaxSize, "Query.listOwnResponses": page.CursorSize, "Query.taskResponses": page.CursorSize,
+	"Query.ownFeedback": page.CursorSize, "BotResult.posts": page.MaxSize, "PostCard.attachments": maxFiles,
+	"OrderCard.inputAttachments": maxFiles, "OrderCard.resultAttachments": maxFiles, "OrderReview.inputAttachments": maxFiles,
+	"OrderReview.resultAttachments": maxFiles, "PostReview.attachments": maxFiles,
 }
 
-// costs returns the cost of each field. A list costs its rows' fields times the most rows that it returns, the bytes of a file
-// cost fileCost, each condition of a filter costs conditionCost, and every other field costs one.
-func costs() exec.ComplexityRoot {
-	var c exec.ComplexityRoot
-	types := reflect.ValueOf(&c).Elem()
-	for holder, fields := range types.Fields() {
-		for field, cost := range fields.Fields() {
-			most := rows[holder.Name+"."+field.Name]
-			bytes := field.Name == "File" && strings.HasSuffix(holder.Name, "Review")
-			if connects(field.Type) || most > 0 || bytes {
-				cost.Set(reflect.MakeFunc(field.Type, func(arguments []reflect.Value) []reflect.Value {
-					sum := int(arguments[0].Int()) * max(most, 1)
-					switch {
-					case bytes:
-						sum = fileCost
-					case most == 0:
-						sum = int(arguments[0].Int())*rowsOf(arguments) + conditionCost*(arguments[5].Len()+conditions(arguments[6]))
-					}
-					return []reflect.Value{reflect.ValueOf(sum)}
-				}))
-			}
-		}
+// priced is the schema with the cost of each field. A list costs its rows' fields times the most rows that it returns, the bytes of a
+// file cost fileCost, each condition of a filter costs conditionCost, and every other field costs one.
+type priced struct{ graphql.ExecutableSchema }
+
+// Complexity returns false for a field that costs one besides its own fields.
+func (s priced) Complexity(_ context.Context, holder, field string, child int, arguments map[string]any) (int, bool) {
+	name := holder + "." + field
+	switch most := rows[name]; {
+	case most > 0:
+		return child * most, true
+	case name == "Query.nodes":
+		return child * conditions(arguments["ids"]), true
+	case field == "file" && strings.HasSuffix(holder, "Review"):
+		return fileCost, true
+	case s.connects(holder, field):
+		return child*rowsOf(arguments) + conditionCost*(conditions(arguments["orderBy"])+conditions(arguments["where"])), true
 	}
-	c.Query.Nodes = func(child int, ids []uuid.UUID) int { return child * len(ids) }
-	return c
+	return 0, false
 }
 
-// connects reports whether a cost function is a connection's: child, after, first, before, last, orderBy, where.
-func connects(cost reflect.Type) bool {
-	return cost.Kind() == reflect.Func && cost.NumIn() == 7 && cost.In(2) == reflect.TypeFor[*int]() && cost.In(4) == reflect.TypeFor[*int]()
+// connects reports whether a field is a connection.
+func (s priced) connects(holder, field string) bool {
+	definition := s.Schema().Types[holder].Fields.ForName(field)
+	return definition != nil && definition.Arguments.ForName("first") != nil && definition.Arguments.ForName("last") != nil
 }
 
 // rowsOf is how many rows a page of a connection may have.
-func rowsOf(arguments []reflect.Value) int {
-	for _, i := range []int{2, 4} { // first, last
-		if asked := arguments[i]; !asked.IsNil() {
-			return min(max(int(asked.Elem().Int()), 1), operator.MaxPage)
+func rowsOf(arguments map[string]any) int {
+	for _, name := range []string{"first", "last"} {
+		if asked := arguments[name]; asked != nil {
+			number, err := graphql.UnmarshalInt(asked)
+			if err != nil {
+				return operator.MaxPage // the executor refuses it
+			}
+			return min(max(number, 1), operator.MaxPage)
 		}
 	}
 	return operator.DefaultPage
 }
 
-// conditions counts the values and the nestings of a filter, including those from variables.
-func conditions(v reflect.Value) int {
+// conditions counts the values and the nestings of an argument, including those from variables.
+func conditions(v any) int {
 	sum := 0
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			sum = 1 + conditions(v.Elem())
+	switch v := v.(type) {
+	case nil:
+	case map[string]any:
+		sum = 1
+		for _, inner := range v {
+			sum += conditions(inner)
 		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			sum += max(1, conditions(v.Index(i)))
+	case []any:
+		for _, inner := range v {
+			sum += max(1, conditions(inner))
 		}
-	case reflect.Struct:
-		if !strings.HasSuffix(v.Type().Name(), "WhereInput") { // a time
-			return 0
-		}
-		for _, field := range v.Fields() {
-			sum += conditions(field)
-		}
+	default:
+		sum = 1
 	}
 	return sum
 }

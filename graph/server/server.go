@@ -100,7 +100,7 @@ func New(c Config) http.Handler {
 }
 
 func (s *server) newExecutor() *executor.Executor {
-	e := executor.New(exec.NewExecutableSchema(exec.Config{Resolvers: root{s.Graph}, Complexity: costs()}))
+	e := executor.New(priced{exec.NewExecutableSchema(exec.Config{Resolvers: root{s.Graph}})})
 	e.SetParserTokenLimit(maxTokens)
 	e.SetErrorPresenter(s.presentError)
 	e.SetRecoverFunc(s.recoverPanic)
