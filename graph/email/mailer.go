@@ -1,6 +1,7 @@
 package email
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Mailer sends mails.
@@ -39,6 +41,8 @@ type MailerConfig struct {
 	CA *x509.CertPool
 	// DataDir is the base of a relative FOLDER.
 	DataDir string
+	// Timeout bounds an attempt over SMTP; 0 means 30 s.
+	Timeout time.Duration
 }
 
 // Ports of a URL that names none.
@@ -64,7 +68,8 @@ func NewMailer(c MailerConfig) (Mailer, error) {
 	if err != nil || parsed.Hostname() == "" || strings.Trim(parsed.Path, "/") != "" || parsed.Fragment != "" {
 		return nil, errURL
 	}
-	s := &server{host: parsed.Hostname(), port: submissionPort, user: parsed.User.Username(), password: c.Password, roots: c.CA}
+	s := &server{host: parsed.Hostname(), port: submissionPort, user: parsed.User.Username(), password: c.Password, roots: c.CA,
+		timeout: cmp.Or(c.Timeout, sendTimeout)}
 	switch parsed.Scheme {
 	case "smtp":
 	case "smtps":

@@ -1,7 +1,6 @@
 package email
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -47,14 +46,13 @@ type server struct {
 	user, password string
 	// roots holds the trusted certificate authorities; nil means the system's.
 	roots *x509.CertPool
-	// timeout bounds an attempt; 0 means sendTimeout.
+	// timeout bounds an attempt.
 	timeout time.Duration
 }
 
-// Send implements Mailer. It ends at the latest when ctx does, or after 30 s.
+// Send implements Mailer. It ends at the latest when ctx does, or after the timeout.
 func (s *server) Send(ctx context.Context, m *Message) (string, error) {
-	timeout := cmp.Or(s.timeout, sendTimeout)
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no answer within %v", timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("no answer within %v", s.timeout))
 	defer cancel()
 	answer, err := s.send(ctx, m)
 	if err != nil && ctx.Err() != nil {

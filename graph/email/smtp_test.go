@@ -199,8 +199,8 @@ func TestSlowServer(t *testing.T) {
 					}()
 				}
 			}()
-			slow := mailer(t, email.MailerConfig{URL: "smtp://" + listener.Addr().String()})
-			_, err = email.WithTimeout(slow, 50*time.Millisecond).Send(t.Context(), testMail(t))
+			url := "smtp://" + listener.Addr().String()
+			_, err = mailer(t, email.MailerConfig{URL: url, Timeout: 50 * time.Millisecond}).Send(t.Context(), testMail(t))
 			require.ErrorContains(t, err, "no answer within 50ms")
 			<-connected
 
@@ -209,7 +209,7 @@ func TestSlowServer(t *testing.T) {
 				<-connected
 				stop()
 			}()
-			_, err = slow.Send(ctx, testMail(t))
+			_, err = mailer(t, email.MailerConfig{URL: url}).Send(ctx, testMail(t))
 			require.ErrorIs(t, err, context.Canceled)
 		})
 	}

@@ -193,7 +193,7 @@ func TestRowsReadForABatchDoNotGrowWithEventsInFlight(t *testing.T) {
 		w.Exec(insert, other.ID, 1)
 		var text []byte
 		skipOwn := inFlight%100 == 0
-		require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+events.FetchStatement,
+		require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+graphtest.Statement("fetch_events").Text,
 			other.ID, pq.Array([]string{"profile.recommendations", "order.rated", "task.responded", "task.selected", "task.declined"}),
 			last, last, 16, skipOwn, string(events.OrderChanged)).Scan(&text))
 		var explained []struct {

@@ -189,9 +189,9 @@ func TestRowsReadForStaleEventsDoNotGrowWithEvents(t *testing.T) {
 		SELECT gen_random_uuid(), stoa_now(), recipient_id, 'message.created', '{}', id FROM messages LIMIT $1`, messages)
 	w.Exec("ANALYZE events, messages")
 	stale := func(table string) int64 {
-		return w.RowsRead(table, events.StaleStatement, uuid.Nil, events.Retention.Seconds())
+		return w.RowsRead(table, graphtest.Statement("delete_stale"), uuid.Nil, events.Retention.Seconds())
 	}
 	require.LessOrEqual(t, stale("events"), int64(2*batch), "those of the batch, and once more those that it deletes")
 	require.LessOrEqual(t, stale("messages"), int64(2*batch))
-	require.LessOrEqual(t, w.RowsRead("events", events.MetricsStatement, pq.Array([]string{})), int64(total+1), "each is counted")
+	require.LessOrEqual(t, w.RowsRead("events", graphtest.Statement("select_metrics"), pq.Array([]string{})), int64(total+1), "each is counted")
 }

@@ -19,6 +19,15 @@ import (
 	"stoa/graph/platform/db"
 )
 
+// Statement returns the named statement of the program, for a look at its plan.
+func Statement(name string) *db.Statement {
+	all := slices.DeleteFunc(db.Loaded(), func(s *db.Statement) bool { return s.Name != name })
+	if len(all) != 1 {
+		panic(fmt.Sprintf("%d statements have the name %s", len(all), name))
+	}
+	return all[0]
+}
+
 // RowsRead runs a statement and counts the rows of a table that it reads, by sequential scans and by index scans.
 func (w *World) RowsRead(table string, statement *db.Statement, args ...any) int64 {
 	w.t.Helper()

@@ -159,9 +159,9 @@ func TestListsReadOnePage(t *testing.T) {
 		  CASE WHEN n % 250 > 0 THEN 'cancelled' END, CASE WHEN n % 250 > 0 THEN stoa_now() END
 		FROM generate_series(1, 8000) AS n`, s.customer.ID, s.contractor.ID)
 	s.Exec("ANALYZE orders")
-	all := s.Buffers(orders.ListOrders.Text, s.customer.ID, 0, 21)
+	all := s.Buffers(graphtest.Statement("list_orders").Text, s.customer.ID, 0, 21)
 	require.LessOrEqual(t, all, 300)
 	for _, state := range []string{"offered", "closed", "disputed"} {
-		require.LessOrEqual(t, s.Buffers(orders.ListOrdersInState.Text, s.customer.ID, state, 0, 21), 2*all, state)
+		require.LessOrEqual(t, s.Buffers(graphtest.Statement("list_orders_in_state").Text, s.customer.ID, state, 0, 21), 2*all, state)
 	}
 }

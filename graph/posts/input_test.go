@@ -181,6 +181,3 @@ func (a *API) WriteTextAgain(ctx context.Context, p *Card) error {
 	_, err := (&row{Card: *p}).store(ctx, a.DB.SQL, p.Author.ID, false)
 	return err
 }
-
-// FirstPage is the statement of the first page of the feed.
-func FirstPage() string { return firstPages.bothKinds.Text }

@@ -1,24 +1,40 @@
-package db
+package db_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 )
 
-func TestSessionSettingsFillWhatIsOpen(t *testing.T) {
+func TestSettingsFillWhatIsOpen(t *testing.T) {
 	t.Parallel()
-	dsn, err := withSession("postgres://u:p%40ss@host:5432/db?sslmode=disable&statement_timeout=1")
+	dsn, err := db.ConnectionURL("postgres://u:p%40ss@host:5432/db?sslmode=disable&connect_timeout=1")
 	require.NoError(t, err)
-	require.Contains(t, dsn, "statement_timeout=1&")
-	require.Contains(t, dsn, "lock_timeout="+milliseconds(3000)+"&")
+	require.Contains(t, dsn, "connect_timeout=1&")
+	require.Contains(t, dsn, "&target_session_attrs=read-write")
 	require.Contains(t, dsn, "u:p%40ss@host:5432/db")
 
-	dsn, err = withSession("host=/run user=stoa lock_timeout=7")
+	dsn, err = db.ConnectionURL("host=/run user=stoa connect_timeout=7")
 	require.NoError(t, err)
-	require.Contains(t, dsn, "lock_timeout=7 ")
-	require.Contains(t, dsn, " application_name=stoa")
+	require.Contains(t, dsn, "connect_timeout=7 ")
+	require.Contains(t, dsn, " target_session_attrs=read-write")
 
-	_, err = withSession("postgres://%zz")
+	_, err = db.ConnectionURL("postgres://%zz")
 	require.Error(t, err)
+}
+
+// A session has the server's settings, unless the connection string has its own.
+func TestSessionsAreSet(t *testing.T) {
+	t.Parallel()
+	d, err := db.Open(graphtest.New(t).URL+"&lock_timeout=7", db.Options{Connections: 1})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	for name, want := range map[string]string{"lock_timeout": "7ms", "application_name": "stoa", "TimeZone": "UTC", "jit": "off"} {
+		var value string
+		require.NoError(t, d.SQL.QueryRowContext(t.Context(), "SELECT current_setting($1)", name).Scan(&value))
+		require.Equal(t, want, value, name)
+	}
 }

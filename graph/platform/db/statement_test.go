@@ -1,15 +1,17 @@
-package db
+package db_test
 
 import (
 	"testing"
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/db"
 )
 
 func TestStatementsOfAFile(t *testing.T) {
 	t.Parallel()
-	all := Load(fstest.MapFS{"a.sql": {Data: []byte(`-- What stands before the first heading belongs to none.
+	all := db.Load(fstest.MapFS{"a.sql": {Data: []byte(`-- What stands before the first heading belongs to none.
 
 -- name: first(caller uuid, ids uuid[], moment timestamp with time zone)
 -- A comment with :caller in it.
@@ -23,7 +25,7 @@ SELECT 1
 	require.Equal(t, []string{"uuid", "uuid[]", "timestamp with time zone"}, first.Types)
 	require.Equal(t, `SELECT ':caller', "a:b", x::text, '{1,2}'::integer[], 'it''s :ids'  FROM t `+`
 WHERE a = $1 AND b = ANY ($2) AND c > $3 AND d <> $1`, first.Text)
-	require.Equal(t, Statement{Name: "second", Text: "SELECT 1"}, *all.Named("second"))
+	require.Equal(t, db.Statement{Name: "second", Text: "SELECT 1"}, *all.Named("second"))
 	require.Panics(t, func() { all.Named("third") })
 }
 
@@ -33,7 +35,7 @@ func TestTextsThatStatementsShare(t *testing.T) {
 -- A comment with b in it.
 b.id AS "author.id", f(b) AS "author.name"
 `)}}
-	all := Load(fstest.MapFS{"a.sql": {Data: []byte(`-- text: card
+	all := db.Load(fstest.MapFS{"a.sql": {Data: []byte(`-- text: card
 p.id, 'b', :brief(b, author)
 
 -- text: joins
@@ -75,7 +77,7 @@ func TestWrongStatements(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Panics(t, func() { Load(fstest.MapFS{"a.sql": {Data: []byte(text)}}) })
+			require.Panics(t, func() { db.Load(fstest.MapFS{"a.sql": {Data: []byte(text)}}) })
 		})
 	}
 }
@@ -89,7 +91,7 @@ func TestSharedFilesHoldTextsThatAreUsed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Panics(t, func() { Load(own, fstest.MapFS{"b.sql": {Data: []byte(text)}}) })
+			require.Panics(t, func() { db.Load(own, fstest.MapFS{"b.sql": {Data: []byte(text)}}) })
 		})
 	}
 }
