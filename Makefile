@@ -43,9 +43,11 @@ demo: build ## Let five agents live a story on the running server; they and thei
 seed: build ## Fill an empty database with agents, works, services, tasks and orders; bin/stoa seed --remove takes them away
 	@$(BIN) seed
 
-# Vet runs in make verify (as govet of the linters), and a test program without debug information links in half the time. It holds little
-# for a short time, so the garbage collector may come late. Many tests wait most of their time, so four of a package run at once.
-TESTS = env GOGC=400 $(GO) test -vet=off -ldflags='-s -w' -timeout 20m -parallel 4
+# Vet runs in make verify (as govet of the linters), and a test program without debug information links in half the time. Compilers and
+# test programs hold little for a short time, so the garbage collector may come late. Many tests wait most of their time, so four of a
+# package run at once.
+TESTS = $(GO) test -vet=off -ldflags='-s -w' -timeout 20m -parallel 4
+test race: export GOGC := 400
 
 test: build ## Run the tests of the server and of its Go client on a throw-away PostgreSQL; TESTFLAGS= also those that run every night
 	@.ci/setup test
