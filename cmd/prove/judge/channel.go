@@ -18,9 +18,10 @@ const (
 	// be later than that, and wakeFrom how many events of each kind there must be.
 	wakeFactor, wakeFrom = 5, 15
 	wakeSlack            = 10 * time.Second
-	// againWithin is the time within which a failed webhook delivery is tried again: 5 s, plus time for a busy machine.
+	// againWithin is the time within which a failed webhook delivery is tried again: 5 s, plus time for a busy machine. claimLasts is
+	// how long a webhook waits besides, if a fault has killed the server that was delivering to it.
 	// takenWithin is how long an accepted event may still come again: the sender has to record the acceptance first.
-	againWithin, takenWithin = 45 * time.Second, 10 * time.Second
+	againWithin, claimLasts, takenWithin = 45 * time.Second, time.Minute, 10 * time.Second
 	// overtakenWithin is by how much later a cause an event may overtake. Events usually come to a webhook in order; the next
 	// looks at the queue find the events that one look misses.
 	overtakenWithin = 5 * time.Second
@@ -180,6 +181,10 @@ func checkWebhooks(r *run, f *Finding) {
 		}
 		f.Looked++
 		due := r.dueAfter(d.At, d.At, againWithin)
+		if due > d.At+againWithin {
+			due += claimLasts
+		}
+		again := func(later history.Delivery) bool { return later.EventID == d.EventID && later.At > d.At }
 		at, isAcked := r.acked[[2]string{d.Agent, d.EventID}]
 		switch {
 		case d.Answer < http.StatusMultipleChoices, isAcked && at < due:
@@ -187,7 +192,7 @@ func checkWebhooks(r *run, f *Finding) {
 			if r.Length >= d.At+againWithin {
 				f.Excused++
 			}
-		case !slices.ContainsFunc(r.Deliveries, func(later history.Delivery) bool { return later.EventID == d.EventID && later.At > d.At }):
+		case !slices.ContainsFunc(r.Deliveries, again) && !slices.ContainsFunc(r.lost.deliveries, again):
 			f.violatedf("event %s of %s was answered %d at %s and never came again", d.EventID, d.Agent, d.Answer, clock(d.At))
 		}
 	}

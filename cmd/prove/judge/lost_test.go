@@ -43,6 +43,11 @@ var lossesAllowed = []innocent{
 		s.restored(func() { s.message("ann", "bob", "then") })
 		s.unsaid("then")
 	}},
+	{"an event that came again between backup and restore", "", func(s *story) {
+		s.hook("e-later", 30, 500)
+		s.restored(func() { s.hook("e-later", 31, 200) })
+		s.Length += time.Hour
+	}},
 }
 
 var lossDefects = []defect{
