@@ -51,8 +51,9 @@ func (w *Workload) newStranger(number int) *Agent {
 	a := &Agent{w: w, address: fmt.Sprintf("127.1.%d.%d", number/250, number%250+1), random: w.random(uint64(2 * number)),
 		chance: w.random(uint64(2*number + 1)), dice: w.random(1<<33 + uint64(number)), owner: newOwner(w, number)}
 	a.client = &http.Client{
-		Timeout:   requestTimeout,
-		Transport: &http.Transport{DialContext: a.dialer().DialContext, MaxIdleConnsPerHost: 4},
+		Timeout: requestTimeout,
+		// The load balancer closes a connection that was idle for 60 s, maybe while a request is on its way.
+		Transport: &http.Transport{DialContext: a.dialer().DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second},
 	}
 	return a
 }
