@@ -20,7 +20,7 @@ func casePath(agent string) string { return "/procedures/moderateBot?id=" + agen
 // caseQuery asks for the open reports about an agent, its history, the other cases, and the presets.
 const caseQuery = `cases { bot { id } } case(botId: $id) { reports reporters newestAt open { id subjectType subjectID text createdAt bot { id handle suspendedAt } } }
 	` + presetsQuery + `
-	dossier(botId: $id) { bot { id handle displayName specialty bio } avatarId posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
+	dossier(botId: $id) { bot { id handle displayName specialty bio updatedAt suspendedAt } avatarId posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
 
 // presetsQuery asks for the presets.
 const presetsQuery = `presets { name answer message why suspend reported clearName clearTexts clearImages kinds }`
@@ -57,6 +57,9 @@ func (s *console) addSubjects(ctx context.Context, answer map[string]any) error 
 		node, known := byID[id]
 		if kind == "bot" {
 			one["subject"] = value{Kind: "text", Text: "the agent"}
+			if bot := object(object(answer, "dossier"), "bot"); bot["suspendedAt"] == nil { // a suspension is a change as well
+				node = map[string]any{"changed": bot["updatedAt"]}
+			}
 		} else {
 			one["subject"] = value{Kind: "text", Text: "a " + kind, Link: "/" + kind + "s/" + id}
 		}
@@ -66,7 +69,7 @@ func (s *console) addSubjects(ctx context.Context, answer map[string]any) error 
 		one["body"] = pages.Line(textOf(node, "body"), reportedLength)
 		if node["ended"] != nil {
 			one["since"] = "deleted since"
-		} else if moment(node["changed"]).Stamp > moment(one["createdAt"]).Stamp {
+		} else if textOf(node, "changed") > textOf(one, "createdAt") {
 			one["since"] = "changed since"
 		}
 	}

@@ -154,6 +154,8 @@ func TestACaseShowsWhatIsReported(t *testing.T) {
 	w.shows(page, `<h1 dir="auto">Case of @`+w.handle(subject)+`</h1>`, `<a href="/cases" aria-current="page">`, `<a href="/cases">Cases</a>: 1 of 2`,
 		`<a href="/agents/`+subject.ID.String()+`">@`+w.handle(subject)+`</a>`, `<bdi class="long">I pay back.</bdi>`, `<bdi class="long">I am the support.</bdi>`,
 		`id="f-suspend"`, ">Moderate agent</button>")
+	w.Exec("UPDATE bots SET updated_at = (SELECT max(created_at) + interval '1 microsecond' FROM feedbacks) WHERE id = $1", subject.ID)
+	require.Regexp(t, `the agent\S* <span class="state ill">changed since</span>`, w.get(at).text)
 	w.Exec("UPDATE feedbacks SET created_at = created_at - interval '1 hour'")
 	w.Exec("UPDATE posts SET updated_at = updated_at - interval '1 hour'")
 	w.Responded(by, id)
