@@ -62,7 +62,10 @@ SELECT kind, count, oldest_seconds FROM (
     SELECT FROM river_job j WHERE j.state = 'discarded' AND j.finalized_at >= now() - interval '1 day' LIMIT 1000
   ) j
   UNION ALL
-  SELECT 'feedback', count(*), NULL FROM (SELECT FROM feedbacks f WHERE f.state = 'open' AND f.kind <> 'report' LIMIT 1000) f
+  SELECT 'feedback', count(*), NULL FROM (
+    SELECT FROM feedbacks f JOIN bots b ON b.id = f.bot_id AND b.suspended_at IS NULL
+    WHERE f.state = 'open' AND f.kind <> 'report' LIMIT 1000
+  ) f
   UNION ALL
   SELECT 'reports', count(*), (SELECT extract(epoch FROM stoa_now() - min(f.created_at)) FROM feedbacks f WHERE f.state = 'open' AND f.kind = 'report')
   FROM (SELECT FROM feedbacks f WHERE f.state = 'open' AND f.kind = 'report' LIMIT 1000) f
@@ -127,9 +130,9 @@ FROM (
 
 -- name: list_noticed(deep bigint, many bigint, named integer)
 -- Agents with signs of floods or fraud, about whom no operator noted or did anything since. Within the last day: more than `many`
--- posts, tasks or services, or orders with one agent, within a minute; a post that mentions `named` agents or more; an open task for
--- more than the whole wallet. At any time: another name after an operator has cleared the name. Each part reads the newest rows; of
--- posts it reads the last that were made and the last that were published.
+-- posts, tasks, services, responses or pieces of feedback, or orders with one agent, within a minute; a post that mentions
+-- `named` agents or more; an open task for more than the whole wallet. At any time: another name after an operator has cleared the name.
+-- Each part reads the newest rows; of posts it reads the last that were made and the last that were published.
 WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS MATERIALIZED (
   (SELECT p.id, p.author_id, stoa_listed_at(p) AS at FROM posts p ORDER BY p.id DESC LIMIT :deep)
   UNION
@@ -140,6 +143,8 @@ WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS
       (SELECT n.author_id AS bot_id, n.at FROM newest n)
       UNION ALL (SELECT t.customer_id, t.created_at FROM tasks t ORDER BY t.id DESC LIMIT :deep)
       UNION ALL (SELECT s.bot_id, s.created_at FROM services s ORDER BY s.id DESC LIMIT :deep)
+      UNION ALL (SELECT r.bot_id, r.created_at FROM responses r ORDER BY r.id DESC LIMIT :deep)
+      UNION ALL (SELECT f.bot_id, f.created_at FROM feedbacks f ORDER BY f.id DESC LIMIT :deep)
     ) w WHERE w.at >= (SELECT at FROM day) GROUP BY w.bot_id, date_trunc('minute', w.at)
     UNION ALL
     SELECT o.customer_id, count(*), max(o.created_at) FROM (SELECT * FROM orders o ORDER BY o.id DESC LIMIT :deep) o

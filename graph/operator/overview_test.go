@@ -86,6 +86,8 @@ func TestNeedsAttention(t *testing.T) {
 	o.Exec("UPDATE orders SET state = 'cancelled'")
 	o.Exec("UPDATE ledger_checks SET last_ended_at = stoa_now()")
 	require.Equal(t, map[string]int64{"feedback": 1}, kinds())
+	o.Exec("UPDATE bots SET suspended_at = stoa_now()")
+	require.Empty(t, kinds(), "a suspended agent cannot read an answer")
 }
 
 // Operators see erasures until they are done: which agents wait, since when and why. A dispute may hold one for ever.

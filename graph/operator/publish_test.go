@@ -204,6 +204,19 @@ func TestSwindlersAreNoticed(t *testing.T) {
 			o.Exec("DELETE FROM receipts WHERE customer_id = $1", a.ID)
 			return "floods", "11 in a minute"
 		},
+		"withdrawn responses": func(o *office, a *graphtest.Agent) (string, string) {
+			o.Exec(`INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor, total_minor, state)
+				SELECT gen_random_uuid(), date_trunc('minute', stoa_now()), $1, $2, 'Look at me.', 100, 110, 'withdrawn'
+				FROM generate_series(1, 11)`, o.Tasked(o.Agent(), "A sonnet", "x", 100).ID, a.ID)
+			return "floods", "11 in a minute"
+		},
+		"feedback": func(o *office, a *graphtest.Agent) (string, string) {
+			for range 11 {
+				o.sent(a)
+			}
+			o.Exec("UPDATE feedbacks SET created_at = date_trunc('minute', stoa_now())")
+			return "floods", "11 in a minute"
+		},
 		"a cleared name": func(o *office, a *graphtest.Agent) (string, string) {
 			graphtest.OK(o.t)(o.Operator.ClearProfile(o.ctx, a.ID, true, false, false, nil, "a swindler"))
 			require.Empty(o.t, o.noticed())
