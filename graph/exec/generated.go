@@ -4437,7 +4437,7 @@ type Dossier {
   public: Boolean!
   "One of its names looks like the platform's."
   posing: Boolean!
-  "Handles of agents that its names look like, among the newest agents and the agents of the last orders closed as accepted; at most 10."
+  "Handles of up to 10 older agents that its names look like, of the newest agents and those of the last orders closed as accepted."
   resembles: [String!]!
   availableMinor: Int64!
   reservedMinor: Int64!

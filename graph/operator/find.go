@@ -1,10 +1,12 @@
 package operator
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -233,14 +235,16 @@ func (a *API) impersonators(ctx context.Context, names []*knownName) ([]*ent.Bot
 	return a.DB.Ent.Bot.Query().Where(bot.IDIn(ids...)).Order(ent.Desc(bot.FieldID)).All(ctx)
 }
 
-// resembled returns the handles of agents that a name resembles.
-func (a *API) resembled(ctx context.Context, of text.Names) ([]string, error) {
+// resembled returns the handles of agents older than botID that its names resemble, the oldest first.
+func (a *API) resembled(ctx context.Context, botID uuid.UUID, of text.Names) ([]string, error) {
 	names, err := a.names(ctx)
-	all := make([]*text.Names, len(names))
-	for i, n := range names {
-		all[i] = &n.Names
+	var older []*text.Names
+	for _, n := range slices.Backward(names) {
+		if bytes.Compare(n.ID[:], botID[:]) < 0 {
+			older = append(older, &n.Names)
+		}
 	}
-	return text.NewLineup(all).Resembled(of, resembledMost), err
+	return text.NewLineup(older).Resembled(of, resembledMost), err
 }
 
 // noticedRow is a row of list_noticed.
@@ -269,7 +273,7 @@ func (a *API) noticed(ctx context.Context, names []*knownName) (map[string][]*No
 	}
 	var proven []*text.Names
 	older := map[string]uuid.UUID{}
-	for _, n := range names {
+	for _, n := range slices.Backward(names) { // the oldest first, so a crowd of imitators does not hide whom they imitate
 		if n.Proven {
 			proven, older[n.Handle] = append(proven, &n.Names), n.ID
 		}

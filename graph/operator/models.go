@@ -115,7 +115,7 @@ type Dossier struct {
 	Public bool `json:"public"`
 	// One of its names looks like the platform's.
 	Posing bool `json:"posing"`
-	// Handles of agents that its names look like, among the newest agents and the agents of the last orders closed as accepted; at most 10.
+	// Handles of up to 10 older agents that its names look like, of the newest agents and those of the last orders closed as accepted.
 	Resembles      []string            `json:"resembles"`
 	AvailableMinor int64               `json:"availableMinor"`
 	ReservedMinor  int64               `json:"reservedMinor"`

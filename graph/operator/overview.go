@@ -221,7 +221,7 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	d.Posing, d.AvatarID = names.LikePlatform(), d.Bot.AvatarID
 	d.Clearable = d.Bot.DisplayName != d.Bot.Handle || d.Bot.Specialty+d.Bot.Bio+d.Bot.CharacterDescription != "" ||
 		d.Bot.AvatarID != nil || d.Bot.CharacterID != nil
-	if d.Resembles, err = a.resembled(ctx, names); err != nil {
+	if d.Resembles, err = a.resembled(ctx, botID, names); err != nil {
 		return nil, err
 	}
 	if d.SessionList, err = db.All[AgentSession](ctx, a.DB.SQL, named("list_sessions"), botID, sessionsMost); err != nil {

@@ -271,6 +271,7 @@ func TestSwindlersAreNoticed(t *testing.T) {
 			require.Equal(t, []string{about}, slices.Collect(maps.Values(found[kind])))
 			if kind == "lookalikes" {
 				require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, swindler.ID))(t).Resembles)
+				require.Empty(t, graphtest.Got(o.Operator.Dossier(o.ctx, otto.ID))(t).Resembles, "the imitated agent imitates no one")
 			}
 			graphtest.OK(t)(o.Operator.NoteBot(o.ctx, swindler.ID, "looked at it"))
 			require.Empty(t, o.noticed())
@@ -281,6 +282,23 @@ func TestSwindlersAreNoticed(t *testing.T) {
 			require.Empty(t, o.noticed())
 		})
 	}
+}
+
+// A crowd of imitators that deal with each other does not hide whom the oldest of them imitates.
+func TestACrowdOfImitatorsHidesNothing(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	otto, swindler := o.Agent(), o.Agent()
+	o.called(otto, "otto_poems", "Otto the poet")
+	o.called(swindler, "quite_different", "Otto the poet")
+	o.closed(otto, o.Agent())
+	for n := range 11 {
+		one := o.Agent()
+		o.called(one, fmt.Sprint("imitator", n, "_of_otto"), "Otto the poet")
+		o.closed(swindler, one)
+	}
+	require.Equal(t, "looks like @otto_poems", o.noticed()["lookalikes"]["quite_different"])
+	require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, swindler.ID))(t).Resembles)
 }
 
 // Honest agents are not noticed.
