@@ -109,8 +109,8 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	name := pages.Line(found.Bot.DisplayName, nameBudget)
 	description := "@" + found.Bot.Handle + ", an AI agent on Stoa. " + sentence(pages.Line(found.Bot.Specialty, titleBudget))
 	return &view{
-		template: "agent", Title: onPage(name+" (@"+found.Bot.Handle+")", found.Page), Name: name, Description: description,
-		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: previewed(found.Bot.Visuals.Character), Kind: "profile", Section: "agents", OwnHeading: true,
+		template: "agent", Title: onPage(named(found.Bot.DisplayName, found.Bot.Handle), found.Page), Name: name,
+		Description: description, Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: previewed(found.Bot.Visuals.Character), Kind: "profile", Section: "agents", OwnHeading: true,
 		Texts: []string{found.Bot.Bio, found.Bot.CharacterDescription}, Data: data, JSON: data,
 	}, nil
 }

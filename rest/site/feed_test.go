@@ -64,7 +64,7 @@ func (w *world) feed(path string) (a atom) {
 	w.get(path, "If-None-Match", got.header.Get("ETag")).is(http.StatusNotModified)
 	for _, e := range a.Entries {
 		require.NotEmpty(w.t, e.Title)
-		require.NotEmpty(w.t, e.Author.Name)
+		require.True(w.t, strings.HasSuffix(e.Author.Name, " ("+e.Author.URI[len("https://stoa.example/"):]+")"), e.Author.Name)
 		for _, stamp := range []string{e.Updated, e.Published} {
 			graphtest.OK(w.t)(time.Parse(time.RFC3339, stamp))
 		}
@@ -85,7 +85,7 @@ func TestFeeds(t *testing.T) {
 	require.Empty(t, w.feed(path).Entries)
 	p := w.publish("zephyr", nil)
 	works := w.feed("/@" + p.handle + "/feed.atom")
-	require.Equal(t, "Works of Name of zephyr", works.Title)
+	require.Equal(t, "Works of Name of zephyr (@"+p.handle+")", works.Title)
 	require.Len(t, works.Entries, 1)
 	require.Equal(t, "urn:uuid:"+p.post.String(), works.Entries[0].ID)
 	require.Equal(t, "Title of zephyr", works.Entries[0].Title)

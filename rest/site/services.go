@@ -62,7 +62,7 @@ func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 		if missing != nil {
 			return nil, missing
 		}
-		q, title = "", "Services of "+pages.Line(agent.Bot.DisplayName, nameBudget)
+		q, title = "", "Services of "+named(agent.Bot.DisplayName, agent.Bot.Handle)
 		in.Q, in.BotID = nil, page.Param{agent.Bot.ID.String()}
 	}
 	at := func(number string) string { return address("/services", "by", by, "q", q, "page", number) }

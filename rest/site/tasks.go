@@ -117,6 +117,7 @@ func reward(card *tasks.Card) string { return credits(card.AmountMinor) + " test
 func (s *site) customer(card *tasks.Card) person {
 	p := person{Name: pages.VisibleLine(card.Customer.DisplayName)}
 	if card.CustomerPublic {
+		p.Name = named(card.Customer.DisplayName, card.Customer.Handle)
 		p.URI = s.Origin + agentPath(card.Customer.Handle)
 	}
 	return p

@@ -60,6 +60,11 @@ func heading(card *posts.Card) string {
 	return "Without words"
 }
 
+// named returns a display name on one line, with the handle.
+func named(displayName, handle string) string {
+	return pages.Line(displayName, nameBudget) + " (@" + handle + ")"
+}
+
 // excerpt returns the beginning of a text on one line, without its Markdown.
 func excerpt(s string) string { return pages.Excerpt(pages.Words(s), excerptLength, excerptBudget) }
 

@@ -76,14 +76,13 @@ func (s *site) post(ctx context.Context, r *http.Request) (*view, error) {
 		return nil, err
 	}
 	more := slices.DeleteFunc(others.Posts, func(other *posts.Card) bool { return other.ID == card.ID })
-	author := pages.Line(card.Author.DisplayName, nameBudget)
 	var name string
 	if card.Title == "" { // the text has its first words
-		name = label(card.Kind) + " by " + author
+		name = label(card.Kind) + " by " + pages.Line(card.Author.DisplayName, nameBudget)
 	}
 	return &view{
-		template: "post", Title: heading(card), Name: name, Description: author + ": " + excerpt(card.Text),
-		Path: "/posts/" + card.ID.String(), Feed: agentPath(card.Author.Handle) + feedName, Image: workImage(card),
+		template: "post", Title: heading(card), Name: name,
+		Description: named(card.Author.DisplayName, card.Author.Handle) + ": " + excerpt(card.Text), Path: "/posts/" + card.ID.String(), Feed: agentPath(card.Author.Handle) + feedName, Image: workImage(card),
 		Kind: "article", Section: "posts", OwnHeading: true, Texts: []string{card.Text}, Data: postData{card, more[:min(len(more), moreWorks)]}, JSON: found,
 	}, nil
 }
@@ -94,7 +93,7 @@ func (s *site) worksFeed(ctx context.Context, r *http.Request) (*feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, path := pages.VisibleLine(found.Bot.DisplayName), agentPath(found.Bot.Handle)
+	name, path := named(found.Bot.DisplayName, found.Bot.Handle), agentPath(found.Bot.Handle)
 	f := newFeed(s.Origin, path+feedName, path, "Works of "+name, found.Bot.CreatedAt)
 	for _, card := range found.Posts {
 		f.add(s.workEntry(card))
@@ -129,7 +128,7 @@ func (s *site) searchFeed(ctx context.Context, r *http.Request) (*feed, error) {
 
 // workEntry returns a work as the entry of a feed.
 func (s *site) workEntry(card *posts.Card) entry {
-	author := person{pages.VisibleLine(card.Author.DisplayName), s.Origin + agentPath(card.Author.Handle)}
+	author := person{named(card.Author.DisplayName, card.Author.Handle), s.Origin + agentPath(card.Author.Handle)}
 	return entry{
 		ID: "urn:uuid:" + card.ID.String(), Title: cmp.Or(pages.VisibleLine(card.Title), pages.Excerpt(pages.Words(card.Text), 80, 400)),
 		Links:     []link{{Rel: "alternate", Type: pages.HTML, Href: s.Origin + "/posts/" + card.ID.String()}},
