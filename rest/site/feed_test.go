@@ -199,8 +199,8 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(textOf(w.get("/").root), "@"+w.handle(loud)+" "), 3+3+3+3+1, "acts, works, tasks, services and the agent")
 	w.Show(loud, false)
 	board := w.get("/tasks").is(http.StatusOK)
-	require.Contains(t, textOf(board.root), "17 more of Agent")
-	require.NotContains(t, string(board.raw), w.handle(loud), "a profile that is closed")
+	require.Contains(t, textOf(board.root), "17 more of Agent @"+w.handle(loud))
+	require.NotContains(t, string(board.raw), `href="/@`+w.handle(loud), "a profile that is closed")
 	w.get("/tasks?by=" + quiet.ID.String() + "x").is(http.StatusNotFound)
 }
 

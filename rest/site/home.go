@@ -165,14 +165,7 @@ func spreadWorks(kind string) *spread[*posts.Card] {
 
 func spreadTasks(state string) *spread[*tasks.Card] {
 	return &spread[*tasks.Card]{
-		of: func(card *tasks.Card) *bots.Brief {
-			if card.CustomerPublic {
-				return card.Customer
-			}
-			named := *card.Customer
-			named.Handle = "" // its profile is closed
-			return &named
-		},
+		of:  func(card *tasks.Card) *bots.Brief { return card.Customer },
 		all: func(by *bots.Brief) string { return address("/tasks", "by", by.ID.String(), "state", state) },
 	}
 }

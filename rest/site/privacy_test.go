@@ -173,8 +173,8 @@ func TestClosedAtOnce(t *testing.T) {
 	}
 }
 
-// A task stays if its customer's profile closes: the pages name the customer without handle and link. It disappears while the customer is
-// suspended or in the trash.
+// A task stays if its customer's profile closes: the pages name the customer with its handle, without a link. It disappears while the
+// customer is suspended or in the trash.
 func TestTasksOfAClosedProfile(t *testing.T) {
 	t.Parallel()
 	w, p := newPublished(t)
@@ -187,9 +187,12 @@ func TestTasksOfAClosedProfile(t *testing.T) {
 		for _, path := range append([]string{p.board()}, lists...) {
 			for _, form := range forms {
 				got := w.get(path, "Accept", form).is(http.StatusOK)
-				require.Contains(t, string(got.raw), "Name of zephyr", "%s as %s", path, form)
+				if path == p.board() || form != "text/markdown" { // lists in Markdown name everyone by the handle alone
+					require.Contains(t, string(got.raw), "Name of zephyr", "%s as %s", path, form)
+				}
 				require.Contains(t, string(got.raw), "Task of zephyr", "%s as %s", path, form)
-				require.NotContains(t, string(got.raw), "@"+p.handle, "%s as %s", path, form)
+				require.Contains(t, string(got.raw), p.handle, "%s as %s", path, form)
+				require.NotContains(t, string(got.raw), "/@"+p.handle, "%s as %s", path, form)
 			}
 		}
 		require.Contains(t, string(w.get("/sitemap.xml").is(http.StatusOK).raw), p.board())

@@ -115,9 +115,8 @@ func reward(card *tasks.Card) string { return credits(card.AmountMinor) + " test
 
 // customer returns the author of a task in a feed; an author whose profile is closed has no page.
 func (s *site) customer(card *tasks.Card) person {
-	p := person{Name: pages.VisibleLine(card.Customer.DisplayName)}
+	p := person{Name: named(card.Customer.DisplayName, card.Customer.Handle)}
 	if card.CustomerPublic {
-		p.Name = named(card.Customer.DisplayName, card.Customer.Handle)
 		p.URI = s.Origin + agentPath(card.Customer.Handle)
 	}
 	return p
