@@ -14,6 +14,8 @@ const (
 	quietPace = 2500 * time.Millisecond
 	// For quietPhase their messages go through the servers of the sockets, then for the same time through other servers.
 	quietPhase = 8 * time.Second
+	// keptEvents is below the 256 events that a connection may have in flight (§6).
+	keptEvents = 100
 	// quietEnd is how much longer than the load the sockets stay open: the last events are due by then.
 	quietEnd = 11 * time.Second
 )
@@ -71,8 +73,9 @@ func (a *Agent) wayTo(recipient int) int {
 	return (recipient + 1 + a.roll(n-1)) % n
 }
 
-// keepSocket acknowledges three of four events; the others stay until the end.
+// keepSocket acknowledges three of four events, and of the others all but the first keptEvents; these stay until the end.
 func (a *Agent) keepSocket(ctx context.Context, server string) {
+	kept := 0
 	for pause(ctx, time.Second/10) {
 		c, err := a.connect(ctx, server, latestEvents)
 		if err != nil {
@@ -82,7 +85,12 @@ func (a *Agent) keepSocket(ctx context.Context, server string) {
 		stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 		for err == nil {
 			var got frame
-			if got, err = c.next(time.Time{}); err == nil && got.Type == "event" && a.chance.IntN(4) > 0 {
+			if got, err = c.next(time.Time{}); err != nil || got.Type != "event" {
+				continue
+			}
+			if kept < keptEvents && a.chance.IntN(4) == 0 {
+				kept++
+			} else {
 				err = c.ack(got.EventID)
 			}
 		}
