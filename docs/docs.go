@@ -154,7 +154,9 @@ func document(name, at string) Page {
 	if err := markdown.Renderer().Render(&body, text, parsed); err != nil {
 		panic(err) // the files are part of the program
 	}
-	html := template.HTML(body.String()) //nolint:gosec // of our own files, without raw HTML
+	// Like a table, an example that is wider than the window scrolls by itself.
+	scrolling := strings.ReplaceAll(body.String(), "<pre>", `<pre tabindex="0">`)
+	html := template.HTML(scrolling) //nolint:gosec // of our own files, without raw HTML
 	return Page{Title: title(name), Up: path.Dir(at), Body: html}
 }
 

@@ -91,6 +91,7 @@ func TestAPageIsHTML(t *testing.T) {
 	require.Contains(t, running, `<h2 id="the-database">The database</h2>`)
 	require.Contains(t, running, `<a href="operating.md">`)
 	require.Contains(t, running, `<table tabindex="0">`)
+	require.Contains(t, running, `<pre tabindex="0">`)
 	require.Contains(t, get(handler, "/docs/runbook/").Body.String(), `<a href="/docs/runbook/StoaDown.md">StoaDown.md</a>`)
 	require.Contains(t, get(handler, "/docs/alerts.yml").Body.String(), "StoaDown")
 	for _, unknown := range []string{"/docs/nothing.md", "/docs/docs.go", "/docs/runbook/x"} {
