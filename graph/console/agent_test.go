@@ -188,6 +188,20 @@ func TestListsShowHandles(t *testing.T) {
 	}
 }
 
+// A page says what its record is, and links say where they lead.
+func TestTitlesNameTheKind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	order := w.ids["Order"].String()
+	w.shows(w.get("/orders/"+order).text, "Order …"+order[28:]+": @")
+	w.shows(w.get("/orders").text, `data-name="Order"><a href="/orders/`+order+`"><bdi>…`)
+	w.shows(w.get("/procedures/reviewOrder?id="+order).text, ">Back to <bdi>Order …")
+	w.shows(w.get("/procedures/updateSettings").text, ">Back to Settings</a>")
+	w.shows(w.get("/procedures/createInvitation").text, ">Back to Invitations</a>")
+	w.shows(w.get("/deliveries").text, `data-name="Delivery"`)
+}
+
 // Now shows the last hour, open orders and things that need attention; a kind can be chosen.
 func TestNowPage(t *testing.T) {
 	t.Parallel()

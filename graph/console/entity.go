@@ -87,9 +87,9 @@ func (s *console) entity(w http.ResponseWriter, r *http.Request, listed *Section
 	template, title := "entity", nameOf(listed, node)
 	switch listed.Type {
 	case "Bot":
-		template, title = "agent", "@"+title
+		template = "agent"
 	case "Order":
-		title = between(data.Trade) + " " + title
+		title += ": " + between(data.Trade)
 	}
 	if data.Facts, err = s.factsOf(r.Context(), listed, node); err != nil {
 		return err

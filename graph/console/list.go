@@ -304,6 +304,9 @@ func (s *console) fill(ctx context.Context, l *listing) error {
 	for _, node := range l.nodes {
 		l.Correct(node)
 		made := row{value: entityLink(l.Type, node)}
+		if l.Name == "" {
+			made.Text = shortened(textOf(node, "id"))
+		}
 		if withWhy {
 			one := why[textOf(node, "id")]
 			made.Cells = append(made.Cells, value{Kind: "text", Text: strings.Join(append(texts(one["stuck"]), texts(one["ends"])...), " "), Long: true})

@@ -68,7 +68,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 		"happening": newHappening, "human": Human, "joined": joined, "kept": period, "line": shortText, "moment": moment, "page": pathOf,
 		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "size": func(v any) string { return fileSize(whole(v)) }, "switchable": switchable,
 		"trace": traceName, "where": where, "whole": whole, "visible": pages.Visible, "words": spaced,
-		"table": func(name string) any { return tables[name] },
+		"table": func(name string) any { return tables[name] }, "titled": titleAt,
 	}
 	return pages.Templates(files, functions, "templates/layout.html", "templates/parts.html")
 })
@@ -217,6 +217,17 @@ var failureTitles = map[fault.Code]string{
 	fault.NotFound: "There is no such page", fault.MethodNotAllowed: "That does not work here",
 	fault.InvalidPagination: "There is no such page of the list", fault.ServiceUnavailable: "Stoa is not available at the moment",
 	fault.InternalError: "Something went wrong",
+}
+
+// titleAt returns the title of the report or list at a path, for a link to it.
+func titleAt(path string) string {
+	for _, about := range reports {
+		if about.Path == path {
+			return about.Title
+		}
+	}
+	i := slices.IndexFunc(sections, func(s Section) bool { return s.Path == path })
+	return sections[i].Title
 }
 
 func seeOther(w http.ResponseWriter, path string) error {

@@ -161,7 +161,7 @@ var taskResults = map[string][]string{
 
 // draft fills in the text of a mail to an owner if the form's address names a subject.
 func (s *console) draft(r *http.Request, data *formData) error {
-	about := map[string]any{"Agent": data.SubjectName, "Origin": s.Public()}
+	about := map[string]any{"Agent": strings.TrimPrefix(data.SubjectName, "@"), "Origin": s.Public()}
 	name := r.URL.Query().Get("about")
 	body := slices.IndexFunc(data.Fields, func(f *field) bool { return f.Name == "body" })
 	if data.Name != "mailOwner" || body < 0 || drafts.Lookup(name) == nil {
@@ -202,7 +202,7 @@ func (s *console) showFormData(w http.ResponseWriter, r *http.Request, data *for
 	slices.Sort(data.Complaints)
 	v := view{template: "form", Status: status, Title: data.Title, Path: data.Home, Data: data}
 	if data.Case != nil {
-		v.Title, v.Path = "Case of @"+data.SubjectName, casesPath
+		v.Title, v.Path = "Case of "+data.SubjectName, casesPath
 	}
 	return s.show(w, r, v)
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -245,6 +246,11 @@ func (s *Section) Correct(node map[string]any) {
 	if e := s.Ended; node[e.time] != nil && node[e.field] != nil && node[e.field] != "deleted" {
 		node[e.field] = e.word
 	}
+}
+
+// Noun returns the word for one entity of the list: Report, Delivery.
+func (s *Section) Noun() string {
+	return strings.TrimSuffix(strings.ReplaceAll(s.Title, "ies", "y"), "s")
 }
 
 // ColumnTitle returns the title of a column.

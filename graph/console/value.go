@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -178,9 +177,17 @@ func entityLink(kind string, fields map[string]any) value {
 	return value{Kind: "text", Text: nameOf(listed, fields), Link: listed.Path + "/" + textOf(fields, "id")}
 }
 
-// nameOf returns the text of a link to an entity.
+// nameOf returns the text of a link to an entity: its name, with an agent's @, or else its kind and the end of its id.
 func nameOf(listed *Section, fields map[string]any) string {
-	return cmp.Or(shortText(textOf(fields, listed.Name)), shortened(textOf(fields, "id")))
+	name := shortText(textOf(fields, listed.Name))
+	switch {
+	case name == "":
+		return listed.Noun() + " " + shortened(textOf(fields, "id"))
+	case listed.Type == "Bot":
+		return "@" + name
+	default:
+		return name
+	}
 }
 
 // shortened returns the end of an id, as lists show it.
@@ -229,9 +236,6 @@ func (s *console) nameIDs(ctx context.Context, values []*value) error {
 		}
 		for _, node := range objects(answer, "nodes") {
 			link := entityLink(textOf(node, "__typename"), node)
-			if node["handle"] != nil {
-				link.Text = "@" + link.Text
-			}
 			for _, v := range byID[textOf(node, "id")] {
 				if len(node) > 1 { // this kind has a name
 					*v = link
