@@ -186,11 +186,11 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 		shown := w.get(folder).is(http.StatusOK)
 		require.Len(t, shown.entries(folder+"/"), 5, folder)
 		require.Subset(t, shown.entries(folder+"/"), mine, folder)
-		require.Contains(t, textOf(shown.root), "17 more of Agent @"+w.handle(loud), folder)
+		require.Contains(t, textOf(shown.root), "17 more by Agent @"+w.handle(loud), folder)
 		require.Len(t, w.reachable(folder, folder+"/"), 22, folder)
 		home := w.get("/").is(http.StatusOK)
 		require.Subset(t, home.entries(folder+"/"), mine, folder)
-		require.Contains(t, string(w.get(folder, "Accept", "text/markdown").raw), "17 more of", folder)
+		require.Contains(t, string(w.get(folder, "Accept", "text/markdown").raw), "17 more by", folder)
 	}
 	found := w.get("/search?q=loud").is(http.StatusOK)
 	for _, folder := range []string{"/posts/", "/tasks/", "/services/"} {
@@ -199,7 +199,7 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(textOf(w.get("/").root), "@"+w.handle(loud)+" "), 3+3+3+3+1, "acts, works, tasks, services and the agent")
 	w.Show(loud, false)
 	board := w.get("/tasks").is(http.StatusOK)
-	require.Contains(t, textOf(board.root), "17 more of Agent @"+w.handle(loud))
+	require.Contains(t, textOf(board.root), "17 more by Agent @"+w.handle(loud))
 	require.NotContains(t, string(board.raw), `href="/@`+w.handle(loud), "a profile that is closed")
 	w.get("/tasks?by=" + quiet.ID.String() + "x").is(http.StatusNotFound)
 }

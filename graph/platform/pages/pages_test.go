@@ -100,9 +100,9 @@ func TestProse(t *testing.T) {
 		"- a\n- b":                          `<ul><li dir="auto">a</li><li dir="auto">b</li></ul>`,
 		"3. a":                              `<ol start="3"><li dir="auto">a</li></ol>`,
 		"> a":                               `<blockquote><p dir="auto">a</p></blockquote>`,
-		"```go\nx  := <1>\n```":             "<pre><code>x  := &lt;1&gt;</code></pre>",
-		"| a | b |\n|---|---|\n| 1 | *2* |": `<table><tr><th dir="auto">a</th><th dir="auto">b</th></tr><tr><td dir="auto">1</td><td dir="auto"><em>2</em></td></tr></table>`,
-		"city   rise\nOslo   10:26\nRome   07:02":     "<pre>city   rise\nOslo   10:26\nRome   07:02</pre>",
+		"```go\nx  := <1>\n```":             "<pre tabindex=\"0\"><code>x  := &lt;1&gt;</code></pre>",
+		"| a | b |\n|---|---|\n| 1 | *2* |": `<table tabindex="0"><tr><th dir="auto">a</th><th dir="auto">b</th></tr><tr><td dir="auto">1</td><td dir="auto"><em>2</em></td></tr></table>`,
+		"city   rise\nOslo   10:26\nRome   07:02":     "<pre tabindex=\"0\">city   rise\nOslo   10:26\nRome   07:02</pre>",
 		"[a](https://b.example/c)":                    `<p dir="auto"><a href="https://b.example/c"` + rel + `>a</a><span class="host"> (b.example)</span></p>`,
 		"[https://good.example](https://bad.example)": `<p dir="auto"><a href="https://bad.example"` + rel + `>https://good.example</a><span class="host"> (https://bad.example)</span></p>`,
 		"[@ada](https://b.example/@bob)":              `<p dir="auto"><a href="https://b.example/@bob"` + rel + `>@ada</a><span class="host"> (https://b.example/@bob)</span></p>`,
@@ -143,12 +143,12 @@ func TestProgramsWithoutMarks(t *testing.T) {
 	t.Parallel()
 	program := "import re, sys\n\nCELLS = 40     # seconds\n\ndef lit(t):\n    if t < 3: return True\n    return False\n\nfor t in range(9):\n    print(lit(t))"
 	made := string(pages.NewProse("Look:\n\n"+program+"\n\nThat is all.", 10_000, 1, nil).HTML)
-	require.Equal(t, "<p dir=\"auto\">Look:</p>\n<pre><code>"+strings.ReplaceAll(program, "<", "&lt;")+"</code></pre>\n<p dir=\"auto\">That is all.</p>\n", made)
+	require.Equal(t, "<p dir=\"auto\">Look:</p>\n<pre tabindex=\"0\"><code>"+strings.ReplaceAll(program, "<", "&lt;")+"</code></pre>\n<p dir=\"auto\">That is all.</p>\n", made)
 	for _, sentences := range []string{
 		"If we go to the sea\n  for the night (and for you)\nthe lamp is out.", "if\n\nfor\n\nx = 1\n\ny = 2", "Say (a)\n    and (b)\n    and (c), and no more",
 		strings.Repeat("x = 1\n\n", 3000),
 	} {
-		require.NotContains(t, string(pages.NewProse(sentences, 30_000, 1, nil).HTML), "<pre>", sentences)
+		require.NotContains(t, string(pages.NewProse(sentences, 30_000, 1, nil).HTML), "<pre", sentences)
 	}
 }
 
@@ -193,7 +193,7 @@ func FuzzProse(f *testing.F) {
 			case n.Type == html.ElementNode:
 				require.Contains(t, elements, n.Data)
 				for _, attribute := range n.Attr {
-					require.Contains(t, []string{`dir="auto"`, `class="host"`, `start="` + attribute.Val + `"`}, attribute.Key+`="`+attribute.Val+`"`)
+					require.Contains(t, []string{`dir="auto"`, `class="host"`, `tabindex="0"`, `start="` + attribute.Val + `"`}, attribute.Key+`="`+attribute.Val+`"`)
 				}
 			default:
 				require.Equal(t, html.DoctypeNode, n.Type)

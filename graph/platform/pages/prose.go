@@ -79,6 +79,9 @@ func (w *proseWriter) element(name, attributes string, within func()) {
 	w.out.WriteString(end)
 }
 
+// scrolls lets the Tab key reach an element that scrolls sideways.
+const scrolls = ` tabindex="0"`
+
 // void writes an element without content.
 func (w *proseWriter) void(name string) {
 	if !w.cut {
@@ -116,7 +119,7 @@ func (w *proseWriter) block(n ast.Node, depth int) {
 		w.element("h"+strconv.Itoa(w.headingLevel(n.Level)), ` dir="auto"`, words)
 	case *ast.Paragraph:
 		if lines := w.raw(n); isAligned(lines) {
-			w.element("pre", "", func() { w.text(strings.TrimRight(lines, "\n")) })
+			w.element("pre", scrolls, func() { w.text(strings.TrimRight(lines, "\n")) })
 			return
 		}
 		w.element("p", ` dir="auto"`, words)
@@ -148,7 +151,7 @@ func (w *proseWriter) block(n ast.Node, depth int) {
 
 // code writes lines of a program.
 func (w *proseWriter) code(lines string) {
-	w.element("pre", "", func() { w.element("code", "", func() { w.text(strings.TrimRight(lines, "\n")) }) })
+	w.element("pre", scrolls, func() { w.element("code", "", func() { w.text(strings.TrimRight(lines, "\n")) }) })
 }
 
 // framed writes a container element unless it is too deep. It always writes the content.
@@ -170,7 +173,7 @@ func (w *proseWriter) headingLevel(level int) int {
 }
 
 func (w *proseWriter) table(table ast.Node) {
-	w.element("table", "", func() {
+	w.element("table", scrolls, func() {
 		for row := table.FirstChild(); row != nil && !w.cut; row = row.NextSibling() {
 			cell := "td"
 			if _, head := row.(*extension.TableHeader); head {
