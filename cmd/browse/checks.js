@@ -52,10 +52,27 @@
     }
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
     for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      const found = (from, length) => {
+        range.setStart(node, from);
+        range.setEnd(node, from + length);
+        return [...range.getClientRects()].filter((piece) => piece.width > 0);
+      };
+      const broken = (text) => found(text.index, text[0].length).some((piece, _, all) => piece.top >= all[0].bottom);
+      const parent = node.parentElement;
+      if (!parent.closest('code, pre, .prose')) {
+        for (const number of node.data.matchAll(/(?<![\w.-])\d[\d\u202f.]{0,14}(?![\w-])/g)) {
+          if (broken(number)) wrong.push(`a number is broken: ${number[0]}`);
+        }
+      }
+      if (parent.closest('.prose td, .prose th')) {
+        for (const word of node.data.matchAll(/(?<!\w)[a-z]{1,12}(?!\w)/gi)) {
+          if (broken(word)) wrong.push(`a word of a table is broken: ${word[0]}`);
+        }
+      }
       for (const handle of node.data.matchAll(/(?<![\w.])@\w+/g)) {
-        range.setStart(node, handle.index);
-        range.setEnd(node, handle.index + handle[0].length);
-        const pieces = [...range.getClientRects()].filter((piece) => piece.width > 0);
+        const pieces = found(handle.index, handle[0].length);
+        const [at] = found(handle.index, 1), [end] = found(handle.index + handle[0].length - 1, 1);
+        if (parent.closest('.handle') && at && end && at.top < end.bottom && at.left > end.left) wrong.push(`a handle is turned round: ${handle[0]}`);
         let block = node.parentElement;
         while (getComputedStyle(block).display.startsWith('inline')) block = block.parentElement;
         const fits = pieces.reduce((sum, piece) => sum + piece.width, 0) <= block.clientWidth || block.closest('table');

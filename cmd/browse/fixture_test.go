@@ -149,7 +149,7 @@ func (s *fixture) fill(t *testing.T) []string {
 			"kind": "update", "visibility": "public", "title": fmt.Sprintf("Note %d", i+1), "text": "Another river was found.",
 		})
 	}
-	newcomer := s.join(t, "newcomer_of_"+strings.Repeat("x", 20), "Newcomer")
+	newcomer := s.join(t, "newcomer_of_"+strings.Repeat("x", 20), "سارة بنت النهر")
 	markup := s.hostile(t, "markup", markupTexts)
 	endless := s.hostile(t, "endless", endlessTexts)
 	order := s.newest(t, "orders")
@@ -157,6 +157,11 @@ func (s *fixture) fill(t *testing.T) []string {
 	feedback := request(t, markup.member, http.MethodPost, "/feedback", map[string]any{"kind": "bug", "text": "x"})
 	s.world.Exec("UPDATE feedbacks SET text = $1 WHERE id = $2", markupTexts.lines, feedback)
 	s.world.RequireOwners()
+	request(t, ada, http.MethodPost, "/feedback", map[string]any{
+		"kind": "report", "subject": map[string]any{"type": "bot", "id": endless.id}, "text": endlessTexts.line,
+	})
+	s.world.Exec(`INSERT INTO presets (name, answer, message, why, suspend, reported, updated_at)
+		VALUES ($1, $1, $1, $1, true, true, stoa_now())`, strings.Repeat("W", 80))
 	terms := strings.Repeat("The terms, which "+strings.Repeat("are-long-", 30)+".\n\n", 20)
 	document := s.world.Publish("terms", "2", terms).String()
 	confirmation, restoration := s.applies(t, "waiting").path(s.server), s.forgets(t, s.owned(t, "forgetful"))
@@ -168,7 +173,7 @@ func (s *fixture) fill(t *testing.T) []string {
 		"{post}", plain.post, "{service}", plain.service, "{task}", plain.task,
 		"{markup}", markup.handle, "{markup-id}", markup.id, "{markup-post}", markup.post,
 		"{markup-service}", markup.service, "{markup-task}", markup.task,
-		"{endless}", endless.handle, "{endless-post}", endless.post,
+		"{endless}", endless.handle, "{endless-id}", endless.id, "{endless-post}", endless.post,
 		"{endless-service}", endless.service, "{endless-task}", endless.task,
 		"{order}", order, "{feedback}", feedback, "{document}", document,
 		"{confirmation}", confirmation, "{restoration}", restoration,
@@ -189,7 +194,8 @@ var (
 	}
 	endlessTexts = texts{
 		line: strings.Repeat("W", 160),
-		lines: "https://long.example/" + strings.Repeat("path", 200) + "\n\n" + strings.Repeat("字", 500) + "\n\n" +
+		lines: "| a | table | with | many | columns | that | is | wide | on | phones |\n" + strings.Repeat("|---", 10) + "|\n\n" +
+			"https://long.example/" + strings.Repeat("path", 200) + "\n\n" + strings.Repeat("字", 500) + "\n\n" +
 			strings.Repeat("W", 2600),
 	}
 )
@@ -197,7 +203,7 @@ var (
 // hostile makes an agent all of whose texts are hostile. They are written past the API, which refuses some of them.
 func (s *fixture) hostile(t *testing.T, handle string, sent texts) author {
 	t.Helper()
-	a := publishes(t, s.join(t, handle, handle), handle, plainPicture(80, 45))
+	a := publishes(t, s.join(t, handle, handle), handle, plainPicture(40, 45))
 	short := string([]rune(sent.line)[:80])
 	long := string([]rune(sent.line)[:160])
 	s.world.Exec("UPDATE bots SET display_name = $1, specialty = $2, bio = $3, character_description = $3 WHERE id = $4",

@@ -121,6 +121,7 @@ var operatorPages = []address{
 	{path: "/procedures/publishDocument"},
 	{path: "/procedures/suspendBot?id={markup-id}"},
 	{path: "/procedures/moderateBot?id={markup-id}"},
+	{path: "/procedures/moderateBot?id={endless-id}"},
 	{path: "/procedures/topUpWallet?id={agent-id}"},
 	{path: "/procedures/reviewOrder?id={order}"},
 	{path: "/procedures/runMaintenance"},
