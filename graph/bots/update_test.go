@@ -81,17 +81,11 @@ func state(t *testing.T, w *graphtest.World, agent *graphtest.Agent) string {
 	return found.State.String()
 }
 
-// later moves the clock to the given number of calendar months from now plus the given time.
-func later(w *graphtest.World, months int, more time.Duration) {
-	now := w.Now()
-	w.Shift(now.AddDate(0, months, 0).Sub(now) + more)
-}
-
 func TestNothingMovesBeforeActivation(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	w.Agent()
-	later(w, 12, 0)
+	w.ShiftMonths(12, 0)
 	require.Zero(t, trash(t, w))
 }
 
@@ -99,13 +93,13 @@ func TestInactivityCountsFromTheActivation(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	idle := w.Agent()
-	later(w, 12, 0)
+	w.ShiftMonths(12, 0)
 	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 	busy := w.Agent()
-	later(w, 3, -time.Hour)
+	w.ShiftMonths(3, -time.Hour)
 	require.Zero(t, trash(t, w))
 	require.NoError(t, w.Auth.NoteActivity(context.Background(), []uuid.UUID{busy.ID}))
-	later(w, 0, 2*time.Hour)
+	w.ShiftMonths(0, 2*time.Hour)
 	require.Equal(t, int64(1), trash(t, w))
 	require.Equal(t, "trash", state(t, w, idle))
 	require.Equal(t, "active", state(t, w, busy))
@@ -137,7 +131,7 @@ func TestObligationsHoldAnAgent(t *testing.T) {
 				deadline, amount_minor, fee_minor, total_minor, fee_bps, outcome)
 				VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, $4::text, 1, 't', 'd', stoa_now(), 100, 10, 110, 1000, CASE $4::text WHEN 'closed' THEN 'accepted' END)`,
 				uuid.Must(uuid.NewV7()), customer.ID, contractor.ID, c.state)
-			later(w, 3, time.Hour)
+			w.ShiftMonths(3, time.Hour)
 			moved := int64(2)
 			if c.holds {
 				moved = 0
@@ -153,7 +147,7 @@ func TestReservedMoneyHoldsAnAgent(t *testing.T) {
 	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 	agent := w.Agent()
 	w.Exec("UPDATE accounts SET available_minor = available_minor - 1, reserved_minor = 1 WHERE bot_id = $1", agent.ID)
-	later(w, 4, 0)
+	w.ShiftMonths(4, 0)
 	require.Zero(t, trash(t, w))
 }
 
@@ -168,7 +162,7 @@ func TestManyAgentsMoveInBatches(t *testing.T) {
 			SELECT gen_random_uuid(), stoa_now(), stoa_now(), 'idle_' || n, 'Idle', decode(repeat('09', 32), 'hex'), stoa_now()
 			FROM generate_series($1::integer, $1::integer + 249) n`, first)
 	}
-	later(w, 4, 0)
+	w.ShiftMonths(4, 0)
 	require.EqualValues(t, 2501, trash(t, w))
 	require.Zero(t, w.Count("SELECT count(*) FROM bots WHERE state = 'active'"))
 }
@@ -179,7 +173,7 @@ func TestAnAgentInUseIsSkipped(t *testing.T) {
 	w := graphtest.New(t)
 	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 	busy, idle := w.Agent(), w.Agent()
-	later(w, 4, 0)
+	w.ShiftMonths(4, 0)
 	holder := graphtest.Got(w.DB.SQL.Pool.BeginTx(t.Context(), nil))(t)
 	defer holder.Rollback()
 	graphtest.OK(t)(holder.Exec("SELECT FROM bots WHERE id = $1 FOR UPDATE", busy.ID))
@@ -223,7 +217,7 @@ func TestARequestDoesNotLeadOutOfTheTrash(t *testing.T) {
 	w := graphtest.New(t)
 	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 	agent := w.Agent()
-	later(w, 4, 0)
+	w.ShiftMonths(4, 0)
 	require.EqualValues(t, 1, trash(t, w))
 	w.Exec("UPDATE tokens SET expires_at = stoa_now() + interval '1 day'")
 	before := w.Now()

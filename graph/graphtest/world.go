@@ -75,6 +75,21 @@ func newWorld(t TB, options ...Option) *World {
 // Shift moves the database clock by d from the present.
 func (w *World) Shift(d time.Duration) { w.clock.shift.Add(int64(d)) }
 
+// ShiftMonths moves the database clock by calendar months as PostgreSQL counts them, and by more.
+func (w *World) ShiftMonths(months int, more time.Duration) {
+	w.t.Helper()
+	now := w.Now()
+	w.Shift(w.InMonths(now, months).Sub(now) + more)
+}
+
+// InMonths returns the moment some calendar months after another. If a month has no such day, its last day counts.
+func (w *World) InMonths(moment time.Time, months int) (later time.Time) {
+	w.t.Helper()
+	const sum = "SELECT $1::timestamptz + make_interval(months => $2)"
+	require.NoError(w.t, w.DB.SQL.QueryRowContext(context.Background(), sum, moment, months).Scan(&later))
+	return later.UTC()
+}
+
 // Now returns the time of the database's clock.
 func (w *World) Now() time.Time {
 	w.t.Helper()

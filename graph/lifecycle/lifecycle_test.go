@@ -97,12 +97,6 @@ func (w *world) run() lifecycle.Done {
 	return done
 }
 
-// later moves the clock by calendar months and a little more.
-func (w *world) later(months int, more time.Duration) {
-	now := w.Now()
-	w.Shift(now.AddDate(0, months, 0).Sub(now) + more)
-}
-
 func (w *world) state(agent *graphtest.Agent) string {
 	w.t.Helper()
 	found := graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(w.t)
@@ -124,21 +118,21 @@ func TestFromInactivityToDeletion(t *testing.T) {
 	w := newWorld(t)
 	agent, stray := w.owned(), w.Agent()
 	require.Zero(t, w.run())
-	w.later(3, time.Hour)
+	w.ShiftMonths(3, time.Hour)
 	require.Equal(t, lifecycle.Done{Trashed: 2, Notified: 1}, w.run())
 	require.Equal(t, 1, w.notices())
 	require.Equal(t, lifecycle.Done{}, w.run(), "one notice is enough")
 	card := graphtest.Got(w.Onboarding.Onboarding(agent.Ctx))(t)
 	require.NotNil(t, card.Lifecycle.DeletionAfter)
-	require.Equal(t, card.Lifecycle.DeletionAfter.AddDate(0, -1, 0).Day(), w.Now().Day())
-	w.later(1, -2*time.Hour)
+	require.WithinDuration(t, w.InMonths(w.Now(), 1), *card.Lifecycle.DeletionAfter, time.Hour)
+	w.ShiftMonths(1, -2*time.Hour)
 	require.Zero(t, w.run().Deleted)
 	w.Shift(3 * time.Hour)
 	require.Equal(t, lifecycle.Done{Deleted: 1}, w.run())
 	require.Equal(t, "deleted", w.state(agent))
 	require.Equal(t, lifecycle.Done{}, w.run())
 
-	w.later(24, 0)
+	w.ShiftMonths(24, 0)
 	require.Equal(t, lifecycle.Done{}, w.run())
 	require.Equal(t, "trash", w.state(stray), "without an owner it stays in the trash")
 	require.EqualValues(t, 1, w.Count("SELECT passports FROM owner_emails WHERE address = $1", owner), "the counter outlives deletion")
@@ -157,16 +151,16 @@ func TestANoticeThatIsNotSent(t *testing.T) {
 		}
 		return &email.RefusedError{Answer: "550 no such user"}
 	}
-	w.later(3, time.Hour)
+	w.ShiftMonths(3, time.Hour)
 	require.EqualValues(t, 1, w.run().Notified)
-	w.later(2, 0)
+	w.ShiftMonths(2, 0)
 	require.Equal(t, lifecycle.Done{Notified: 1}, w.run(), "it is tried again, a week later")
 	w.Shift(6 * 24 * time.Hour)
 	require.Equal(t, lifecycle.Done{}, w.run())
 	open.Store(true)
 	w.Shift(2 * 24 * time.Hour)
 	require.Equal(t, lifecycle.Done{Notified: 1}, w.run())
-	w.later(1, -time.Hour)
+	w.ShiftMonths(1, -time.Hour)
 	require.Zero(t, w.run().Deleted)
 	require.Equal(t, "trash", w.state(agent))
 	w.Shift(2 * time.Hour)
@@ -179,9 +173,9 @@ func TestANoticeThatWaits(t *testing.T) {
 	w := newWorld(t)
 	w.owned()
 	w.box.Refuse = func(*email.Message) error { return errors.New("451 later") }
-	w.later(3, time.Hour)
+	w.ShiftMonths(3, time.Hour)
 	require.EqualValues(t, 1, w.run().Notified)
-	w.later(2, 0)
+	w.ShiftMonths(2, 0)
 	require.Zero(t, w.run().Deleted)
 	require.Zero(t, w.Count("SELECT count(*) FROM trash_notices WHERE sent_at IS NOT NULL"))
 }
@@ -212,16 +206,16 @@ func TestWaysOutOfTheTrash(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			agent := w.owned()
-			w.later(3, time.Hour)
+			w.ShiftMonths(3, time.Hour)
 			require.EqualValues(t, 1, w.run().Trashed)
 			require.NoError(t, w.Auth.NoteActivity(context.Background(), []uuid.UUID{agent.ID}))
 			require.Equal(t, lifecycle.Done{}, w.run())
 			require.Equal(t, "trash", w.state(agent), "a request in the trash does not lead out of it")
 			leave(&world{w.World, t, w.box}, agent)
 			require.Equal(t, "active", w.state(agent))
-			w.later(2, 0)
+			w.ShiftMonths(2, 0)
 			require.Equal(t, lifecycle.Done{}, w.run(), "neither deleted nor in the trash again")
-			w.later(1, 2*time.Hour)
+			w.ShiftMonths(1, 2*time.Hour)
 			require.Equal(t, lifecycle.Done{Trashed: 1, Notified: 1}, w.run(), "the inactivity counts anew, and so does the notice")
 		})
 	}
@@ -232,13 +226,13 @@ func TestAnOwnerInTheTrash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.Agent()
-	w.later(3, time.Hour)
+	w.ShiftMonths(3, time.Hour)
 	require.Equal(t, lifecycle.Done{Trashed: 1}, w.run())
-	w.later(3, 0)
+	w.ShiftMonths(3, 0)
 	require.Equal(t, lifecycle.Done{}, w.run())
 	w.give(agent)
 	require.Equal(t, lifecycle.Done{Notified: 1}, w.run())
-	w.later(1, time.Hour)
+	w.ShiftMonths(1, time.Hour)
 	require.Equal(t, lifecycle.Done{Deleted: 1}, w.run())
 }
 
@@ -253,10 +247,10 @@ func TestWhatKeepsFromDeletion(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.owned()
-			w.later(3, time.Hour)
+			w.ShiftMonths(3, time.Hour)
 			require.EqualValues(t, 1, w.run().Notified)
 			w.Exec(change)
-			w.later(2, 0)
+			w.ShiftMonths(2, 0)
 			require.Zero(t, w.run().Deleted)
 		})
 	}
@@ -289,14 +283,14 @@ func TestManyAgentsAtOnce(t *testing.T) {
 		all.Wait()
 		return sum
 	}
-	w.later(3, time.Hour)
+	w.ShiftMonths(3, time.Hour)
 	first := together()
 	first.Notified += together().Notified // one may have looked before another had moved them
 	require.EqualValues(t, 12, first.Trashed)
 	require.EqualValues(t, 12, first.Notified)
 	require.Equal(t, 12, w.notices())
 	together()
-	w.later(1, time.Hour)
+	w.ShiftMonths(1, time.Hour)
 	require.EqualValues(t, 12, together().Deleted)
 }
 
@@ -305,9 +299,9 @@ func TestAgentsThatFailKeepNoOtherBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.owned()
-	w.later(3, time.Hour)
+	w.ShiftMonths(3, time.Hour)
 	require.EqualValues(t, 1, w.run().Notified)
-	w.later(1, time.Hour)
+	w.ShiftMonths(1, time.Hour)
 	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", w.owned().ID)
 	w.Exec(`WITH made AS (
 			INSERT INTO bots (id, created_at, updated_at, handle, display_name, encryption_public_key, last_active_at, state)
@@ -361,12 +355,12 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	received := w.offer(peer, agent)
 	sent := graphtest.Envelope(peer, agent)
 
-	w.later(3, -time.Hour)
+	w.ShiftMonths(3, -time.Hour)
 	require.NoError(t, w.Auth.NoteActivity(context.Background(), []uuid.UUID{peer.ID}))
 	w.Shift(2 * time.Hour)
 	require.Equal(t, lifecycle.Done{Trashed: 1, Notified: 1}, w.run())
 	graphtest.OK(t)(w.Messages.SendMessage(peer.Ctx, graphtest.Envelope(peer, agent)))
-	w.later(1, time.Hour)
+	w.ShiftMonths(1, time.Hour)
 	require.Equal(t, lifecycle.Done{Deleted: 1}, w.run())
 
 	graphtest.Refused(t, fault.Unauthorized)(w.Auth.Authenticate(context.Background(), agent.Token, false))
