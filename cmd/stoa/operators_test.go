@@ -102,7 +102,7 @@ func TestConsoleMailsAnOwner(t *testing.T) {
 
 	mail = append(mail, "--operation-id=019b0000-abcd-7000-8000-00000000000f")
 	said := o.text(mail...)
-	require.Regexp(t, `Address hint +w\*\*\*@example\.org`, said)
+	require.Regexp(t, `Address +w\*\*\*@example\.org`, said)
 	require.NotContains(t, said, "wells")
 	require.Regexp(t, `Repeated +yes`, o.text(mail...))
 	eventually(t, func() bool { return onDatabase(t, url, "SELECT count(*) FROM mails WHERE sent_at IS NOT NULL") == "1" }, "it is not sent")
