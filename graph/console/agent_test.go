@@ -188,7 +188,7 @@ func TestListsShowHandles(t *testing.T) {
 	}
 }
 
-// A page says what its record is, and links say where they lead.
+// The title of a page has the kind of its record, and a link back has the title of its page.
 func TestTitlesNameTheKind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -63,8 +63,8 @@ SELECT kind, count, oldest_seconds FROM (
   ) j
   UNION ALL
   SELECT 'feedback', count(*), NULL FROM (
-    SELECT FROM feedbacks f JOIN bots b ON b.id = f.bot_id AND b.suspended_at IS NULL
-    WHERE f.state = 'open' AND f.kind <> 'report' LIMIT 1000
+    SELECT FROM (SELECT * FROM feedbacks f WHERE f.state = 'open' ORDER BY f.id DESC LIMIT 10000) f
+    JOIN bots b ON b.id = f.bot_id AND b.suspended_at IS NULL WHERE f.kind <> 'report' LIMIT 1000
   ) f
   UNION ALL
   SELECT 'reports', count(*), (SELECT extract(epoch FROM stoa_now() - min(f.created_at)) FROM feedbacks f WHERE f.state = 'open' AND f.kind = 'report')

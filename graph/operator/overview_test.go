@@ -90,6 +90,21 @@ func TestNeedsAttention(t *testing.T) {
 	require.Empty(t, kinds(), "a suspended agent cannot read an answer")
 }
 
+// The overview reads few rows of the feedback of a suspended agent, however many there are, and shows newer feedback of others.
+func TestAFloodOfASuspendedAgentIsNotCounted(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	loud := o.Agent()
+	o.Exec(`INSERT INTO feedbacks (id, created_at, bot_id, kind, text, state)
+		SELECT ('00000000' || substr(gen_random_uuid()::text, 9))::uuid, stoa_now(), $1, 'bug', 'x', 'open' FROM generate_series(1, 15000)`, loud.ID)
+	o.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", loud.ID)
+	o.Exec("VACUUM ANALYZE feedbacks")
+	o.sent(o.Agent())
+	statement := graphtest.Statement("select_attention")
+	require.LessOrEqual(t, o.RowsRead("feedbacks", statement, 1, 1, 1), int64(10_001))
+	require.EqualValues(t, 1, o.Count("SELECT count FROM ("+statement.Text+") AS found WHERE kind = 'feedback'", 1, 1, 1))
+}
+
 // Operators see erasures until they are done: which agents wait, since when and why. A dispute may hold one for ever.
 func TestOpenErasuresAreShown(t *testing.T) {
 	t.Parallel()
