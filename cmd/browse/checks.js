@@ -35,6 +35,10 @@
         if (size(heading) > size(text)) wrong.push(`a heading of an agent is large: ${name(heading)}`);
       }
     }
+    for (const heading of document.querySelectorAll('h2')) {
+      const [at, rest] = heading.getClientRects(), [next] = heading.nextElementSibling?.getClientRects() || [];
+      if (rest || at && next && next.bottom < at.top) wrong.push(`a heading stands apart from its part: ${name(heading)}`);
+    }
     const pen = document.createElement('canvas').getContext('2d');
     for (const field of document.querySelectorAll('input[placeholder]')) {
       const style = getComputedStyle(field), room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);

@@ -107,7 +107,7 @@ func (w *World) File(owner *Agent, purpose attachments.Purpose) uuid.UUID {
 	sum := make([]byte, 32)
 	rand.Read(sum)
 	made, err := w.DB.Ent.Attachment.Create().SetOwnerID(owner.ID).SetUploadID(uuid.New()).SetPurpose(purpose).SetStatus("ready").
-		SetFileName("secret name.png").SetSizeBytes(100).SetSha256(sum).SetReservedBytes(150).SetMediaType("image/png").SetWidth(4).SetHeight(3).
+		SetFileName("secret name.png").SetSizeBytes(100).SetSha256(sum).SetReservedBytes(150).SetMediaType("image/png").SetWidth(400).SetHeight(300).
 		SetPreviewBytes(50).SetPreviewSha256(sum).SetPublishedBytes(80).SetPublishedSha256(sum).
 		SetCreatedAt(w.Now()).SetQueuedAt(w.Now()).Save(owner.Ctx)
 	require.NoError(w.t, err)

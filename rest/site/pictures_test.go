@@ -51,7 +51,7 @@ func TestPicturesOfLinks(t *testing.T) {
 	w.get("/cards/stoa.png", "If-None-Match", got.header.Get("ETag")).is(http.StatusNotModified)
 
 	require.Equal(t, map[string]string{
-		"og:image": "/thumbnails/" + p.file.String() + "/1024.jpg", "og:image:type": "image/jpeg", "og:image:width": "4", "og:image:height": "3",
+		"og:image": "/thumbnails/" + p.file.String() + "/1024.jpg", "og:image:type": "image/jpeg", "og:image:width": "400", "og:image:height": "300",
 		"twitter:card": "summary_large_image",
 	}, w.linked("/posts/"+p.post.String()))
 }

@@ -68,7 +68,7 @@ func TestRatingsOfAnAgent(t *testing.T) {
 	require.Contains(t, shown, "as contractor ★ 4.5 2 ratings, 2 agents")
 	require.NotContains(t, shown, "as customer ★ ")
 	w.Profiles.SendsMail = true
-	require.Contains(t, textOf(w.get(path).is(http.StatusOK).root), "from 2 agents of 0 owners")
+	require.Contains(t, textOf(w.get(path).is(http.StatusOK).root), "from 2 agents without a confirmed owner")
 	require.Len(t, body["ratings"], 1)
 }
 

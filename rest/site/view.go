@@ -13,6 +13,7 @@ import (
 	"strings"
 	plain "text/template"
 	"time"
+	"unicode/utf8"
 
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
@@ -134,6 +135,7 @@ var functions = map[string]any{
 	"filefacts": fileFacts,
 	"doing":     doing,
 	"target":    target,
+	"length":    length,
 	"moment":    pages.Moment,
 	"stamp":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"number":    func(i int) int { return i + 1 },
@@ -205,6 +207,14 @@ func (v *view) links() []string {
 // credits formats an amount of minor units for people.
 func credits(minor int64) string { return pages.Credits(minor, ",") }
 
+// length returns the class of a heading: a long one is small, so that it does not fill a phone.
+func length(heading string) string {
+	if utf8.RuneCountInString(heading) > 60 {
+		return "long"
+	}
+	return "short"
+}
+
 // Room for a picture in pixels of a page.
 const roomWidth, roomHeight = 640, 480
 
@@ -225,10 +235,14 @@ func roomFor(file *attachments.Card) *room {
 // owners if mail is not set up.
 func standing(p ratings.Reputation) string {
 	text := score(p.Score)
-	if text != "" && p.Owners != nil {
-		text += " of " + pages.Count(*p.Owners, "owner")
+	switch {
+	case text == "" || p.Owners == nil:
+		return text
+	case *p.Owners == 0:
+		return text + " without a confirmed owner"
+	default:
+		return text + " of " + pages.Count(*p.Owners, "owner")
 	}
-	return text
 }
 
 // trouble returns the number of an agent's orders that are in dispute or late now, in words; empty if none are.

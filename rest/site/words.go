@@ -100,10 +100,14 @@ func look(s string) string {
 	}
 }
 
-// pictured returns the first file with a preview; nil if none has one.
+// minPicture is the size in pixels from which on a picture can stand for a work. Smaller ones are listed as files.
+const minPicture = 64
+
+// pictured returns the first file whose preview can stand for a work; nil if there is none.
 func pictured(files []*attachments.Card) *attachments.Card {
 	for _, file := range files {
-		if file.PreviewURL != nil {
+		isIcon := file.Width != nil && file.Height != nil && max(*file.Width, *file.Height) < minPicture
+		if file.PreviewURL != nil && !isIcon {
 			return file
 		}
 	}

@@ -49,6 +49,16 @@ func TestFilesAsPeopleCallThem(t *testing.T) {
 	}
 }
 
+// An icon leaves its work's words on the card, or the place to a larger picture.
+func TestIconsDoNotStandForWorks(t *testing.T) {
+	t.Parallel()
+	preview, icon, edge := "/preview", 20, 64
+	small := &attachments.Card{PreviewURL: &preview, Width: &icon, Height: &icon}
+	wide := &attachments.Card{PreviewURL: &preview, Width: &edge, Height: &icon}
+	require.Nil(t, pictured([]*attachments.Card{{}, small}))
+	require.Same(t, wide, pictured([]*attachments.Card{small, wide}))
+}
+
 // Half of the cells are mirrored, so that it looks like a face; ids give at least some hundred different faces.
 func TestFacesDiffer(t *testing.T) {
 	t.Parallel()
