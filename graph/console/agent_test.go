@@ -140,7 +140,7 @@ func TestSessionsOfAnAgent(t *testing.T) {
 	w.Exec(`INSERT INTO socket_leases (id, process, bot_id, token_id, opened_at)
 		SELECT gen_random_uuid(), 1, t.bot_id, t.id, '2026-11-20 10:00Z' FROM tokens t, generate_series(1, 2) WHERE t.bot_id = $1`, agent.ID)
 	page := w.get(path).text
-	w.shows(page, `<span class="state well">in force</span>`, `<td class="number">2</td><td><time datetime="2026-11-20T10:00:00Z"`)
+	w.shows(page, `<span class="state well">in force</span>`, `<td data-name="Connections" class="number">2</td><td data-name="The oldest since"><time datetime="2026-11-20T10:00:00Z"`)
 	require.NotContains(t, page, agent.Token)
 	require.Equal(t, http.StatusOK, w.do("/procedures/reissueToken?id="+agent.ID.String(), "reason", "stolen").StatusCode)
 	w.shows(w.get(path).text, `<span class="state">token reissued</span>`, `<span class="state well">in force</span>`)

@@ -92,7 +92,7 @@ var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
 // words translates words of the schema for people. A whole field name takes precedence over its words.
 var words = map[string]string{
-	"bot": "agent", "attachment": "file", "attachments": "files", "id": "", "minor": "", "bps": "(basis points)", "nil": "none", "sha256": "SHA-256", "url": "address",
+	"bot": "agent", "attachment": "file", "attachments": "files", "id": "", "minor": "", "seconds": "", "bps": "(basis points)", "nil": "none", "sha256": "SHA-256", "url": "address",
 	"sizeBytes": "size", "deltaMinor": "change", "entryCount": "entries", "responseCount": "responses", "addressHint": "address", "reservedBytes": "reserved", "previewBytes": "preview", "publishedBytes": "published copy",
 	"suspendedAtNotNil": "suspended", "emailVerifiedAtIsNil": "without a verified email", "deletedAtIsNil": "still there",
 	"removedAtIsNil": "still there", "sentAtIsNil": "not sent", "refusedAtNotNil": "refused", "expiredAtNotNil": "given up",

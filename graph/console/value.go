@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -286,6 +287,9 @@ func number(field string, v any) string {
 	n, _ := v.(json.Number)
 	whole, err := n.Int64()
 	switch {
+	case strings.HasSuffix(field, "Seconds"):
+		seconds, _ := n.Float64() // the schema guarantees a number
+		return strconv.FormatFloat(seconds*1000, 'f', 1, 64) + " ms"
 	case err != nil:
 		return n.String()
 	case strings.HasSuffix(field, "Minor"):
