@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"reflect"
@@ -220,8 +219,9 @@ type knownName struct {
 	Seen   bool
 }
 
-func (a *API) names(ctx context.Context) ([]*knownName, error) {
-	return db.All[knownName](ctx, a.DB.SQL, named("list_names"), newestNames, indexedNames, provenReceipts)
+// names returns the names to compare, and the agent with the id also. The nil UUID is no agent.
+func (a *API) names(ctx context.Context, also uuid.UUID) ([]*knownName, error) {
+	return db.All[knownName](ctx, a.DB.SQL, named("list_names"), newestNames, indexedNames, provenReceipts, also)
 }
 
 // impersonators returns the agents among names whose handle or display name looks like the platform's.
@@ -235,16 +235,19 @@ func (a *API) impersonators(ctx context.Context, names []*knownName) ([]*ent.Bot
 	return a.DB.Ent.Bot.Query().Where(bot.IDIn(ids...)).Order(ent.Desc(bot.FieldID)).All(ctx)
 }
 
-// resembled returns the handles of agents older than botID that its names resemble, the oldest first.
-func (a *API) resembled(ctx context.Context, botID uuid.UUID, of text.Names) ([]string, error) {
-	names, err := a.names(ctx)
-	var older []*text.Names
+// resembled returns the handles of the agents whose names an agent took after them, the oldest agent first.
+func (a *API) resembled(ctx context.Context, botID uuid.UUID) ([]string, error) {
+	names, err := a.names(ctx, botID)
+	var own text.Names
+	var others []*text.Names
 	for _, n := range slices.Backward(names) {
-		if bytes.Compare(n.ID[:], botID[:]) < 0 {
-			older = append(older, &n.Names)
+		if n.ID == botID {
+			own = n.Names
+		} else {
+			others = append(others, &n.Names)
 		}
 	}
-	return text.NewLineup(older).Resembled(of, resembledMost), err
+	return text.NewLineup(others).Resembled(own, resembledMost), err
 }
 
 // noticedRow is a row of list_noticed.
@@ -267,15 +270,14 @@ func (a *API) noticed(ctx context.Context, names []*knownName) (map[string][]*No
 		about := map[string]string{
 			"floods": fmt.Sprint(r.Number, " in a minute"), "mentions": fmt.Sprint(r.Number, " agents in a post"),
 			"renamed": "is not called by its handle any more",
-			"rewards": fmt.Sprintf("a task for %d.%02d credits", r.Number/100, r.Number%100),
+			"rewards": fmt.Sprintf("promises %d.%02d credits", r.Number/100, r.Number%100),
 		}[r.Kind]
 		found[r.Kind] = append(found[r.Kind], &Noticed{BotID: r.BotID, Handle: r.Handle, About: about})
 	}
 	var proven []*text.Names
-	older := map[string]uuid.UUID{}
 	for _, n := range slices.Backward(names) { // the oldest first, so a crowd of imitators does not hide whom they imitate
 		if n.Proven {
-			proven, older[n.Handle] = append(proven, &n.Names), n.ID
+			proven = append(proven, &n.Names)
 		}
 	}
 	lineup := text.NewLineup(proven)
@@ -283,14 +285,8 @@ func (a *API) noticed(ctx context.Context, names []*knownName) (map[string][]*No
 		if n.LikePlatform() && !n.Seen {
 			found["posing"] = append(found["posing"], &Noticed{BotID: n.ID, Handle: n.Handle, About: "looks like the platform"})
 		}
-		var like []string
-		for _, handle := range lineup.Resembled(n.Names, resembledMost) {
-			if id := older[handle]; strings.Compare(id.String(), n.ID.String()) < 0 {
-				like = append(like, "@"+handle)
-			}
-		}
-		if len(like) > 0 && !n.Seen {
-			about := "looks like " + strings.Join(like, ", ")
+		if like := lineup.Resembled(n.Names, resembledMost); len(like) > 0 && !n.Seen {
+			about := "looks like @" + strings.Join(like, ", @")
 			found["lookalikes"] = append(found["lookalikes"], &Noticed{BotID: n.ID, Handle: n.Handle, About: about})
 		}
 	}

@@ -121,7 +121,7 @@ var needs = []struct{ kind, one, many string }{
 	{"renamed", "agent has a new name after an operator cleared one.", "agents have new names after operators cleared theirs."},
 	{"floods", "agent made very many things within a minute of the last day.", "agents made very many things within a minute of the last day."},
 	{"mentions", "agent mentions very many others in a post of the last day.", "agents mention very many others in a post of the last day."},
-	{"rewards", "agent offers a reward above its whole wallet.", "agents offer rewards above their whole wallets."},
+	{"rewards", "agent promises more than its whole wallet.", "agents promise more than their whole wallets."},
 	{"lost_mails", "mail of the last day was refused or given up.", "mails of the last day were refused or given up."},
 	{"unsent_mails", "mail could not be sent yet and is tried again.", "mails could not be sent yet and are tried again."},
 	{"webhooks", "webhook fails, or its endpoint is gone.", "webhooks fail, or their endpoints are gone."},
@@ -141,7 +141,7 @@ func (a *API) attention(ctx context.Context) ([]*Attention, []*knownName, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err := a.names(ctx)
+	names, err := a.names(ctx, uuid.Nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -217,11 +217,10 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	if d.Bot, err = a.DB.Ent.Bot.Get(ctx, botID); err != nil {
 		return nil, err
 	}
-	names := text.Names{Handle: d.Bot.Handle, DisplayName: d.Bot.DisplayName}
-	d.Posing, d.AvatarID = names.LikePlatform(), d.Bot.AvatarID
+	d.Posing, d.AvatarID = text.Names{Handle: d.Bot.Handle, DisplayName: d.Bot.DisplayName}.LikePlatform(), d.Bot.AvatarID
 	d.Clearable = d.Bot.DisplayName != d.Bot.Handle || d.Bot.Specialty+d.Bot.Bio+d.Bot.CharacterDescription != "" ||
 		d.Bot.AvatarID != nil || d.Bot.CharacterID != nil
-	if d.Resembles, err = a.resembled(ctx, botID, names); err != nil {
+	if d.Resembles, err = a.resembled(ctx, botID); err != nil {
 		return nil, err
 	}
 	if d.SessionList, err = db.All[AgentSession](ctx, a.DB.SQL, named("list_sessions"), botID, sessionsMost); err != nil {

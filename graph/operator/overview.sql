@@ -109,29 +109,34 @@ ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, failing = excluded.fa
 -- name: delete_process(id uuid)
 DELETE FROM processes WHERE id = :id;
 
--- name: list_names(newest bigint, indexed bigint, receipts bigint)
--- The names to compare: of the newest agents, of agents whose text contains a word of the platform, and of agents in the last
--- orders closed as accepted. An agent counts as seen if an operator noted or did something since its profile changed.
+-- name: list_names(newest bigint, indexed bigint, receipts bigint, also uuid)
+-- The names to compare: of the newest agents, of those that changed their name last, of agents whose text contains a word of the
+-- platform, of agents in the last orders closed as accepted, and of one agent more. An agent counts as seen if an operator noted or did something since its profile changed.
 WITH proven AS MATERIALIZED (
   SELECT DISTINCT p.id FROM (SELECT * FROM receipts ORDER BY id DESC LIMIT :receipts) d JOIN orders o ON o.id = d.order_id AND o.outcome = 'accepted'
   CROSS JOIN LATERAL (VALUES (o.customer_id), (o.contractor_id)) AS p (id)
 )
-SELECT b.id, b.handle, b.display_name, b.id IN (SELECT p.id FROM proven p) AS proven, EXISTS (
+SELECT b.id, b.handle, b.display_name, b.created_at, stoa_named_at(b) AS named_at, b.id IN (SELECT p.id FROM proven p) AS proven, EXISTS (
   SELECT FROM audit_entries e WHERE e.bot_id = b.id AND e.created_at >= b.updated_at AND e.procedure IN ('noteBot', 'moderateBot')
 ) AS seen
 FROM (
   (SELECT id FROM bots ORDER BY id DESC LIMIT :newest)
   UNION
+  (SELECT id FROM bots WHERE named_at IS NOT NULL ORDER BY named_at DESC LIMIT :newest)
+  UNION
   SELECT b.id FROM unnest(ARRAY['support', 'system', 'official', 'admin', 'stoa']) AS word
   CROSS JOIN LATERAL (SELECT * FROM bots b WHERE b.folded LIKE '%' || word || '%' LIMIT :indexed) b
   UNION
   SELECT p.id FROM proven p
-) n JOIN bots b ON b.id = n.id WHERE b.state = 'active' AND b.suspended_at IS NULL ORDER BY b.id DESC;
+  UNION
+  SELECT :also
+) n JOIN bots b ON b.id = n.id
+WHERE b.id = :also OR b.state = 'active' AND b.suspended_at IS NULL ORDER BY b.id DESC;
 
 -- name: list_noticed(deep bigint, many bigint, named integer)
 -- Agents with signs of floods or fraud, about whom no operator noted or did anything since. Within the last day: more than `many`
--- posts, tasks, services, responses or pieces of feedback, or orders with one agent, within a minute; a post that mentions
--- `named` agents or more; an open task for more than the whole wallet. At any time: another name after an operator has cleared the name.
+-- posts, tasks, services, responses or pieces of feedback, or offers of orders, within a minute; a post that mentions
+-- `named` agents or more; an open task or offer for more than the whole wallet. At any time: another name after an operator has cleared the name.
 -- Each part reads the newest rows; of posts it reads the last that were made and the last that were published.
 WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS MATERIALIZED (
   (SELECT p.id, p.author_id, stoa_listed_at(p) AS at FROM posts p ORDER BY p.id DESC LIMIT :deep)
@@ -147,8 +152,8 @@ WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS
       UNION ALL (SELECT f.bot_id, f.created_at FROM feedbacks f ORDER BY f.id DESC LIMIT :deep)
     ) w WHERE w.at >= (SELECT at FROM day) GROUP BY w.bot_id, date_trunc('minute', w.at)
     UNION ALL
-    SELECT o.customer_id, count(*), max(o.created_at) FROM (SELECT * FROM orders o ORDER BY o.id DESC LIMIT :deep) o
-    WHERE o.created_at >= (SELECT at FROM day) GROUP BY o.customer_id, o.contractor_id, date_trunc('minute', o.created_at)
+    SELECT o.author_id, count(*), max(o.created_at) FROM (SELECT * FROM orders o ORDER BY o.id DESC LIMIT :deep) o
+    WHERE o.created_at >= (SELECT at FROM day) GROUP BY o.author_id, date_trunc('minute', o.created_at)
   ) m WHERE m.number > :many::bigint
   UNION ALL
   SELECT 'renamed', b.id, 1, b.updated_at FROM (
@@ -164,6 +169,11 @@ WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS
     SELECT * FROM tasks t WHERE t.state = 'open' AND t.removed_at IS NULL ORDER BY t.created_at DESC, t.id DESC LIMIT :deep
   ) t JOIN accounts a ON a.bot_id = t.customer_id
   WHERE t.created_at >= (SELECT at FROM day) AND t.total_minor > a.available_minor + a.reserved_minor
+  UNION ALL
+  SELECT 'rewards', o.author_id, o.total_minor, o.created_at FROM (SELECT * FROM orders o ORDER BY o.id DESC LIMIT :deep) o
+  JOIN accounts a ON a.bot_id = o.author_id
+  WHERE o.created_at >= (SELECT at FROM day) AND o.state = 'offered' AND o.author_id = o.customer_id
+    AND o.total_minor > a.available_minor + a.reserved_minor
 )
 SELECT f.kind, b.id AS bot_id, b.handle, max(f.number)::bigint AS number FROM found f JOIN bots b ON b.id = f.bot_id
 WHERE b.state = 'active' AND b.suspended_at IS NULL AND NOT EXISTS (

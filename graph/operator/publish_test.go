@@ -204,6 +204,20 @@ func TestSwindlersAreNoticed(t *testing.T) {
 			o.Exec("DELETE FROM receipts WHERE customer_id = $1", a.ID)
 			return "floods", "11 in a minute"
 		},
+		"offers of work": func(o *office, a *graphtest.Agent) (string, string) {
+			for range 11 {
+				o.closed(o.Agent(), a)
+			}
+			o.Exec("UPDATE orders SET created_at = date_trunc('minute', stoa_now()), author_id = $1 WHERE contractor_id = $1", a.ID)
+			o.Exec("DELETE FROM receipts WHERE contractor_id = $1", a.ID)
+			return "floods", "11 in a minute"
+		},
+		"an offer": func(o *office, a *graphtest.Agent) (string, string) {
+			o.closed(a, o.Agent())
+			o.Exec("UPDATE orders SET state = 'offered', outcome = NULL, total_minor = 900000000000, amount_minor = 899999999990 WHERE customer_id = $1", a.ID)
+			o.Exec("DELETE FROM receipts WHERE customer_id = $1", a.ID)
+			return "rewards", "promises 9000000000.00 credits"
+		},
 		"withdrawn responses": func(o *office, a *graphtest.Agent) (string, string) {
 			o.Exec(`INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor, total_minor, state)
 				SELECT gen_random_uuid(), date_trunc('minute', stoa_now()), $1, $2, 'Look at me.', 100, 110, 'withdrawn'
@@ -254,7 +268,7 @@ func TestSwindlersAreNoticed(t *testing.T) {
 		"a reward": func(o *office, a *graphtest.Agent) (string, string) {
 			task := o.Tasked(a, "A sonnet", "x", 100)
 			o.Exec("UPDATE tasks SET total_minor = 900000000000, amount_minor = 900000000000, fee_minor = 0 WHERE id = $1", task.ID)
-			return "rewards", "a task for 9000000000.00 credits"
+			return "rewards", "promises 9000000000.00 credits"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -282,6 +296,21 @@ func TestSwindlersAreNoticed(t *testing.T) {
 			require.Empty(t, o.noticed())
 		})
 	}
+}
+
+// Who takes a name later is the look-alike, also if it registered before and has closed orders.
+func TestAnImitatorThatRegisteredBefore(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	sleeper, otto := o.Agent(), o.Agent()
+	o.called(otto, "otto_poems", "Otto the poet")
+	o.called(sleeper, "quite_different", "Otto the poet")
+	o.closed(otto, sleeper)
+	require.Equal(t, map[string]map[string]string{"lookalikes": {"quite_different": "looks like @otto_poems"}}, o.noticed())
+	require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, sleeper.ID))(t).Resembles)
+	require.Empty(t, graphtest.Got(o.Operator.Dossier(o.ctx, otto.ID))(t).Resembles)
+	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, sleeper.ID, nil, "a swindler"))
+	require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, sleeper.ID))(t).Resembles)
 }
 
 // A crowd of imitators that deal with each other does not hide whom the oldest of them imitates.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,16 +36,26 @@ func (a *API) Operators(ctx context.Context) ([]*Operator, error) {
 	return read[Operator](ctx, a, named("list_operators"), operatorsMost)
 }
 
-// InviteOperator makes an operator's own token and shows it once. Faults: invalid_input, also for a name that has one.
+// InviteOperator makes an operator's own token and shows it once. Faults: invalid_input, also for a name that has one or that looks
+// like the name of another operator.
 func (a *API) InviteOperator(ctx context.Context, name, reason string) (*NewOperator, error) {
 	wrong := fault.Fields{}
 	name, err := text.Line(name, 1, MaxName)
-	if err == nil && strings.EqualFold(name, DefaultName) {
-		err = errors.New("must not be operator, which the token of the installation stands for")
+	if err == nil && text.SameLook(name, DefaultName) {
+		err = errors.New("must not look like operator, which the token of the installation stands for")
 	}
 	wrong.Add("name", err)
 	e := entry{inviteOperator, name, reason, map[string]any{"name": name}, wrong, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*NewOperator, error) {
+		alike, err := lookalikes(ctx, tx.SQL, name)
+		for _, other := range alike {
+			if err == nil && !strings.EqualFold(other, name) {
+				err = fault.Field(fault.InvalidInput, "name", "looks like the operator's name "+other)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
 		token := ownTokenPrefix + rand.Text()
 		made, err := db.All[Operator](ctx, tx.SQL, named("invite_operator"), name, auth.HashToken(token), viewer.From(ctx).Name)
 		if err != nil {
@@ -55,6 +66,12 @@ func (a *API) InviteOperator(ctx context.Context, name, reason string) (*NewOper
 		}
 		return &NewOperator{Operator: made[0], Token: token}, nil
 	})
+}
+
+// lookalikes returns the names of operators, of revoked ones too, that look like a name.
+func lookalikes(ctx context.Context, q db.Querier, name string) ([]string, error) {
+	names, err := db.Column[string](ctx, q, named("operator_names"))
+	return slices.DeleteFunc(names, func(other string) bool { return !text.SameLook(other, name) }), err
 }
 
 // RevokeOperator ends the token of an operator, and with it the operator's sessions. A repeat keeps the first time. Faults: not_found.
@@ -92,7 +109,7 @@ func (a *API) Leave(ctx context.Context, ownToken string) error {
 }
 
 // Named returns the operator with the installation's token under an unproven name. Anyone may call it. Faults: invalid_input if
-// the name is not one line of up to MaxName characters, forbidden for the name of an operator with a token.
+// the name is not one line of up to MaxName characters, forbidden if it looks like the name of an operator who has or had a token.
 func (a *API) Named(ctx context.Context, name string) (viewer.Viewer, error) {
 	v := viewer.Viewer{Kind: viewer.Operator, Name: DefaultName}
 	if name == "" {
@@ -102,9 +119,9 @@ func (a *API) Named(ctx context.Context, name string) (viewer.Viewer, error) {
 	if v.Name, err = text.Line(name, 1, MaxName); err != nil {
 		return v, fault.Field(fault.InvalidInput, NameHeader, err.Error())
 	}
-	held, err := db.Column[bool](ctx, a.DB.SQL, named("is_operator"), v.Name)
-	if err == nil && held[0] {
-		err = fault.New(fault.Forbidden).Say("An operator of this name has a token: sign in with that, or give another name.")
+	alike, err := lookalikes(ctx, a.DB.SQL, v.Name)
+	if err == nil && len(alike) > 0 {
+		err = fault.New(fault.Forbidden).Say("An operator of this name has or had a token: sign in with that, or give another name.")
 	}
 	return v, err
 }

@@ -16,8 +16,8 @@ RETURNING :operator_card;
 -- name: revoke_operator(name text)
 UPDATE operators SET revoked_at = coalesce(revoked_at, stoa_now()) WHERE lower(name) = lower(:name) RETURNING :operator_card;
 
--- name: is_operator(name text)
-SELECT EXISTS (SELECT FROM operators o WHERE lower(o.name) = lower(:name) AND o.revoked_at IS NULL);
+-- name: operator_names()
+SELECT o.name FROM operators o;
 
 -- name: recognize_operator(hash bytea)
 -- The operator's name of a token in force. It records once a minute that the operator is there, and after half an hour without a

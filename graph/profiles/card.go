@@ -43,6 +43,8 @@ type Card struct {
 	// LastSeen is how long ago the agent was active: hour, day, week, month or earlier.
 	LastSeen  string    `json:"last_seen"`
 	CreatedAt time.Time `json:"created_at"`
+	// Names are for the site, which marks the later of two names that look the same.
+	Names text.Names `json:"-"`
 }
 
 // Friendship is the caller's friendship status with the agent.
@@ -80,6 +82,7 @@ type row struct {
 	AvatarID             *uuid.UUID `db:"avatar_id"`
 	CharacterID          *uuid.UUID `db:"character_id"`
 	CreatedAt            time.Time  `db:"created_at"`
+	NamedAt              time.Time  `db:"named_at"`
 	LastSeen             string     `db:"last_seen"`
 	// Active and CallerActive report whether the two may take on new obligations (§3.4).
 	Active       bool   `db:"active"`
@@ -99,7 +102,7 @@ type row struct {
 func (a *API) newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row) ([]*Card, error) {
 	agents, names := make([]*ent.Bot, len(of)), make([]text.Names, len(of))
 	for i, r := range of {
-		names[i] = text.Names{Handle: r.Handle, DisplayName: r.DisplayName}
+		names[i] = text.Names{Handle: r.Handle, DisplayName: r.DisplayName, CreatedAt: r.CreatedAt, NamedAt: r.NamedAt}
 		agents[i] = &ent.Bot{ID: r.ID, AvatarID: r.AvatarID, CharacterID: r.CharacterID, CharacterDescription: r.CharacterDescription}
 	}
 	visuals, err := bots.VisualsOf(ctx, on, callerID, agents...)
@@ -122,7 +125,7 @@ func (a *API) newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, o
 			Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic, CharacterDescription: b.CharacterDescription,
 			Profile: bots.Profile{Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic},
 			Visuals: visuals[b.ID], Reputation: b.Reputation, Friendship: b.friendship(callerID), Resembles: resembled[i],
-			Actions: b.actions(callerID), LastSeen: b.LastSeen, CreatedAt: b.CreatedAt,
+			Actions: b.actions(callerID), LastSeen: b.LastSeen, CreatedAt: b.CreatedAt, Names: names[i],
 		}
 	}
 	return cards, nil

@@ -88,8 +88,18 @@ func TestInstallationTokenTakesNoOperatorsName(t *testing.T) {
 	require.Equal(t, fault.Unauthorized, l.whoami("Cookie", before).code())
 	refused := l.send(http.MethodPost, "/sign-in", url.Values{"token": {operatorToken}, "name": {"Kim"}}.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
 	require.Equal(t, http.StatusForbidden, refused.StatusCode)
-	require.Contains(t, refused.text, "An operator of this name has a token")
+	require.Contains(t, refused.text, "An operator of this name has or had a token")
 	require.Contains(t, l.whoami("Authorization", installation).text, "by operator")
+	ctx := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+	graphtest.OK(t)(l.Operator.RevokeOperator(ctx, "KIM", "left us"))
+	for _, name := range []string{"Kim", "K im", "Kim\u200b", "Kіm"} { // the last is Cyrillic
+		require.Equal(t, fault.Forbidden, l.whoami("Authorization", installation, "X-Stoa-Operator", name).code(), "%q", name)
+	}
+	for _, name := range []string{"Kіm", "K-i-m", "operatоr", "OPERATOR"} {
+		_, err := l.Operator.InviteOperator(ctx, name, "joins us")
+		require.Equal(t, fault.InvalidInput, fault.From(err).Code, "%q", name)
+	}
+	l.invite("Kim")
 }
 
 // Wrong tokens of the right form are counted like any others, and lock out no right one.

@@ -6,6 +6,21 @@ CREATE OR REPLACE FUNCTION stoa_public(b bots) RETURNS boolean LANGUAGE sql IMMU
   SELECT b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL
 $$;
 
+-- The column named_at is set when an agent takes another display name. Another case or accent is no other name.
+CREATE OR REPLACE FUNCTION stoa_bot_named() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.named_at := stoa_now();
+  RETURN NEW;
+END
+$$;
+CREATE OR REPLACE TRIGGER bots_named BEFORE UPDATE OF display_name ON bots FOR EACH ROW
+  WHEN (stoa_fold(OLD.display_name) <> stoa_fold(NEW.display_name)) EXECUTE FUNCTION stoa_bot_named();
+
+-- Since when an agent has its display name.
+CREATE OR REPLACE FUNCTION stoa_named_at(b bots) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT coalesce(b.named_at, b.created_at)
+$$;
+
 -- Whether an agent is active and not suspended. Its tasks are on the board, whether its profile is open or not (§4.9).
 CREATE OR REPLACE FUNCTION stoa_present(b bots) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT b.state = 'active' AND b.suspended_at IS NULL

@@ -13,7 +13,6 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
-	"stoa/graph/platform/text"
 	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
 	"stoa/graph/posts"
@@ -115,11 +114,10 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// elder returns the handle of an older agent among others whose handle or display name looks the same, or an empty text.
+// elder returns the handle of an agent among others that took a handle or display name of the same look before, or an empty text.
 func elder(card *profiles.Card, among []*profiles.Card) string {
-	names := text.Names{Handle: card.Handle, DisplayName: card.DisplayName}
 	for _, other := range among {
-		if other.CreatedAt.Before(card.CreatedAt) && names.SameLook(text.Names{Handle: other.Handle, DisplayName: other.DisplayName}) {
+		if card.Names.Copies(other.Names) {
 			return other.Handle
 		}
 	}

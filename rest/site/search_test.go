@@ -45,24 +45,30 @@ func TestSearchFindsWorks(t *testing.T) {
 	require.Equal(t, []string{"A Heron at dusk"}, w.worksFoundBy("heron"), "below the newest")
 }
 
-// In a list of agents, one whose name resembles that of an older agent of the list says so; the older one does not. Numbered
-// agents of a fleet do not resemble each other.
-func TestTheYoungerOfTwoLookAlikesIsMarked(t *testing.T) {
+// In a list of agents, one that took a name after an agent of the list with such a name says so, also if it registered before;
+// the other one does not, even if it writes its name another way. Numbered agents of a fleet do not resemble each other.
+func TestTheLaterOfTwoLookAlikesIsMarked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	elder, younger := w.Agent(), w.Agent()
+	sleeper, elder, younger := w.Agent(), w.Agent(), w.Agent()
 	w.Exec("UPDATE bots SET handle = 'quick_oak', display_name = 'Quick Oak' WHERE id = $1", elder.ID)
 	w.Exec("UPDATE bots SET handle = 'quick_0ak', display_name = 'Quick Oak' WHERE id = $1", younger.ID)
 	for i, one := range []*graphtest.Agent{w.Agent(), w.Agent()} {
 		w.Exec("UPDATE bots SET handle = $2, display_name = $3 WHERE id = $1", one.ID, fmt.Sprint("fleet_", i+1), fmt.Sprint("Fleet ", i+1))
 	}
-	const mark = "younger than @quick_oak, whose name resembles it"
+	const mark = "not @quick_oak, who had such a name before"
 	for _, path := range []string{"/", "/search", "/search?q=quick"} {
 		shown := textOf(w.get(path).is(http.StatusOK).root)
-		require.Equal(t, 1, strings.Count(shown, "younger than @"), path)
+		require.Equal(t, 1, strings.Count(shown, "who had such a name before"), shown)
 		require.Contains(t, shown, "@quick_0ak "+mark, path)
 	}
 	require.Contains(t, string(w.get("/search", "Accept", "text/markdown").is(http.StatusOK).raw), "/@quick_0ak, "+mark)
+
+	w.Exec("UPDATE bots SET display_name = 'Quick Oak' WHERE id = $1", sleeper.ID)
+	w.Exec("UPDATE bots SET display_name = 'QUICK ÓAK' WHERE id = $1", elder.ID)
+	shown := textOf(w.get("/search?q=quick").is(http.StatusOK).root)
+	require.Equal(t, 2, strings.Count(shown, mark), shown)
+	require.Contains(t, shown, "@"+w.handle(sleeper)+" "+mark)
 }
 
 // The price of a service stands wherever the service does, in both forms for readers; works without a title have a heading.

@@ -186,7 +186,7 @@ func FuzzForms(f *testing.F) {
 
 func TestADisplayNameIsNoHandle(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"@ada", "Ada @ home", "＠ada", "﹫ada", "ⓐda", "Ⓐda", "a\u20ddda"} {
+	for _, name := range []string{"@ada", "Ada @ home", "＠ada", "﹫ada", "ⓐda", "Ⓐda", "a\u20ddda", "🅐da", "🄰da", "⒜da", "a\u20e3da", "\U000E0040ada"} {
 		require.Error(t, text.WithoutAt(name), name)
 	}
 	for _, name := range []string{"Ada", "ada at home", "Адa", "A&B", "今日", "Ä", "ª"} {
@@ -205,6 +205,7 @@ func TestWhatLooksAlike(t *testing.T) {
 		{Handle: "maria_il", DisplayName: "x"}, {Handle: "maria_illi", DisplayName: "x"}, {Handle: "mario_ill", DisplayName: "x"},
 		{Handle: "xmaria_ill", DisplayName: "x"}, {Handle: "x", DisplayName: "Märia_ill"}, {Handle: "x", DisplayName: "Paypal Help ✓"},
 		{Handle: "x", DisplayName: "Ｐaypal (Help)."}, {Handle: "x", DisplayName: "Paypa\u0301l Help"}, {Handle: "x", DisplayName: "Paypal\uFFFC Help"},
+		{Handle: "x", DisplayName: "ᴘᴀʏᴘᴀʟ ʜᴇʟᴘ"}, {Handle: "x", DisplayName: "Paypal\u1AB0 Help\u20E3\u0489"}, {Handle: "x", DisplayName: "Pаypal Hełp"},
 	} {
 		require.Equal(t, []string{"maria_ill"}, lineup.Resembled(alike, 3), alike)
 	}
@@ -213,6 +214,14 @@ func TestWhatLooksAlike(t *testing.T) {
 	} {
 		require.Empty(t, lineup.Resembled(different, 3), different)
 	}
+	now := time.Now()
+	older := func(d time.Duration) text.Names {
+		return text.Names{Handle: "maria_ill", DisplayName: "x", CreatedAt: now.Add(-d), NamedAt: now}
+	}
+	before, after := older(2*time.Hour), older(time.Hour)
+	after.Handle = "mario_ill"
+	require.Empty(t, text.NewLineup([]*text.Names{&after}).Resembled(before, 3), "it had its handle before")
+	require.Len(t, text.NewLineup([]*text.Names{&before}).Resembled(after, 3), 1)
 	require.Empty(t, text.NewLineup([]*text.Names{{Handle: "ada", DisplayName: "M"}}).Resembled(text.Names{Handle: "pia", DisplayName: "M"}, 3), "one letter")
 	many := text.NewLineup([]*text.Names{{Handle: "robot_1"}, {Handle: "robot_2"}, {Handle: "robot_3"}, {Handle: "robot_4"}})
 	require.Equal(t, []string{"robot_1", "robot_2", "robot_4"}, many.Resembled(text.Names{Handle: "robot_3", DisplayName: "x"}, 3))
