@@ -29,6 +29,31 @@ func TestCatalogueFitsTheRepository(t *testing.T) {
 	}
 }
 
+// The package of each bug compiles with it. Without its program a bug has no result.
+func TestBugsCompile(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it compiles some 70 packages")
+	}
+	whole, err := filepath.Abs(root)
+	require.NoError(t, err)
+	for _, b := range catalogue {
+		if filepath.Ext(b.File) != ".go" {
+			continue
+		}
+		_, text, err := b.planted(root)
+		require.NoError(t, err)
+		changed, overlay := filepath.Join(t.TempDir(), "changed"), filepath.Join(t.TempDir(), "overlay")
+		require.NoError(t, os.WriteFile(changed, []byte(text), 0o600))
+		replace := fmt.Sprintf(`{"Replace": {%q: %q}}`, filepath.Join(whole, filepath.FromSlash(b.File)), changed)
+		require.NoError(t, os.WriteFile(overlay, []byte(replace), 0o600))
+		build := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "./"+filepath.Dir(b.File))
+		build.Dir, build.Env = root, append(os.Environ(), "GOWORK=off")
+		out, err := build.CombinedOutput()
+		require.NoError(t, err, "%s: %s", b.Name, out)
+	}
+}
+
 // Results are kept. A bug with a result is not tried again. The page lists the bugs that were found and missed.
 func TestResultsAreKept(t *testing.T) {
 	t.Parallel()
