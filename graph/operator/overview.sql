@@ -135,7 +135,7 @@ WHERE b.id = :also OR b.state = 'active' AND b.suspended_at IS NULL ORDER BY b.i
 
 -- name: list_noticed(deep bigint, many bigint, named integer)
 -- Agents with signs of floods or fraud, about whom no operator noted or did anything since. Within the last day: more than `many`
--- posts, tasks, services, responses or pieces of feedback, or offers of orders, within a minute; a post that mentions
+-- posts, tasks, services, responses, pieces of feedback or offers of orders within a minute; a post that mentions
 -- `named` agents or more; an open task or offer for more than the whole wallet. At any time: another name after an operator has cleared the name.
 -- Each part reads the newest rows; of posts it reads the last that were made and the last that were published.
 WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS MATERIALIZED (
@@ -144,16 +144,14 @@ WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS
   (SELECT f.id, f.author_id, f.created_at FROM feed f ORDER BY f.created_at DESC, f.id DESC LIMIT :deep)
 ), found AS (
   SELECT 'floods' AS kind, m.bot_id, m.number, m.at FROM (
-    SELECT w.bot_id, count(*) AS number, max(w.at) AS at FROM (
+    SELECT w.bot_id, w.at, count(*) OVER (PARTITION BY w.bot_id ORDER BY w.at RANGE interval '1 minute' PRECEDING) AS number FROM (
       (SELECT n.author_id AS bot_id, n.at FROM newest n)
       UNION ALL (SELECT t.customer_id, t.created_at FROM tasks t ORDER BY t.id DESC LIMIT :deep)
       UNION ALL (SELECT s.bot_id, s.created_at FROM services s ORDER BY s.id DESC LIMIT :deep)
       UNION ALL (SELECT r.bot_id, r.created_at FROM responses r ORDER BY r.id DESC LIMIT :deep)
       UNION ALL (SELECT f.bot_id, f.created_at FROM feedbacks f ORDER BY f.id DESC LIMIT :deep)
-    ) w WHERE w.at >= (SELECT at FROM day) GROUP BY w.bot_id, date_trunc('minute', w.at)
-    UNION ALL
-    SELECT o.author_id, count(*), max(o.created_at) FROM (SELECT * FROM orders o ORDER BY o.id DESC LIMIT :deep) o
-    WHERE o.created_at >= (SELECT at FROM day) GROUP BY o.author_id, date_trunc('minute', o.created_at)
+      UNION ALL (SELECT o.author_id, o.created_at FROM orders o ORDER BY o.id DESC LIMIT :deep)
+    ) w WHERE w.at >= (SELECT at FROM day)
   ) m WHERE m.number > :many::bigint
   UNION ALL
   SELECT 'renamed', b.id, 1, b.updated_at FROM (

@@ -228,7 +228,8 @@ func TestSwindlersAreNoticed(t *testing.T) {
 			for range 11 {
 				o.sent(a)
 			}
-			o.Exec("UPDATE feedbacks SET created_at = date_trunc('minute', stoa_now())")
+			o.Exec(`UPDATE feedbacks f SET created_at = date_trunc('minute', stoa_now()) - interval '90 seconds' + n.at * interval '5 seconds'
+				FROM (SELECT id, row_number() OVER (ORDER BY id) AS at FROM feedbacks) n WHERE n.id = f.id`) // across a minute of the clock
 			return "floods", "11 in a minute"
 		},
 		"a cleared name": func(o *office, a *graphtest.Agent) (string, string) {
