@@ -18,7 +18,7 @@ function swap(part, next) {
 }
 async function refresh() {
   if (document.hidden || live.stopped) return;
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Stoa-Refresh": "1" } }).catch(() => null);
   if (answer?.ok) renewed = new Date();
   const since = renewed.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
   stale.textContent = answer?.ok ? "" : answer?.status === 401 ? "You are signed out." : `Not renewed since ${since}.`;

@@ -22,6 +22,8 @@ import (
 const (
 	// NameHeader may name the person behind the installation's token, for the audit log. The name is not proven.
 	NameHeader = "X-Stoa-Operator"
+	// RefreshHeader marks the request of an open page that renews itself. It does not show that the operator is there.
+	RefreshHeader = "X-Stoa-Refresh"
 	// DefaultName is the operator's name if the installation's token comes without a name.
 	DefaultName = "operator"
 	// MaxName is the length of an operator's name in characters. At most operatorsMost operators are listed.
@@ -90,9 +92,10 @@ func OwnToken(sent string) string {
 	return string(auth.HashToken(sent))
 }
 
-// Recognize returns the operator of an own token, by its hash. Anyone may call it. Faults: unauthorized.
-func (a *API) Recognize(ctx context.Context, ownToken string) (viewer.Viewer, error) {
-	names, err := db.Column[string](ctx, a.DB.SQL, named("recognize_operator"), []byte(ownToken))
+// Recognize returns the operator of an own token, by its hash, and records that the operator is present. Anyone may call it.
+// Faults: unauthorized.
+func (a *API) Recognize(ctx context.Context, ownToken string, present bool) (viewer.Viewer, error) {
+	names, err := db.Column[string](ctx, a.DB.SQL, named("recognize_operator"), []byte(ownToken), present)
 	if err == nil && len(names) == 0 {
 		err = fault.New(fault.Unauthorized)
 	}

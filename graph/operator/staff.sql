@@ -19,12 +19,12 @@ UPDATE operators SET revoked_at = coalesce(revoked_at, stoa_now()) WHERE lower(n
 -- name: operator_names()
 SELECT o.name FROM operators o;
 
--- name: recognize_operator(hash bytea)
--- The operator's name of a token in force. It records once a minute that the operator is there, and after half an hour without a
--- request since when the operator was away.
+-- name: recognize_operator(hash bytea, present boolean)
+-- The operator's name of a token in force. It records once a minute that the operator is present, and after half an hour without
+-- such a request since when the operator was away.
 WITH seen AS (
   UPDATE operators SET left_at = CASE WHEN seen_at < stoa_now() - interval '30 minutes' THEN seen_at ELSE left_at END, seen_at = stoa_now()
-  WHERE token_hash = :hash AND revoked_at IS NULL AND coalesce(seen_at < stoa_now() - interval '1 minute', true)
+  WHERE :present AND token_hash = :hash AND revoked_at IS NULL AND coalesce(seen_at < stoa_now() - interval '1 minute', true)
 )
 SELECT o.name FROM operators o WHERE o.token_hash = :hash AND o.revoked_at IS NULL;
 

@@ -50,7 +50,8 @@ func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error)
 	if !isRead(r) && !sameOrigin(r) {
 		return viewer.Viewer{}, false, fault.New(fault.Forbidden).Say("Another site may not act with an operator's session.")
 	}
-	v, err = s.identify(r.Context(), string(claims.OwnToken), cmp.Or(r.Header.Get(operator.NameHeader), claims.Name))
+	v, err = s.identify(r.Context(), string(claims.OwnToken), cmp.Or(r.Header.Get(operator.NameHeader), claims.Name),
+		r.Header.Get(operator.RefreshHeader) == "")
 	if err != nil && fault.From(err).Code == fault.Forbidden { // an operator with a token has this name now
 		err = fault.New(fault.Unauthorized)
 	}
@@ -118,12 +119,12 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 
 // spend ends a one-time code and returns its operator. If the name is refused, the code stays good.
 func (s *server) spend(ctx context.Context, code, name string) (v viewer.Viewer, known bool, err error) {
-	if v, err = s.identify(ctx, "", name); err != nil {
+	if v, err = s.identify(ctx, "", name, true); err != nil {
 		return v, false, err
 	}
 	own, known := s.Codes.spend(code, time.Now())
 	if own != "" {
-		v, err = s.identify(ctx, own, "")
+		v, err = s.identify(ctx, own, "", true)
 	}
 	return v, known, err
 }

@@ -144,6 +144,22 @@ func TestAShiftBeginsWhenTheOperatorLeft(t *testing.T) {
 	require.Equal(t, 20*time.Hour+10*time.Minute, span(shift(kim)), "a break is no end")
 }
 
+// An operator has left, although an open page renews itself.
+func TestAPageThatRenewsItselfIsNoOperator(t *testing.T) {
+	t.Parallel()
+	l := newListener(t)
+	in := l.send(http.MethodPost, "/sign-in", url.Values{"token": {l.invite("Kim")}}.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
+	session := []string{"Cookie", in.Cookies()[0].Name + "=" + in.Cookies()[0].Value}
+	l.whoami(session...)
+	for range 3 {
+		l.Shift(15 * time.Minute)
+		require.Contains(t, l.whoami(append(session, "X-Stoa-Refresh", "1")...).text, "by Kim")
+	}
+	require.Zero(t, l.Count("SELECT count(*) FROM operators WHERE left_at IS NOT NULL"))
+	l.whoami(session...)
+	require.EqualValues(t, 1, l.Count("SELECT count(*) FROM operators WHERE left_at < stoa_now() - interval '44 minutes'"))
+}
+
 var schema = exec.NewExecutableSchema(exec.Config{}).Schema()
 
 // samples are literals for the types of all required arguments and input fields.
