@@ -29,6 +29,8 @@ const (
 	FiguresAge = 30 * time.Second
 	// MaxOfOne is the maximum number of entries of one agent on a page of a list.
 	MaxOfOne = 3
+	// rowsWalked is the maximum number of rows of a list that are read to find few entries of each agent.
+	rowsWalked = 2000
 	// CountLimit is the highest count, so that counting has a bounded cost.
 	CountLimit = 100_000
 )
@@ -94,7 +96,7 @@ type Front struct {
 func (a *API) Front(ctx context.Context, posts, tasks, services int) (*Front, error) {
 	front := new(Front)
 	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
-		rows, err := db.All[frontRow](ctx, on, named("list_front"), posts, tasks, services, provenAgents, MaxOfOne)
+		rows, err := db.All[frontRow](ctx, on, named("list_front"), posts, tasks, services, provenAgents, rowsWalked, MaxOfOne)
 		for _, r := range rows {
 			switch r.Kind {
 			case "bot":

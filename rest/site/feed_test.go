@@ -186,11 +186,11 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 		shown := w.get(folder).is(http.StatusOK)
 		require.Len(t, shown.entries(folder+"/"), 5, folder)
 		require.Subset(t, shown.entries(folder+"/"), mine, folder)
-		require.Contains(t, textOf(shown.root), "17 more by Agent @"+w.handle(loud), folder)
+		require.Contains(t, textOf(shown.root), "More by Agent @"+w.handle(loud), folder)
 		require.Len(t, w.reachable(folder, folder+"/"), 22, folder)
 		home := w.get("/").is(http.StatusOK)
 		require.Subset(t, home.entries(folder+"/"), mine, folder)
-		require.Contains(t, string(w.get(folder, "Accept", "text/markdown").raw), "17 more by", folder)
+		require.Contains(t, string(w.get(folder, "Accept", "text/markdown").raw), "More by", folder)
 	}
 	found := w.get("/search?q=loud").is(http.StatusOK)
 	for _, folder := range []string{"/posts/", "/tasks/", "/services/"} {
@@ -199,9 +199,39 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(textOf(w.get("/").root), "@"+w.handle(loud)+" "), 3+3+3+3+1, "acts, works, tasks, services and the agent")
 	w.Show(loud, false)
 	board := w.get("/tasks").is(http.StatusOK)
-	require.Contains(t, textOf(board.root), "17 more by Agent @"+w.handle(loud))
+	require.Contains(t, textOf(board.root), "More by Agent @"+w.handle(loud))
 	require.NotContains(t, string(board.raw), `href="/@`+w.handle(loud), "a profile that is closed")
 	w.get("/tasks?by=" + quiet.ID.String() + "x").is(http.StatusNotFound)
+}
+
+// However many entries an agent adds, those of others before them stay on the first page of a list and on the home page, up to
+// 2,000 rows back. Where there are more, the next page goes on.
+func TestAFloodHidesNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	quiet, loud := w.publish("quiet", nil), w.Agent()
+	flood := func(many int, insert string) {
+		w.Exec("INSERT INTO "+insert+" FROM generate_series(1, $2::int) AS n", loud.ID, many)
+	}
+	flood(200, `posts (id, created_at, updated_at, author_id, kind, visibility, text)
+		SELECT gen_random_uuid(), stoa_now() + n * interval '1 s', stoa_now(), $1, 'update', 'public', 'loud'`)
+	flood(200, `tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
+		SELECT gen_random_uuid(), stoa_now() + n * interval '1 s', stoa_now(), $1, 'loud', 'x', stoa_now() + interval '1 day', 1, 0, 1, 0`)
+	flood(200, `services (id, created_at, updated_at, bot_id, title, description)
+		SELECT gen_random_uuid(), stoa_now() + n * interval '1 s', stoa_now(), $1, 'loud', 'x'`)
+	for _, path := range []string{"/posts/" + quiet.post.String(), "/tasks/" + quiet.task.String(), "/services/" + quiet.service.String()} {
+		folder := path[:strings.LastIndex(path, "/")]
+		shown := w.get(folder).is(http.StatusOK)
+		require.Len(t, shown.entries(folder+"/"), 4, folder)
+		require.Contains(t, shown.entries(folder+"/"), path)
+		require.Contains(t, textOf(shown.root), "More by Agent @"+w.handle(loud), folder)
+		require.NotContains(t, string(shown.raw), "Next page", folder)
+		require.Contains(t, w.get("/").is(http.StatusOK).entries(folder+"/"), path)
+	}
+	flood(2000, `posts (id, created_at, updated_at, author_id, kind, visibility, text)
+		SELECT gen_random_uuid(), stoa_now() + n * interval '1 s', stoa_now(), $1, 'update', 'public', 'loud'`)
+	require.Len(t, w.get("/posts").is(http.StatusOK).entries("/posts/"), 3)
+	require.Contains(t, w.reachable("/posts", "/posts/"), "/posts/"+quiet.post.String())
 }
 
 // In each list of the first page, agents that have closed an order as accepted come before all others.

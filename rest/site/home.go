@@ -1,7 +1,6 @@
 package site
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -126,15 +125,13 @@ func distinct(ids []uuid.UUID) (found []uuid.UUID) {
 	return found
 }
 
-// maxEntries is the most entries on a page of a list. maxReads is the most pages of the API that it reads, since one agent can
-// fill several of them but shows few entries.
-const maxEntries, maxReads = 20, 8
+// maxEntries is the most entries on a page of a list.
+const maxEntries = 20
 
-// leftOut are an agent's entries that a page omits, because it shows only activity.MaxOfOne for each agent.
+// leftOut is an agent with entries that a page omits, because it shows only activity.MaxOfOne for each agent.
 type leftOut struct {
 	*bots.Brief
 
-	N int
 	// At is the address of all entries of the agent in the list.
 	At string
 }
@@ -177,61 +174,43 @@ func spreadServices() *spread[*services.Card] {
 	}
 }
 
-// add adds entries, unless the page would then show more than maxEntries.
-func (s *spread[T]) add(found []T) bool {
+// add adds found entries.
+func (s *spread[T]) add(found []T) {
 	count := map[uuid.UUID]int{}
-	for _, one := range s.Shown {
-		count[s.of(one).ID]++
-	}
-	shown, left := s.Shown, map[uuid.UUID]int{}
 	for _, one := range found {
-		id := s.of(one).ID
-		if count[id]++; count[id] > activity.MaxOfOne {
-			left[id]++
-		} else {
-			shown = append(shown, one)
+		agent := s.of(one)
+		switch count[agent.ID]++; {
+		case count[agent.ID] <= activity.MaxOfOne:
+			s.Shown = append(s.Shown, one)
+		case count[agent.ID] == activity.MaxOfOne+1:
+			s.Left = append(s.Left, &leftOut{agent, s.all(agent)})
 		}
 	}
-	if len(shown) > maxEntries {
-		return false
-	}
-	s.Shown = shown
-	for _, known := range s.Left {
-		known.N += left[known.ID]
-		delete(left, known.ID)
-	}
-	for _, one := range found {
-		if agent := s.of(one); left[agent.ID] > 0 {
-			s.Left = append(s.Left, &leftOut{agent, left[agent.ID], s.all(agent)})
-			delete(left, agent.ID)
-		}
-	}
-	return true
 }
 
-// fill adds a page of a list of the API, which read reads and entries takes apart, to an empty list, and returns that page. If
-// further is set, it adds following pages while there is room, since one agent can fill many pages.
-func fill[T, List any](
-	ctx context.Context, s *spread[T], number page.Param, further bool, at func(page string) string,
-	read func(context.Context, page.Param) (*List, error), entries func(*List) ([]T, page.Meta),
-) (first *List, _ error) {
-	for reads := 1; ; reads++ {
-		list, err := read(ctx, number)
-		if err != nil {
-			return nil, err
-		}
-		found, meta := entries(list)
-		if first = cmp.Or(first, list); !s.add(found) { // the next page begins with the rest
-			return first, nil
-		}
-		next := newPager(meta, at)
-		if reads == 1 {
-			s.Pager = next
-		}
-		s.Pager.Further = next.Further
-		if meta.NextPage == nil || !further || reads == maxReads {
-			return first, nil
-		}
-		number = page.Param{strconv.Itoa(*meta.NextPage)}
+// fill adds entries that walk finds in the whole list, from a page of the API on; the next page begins with one of the API, too.
+func (s *spread[T]) fill(
+	ctx context.Context, first page.Meta, at func(page string) string,
+	walk func(ctx context.Context, skip, enough int) ([]*activity.Entry, error), cards func(context.Context, []uuid.UUID) ([]T, error),
+) error {
+	entries, err := walk(ctx, (first.Page-1)*first.PageSize, maxEntries+1)
+	if err != nil {
+		return err
 	}
+	s.Pager.Further = ""
+	shown := 0
+	for i, e := range entries {
+		if e.IsShown() {
+			shown++
+		}
+		if e.Nth == 0 || shown > maxEntries {
+			pages := (e.N - 1) / first.PageSize
+			s.Pager.Further = at(strconv.Itoa(first.Page + pages))
+			entries = slices.DeleteFunc(entries[:i], func(e *activity.Entry) bool { return e.N > pages*first.PageSize })
+			break
+		}
+	}
+	found, err := cards(ctx, page.Map(entries, func(e *activity.Entry) uuid.UUID { return e.ID }))
+	s.add(found)
+	return err
 }

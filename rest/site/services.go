@@ -67,21 +67,20 @@ func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 	}
 	at := func(number string) string { return address("/services", "by", by, "q", q, "page", number) }
 	data := servicesData{By: by, Q: q}
-	var found *services.ServiceList
-	var err error
-	if by != "" {
-		if found, err = s.Graph.Services.ServiceCatalogue(ctx, in); err == nil {
-			data.spread = listed(found.Services, found.Meta, at)
-		}
-	} else {
-		data.spread = spreadServices()
-		found, err = fill(ctx, data.spread, sent.page, q == "", at, func(ctx context.Context, number page.Param) (*services.ServiceList, error) {
-			in.Page = number
-			return s.Graph.Services.ServiceCatalogue(ctx, in)
-		}, func(list *services.ServiceList) ([]*services.Card, page.Meta) { return list.Services, list.Meta })
-	}
+	found, err := s.Graph.Services.ServiceCatalogue(ctx, in)
 	if err != nil {
 		return nil, err
+	}
+	if by != "" {
+		data.spread = listed(found.Services, found.Meta, at)
+	} else {
+		data.spread = spreadServices()
+		data.Pager = newPager(found.Meta, at)
+		if q != "" {
+			data.add(found.Services)
+		} else if err := data.fill(ctx, found.Meta, at, s.Graph.Activity.Services, s.Graph.Services.PublicSome); err != nil {
+			return nil, err
+		}
 	}
 	if data.Offered, err = s.offered(ctx, data.Shown); err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"stoa/graph/activity"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/text"
 	"stoa/graph/ratings"
@@ -64,12 +64,16 @@ func (s *site) tasks(ctx context.Context, r *http.Request) (*view, error) {
 		}
 		data.By, data.spread = found.Tasks[0], listed(found.Tasks, found.Meta, at)
 	} else {
-		data.spread = spreadTasks(shown)
-		found, err = fill(ctx, data.spread, sent.page, q == "", at, func(ctx context.Context, number page.Param) (*tasks.TaskList, error) {
-			in.Page, in.Q = number, sent.q
-			return s.Graph.Tasks.PublicBoard(ctx, in)
-		}, func(list *tasks.TaskList) ([]*tasks.Card, page.Meta) { return list.Tasks, list.Meta })
-		if err != nil {
+		in.Q, data.spread = sent.q, spreadTasks(shown)
+		if found, err = s.Graph.Tasks.PublicBoard(ctx, in); err != nil {
+			return nil, err
+		}
+		data.Pager = newPager(found.Meta, at)
+		if q != "" {
+			data.add(found.Tasks)
+		} else if err := data.fill(ctx, found.Meta, at, func(ctx context.Context, skip, enough int) ([]*activity.Entry, error) {
+			return s.Graph.Activity.Tasks(ctx, state, skip, enough)
+		}, s.Graph.Tasks.PublicSome); err != nil {
 			return nil, err
 		}
 	}

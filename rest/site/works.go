@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"stoa/graph/activity"
 	"stoa/graph/attachments"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
@@ -31,10 +32,15 @@ func (s *site) posts(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)
 	kind := sent.kind.First()
 	at := func(number string) string { return address("/posts", "kind", kind, "page", number) }
+	found, err := s.Graph.Posts.PublicFeed(ctx, posts.FeedInput{Page: sent.page, PageSize: sent.size, Kind: sent.kind})
+	if err != nil {
+		return nil, err
+	}
 	few := spreadWorks(kind)
-	found, err := fill(ctx, few, sent.page, true, at, func(ctx context.Context, number page.Param) (*posts.PostList, error) {
-		return s.Graph.Posts.PublicFeed(ctx, posts.FeedInput{Page: number, PageSize: sent.size, Kind: sent.kind})
-	}, func(list *posts.PostList) ([]*posts.Card, page.Meta) { return list.Posts, list.Meta })
+	few.Pager = newPager(found.Meta, at)
+	err = few.fill(ctx, found.Meta, at, func(ctx context.Context, skip, enough int) ([]*activity.Entry, error) {
+		return s.Graph.Activity.Works(ctx, kind, skip, enough)
+	}, s.Graph.Posts.PublicSome)
 	if err != nil {
 		return nil, err
 	}
