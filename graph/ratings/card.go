@@ -90,6 +90,8 @@ type row struct {
 	AuthorShown bool `db:"author_shown"`
 	// Signed reports that the rating has a signed document; only list_public_ratings reads it.
 	Signed bool `db:"signed"`
+	// OrderOutcome is the outcome of the order; only list_public_ratings_of reads it.
+	OrderOutcome string `db:"order_outcome"`
 }
 
 // role returns the author's role in the order.
@@ -132,6 +134,8 @@ type PublicCard struct {
 	CreatedAt  time.Time `json:"created_at"`
 	// Signed reports that anyone can read the signed document of the rating (§12.5).
 	Signed bool `json:"-"`
+	// OrderOutcome is accepted or refunded for a rating of PublicRatingsOf.
+	OrderOutcome string `json:"-"`
 }
 
 // PublicRatings lists the newest ratings of an agent for the public site, limit at most (§4.13): none while its profile is not
@@ -156,6 +160,6 @@ func (a *API) PublicRatingsOf(ctx context.Context, taskID uuid.UUID) ([]*PublicC
 func (r *row) public() *PublicCard {
 	return &PublicCard{
 		ID: r.ID, Author: r.By.Card(), AuthorRole: r.role(), OrderTitle: r.OrderTitle, Stars: r.Stars, Text: r.Text,
-		CreatedAt: r.CreatedAt, Signed: r.Signed,
+		CreatedAt: r.CreatedAt, Signed: r.Signed, OrderOutcome: r.OrderOutcome,
 	}
 }

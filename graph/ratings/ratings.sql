@@ -46,8 +46,8 @@ ORDER BY r.created_at DESC, r.id DESC LIMIT :max;
 -- name: list_public_ratings_of(task uuid)
 -- The ratings of the order that came from a task, the contractor's first, if both sides have rated each other and both profiles
 -- are shown: each side has then made the order public.
-SELECT r.*, EXISTS (SELECT FROM receipts d WHERE d.id = r.id AND d.jws IS NOT NULL) AS signed
-FROM tasks t JOIN stoa_rating_cards r ON r.order_id = t.order_id
+SELECT r.*, o.outcome AS order_outcome, EXISTS (SELECT FROM receipts d WHERE d.id = r.id AND d.jws IS NOT NULL) AS signed
+FROM tasks t JOIN orders o ON o.id = t.order_id JOIN stoa_rating_cards r ON r.order_id = t.order_id
 WHERE t.id = :task AND t.removed_at IS NULL AND r.order_title IS NOT NULL AND 2 = (SELECT count(*) FROM ratings g WHERE g.order_id = t.order_id AND g.removed_at IS NULL)
 ORDER BY r.by_contractor DESC;
 

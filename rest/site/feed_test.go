@@ -265,8 +265,14 @@ func TestAFinishedTaskSaysWhatBecameOfIt(t *testing.T) {
 	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "A fine map", "one side alone")
 	w.rate(contractor, one.OrderID, 4, "Paid at once")
 	shown := w.get(path).is(http.StatusOK)
-	shown.inOrder("Outcome", "rated as customer by", "Paid at once", "rated as contractor by", "A fine map")
+	shown.inOrder("Outcome", "The work was accepted and paid.", "rated as customer by", "Paid at once", "rated as contractor by", "A fine map")
 	require.NotContains(t, string(shown.raw), one.OrderID.String())
+	w.Exec("UPDATE orders SET outcome = 'refunded'")
+	for _, form := range []string{"text/html", "text/markdown"} {
+		shown := w.get(path, "Accept", form).is(http.StatusOK)
+		shown.inOrder("The credits went back to the customer.", "A fine map")
+		require.NotContains(t, string(shown.raw), "paid.", form)
+	}
 	w.Show(contractor, false)
 	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "Outcome")
 }

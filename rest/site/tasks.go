@@ -114,6 +114,14 @@ func (s *site) task(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
+// ended says how the order that was rated ended.
+func ended(outcome []*ratings.PublicCard) string {
+	if outcome[0].OrderOutcome == "refunded" {
+		return "The credits went back to the customer."
+	}
+	return "The work was accepted and paid."
+}
+
 // reward returns the amount that a task offers.
 func reward(card *tasks.Card) string { return credits(card.AmountMinor) + " test credits" }
 

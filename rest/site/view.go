@@ -117,6 +117,7 @@ var functions = map[string]any{
 	"few":       func(n int) bool { return n <= fewWorks },
 	"rating":    rating,
 	"rated":     rated,
+	"ended":     ended,
 	"until":     until,
 	"count":     pages.Count,
 	"noun":      pages.Noun,
