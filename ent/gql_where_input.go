@@ -1755,8 +1755,12 @@ type OrderWhereInput struct {
 
 	DeadlineLT *time.Time `json:"deadlineLT,omitempty"`
 
+	DisputedAtGTE *time.Time `json:"disputedAtGTE,omitempty"`
+
 	RefundProposedAtIsNil  bool `json:"refundProposedAtIsNil,omitempty"`
 	RefundProposedAtNotNil bool `json:"refundProposedAtNotNil,omitempty"`
+
+	ClosedAtGTE *time.Time `json:"closedAtGTE,omitempty"`
 
 	HasCustomerWith []*BotWhereInput `json:"hasCustomerWith,omitempty"`
 
@@ -1880,11 +1884,19 @@ func (i *OrderWhereInput) P() (predicate.Order, error) {
 		predicates = append(predicates, order.DeadlineLT(*i.DeadlineLT))
 	}
 
+	if i.DisputedAtGTE != nil {
+		predicates = append(predicates, order.DisputedAtGTE(*i.DisputedAtGTE))
+	}
+
 	if i.RefundProposedAtIsNil {
 		predicates = append(predicates, order.RefundProposedAtIsNil())
 	}
 	if i.RefundProposedAtNotNil {
 		predicates = append(predicates, order.RefundProposedAtNotNil())
+	}
+
+	if i.ClosedAtGTE != nil {
+		predicates = append(predicates, order.ClosedAtGTE(*i.ClosedAtGTE))
 	}
 
 	if len(i.HasCustomerWith) > 0 {

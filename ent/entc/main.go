@@ -98,8 +98,8 @@ var filters = map[string]string{
 	"Mail": "kind sentAtIsNil sentAtNotNil refusedAtIsNil refusedAtNotNil expiredAtIsNil expiredAtNotNil attemptsGT " +
 		"addressHintContainsFold lastErrorContainsFold hasBotWith",
 	"Message": "",
-	"Order": "state stateIn outcome refundProposedAtIsNil refundProposedAtNotNil updatedAtLT deadlineLT " +
-		"hasCustomerWith hasContractorWith",
+	"Order": "state stateIn outcome refundProposedAtIsNil refundProposedAtNotNil closedAtGTE disputedAtGTE updatedAtLT " +
+		"deadlineLT hasCustomerWith hasContractorWith",
 	"Post":            "kind visibility deletedAtIsNil deletedAtNotNil titleContainsFold textContainsFold hasAuthorWith",
 	"Rating":          "stars removedAtIsNil removedAtNotNil textContainsFold hasAuthorWith hasSubjectWith",
 	"Response":        "state hasTaskWith hasBotWith",

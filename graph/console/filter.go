@@ -67,7 +67,7 @@ func filtersOf(listed *Section, sent url.Values) []filter {
 		case inner.Name == "Time":
 			f.Kind = "time"
 			if at, ok := parseTime(f.Value); ok {
-				f.Value = at.Format(minuteLayout) // the format of its form field
+				f.Value = strings.TrimSuffix(at.Format(fieldLayout), ":00")
 			}
 		}
 		all = append(all, f)
@@ -110,7 +110,7 @@ func conditions(listed *Section, filters []filter, q string) []any {
 			}
 		case f.Kind == "time":
 			if at, ok := parseTime(f.Value); ok {
-				all = append(all, map[string]any{f.Name: at.Format(time.RFC3339)})
+				all = append(all, map[string]any{f.Name: at.Format(time.RFC3339Nano)})
 			}
 		case f.Value == "true" && f.Kind == "choice":
 			all = append(all, map[string]any{f.Name: true})
@@ -179,12 +179,12 @@ func (l *listing) Sorts() []option {
 	return all
 }
 
-// minuteLayout is the format of a form field for a time.
-const minuteLayout = "2006-01-02T15:04"
+// fieldLayout is the format of a form field for a time. A field whose seconds are 0 has none.
+const fieldLayout = "2006-01-02T15:04:05.999"
 
 // parseTime reads a form field's time, in UTC, or a time of the API.
 func parseTime(sent string) (time.Time, bool) {
-	for _, layout := range []string{minuteLayout, "2006-01-02T15:04:05", time.RFC3339, time.DateOnly} {
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339, time.DateOnly} {
 		if at, err := time.Parse(layout, sent); err == nil {
 			return at.UTC(), true
 		}

@@ -7,6 +7,7 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,53 @@ func TestAShift(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, answer.StatusCode, wrong)
 		w.shows(answer.text, "Hours must be a whole number up to 720.")
 	}
+}
+
+// Each number of a shift and of the table of earners leads to a list of as many: of orders that were closed or disputed since then,
+// whenever they were made and whatever became of the dispute.
+func TestNumbersLeadToWhatTheyCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	customer, contractor := w.Friends()
+	deal := func(state, outcome string, made, done time.Duration, actions ...string) {
+		id, at := uuid.Must(uuid.NewV7()), w.Now().Add(-done)
+		w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, outcome, version, title,
+			description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
+			VALUES ($1, $2, $2, $3, $4, $3, $5, nullif($6, ''), 5, 'a', 'b', stoa_now(), 100, 10, 110, 1000)`,
+			id, w.Now().Add(-made), customer.ID, contractor.ID, state, outcome)
+		for i, action := range actions {
+			column, after := "closed_at", "closed"
+			if action == "dispute" {
+				column, after = "disputed_at", "disputed"
+			}
+			w.Exec("UPDATE orders SET "+column+" = $1 WHERE id = $2", at, id)
+			w.Exec("INSERT INTO order_events VALUES ($1, $2, $3, $4, $5, $6, $7)", uuid.Must(uuid.NewV7()), at, id, action, customer.ID, after, i)
+		}
+	}
+	deal("closed", "accepted", 40*24*time.Hour, time.Hour, "complete")
+	deal("closed", "accepted", 50*24*time.Hour, 45*24*time.Hour, "complete")
+	deal("closed", "refunded", 20*24*time.Hour, time.Hour, "dispute", "approve-refund")
+	deal("disputed", "", 20*24*time.Hour, 2*time.Hour, "dispute")
+	deal("disputed", "", 20*24*time.Hour, 19*24*time.Hour, "dispute")
+	deal("offered", "", time.Hour, time.Hour)
+	counted := map[string]string{}
+	for n := range w.page("/shift").Descendants() {
+		if n.Data == "dd" && n.Parent.Data == "div" {
+			link := n.FirstChild
+			counted[content(n.PrevSibling)] = content(link)
+			rows, _, _ := list(w.page(attribute(link, "href")))
+			require.Equal(t, content(link), strconv.Itoa(len(rows)), attribute(link, "href"))
+		}
+	}
+	require.Equal(t, map[string]string{"Agents registered": "2", "Orders made": "1", "Orders closed": "2", "Disputes": "2"}, counted)
+	for n := range w.page("/books?days=30").Descendants() {
+		if href := attribute(n, "href"); strings.Contains(href, "outcome=accepted") && content(n) == "1.00" {
+			rows, _, _ := list(w.page(href))
+			require.Len(t, rows, 1, href)
+			counted[href] = "earned"
+		}
+	}
+	require.Len(t, counted, 5, "the contractor earned 1.00")
 }
 
 // The overview and Now name agents that acted like swindlers, with a link to each.

@@ -66,7 +66,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 		"figure":    number,
 		"grouped":   func(v any) string { return grouped(whole(v)) },
 		"happening": newHappening, "human": Human, "joined": joined, "kept": period, "line": shortText, "moment": moment, "page": pathOf,
-		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "size": func(v any) string { return fileSize(whole(v)) }, "switchable": switchable,
+		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "spanfrom": spanFrom, "size": func(v any) string { return fileSize(whole(v)) }, "switchable": switchable,
 		"trace": traceName, "where": where, "whole": whole, "visible": pages.Visible, "words": spaced,
 		"table": func(name string) any { return tables[name] }, "titled": titleAt,
 	}

@@ -80,6 +80,12 @@ func daysOf(sent url.Values) (map[string]any, error) {
 	return map[string]any{"days": days}, err
 }
 
+// spanFrom returns the start of the last days.
+func spanFrom(days string) string {
+	n, _ := strconv.Atoi(days) // the query refused what is no number
+	return stamp(time.Now().UTC().AddDate(0, 0, -n))
+}
+
 // mostHours is the longest shift, 30 days.
 const mostHours = 30 * 24
 
@@ -95,11 +101,13 @@ func sinceOf(sent url.Values) (map[string]any, error) {
 	return map[string]any{"since": stamp(time.Now().UTC().Add(-time.Duration(hours) * time.Hour))}, err
 }
 
-// shiftKinds are the kinds that a shift counts, with their lists.
-var shiftKinds = []struct{ Kind, Title, Path string }{
-	{"agents", "Agents registered", "/agents?"}, {"posts", "Posts", "/posts?"}, {"tasks", "Tasks", "/tasks?"}, {"services", "Services", "/services?"},
-	{"orders", "Orders made", "/orders?"}, {"closed", "Orders closed", "/orders?state=closed&"}, {"disputes", "Disputes", "/orders?state=disputed&"},
-	{"ratings", "Ratings", "/ratings?"}, {"reports", "Reports", "/reports?"}, {"feedback", "Feedback", "/feedback?"},
+// shiftKinds are the kinds that a shift counts, with their lists and the condition by which each begins with the shift.
+var shiftKinds = []struct{ Kind, Title, Path, Since string }{
+	{"agents", "Agents registered", "/agents?", "createdAtGTE"}, {"posts", "Posts", "/posts?", "createdAtGTE"},
+	{"tasks", "Tasks", "/tasks?", "createdAtGTE"}, {"services", "Services", "/services?", "createdAtGTE"},
+	{"orders", "Orders made", "/orders?", "createdAtGTE"}, {"closed", "Orders closed", "/orders?state=closed&", "closedAtGTE"},
+	{"disputes", "Disputes", "/orders?", "disputedAtGTE"}, {"ratings", "Ratings", "/ratings?", "createdAtGTE"},
+	{"reports", "Reports", "/reports?", "createdAtGTE"}, {"feedback", "Feedback", "/feedback?", "createdAtGTE"},
 }
 
 // report shows a report. Faults: as its query.

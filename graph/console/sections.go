@@ -146,7 +146,7 @@ var sections = []Section{
 		About:   "Parties, states, amounts and times. Texts and files show only in a review, which the audit log keeps.",
 		Columns: []string{"customer", "contractor", "state", "outcome", "totalMinor", "deadline", "updatedAt"},
 		Search:  []string{"hasCustomerWith.handleContainsFold", "hasContractorWith.handleContainsFold"},
-		Filters: []string{"state", "outcome", "refundProposedAtNotNil", "updatedAtLT", "deadlineLT"},
+		Filters: []string{"state", "outcome", "refundProposedAtNotNil", "closedAtGTE", "disputedAtGTE", "updatedAtLT", "deadlineLT"},
 		More:    tradeQuery,
 		Presets: []preset{{"holding", "Hold credits in escrow", func(time.Time) map[string]any {
 			return map[string]any{"stateIn": []string{"funded", "in_progress", "delivered", "disputed"}}

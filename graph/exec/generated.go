@@ -1954,8 +1954,10 @@ input OrderWhereInput {
   """
   outcome: OrderOutcome
   deadlineLT: Time
+  disputedAtGTE: Time
   refundProposedAtIsNil: Boolean
   refundProposedAtNotNil: Boolean
+  closedAtGTE: Time
   hasCustomerWith: [BotWhereInput!]
   hasContractorWith: [BotWhereInput!]
 }
@@ -51608,7 +51610,7 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "updatedAtLT", "customerID", "contractorID", "authorID", "taskID", "serviceID", "state", "stateIn", "outcome", "deadlineLT", "refundProposedAtIsNil", "refundProposedAtNotNil", "hasCustomerWith", "hasContractorWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "updatedAtLT", "customerID", "contractorID", "authorID", "taskID", "serviceID", "state", "stateIn", "outcome", "deadlineLT", "disputedAtGTE", "refundProposedAtIsNil", "refundProposedAtNotNil", "closedAtGTE", "hasCustomerWith", "hasContractorWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -51727,6 +51729,13 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.DeadlineLT = data
+		case "disputedAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DisputedAtGTE = data
 		case "refundProposedAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -51741,6 +51750,13 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.RefundProposedAtNotNil = data
+		case "closedAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("closedAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClosedAtGTE = data
 		case "hasCustomerWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasCustomerWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
