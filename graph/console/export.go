@@ -20,8 +20,9 @@ var exportFormats = []string{"csv", "json"}
 const (
 	// exportSuffix ends the path of the form that exports a private list.
 	exportSuffix = "/export"
-	// An export must end within exportTimeout and has at most maxExport rows.
+	// An export must end within exportTimeout and has at most maxExport rows; if there are more, cut follows in place of an id.
 	exportTimeout, maxExport = 2 * time.Minute, 10_000
+	cut                      = "There are more: an export has 10,000 rows at most."
 )
 
 // exportPrivate answers the form of a private list with its export. First the audit log gets an entry with the list, its filters
@@ -98,6 +99,9 @@ func (s *console) export(w http.ResponseWriter, r *http.Request, l *listing, for
 	case err != nil:
 		s.abort(r, l.Path, err)
 	case !gone:
+		if l.HasOlder || written > most {
+			_ = write(map[string]any{"id": cut}) // as with the end, no answer is needed
+		}
 		end()
 	}
 	return nil

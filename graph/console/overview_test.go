@@ -176,6 +176,37 @@ func TestAttentionNamesAgents(t *testing.T) {
 	}
 }
 
+// What a page or an export leaves out, it says.
+func TestWhatIsLeftOutIsSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.NotContains(t, w.get("/cases").text+w.get("/operators").text, "are shown")
+	w.Exec(`INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, encryption_public_key)
+		SELECT gen_random_uuid(), now(), now(), now(), 'stoa_' || n, 'Stoa support', sha256(n::text::bytea) FROM generate_series(1, 101) AS n`)
+	w.Exec("INSERT INTO presets SELECT 'p' || n, '', '', '', false, false, now() FROM generate_series(1, 101) AS n")
+	w.shows(w.get("/").text, "101</strong>", "agents have names like the platform", "and 81 more")
+	require.Equal(t, 1, strings.Count(w.get("/cases").text, "At most 100 are shown."), "the presets")
+	w.Exec("DELETE FROM presets")
+	w.Exec(`INSERT INTO feedbacks (id, created_at, bot_id, kind, text, state, subject_type, subject_id, subject_bot_id)
+		SELECT gen_random_uuid(), now(), $1, 'report', 'x', 'open', 'bot', b.id, b.id FROM bots b WHERE b.handle LIKE 'stoa%'`, w.Agent().ID)
+	require.Equal(t, 1, strings.Count(w.get("/cases").text, "At most 100 are shown."))
+	w.Exec("INSERT INTO operators (name, invited_by, created_at, token_hash) SELECT 'o' || n, 'o', now(), sha256(n::text::bytea) FROM generate_series(1, 101) AS n")
+	require.Contains(t, w.get("/operators").text, "At most 100 are shown.")
+
+	const more = "There are more: an export has 10,000 rows at most."
+	w.Exec("INSERT INTO invitations (id, created_at, code_hash, uses) SELECT gen_random_uuid(), now(), sha256(n::text::bytea), 1 FROM generate_series(1, 10000) AS n")
+	require.NotContains(t, w.get("/invitations?format=csv&columns=uses").text, more)
+	w.Exec("INSERT INTO invitations (id, created_at, code_hash, uses) SELECT gen_random_uuid(), now(), sha256('x'), 1")
+	rows, err := csv.NewReader(strings.NewReader(w.get("/invitations?format=csv&columns=uses").text)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 1+10_000+1)
+	require.Equal(t, more, rows[10_001][0])
+	var all []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(w.get("/invitations?format=json&columns=uses").text), &all))
+	require.Len(t, all, 10_000+1)
+	require.Equal(t, more, all[10_000]["id"])
+}
+
 // The shift counts the moderations that suspended an agent.
 func TestAShiftCountsSuspensions(t *testing.T) {
 	t.Parallel()

@@ -55,14 +55,14 @@ func Stylesheet() []byte {
 // tables are the tables that templates read.
 var tables = map[string]any{
 	"groups": groups, "reports": reports, "sections": sections, "traces": traceSections, "measured": measured, "needs": needs,
-	"most": operator.OpenTradesMost, "spans": spans, "shift": shiftKinds, "hours": []string{"12", "24", "168"},
+	"most": operator.OpenTradesMost, "listed": listedMost, "spans": spans, "shift": shiftKinds, "hours": []string{"12", "24", "168"},
 	"kinds": []string{"reported", "refused", "traded", "asked", "rated", "published", "joined"},
 }
 
 // templates returns the pages by name. Commands without pages do not parse them.
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	functions := template.FuncMap{
-		"acts": proceduresAt, "age": age, "bars": newChart, "count": pages.Count, "credits": amountOf, "disk": newDisk, "facts": factsOf,
+		"acts": proceduresAt, "age": age, "bars": newChart, "beyond": beyond, "count": pages.Count, "credits": amountOf, "disk": newDisk, "facts": factsOf,
 		"figure":    number,
 		"grouped":   func(v any) string { return grouped(whole(v)) },
 		"happening": newHappening, "human": Human, "joined": joined, "kept": period, "line": shortText, "moment": moment, "page": pathOf,

@@ -145,6 +145,18 @@ var needs = map[string]struct{ Link, Alert string }{
 	"posing": {}, "lookalikes": {}, "renamed": {}, "floods": {}, "mentions": {}, "rewards": {}, "webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {casesPath + "/next", ""},
 }
 
+// listedMost is how many cases, presets and operators the API lists.
+const listedMost = 100
+
+// beyond returns how many agents an entry that needs attention does not name; 0 if it names none.
+func beyond(one map[string]any) int64 {
+	named, _ := one["agents"].([]any)
+	if len(named) == 0 {
+		return 0
+	}
+	return whole(one["count"]) - int64(len(named))
+}
+
 // disk is the disk of a process.
 type disk struct {
 	Text string

@@ -81,6 +81,9 @@ func (s *console) statementCSV(w http.ResponseWriter, r *http.Request, id, handl
 			s.abort(r, "statement", err)
 		}
 	}
+	if len(lines) > 0 {
+		_ = write(map[string]any{"id": cut}) // no answer is needed if the client has gone
+	}
 	return nil
 }
 
