@@ -111,7 +111,8 @@ DELETE FROM processes WHERE id = :id;
 
 -- name: list_names(newest bigint, indexed bigint, receipts bigint, also uuid)
 -- The names to compare: of the newest agents, of those that changed their name last, of agents whose text contains a word of the
--- platform, of agents in the last orders closed as accepted, and of one agent more. An agent counts as seen if an operator noted or did something since its profile changed.
+-- platform, of agents in the last orders closed as accepted, and of one agent more. An agent counts as seen if an operator noted or
+-- did something since its profile changed.
 WITH proven AS MATERIALIZED (
   SELECT DISTINCT p.id FROM (SELECT * FROM receipts ORDER BY id DESC LIMIT :receipts) d JOIN orders o ON o.id = d.order_id AND o.outcome = 'accepted'
   CROSS JOIN LATERAL (VALUES (o.customer_id), (o.contractor_id)) AS p (id)

@@ -54,28 +54,31 @@ func (s *site) tasks(ctx context.Context, r *http.Request) (*view, error) {
 	in := tasks.TaskBoardInput{Page: sent.page, PageSize: sent.size, State: sent.state}
 	var found *tasks.TaskList
 	var err error
-	data := tasksData{State: state, Q: q}
 	if by != uuid.Nil {
-		if found, err = s.Graph.Tasks.PublicTasksOf(ctx, by, in); err != nil {
-			return nil, err
-		}
-		if len(found.Tasks) == 0 {
-			return nil, fault.New(fault.NotFound)
-		}
-		data.By, data.spread = found.Tasks[0], listed(found.Tasks, found.Meta, at)
+		found, err = s.Graph.Tasks.PublicTasksOf(ctx, by, in)
 	} else {
-		in.Q, data.spread = sent.q, spreadTasks(shown)
-		if found, err = s.Graph.Tasks.PublicBoard(ctx, in); err != nil {
-			return nil, err
-		}
-		data.Pager = newPager(found.Meta, at)
-		if q != "" {
-			data.add(found.Tasks)
-		} else if err := data.fill(ctx, found.Meta, at, func(ctx context.Context, skip, enough int) ([]*activity.Entry, error) {
+		in.Q = sent.q
+		found, err = s.Graph.Tasks.PublicBoard(ctx, in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	data := tasksData{spread: spreadTasks(shown), State: state, Q: q}
+	data.Pager = newPager(found.Meta, at)
+	switch {
+	case by != uuid.Nil && len(found.Tasks) == 0:
+		return nil, fault.New(fault.NotFound)
+	case by != uuid.Nil:
+		data.By, data.Shown = found.Tasks[0], found.Tasks
+	case q != "":
+		data.add(found.Tasks)
+	default:
+		err = data.fill(ctx, found.Meta, at, func(ctx context.Context, skip, enough int) ([]*activity.Entry, error) {
 			return s.Graph.Activity.Tasks(ctx, state, skip, enough)
-		}, s.Graph.Tasks.PublicSome); err != nil {
-			return nil, err
-		}
+		}, s.Graph.Tasks.PublicSome)
+	}
+	if err != nil {
+		return nil, err
 	}
 	v := &view{
 		template: "tasks", Title: onPage("Task board", found.Page),
