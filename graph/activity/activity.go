@@ -180,8 +180,8 @@ type Entry struct {
 	Agent uuid.UUID `db:"agent"`
 	// N is the entry's place in the whole list, counted from where reading began; the first has 1.
 	N int `db:"n"`
-	// Nth is the entry's place among those of its agent: MaxOfOne + 1 says that the agent has more than the list shows, 0 that this
-	// row and all after it were not looked at, because rowsWalked rows hold too few entries.
+	// Nth is the entry's place among its agent's entries. MaxOfOne + 1: the agent has more entries than the list shows. 0: reading
+	// ended before this row, because the rowsWalked rows before it hold too few entries.
 	Nth int `db:"nth"`
 }
 

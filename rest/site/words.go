@@ -100,10 +100,10 @@ func look(s string) string {
 	}
 }
 
-// minPicture is the size in pixels from which on a picture can stand for a work. Smaller ones are listed as files.
+// minPicture is the least size in pixels of a picture on a card. Smaller pictures are only listed as files.
 const minPicture = 64
 
-// pictured returns the first file whose preview can stand for a work; nil if there is none.
+// pictured returns the first file with a preview that is large enough for a card; nil if there is none.
 func pictured(files []*attachments.Card) *attachments.Card {
 	for _, file := range files {
 		isIcon := file.Width != nil && file.Height != nil && max(*file.Width, *file.Height) < minPicture
