@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,8 +74,10 @@ func runIn(t testing.TB, folder string, args []string, settings ...string) (code
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	require.NoError(t, cmd.Start())
 	kill := time.AfterFunc(slack.TestWait, func() { _ = cmd.Process.Kill() })
-	defer kill.Stop()
 	_ = cmd.Wait() // the caller wants its exit code
+	if !kill.Stop() {
+		fmt.Fprintf(&complaints, "the test killed it after %s", slack.TestWait)
+	}
 	return cmd.ProcessState.ExitCode(), out.String(), complaints.String()
 }
 
