@@ -46,6 +46,10 @@ var ownerDefects = []defect{
 		s.Mails, s.Length = nil, s.now+time.Hour
 	}},
 
+	{"a wrong code that is taken", "owners", "the code was wrong", func(s *story) { s.first(history.OwnerGuess).Status = 200 }},
+	{"a verification before the owner confirms", "owners", "the owner had not confirmed", func(s *story) {
+		s.Attempts = slices.DeleteFunc(s.Attempts, func(a history.Attempt) bool { return a.Operation == history.OwnerConfirm })
+	}},
 	{"a verification that is lost", "owners", "in the end it is unverified", func(s *story) { s.editOwner(`"verified"`, `"unverified"`) }},
 	{"a verification that has another effect", "owners", "in the end it is verified, x***@dan.example", func(s *story) {
 		s.editOwner("o***@", "x***@")
@@ -55,6 +59,9 @@ var ownerDefects = []defect{
 	{"a reward that never comes", "rewards", "never rewarded for avatar", func(s *story) { s.editOwner(`"missing":["avatar"]`, `"missing":[]`) }},
 	{"a reward without an owner", "rewards", "no owner has verified it", func(s *story) {
 		s.Attempts = slices.DeleteFunc(s.Attempts, func(a history.Attempt) bool { return a.Operation == history.OwnerVerify })
+	}},
+	{"a wallet that shows a reward without an owner", "rewards", "shows a reward, and no owner", func(s *story) {
+		s.last(history.WalletHistory).Body = raw(object{"entries": []history.Entry{{ID: 1, Kind: "reward", DeltaMinor: 1}}})
 	}},
 	{"a dead mail server refuses requests", "graceful changes", "owner.request", func(s *story) {
 		s.mailFault()
