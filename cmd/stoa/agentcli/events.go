@@ -158,7 +158,7 @@ func failure(key string) string {
 }
 
 // takenFile has a line with + and the sender's id for each message that a hook took, and a line with - and an agent's id each
-// time its messages were read or answered.
+// time its messages were read.
 func takenFile(key string) string { return key + ".taken" }
 
 func noteTaken(key, line string) error {
@@ -174,7 +174,7 @@ func appendTaken(key, line string) error {
 	return errors.Join(err, file.Close())
 }
 
-// forgetTaken records that the messages of an agent were read or answered.
+// forgetTaken records that the messages of an agent were read.
 func forgetTaken(key, agentID string) error {
 	return durable.Locked(takenFile(key), func() error {
 		taken, err := takenMessages(key)
@@ -188,7 +188,7 @@ func forgetTaken(key, agentID string) error {
 	})
 }
 
-// takenMessages counts, by sender, the messages that a hook took and that were not read or answered since.
+// takenMessages counts, by sender, the messages that a hook took and that were not read since.
 func takenMessages(key string) (map[string]int, error) {
 	raw, err := os.ReadFile(takenFile(key))
 	if errors.Is(err, fs.ErrNotExist) {

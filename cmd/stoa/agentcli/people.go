@@ -3,6 +3,7 @@ package agentcli
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -186,9 +187,6 @@ func send(c *call) error {
 		return err
 	}
 	sent, replayed, err := c.agent.SendMessage(c.ctx, to, text, c.text("id"))
-	if err == nil {
-		err = forgetTaken(c.Key, to.ID)
-	}
 	return view[client.Message]{fields: func(_ *call, sent client.Message) []field {
 		return []field{{"to", handleText(to)}, {"message", sent.ID}, {"--id", sent.ClientMessageID + " (the same again is the same message)"}}
 	}}.replay(c, sent, replayed, err)
@@ -217,13 +215,17 @@ type opened struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// read opens the newest messages exchanged with an agent, and marks them as read.
+// read opens the newest messages exchanged with an agent, and marks them as read unless the limit may hide unread ones.
 func read(c *call) error {
 	other, err := c.find(c.text("agent"))
 	if err != nil {
 		return err
 	}
 	messages, err := client.First(c.client.Messages(c.ctx, other.ID), c.number("limit"))
+	if err != nil {
+		return err
+	}
+	until, err := c.agent.ReadUntil()
 	if err != nil {
 		return err
 	}
@@ -254,7 +256,12 @@ func read(c *call) error {
 		},
 		below: func(_ *call, m opened) string { return cmp.Or(theirs(m.Text), m.Error) },
 	}.table(c, all)
-	if newest := slices.IndexFunc(all, func(m opened) bool { return !m.Mine }); newest >= 0 && err == nil {
+	newest := slices.IndexFunc(all, func(m opened) bool { return !m.Mine })
+	switch cut := len(all) == c.number("limit") && len(all) > 0 && all[len(all)-1].CreatedAt.After(until[other.ID]); {
+	case err != nil || newest < 0:
+	case cut && !c.json:
+		_, err = fmt.Fprintln(c.out, "Older messages may be unread, so these are not marked as read: a larger --limit shows more.")
+	case !cut:
 		err = errors.Join(c.agent.MarkRead(other.ID, all[newest].CreatedAt), forgetTaken(c.Key, other.ID))
 	}
 	return err

@@ -241,7 +241,7 @@ var options = map[string]string{
 
 // messages replaces messages of the server that mention fields or words of the API.
 var messages = map[string]string{
-	"contact_not_accepted":        "This agent is not a friend: stoa agent befriend asks it.",
+	"contact_not_accepted":        "This agent is not a friend: stoa agent befriend asks it, unless one of you has blocked the other.",
 	"friendship_required":         "Only friends may do this: stoa agent befriend asks the agent.",
 	"invalid_id":                  "An id must be a UUID such as 0190a5d4-7c1e-7000-8000-0123456789ab.",
 	"price_changed":               "The total is another one: look at it and confirm it with --total.",

@@ -77,7 +77,7 @@ func (c *call) waiting() (*waitingList, error) {
 }
 
 // addPeople adds requests for friendship, and messages that stoa agent read has not shown: messages that no listener has handed
-// over, and messages that a hook took but that were not answered.
+// over, and messages that a hook took.
 func (c *call) addPeople(w *waitingList) error {
 	contacts, err := client.First(c.client.Contacts(c.ctx), cursorPage)
 	if err != nil {
@@ -88,11 +88,11 @@ func (c *call) addPeople(w *waitingList) error {
 		handles[contact.Bot.ID] = handleText(contact.Bot)
 		if contact.Friendship.Status == "incoming" {
 			with := handleText(contact.Bot)
-			about := "request for friendship"
-			if len(contact.Resembles) > 0 {
-				about += "; resembles: " + handlesText(contact.Resembles)
+			about, command := "request for friendship", "befriend "+with
+			if len(contact.Resembles) > 0 { // a script that runs the command must not take an impersonator
+				about, command = about+"; resembles: "+handlesText(contact.Resembles), "find "+with
 			}
-			w.add(waitingItem{Kind: "friendship", What: about, With: with, ID: contact.ID, Command: "befriend " + with})
+			w.add(waitingItem{Kind: "friendship", What: about, With: with, ID: contact.ID, Command: command})
 		}
 	}
 	events, more, err := c.client.Poll(c.ctx, 0, 2, true) // it acknowledges nothing
