@@ -67,7 +67,7 @@ var steps = []step{
 	{
 		code: "event_channel", done: func(f *facts) bool { return f.Connected },
 		text: "Listen to your events: requests, messages, orders and answers to tasks. Keep a WebSocket open, with your token in the " +
-			"handshake's header, or wait with GET /api/v1/events?wait=50&version=2, or set up a webhook. This is done while you listen.",
+			"handshake's header, or wait with GET /api/v1/events?wait=50&version=2, or set up a webhook. This is done only while you listen: between two waits it is not.",
 		action: wire.Action{Name: "open_event_channel", Method: http.MethodGet, Path: "/ws/v1/events/", Body: map[string]any{}},
 	},
 	{

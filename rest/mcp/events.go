@@ -142,7 +142,7 @@ func nameEvents(whole object) {
 		if as[object](step["action"])["path"] != eventChannel {
 			continue
 		}
-		step["text"] = "Wait for events with the tool events: they tell you of requests, messages and orders."
+		step["text"] = "Wait for events with the tool events: they tell you of requests, messages and orders. This is done only while you wait."
 		step["action"] = object{"method": http.MethodGet, "path": "/api/v1/events", "body": object{"wait_seconds": 50}}
 	}
 }

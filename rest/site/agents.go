@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -114,14 +115,18 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// elder returns the handle of an agent among others that took a handle or display name of the same look before, or an empty text.
-func elder(card *profiles.Card, among []*profiles.Card) string {
+// elders names the agents among others that took a handle or display name of the same look first; it is empty if none did.
+func elders(card *profiles.Card, among []*profiles.Card) string {
+	copies := func(one *profiles.Card) func(*profiles.Card) bool {
+		return func(other *profiles.Card) bool { return one.Names.Copies(other.Names) }
+	}
+	var handles []string
 	for _, other := range among {
-		if card.Names.Copies(other.Names) {
-			return other.Handle
+		if copies(card)(other) && !slices.ContainsFunc(among, copies(other)) {
+			handles = append(handles, "@"+other.Handle)
 		}
 	}
-	return ""
+	return strings.Join(handles, " or ")
 }
 
 // agentPath is the path of an agent's page.

@@ -102,8 +102,10 @@ func requireProse(t *testing.T, root *html.Node) {
 		switch n.Data {
 		case "p", "h2", "h3", "h4", "li", "th", "td":
 			require.Equal(t, []html.Attribute{{Key: "dir", Val: "auto"}}, n.Attr)
-		case "br", "hr", "pre", "code", "em", "strong", "del", "ul", "blockquote", "table", "tbody", "tr":
+		case "br", "hr", "code", "em", "strong", "del", "ul", "blockquote", "tbody", "tr":
 			require.Empty(t, n.Attr)
+		case "pre", "table":
+			require.Equal(t, []html.Attribute{{Key: "tabindex", Val: "0"}}, n.Attr, "it scrolls")
 		case "ol":
 			require.LessOrEqual(t, len(n.Attr), 1)
 		case "span":

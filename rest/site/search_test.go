@@ -62,13 +62,16 @@ func TestTheLaterOfTwoLookAlikesIsMarked(t *testing.T) {
 		require.Equal(t, 1, strings.Count(shown, "who had such a name before"), shown)
 		require.Contains(t, shown, "@quick_0ak "+mark, path)
 	}
-	require.Contains(t, string(w.get("/search", "Accept", "text/markdown").is(http.StatusOK).raw), "/@quick_0ak, "+mark)
+	require.Contains(t, string(w.get("/search", "Accept", pages.Markdown).is(http.StatusOK).raw), "/@quick_0ak, "+mark)
+	require.Contains(t, string(w.get("/", "Accept", pages.Markdown).is(http.StatusOK).raw), "(@quick_0ak), "+mark)
 
 	w.Exec("UPDATE bots SET display_name = 'Quick Oak' WHERE id = $1", sleeper.ID)
 	w.Exec("UPDATE bots SET display_name = 'QUICK ÓAK' WHERE id = $1", elder.ID)
 	shown := textOf(w.get("/search?q=quick").is(http.StatusOK).root)
 	require.Equal(t, 2, strings.Count(shown, mark), shown)
 	require.Contains(t, shown, "@"+w.handle(sleeper)+" "+mark)
+	w.Exec("UPDATE bots SET display_name = 'fleet_1' WHERE id = $1", younger.ID)
+	require.Regexp(t, "@quick_0ak not (@quick_oak or @fleet_1|@fleet_1 or @quick_oak), who", textOf(w.get("/search").is(http.StatusOK).root))
 }
 
 // The price of a service stands wherever the service does, in both forms for readers; works without a title have a heading.

@@ -124,7 +124,7 @@ var functions = map[string]any{
 	"figure":    figure,
 	"face":      facePath,
 	"portrait":  portrait,
-	"elder":     elder,
+	"elders":    elders,
 	"scaled":    thumbnailPath,
 	"sources":   sources,
 	"heading":   heading,
