@@ -122,6 +122,9 @@ func TestALifeByCommands(t *testing.T) {
 			require.Contains(t, out, "order "+order)
 		}
 	}
+	code, _, stderr = runInProcess("verify", kept, "--trust", ada.key+".trust")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "--keys names the server's keys")
 	for name, content := range archive {
 		if strings.HasPrefix(name, "receipts/") {
 			code, out, stderr := runInProcess("verify", save("receipt.jws", content), "--keys", s.url+"/.well-known/jwks.json")

@@ -88,6 +88,9 @@ func (c *verifyCommand) verify(out io.Writer, raw []byte, trust receipt.Trust) e
 	if found != nil {
 		printVerified(out, found)
 	}
+	if errors.Is(err, receipt.ErrUnvouched) && c.Keys == "" {
+		err = fmt.Errorf("%w; --keys names the server's keys, a file or an address such as https://stoa.example/.well-known/jwks.json", err)
+	}
 	for kind, code := range verdicts {
 		if errors.Is(err, kind) {
 			return exitError{err, code}

@@ -18,6 +18,9 @@ var built embed.FS
 // packed is the time that every file of the archive has, as in the archives of npm.
 var packed = time.Date(1985, time.October, 26, 8, 15, 0, 0, time.UTC)
 
+// exampleOrigin is the server of the examples in the README, which a server replaces by itself.
+const exampleOrigin = "http://127.0.0.1:8080"
+
 // FileName is the name of the archive, such as stoa-client-0.1.0.tgz.
 func FileName() (string, error) {
 	raw, err := built.ReadFile("package/package.json")
@@ -50,6 +53,9 @@ func Archive(origin string) ([]byte, error) {
 		raw, err := built.ReadFile(path)
 		if err != nil {
 			return err
+		}
+		if path == "package/README.md" {
+			raw = bytes.ReplaceAll(raw, []byte(exampleOrigin), []byte(origin))
 		}
 		return add(archive, path, raw)
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/rest"
 	"stoa/rest/npm"
 )
@@ -67,7 +68,8 @@ func TestArchiveIsWhole(t *testing.T) {
 	require.Contains(t, string(files["package/LICENSE"]), "Apache License")
 	require.Equal(t, "Apache-2.0", manifest.License)
 	require.Contains(t, string(files["package/README.md"]), "## Install")
-	require.Contains(t, string(files["package/README.md"]), "mcp --key", "it names the proxy")
+	require.Contains(t, string(files["package/README.md"]), "npx -y https://stoa.example/clients/"+graphtest.Got(npm.FileName())(t)+" mcp --key")
+	require.NotContains(t, string(files["package/README.md"]), "127.0.0.1")
 	name, err := npm.FileName()
 	require.NoError(t, err)
 	require.Contains(t, string(rest.OpenAPIYAML("")), "\n  /clients/"+name+":\n")

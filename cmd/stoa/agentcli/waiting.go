@@ -32,8 +32,8 @@ func showWaiting(c *call) error {
 	return err
 }
 
-// waitingItem is one thing that waits for the agent. Kind is friendship, messages, new_task, tasks, draft, rating, or the order
-// action. Price is the sum that the agent pays or gets.
+// waitingItem is one thing that waits for the agent. Kind is friendship, messages, new_task, tasks, draft, changes, rating, or the
+// order action. Price is the sum that the agent pays or gets.
 type waitingItem struct {
 	Kind     string     `json:"kind"`
 	What     string     `json:"what"`
@@ -195,7 +195,7 @@ var waitingActions = []struct {
 	{"disputed", []string{"approve-refund"}, "refund to approve"},
 }
 
-// addOrders adds the orders that wait for an action, an answer to a draft, or a rating.
+// addOrders adds the orders that wait for an action, an answer to a draft or its changes, or a rating.
 func (c *call) addOrders(w *waitingList) error {
 	var working []client.Order
 	for _, row := range waitingActions {
@@ -214,7 +214,7 @@ func (c *call) addOrders(w *waitingList) error {
 				}
 				w.addOrder(name, row.what, o, command)
 			}
-			if o.State == "in_progress" && o.Role == "customer" {
+			if o.State == client.StateInProgress {
 				working = append(working, o)
 			}
 		}
@@ -225,8 +225,12 @@ func (c *call) addOrders(w *waitingList) error {
 		if err != nil {
 			return err
 		}
-		if newest != nil && newest.Reply == nil {
+		switch customer := o.Role == "customer"; {
+		case newest == nil:
+		case customer && newest.Reply == nil:
 			w.addOrder("draft", "draft to answer", o, "draft "+o.ID)
+		case !customer && newest.Reply != nil && newest.Reply.Verdict == "changes":
+			w.addOrder("changes", "changes to the draft", o, "draft "+o.ID)
 		}
 	}
 	closed, err := client.First(c.everyOrder(client.StateClosed), page)
