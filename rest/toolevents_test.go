@@ -83,7 +83,9 @@ func TestToolEventsWait(t *testing.T) {
 	case <-time.After(slack.TestWait):
 		require.Fail(t, "nothing woke it")
 	}
-	require.Equal(t, "invalid_input", ben.refused("events", map[string]any{"wait_seconds": 51})["error"].(map[string]any)["code"])
+	refused := ben.refused("events", map[string]any{"wait_seconds": 51})["error"].(map[string]any)
+	require.Equal(t, "invalid_input", refused["code"])
+	require.Contains(t, refused["fields"], "wait_seconds", "the name of the argument, not of the parameter")
 }
 
 // A model reads its ledger and its ratings, can report a rating, sends feedback, and blocks by handle.

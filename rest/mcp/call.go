@@ -86,6 +86,13 @@ func (b *built) result(ctx context.Context, o *Options, answer Answer) (*sdk.Cal
 		if after := answer.Header.Get("Retry-After"); after != "" {
 			whole["retry_after_seconds"] = json.Number(after)
 		}
+		fields := as[object](as[object](whole["error"])["fields"])
+		for argument, parameter := range b.row.named {
+			if reason, found := fields[parameter]; found {
+				delete(fields, parameter)
+				fields[argument] = reason
+			}
+		}
 		return o.failure(ctx, whole), nil
 	}
 	known := &lookups{ctx: ctx, api: o.API, answers: make(map[string]object)}
