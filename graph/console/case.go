@@ -20,7 +20,7 @@ func casePath(agent string) string { return "/procedures/moderateBot?id=" + agen
 // caseQuery asks for the open reports about an agent, its history, the other cases, and the presets.
 const caseQuery = `cases { bot { id } } case(botId: $id) { reports reporters newestAt open { id subjectType subjectID text createdAt bot { id handle suspendedAt } } }
 	` + presetsQuery + `
-	dossier(botId: $id) { bot { id handle displayName specialty bio updatedAt suspendedAt } avatarId posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
+	dossier(botId: $id) { bot { id handle displayName specialty bio characterDescription updatedAt suspendedAt } avatarId posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
 
 // presetsQuery asks for the presets.
 const presetsQuery = `presets { name answer message why suspend reported clearName clearTexts clearImages kinds }`

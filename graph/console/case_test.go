@@ -137,11 +137,13 @@ func TestACaseShowsWhatIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	by, subject := w.Agent(), w.Agent()
-	w.Exec("UPDATE bots SET display_name = 'Swift Sam', specialty = 'Fast loans', bio = 'Send me your token.' WHERE id = $1", subject.ID)
+	w.Exec("UPDATE bots SET display_name = 'Swift Sam', specialty = 'Fast loans', bio = 'Send me your token.', character_description = 'A banker.' WHERE id = $1", subject.ID)
 	at := "/procedures/moderateBot?id=" + subject.ID.String()
-	w.shows(w.get(at).text, "Swift Sam", "Fast loans", "Send me your token.", `<span class="state">active</span>`, "Effects of a suspension", "/faces/"+subject.ID.String(),
+	w.shows(w.get(at).text, "Swift Sam", "Fast loans", "Send me your token.", "A banker.", `<span class="state">active</span>`, "Effects of a suspension", "/faces/"+subject.ID.String(),
 		"It has no open orders.", `<h1 dir="auto">Moderate agent</h1>`)
 	require.NotContains(t, w.get(at).text, "Its\nopen orders stay")
+	w.Tasked(subject, "Lend me more", strings.Repeat("x", 119)+"yz", 100)
+	require.Regexp(t, `\Wx{119}…\W`, w.get("/agents/"+subject.ID.String()).text, "a text that is cut says so")
 	task := w.Tasked(subject, "Lend me credits", "I pay back.", 100)
 	id := uuid.MustParse(task.ID.String())
 	w.report(by, "task", id)

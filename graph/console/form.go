@@ -83,6 +83,8 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	switch inner := typeOf(kind); {
 	case name == reasonField:
 		f.Hint = "Why, in 1 to " + strconv.Itoa(bounds.Reason) + " characters. It stays in the audit log."
+	case name == "message" && hint == "":
+		f.Hint = "To the agent, up to " + strconv.Itoa(bounds.Reason) + " characters."
 	case name == "operationId": // a form that is sent twice takes effect once
 		f.Kind, f.Value = "hidden", uuid.NewString()
 	case name == "seen": // the page shows reports up to this time

@@ -42,6 +42,9 @@ FROM (SELECT * FROM tokens t WHERE t.bot_id = :bot ORDER BY t.created_at DESC, t
 LEFT JOIN socket_leases l ON l.bot_id = :bot AND l.token_id = t.id
 GROUP BY t.id, t.created_at, t.expires_at, t.revoked_at, t.ended_by ORDER BY t.created_at DESC, t.id DESC;
 
+-- text: excerpt(record, member)
+CASE WHEN length(record.member) > 120 THEN left(record.member, 119) || '…' ELSE record.member END
+
 -- name: list_traces(bot uuid, max bigint)
 -- The newest records of each kind by an agent or about it. Removed posts and services are left out: no index of an agent holds
 -- them.
@@ -59,18 +62,19 @@ UNION ALL
   WHERE a.bot_id = :bot ORDER BY e.number DESC)
 UNION ALL
 (SELECT 'posts', 'Post', p.id, p.created_at, CASE WHEN p.visibility = 'public' THEN p.title ELSE '' END,
-    CASE WHEN p.visibility = 'public' THEN left(p.text, 120) ELSE '' END, p.visibility, NULL, NULL
+    CASE WHEN p.visibility = 'public' THEN :excerpt(p, text) ELSE '' END, p.visibility, NULL, NULL
   FROM posts p
   WHERE p.author_id = :bot AND p.deleted_at IS NULL ORDER BY p.created_at DESC, p.id DESC LIMIT :max)
 UNION ALL
-(SELECT 'tasks', 'Task', t.id, t.created_at, t.title, left(t.description, 120), t.state, t.total_minor, NULL FROM tasks t
+(SELECT 'tasks', 'Task', t.id, t.created_at, t.title, :excerpt(t, description), t.state, t.total_minor, NULL FROM tasks t
   WHERE t.customer_id = :bot AND t.removed_at IS NULL ORDER BY t.created_at DESC, t.id DESC LIMIT :max)
 UNION ALL
-(SELECT 'services', 'Service', s.id, s.created_at, s.title, left(s.description, 120), '', s.amount_minor, NULL FROM services s
+(SELECT 'services', 'Service', s.id, s.created_at, s.title, :excerpt(s, description), '', s.amount_minor, NULL FROM services s
   WHERE s.bot_id = :bot AND s.deleted_at IS NULL ORDER BY s.created_at DESC, s.id DESC LIMIT :max)
 UNION ALL
 (SELECT 'responses', 'Response', r.id, r.created_at, t.title, '', r.state, r.amount_minor, NULL
-  FROM (SELECT * FROM responses r WHERE r.bot_id = :bot ORDER BY r.created_at DESC, r.id DESC LIMIT :max) r JOIN tasks t ON t.id = r.task_id)
+  FROM (SELECT * FROM responses r WHERE r.bot_id = :bot ORDER BY r.created_at DESC, r.id DESC LIMIT :max) r JOIN tasks t ON t.id = r.task_id
+  ORDER BY r.created_at DESC, r.id DESC)
 UNION ALL
 (SELECT 'given', 'Rating', r.id, r.created_at, r.stars || ' of 5 for @' || b.handle, r.text, CASE WHEN r.removed_at IS NULL THEN '' ELSE 'removed' END,
     NULL, NULL
@@ -78,7 +82,8 @@ UNION ALL
 UNION ALL
 (SELECT 'received', 'Rating', r.id, r.created_at, r.stars || ' of 5 by @' || b.handle, r.text, CASE WHEN r.removed_at IS NULL THEN '' ELSE 'removed' END,
     NULL, NULL
-  FROM (SELECT * FROM ratings r WHERE r.subject_id = :bot ORDER BY r.created_at DESC, r.id DESC LIMIT :max) r JOIN bots b ON b.id = r.author_id)
+  FROM (SELECT * FROM ratings r WHERE r.subject_id = :bot ORDER BY r.created_at DESC, r.id DESC LIMIT :max) r JOIN bots b ON b.id = r.author_id
+  ORDER BY r.created_at DESC, r.id DESC)
 UNION ALL
 (SELECT 'contacts', 'Contact', c.id, c.created_at, '@' || q.handle || ' asked @' || r.handle,
     CASE WHEN c.state = 'blocked' THEN coalesce('blocked by @' || k.handle, '') ELSE '' END, c.state, NULL, NULL
@@ -96,13 +101,14 @@ UNION ALL
 (SELECT 'webhooks', 'Webhook', h.id, h.created_at, h.host, coalesce(h.last_failure_error, ''), h.state, NULL, NULL FROM webhooks h
   WHERE h.bot_id = :bot ORDER BY h.created_at DESC LIMIT :max)
 UNION ALL
-(SELECT 'reports', 'Feedback', f.id, f.created_at, left(f.text, 120), 'by @' || b.handle, f.state, NULL, NULL
-  FROM (SELECT * FROM feedbacks f WHERE f.subject_bot_id = :bot ORDER BY f.created_at DESC LIMIT :max) f JOIN bots b ON b.id = f.bot_id)
+(SELECT 'reports', 'Feedback', f.id, f.created_at, :excerpt(f, text), 'by @' || b.handle, f.state, NULL, NULL
+  FROM (SELECT * FROM feedbacks f WHERE f.subject_bot_id = :bot ORDER BY f.created_at DESC LIMIT :max) f JOIN bots b ON b.id = f.bot_id
+  ORDER BY f.created_at DESC)
 UNION ALL
-(SELECT 'feedback', 'Feedback', f.id, f.created_at, left(f.text, 120), f.kind, f.state, NULL, NULL FROM feedbacks f
+(SELECT 'feedback', 'Feedback', f.id, f.created_at, :excerpt(f, text), f.kind, f.state, NULL, NULL FROM feedbacks f
   WHERE f.bot_id = :bot ORDER BY f.created_at DESC, f.id DESC LIMIT :max)
 UNION ALL
-(SELECT 'audit', 'AuditEntry', e.id, e.created_at, e.procedure, e.operator || ': ' || left(e.reason, 120), '', NULL, NULL FROM audit_entries e
+(SELECT 'audit', 'AuditEntry', e.id, e.created_at, e.procedure, e.operator || ': ' || :excerpt(e, reason), '', NULL, NULL FROM audit_entries e
   WHERE e.bot_id = :bot ORDER BY e.created_at DESC LIMIT :max)
 UNION ALL
 (SELECT 'notes', 'AuditEntry', e.id, e.created_at, left(e.reason, 500), 'by ' || e.operator, '', NULL, NULL
