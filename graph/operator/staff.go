@@ -92,20 +92,25 @@ func OwnToken(sent string) string {
 	return string(auth.HashToken(sent))
 }
 
-// Recognize returns the operator of an own token, by its hash, and records that the operator is present. Anyone may call it.
-// Faults: unauthorized.
-func (a *API) Recognize(ctx context.Context, ownToken string, present bool) (viewer.Viewer, error) {
-	names, err := db.Column[string](ctx, a.DB.SQL, named("recognize_operator"), []byte(ownToken), present)
-	if err == nil && len(names) == 0 {
+// Recognize returns the operator of an own token, by its hash, and records that the operator is present. session is SignOuts of
+// the viewer that opened the session of the request; nil without one. Anyone may call it. Faults: unauthorized, also for a session
+// from before the operator signed out.
+func (a *API) Recognize(ctx context.Context, ownToken string, session *int, present bool) (viewer.Viewer, error) {
+	found, err := db.All[struct {
+		Name     string `db:"name"`
+		SignOuts int    `db:"sign_outs"`
+	}](ctx, a.DB.SQL, named("recognize_operator"), []byte(ownToken), session, present)
+	if err == nil && len(found) == 0 {
 		err = fault.New(fault.Unauthorized)
 	}
 	if err != nil {
 		return viewer.Viewer{}, err
 	}
-	return viewer.Viewer{Kind: viewer.Operator, Name: names[0], OwnToken: ownToken}, nil
+	return viewer.Viewer{Kind: viewer.Operator, Name: found[0].Name, OwnToken: ownToken, SignOuts: found[0].SignOuts}, nil
 }
 
-// Leave records that the operator of an own token has signed out: the next shift begins there. Anyone may call it.
+// Leave records that the operator of an own token has signed out, which ends the sessions of that token: the next shift begins
+// there. Anyone may call it.
 func (a *API) Leave(ctx context.Context, ownToken string) error {
 	_, err := db.Column[string](ctx, a.DB.SQL, named("leave_shift"), []byte(ownToken))
 	return err

@@ -19,17 +19,17 @@ UPDATE operators SET revoked_at = coalesce(revoked_at, stoa_now()) WHERE lower(n
 -- name: operator_names()
 SELECT o.name FROM operators o;
 
--- name: recognize_operator(hash bytea, present boolean)
--- The operator's name of a token in force. It records once a minute that the operator is present, and after half an hour without
+-- name: recognize_operator(hash bytea, session integer, present boolean)
+-- The operator's name of a token in force, and how often the operator has signed out, which a session holds. It records once a minute that the operator is present, and after half an hour without
 -- such a request since when the operator was away.
 WITH seen AS (
   UPDATE operators SET left_at = CASE WHEN seen_at < stoa_now() - interval '30 minutes' THEN seen_at ELSE left_at END, seen_at = stoa_now()
-  WHERE :present AND token_hash = :hash AND revoked_at IS NULL AND coalesce(seen_at < stoa_now() - interval '1 minute', true)
+  WHERE :present AND token_hash = :hash AND revoked_at IS NULL AND coalesce(sign_outs = :session, true) AND coalesce(seen_at < stoa_now() - interval '1 minute', true)
 )
-SELECT o.name FROM operators o WHERE o.token_hash = :hash AND o.revoked_at IS NULL;
+SELECT o.name, o.sign_outs FROM operators o WHERE o.token_hash = :hash AND o.revoked_at IS NULL AND coalesce(o.sign_outs = :session, true);
 
 -- name: leave_shift(hash bytea)
-UPDATE operators SET left_at = stoa_now(), seen_at = stoa_now() WHERE token_hash = :hash AND revoked_at IS NULL RETURNING name;
+UPDATE operators SET sign_outs = sign_outs + 1, left_at = stoa_now(), seen_at = stoa_now() WHERE token_hash = :hash AND revoked_at IS NULL RETURNING name;
 
 -- name: begin_shift(sent timestamp with time zone, hash bytea)
 -- The start of a shift: as sent, else when the operator left, else twelve hours ago; 30 days back at most.

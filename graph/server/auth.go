@@ -98,14 +98,14 @@ func (s *server) ofInstallation(token string) bool {
 // name overrides the given one. known is false for any other token. Faults: invalid_input or forbidden for the name.
 func (s *server) operatorOf(ctx context.Context, token, name string) (v viewer.Viewer, known bool, err error) {
 	if s.ofInstallation(token) {
-		v, err = s.identify(ctx, "", name, true)
+		v, err = s.identify(ctx, "", name, nil, true)
 		return v, true, err
 	}
 	own := operator.OwnToken(token)
 	if own == "" {
 		return v, false, nil
 	}
-	v, err = s.identify(ctx, own, "", true)
+	v, err = s.identify(ctx, own, "", nil, true)
 	if errors.Is(err, fault.New(fault.Unauthorized)) {
 		return v, false, nil
 	}
@@ -113,13 +113,13 @@ func (s *server) operatorOf(ctx context.Context, token, name string) (v viewer.V
 }
 
 // identify returns the operator of an own token, by its hash. If own is empty, it returns the installation's operator under a
-// name. present: the operator made the request, not a page that is open. Faults: unauthorized for an own token that is not in
-// force, invalid_input or forbidden for the name.
-func (s *server) identify(ctx context.Context, own, name string, present bool) (v viewer.Viewer, err error) {
+// name. session is a session's number of sign-outs; nil without one. present: the operator made the request, not a page that is
+// open. Faults: unauthorized for an own token or session that is not in force, invalid_input or forbidden for the name.
+func (s *server) identify(ctx context.Context, own, name string, session *int, present bool) (v viewer.Viewer, err error) {
 	ctx, cancel := db.Bounded(ctx, db.RequestTimeout)
 	defer cancel()
 	if own != "" {
-		return s.Graph.Operator.Recognize(ctx, own, present)
+		return s.Graph.Operator.Recognize(ctx, own, session, present)
 	}
 	return s.Graph.Operator.Named(ctx, name)
 }

@@ -51,7 +51,7 @@ func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error)
 		return viewer.Viewer{}, false, fault.New(fault.Forbidden).Say("Another site may not act with an operator's session.")
 	}
 	v, err = s.identify(r.Context(), string(claims.OwnToken), cmp.Or(r.Header.Get(operator.NameHeader), claims.Name),
-		r.Header.Get(operator.RefreshHeader) == "")
+		&claims.SignOuts, r.Header.Get(operator.RefreshHeader) == "")
 	if err != nil && fault.From(err).Code == fault.Forbidden { // an operator with a token has this name now
 		err = fault.New(fault.Unauthorized)
 	}
@@ -119,30 +119,31 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 
 // spend ends a one-time code and returns its operator. If the name is refused, the code stays good.
 func (s *server) spend(ctx context.Context, code, name string) (v viewer.Viewer, known bool, err error) {
-	if v, err = s.identify(ctx, "", name, true); err != nil {
+	if v, err = s.identify(ctx, "", name, nil, true); err != nil {
 		return v, false, err
 	}
 	own, known := s.Codes.spend(code, time.Now())
 	if own != "" {
-		v, err = s.identify(ctx, own, "", true)
+		v, err = s.identify(ctx, own, "", nil, true)
 	}
 	return v, known, err
 }
 
-// signOut removes the session from the browser. It needs no session.
+// signOut removes the session from the browser, and ends all sessions of the operator's own token. It needs no session.
 func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	if !sameOrigin(r) {
 		s.fail(w, r, fault.New(fault.Forbidden).Say("Another site may not sign an operator out."))
 		return
 	}
+	s.setCookie(w, r, "", -1)
 	if v, ok, _ := s.signedIn(r); ok && v.OwnToken != "" {
 		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 		defer cancel()
-		if err := s.Graph.Operator.Leave(ctx, v.OwnToken); err != nil { // only the start of the next shift is wrong then
-			s.Logger.WarnContext(ctx, "could not record that an operator signed out", "error", err)
+		if err := s.Graph.Operator.Leave(ctx, v.OwnToken); err != nil {
+			s.fail(w, r, err)
+			return
 		}
 	}
-	s.setCookie(w, r, "", -1)
 	redirect(w, signInPath)
 }
 
@@ -208,8 +209,8 @@ const sessionPurpose = "stoa operator session 2"
 // A session is the value of a cookie: the operator's name, the expiry, the hash of the own token, and an HMAC over these under a
 // key derived from the installation's token. Nothing is stored, so every process with this token accepts the others' sessions,
 // and a new token ends all sessions. A value reveals no token. Each request looks up the own token, so revoking it ends its
-// sessions. Nothing else ends a session early: signing out removes the cookie from the browser, and a copy stays valid until it
-// expires.
+// sessions, and so does signing out, which the database counts. The token of the installation belongs to several people: signing
+// out removes its session from the browser only, and a copy stays valid until it expires.
 type sessions struct{ key []byte }
 
 // newSessions derives the key. Without a token there are no sessions: verify refuses every value.
@@ -226,15 +227,17 @@ func newSessions(token string) sessions {
 type sessionClaims struct {
 	Name    string `json:"n"`
 	Expires int64  `json:"e"`
-	// OwnToken is the hash of the own token that opened it; empty for the installation's token.
+	// OwnToken is the hash of the own token that opened it, and SignOuts that operator's at that time; empty for the installation's
+	// token.
 	OwnToken []byte `json:"t,omitempty"`
+	SignOuts int    `json:"s,omitempty"`
 }
 
 var sessionEncoding = base64.RawURLEncoding
 
 // issue returns a new session of an operator, as the value of a cookie.
 func (s sessions) issue(v viewer.Viewer, now time.Time) string {
-	raw, err := json.Marshal(sessionClaims{v.Name, now.Add(sessionLifetime).Unix(), []byte(v.OwnToken)})
+	raw, err := json.Marshal(sessionClaims{v.Name, now.Add(sessionLifetime).Unix(), []byte(v.OwnToken), v.SignOuts})
 	if err != nil {
 		panic(err) // a text and a number always marshal
 	}

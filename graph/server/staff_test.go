@@ -60,7 +60,14 @@ func TestAnOwnTokenNamesItsOperator(t *testing.T) {
 	require.Contains(t, l.whoami("Cookie", in.Cookies()[0].Name+"="+in.Cookies()[0].Value).text, "by Kim Example")
 
 	require.Zero(t, l.Count("SELECT count(*) FROM operators WHERE left_at IS NOT NULL"))
-	l.send(http.MethodPost, "/sign-out", "", "Cookie", session, "Sec-Fetch-Site", "same-origin")
+	other := in.Cookies()[0].Name + "=" + in.Cookies()[0].Value
+	require.Equal(t, http.StatusSeeOther, l.send(http.MethodPost, "/sign-out", "", "Cookie", session, "Sec-Fetch-Site", "same-origin").StatusCode)
+	for _, ended := range []string{session, other} {
+		require.Equal(t, http.StatusUnauthorized, l.whoami("Cookie", ended).StatusCode, "a copy of the cookie is worth nothing")
+	}
+	in = signIn(url.Values{"token": {token}})
+	session = in.Cookies()[0].Name + "=" + in.Cookies()[0].Value
+	require.Contains(t, l.whoami("Cookie", session).text, "by Kim Example")
 	require.EqualValues(t, 1, l.Count("SELECT count(*) FROM operators WHERE left_at > stoa_now() - interval '1 minute'"), "the next shift begins here")
 
 	require.Empty(t, l.Traces(token), "only its hash is kept")

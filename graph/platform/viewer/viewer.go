@@ -32,6 +32,8 @@ type Viewer struct {
 	Name string
 	// OwnToken is the hash of an operator's own token; empty for the installation's token.
 	OwnToken string
+	// SignOuts is how often the operator of an own token has signed out.
+	SignOuts int
 	// Along holds the rows that were read with the authentication, for the method that the request calls; nil if none were.
 	Along any
 	// Address of the client if the transport knows it, for limits per address.
