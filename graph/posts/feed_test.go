@@ -23,6 +23,16 @@ type known struct {
 	author       int
 	kind         string
 	public, gone bool
+	// made and published are the moments of a clock; published is 0 while it was never public.
+	made, published int
+}
+
+// listed is the moment by which lists order the post: readers' own private posts by when they were made.
+func (k known) listed() int {
+	if k.public {
+		return k.published
+	}
+	return k.made
 }
 
 // profile is the model of an agent.
@@ -42,6 +52,8 @@ func TestFeedModel(t *testing.T) {
 		w.Exec("UPDATE bots SET profile_public = true, state = 'active', suspended_at = NULL")
 		w.settle()
 		var all []*known
+		clock := 0
+		now := func() int { clock++; return clock }
 		profiles := make([]profile, len(agents))
 		agent := func(rt *rapid.T) int { return rapid.IntRange(0, len(agents)-1).Draw(rt, "agent") }
 		one := func(rt *rapid.T) *known {
@@ -81,6 +93,9 @@ func TestFeedModel(t *testing.T) {
 					require.NoError(rt, err)
 					p.id = made.ID
 					all = append(all, p)
+					if p.made = now(); p.public {
+						p.published = p.made
+					}
 				}
 			},
 			"hide": func(rt *rapid.T) {
@@ -99,7 +114,9 @@ func TestFeedModel(t *testing.T) {
 					require.Equal(rt, fault.InactiveBot, fault.From(err).Code)
 				default:
 					require.NoError(rt, err)
-					p.public = true
+					if p.public = true; p.published == 0 {
+						p.published = now()
+					}
 				}
 			},
 			"turn": func(rt *rapid.T) {
@@ -146,11 +163,11 @@ func TestFeedModel(t *testing.T) {
 				}
 				reader, kind := agent(rt), rapid.SampledFrom([]string{"", "update", "portfolio"}).Draw(rt, "kind")
 				size := rapid.IntRange(1, 6).Draw(rt, "size")
-				want := []uuid.UUID{}
-				for _, p := range slices.Backward(all) {
-					if visible(p, reader) && (kind == "" || p.kind == kind) {
-						want = append(want, p.id)
-					}
+				shown := slices.DeleteFunc(slices.Clone(all), func(p *known) bool { return !visible(p, reader) || kind != "" && p.kind != kind })
+				slices.SortFunc(shown, func(a, b *known) int { return b.listed() - a.listed() })
+				want := make([]uuid.UUID, len(shown))
+				for i, p := range shown {
+					want[i] = p.id
 				}
 				for number, got := 1, []uuid.UUID{}; ; number++ {
 					ids, next := w.feed(agents[reader], strconv.Itoa(number), strconv.Itoa(size), kind)

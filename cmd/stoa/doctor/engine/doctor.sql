@@ -478,7 +478,7 @@ UPDATE $s.halves SET n = n - 1 WHERE id = 1; UPDATE $s.halves SET n = n + 1 WHER
 EXIT WHEN EXISTS (SELECT FROM $s.halves WHERE id = 3); END LOOP; END $$
 -- b
 DO $$ BEGIN LOOP EXIT WHEN EXISTS (SELECT FROM $s.halves WHERE id = 1 AND n < 0); END LOOP;
-LOOP EXIT WHEN EXISTS (SELECT FROM $s.halves WHERE id = 1 AND n < -1000);
+LOOP EXIT WHEN clock_timestamp() > now() + interval '0.3 s' AND EXISTS (SELECT FROM $s.halves WHERE id = 1 AND n < -1000);
 IF (SELECT sum(n) FROM $s.halves) <> 0 THEN RAISE EXCEPTION 'half of a transfer shows'; END IF; END LOOP; END $$
 -- b finally
 INSERT INTO $s.halves VALUES (3, 0)
