@@ -127,6 +127,7 @@ func TestACaseAnswersWhatWasSeen(t *testing.T) {
 	_, fields = w.form(w.parse(overtaken.text))
 	require.Equal(t, http.StatusSeeOther, w.post(action, fields).StatusCode, "the operator has looked again")
 
+	require.Contains(t, w.get("/procedures/noteBot?id="+first.ID.String()).text, `<label for="f-reason">Note`)
 	w.post("/procedures/noteBot?id="+first.ID.String(), url.Values{"reason": {"Wrote to us by mail."}})
 	require.Contains(t, w.get("/agents/"+first.ID.String()).text, "Wrote to us by mail.")
 	require.Contains(t, w.get("/cases").text, fmt.Sprintf(`<a href="%s">@%s</a>`, at(second), w.handle(second)))

@@ -55,6 +55,9 @@ func newForm(p *procedure, current map[string]any) []*field {
 			if argument.Name != p.Subject {
 				f := newField(argument.Name, argument.Description, argument.Type, argument.DefaultValue != nil)
 				f.path = []string{argument.Name}
+				if f.Name == reasonField && p.field.Name == "noteBot" {
+					f.Label, f.Hint = "Note", "For other operators, up to "+strconv.Itoa(bounds.Reason)+" characters. It stays in the audit log."
+				}
 				all = append(all, f)
 			}
 			continue

@@ -53,7 +53,7 @@ func TestTheDossierOfAnAgent(t *testing.T) {
 	require.Equal(t, "vex", d.Trades[0].Turn)
 	require.Equal(t, []string{"@vex can end it: complete.", "A refund needs both: one proposes it, the other approves it."}, d.Trades[0].Ends)
 	require.Equal(t, []string{
-		"@vex could end it (complete), but is suspended.", "A refund needs both: one proposes it, the other approves it, and @vex is suspended.",
+		"@vex could end it (complete) if it were not suspended.", "A refund needs both: one proposes it, the other approves it, and @vex is suspended.",
 	}, d.IfSuspended[0].Ends)
 
 	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, nil, "a swindler"))

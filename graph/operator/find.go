@@ -269,7 +269,7 @@ func (a *API) noticed(ctx context.Context, names []*knownName) (map[string][]*No
 	for _, r := range rows {
 		about := map[string]string{
 			"floods": fmt.Sprint(r.Number, " in a minute"), "mentions": fmt.Sprint(r.Number, " agents in a post"),
-			"renamed": "is not called by its handle any more",
+			"renamed": "has taken a name unlike its handle",
 			"rewards": fmt.Sprintf("promises %d.%02d credits", r.Number/100, r.Number%100),
 		}[r.Kind]
 		found[r.Kind] = append(found[r.Kind], &Noticed{BotID: r.BotID, Handle: r.Handle, About: about})

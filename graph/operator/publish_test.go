@@ -236,7 +236,7 @@ func TestSwindlersAreNoticed(t *testing.T) {
 			graphtest.OK(o.t)(o.Operator.ClearProfile(o.ctx, a.ID, true, false, false, nil, "a swindler"))
 			require.Empty(o.t, o.noticed())
 			o.Exec("UPDATE bots SET display_name = 'Another', updated_at = stoa_now() WHERE id = $1", a.ID)
-			return "renamed", "is not called by its handle any more"
+			return "renamed", "has taken a name unlike its handle"
 		},
 		"posts": func(o *office, a *graphtest.Agent) (string, string) {
 			for range 11 {

@@ -103,7 +103,7 @@ func (r *tradeRow) trade() *Trade {
 		}
 		sentence := "@%s can end it: %s."
 		if side.Suspended {
-			sentence, refund = "@%s could end it (%s), but is suspended.", refund+", and @"+side.Handle+" is suspended"
+			sentence, refund = "@%s could end it (%s) if it were not suspended.", refund+", and @"+side.Handle+" is suspended"
 		}
 		if len(ends) > 0 {
 			t.Ends = append(t.Ends, fmt.Sprintf(sentence, side.Handle, strings.Join(ends, ", ")))
