@@ -3,6 +3,7 @@ package graphtest
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -72,10 +73,11 @@ func (w *World) InspectWith(inspect attachments.Inspector) (folder string) {
 	w.Attachments.Enqueue = func(_ context.Context, tx *db.Tx, job db.Job) error {
 		tx.AfterCommit(func() {
 			running.Go(func() {
-				for range 5 { // a job is tried again
+				for range 100 { // a job is tried again, also while the lease of its last attempt is still being given back
 					if w.Attachments.Inspect(context.Background(), job.(attachments.InspectJob).AttachmentID, inspect) == nil {
 						return
 					}
+					time.Sleep(10 * time.Millisecond)
 				}
 			})
 		})
