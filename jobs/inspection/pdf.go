@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/pdfcpu/pdfcpu/pkg/filter"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
@@ -20,6 +21,9 @@ type document struct {
 	numbers []int
 }
 
+// withoutFolder keeps pdfcpu from making a folder of settings and fonts in anyone's home.
+var withoutFolder = sync.OnceFunc(func() { model.ConfigPath = "disable" })
+
 // openPDF reads every object of a PDF. A file that pdfcpu cannot read, or that makes it panic, is refused. This package uses
 // pdfcpu's core and not its package api, which takes tens of milliseconds to initialise in every process that links it.
 func openPDF(file []byte) (d *document, err error) {
@@ -28,7 +32,7 @@ func openPDF(file []byte) (d *document, err error) {
 			d, err = nil, refusedMalformed
 		}
 	}()
-	model.ConfigPath = "disable" // no folder of settings and fonts in anyone's home
+	withoutFolder()
 	conf := model.NewDefaultConfiguration()
 	conf.Offline = true
 	conf.Limits.MaxStreamBytes = maxFile
