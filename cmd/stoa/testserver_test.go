@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -32,15 +33,23 @@ type testServer struct {
 	data string
 	// url and operator are the origins of its listeners.
 	url, operator string
-	log           *logBuffer
-	exited        chan struct{}
+	// session is the name of its sessions of the database, if that is set.
+	session string
+	log     *logBuffer
+	exited  chan struct{}
 }
 
 // launchServer starts a server on free ports, in its own data folder unless one is set, and waits until it listens. At the end
 // of the test the server is killed, or shut down if it has a private database to stop.
 func launchServer(t testing.TB, settings ...string) *testServer {
 	t.Helper()
-	s := &testServer{t: t, data: t.TempDir(), log: newLogBuffer(), exited: make(chan struct{})}
+	s := &testServer{t: t, data: t.TempDir(), session: rand.Text(), log: newLogBuffer(), exited: make(chan struct{})}
+	for i, setting := range settings {
+		if strings.HasPrefix(setting, "STOA_DATABASE_URL=") && strings.Contains(setting, "?") {
+			settings = slices.Clone(settings) // its caller may start another one
+			settings[i] += "&application_name=" + s.session
+		}
+	}
 	all := append([]string{
 		"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_LOG_LEVEL=debug", "STOA_DATA_DIR=" + s.data,
 	}, settings...)
@@ -133,6 +142,11 @@ func (s *testServer) kill(w *graphtest.World) {
 	s.t.Helper()
 	require.NoError(s.t, s.cmd.Process.Kill())
 	s.waitExit()
+	// PostgreSQL still carries out statements that it has received, such as a claim, which would last.
+	eventually(s.t, func() bool {
+		return w.Count("SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", s.session) == 0
+	},
+		"the sessions of the killed server stay")
 	w.Exec("UPDATE mails SET claimed_until = now() WHERE claimed_until IS NOT NULL")
 	w.Exec("UPDATE webhooks SET claimed_until = NULL, queued_until = NULL")
 	w.Exec("UPDATE river_job SET attempted_at = attempted_at - interval '2 minutes' WHERE state = 'running'")
