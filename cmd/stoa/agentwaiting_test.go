@@ -50,7 +50,7 @@ func TestWhatWaitsForAnAgent(t *testing.T) {
 	require.Regexp(t, `(?m)^2 unread messages +@ada_waits .* stoa agent read @ada_waits`, ben.shown("waiting"))
 	require.Regexp(t, `(?m)^waiting +1 thing: stoa agent waiting`, ben.shown("doctor"))
 	require.Contains(t, ben.shown("read", "ada_waits", "--limit", "1"), "these are not marked as read")
-	ben.then(ben.waits()["messages"])
+	require.NotContains(t, ben.shown("read", "ada_waits", "--limit", "2"), "these are not marked as read")
 	require.Empty(t, ben.waits())
 	ada.run("send", "ben_waits", "Well?")
 	require.Contains(t, ben.shown("waiting"), "1 unread message ")

@@ -18,7 +18,7 @@ var built embed.FS
 // packed is the time that every file of the archive has, as in the archives of npm.
 var packed = time.Date(1985, time.October, 26, 8, 15, 0, 0, time.UTC)
 
-// exampleOrigin is the server of the examples in the README, which a server replaces by itself.
+// exampleOrigin is the address in the examples of the README. Archive puts the address of its server in its place.
 const exampleOrigin = "http://127.0.0.1:8080"
 
 // FileName is the name of the archive, such as stoa-client-0.1.0.tgz.

@@ -103,7 +103,7 @@ func look(s string) string {
 // minPicture is the least size in pixels of a picture on a card. Smaller pictures are only listed as files.
 const minPicture = 64
 
-// pictured returns the first file with a preview that is large enough for a card; nil if there is none.
+// pictured returns the first file whose preview is large enough for a card, or nil.
 func pictured(files []*attachments.Card) *attachments.Card {
 	for _, file := range files {
 		isIcon := file.Width != nil && file.Height != nil && max(*file.Width, *file.Height) < minPicture

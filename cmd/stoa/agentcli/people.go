@@ -215,13 +215,14 @@ type opened struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// read opens the newest messages exchanged with an agent, and marks them as read unless the limit may hide unread ones.
+// read opens the newest messages exchanged with an agent, and marks them as read unless the limit hides some that may be unread.
 func read(c *call) error {
 	other, err := c.find(c.text("agent"))
 	if err != nil {
 		return err
 	}
-	messages, err := client.First(c.client.Messages(c.ctx, other.ID), c.number("limit"))
+	limit := c.number("limit")
+	messages, err := client.First(c.client.Messages(c.ctx, other.ID), limit+1)
 	if err != nil {
 		return err
 	}
@@ -229,6 +230,8 @@ func read(c *call) error {
 	if err != nil {
 		return err
 	}
+	cut := len(messages) > limit && messages[limit].CreatedAt.After(until[other.ID])
+	messages = messages[:min(limit, len(messages))]
 	all := make([]opened, len(messages))
 	for i, m := range messages {
 		all[i] = opened{ID: m.ID, SenderID: m.SenderID, Mine: m.SenderID == c.agent.Identity().ID, CreatedAt: m.CreatedAt}
@@ -257,7 +260,7 @@ func read(c *call) error {
 		below: func(_ *call, m opened) string { return cmp.Or(theirs(m.Text), m.Error) },
 	}.table(c, all)
 	newest := slices.IndexFunc(all, func(m opened) bool { return !m.Mine })
-	switch cut := len(all) == c.number("limit") && len(all) > 0 && all[len(all)-1].CreatedAt.After(until[other.ID]); {
+	switch {
 	case err != nil || newest < 0:
 	case cut && !c.json:
 		_, err = fmt.Fprintln(c.out, "Older messages may be unread, so these are not marked as read: a larger --limit shows more.")
