@@ -1,10 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -32,8 +34,7 @@ func epoch() (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-// image writes an image with one layer, the tar archive of a root folder, as writeArchive does. repository is its name without
-// a tag.
+// image writes an image with one layer, the tar archive of a root folder, into an archive. repository is its name without a tag.
 func image(root, repository, version, arch, target string) error {
 	when, err := epoch()
 	if err != nil {
@@ -77,7 +78,56 @@ func image(root, repository, version, arch, target string) error {
 	if err != nil {
 		return err
 	}
-	return writeArchive(complete, repository, tag(version), made.Time, target)
+	return writeArchive(complete, repository+":"+tag(version), repository+":latest", target)
+}
+
+// writeArchive writes one tar archive that is both an OCI layout and an archive of "docker save", so every version of Docker,
+// podman, skopeo and containerd loads it. Both name the same blobs. The image gets both names. Everything has the time
+// SOURCE_DATE_EPOCH and the same owner.
+func writeArchive(image v1.Image, name, latest, target string) error {
+	folder, err := os.MkdirTemp("", "image")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	oci, err := layout.Write(folder, empty.Index)
+	if err != nil {
+		return err
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		return err
+	}
+	// One entry for each name. podman loads an index with one entry by that name alone, and one with several as Docker does.
+	for _, name := range []string{name, latest} {
+		names := map[string]string{"org.opencontainers.image.ref.name": name, "io.containerd.image.name": name}
+		if err := oci.AppendImage(image, layout.WithAnnotations(names), layout.WithPlatform(*config.Platform())); err != nil {
+			return err
+		}
+	}
+	manifest, err := image.Manifest()
+	if err != nil {
+		return err
+	}
+	blob := func(d v1.Descriptor) string { return "blobs/" + d.Digest.Algorithm + "/" + d.Digest.Hex }
+	docker, err := json.Marshal([]map[string]any{{
+		"Config": blob(manifest.Config), "RepoTags": []string{name, latest}, "Layers": []string{blob(manifest.Layers[0])},
+	}})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "manifest.json"), docker, 0o644); err != nil {
+		return err
+	}
+	return runTar("--sort=name", "--format=ustar", "--mtime=@"+os.Getenv("SOURCE_DATE_EPOCH"), "--owner=0", "--group=0", "--numeric-owner",
+		"--mode=u=rw,go=r,a+X", "-cf", target, "-C", folder, "blobs", "index.json", "manifest.json", "oci-layout")
+}
+
+func runTar(args ...string) error {
+	if said, err := exec.Command("tar", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("tar: %w: %s", err, said)
+	}
+	return nil
 }
 
 // tag returns the version as a tag of an image: + is no character of a tag.
@@ -120,8 +170,8 @@ func push(repository, version string, archives []string) error {
 
 // readArchive unpacks an archive of writeArchive into the folder, and returns its image.
 func readArchive(file, folder string) (v1.Image, *v1.Platform, error) {
-	if said, err := exec.Command("tar", "-xf", file, "-C", folder).CombinedOutput(); err != nil {
-		return nil, nil, fmt.Errorf("tar: %w: %s", err, said)
+	if err := runTar("-xf", file, "-C", folder); err != nil {
+		return nil, nil, err
 	}
 	index, err := layout.ImageIndexFromPath(folder)
 	if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/hex"
@@ -11,6 +10,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,7 +52,7 @@ func sbom(artifact, version, folder, target string) error {
 		case entry.Name() == "Chart.yaml":
 			return found.chart(filepath.Dir(path))
 		case strings.HasSuffix(path, "/dpkg/status"):
-			return found.dpkg(path)
+			return found.dpkg(filepath.Dir(path))
 		}
 		return found.program(path)
 	})
@@ -177,32 +177,20 @@ func (b bom) chart(folder string) error {
 	return nil
 }
 
-// dpkg adds the installed packages that a status file of dpkg lists.
-func (b bom) dpkg(path string) error {
-	file, err := os.Open(path)
+// dpkg adds the installed packages that the status in a folder of dpkg lists.
+func (b bom) dpkg(folder string) error {
+	query := exec.Command("dpkg-query", "--admindir="+folder, "-W", "-f", "${db:Status-Status} ${Package} ${Version} ${Architecture}\n")
+	listed, err := query.Output()
 	if err != nil {
-		return err
+		return fmt.Errorf("dpkg-query: %w", err)
 	}
-	defer file.Close()
-	fields := map[string]string{}
-	end := func() {
-		if strings.HasSuffix(fields["Status"], " installed") && fields["Package"] != "stoa" {
-			purl := fmt.Sprintf("pkg:deb/debian/%s@%s?arch=%s", url.PathEscape(fields["Package"]), url.PathEscape(fields["Version"]), fields["Architecture"])
-			b.add(purl, fields["Package"], fields["Version"], cyclonedx.ComponentTypeLibrary)
-		}
-		clear(fields)
-	}
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		name, value, found := strings.Cut(lines.Text(), ": ")
-		switch {
-		case lines.Text() == "":
-			end()
-		case found && !strings.HasPrefix(name, " "):
-			fields[name] = value
+	for line := range strings.Lines(string(listed)) {
+		words := strings.Fields(line)
+		if name := words[1]; words[0] == "installed" && name != "stoa" {
+			version, arch := words[2], words[3]
+			purl := fmt.Sprintf("pkg:deb/debian/%s@%s?arch=%s", url.PathEscape(name), url.PathEscape(version), arch)
+			b.add(purl, name, version, cyclonedx.ComponentTypeLibrary)
 		}
 	}
-	end()
-	return lines.Err()
+	return nil
 }
