@@ -20,13 +20,14 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// programCommand prepares the program with these settings and no others; it stretches its time-outs as the tests do.
+// programCommand prepares the program with these settings and no others; it stretches its time-outs as the tests do. GOGC is for
+// compilers and test programs.
 func programCommand(t testing.TB, args []string, settings ...string) *exec.Cmd {
 	t.Helper()
 	path := graphtest.Got(filepath.Abs(testProgram))(t)
 	cmd := exec.Command(path, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, envPrefix+"_") && !strings.HasPrefix(v, slack.Variable+"=")
+		return strings.HasPrefix(v, "GOGC=") || strings.HasPrefix(v, envPrefix+"_") && !strings.HasPrefix(v, slack.Variable+"=")
 	})
 	cmd.Env = append(cmd.Env, settings...)
 	cmd.Dir = t.TempDir()

@@ -140,11 +140,13 @@ func (d *database) run(log *logFile) {
 
 // shutdown ends the database and open transactions. If ctx ends first, it stops the database immediately and returns an error.
 func (d *database) shutdown(ctx context.Context) error {
-	_ = d.cmd.Process.Signal(syscall.SIGINT) // it may have ended, here and below
-	select {
-	case <-d.exited:
-		return nil
-	case <-ctx.Done():
+	if ctx.Err() == nil {
+		_ = d.cmd.Process.Signal(syscall.SIGINT) // it may have ended, here and below
+		select {
+		case <-d.exited:
+			return nil
+		case <-ctx.Done():
+		}
 	}
 	_ = d.cmd.Process.Signal(syscall.SIGQUIT)
 	select {
