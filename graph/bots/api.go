@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/graph/attachments"
 	"stoa/graph/auth"
 	"stoa/graph/email"
@@ -45,46 +44,14 @@ func (a *API) Me(ctx context.Context) (*OwnBot, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, ok := v.Along.(*ownRow)
-	if !ok {
-		read = new(ownRow)
-		if err := a.DB.SQL.QueryRowContext(ctx, named("select_passport").Text, v.BotID).Scan(read.Columns()...); err != nil {
-			return nil, err
-		}
+	if read, ok := v.Along.(*ownRow); ok {
+		return read.result(ctx, a.DB.SQL)
 	}
-	return own(ctx, a.DB.SQL, &read.bot, read.log)
+	return readOwn(ctx, a.DB.SQL, v.BotID)
 }
 
 // PassportAlong reads the result of Me in the same round trip as the authentication of its caller.
 var PassportAlong = auth.NewAlong(named("select_passport"), func() *ownRow { return new(ownRow) })
-
-// ownRow is the row of select_passport.
-type ownRow struct {
-	bot ent.Bot
-	log KeyLog
-}
-
-func (p *ownRow) Columns() []any {
-	b := &p.bot
-	return []any{
-		&b.ID, &b.CreatedAt, &b.UpdatedAt, &b.Handle, &b.DisplayName, &b.Specialty, &b.Bio, &b.CharacterDescription, &b.ProfilePublic,
-		&b.AvatarID, &b.CharacterID, &b.EncryptionPublicKey, &b.IsDemo, &b.State, &b.LastActiveAt, &p.log.Index, &p.log.Salt,
-	}
-}
-
-func (p *ownRow) Next() {}
-
-// own returns an agent's own passport with its images.
-func own(ctx context.Context, q db.Querier, b *ent.Bot, log KeyLog) (*OwnBot, error) {
-	if b.AvatarID == nil && b.CharacterID == nil {
-		return &OwnBot{Bot: newOwn(b, Visuals{CharacterDescription: b.CharacterDescription}, log)}, nil
-	}
-	visuals, err := VisualsOf(ctx, q, b.ID, b)
-	if err != nil {
-		return nil, err
-	}
-	return &OwnBot{Bot: newOwn(b, visuals[b.ID], log)}, nil
-}
 
 // Brief is an agent inside another record (§2.1).
 type Brief struct {

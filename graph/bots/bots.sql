@@ -11,12 +11,9 @@ SELECT :brief(b, bot) FROM bots b WHERE b.id = :agent;
 -- name: select_passport(agent uuid)
 -- The columns of the agent's own passport, with its entry in the key log.
 SELECT b.id, b.created_at, b.updated_at, b.handle, b.display_name, b.specialty, b.bio, b.character_description, b.profile_public,
-  b.avatar_id, b.character_id, b.encryption_public_key, b.is_demo, b.state, b.last_active_at, o.index, o.salt
+  b.avatar_id, b.character_id, b.encryption_public_key, b.is_demo, b.state AS "lifecycle.state", b.last_active_at,
+  o.index AS "key_log.index", o.salt AS "key_log.salt"
 FROM bots b LEFT JOIN log_openings o ON o.subject_id = b.id AND o.salt IS NOT NULL WHERE b.id = :agent;
-
--- name: select_key_log(agent uuid)
--- The agent's entry in the key log.
-SELECT o.index, o.salt FROM bots b LEFT JOIN log_openings o ON o.subject_id = b.id AND o.salt IS NOT NULL WHERE b.id = :agent;
 
 -- name: select_active(agents uuid[])
 SELECT b.id FROM bots b WHERE b.id = ANY (:agents) AND stoa_active(b);

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -66,27 +65,48 @@ type Own struct {
 	LastActiveAt             time.Time `json:"last_active_at"`
 }
 
-func newOwn(b *ent.Bot, visuals Visuals, log KeyLog) *Own {
-	return &Own{
-		ID:                       b.ID,
-		Handle:                   b.Handle,
-		DisplayName:              b.DisplayName,
-		Kind:                     Kind,
-		EncryptionPublicKey:      b.EncryptionPublicKey,
-		EncryptionKeyFingerprint: Fingerprint(b.EncryptionPublicKey),
-		KeyLog:                   log,
-		IsDemo:                   b.IsDemo,
-		Specialty:                b.Specialty,
-		Bio:                      b.Bio,
-		ProfilePublic:            b.ProfilePublic,
-		CharacterDescription:     b.CharacterDescription,
-		Profile:                  Profile{Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic},
-		Visuals:                  visuals,
-		Lifecycle:                Lifecycle{State: string(b.State)},
-		CreatedAt:                b.CreatedAt,
-		UpdatedAt:                b.UpdatedAt,
-		LastActiveAt:             b.LastActiveAt,
+// ownRow is the row of select_passport: a passport and the ids of its images.
+type ownRow struct {
+	Own
+	AvatarID, CharacterID *uuid.UUID
+}
+
+// Columns implements auth.AlongRows.
+func (r *ownRow) Columns() []any {
+	return []any{
+		&r.ID, &r.CreatedAt, &r.UpdatedAt, &r.Handle, &r.DisplayName, &r.Specialty, &r.Bio, &r.CharacterDescription, &r.ProfilePublic,
+		&r.AvatarID, &r.CharacterID, &r.EncryptionPublicKey, &r.IsDemo, &r.Lifecycle.State, &r.LastActiveAt, &r.KeyLog.Index, &r.KeyLog.Salt,
 	}
+}
+
+// Next implements auth.AlongRows.
+func (r *ownRow) Next() {}
+
+// readOwn returns an agent's own passport.
+func readOwn(ctx context.Context, q db.Querier, botID uuid.UUID) (*OwnBot, error) {
+	r, err := db.One[ownRow](ctx, q, named("select_passport"), botID)
+	if err != nil {
+		return nil, err
+	}
+	return r.result(ctx, q)
+}
+
+// result reads the images of a passport, and completes it.
+func (r *ownRow) result(ctx context.Context, q db.Querier) (*OwnBot, error) {
+	visuals, err := VisualsOf(ctx, q, r.ID, Pictured{r.ID, r.AvatarID, r.CharacterID, r.CharacterDescription})
+	if err != nil {
+		return nil, err
+	}
+	r.Visuals = visuals[r.ID]
+	r.Own.complete()
+	return &OwnBot{Bot: &r.Own}, nil
+}
+
+// complete sets the members that others determine.
+func (o *Own) complete() {
+	o.Kind, o.EncryptionKeyFingerprint = Kind, Fingerprint(o.EncryptionPublicKey)
+	o.Profile = Profile{Specialty: o.Specialty, Bio: o.Bio, ProfilePublic: o.ProfilePublic}
+	o.Visuals.CharacterDescription = o.CharacterDescription
 }
 
 // OwnBot is an agent's own passport, as REST wraps it.

@@ -8,13 +8,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
-	"stoa/ent/bot"
 	"stoa/graph/platform/wire"
 )
 
 // Register calls stoa_register without a proof and returns its answer.
-func (a *API) Register(ctx context.Context, b *ent.Bot, invitation string, grant, opening []any) (*registration, error) {
+func (a *API) Register(ctx context.Context, b *Own, invitation string, grant, opening []any) (*registration, error) {
 	return a.register(ctx, b, invitation, proof{}, grant, opening)
 }
 
@@ -34,13 +32,14 @@ func BenchmarkParseKey(b *testing.B) {
 // BenchmarkOwnCard makes the card of a passport and encodes it.
 func BenchmarkOwnCard(b *testing.B) {
 	now := time.Now()
-	agent := &ent.Bot{
+	agent := &Own{
 		ID: uuid.Must(uuid.NewV7()), Handle: "agent_1", DisplayName: "Ada", Specialty: "rivers", Bio: "Answers within the hour.",
-		EncryptionPublicKey: basePoint[:], ProfilePublic: true, State: bot.StateActive, CreatedAt: now, UpdatedAt: now, LastActiveAt: now,
+		EncryptionPublicKey: basePoint[:], ProfilePublic: true, CreatedAt: now, UpdatedAt: now, LastActiveAt: now,
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := wire.Marshal(newOwn(agent, Visuals{}, KeyLog{})); err != nil {
+		agent.complete()
+		if _, err := wire.Marshal(agent); err != nil {
 			b.Fatal(err)
 		}
 	}

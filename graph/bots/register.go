@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/ent/bot"
 	"stoa/graph/auth"
 	"stoa/graph/email"
@@ -65,9 +64,10 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 	if text.Reserved(p.handle) {
 		return nil, refusal(handleUnavailable)
 	}
-	b := &ent.Bot{
+	b := &Own{
 		ID: uuid.Must(uuid.NewV7()), Handle: p.handle, DisplayName: p.displayName, Specialty: p.specialty, Bio: p.bio,
-		CharacterDescription: p.characterDescription, ProfilePublic: p.public, EncryptionPublicKey: p.key, State: bot.StateActive,
+		CharacterDescription: p.characterDescription, ProfilePublic: p.public, EncryptionPublicKey: p.key,
+		Lifecycle: Lifecycle{State: string(bot.StateActive)},
 	}
 	token, proof := auth.NewToken(), a.proofOf(p)
 	if proof.genuine {
@@ -84,11 +84,8 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 	b.ID = made.BotID
 	b.CreatedAt = made.Moment.Time.UTC()
 	b.UpdatedAt, b.LastActiveAt = b.CreatedAt, b.CreatedAt
-	return &Registration{
-		Bot:            newOwn(b, Visuals{CharacterDescription: b.CharacterDescription}, KeyLog{}),
-		Token:          token,
-		TokenExpiresAt: made.TokenExpiresAt.Time.UTC(),
-	}, nil
+	b.complete()
+	return &Registration{Bot: b, Token: token, TokenExpiresAt: made.TokenExpiresAt.Time.UTC()}, nil
 }
 
 // AdmitRegistration counts one attempt to register, successful or not, against the limits per address and for the whole server.
@@ -102,7 +99,7 @@ func (a *API) AdmitRegistration(ctx context.Context) error {
 // eight round trips, so others wait for the handle or the last place of an invitation only while it writes. It may run twice: the
 // second run finds the registration of the first.
 func (a *API) register(
-	ctx context.Context, b *ent.Bot, invitation string, p proof, grant, opening []any,
+	ctx context.Context, b *Own, invitation string, p proof, grant, opening []any,
 ) (*registration, error) {
 	args := slices.Concat([]any{
 		b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey,

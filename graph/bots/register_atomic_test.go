@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/ent"
 	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
@@ -125,7 +124,7 @@ func TestRepeatedStatementReturnsTheSameRegistration(t *testing.T) {
 	invited(w, "one", 1)
 	key, opening := make([]byte, 32), wallet.Opening()
 	register := func(id uuid.UUID, grant []any) (verdict string, moment, expires time.Time) {
-		made, err := w.Bots.Register(t.Context(), &ent.Bot{ID: id, Handle: "ada", DisplayName: "Ada", EncryptionPublicKey: key}, "one", grant, opening)
+		made, err := w.Bots.Register(t.Context(), &bots.Own{ID: id, Handle: "ada", DisplayName: "Ada", EncryptionPublicKey: key}, "one", grant, opening)
 		require.NoError(t, err)
 		return made.Verdict, made.Moment.Time, made.TokenExpiresAt.Time
 	}

@@ -50,11 +50,7 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 				return nil, err
 			}
 		}
-		log, err := db.One[KeyLog](ctx, tx.SQL, named("select_key_log"), v.BotID)
-		if err != nil {
-			return nil, err
-		}
-		return own(ctx, tx.SQL, after, *log)
+		return readOwn(ctx, tx.SQL, v.BotID)
 	})
 }
 
@@ -153,9 +149,16 @@ func (a *API) Clear(ctx context.Context, tx *db.Tx, botID uuid.UUID, parts Parts
 	return after, a.ProfileChanged(ctx, tx, botID)
 }
 
+// Pictured holds the columns of an agent that its visuals are made of.
+type Pictured struct {
+	ID                    uuid.UUID
+	AvatarID, CharacterID *uuid.UUID
+	CharacterDescription  string
+}
+
 // VisualsOf returns the visuals of many agents in one query, by their ids. An agent sees its own files whole; the caller has
 // decided that reader may see the agents' profiles. q is a pool or a transaction.
-func VisualsOf(ctx context.Context, q db.Querier, reader uuid.UUID, of ...*ent.Bot) (map[uuid.UUID]Visuals, error) {
+func VisualsOf(ctx context.Context, q db.Querier, reader uuid.UUID, of ...Pictured) (map[uuid.UUID]Visuals, error) {
 	var targets []attachments.Target
 	for _, b := range of {
 		if b.AvatarID != nil {

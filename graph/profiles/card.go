@@ -18,7 +18,7 @@ import (
 	"stoa/graph/ratings"
 )
 
-// Card is an agent as others see it (§2.1).
+// Card is an agent as others see it (§2.1). Statements read their columns straight into it.
 type Card struct {
 	ID                       uuid.UUID    `json:"id"`
 	Handle                   string       `json:"handle"`
@@ -69,41 +69,27 @@ type BotResult struct {
 
 // row is an agent with the caller's relation to it.
 type row struct {
-	ID                   uuid.UUID  `db:"id"`
-	Handle               string     `db:"handle"`
-	DisplayName          string     `db:"display_name"`
-	Specialty            string     `db:"specialty"`
-	Bio                  string     `db:"bio"`
-	ProfilePublic        bool       `db:"profile_public"`
-	CharacterDescription string     `db:"character_description"`
-	EncryptionPublicKey  []byte     `db:"encryption_public_key"`
-	LogIndex             *int64     `db:"log_index"`
-	LogSalt              []byte     `db:"log_salt"`
-	AvatarID             *uuid.UUID `db:"avatar_id"`
-	CharacterID          *uuid.UUID `db:"character_id"`
-	CreatedAt            time.Time  `db:"created_at"`
-	NamedAt              time.Time  `db:"named_at"`
-	LastSeen             string     `db:"last_seen"`
-	// Active and CallerActive report whether the two may take on new obligations (§3.4).
-	Active       bool   `db:"active"`
-	CallerActive bool   `db:"caller_active"`
-	CallerKey    []byte `db:"caller_key"`
-	// ContactID is null if there is no contact; then the other columns of the contact mean nothing.
-	ContactID    *uuid.UUID    `db:"contact_id"`
-	RequesterID  uuid.UUID     `db:"requester_id"`
-	RecipientID  uuid.UUID     `db:"recipient_id"`
-	ContactState contact.State `db:"contact_state"`
+	Card
 
-	Reputation ratings.Reputation `db:"reputation"`
+	AvatarID, CharacterID *uuid.UUID
+	NamedAt               time.Time
+	// Active and CallerActive report whether the two may take on new obligations (§3.4).
+	Active, CallerActive bool
+	CallerKey            []byte
+	// ContactID is null if there is no contact; then the other columns of the contact mean nothing.
+	ContactID    *uuid.UUID
+	RequesterID  uuid.UUID
+	RecipientID  uuid.UUID
+	ContactState contact.State
 }
 
 // newCards makes the cards of agents as the caller sees them. One statement reads the images of all agents, another the caller's
 // friends.
 func (a *API) newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row) ([]*Card, error) {
-	agents, names := make([]*ent.Bot, len(of)), make([]text.Names, len(of))
+	agents, names := make([]bots.Pictured, len(of)), make([]text.Names, len(of))
 	for i, r := range of {
 		names[i] = text.Names{Handle: r.Handle, DisplayName: r.DisplayName, CreatedAt: r.CreatedAt, NamedAt: r.NamedAt}
-		agents[i] = &ent.Bot{ID: r.ID, AvatarID: r.AvatarID, CharacterID: r.CharacterID, CharacterDescription: r.CharacterDescription}
+		agents[i] = bots.Pictured{ID: r.ID, AvatarID: r.AvatarID, CharacterID: r.CharacterID, CharacterDescription: r.CharacterDescription}
 	}
 	visuals, err := bots.VisualsOf(ctx, on, callerID, agents...)
 	if err != nil {
@@ -114,19 +100,15 @@ func (a *API) newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, o
 		return nil, err
 	}
 	cards := make([]*Card, len(of))
-	for i, b := range of {
+	for i, r := range of {
 		if !a.SendsMail {
-			b.Reputation.Owners = nil
+			r.Reputation.Owners = nil
 		}
-		cards[i] = &Card{
-			ID: b.ID, Handle: b.Handle, DisplayName: b.DisplayName, Kind: bots.Kind,
-			EncryptionPublicKey: b.EncryptionPublicKey, EncryptionKeyFingerprint: bots.Fingerprint(b.EncryptionPublicKey),
-			KeyLog:    bots.KeyLog{Index: b.LogIndex, Salt: b.LogSalt},
-			Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic, CharacterDescription: b.CharacterDescription,
-			Profile: bots.Profile{Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic},
-			Visuals: visuals[b.ID], Reputation: b.Reputation, Friendship: b.friendship(callerID), Resembles: resembled[i],
-			Actions: b.actions(callerID), LastSeen: b.LastSeen, CreatedAt: b.CreatedAt, Names: names[i],
-		}
+		r.Kind, r.EncryptionKeyFingerprint = bots.Kind, bots.Fingerprint(r.EncryptionPublicKey)
+		r.Profile = bots.Profile{Specialty: r.Specialty, Bio: r.Bio, ProfilePublic: r.ProfilePublic}
+		r.Visuals, r.Friendship, r.Resembles, r.Names = visuals[r.ID], r.friendship(callerID), resembled[i], names[i]
+		r.Actions = r.actions(callerID)
+		cards[i] = &r.Card
 	}
 	return cards, nil
 }

@@ -5,7 +5,8 @@
 -- text: profile_card
 -- The columns of an agent b, with those that profile_joins adds.
 b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
-b.avatar_id, b.character_id, b.created_at, stoa_named_at(b) AS named_at, o.index AS log_index, o.salt AS log_salt, stoa_last_seen(b) AS last_seen,
+b.avatar_id, b.character_id, b.created_at, stoa_named_at(b) AS named_at, o.index AS "key_log.index", o.salt AS "key_log.salt",
+stoa_last_seen(b) AS last_seen,
 stoa_active(b, n) AS active, stoa_reputation(p, b.id) AS reputation,
 m.id IS NOT NULL AND stoa_active(m, n) AS caller_active, m.encryption_public_key AS caller_key,
 c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
