@@ -25,14 +25,14 @@ func (s *trade) peer(me *graphtest.Agent) *graphtest.Agent {
 
 // toPeer returns a request about the peer, with the peer's id in a field of the body.
 func toPeer(field string) func(*trade, *graphtest.Agent) (string, any) {
-	return func(s *trade, me *graphtest.Agent) (string, any) { return "", map[string]any{field: s.peer(me).ID} }
+	return func(s *trade, me *graphtest.Agent) (string, any) { return "", object{field: s.peer(me).ID} }
 }
 
 // reporting returns a report of something that belongs to the peer.
 func reporting(kind string, id func(s *trade, peer *graphtest.Agent) string) lifecycleCase {
 	return allowed(func(s *trade, me *graphtest.Agent) (string, any) {
-		subject := map[string]any{"type": kind, "id": id(s, s.peer(me))}
-		return "", map[string]any{"kind": "report", "subject": subject, "text": "Look at this."}
+		subject := object{"type": kind, "id": id(s, s.peer(me))}
+		return "", object{"kind": "report", "subject": subject, "text": "Look at this."}
 	})
 }
 
@@ -58,7 +58,7 @@ var blockedCases = map[string][]lifecycleCase{
 		allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return "", s.terms(nil) }),
 		{contractor: true, request: func(s *trade, _ *graphtest.Agent) (string, any) { return "", s.asked() }},
 		allowed(func(s *trade, _ *graphtest.Agent) (string, any) {
-			return "", s.terms(map[string]any{"service_id": of(s.offered(s.contractor, "Odes", "Of any length."))})
+			return "", s.terms(object{"service_id": of(s.offered(s.contractor, "Odes", "Of any length."))})
 		}),
 	},
 	"GET /tasks/{task_id}":           {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, s.peer(me))), nil })},
@@ -122,13 +122,13 @@ func (c lifecycleCase) requireBlocked(t *testing.T, row rest.Row, code fault.Cod
 	if !blocks {
 		by = s.peer(me)
 	}
-	s.send("POST", "/api/v1/contacts/blocks", by.Token, map[string]any{"bot_id": s.peer(by).ID}).ok(http.StatusCreated)
+	s.post(by, "/contacts/blocks", object{"bot_id": s.peer(by).ID}).ok(201)
 	got := request()
 	if code == "" {
 		require.Equal(t, cmp.Or(c.status, row.Status), got.status, "%s", got.raw)
 		return
 	}
-	require.Equal(t, string(code), got.body["error"].(map[string]any)["code"], "%s", got.raw)
+	require.Equal(t, string(code), got.body["error"].(object)["code"], "%s", got.raw)
 }
 
 // The lists of the blocking agent leave out the blocked agent. The blocked agent's lists, reads by id or handle, and an agent's
@@ -138,22 +138,22 @@ func TestListsLeaveOutTheBlocked(t *testing.T) {
 	s := tradeOn(newSite(t))
 	me, other := s.customer, s.contractor
 	for _, agent := range []*graphtest.Agent{me, other} {
-		s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"specialty": "sonnets", "bio": "Sonnets."}).ok(http.StatusOK)
-		s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"text": "A sonnet.", "visibility": "public"}).ok(http.StatusCreated)
-		s.send("POST", "/api/v1/tasks", agent.Token, job(map[string]any{"title": "A sonnet"})).ok(http.StatusCreated)
+		s.patch(agent, "/bots/me", object{"specialty": "sonnets", "bio": "Sonnets."}).ok(200)
+		s.post(agent, "/posts", object{"text": "A sonnet.", "visibility": "public"}).ok(201)
+		s.post(agent, "/tasks", job(object{"title": "A sonnet"})).ok(201)
 		s.offered(agent, "Sonnets", "Fourteen lines.")
 	}
-	s.send("POST", "/api/v1/contacts/blocks", me.Token, map[string]any{"bot_id": other.ID}).ok(http.StatusCreated)
+	s.post(me, "/contacts/blocks", object{"bot_id": other.ID}).ok(201)
 	holds := func(by, whom *graphtest.Agent, path, list string) bool {
 		t.Helper()
 		token := ""
 		if by != nil {
 			token = by.Token
 		}
-		for _, record := range s.send("GET", "/api/v1"+path, token, nil).ok(http.StatusOK)[list].([]any) {
-			record := record.(map[string]any)
+		for _, record := range s.send("GET", "/api/v1"+path, token, nil).ok(200)[list].([]any) {
+			record := record.(object)
 			for _, name := range []string{"author", "customer", "bot"} {
-				if brief, ok := record[name].(map[string]any); ok && brief["id"] == whom.ID.String() {
+				if brief, ok := record[name].(object); ok && brief["id"] == whom.ID.String() {
 					return true
 				}
 			}
@@ -182,7 +182,7 @@ func TestListsLeaveOutTheBlocked(t *testing.T) {
 	}
 	require.True(t, holds(other, other, "/tasks?mine=true", "tasks"))
 	for range 2 { // the blocked one may block, too, and hides the first blocker from its own lists
-		s.send("POST", "/api/v1/contacts/blocks", other.Token, map[string]any{"bot_id": me.ID}).ok(http.StatusOK)
+		s.post(other, "/contacts/blocks", object{"bot_id": me.ID}).ok(200)
 	}
 	for path, list := range paths {
 		require.False(t, holds(other, me, path, list), path)

@@ -37,28 +37,26 @@ func TestBoundsOfPages(t *testing.T) {
 		{"/services", numbered, 20, 50, 1000, fault.InvalidPagination, true, false},
 		{"/wallet/history", cursor, 50, 100, 0, fault.InvalidInput, false, false},
 	} {
-		get := func(name, value string) *answer {
-			return s.send("GET", "/api/v1"+c.path+"?"+name+"="+url.QueryEscape(value), agent.Token, nil)
-		}
+		get := func(name, value string) *answer { return s.get(agent, ""+c.path+"?"+name+"="+url.QueryEscape(value)) }
 		bounds := func(name string, most int, refused fault.Code) {
 			for _, n := range []int{1, most} {
-				get(name, strconv.Itoa(n)).ok(http.StatusOK)
+				get(name, strconv.Itoa(n)).ok(200)
 			}
 			for _, wrong := range []string{"0", "-1", strconv.Itoa(most + 1), "", "01", "x", "1.0", "1e1", " 1", "99999999999999999999"} {
-				require.Contains(t, get(name, wrong).fault(http.StatusBadRequest, refused)["fields"], name, "%s %q", c.path, wrong)
+				require.Contains(t, get(name, wrong).fault(refused)["fields"], name, "%s %q", c.path, wrong)
 			}
-			s.send("GET", "/api/v1"+c.path+"?"+name+"=1&"+name+"=1", agent.Token, nil).fault(http.StatusBadRequest, refused)
+			s.get(agent, ""+c.path+"?"+name+"=1&"+name+"=1").fault(refused)
 		}
 		bounds(c.size, c.most, c.refused)
 		if c.deepest > 0 {
 			bounds("page", c.deepest, c.refused)
-			require.EqualValues(t, c.standard, s.send("GET", "/api/v1"+c.path, agent.Token, nil).ok(http.StatusOK)["page_size"], c.path)
+			require.EqualValues(t, c.standard, s.get(agent, ""+c.path).ok(200)["page_size"], c.path)
 		}
 		for name, holds := range map[string]bool{"q": c.searched, "specialty": c.special} {
 			if holds {
-				get(name, strings.Repeat("ж", 160)).ok(http.StatusOK)
+				get(name, strings.Repeat("ж", 160)).ok(200)
 				for _, wrong := range []string{url.QueryEscape(strings.Repeat("ж", 161)), "a&" + name + "=a", "%00", "%ff"} {
-					refused := s.send("GET", "/api/v1"+c.path+"?"+name+"="+wrong, agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidSearch)
+					refused := s.get(agent, ""+c.path+"?"+name+"="+wrong).fault(fault.InvalidSearch)
 					require.Contains(t, refused["fields"], name, "%s %s", c.path, wrong)
 				}
 			}
@@ -78,7 +76,7 @@ func TestBoundsOfTexts(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
 	ada, friend := s.customer, s.contractor
-	post := s.send("POST", "/api/v1/posts", ada.Token, `{"text":"x"}`).ok(http.StatusCreated)["post"].(map[string]any)
+	post := s.post(ada, "/posts", `{"text":"x"}`).ok(201)["post"].(object)
 	service := s.offered(ada, "t", "d")
 	const title, text = 160, 8000
 	handles := 0
@@ -86,36 +84,36 @@ func TestBoundsOfTexts(t *testing.T) {
 		method string
 		path   string
 		by     *graphtest.Agent
-		body   func() map[string]any
+		body   func() object
 		fields []lengths
 	}{
-		"registration": {"POST", "/bots/register", &graphtest.Agent{}, func() map[string]any { handles++; return registration(fmt.Sprint("newcomer_", handles)) }, []lengths{
+		"registration": {"POST", "/bots/register", &graphtest.Agent{}, func() object { handles++; return registration(fmt.Sprint("newcomer_", handles)) }, []lengths{
 			{"display_name", 1, 80, fault.InvalidInput}, {"specialty", 0, 160, fault.InvalidInput}, {"bio", 0, 4000, fault.InvalidInput},
 			{"character_description", 0, 4000, fault.InvalidInput},
 		}},
-		"profile": {"PATCH", "/bots/me", ada, func() map[string]any { return map[string]any{} }, []lengths{
+		"profile": {"PATCH", "/bots/me", ada, func() object { return object{} }, []lengths{
 			{"display_name", 1, 80, fault.InvalidInput}, {"specialty", 0, 160, fault.InvalidInput}, {"bio", 0, 4000, fault.InvalidInput},
 			{"character_description", 0, 4000, fault.InvalidInput},
 		}},
-		"post": {"POST", "/posts", ada, func() map[string]any { return map[string]any{"text": "x"} }, []lengths{
+		"post": {"POST", "/posts", ada, func() object { return object{"text": "x"} }, []lengths{
 			{"text", 1, text, fault.InvalidText}, {"title", 0, title, fault.InvalidTitle},
 		}},
-		"changed post": {"PATCH", "/posts/" + post["id"].(string), ada, func() map[string]any { return map[string]any{} }, []lengths{
+		"changed post": {"PATCH", "/posts/" + post["id"].(string), ada, func() object { return object{} }, []lengths{
 			{"text", 1, text, fault.InvalidText}, {"title", 0, title, fault.InvalidTitle},
 		}},
-		"order": {"POST", "/orders", ada, func() map[string]any { return s.terms(nil) }, []lengths{
+		"order": {"POST", "/orders", ada, func() object { return s.terms(nil) }, []lengths{
 			{"title", 1, title, fault.InvalidInput}, {"description", 1, text, fault.InvalidInput},
 		}},
-		"task": {"POST", "/tasks", ada, func() map[string]any { return job(nil) }, []lengths{
+		"task": {"POST", "/tasks", ada, func() object { return job(nil) }, []lengths{
 			{"title", 1, title, fault.InvalidInput}, {"description", 1, text, fault.InvalidInput},
 		}},
-		"service": {"POST", "/services", ada, func() map[string]any { return map[string]any{"title": "t", "description": "d"} }, []lengths{
+		"service": {"POST", "/services", ada, func() object { return object{"title": "t", "description": "d"} }, []lengths{
 			{"title", 1, title, fault.InvalidInput}, {"description", 1, text, fault.InvalidInput},
 		}},
-		"changed service": {"PATCH", "/services/" + service["id"].(string), ada, func() map[string]any { return map[string]any{} }, []lengths{
+		"changed service": {"PATCH", "/services/" + service["id"].(string), ada, func() object { return object{} }, []lengths{
 			{"title", 1, title, fault.InvalidInput}, {"description", 1, text, fault.InvalidInput},
 		}},
-		"feedback": {"POST", "/feedback", friend, func() map[string]any { return map[string]any{"kind": "bug"} }, []lengths{
+		"feedback": {"POST", "/feedback", friend, func() object { return object{"kind": "bug"} }, []lengths{
 			{"text", 1, 4000, fault.InvalidInput},
 		}},
 	} {
@@ -130,13 +128,13 @@ func TestBoundsOfTexts(t *testing.T) {
 			}
 			for _, length := range []int{f.least - 1, f.most + 1} {
 				if length >= 0 {
-					require.Contains(t, send(length).fault(http.StatusBadRequest, f.refused)["fields"], f.field, name)
+					require.Contains(t, send(length).fault(f.refused)["fields"], f.field, name)
 				}
 			}
 		}
 	}
 	for handle, status := range map[string]int{"ab": 400, "abc": 201, "a" + strings.Repeat("1", 31): 201, "a" + strings.Repeat("1", 32): 400} {
-		require.Equal(t, status, s.send("POST", "/api/v1/bots/register", "", registration(handle)).status, handle)
+		require.Equal(t, status, s.post(nil, "/bots/register", registration(handle)).status, handle)
 	}
 }
 
@@ -144,32 +142,30 @@ func TestBoundsOfTexts(t *testing.T) {
 func TestBoundsOfAnOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
-	began := func() map[string]any {
+	began := func() object {
 		return s.step(s.contractor, s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil), "start", nil)
 	}
-	refuse := func(card map[string]any, action, field string, lengths ...int) {
+	refuse := func(card object, action, field string, lengths ...int) {
 		t.Helper()
 		for _, length := range lengths {
-			require.Contains(t, s.act(s.contractor, card, action, map[string]any{field: strings.Repeat("ж", length)}).
-				fault(http.StatusBadRequest, fault.InvalidInput)["fields"], field)
+			require.Contains(t, s.act(s.contractor, card, action, object{field: strings.Repeat("ж", length)}).
+				fault(fault.InvalidInput)["fields"], field)
 		}
 	}
 	card := began()
 	refuse(card, "deliver", "result_text", 8001)
-	s.step(s.contractor, card, "deliver", map[string]any{"result_text": strings.Repeat("ж", 8000)})
+	s.step(s.contractor, card, "deliver", object{"result_text": strings.Repeat("ж", 8000)})
 	for _, length := range []int{1, 2000} {
 		card = began()
 		refuse(card, "dispute", "reason", 0, 2001)
-		card = s.step(s.contractor, card, "dispute", map[string]any{"reason": strings.Repeat("ж", length)})
+		card = s.step(s.contractor, card, "dispute", object{"reason": strings.Repeat("ж", length)})
 		refuse(card, "propose-refund", "reason", 0, 2001)
-		s.step(s.contractor, card, "propose-refund", map[string]any{"reason": strings.Repeat("ж", length)})
+		s.step(s.contractor, card, "propose-refund", object{"reason": strings.Repeat("ж", length)})
 	}
 	const largest = 909_090_909_091 // with its fee of 10 % it gives the largest reserve
-	quote := func(amount int64) *answer {
-		return s.send("POST", "/api/v1/orders/quote", s.customer.Token, map[string]any{"amount_minor": amount})
-	}
-	require.EqualValues(t, 1_000_000_000_000, quote(largest).ok(http.StatusOK)["quote"].(map[string]any)["total_minor"])
-	require.Contains(t, quote(largest+1).fault(http.StatusBadRequest, fault.InvalidInput)["fields"], "amount_minor")
+	quote := func(amount int64) *answer { return s.post(s.customer, "/orders/quote", object{"amount_minor": amount}) }
+	require.EqualValues(t, 1_000_000_000_000, quote(largest).ok(200)["quote"].(object)["total_minor"])
+	require.Contains(t, quote(largest + 1).fault(fault.InvalidInput)["fields"], "amount_minor")
 }
 
 // A post, an order's inputs and an order's results have at most ten files each (§8).
@@ -184,15 +180,15 @@ func TestBoundsOfFilesInASet(t *testing.T) {
 		return ids
 	}
 	for n, status := range map[int]int{10: http.StatusCreated, 11: http.StatusBadRequest} {
-		a := s.send("POST", "/api/v1/posts", s.customer.Token, map[string]any{"text": "x", "attachment_ids": files(s.customer, attachments.Portfolio, n)})
+		a := s.post(s.customer, "/posts", object{"text": "x", "attachment_ids": files(s.customer, attachments.Portfolio, n)})
 		require.Equal(t, status, a.status, "%s", a.raw)
-		a = s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"input_attachment_ids": files(s.customer, attachments.Order, n)}))
+		a = s.post(s.customer, "/orders", s.terms(object{"input_attachment_ids": files(s.customer, attachments.Order, n)}))
 		require.Equal(t, status, a.status, "%s", a.raw)
 	}
 	card := s.step(s.contractor, s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil), "start", nil)
 	results := files(s.contractor, attachments.Order, 11)
-	s.act(s.contractor, card, "deliver", map[string]any{"result_attachment_ids": results}).fault(http.StatusBadRequest, fault.InvalidInput)
-	require.Len(t, s.step(s.contractor, card, "deliver", map[string]any{"result_attachment_ids": results[:10]})["result_attachments"], 10)
+	s.act(s.contractor, card, "deliver", object{"result_attachment_ids": results}).fault(fault.InvalidInput)
+	require.Len(t, s.step(s.contractor, card, "deliver", object{"result_attachment_ids": results[:10]})["result_attachments"], 10)
 }
 
 // The parts of an envelope are tested at their bounds and one past them (§8).
@@ -203,7 +199,7 @@ func TestBoundsOfAnEnvelope(t *testing.T) {
 	for _, c := range []struct{ nonce, ciphertext, status int }{
 		{24, 16, 201}, {24, 16384, 201}, {24, 15, 400}, {24, 16385, 400}, {23, 16, 400}, {25, 16, 400},
 	} {
-		a := s.send("POST", "/api/v1/messages", one.Token, changed(envelope(one, other), map[string]any{
+		a := s.post(one, "/messages", changed(envelope(one, other), object{
 			"nonce": graphtest.RandomBase64(c.nonce), "ciphertext": graphtest.RandomBase64(c.ciphertext),
 		}))
 		require.Equal(t, c.status, a.status, "%+v: %s", c, a.raw)
@@ -211,7 +207,7 @@ func TestBoundsOfAnEnvelope(t *testing.T) {
 	s.Shift(90*24*time.Hour - time.Minute)
 	dialog := "/api/v1/messages?peer=" + other.ID.String()
 	s.Exec("UPDATE tokens SET expires_at = stoa_now() + interval '1 day'")
-	require.Len(t, s.send("GET", dialog, one.Token, nil).ok(http.StatusOK)["messages"], 2)
+	require.Len(t, s.get(one, dialog).ok(200)["messages"], 2)
 	s.Shift(time.Minute)
-	require.Empty(t, s.send("GET", dialog, one.Token, nil).ok(http.StatusOK)["messages"], "messages are kept 90 days")
+	require.Empty(t, s.get(one, dialog).ok(200)["messages"], "messages are kept 90 days")
 }

@@ -18,10 +18,10 @@ func TestEveryAnswerCarriesItsHeaders(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
 	for _, a := range []*answer{
-		s.send("GET", "/api/v1/bots/me", agent.Token, nil),
-		s.send("GET", "/api/v1/bots/me", "", nil),
+		s.get(agent, "/bots/me"),
+		s.get(nil, "/bots/me"),
 		s.send("GET", "/api/nowhere", "", nil),
-		s.send("PUT", "/api/v1/bots/me", "", nil),
+		s.put(nil, "/bots/me", nil),
 	} {
 		require.Regexp(t, `^[A-Za-z0-9._-]{1,128}$`, a.header.Get("X-Request-Id"))
 		require.Equal(t, "nosniff", a.header.Get("X-Content-Type-Options"))
@@ -43,7 +43,7 @@ func TestUnknownPathsAreNotFoundAndNeverRedirected(t *testing.T) {
 		"/api", "/api/v1", "/api/v1/", "/api/v1/bots/me/", "/api/v1//bots/me", "//api/v1/bots/me", "/api/v1/./bots/me",
 		"/api/v1/bots/../bots/me", "/api/v1/bots/%2e%2e/bots/me", "/API/v1/bots/me", "/healthz/", "/api/v1/tokens",
 	} {
-		s.send("GET", path, "", nil).fault(http.StatusNotFound, fault.NotFound)
+		s.send("GET", path, "", nil).fault(fault.NotFound)
 	}
 }
 
@@ -51,15 +51,15 @@ func TestMethods(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
 	for _, method := range []string{"TRACE", "PROPFIND", "UNHEARD"} {
-		unknown := s.send(method, "/api/v1/wallet", agent.Token, nil).refused(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+		unknown := s.send(method, "/api/v1/wallet", agent.Token, nil).refused(fault.MethodNotAllowed)
 		require.Equal(t, "GET, HEAD, OPTIONS", unknown.header.Get("Allow"))
-		s.send(method, "/api/v1/nowhere", "", nil).fault(http.StatusNotFound, fault.NotFound)
+		s.send(method, "/api/v1/nowhere", "", nil).fault(fault.NotFound)
 	}
 
 	options := s.send("OPTIONS", "/api/v1/tokens/rotate", "", nil).is(http.StatusNoContent)
 	require.Equal(t, "POST, OPTIONS", options.header.Get("Allow"))
 
-	head := s.send("HEAD", "/api/v1/bots/me", agent.Token, nil).is(http.StatusOK)
+	head := s.send("HEAD", "/api/v1/bots/me", agent.Token, nil).is(200)
 	require.Empty(t, head.raw)
 	require.NotEmpty(t, head.header.Get("Content-Length"))
 }
@@ -70,14 +70,13 @@ func TestOrigins(t *testing.T) {
 	s := serve(t, shared.World(t), rest.Config{AllowedOrigins: []string{"https://console.example"}})
 	agent := s.Agent()
 	for origin, told := range map[string]string{"https://console.example": "https://console.example", "https://other.example": "", "null": ""} {
-		preflight := s.send("OPTIONS", "/api/v1/bots/me", "", nil, "Origin", origin,
-			"Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers", "authorization,content-type")
+		preflight := s.send("OPTIONS", "/api/v1/bots/me", "", nil, "Origin", origin, "Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers", "authorization,content-type")
 		require.Equal(t, http.StatusNoContent, preflight.status)
 		require.Equal(t, "GET, HEAD, PATCH, OPTIONS", preflight.header.Get("Allow"))
 		require.Equal(t, told, preflight.header.Get("Access-Control-Allow-Origin"), origin)
 		require.Equal(t, told != "", preflight.header.Get("Access-Control-Allow-Methods") == "PATCH", origin)
 
-		read := s.send("GET", "/api/v1/bots/me", agent.Token, nil, "Origin", origin).is(http.StatusOK)
+		read := s.send("GET", "/api/v1/bots/me", agent.Token, nil, "Origin", origin).is(200)
 		require.Equal(t, told, read.header.Get("Access-Control-Allow-Origin"), origin)
 		require.Empty(t, read.header.Get("Access-Control-Allow-Credentials"))
 	}
@@ -90,7 +89,7 @@ func TestOrigins(t *testing.T) {
 	}
 	for _, path := range []string{"/api/v1/nowhere", "/api/v1/wallet/", "/api/v1//wallet"} {
 		nowhere := s.send("OPTIONS", path, "", nil, "Origin", "https://console.example", "Access-Control-Request-Method", "GET")
-		nowhere.fault(http.StatusNotFound, fault.NotFound)
+		nowhere.fault(fault.NotFound)
 		for name := range nowhere.header {
 			require.NotContains(t, name, "Access-Control-", path)
 		}
@@ -111,9 +110,9 @@ func TestEscapedPaths(t *testing.T) {
 		require.Equal(t, http.StatusOK, s.send("GET", path, agent.Token, nil).status, path)
 	}
 	for _, path := range []string{"/api%2Fv1/wallet", "/api/v1/wallet%2f", "/api/v1/%2e/wallet", "/api/v1/wal%6Cet/%2e%2e", "/api/v1/w%2561llet"} {
-		s.raw("GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, agent.Token).fault(http.StatusNotFound, fault.NotFound)
+		s.raw("GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, agent.Token).fault(fault.NotFound)
 	}
-	s.raw("GET /api/v1/bots/%%20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", agent.Token).fault(http.StatusBadRequest, fault.InvalidID)
+	s.raw("GET /api/v1/bots/%%20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", agent.Token).fault(fault.InvalidID)
 }
 
 // The checks run in the contract's order, also if a body is read before its sender is admitted: each request below also fails
@@ -136,17 +135,17 @@ func TestOrderOfChecks(t *testing.T) {
 			send := func(token, body string, headers ...string) *answer {
 				return s.send(route.method, route.path, token, body, headers...)
 			}
-			s.send("PUT", route.path, "", huge).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
-			send("", huge, "Content-Type", "text/plain").fault(http.StatusUnauthorized, fault.Unauthorized)
-			send("stoa_x", `{"bio":}`).fault(http.StatusUnauthorized, fault.Unauthorized)
+			s.send("PUT", route.path, "", huge).fault(fault.MethodNotAllowed)
+			send("", huge, "Content-Type", "text/plain").fault(fault.Unauthorized)
+			send("stoa_x", `{"bio":}`).fault(fault.Unauthorized)
 			for _, body := range []string{huge, "{}", "{", ""} { // the small ones arrive with their header
-				send(suspended.Token, body, "Content-Type", "text/plain").fault(http.StatusForbidden, fault.Forbidden)
+				send(suspended.Token, body, "Content-Type", "text/plain").fault(fault.Forbidden)
 			}
-			send(agent.Token, huge, "Content-Type", "text/plain").fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
-			send(agent.Token, huge).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
-			send(agent.Token, `{"bio":}`).fault(http.StatusBadRequest, route.syntax)
-			send(agent.Token, "{", "Content-Type", "text/plain").fault(http.StatusTooManyRequests, fault.WriteLimited)
-			limited := send(agent.Token, huge, "Content-Type", "text/plain").refused(http.StatusTooManyRequests, fault.WriteLimited)
+			send(agent.Token, huge, "Content-Type", "text/plain").fault(fault.UnsupportedMediaType)
+			send(agent.Token, huge).fault(fault.PayloadTooLarge)
+			send(agent.Token, `{"bio":}`).fault(route.syntax)
+			send(agent.Token, "{", "Content-Type", "text/plain").fault(fault.WriteLimited)
+			limited := send(agent.Token, huge, "Content-Type", "text/plain").refused(fault.WriteLimited)
 			require.Regexp(t, `^[1-9]\d*$`, limited.header.Get("Retry-After"))
 			require.Equal(t, `"mutations";q=3;w=60`, limited.header.Get("RateLimit-Policy"))
 			require.Regexp(t, `^"mutations";r=0;t=\d+$`, limited.header.Get("RateLimit"))
@@ -172,9 +171,8 @@ func TestContentTypes(t *testing.T) {
 		a := s.send("PATCH", "/api/v1/bots/me", agent.Token, `{"bio":"x"}`, "Content-Type", contentType)
 		require.Equal(t, status, a.status, "%q: %s", contentType, a.raw)
 	}
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, `{"bio":"x"}`, "Content-Encoding", "gzip").
-		fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
-	s.send("POST", "/api/v1/tokens/rotate", agent.Token, "not json", "Content-Type", "text/plain").ok(http.StatusOK)
+	s.send("PATCH", "/api/v1/bots/me", agent.Token, `{"bio":"x"}`, "Content-Encoding", "gzip").fault(fault.UnsupportedMediaType)
+	s.send("POST", "/api/v1/tokens/rotate", agent.Token, "not json", "Content-Type", "text/plain").ok(200)
 }
 
 func TestBearerHeader(t *testing.T) {
@@ -200,8 +198,8 @@ func TestBearerHeader(t *testing.T) {
 		}
 	}
 	key := agent.PublicKey()
-	s.send("POST", "/api/v1/bots/register", "wrong", map[string]any{"handle": "newcomer", "display_name": "N", "encryption_public_key": key}).
-		ok(http.StatusCreated)
+	s.send("POST", "/api/v1/bots/register", "wrong", object{"handle": "newcomer", "display_name": "N", "encryption_public_key": key}).
+		ok(201)
 }
 
 // A caller without a token is accepted, a caller with a wrong token is refused, and an empty header does not hide another one.
@@ -230,11 +228,11 @@ func TestBodySizes(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
 	fits := `{"bio":"x"}` + strings.Repeat(" ", 64<<10-len(`{"bio":"x"}`))
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, fits).ok(http.StatusOK)
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, fits+" ").fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
+	s.patch(agent, "/bots/me", fits).ok(200)
+	s.patch(agent, "/bots/me", fits+" ").fault(fault.PayloadTooLarge)
 	s.raw("PATCH /api/v1/bots/me HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
 		"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", agent.Token, 70<<10, strings.Repeat(" ", 70<<10)).
-		fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
+		fault(fault.PayloadTooLarge)
 }
 
 // If an empty body counts as {}, it needs no type, with or without a Content-Length.
@@ -244,21 +242,20 @@ func TestEmptyBodyOfUnknownLength(t *testing.T) {
 	const json = "Content-Type: application/json\r\n"
 	for _, c := range []struct {
 		body, types string
-		status      int
 		code        fault.Code
 	}{
-		{"", "", http.StatusNotFound, fault.NotFound},
-		{"{}", "", http.StatusUnsupportedMediaType, fault.UnsupportedMediaType},
-		{"{}", json, http.StatusNotFound, fault.NotFound},
-		{`{"x":1}`, json, http.StatusBadRequest, fault.InvalidID},
-		{"{}", json + "Content-Type: text/plain\r\n", http.StatusUnsupportedMediaType, fault.UnsupportedMediaType},
+		{"", "", fault.NotFound},
+		{"{}", "", fault.UnsupportedMediaType},
+		{"{}", json, fault.NotFound},
+		{`{"x":1}`, json, fault.InvalidID},
+		{"{}", json + "Content-Type: text/plain\r\n", fault.UnsupportedMediaType},
 	} {
 		chunks := "0\r\n\r\n"
 		if c.body != "" {
 			chunks = fmt.Sprintf("%x\r\n%s\r\n", len(c.body), c.body) + chunks
 		}
 		s.raw("POST /api/v1/contacts/%s/accept HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
-			"Transfer-Encoding: chunked\r\n%s\r\n%s", agent.ID, agent.Token, c.types, chunks).fault(c.status, c.code)
+			"Transfer-Encoding: chunked\r\n%s\r\n%s", agent.ID, agent.Token, c.types, chunks).fault(c.code)
 	}
 }
 
@@ -272,29 +269,29 @@ func TestRequestsPerAddress(t *testing.T) {
 			break
 		}
 	}
-	last.fault(http.StatusTooManyRequests, fault.RateLimited)
+	last.fault(fault.RateLimited)
 	require.Equal(t, "1", last.header.Get("Retry-After"))
 }
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	require.Equal(t, map[string]any{"status": "ok", "version": "unknown"}, s.send("GET", "/healthz", "", nil).ok(http.StatusOK))
-	require.Equal(t, map[string]any{"status": "ok", "checks": map[string]any{"database": "ok"}}, s.send("GET", "/readyz", "", nil).ok(http.StatusOK))
+	require.Equal(t, object{"status": "ok", "version": "unknown"}, s.send("GET", "/healthz", "", nil).ok(200))
+	require.Equal(t, object{"status": "ok", "checks": object{"database": "ok"}}, s.send("GET", "/readyz", "", nil).ok(200))
 	s.draining.Store(true)
 	leaving := s.send("GET", "/readyz", "", nil).is(http.StatusServiceUnavailable)
 	require.NotEmpty(t, leaving.header.Get("Retry-After"))
-	s.send("GET", "/healthz", "", nil).ok(http.StatusOK)
+	s.send("GET", "/healthz", "", nil).ok(200)
 }
 
 func TestLostDatabaseIsUnavailableNotBroken(t *testing.T) {
 	t.Parallel()
 	s, agent := newSite(t).withAgent()
 	restore := s.Outage()
-	lost := s.send("GET", "/api/v1/bots/me", agent.Token, nil).refused(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+	lost := s.get(agent, "/bots/me").refused(fault.ServiceUnavailable)
 	require.Regexp(t, `^[1-9]\d*$`, lost.header.Get("Retry-After"))
-	s.send("POST", "/api/v1/bots/register", "", map[string]any{"handle": "later", "display_name": "L", "encryption_public_key": agent.PublicKey()}).
-		fault(http.StatusServiceUnavailable, fault.RegistrationUnavailable)
+	s.post(nil, "/bots/register", object{"handle": "later", "display_name": "L", "encryption_public_key": agent.PublicKey()}).
+		fault(fault.RegistrationUnavailable)
 	restore()
-	s.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)
+	s.get(agent, "/bots/me").ok(200)
 }

@@ -35,12 +35,12 @@ func describe(t *testing.T) *resttest.Description {
 }
 
 // at follows names in the description and returns the object there, or an empty one.
-func at(value any, names ...string) map[string]any {
+func at(value any, names ...string) object {
 	for _, name := range names {
-		m, _ := value.(map[string]any)
+		m, _ := value.(object)
 		value = m[name]
 	}
-	m, _ := value.(map[string]any)
+	m, _ := value.(object)
 	return m
 }
 
@@ -48,11 +48,11 @@ func at(value any, names ...string) map[string]any {
 func TestDescriptionNamesItsServer(t *testing.T) {
 	t.Parallel()
 	raw := graphtest.Got(rest.OpenAPI("https://stoa.example"))(t)
-	var document map[string]any
+	var document object
 	require.NoError(t, json.Unmarshal(raw, &document))
 	require.Equal(t, "3.1.0", document["openapi"])
 	require.Equal(t, "0.1.0", at(document, "info")["version"])
-	require.Equal(t, "https://stoa.example", document["servers"].([]any)[0].(map[string]any)["url"])
+	require.Equal(t, "https://stoa.example", document["servers"].([]any)[0].(object)["url"])
 	scheme := at(document, "components", "securitySchemes", "BotBearer")
 	require.Equal(t, []any{"http", "bearer"}, []any{scheme["type"], scheme["scheme"]})
 }
@@ -113,7 +113,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 	t.Parallel()
 	d := describe(t)
 	said := map[fault.Code]bool{}
-	responses := func(where string, all map[string]any) {
+	responses := func(where string, all object) {
 		for status, response := range all {
 			for _, code := range codesOf(t, d, response) {
 				require.Equal(t, status, strconv.Itoa(fault.New(code).Status()), "%s: %s", where, code)
@@ -164,7 +164,7 @@ func TestSchemasAreClosed(t *testing.T) {
 	}
 }
 
-func requireClosed(t *testing.T, name, where string, schema map[string]any) {
+func requireClosed(t *testing.T, name, where string, schema object) {
 	t.Helper()
 	properties := at(schema, "properties")
 	_, refined := schema["allOf"]
@@ -195,11 +195,11 @@ func TestObjectsHaveNoAlternatives(t *testing.T) {
 	var walk func(path string, at any)
 	walk = func(path string, at any) {
 		switch at := at.(type) {
-		case map[string]any:
+		case object:
 			for _, word := range []string{"anyOf", "oneOf"} {
 				alternatives, _ := at[word].([]any)
 				for _, one := range alternatives {
-					one, _ := one.(map[string]any)
+					one, _ := one.(object)
 					_, required := one["required"]
 					require.False(t, required && len(one) == 1, path)
 				}

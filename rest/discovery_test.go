@@ -86,7 +86,7 @@ func TestDescriptionsLeadSomewhere(t *testing.T) {
 func TestTheSizeOfTheDescriptionIsTrue(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	size := len(s.send("GET", "/api/v1/openapi.json", "", nil).raw)
+	size := len(s.get(nil, "/openapi.json").raw)
 	for _, path := range []string{"/skill.md", "/llms.txt"} {
 		said := regexp.MustCompile(`openapi\.json[^(]*\((\d+) KB\)`).FindSubmatch(s.send("GET", path, "", nil).raw)
 		require.NotNil(t, said, path)
@@ -100,7 +100,7 @@ func TestSkillIsOne(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
 	skill := s.send("GET", "/skill.md", "", nil).raw
-	entry := s.send("GET", "/.well-known/agent-skills/index.json", "", nil).ok(http.StatusOK)["skills"].([]any)[0].(map[string]any)
+	entry := s.send("GET", "/.well-known/agent-skills/index.json", "", nil).ok(200)["skills"].([]any)[0].(object)
 	sum := sha256.Sum256(skill)
 	require.Equal(t, "sha256:"+hex.EncodeToString(sum[:]), entry["digest"])
 	require.Equal(t, skill, s.send("GET", strings.TrimPrefix(entry["url"].(string), s.url), "", nil).raw)
@@ -167,8 +167,8 @@ func TestServerCard(t *testing.T) {
 	require.Equal(t, "Bearer {token}", card.Remotes[0].Headers[0].Value)
 
 	result := s.message(s.Agent(), `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",
-		"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`).ok(http.StatusOK)["result"].(map[string]any)
-	contains(t, result["serverInfo"].(map[string]any), map[string]any{"name": card.Name, "title": card.Title})
+		"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`).ok(200)["result"].(object)
+	contains(t, result["serverInfo"].(object), object{"name": card.Name, "title": card.Title})
 }
 
 // A process without the API does not advertise tools.
@@ -208,10 +208,10 @@ func (r *recordedDoor) Do(_ context.Context, wanted mcp.Request) (mcp.Answer, er
 }
 
 // odd holds values that are wrong for most arguments.
-var odd = []any{"", "x", -1, 1.5, true, nil, []any{"x"}, map[string]any{"x": 1}, "01a20005-3279-7101-88e5-f352f236b427", "\u0000"}
+var odd = []any{"", "x", -1, 1.5, true, nil, []any{"x"}, object{"x": 1}, "01a20005-3279-7101-88e5-f352f236b427", "\u0000"}
 
 // plausible returns a valid argument for a schema, except that an id is always an agent's.
-func plausible(schema map[string]any, agent uuid.UUID) any {
+func plausible(schema object, agent uuid.UUID) any {
 	if among, ok := schema["enum"].([]any); ok {
 		return among[0]
 	}
@@ -233,16 +233,16 @@ func plausible(schema map[string]any, agent uuid.UUID) any {
 }
 
 // calls returns the arguments to try a tool with: none, plausible ones, and plausible ones with one odd value.
-func calls(tool *sdk.Tool, other uuid.UUID) []map[string]any {
-	properties, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
-	whole := make(map[string]any)
+func calls(tool *sdk.Tool, other uuid.UUID) []object {
+	properties, _ := tool.InputSchema.(object)["properties"].(object)
+	whole := make(object)
 	for name, schema := range properties {
-		whole[name] = plausible(schema.(map[string]any), other)
+		whole[name] = plausible(schema.(object), other)
 	}
-	tried := []map[string]any{{}, whole}
+	tried := []object{{}, whole}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		for _, value := range odd {
-			tried = append(tried, changed(maps.Clone(whole), map[string]any{name: value}), map[string]any{name: value})
+			tried = append(tried, changed(maps.Clone(whole), object{name: value}), object{name: value})
 		}
 	}
 	return tried
@@ -277,15 +277,15 @@ func TestDoorsRefuseAlike(t *testing.T) {
 			}
 			told := remote.try(tool.Name, arguments)
 			require.True(t, told.IsError, "%s %v", tool.Name, arguments)
-			var refused map[string]any
+			var refused object
 			require.NoError(t, json.Unmarshal([]byte(told.Content[0].(*sdk.TextContent).Text), &refused))
 			require.EqualValues(t, direct.last.status, refused["status"], "%s %v", tool.Name, arguments)
-			if fields, some := direct.last.body["error"].(map[string]any)["fields"].(map[string]any); some && fields["wait"] != nil {
+			if fields, some := direct.last.body["error"].(object)["fields"].(object); some && fields["wait"] != nil {
 				fields["wait_seconds"] = fields["wait"] // the name of the argument
 				delete(fields, "wait")
 			}
 			require.Equal(t, direct.last.body["error"], refused["error"], "%s %v", tool.Name, arguments)
-			codes[refused["error"].(map[string]any)["code"].(string)] = true
+			codes[refused["error"].(object)["code"].(string)] = true
 		}
 	}
 	for _, code := range []string{
@@ -311,7 +311,7 @@ func directModel(t *testing.T, description []byte, api mcp.API) *model {
 }
 
 // try calls a tool and accepts any answer.
-func (m *model) try(name string, arguments map[string]any) *sdk.CallToolResult {
+func (m *model) try(name string, arguments object) *sdk.CallToolResult {
 	m.t.Helper()
 	return graphtest.Got(m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments}))(m.t)
 }
@@ -322,7 +322,7 @@ func TestDoorsAreShutAlike(t *testing.T) {
 	s := newSite(t)
 	suspended := s.Agent()
 	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
-	call := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "me"}}
+	call := object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": "me"}}
 	for _, token := range []string{"stoa_nobody", suspended.Token} {
 		direct := s.send("GET", "/api/v1/bots/me", token, nil)
 		tool := s.send("POST", "/mcp", token, call, "Accept", "application/json, text/event-stream").is(direct.status)

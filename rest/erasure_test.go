@@ -22,18 +22,17 @@ func TestTextsThatAnAgentDeletesAreErased(t *testing.T) {
 	t.Parallel()
 	s, agent := newSite(t).withAgent()
 	for _, visibility := range []string{"private", "public"} {
-		made := s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"title": marker, "text": marker, "visibility": visibility}).
-			ok(http.StatusCreated)["post"].(map[string]any)
+		made := s.post(agent, "/posts", object{"title": marker, "text": marker, "visibility": visibility}).
+			ok(201)["post"].(object)
 		path := "/api/v1/posts/" + of(made)
-		s.send("PATCH", path, agent.Token, map[string]any{"text": "All about " + marker}).ok(http.StatusOK)
+		s.patch(agent, path, object{"text": "All about " + marker}).ok(200)
 		require.Equal(t, []string{"posts.folded", "posts.text", "posts.title"}, s.Traces(marker))
-		s.send("DELETE", path, agent.Token, nil).ok(http.StatusOK)
+		s.delete(agent, path).ok(200)
 		require.Empty(t, s.Traces(marker), visibility)
 	}
-	made := s.send("POST", "/api/v1/services", agent.Token, map[string]any{"title": marker, "description": marker}).
-		ok(http.StatusCreated)["service"].(map[string]any)
+	made := s.post(agent, "/services", object{"title": marker, "description": marker}).ok(201)["service"].(object)
 	require.NotEmpty(t, s.Traces(marker))
-	s.send("DELETE", "/api/v1/services/"+of(made), agent.Token, nil).ok(http.StatusOK)
+	s.delete(agent, "/services/"+of(made)).ok(200)
 	require.Empty(t, s.Traces(marker))
 }
 
@@ -42,40 +41,40 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
 	agent, peer := s.customer, s.contractor
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{
+	s.patch(agent, "/bots/me", object{
 		"display_name": marker, "specialty": marker, "bio": marker, "character_description": marker,
-	}).ok(http.StatusOK)
+	}).ok(200)
 	for _, visibility := range []string{"private", "public"} {
-		s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"title": marker, "text": marker, "visibility": visibility}).ok(http.StatusCreated)
+		s.post(agent, "/posts", object{"title": marker, "text": marker, "visibility": visibility}).ok(201)
 	}
-	s.send("POST", "/api/v1/services", agent.Token, map[string]any{"title": marker, "description": marker}).ok(http.StatusCreated)
-	s.send("POST", "/api/v1/feedback", agent.Token, map[string]any{"kind": "idea", "text": marker}).ok(http.StatusCreated)
-	s.send("PUT", "/api/v1/tasks/watch", agent.Token, map[string]any{"q": marker}).ok(http.StatusOK)
+	s.post(agent, "/services", object{"title": marker, "description": marker}).ok(201)
+	s.post(agent, "/feedback", object{"kind": "idea", "text": marker}).ok(201)
+	s.put(agent, "/tasks/watch", object{"q": marker}).ok(200)
 	avatar := s.File(agent, attachments.Avatar)
 	s.Exec("UPDATE attachments SET file_name = $2 WHERE id = $1", avatar, marker+".png")
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"avatar_attachment_id": avatar, "rights_confirmed": true}).ok(http.StatusOK)
+	s.patch(agent, "/bots/me", object{"avatar_attachment_id": avatar, "rights_confirmed": true}).ok(200)
 
-	s.send("POST", "/api/v1/tasks", agent.Token, job(map[string]any{"title": marker, "description": marker})).ok(http.StatusCreated)
-	ended := s.send("POST", "/api/v1/tasks", agent.Token, job(map[string]any{"title": marker, "description": marker})).ok(http.StatusCreated)
-	s.send("POST", pathOf(ended["task"].(map[string]any))+"/close", agent.Token, nil).ok(http.StatusOK)
-	wanted := s.send("POST", "/api/v1/tasks", peer.Token, job(nil)).ok(http.StatusCreated)["task"].(map[string]any)
-	s.send("POST", pathOf(wanted)+"/responses", agent.Token, map[string]any{"text": marker}).ok(http.StatusCreated)
+	s.post(agent, "/tasks", job(object{"title": marker, "description": marker})).ok(201)
+	ended := s.post(agent, "/tasks", job(object{"title": marker, "description": marker})).ok(201)
+	s.post(agent, pathOf(ended["task"].(object))+"/close", nil).ok(200)
+	wanted := s.post(peer, "/tasks", job(nil)).ok(201)["task"].(object)
+	s.post(agent, pathOf(wanted)+"/responses", object{"text": marker}).ok(201)
 
-	marked := map[string]any{"title": marker, "description": marker}
+	marked := object{"title": marker, "description": marker}
 	s.offer(agent, s.terms(marked)) // cancelled by the deletion
 	rejected := s.offer(agent, s.terms(marked))
 	s.step(peer, rejected, "reject", nil)
-	offered := map[string]any{
+	offered := object{
 		"operation_id": uuid.NewString(), "title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z",
 		"amount_minor": 1000, "customer_id": agent.ID,
 	}
 	open := s.offer(peer, offered)
 	done := s.step(peer, s.offer(agent, s.terms(nil)), "accept", nil)
-	done = s.step(peer, s.step(peer, done, "start", nil), "deliver", map[string]any{"result_text": "Done."})
+	done = s.step(peer, s.step(peer, done, "start", nil), "deliver", object{"result_text": "Done."})
 	done = s.step(agent, done, "complete", nil)
-	s.rate(agent, done["id"], map[string]any{"text": marker}).ok(http.StatusCreated)
-	mine := map[string]any{"operation_id": uuid.NewString(), "stars": 4, "text": "Paid at once."}
-	s.rate(peer, done["id"], mine).ok(http.StatusCreated)
+	s.rate(agent, done["id"], object{"text": marker}).ok(201)
+	mine := object{"operation_id": uuid.NewString(), "stars": 4, "text": "Paid at once."}
+	s.rate(peer, done["id"], mine).ok(201)
 	require.Contains(t, s.Traces(marker), "operations.result")
 
 	s.Exec("ANALYZE")
@@ -90,20 +89,20 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 		"/api/v1/orders": 4, "/api/v1/orders/" + of(open): 1, "/api/v1/orders/" + of(done): 1, "/api/v1/contacts": 1,
 		"/api/v1/tasks/" + of(wanted) + "/responses": 1, "/api/v1/bots/" + peer.ID.String() + "/ratings": 1,
 	} {
-		seen := s.send("GET", path, peer.Token, nil).is(http.StatusOK)
+		seen := s.get(peer, path).is(200)
 		requireDeletedBriefs(t, seen.raw, agent, briefs)
 	}
 	// A repeat gets the stored answer, with the agent's current state.
-	again := s.send("POST", "/api/v1/orders", peer.Token, offered)
+	again := s.post(peer, "/orders", offered)
 	requireDeletedBriefs(t, again.raw, agent, 1)
-	require.Equal(t, of(open), again.ok(http.StatusOK)["order"].(map[string]any)["id"])
-	require.Equal(t, "A sonnet", again.body["order"].(map[string]any)["title"])
-	s.rate(peer, done["id"], mine).ok(http.StatusOK)
+	require.Equal(t, of(open), again.ok(200)["order"].(object)["id"])
+	require.Equal(t, "A sonnet", again.body["order"].(object)["title"])
+	s.rate(peer, done["id"], mine).ok(200)
 
-	card := s.send("GET", "/api/v1/orders/"+of(rejected), peer.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
+	card := s.get(peer, "/orders/"+of(rejected)).ok(200)["order"].(object)
 	require.Equal(t, "deleted", card["title"])
 	require.Equal(t, "rejected", card["state"])
-	kept := s.send("GET", "/api/v1/orders/"+of(done), peer.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
+	kept := s.get(peer, "/orders/"+of(done)).ok(200)["order"].(object)
 	require.Equal(t, "A sonnet", kept["title"], "a closed order stays")
 }
 
@@ -136,10 +135,10 @@ func requireDeletedBriefs(t *testing.T, answer []byte, agent *graphtest.Agent, c
 			for _, member := range v {
 				walk(member)
 			}
-		case map[string]any:
+		case object:
 			if v["id"] == agent.ID.String() && v["handle"] != nil {
 				found++
-				require.Equal(t, map[string]any{
+				require.Equal(t, object{
 					"id": v["id"], "handle": v["handle"], "display_name": "deleted",
 					"encryption_public_key": nil, "encryption_key_fingerprint": nil, "avatar_url": nil,
 				}, v)
@@ -159,23 +158,23 @@ func TestACancelledErasureShowsWhatItHid(t *testing.T) {
 	for _, public := range []bool{true, false} {
 		s := tradeOn(newSite(t))
 		agent, peer := s.customer, s.contractor
-		made := s.send("POST", "/api/v1/services", agent.Token, map[string]any{"title": "Odes", "description": "Of any length."}).ok(http.StatusCreated)
-		service := "/api/v1/services/" + of(made["service"].(map[string]any))
-		task := s.send("POST", "/api/v1/tasks", agent.Token, job(nil)).ok(http.StatusCreated)["task"].(map[string]any)
-		theirs := s.send("POST", "/api/v1/tasks", peer.Token, job(nil)).ok(http.StatusCreated)["task"].(map[string]any)
-		s.send("POST", pathOf(theirs)+"/responses", agent.Token, map[string]any{"text": "I can."}).ok(http.StatusCreated)
+		made := s.post(agent, "/services", object{"title": "Odes", "description": "Of any length."}).ok(201)
+		service := "/api/v1/services/" + of(made["service"].(object))
+		task := s.post(agent, "/tasks", job(nil)).ok(201)["task"].(object)
+		theirs := s.post(peer, "/tasks", job(nil)).ok(201)["task"].(object)
+		s.post(agent, pathOf(theirs)+"/responses", object{"text": "I can."}).ok(201)
 		offer := s.offer(agent, s.terms(nil))
-		s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"profile_public": public}).ok(http.StatusOK)
+		s.patch(agent, "/bots/me", object{"profile_public": public}).ok(200)
 		profile := "/api/v1/bots/" + agent.ID.String()
 		shown := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}
 		requireShown := func(public bool) {
 			t.Helper()
 			for _, path := range []string{profile, service} {
-				require.Equal(t, shown[public], s.send("GET", path, peer.Token, nil).status, path)
+				require.Equal(t, shown[public], s.get(peer, path).status, path)
 			}
-			onboarding := s.send("GET", "/api/v1/bots/me/onboarding", agent.Token, nil).ok(http.StatusOK)
-			for _, step := range onboarding["guide"].(map[string]any)["steps"].([]any) {
-				step := step.(map[string]any)
+			onboarding := s.get(agent, "/bots/me/onboarding").ok(200)
+			for _, step := range onboarding["guide"].(object)["steps"].([]any) {
+				step := step.(object)
 				switch step["code"] {
 				case "profile_public":
 					require.Equal(t, public, step["done"])
@@ -187,22 +186,22 @@ func TestACancelledErasureShowsWhatItHid(t *testing.T) {
 		requireShown(public)
 
 		_, sent := erasure(s, agent)
-		s.send("POST", erasurePath, agent.Token, sent).ok(http.StatusAccepted)
+		s.post(agent, erasurePath, sent).ok(202)
 		requireShown(false)
-		onboarding := s.send("GET", "/api/v1/bots/me/onboarding", agent.Token, nil).ok(http.StatusOK)
-		pending := onboarding["lifecycle"].(map[string]any)["erasure"].(map[string]any)
+		onboarding := s.get(agent, "/bots/me/onboarding").ok(200)
+		pending := onboarding["lifecycle"].(object)["erasure"].(object)
 		require.Equal(t, "pending", pending["state"])
 		require.Equal(t, "agent", pending["requested_by"])
-		require.Contains(t, onboarding["guide"].(map[string]any)["summary"], "Your erasure is pending")
+		require.Contains(t, onboarding["guide"].(object)["summary"], "Your erasure is pending")
 
-		s.send("DELETE", erasurePath, agent.Token, nil).ok(http.StatusOK)
+		s.delete(agent, erasurePath).ok(200)
 		requireShown(public)
-		onboarding = s.send("GET", "/api/v1/bots/me/onboarding", agent.Token, nil).ok(http.StatusOK)
-		require.Nil(t, onboarding["lifecycle"].(map[string]any)["erasure"])
-		require.NotContains(t, onboarding["guide"].(map[string]any)["summary"], "erasure")
-		require.Equal(t, "closed", s.send("GET", pathOf(task), "", nil).ok(http.StatusOK)["task"].(map[string]any)["state"])
-		require.Equal(t, "cancelled", s.send("GET", "/api/v1/orders/"+of(offer), peer.Token, nil).ok(http.StatusOK)["order"].(map[string]any)["state"])
-		own := s.send("GET", "/api/v1/tasks/responses", agent.Token, nil).ok(http.StatusOK)["responses"].([]any)
-		require.Equal(t, "declined", own[0].(map[string]any)["state"])
+		onboarding = s.get(agent, "/bots/me/onboarding").ok(200)
+		require.Nil(t, onboarding["lifecycle"].(object)["erasure"])
+		require.NotContains(t, onboarding["guide"].(object)["summary"], "erasure")
+		require.Equal(t, "closed", s.get(nil, pathOf(task)).ok(200)["task"].(object)["state"])
+		require.Equal(t, "cancelled", s.get(peer, "/orders/"+of(offer)).ok(200)["order"].(object)["state"])
+		own := s.get(agent, "/tasks/responses").ok(200)["responses"].([]any)
+		require.Equal(t, "declined", own[0].(object)["state"])
 	}
 }

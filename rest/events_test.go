@@ -59,8 +59,8 @@ func (s *site) tell(to *graphtest.Agent, version int) {
 // eventIDs returns the ids of the events in a poll.
 func (s *site) eventIDs(agent *graphtest.Agent) (ids []string) {
 	s.t.Helper()
-	for _, e := range s.send(http.MethodGet, eventsPath, agent.Token, nil).ok(http.StatusOK)["events"].([]any) {
-		ids = append(ids, e.(map[string]any)["event_id"].(string))
+	for _, e := range s.get(agent, eventsPath).ok(200)["events"].([]any) {
+		ids = append(ids, e.(object)["event_id"].(string))
 	}
 	return ids
 }
@@ -80,11 +80,11 @@ func TestEventsWithoutASocket(t *testing.T) {
 	got := make([]byte, len(want))
 	graphtest.OK(t)(io.ReadFull(stream.Body, got))
 	require.Equal(t, want, string(got))
-	done := s.send(http.MethodPost, acksPath, agent.Token, map[string]any{"event_ids": []string{id}}).ok(http.StatusOK)
-	require.Equal(t, map[string]any{"acked": []any{id}, "unknown": []any{}}, done)
+	done := s.post(agent, acksPath, object{"event_ids": []string{id}}).ok(200)
+	require.Equal(t, object{"acked": []any{id}, "unknown": []any{}}, done)
 	require.Empty(t, s.eventIDs(agent))
 	began := time.Now()
-	require.Equal(t, map[string]any{"events": []any{}, "more": false}, s.send(http.MethodGet, eventsPath+"?wait=1", agent.Token, nil).ok(http.StatusOK))
+	require.Equal(t, object{"events": []any{}, "more": false}, s.get(agent, eventsPath+"?wait=1").ok(200))
 	require.GreaterOrEqual(t, time.Since(began), time.Second)
 }
 
@@ -98,23 +98,23 @@ func TestParametersOfEvents(t *testing.T) {
 		for _, value := range values {
 			for _, path := range []string{eventsPath, streamPath} {
 				if path == eventsPath || parameter == "version" || parameter == "own" {
-					refused := s.send(http.MethodGet, path+"?"+parameter+"="+value, agent.Token, nil)
-					require.Contains(t, refused.fault(http.StatusBadRequest, fault.InvalidInput)["fields"], parameter, value)
+					refused := s.get(agent, path+"?"+parameter+"="+value)
+					require.Contains(t, refused.fault(fault.InvalidInput)["fields"], parameter, value)
 				}
 			}
 		}
 	}
 	for _, query := range []string{"?wait=0&limit=1&version=1&own=true", "?limit=100&version=2&cursor=5&own=false", ""} {
-		s.send(http.MethodGet, eventsPath+query, agent.Token, nil).ok(http.StatusOK)
+		s.get(agent, eventsPath+query).ok(200)
 	}
 	suspended := s.Agent()
 	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
 	for _, path := range []string{eventsPath, streamPath} {
-		s.send(http.MethodGet, path, suspended.Token, nil).fault(http.StatusForbidden, fault.Forbidden)
+		s.get(suspended, path).fault(fault.Forbidden)
 	}
 	// This listener has no event channel, so no request can wait.
 	for _, path := range []string{eventsPath + "?wait=1", streamPath} {
-		s.send(http.MethodGet, path, agent.Token, nil).fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+		s.get(agent, path).fault(fault.ServiceUnavailable)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestBodiesOfAcks(t *testing.T) {
 		for i := range ids {
 			ids[i] = uuid.NewString()
 		}
-		raw := graphtest.Got(json.Marshal(map[string]any{"event_ids": ids}))(t)
+		raw := graphtest.Got(json.Marshal(object{"event_ids": ids}))(t)
 		return string(raw)
 	}
 	for _, body := range []string{
@@ -134,9 +134,9 @@ func TestBodiesOfAcks(t *testing.T) {
 		`{"event_ids":"` + uuid.NewString() + `"}`, `{"event_ids":["{` + uuid.NewString() + `}"]}`, list(257),
 		strings.Replace(list(1), "}", `,"x":1}`, 1), "",
 	} {
-		s.send(http.MethodPost, acksPath, agent.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
+		s.post(agent, acksPath, body).fault(fault.InvalidInput)
 	}
-	most := s.send(http.MethodPost, acksPath, agent.Token, list(256)).ok(http.StatusOK)
+	most := s.post(agent, acksPath, list(256)).ok(200)
 	require.Empty(t, most["acked"])
 	require.Len(t, most["unknown"], 256)
 }
@@ -145,14 +145,14 @@ func TestBodiesOfAcks(t *testing.T) {
 func TestAcksAreNoChanges(t *testing.T) {
 	t.Parallel()
 	s, agent := eventSite(t, limits.Quotas{MutationsPerMinute: 1}).withAgent()
-	ack := map[string]any{"event_ids": []string{uuid.NewString()}}
+	ack := object{"event_ids": []string{uuid.NewString()}}
 	for range 3 {
-		counted := s.send(http.MethodPost, acksPath, agent.Token, ack).is(http.StatusOK)
+		counted := s.post(agent, acksPath, ack).is(200)
 		require.Empty(t, counted.header.Get("RateLimit"))
 	}
-	s.send(http.MethodPatch, "/api/v1/bots/me", agent.Token, `{"bio":"x"}`).ok(http.StatusOK)
-	s.send(http.MethodPatch, "/api/v1/bots/me", agent.Token, `{"bio":"y"}`).fault(http.StatusTooManyRequests, fault.WriteLimited)
-	s.send(http.MethodPost, acksPath, agent.Token, ack).ok(http.StatusOK)
+	s.patch(agent, "/bots/me", `{"bio":"x"}`).ok(200)
+	s.patch(agent, "/bots/me", `{"bio":"y"}`).fault(fault.WriteLimited)
+	s.post(agent, acksPath, ack).ok(200)
 }
 
 // In a trade each side receives the other's acts, and can leave out its own.
@@ -163,10 +163,10 @@ func TestATradeWithoutOwnActs(t *testing.T) {
 	order := s.offer(s.customer, s.terms(nil))
 	s.step(s.contractor, s.step(s.contractor, order, "accept", nil), "start", nil)
 	actions := func(agent *graphtest.Agent, query string) (list []string) {
-		page := s.send(http.MethodGet, eventsPath+"?version=2"+query, agent.Token, nil).ok(http.StatusOK)
+		page := s.get(agent, eventsPath+"?version=2"+query).ok(200)
 		require.Equal(t, false, page["more"])
 		for _, e := range page["events"].([]any) {
-			payload := e.(map[string]any)["payload"].(map[string]any)
+			payload := e.(object)["payload"].(object)
 			list = append(list, fmt.Sprint(payload["action"]))
 		}
 		return list
@@ -186,9 +186,9 @@ func TestAWebhookWithoutOwnActs(t *testing.T) {
 	address, received := newReceiver(t, http.StatusOK)
 	for _, body := range []string{`"false"`, `null`, `0`} {
 		wrong := fmt.Sprintf(`{"url":%q,"own":%s}`, address, body)
-		s.send(http.MethodPost, webhooksPath, s.customer.Token, wrong).fault(http.StatusBadRequest, fault.InvalidInput)
+		s.post(s.customer, webhooksPath, wrong).fault(fault.InvalidInput)
 	}
-	made := s.send(http.MethodPost, webhooksPath, s.customer.Token, map[string]any{"url": address, "own": false}).ok(http.StatusCreated)["webhook"].(map[string]any)
+	made := s.post(s.customer, webhooksPath, object{"url": address, "own": false}).ok(201)["webhook"].(object)
 	require.Equal(t, false, made["own"])
 	path := webhooksPath + "/" + made["id"].(string)
 	s.DeliverWebhooks()
@@ -206,11 +206,11 @@ func TestAWebhookWithoutOwnActs(t *testing.T) {
 	require.Empty(t, received)
 	require.Empty(t, s.eventIDs(s.customer), "what was left out is acknowledged")
 	require.EqualValues(t, 2, s.Count("SELECT count(*) FROM events"), "the contractor's are not")
-	require.Len(t, s.send(http.MethodGet, path+"/deliveries", s.customer.Token, nil).ok(http.StatusOK)["deliveries"], 2)
+	require.Len(t, s.get(s.customer, path+"/deliveries").ok(200)["deliveries"], 2)
 
-	changed := s.send(http.MethodPatch, path, s.customer.Token, `{"own":true}`).ok(http.StatusOK)["webhook"].(map[string]any)
+	changed := s.patch(s.customer, path, `{"own":true}`).ok(200)["webhook"].(object)
 	require.Equal(t, true, changed["own"])
-	s.offer(s.customer, s.terms(map[string]any{"title": "Another"}))
+	s.offer(s.customer, s.terms(object{"title": "Another"}))
 	s.DeliverWebhooks()
 	require.Contains(t, string((<-received).body), s.customer.ID.String())
 }

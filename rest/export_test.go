@@ -41,9 +41,8 @@ func Rows(g *graph.Graph) []Row {
 	var rows []Row
 	for _, r := range routes(g) {
 		rows = append(rows, Row{
-			Method: r.method, Path: "/api/v1" + r.path, Status: r.status,
-			Anyone: r.token == tokenIgnored, Readers: r.token == tokenOptional,
-			Body: media[r.body], Empty: r.body == optionalJSONBody,
+			Method: r.method, Path: "/api/v1" + r.path, Status: r.status, Anyone: r.token == tokenIgnored,
+			Readers: r.token == tokenOptional, Body: media[r.body], Empty: r.body == optionalJSONBody,
 		})
 	}
 	return rows

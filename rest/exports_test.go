@@ -31,20 +31,20 @@ import (
 // exported requests an export, makes it and returns its id.
 func exported(s *trade, me *graphtest.Agent) string {
 	s.t.Helper()
-	made := s.send("POST", "/api/v1/exports", me.Token, map[string]any{"operation_id": uuid.NewString()}).ok(http.StatusAccepted)
-	id := of(made["export"].(map[string]any))
+	made := s.post(me, "/exports", object{"operation_id": uuid.NewString()}).ok(202)
+	id := of(made["export"].(object))
 	require.NoError(s.t, s.Exports.Make(s.t.Context(), uuid.MustParse(id)))
 	return id
 }
 
 // archives returns the parts of an export.
-func (s *site) archives(by *graphtest.Agent, id string) (parts [][]byte, card map[string]any) {
+func (s *site) archives(by *graphtest.Agent, id string) (parts [][]byte, card object) {
 	s.t.Helper()
-	card = s.send("GET", "/api/v1/exports/"+id, by.Token, nil).ok(http.StatusOK)["export"].(map[string]any)
+	card = s.get(by, "/exports/"+id).ok(200)["export"].(object)
 	require.Equal(s.t, "ready", card["state"])
 	for _, p := range card["parts"].([]any) {
-		part := p.(map[string]any)
-		a := s.fetch("GET", part["url"].(string), by.Token)
+		part := p.(object)
+		a := s.get(by, part["url"].(string))
 		require.Equal(s.t, http.StatusOK, a.status, "%s", a.raw)
 		sum := sha256.Sum256(a.raw)
 		require.Equal(s.t, part["sha256"], hex.EncodeToString(sum[:]))
@@ -71,7 +71,7 @@ func unpacked(t *testing.T, parts [][]byte) map[string][]byte {
 }
 
 // manifest verifies the signature of an archive's manifest and the hash of every member.
-func manifest(t *testing.T, all map[string][]byte) map[string]any {
+func manifest(t *testing.T, all map[string][]byte) object {
 	t.Helper()
 	signed := graphtest.Got(jose.ParseSignedCompact(string(all["manifest.jws"]), []jose.SignatureAlgorithm{jose.EdDSA}))(t)
 	seed := graphtest.Got(hkdf.Key(sha256.New, graphtest.SecretKey, nil, "receipts ed25519 1", ed25519.SeedSize))(t)
@@ -80,12 +80,12 @@ func manifest(t *testing.T, all map[string][]byte) map[string]any {
 	thumbprint := graphtest.Got((&jose.JSONWebKey{Key: public}).Thumbprint(crypto.SHA256))(t)
 	require.Equal(t, base64.RawURLEncoding.EncodeToString(thumbprint), signed.Signatures[0].Protected.KeyID)
 	require.Equal(t, "stoa-export+jwt", signed.Signatures[0].Protected.ExtraHeaders["typ"])
-	var list map[string]any
+	var list object
 	require.NoError(t, json.Unmarshal(payload, &list))
 	members := list["members"].([]any)
 	require.Len(t, members, len(all)-1)
 	for _, m := range members {
-		entry := m.(map[string]any)
+		entry := m.(object)
 		sum := sha256.Sum256(all[entry["name"].(string)])
 		require.Equal(t, entry["sha256"], hex.EncodeToString(sum[:]), entry["name"])
 		require.Len(t, all[entry["name"].(string)], int(entry["size_bytes"].(float64)))
@@ -123,15 +123,15 @@ func TestAnExportIsWhole(t *testing.T) {
 		files = 5 // each inspection runs in a process
 	}
 	crowd(s, files, 5000)
-	s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"title": marker, "text": marker, "visibility": "public"}).ok(http.StatusCreated)
-	s.send("POST", "/api/v1/services", agent.Token, map[string]any{"title": marker, "description": marker}).ok(http.StatusCreated)
-	s.send("POST", "/api/v1/tasks", agent.Token, job(nil)).ok(http.StatusCreated)
+	s.post(agent, "/posts", object{"title": marker, "text": marker, "visibility": "public"}).ok(201)
+	s.post(agent, "/services", object{"title": marker, "description": marker}).ok(201)
+	s.post(agent, "/tasks", job(nil)).ok(201)
 	order := s.delivered()
 	s.step(agent, order, "complete", nil)
-	s.rate(agent, order["id"], map[string]any{"text": marker}).ok(http.StatusCreated)
-	s.rate(peer, order["id"], map[string]any{"text": marker}).ok(http.StatusCreated)
-	s.send("POST", "/api/v1/feedback", agent.Token, map[string]any{"kind": "idea", "text": marker}).ok(http.StatusCreated)
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"profile_public": false}).ok(http.StatusOK)
+	s.rate(agent, order["id"], object{"text": marker}).ok(201)
+	s.rate(peer, order["id"], object{"text": marker}).ok(201)
+	s.post(agent, "/feedback", object{"kind": "idea", "text": marker}).ok(201)
+	s.patch(agent, "/bots/me", object{"profile_public": false}).ok(200)
 
 	id := exported(s, agent)
 	parts, card := s.archives(agent, id)
@@ -139,7 +139,7 @@ func TestAnExportIsWhole(t *testing.T) {
 	require.Nil(t, card["truncated"])
 	all := unpacked(t, parts)
 	list := manifest(t, all)
-	require.Equal(t, agent.ID.String(), list["agent"].(map[string]any)["id"])
+	require.Equal(t, agent.ID.String(), list["agent"].(object)["id"])
 	for member, n := range map[string]int{
 		"contacts": 1, "messages": 5000, "orders": 1, "ratings_given": 1, "ratings_received": 1, "tasks": 1, "responses": 0, "services": 1,
 		"feedback": 1, "posts": 1, "attachments": files, "tokens": 1, "webhooks": 0,
@@ -158,35 +158,35 @@ func TestAnExportIsWhole(t *testing.T) {
 		}
 	}
 	require.Equal(t, files, found)
-	own, profile := s.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK), map[string]any{}
+	own, profile := s.get(agent, "/bots/me").ok(200), object{}
 	require.NoError(t, json.Unmarshal(all["profile.json"], &profile))
-	own["bot"].(map[string]any)["last_active_at"] = profile["bot"].(map[string]any)["last_active_at"] // a slow machine takes a minute
+	own["bot"].(object)["last_active_at"] = profile["bot"].(object)["last_active_at"] // a slow machine takes a minute
 	require.Equal(t, own, profile)
-	detail := s.send("GET", "/api/v1/orders/"+of(order), agent.Token, nil)
+	detail := s.get(agent, "/orders/"+of(order))
 	detail.body["drafts"] = []any{}
-	exportedOrder := map[string]any{}
+	exportedOrder := object{}
 	require.NoError(t, json.Unmarshal(all["orders.jsonl"], &exportedOrder))
 	require.Equal(t, detail.body, exportedOrder)
 
 	// Resumed.
-	url := card["parts"].([]any)[0].(map[string]any)["url"].(string)
+	url := card["parts"].([]any)[0].(object)["url"].(string)
 	half := len(parts[0]) / 2
-	tag := s.fetch("GET", url, agent.Token).header.Get("ETag")
-	tail := s.fetch("GET", url, agent.Token, "Range", fmt.Sprintf("bytes=%d-", half), "If-Match", tag).is(http.StatusPartialContent)
+	tag := s.get(agent, url).header.Get("ETag")
+	tail := s.send("GET", url, agent.Token, nil, "Range", fmt.Sprintf("bytes=%d-", half), "If-Match", tag).is(http.StatusPartialContent)
 	require.Equal(t, parts[0], append(bytes.Clone(parts[0][:half]), tail.raw...))
-	require.Equal(t, http.StatusNotModified, s.fetch("GET", url, agent.Token, "If-None-Match", tag).status)
+	require.Equal(t, http.StatusNotModified, s.send("GET", url, agent.Token, nil, "If-None-Match", tag).status)
 
 	for _, path := range []string{"/api/v1/exports/" + id, url} {
-		s.fetch("GET", path, peer.Token).fault(http.StatusNotFound, fault.NotFound)
+		s.get(peer, path).fault(fault.NotFound)
 	}
-	s.fetch("GET", strings.TrimSuffix(url, "1")+"99", agent.Token).fault(http.StatusNotFound, fault.NotFound)
-	s.fetch("GET", strings.TrimSuffix(url, "1")+"x", agent.Token).fault(http.StatusBadRequest, fault.InvalidID)
-	s.fetch("GET", "/api/v1/exports/x", agent.Token).fault(http.StatusBadRequest, fault.InvalidID)
+	s.get(agent, strings.TrimSuffix(url, "1")+"99").fault(fault.NotFound)
+	s.get(agent, strings.TrimSuffix(url, "1")+"x").fault(fault.InvalidID)
+	s.get(agent, "/exports/x").fault(fault.InvalidID)
 
 	// Kept seven days.
 	s.Shift(7*24*time.Hour + time.Minute)
-	require.Equal(t, "expired", s.send("GET", "/api/v1/exports/"+id, agent.Token, nil).ok(http.StatusOK)["export"].(map[string]any)["state"])
-	s.fetch("GET", url, agent.Token).fault(http.StatusNotFound, fault.NotFound)
+	require.Equal(t, "expired", s.get(agent, "/exports/"+id).ok(200)["export"].(object)["state"])
+	s.get(agent, url).fault(fault.NotFound)
 	n := graphtest.Got(s.Exports.Sweep(t.Context()))(t)
 	require.EqualValues(t, 1, n)
 	require.Zero(t, s.Count("SELECT count(*) FROM export_parts"))
@@ -206,22 +206,21 @@ func TestExportsAreLimited(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
 	agent := s.customer
-	sent := map[string]any{"operation_id": uuid.NewString(), "include_files": false}
-	first := s.send("POST", "/api/v1/exports", agent.Token, sent).ok(http.StatusAccepted)
-	require.Equal(t, []any{}, first["export"].(map[string]any)["parts"])
-	require.Equal(t, first, s.send("POST", "/api/v1/exports", agent.Token, sent).ok(http.StatusOK))
-	s.send("POST", "/api/v1/exports", agent.Token, map[string]any{"operation_id": sent["operation_id"]}).
-		fault(http.StatusConflict, fault.IdempotencyConflict)
-	another := map[string]any{"operation_id": uuid.NewString()}
-	require.Equal(t, exports.Job{ExportID: uuid.MustParse(of(first["export"].(map[string]any)))}, lastJob(s.AskedJobs()))
-	require.NoError(t, s.Exports.Make(t.Context(), uuid.MustParse(of(first["export"].(map[string]any)))))
-	require.NoError(t, s.Exports.Make(t.Context(), uuid.MustParse(of(first["export"].(map[string]any)))), "it is made already")
-	s.send("POST", "/api/v1/exports", agent.Token, another).fault(http.StatusTooManyRequests, fault.RateLimited)
+	sent := object{"operation_id": uuid.NewString(), "include_files": false}
+	first := s.post(agent, "/exports", sent).ok(202)
+	require.Equal(t, []any{}, first["export"].(object)["parts"])
+	require.Equal(t, first, s.post(agent, "/exports", sent).ok(200))
+	s.post(agent, "/exports", object{"operation_id": sent["operation_id"]}).fault(fault.IdempotencyConflict)
+	another := object{"operation_id": uuid.NewString()}
+	require.Equal(t, exports.Job{ExportID: uuid.MustParse(of(first["export"].(object)))}, lastJob(s.AskedJobs()))
+	require.NoError(t, s.Exports.Make(t.Context(), uuid.MustParse(of(first["export"].(object)))))
+	require.NoError(t, s.Exports.Make(t.Context(), uuid.MustParse(of(first["export"].(object)))), "it is made already")
+	s.post(agent, "/exports", another).fault(fault.RateLimited)
 	s.Shift(24*time.Hour + time.Second)
 	s.Exports.Quotas.ExportBytes = 1000
-	s.send("POST", "/api/v1/exports", agent.Token, another).fault(http.StatusTooManyRequests, fault.StorageQuotaExceeded)
+	s.post(agent, "/exports", another).fault(fault.StorageQuotaExceeded)
 	s.Exports.Quotas.ExportBytes = 1 << 30
-	s.send("POST", "/api/v1/exports", agent.Token, another).ok(http.StatusAccepted)
+	s.post(agent, "/exports", another).ok(202)
 }
 
 func lastJob[T any](all []T) any { return all[len(all)-1] }
@@ -234,7 +233,7 @@ func TestAFullExportSaysWhereItEnds(t *testing.T) {
 	crowd(s, 0, 5000)
 	parts, card := s.archives(s.customer, exported(s, s.customer))
 	require.Len(t, parts, 1)
-	cut := card["truncated"].(map[string]any)
+	cut := card["truncated"].(object)
 	require.Equal(t, "messages", cut["member"])
 	all := unpacked(t, parts)
 	require.Equal(t, cut, manifest(t, all)["truncated"])
@@ -242,7 +241,7 @@ func TestAFullExportSaysWhereItEnds(t *testing.T) {
 	require.Less(t, kept, 5000)
 	require.Positive(t, kept)
 	peer := "/api/v1/messages?peer=" + s.contractor.ID.String()
-	older := s.fetch("GET", peer+"&before="+cut["before"].(string), s.customer.Token).ok(http.StatusOK)
+	older := s.get(s.customer, peer+"&before="+cut["before"].(string)).ok(200)
 	require.EqualValues(t, 5000-kept, s.Count("SELECT count(*) FROM messages WHERE (created_at, id) < (SELECT created_at, id FROM messages WHERE id = $1)",
 		cut["before"]))
 	require.Len(t, older["messages"], 100)
@@ -266,20 +265,20 @@ func TestAnExportHasDraftsAndIsAnnounced(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
 	order := s.started()
-	first := s.draft(s.contractor, order, nil).ok(http.StatusCreated)["draft"].(map[string]any)
-	s.reply(s.customer, order, of(first), nil).ok(http.StatusOK)
-	s.draft(s.contractor, order, nil).ok(http.StatusCreated)
+	first := s.draft(s.contractor, order, nil).ok(201)["draft"].(object)
+	s.reply(s.customer, order, of(first), nil).ok(200)
+	s.draft(s.contractor, order, nil).ok(201)
 	for _, agent := range []*graphtest.Agent{s.customer, s.contractor} {
 		require.Empty(t, s.told(agent, "2", "export.ready"))
 		id := exported(s, agent)
-		require.Equal(t, []map[string]any{{"export_id": id}}, s.told(agent, "2", "export.ready"))
+		require.Equal(t, []object{{"export_id": id}}, s.told(agent, "2", "export.ready"))
 		require.Empty(t, s.told(agent, "1", "export.ready"))
 		parts, _ := s.archives(agent, id)
 		all := unpacked(t, parts)
-		var line map[string]any
+		var line object
 		require.NoError(t, json.Unmarshal(all["orders.jsonl"], &line))
 		require.Equal(t, s.drafts(agent, order), line["drafts"])
-		require.NotNil(t, line["drafts"].([]any)[1].(map[string]any)["reply"])
+		require.NotNil(t, line["drafts"].([]any)[1].(object)["reply"])
 		named := regexp.MustCompile(`/[a-z0-9./_-]*\.(?:md|json)\b`).FindAllString(string(all["README.txt"]), -1)
 		require.NotEmpty(t, named)
 		for _, path := range named {

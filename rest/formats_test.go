@@ -37,9 +37,9 @@ func TestServedPagesHoldTheFormats(t *testing.T) {
 			URL string `json:"url"`
 		} `json:"externalDocs"`
 	}
-	require.NoError(t, json.Unmarshal(s.send("GET", "/api/v1/openapi.json", "", nil).raw, &api))
+	require.NoError(t, json.Unmarshal(s.get(nil, "/openapi.json").raw, &api))
 	require.Equal(t, s.url+"/contract.md", api.ExternalDocs.URL)
-	contract := s.send("GET", "/contract.md", "", nil).is(http.StatusOK)
+	contract := s.send("GET", "/contract.md", "", nil).is(200)
 	require.NotRegexp(t, `\.md\)|[a-z]+/[a-z]+\.yaml`, string(contract.raw), "it names no page that only the repository has")
 	for _, text := range []string{api.Info.Description, string(contract.raw)} {
 		flat := strings.Join(strings.Fields(text), " ")
@@ -56,18 +56,18 @@ func TestFormatsCanBeRecomputed(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(sharedFileSite(t))
 	file := s.attach(s.customer, "order", pngOf(t, 5, 7))
-	card := s.step(s.contractor, s.offer(s.customer, s.terms(map[string]any{"input_attachment_ids": []any{file["id"]}})), "accept", nil)
-	card = s.step(s.contractor, s.step(s.contractor, card, "start", nil), "deliver", map[string]any{"result_text": "Done."})
+	card := s.step(s.contractor, s.offer(s.customer, s.terms(object{"input_attachment_ids": []any{file["id"]}})), "accept", nil)
+	card = s.step(s.contractor, s.step(s.contractor, card, "start", nil), "deliver", object{"result_text": "Done."})
 	card = s.step(s.customer, card, "complete", nil)
 	files := []any{}
 	for _, of := range card["input_attachments"].([]any) {
-		of := of.(map[string]any)
-		files = append(files, map[string]any{"sha256": of["sha256"], "size_bytes": of["size_bytes"], "media_type": of["media_type"]})
+		of := of.(object)
+		files = append(files, object{"sha256": of["sha256"], "size_bytes": of["size_bytes"], "media_type": of["media_type"]})
 	}
 	require.Len(t, files, 1)
 	receipt := s.receipt(s.customer, card["id"])
 	payload := s.opened(receipt["jws"], "stoa-receipt+jwt")
-	terms := graphtest.Got(json.Marshal(map[string]any{
+	terms := graphtest.Got(json.Marshal(object{
 		"order_id": card["id"], "title": card["title"], "description": card["description"], "deadline": card["deadline"],
 		"amount_minor": card["amount_minor"], "fee_bps": card["fee_bps"], "input_files": files,
 	}))(t)
@@ -75,8 +75,8 @@ func TestFormatsCanBeRecomputed(t *testing.T) {
 	require.NoError(t, value.Canonicalize())
 	require.Equal(t, sumOf(string(value)), payload["terms_sha256"])
 
-	me := s.send("GET", "/api/v1/bots/me", s.customer.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
-	log := me["key_log"].(map[string]any)
+	me := s.get(s.customer, "/bots/me").ok(200)["bot"].(object)
+	log := me["key_log"].(object)
 	salt := graphtest.Got(base64.StdEncoding.DecodeString(log["salt"].(string)))(t)
 	host := regexp.MustCompile(`/log/.*`).ReplaceAllString(payload["iss"].(string), "")
 	label := sha256.Sum256([]byte("stoa log handle 1\n" + host + "\n" + me["handle"].(string)))
@@ -123,29 +123,29 @@ func TestRequestsThatTheDescriptionRefuses(t *testing.T) {
 }
 
 // requestExample returns the JSON object that is the example of an operation's request, or nil.
-func requestExample(o *resttest.Operation) map[string]any {
+func requestExample(o *resttest.Operation) object {
 	example, ok := o.Examples()["request"]
 	if !ok || o.Method == http.MethodGet {
 		return nil
 	}
-	body, _ := example.Value.(map[string]any)
+	body, _ := example.Value.(object)
 	return body
 }
 
 // spoilt returns the broken variants of a body, by the change.
-func spoilt(body map[string]any) map[string]any {
-	with := func(name string, value any) map[string]any {
+func spoilt(body object) object {
+	with := func(name string, value any) object {
 		changed := maps.Clone(body)
 		changed[name] = value
 		return changed
 	}
-	all := map[string]any{"a surplus member": with("surplus", 1), "an array": []any{}, "null": nil, "a number": 1}
+	all := object{"a surplus member": with("surplus", 1), "an array": []any{}, "null": nil, "a number": 1}
 	for _, name := range slices.Sorted(maps.Keys(body)) {
 		without := maps.Clone(body)
 		delete(without, name)
 		all["no "+name] = without
 		for what, value := range map[string]any{
-			"null": nil, "a number": 1.5, "zero": 0, "true": true, "an array": []any{""}, "an object": map[string]any{}, "nothing": "",
+			"null": nil, "a number": 1.5, "zero": 0, "true": true, "an array": []any{""}, "an object": object{}, "nothing": "",
 			"a control character": "\x01", "something long": strings.Repeat("x", 30_000),
 		} {
 			if _, isBool := body[name].(bool); !isBool || what != "true" {
@@ -157,40 +157,36 @@ func spoilt(body map[string]any) map[string]any {
 }
 
 // writers are the requests that write a text of the contractor. Each makes needed records and returns method, path and body.
-var writers = map[string]func(s *trade, text string) (method, path string, body map[string]any){
-	"a bio": func(_ *trade, text string) (string, string, map[string]any) {
-		return "PATCH", "/bots/me", map[string]any{"bio": text}
+var writers = map[string]func(s *trade, text string) (method, path string, body object){
+	"a bio": func(_ *trade, text string) (string, string, object) { return "PATCH", "/bots/me", object{"bio": text} },
+	"a character": func(_ *trade, text string) (string, string, object) {
+		return "PATCH", "/bots/me", object{"character_description": text}
 	},
-	"a character": func(_ *trade, text string) (string, string, map[string]any) {
-		return "PATCH", "/bots/me", map[string]any{"character_description": text}
+	"a post": func(_ *trade, text string) (string, string, object) { return "POST", "/posts", object{"text": text} },
+	"a changed post": func(s *trade, text string) (string, string, object) {
+		return "PATCH", "/posts/" + s.Posted(s.contractor, "x", "public").ID.String(), object{"text": text}
 	},
-	"a post": func(_ *trade, text string) (string, string, map[string]any) {
-		return "POST", "/posts", map[string]any{"text": text}
+	"a task": func(_ *trade, text string) (string, string, object) {
+		return "POST", "/tasks", job(object{"description": text})
 	},
-	"a changed post": func(s *trade, text string) (string, string, map[string]any) {
-		return "PATCH", "/posts/" + s.Posted(s.contractor, "x", "public").ID.String(), map[string]any{"text": text}
+	"a service": func(_ *trade, text string) (string, string, object) {
+		return "POST", "/services", object{"title": "Odes", "description": text}
 	},
-	"a task": func(_ *trade, text string) (string, string, map[string]any) {
-		return "POST", "/tasks", job(map[string]any{"description": text})
+	"a changed service": func(s *trade, text string) (string, string, object) {
+		return "PATCH", "/services/" + of(s.offered(s.contractor, "Odes", "x")), object{"description": text}
 	},
-	"a service": func(_ *trade, text string) (string, string, map[string]any) {
-		return "POST", "/services", map[string]any{"title": "Odes", "description": text}
+	"a response": func(s *trade, text string) (string, string, object) {
+		return "POST", "/tasks/" + of(task(s, s.customer)) + "/responses", object{"text": text}
 	},
-	"a changed service": func(s *trade, text string) (string, string, map[string]any) {
-		return "PATCH", "/services/" + of(s.offered(s.contractor, "Odes", "x")), map[string]any{"description": text}
-	},
-	"a response": func(s *trade, text string) (string, string, map[string]any) {
-		return "POST", "/tasks/" + of(task(s, s.customer)) + "/responses", map[string]any{"text": text}
-	},
-	"a changed response": func(s *trade, text string) (string, string, map[string]any) {
+	"a changed response": func(s *trade, text string) (string, string, object) {
 		made := task(s, s.customer)
-		return "PATCH", "/tasks/" + of(made) + "/responses/" + s.Responded(s.contractor, uuid.MustParse(of(made))).ID.String(), map[string]any{"text": text}
+		return "PATCH", "/tasks/" + of(made) + "/responses/" + s.Responded(s.contractor, uuid.MustParse(of(made))).ID.String(), object{"text": text}
 	},
-	"a draft": func(s *trade, text string) (string, string, map[string]any) {
-		return "POST", "/orders/" + of(s.started()) + "/drafts", map[string]any{"operation_id": uuid.NewString(), "text": text}
+	"a draft": func(s *trade, text string) (string, string, object) {
+		return "POST", "/orders/" + of(s.started()) + "/drafts", object{"operation_id": uuid.NewString(), "text": text}
 	},
-	"feedback": func(_ *trade, text string) (string, string, map[string]any) {
-		return "POST", "/feedback", map[string]any{"kind": "idea", "text": text}
+	"feedback": func(_ *trade, text string) (string, string, object) {
+		return "POST", "/feedback", object{"kind": "idea", "text": text}
 	},
 }
 
@@ -207,9 +203,7 @@ func TestEveryTextIsBounded(t *testing.T) {
 				method, path, body := writer(s, strings.Repeat("a", 3000))
 				requests := []func() *answer{
 					func() *answer { return s.send(method, "/api/v1"+path, s.contractor.Token, body) },
-					func() *answer {
-						return s.send("POST", "/api/v1/posts", s.contractor.Token, map[string]any{"text": strings.Repeat("b", 1500)})
-					},
+					func() *answer { return s.post(s.contractor, "/posts", object{"text": strings.Repeat("b", 1500)}) },
 				}
 				if last {
 					requests[0], requests[1] = requests[1], requests[0]
@@ -217,7 +211,7 @@ func TestEveryTextIsBounded(t *testing.T) {
 				first := requests[0]()
 				require.Less(t, first.status, 300, "%s: %s", name, first.raw)
 				refused := requests[1]()
-				refused.fault(http.StatusTooManyRequests, code)
+				refused.fault(code)
 				require.Contains(t, string(refused.raw), "than 4000 bytes", name)
 				require.Regexp(t, "[Tt]ext", string(refused.raw), name)
 				require.NotEmpty(t, refused.header.Get("Retry-After"), name)

@@ -127,7 +127,7 @@ func TestHungDatabase(t *testing.T) {
 			served := graphtest.Got(db.Open(proxy.URL+"&application_name=hung", db.Options{Connections: connections}))(t)
 			t.Cleanup(func() { require.NoError(t, served.Close()) })
 			s := serve(t, &graphtest.World{Graph: graph.New(graph.Config{DB: served, TokenTTL: time.Hour}), DB: served}, rest.Config{})
-			s.send("GET", "/api/v1/bots/me", one.Token, nil).ok(http.StatusOK)
+			s.get(one, "/bots/me").ok(200)
 
 			release := hang(t, world, served, proxy.Hung.Store)
 			type request struct {
@@ -136,13 +136,13 @@ func TestHungDatabase(t *testing.T) {
 			}
 			var group sync.WaitGroup
 			for _, r := range []request{
-				{"GET", "/api/v1/bots/me", nil}, {"POST", "/api/v1/messages", envelope(one, other)}, {"POST", "/mcp", map[string]any{}},
+				{"GET", "/api/v1/bots/me", nil}, {"POST", "/api/v1/messages", envelope(one, other)}, {"POST", "/mcp", object{}},
 			} {
 				group.Go(func() {
 					began := time.Now()
 					refused := s.send(r.method, r.path, one.Token, r.body)
 					require.Less(t, time.Since(began), slack.TestWait, r.path)
-					refused.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+					refused.fault(fault.ServiceUnavailable)
 					require.NotEmpty(t, refused.header.Get("Retry-After"))
 				})
 			}
@@ -151,7 +151,7 @@ func TestHungDatabase(t *testing.T) {
 				return world.Count("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hung' AND state <> 'idle' AND backend_type = 'client backend'") == 0
 			}, slack.TestWait, 20*time.Millisecond, "the statement was given up")
 			release()
-			s.send("GET", "/api/v1/bots/me", one.Token, nil).ok(http.StatusOK)
+			s.get(one, "/bots/me").ok(200)
 		})
 	}
 }

@@ -48,7 +48,7 @@ func TestPreconditions(t *testing.T) {
 			require.Equal(t, http.StatusPreconditionFailed, s.send(method, path, "", nil, "If-Unmodified-Since", longAgo).status, path)
 		}
 	}
-	s.send("GET", "/skill.md", "", nil, "If-Match", `"other"`).fault(http.StatusPreconditionFailed, fault.PreconditionFailed)
+	s.send("GET", "/skill.md", "", nil, "If-Match", `"other"`).fault(fault.PreconditionFailed)
 }
 
 // A 201 names the address of the new record, if it has one, and that address shows it.
@@ -59,30 +59,30 @@ func TestLocations(t *testing.T) {
 	agent, peer := s.customer, s.contractor
 	at := func(made *answer, name string) {
 		t.Helper()
-		record := made.ok(http.StatusCreated)[name].(map[string]any)
+		record := made.ok(201)[name].(object)
 		path := made.header.Get("Location")
 		require.NotEmpty(t, path, name)
-		shown := s.send("GET", path, agent.Token, nil).ok(http.StatusOK)[name].(map[string]any)
+		shown := s.get(agent, path).ok(200)[name].(object)
 		require.Equal(t, record["id"], shown["id"])
 	}
 	handle := "h" + strings.ReplaceAll(uuid.NewString(), "-", "")[:20]
-	at(s.send("POST", "/api/v1/bots/register", "", map[string]any{
+	at(s.post(nil, "/bots/register", object{
 		"handle": handle, "display_name": "New", "encryption_public_key": agent.PublicKey(),
 	}), "bot")
-	at(s.send("POST", "/api/v1/posts", agent.Token, `{"text":"hello"}`), "post")
-	at(s.send("POST", "/api/v1/services", agent.Token, `{"title":"a","description":"b"}`), "service")
-	at(s.send("POST", "/api/v1/webhooks", agent.Token, `{"url":"https://agent.example/"}`), "webhook")
+	at(s.post(agent, "/posts", `{"text":"hello"}`), "post")
+	at(s.post(agent, "/services", `{"title":"a","description":"b"}`), "service")
+	at(s.post(agent, "/webhooks", `{"url":"https://agent.example/"}`), "webhook")
 	terms := s.terms(nil)
-	at(s.send("POST", "/api/v1/orders", agent.Token, terms), "order")
-	again := s.send("POST", "/api/v1/orders", agent.Token, terms).is(http.StatusOK)
+	at(s.post(agent, "/orders", terms), "order")
+	again := s.post(agent, "/orders", terms).is(200)
 	require.Empty(t, again.header.Get("Location"))
-	posted := s.send("POST", "/api/v1/tasks", agent.Token, job(nil))
+	posted := s.post(agent, "/tasks", job(nil))
 	at(posted, "task")
 	path := posted.header.Get("Location")
-	responded := s.send("POST", path+"/responses", peer.Token, `{"text":"Me."}`)
+	responded := s.post(peer, path+"/responses", `{"text":"Me."}`)
 	require.Empty(t, responded.header.Get("Location"), "a response has no address of its own")
-	at(s.send("POST", path+"/select", agent.Token, choice(responded.ok(http.StatusCreated)["response"].(map[string]any), 1100)), "order")
-	at(s.post(agent.Token, uploadForm("order", pngOf(t, 8, 8))), "attachment")
+	at(s.post(agent, path+"/select", choice(responded.ok(201)["response"].(object), 1100)), "order")
+	at(s.upload(agent.Token, uploadForm("order", pngOf(t, 8, 8))), "attachment")
 }
 
 // The refusal of a body names the accepted types.
@@ -101,7 +101,7 @@ func TestWhatBodiesAreTaken(t *testing.T) {
 			headers = append(headers, "Content-Encoding", c.encoding)
 		}
 		refused := s.send(c.method, c.path, agent.Token, "{}", headers...)
-		refused.fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+		refused.fault(fault.UnsupportedMediaType)
 		require.Equal(t, c.accept, refused.header.Get("Accept"), "%+v", c)
 		require.Equal(t, c.acceptPatch, refused.header.Get("Accept-Patch"), "%+v", c)
 		require.Equal(t, c.acceptEncoding, refused.header.Get("Accept-Encoding"), "%+v", c)
@@ -132,12 +132,11 @@ func TestDescriptionsAreReadableFromAnywhere(t *testing.T) {
 		s := serve(t, shared.World(t), rest.Config{AllowedOrigins: origins})
 		for _, path := range []string{"/api/v1/openapi.json", "/skill.md", "/llms.txt", "/llms-full.txt", "/heartbeat.md", "/robots.txt", "/.well-known/api-catalog"} {
 			for _, origin := range []string{"https://other.example", "https://console.example"} {
-				read := s.send("GET", path, "", nil, "Origin", origin).is(http.StatusOK)
+				read := s.send("GET", path, "", nil, "Origin", origin).is(200)
 				require.Equal(t, []string{"*"}, read.header.Values("Access-Control-Allow-Origin"), path)
 				known := s.send("GET", path, "", nil, "Origin", origin, "If-None-Match", read.header.Get("ETag")).is(http.StatusNotModified)
 				require.Equal(t, []string{"*"}, known.header.Values("Access-Control-Allow-Origin"), path)
-				preflight := s.send("OPTIONS", path, "", nil, "Origin", origin,
-					"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "if-none-match")
+				preflight := s.send("OPTIONS", path, "", nil, "Origin", origin, "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "if-none-match")
 				require.Equal(t, http.StatusNoContent, preflight.status)
 				require.Equal(t, "GET, HEAD, OPTIONS", preflight.header.Get("Allow"))
 				require.Equal(t, []string{"*"}, preflight.header.Values("Access-Control-Allow-Origin"), path)

@@ -37,13 +37,13 @@ func TestIgnoredParametersAreNamed(t *testing.T) {
 		"/posts?page=1&author=me":               "author",
 		"/orders/" + agent.ID.String() + "?x=1": "x",
 	} {
-		answer := s.send("GET", "/api/v1"+target, agent.Token, nil)
+		answer := s.get(agent, ""+target)
 		require.Equal(t, named, answer.header.Get("X-Ignored-Parameters"), target)
 	}
-	written := s.send("POST", "/api/v1/orders/quote?currency=eur", agent.Token, `{"amount_minor":1000}`).is(http.StatusOK)
+	written := s.post(agent, "/orders/quote?currency=eur", `{"amount_minor":1000}`).is(200)
 	require.Equal(t, "currency", written.header.Get("X-Ignored-Parameters"))
 	for _, path := range []string{"/wallet?x=1", "/wallet/history?x=1"} {
-		refused := s.send("GET", "/api/v1"+path, agent.Token, nil).refused(http.StatusBadRequest, fault.InvalidInput)
+		refused := s.get(agent, ""+path).refused(fault.InvalidInput)
 		require.Empty(t, refused.header.Get("X-Ignored-Parameters"), path)
 	}
 }
@@ -54,19 +54,19 @@ func TestPriceChangedNamesTheTotal(t *testing.T) {
 	s := newTrade(t)
 	b := &board{site: s.site, customer: s.customer, one: s.contractor}
 	task := b.task(nil)
-	response := b.respond(b.one, task, map[string]any{"text": "I can.", "amount_minor": 4000})
+	response := b.respond(b.one, task, object{"text": "I can.", "amount_minor": 4000})
 	offer := s.offer(s.contractor, s.asked())
 	for name, wrong := range map[string]struct {
 		answer *answer
 		total  string
 	}{
-		"create": {s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"confirmed_total_minor": 1})), "1100"},
-		"accept": {s.act(s.customer, offer, "accept", map[string]any{"confirmed_total_minor": 1}), "1100"},
-		"select": {s.send("POST", pathOf(task)+"/select", s.customer.Token, choice(response, 4000)), "4400"},
+		"create": {s.post(s.customer, "/orders", s.terms(object{"confirmed_total_minor": 1})), "1100"},
+		"accept": {s.act(s.customer, offer, "accept", object{"confirmed_total_minor": 1}), "1100"},
+		"select": {s.post(s.customer, pathOf(task)+"/select", choice(response, 4000)), "4400"},
 	} {
-		wrong.answer.fault(http.StatusConflict, fault.PriceChanged)
-		require.Equal(t, map[string]any{"confirmed_total_minor": "must be " + wrong.total},
-			wrong.answer.body["error"].(map[string]any)["fields"], name)
+		wrong.answer.fault(fault.PriceChanged)
+		require.Equal(t, object{"confirmed_total_minor": "must be " + wrong.total},
+			wrong.answer.body["error"].(object)["fields"], name)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestReplaysAreMarked(t *testing.T) {
 	s.step(s.customer, delivered, "complete", nil)
 	b := &board{site: s.site, customer: s.customer, one: s.contractor}
 	task, other := b.task(nil), b.task(nil)
-	response := b.respond(b.one, task, map[string]any{"text": "I can."})
+	response := b.respond(b.one, task, object{"text": "I can."})
 	upload := uploadForm("order", pngOf(t, 4, 4))
 	stranger := s.Agent()
 
@@ -92,15 +92,15 @@ func TestReplaysAreMarked(t *testing.T) {
 	}{
 		"offer": {post("/api/v1/orders", s.customer.Token, s.terms(nil)), true},
 		"action": {post("/api/v1/orders/"+offer["id"].(string)+"/accept", s.customer.Token,
-			map[string]any{"operation_id": uuid.NewString(), "expected_version": 1, "confirmed_total_minor": 1100}), true},
+			object{"operation_id": uuid.NewString(), "expected_version": 1, "confirmed_total_minor": 1100}), true},
 		"rating": {post("/api/v1/orders/"+delivered["id"].(string)+"/rating", s.customer.Token,
-			map[string]any{"operation_id": uuid.NewString(), "stars": 5}), true},
+			object{"operation_id": uuid.NewString(), "stars": 5}), true},
 		"selection":           {post(pathOf(task)+"/select", s.customer.Token, choice(response, 1100)), true},
 		"message":             {post(messagesPath, s.customer.Token, envelope(s.customer, s.contractor)), true},
-		"upload":              {func() *answer { return s.post(s.customer.Token, upload) }, true},
-		"friendship request":  {post("/api/v1/contacts/requests", s.customer.Token, map[string]any{"recipient_id": stranger.ID}), false},
-		"block of a stranger": {post("/api/v1/contacts/blocks", s.customer.Token, map[string]any{"bot_id": s.Agent().ID}), false},
-		"response to a task":  {post(pathOf(other)+"/responses", s.contractor.Token, map[string]any{"text": "I can."}), false},
+		"upload":              {func() *answer { return s.upload(s.customer.Token, upload) }, true},
+		"friendship request":  {post("/api/v1/contacts/requests", s.customer.Token, object{"recipient_id": stranger.ID}), false},
+		"block of a stranger": {post("/api/v1/contacts/blocks", s.customer.Token, object{"bot_id": s.Agent().ID}), false},
+		"response to a task":  {post(pathOf(other)+"/responses", s.contractor.Token, object{"text": "I can."}), false},
 	} {
 		first := call.send()
 		made := http.StatusCreated
@@ -110,7 +110,7 @@ func TestReplaysAreMarked(t *testing.T) {
 		first.ok(made)
 		require.Empty(t, first.header.Values("Idempotent-Replayed"), name)
 		again := call.send()
-		again.ok(http.StatusOK)
+		again.ok(200)
 		require.Equal(t, string(first.raw), string(again.raw), name)
 		require.Equal(t, call.marked, again.header.Get("Idempotent-Replayed") == "true", name)
 	}
@@ -146,7 +146,7 @@ func TestWhatEveryRouteRefuses(t *testing.T) {
 	t.Parallel()
 	s, agent := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{})).withAgent()
 	s.RequireOwners()
-	methods, examples := make(map[string][]string), make(map[string]any)
+	methods, examples := make(map[string][]string), make(object)
 	rows := rest.Rows(s.Graph)
 	for _, row := range rows {
 		methods[row.Path] = append(methods[row.Path], row.Method)
@@ -164,17 +164,17 @@ func TestWhatEveryRouteRefuses(t *testing.T) {
 		t.Log(row.Method, row.Path)
 		for _, wrong := range []string{"Bearer stoa_" + strings.Repeat("x", 49), "Bearer x", "Basic " + agent.Token, agent.Token} {
 			if !row.Anyone {
-				send("", nil, "Authorization", wrong).fault(http.StatusUnauthorized, fault.Unauthorized)
+				send("", nil, "Authorization", wrong).fault(fault.Unauthorized)
 			}
 		}
 		if !row.Anyone && !row.Readers {
-			send("", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+			send("", nil).fault(fault.Unauthorized)
 		}
-		s.send(row.Method, path+"/", agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-		refused := s.send("PURGE", path, agent.Token, "{}").refused(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+		s.send(row.Method, path+"/", agent.Token, nil).fault(fault.NotFound)
+		refused := s.send("PURGE", path, agent.Token, "{}").refused(fault.MethodNotAllowed)
 		require.Equal(t, allow(methods[row.Path]), refused.header.Get("Allow"))
 		if row.Body != "" {
-			send(agent.Token, "{}", "Content-Type", "text/plain").fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+			send(agent.Token, "{}", "Content-Type", "text/plain").fault(fault.UnsupportedMediaType)
 		}
 		if row.Body == "application/json" {
 			requireBodies(t, s, row, path, agent.Token)
@@ -182,7 +182,7 @@ func TestWhatEveryRouteRefuses(t *testing.T) {
 		for _, name := range parameter.FindAllString(row.Path, -1) {
 			path = parameter.ReplaceAllString(strings.Replace(row.Path, name, "x", 1), uuid.NewString())
 			if name != "{n}" { // the export of a part is looked up first
-				send(agent.Token, examples[row.Method+" "+row.Path]).fault(http.StatusBadRequest, fault.InvalidID)
+				send(agent.Token, examples[row.Method+" "+row.Path]).fault(fault.InvalidID)
 			}
 		}
 	}
@@ -200,13 +200,13 @@ func allow(methods []string) string {
 func requireBodies(t *testing.T, s *site, row rest.Row, path, token string) {
 	t.Helper()
 	if !row.Empty {
-		s.send(row.Method, path, token, nil).fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+		s.send(row.Method, path, token, nil).fault(fault.UnsupportedMediaType)
 	}
-	large := graphtest.Got(json.Marshal(map[string]any{"x": strings.Repeat("x", 64<<10)}))(t)
-	s.send(row.Method, path, token, string(large)).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
+	large := graphtest.Got(json.Marshal(object{"x": strings.Repeat("x", 64<<10)}))(t)
+	s.send(row.Method, path, token, string(large)).fault(fault.PayloadTooLarge)
 	for _, body := range malformed {
 		if body != "" || !row.Empty {
-			s.send(row.Method, path, token, body).fault(http.StatusBadRequest, malformedCode(row.Path, body))
+			s.send(row.Method, path, token, body).fault(malformedCode(row.Path, body))
 		}
 	}
 }

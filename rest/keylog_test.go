@@ -36,7 +36,7 @@ func newKeyLog(t *testing.T, agents int) (*keyLog, []*graphtest.Agent) {
 	}
 	l := &keyLog{site: s}
 	l.sequence()
-	published := s.send("GET", "/.well-known/stoa-keys.json", "", nil).ok(http.StatusOK)["log"].(map[string]any)
+	published := s.send("GET", "/.well-known/stoa-keys.json", "", nil).ok(200)["log"].(object)
 	l.origin, l.vkey = published["origin"].(string), published["vkeys"].([]any)[0].(string)
 	return l, all
 }
@@ -142,7 +142,7 @@ func hashes(t testing.TB, lines []string) []tlog.Hash {
 // consist fetches the proof that the log continues an earlier head, and checks it.
 func (l *keyLog) consist(old tlog.Tree) {
 	l.t.Helper()
-	got := l.send("GET", fmt.Sprintf("/log/1/consistency?old=%d", old.N), "", nil).ok(http.StatusOK)
+	got := l.send("GET", fmt.Sprintf("/log/1/consistency?old=%d", old.N), "", nil).ok(200)
 	require.EqualValues(l.t, old.N, got["old_size"])
 	var lines []string
 	for _, hash := range got["hashes"].([]any) {
@@ -181,12 +181,12 @@ func TestTheKeyLogByItsTiles(t *testing.T) {
 	for _, old := range heads {
 		l.consist(old)
 	}
-	empty := l.send("GET", "/log/1/consistency?old=0", "", nil).ok(http.StatusOK)
+	empty := l.send("GET", "/log/1/consistency?old=0", "", nil).ok(200)
 	require.Empty(t, empty["hashes"])
 
 	host, _, _ := strings.Cut(l.origin, "/log/")
-	opened := func(card map[string]any) {
-		at := card["key_log"].(map[string]any)
+	opened := func(card object) {
+		at := card["key_log"].(object)
 		salt := graphtest.Got(base64.StdEncoding.DecodeString(at["salt"].(string)))(t)
 		label := sha256.Sum256([]byte("stoa log handle 1\n" + host + "\n" + card["handle"].(string)))
 		commitment := sha256.Sum256(fmt.Appendf(nil, "stoa log agent 1\n%s%s\n%s\n%s\n%s\n",
@@ -194,22 +194,22 @@ func TestTheKeyLogByItsTiles(t *testing.T) {
 		require.Equal(t, bytes.Join([][]byte{{1}, label[:], commitment[:]}, nil), entries[int(at["index"].(float64))])
 	}
 	for _, agent := range agents[:4] {
-		own := l.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+		own := l.get(agent, "/bots/me").ok(200)["bot"].(object)
 		opened(own)
-		changed := l.send("PATCH", "/api/v1/bots/me", agent.Token, `{"bio":"I count.","profile_public":true}`).ok(http.StatusOK)["bot"].(map[string]any)
+		changed := l.patch(agent, "/bots/me", `{"bio":"I count.","profile_public":true}`).ok(200)["bot"].(object)
 		require.Equal(t, own["key_log"], changed["key_log"])
-		card := l.send("GET", "/api/v1/bots/"+agent.ID.String(), agents[9].Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+		card := l.get(agents[9], "/bots/"+agent.ID.String()).ok(200)["bot"].(object)
 		require.Equal(t, own["key_log"], card["key_log"])
 		opened(card)
 	}
-	listed := l.send("GET", "/api/v1/bots", agents[9].Token, nil).ok(http.StatusOK)["bots"].([]any)
+	listed := l.get(agents[9], "/bots").ok(200)["bots"].([]any)
 	require.Len(t, listed, 20)
 	for _, card := range listed {
-		opened(card.(map[string]any))
+		opened(card.(object))
 	}
 	late := l.Agent()
-	own := l.send("GET", "/api/v1/bots/me", late.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
-	require.Equal(t, map[string]any{"index": nil, "salt": nil}, own["key_log"])
+	own := l.get(late, "/bots/me").ok(200)["bot"].(object)
+	require.Equal(t, object{"index": nil, "salt": nil}, own["key_log"])
 }
 
 // A path outside the log, or in another form, is not found.
@@ -227,16 +227,16 @@ func TestWhatTheKeyLogDoesNotHave(t *testing.T) {
 	} {
 		got := l.send("GET", path, "", nil)
 		require.Equal(t, http.StatusNotFound, got.status, "%s: %s", path, got.raw)
-		got.fault(http.StatusNotFound, fault.NotFound)
+		got.fault(fault.NotFound)
 	}
 	for _, query := range []string{"", "?old=", "?old=-1", "?old=x", "?old=01", "?old=1&old=2", "?old=99999999999999999999"} {
-		l.send("GET", "/log/1/consistency"+query, "", nil).fault(http.StatusBadRequest, fault.InvalidInput)
+		l.send("GET", "/log/1/consistency"+query, "", nil).fault(fault.InvalidInput)
 	}
 	for width := 1; width <= 5; width++ {
 		require.Len(t, l.tile("0", 0, width), 32*width)
 		require.Len(t, l.tile("entries", 0, width), 67*width)
 	}
-	l.send("POST", "/log/1/checkpoint", "", `{}`).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+	l.send("POST", "/log/1/checkpoint", "", `{}`).fault(fault.MethodNotAllowed)
 	head := l.send("HEAD", "/log/1/checkpoint", "", nil)
 	require.Equal(t, http.StatusOK, head.status)
 	require.Empty(t, head.raw)

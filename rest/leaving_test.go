@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"context"
-	"net/http"
 	"testing"
 	"time"
 
@@ -18,12 +17,12 @@ import (
 // handleOf reads an agent's handle.
 func (s *site) handleOf(agent *graphtest.Agent) string {
 	s.t.Helper()
-	return s.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)["handle"].(string)
+	return s.get(agent, "/bots/me").ok(200)["bot"].(object)["handle"].(string)
 }
 
 // erasure sends an agent's request to be erased.
 func erasure(s *trade, me *graphtest.Agent) (string, any) {
-	return "", map[string]any{"operation_id": uuid.NewString(), "confirm_handle": s.handleOf(me)}
+	return "", object{"operation_id": uuid.NewString(), "confirm_handle": s.handleOf(me)}
 }
 
 // own gives an agent an owner.
@@ -45,9 +44,9 @@ func (s *site) erase() int64 {
 const erasurePath = "/api/v1/bots/me/erasure"
 
 // state returns the state of an agent's erasure.
-func (s *site) erasureOf(agent *graphtest.Agent) map[string]any {
+func (s *site) erasureOf(agent *graphtest.Agent) object {
 	s.t.Helper()
-	return s.send("GET", erasurePath, agent.Token, nil).ok(http.StatusOK)["erasure"].(map[string]any)
+	return s.get(agent, erasurePath).ok(200)["erasure"].(object)
 }
 
 // An erasure hides an agent at once. Texts, address and mails go after seven days, key and token when its last order closes.
@@ -63,40 +62,39 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	agent, peer := s.customer, s.contractor
 	s.own(agent, address)
 	s.own(peer, "peer@example.org")
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"display_name": marker, "bio": marker}).ok(http.StatusOK)
-	s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"title": marker, "text": marker, "visibility": "public"}).ok(http.StatusCreated)
-	s.send("POST", "/api/v1/services", agent.Token, map[string]any{"title": marker, "description": marker}).ok(http.StatusCreated)
-	task := s.send("POST", "/api/v1/tasks", agent.Token, job(map[string]any{"title": marker, "description": marker})).ok(http.StatusCreated)
-	s.Responded(peer, uuid.MustParse(of(task["task"].(map[string]any))))
+	s.patch(agent, "/bots/me", object{"display_name": marker, "bio": marker}).ok(200)
+	s.post(agent, "/posts", object{"title": marker, "text": marker, "visibility": "public"}).ok(201)
+	s.post(agent, "/services", object{"title": marker, "description": marker}).ok(201)
+	task := s.post(agent, "/tasks", job(object{"title": marker, "description": marker})).ok(201)
+	s.Responded(peer, uuid.MustParse(of(task["task"].(object))))
 	order := s.step(peer, s.offer(agent, s.terms(nil)), "accept", nil)
-	offer := s.offer(agent, s.terms(map[string]any{"title": marker}))
-	fingerprint := s.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)["encryption_key_fingerprint"].(string)
-	s.send("GET", "/api/v1/bots/"+agent.ID.String(), peer.Token, nil).ok(http.StatusOK)
+	offer := s.offer(agent, s.terms(object{"title": marker}))
+	fingerprint := s.get(agent, "/bots/me").ok(200)["bot"].(object)["encryption_key_fingerprint"].(string)
+	s.get(peer, "/bots/"+agent.ID.String()).ok(200)
 
 	_, sent := erasure(s, agent)
-	s.send("POST", erasurePath, agent.Token, map[string]any{"operation_id": uuid.NewString(), "confirm_handle": "somebody"}).
-		fault(http.StatusBadRequest, fault.InvalidInput)
-	s.send("GET", erasurePath, agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send("DELETE", erasurePath, agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	first := s.send("POST", erasurePath, agent.Token, sent).ok(http.StatusAccepted)["erasure"].(map[string]any)
+	s.post(agent, erasurePath, object{"operation_id": uuid.NewString(), "confirm_handle": "somebody"}).fault(fault.InvalidInput)
+	s.get(agent, erasurePath).fault(fault.NotFound)
+	s.delete(agent, erasurePath).fault(fault.NotFound)
+	first := s.post(agent, erasurePath, sent).ok(202)["erasure"].(object)
 	require.Equal(t, "pending", first["state"])
 	require.Equal(t, "agent", first["requested_by"])
 	require.Equal(t, []any{"open_orders", "reserved_funds"}, first["held_by"])
-	require.Equal(t, map[string]any{"erasure": first}, s.send("POST", erasurePath, agent.Token, sent).ok(http.StatusOK))
+	require.Equal(t, object{"erasure": first}, s.post(agent, erasurePath, sent).ok(200))
 	_, again := erasure(s, agent)
-	require.Equal(t, map[string]any{"erasure": first}, s.send("POST", erasurePath, agent.Token, again).ok(http.StatusOK))
+	require.Equal(t, object{"erasure": first}, s.post(agent, erasurePath, again).ok(200))
 
 	// At once.
-	s.send("GET", "/api/v1/bots/"+agent.ID.String(), peer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.get(peer, "/bots/"+agent.ID.String()).fault(fault.NotFound)
 	require.Zero(t, s.Count("SELECT count(*) FROM tasks WHERE state = 'open' AND customer_id = $1", agent.ID))
 	require.Zero(t, s.Count("SELECT count(*) FROM responses WHERE state = 'open'"))
-	require.Empty(t, s.send("GET", "/api/v1/services?bot_id="+agent.ID.String(), peer.Token, nil).ok(http.StatusOK)["services"])
-	seen := s.send("GET", "/api/v1/orders/"+of(offer), peer.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
+	require.Empty(t, s.get(peer, "/services?bot_id="+agent.ID.String()).ok(200)["services"])
+	seen := s.get(peer, "/orders/"+of(offer)).ok(200)["order"].(object)
 	require.Equal(t, "cancelled", seen["state"])
-	s.send("POST", "/api/v1/orders", agent.Token, s.terms(nil)).fault(http.StatusConflict, fault.ParticipantInactive)
-	s.send("POST", "/api/v1/tasks", agent.Token, job(nil)).fault(http.StatusConflict, fault.ParticipantInactive)
-	s.send("POST", "/api/v1/services", agent.Token, map[string]any{"title": "x", "description": "x"}).fault(http.StatusConflict, fault.InactiveBot)
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"profile_public": true}).fault(http.StatusConflict, fault.InactiveBot)
+	s.post(agent, "/orders", s.terms(nil)).fault(fault.ParticipantInactive)
+	s.post(agent, "/tasks", job(nil)).fault(fault.ParticipantInactive)
+	s.post(agent, "/services", object{"title": "x", "description": "x"}).fault(fault.InactiveBot)
+	s.patch(agent, "/bots/me", object{"profile_public": true}).fault(fault.InactiveBot)
 	mails := s.Mails(address)
 	require.Equal(t, "Your agent on Stoa is to be erased", mails[len(mails)-1].Subject)
 	require.Contains(t, mails[len(mails)-1].Text, "/owner/keep/")
@@ -109,7 +107,7 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	require.Zero(t, s.erase())
 	s.Shift(2 * time.Minute)
 	require.NotEmpty(t, s.Traces(address))
-	s.send("DELETE", erasurePath, agent.Token, nil).fault(http.StatusConflict, fault.StateConflict)
+	s.delete(agent, erasurePath).fault(fault.StateConflict)
 	require.EqualValues(t, 1, s.erase())
 	require.Zero(t, s.erase(), "an order holds it")
 	require.Equal(t, "partial", s.erasureOf(agent)["state"])
@@ -119,10 +117,10 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	require.Equal(t, agent.ID, records[0].BotID)
 
 	// The order continues to its end.
-	order = s.step(peer, s.step(peer, order, "start", nil), "deliver", map[string]any{"result_text": "Done."})
+	order = s.step(peer, s.step(peer, order, "start", nil), "deliver", object{"result_text": "Done."})
 	s.step(agent, order, "complete", nil)
 	require.EqualValues(t, 1, s.erase())
-	s.send("GET", erasurePath, agent.Token, nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+	s.get(agent, erasurePath).fault(fault.Unauthorized)
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM erasures WHERE done_at IS NOT NULL"))
 	for _, secret := range []string{marker, address, agent.PublicKey(), string(agent.Key.PublicKey().Bytes()), fingerprint} {
 		if len(secret) > 32 || secret == marker || secret == address {
@@ -143,8 +141,7 @@ func TestAnErasedAddressKeepsItsCount(t *testing.T) {
 	for range 3 {
 		agent := s.Agent()
 		s.own(agent, address)
-		s.send("POST", erasurePath, agent.Token, map[string]any{"operation_id": uuid.NewString(), "confirm_handle": s.handleOf(agent)}).
-			ok(http.StatusAccepted)
+		s.post(agent, erasurePath, object{"operation_id": uuid.NewString(), "confirm_handle": s.handleOf(agent)}).ok(202)
 	}
 	s.Shift(7*24*time.Hour + time.Minute)
 	require.EqualValues(t, 3, s.erase())
@@ -162,22 +159,22 @@ func TestAnErasureIsCancelled(t *testing.T) {
 	agent := s.customer
 	_, sent := erasure(s, agent)
 	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
-	s.send("POST", erasurePath, agent.Token, sent).ok(http.StatusAccepted)
-	require.Equal(t, map[string]any{"cancelled": true}, s.send("DELETE", erasurePath, agent.Token, nil).ok(http.StatusOK))
-	s.send("POST", erasurePath, agent.Token, sent).fault(http.StatusConflict, fault.StateConflict)
-	s.send("GET", erasurePath, agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.post(agent, erasurePath, sent).ok(202)
+	require.Equal(t, object{"cancelled": true}, s.delete(agent, erasurePath).ok(200))
+	s.post(agent, erasurePath, sent).fault(fault.StateConflict)
+	s.get(agent, erasurePath).fault(fault.NotFound)
 	s.Exec("UPDATE bots SET state = 'active' WHERE id = $1", agent.ID)
 	s.offer(agent, s.terms(nil))
 	s.Shift(8 * 24 * time.Hour)
 	require.Zero(t, s.erase())
-	s.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)
+	s.get(agent, "/bots/me").ok(200)
 	for range 3 {
 		_, sent = erasure(s, agent)
-		s.send("POST", erasurePath, agent.Token, sent).ok(http.StatusAccepted)
-		s.send("DELETE", erasurePath, agent.Token, nil).ok(http.StatusOK)
+		s.post(agent, erasurePath, sent).ok(202)
+		s.delete(agent, erasurePath).ok(200)
 	}
 	_, sent = erasure(s, agent)
-	s.send("POST", erasurePath, agent.Token, sent).fault(http.StatusTooManyRequests, fault.RateLimited)
+	s.post(agent, erasurePath, sent).fault(fault.RateLimited)
 }
 
 // A suspension may keep a thief out, so it stops an erasure.
@@ -197,7 +194,7 @@ func TestTheErasedStayErased(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
 	agent, peer := s.customer, s.contractor
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"bio": marker}).ok(http.StatusOK)
+	s.patch(agent, "/bots/me", object{"bio": marker}).ok(200)
 	s.step(peer, s.offer(agent, s.terms(nil)), "accept", nil)
 	now := s.Now()
 	records := []lifecycle.Erased{

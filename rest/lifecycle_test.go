@@ -52,15 +52,15 @@ func refused(code fault.Code, request func(*trade, *graphtest.Agent) (string, an
 var pathOnly = allowed(nil)
 
 // body returns a request with only a body.
-func body(members map[string]any) func(*trade, *graphtest.Agent) (string, any) {
+func body(members object) func(*trade, *graphtest.Agent) (string, any) {
 	return func(*trade, *graphtest.Agent) (string, any) { return "", members }
 }
 
-func of(card map[string]any) string { return card["id"].(string) }
+func of(card object) string { return card["id"].(string) }
 
 // task lets an agent put a task on the board.
-func task(s *trade, by *graphtest.Agent) map[string]any {
-	return s.send("POST", "/api/v1/tasks", by.Token, job(nil)).ok(http.StatusCreated)["task"].(map[string]any)
+func task(s *trade, by *graphtest.Agent) object {
+	return s.post(by, "/tasks", job(nil)).ok(201)["task"].(object)
 }
 
 // response lets an agent respond to the peer's task, and returns the path of the response below /tasks.
@@ -86,7 +86,7 @@ func confirmedCode(s *trade, me *graphtest.Agent) (string, any) {
 	address := me.ID.String() + "@example.org"
 	asked := graphtest.Got(s.Owners.RequestOwnerEmail(me.Ctx, owners.OwnerEmailInput{Email: &address}))(s.t)
 	s.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE id = $1", asked.ChallengeID)
-	return "", map[string]any{"challenge_id": asked.ChallengeID, "code": s.Email.Code(asked.ChallengeID)}
+	return "", object{"challenge_id": asked.ChallengeID, "code": s.Email.Code(asked.ChallengeID)}
 }
 
 func post(s *trade, me *graphtest.Agent) string {
@@ -122,31 +122,31 @@ func action(contractor bool, steps ...string) lifecycleCase {
 	return lifecycleCase{contractor: contractor, request: func(s *trade, _ *graphtest.Agent) (string, any) {
 		card := s.offer(s.customer, s.terms(nil))
 		for _, step := range steps {
-			by, extra := s.contractor, map[string]any(nil)
+			by, extra := s.contractor, object(nil)
 			switch step {
 			case "deliver":
-				extra = map[string]any{"result_text": "Done."}
+				extra = object{"result_text": "Done."}
 			case "propose-refund by contractor":
-				step, extra = "propose-refund", map[string]any{"reason": "It went wrong."}
+				step, extra = "propose-refund", object{"reason": "It went wrong."}
 			}
 			card = s.step(by, card, step, extra)
 		}
-		return of(card), map[string]any{"operation_id": uuid.NewString(), "expected_version": card["version"]}
+		return of(card), object{"operation_id": uuid.NewString(), "expected_version": card["version"]}
 	}}
 }
 
 // erasing lets an agent ask to be erased.
 func erasing(s *trade, me *graphtest.Agent) (string, any) {
 	_, sent := erasure(s, me)
-	s.send("POST", erasurePath, me.Token, sent).ok(http.StatusAccepted)
+	s.post(me, erasurePath, sent).ok(202)
 	return "", nil
 }
 
-func (c lifecycleCase) with(members map[string]any) lifecycleCase {
+func (c lifecycleCase) with(members object) lifecycleCase {
 	before := c.request
 	c.request = func(s *trade, me *graphtest.Agent) (string, any) {
 		id, sent := before(s, me)
-		return id, changed(sent.(map[string]any), members)
+		return id, changed(sent.(object), members)
 	}
 	return c
 }
@@ -162,17 +162,17 @@ var lifecycleCases = map[string][]lifecycleCase{
 		return "", registration("a" + strings.ReplaceAll(uuid.NewString(), "-", "")[:20])
 	})},
 	"GET /registration/requirements":   {pathOnly},
-	"POST /registration/email/request": {{status: http.StatusServiceUnavailable, request: body(map[string]any{})}}, // the gate is off
-	"POST /registration/email/verify": {{status: http.StatusBadRequest, request: body(map[string]any{
+	"POST /registration/email/request": {{status: http.StatusServiceUnavailable, request: body(object{})}}, // the gate is off
+	"POST /registration/email/verify": {{status: http.StatusBadRequest, request: body(object{
 		"challenge_id": uuid.NewString(), "code": "123456",
 	})}},
 	"POST /bots/me/owner-email/request": {allowed(func(_ *trade, me *graphtest.Agent) (string, any) {
-		return "", map[string]any{"email": me.ID.String() + "@example.org"}
+		return "", object{"email": me.ID.String() + "@example.org"}
 	})},
 	"POST /bots/me/owner-email/verify": {allowed(confirmedCode)},
-	"POST /bots/restore/request":       {allowed(body(map[string]any{"handle": "ada", "email": "ada@example.org"}))},
+	"POST /bots/restore/request":       {allowed(body(object{"handle": "ada", "email": "ada@example.org"}))},
 	"GET /bots/me":                     {pathOnly},
-	"PATCH /bots/me":                   {allowed(body(map[string]any{"bio": "I write."}))},
+	"PATCH /bots/me":                   {allowed(body(object{"bio": "I write."}))},
 	"GET /bots/me/onboarding":          {pathOnly},
 	"GET /bots":                        {pathOnly},
 	"GET /bots/{bot_id}":               {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return s.contractor.ID.String(), nil })},
@@ -181,24 +181,22 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /tokens/revoke":              {pathOnly},
 	"GET /posts":                       {pathOnly},
 	"POST /posts": {
-		allowed(body(map[string]any{"text": "for myself"})),
-		refused(fault.InactiveBot, body(map[string]any{"text": "for all", "visibility": "public"})),
+		allowed(body(object{"text": "for myself"})),
+		refused(fault.InactiveBot, body(object{"text": "for all", "visibility": "public"})),
 	},
 	"GET /posts/{post_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return post(s, me), nil })},
 	"PATCH /posts/{post_id}": {
-		allowed(func(s *trade, me *graphtest.Agent) (string, any) {
-			return post(s, me), map[string]any{"text": "an ode"}
-		}),
+		allowed(func(s *trade, me *graphtest.Agent) (string, any) { return post(s, me), object{"text": "an ode"} }),
 		refused(fault.InactiveBot, func(s *trade, me *graphtest.Agent) (string, any) {
-			return post(s, me), map[string]any{"visibility": "public"}
+			return post(s, me), object{"visibility": "public"}
 		}),
 	},
 	"DELETE /posts/{post_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return post(s, me), nil })},
 	"POST /contacts/requests": {refused(fault.InactiveBot, func(s *trade, _ *graphtest.Agent) (string, any) {
-		return "", map[string]any{"recipient_id": s.Agent().ID}
+		return "", object{"recipient_id": s.Agent().ID}
 	})},
 	"POST /contacts/blocks": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) {
-		return "", map[string]any{"bot_id": s.Agent().ID}
+		return "", object{"bot_id": s.Agent().ID}
 	})},
 	"GET /contacts": {pathOnly},
 	"POST /contacts/{contact_id}/accept": {refused(fault.InactiveBot, func(s *trade, me *graphtest.Agent) (string, any) {
@@ -210,24 +208,24 @@ var lifecycleCases = map[string][]lifecycleCase{
 	})},
 	"GET /messages":  {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return "?peer=" + s.contractor.ID.String(), nil })},
 	"GET /services":  {pathOnly},
-	"POST /services": {refused(fault.InactiveBot, body(map[string]any{"title": "Sonnets", "description": "Fourteen lines."}))},
+	"POST /services": {refused(fault.InactiveBot, body(object{"title": "Sonnets", "description": "Fourteen lines."}))},
 	"GET /services/{service_id}": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) {
 		return of(s.offered(s.contractor, "Sonnets", "Fourteen lines.")), nil
 	})},
 	"PATCH /services/{service_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
-		return of(s.offered(me, "Sonnets", "Fourteen lines.")), map[string]any{"title": "Odes"}
+		return of(s.offered(me, "Sonnets", "Fourteen lines.")), object{"title": "Odes"}
 	})},
 	"DELETE /services/{service_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
 		return of(s.offered(me, "Sonnets", "Fourteen lines.")), nil
 	})},
 	"GET /events":        {pathOnly},
 	"GET /events/stream": {{status: http.StatusServiceUnavailable, request: body(nil)}}, // this listener has no event channel
-	"POST /events/acks":  {allowed(body(map[string]any{"event_ids": []string{uuid.NewString()}}))},
+	"POST /events/acks":  {allowed(body(object{"event_ids": []string{uuid.NewString()}}))},
 	"GET /webhooks":      {pathOnly},
-	"POST /webhooks":     {allowed(body(map[string]any{"url": "https://agent.example/"}))},
+	"POST /webhooks":     {allowed(body(object{"url": "https://agent.example/"}))},
 
 	"GET /webhooks/{webhook_id}":            {onHook(nil)},
-	"PATCH /webhooks/{webhook_id}":          {onHook(map[string]any{"state": "paused"})},
+	"PATCH /webhooks/{webhook_id}":          {onHook(object{"state": "paused"})},
 	"DELETE /webhooks/{webhook_id}":         {onHook(nil)},
 	"POST /webhooks/{webhook_id}/rotate":    {onHook(nil)},
 	"POST /webhooks/{webhook_id}/test":      {onHook(nil)},
@@ -236,18 +234,18 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /bots/me/erasure":    {{request: erasure}},
 	"GET /bots/me/erasure":     {{request: erasing}},
 	"DELETE /bots/me/erasure":  {{request: erasing}},
-	"POST /exports":            {allowed(body(map[string]any{"operation_id": uuid.NewString()}))},
+	"POST /exports":            {allowed(body(object{"operation_id": uuid.NewString()}))},
 	"GET /exports/{export_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return exported(s, me), nil })},
 	"GET /exports/{export_id}/parts/{n}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
 		return exported(s, me) + "/parts/1", nil
 	})},
 
-	"POST /feedback":      {allowed(body(map[string]any{"kind": "idea", "text": "More odes."}))},
+	"POST /feedback":      {allowed(body(object{"kind": "idea", "text": "More odes."}))},
 	"GET /feedback":       {pathOnly},
 	"GET /notices":        {pathOnly},
 	"GET /wallet":         {pathOnly},
 	"GET /wallet/history": {pathOnly},
-	"POST /orders/quote":  {allowed(body(map[string]any{"amount_minor": 1000}))},
+	"POST /orders/quote":  {allowed(body(object{"amount_minor": 1000}))},
 	"GET /orders":         {pathOnly},
 	"POST /orders": {refused(fault.ParticipantInactive, func(s *trade, _ *graphtest.Agent) (string, any) {
 		return "", s.terms(nil)
@@ -256,7 +254,7 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /orders/{order_id}/rating": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
 		card := s.offer(me, s.terms(nil))
 		s.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted' WHERE id = $1", of(card))
-		return of(card), map[string]any{"operation_id": uuid.NewString(), "stars": 4}
+		return of(card), object{"operation_id": uuid.NewString(), "stars": 4}
 	})},
 	"GET /receipts": {pathOnly},
 	"GET /orders/{order_id}/receipt": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
@@ -267,32 +265,30 @@ var lifecycleCases = map[string][]lifecycleCase{
 	})},
 	"GET /orders/{order_id}/drafts": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return of(s.started()), nil })},
 	"POST /orders/{order_id}/drafts": {{contractor: true, request: func(s *trade, _ *graphtest.Agent) (string, any) {
-		return of(s.started()), map[string]any{"operation_id": uuid.NewString(), "text": "The first verse."}
+		return of(s.started()), object{"operation_id": uuid.NewString(), "text": "The first verse."}
 	}}},
 	"POST /orders/{order_id}/drafts/{draft_id}/reply": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) {
 		order := s.started()
-		draft := s.draft(s.contractor, order, nil).ok(http.StatusCreated)["draft"].(map[string]any)
-		return of(order) + "/drafts/" + of(draft), map[string]any{"operation_id": uuid.NewString(), "verdict": "fine"}
+		draft := s.draft(s.contractor, order, nil).ok(201)["draft"].(object)
+		return of(order) + "/drafts/" + of(draft), object{"operation_id": uuid.NewString(), "verdict": "fine"}
 	})},
 	"GET /tasks":          {pathOnly},
 	"POST /tasks":         {refused(fault.ParticipantInactive, body(job(nil)))},
-	"PUT /tasks/watch":    {allowed(body(map[string]any{"q": "poem"}))},
+	"PUT /tasks/watch":    {allowed(body(object{"q": "poem"}))},
 	"DELETE /tasks/watch": {pathOnly},
 	"GET /tasks/watch": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
-		s.send("PUT", "/api/v1/tasks/watch", me.Token, map[string]any{"q": "poem"}).ok(http.StatusOK)
+		s.put(me, "/tasks/watch", object{"q": "poem"}).ok(200)
 		return "", nil
 	})},
-	"GET /tasks/{task_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, me)), nil })},
-	"POST /tasks/{task_id}/close": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
-		return of(task(s, me)), nil
-	})},
+	"GET /tasks/{task_id}":           {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, me)), nil })},
+	"POST /tasks/{task_id}/close":    {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, me)), nil })},
 	"GET /tasks/{task_id}/responses": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, me)), nil })},
 	"POST /tasks/{task_id}/responses": {refused(fault.ParticipantInactive, func(s *trade, _ *graphtest.Agent) (string, any) {
-		return of(task(s, s.contractor)), map[string]any{"text": "I can do that."}
+		return of(task(s, s.contractor)), object{"text": "I can do that."}
 	})},
 	"GET /tasks/responses": {pathOnly},
 	"PATCH /tasks/{task_id}/responses/{response_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
-		return response(s, me), map[string]any{"text": "I can do that better."}
+		return response(s, me), object{"text": "I can do that better."}
 	})},
 	"DELETE /tasks/{task_id}/responses/{response_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
 		return response(s, me), nil
@@ -300,7 +296,7 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /tasks/{task_id}/select": {refused(fault.ParticipantInactive, func(s *trade, me *graphtest.Agent) (string, any) {
 		made := task(s, me)
 		response := s.Responded(s.contractor, uuid.MustParse(of(made)))
-		return of(made), map[string]any{
+		return of(made), object{
 			"operation_id": uuid.NewString(), "response_id": response.ID, "confirmed_total_minor": made["total_minor"],
 		}
 	})},
@@ -313,10 +309,10 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /orders/{order_id}/reject":         {action(true)},
 	"POST /orders/{order_id}/cancel":         {action(false)},
 	"POST /orders/{order_id}/start":          {action(true, "accept")},
-	"POST /orders/{order_id}/deliver":        {action(true, "accept", "start").with(map[string]any{"result_text": "Done."})},
+	"POST /orders/{order_id}/deliver":        {action(true, "accept", "start").with(object{"result_text": "Done."})},
 	"POST /orders/{order_id}/complete":       {action(false, "accept", "start", "deliver")},
-	"POST /orders/{order_id}/dispute":        {action(false, "accept").with(map[string]any{"reason": "It is late."})},
-	"POST /orders/{order_id}/propose-refund": {action(false, "accept").with(map[string]any{"reason": "It is late."})},
+	"POST /orders/{order_id}/dispute":        {action(false, "accept").with(object{"reason": "It is late."})},
+	"POST /orders/{order_id}/propose-refund": {action(false, "accept").with(object{"reason": "It is late."})},
 	"POST /orders/{order_id}/approve-refund": {action(false, "accept", "propose-refund by contractor")},
 }
 
@@ -372,9 +368,9 @@ func (c lifecycleCase) prepare(s *trade, me *graphtest.Agent, row rest.Row) func
 	}
 	switch {
 	case row.Body == "multipart/form-data":
-		return func() *answer { return s.post(me.Token, uploadForm("order", pngOf(s.t, 8, 8))) }
+		return func() *answer { return s.upload(me.Token, uploadForm("order", pngOf(s.t, 8, 8))) }
 	case sent == nil:
-		return func() *answer { return s.fetch(row.Method, path, me.Token) }
+		return func() *answer { return s.send(row.Method, path, me.Token, nil) }
 	}
 	return func() *answer { return s.send(row.Method, path, me.Token, sent) }
 }
@@ -387,11 +383,11 @@ func (c lifecycleCase) requireIn(t *testing.T, s *trade, me *graphtest.Agent, ro
 	a := request()
 	switch {
 	case state == "deleted" && (!row.Anyone || row.Readers):
-		a.fault(http.StatusUnauthorized, fault.Unauthorized)
+		a.fault(fault.Unauthorized)
 	case state == "suspended" && !row.Anyone:
-		a.fault(http.StatusForbidden, fault.Forbidden)
+		a.fault(fault.Forbidden)
 	case state != "active" && state != "suspended" && c.refused != "":
-		a.fault(http.StatusConflict, c.refused)
+		a.fault(c.refused)
 	default:
 		require.Equal(t, cmp.Or(c.status, row.Status), a.status, "%s", a.raw)
 	}

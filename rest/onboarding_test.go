@@ -19,21 +19,21 @@ func TestRecommendationsAreFollowed(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
 	s.Show(agent, false)
-	values := map[string]any{
+	values := object{
 		"specialty": "odes", "bio": "I write.", "title": "A sonnet", "text": "Fourteen lines.", "rights_confirmed": true,
 		"avatar_attachment_id": s.File(agent, attachments.Avatar), "character_attachment_id": s.File(agent, attachments.Character),
 	}
 	revision := 0.0
 	for {
-		told := s.send("GET", onboardingPath, agent.Token, nil).ok(http.StatusOK)["recommendations"].(map[string]any)
+		told := s.get(agent, onboardingPath).ok(200)["recommendations"].(object)
 		require.Greater(t, told["revision"], revision)
 		revision = told["revision"].(float64)
 		items := told["items"].([]any)
 		if len(items) == 0 {
 			break
 		}
-		action := items[0].(map[string]any)["action"].(map[string]any)
-		sent := action["body"].(map[string]any)
+		action := items[0].(object)["action"].(object)
+		sent := action["body"].(object)
 		for name, known := range sent {
 			if known == nil {
 				sent[name] = values[name]
@@ -50,24 +50,24 @@ func TestOnboardingIsTheCallers(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
 	one, other := s.Agent(), s.Agent()
-	s.send("PATCH", "/api/v1/bots/me", one.Token, map[string]any{"bio": graphtest.RandomBase64(30)}).ok(http.StatusOK)
+	s.patch(one, "/bots/me", object{"bio": graphtest.RandomBase64(30)}).ok(200)
 	count := func(agent *graphtest.Agent) int {
-		return len(s.send("GET", onboardingPath, agent.Token, nil).ok(http.StatusOK)["recommendations"].(map[string]any)["items"].([]any))
+		return len(s.get(agent, onboardingPath).ok(200)["recommendations"].(object)["items"].([]any))
 	}
 	require.Equal(t, 4, count(one))
 	require.Equal(t, 5, count(other))
 }
 
 // follow takes an action of a card like a client that knows only the card: with its path and body, and nulls filled in.
-func (s *site) follow(by *graphtest.Agent, card map[string]any, name string, fill map[string]any) {
+func (s *site) follow(by *graphtest.Agent, card object, name string, fill object) {
 	s.t.Helper()
 	for _, offered := range card["actions"].([]any) {
-		action := offered.(map[string]any)
+		action := offered.(object)
 		require.Equal(s.t, []string{"body", "method", "name", "path"}, keys(action))
 		if action["name"] != name {
 			continue
 		}
-		body := action["body"].(map[string]any)
+		body := action["body"].(object)
 		for field, value := range body {
 			if value == nil {
 				require.Contains(s.t, fill, field)
@@ -94,11 +94,11 @@ func TestActionsOfACardCanBeFollowed(t *testing.T) {
 		for _, step := range life {
 			role, name, _ := strings.Cut(step, " ")
 			by := map[string]*graphtest.Agent{"customer": s.customer, "contractor": s.contractor}[role]
-			card := s.send("GET", "/api/v1/orders/"+id, by.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
-			s.follow(by, card, name, map[string]any{"operation_id": uuid.NewString(), "reason": "Because.", "result_text": "Because."})
+			card := s.get(by, "/orders/"+id).ok(200)["order"].(object)
+			s.follow(by, card, name, object{"operation_id": uuid.NewString(), "reason": "Because.", "result_text": "Because."})
 		}
 		for _, agent := range []*graphtest.Agent{s.customer, s.contractor} {
-			card := s.send("GET", "/api/v1/orders/"+id, agent.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
+			card := s.get(agent, "/orders/"+id).ok(200)["order"].(object)
 			require.Equal(t, []any{}, card["actions"])
 		}
 	}

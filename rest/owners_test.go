@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"net/http"
 	"regexp"
 	"testing"
 
@@ -36,24 +35,23 @@ func (s *site) confirmByMail(address string, challenge any) string {
 func TestRegistrationThroughTheGateOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := ownerSite(t)
-	told := s.fetch("GET", "/api/v1/registration/requirements", "").ok(http.StatusOK)
+	told := s.get(nil, "/registration/requirements").ok(200)
 	require.Equal(t, true, told["owner_confirmation_required"])
 	agent := registration("ada")
-	s.send("POST", "/api/v1/bots/register", "", agent).fault(http.StatusForbidden, fault.Forbidden)
+	s.post(nil, "/bots/register", agent).fault(fault.Forbidden)
 
-	request := map[string]any{"email": "owner@example.org", "handle": "ada", "encryption_public_key": agent["encryption_public_key"]}
-	asked := s.send("POST", "/api/v1/registration/email/request", "", request).ok(http.StatusAccepted)
+	request := object{"email": "owner@example.org", "handle": "ada", "encryption_public_key": agent["encryption_public_key"]}
+	asked := s.post(nil, "/registration/email/request", request).ok(202)
 	require.EqualValues(t, 60, asked["retry_after"])
 	require.Equal(t, told["documents"], asked["documents"])
 	code := s.confirmByMail("owner@example.org", asked["challenge_id"])
-	proof := s.send("POST", "/api/v1/registration/email/verify", "",
-		map[string]any{"challenge_id": asked["challenge_id"], "code": code}).ok(http.StatusOK)
-	agent = changed(agent, map[string]any{
+	proof := s.post(nil, "/registration/email/verify", object{"challenge_id": asked["challenge_id"], "code": code}).ok(200)
+	agent = changed(agent, object{
 		"owner_challenge_id": asked["challenge_id"], "owner_verification_token": proof["verification_token"],
 	})
-	made := s.send("POST", "/api/v1/bots/register", "", agent).ok(http.StatusCreated)
-	email := s.fetch("GET", "/api/v1/bots/me/onboarding", made["token"].(string)).ok(http.StatusOK)["email_verification"]
-	require.Equal(t, "verified", email.(map[string]any)["status"])
+	made := s.post(nil, "/bots/register", agent).ok(201)
+	email := s.send("GET", "/api/v1/bots/me/onboarding", made["token"].(string), nil).ok(200)["email_verification"]
+	require.Equal(t, "verified", email.(object)["status"])
 }
 
 // The fault for missing setup comes before anything of the request is read.
@@ -65,28 +63,26 @@ func TestOwnersThatAreNotSetUp(t *testing.T) {
 		"/bots/me/owner-email/request": fault.VerificationSetupPending,
 		"/bots/restore/request":        fault.LifecycleSetupPending,
 	} {
-		a := s.send("POST", "/api/v1"+path, "", "{").refused(http.StatusServiceUnavailable, code)
+		a := s.post(nil, ""+path, "{").refused(code)
 		require.NotEmpty(t, a.header.Get("Retry-After"))
 	}
-	s.fetch("GET", "/api/v1/registration/requirements", "").ok(http.StatusOK)
+	s.get(nil, "/registration/requirements").ok(200)
 	s.Exec("UPDATE settings SET email_gate_enabled = true")
-	s.fetch("GET", "/api/v1/registration/requirements", "").fault(http.StatusServiceUnavailable, fault.VerificationSetupPending)
+	s.get(nil, "/registration/requirements").fault(fault.VerificationSetupPending)
 }
 
 func TestLinkingAndRestoringOverHTTP(t *testing.T) {
 	t.Parallel()
 	s, agent := newSite(t, graphtest.WithMail(new(graphtest.Mailbox))).withAgent()
 	s.RequireOwners()
-	asked := s.send("POST", "/api/v1/bots/me/owner-email/request", agent.Token, map[string]any{"email": "owner@example.org"}).
-		ok(http.StatusAccepted)
+	asked := s.post(agent, "/bots/me/owner-email/request", object{"email": "owner@example.org"}).ok(202)
 	code := s.confirmByMail("owner@example.org", asked["challenge_id"])
-	verified := s.send("POST", "/api/v1/bots/me/owner-email/verify", agent.Token,
-		map[string]any{"challenge_id": asked["challenge_id"], "code": code}).ok(http.StatusOK)
-	require.Equal(t, "verified", verified["email_verification"].(map[string]any)["status"])
+	verified := s.post(agent, "/bots/me/owner-email/verify", object{"challenge_id": asked["challenge_id"], "code": code}).ok(200)
+	require.Equal(t, "verified", verified["email_verification"].(object)["status"])
 
-	me := s.fetch("GET", "/api/v1/bots/me", agent.Token).ok(http.StatusOK)["bot"].(map[string]any)
+	me := s.get(agent, "/bots/me").ok(200)["bot"].(object)
 	for _, email := range []string{"nobody@example.org", "owner@example.org"} {
-		answer := s.send("POST", "/api/v1/bots/restore/request", "", map[string]any{"handle": me["handle"], "email": email})
-		require.Equal(t, map[string]any{"requested": true}, answer.ok(http.StatusAccepted))
+		answer := s.post(nil, "/bots/restore/request", object{"handle": me["handle"], "email": email})
+		require.Equal(t, object{"requested": true}, answer.ok(202))
 	}
 }

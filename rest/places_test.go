@@ -49,7 +49,7 @@ func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
 	defer close(done)
 	first := s.Agent()
 	for range 4 {
-		group.Go(func() { s.post(first.Token, uploadForm("order", costly)) })
+		group.Go(func() { s.upload(first.Token, uploadForm("order", costly)) })
 	}
 	inspected := func() int64 { return s.Count("SELECT count(*) FROM attachments WHERE status <> 'pending'") }
 	waiting := func() int64 { return s.Count("SELECT count(*) FROM attachments WHERE status = 'pending'") }
@@ -66,7 +66,7 @@ func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
 	other, created := s.Agent(), make(chan bool)
 	group.Go(func() {
 		created <- assert.Eventually(t, func() bool {
-			return s.post(other.Token, uploadForm("order", pngOf(t, 8, 8))).status == http.StatusCreated
+			return s.upload(other.Token, uploadForm("order", pngOf(t, 8, 8))).status == http.StatusCreated
 		}, slack.TestWait, 10*time.Millisecond)
 	})
 	require.Eventually(t, func() bool { return waiting() == 5 }, slack.TestWait, 10*time.Millisecond)
@@ -101,20 +101,20 @@ func TestProcessorTimeOfAnAgentIsBounded(t *testing.T) {
 	t.Parallel()
 	s, agent := newFileSite(t, graphtest.WithQuotas(limits.Quotas{InspectionSecondsPerHour: 600})).withAgent()
 	first := uploadForm("order", pngOf(t, 8, 8))
-	s.post(agent.Token, first).ok(http.StatusCreated)
+	s.upload(agent.Token, first).ok(201)
 	spent := fmt.Sprintf("SELECT count(*) FROM storage_usage WHERE inspection_seconds > 0 AND inspection_seconds < 600 AND agent_id = '%s'", agent.ID)
 	require.EqualValues(t, 1, s.Count(spent), "the inspection was charged")
 
 	s.Exec("UPDATE storage_usage SET inspection_seconds = 700 WHERE agent_id = $1", agent.ID)
 	more := uploadForm("order", pngOf(t, 9, 9))
-	busy := s.post(agent.Token, more).refused(http.StatusTooManyRequests, fault.UploadBusy)
+	busy := s.upload(agent.Token, more).refused(fault.UploadBusy)
 	require.Regexp(t, "^(5|6)[0-9][0-9]$", busy.header.Get("Retry-After"), "100 s of a sixth of a second each second")
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM attachments"), "nothing is recorded")
-	s.post(agent.Token, first).ok(http.StatusOK)
-	s.post(s.Agent().Token, uploadForm("order", pngOf(t, 8, 8))).ok(http.StatusCreated)
+	s.upload(agent.Token, first).ok(200)
+	s.upload(s.Agent().Token, uploadForm("order", pngOf(t, 8, 8))).ok(201)
 
 	s.Exec("UPDATE storage_usage SET inspected_at = inspected_at - interval '10 minutes' WHERE agent_id = $1", agent.ID)
-	s.post(agent.Token, more).ok(http.StatusCreated)
+	s.upload(agent.Token, more).ok(201)
 	require.True(t, strings.HasPrefix(busy.header.Get("Content-Type"), "application/json"))
 }
 
@@ -190,7 +190,7 @@ func TestStalledUploads(t *testing.T) {
 				if refused.status == http.StatusServiceUnavailable {
 					continue // the database of a busy machine was too slow to decide
 				}
-				refused.fault(http.StatusTooManyRequests, fault.UploadBusy)
+				refused.fault(fault.UploadBusy)
 				require.NotEmpty(t, refused.header.Get("Retry-After"))
 			}
 			require.Eventually(t, func() bool { return sizeOf(t, folder) > size }, slack.TestWait, 10*time.Millisecond)

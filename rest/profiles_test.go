@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -20,43 +19,43 @@ func TestPublicCardOverREST(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
 	ada, reader := s.Agent(), s.Agent()
-	s.send("PATCH", "/api/v1/bots/me", ada.Token, `{"display_name":"Ada","specialty":"engines","bio":"notes","character_description":"tall"}`).ok(http.StatusOK)
+	s.patch(ada, "/bots/me", `{"display_name":"Ada","specialty":"engines","bio":"notes","character_description":"tall"}`).ok(200)
 	work := s.Posted(ada, "public work", "public")
 	s.Posted(ada, "diary", "private")
 	path := "/api/v1/bots/" + ada.ID.String()
-	body := s.send("GET", path, reader.Token, nil).ok(http.StatusOK)
+	body := s.get(reader, path).ok(200)
 	require.Equal(t, []string{"bot", "next_page", "page", "page_size", "posts"}, keys(body))
 	require.Len(t, body["posts"], 1)
-	require.Equal(t, s.send("GET", "/api/v1/posts/"+work.ID.String(), reader.Token, nil).ok(http.StatusOK)["post"], body["posts"].([]any)[0])
-	bot := body["bot"].(map[string]any)
+	require.Equal(t, s.get(reader, "/posts/"+work.ID.String()).ok(200)["post"], body["posts"].([]any)[0])
+	bot := body["bot"].(object)
 	require.Equal(t, []string{"actions", "bio", "character_description", "created_at", "display_name", "encryption_key_fingerprint",
 		"encryption_public_key", "friendship", "handle", "id", "key_log", "kind", "last_seen", "profile", "profile_public", "reputation", "resembles",
 		"specialty", "visuals"}, keys(bot))
 	require.Equal(t, "hour", bot["last_seen"])
-	require.Equal(t, map[string]any{"status": "none", "contact_id": nil}, bot["friendship"])
-	contains(t, bot["reputation"].(map[string]any), map[string]any{"average": nil, "ratings": 0.0, "owners": nil, "volume_minor": 0.0})
-	require.Equal(t, map[string]any{"specialty": "engines", "bio": "notes", "profile_public": true}, bot["profile"])
-	require.Equal(t, map[string]any{"avatar": nil, "character": nil, "character_description": "tall"}, bot["visuals"])
-	own := s.send("GET", "/api/v1/bots/me", ada.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+	require.Equal(t, object{"status": "none", "contact_id": nil}, bot["friendship"])
+	contains(t, bot["reputation"].(object), object{"average": nil, "ratings": 0.0, "owners": nil, "volume_minor": 0.0})
+	require.Equal(t, object{"specialty": "engines", "bio": "notes", "profile_public": true}, bot["profile"])
+	require.Equal(t, object{"avatar": nil, "character": nil, "character_description": "tall"}, bot["visuals"])
+	own := s.get(ada, "/bots/me").ok(200)["bot"].(object)
 	for field, value := range bot {
 		if !slices.Contains([]string{"friendship", "actions", "reputation", "resembles", "last_seen"}, field) {
 			require.Equal(t, own[field], value, field)
 		}
 	}
-	mine := s.send("GET", path, ada.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
-	require.Equal(t, map[string]any{"status": "none", "contact_id": nil}, mine["friendship"])
+	mine := s.get(ada, path).ok(200)["bot"].(object)
+	require.Equal(t, object{"status": "none", "contact_id": nil}, mine["friendship"])
 	require.Equal(t, []any{}, mine["actions"])
 
-	require.Empty(t, s.send("GET", path+"?kind=portfolio", reader.Token, nil).ok(http.StatusOK)["posts"])
-	s.send("GET", path+"?kind=x", reader.Token, nil).fault(http.StatusBadRequest, fault.InvalidKind)
-	s.send("GET", "/api/v1/bots/ada", reader.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
-	s.send("GET", "/api/v1/bots/"+uuid.NewString(), reader.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send("GET", path+"/", reader.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	require.Empty(t, s.get(reader, path+"?kind=portfolio").ok(200)["posts"])
+	s.get(reader, path+"?kind=x").fault(fault.InvalidKind)
+	s.get(reader, "/bots/ada").fault(fault.InvalidID)
+	s.get(reader, "/bots/"+uuid.NewString()).fault(fault.NotFound)
+	s.get(reader, path+"/").fault(fault.NotFound)
 
-	s.send("PATCH", "/api/v1/bots/me", ada.Token, `{"profile_public":false}`).ok(http.StatusOK)
-	s.send("GET", path, reader.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send("GET", path, ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send("GET", "/api/v1/bots/me", ada.Token, nil).ok(http.StatusOK)
+	s.patch(ada, "/bots/me", `{"profile_public":false}`).ok(200)
+	s.get(reader, path).fault(fault.NotFound)
+	s.get(ada, path).fault(fault.NotFound)
+	s.get(ada, "/bots/me").ok(200)
 }
 
 // A client can follow the actions of a card: path, method and body unchanged, with nulls filled in.
@@ -64,14 +63,14 @@ func TestActionsCanBeFollowed(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
 	ada, reader := s.Agent(), s.Agent()
-	fill := map[string]any{
+	fill := object{
 		"client_message_id": uuid.NewString(), "nonce": graphtest.RandomBase64(24), "ciphertext": graphtest.RandomBase64(64),
 		"operation_id": uuid.NewString(), "title": "t", "description": "d", "deadline": s.Now().Add(time.Hour).Format(time.RFC3339),
 		"amount_minor": 100, "confirmed_total_minor": 110,
 	}
 	follow := func(by, of *graphtest.Agent, name string) {
 		t.Helper()
-		card := s.send("GET", "/api/v1/bots/"+of.ID.String(), by.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+		card := s.get(by, "/bots/"+of.ID.String()).ok(200)["bot"].(object)
 		s.follow(by, card, name, fill)
 	}
 	follow(reader, ada, "request_friendship")
@@ -79,9 +78,9 @@ func TestActionsCanBeFollowed(t *testing.T) {
 	follow(reader, ada, "send_message")
 	follow(ada, reader, "create_order")
 	follow(reader, ada, "block")
-	card := s.send("GET", "/api/v1/bots/"+ada.ID.String(), reader.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
-	require.Equal(t, "blocked", card["friendship"].(map[string]any)["status"])
-	require.NotNil(t, card["friendship"].(map[string]any)["contact_id"])
+	card := s.get(reader, "/bots/"+ada.ID.String()).ok(200)["bot"].(object)
+	require.Equal(t, "blocked", card["friendship"].(object)["status"])
+	require.NotNil(t, card["friendship"].(object)["contact_id"])
 	require.Equal(t, []any{}, card["actions"])
 	follow(s.Agent(), ada, "block")
 }
@@ -91,14 +90,14 @@ func TestLookupByHandleOverREST(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	otto, mira, reader := s.Agent(), s.Agent(), s.Agent()
-	handle := s.send("GET", "/api/v1/bots/me", otto.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)["handle"].(string)
-	s.send("PATCH", "/api/v1/bots/me", otto.Token, `{"display_name":"Zoe","specialty":"letters","bio":"100%"}`).ok(http.StatusOK)
-	s.send("PATCH", "/api/v1/bots/me", mira.Token, map[string]any{"display_name": handle, "bio": "I am @" + handle}).ok(http.StatusOK)
+	handle := s.get(otto, "/bots/me").ok(200)["bot"].(object)["handle"].(string)
+	s.patch(otto, "/bots/me", `{"display_name":"Zoe","specialty":"letters","bio":"100%"}`).ok(200)
+	s.patch(mira, "/bots/me", object{"display_name": handle, "bio": "I am @" + handle}).ok(200)
 	s.Posted(otto, "an algebra", "public")
 	found := func(query string) []string {
 		handles := []string{}
-		for _, bot := range s.send("GET", "/api/v1/bots?"+query, reader.Token, nil).ok(http.StatusOK)["bots"].([]any) {
-			handles = append(handles, bot.(map[string]any)["handle"].(string))
+		for _, bot := range s.get(reader, "/bots?"+query).ok(200)["bots"].([]any) {
+			handles = append(handles, bot.(object)["handle"].(string))
 		}
 		return handles
 	}
@@ -112,11 +111,11 @@ func TestLookupByHandleOverREST(t *testing.T) {
 	} {
 		require.Equal(t, want, found(query), query)
 	}
-	card := s.send("GET", "/api/v1/bots?handle="+handle, reader.Token, nil).ok(http.StatusOK)
+	card := s.get(reader, "/bots?handle="+handle).ok(200)
 	require.Nil(t, card["next_page"])
-	require.Equal(t, s.send("GET", "/api/v1/bots/"+otto.ID.String(), reader.Token, nil).ok(http.StatusOK)["bot"], card["bots"].([]any)[0])
-	s.send("GET", "/api/v1/bots?handle=a&handle=a", reader.Token, nil).fault(http.StatusBadRequest, fault.InvalidSearch)
-	s.send("PATCH", "/api/v1/bots/me", otto.Token, `{"profile_public":false}`).ok(http.StatusOK)
+	require.Equal(t, s.get(reader, "/bots/"+otto.ID.String()).ok(200)["bot"], card["bots"].([]any)[0])
+	s.get(reader, "/bots?handle=a&handle=a").fault(fault.InvalidSearch)
+	s.patch(otto, "/bots/me", `{"profile_public":false}`).ok(200)
 	require.Empty(t, found("handle="+handle))
 }
 
@@ -127,26 +126,24 @@ func TestReportsOverREST(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
 	ada, other := s.Agent(), s.Agent()
-	report := map[string]any{"kind": "report", "text": "It asks for tokens.", "subject": map[string]any{"type": "bot", "id": other.ID}}
-	made := s.send("POST", feedbackPath, ada.Token, report).ok(http.StatusCreated)["feedback"].(map[string]any)
-	require.Equal(t, map[string]any{"type": "bot", "id": other.ID.String()}, made["subject"])
+	report := object{"kind": "report", "text": "It asks for tokens.", "subject": object{"type": "bot", "id": other.ID}}
+	made := s.post(ada, feedbackPath, report).ok(201)["feedback"].(object)
+	require.Equal(t, object{"type": "bot", "id": other.ID.String()}, made["subject"])
 	report["text"] = "Again."
-	require.Equal(t, made, s.send("POST", feedbackPath, ada.Token, report).ok(http.StatusOK)["feedback"])
-	report["subject"] = map[string]any{"type": "bot", "id": ada.ID}
-	require.Contains(t, s.send("POST", feedbackPath, ada.Token, report).fault(http.StatusBadRequest, fault.InvalidInput)["fields"], "subject.id")
+	require.Equal(t, made, s.post(ada, feedbackPath, report).ok(200)["feedback"])
+	report["subject"] = object{"type": "bot", "id": ada.ID}
+	require.Contains(t, s.post(ada, feedbackPath, report).fault(fault.InvalidInput)["fields"], "subject.id")
 	delete(report, "subject")
-	require.Contains(t, s.send("POST", feedbackPath, ada.Token, report).fault(http.StatusBadRequest, fault.InvalidInput)["fields"], "subject")
+	require.Contains(t, s.post(ada, feedbackPath, report).fault(fault.InvalidInput)["fields"], "subject")
 
 	graphtest.OK(t)(s.Operator.AnswerFeedback(viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Grace"}),
 		uuid.MustParse(made["id"].(string)), "We have seen to it.", nil, "seen to"))
-	events := func(version string) []any {
-		return s.send("GET", "/api/v1/events?version="+version, ada.Token, nil).ok(http.StatusOK)["events"].([]any)
-	}
+	events := func(version string) []any { return s.get(ada, "/events?version="+version).ok(200)["events"].([]any) }
 	require.Empty(t, events("1"))
-	told := events("2")[0].(map[string]any)
+	told := events("2")[0].(object)
 	require.Equal(t, "feedback.answered", told["kind"])
-	require.Equal(t, map[string]any{"feedback_id": made["id"]}, told["payload"])
-	require.Equal(t, "We have seen to it.", s.send("GET", feedbackPath, ada.Token, nil).ok(http.StatusOK)["feedback"].([]any)[0].(map[string]any)["answer"])
+	require.Equal(t, object{"feedback_id": made["id"]}, told["payload"])
+	require.Equal(t, "We have seen to it.", s.get(ada, feedbackPath).ok(200)["feedback"].([]any)[0].(object)["answer"])
 }
 
 // An operator's message to an agent arrives as an event and as a notice, over every transport; only that agent can read it. A
@@ -160,29 +157,27 @@ func TestOperatorsWriteToAgents(t *testing.T) {
 	for range 2 { // the second one is refused and writes no notice
 		_, _ = s.Operator.RemovePost(operator, post.ID, graphtest.Ptr("It asks for <tokens>."), "swindle")
 	}
-	list := func(by *graphtest.Agent, query string) map[string]any {
-		return s.send("GET", "/api/v1/notices"+query, by.Token, nil).ok(http.StatusOK)
-	}
+	list := func(by *graphtest.Agent, query string) object { return s.get(by, "/notices"+query).ok(200) }
 	require.Empty(t, list(other, "")["notices"])
 	found := list(agent, "")["notices"].([]any)
 	require.Len(t, found, 1)
-	notice := found[0].(map[string]any)
-	require.Equal(t, map[string]any{"type": "post", "id": post.ID.String()}, notice["about"])
+	notice := found[0].(object)
+	require.Equal(t, object{"type": "post", "id": post.ID.String()}, notice["about"])
 	require.Equal(t, "It asks for <tokens>.", notice["text"])
 	require.Empty(t, list(agent, "?before="+notice["id"].(string))["notices"])
-	s.send("GET", "/api/v1/notices?before="+notice["id"].(string), other.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	require.Equal(t, []map[string]any{{"notice_id": notice["id"]}}, s.told(agent, "2", "operator.notice"))
+	s.get(other, "/notices?before="+notice["id"].(string)).fault(fault.NotFound)
+	require.Equal(t, []object{{"notice_id": notice["id"]}}, s.told(agent, "2", "operator.notice"))
 	require.Empty(t, s.told(agent, "1", "operator.notice"))
 
 	m := s.model(agent)
-	require.Equal(t, notice["text"], first(m.call("feedback", map[string]any{"show": "notices"}), "notices")["text"])
+	require.Equal(t, notice["text"], first(m.call("feedback", object{"show": "notices"}), "notices")["text"])
 	require.Equal(t, notice["text"], first(m.call("events", nil), "events")["notice"])
 	parts, _ := s.archives(agent, exported(s, agent))
 	require.Contains(t, string(unpacked(t, parts)["notices.jsonl"]), notice["id"].(string))
 
 	for _, said := range []*string{nil, graphtest.Ptr("You pose as us."), graphtest.Ptr("You still do.")} {
 		graphtest.OK(t)(s.Operator.SuspendBot(operator, agent.ID, said, "poses"))
-		refused := s.send("GET", "/api/v1/bots/me", agent.Token, nil).fault(http.StatusForbidden, fault.Forbidden)["message"].(string)
+		refused := s.get(agent, "/bots/me").fault(fault.Forbidden)["message"].(string)
 		require.Equal(t, said != nil, strings.HasSuffix(refused, "The operators say: "+*cmp.Or(said, new(string))), refused)
 	}
 	graphtest.OK(t)(s.Operator.ReinstateBot(operator, agent.ID, "it was a test"))

@@ -32,7 +32,7 @@ import (
 
 // receipt returns an order's receipt after its documents are signed, logged and announced. Another test of the same database may
 // do a part of that, and may hold the head of the log.
-func (s *trade) receipt(by *graphtest.Agent, orderID any) map[string]any {
+func (s *trade) receipt(by *graphtest.Agent, orderID any) object {
 	s.t.Helper()
 	require.EventuallyWithT(s.t, func(c *assert.CollectT) {
 		graphtest.OK(c)(s.Receipts.Sign(s.t.Context()))
@@ -41,7 +41,7 @@ func (s *trade) receipt(by *graphtest.Agent, orderID any) map[string]any {
 		require.Zero(c, s.Count(`SELECT count(*) FROM receipts r WHERE order_id = $1 AND (jws IS NULL OR kind = 'order' AND told_at IS NULL
 			OR NOT EXISTS (SELECT FROM log_openings g WHERE g.subject_id = r.id))`, orderID))
 	}, slack.TestWait, 20*time.Millisecond)
-	return s.send("GET", "/api/v1/orders/"+orderID.(string)+"/receipt", by.Token, nil).ok(http.StatusOK)["receipt"].(map[string]any)
+	return s.get(by, "/orders/"+orderID.(string)+"/receipt").ok(200)["receipt"].(object)
 }
 
 // keySet returns the published keys of the server.
@@ -52,7 +52,7 @@ func (s *site) keySet() (set jose.JSONWebKeySet) {
 }
 
 // opened verifies a document with the published keys and returns its payload.
-func (s *site) opened(jws any, kind string) map[string]any {
+func (s *site) opened(jws any, kind string) object {
 	s.t.Helper()
 	parsed := graphtest.Got(jose.ParseSignedCompact(jws.(string), []jose.SignatureAlgorithm{jose.EdDSA}))(s.t)
 	header := parsed.Signatures[0].Header
@@ -61,7 +61,7 @@ func (s *site) opened(jws any, kind string) map[string]any {
 	keys := set.Key(header.KeyID)
 	require.Len(s.t, keys, 1)
 	raw := graphtest.Got(parsed.Verify(keys[0]))(s.t)
-	var payload map[string]any
+	var payload object
 	require.NoError(s.t, json.Unmarshal(raw, &payload))
 	return payload
 }
@@ -72,7 +72,7 @@ func sumOf(text string) string {
 }
 
 // closed returns an order that its customer has accepted.
-func (s *trade) closed() map[string]any {
+func (s *trade) closed() object {
 	s.t.Helper()
 	return s.step(s.customer, s.delivered(), "complete", nil)
 }
@@ -82,10 +82,10 @@ func TestAReceiptThatIsBeingSigned(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
 	path := "/api/v1/orders/" + of(s.closed()) + "/receipt"
-	refused := s.send("GET", path, s.contractor.Token, nil).is(http.StatusNotFound)
+	refused := s.get(s.contractor, path).is(http.StatusNotFound)
 	require.Contains(t, string(refused.raw), "being signed")
 	require.Equal(t, "5", refused.header.Get("Retry-After"))
-	require.Empty(t, s.send("GET", path, s.Agent().Token, nil).header.Get("Retry-After"), "it is none of theirs")
+	require.Empty(t, s.get(s.Agent(), path).header.Get("Retry-After"), "it is none of theirs")
 }
 
 // An accepted order has a receipt of the terms, the result and the payment; each rating has a document.
@@ -93,7 +93,7 @@ func TestReceiptOfAnAcceptedOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
 	card := s.closed()
-	s.rate(s.customer, card["id"], map[string]any{"stars": 5, "text": "On time."}).ok(http.StatusCreated)
+	s.rate(s.customer, card["id"], object{"stars": 5, "text": "On time."}).ok(201)
 	receipt := s.receipt(s.customer, card["id"])
 	require.Equal(t, []string{"created_at", "id", "index", "jws", "order_id", "proof", "ratings", "salt"}, keys(receipt))
 	other := s.receipt(s.contractor, card["id"])
@@ -101,7 +101,7 @@ func TestReceiptOfAnAcceptedOrder(t *testing.T) {
 	require.NotNil(t, receipt["proof"])
 	payload := s.opened(receipt["jws"], "stoa-receipt+jwt")
 	closedAt := graphtest.Got(time.Parse(time.RFC3339, card["closed_at"].(string)))(t)
-	contains(t, payload, map[string]any{
+	contains(t, payload, object{
 		"jti": receipt["id"], "sub": card["id"], "iat": float64(closedAt.Unix()), "v": 1.0, "environment": "test", "unit": "test_credit",
 		"outcome": "accepted", "order_version": card["version"], "author_id": card["author_id"], "amount_minor": 1000.0, "fee_minor": 100.0,
 		"total_minor": 1100.0, "fee_bps": 1000.0, "input_files": []any{}, "result_files": []any{}, "result_text_sha256": sumOf("Done."),
@@ -111,14 +111,14 @@ func TestReceiptOfAnAcceptedOrder(t *testing.T) {
 			`"input_files":[],"order_id":"` + card["id"].(string) + `","title":"A sonnet"}`),
 	})
 	for _, role := range []string{"customer", "contractor"} {
-		brief := card[role].(map[string]any)
-		require.Equal(t, map[string]any{
+		brief := card[role].(object)
+		require.Equal(t, object{
 			"id": brief["id"], "handle": brief["handle"], "key_fingerprint": brief["encryption_key_fingerprint"],
 		}, payload[role])
 	}
 	var actions []any
 	for i, step := range payload["history"].([]any) {
-		step := step.(map[string]any)
+		step := step.(object)
 		require.EqualValues(t, i+1, step["version"])
 		require.Nil(t, step["reason_sha256"])
 		actions = append(actions, step["action"])
@@ -130,29 +130,29 @@ func TestReceiptOfAnAcceptedOrder(t *testing.T) {
 
 	ratings := receipt["ratings"].([]any)
 	require.Len(t, ratings, 1)
-	rating := ratings[0].(map[string]any)
-	contains(t, s.opened(rating["jws"], "stoa-rating+jwt"), map[string]any{
+	rating := ratings[0].(object)
+	contains(t, s.opened(rating["jws"], "stoa-rating+jwt"), object{
 		"sub": card["id"], "receipt": receipt["id"], "author_id": s.customer.ID.String(), "subject_id": s.contractor.ID.String(), "stars": 5.0,
 		"text_sha256": sumOf("On time."), "v": 1.0, "iss": payload["iss"],
 	})
 	for _, agent := range []*graphtest.Agent{s.customer, s.contractor} {
-		require.Equal(t, []map[string]any{{"order_id": card["id"], "receipt_id": receipt["id"]}}, s.told(agent, "2", "order.receipt"))
+		require.Equal(t, []object{{"order_id": card["id"], "receipt_id": receipt["id"]}}, s.told(agent, "2", "order.receipt"))
 		require.Empty(t, s.told(agent, "1", "order.receipt"))
-		listed := s.send("GET", "/api/v1/receipts", agent.Token, nil).ok(http.StatusOK)
+		listed := s.get(agent, "/receipts").ok(200)
 		require.Nil(t, listed["next_before"])
 		require.Len(t, listed["receipts"], 1)
-		require.Equal(t, receipt["jws"], listed["receipts"].([]any)[0].(map[string]any)["jws"])
+		require.Equal(t, receipt["jws"], listed["receipts"].([]any)[0].(object)["jws"])
 	}
 	s.requireEntries(receipt, rating)
 }
 
 // requireLedger compares the ledger of a receipt with the order's entries in the wallet history.
-func (s *trade) requireLedger(agent *graphtest.Agent, payload map[string]any) {
+func (s *trade) requireLedger(agent *graphtest.Agent, payload object) {
 	s.t.Helper()
 	moved := make(map[any]float64)
 	kinds := make(map[any]any)
-	for _, e := range s.send("GET", "/api/v1/wallet/history", agent.Token, nil).ok(http.StatusOK)["entries"].([]any) {
-		entry := e.(map[string]any)
+	for _, e := range s.get(agent, "/wallet/history").ok(200)["entries"].([]any) {
+		entry := e.(object)
 		if entry["order_id"] == payload["sub"] {
 			moved[entry["transaction_id"]] += max(-entry["delta_minor"].(float64), 0)
 			kinds[entry["transaction_id"]] = entry["kind"]
@@ -161,14 +161,14 @@ func (s *trade) requireLedger(agent *graphtest.Agent, payload map[string]any) {
 	ledger := payload["ledger"].([]any)
 	require.Len(s.t, ledger, len(moved))
 	for _, transfer := range ledger {
-		transfer := transfer.(map[string]any)
+		transfer := transfer.(object)
 		require.InDelta(s.t, moved[transfer["transaction_id"]], transfer["total_minor"], 0)
 		require.Equal(s.t, kinds[transfer["transaction_id"]], transfer["kind"])
 	}
 }
 
 // requireEntries requires exactly one entry for each document in the key log's queue, which the salt opens.
-func (s *trade) requireEntries(documents ...map[string]any) {
+func (s *trade) requireEntries(documents ...object) {
 	s.t.Helper()
 	for _, document := range documents {
 		salt := graphtest.Got(base64.StdEncoding.DecodeString(document["salt"].(string)))(s.t)
@@ -185,7 +185,7 @@ func TestPyJWTReadsReceipts(t *testing.T) {
 	python := resttest.PythonWithJWT(t)
 	s := newTrade(t)
 	card := s.closed()
-	s.rate(s.contractor, card["id"], nil).ok(http.StatusCreated)
+	s.rate(s.contractor, card["id"], nil).ok(201)
 	receipt := s.receipt(s.customer, card["id"])
 	keys := s.send("GET", "/.well-known/jwks.json", "", nil).raw
 	run := exec.CommandContext(t.Context(), python, "-c", `
@@ -200,19 +200,19 @@ for document, kind in zip(sys.argv[2:], ("stoa-receipt+jwt", "stoa-rating+jwt"))
         sys.exit("another signature was taken")
     except jwt.InvalidSignatureError:
         pass
-`, string(keys), receipt["jws"].(string), receipt["ratings"].([]any)[0].(map[string]any)["jws"].(string))
+`, string(keys), receipt["jws"].(string), receipt["ratings"].([]any)[0].(object)["jws"].(string))
 	out, err := run.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Equal(t, []any{card["id"], card["id"]}, []any{strings.Fields(string(out))[0], strings.Fields(string(out))[1]})
 }
 
 // unproven returns a receipt without its proofs, which change when the log grows.
-func unproven(receipt map[string]any) map[string]any {
+func unproven(receipt object) object {
 	copied := maps.Clone(receipt)
 	delete(copied, "proof")
 	var ratings []any
 	for _, rating := range receipt["ratings"].([]any) {
-		document := maps.Clone(rating.(map[string]any))
+		document := maps.Clone(rating.(object))
 		delete(document, "proof")
 		ratings = append(ratings, document)
 	}
@@ -254,10 +254,10 @@ func TestReceiptsPassTheCheckOfClients(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
 	card := s.closed()
-	s.rate(s.contractor, card["id"], nil).ok(http.StatusCreated)
+	s.rate(s.contractor, card["id"], nil).ok(201)
 	s.receipt(s.customer, card["id"])
-	file := s.send("GET", "/api/v1/orders/"+card["id"].(string)+"/receipt", s.customer.Token, nil).raw
-	order := s.send("GET", "/api/v1/orders/"+card["id"].(string), s.customer.Token, nil).raw
+	file := s.get(s.customer, "/orders/"+card["id"].(string)+"/receipt").raw
+	order := s.get(s.customer, "/orders/"+card["id"].(string)).raw
 	trusted := graphtest.Got(receipt.ParseKeys(unlogged(s.send("GET", "/.well-known/jwks.json", "", nil).raw)))(t)
 	found, err := receipt.Verify(unlogged(file), receipt.Trust{Keys: trusted})
 	require.ErrorIs(t, err, receipt.ErrUnlogged)
@@ -283,10 +283,10 @@ func TestRatingAfterTheLogBeganAnew(t *testing.T) {
 		_, err := logs.NewEpoch(ctx, tx.SQL, nil, "a backup was restored")
 		return err
 	}))
-	s.rate(s.contractor, card["id"], nil).ok(http.StatusCreated)
+	s.rate(s.contractor, card["id"], nil).ok(201)
 	s.receipt(s.customer, card["id"])
-	answered := s.send("GET", "/api/v1/orders/"+card["id"].(string)+"/receipt", s.customer.Token, nil)
-	rating := answered.ok(http.StatusOK)["receipt"].(map[string]any)["ratings"].([]any)[0].(map[string]any)
+	answered := s.get(s.customer, "/orders/"+card["id"].(string)+"/receipt")
+	rating := answered.ok(200)["receipt"].(object)["ratings"].([]any)[0].(object)
 	after := s.opened(rating["jws"], "stoa-rating+jwt")
 	require.Equal(t, strings.TrimSuffix(before["iss"].(string), "1")+"2", after["iss"])
 	require.Len(t, s.checked(answered.raw).Ratings, 1)
@@ -297,15 +297,15 @@ func TestAModelReadsAReceipt(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
 	card := s.closed()
-	asked := map[string]any{"order_id": card["id"], "show": "receipt"}
+	asked := object{"order_id": card["id"], "show": "receipt"}
 	model := s.model(s.customer)
 	signed := s.receipt(s.customer, card["id"])
-	read := model.call("orders", asked)["receipt"].(map[string]any)
+	read := model.call("orders", asked)["receipt"].(object)
 	require.Equal(t, signed["id"], read["id"])
 	require.Equal(t, card["id"], read["order_id"])
 	require.Contains(t, fmt.Sprint(read["jws"]), signed["jws"])
 	refused := s.model(s.Agent()).refused("orders", asked)
-	require.Equal(t, "not_found", refused["error"].(map[string]any)["code"])
+	require.Equal(t, "not_found", refused["error"].(object)["code"])
 }
 
 // A refunded order has a receipt with the hash of the reason; orders that moved no credits have none.
@@ -313,22 +313,22 @@ func TestReceiptOfARefundedOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
 	card := s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil)
-	card = s.step(s.customer, card, "propose-refund", map[string]any{"reason": "It is late."})
+	card = s.step(s.customer, card, "propose-refund", object{"reason": "It is late."})
 	path := "/api/v1/orders/" + card["id"].(string) + "/receipt"
-	s.send("GET", path, s.customer.Token, nil).fault(http.StatusNotFound, "not_found")
+	s.get(s.customer, path).fault("not_found")
 	card = s.step(s.contractor, card, "approve-refund", nil)
 	payload := s.opened(s.receipt(s.contractor, card["id"])["jws"], "stoa-receipt+jwt")
-	contains(t, payload, map[string]any{"outcome": "refunded", "result_text_sha256": nil, "delivered_at": nil})
-	require.Equal(t, sumOf("It is late."), payload["history"].([]any)[2].(map[string]any)["reason_sha256"])
+	contains(t, payload, object{"outcome": "refunded", "result_text_sha256": nil, "delivered_at": nil})
+	require.Equal(t, sumOf("It is late."), payload["history"].([]any)[2].(object)["reason_sha256"])
 	s.requireLedger(s.customer, payload)
-	s.send("GET", path, s.Agent().Token, nil).fault(http.StatusNotFound, "not_found")
-	s.send("GET", "/api/v1/orders/x/receipt", s.customer.Token, nil).fault(http.StatusBadRequest, "invalid_id")
+	s.get(s.Agent(), path).fault("not_found")
+	s.get(s.customer, "/orders/x/receipt").fault("invalid_id")
 
 	rejected := s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "reject", nil)
 	cancelled := s.step(s.customer, s.offer(s.customer, s.terms(nil)), "cancel", nil)
 	graphtest.OK(t)(s.Receipts.Sign(t.Context()))
-	for _, card := range []map[string]any{rejected, cancelled} {
-		s.send("GET", "/api/v1/orders/"+card["id"].(string)+"/receipt", s.customer.Token, nil).fault(http.StatusNotFound, "not_found")
+	for _, card := range []object{rejected, cancelled} {
+		s.get(s.customer, "/orders/"+card["id"].(string)+"/receipt").fault("not_found")
 	}
 	require.Zero(t, s.Count("SELECT count(*) FROM receipts WHERE order_id IN ($1, $2)", rejected["id"], cancelled["id"]))
 }
@@ -341,18 +341,18 @@ func TestListOfReceipts(t *testing.T) {
 	for range 3 {
 		made = append([]any{s.receipt(s.customer, s.closed()["id"])}, made...)
 	}
-	list := func(query string) *answer { return s.send("GET", "/api/v1/receipts"+query, s.customer.Token, nil) }
-	all := list("").ok(http.StatusOK)["receipts"].([]any)
+	list := func(query string) *answer { return s.get(s.customer, "/receipts"+query) }
+	all := list("").ok(200)["receipts"].([]any)
 	for i, receipt := range all { // the log has grown, and the proofs with it
-		require.NotNil(t, receipt.(map[string]any)["proof"])
-		made[i].(map[string]any)["proof"] = receipt.(map[string]any)["proof"]
+		require.NotNil(t, receipt.(object)["proof"])
+		made[i].(object)["proof"] = receipt.(object)["proof"]
 	}
 	require.Equal(t, made, all)
-	newest := made[0].(map[string]any)["id"].(string)
-	for i, receipt := range list("?before=" + newest).ok(http.StatusOK)["receipts"].([]any) {
-		require.Equal(t, made[1:][i].(map[string]any)["jws"], receipt.(map[string]any)["jws"])
+	newest := made[0].(object)["id"].(string)
+	for i, receipt := range list("?before=" + newest).ok(200)["receipts"].([]any) {
+		require.Equal(t, made[1:][i].(object)["jws"], receipt.(object)["jws"])
 	}
-	require.Equal(t, []any{}, list("?before=" + made[2].(map[string]any)["id"].(string)).ok(http.StatusOK)["receipts"])
-	list("?before="+uuid.NewString()).fault(http.StatusNotFound, "not_found")
-	s.send("GET", "/api/v1/receipts?before="+newest, s.Agent().Token, nil).fault(http.StatusNotFound, "not_found")
+	require.Equal(t, []any{}, list("?before=" + made[2].(object)["id"].(string)).ok(200)["receipts"])
+	list("?before=" + uuid.NewString()).fault("not_found")
+	s.get(s.Agent(), "/receipts?before="+newest).fault("not_found")
 }

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,6 +32,9 @@ import (
 	"stoa/rest"
 	"stoa/rest/resttest"
 )
+
+// object is a JSON object.
+type object = map[string]any
 
 // site is a running public listener on a world.
 type site struct {
@@ -122,7 +126,7 @@ type answer struct {
 	header http.Header
 	// closing reports that the server closes the connection.
 	closing bool
-	body    map[string]any
+	body    object
 	raw     []byte
 	t       testing.TB
 }
@@ -157,6 +161,35 @@ func (s *site) send(method, path, token string, body any, headers ...string) *an
 	return newAnswer(s.t, response, raw)
 }
 
+// get, post, put, patch and delete send a request of the API, without a token if by is nil. A path stands below /api/v1, or is
+// whole, as answers name it.
+func (s *site) get(by *graphtest.Agent, path string) *answer { return s.call("GET", by, path, nil) }
+
+func (s *site) post(by *graphtest.Agent, path string, body any) *answer {
+	return s.call("POST", by, path, body)
+}
+
+func (s *site) put(by *graphtest.Agent, path string, body any) *answer {
+	return s.call("PUT", by, path, body)
+}
+
+func (s *site) patch(by *graphtest.Agent, path string, body any) *answer {
+	return s.call("PATCH", by, path, body)
+}
+
+func (s *site) delete(by *graphtest.Agent, path string) *answer {
+	return s.call("DELETE", by, path, nil)
+}
+
+func (s *site) call(method string, by *graphtest.Agent, path string, body any) *answer {
+	s.t.Helper()
+	token := ""
+	if by != nil {
+		token = by.Token
+	}
+	return s.send(method, "/api/v1"+strings.TrimPrefix(path, "/api/v1"), token, body)
+}
+
 func newAnswer(t testing.TB, response *http.Response, raw []byte) *answer {
 	t.Helper()
 	a := &answer{status: response.StatusCode, header: response.Header, closing: response.Close, raw: raw, t: t}
@@ -174,22 +207,22 @@ func (a *answer) is(status int) *answer {
 }
 
 // ok requires a status and returns the body.
-func (a *answer) ok(status int) map[string]any {
+func (a *answer) ok(status int) object {
 	a.t.Helper()
 	return a.is(status).body
 }
 
 // refused is fault for an answer whose headers are checked as well.
-func (a *answer) refused(status int, code fault.Code) *answer {
+func (a *answer) refused(code fault.Code) *answer {
 	a.t.Helper()
-	a.fault(status, code)
+	a.fault(code)
 	return a
 }
 
-// fault requires an error body with the code and its status from the contract's table.
-func (a *answer) fault(status int, code fault.Code) map[string]any {
+// fault requires an error body with the code, under the code's status.
+func (a *answer) fault(code fault.Code) object {
 	a.t.Helper()
-	failure, ok := a.is(status).body["error"].(map[string]any)
+	failure, ok := a.is(fault.New(code).Status()).body["error"].(object)
 	require.True(a.t, ok, "%s", a.raw)
 	require.Equal(a.t, string(code), failure["code"], "%s", a.raw)
 	require.NotEmpty(a.t, failure["message"])
@@ -251,25 +284,19 @@ func encode(t testing.TB, parts []part) (body []byte, contentType string) {
 	return b.Bytes(), form.FormDataContentType()
 }
 
-// post sends a form.
-func (s *site) post(token string, parts []part) *answer {
+// upload sends a form.
+func (s *site) upload(token string, parts []part) *answer {
 	s.t.Helper()
 	body, contentType := encode(s.t, parts)
-	return s.send(http.MethodPost, "/api/v1/attachments", token, string(body), "Content-Type", contentType)
+	return s.send("POST", "/api/v1/attachments", token, string(body), "Content-Type", contentType)
 }
 
 // attach uploads a file and returns its record.
-func (s *site) attach(by *graphtest.Agent, purpose string, b []byte) map[string]any {
+func (s *site) attach(by *graphtest.Agent, purpose string, b []byte) object {
 	s.t.Helper()
-	record, ok := s.post(by.Token, uploadForm(purpose, b)).ok(http.StatusCreated)["attachment"].(map[string]any)
+	record, ok := s.upload(by.Token, uploadForm(purpose, b)).ok(201)["attachment"].(object)
 	require.True(s.t, ok)
 	return record
-}
-
-// fetch makes a request without a body.
-func (s *site) fetch(method, path, token string, headers ...string) *answer {
-	s.t.Helper()
-	return s.send(method, path, token, nil, headers...)
 }
 
 func noise(width, height int) image.Image {

@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,18 +41,18 @@ func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return s.stuck() >= readpool.Connections }, slack.TestWait, 5*time.Millisecond)
 	for range 3 {
-		s.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)
-		s.send("GET", "/api/v1/tasks", agent.Token, nil).ok(http.StatusOK)
-		s.send("GET", "/api/v1/tasks?q=word", agent.Token, nil).ok(http.StatusOK)
+		s.get(agent, "/bots/me").ok(200)
+		s.get(agent, "/tasks").ok(200)
+		s.get(agent, "/tasks?q=word").ok(200)
 		require.LessOrEqual(t, s.stuck(), int64(readpool.Connections+readpool.LongConnections))
 	}
 	group.Wait()
 	for _, a := range answers {
-		a.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+		a.fault(fault.ServiceUnavailable)
 		require.Positive(t, graphtest.Got(strconv.Atoi(a.header.Get("Retry-After")))(t))
 	}
 	require.NoError(t, lock.Rollback())
-	s.send("GET", "/api/v1/services?q=word", "", nil).ok(http.StatusOK)
+	s.get(nil, "/services?q=word").ok(200)
 }
 
 // Searches count towards a limit, separately for agents and addresses; lists without a search term do not.
@@ -65,26 +64,26 @@ func TestSearchesAreLimited(t *testing.T) {
 		for i, path := range paths {
 			a := s.send("GET", path, token, nil)
 			if i < 2 {
-				a.ok(http.StatusOK)
+				a.ok(200)
 			} else {
-				a.fault(http.StatusBadRequest, fault.InvalidSearch)
+				a.fault(fault.InvalidSearch)
 			}
 			require.Equal(t, `"searches";q=3;w=60`, a.header.Get("RateLimit-Policy"))
 			require.Contains(t, a.header.Get("RateLimit"), fmt.Sprintf(`"searches";r=%d;`, 2-i))
 		}
 		for _, path := range paths {
-			refused := s.send("GET", path, token, nil).refused(http.StatusTooManyRequests, fault.RateLimited)
+			refused := s.send("GET", path, token, nil).refused(fault.RateLimited)
 			require.NotEmpty(t, refused.header.Get("Retry-After"))
 		}
 		for _, path := range []string{"/api/v1/tasks", "/api/v1/tasks?q=", "/api/v1/services?page=2"} {
-			a := s.send("GET", path, token, nil).is(http.StatusOK)
+			a := s.send("GET", path, token, nil).is(200)
 			require.Empty(t, a.header.Get("RateLimit"))
 		}
 	}
-	s.send("GET", "/api/v1/bots?specialty=a", agent.Token, nil).fault(http.StatusTooManyRequests, fault.RateLimited)
+	s.get(agent, "/bots?specialty=a").fault(fault.RateLimited)
 	s.Shift(time.Minute)
-	s.send("GET", "/api/v1/bots?specialty=a", agent.Token, nil).ok(http.StatusOK)
-	s.send("GET", "/api/v1/tasks?q=a", "", nil).ok(http.StatusOK)
+	s.get(agent, "/bots?specialty=a").ok(200)
+	s.get(nil, "/tasks?q=a").ok(200)
 }
 
 // A read together with the authentication answers like the method's own statement, which serves a request with a query.
@@ -95,21 +94,21 @@ func TestReadsAlongAnswerAlike(t *testing.T) {
 	alike := func(posts int) {
 		t.Helper()
 		for path, other := range map[string]string{"/api/v1/posts": "?page=1", "/api/v1/bots/me": "?unknown=1"} {
-			along, alone := s.send("GET", path, reader.Token, nil), s.send("GET", path+other, reader.Token, nil)
-			along.ok(http.StatusOK)
+			along, alone := s.get(reader, path), s.get(reader, path+other)
+			along.ok(200)
 			require.Equal(t, string(alone.raw), string(along.raw), path)
 		}
-		require.Len(t, s.send("GET", "/api/v1/posts", reader.Token, nil).ok(http.StatusOK)["posts"], posts)
+		require.Len(t, s.get(reader, "/posts").ok(200)["posts"], posts)
 	}
 	alike(0)
 	author, blocked := s.Agent(), s.Agent()
 	s.Posted(blocked, "not shown", "public")
-	s.send("POST", "/api/v1/contacts/blocks", reader.Token, map[string]any{"bot_id": blocked.ID}).ok(http.StatusCreated)
-	s.send("PATCH", "/api/v1/bots/me", reader.Token, `{"bio":"b","specialty":"s"}`).ok(http.StatusOK)
-	s.send("POST", "/api/v1/posts", author.Token, map[string]any{
+	s.post(reader, "/contacts/blocks", object{"bot_id": blocked.ID}).ok(201)
+	s.patch(reader, "/bots/me", `{"bio":"b","specialty":"s"}`).ok(200)
+	s.post(author, "/posts", object{
 		"text": "x", "visibility": "public", "rights_confirmed": true,
 		"attachment_ids": []string{s.File(author, attachments.Portfolio).String()},
-	}).ok(http.StatusCreated)
+	}).ok(201)
 	s.Posted(reader, "mine", "private")
 	alike(2)
 	for i := range 20 {

@@ -18,34 +18,34 @@ import (
 const servicesPath = "/api/v1/services"
 
 // offered lets an agent add a service to the catalogue.
-func (s *site) offered(by *graphtest.Agent, title, description string) map[string]any {
+func (s *site) offered(by *graphtest.Agent, title, description string) object {
 	s.t.Helper()
-	made := s.send("POST", servicesPath, by.Token, map[string]any{"title": title, "description": description}).ok(http.StatusCreated)
+	made := s.post(by, servicesPath, object{"title": title, "description": description}).ok(201)
 	require.Equal(s.t, []string{"service"}, keys(made))
-	return made["service"].(map[string]any)
+	return made["service"].(object)
 }
 
 // A price is shown with today's fee; null takes it away; it may be too large with the fee.
 func TestPricesOfServices(t *testing.T) {
 	t.Parallel()
 	s, ada := newSite(t).withAgent()
-	priced := func(method, path string, body map[string]any) *answer { return s.send(method, path, ada.Token, body) }
-	made := priced("POST", servicesPath, map[string]any{"title": "t", "description": "d", "amount_minor": 4005}).ok(http.StatusCreated)["service"].(map[string]any)
-	contains(t, made, map[string]any{"amount_minor": 4005.0, "fee_minor": 401.0, "total_minor": 4406.0, "orders": 0.0, "actions": []any{}})
+	priced := func(method, path string, body object) *answer { return s.send(method, path, ada.Token, body) }
+	made := priced("POST", servicesPath, object{"title": "t", "description": "d", "amount_minor": 4005}).ok(201)["service"].(object)
+	contains(t, made, object{"amount_minor": 4005.0, "fee_minor": 401.0, "total_minor": 4406.0, "orders": 0.0, "actions": []any{}})
 	path := servicesPath + "/" + of(made)
 	s.Exec("UPDATE settings SET fee_bps = 0")
-	contains(t, s.send("GET", path, "", nil).ok(http.StatusOK)["service"].(map[string]any), map[string]any{"fee_minor": 0.0, "total_minor": 4005.0})
+	contains(t, s.send("GET", path, "", nil).ok(200)["service"].(object), object{"fee_minor": 0.0, "total_minor": 4005.0})
 	s.Exec("UPDATE settings SET fee_bps = 1000")
-	none := map[string]any{"amount_minor": nil, "fee_minor": nil, "total_minor": nil, "title": "t"}
-	contains(t, priced("PATCH", path, map[string]any{"amount_minor": nil}).ok(http.StatusOK)["service"].(map[string]any), none)
-	contains(t, priced("PATCH", path, map[string]any{"title": "t"}).ok(http.StatusOK)["service"].(map[string]any), none)
-	contains(t, priced("PATCH", path, map[string]any{"amount_minor": 1}).ok(http.StatusOK)["service"].(map[string]any), map[string]any{"total_minor": 1.0, "title": "t"})
-	contains(t, priced("PATCH", path, map[string]any{"title": "u"}).ok(http.StatusOK)["service"].(map[string]any), map[string]any{"amount_minor": 1.0, "title": "u"})
-	contains(t, priced("POST", servicesPath, map[string]any{"title": "t", "description": "d", "amount_minor": nil}).ok(http.StatusCreated)["service"].(map[string]any), none)
-	contains(t, priced("PATCH", path, map[string]any{"amount_minor": 909090909091}).ok(http.StatusOK)["service"].(map[string]any), map[string]any{"total_minor": 1e12})
+	none := object{"amount_minor": nil, "fee_minor": nil, "total_minor": nil, "title": "t"}
+	contains(t, priced("PATCH", path, object{"amount_minor": nil}).ok(200)["service"].(object), none)
+	contains(t, priced("PATCH", path, object{"title": "t"}).ok(200)["service"].(object), none)
+	contains(t, priced("PATCH", path, object{"amount_minor": 1}).ok(200)["service"].(object), object{"total_minor": 1.0, "title": "t"})
+	contains(t, priced("PATCH", path, object{"title": "u"}).ok(200)["service"].(object), object{"amount_minor": 1.0, "title": "u"})
+	contains(t, priced("POST", servicesPath, object{"title": "t", "description": "d", "amount_minor": nil}).ok(201)["service"].(object), none)
+	contains(t, priced("PATCH", path, object{"amount_minor": 909090909091}).ok(200)["service"].(object), object{"total_minor": 1e12})
 	for _, wrong := range []any{0, -1, 1.5, "1", true, 909090909092, int64(1e13)} {
-		priced("PATCH", path, map[string]any{"amount_minor": wrong}).fault(http.StatusBadRequest, fault.InvalidInput)
-		priced("POST", servicesPath, map[string]any{"title": "t", "description": "d", "amount_minor": wrong}).fault(http.StatusBadRequest, fault.InvalidInput)
+		priced("PATCH", path, object{"amount_minor": wrong}).fault(fault.InvalidInput)
+		priced("POST", servicesPath, object{"title": "t", "description": "d", "amount_minor": wrong}).fault(fault.InvalidInput)
 	}
 }
 
@@ -56,9 +56,7 @@ func TestServicesOfOneAgent(t *testing.T) {
 	ada, ben := s.Agent(), s.Agent()
 	odes, sonnets := s.offered(ada, "Odes", "d"), s.offered(ada, "Sonnets", "d")
 	s.offered(ben, "Sonnets", "d")
-	list := func(query string) []any {
-		return s.send("GET", servicesPath+"?"+query, "", nil).ok(http.StatusOK)["services"].([]any)
-	}
+	list := func(query string) []any { return s.get(nil, servicesPath+"?"+query).ok(200)["services"].([]any) }
 	require.Equal(t, []any{sonnets, odes}, list("bot_id="+ada.ID.String()))
 	require.Equal(t, []any{sonnets, odes}, list("bot_id="+strings.ToUpper(ada.ID.String())))
 	require.Equal(t, []any{sonnets}, list("q=SONN&bot_id="+ada.ID.String()))
@@ -67,7 +65,7 @@ func TestServicesOfOneAgent(t *testing.T) {
 	s.Show(ada, false)
 	require.Empty(t, list("bot_id="+ada.ID.String()))
 	for _, wrong := range []string{"bot_id=x", "bot_id=", "bot_id=" + ada.ID.String() + "&bot_id=" + ada.ID.String()} {
-		s.send("GET", servicesPath+"?"+wrong, "", nil).fault(http.StatusBadRequest, fault.InvalidID)
+		s.get(nil, servicesPath+"?"+wrong).fault(fault.InvalidID)
 	}
 }
 
@@ -79,23 +77,23 @@ func TestActionsOfServices(t *testing.T) {
 	s.Asked(pending, seller)
 	blocked := s.Agent()
 	s.Block(seller, s.Befriend(blocked, seller))
-	priced := s.send("POST", servicesPath, seller.Token, map[string]any{"title": "Odes", "description": "d", "amount_minor": 4000}).
-		ok(http.StatusCreated)["service"].(map[string]any)
+	priced := s.post(seller, servicesPath, object{"title": "Odes", "description": "d", "amount_minor": 4000}).
+		ok(201)["service"].(object)
 	open := s.offered(seller, "Sonnets", "d")
-	actions := func(by string, service map[string]any) []any {
-		one := s.send("GET", servicesPath+"/"+of(service), by, nil).ok(http.StatusOK)["service"].(map[string]any)["actions"]
-		for _, listed := range s.send("GET", servicesPath+"?bot_id="+seller.ID.String(), by, nil).ok(http.StatusOK)["services"].([]any) {
-			if of(listed.(map[string]any)) == of(service) {
-				require.Equal(t, one, listed.(map[string]any)["actions"])
+	actions := func(by string, service object) []any {
+		one := s.send("GET", servicesPath+"/"+of(service), by, nil).ok(200)["service"].(object)["actions"]
+		for _, listed := range s.send("GET", servicesPath+"?bot_id="+seller.ID.String(), by, nil).ok(200)["services"].([]any) {
+			if of(listed.(object)) == of(service) {
+				require.Equal(t, one, listed.(object)["actions"])
 			}
 		}
 		return one.([]any)
 	}
-	order := map[string]any{"name": "create_order", "method": "POST", "path": "/api/v1/orders", "body": map[string]any{
+	order := object{"name": "create_order", "method": "POST", "path": "/api/v1/orders", "body": object{
 		"operation_id": nil, "contractor_id": seller.ID.String(), "service_id": of(priced), "title": "Odes", "description": nil, "deadline": nil,
 		"amount_minor": 4000.0, "confirmed_total_minor": 4400.0,
 	}}
-	ask := map[string]any{"name": "request_friendship", "method": "POST", "path": "/api/v1/contacts/requests", "body": map[string]any{
+	ask := object{"name": "request_friendship", "method": "POST", "path": "/api/v1/contacts/requests", "body": object{
 		"recipient_id": seller.ID.String(),
 	}}
 	require.Equal(t, []any{order}, actions(friend.Token, priced))
@@ -105,11 +103,11 @@ func TestActionsOfServices(t *testing.T) {
 	}
 	require.Empty(t, actions(friend.Token, open), "a friend without a price")
 
-	body := order["body"].(map[string]any)
+	body := order["body"].(object)
 	body["operation_id"], body["description"], body["deadline"] = uuid.NewString(), "An ode.", "2999-01-01T00:00:00Z"
-	made := s.send("POST", "/api/v1/orders", friend.Token, body).ok(http.StatusCreated)["order"].(map[string]any)
+	made := s.post(friend, "/orders", body).ok(201)["order"].(object)
 	require.Equal(t, of(priced), made["service_id"])
-	s.send("POST", "/api/v1/contacts/requests", stranger.Token, ask["body"]).ok(http.StatusCreated)
+	s.post(stranger, "/contacts/requests", ask["body"]).ok(201)
 	require.Empty(t, actions(stranger.Token, priced))
 	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", friend.ID)
 	require.Empty(t, actions(friend.Token, priced))
@@ -121,16 +119,12 @@ func TestOrdersOfServices(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
 	service, foreign := s.offered(s.contractor, "Odes", "d"), s.offered(s.customer, "Odes", "d")
-	named := func(service map[string]any) map[string]any {
-		return map[string]any{"service_id": strings.ToUpper(of(service))}
-	}
-	count := func() any {
-		return s.send("GET", servicesPath+"/"+of(service), "", nil).ok(http.StatusOK)["service"].(map[string]any)["orders"]
-	}
+	named := func(service object) object { return object{"service_id": strings.ToUpper(of(service))} }
+	count := func() any { return s.get(nil, servicesPath+"/"+of(service)).ok(200)["service"].(object)["orders"] }
 	for _, wrong := range []any{of(foreign), uuid.NewString()} {
-		s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"service_id": wrong})).fault(http.StatusNotFound, fault.NotFound)
+		s.post(s.customer, "/orders", s.terms(object{"service_id": wrong})).fault(fault.NotFound)
 	}
-	s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"service_id": "x"})).fault(http.StatusBadRequest, fault.InvalidInput)
+	s.post(s.customer, "/orders", s.terms(object{"service_id": "x"})).fault(fault.InvalidInput)
 	asked := s.asked()
 	asked["service_id"] = of(service)
 	require.Equal(t, of(service), s.offer(s.contractor, asked)["service_id"], "the contractor may name its own")
@@ -139,24 +133,24 @@ func TestOrdersOfServices(t *testing.T) {
 	card := s.offer(s.customer, terms)
 	require.Equal(t, of(service), card["service_id"])
 	terms["service_id"] = of(service)
-	s.send("POST", "/api/v1/orders", s.customer.Token, terms).ok(http.StatusOK)
+	s.post(s.customer, "/orders", terms).ok(200)
 	terms["service_id"] = of(foreign)
-	s.send("POST", "/api/v1/orders", s.customer.Token, terms).fault(http.StatusConflict, "idempotency_conflict")
+	s.post(s.customer, "/orders", terms).fault("idempotency_conflict")
 	for _, step := range []string{"accept", "start"} {
 		card = s.step(s.contractor, card, step, nil)
 	}
-	card = s.step(s.contractor, card, "deliver", map[string]any{"result_text": "Done."})
+	card = s.step(s.contractor, card, "deliver", object{"result_text": "Done."})
 	require.EqualValues(t, 0, count())
 	card = s.step(s.customer, card, "complete", nil)
 	require.Equal(t, of(service), card["service_id"])
 	require.EqualValues(t, 1, count())
 
 	s.Show(s.contractor, false)
-	s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(named(service))).fault(http.StatusNotFound, fault.NotFound)
+	s.post(s.customer, "/orders", s.terms(named(service))).fault(fault.NotFound)
 	s.Show(s.contractor, true)
-	s.send("DELETE", servicesPath+"/"+of(service), s.contractor.Token, nil).ok(http.StatusOK)
-	s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(named(service))).fault(http.StatusNotFound, fault.NotFound)
-	read := s.send("GET", "/api/v1/orders/"+of(card), s.customer.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
+	s.delete(s.contractor, servicesPath+"/"+of(service)).ok(200)
+	s.post(s.customer, "/orders", s.terms(named(service))).fault(fault.NotFound)
+	read := s.get(s.customer, "/orders/"+of(card)).ok(200)["order"].(object)
 	require.Equal(t, of(service), read["service_id"])
 }
 
@@ -190,31 +184,31 @@ func TestRecordsDescribeTheCopy(t *testing.T) {
 	s := sharedFileSite(t)
 	agent, other := s.Agent(), s.Agent()
 	avatar, character := s.attach(agent, "avatar", pngOf(t, 40, 30)), s.attach(agent, "character", jpegOf(t, 40, 30))
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{
+	s.patch(agent, "/bots/me", object{
 		"avatar_attachment_id": avatar["id"], "character_attachment_id": character["id"], "rights_confirmed": true,
-	}).ok(http.StatusOK)
+	}).ok(200)
 	var files []string
 	for _, b := range [][]byte{pngOf(t, 1100, 4), jpegOf(t, 1100, 4), pdfOf(t)} {
 		files = append(files, s.attach(agent, "portfolio", b)["id"].(string))
 	}
-	post := s.send("POST", "/api/v1/posts", agent.Token, map[string]any{
+	post := s.post(agent, "/posts", object{
 		"text": "Look.", "visibility": "public", "attachment_ids": files, "rights_confirmed": true,
-	}).ok(http.StatusCreated)["post"].(map[string]any)
+	}).ok(201)["post"].(object)
 
-	visuals := s.send("GET", "/api/v1/bots/"+agent.ID.String(), other.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)["visuals"].(map[string]any)
+	visuals := s.get(other, "/bots/"+agent.ID.String()).ok(200)["bot"].(object)["visuals"].(object)
 	shown := []any{visuals["avatar"], visuals["character"]}
-	shown = append(shown, s.send("GET", "/api/v1/posts/"+post["id"].(string), other.Token, nil).ok(http.StatusOK)["post"].(map[string]any)["attachments"].([]any)...)
+	shown = append(shown, s.get(other, "/posts/"+post["id"].(string)).ok(200)["post"].(object)["attachments"].([]any)...)
 	require.Len(t, shown, 5)
 	for _, card := range shown {
-		card := card.(map[string]any)
+		card := card.(object)
 		path := "/api/v1/attachments/" + card["id"].(string)
 		for _, token := range []string{"", other.Token} {
-			require.Equal(t, card, s.fetch("GET", path, token).ok(http.StatusOK)["attachment"])
+			require.Equal(t, card, s.send("GET", path, token, nil).ok(200)["attachment"])
 		}
 		size := int(card["size_bytes"].(float64))
-		head := s.fetch("HEAD", path+"/download", "").is(http.StatusOK)
+		head := s.send("HEAD", path+"/download", "", nil).is(200)
 		require.Equal(t, strconv.Itoa(size), head.header.Get("Content-Length"))
-		file := s.fetch("GET", path+"/download", "")
+		file := s.send("GET", path+"/download", "", nil)
 		require.Equal(t, http.StatusOK, file.status, "the first reader finds it")
 		require.Len(t, file.raw, size)
 		require.Equal(t, card["media_type"], file.header.Get("Content-Type"))
@@ -225,19 +219,19 @@ func TestRecordsDescribeTheCopy(t *testing.T) {
 // publications prepares an agent's files and returns the requests that make them public. Each request returns its file.
 func (s *site) publications(agent *graphtest.Agent) map[string]func() (*answer, string) {
 	private := s.attach(agent, "portfolio", pngOf(s.t, 8, 8))["id"].(string)
-	post := s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"text": "x", "attachment_ids": []string{private}}).ok(http.StatusCreated)["post"].(map[string]any)
+	post := s.post(agent, "/posts", object{"text": "x", "attachment_ids": []string{private}}).ok(201)["post"].(object)
 	file, avatar := s.attach(agent, "portfolio", pngOf(s.t, 8, 8))["id"].(string), s.attach(agent, "avatar", pngOf(s.t, 8, 8))["id"].(string)
 	return map[string]func() (*answer, string){
 		"POST /posts": func() (*answer, string) {
-			return s.send("POST", "/api/v1/posts", agent.Token, map[string]any{
+			return s.post(agent, "/posts", object{
 				"text": "x", "visibility": "public", "attachment_ids": []string{file}, "rights_confirmed": true,
 			}), file
 		},
 		"PATCH /posts": func() (*answer, string) {
-			return s.send("PATCH", "/api/v1/posts/"+post["id"].(string), agent.Token, map[string]any{"visibility": "public", "rights_confirmed": true}), private
+			return s.patch(agent, "/posts/"+post["id"].(string), object{"visibility": "public", "rights_confirmed": true}), private
 		},
 		"PATCH /bots/me": func() (*answer, string) {
-			return s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"avatar_attachment_id": avatar, "rights_confirmed": true}), avatar
+			return s.patch(agent, "/bots/me", object{"avatar_attachment_id": avatar, "rights_confirmed": true}), avatar
 		},
 	}
 }
@@ -252,6 +246,6 @@ func TestPublicationsNeedNoRoom(t *testing.T) {
 		t.Log(name)
 		done, id := publish()
 		require.Less(t, done.status, 300, "%s", done.raw)
-		require.Equal(t, http.StatusOK, s.fetch("GET", "/api/v1/attachments/"+id+"/download", "").status)
+		require.Equal(t, http.StatusOK, s.get(nil, "/attachments/"+id+"/download").status)
 	}
 }

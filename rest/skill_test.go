@@ -32,7 +32,7 @@ var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 // skillScript returns the page's code blocks in order.
 func skillScript(t *testing.T, s *site) string {
 	t.Helper()
-	page := s.send(http.MethodGet, "/skill.md", "", nil).is(http.StatusOK)
+	page := s.send("GET", "/skill.md", "", nil).is(200)
 	script := []string{"set -eu"}
 	for _, block := range shellBlock.FindAllStringSubmatch(string(page.raw), -1) {
 		script = append(script, block[1])
@@ -144,7 +144,7 @@ func TestSkillVerifiesAReceipt(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
 	receipt := s.receipt(s.customer, s.closed()["id"])
-	page := string(s.send(http.MethodGet, "/skill.md", "", nil).raw)
+	page := string(s.send("GET", "/skill.md", "", nil).raw)
 	_, key, found := strings.Cut(page, "\nLOG_KEY=")
 	require.True(t, found)
 	key, _, _ = strings.Cut(key, "\n")
@@ -153,8 +153,8 @@ func TestSkillVerifiesAReceipt(t *testing.T) {
 	_, block, found := strings.Cut(page, "openssl is enough:\n\n```bash\n")
 	require.True(t, found)
 	block, _, _ = strings.Cut(block, "```")
-	verify := func(receipt map[string]any) string {
-		raw := graphtest.Got(json.Marshal(map[string]any{"receipt": receipt}))(t)
+	verify := func(receipt object) string {
+		raw := graphtest.Got(json.Marshal(object{"receipt": receipt}))(t)
 		shell := exec.CommandContext(t.Context(), "bash", "-c", "BASE="+s.url+"\n"+block)
 		shell.Dir = t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(shell.Dir, "receipt.json"), raw, 0o600))
@@ -166,7 +166,7 @@ func TestSkillVerifiesAReceipt(t *testing.T) {
 	parts := strings.Split(receipt["jws"].(string), ".")
 	payload := bytes.Replace(graphtest.Got(base64.RawURLEncoding.DecodeString(parts[1]))(t), []byte(`"accepted"`), []byte(`"refunded"`), 1)
 	parts[1] = base64.RawURLEncoding.EncodeToString(payload)
-	require.NotContains(t, verify(changed(receipt, map[string]any{"jws": strings.Join(parts, ".")})), "Successfully")
+	require.NotContains(t, verify(changed(receipt, object{"jws": strings.Join(parts, ".")})), "Successfully")
 }
 
 // block returns the page's first code block in a language.
@@ -223,7 +223,7 @@ func TestSkillSealsInPython(t *testing.T) {
 	t.Parallel()
 	python := resttest.PythonWithNaCl(t)
 	s := newSite(t)
-	page := s.send(http.MethodGet, "/skill.md", "", nil).raw
+	page := s.send("GET", "/skill.md", "", nil).raw
 	code := block(t, page, "python")
 	require.LessOrEqual(t, strings.Count(code, "\n"), 40)
 	folder := t.TempDir()
@@ -293,7 +293,7 @@ func TestRolesAreShown(t *testing.T) {
 	table := strings.TrimSpace(orders.RoleTable())
 	require.Contains(t, table, "| `funded` |")
 	for _, path := range []string{"/skill.md", "/orders.md", "/llms-full.txt"} {
-		require.Contains(t, string(s.send(http.MethodGet, path, "", nil).raw), table, path)
+		require.Contains(t, string(s.send("GET", path, "", nil).raw), table, path)
 	}
 	var described struct {
 		Tags []struct {
@@ -301,7 +301,7 @@ func TestRolesAreShown(t *testing.T) {
 			Description string `json:"description"`
 		} `json:"tags"`
 	}
-	require.NoError(t, json.Unmarshal(s.send(http.MethodGet, "/api/v1/openapi.json", "", nil).raw, &described))
+	require.NoError(t, json.Unmarshal(s.get(nil, "/openapi.json").raw, &described))
 	for _, tag := range described.Tags {
 		if tag.Name == "Orders" {
 			require.Contains(t, tag.Description, table)
@@ -315,7 +315,7 @@ func TestRolesAreShown(t *testing.T) {
 func TestReferenceIsSmall(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	page := s.send(http.MethodGet, "/reference.md", "", nil).raw
+	page := s.send("GET", "/reference.md", "", nil).raw
 	require.Less(t, len(page), 30_000)
 	require.Contains(t, string(page), s.url+"/api/v1")
 }

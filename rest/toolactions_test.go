@@ -17,12 +17,12 @@ func (s *trade) withModels() (_ *trade, customer, contractor *model) {
 // callsOf returns the actions of a record, each as the name of an existing tool and the value of its choice.
 func (m *model) callsOf(record any) (names []string) {
 	m.t.Helper()
-	for _, action := range as[[]any](record.(map[string]any)["actions"]) {
-		action := action.(map[string]any)
+	for _, action := range as[[]any](record.(object)["actions"]) {
+		action := action.(object)
 		name := action["tool"].(string)
 		require.Contains(m.t, m.output, name)
 		for _, choice := range []string{"action", "answer", "what"} {
-			if value, ok := action["arguments"].(map[string]any)[choice].(string); ok {
+			if value, ok := action["arguments"].(object)[choice].(string); ok {
 				name += " " + value
 			}
 		}
@@ -33,18 +33,18 @@ func (m *model) callsOf(record any) (names []string) {
 }
 
 // follow calls the tool of a record's action, with the action's arguments and the lacking ones.
-func (m *model) follow(record any, name string, lacking map[string]any) map[string]any {
+func (m *model) follow(record any, name string, lacking object) object {
 	m.t.Helper()
-	for _, action := range record.(map[string]any)["actions"].([]any) {
-		one := map[string]any{"actions": []any{action}}
+	for _, action := range record.(object)["actions"].([]any) {
+		one := object{"actions": []any{action}}
 		if m.callsOf(one)[0] != name {
 			continue
 		}
-		action := action.(map[string]any)
+		action := action.(object)
 		for field := range lacking {
 			require.Contains(m.t, action["fill_in"], field, name)
 		}
-		return m.call(action["tool"].(string), changed(action["arguments"].(map[string]any), lacking))
+		return m.call(action["tool"].(string), changed(action["arguments"].(object), lacking))
 	}
 	require.Fail(m.t, "no action "+name, "%v", record)
 	return nil
@@ -55,16 +55,16 @@ func as[T any](value any) T {
 	return typed
 }
 
-func first(answer map[string]any, list string) map[string]any {
-	return answer[list].([]any)[0].(map[string]any)
+func first(answer object, list string) object {
+	return answer[list].([]any)[0].(object)
 }
 
 // From an offer to a rating each record lists the possible calls, including drafts and ratings.
 func TestOrdersNameEveryCall(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
-	id := map[string]any{"order_id": s.offer(s.customer, s.terms(nil))["id"]}
-	read := func(m *model) map[string]any { return m.call("orders", id)["order"].(map[string]any) }
+	id := object{"order_id": s.offer(s.customer, s.terms(nil))["id"]}
+	read := func(m *model) object { return m.call("orders", id)["order"].(object) }
 	require.Equal(t, []string{"act_on_order accept", "act_on_order reject"}, ben.callsOf(read(ben)))
 	require.NotContains(t, read(ben), "drafts")
 	ben.follow(read(ben), "act_on_order accept", nil)
@@ -72,38 +72,36 @@ func TestOrdersNameEveryCall(t *testing.T) {
 	require.Contains(t, ben.callsOf(started), "drafts send", "the answer to an action, too")
 	require.Contains(t, ben.callsOf(first(ben.call("orders", nil), "orders")), "drafts send")
 	require.NotContains(t, ada.callsOf(read(ada)), "drafts reply", "there is no draft yet")
-	require.EqualValues(t, 0, read(ada)["drafts"].(map[string]any)["count"])
+	require.EqualValues(t, 0, read(ada)["drafts"].(object)["count"])
 
-	awaits := func(m *model) any {
-		return first(m.call("orders", nil), "orders")["drafts"].(map[string]any)["awaits_reply"]
-	}
+	awaits := func(m *model) any { return first(m.call("orders", nil), "orders")["drafts"].(object)["awaits_reply"] }
 	require.Nil(t, awaits(ada))
-	ben.follow(read(ben), "drafts send", map[string]any{"text": "The first verse."})
+	ben.follow(read(ben), "drafts send", object{"text": "The first verse."})
 	require.Equal(t, []any{true, true}, []any{awaits(ada), awaits(ben)}, "in the lists of both sides")
 	order := read(ada)
-	require.Equal(t, true, order["drafts"].(map[string]any)["awaits_reply"])
-	require.Regexp(t, uuidForm, order["drafts"].(map[string]any)["newest_id"])
-	ada.follow(first(ada.call("orders", nil), "orders"), "drafts reply", map[string]any{"verdict": "fine"})
+	require.Equal(t, true, order["drafts"].(object)["awaits_reply"])
+	require.Regexp(t, uuidForm, order["drafts"].(object)["newest_id"])
+	ada.follow(first(ada.call("orders", nil), "orders"), "drafts reply", object{"verdict": "fine"})
 	require.Equal(t, false, awaits(ben))
 	order = read(ada)
-	require.Equal(t, false, order["drafts"].(map[string]any)["awaits_reply"])
-	require.EqualValues(t, 1, order["drafts"].(map[string]any)["count"])
+	require.Equal(t, false, order["drafts"].(object)["awaits_reply"])
+	require.EqualValues(t, 1, order["drafts"].(object)["count"])
 	require.NotContains(t, ada.callsOf(order), "drafts reply")
 	for range 19 {
-		ben.follow(read(ben), "drafts send", map[string]any{"text": "One more " + s.newID()})
+		ben.follow(read(ben), "drafts send", object{"text": "One more " + s.newID()})
 	}
 	require.NotContains(t, ben.callsOf(read(ben)), "drafts send", "twenty are the most")
 
-	ben.follow(read(ben), "act_on_order deliver", map[string]any{"result_text": "Done."})
+	ben.follow(read(ben), "act_on_order deliver", object{"result_text": "Done."})
 	require.NotContains(t, read(ada), "rated")
-	done := ada.follow(read(ada), "act_on_order complete", nil)["order"].(map[string]any)
+	done := ada.follow(read(ada), "act_on_order complete", nil)["order"].(object)
 	require.Equal(t, false, done["rated"])
 	require.Equal(t, []string{"rate_order"}, ada.callsOf(done))
-	ada.follow(done, "rate_order", map[string]any{"stars": 5})
+	ada.follow(done, "rate_order", object{"stars": 5})
 	require.Equal(t, true, read(ada)["rated"])
 	require.Empty(t, ada.callsOf(read(ada)))
 	require.Equal(t, false, read(ben)["rated"], "the other side has not")
-	ben.follow(read(ben), "rate_order", map[string]any{"stars": 4})
+	ben.follow(read(ben), "rate_order", object{"stars": 4})
 	require.Equal(t, true, read(ben)["rated"])
 	s.Exec("UPDATE ratings SET removed_at = now() WHERE author_id = $1", s.contractor.ID)
 	require.Equal(t, true, read(ben)["rated"], "what operators removed cannot be given again")
@@ -121,16 +119,14 @@ func TestOwnRatingsByOrder(t *testing.T) {
 	path := "/api/v1/bots/" + s.contractor.ID.String() + "/ratings?order_id=" + of(card)
 	s.Show(s.contractor, false)
 	require.Empty(t, s.ok(s.customer, path)["ratings"])
-	s.send(http.MethodPost, "/api/v1/orders/"+of(card)+"/rating", s.customer.Token, map[string]any{
-		"operation_id": s.newID(), "stars": 3,
-	}).ok(http.StatusCreated)
+	s.post(s.customer, "/orders/"+of(card)+"/rating", object{"operation_id": s.newID(), "stars": 3}).ok(201)
 	found := s.ok(s.customer, path)
 	require.Len(t, found["ratings"], 1)
 	require.Nil(t, found["next_before"])
 	require.EqualValues(t, 3, first(found, "ratings")["stars"])
 	require.Empty(t, s.ok(s.contractor, path)["ratings"])
 	require.Empty(t, s.ok(s.Agent(), path)["ratings"])
-	require.Equal(t, http.StatusBadRequest, s.send(http.MethodGet, path+"x", s.customer.Token, nil).status)
+	require.Equal(t, http.StatusBadRequest, s.get(s.customer, path+"x").status)
 }
 
 // The caller's posts, services, tasks, responses and friendship requests list the calls that change and end them, alone and in
@@ -142,57 +138,57 @@ func TestOwnThingsNameTheirCalls(t *testing.T) {
 	s.Show(s.customer, true)
 	ada, ben := s.model(s.customer), s.model(s.contractor)
 
-	post := ben.call("publish_post", map[string]any{"text": "Hello", "visibility": "public"})["post"]
+	post := ben.call("publish_post", object{"text": "Hello", "visibility": "public"})["post"]
 	own := []string{"publish_post", "take_back post"}
 	require.Equal(t, own, ben.callsOf(post))
-	id := map[string]any{"post_id": post.(map[string]any)["id"]}
+	id := object{"post_id": post.(object)["id"]}
 	require.Equal(t, own, ben.callsOf(ben.call("read_posts", id)["post"]))
 	require.Empty(t, ada.callsOf(ada.call("read_posts", id)["post"]), "it is another's")
-	listed := first(ada.call("find_agents", map[string]any{"bot_id": s.contractor.ID.String()}), "posts")
+	listed := first(ada.call("find_agents", object{"bot_id": s.contractor.ID.String()}), "posts")
 	require.Empty(t, ada.callsOf(listed))
-	edited := ben.follow(post, "publish_post", map[string]any{"text": "Changed"})["post"].(map[string]any)
+	edited := ben.follow(post, "publish_post", object{"text": "Changed"})["post"].(object)
 	require.Equal(t, id["post_id"], edited["id"])
-	require.Contains(t, ada.call("read_posts", id)["post"].(map[string]any)["text"], "Changed")
+	require.Contains(t, ada.call("read_posts", id)["post"].(object)["text"], "Changed")
 	require.Equal(t, true, ben.follow(ben.call("read_posts", id)["post"], "take_back post", nil)["deleted"])
 	ada.refused("read_posts", id)
 
-	service := ben.call("offer_service", map[string]any{"title": "Sonnets", "description": "Long.", "amount_minor": 1000})["service"]
+	service := ben.call("offer_service", object{"title": "Sonnets", "description": "Long.", "amount_minor": 1000})["service"]
 	own = []string{"offer_service", "take_back service"}
 	require.Equal(t, own, ben.callsOf(service))
-	mine := first(ben.call("find_services", map[string]any{"bot_id": s.contractor.ID.String()}), "services")
+	mine := first(ben.call("find_services", object{"bot_id": s.contractor.ID.String()}), "services")
 	require.Equal(t, own, ben.callsOf(mine))
-	theirs := first(ada.call("find_services", map[string]any{"bot_id": s.contractor.ID.String()}), "services")
+	theirs := first(ada.call("find_services", object{"bot_id": s.contractor.ID.String()}), "services")
 	require.Equal(t, []string{"offer_order"}, ada.callsOf(theirs), "whole calls in lists, too")
-	ben.follow(mine, "offer_service", map[string]any{"title": "Odes"})
-	found := ada.call("find_services", map[string]any{"service_id": mine["id"]})["service"].(map[string]any)
+	ben.follow(mine, "offer_service", object{"title": "Odes"})
+	found := ada.call("find_services", object{"service_id": mine["id"]})["service"].(object)
 	require.Contains(t, found["title"], "Odes")
-	require.Equal(t, ben.call("me", nil)["bot"].(map[string]any)["handle"], found["bot"].(map[string]any)["handle"])
+	require.Equal(t, ben.call("me", nil)["bot"].(object)["handle"], found["bot"].(object)["handle"])
 	ben.follow(mine, "take_back service", nil)
-	ada.refused("find_services", map[string]any{"service_id": mine["id"]})
+	ada.refused("find_services", object{"service_id": mine["id"]})
 
-	task := ada.call("post_task", map[string]any{
+	task := ada.call("post_task", object{
 		"title": "A sonnet", "description": "Do it.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
 	})["task"]
-	require.Contains(t, ada.callsOf(first(ada.call("find_tasks", map[string]any{"mine": true}), "tasks")), "take_back task")
-	id = map[string]any{"task_id": task.(map[string]any)["id"]}
+	require.Contains(t, ada.callsOf(first(ada.call("find_tasks", object{"mine": true}), "tasks")), "take_back task")
+	id = object{"task_id": task.(object)["id"]}
 	board := ben.call("find_tasks", id)["task"]
-	ben.follow(board, "answer_task", map[string]any{"text": "I can."})
-	answer := first(ben.call("find_tasks", map[string]any{"show": "my_answers"}), "responses")
+	ben.follow(board, "answer_task", object{"text": "I can."})
+	answer := first(ben.call("find_tasks", object{"show": "my_answers"}), "responses")
 	require.Equal(t, []string{"answer_task", "take_back answer"}, ben.callsOf(answer))
-	ben.follow(answer, "answer_task", map[string]any{"text": "I can, well."})
-	given := first(ada.follow(first(ada.call("find_tasks", map[string]any{"mine": true}), "tasks"), "find_tasks", nil), "responses")
+	ben.follow(answer, "answer_task", object{"text": "I can, well."})
+	given := first(ada.follow(first(ada.call("find_tasks", object{"mine": true}), "tasks"), "find_tasks", nil), "responses")
 	require.Equal(t, []string{"choose_answer"}, ada.callsOf(given))
-	ada.follow(given, "choose_answer", map[string]any{"confirmed_total_minor": 550})
-	require.Empty(t, ben.callsOf(first(ben.call("find_tasks", map[string]any{"show": "my_answers"}), "responses")))
-	task = ada.call("post_task", map[string]any{
+	ada.follow(given, "choose_answer", object{"confirmed_total_minor": 550})
+	require.Empty(t, ben.callsOf(first(ben.call("find_tasks", object{"show": "my_answers"}), "responses")))
+	task = ada.call("post_task", object{
 		"title": "An ode", "description": "Do it.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
 	})["task"]
-	require.Equal(t, "closed", ada.follow(task, "take_back task", nil)["task"].(map[string]any)["state"])
-	wrong := ada.refused("take_back", map[string]any{"what": "task", "post_id": post.(map[string]any)["id"]})
-	require.Contains(t, wrong["error"].(map[string]any)["message"], "task_id")
+	require.Equal(t, "closed", ada.follow(task, "take_back task", nil)["task"].(object)["state"])
+	wrong := ada.refused("take_back", object{"what": "task", "post_id": post.(object)["id"]})
+	require.Contains(t, wrong["error"].(object)["message"], "task_id")
 
 	stranger := s.Agent()
-	asked := s.model(stranger).call("ask_friend", map[string]any{"recipient_id": s.customer.ID.String()})["contact"]
+	asked := s.model(stranger).call("ask_friend", object{"recipient_id": s.customer.ID.String()})["contact"]
 	require.Empty(t, s.model(stranger).callsOf(asked))
 	request := first(ada.call("friends", nil), "contacts")
 	require.Equal(t, []string{"answer_friend accept", "answer_friend block"}, ada.callsOf(request))
@@ -207,8 +203,8 @@ func TestToolsCutLongTexts(t *testing.T) {
 	s.Show(s.contractor, true)
 	for length, cut := range map[int]bool{160: false, 161: false, 260: false, 280: false, 281: true, 4000: true} {
 		text := strings.Repeat("x", length)
-		made := ben.call("offer_service", map[string]any{"title": "Sonnets", "description": text})["service"].(map[string]any)
-		listed := first(ada.call("find_services", map[string]any{"bot_id": s.contractor.ID.String()}), "services")
+		made := ben.call("offer_service", object{"title": "Sonnets", "description": text})["service"].(object)
+		listed := first(ada.call("find_services", object{"bot_id": s.contractor.ID.String()}), "services")
 		require.Equal(t, made["id"], listed["id"])
 		require.Equal(t, cut, strings.Contains(listed["description"].(string), "more characters"), length)
 		require.Equal(t, !cut, strings.Contains(listed["description"].(string), text), length)

@@ -62,7 +62,7 @@ func (s *site) modelWith(token string) *model {
 }
 
 // call calls a tool that must succeed. The result must follow the tool's schema, and its text must be the same JSON.
-func (m *model) call(name string, arguments map[string]any) map[string]any {
+func (m *model) call(name string, arguments object) object {
 	m.t.Helper()
 	result := graphtest.Got(m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments}))(m.t)
 	require.Len(m.t, result.Content, 1)
@@ -72,16 +72,16 @@ func (m *model) call(name string, arguments map[string]any) map[string]any {
 	require.NoError(m.t, json.Unmarshal([]byte(text), &same))
 	require.Equal(m.t, same, result.StructuredContent)
 	require.NoError(m.t, m.output[name].Validate(result.StructuredContent), "%s %v", name, arguments)
-	return result.StructuredContent.(map[string]any)
+	return result.StructuredContent.(object)
 }
 
 // refused calls a tool that must refuse, and returns the error body.
-func (m *model) refused(name string, arguments map[string]any) map[string]any {
+func (m *model) refused(name string, arguments object) object {
 	m.t.Helper()
 	result := graphtest.Got(m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments}))(m.t)
 	text := result.Content[0].(*sdk.TextContent).Text
 	require.True(m.t, result.IsError, text)
-	var body map[string]any
+	var body object
 	require.NoError(m.t, json.Unmarshal([]byte(text), &body))
 	return body
 }
@@ -97,7 +97,7 @@ func TestToolsTrade(t *testing.T) {
 		require.NoError(t, err)
 		idempotent[tool.Name] = tool.Annotations.IdempotentHint
 	}
-	call := func(m *model, name string, arguments map[string]any) map[string]any {
+	call := func(m *model, name string, arguments object) object {
 		first := m.call(name, arguments)
 		if idempotent[name] {
 			m.call(name, arguments)
@@ -105,49 +105,49 @@ func TestToolsTrade(t *testing.T) {
 		}
 		return first
 	}
-	found := call(ada, "find_agents", map[string]any{"bot_id": contractor.ID.String()})
-	require.Equal(t, contractor.ID.String(), found["bot"].(map[string]any)["id"])
-	contact := call(ada, "ask_friend", map[string]any{"recipient_id": contractor.ID.String()})["contact"].(map[string]any)
-	call(bob, "answer_friend", map[string]any{"contact_id": contact["id"], "answer": "accept"})
-	quote := call(ada, "wallet", map[string]any{"show": "quote", "amount_minor": 1000})["quote"].(map[string]any)
-	terms := map[string]any{
+	found := call(ada, "find_agents", object{"bot_id": contractor.ID.String()})
+	require.Equal(t, contractor.ID.String(), found["bot"].(object)["id"])
+	contact := call(ada, "ask_friend", object{"recipient_id": contractor.ID.String()})["contact"].(object)
+	call(bob, "answer_friend", object{"contact_id": contact["id"], "answer": "accept"})
+	quote := call(ada, "wallet", object{"show": "quote", "amount_minor": 1000})["quote"].(object)
+	terms := object{
 		"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
 		"contractor_id": contractor.ID.String(), "confirmed_total_minor": quote["total_minor"],
 	}
-	order := call(ada, "offer_order", terms)["order"].(map[string]any)
-	act := func(m *model, action string, more map[string]any) {
-		arguments := map[string]any{"order_id": order["id"], "action": action, "expected_version": order["version"]}
-		order = call(m, "act_on_order", changed(arguments, more))["order"].(map[string]any)
+	order := call(ada, "offer_order", terms)["order"].(object)
+	act := func(m *model, action string, more object) {
+		arguments := object{"order_id": order["id"], "action": action, "expected_version": order["version"]}
+		order = call(m, "act_on_order", changed(arguments, more))["order"].(object)
 	}
 	act(bob, "accept", nil)
 	act(bob, "start", nil)
-	act(bob, "deliver", map[string]any{"result_text": "Shall I compare thee"})
+	act(bob, "deliver", object{"result_text": "Shall I compare thee"})
 	act(ada, "complete", nil)
 	require.Equal(t, "closed", order["state"])
-	read := call(ada, "orders", map[string]any{"order_id": order["id"]})
+	read := call(ada, "orders", object{"order_id": order["id"]})
 	require.Len(t, read["events"], 5)
-	before := s.ok(customer, "/api/v1/wallet")["wallet"].(map[string]any)["available_minor"]
-	require.Equal(t, before, call(ada, "wallet", nil)["wallet"].(map[string]any)["available_minor"])
-	require.Zero(t, call(ada, "wallet", nil)["wallet"].(map[string]any)["reserved_minor"])
-	require.Len(t, s.ok(customer, "/api/v1/orders")["orders"], 1, "the same offer thrice is one order")
+	before := s.ok(customer, "/wallet")["wallet"].(object)["available_minor"]
+	require.Equal(t, before, call(ada, "wallet", nil)["wallet"].(object)["available_minor"])
+	require.Zero(t, call(ada, "wallet", nil)["wallet"].(object)["reserved_minor"])
+	require.Len(t, s.ok(customer, "/orders")["orders"], 1, "the same offer thrice is one order")
 
-	require.Equal(t, "version_conflict", ada.refused("act_on_order", map[string]any{
+	require.Equal(t, "version_conflict", ada.refused("act_on_order", object{
 		"order_id": order["id"], "action": "dispute", "expected_version": 1, "reason": "late",
-	})["error"].(map[string]any)["code"])
-	again := changed(terms, map[string]any{"operation_id": "7b1c3f6e-9a0e-4a54-8d38-7a4c1b4e4f10"})
-	require.NotEqual(t, order["id"], call(ada, "offer_order", again)["order"].(map[string]any)["id"])
+	})["error"].(object)["code"])
+	again := changed(terms, object{"operation_id": "7b1c3f6e-9a0e-4a54-8d38-7a4c1b4e4f10"})
+	require.NotEqual(t, order["id"], call(ada, "offer_order", again)["order"].(object)["id"])
 }
 
 // ok returns the answer to a read, which must succeed.
-func (s *site) ok(as *graphtest.Agent, path string) map[string]any {
+func (s *site) ok(as *graphtest.Agent, path string) object {
 	s.t.Helper()
-	return s.send("GET", path, as.Token, nil).ok(http.StatusOK)
+	return s.get(as, path).ok(200)
 }
 
 var nonces = regexp.MustCompile(`<(/?)untrusted [0-9a-f]{16}>`)
 
 // unfenced returns content without the parts that differ between two calls.
-func unfenced(t testing.TB, content map[string]any) string {
+func unfenced(t testing.TB, content object) string {
 	t.Helper()
 	content = maps.Clone(content)
 	delete(content, "replayed")
@@ -162,10 +162,10 @@ func TestToolsFenceText(t *testing.T) {
 	s, ada, _ := newTrade(t).withModels()
 	const hidden = "a\u200bb\u2060c\u00add\ufe0fe\U000e0041f\u3164g"
 	const visible = "a⟨U+200B⟩b⟨U+2060⟩c⟨U+00AD⟩d⟨U+FE0F⟩e⟨U+E0041⟩f⟨U+3164⟩g"
-	offered := s.offer(s.contractor, changed(s.asked(), map[string]any{"description": hidden}))
+	offered := s.offer(s.contractor, changed(s.asked(), object{"description": hidden}))
 	seen := make(map[string]bool)
 	for range 2 {
-		order := ada.call("orders", map[string]any{"order_id": offered["id"]})["order"].(map[string]any)
+		order := ada.call("orders", object{"order_id": offered["id"]})["order"].(object)
 		nonce := nonces.FindString(order["description"].(string))
 		require.Equal(t, nonce+visible+strings.Replace(nonce, "<", "</", 1), order["description"])
 		require.Equal(t, []any{offered["id"], "offered"}, []any{order["id"], order["state"]})
@@ -181,23 +181,23 @@ func TestToolsRefuse(t *testing.T) {
 	m := s.model(s.customer)
 	for _, c := range []struct {
 		tool, code, message string
-		arguments           map[string]any
+		arguments           object
 	}{
 		{"ask_friend", "invalid_id", "", nil},
-		{"ask_friend", "invalid_input", "nobody is no argument", map[string]any{"nobody": 1}},
-		{"ask_friend", "not_found", "", map[string]any{"recipient_id": "01a20005-3279-7101-88e5-f352f236b427"}},
-		{"act_on_order", "invalid_input", "action must be one of accept", map[string]any{"order_id": "x", "action": "pay"}},
-		{"act_on_order", "invalid_input", "order_id is missing", map[string]any{"action": "accept", "expected_version": 1}},
-		{"act_on_order", "invalid_input", "confirmed_total_minor does not go with action reject", map[string]any{
+		{"ask_friend", "invalid_input", "nobody is no argument", object{"nobody": 1}},
+		{"ask_friend", "not_found", "", object{"recipient_id": "01a20005-3279-7101-88e5-f352f236b427"}},
+		{"act_on_order", "invalid_input", "action must be one of accept", object{"order_id": "x", "action": "pay"}},
+		{"act_on_order", "invalid_input", "order_id is missing", object{"action": "accept", "expected_version": 1}},
+		{"act_on_order", "invalid_input", "confirmed_total_minor does not go with action reject", object{
 			"order_id": "x", "action": "reject", "expected_version": 1, "confirmed_total_minor": 1,
 		}},
-		{"wallet", "invalid_input", "limit goes only with show=history", map[string]any{"limit": 2}},
-		{"find_agents", "invalid_input", "kind goes only with bot_id", map[string]any{"q": "fox", "kind": "update"}},
-		{"act_on_order", "invalid_id", "", map[string]any{"order_id": "../me", "action": "accept", "expected_version": 1}},
-		{"find_agents", "invalid_pagination", "", map[string]any{"page": 0}},
-		{"offer_order", "invalid_input", "", map[string]any{"title": "x"}},
+		{"wallet", "invalid_input", "limit goes only with show=history", object{"limit": 2}},
+		{"find_agents", "invalid_input", "kind goes only with bot_id", object{"q": "fox", "kind": "update"}},
+		{"act_on_order", "invalid_id", "", object{"order_id": "../me", "action": "accept", "expected_version": 1}},
+		{"find_agents", "invalid_pagination", "", object{"page": 0}},
+		{"offer_order", "invalid_input", "", object{"title": "x"}},
 	} {
-		told := m.refused(c.tool, c.arguments)["error"].(map[string]any)
+		told := m.refused(c.tool, c.arguments)["error"].(object)
 		require.Equal(t, c.code, told["code"], "%s %v: %v", c.tool, c.arguments, told)
 		require.Contains(t, told["message"], c.message)
 	}
@@ -228,26 +228,26 @@ func TestToolAnswersAreBounded(t *testing.T) {
 	for _, letter := range []string{"<", "\u200b", "\"\\", "漢", "\U0001F600", "a\u200b"} {
 		for range 25 {
 			text := "x" + strings.Repeat(letter, (4000-2)/len([]rune(letter))) + "x"
-			made := s.send(http.MethodPost, "/api/v1/tasks/"+task.ID.String()+"/responses", s.Agent().Token, map[string]any{"text": text})
-			want[made.ok(http.StatusCreated)["response"].(map[string]any)["id"].(string)] = true
+			made := s.post(s.Agent(), "/tasks/"+task.ID.String()+"/responses", object{"text": text})
+			want[made.ok(201)["response"].(object)["id"].(string)] = true
 		}
 	}
 	seen, m, calls := make(map[string]bool), s.model(customer), 0
 	for arguments := map[string]any{"task_id": task.ID.String(), "show": "answers"}; ; calls++ {
-		message := map[string]any{
-			"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "find_tasks", "arguments": arguments},
+		message := object{
+			"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": "find_tasks", "arguments": arguments},
 		}
 		require.LessOrEqual(t, len(s.message(customer, message, version, "2025-11-25").raw), 1<<20)
 		page := m.call("find_tasks", arguments)
 		for _, response := range page["responses"].([]any) {
-			id := response.(map[string]any)["id"].(string)
+			id := response.(object)["id"].(string)
 			require.False(t, seen[id], "a record comes twice")
 			seen[id] = true
 		}
 		if page["next_before"] == nil {
 			break
 		}
-		arguments = changed(arguments, map[string]any{"before": page["next_before"]})
+		arguments = changed(arguments, object{"before": page["next_before"]})
 	}
 	require.Equal(t, want, seen)
 	require.Greater(t, calls, 1, "a page of 100 holds what is 1 MiB")
@@ -263,8 +263,8 @@ func TestToolCallsAtOnce(t *testing.T) {
 	defer locked.Rollback() // it may have failed before
 	graphtest.OK(t)(locked.ExecContext(t.Context(),
 		"SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE contacts IN ACCESS EXCLUSIVE MODE"))
-	call := func(tool string) map[string]any {
-		return map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool}}
+	call := func(tool string) object {
+		return object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": tool}}
 	}
 	var waiting sync.WaitGroup
 	var enough atomic.Bool
@@ -280,12 +280,12 @@ func TestToolCallsAtOnce(t *testing.T) {
 		fifth = s.message(busy, call("me"))
 		return fifth.status != http.StatusOK
 	}, slack.TestWait, 10*time.Millisecond)
-	fifth.fault(http.StatusTooManyRequests, fault.RateLimited)
+	fifth.fault(fault.RateLimited)
 	require.Equal(t, "1", fifth.header.Get("Retry-After"))
 	require.Equal(t, http.StatusAccepted, s.message(busy, `{"jsonrpc":"2.0","method":"notifications/initialized"}`).status)
-	s.message(other, call("me")).ok(http.StatusOK)
+	s.message(other, call("me")).ok(200)
 	enough.Store(true)
 	require.NoError(t, locked.Rollback())
 	waiting.Wait()
-	s.message(busy, call("me")).ok(http.StatusOK)
+	s.message(busy, call("me")).ok(200)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -59,20 +58,20 @@ func TestToolsFenceHostileTexts(t *testing.T) {
 	for i, hostile := range texts {
 		line := []rune(mark + oneLine(hostile) + mark)
 		if i%30 == 0 {
-			s.send(http.MethodPatch, "/api/v1/bots/me", author.Token, map[string]any{
+			s.patch(author, "/bots/me", object{
 				"display_name": string(line[:min(len(line), 60)]), "specialty": string(line[:min(len(line), 160)]), "bio": string(line),
-			}).ok(http.StatusOK)
+			}).ok(200)
 		}
-		s.send(http.MethodPost, "/api/v1/services", author.Token, map[string]any{
+		s.post(author, "/services", object{
 			"title": string(line[:min(len(line), 120)]), "description": mark + hostile + mark,
-		}).ok(http.StatusCreated)
+		}).ok(201)
 		if i%30 != 29 && i != len(texts)-1 {
 			continue
 		}
-		reader.requireFenced(mark, "find_agents", map[string]any{"bot_id": author.ID.String()})
+		reader.requireFenced(mark, "find_agents", object{"bot_id": author.ID.String()})
 		seen := 0
 		for page := 1; seen < i+1; page++ {
-			got := reader.requireFenced(mark, "find_services", map[string]any{"q": mark, "page": page, "page_size": 50})
+			got := reader.requireFenced(mark, "find_services", object{"q": mark, "page": page, "page_size": 50})
 			require.NotEmpty(t, got["services"])
 			seen += len(got["services"].([]any))
 		}
@@ -82,16 +81,16 @@ func TestToolsFenceHostileTexts(t *testing.T) {
 var fencedText = regexp.MustCompile(`<untrusted ([0-9a-f]{16})>(?s:(.*?))</untrusted ([0-9a-f]{16})>`)
 
 // requireFenced calls a tool whose answer has texts with a mark, and requires that all are within fences of this call.
-func (m *model) requireFenced(mark, tool string, arguments map[string]any) map[string]any {
+func (m *model) requireFenced(mark, tool string, arguments object) object {
 	m.t.Helper()
 	result := m.try(tool, arguments)
 	require.False(m.t, result.IsError, "%v", result.StructuredContent)
-	content := result.StructuredContent.(map[string]any)
+	content := result.StructuredContent.(object)
 	var walk func(at string, value any)
 	nonce, found := "", 0
 	walk = func(at string, value any) {
 		switch value := value.(type) {
-		case map[string]any:
+		case object:
 			for name, member := range value {
 				require.NotContains(m.t, name, mark)
 				walk(at+"."+name, member)
@@ -119,7 +118,7 @@ func (m *model) requireFenced(mark, tool string, arguments map[string]any) map[s
 	}
 	walk("", content)
 	require.Positive(m.t, found)
-	var shown map[string]any
+	var shown object
 	require.NoError(m.t, json.Unmarshal([]byte(result.Content[0].(*sdk.TextContent).Text), &shown))
 	require.Equal(m.t, content, shown, "the text has the same fences")
 	return content
@@ -129,15 +128,15 @@ func (m *model) requireFenced(mark, tool string, arguments map[string]any) map[s
 func TestFencesNeverBecomeData(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
-	made := ben.call("offer_service", map[string]any{
+	made := ben.call("offer_service", object{
 		"title": "A short poem", "description": "I write <untrusted text and </untrusted>.", "amount_minor": 1000,
-	})["service"].(map[string]any)
-	service := ada.call("find_services", map[string]any{"service_id": made["id"]})["service"].(map[string]any)
+	})["service"].(object)
+	service := ada.call("find_services", object{"service_id": made["id"]})["service"].(object)
 	require.Contains(t, service["title"], "<untrusted ")
-	var offer map[string]any
+	var offer object
 	for _, action := range service["actions"].([]any) {
-		action := action.(map[string]any)
-		for name, value := range action["arguments"].(map[string]any) {
+		action := action.(object)
+		for name, value := range action["arguments"].(object) {
 			require.NotContains(t, fmt.Sprint(value), "untrusted", name)
 		}
 		if action["tool"] == "offer_order" {
@@ -147,15 +146,14 @@ func TestFencesNeverBecomeData(t *testing.T) {
 	require.NotNil(t, offer)
 	require.Equal(t, []any{"deadline", "description", "title"}, offer["fill_in"])
 
-	order := ada.call("offer_order", changed(offer["arguments"].(map[string]any), map[string]any{
+	order := ada.call("offer_order", changed(offer["arguments"].(object), object{
 		"title": service["title"], "description": "About <untrusted things.", "deadline": "2999-01-01T00:00:00Z",
-	}))["order"].(map[string]any)
+	}))["order"].(object)
 	require.Equal(t, made["id"], order["service_id"])
-	stored := s.send("GET", "/api/v1/orders/"+order["id"].(string), s.customer.Token, nil).ok(200)["order"].(map[string]any)
+	stored := s.get(s.customer, "/orders/"+order["id"].(string)).ok(200)["order"].(object)
 	require.Equal(t, "A short poem", stored["title"])
 	require.Equal(t, "About <untrusted things.", stored["description"])
-	require.Equal(t, "I write <untrusted text and </untrusted>.", s.send("GET", "/api/v1/services/"+made["id"].(string),
-		s.customer.Token, nil).ok(200)["service"].(map[string]any)["description"])
+	require.Equal(t, "I write <untrusted text and </untrusted>.", s.get(s.customer, "/services/"+made["id"].(string)).ok(200)["service"].(object)["description"])
 }
 
 // An operator's answers have no fence; agents' texts have one.
@@ -163,7 +161,7 @@ func TestToolsFenceNoOperator(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
 	m := s.model(agent)
-	m.call("feedback", map[string]any{"kind": "idea", "text": "More sonnets."})
+	m.call("feedback", object{"kind": "idea", "text": "More sonnets."})
 	s.Exec("UPDATE feedbacks SET answer = 'We will think of it.', answered_at = now(), state = 'answered' WHERE bot_id = $1", agent.ID)
 	told := first(m.call("feedback", nil), "feedback")
 	require.Equal(t, "We will think of it.", told["answer"])
@@ -175,17 +173,17 @@ func TestRefusalsNameTheRequest(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
 	const id = "01a20005-3279-7101-88e5-f352f236b427"
-	for _, arguments := range []map[string]any{{"order_id": id}, {"order_id": 5}, {"nobody": 1}} {
-		message := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "orders", "arguments": arguments}}
+	for _, arguments := range []object{{"order_id": id}, {"order_id": 5}, {"nobody": 1}} {
+		message := object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": "orders", "arguments": arguments}}
 		got := s.message(agent, message, "X-Request-Id", id)
-		result := got.body["result"].(map[string]any)
+		result := got.body["result"].(object)
 		require.Equal(t, true, result["isError"])
-		require.Contains(t, result["content"].([]any)[0].(map[string]any)["text"], `"request_id":"`+id+`"`)
+		require.Contains(t, result["content"].([]any)[0].(object)["text"], `"request_id":"`+id+`"`)
 		require.Equal(t, id, got.header.Get("X-Request-Id"))
 	}
 	guest := s.modelWith("")
-	require.NotEmpty(t, guest.refused("register", map[string]any{"handle": "x"})["request_id"])
-	require.NotEmpty(t, guest.refused("how_to_join", map[string]any{"client": "x"})["request_id"])
+	require.NotEmpty(t, guest.refused("register", object{"handle": "x"})["request_id"])
+	require.NotEmpty(t, guest.refused("how_to_join", object{"client": "x"})["request_id"])
 }
 
 // A host that runs code can send and read envelopes with the tool; no member of an envelope is fenced or left out.
@@ -193,16 +191,16 @@ func TestToolsCarryEnvelopes(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
 	sealed := envelope(s.customer, s.contractor)
-	sent := ada.call("sealed_messages", altered(sealed, "recipient_id", ben.call("me", nil)["bot"].(map[string]any)["handle"]))
-	record := sent["message"].(map[string]any)
+	sent := ada.call("sealed_messages", altered(sealed, "recipient_id", ben.call("me", nil)["bot"].(object)["handle"]))
+	record := sent["message"].(object)
 	contains(t, record, sealed)
-	require.Equal(t, record["id"], ada.call("sealed_messages", sealed)["message"].(map[string]any)["id"], "a repeat sends nothing")
-	read := ben.call("sealed_messages", map[string]any{"peer": s.customer.ID.String()})
+	require.Equal(t, record["id"], ada.call("sealed_messages", sealed)["message"].(object)["id"], "a repeat sends nothing")
+	read := ben.call("sealed_messages", object{"peer": s.customer.ID.String()})
 	require.Equal(t, []any{record}, read["messages"])
 	require.Equal(t, "key_changed", ada.refused("sealed_messages", altered(
 		envelope(s.customer, s.contractor), "recipient_public_key", s.Agent().PublicKey(),
-	))["error"].(map[string]any)["code"])
+	))["error"].(object)["code"])
 	s.Show(s.contractor, true)
-	card := ada.call("find_agents", map[string]any{"bot_id": s.contractor.ID.String()})["bot"]
+	card := ada.call("find_agents", object{"bot_id": s.contractor.ID.String()})["bot"]
 	require.Contains(t, ada.callsOf(card), "sealed_messages")
 }

@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -17,16 +16,16 @@ import (
 func TestToolListIsShort(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	message := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+	message := object{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 	got := s.message(s.Agent(), message, version, "2025-11-25")
-	listed := got.ok(http.StatusOK)["result"].(map[string]any)["tools"].([]any)
+	listed := got.ok(200)["result"].(object)["tools"].([]any)
 	t.Logf("%d tools, %d bytes", len(listed), len(got.raw))
 	require.LessOrEqual(t, len(listed), 30)
 	require.Less(t, len(got.raw), 30_000)
 }
 
 // sizeOf returns the size of an answer's content in bytes.
-func (m *model) sizeOf(content map[string]any) int {
+func (m *model) sizeOf(content object) int {
 	m.t.Helper()
 	raw := graphtest.Got(json.Marshal(content))(m.t)
 	return len(raw)
@@ -38,20 +37,20 @@ func TestToolsListShortCards(t *testing.T) {
 	s := newTrade(t)
 	m := s.model(s.customer)
 	long := strings.Repeat("Fourteen lines. ", 500)
-	var order map[string]any
+	var order object
 	for range 20 {
-		order = s.offer(s.contractor, changed(s.asked(), map[string]any{"description": long[:8000]}))
+		order = s.offer(s.contractor, changed(s.asked(), object{"description": long[:8000]}))
 	}
 	for range 20 {
 		agent := s.Agent()
-		s.send(http.MethodPatch, "/api/v1/bots/me", agent.Token, map[string]any{
+		s.patch(agent, "/bots/me", object{
 			"bio": long[:4000], "specialty": "sonnets", "character_description": long[:4000], "profile_public": true,
-		}).ok(http.StatusOK)
-		s.send(http.MethodPost, "/api/v1/tasks", agent.Token, map[string]any{
+		}).ok(200)
+		s.post(agent, "/tasks", object{
 			"title": "A sonnet", "description": long[:8000], "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
-		}).ok(http.StatusCreated)
-		s.send(http.MethodPost, "/api/v1/services", agent.Token, map[string]any{"title": "Sonnets", "description": long[:4000]}).ok(http.StatusCreated)
-		s.send(http.MethodPost, "/api/v1/posts", agent.Token, map[string]any{"text": long[:8000], "visibility": "public"}).ok(http.StatusCreated)
+		}).ok(201)
+		s.post(agent, "/services", object{"title": "Sonnets", "description": long[:4000]}).ok(201)
+		s.post(agent, "/posts", object{"text": long[:8000], "visibility": "public"}).ok(201)
 	}
 	for tool, most := range map[string]int{
 		"orders": 14_000, "find_agents": 18_000, "find_tasks": 14_000, "find_services": 14_000, "read_posts": 12_000,
@@ -60,14 +59,14 @@ func TestToolsListShortCards(t *testing.T) {
 		t.Logf("%s: %d bytes", tool, m.sizeOf(content))
 		require.Less(t, m.sizeOf(content), most, tool)
 	}
-	whole := m.call("orders", map[string]any{"order_id": order["id"]})["order"].(map[string]any)
+	whole := m.call("orders", object{"order_id": order["id"]})["order"].(object)
 	require.Contains(t, whole["description"], long[:8000])
-	done := m.call("act_on_order", map[string]any{
+	done := m.call("act_on_order", object{
 		"order_id": order["id"], "action": "accept", "expected_version": 1, "confirmed_total_minor": order["total_minor"],
 	})
 	t.Logf("act_on_order: %d bytes", m.sizeOf(done))
 	require.Less(t, m.sizeOf(done), 2000)
-	require.Equal(t, "funded", done["order"].(map[string]any)["state"])
+	require.Equal(t, "funded", done["order"].(object)["state"])
 }
 
 // A card of a post has the time of its publication, by which lists go.
@@ -88,11 +87,11 @@ func TestAnOldDraftIsANewPost(t *testing.T) {
 func TestActionsNameTools(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
-	s.send(http.MethodPost, "/api/v1/tasks", s.customer.Token, map[string]any{
+	s.post(s.customer, "/tasks", object{
 		"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
-	}).ok(http.StatusCreated)
+	}).ok(201)
 	order := s.offer(s.contractor, s.asked())
-	id := map[string]any{"order_id": order["id"]}
+	id := object{"order_id": order["id"]}
 	tools := make(map[string]bool)
 	for name := range ada.output {
 		tools[name] = true
@@ -101,10 +100,10 @@ func TestActionsNameTools(t *testing.T) {
 		var look func(value any)
 		look = func(value any) {
 			switch value := value.(type) {
-			case map[string]any:
+			case object:
 				if name, ok := value["tool"].(string); ok {
 					require.True(t, tools[name], name)
-					require.IsType(t, map[string]any{}, value["arguments"])
+					require.IsType(t, object{}, value["arguments"])
 				}
 				for _, member := range value {
 					look(member)
@@ -120,61 +119,61 @@ func TestActionsNameTools(t *testing.T) {
 		}
 		look(value)
 	}
-	for _, content := range []map[string]any{
-		ada.call("me", map[string]any{"show": "first_steps"}), ada.call("orders", id), ada.call("orders", nil), ben.call("find_tasks", nil), ada.call("find_tasks", nil),
-		ben.call("find_agents", map[string]any{"bot_id": s.customer.ID.String()}), ada.call("find_services", nil), ada.call("me", nil),
+	for _, content := range []object{
+		ada.call("me", object{"show": "first_steps"}), ada.call("orders", id), ada.call("orders", nil), ben.call("find_tasks", nil), ada.call("find_tasks", nil),
+		ben.call("find_agents", object{"bot_id": s.customer.ID.String()}), ada.call("find_services", nil), ada.call("me", nil),
 		ada.call("friends", nil), ada.call("read_posts", nil),
 	} {
 		walk(content)
 	}
-	actions := ada.call("orders", id)["order"].(map[string]any)["actions"].([]any)
+	actions := ada.call("orders", id)["order"].(object)["actions"].([]any)
 	require.NotEmpty(t, actions)
 	for _, action := range actions {
-		action := action.(map[string]any)
-		if arguments := action["arguments"].(map[string]any); arguments["action"] == "reject" {
+		action := action.(object)
+		if arguments := action["arguments"].(object); arguments["action"] == "reject" {
 			require.Equal(t, "act_on_order", action["tool"])
 			require.Nil(t, action["fill_in"])
-			require.Equal(t, "rejected", ada.call("act_on_order", arguments)["order"].(map[string]any)["state"])
+			require.Equal(t, "rejected", ada.call("act_on_order", arguments)["order"].(object)["state"])
 		} else {
 			require.Nil(t, action["fill_in"], "%v: the server knows the total", arguments)
 		}
 	}
-	steps := make(map[string]any)
-	for _, step := range ada.call("me", map[string]any{"show": "first_steps"})["guide"].(map[string]any)["steps"].([]any) {
-		step := step.(map[string]any)
+	steps := make(object)
+	for _, step := range ada.call("me", object{"show": "first_steps"})["guide"].(object)["steps"].([]any) {
+		step := step.(object)
 		steps[step["code"].(string)] = step["action"]
 	}
-	require.Equal(t, "update_profile", steps["avatar"].(map[string]any)["tool"])
-	require.Equal(t, []any{"avatar_attachment_id", "rights_confirmed"}, steps["avatar"].(map[string]any)["fill_in"])
-	require.Equal(t, "events", steps["event_channel"].(map[string]any)["tool"])
-	require.Equal(t, "offer_service", steps["first_service"].(map[string]any)["tool"])
+	require.Equal(t, "update_profile", steps["avatar"].(object)["tool"])
+	require.Equal(t, []any{"avatar_attachment_id", "rights_confirmed"}, steps["avatar"].(object)["fill_in"])
+	require.Equal(t, "events", steps["event_channel"].(object)["tool"])
+	require.Equal(t, "offer_service", steps["first_service"].(object)["tool"])
 }
 
 // A model sets, reads and ends its watch with the tool for the board, and learns of a new task with the tool for events.
 func TestAModelWatchesTheBoard(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
-	watch := map[string]any{"show": "my_watch"}
+	watch := object{"show": "my_watch"}
 	ben.refused("find_tasks", watch)
-	ben.refused("find_tasks", map[string]any{"show": "watch"})
-	ben.refused("find_tasks", map[string]any{"show": "watch", "q": "ballad", "min_amount_minor": 0})
-	set := ben.call("find_tasks", map[string]any{"show": "watch", "q": "ballad", "min_amount_minor": 400})["watch"].(map[string]any)
+	ben.refused("find_tasks", object{"show": "watch"})
+	ben.refused("find_tasks", object{"show": "watch", "q": "ballad", "min_amount_minor": 0})
+	set := ben.call("find_tasks", object{"show": "watch", "q": "ballad", "min_amount_minor": 400})["watch"].(object)
 	require.EqualValues(t, 400, set["min_amount_minor"])
 	require.Contains(t, set["q"], "ballad")
-	require.EqualValues(t, 400, ben.call("find_tasks", watch)["watch"].(map[string]any)["min_amount_minor"])
+	require.EqualValues(t, 400, ben.call("find_tasks", watch)["watch"].(object)["min_amount_minor"])
 
-	task := ada.call("post_task", map[string]any{
+	task := ada.call("post_task", object{
 		"title": "A ballad", "description": "Long.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
-	})["task"].(map[string]any)
+	})["task"].(object)
 	require.NoError(t, s.Tasks.Announce(t.Context(), uuid.MustParse(task["id"].(string))))
 	var told []any
 	for _, one := range ben.call("events", nil)["events"].([]any) {
-		if event := one.(map[string]any); event["kind"] == "task.posted" {
-			told = append(told, event["payload"].(map[string]any)["task_id"])
+		if event := one.(object); event["kind"] == "task.posted" {
+			told = append(told, event["payload"].(object)["task_id"])
 		}
 	}
 	require.Equal(t, []any{task["id"]}, told)
 
-	require.Equal(t, true, ben.call("find_tasks", map[string]any{"show": "unwatch"})["deleted"])
+	require.Equal(t, true, ben.call("find_tasks", object{"show": "unwatch"})["deleted"])
 	ben.refused("find_tasks", watch)
 }

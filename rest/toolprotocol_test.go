@@ -16,7 +16,7 @@ import (
 // message sends a message to the tools unchanged.
 func (s *site) message(as *graphtest.Agent, message any, headers ...string) *answer {
 	s.t.Helper()
-	return s.send(http.MethodPost, "/mcp", as.Token, message, append([]string{"Accept", "application/json, text/event-stream"}, headers...)...)
+	return s.send("POST", "/mcp", as.Token, message, append([]string{"Accept", "application/json, text/event-stream"}, headers...)...)
 }
 
 const (
@@ -68,7 +68,7 @@ func TestToolsSpeakJSONRPC(t *testing.T) {
 		require.Equal(t, "application/json", got.header.Get("Content-Type"), name)
 		require.Equal(t, "2.0", got.body["jsonrpc"], name)
 		require.Equal(t, c.id, got.body["id"], name)
-		failure, _ := got.body["error"].(map[string]any)
+		failure, _ := got.body["error"].(object)
 		require.EqualValues(t, c.code, failure["code"], "%s: %s", name, got.raw)
 		require.NotEmpty(t, failure["message"], name)
 	}
@@ -98,16 +98,16 @@ func TestToolsRefuseUnknownVersions(t *testing.T) {
 		},
 	} {
 		got := s.message(agent, c.message, c.headers...).is(http.StatusBadRequest)
-		failure := got.body["error"].(map[string]any)
+		failure := got.body["error"].(object)
 		require.EqualValues(t, -32022, failure["code"])
-		data := failure["data"].(map[string]any)
+		data := failure["data"].(object)
 		require.Equal(t, c.requested, data["requested"])
 		require.Contains(t, data["supported"], newVersion)
 		require.Contains(t, data["supported"], "2025-06-18")
 	}
 	asked := s.message(agent, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999-01-01","capabilities":{},
-		"clientInfo":{"name":"x","version":"1"}}}`).ok(http.StatusOK)
-	require.Equal(t, "2025-11-25", asked["result"].(map[string]any)["protocolVersion"], "in initialize a version is a question")
+		"clientInfo":{"name":"x","version":"1"}}}`).ok(200)
+	require.Equal(t, "2025-11-25", asked["result"].(object)["protocolVersion"], "in initialize a version is a question")
 }
 
 // A subscription is confirmed with server-sent events; nothing here changes, so it ends at once.
@@ -134,7 +134,7 @@ func TestToolsReadEncodedNames(t *testing.T) {
 		got := s.message(agent, call, version, newVersion, "Mcp-Method", "tools/call", "Mcp-Name", name)
 		require.Equal(t, status, got.status, "%s: %s", name, got.raw)
 		if status == http.StatusBadRequest {
-			require.EqualValues(t, -32020, got.body["error"].(map[string]any)["code"])
+			require.EqualValues(t, -32020, got.body["error"].(object)["code"])
 		}
 	}
 }
@@ -143,23 +143,23 @@ func TestToolsReadEncodedNames(t *testing.T) {
 func TestToolsAnswerEveryVersionAlike(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
-	s.offer(s.contractor, changed(s.asked(), map[string]any{"title": `quoted "text" \ <and> more`}))
+	s.offer(s.contractor, changed(s.asked(), object{"title": `quoted "text" \ <and> more`}))
 	for _, path := range []string{"/mcp", "/mcp?results=text"} {
 		for _, named := range []string{"", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
-			send := func(message string) map[string]any {
+			send := func(message string) object {
 				headers := []string{"Accept", "application/json, text/event-stream"}
 				if named != "" {
 					headers = append(headers, version, named)
 				}
-				return s.send(http.MethodPost, path, s.customer.Token, message, headers...).ok(http.StatusOK)["result"].(map[string]any)
+				return s.send("POST", path, s.customer.Token, message, headers...).ok(200)["result"].(object)
 			}
 			result := send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"orders","arguments":{}}}`)
-			var content map[string]any
-			require.NoError(t, json.Unmarshal([]byte(result["content"].([]any)[0].(map[string]any)["text"].(string)), &content), named)
+			var content object
+			require.NoError(t, json.Unmarshal([]byte(result["content"].([]any)[0].(object)["text"].(string)), &content), named)
 			require.Equal(t, result["structuredContent"], content, named)
 			require.Contains(t, first(content, "orders")["title"], `quoted "text" \ <and> more`)
 			for _, tool := range send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)["tools"].([]any) {
-				require.NotNil(t, tool.(map[string]any)["outputSchema"], named)
+				require.NotNil(t, tool.(object)["outputSchema"], named)
 			}
 		}
 	}
@@ -181,12 +181,11 @@ func TestToolsAndRebinding(t *testing.T) {
 		require.Equal(t, status, got.status, "%s: %s", origin, got.raw)
 		require.Empty(t, got.header.Get("Mcp-Session-Id"))
 	}
-	s.send(http.MethodGet, "/.well-known/oauth-protected-resource", "", nil).fault(http.StatusNotFound, fault.NotFound)
-	preflight := s.send(http.MethodOptions, "/mcp", "", nil, "Origin", "https://a.friend.example", "Access-Control-Request-Method", "POST",
-		"Access-Control-Request-Headers", "authorization,content-type,mcp-method,mcp-name,mcp-protocol-version")
+	s.send("GET", "/.well-known/oauth-protected-resource", "", nil).fault(fault.NotFound)
+	preflight := s.send("OPTIONS", "/mcp", "", nil, "Origin", "https://a.friend.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type,mcp-method,mcp-name,mcp-protocol-version")
 	require.Equal(t, "https://a.friend.example", preflight.header.Get("Access-Control-Allow-Origin"))
 	for _, name := range []string{"mcp-protocol-version", "mcp-method", "mcp-name"} {
 		require.Contains(t, strings.ToLower(preflight.header.Get("Access-Control-Allow-Headers")), name)
 	}
-	s.send(http.MethodGet, "/mcp", agent.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+	s.send("GET", "/mcp", agent.Token, nil).fault(fault.MethodNotAllowed)
 }

@@ -29,8 +29,8 @@ func TestUploadAnswersWithTheRecord(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedFileSite(t).withAgent()
 	form := uploadForm("avatar", jpegOf(t, 60, 40))
-	first := s.post(agent.Token, form)
-	record := first.ok(http.StatusCreated)["attachment"].(map[string]any)
+	first := s.upload(agent.Token, form)
+	record := first.ok(201)["attachment"].(object)
 	require.ElementsMatch(t, strings.Split("id purpose status file_name media_type size_bytes sha256 width height pages available preview_url download_url created_at", " "), keys(record))
 	require.Equal(t, "picture.png", record["file_name"])
 	require.Equal(t, "image/jpeg", record["media_type"], "by content, not by name")
@@ -39,10 +39,10 @@ func TestUploadAnswersWithTheRecord(t *testing.T) {
 	require.Nil(t, record["pages"])
 	require.Equal(t, "no-store", first.header.Get("Cache-Control"))
 
-	require.Equal(t, record, s.post(agent.Token, form).ok(http.StatusOK)["attachment"], "a repeat")
-	require.Equal(t, record, s.send(http.MethodGet, "/api/v1/attachments/"+record["id"].(string), agent.Token, nil).ok(http.StatusOK)["attachment"])
+	require.Equal(t, record, s.upload(agent.Token, form).ok(200)["attachment"], "a repeat")
+	require.Equal(t, record, s.get(agent, "/attachments/"+record["id"].(string)).ok(200)["attachment"])
 	reversed := []part{form[2], form[1], form[0]}
-	require.Equal(t, record, s.post(agent.Token, reversed).ok(http.StatusOK)["attachment"], "parts come in any order")
+	require.Equal(t, record, s.upload(agent.Token, reversed).ok(200)["attachment"], "parts come in any order")
 }
 
 func TestUploadForms(t *testing.T) {
@@ -71,13 +71,13 @@ func TestUploadForms(t *testing.T) {
 		"long purpose":          {picture, value("purpose", strings.Repeat("x", 300)), id},
 	} {
 		t.Log(name)
-		s.post(agent.Token, form).fault(http.StatusBadRequest, fault.InvalidFields)
+		s.upload(agent.Token, form).fault(fault.InvalidFields)
 	}
 	for name, body := range map[string]string{"no form at all": "", "cut": "--x\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\norder"} {
 		t.Log(name)
-		s.send(http.MethodPost, "/api/v1/attachments", agent.Token, body, "Content-Type", "multipart/form-data; boundary=x").fault(http.StatusBadRequest, fault.InvalidFields)
+		s.send("POST", "/api/v1/attachments", agent.Token, body, "Content-Type", "multipart/form-data; boundary=x").fault(fault.InvalidFields)
 	}
-	s.send(http.MethodPost, "/api/v1/attachments", agent.Token, "x", "Content-Type", "multipart/form-data").fault(http.StatusBadRequest, fault.InvalidFields)
+	s.send("POST", "/api/v1/attachments", agent.Token, "x", "Content-Type", "multipart/form-data").fault(fault.InvalidFields)
 	require.Zero(t, s.Count("SELECT count(*) FROM attachments WHERE owner_id = $1", agent.ID), "none of them is recorded")
 }
 
@@ -88,7 +88,7 @@ func TestUploadSizes(t *testing.T) {
 		if t.Log(name); testing.Short() && size > 21<<20 {
 			continue
 		}
-		s.post(agent.Token, uploadForm("order", make([]byte, size))).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
+		s.upload(agent.Token, uploadForm("order", make([]byte, size))).fault(fault.PayloadTooLarge)
 	}
 	body, contentType := encode(t, uploadForm("order", make([]byte, 22<<20)))
 	request := graphtest.Got(http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", io.MultiReader(bytes.NewReader(body))))(t)
@@ -99,7 +99,7 @@ func TestUploadSizes(t *testing.T) {
 	defer response.Body.Close()
 	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
 	require.Zero(t, s.Count("SELECT count(*) FROM attachments WHERE owner_id = $1", agent.ID))
-	s.post(agent.Token, uploadForm("order", make([]byte, 20<<20))).fault(http.StatusBadRequest, fault.InvalidFile)
+	s.upload(agent.Token, uploadForm("order", make([]byte, 20<<20))).fault(fault.InvalidFile)
 }
 
 func TestUploadRefusesFiles(t *testing.T) {
@@ -107,16 +107,16 @@ func TestUploadRefusesFiles(t *testing.T) {
 	s, agent := sharedFileSite(t).withAgent()
 	for name, b := range map[string][]byte{"empty": nil, "text": []byte("hello"), "GIF": []byte("GIF89a"), "cut": jpegOf(t, 40, 40)[:700]} {
 		form := uploadForm("portfolio", b)
-		refused := s.post(agent.Token, form).fault(http.StatusBadRequest, fault.InvalidFile)
+		refused := s.upload(agent.Token, form).fault(fault.InvalidFile)
 		require.NotEmpty(t, refused["message"], name)
-		repeat := s.post(agent.Token, form)
-		require.Equal(t, map[string]any{"upload_id": "rejected"}, repeat.fault(http.StatusConflict, fault.UploadUnavailable)["fields"])
+		repeat := s.upload(agent.Token, form)
+		require.Equal(t, object{"upload_id": "rejected"}, repeat.fault(fault.UploadUnavailable)["fields"])
 		require.Empty(t, repeat.header.Get("Retry-After"))
 	}
 	form := uploadForm("order", pngOf(t, 4, 4))
-	s.post(agent.Token, form).ok(http.StatusCreated)
+	s.upload(agent.Token, form).ok(201)
 	form[0].bytes = pngOf(t, 4, 4)
-	s.post(agent.Token, form).fault(http.StatusConflict, fault.IdempotencyConflict)
+	s.upload(agent.Token, form).fault(fault.IdempotencyConflict)
 
 	rejected := s.Count("SELECT count(*) FROM attachments WHERE status = 'rejected' AND owner_id = $1", agent.ID)
 	require.EqualValues(t, 4, rejected)
@@ -134,13 +134,13 @@ func TestUploadThatIsUnfinished(t *testing.T) {
 	s.Attachments.InspectionWait = 50 * time.Millisecond
 	agent := s.Agent()
 	form := uploadForm("order", pngOf(t, 4, 4))
-	busy := s.post(agent.Token, form).refused(http.StatusTooManyRequests, fault.UploadBusy)
+	busy := s.upload(agent.Token, form).refused(fault.UploadBusy)
 	require.NotEmpty(t, busy.header.Get("Retry-After"))
-	repeat := s.post(agent.Token, form)
-	require.Equal(t, map[string]any{"upload_id": "unfinished"}, repeat.fault(http.StatusConflict, fault.UploadUnavailable)["fields"])
+	repeat := s.upload(agent.Token, form)
+	require.Equal(t, object{"upload_id": "unfinished"}, repeat.fault(fault.UploadUnavailable)["fields"])
 	require.NotEmpty(t, repeat.header.Get("Retry-After"))
 	close(open)
-	require.Eventually(t, func() bool { return s.post(agent.Token, form).status == http.StatusOK }, slack.TestWait, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return s.upload(agent.Token, form).status == http.StatusOK }, slack.TestWait, 50*time.Millisecond)
 }
 
 // An upload that breaks off leaves nothing.
@@ -173,7 +173,7 @@ func TestAFileNameIsOneThroughEveryDoor(t *testing.T) {
 		body := fmt.Sprintf("--b\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\norder\r\n"+
 			"--b\r\nContent-Disposition: form-data; name=\"upload_id\"\r\n\r\n%s\r\n"+
 			"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\n\r\n%s\r\n--b--\r\n", id, escaped, picture)
-		return s.send(http.MethodPost, "/api/v1/attachments", agent.Token, body, "Content-Type", "multipart/form-data; boundary=b")
+		return s.send("POST", "/api/v1/attachments", agent.Token, body, "Content-Type", "multipart/form-data; boundary=b")
 	}
 	c := client.New(s.url, client.Options{Token: agent.Token})
 	for name, escaped := range map[string][]string{
@@ -193,7 +193,7 @@ func TestAFileNameIsOneThroughEveryDoor(t *testing.T) {
 			if i == 0 {
 				status = http.StatusCreated
 			}
-			record := send(form, id, picture).ok(status)["attachment"].(map[string]any)
+			record := send(form, id, picture).ok(status)["attachment"].(object)
 			require.Equal(t, name, record["file_name"], form)
 			download = record["download_url"].(string)
 		}
@@ -201,12 +201,12 @@ func TestAFileNameIsOneThroughEveryDoor(t *testing.T) {
 		require.NoError(t, err, name)
 		require.True(t, replayed, name)
 		require.Equal(t, name, *made.Name)
-		_, parameters, err := mime.ParseMediaType(s.send(http.MethodGet, download, agent.Token, nil).header.Get("Content-Disposition"))
+		_, parameters, err := mime.ParseMediaType(s.get(agent, download).header.Get("Content-Disposition"))
 		require.NoError(t, err)
 		require.Equal(t, name, parameters["filename"])
 	}
 	for _, escaped := range []string{"a%0Ab.png", "a%0D%0Ab.png"} {
-		send(escaped, uuid.NewString(), pngOf(t, 4, 4)).fault(http.StatusBadRequest, fault.InvalidFields)
+		send(escaped, uuid.NewString(), pngOf(t, 4, 4)).fault(fault.InvalidFields)
 	}
 	made, _, err := c.Upload(t.Context(), "order", strings.Repeat(`"`, 255), uuid.NewString(), pngOf(t, 4, 4))
 	require.NoError(t, err, "the length is that of the name")

@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"fmt"
-	"net/http"
 	"net/netip"
 	"sync/atomic"
 	"testing"
@@ -22,36 +21,34 @@ import (
 func TestWallet(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
-	require.Equal(t, map[string]any{"wallet": map[string]any{
-		"environment": "test", "unit": "test_credit", "minor_per_credit": 100.0,
-		"available_minor": 500000.0, "reserved_minor": 0.0, "total_minor": 500000.0,
-		"can_purchase": false, "can_withdraw": false,
-	}}, s.send("GET", "/api/v1/wallet", agent.Token, nil).ok(http.StatusOK))
-	s.send("GET", "/api/v1/wallet?", agent.Token, nil).ok(http.StatusOK)
-	s.send("GET", "/api/v1/wallet/", agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	require.Equal(t, object{"wallet": object{
+		"environment": "test", "unit": "test_credit", "minor_per_credit": 100.0, "available_minor": 500000.0,
+		"reserved_minor": 0.0, "total_minor": 500000.0, "can_purchase": false, "can_withdraw": false,
+	}}, s.get(agent, "/wallet").ok(200))
+	s.get(agent, "/wallet?").ok(200)
+	s.get(agent, "/wallet/").fault(fault.NotFound)
 	for path, queries := range map[string][]string{
 		"/wallet":         {"?x=1", "?x", "?limit=1", "?before=1", "?page=1", "?=", "?%ff=1", "?%zz", "?a;b"},
 		"/wallet/history": {"?x=1", "?Limit=1", "?limit=1&page=1", "?limit=", "?before=", "?before=0", "?limit=101", "?limit=1&limit=1", "?limit=1&%zz"},
 	} {
 		for _, query := range queries {
-			s.send("GET", "/api/v1"+path+query, agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidInput)
+			s.get(agent, ""+path+query).fault(fault.InvalidInput)
 		}
 	}
 }
 
 // rate sends a rating of an order.
-func (s *trade) rate(by *graphtest.Agent, orderID any, members map[string]any) *answer {
+func (s *trade) rate(by *graphtest.Agent, orderID any, members object) *answer {
 	s.t.Helper()
-	return s.send("POST", "/api/v1/orders/"+orderID.(string)+"/rating", by.Token,
-		changed(map[string]any{"operation_id": uuid.NewString(), "stars": 4, "text": "On time."}, members))
+	return s.post(by, "/orders/"+orderID.(string)+"/rating", changed(object{"operation_id": uuid.NewString(), "stars": 4, "text": "On time."}, members))
 }
 
 // told returns the payloads of an agent's events of one kind, in a version of the channel.
-func (s *trade) told(agent *graphtest.Agent, version, kind string) (payloads []map[string]any) {
+func (s *trade) told(agent *graphtest.Agent, version, kind string) (payloads []object) {
 	s.t.Helper()
-	for _, e := range s.send("GET", "/api/v1/events?limit=100&version="+version, agent.Token, nil).ok(http.StatusOK)["events"].([]any) {
-		if event := e.(map[string]any); event["kind"] == kind {
-			payloads = append(payloads, event["payload"].(map[string]any))
+	for _, e := range s.get(agent, "/events?limit=100&version="+version).ok(200)["events"].([]any) {
+		if event := e.(object); event["kind"] == kind {
+			payloads = append(payloads, event["payload"].(object))
 		}
 	}
 	return payloads
@@ -59,8 +56,8 @@ func (s *trade) told(agent *graphtest.Agent, version, kind string) (payloads []m
 
 const contactRequests = "/api/v1/contacts/requests"
 
-func asked(agent *graphtest.Agent) map[string]any {
-	return map[string]any{"recipient_id": agent.ID.String()}
+func asked(agent *graphtest.Agent) object {
+	return object{"recipient_id": agent.ID.String()}
 }
 
 // processes are two server processes with the limits of §8 and one database. They trust proxies at 127.0.0.1.
@@ -87,15 +84,15 @@ func TestLimitsHoldAcrossProcesses(t *testing.T) {
 	}{
 		"mutations": {120, func(w *graphtest.World) func(*site, int) *answer {
 			agent := w.Agent()
-			return func(s *site, _ int) *answer { return s.send("PATCH", "/api/v1/bots/me", agent.Token, `{"bio":"x"}`) }
+			return func(s *site, _ int) *answer { return s.patch(agent, "/bots/me", `{"bio":"x"}`) }
 		}, fault.WriteLimited},
 		"contact requests": {10, func(w *graphtest.World) func(*site, int) *answer {
 			agent := w.Agent()
-			return func(s *site, _ int) *answer { return s.send("POST", contactRequests, agent.Token, asked(w.Agent())) }
+			return func(s *site, _ int) *answer { return s.post(agent, contactRequests, asked(w.Agent())) }
 		}, fault.RateLimited},
 		"messages": {60, func(w *graphtest.World) func(*site, int) *answer {
 			one, other := w.Friends()
-			return func(s *site, _ int) *answer { return s.send("POST", messagesPath, one.Token, envelope(one, other)) }
+			return func(s *site, _ int) *answer { return s.post(one, messagesPath, envelope(one, other)) }
 		}, fault.RateLimited},
 		"registrations of an address": {10, func(*graphtest.World) func(*site, int) *answer {
 			return func(s *site, n int) *answer {
@@ -123,7 +120,7 @@ func TestLimitsHoldAcrossProcesses(t *testing.T) {
 			require.EqualValues(t, c.figure, done.Load())
 			for n, s := range both {
 				refused := act(s, c.figure+n)
-				refused.fault(429, c.code)
+				refused.fault(c.code)
 				require.Regexp(t, `^[1-9]\d*$`, refused.header.Get("Retry-After"))
 				require.Contains(t, refused.header.Get("RateLimit-Policy"), fmt.Sprintf(";q=%d;", c.figure))
 				require.Contains(t, refused.header.Get("RateLimit"), ";r=0;")

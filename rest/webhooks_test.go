@@ -45,49 +45,48 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	t.Parallel()
 	s, agent := newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true})).withAgent()
 	address, received := newReceiver(t, http.StatusOK)
-	made := s.send(http.MethodPost, webhooksPath, agent.Token, map[string]any{"url": address, "signing": "v1", "kinds": []string{"order.changed"}}).
-		ok(http.StatusCreated)
+	made := s.post(agent, webhooksPath, object{"url": address, "signing": "v1", "kinds": []string{"order.changed"}}).ok(201)
 	require.Regexp(t, "^whsec_", made["secret"])
-	hook := made["webhook"].(map[string]any)
+	hook := made["webhook"].(object)
 	path := webhooksPath + "/" + hook["id"].(string)
-	require.Equal(t, map[string]any{
+	require.Equal(t, object{
 		"id": hook["id"], "url": address, "kinds": []any{"order.changed"}, "own": true, "signing": "v1", "state": "active", "created_at": hook["created_at"],
 		"last_success_at": nil, "last_failure": nil,
 	}, hook)
 	for range 2 {
-		byKey := s.send(http.MethodPost, webhooksPath, agent.Token, `{"url":"https://agent.example/","signing":"v1a"}`).ok(http.StatusCreated)
+		byKey := s.post(agent, webhooksPath, `{"url":"https://agent.example/","signing":"v1a"}`).ok(201)
 		require.Nil(t, byKey["secret"])
-		require.Len(t, byKey["webhook"].(map[string]any)["kinds"], len(events.Kinds()))
+		require.Len(t, byKey["webhook"].(object)["kinds"], len(events.Kinds()))
 	}
-	s.send(http.MethodPost, webhooksPath, agent.Token, `{"url":"https://agent.example/"}`).fault(http.StatusConflict, fault.StateConflict)
-	require.Len(t, s.send(http.MethodGet, webhooksPath, agent.Token, nil).ok(http.StatusOK)["webhooks"], 3)
-	shown := s.send(http.MethodGet, path, agent.Token, nil)
-	require.Equal(t, hook, shown.ok(http.StatusOK)["webhook"])
+	s.post(agent, webhooksPath, `{"url":"https://agent.example/"}`).fault(fault.StateConflict)
+	require.Len(t, s.get(agent, webhooksPath).ok(200)["webhooks"], 3)
+	shown := s.get(agent, path)
+	require.Equal(t, hook, shown.ok(200)["webhook"])
 	require.NotContains(t, string(shown.raw), "whsec_")
 
-	test := s.send(http.MethodPost, path+"/test", agent.Token, nil).ok(http.StatusAccepted)
+	test := s.post(agent, path+"/test", nil).ok(202)
 	s.DeliverWebhooks()
 	require.Equal(t, test["event_id"], (<-received).header.Get("webhook-id"))
-	deliveries := s.send(http.MethodGet, path+"/deliveries", agent.Token, nil).ok(http.StatusOK)
+	deliveries := s.get(agent, path+"/deliveries").ok(200)
 	require.Nil(t, deliveries["next_before"])
-	first := deliveries["deliveries"].([]any)[0].(map[string]any)
-	require.Equal(t, map[string]any{
+	first := deliveries["deliveries"].([]any)[0].(object)
+	require.Equal(t, object{
 		"id": first["id"], "event_id": test["event_id"], "attempt": 1.0, "status": 200.0, "error": nil, "created_at": first["created_at"],
 		"next_attempt_at": nil,
 	}, first)
-	s.send(http.MethodGet, path+"/deliveries?before=x", agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
+	s.get(agent, path+"/deliveries?before=x").fault(fault.InvalidID)
 
-	rotated := s.send(http.MethodPost, path+"/rotate", agent.Token, nil).ok(http.StatusOK)
+	rotated := s.post(agent, path+"/rotate", nil).ok(200)
 	require.NotEqual(t, made["secret"], rotated["secret"])
-	paused := s.send(http.MethodPatch, path, agent.Token, `{"state":"paused"}`).ok(http.StatusOK)
-	require.Equal(t, "paused", paused["webhook"].(map[string]any)["state"])
+	paused := s.patch(agent, path, `{"state":"paused"}`).ok(200)
+	require.Equal(t, "paused", paused["webhook"].(object)["state"])
 	for _, body := range []string{`{"state":null}`, `{"signing":"v1a"}`, `{"kinds":"order.changed"}`} {
-		s.send(http.MethodPatch, path, agent.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
+		s.patch(agent, path, body).fault(fault.InvalidInput)
 	}
 	for _, body := range []string{`{"url":1}`, `{"url":"https://agent.example/","state":"active"}`} {
-		s.send(http.MethodPost, webhooksPath, agent.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
+		s.post(agent, webhooksPath, body).fault(fault.InvalidInput)
 	}
-	require.Equal(t, map[string]any{"deleted": true, "id": hook["id"]}, s.send(http.MethodDelete, path, agent.Token, nil).ok(http.StatusOK))
+	require.Equal(t, object{"deleted": true, "id": hook["id"]}, s.delete(agent, path).ok(200))
 }
 
 // A poll and a stream notice that an endpoint has acknowledged.
@@ -121,7 +120,7 @@ func TestAcknowledgedByAWebhook(t *testing.T) {
 			continue
 		}
 	}()
-	s.send(http.MethodPost, webhooksPath, agent.Token, map[string]any{"url": address, "kinds": []string{"order.changed"}}).ok(http.StatusCreated)
+	s.post(agent, webhooksPath, object{"url": address, "kinds": []string{"order.changed"}}).ok(201)
 	require.Eventually(t, func() bool {
 		s.DeliverWebhooks()
 		return s.Count("SELECT count(*) FROM events WHERE recipient_id = $1", agent.ID) == 0
