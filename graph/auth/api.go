@@ -12,7 +12,6 @@ import (
 	"database/sql"
 	"embed"
 	"hash/crc32"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,22 +119,29 @@ type holder struct {
 // lookUp reads the agent of a token. It counts a change, or else runs the read of along. Kind is set only if the agent exists.
 func (a *API) lookUp(ctx context.Context, token string, mutating bool, along *Along) (*holder, error) {
 	h := &holder{taken: limits.Taken{Limit: limits.Mutations, Quota: a.Quotas.MutationsPerMinute, Allowed: true}}
-	statement, args := named("authenticate"), []any{HashToken(token)}
+	statement, args, next := named("authenticate"), []any{HashToken(token)}, func() {}
 	columns := []any{&h.TokenID, &h.BotID, &h.suspended, &h.stale}
-	if mutating {
+	switch {
+	case mutating:
 		statement, args = named("authenticate_change"), append(args, h.taken.Quota)
 		columns = append(columns, &h.taken.Allowed, &h.taken.Remaining, &h.resetSeconds)
-	}
-	scan := func(rows *sql.Rows) error { return rows.Scan(columns...) }
-	if along != nil && !mutating {
+	case along != nil:
 		read := along.rows()
-		h.Along, statement = read, &db.Statement{Text: along.text}
-		scan = along.scan(read, columns)
+		h.Along, statement, next = read, along.statement, read.Next
+		columns = append(columns, read.Columns()...)
 	}
-	return h, db.Each(ctx, a.DB.SQL, func(rows *sql.Rows) error {
+	err := db.Each(ctx, a.DB.SQL, func(rows *sql.Rows) error {
+		if err := rows.Scan(columns...); err != nil {
+			return err
+		}
 		h.Kind = viewer.Agent
-		return scan(rows)
+		next()
+		return nil
 	}, statement, args...)
+	if err == nil && h.Along != nil && h.Kind != viewer.Agent { // the token is wrong, or the read has no rows
+		return a.lookUp(ctx, token, false, nil)
+	}
+	return h, err
 }
 
 // NoteActivity notes that agents send requests or hold an open socket (§3.4). It writes at most once a minute for each agent.
@@ -214,15 +220,15 @@ func HashToken(s string) []byte {
 }
 
 // Along is a read that runs in the statement that authenticates its caller: one round trip instead of two. Authenticate puts the
-// rows into viewer.Viewer.Along. If they are missing there, as over GraphQL, the method reads by itself.
+// rows into viewer.Viewer.Along. If they are missing there, because there are none or as over GraphQL, the method reads by itself.
 type Along struct {
-	text string
-	rows func() AlongRows
+	statement *db.Statement
+	rows      func() AlongRows
 }
 
 // AlongRows receives the rows of one request.
 type AlongRows interface {
-	// Columns returns the destinations of each row's columns. At least one of them cannot hold null.
+	// Columns returns the destinations of each row's columns.
 	Columns() []any
 	// Next stores the row that was scanned into the columns.
 	Next()
@@ -232,38 +238,9 @@ type AlongRows interface {
 func NewAlong[T AlongRows](s *db.Statement, rows func() T) *Along {
 	read := strings.ReplaceAll(s.Text, "$1", "me.bot_id")
 	return &Along{
-		text: "WITH me AS MATERIALIZED (" + named("authenticate").Text + ") SELECT * FROM me LEFT JOIN LATERAL (" + read + ") read ON true",
+		statement: &db.Statement{
+			Text: "WITH me AS MATERIALIZED (" + named("authenticate").Text + ") SELECT * FROM me CROSS JOIN LATERAL (" + read + ") read",
+		},
 		rows: func() AlongRows { return rows() },
 	}
-}
-
-// scan returns a function that scans one row. If the read has no rows, its columns are null and only the holder is scanned.
-func (l *Along) scan(into AlongRows, holder []any) func(*sql.Rows) error {
-	read := into.Columns()
-	columns, ignored := slices.Concat(holder, read), new(isNull)
-	return func(rows *sql.Rows) error {
-		if err := rows.Scan(columns...); err != nil {
-			nulls := make([]isNull, len(read))
-			for i := range nulls {
-				columns[len(holder)+i] = &nulls[i]
-			}
-			if rows.Scan(columns...) != nil || slices.Contains(nulls, false) {
-				return err
-			}
-			return nil
-		}
-		for i := range holder {
-			columns[i] = ignored // the other rows repeat it
-		}
-		into.Next()
-		return nil
-	}
-}
-
-// isNull accepts a column of any type and records only whether it is null.
-type isNull bool
-
-func (n *isNull) Scan(value any) error {
-	*n = value == nil
-	return nil
 }
