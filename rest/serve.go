@@ -2,13 +2,11 @@ package rest
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net/http"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"stoa/graph/attachments"
@@ -231,26 +229,12 @@ func location(answer any) string {
 
 // reply writes an answer as JSON.
 func (s *server) reply(w http.ResponseWriter, r *http.Request, status int, answer any) {
-	body, _ := buffers.Get().(*bytes.Buffer)
-	defer putBuffer(body)
-	if err := wire.Write(body, answer); err != nil {
+	body, err := wire.Marshal(answer)
+	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	web.WriteJSON(w, status, body.Bytes())
-}
-
-// buffers hold answers while they are written.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// maxKeptBuffer is the capacity, in bytes, up to which a buffer is kept for another answer.
-const maxKeptBuffer = 64 << 10
-
-func putBuffer(buffer *bytes.Buffer) {
-	if buffer.Cap() <= maxKeptBuffer {
-		buffer.Reset()
-		buffers.Put(buffer)
-	}
+	web.WriteJSON(w, status, body)
 }
 
 // fail writes the fault of err, as a page on paths for people, and logs it if an operator must know of it.
