@@ -18,6 +18,7 @@ import (
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/tracing"
 	"stoa/graph/platform/web"
@@ -29,23 +30,31 @@ import (
 // maxHeader is the size in bytes of all header fields of one request, its path included.
 const maxHeader = bounds.Header
 
-// instrument counts, times and traces every request under the pattern of its route.
-func (s *server) instrument(next http.Handler) http.Handler {
+// begin makes the context of a request, gives its answer the request id and the security headers, and counts, times and traces it
+// under the pattern of its route. Answers are private until a handler changes that. Answers for people get the headers of pages.
+func (s *server) begin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, method := time.Now(), r.Method
 		s.Metrics.InFlight.Add(1)
 		r, finish := tracing.Request(s.Tracer, r)
-		recorder := &statusRecorder{ResponseWriter: w}
+		asked := &request{Context: r.Context(), id: web.Headers(w.Header(), r), address: web.ClientAddress(r, s.TrustedProxies)}
+		switch path := r.URL.Path; {
+		case owner.Under(path):
+			owner.SetHeaders(w.Header())
+		case forPeople(path):
+			site.SetHeaders(w.Header())
+		}
+		to := &recorder{ResponseWriter: w, limits: &asked.limits}
 		defer func() {
-			route, status := "", cmp.Or(recorder.status, http.StatusOK) // a handler may only write a body
-			if found := chi.RouteContext(r.Context()).RoutePatterns; len(found) > 0 {
+			route, status := "", cmp.Or(to.status, http.StatusOK) // a handler may do nothing
+			if found := chi.RouteContext(asked).RoutePatterns; len(found) > 0 {
 				route = found[0]
 			}
 			finish(route, status, w.Header().Get(web.RequestIDHeader))
 			s.Metrics.HTTP.Done(time.Since(began), cmp.Or(route, metrics.Unmatched), methodLabel(method), strconv.Itoa(status))
 			s.Metrics.InFlight.Add(-1)
 		}()
-		next.ServeHTTP(recorder, r)
+		next.ServeHTTP(to, r.WithContext(asked))
 	})
 }
 
@@ -65,42 +74,36 @@ func (s *server) expect(route, method string, status int) {
 	}
 }
 
-// statusRecorder remembers the status of an answer.
-type statusRecorder struct {
+// recorder remembers the status of an answer, and adds the headers of the limits that counted the request (§1.8).
+type recorder struct {
 	http.ResponseWriter
+	limits *limits.Record
 	status int
 }
 
-func (w *statusRecorder) WriteHeader(status int) {
+func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
+		w.limits.Headers(w.Header())
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
+func (w *recorder) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(p)
+}
+
 // Hijack implements http.Hijacker, for event sockets.
-func (w *statusRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.status = http.StatusSwitchingProtocols
 	return http.NewResponseController(w.ResponseWriter).Hijack()
 }
 
 // Unwrap gives http.ResponseController the server's own writer.
-func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// headers adds the request id and the security headers to every answer. Answers are private until a handler changes that. Answers
-// for people get the headers of pages.
-func (s *server) headers(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := web.Headers(w.Header(), r)
-		switch path := r.URL.Path; {
-		case owner.Under(path):
-			owner.SetHeaders(w.Header())
-		case forPeople(path):
-			site.SetHeaders(w.Header())
-		}
-		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: id}))
-	})
-}
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // limitHeaderSize refuses large headers with the error body; the limit of the HTTP server itself is much higher.
 func (s *server) limitHeaderSize(next http.Handler) http.Handler {
@@ -119,14 +122,7 @@ func (s *server) limitHeaderSize(next http.Handler) http.Handler {
 	})
 }
 
-// clientAddress stores the client's address: the connection's address, or the one that a trusted proxy forwards.
-func (s *server) clientAddress(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requestOf(r.Context()).address = web.ClientAddress(r, s.TrustedProxies)
-		next.ServeHTTP(w, r)
-	})
-}
-
+// addressKey returns the client's address: the connection's, or the one that a trusted proxy forwards.
 func addressKey(r *http.Request) (string, error) { return requestOf(r.Context()).address, nil }
 
 // normalizePath sets the path that the router compares: a percent-encoded unreserved character, or @, means the character

@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"stoa/graph/platform/limits"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/viewer"
 	"stoa/rest/owner"
@@ -18,9 +17,7 @@ func (s *server) anonymous(handler func(w http.ResponseWriter, r *http.Request) 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := requestOf(r.Context())
 		asked.caller = viewer.Viewer{Address: asked.address}
-		err := handler(w, r)
-		s.Metrics.Limits.CountEach(asked.limits.Refused())
-		if err != nil {
+		if err := handler(w, r); err != nil {
 			s.fail(w, r, err)
 		}
 	})
@@ -72,33 +69,6 @@ func (s *server) sitePages(paths map[string]map[string]http.Handler) {
 		handlers = site.Handlers(site.Config{Graph: s.Graph, Origin: origin})
 	}
 	for path, handler := range handlers {
-		s.addPage(paths, path, http.MethodGet, func(w http.ResponseWriter, r *http.Request) error {
-			met := &requestOf(r.Context()).limits
-			err := handler(limitedWriter{w, met}, r)
-			if err != nil {
-				met.Headers(w.Header())
-			}
-			return err
-		})
+		s.addPage(paths, path, http.MethodGet, handler)
 	}
 }
-
-// limitedWriter adds the headers of the limits that counted the request, when the answer begins.
-type limitedWriter struct {
-	http.ResponseWriter
-
-	met *limits.Record
-}
-
-func (w limitedWriter) WriteHeader(status int) {
-	w.met.Headers(w.Header())
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w limitedWriter) Write(p []byte) (int, error) {
-	w.met.Headers(w.Header())
-	return w.ResponseWriter.Write(p)
-}
-
-// Unwrap gives http.ResponseController the server's own writer.
-func (w limitedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

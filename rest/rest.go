@@ -86,7 +86,7 @@ func New(c Config) http.Handler {
 	}
 	s := &server{c, time.Now()}
 	mux := chi.NewMux()
-	mux.Use(s.instrument, s.headers, s.recover, s.limitHeaderSize, s.clientAddress, normalizePath, ignoreMethod)
+	mux.Use(s.begin, s.recover, s.limitHeaderSize, normalizePath, ignoreMethod)
 	crossOrigin, preflight := c.crossOrigin()
 	mux.Use(crossOrigin)
 	if c.RequestsPerAddressPerSecond > 0 {

@@ -40,10 +40,7 @@ func (s *server) serve(row route) http.Handler {
 		if page, ok := result.(*events.Page); ok && err == nil {
 			result, err = s.poll(w, r, page)
 		}
-		met := &requestOf(r.Context()).limits
-		met.Headers(w.Header())
 		if err != nil {
-			s.Metrics.Limits.CountEach(met.Refused())
 			s.fail(w, r, err)
 			return
 		}
@@ -170,7 +167,7 @@ func (q *request) Value(key any) any {
 	}
 }
 
-// requestOf returns the request that headers began; an empty one for a context that did not pass it.
+// requestOf returns the request that begin made; an empty one for a context that did not pass it.
 func requestOf(ctx context.Context) *request {
 	if q, ok := ctx.Value(requestKey{}).(*request); ok {
 		return q
@@ -240,10 +237,11 @@ func (s *server) reply(w http.ResponseWriter, r *http.Request, status int, answe
 // fail writes the fault of err, as a page on paths for people, and logs it if an operator must know of it.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
+	ctx, asked := r.Context(), requestOf(r.Context())
 	s.Metrics.Faults.Count(string(known.Code))
-	ctx, id := r.Context(), requestOf(r.Context()).id
-	web.LogFault(ctx, s.Logger, known, err, "request_id", id, "method", r.Method, "path", loggedPath(r))
-	web.RefusalHeaders(w.Header(), r, known, requestOf(r.Context()).accepted)
+	s.Metrics.Limits.CountEach(asked.limits.Refused())
+	web.LogFault(ctx, s.Logger, known, err, "request_id", asked.id, "method", r.Method, "path", loggedPath(r))
+	web.RefusalHeaders(w.Header(), r, known, asked.accepted)
 	if owner.Under(r.URL.Path) {
 		owner.WriteError(w, known)
 		return
@@ -253,7 +251,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		writeError = func() error { return site.WriteError(w, r, known, s.hasSite()) }
 	}
 	if err := writeError(); err != nil {
-		s.Logger.ErrorContext(ctx, "error body", "request_id", id, "method", r.Method, "path", loggedPath(r), "error", err)
+		s.Logger.ErrorContext(ctx, "error body", "request_id", asked.id, "method", r.Method, "path", loggedPath(r), "error", err)
 	}
 }
 

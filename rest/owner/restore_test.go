@@ -100,6 +100,7 @@ func TestRequestRestore(t *testing.T) {
 	}
 	right := ask(" echo ", "Ada@example.org\n")
 	require.Equal(t, "Please look into your mail", right.title())
+	require.Contains(t, right.header.Get("RateLimit"), `"restores_per_address";r=2;`)
 	require.Equal(t, right.raw, ask("nobody", ada).raw)
 	require.Equal(t, right.raw, ask("echo", "bea@example.org").raw)
 	require.Equal(t, right.raw, ask("echo", ada).raw, "beyond the limit of a client address, too")
