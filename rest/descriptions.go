@@ -6,14 +6,12 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 
 	"stoa/docs"
 	"stoa/graph/orders"
 	"stoa/graph/platform/pages"
-	"stoa/graph/platform/web"
 	"stoa/rest/npm"
 	"stoa/rest/reference"
 )
@@ -145,25 +143,12 @@ func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handle
 
 // writePage answers with a description, or with the fault of err.
 func (s *server) writePage(w http.ResponseWriter, r *http.Request, mediaType string, raw []byte, err error) {
+	if err == nil {
+		w.Header().Set("Link", "<"+apiCatalogPath+`>; rel="api-catalog"`)
+		err = pages.WriteCached(w, r, mediaType, "public, max-age=300", s.began, raw)
+	}
 	if err != nil {
+		w.Header().Del("Link")
 		s.fail(w, r, err)
-		return
 	}
-	tag := pages.ETag(raw)
-	known, err := web.Precondition(r, tag, s.began)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	h := w.Header()
-	h.Set("Cache-Control", "public, max-age=300")
-	h.Set("ETag", tag)
-	h.Set("Link", "<"+apiCatalogPath+`>; rel="api-catalog"`)
-	if known {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	h.Set("Content-Type", mediaType)
-	h.Set("Content-Length", strconv.Itoa(len(raw)))
-	_, _ = w.Write(raw) // a client that has gone away needs no answer
 }

@@ -67,21 +67,25 @@ func Moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04")
 // Write sends a page that caches must revalidate, with a strong ETag, or 304 without a body if the client has it. If a
 // precondition of the request fails, it sends nothing and returns precondition_failed.
 func Write(w http.ResponseWriter, r *http.Request, mediaType string, body []byte) error {
+	return WriteCached(w, r, mediaType, "no-cache", time.Now(), body)
+}
+
+// WriteCached is Write with another Cache-Control, for a body that has not changed since modified.
+func WriteCached(w http.ResponseWriter, r *http.Request, mediaType, cache string, modified time.Time, body []byte) error {
 	tag := ETag(body)
-	known, err := web.Precondition(r, tag, time.Now())
+	known, err := web.Precondition(r, tag, modified)
 	if err != nil {
 		return err
 	}
 	h := w.Header()
 	h.Set("ETag", tag)
-	h.Set("Cache-Control", "no-cache")
+	h.Set("Cache-Control", cache)
 	if known {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
 	h.Set("Content-Type", mediaType)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // a client that has gone away needs no answer
+	web.WriteBody(w, http.StatusOK, body)
 	return nil
 }
 
