@@ -295,7 +295,7 @@ func TestAcksAreAnsweredOnceTheDatabaseIsBack(t *testing.T) {
 	conn.ack(id)
 	conn.ack(id)
 	conn.quiet()
-	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return !p.isLinked() }, slack.TestWait, time.Millisecond)
 	require.Equal(t, 1013, p.dial(agent.Token).code())
 	restore()
 	conn.answer(id)

@@ -129,7 +129,7 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	p.deaf(agent)
 	// The only slot is freed although the client sends nothing.
 	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM socket_leases") == 0 }, slack.TestWait, 5*time.Millisecond)
-	require.Eventually(t, func() bool { return p.hub.Stats().Open == 0 }, slack.TestWait, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return p.figure("stoa_sockets_open") == 0 }, slack.TestWait, 5*time.Millisecond)
 	again := p.dial(agent.Token)
 	for range 16 {
 		require.NoError(t, again.arrive().err) // no event has such a status
@@ -149,7 +149,7 @@ func TestClientsThatDoNotReadHoldNoPlace(t *testing.T) {
 	}
 	p.tell(agent, 1)
 	require.Equal(t, 1, conn.event(events.OrderChanged).version())
-	require.Equal(t, 2*socket.StatementsAtOnce+1, p.hub.Stats().Open)
+	require.EqualValues(t, 2*socket.StatementsAtOnce+1, p.figure("stoa_sockets_open"))
 }
 
 func toUpper(s string) string { return strings.ToUpper(s) }

@@ -309,46 +309,25 @@ type counts struct {
 // closed counts a closed connection; a code that is not in codes counts as a broken connection.
 func (c *counts) closed(code int) { c.byCode[max(0, slices.Index(codes[:], code))].Add(1) }
 
-// Stats holds the figures of a Hub since its start.
-type Stats struct {
-	Open, Processes                        int
-	Opened, Delivered, Acknowledged, Heard int64
-	// Closed counts closed connections by close code.
-	Closed map[int]int64
-	Linked bool
-}
-
-// Stats returns the figures. They are not an atomic snapshot.
-func (h *Hub) Stats() Stats {
-	s := Stats{
-		Open: len(h.all()), Processes: int(h.counts.processes.Load()), Opened: h.counts.opened.Load(),
-		Delivered: h.counts.delivered.Load(), Acknowledged: h.counts.acknowledged.Load(), Heard: h.counts.wakeups.Load(),
-		Closed: make(map[int]int64, len(codes)),
+// Figures returns the figures of this process since its start, for /metrics. They are not an atomic snapshot.
+func (h *Hub) Figures() []metrics.Value {
+	h.mu.RLock()
+	linked := h.process != 0
+	h.mu.RUnlock()
+	c := &h.counts
+	figures := []metrics.Value{
+		{Name: "stoa_sockets_open", Value: float64(len(h.all()))},
+		{Name: "stoa_sockets_limit", Value: float64(h.Quotas.Sockets)},
+		{Name: "stoa_sockets_opened_total", Value: float64(c.opened.Load())},
+		{Name: "stoa_events_delivered_total", Value: float64(c.delivered.Load())},
+		{Name: "stoa_events_acknowledged_total", Value: float64(c.acknowledged.Load())},
+		{Name: "stoa_wakeups_heard_total", Value: float64(c.wakeups.Load())},
+		{Name: "stoa_processes", Value: float64(c.processes.Load())},
+		{Name: "stoa_sockets_linked", Value: metrics.Flag(linked)},
 	}
 	for i, code := range codes {
-		s.Closed[code] = h.counts.byCode[i].Load()
-	}
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	s.Linked = h.process != 0
-	return s
-}
-
-// Figures returns the Stats for /metrics.
-func (h *Hub) Figures() []metrics.Value {
-	s := h.Stats()
-	figures := []metrics.Value{
-		{Name: "stoa_sockets_open", Value: float64(s.Open)},
-		{Name: "stoa_sockets_limit", Value: float64(h.Quotas.Sockets)},
-		{Name: "stoa_sockets_opened_total", Value: float64(s.Opened)},
-		{Name: "stoa_events_delivered_total", Value: float64(s.Delivered)},
-		{Name: "stoa_events_acknowledged_total", Value: float64(s.Acknowledged)},
-		{Name: "stoa_wakeups_heard_total", Value: float64(s.Heard)},
-		{Name: "stoa_processes", Value: float64(s.Processes)},
-		{Name: "stoa_sockets_linked", Value: metrics.Flag(s.Linked)},
-	}
-	for code, n := range s.Closed {
-		figures = append(figures, metrics.Value{Name: "stoa_sockets_closed_total", Value: float64(n), Labels: []string{strconv.Itoa(code)}})
+		n := float64(c.byCode[i].Load())
+		figures = append(figures, metrics.Value{Name: "stoa_sockets_closed_total", Value: n, Labels: []string{strconv.Itoa(code)}})
 	}
 	return figures
 }

@@ -49,13 +49,13 @@ func TestAPollThatLeavesOutOwnActsWaitsOn(t *testing.T) {
 	here.tellEvents(act(agent, agent, 1))
 	answered := make(chan reply, 1)
 	go func() { answered <- there.poll(agent.Token, "wait=50&version=2&own=false") }()
-	require.Eventually(t, func() bool { return there.hub.Stats().Open == 1 }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return there.figure("stoa_sockets_open") == 1 }, slack.TestWait, time.Millisecond)
 	for version := 2; version < 40; version++ {
 		here.tellEvents(act(agent, agent, version))
 	}
 	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 0 }, slack.TestWait, time.Millisecond)
 	require.Empty(t, answered, "own acts do not answer a poll that waits")
-	require.Equal(t, 1, there.hub.Stats().Open)
+	require.EqualValues(t, 1, there.figure("stoa_sockets_open"))
 	here.tellEvents(act(agent, agent, 40), act(agent, other, 41))
 	found := await(t, answered).page(t)
 	require.Equal(t, []int{41}, found.versions())

@@ -114,8 +114,8 @@ func TestAPollEndsWithItsTime(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(began), time.Second)
 	require.NotEmpty(t, r.header.Get("X-Request-Id"))
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
-	require.Zero(t, p.hub.Stats().Open)
-	require.Eventually(t, func() bool { return p.hub.Stats().Closed[1000] == 1 }, slack.TestWait, time.Millisecond)
+	require.Zero(t, p.figure("stoa_sockets_open"))
+	require.Eventually(t, func() bool { return p.closed(1000) == 1 }, slack.TestWait, time.Millisecond)
 }
 
 func TestAPollSurvivesAnOutage(t *testing.T) {
@@ -124,7 +124,7 @@ func TestAPollSurvivesAnOutage(t *testing.T) {
 	answered := p.polling(agent.Token)
 	restore := h.Outage()
 	p.hub.Wake([]uuid.UUID{agent.ID})
-	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return !p.isLinked() }, slack.TestWait, time.Millisecond)
 	restore()
 	p.linked()
 	p.tell(agent, 1)
@@ -167,13 +167,13 @@ func TestWhoLeavesGivesItsSlotBack(t *testing.T) {
 	gone := make(chan reply, 1)
 	go func() { gone <- p.request(ctx, http.MethodGet, "/events?wait=50", agent.Token, "") }()
 	stream := p.stream(agent.Token, "", "")
-	require.Eventually(t, func() bool { return p.hub.Stats().Open == 2 }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return p.figure("stoa_sockets_open") == 2 }, slack.TestWait, time.Millisecond)
 	require.EqualValues(t, 2, h.Count("SELECT count(*) FROM socket_leases"))
 	leave()
 	stream.leave()
 	require.ErrorIs(t, (<-gone).err, context.Canceled)
-	require.Eventually(t, func() bool { return p.hub.Stats().Closed[0] == 2 }, slack.TestWait, time.Millisecond)
-	require.Zero(t, p.hub.Stats().Open)
+	require.Eventually(t, func() bool { return p.closed(0) == 2 }, slack.TestWait, time.Millisecond)
+	require.Zero(t, p.figure("stoa_sockets_open"))
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 }
 
@@ -238,7 +238,7 @@ func TestShutdownFailsNoRequest(t *testing.T) {
 		stream.ended()
 	}
 	<-drained
-	require.Zero(t, p.hub.Stats().Open)
+	require.Zero(t, p.figure("stoa_sockets_open"))
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 	require.Empty(t, p.poll(late.Token, "wait=50").page(t).Events)
 	ended := p.request(context.Background(), http.MethodGet, "/events/stream", late.Token, "")
@@ -260,5 +260,5 @@ func TestHeadDoesNotWait(t *testing.T) {
 		require.Equal(t, contentType, r.header.Get("Content-Type"))
 		require.Empty(t, r.raw)
 	}
-	require.Zero(t, p.hub.Stats().Opened)
+	require.Zero(t, p.figure("stoa_sockets_opened_total"))
 }

@@ -27,7 +27,7 @@ func TestEventsReachTheConnectionsOfOtherProcesses(t *testing.T) {
 		here.tell(agent, version)
 		require.Equal(t, version, conn.event(events.OrderChanged).version())
 	}
-	require.Eventually(t, func() bool { return there.hub.Stats().Heard >= 1 }, slack.TestWait, time.Millisecond, "no job runs here, so only a notice can have told")
+	require.Eventually(t, func() bool { return there.figure("stoa_wakeups_heard_total") >= 1 }, slack.TestWait, time.Millisecond, "no job runs here, so only a notice can have told")
 }
 
 func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
@@ -43,7 +43,7 @@ func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
 	here.hub.Wake(crowd)
 	here.tell(agent, 1)
 	require.Equal(t, 1, conn.event(events.OrderChanged).version())
-	require.Eventually(t, func() bool { return there.hub.Stats().Heard >= int64(len(crowd)) }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return there.figure("stoa_wakeups_heard_total") >= int64(len(crowd)) }, slack.TestWait, time.Millisecond)
 
 	// If there are too many agents to list, everyone is woken.
 	crowd = make([]uuid.UUID, 60_000)
@@ -77,7 +77,7 @@ func TestMissingNoticesOfADyingProcessAreMadeUp(t *testing.T) {
 	h, here, there := newCluster(t).withTwo()
 	agent := h.Agent()
 	conn := here.connect(agent.Token)
-	require.Eventually(t, func() bool { return here.hub.Stats().Processes == 2 }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return here.figure("stoa_processes") == 2 }, slack.TestWait, time.Millisecond)
 	there.withoutWakeUps(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}).tell(agent, 1)
 	there.kill()
 	require.Equal(t, 1, conn.event(events.OrderChanged).version())
@@ -196,7 +196,7 @@ func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 	// Without the sequence a process gets no number, and so no new connection for notices.
 	h.Exec("ALTER SEQUENCE socket_process RENAME TO hidden")
 	h.Exec("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())", events.ProcessLock)
-	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return !p.isLinked() }, slack.TestWait, time.Millisecond)
 	p.withoutWakeUps(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}).tell(agent, 1)
 	conn.quiet()
 	require.Equal(t, 1013, p.dial(agent.Token).code(), "nobody is let in whose slot would not count")
@@ -222,7 +222,7 @@ func TestWhoComesOnceTheDatabaseIsBackIsLetIn(t *testing.T) {
 	p := h.process(func(c *socket.Config) { c.Logger = slog.New(slog.NewTextHandler(said, nil)) })
 	agent := h.Agent()
 	restore := h.Outage()
-	require.Eventually(t, func() bool { return !p.hub.Stats().Linked && said.Load() > 3 }, slack.TestWait, time.Millisecond,
+	require.Eventually(t, func() bool { return !p.isLinked() && said.Load() > 3 }, slack.TestWait, time.Millisecond,
 		"pauses that double have become the longest")
 	restore()
 	p.tell(agent, 1)
@@ -251,11 +251,11 @@ func TestShutdown(t *testing.T) {
 			conn.code()
 		}()
 	}
-	require.Eventually(t, func() bool { return p.hub.Stats().Closed[1013] > 0 }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return p.closed(1013) > 0 }, slack.TestWait, time.Millisecond)
 	require.Equal(t, 1013, p.dial(late.Token).code())
 	<-drained
-	require.Zero(t, p.hub.Stats().Open)
-	require.EqualValues(t, len(conns)+1, p.hub.Stats().Closed[1013])
+	require.Zero(t, p.figure("stoa_sockets_open"))
+	require.EqualValues(t, len(conns)+1, p.closed(1013))
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 	require.Eventually(t, func() bool { return open.Load() == 0 }, slack.TestWait, time.Millisecond)
 }

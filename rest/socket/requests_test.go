@@ -101,9 +101,9 @@ func (p *process) poll(token, query string) reply {
 // polling starts a poll that waits, and returns once the poll holds a slot.
 func (p *process) polling(token string) <-chan reply {
 	p.t.Helper()
-	held, answered := p.hub.Stats().Open, make(chan reply, 1)
+	held, answered := p.figure("stoa_sockets_open"), make(chan reply, 1)
 	go func() { answered <- p.poll(token, "wait=50") }()
-	require.Eventually(p.t, func() bool { return p.hub.Stats().Open > held }, slack.TestWait, time.Millisecond)
+	require.Eventually(p.t, func() bool { return p.figure("stoa_sockets_open") > held }, slack.TestWait, time.Millisecond)
 	return answered
 }
 

@@ -139,7 +139,7 @@ func TestAStreamHasALife(t *testing.T) {
 	h, p := newCluster(t).withProcess(often)
 	p.hub.SetStreamLife(time.Millisecond)
 	p.stream(h.Agent().Token, "", "").ended()
-	require.Eventually(t, func() bool { return p.hub.Stats().Closed[1000] == 1 }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return p.closed(1000) == 1 }, slack.TestWait, time.Millisecond)
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 }
 
@@ -155,8 +155,8 @@ func TestAStreamThatIsNotReadIsCutOff(t *testing.T) {
 	defer deaf.Close()
 	_, err = io.WriteString(deaf, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+agent.Token+"\r\n\r\n")
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return p.hub.Stats().Closed[0] == 1 }, slack.TestWait, time.Millisecond)
-	require.Zero(t, p.hub.Stats().Open)
+	require.Eventually(t, func() bool { return p.closed(0) == 1 }, slack.TestWait, time.Millisecond)
+	require.Zero(t, p.figure("stoa_sockets_open"))
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 	require.EqualValues(t, 16, h.unacknowledged(agent))
 }
@@ -172,7 +172,7 @@ func TestAStreamIsNotSpokenTo(t *testing.T) {
 	require.NoError(t, conn.SetReadDeadline(time.Now().Add(slack.TestWait)))
 	_, err = io.WriteString(conn, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+agent.Token+"\r\n\r\nhello")
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return p.hub.Stats().Open == 1 }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return p.figure("stoa_sockets_open") == 1 }, slack.TestWait, time.Millisecond)
 	p.tell(agent, 1)
 	lines := bufio.NewScanner(conn)
 	for lines.Scan() {
@@ -182,7 +182,7 @@ func TestAStreamIsNotSpokenTo(t *testing.T) {
 	}
 	require.NoError(t, lines.Err())
 	require.NoError(t, conn.Close())
-	require.Eventually(t, func() bool { return p.hub.Stats().Open == 0 }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return p.figure("stoa_sockets_open") == 0 }, slack.TestWait, time.Millisecond)
 }
 
 // The listener's timeouts for other requests do not apply to polls and streams that wait.

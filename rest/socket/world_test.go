@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -140,10 +142,28 @@ func (h *cluster) withAgent(settings ...func(*socket.Config)) (*cluster, *proces
 	return h, h.process(settings...), h.Agent()
 }
 
+// figure returns a figure of the process, and closed the number of connections that were closed with a code.
+func (p *process) figure(name string, labels ...string) int64 {
+	for _, found := range p.hub.Figures() {
+		if found.Name == name && slices.Equal(found.Labels, labels) {
+			return int64(found.Value)
+		}
+	}
+	p.t.Fatalf("there is no figure %s %v", name, labels)
+	return 0
+}
+
+func (p *process) closed(code int) int64 {
+	return p.figure("stoa_sockets_closed_total", strconv.Itoa(code))
+}
+
+// isLinked reports whether the process is connected to the others.
+func (p *process) isLinked() bool { return p.figure("stoa_sockets_linked") == 1 }
+
 // linked waits until the process accepts connections.
 func (p *process) linked() {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool { return p.hub.Stats().Linked }, slack.TestWait, time.Millisecond)
+	require.Eventually(p.t, p.isLinked, slack.TestWait, time.Millisecond)
 }
 
 // withoutPings is for tests that write to the underlying connection: the library's answer to a ping leaves a deadline there.
