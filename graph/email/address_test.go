@@ -126,9 +126,7 @@ func TestParseRefuses(t *testing.T) {
 func TestHint(t *testing.T) {
 	t.Parallel()
 	for given, hint := range map[string]string{"Ada@Example.org": "a***@example.org", "x@example.org": "x***@example.org"} {
-		parsed, err := email.Parse(given)
-		require.NoError(t, err)
-		require.Equal(t, hint, parsed.Hint())
+		require.Equal(t, hint, graphtest.Got(email.Parse(given))(t).Hint())
 	}
 }
 
@@ -201,8 +199,7 @@ func (s *sink) listen(offers encryption) *sink {
 		certificate, s.ca = newCertificate(s.t)
 		config.Certificates = []tls.Certificate{certificate}
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(s.t, err)
+	listener := graphtest.Got(net.Listen("tcp", "127.0.0.1:0"))(s.t)
 	s.address = listener.Addr().String()
 	switch offers {
 	case withStartTLS:
@@ -231,17 +228,14 @@ func (s *sink) received() []received {
 // newCertificate makes a certificate of 127.0.0.1 that is its own authority.
 func newCertificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
+	key := graphtest.Got(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "sink"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
-	made, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
+	der := graphtest.Got(x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key))(t)
+	made := graphtest.Got(x509.ParseCertificate(der))(t)
 	pool := x509.NewCertPool()
 	pool.AddCert(made)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool

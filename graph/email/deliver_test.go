@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,16 +51,12 @@ func (w *world) enqueue(change func(*email.Mail)) uuid.UUID {
 
 func (w *world) row(id uuid.UUID) *ent.Mail {
 	w.t.Helper()
-	found, err := w.DB.Ent.Mail.Get(w.t.Context(), id)
-	require.NoError(w.t, err)
-	return found
+	return graphtest.Got(w.DB.Ent.Mail.Get(w.t.Context(), id))(w.t)
 }
 
 func address(t *testing.T, text string) email.Address {
 	t.Helper()
-	parsed, err := email.Parse(text)
-	require.NoError(t, err)
-	return parsed
+	return graphtest.Got(email.Parse(text))(t)
 }
 
 func TestMailIsSentOnceWithItsTransaction(t *testing.T) {
@@ -78,21 +72,17 @@ func TestMailIsSentOnceWithItsTransaction(t *testing.T) {
 	require.Equal(t, 1, row.Attempts)
 	require.Equal(t, "a***@example.org", row.AddressHint)
 	require.Equal(t, bot.ID, *row.BotID)
-	again, err := w.Email.Deliver(t.Context(), id)
-	require.NoError(t, err)
-	require.Zero(t, again)
+	require.Zero(t, graphtest.Got(w.Email.Deliver(t.Context(), id))(t))
 	require.Len(t, w.Mails("ada@example.org"), 1)
 
 	failed := errors.New("rolled back")
 	require.ErrorIs(t, w.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		_, err := w.Email.Enqueue(ctx, tx, email.Mail{Kind: mail.KindTest, To: "bob@example.org"})
-		require.NoError(t, err)
+		graphtest.OK(t)(w.Email.Enqueue(ctx, tx, email.Mail{Kind: mail.KindTest, To: "bob@example.org"}))
 		return failed
 	}), failed)
 	require.Empty(t, w.Mails("bob@example.org"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM mails"))
-	_, err = w.Email.Deliver(t.Context(), uuid.New())
-	require.NoError(t, err, "a mail that is gone needs nothing")
+	require.NoError(t, graphtest.Err(w.Email.Deliver(t.Context(), uuid.New())), "a mail that is gone needs nothing")
 }
 
 func TestUnknownMailsAreNotEnqueued(t *testing.T) {
@@ -100,8 +90,7 @@ func TestUnknownMailsAreNotEnqueued(t *testing.T) {
 	w := newWorld(t)
 	for _, m := range []email.Mail{{Kind: "praise", To: "ada@example.org"}, {Kind: mail.KindTest}} {
 		require.Error(t, w.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			_, err := w.Email.Enqueue(ctx, tx, m)
-			return err
+			return graphtest.Err(w.Email.Enqueue(ctx, tx, m))
 		}))
 	}
 }
@@ -117,9 +106,7 @@ func TestMessage(t *testing.T) {
 	require.Equal(t, `"Stoa" <stoa@stoa.example>`, got.Header.Get("From"))
 	require.Equal(t, "<ada@example.org>", got.Header.Get("To"))
 	require.Equal(t, "auto-generated", got.Header.Get("Auto-Submitted"))
-	date, err := got.Header.Date()
-	require.NoError(t, err)
-	require.WithinDuration(t, row.CreatedAt, date, time.Second)
+	require.WithinDuration(t, row.CreatedAt, graphtest.Got(got.Header.Date())(t), time.Second)
 	for _, none := range []string{"User-Agent", "X-Mailer", "List-Unsubscribe", "Precedence", "Reply-To"} {
 		require.Empty(t, got.Header.Get(none))
 	}
@@ -152,8 +139,7 @@ func TestTemporaryFailuresAreRetried(t *testing.T) {
 	require.Nil(t, row.SentAt)
 	require.Nil(t, row.RefusedAt)
 	w.box.Refuse = nil
-	_, err := w.Email.Deliver(t.Context(), id)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Email.Deliver(t.Context(), id))
 	require.NotNil(t, w.row(id).SentAt)
 	require.Len(t, w.Mails("ada@example.org"), 1)
 }
@@ -171,8 +157,7 @@ func TestRefusedMailIsNotRetried(t *testing.T) {
 	require.Less(t, len(row.LastError), 310)
 	require.NotContains(t, row.LastError, "\n")
 	w.box.Refuse = nil
-	_, err := w.Email.Deliver(t.Context(), id)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Email.Deliver(t.Context(), id))
 	require.Empty(t, w.Mails("ada@example.org"))
 	require.Nil(t, w.row(id).SentAt)
 }
@@ -190,13 +175,11 @@ func TestExpiredMailIsNotSent(t *testing.T) {
 	require.LessOrEqual(t, again, life)
 	w.box.Refuse = nil
 	w.Shift(life + time.Second)
-	_, err = w.Email.Deliver(t.Context(), short)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Email.Deliver(t.Context(), short))
 	require.NotNil(t, w.row(short).ExpiredAt)
 	require.Equal(t, "451 4.3.0 mailbox of … busy, …", w.row(short).LastError)
 	w.Shift(72 * time.Hour)
-	_, err = w.Email.Deliver(t.Context(), long)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Email.Deliver(t.Context(), long))
 	require.NotNil(t, w.row(long).ExpiredAt)
 	require.Empty(t, w.Mails("ada@example.org"))
 }
@@ -221,24 +204,18 @@ func TestCrashAfterAcceptanceRepeatsTheMail(t *testing.T) {
 	id := w.enqueue(nil)
 	require.Panics(t, func() { _, _ = w.Email.Deliver(t.Context(), id) })
 	w.Email.Mailer, w.Email.InsertJob = w.box, deliver
-	_, err := w.Email.Deliver(t.Context(), id)
-	require.NoError(t, err, "another process leaves a claimed mail alone")
-	n, err := w.Email.Recover(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, n)
+	require.NoError(t, graphtest.Err(w.Email.Deliver(t.Context(), id)), "another process leaves a claimed mail alone")
+	recovered := func() int { return graphtest.Got(w.Email.Recover(t.Context()))(t) }
+	require.Zero(t, recovered())
 	require.Len(t, w.Mails("ada@example.org"), 1)
 	w.Shift(61 * time.Second)
-	n, err = w.Email.Recover(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
+	require.Equal(t, 1, recovered())
 	sent := w.Mails("ada@example.org")
 	require.Len(t, sent, 2)
 	require.Equal(t, sent[0], sent[1])
 	require.NotNil(t, w.row(id).SentAt)
 	w.Shift(time.Hour)
-	n, err = w.Email.Recover(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, n)
+	require.Zero(t, recovered())
 }
 
 // Many workers with the same job send one mail.
@@ -247,17 +224,8 @@ func TestParallelDeliveriesSendOnce(t *testing.T) {
 	w := newWorld(t)
 	w.Email.InsertJob = func(context.Context, *db.Tx, db.Job) error { return nil }
 	id := w.enqueue(nil)
-	var all sync.WaitGroup
-	var failures atomic.Int64
-	for range 20 {
-		all.Go(func() {
-			if _, err := w.Email.Deliver(context.Background(), id); err != nil {
-				failures.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	require.Zero(t, failures.Load())
+	codes := graphtest.AtOnce(20, func(int) error { return graphtest.Err(w.Email.Deliver(context.Background(), id)) })
+	require.Equal(t, 20, codes.Count()[""])
 	require.Len(t, w.Mails("ada@example.org"), 1)
 	require.Equal(t, 1, w.row(id).Attempts)
 }
@@ -269,8 +237,7 @@ func TestMailWaitsWhileItIsNotSetUp(t *testing.T) {
 	id := w.enqueue(nil)
 	require.Equal(t, "mail is not set up", w.row(id).LastError)
 	w.Email.Mailer = w.box
-	_, err := w.Email.Deliver(t.Context(), id)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Email.Deliver(t.Context(), id))
 	require.Len(t, w.Mails("ada@example.org"), 1)
 }
 
@@ -282,14 +249,10 @@ func TestEndedMailsAreDeleted(t *testing.T) {
 	w.box.Refuse = func(*email.Message) error { return errBusy }
 	waiting := w.enqueue(nil)
 	w.Shift(89 * 24 * time.Hour)
-	n, err := w.Email.DeleteEnded(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, n)
+	require.Zero(t, graphtest.Got(w.Email.DeleteEnded(t.Context()))(t))
 	w.row(sent)
 	w.Shift(48 * time.Hour)
-	n, err = w.Email.DeleteEnded(t.Context())
-	require.NoError(t, err)
-	require.EqualValues(t, 1, n)
+	require.EqualValues(t, 1, graphtest.Got(w.Email.DeleteEnded(t.Context()))(t))
 	w.row(waiting)
 }
 
@@ -297,8 +260,7 @@ func TestMetricsOfWaitingMails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shown := func() (waiting, oldest float64) {
-		values, err := w.Email.Metrics(t.Context())
-		require.NoError(t, err)
+		values := graphtest.Got(w.Email.Metrics(t.Context()))(t)
 		return values[0].Value, values[1].Value
 	}
 	w.enqueue(nil)

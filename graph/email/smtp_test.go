@@ -20,9 +20,7 @@ import (
 
 func mailer(t *testing.T, config email.MailerConfig) email.Mailer {
 	t.Helper()
-	made, err := email.NewMailer(config)
-	require.NoError(t, err)
-	return made
+	return graphtest.Got(email.NewMailer(config))(t)
 }
 
 func testMail(t *testing.T) *email.Message {
@@ -93,9 +91,7 @@ func TestSMTPEncryption(t *testing.T) {
 			require.Equal(t, "Stoa@stoa.example", got[0].from, "as it is written")
 			require.Equal(t, "ada@example.org", got[0].to)
 			require.Equal(t, "Test mail from Stoa", got[0].mail.Subject)
-			from, err := got[0].mail.Header.AddressList("From")
-			require.NoError(t, err)
-			require.Equal(t, "Stoa, the mäil", from[0].Name)
+			require.Equal(t, "Stoa, the mäil", graphtest.Got(got[0].mail.Header.AddressList("From"))(t)[0].Name)
 		})
 	}
 }
@@ -104,8 +100,8 @@ func TestSMTPEncryption(t *testing.T) {
 func TestPasswordFromAFile(t *testing.T) {
 	t.Parallel()
 	s := (&sink{t: t, user: "stoa", password: "from a file"}).listen(withStartTLS)
-	_, err := mailer(t, email.MailerConfig{URL: "smtp://stoa@" + s.address, Password: "from a file", CA: s.ca}).Send(t.Context(), testMail(t))
-	require.NoError(t, err)
+	config := email.MailerConfig{URL: "smtp://stoa@" + s.address, Password: "from a file", CA: s.ca}
+	graphtest.OK(t)(mailer(t, config).Send(t.Context(), testMail(t)))
 	require.Len(t, s.received(), 1)
 }
 
@@ -144,14 +140,12 @@ func TestSMTPRefusals(t *testing.T) {
 func TestQueueOverSMTP(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := &sink{t: t, rcpt: answer(451, "later")}
-	s.listen(noTLS)
+	s := (&sink{t: t, rcpt: answer(451, "later")}).listen(noTLS)
 	w.Email.Mailer = mailer(t, email.MailerConfig{URL: "smtp://" + s.address})
 	id := w.enqueue(nil)
 	require.Equal(t, "the recipient was not accepted: 451 4.1.1 later", w.row(id).LastError)
 	s.rcpt = nil
-	_, err := w.Email.Deliver(t.Context(), id)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Email.Deliver(t.Context(), id))
 	require.NotNil(t, w.row(id).SentAt)
 	require.Len(t, s.received(), 1)
 
@@ -159,17 +153,15 @@ func TestQueueOverSMTP(t *testing.T) {
 	id = w.enqueue(nil)
 	require.NotNil(t, w.row(id).RefusedAt)
 	s.rcpt = nil
-	_, err = w.Email.Deliver(t.Context(), id)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Email.Deliver(t.Context(), id))
 	require.Len(t, s.received(), 1)
 }
 
 func TestDeadServer(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := graphtest.Got(net.Listen("tcp", "127.0.0.1:0"))(t)
 	require.NoError(t, listener.Close())
-	_, err = mailer(t, email.MailerConfig{URL: "smtp://" + listener.Addr().String()}).Send(t.Context(), testMail(t))
+	_, err := mailer(t, email.MailerConfig{URL: "smtp://" + listener.Addr().String()}).Send(t.Context(), testMail(t))
 	require.ErrorContains(t, err, "connection refused")
 	require.NotErrorAs(t, err, new(*email.RefusedError))
 }
@@ -181,8 +173,7 @@ func TestSlowServer(t *testing.T) {
 	for name, greeting := range map[string]string{"silent": "", "silent after the greeting": "220 mail.example\r\n"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			require.NoError(t, err)
+			listener := graphtest.Got(net.Listen("tcp", "127.0.0.1:0"))(t)
 			t.Cleanup(func() { require.NoError(t, listener.Close()) })
 			connected := make(chan struct{}, 2)
 			go func() {
@@ -200,15 +191,12 @@ func TestSlowServer(t *testing.T) {
 				}
 			}()
 			url := "smtp://" + listener.Addr().String()
-			_, err = mailer(t, email.MailerConfig{URL: url, Timeout: 50 * time.Millisecond}).Send(t.Context(), testMail(t))
+			_, err := mailer(t, email.MailerConfig{URL: url, Timeout: 50 * time.Millisecond}).Send(t.Context(), testMail(t))
 			require.ErrorContains(t, err, "no answer within 50ms")
 			<-connected
 
 			ctx, stop := context.WithCancel(t.Context())
-			go func() {
-				<-connected
-				stop()
-			}()
+			go func() { <-connected; stop() }()
 			_, err = mailer(t, email.MailerConfig{URL: url}).Send(ctx, testMail(t))
 			require.ErrorIs(t, err, context.Canceled)
 		})
@@ -221,28 +209,20 @@ func TestFolder(t *testing.T) {
 	to := mailer(t, email.MailerConfig{URL: "file:mails/out", DataDir: data})
 	m := testMail(t)
 	for range 2 { // a repeat replaces itself
-		said, err := to.Send(t.Context(), m)
-		require.NoError(t, err)
+		said := graphtest.Got(to.Send(t.Context(), m))(t)
 		require.Equal(t, "written to "+filepath.Join(data, "mails", "out", m.ID.String()+".eml"), said)
 	}
-	there, err := filepath.Glob(filepath.Join(data, "mails", "out", "*"))
-	require.NoError(t, err)
+	there := graphtest.Got(filepath.Glob(filepath.Join(data, "mails", "out", "*")))(t)
 	require.Len(t, there, 1)
-	info, err := os.Stat(there[0])
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode())
-	file, err := os.Open(there[0])
-	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), graphtest.Got(os.Stat(there[0]))(t).Mode())
+	file := graphtest.Got(os.Open(there[0]))(t)
 	defer file.Close()
-	read, err := graphtest.ReadMail(file)
-	require.NoError(t, err)
-	require.Contains(t, read.Text, "This is a test.")
+	require.Contains(t, graphtest.Got(graphtest.ReadMail(file))(t).Text, "This is a test.")
 
 	absolute := filepath.Join(t.TempDir(), "x")
 	require.Equal(t, "file:"+absolute, mailer(t, email.MailerConfig{URL: "file:" + absolute, DataDir: data}).String())
 	require.NoError(t, os.WriteFile(absolute, nil, 0o600))
-	_, err = mailer(t, email.MailerConfig{URL: "file:" + absolute}).Send(t.Context(), m)
-	require.Error(t, err)
+	require.Error(t, graphtest.Err(mailer(t, email.MailerConfig{URL: "file:" + absolute}).Send(t.Context(), m)))
 }
 
 func TestMailerURLs(t *testing.T) {

@@ -182,12 +182,12 @@ type Checker interface {
 	FailNow()
 }
 
-// RequireFault fails the test unless err is a fault of that code, and returns it.
-func RequireFault(t Checker, err error, code fault.Code) *fault.Error {
+// RequireFault fails the test unless err is a fault of that code, and returns it. about names the call in the failure.
+func RequireFault(t Checker, err error, code fault.Code, about ...any) *fault.Error {
 	t.Helper()
-	require.Error(t, err)
+	require.Error(t, err, about...)
 	known := fault.From(err)
-	require.Equal(t, code, known.Code, "%v", err)
+	require.Equal(t, code, known.Code, "%v %v", about, err)
 	return known
 }
 
@@ -219,14 +219,26 @@ func Checks(full int) {
 	}
 }
 
-// Refused returns a check of a call's results: the call must return a fault of that code.
-func Refused(t Checker, code fault.Code) func(any, error) {
+// Refused returns a check of a call's results: the call must return a fault of that code. about names the call in the failure.
+func Refused(t Checker, code fault.Code, about ...any) func(any, error) {
 	t.Helper()
 	return func(_ any, err error) {
 		t.Helper()
-		_ = RequireFault(t, err, code) // only the code matters
+		_ = RequireFault(t, err, code, about...) // only the code matters
 	}
 }
+
+// RefusedField is Refused for a fault that names a field.
+func RefusedField(t Checker, code fault.Code, field string, about ...any) func(any, error) {
+	t.Helper()
+	return func(_ any, err error) {
+		t.Helper()
+		require.Contains(t, RequireFault(t, err, code, about...).Fields, field, about...)
+	}
+}
+
+// Err returns the error of a call's results.
+func Err(_ any, err error) error { return err }
 
 // OK returns a check of a call's results: the call must succeed.
 func OK(t Checker) func(any, error) {

@@ -39,8 +39,7 @@ func judge(raw []byte) error {
 	if err := in.DecodeBody(raw); err != nil {
 		return err
 	}
-	_, err := in.Check()
-	return err
+	return graphtest.Err(in.Check())
 }
 
 func TestWellFormedEnvelopes(t *testing.T) {
@@ -52,8 +51,7 @@ func TestWellFormedEnvelopes(t *testing.T) {
 	} {
 		b := body()
 		change(b)
-		raw := graphtest.Got(json.Marshal(b))(t)
-		require.NoError(t, judge(raw), name)
+		require.NoError(t, judge(graphtest.Got(json.Marshal(b))(t)), name)
 	}
 }
 
@@ -136,8 +134,7 @@ func TestOrderOfFormChecks(t *testing.T) {
 			b := body()
 			second.apply(b)
 			first.apply(b)
-			raw := graphtest.Got(json.Marshal(b))(t)
-			known := fault.From(judge(raw))
+			known := fault.From(judge(graphtest.Got(json.Marshal(b))(t)))
 			require.NotNil(t, known, "%s, %s", first.name, second.name)
 			require.Equal(t, formDefects[first.step].code, known.Code, "%s, %s", first.name, second.name)
 			require.NotEmpty(t, known.Fields)
@@ -158,15 +155,12 @@ func TestUnknownFieldIsNamedInPart(t *testing.T) {
 
 // Any body either is refused with one of the three codes or has exactly the form of an envelope.
 func FuzzEnvelope(f *testing.F) {
-	whole, err := json.Marshal(body())
-	require.NoError(f, err)
-	f.Add(whole)
+	f.Add(graphtest.Got(json.Marshal(body()))(f))
 	for _, group := range formDefects {
 		for _, apply := range group.cases {
 			b := body()
 			apply(b)
-			raw, err := json.Marshal(b)
-			require.NoError(f, err)
+			raw := graphtest.Got(json.Marshal(b))(f)
 			f.Add(raw)
 		}
 	}

@@ -175,8 +175,7 @@ func TestOneNonceAtOnce(t *testing.T) {
 			inputs[i].Nonce = inputs[0].Nonce
 		}
 		codes := graphtest.AtOnce(len(inputs), func(i int) error {
-			_, err := w.Messages.SendMessage(senders[i].Ctx, inputs[i])
-			return err
+			return graphtest.Err(w.Messages.SendMessage(senders[i].Ctx, inputs[i]))
 		})
 		require.Equal(t, map[fault.Code]int{"": 1, fault.NonceReuse: 3}, codes.Count())
 	}
@@ -192,8 +191,7 @@ func TestChangedSendsAtOnce(t *testing.T) {
 		codes := graphtest.AtOnce(4, func(i int) error {
 			in := in
 			in.Ciphertext = graphtest.Ptr(graphtest.RandomBase64(64 + i))
-			_, err := w.Messages.SendMessage(one.Ctx, in)
-			return err
+			return graphtest.Err(w.Messages.SendMessage(one.Ctx, in))
 		})
 		require.Equal(t, map[fault.Code]int{"": 1, fault.IdempotencyConflict: 3}, codes.Count())
 	}
@@ -204,8 +202,7 @@ func TestLimitHoldsAtOnce(t *testing.T) {
 	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{MessagesPerMinute: 5}))
 	one, other := w.Friends()
 	codes := graphtest.AtOnce(20, func(int) error {
-		_, err := w.Messages.SendMessage(one.Ctx, graphtest.Envelope(one, other))
-		return err
+		return graphtest.Err(w.Messages.SendMessage(one.Ctx, graphtest.Envelope(one, other)))
 	})
 	require.Equal(t, map[fault.Code]int{"": 5, fault.RateLimited: 15}, codes.Count())
 	require.EqualValues(t, 5, w.Count("SELECT count(*) FROM message_guards"))

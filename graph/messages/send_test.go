@@ -63,8 +63,7 @@ func TestSendStoresAndAnnounces(t *testing.T) {
 
 	repeat := graphtest.Got(w.Messages.SendMessage(one.Ctx, in))(t)
 	require.True(t, repeat.Repeated)
-	again := graphtest.Got(wire.Marshal(repeat.Message))(t)
-	require.Equal(t, string(sent), string(again))
+	require.Equal(t, string(sent), string(graphtest.Got(wire.Marshal(repeat.Message))(t)))
 	require.Empty(t, woken, "a repeat announces nothing")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
 
@@ -209,6 +208,5 @@ func TestExpiryDeletesInBatches(t *testing.T) {
 	require.EqualValues(t, 1203, deleted.Load())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages WHERE id = $1", kept.ID))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages"))
-	n := graphtest.Got(w.Messages.DeleteExpired(context.Background()))(t)
-	require.Zero(t, n)
+	require.Zero(t, graphtest.Got(w.Messages.DeleteExpired(context.Background()))(t))
 }

@@ -74,8 +74,7 @@ func BenchmarkSend(b *testing.B) {
 			one, other := w.Friends()
 			next := envelopes(one, other, size)
 			for b.Loop() {
-				_, err := w.Messages.SendMessage(one.Ctx, next())
-				require.NoError(b, err)
+				graphtest.OK(b)(w.Messages.SendMessage(one.Ctx, next()))
 			}
 		})
 	}
@@ -110,8 +109,7 @@ func BenchmarkRepeat(b *testing.B) {
 	one, other := w.Friends()
 	in := graphtest.Envelope(one, other)
 	for b.Loop() {
-		_, err := w.Messages.SendMessage(one.Ctx, in)
-		require.NoError(b, err)
+		graphtest.OK(b)(w.Messages.SendMessage(one.Ctx, in))
 	}
 }
 
@@ -131,8 +129,7 @@ func BenchmarkDialog(b *testing.B) {
 	fill(w, w.Befriend(one, other), one, other, 20_000)
 	w.Exec("ANALYZE messages")
 	for b.Loop() {
-		_, err := w.Messages.Dialog(one.Ctx, dialogWith(other.ID))
-		require.NoError(b, err)
+		graphtest.OK(b)(w.Messages.Dialog(one.Ctx, dialogWith(other.ID)))
 	}
 }
 
@@ -145,12 +142,8 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var in messages.SendInput
-		if err := in.DecodeBody(body); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := in.Check(); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, in.DecodeBody(body))
+		graphtest.OK(b)(in.Check())
 	}
 }
 
@@ -162,8 +155,6 @@ func BenchmarkCard(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := wire.Marshal(card); err != nil {
-			b.Fatal(err)
-		}
+		graphtest.OK(b)(wire.Marshal(card))
 	}
 }

@@ -43,8 +43,7 @@ func TestActNamesEveryWrongField(t *testing.T) {
 		in := command(card, c.action)
 		c.change(&in)
 		for _, by := range []*graphtest.Agent{s.customer, s.contractor} {
-			_, err := s.Orders.OrderAct(by.Ctx, in)
-			require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, c.field, name)
+			graphtest.RefusedField(t, fault.InvalidInput, c.field, name)(s.Orders.OrderAct(by.Ctx, in))
 		}
 	}
 }

@@ -53,8 +53,7 @@ func TestCreateNamesEveryWrongField(t *testing.T) {
 	} {
 		in := s.terms(true)
 		c.change(&in)
-		_, err := s.Orders.CreateOrder(s.customer.Ctx, in)
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, c.field, name)
+		graphtest.RefusedField(t, fault.InvalidInput, c.field, name)(s.Orders.CreateOrder(s.customer.Ctx, in))
 	}
 	_, err := s.Orders.CreateOrder(s.customer.Ctx, orders.CreateInput{})
 	require.Len(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, 6)
@@ -124,9 +123,7 @@ func TestCreateRefusals(t *testing.T) {
 		for _, change := range c.changes {
 			change(&in)
 		}
-		_, err := s.Orders.CreateOrder(s.customer.Ctx, in)
-		require.Error(t, err, name)
-		require.Equal(t, c.code, fault.From(err).Code, "%s: %v", name, err)
+		graphtest.Refused(t, c.code, name)(s.Orders.CreateOrder(s.customer.Ctx, in))
 	}
 	graphtest.Refused(t, fault.Unauthorized)(s.Orders.CreateOrder(context.Background(), s.terms(true)))
 	require.Zero(t, s.Count("SELECT count(*) FROM orders"))
@@ -254,8 +251,7 @@ func TestFilesOfAnOrder(t *testing.T) {
 		func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) },
 		s.actRequest(s.contractor, deliver),
 	} {
-		repeat := graphtest.Got(again())(t)
-		require.True(t, repeat.IsRepeat())
+		require.True(t, graphtest.Got(again())(t).IsRepeat())
 	}
 }
 
@@ -292,9 +288,7 @@ func TestUnusableFiles(t *testing.T) {
 		if c.change != nil {
 			c.change(&in)
 		}
-		_, err := s.Orders.CreateOrder(s.customer.Ctx, in)
-		require.Error(t, err, name)
-		require.Equal(t, c.code, fault.From(err).Code, "%s: %v", name, err)
+		graphtest.Refused(t, c.code, name)(s.Orders.CreateOrder(s.customer.Ctx, in))
 	}
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM attachments WHERE bound_id IS NOT NULL"), "a refused offer uses no file")
 

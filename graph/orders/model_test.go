@@ -259,8 +259,7 @@ func (m *model) requireOutcome(t *rapid.T, request, changed func() (*orders.Orde
 	}
 	require.NoError(t, err)
 	require.False(t, made.IsRepeat())
-	raw := graphtest.Got(made.MarshalJSON())(t)
-	m.done = append(m.done, done{request, changed, string(raw)})
+	m.done = append(m.done, done{request, changed, string(graphtest.Got(made.MarshalJSON())(t))})
 	return made
 }
 
@@ -278,8 +277,7 @@ func (m *model) repeat(t *rapid.T) {
 	}
 	again := graphtest.Got(before.again())(t)
 	require.True(t, again.IsRepeat())
-	raw := graphtest.Got(again.MarshalJSON())(t)
-	require.Equal(t, before.body, string(raw))
+	require.Equal(t, before.body, string(graphtest.Got(again.MarshalJSON())(t)))
 }
 
 // changeWorld changes conditions that orders depend on.
@@ -352,7 +350,6 @@ func TestOrdersFollowModel(t *testing.T) {
 			"create": m.create, "act": m.act, "act 2": m.act, "act 3": m.act, "act 4": m.act, "act 5": m.act, "repeat": m.repeat,
 			"happen": m.changeWorld, "": m.requireEqual,
 		})
-		found := graphtest.Got(w.Wallet.Reconcile(context.Background()))(t)
-		require.Empty(t, found)
+		require.Empty(t, graphtest.Got(w.Wallet.Reconcile(context.Background()))(t))
 	})
 }

@@ -19,8 +19,7 @@ import (
 // body is an answer as it is sent.
 func body(t *testing.T, answer *orders.OrderResult) string {
 	t.Helper()
-	raw := graphtest.Got(wire.Marshal(answer))(t)
-	return string(raw)
+	return string(graphtest.Got(wire.Marshal(answer))(t))
 }
 
 // A repeat gets the exact earlier body, even if the order has moved on or its participants have changed.
@@ -87,9 +86,7 @@ func TestChangedRepeatsConflict(t *testing.T) {
 	} {
 		in := terms
 		change(&in)
-		_, err := s.Orders.CreateOrder(s.customer.Ctx, in)
-		require.Error(t, err, name)
-		require.Equal(t, fault.IdempotencyConflict, fault.From(err).Code, "%s: %v", name, err)
+		graphtest.Refused(t, fault.IdempotencyConflict, name)(s.Orders.CreateOrder(s.customer.Ctx, in))
 	}
 	other, act := s.offer(true), command(made.Order, orders.Cancel)
 	act.OperationID = terms.OperationID
@@ -107,9 +104,7 @@ func TestChangedRepeatsConflict(t *testing.T) {
 		in := act
 		in.ExpectedVersion = graphtest.Ptr(*act.ExpectedVersion)
 		change(&in)
-		_, err := s.Orders.OrderAct(s.customer.Ctx, in)
-		require.Error(t, err, name)
-		require.Equal(t, fault.IdempotencyConflict, fault.From(err).Code, "%s: %v", name, err)
+		graphtest.Refused(t, fault.IdempotencyConflict, name)(s.Orders.OrderAct(s.customer.Ctx, in))
 	}
 	require.Equal(t, "offered", s.read(s.customer, other.ID).Order.State)
 	upper := act
@@ -153,8 +148,7 @@ func TestOperationIDsBelongToTheAgent(t *testing.T) {
 	mine, theirs := s.terms(true), s.terms(false)
 	theirs.OperationID = mine.OperationID
 	one := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, mine))(t)
-	two := graphtest.Got(s.Orders.CreateOrder(s.contractor.Ctx, theirs))(t)
-	require.NotEqual(t, one.Order.ID, two.Order.ID)
+	require.NotEqual(t, one.Order.ID, graphtest.Got(s.Orders.CreateOrder(s.contractor.Ctx, theirs))(t).Order.ID)
 }
 
 // A refused operation stores nothing, so the same id may succeed when the reason no longer applies.
@@ -168,8 +162,7 @@ func TestFailuresStoreNothing(t *testing.T) {
 	require.Equal(t, [2]int64{5, 0}, s.balances(s.customer), "no partial reserve")
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM operations"))
 	s.Exec("UPDATE accounts SET available_minor = 500000 WHERE bot_id = $1", s.customer.ID)
-	done := graphtest.Got(s.Orders.OrderAct(s.customer.Ctx, in))(t)
-	require.Equal(t, "funded", done.Order.State)
+	require.Equal(t, "funded", graphtest.Got(s.Orders.OrderAct(s.customer.Ctx, in))(t).Order.State)
 	graphtest.Refused(t, fault.VersionConflict)(s.Orders.OrderAct(s.customer.Ctx, command(card, orders.Accept)))
 }
 

@@ -80,8 +80,7 @@ func (s *pair) offer(byCustomer bool) *orders.Card {
 	if byCustomer {
 		by = s.customer
 	}
-	made := graphtest.Got(s.Orders.CreateOrder(by.Ctx, s.terms(byCustomer)))(s.t)
-	return made.Order
+	return graphtest.Got(s.Orders.CreateOrder(by.Ctx, s.terms(byCustomer)))(s.t).Order
 }
 
 // command is a valid body of an action on a card, for either role.
@@ -103,15 +102,13 @@ func command(card *orders.Card, action orders.Action) orders.ActInput {
 // act takes a valid step.
 func (s *pair) act(by *graphtest.Agent, card *orders.Card, action orders.Action) *orders.Card {
 	s.t.Helper()
-	done := graphtest.Got(s.Orders.OrderAct(by.Ctx, command(card, action)))(s.t)
-	return done.Order
+	return graphtest.Got(s.Orders.OrderAct(by.Ctx, command(card, action)))(s.t).Order
 }
 
 // read returns an order as an agent sees it.
 func (s *pair) read(by *graphtest.Agent, id uuid.UUID) *orders.Detail {
 	s.t.Helper()
-	detail := graphtest.Got(s.Orders.Order(by.Ctx, orders.OrderInput{OrderID: id.String()}))(s.t)
-	return detail
+	return graphtest.Got(s.Orders.Order(by.Ctx, orders.OrderInput{OrderID: id.String()}))(s.t)
 }
 
 // balances of an agent: available and reserved.
@@ -124,16 +121,14 @@ func (s *pair) balances(of *graphtest.Agent) [2]int64 {
 // requireSoundLedger requires a ledger without a discrepancy.
 func (s *pair) requireSoundLedger() {
 	s.t.Helper()
-	found := graphtest.Got(s.Wallet.Reconcile(s.t.Context()))(s.t)
-	require.Empty(s.t, found)
+	require.Empty(s.t, graphtest.Got(s.Wallet.Reconcile(s.t.Context()))(s.t))
 }
 
 // An answer is sent as it is stored.
 func TestAnswerIsTheStoredOne(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
-	made, err := s.Orders.CreateOrder(s.customer.Ctx, s.terms(true))
-	require.NoError(t, err)
+	made := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, s.terms(true)))(t)
 	marshalled, err := wire.Marshal(struct {
 		Order *orders.Card `json:"order"`
 	}{made.Order})

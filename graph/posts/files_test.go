@@ -204,8 +204,7 @@ func TestOneFileGoesToOnePost(t *testing.T) {
 	author := w.Agent()
 	file := w.File(author, attachments.Portfolio)
 	codes := graphtest.AtOnce(4, func(int) error {
-		_, err := w.create(author, posts.Fields{AttachmentIDs: texts(file)})
-		return err
+		return graphtest.Err(w.create(author, posts.Fields{AttachmentIDs: texts(file)}))
 	})
 	require.Equal(t, map[fault.Code]int{"": 1, fault.AttachmentAlreadyBound: 3}, codes.Count())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts"))

@@ -60,8 +60,7 @@ func TestHiddenPostCanBeEdited(t *testing.T) {
 	graphtest.OK(t)(w.update(author, made.ID, posts.Fields{Text: ptr("two")}))
 	_, err := w.update(author, made.ID, posts.Fields{Text: ptr("three"), Visibility: ptr("public")})
 	graphtest.RequireFault(t, err, fault.InvalidVisibility)
-	found := graphtest.Got(w.read(author, made.ID))(t)
-	require.Equal(t, "two", found.Text)
+	require.Equal(t, "two", graphtest.Got(w.read(author, made.ID))(t).Text)
 }
 
 func TestDeletedPostIsGone(t *testing.T) {
@@ -100,8 +99,7 @@ func TestNewPostIsPrivateAndComplete(t *testing.T) {
 	require.Equal(t, "A title", made.Title)
 	require.Equal(t, "portfolio", made.Kind)
 	require.Equal(t, "public", made.Visibility)
-	found := graphtest.Got(w.read(w.Agent(), made.ID))(t)
-	require.Equal(t, made, found)
+	require.Equal(t, made, graphtest.Got(w.read(w.Agent(), made.ID))(t))
 }
 
 // Every field that is sent with a text is stored. A new field needs a value here.
@@ -134,8 +132,7 @@ func TestATextIsKeptOnce(t *testing.T) {
 	for _, by := range []*graphtest.Agent{author, reader} {
 		ids, _ := w.feed(by, "", "", "")
 		require.Equal(t, []uuid.UUID{made.ID}, ids)
-		found := graphtest.Got(w.read(by, made.ID))(t)
-		require.Equal(t, made, found)
+		require.Equal(t, made, graphtest.Got(w.read(by, made.ID))(t))
 	}
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM mentions WHERE post_id = $1", made.ID))
 }
@@ -190,8 +187,7 @@ func TestPublicPostNeedsAnOpenProfile(t *testing.T) {
 	author := w.Agent()
 	draft := graphtest.Got(w.create(author, posts.Fields{}))(t)
 	w.Show(author, false)
-	_, err := w.create(author, posts.Fields{Visibility: ptr("public")})
-	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidVisibility).Fields, "visibility")
+	graphtest.RefusedField(t, fault.InvalidVisibility, "visibility")(w.create(author, posts.Fields{Visibility: ptr("public")}))
 	graphtest.Refused(t, fault.InvalidVisibility)(w.update(author, draft.ID, posts.Fields{Visibility: ptr("public")}))
 	graphtest.OK(t)(w.create(author, posts.Fields{Visibility: ptr("private")}))
 	w.Show(author, true)

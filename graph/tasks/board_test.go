@@ -106,8 +106,7 @@ func TestBoardModel(t *testing.T) {
 			all = append(all, w.Tasked(w.customer, title, graphtest.SearchedText(1).Draw(rt, "description"), amount))
 			texts = append(texts, title, all[i].Description)
 			if rapid.IntRange(0, 3).Draw(rt, "closed") == 0 {
-				closed := graphtest.Got(w.Tasks.CloseTask(w.customer.Ctx, naming(all[i])))(rt)
-				all[i] = closed.Task
+				all[i] = graphtest.Got(w.Tasks.CloseTask(w.customer.Ctx, naming(all[i])))(rt).Task
 			}
 		}
 		slices.Reverse(all)

@@ -24,10 +24,7 @@ func TestUpdateResponseChecksInOrder(t *testing.T) {
 	w.Exec("UPDATE tasks SET state = 'closed', deadline = stoa_now(), removed_at = stoa_now()")
 	w.blocked(w.customer, w.responder)
 	in := tasks.UpdateResponseInput{TaskID: "x", ResponseID: "x"}
-	update := func(by *graphtest.Agent) error {
-		_, err := w.Tasks.UpdateResponse(by.Ctx, in)
-		return err
-	}
+	update := func(by *graphtest.Agent) error { return graphtest.Err(w.Tasks.UpdateResponse(by.Ctx, in)) }
 	require.Contains(t, graphtest.RequireFault(t, update(w.responder), fault.InvalidID).Fields, "task_id")
 	in.TaskID = task.ID.String()
 	require.Contains(t, graphtest.RequireFault(t, update(w.responder), fault.InvalidID).Fields, "response_id")
@@ -157,8 +154,7 @@ func TestConcurrentWithdrawalAndSelection(t *testing.T) {
 		task := w.task()
 		response := w.Responded(w.responder, task.ID)
 		codes := together(w.selecting(choice(task, response)), func() error {
-			_, err := w.Tasks.WithdrawResponse(w.responder.Ctx, namingResponse(response))
-			return err
+			return graphtest.Err(w.Tasks.WithdrawResponse(w.responder.Ctx, namingResponse(response)))
 		}, w.responding(w.responder, answer(task, "I")))
 		if codes[0] == "" {
 			require.Equal(t, fault.StateConflict, codes[1])

@@ -17,24 +17,15 @@ func together(requests ...func() error) graphtest.Codes {
 }
 
 func (w *world) selecting(in tasks.SelectInput) func() error {
-	return func() error {
-		_, err := w.Tasks.SelectResponse(w.customer.Ctx, in)
-		return err
-	}
+	return func() error { return graphtest.Err(w.Tasks.SelectResponse(w.customer.Ctx, in)) }
 }
 
 func (w *world) closing(task *tasks.Card) func() error {
-	return func() error {
-		_, err := w.Tasks.CloseTask(w.customer.Ctx, naming(task))
-		return err
-	}
+	return func() error { return graphtest.Err(w.Tasks.CloseTask(w.customer.Ctx, naming(task))) }
 }
 
 func (w *world) responding(by *graphtest.Agent, in tasks.RespondInput) func() error {
-	return func() error {
-		_, err := w.Tasks.RespondToTask(by.Ctx, in)
-		return err
-	}
+	return func() error { return graphtest.Err(w.Tasks.RespondToTask(by.Ctx, in)) }
 }
 
 // One of several concurrent identical selections acts; the others get its body.
@@ -148,8 +139,7 @@ func TestConcurrentSelectionsUnderOneOperationID(t *testing.T) {
 			Deadline: ptr("2999-01-01T00:00:00Z"), ContractorID: ptr(w.responder.ID.String()), ConfirmedTotalMinor: graphtest.Ptr(total),
 		}
 		codes := together(w.selecting(first), w.selecting(second), func() error {
-			_, err := w.Orders.CreateOrder(w.customer.Ctx, offer)
-			return err
+			return graphtest.Err(w.Orders.CreateOrder(w.customer.Ctx, offer))
 		})
 		require.Equal(t, 1, codes.Count()[""], codes)
 		require.Equal(t, 2, codes.Count()[fault.IdempotencyConflict], codes)

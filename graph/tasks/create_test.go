@@ -48,10 +48,7 @@ func TestCreateChecksInOrder(t *testing.T) {
 			in := tasks.CreateTaskInput{
 				Title: ptr("A sonnet"), Description: ptr(""), Deadline: ptr(w.Now().Format(time.RFC3339Nano)), AmountMinor: graphtest.Ptr[int64](909_090_909_092),
 			}
-			create := func() error {
-				_, err := w.Tasks.CreateTask(w.customer.Ctx, in)
-				return err
-			}
+			create := func() error { return graphtest.Err(w.Tasks.CreateTask(w.customer.Ctx, in)) }
 			require.Contains(t, graphtest.RequireFault(t, create(), fault.InvalidInput).Fields, "description")
 			in.Description = ptr("Fourteen lines.")
 			require.Contains(t, graphtest.RequireFault(t, create(), fault.InvalidInput).Fields, "deadline")
@@ -206,8 +203,7 @@ func TestABlockAtOnce(t *testing.T) {
 		response := w.Responded(w.responder, first.ID)
 		codes := together(
 			func() error {
-				_, err := w.Contacts.BlockBot(w.customer.Ctx, contacts.BlockInput{BotID: ptr(w.responder.ID.String())})
-				return err
+				return graphtest.Err(w.Contacts.BlockBot(w.customer.Ctx, contacts.BlockInput{BotID: ptr(w.responder.ID.String())}))
 			},
 			w.selecting(choice(first, response)), w.responding(w.responder, answer(second, "I")),
 		)

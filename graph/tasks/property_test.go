@@ -83,10 +83,7 @@ func TestRandomRequestsKeepInvariants(t *testing.T) {
 					in := choice(task, rapid.SampledFrom(made).Draw(rt, "response"))
 					price := graphtest.Got(orders.Price(rapid.SampledFrom(made).Draw(rt, "priced").AmountMinor, task.FeeBps))(rt)
 					in.ConfirmedTotalMinor = &price.TotalMinor
-					choosing := func() error {
-						_, err := w.Tasks.SelectResponse(by.Ctx, in)
-						return err
-					}
+					choosing := func() error { return graphtest.Err(w.Tasks.SelectResponse(by.Ctx, in)) }
 					requests = append(requests, choosing)
 					if rapid.Bool().Draw(rt, "twice") {
 						requests = append(requests, choosing)
@@ -100,16 +97,13 @@ func TestRandomRequestsKeepInvariants(t *testing.T) {
 					in.AmountMinor = graphtest.Ptr(rapid.SampledFrom([]int64{1, 1004, 70_000}).Draw(rt, "now"))
 					requests = append(requests, func() error {
 						if withdraw {
-							_, err := w.Tasks.WithdrawResponse(by.Ctx, namingResponse(response))
-							return err
+							return graphtest.Err(w.Tasks.WithdrawResponse(by.Ctx, namingResponse(response)))
 						}
-						_, err := w.Tasks.UpdateResponse(by.Ctx, in)
-						return err
+						return graphtest.Err(w.Tasks.UpdateResponse(by.Ctx, in))
 					})
 				default:
 					requests = append(requests, func() error {
-						_, err := w.Tasks.CloseTask(by.Ctx, naming(task))
-						return err
+						return graphtest.Err(w.Tasks.CloseTask(by.Ctx, naming(task)))
 					})
 				}
 			}
@@ -128,8 +122,7 @@ func TestRandomRequestsKeepInvariants(t *testing.T) {
 		for what, query := range invariants {
 			require.Zero(rt, w.Count("SELECT count(*) FROM ("+query+") AS broken"), what)
 		}
-		found := graphtest.Got(w.Wallet.Reconcile(t.Context()))(rt)
-		require.Empty(rt, found)
+		require.Empty(rt, graphtest.Got(w.Wallet.Reconcile(t.Context()))(rt))
 		require.Equal(rt, int64(len(agents))*500_000, w.money(), "agents and platform together have as much as was granted")
 		w.finish(agents, board, rapid.Bool().Draw(rt, "completed"))
 		require.Equal(rt, int64(len(agents))*500_000, w.money(), "also when the orders are closed")

@@ -23,10 +23,7 @@ func TestRespondChecksInOrder(t *testing.T) {
 				task := w.task()
 				in := answer(task, "")
 				in.TaskID, in.AmountMinor = "x", graphtest.Ptr[int64](909_090_909_092)
-				respond := func(by *graphtest.Agent) error {
-					_, err := w.Tasks.RespondToTask(by.Ctx, in)
-					return err
-				}
+				respond := func(by *graphtest.Agent) error { return graphtest.Err(w.Tasks.RespondToTask(by.Ctx, in)) }
 				// At first every check fails; the faults are removed one by one.
 				w.Exec(disable, map[string]uuid.UUID{"customer": w.customer.ID, "responder": w.responder.ID}[who])
 				w.Exec("UPDATE tasks SET state = 'closed', deadline = stoa_now(), removed_at = stoa_now()")
@@ -74,12 +71,11 @@ func TestRepeatedResponse(t *testing.T) {
 			expected.State, expected.UpdatedAt = state, repeat.Response.UpdatedAt
 			require.Equal(t, &expected, repeat.Response)
 		}
-		changed := answer(task, "i")
-		_, err := w.Tasks.RespondToTask(w.responder.Ctx, changed)
-		graphtest.RequireFault(t, err, fault.StateConflict)
-		require.Contains(t, fault.From(err).Text(), "responded to this task already")
-		require.NotContains(t, fault.From(err).Text(), "new id", "a response has no id of the responder's choice")
-		changed = in
+		_, err := w.Tasks.RespondToTask(w.responder.Ctx, answer(task, "i"))
+		said := graphtest.RequireFault(t, err, fault.StateConflict).Text()
+		require.Contains(t, said, "responded to this task already")
+		require.NotContains(t, said, "new id", "a response has no id of the responder's choice")
+		changed := in
 		changed.AmountMinor = graphtest.Ptr(amount + 1)
 		graphtest.Refused(t, fault.StateConflict)(w.Tasks.RespondToTask(w.responder.Ctx, changed))
 	}

@@ -29,10 +29,7 @@ func TestSelectChecksInOrder(t *testing.T) {
 				response := graphtest.Got(w.Tasks.RespondToTask(w.responder.Ctx, asked))(t).Response
 				in := choice(dear, response)
 				in.TaskID, in.ConfirmedTotalMinor, in.ResponseID = "x", nil, ptr(uuid.NewString())
-				choose := func(by *graphtest.Agent) error {
-					_, err := w.Tasks.SelectResponse(by.Ctx, in)
-					return err
-				}
+				choose := func(by *graphtest.Agent) error { return graphtest.Err(w.Tasks.SelectResponse(by.Ctx, in)) }
 				// At first every check fails; the faults are removed one by one.
 				w.Exec(disable, map[string]uuid.UUID{"customer": w.customer.ID, "responder": w.responder.ID}[who])
 				w.Exec("UPDATE tasks SET state = 'closed', deadline = stoa_now(), removed_at = stoa_now()")
@@ -76,8 +73,7 @@ func TestSelectionIsAnOrder(t *testing.T) {
 	task, other := w.task(), w.Agent()
 	mine, theirs := w.Responded(w.responder, task.ID), w.Responded(other, task.ID)
 	in := choice(task, mine)
-	made := graphtest.Got(w.Tasks.SelectResponse(w.customer.Ctx, in))(t)
-	order := made.Order
+	order := graphtest.Got(w.Tasks.SelectResponse(w.customer.Ctx, in))(t).Order
 	require.Equal(t, [2]int64{500_000 - total, total}, w.balances(w.customer))
 	require.Equal(t, [2]int64{500_000, 0}, w.balances(w.responder))
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'reserve' AND order_id = $1 AND operation_id = $2", order.ID, *in.OperationID))
@@ -131,8 +127,7 @@ func TestASelectionMayBeRefunded(t *testing.T) {
 // body is an answer as it is sent.
 func body(t *testing.T, answer *orders.OrderResult) string {
 	t.Helper()
-	raw := graphtest.Got(wire.Marshal(answer))(t)
-	return string(raw)
+	return string(graphtest.Got(wire.Marshal(answer))(t))
 }
 
 // A repeat gets the exact earlier body, even if the order, the task or the agents have changed.

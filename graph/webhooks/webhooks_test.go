@@ -74,8 +74,7 @@ func TestStates(t *testing.T) {
 		require.Len(t, w.queue(agent), 1)
 	}
 	for _, state := range []string{"failing", "gone", "", "Active", "deleted"} {
-		_, err := w.change(agent, hook.ID, webhooks.UpdateInput{State: &state})
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "state")
+		graphtest.RefusedField(t, fault.InvalidInput, "state")(w.change(agent, hook.ID, webhooks.UpdateInput{State: &state}))
 	}
 }
 
