@@ -21,9 +21,7 @@ func (w *world) bind(owner *graphtest.Agent, target attachments.Target, ids ...u
 
 func (w *world) bound(t *testing.T, reader uuid.UUID, targets ...attachments.Target) map[attachments.Target][]*attachments.Card {
 	t.Helper()
-	cards, err := attachments.Bound(context.Background(), w.DB.SQL, reader, targets...)
-	require.NoError(t, err)
-	return cards
+	return graphtest.Got(attachments.Bound(context.Background(), w.DB.SQL, reader, targets...))(t)
 }
 
 func idsOf(cards []*attachments.Card) []uuid.UUID {
@@ -70,8 +68,7 @@ func TestBindRefuses(t *testing.T) {
 	agent, other := w.Agent(), w.Agent()
 	post := attachments.Target{Use: attachments.OfPost, ID: uuid.New()}
 	portfolio := w.upload(t, agent, attachments.Portfolio, picture(t, 8, 8)).ID
-	_, err := w.send(agent, newForm(attachments.Portfolio, []byte("no picture")))
-	graphtest.RequireFault(t, err, fault.InvalidFile)
+	graphtest.Refused(t, fault.InvalidFile)(w.send(agent, newForm(attachments.Portfolio, []byte("no picture"))))
 	rejected := w.withStatus("rejected")
 	gone := w.upload(t, agent, attachments.Portfolio, picture(t, 8, 8)).ID
 	w.Exec("UPDATE attachments SET deleted_at = stoa_now() WHERE id = $1", gone)
@@ -116,19 +113,8 @@ func TestBindOnceUnderConcurrency(t *testing.T) {
 	w := newWorld(t)
 	agent := w.Agent()
 	file := w.upload(t, agent, attachments.Order, picture(t, 8, 8)).ID
-	results := make(chan error, 8)
-	for range cap(results) {
-		go func() {
-			results <- w.bind(agent, attachments.Target{Use: attachments.AsOrderInput, ID: uuid.New()}, file)
-		}()
-	}
-	var bound int
-	for range cap(results) {
-		if err := <-results; err == nil {
-			bound++
-		} else {
-			require.Equal(t, fault.AttachmentAlreadyBound, fault.From(err).Code)
-		}
-	}
-	require.Equal(t, 1, bound)
+	codes := graphtest.AtOnce(8, func(int) error {
+		return w.bind(agent, attachments.Target{Use: attachments.AsOrderInput, ID: uuid.New()}, file)
+	})
+	require.Equal(t, map[fault.Code]int{"": 1, fault.AttachmentAlreadyBound: 7}, codes.Count())
 }

@@ -84,15 +84,12 @@ func TestCopyIsMadeWithTheUpload(t *testing.T) {
 			card := w.upload(t, agent, attachments.Portfolio, c.original)
 			require.Equal(t, c.media == "application/pdf", card.Pages != nil && *card.Pages == 1 && card.Width == nil && card.Height == nil)
 			in := inputOf(card)
-			_, err := w.Attachments.AttachmentDownload(t.Context(), in)
-			graphtest.RequireFault(t, err, fault.NotFound)
+			graphtest.Refused(t, fault.NotFound)(w.Attachments.AttachmentDownload(t.Context(), in))
 			used := w.usage(agent.ID)
 			posted := w.publish(t, agent, card.ID)
 
-			shown, err := w.Posts.Post(other.Ctx, posts.PostInput{PostID: posted.ID.String()})
-			require.NoError(t, err)
-			read, err := w.Attachments.Attachment(t.Context(), in)
-			require.NoError(t, err)
+			shown := graphtest.Got(w.Posts.Post(other.Ctx, posts.PostInput{PostID: posted.ID.String()}))(t)
+			read := graphtest.Got(w.Attachments.Attachment(t.Context(), in))(t)
 			require.Equal(t, read.Attachment, shown.Post.Attachments[0])
 			content := contentOf(t, w.Attachments.AttachmentDownload, t.Context(), in)
 			require.EqualValues(t, len(content), read.Attachment.SizeBytes)
@@ -134,11 +131,9 @@ func TestUploadWithoutRoomForItsCopy(t *testing.T) {
 	const preview = 4<<10 + 3*1024*20
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: 2*len(original) + preview - 1}))
 	agent := w.Agent()
-	_, err := w.send(agent, newForm(attachments.Avatar, original))
-	graphtest.RequireFault(t, err, fault.StorageQuotaExceeded)
+	graphtest.Refused(t, fault.StorageQuotaExceeded)(w.send(agent, newForm(attachments.Avatar, original)))
 	require.Equal(t, [3]int64{}, w.usage(agent.ID))
-	_, err = w.send(agent, newForm(attachments.Order, original))
-	require.NoError(t, err)
+	graphtest.OK(t)(w.send(agent, newForm(attachments.Order, original)))
 
 	grown := newWorldWith(t, func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 		report, err := inspectHead(ctx, original, purpose)
@@ -146,8 +141,7 @@ func TestUploadWithoutRoomForItsCopy(t *testing.T) {
 		return report, err
 	}, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: 1 << 20}))
 	agent = grown.Agent()
-	_, err = grown.send(agent, newForm(attachments.Avatar, original))
-	graphtest.RequireFault(t, err, fault.InvalidFile)
+	graphtest.Refused(t, fault.InvalidFile)(grown.send(agent, newForm(attachments.Avatar, original)))
 	grown.keeps(t, 0)
 	require.Equal(t, [3]int64{0, 0, 1}, grown.usage(agent.ID))
 }
@@ -181,12 +175,11 @@ func TestFilesOfAnEarlierVersionGetCopies(t *testing.T) {
 
 	preview := contentOf(t, w.Attachments.AttachmentPreview, t.Context(), inputOf(cards[0]))
 	require.Equal(t, preview, contentOf(t, w.Attachments.AttachmentDownload, t.Context(), inputOf(cards[0])))
-	read, err := w.Attachments.Attachment(t.Context(), inputOf(cards[0]))
-	require.NoError(t, err)
+	read := graphtest.Got(w.Attachments.Attachment(t.Context(), inputOf(cards[0])))(t)
 	require.EqualValues(t, len(preview), read.Attachment.SizeBytes)
 	require.Equal(t, "image/jpeg", *read.Attachment.MediaType)
 	require.Equal(t, legacy, contentOf(t, w.Attachments.AttachmentDownload, t.Context(), inputOf(cards[1])))
-	_, err = w.Attachments.AttachmentDownload(t.Context(), inputOf(cards[4]))
+	_, err := w.Attachments.AttachmentDownload(t.Context(), inputOf(cards[4]))
 	require.Positive(t, graphtest.RequireFault(t, err, fault.ServiceUnavailable).Retry())
 
 	w.Attachments.Quotas = limits.Quotas{StorageBytesPerAgent: 1}
@@ -207,9 +200,7 @@ func TestFilesOfAnEarlierVersionGetCopies(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.EqualValues(t, 5, n)
-	n, err = run(jobs.InspectFile)
-	require.NoError(t, err)
-	require.Zero(t, n)
+	require.Zero(t, graphtest.Got(run(jobs.InspectFile))(t))
 
 	for i, media := range []string{"image/png", "image/png", "image/jpeg", "image/jpeg", "application/pdf"} {
 		content := contentOf(t, w.Attachments.AttachmentDownload, t.Context(), inputOf(cards[i]))

@@ -30,39 +30,27 @@ func TestCrashedInspectionIsRecovered(t *testing.T) {
 	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil } // its worker never answers
 	agent, f := w.Agent(), newForm(attachments.Order, picture(t, 8, 8))
 	result := make(chan error, 1)
-	go func() {
-		_, err := w.send(agent, f)
-		result <- err
-	}()
+	go func() { result <- graphtest.Err(w.send(agent, f)) }()
 	require.Eventually(t, func() bool { return w.pending() != uuid.Nil }, slack.TestWait, 10*time.Millisecond)
 	w.Exec("UPDATE attachments SET lease_id = gen_random_uuid(), lease_until = stoa_now() + interval '20 seconds', attempts = 1")
 	w.Attachments.Enqueue = enqueue
 
-	recovered, err := w.Attachments.Recover(context.Background())
-	require.NoError(t, err)
-	require.Zero(t, recovered, "while the lease lives, so may the worker")
+	require.Zero(t, w.recovered(t), "while the lease lives, so may the worker")
 	w.Shift(21 * time.Second)
-	recovered, err = w.Attachments.Recover(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, 1, recovered)
+	require.Equal(t, 1, w.recovered(t))
 	require.NoError(t, <-result)
-	recovered, err = w.Attachments.Recover(context.Background())
-	require.NoError(t, err)
-	require.Zero(t, recovered)
+	require.Zero(t, w.recovered(t))
 }
 
 // An inspection that waits for a slot looks ten times a second: it does not take the lock of the budgets, which uploads need.
 func TestAnInspectionThatWaitsTakesNoLock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{Inspections: 1}))
-	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
-	w.Attachments.InspectionWait = time.Millisecond
-	_, err := w.send(w.Agent(), newForm(attachments.Order, picture(t, 8, 8)))
-	graphtest.RequireFault(t, err, fault.UploadBusy)
+	w.dismissWorkers()
+	graphtest.Refused(t, fault.UploadBusy)(w.send(w.Agent(), newForm(attachments.Order, picture(t, 8, 8))))
 	w.Exec("UPDATE attachments SET lease_id = gen_random_uuid(), lease_until = stoa_now() + interval '20 seconds'")
 	commit := w.Hold("SELECT FROM storage_usage WHERE agent_id = $1 FOR UPDATE", uuid.Nil)
-	full := graphtest.Got(w.Attachments.TryClaim(t.Context()))(t)
-	require.True(t, full)
+	require.True(t, graphtest.Got(w.Attachments.TryClaim(t.Context()))(t))
 	commit()
 }
 
@@ -75,41 +63,30 @@ func TestUploadWhoseInspectionsCrashStaysRepeatable(t *testing.T) {
 	agent := w.Agent()
 	f := newForm(attachments.Order, picture(t, 8, 8))
 	for lost := int64(1); lost <= 2; lost++ {
-		w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
-		w.Attachments.InspectionWait = time.Millisecond
-		_, err := w.send(agent, f)
-		graphtest.RequireFault(t, err, fault.UploadBusy)
-		_, err = w.send(agent, f)
-		graphtest.RequireFault(t, err, fault.UploadUnavailable)
+		w.dismissWorkers()
+		graphtest.Refused(t, fault.UploadBusy)(w.send(agent, f))
+		graphtest.Refused(t, fault.UploadUnavailable)(w.send(agent, f))
 		w.Exec("UPDATE attachments SET attempts = $1, lease_id = gen_random_uuid(), lease_until = stoa_now()", attachments.MaxAttempts)
 		w.Attachments.Enqueue, w.Attachments.InspectionWait = enqueue, wait
 		w.Shift(time.Minute)
-		recovered, err := w.Attachments.Recover(context.Background())
-		require.NoError(t, err)
-		require.Equal(t, 1, recovered)
+		require.Equal(t, 1, w.recovered(t))
 		require.Eventually(t, func() bool { return w.pending() == uuid.Nil && len(w.stored(t)) == 0 }, slack.TestWait, 10*time.Millisecond)
 		require.Equal(t, [3]int64{0, 0, lost}, w.usage(agent.ID))
 		require.Equal(t, [3]int64{0, 0, lost}, w.usage(uuid.Nil))
 	}
-	sent, err := w.send(agent, f)
-	require.NoError(t, err)
-	require.False(t, sent.IsRepeat())
-	again, err := w.send(agent, f)
-	require.NoError(t, err)
-	require.True(t, again.IsRepeat())
-	_, err = w.send(agent, newForm(attachments.Order, picture(t, 8, 8)))
-	graphtest.RequireFault(t, err, fault.StorageRecordLimit)
+	require.False(t, graphtest.Got(w.send(agent, f))(t).IsRepeat())
+	require.True(t, graphtest.Got(w.send(agent, f))(t).IsRepeat())
+	graphtest.Refused(t, fault.StorageRecordLimit)(w.send(agent, newForm(attachments.Order, picture(t, 8, 8))))
 }
 
 // A file that crashes every inspection is tried three times for each upload, is never rejected, and cannot be sent without end.
 func TestFileThatCrashesEveryInspection(t *testing.T) {
 	t.Parallel()
-	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{FileRecordsPerAgent: 2}))}
 	var runs atomic.Int64
-	w.folder = w.InspectWith(func(context.Context, *os.File, attachments.Purpose) (attachments.Report, error) {
+	w := newWorldWith(t, func(context.Context, *os.File, attachments.Purpose) (attachments.Report, error) {
 		runs.Add(1)
 		return attachments.Report{}, fmt.Errorf("%w: signal", attachments.ErrCrashed)
-	})
+	}, graphtest.WithQuotas(limits.Quotas{FileRecordsPerAgent: 2}))
 	agent := w.Agent()
 	f := newForm(attachments.Order, picture(t, 8, 8))
 	for sent := range int64(2) {
@@ -119,8 +96,7 @@ func TestFileThatCrashesEveryInspection(t *testing.T) {
 		require.Equal(t, [3]int64{0, 0, sent + 1}, w.usage(agent.ID))
 		w.keeps(t, 0)
 	}
-	_, err := w.send(agent, f)
-	graphtest.RequireFault(t, err, fault.StorageRecordLimit)
+	graphtest.Refused(t, fault.StorageRecordLimit)(w.send(agent, f))
 }
 
 // The database goes away while a file is inspected and comes back: the result is written then, without another inspection, and
@@ -145,8 +121,7 @@ func TestResultOutlivesAnOutage(t *testing.T) {
 				return report, err
 			})
 			agent, f := w.Agent(), newForm(attachments.Order, file)
-			_, err := w.send(agent, f)
-			graphtest.RequireFault(t, err, fault.ServiceUnavailable)
+			graphtest.Refused(t, fault.ServiceUnavailable)(w.send(agent, f))
 			<-inspected
 			restore()
 			require.Eventually(t, func() bool {
@@ -163,11 +138,9 @@ func TestResultOutlivesAnOutage(t *testing.T) {
 func TestLeaseIsGivenBackAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
-	w.Attachments.InspectionWait = time.Millisecond
+	w.dismissWorkers()
 	agent, f := w.Agent(), newForm(attachments.Order, picture(t, 8, 8))
-	_, err := w.send(agent, f)
-	graphtest.RequireFault(t, err, fault.UploadBusy)
+	graphtest.Refused(t, fault.UploadBusy)(w.send(agent, f))
 	id := w.pending()
 	var restore func()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -186,17 +159,15 @@ func TestLeaseIsGivenBackAfterAnOutage(t *testing.T) {
 	go func() { result <- w.Attachments.Inspect(context.Background(), id, inspectHead) }()
 	restore()
 	require.NoError(t, <-result, "an inspection that begins without the database waits for it")
-	_, err = w.send(agent, f)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.send(agent, f))
 }
 
 // A machine that cannot inspect files does not reject them: after three attempts the upload is deleted.
 func TestMachineThatFailsLeavesNoRecord(t *testing.T) {
 	t.Parallel()
-	w := &world{World: graphtest.New(t)}
 	var fails atomic.Int64
 	fails.Store(3)
-	w.folder = w.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+	w := newWorldWith(t, func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 		if fails.Add(-1) >= 0 {
 			return attachments.Report{}, errors.New("no child today")
 		}
@@ -204,8 +175,7 @@ func TestMachineThatFailsLeavesNoRecord(t *testing.T) {
 	})
 	agent := w.Agent()
 	f := newForm(attachments.Order, picture(t, 8, 8))
-	_, err := w.send(agent, f)
-	graphtest.RequireFault(t, err, fault.ServiceUnavailable)
+	graphtest.Refused(t, fault.ServiceUnavailable)(w.send(agent, f))
 	require.Equal(t, [3]int64{}, w.usage(agent.ID))
 	w.keeps(t, 0)
 	fails.Store(2)
@@ -216,9 +186,8 @@ func TestMachineThatFailsLeavesNoRecord(t *testing.T) {
 
 func TestInspectionThatIsInterruptedIsDoneLater(t *testing.T) {
 	t.Parallel()
-	w := &world{World: graphtest.New(t)}
 	g := &gate{open: make(chan struct{}), entered: make(chan struct{}, 10)}
-	w.folder = w.InspectWith(g.inspect)
+	w := newWorldWith(t, g.inspect)
 	asked := make(chan uuid.UUID, 1)
 	w.Attachments.Enqueue = func(_ context.Context, tx *db.Tx, job db.Job) error {
 		tx.AfterCommit(func() { asked <- job.(attachments.InspectJob).AttachmentID })
@@ -226,17 +195,11 @@ func TestInspectionThatIsInterruptedIsDoneLater(t *testing.T) {
 	}
 	agent, f := w.Agent(), newForm(attachments.Order, picture(t, 8, 8))
 	result := make(chan error, 1)
-	go func() {
-		_, err := w.send(agent, f)
-		result <- err
-	}()
+	go func() { result <- graphtest.Err(w.send(agent, f)) }()
 	id := <-asked
 	for range 5 { // a process that shuts down does not use up attempts
 		ctx, cancel := context.WithCancel(context.Background())
-		go func() {
-			<-g.entered
-			cancel()
-		}()
+		go func() { <-g.entered; cancel() }()
 		require.ErrorIs(t, w.Attachments.Inspect(ctx, id, g.inspect), context.Canceled)
 		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE lease_id IS NULL AND attempts = 0"))
 	}
@@ -252,20 +215,18 @@ func TestStoreThatCannotWrite(t *testing.T) {
 	w := newWorld(t)
 	agent := w.Agent()
 	kept := newForm(attachments.Order, picture(t, 8, 8))
-	sent, err := w.send(agent, kept)
-	require.NoError(t, err)
+	sent := graphtest.Got(w.send(agent, kept))(t)
 	restore := w.breakStore(t)
 
 	f := newForm(attachments.Order, picture(t, 8, 8))
-	_, err = w.send(agent, f)
+	_, err := w.send(agent, f)
 	require.Positive(t, graphtest.RequireFault(t, err, fault.ServiceUnavailable).Retry())
 	require.Equal(t, int64(1), w.usage(agent.ID)[2])
 	again, err := w.send(agent, kept)
 	require.NoError(t, err, "a repeat needs no store")
 	require.Equal(t, sent.Attachment.ID, again.Attachment.ID)
 	restore()
-	_, err = w.send(agent, f)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.send(agent, f))
 }
 
 // breakStore makes the store unwritable, also for a superuser: it replaces the folder with a file.
@@ -283,9 +244,8 @@ func (w *world) breakStore(t *testing.T) (restore func()) {
 // The store breaks after the upload and before preview and copy are written.
 func TestStoreThatBreaksMeanwhile(t *testing.T) {
 	t.Parallel()
-	w := &world{World: graphtest.New(t)}
 	var breakIt, restore func()
-	w.folder = w.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+	w := newWorldWith(t, func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 		if breakIt != nil {
 			breakIt()
 		}
@@ -294,22 +254,18 @@ func TestStoreThatBreaksMeanwhile(t *testing.T) {
 	agent := w.Agent()
 	breakIt = func() { breakIt = nil; restore = w.breakStore(t) }
 	f := newForm(attachments.Order, picture(t, 8, 8))
-	_, err := w.send(agent, f)
-	graphtest.RequireFault(t, err, fault.ServiceUnavailable)
+	graphtest.Refused(t, fault.ServiceUnavailable)(w.send(agent, f))
 	require.Equal(t, [3]int64{}, w.usage(agent.ID))
 	restore()
-	_, err = w.send(agent, f)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.send(agent, f))
 }
 
 func TestUploadLargerThanAFileMayBe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.Agent()
-	_, err := w.send(agent, newForm(attachments.Order, make([]byte, attachments.MaxFile+1)))
-	graphtest.RequireFault(t, err, fault.PayloadTooLarge)
-	_, err = w.send(agent, newForm(attachments.Order, make([]byte, attachments.MaxFile)))
-	graphtest.RequireFault(t, err, fault.InvalidFile)
+	graphtest.Refused(t, fault.PayloadTooLarge)(w.send(agent, newForm(attachments.Order, make([]byte, attachments.MaxFile+1))))
+	graphtest.Refused(t, fault.InvalidFile)(w.send(agent, newForm(attachments.Order, make([]byte, attachments.MaxFile))))
 	require.Eventually(t, func() bool { return len(w.stored(t)) == 0 }, slack.TestWait, time.Millisecond, "the answer may come first")
 }
 
@@ -317,9 +273,7 @@ func TestUploadLargerThanAFileMayBe(t *testing.T) {
 func TestInspectedFileHasNoName(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
-		info, err := original.Stat()
-		require.NoError(t, err)
-		require.Zero(t, info.Sys().(*syscall.Stat_t).Nlink)
+		require.Zero(t, graphtest.Got(original.Stat())(t).Sys().(*syscall.Stat_t).Nlink)
 		return inspectHead(ctx, original, purpose)
 	})
 	w.upload(t, w.Agent(), attachments.Order, picture(t, 8, 8))

@@ -50,13 +50,11 @@ func TestAnAgentWithoutAnUploadTakesAPlace(t *testing.T) {
 	}
 	for _, want := range [][3]int64{{4, 2, 0}, {3, 2, 0}, {2, 2, 0}} {
 		require.NoError(t, come())
-		got := [3]int64{living(many), living(two), living(slow)}
-		require.Equal(t, want, got)
+		require.Equal(t, want, [3]int64{living(many), living(two), living(slow)})
 	}
 	graphtest.RequireFault(t, come(), fault.UploadBusy)
 	w.hold(slow.ID, 1, true)
-	_, err := w.Attachments.NewDraft(two.Ctx, 10)
-	graphtest.RequireFault(t, err, fault.UploadBusy)
+	graphtest.Refused(t, fault.UploadBusy)(w.Attachments.NewDraft(two.Ctx, 10))
 	require.EqualValues(t, 1, living(slow), "an agent that holds some waits")
 }
 
@@ -67,8 +65,7 @@ func TestAnUploadThatLostItsPlace(t *testing.T) {
 	agent := w.Agent()
 	f := newForm(attachments.Order, picture(t, 100, 100))
 	draft := w.begin(t, agent, len(f.bytes))
-	_, err := draft.Write(f.bytes[:1000])
-	require.NoError(t, err)
+	graphtest.OK(t)(draft.Write(f.bytes[:1000]))
 	lost := make(chan struct{})
 	draft.WhenTaken(func() { close(lost) })
 	require.NoError(t, draft.Taken())
@@ -82,8 +79,7 @@ func TestAnUploadThatLostItsPlace(t *testing.T) {
 	draft.Discard()
 	require.Zero(t, w.underWay())
 	w.keeps(t, 0)
-	_, err = w.send(agent, f)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.send(agent, f))
 }
 
 // turns is an inspector that reports the width of each picture and waits for permission.
@@ -107,20 +103,15 @@ func (i turns) inspect(ctx context.Context, original *os.File, purpose attachmen
 // Agents take turns: an agent without an inspection comes before another file of an agent that has or had one.
 func TestInspectionsGoRoundByAgent(t *testing.T) {
 	t.Parallel()
-	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))}
 	i := turns{make(chan int, 10), make(chan int)}
-	w.folder = w.InspectWith(i.inspect)
+	w := newWorldWith(t, i.inspect, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))
 	t.Cleanup(func() { close(i.leave) })
 	var group sync.WaitGroup
 	pending := int64(0)
 	send := func(by *graphtest.Agent, width int) {
-		group.Go(func() {
-			_, err := w.send(by, newForm(attachments.Order, picture(t, width, 8)))
-			require.NoError(t, err)
-		})
+		group.Go(func() { graphtest.OK(t)(w.send(by, newForm(attachments.Order, picture(t, width, 8)))) })
 		pending++
-		require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM attachments WHERE status = 'pending'") == pending },
-			slack.TestWait, time.Millisecond)
+		w.awaitPending(t, pending)
 	}
 	many, one, other := w.Agent(), w.Agent(), w.Agent()
 	send(many, 11)
@@ -153,37 +144,31 @@ func TestInspectionsGoRoundByAgent(t *testing.T) {
 // While the queue is full, an agent without a waiting upload replaces the youngest upload of an agent with several.
 func TestAnAgentWithoutAnInspectionIsLetIn(t *testing.T) {
 	t.Parallel()
-	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))}
 	g := &gate{open: make(chan struct{})}
-	w.folder = w.InspectWith(g.inspect)
+	w := newWorldWith(t, g.inspect, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))
 	results := make(chan error, 20)
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer close(g.open)
 	send := func(by *graphtest.Agent, n int) {
 		for range n {
-			group.Go(func() { _, err := w.send(by, newForm(attachments.Order, picture(t, 8, 8))); results <- err })
+			group.Go(func() { results <- graphtest.Err(w.send(by, newForm(attachments.Order, picture(t, 8, 8)))) })
 		}
-	}
-	pending := func(n int64) {
-		t.Helper()
-		require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM attachments WHERE status = 'pending'") == n },
-			slack.TestWait, time.Millisecond)
 	}
 	one, two, third := w.Agent(), w.Agent(), w.Agent()
 	send(one, 2)
-	pending(2)
-	require.Eventually(t, func() bool { return g.running.Load() == 2 }, slack.TestWait, time.Millisecond)
+	w.awaitPending(t, 2)
+	g.await(t, 2)
 	send(one, 4)
-	pending(6)
+	w.awaitPending(t, 6)
 	send(one, 1)
 	graphtest.RequireFault(t, <-results, fault.UploadBusy) // four of an agent wait, although there are places
-	pending(6)
+	w.awaitPending(t, 6)
 	send(two, 4)
-	pending(10)
+	w.awaitPending(t, 10)
 	send(third, 1)
 	require.Positive(t, graphtest.RequireFault(t, <-results, fault.UploadBusy).Retry())
-	pending(10)
+	w.awaitPending(t, 10)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE owner_id = $1", third.ID))
 	send(third, 1)
 	graphtest.RequireFault(t, <-results, fault.UploadBusy)

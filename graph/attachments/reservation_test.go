@@ -24,10 +24,8 @@ import (
 )
 
 // begin begins an upload; announced is -1 if its length is unknown.
-func (w *world) begin(t require.TestingT, by *graphtest.Agent, announced int) *attachments.Draft {
-	draft, err := w.Attachments.NewDraft(by.Ctx, int64(announced))
-	require.NoError(t, err)
-	return draft
+func (w *world) begin(t graphtest.Checker, by *graphtest.Agent, announced int) *attachments.Draft {
+	return graphtest.Got(w.Attachments.NewDraft(by.Ctx, int64(announced)))(t)
 }
 
 func (w *world) finish(by *graphtest.Agent, draft *attachments.Draft, f form) (*attachments.UploadResult, error) {
@@ -68,8 +66,7 @@ func (w *world) stall(t *testing.T, by *graphtest.Agent, uploads, announced, sen
 			held = append(held, draft)
 			mu.Unlock()
 			for range sent / 10_000 {
-				_, err := draft.Write(make([]byte, 10_000))
-				require.NoError(t, err)
+				graphtest.OK(t)(draft.Write(make([]byte, 10_000)))
 			}
 		})
 	}
@@ -131,30 +128,24 @@ func TestBudgetIsLookedAtLast(t *testing.T) {
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: 12_000}))
 	agent := w.Agent()
 	kept := newForm(attachments.Order, photo(t, 40, 40))
-	sent, err := w.send(agent, kept)
-	require.NoError(t, err)
+	sent := graphtest.Got(w.send(agent, kept))(t)
 	full := newForm(attachments.Order, photo(t, 200, 200))
 	before := w.stored(t)
 	for _, announced := range []int{-1, len(full.bytes)} {
 		draft := w.begin(t, agent, announced)
-		_, err := draft.Write(full.bytes)
-		require.NoError(t, err)
+		graphtest.OK(t)(draft.Write(full.bytes))
 		require.ElementsMatch(t, before, w.stored(t), "nothing of it is stored")
 		bad := full
 		bad.purpose = "portrait"
-		_, err = w.finish(agent, draft, bad)
-		graphtest.RequireFault(t, err, fault.InvalidFields)
-		_, err = w.finish(agent, draft, full)
-		graphtest.RequireFault(t, err, fault.StorageQuotaExceeded)
+		graphtest.Refused(t, fault.InvalidFields)(w.finish(agent, draft, bad))
+		graphtest.Refused(t, fault.StorageQuotaExceeded)(w.finish(agent, draft, full))
 		changed := full
 		changed.uploadID = kept.uploadID
-		_, err = w.finish(agent, draft, changed)
-		graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+		graphtest.Refused(t, fault.IdempotencyConflict)(w.finish(agent, draft, changed))
 		draft.Discard()
 
 		again := w.begin(t, agent, announced)
-		_, err = again.Write(kept.bytes)
-		require.NoError(t, err)
+		graphtest.OK(t)(again.Write(kept.bytes))
 		repeat, err := w.finish(agent, again, kept)
 		require.NoError(t, err, "a repeat needs no budget")
 		require.Equal(t, sent.Attachment.ID, repeat.Attachment.ID)
@@ -170,11 +161,9 @@ func TestPlacesOfUploads(t *testing.T) {
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{UploadsPerAgent: 2, Uploads: 3}))
 	one, two := w.Agent(), w.Agent()
 	held := []*attachments.Draft{w.begin(t, one, -1), w.begin(t, one, -1)}
-	_, err := w.Attachments.NewDraft(one.Ctx, -1)
-	graphtest.RequireFault(t, err, fault.UploadBusy)
+	graphtest.Refused(t, fault.UploadBusy)(w.Attachments.NewDraft(one.Ctx, -1))
 	third := w.begin(t, two, -1)
-	_, err = w.Attachments.NewDraft(two.Ctx, -1)
-	graphtest.RequireFault(t, err, fault.UploadBusy)
+	graphtest.Refused(t, fault.UploadBusy)(w.Attachments.NewDraft(two.Ctx, -1))
 	third.Discard()
 	require.EqualValues(t, 2, w.underWay())
 
@@ -203,28 +192,20 @@ func TestUploadOfADeadProcessIsFreed(t *testing.T) {
 	agent := w.Agent()
 	f := newForm(attachments.Order, picture(t, 100, 100))
 	draft := w.begin(t, agent, len(f.bytes))
-	_, err := draft.Write(f.bytes[:1000])
-	require.NoError(t, err)
-	recoverNow := func() {
-		_, err := w.Attachments.Recover(context.Background())
-		require.NoError(t, err)
-	}
-	recoverNow()
+	graphtest.OK(t)(draft.Write(f.bytes[:1000]))
+	w.recovered(t)
 	w.keeps(t, 1)                                                    // as long as it is renewed, it stays
 	w.Exec("UPDATE upload_reservations SET expires_at = stoa_now()") // as if its process had died
-	recoverNow()
+	w.recovered(t)
 	w.keeps(t, 0)
 	require.Zero(t, w.underWay())
 
-	_, err = draft.Write(f.bytes[1000:])
-	require.NoError(t, err)
-	_, err = w.finish(agent, draft, f)
-	graphtest.RequireFault(t, err, fault.ServiceUnavailable)
+	graphtest.OK(t)(draft.Write(f.bytes[1000:]))
+	graphtest.Refused(t, fault.ServiceUnavailable)(w.finish(agent, draft, f))
 	draft.Discard()
 	require.Equal(t, [3]int64{}, w.usage(agent.ID))
 	w.keeps(t, 0)
-	_, err = w.send(agent, f)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.send(agent, f))
 }
 
 // If an upload ends while the database is unavailable, its reservation is released when the database returns.
@@ -233,8 +214,7 @@ func TestReservationIsGivenBackAfterAnOutage(t *testing.T) {
 	w := newWorld(t)
 	agent := w.Agent()
 	draft := w.begin(t, agent, 10_000)
-	_, err := draft.Write(make([]byte, 5_000))
-	require.NoError(t, err)
+	graphtest.OK(t)(draft.Write(make([]byte, 5_000)))
 	restore := w.Outage()
 	draft.Discard()
 	restore()
@@ -272,12 +252,8 @@ func TestReservationsHold(t *testing.T) {
 			onDisk := make(map[string]int64)
 			for _, name := range w.stored(t) {
 				id, _, _ := strings.Cut(name, ".")
-				path, err := filepath.Glob(filepath.Join(w.folder, "attachments", id[len(id)-2:], name))
-				require.NoError(r, err)
-				for _, at := range path {
-					if info, err := os.Stat(at); err == nil {
-						onDisk[id] += info.Size()
-					}
+				if info, err := os.Stat(filepath.Join(w.folder, "attachments", id[len(id)-2:], name)); err == nil {
+					onDisk[id] += info.Size()
 				}
 			}
 			for id, n := range onDisk {
@@ -315,16 +291,14 @@ func TestReservationsHold(t *testing.T) {
 			case step == 2: // more bytes come
 				u := &held[rapid.IntRange(0, len(held)-1).Draw(r, "which")]
 				n := rapid.IntRange(0, len(u.bytes)).Draw(r, "bytes")
-				_, err := u.draft.Write(u.bytes[:n])
-				require.NoError(r, err)
+				graphtest.OK(r)(u.draft.Write(u.bytes[:n]))
 				u.bytes = u.bytes[n:]
 			case step == 3: // it breaks off
 				take().draft.Discard()
 			case step == 4: // its process dies
 				u := take()
 				w.Exec("UPDATE upload_reservations SET expires_at = stoa_now()")
-				_, err := w.Attachments.Recover(context.Background())
-				require.NoError(r, err)
+				graphtest.OK(r)(w.Attachments.Recover(context.Background()))
 				u.draft.Discard()
 				for _, other := range held {
 					other.draft.Discard()
@@ -333,9 +307,8 @@ func TestReservationsHold(t *testing.T) {
 				require.Zero(r, w.underWay())
 			default: // it ends
 				u := take()
-				_, err := u.draft.Write(u.bytes)
-				require.NoError(r, err)
-				if _, err = w.finish(u.by, u.draft, newForm(attachments.Order, nil)); err != nil {
+				graphtest.OK(r)(u.draft.Write(u.bytes))
+				if err := graphtest.Err(w.finish(u.by, u.draft, newForm(attachments.Order, nil))); err != nil {
 					require.Contains(r, []fault.Code{fault.InvalidFile, fault.StorageQuotaExceeded, fault.StorageRecordLimit},
 						fault.From(err).Code, "%v", err)
 				}

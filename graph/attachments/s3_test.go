@@ -107,10 +107,8 @@ func TestObjectStore(t *testing.T) {
 		card := w.upload(t, agent, attachments.Portfolio, original)
 		file, err := w.Attachments.AttachmentDownload(agent.Ctx, attachments.AttachmentInput{AttachmentID: card.ID.String()})
 		require.NoError(t, err)
-		reader, err := file.Open(context.Background(), 7)
-		require.NoError(t, err)
-		read, err := io.ReadAll(reader)
-		require.NoError(t, err)
+		reader := graphtest.Got(file.Open(context.Background(), 7))(t)
+		read := graphtest.Got(io.ReadAll(reader))(t)
 		require.NoError(t, reader.Close())
 		require.True(t, bytes.Equal(original[7:], read))
 	}
@@ -118,8 +116,7 @@ func TestObjectStore(t *testing.T) {
 	w.keeps(t, 0) // nothing lies in the folder
 
 	bucket.down = true
-	_, err = w.send(agent, newForm(attachments.Portfolio, small))
-	graphtest.RequireFault(t, err, fault.ServiceUnavailable)
+	graphtest.Refused(t, fault.ServiceUnavailable)(w.send(agent, newForm(attachments.Portfolio, small)))
 	require.Equal(t, int64(2), w.usage(agent.ID)[2])
 	bucket.down = false
 
@@ -195,8 +192,7 @@ func (p *powerCut) left(root, path string) ([]byte, bool) {
 func (w *world) onDisk(t *testing.T, disk *powerCut) (root string) {
 	t.Helper()
 	root = filepath.Join(t.TempDir(), "data", "files")
-	store, err := attachments.OpenFolder(root, disk)
-	require.NoError(t, err)
+	store := graphtest.Got(attachments.OpenFolder(root, disk))(t)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	w.Attachments.Store = store
 	w.folder = root
@@ -227,8 +223,7 @@ func TestFilesAreDurableBeforeTheirRecords(t *testing.T) {
 	}
 	for range 3 {
 		f = newForm(attachments.Portfolio, picture(t, 30, 30))
-		sent, err := w.send(agent, f)
-		require.NoError(t, err)
+		sent := graphtest.Got(w.send(agent, f))(t)
 		for version, column := range map[string]string{"original": "sha256", "preview": "preview_sha256", "published": "published_sha256"} {
 			content, there := disk.left(root, pathOf(root, sent.Attachment.ID, version))
 			require.True(t, there, version)
@@ -254,14 +249,12 @@ func TestDiskThatCannotSync(t *testing.T) {
 			f := newForm(attachments.Order, picture(t, 8, 8))
 			set(disk, true)
 			_, err := w.send(agent, f)
-			graphtest.RequireFault(t, err, fault.ServiceUnavailable)
-			require.ErrorIs(t, errors.Unwrap(err), syscall.EIO)
+			require.ErrorIs(t, errors.Unwrap(graphtest.RequireFault(t, err, fault.ServiceUnavailable)), syscall.EIO)
 			require.Equal(t, [3]int64{}, w.usage(agent.ID))
 			w.keeps(t, 0)
 			require.Zero(t, w.underWay())
 			set(disk, false)
-			_, err = w.send(agent, f)
-			require.NoError(t, err)
+			graphtest.OK(t)(w.send(agent, f))
 		})
 	}
 }
@@ -293,8 +286,7 @@ func BenchmarkFolderWrite(b *testing.B) {
 	} {
 		for size, n := range map[string]int{"100kB": 100_000, "20MiB": 20 << 20} {
 			b.Run(size+"/"+name, func(b *testing.B) {
-				store, err := open(b.TempDir())
-				require.NoError(b, err)
+				store := graphtest.Got(open(b.TempDir()))(b)
 				content := make([]byte, n)
 				for b.Loop() {
 					id := uuid.NewString()

@@ -23,15 +23,12 @@ import (
 // sweep returns how many files it deleted.
 func (w *world) sweep(t *testing.T) int64 {
 	t.Helper()
-	swept, err := w.Attachments.Sweep(context.Background())
-	require.NoError(t, err)
-	return swept
+	return graphtest.Got(w.Attachments.Sweep(context.Background()))(t)
 }
 
 func (w *world) available(t *testing.T, by *graphtest.Agent, id uuid.UUID) bool {
 	t.Helper()
-	read, err := w.Attachments.Attachment(by.Ctx, attachments.AttachmentInput{AttachmentID: id.String()})
-	require.NoError(t, err)
+	read := graphtest.Got(w.Attachments.Attachment(by.Ctx, attachments.AttachmentInput{AttachmentID: id.String()}))(t)
 	return read.Attachment.Available
 }
 
@@ -42,8 +39,7 @@ func TestUnattachedUploadsEndAfterADay(t *testing.T) {
 	w := newWorld(t)
 	agent := w.Agent()
 	f := newForm(attachments.Portfolio, picture(t, 8, 8))
-	sent, err := w.send(agent, f)
-	require.NoError(t, err)
+	sent := graphtest.Got(w.send(agent, f))(t)
 	kept := w.upload(t, agent, attachments.Portfolio, picture(t, 8, 8))
 	require.NoError(t, w.bind(agent, attachments.Target{Use: attachments.OfPost, ID: uuid.New()}, kept.ID))
 
@@ -65,8 +61,7 @@ func TestUnattachedUploadsEndAfterADay(t *testing.T) {
 		_, err := get(agent.Ctx, attachments.AttachmentInput{AttachmentID: sent.Attachment.ID.String()})
 		graphtest.RequireFault(t, err, fault.NotFound)
 	}
-	again, err := w.send(agent, f)
-	require.NoError(t, err)
+	again := graphtest.Got(w.send(agent, f))(t)
 	require.True(t, again.IsRepeat())
 	require.False(t, again.Attachment.Available)
 }
@@ -128,8 +123,7 @@ func TestSweepGoesOn(t *testing.T) {
 	w.upload(t, agent, attachments.Portfolio, picture(t, 8, 8))
 	w.Shift(day)
 	restore := w.breakStore(t)
-	_, err := w.Attachments.Sweep(context.Background())
-	require.Error(t, err)
+	require.Error(t, graphtest.Err(w.Attachments.Sweep(context.Background())))
 	require.Equal(t, int64(1), w.usage(agent.ID)[1], "budget is held until the bytes are gone")
 	restore()
 	require.EqualValues(t, 1, w.sweep(t))
@@ -147,11 +141,7 @@ func TestOrphansAreDeleted(t *testing.T) {
 	for _, name := range []string{uuid.NewString() + ".original", uuid.NewString() + ".original.18f2.tmp", kept + ".original.18f2.tmp", "unknown"} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("x"), 0o600))
 	}
-	orphans := func() int64 {
-		n, err := w.Attachments.DeleteOrphans(context.Background())
-		require.NoError(t, err)
-		return n
-	}
+	orphans := func() int64 { return graphtest.Got(w.Attachments.DeleteOrphans(context.Background()))(t) }
 	require.Zero(t, orphans())
 	w.Shift(2 * time.Hour)
 	require.EqualValues(t, 4, orphans())
@@ -202,20 +192,24 @@ func (g *gate) inspect(ctx context.Context, original *os.File, purpose attachmen
 	}
 }
 
+// await waits until that many inspections run.
+func (g *gate) await(t *testing.T, running int64) {
+	t.Helper()
+	require.Eventually(t, func() bool { return g.running.Load() == running }, slack.TestWait, time.Millisecond)
+}
+
 func TestTwoRunEightWaitTheRestIsBusy(t *testing.T) {
 	t.Parallel()
-	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))}
 	g := &gate{open: make(chan struct{})}
-	w.folder = w.InspectWith(g.inspect)
+	w := newWorldWith(t, g.inspect, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))
 	agents := []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent()}
 	var group sync.WaitGroup
 	results := make([]error, 10)
 	for i := range results {
 		group.Go(func() { _, results[i] = w.send(agents[i%3], newForm(attachments.Order, picture(t, 8, 8))) })
 	}
-	pending := func() bool { return w.Count("SELECT count(*) FROM attachments WHERE status = 'pending'") == 10 }
-	require.Eventually(t, pending, slack.TestWait, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return g.running.Load() == 2 }, slack.TestWait, 10*time.Millisecond)
+	w.awaitPending(t, 10)
+	g.await(t, 2)
 
 	before, stored := w.usage(uuid.Nil), len(w.stored(t))
 	busy := newForm(attachments.Order, picture(t, 8, 8))
@@ -237,20 +231,16 @@ func TestTwoRunEightWaitTheRestIsBusy(t *testing.T) {
 // Two processes share the slots of one server.
 func TestSlotsHoldAcrossProcesses(t *testing.T) {
 	t.Parallel()
-	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))}
 	g := &gate{open: make(chan struct{})}
-	w.folder = w.InspectWith(g.inspect)
+	w := newWorldWith(t, g.inspect, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))
 	here := w.Attachments
 	there := &attachments.API{DB: here.DB, Quotas: here.Quotas, Store: here.Store, Enqueue: here.Enqueue}
 	agent := w.Agent()
 	var group sync.WaitGroup
 	for i, api := range []*attachments.API{here, there, here, there, here, there} {
-		group.Go(func() {
-			_, err := sendTo(agent.Ctx, api, newForm(attachments.Order, picture(t, 8+i, 8)))
-			require.NoError(t, err)
-		})
+		group.Go(func() { graphtest.OK(t)(sendTo(agent.Ctx, api, newForm(attachments.Order, picture(t, 8+i, 8)))) })
 	}
-	require.Eventually(t, func() bool { return g.running.Load() == 2 }, slack.TestWait, 10*time.Millisecond)
+	g.await(t, 2)
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM attachments WHERE lease_until > stoa_now()"))
 	close(g.open)
 	group.Wait()
@@ -262,52 +252,38 @@ func TestTwentyIdenticalUploadsAtOnce(t *testing.T) {
 	w := newWorld(t)
 	agent := w.Agent()
 	same := newForm(attachments.Portfolio, picture(t, 20, 20))
-	var (
-		group            sync.WaitGroup
-		made, unfinished atomic.Int64
-	)
-	for range 20 {
-		group.Go(func() {
-			sent, err := w.send(agent, same)
-			switch {
-			case err == nil && !sent.IsRepeat():
-				made.Add(1)
-			case err != nil:
-				unfinished.Add(1)
-				require.Equal(t, fault.UploadUnavailable, fault.From(err).Code)
-			}
-		})
-	}
-	group.Wait()
+	var made atomic.Int64
+	codes := graphtest.AtOnce(20, func(int) error {
+		sent, err := w.send(agent, same)
+		if err == nil && !sent.IsRepeat() {
+			made.Add(1)
+		}
+		return err
+	}).Count()
+	require.Equal(t, 20, codes[""]+codes[fault.UploadUnavailable], codes)
 	require.EqualValues(t, 1, made.Load())
 	require.Equal(t, int64(1), w.usage(agent.ID)[2])
 	w.keeps(t, 3) // the bytes of the other uploads are deleted
-	again, err := w.send(agent, same)
-	require.NoError(t, err)
-	require.True(t, again.IsRepeat())
+	require.True(t, graphtest.Got(w.send(agent, same))(t).IsRepeat())
 }
 
 func TestUploadThatTakesLongGoesOn(t *testing.T) {
 	t.Parallel()
-	w := &world{World: graphtest.New(t)}
 	g := &gate{open: make(chan struct{})}
-	w.folder = w.InspectWith(g.inspect)
+	w := newWorldWith(t, g.inspect)
 	w.Attachments.InspectionWait = 50 * time.Millisecond
 	agent := w.Agent()
 	slow := newForm(attachments.Order, picture(t, 8, 8))
+	graphtest.Refused(t, fault.UploadBusy)(w.send(agent, slow))
 	_, err := w.send(agent, slow)
-	graphtest.RequireFault(t, err, fault.UploadBusy)
-	_, err = w.send(agent, slow)
 	unfinished := graphtest.RequireFault(t, err, fault.UploadUnavailable)
 	require.Positive(t, unfinished.Retry())
 	require.Equal(t, map[string]string{"upload_id": "unfinished"}, unfinished.Fields)
 	changed := slow
 	changed.bytes = picture(t, 9, 9)
-	_, err = w.send(agent, changed)
-	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+	graphtest.Refused(t, fault.IdempotencyConflict)(w.send(agent, changed))
 	id := w.pending()
-	_, err = w.Attachments.Attachment(agent.Ctx, attachments.AttachmentInput{AttachmentID: id.String()})
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(w.Attachments.Attachment(agent.Ctx, attachments.AttachmentInput{AttachmentID: id.String()}))
 	close(g.open)
-	require.Eventually(t, func() bool { _, err = w.send(agent, slow); return err == nil }, slack.TestWait, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return graphtest.Err(w.send(agent, slow)) == nil }, slack.TestWait, 20*time.Millisecond)
 }

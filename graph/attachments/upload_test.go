@@ -25,8 +25,7 @@ func TestUploadIsReadyWhenItReturns(t *testing.T) {
 	w := newWorldWith(t, jobs.InspectFile)
 	agent := w.Agent()
 	original := picture(t, 40, 30)
-	sent, err := w.send(agent, newForm(attachments.Avatar, original))
-	require.NoError(t, err)
+	sent := graphtest.Got(w.send(agent, newForm(attachments.Avatar, original)))(t)
 	require.False(t, sent.IsRepeat())
 	sum := sha256.Sum256(original)
 	card := sent.Attachment
@@ -51,11 +50,9 @@ func TestRepeats(t *testing.T) {
 	w := newWorld(t)
 	agent, other := w.Agent(), w.Agent()
 	first := newForm(attachments.Order, picture(t, 8, 8))
-	sent, err := w.send(agent, first)
-	require.NoError(t, err)
+	sent := graphtest.Got(w.send(agent, first))(t)
 
-	again, err := w.send(agent, first)
-	require.NoError(t, err)
+	again := graphtest.Got(w.send(agent, first))(t)
 	require.True(t, again.IsRepeat())
 	require.Equal(t, sent.Attachment, again.Attachment)
 
@@ -66,9 +63,7 @@ func TestRepeats(t *testing.T) {
 	} {
 		changed := first
 		change(&changed)
-		_, err := w.send(agent, changed)
-		graphtest.RequireFault(t, err, fault.IdempotencyConflict)
-		_ = name
+		graphtest.Refused(t, fault.IdempotencyConflict, name)(w.send(agent, changed))
 	}
 	theirs, err := w.send(other, first)
 	require.NoError(t, err, "an upload_id is the agent's own")
@@ -79,12 +74,9 @@ func TestRepeats(t *testing.T) {
 // contentOf reads the file that get returns to the caller of ctx.
 func contentOf(t *testing.T, get func(context.Context, attachments.AttachmentInput) (*attachments.File, error), ctx context.Context, in attachments.AttachmentInput) []byte { //nolint:revive // the function comes with its arguments
 	t.Helper()
-	file, err := get(ctx, in)
-	require.NoError(t, err)
-	reader, err := file.Open(ctx, 0)
-	require.NoError(t, err)
-	content, err := io.ReadAll(reader)
-	require.NoError(t, err)
+	file := graphtest.Got(get(ctx, in))(t)
+	reader := graphtest.Got(file.Open(ctx, 0))(t)
+	content := graphtest.Got(io.ReadAll(reader))(t)
 	require.NoError(t, reader.Close())
 	require.Len(t, content, int(file.Size))
 	return content
@@ -131,8 +123,7 @@ func TestBudgetsRefuse(t *testing.T) {
 				w.upload(t, agent, attachments.Order, picture(t, 8, 8)) // reserves less than 5000 bytes, keeps less than 2000
 			}
 			before, stored := w.usage(uuid.Nil), len(w.stored(t))
-			_, err := w.send(agent, newForm(attachments.Order, photo(t, 90, 90)))
-			graphtest.RequireFault(t, err, c.want)
+			graphtest.Refused(t, c.want)(w.send(agent, newForm(attachments.Order, photo(t, 90, 90))))
 			require.Equal(t, before, w.usage(uuid.Nil), "a refused upload is not recorded")
 			w.keeps(t, stored)
 		})
@@ -145,14 +136,10 @@ func TestRejectedUploadCountsAsRecordOnly(t *testing.T) {
 	agent := w.Agent()
 	for name, b := range map[string][]byte{"empty": nil, "unknown": []byte("hello"), "cut": photo(t, 30, 30)[:500]} {
 		f := newForm(attachments.Portfolio, b)
-		_, err := w.send(agent, f)
-		refused := graphtest.RequireFault(t, err, fault.InvalidFile)
-		require.NotEmpty(t, refused.Text(), name)
-		_, err = w.send(agent, f)
-		graphtest.RequireFault(t, err, fault.UploadUnavailable)
+		require.NotEmpty(t, graphtest.RequireFault(t, graphtest.Err(w.send(agent, f)), fault.InvalidFile, name).Text(), name)
+		graphtest.Refused(t, fault.UploadUnavailable)(w.send(agent, f))
 		f.bytes = picture(t, 8, 8)
-		_, err = w.send(agent, f)
-		graphtest.RequireFault(t, err, fault.UploadUnavailable)
+		graphtest.Refused(t, fault.UploadUnavailable)(w.send(agent, f))
 	}
 	require.Equal(t, [3]int64{0, 0, 3}, w.usage(agent.ID))
 	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM attachments WHERE status = 'rejected'"))

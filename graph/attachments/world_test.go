@@ -19,6 +19,7 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/slack"
 	"stoa/jobs/inspection/inspectiontest"
 )
@@ -63,6 +64,25 @@ func inspectHead(_ context.Context, original *os.File, purpose attachments.Purpo
 		report.Published = made
 	}
 	return report, nil
+}
+
+// dismissWorkers lets uploads wait in vain for their inspections, and be busy at once.
+func (w *world) dismissWorkers() {
+	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
+	w.Attachments.InspectionWait = time.Millisecond
+}
+
+// recovered frees what dead processes held, and returns the number of inspections that it adds again.
+func (w *world) recovered(t *testing.T) int {
+	t.Helper()
+	return graphtest.Got(w.Attachments.Recover(context.Background()))(t)
+}
+
+// awaitPending waits until that many uploads wait for their inspections.
+func (w *world) awaitPending(t *testing.T, uploads int64) {
+	t.Helper()
+	require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM attachments WHERE status = 'pending'") == uploads },
+		slack.TestWait, time.Millisecond)
 }
 
 // picture is a PNG of noise that is different every time.
@@ -129,9 +149,7 @@ func announced(f form) int64 {
 // upload is a ready file of an agent.
 func (w *world) upload(t *testing.T, by *graphtest.Agent, purpose attachments.Purpose, b []byte) *attachments.Card {
 	t.Helper()
-	sent, err := w.send(by, newForm(purpose, b))
-	require.NoError(t, err)
-	return sent.Attachment
+	return graphtest.Got(w.send(by, newForm(purpose, b)))(t).Attachment
 }
 
 // stored lists the objects of the store.
