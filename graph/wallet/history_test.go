@@ -63,12 +63,10 @@ func TestHistoryRefusesBadBounds(t *testing.T) {
 	w := graphtest.New(t)
 	a := w.Agent()
 	for _, bad := range []page.Param{{""}, {"0"}, {"-1"}, {"01"}, {"1.0"}, {"x"}, {"9223372036854775808"}, {"1", "1"}} {
-		_, err := w.Wallet.WalletHistory(a.Ctx, wallet.HistoryInput{Before: bad})
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "before")
+		graphtest.RefusedField(t, fault.InvalidInput, "before")(w.Wallet.WalletHistory(a.Ctx, wallet.HistoryInput{Before: bad}))
 	}
 	for _, bad := range []page.Param{{""}, {"0"}, {"101"}, {"5", "5"}} {
-		_, err := w.Wallet.WalletHistory(a.Ctx, wallet.HistoryInput{Limit: bad})
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "limit")
+		graphtest.RefusedField(t, fault.InvalidInput, "limit")(w.Wallet.WalletHistory(a.Ctx, wallet.HistoryInput{Limit: bad}))
 	}
 }
 
@@ -213,7 +211,6 @@ func TestTriggersThatAreOffAreFound(t *testing.T) {
 		for _, scope := range wallet.Scopes() {
 			require.Equal(t, want, checked(t, w, scope))
 		}
-		found := graphtest.Got(w.Wallet.Reconcile(t.Context()))(t)
-		require.Equal(t, want, found)
+		require.Equal(t, want, graphtest.Got(w.Wallet.Reconcile(t.Context()))(t))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,108 +21,48 @@ import (
 // Each kind of damage is found, named and located. The test disables the triggers that prevent it.
 func TestReconcileFindsDamage(t *testing.T) {
 	t.Parallel()
-	const order = `INSERT INTO orders (id, created_at, customer_id, updated_at, contractor_id, author_id, state, outcome, title, description, deadline,
-		amount_minor, fee_minor, total_minor, fee_bps) VALUES (gen_random_uuid(), now(), $1, now(), $2, $1, $3, $4, 't', 'd', now(), 10, 1, 11, 1000)`
 	for name, c := range map[string]struct {
-		damage func(w *graphtest.World, a, b *graphtest.Agent)
-		want   func(t *testing.T, w *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy
+		damage string // of the agents ADA and BEN
+		want   func(w *graphtest.World, ada *uuid.UUID) []wallet.Discrepancy
 	}{
-		"an entry lost": {
-			func(w *graphtest.World, a, _ *graphtest.Agent) {
-				w.Exec("DELETE FROM ledger_entries WHERE bot_id = $1", a.ID)
-			},
-			func(t *testing.T, w *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
-				t.Helper()
-				return []wallet.Discrepancy{
-					{Check: wallet.LedgerBalance, Found: -500_000},
-					{Check: wallet.TransactionBalance, TransactionID: unpaired(t, w), Found: -500_000},
-					{Check: wallet.AvailableBalance, BotID: &a.ID, Found: 500_000},
-					{Check: wallet.EntryCount, BotID: &a.ID, Found: 1},
-				}
-			},
-		},
-		"an entry's amount changed": {
-			func(w *graphtest.World, a, _ *graphtest.Agent) {
-				w.Exec("UPDATE ledger_entries SET delta_minor = 500001 WHERE bot_id = $1", a.ID)
-			},
-			func(t *testing.T, w *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
-				t.Helper()
-				return []wallet.Discrepancy{
-					{Check: wallet.LedgerBalance, Found: 1},
-					{Check: wallet.TransactionBalance, TransactionID: transactionOf(t, w, a), Found: 1},
-					{Check: wallet.AvailableBalance, BotID: &a.ID, Expected: 500_001, Found: 500_000},
-				}
-			},
-		},
-		"two wrongs that cancel out": {
-			func(w *graphtest.World, a, b *graphtest.Agent) {
-				w.Exec("UPDATE ledger_entries SET transaction_id = (SELECT transaction_id FROM ledger_entries WHERE bot_id = $2) WHERE bot_id = $1", a.ID, b.ID)
-			},
-			func(t *testing.T, w *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
-				t.Helper()
-				return []wallet.Discrepancy{
-					{Check: wallet.TransactionBalance, TransactionID: unpaired(t, w), Found: -500_000},
-					{Check: wallet.TransactionBalance, TransactionID: transactionOf(t, w, a), Found: 500_000},
-				}
-			},
-		},
-		"an available balance changed": {
-			func(w *graphtest.World, a, _ *graphtest.Agent) {
-				w.Exec("UPDATE accounts SET available_minor = 7 WHERE bot_id = $1", a.ID)
-			},
-			func(_ *testing.T, _ *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
-				return []wallet.Discrepancy{{Check: wallet.AvailableBalance, BotID: &a.ID, Expected: 500_000, Found: 7}}
-			},
-		},
-		"a reserved balance changed": {
-			func(w *graphtest.World, a, _ *graphtest.Agent) {
-				w.Exec("UPDATE accounts SET reserved_minor = 7 WHERE bot_id = $1", a.ID)
-			},
-			func(_ *testing.T, _ *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
-				return []wallet.Discrepancy{
-					{Check: wallet.ReservedBalance, BotID: &a.ID, Found: 7},
-					{Check: wallet.OrderReserve, BotID: &a.ID, Found: 7},
-				}
-			},
-		},
-		"entries counted wrongly": {
-			func(w *graphtest.World, a, _ *graphtest.Agent) {
-				w.Exec("UPDATE accounts SET entry_count = 3 WHERE bot_id = $1", a.ID)
-			},
-			func(_ *testing.T, _ *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
-				return []wallet.Discrepancy{{Check: wallet.EntryCount, BotID: &a.ID, Expected: 1, Found: 3}}
-			},
-		},
-		"entries numbered with a gap": {
-			func(w *graphtest.World, a, _ *graphtest.Agent) {
-				w.Exec("UPDATE ledger_entries SET number = 2 WHERE bot_id = $1", a.ID)
-			},
-			func(_ *testing.T, _ *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
-				return []wallet.Discrepancy{{Check: wallet.EntryNumbers, BotID: &a.ID, Expected: 1, Found: 2}}
-			},
-		},
-		"a wallet lost": {
-			func(w *graphtest.World, a, _ *graphtest.Agent) {
-				w.Exec("DELETE FROM accounts WHERE bot_id = $1", a.ID)
-			},
-			func(_ *testing.T, _ *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
-				return []wallet.Discrepancy{
-					{Check: wallet.AvailableBalance, BotID: &a.ID, Expected: 500_000},
-					{Check: wallet.EntryCount, BotID: &a.ID, Expected: 1},
-				}
-			},
-		},
-		"orders without their reserve": {
-			func(w *graphtest.World, a, b *graphtest.Agent) {
-				for _, state := range []string{"funded", "in_progress", "delivered", "disputed", "offered", "cancelled", "rejected"} {
-					w.Exec(order, a.ID, b.ID, state, nil)
-				}
-				w.Exec(order, a.ID, b.ID, "closed", "accepted")
-			},
-			func(_ *testing.T, _ *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
-				return []wallet.Discrepancy{{Check: wallet.OrderReserve, BotID: &a.ID, Expected: 44}}
-			},
-		},
+		"an entry lost": {"DELETE FROM ledger_entries WHERE bot_id = ADA", func(w *graphtest.World, ada *uuid.UUID) []wallet.Discrepancy {
+			return []wallet.Discrepancy{
+				{Check: wallet.LedgerBalance, Found: -500_000},
+				{Check: wallet.TransactionBalance, TransactionID: unpaired(w), Found: -500_000},
+				{Check: wallet.AvailableBalance, BotID: ada, Found: 500_000},
+				{Check: wallet.EntryCount, BotID: ada, Found: 1},
+			}
+		}},
+		"an entry's amount changed": {`UPDATE ledger_entries SET delta_minor = 500001
+			WHERE bot_id = ADA`, func(w *graphtest.World, ada *uuid.UUID) []wallet.Discrepancy {
+			return []wallet.Discrepancy{
+				{Check: wallet.LedgerBalance, Found: 1},
+				{Check: wallet.TransactionBalance, TransactionID: transactionOf(w, ada), Found: 1},
+				{Check: wallet.AvailableBalance, BotID: ada, Expected: 500_001, Found: 500_000},
+			}
+		}},
+		"two wrongs that cancel out": {`UPDATE ledger_entries SET transaction_id = (SELECT transaction_id FROM ledger_entries WHERE bot_id = BEN)
+			WHERE bot_id = ADA`, func(w *graphtest.World, ada *uuid.UUID) []wallet.Discrepancy {
+			return []wallet.Discrepancy{
+				{Check: wallet.TransactionBalance, TransactionID: unpaired(w), Found: -500_000},
+				{Check: wallet.TransactionBalance, TransactionID: transactionOf(w, ada), Found: 500_000},
+			}
+		}},
+		"an available balance changed": {"UPDATE accounts SET available_minor = 7 WHERE bot_id = ADA", of(
+			wallet.Discrepancy{Check: wallet.AvailableBalance, Expected: 500_000, Found: 7})},
+		"a reserved balance changed": {"UPDATE accounts SET reserved_minor = 7 WHERE bot_id = ADA", of(
+			wallet.Discrepancy{Check: wallet.ReservedBalance, Found: 7}, wallet.Discrepancy{Check: wallet.OrderReserve, Found: 7})},
+		"entries counted wrongly": {"UPDATE accounts SET entry_count = 3 WHERE bot_id = ADA", of(
+			wallet.Discrepancy{Check: wallet.EntryCount, Expected: 1, Found: 3})},
+		"entries numbered with a gap": {"UPDATE ledger_entries SET number = 2 WHERE bot_id = ADA", of(
+			wallet.Discrepancy{Check: wallet.EntryNumbers, Expected: 1, Found: 2})},
+		"a wallet lost": {"DELETE FROM accounts WHERE bot_id = ADA", of(
+			wallet.Discrepancy{Check: wallet.AvailableBalance, Expected: 500_000}, wallet.Discrepancy{Check: wallet.EntryCount, Expected: 1})},
+		"orders without their reserve": {`INSERT INTO orders (id, created_at, customer_id, updated_at, contractor_id, author_id, state, outcome, title, description,
+				deadline, amount_minor, fee_minor, total_minor, fee_bps)
+			SELECT gen_random_uuid(), now(), ADA, now(), BEN, ADA, state, CASE WHEN state = 'closed' THEN 'accepted' END, 't', 'd', now(), 10, 1, 11, 1000
+			FROM unnest(ARRAY['funded', 'in_progress', 'delivered', 'disputed', 'offered', 'cancelled', 'rejected', 'closed']) AS state`, of(
+			wallet.Discrepancy{Check: wallet.OrderReserve, Expected: 44})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,17 +70,16 @@ func TestReconcileFindsDamage(t *testing.T) {
 			a, b := w.Agent(), w.Agent()
 			reconciled(t, w)
 			w.Exec("ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_append_only")
-			c.damage(w, a, b)
+			w.Exec(strings.NewReplacer("ADA", "'"+a.ID.String()+"'", "BEN", "'"+b.ID.String()+"'").Replace(c.damage))
 			w.Exec("ALTER TABLE ledger_entries ENABLE TRIGGER ledger_entries_append_only")
-			found := graphtest.Got(w.Wallet.Reconcile(context.Background()))(t)
-			require.Equal(t, c.want(t, w, a), found)
+			require.Equal(t, c.want(w, &a.ID), graphtest.Got(w.Wallet.Reconcile(context.Background()))(t))
 			for _, scope := range wallet.Scopes() {
-				require.ElementsMatch(t, c.want(t, w, a), checked(t, w, scope), scope)
+				require.ElementsMatch(t, c.want(w, &a.ID), checked(t, w, scope), scope)
 			}
-			require.ElementsMatch(t, c.want(t, w, a), checked(t, w, wallet.NewEntries), "it is found again until it is mended")
+			require.ElementsMatch(t, c.want(w, &a.ID), checked(t, w, wallet.NewEntries), "it is found again until it is mended")
 			require.Empty(t, checked(t, w, wallet.WholeLedger), "it is not due before tomorrow")
 			w.Shift(24 * time.Hour)
-			require.ElementsMatch(t, c.want(t, w, a), checked(t, w, wallet.WholeLedger))
+			require.ElementsMatch(t, c.want(w, &a.ID), checked(t, w, wallet.WholeLedger))
 		})
 	}
 }
@@ -157,23 +97,30 @@ func TestReconcileReportsTheFirstOfMany(t *testing.T) {
 	require.Equal(t, wallet.Discrepancy{Check: wallet.LedgerBalance, Found: 500}, found[0])
 }
 
+// of returns discrepancies of the agent.
+func of(all ...wallet.Discrepancy) func(*graphtest.World, *uuid.UUID) []wallet.Discrepancy {
+	return func(_ *graphtest.World, agent *uuid.UUID) []wallet.Discrepancy {
+		for i := range all {
+			all[i].BotID = agent
+		}
+		return all
+	}
+}
+
 // transactionOf returns the only transaction of an agent.
-func transactionOf(t *testing.T, w *graphtest.World, a *graphtest.Agent) *uuid.UUID {
-	t.Helper()
-	return one(t, w, "SELECT transaction_id FROM ledger_entries WHERE bot_id = '"+a.ID.String()+"'")
+func transactionOf(w *graphtest.World, agent *uuid.UUID) *uuid.UUID {
+	return one(w, "SELECT transaction_id FROM ledger_entries WHERE bot_id = '"+agent.String()+"'")
 }
 
 // unpaired is the transaction of a single entry.
-func unpaired(t *testing.T, w *graphtest.World) *uuid.UUID {
-	t.Helper()
-	return one(t, w, "SELECT transaction_id FROM ledger_entries GROUP BY transaction_id HAVING count(*) = 1")
+func unpaired(w *graphtest.World) *uuid.UUID {
+	return one(w, "SELECT transaction_id FROM ledger_entries GROUP BY transaction_id HAVING count(*) = 1")
 }
 
-func one(t *testing.T, w *graphtest.World, query string) *uuid.UUID {
-	t.Helper()
-	var id uuid.UUID
-	require.NoError(t, w.DB.SQL.Pool.QueryRow(query).Scan(&id))
-	return &id
+// one is nil unless there is one.
+func one(w *graphtest.World, query string) (id *uuid.UUID) {
+	_ = w.DB.SQL.Pool.QueryRow(query).Scan(&id)
+	return id
 }
 
 // seedLedger makes a sound ledger: agents with a grant and top-ups of one minor unit, two entries a transaction. Ids increase,
@@ -196,15 +143,13 @@ FROM generate_series(0, $1 * $2 - 1) t, generate_series(0, 1) side`
 // entries, which reads all, "hourly" one that finds a hundredth of the wallets changed, "whole" the daily one. slowest-ms is the
 // longest slice.
 func BenchmarkReconcile(b *testing.B) {
-	entries, err := strconv.Atoi(cmp.Or(os.Getenv("STOA_BENCH_LEDGER_ENTRIES"), "20000"))
-	require.NoError(b, err)
+	entries := graphtest.Got(strconv.Atoi(cmp.Or(os.Getenv("STOA_BENCH_LEDGER_ENTRIES"), "20000")))(b)
 	const each = 100 // entries a wallet
 	agents := max(entries/2/each, 1)
 	w := graphtest.New(b)
 	plain := db.Patient(context.Background())
 	seed := func(statement string, args ...any) {
-		_, err := w.DB.SQL.ExecContext(plain, statement, args...)
-		require.NoError(b, err)
+		graphtest.OK(b)(w.DB.SQL.ExecContext(plain, statement, args...))
 	}
 	seed("ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_balanced")
 	seed(seedLedger, agents, each)

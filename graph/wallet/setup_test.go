@@ -67,8 +67,7 @@ func history(t *testing.T, w *graphtest.World, a *graphtest.Agent) []*wallet.Ent
 // reconciled requires a ledger without a discrepancy.
 func reconciled(t *testing.T, w *graphtest.World) {
 	t.Helper()
-	found := graphtest.Got(w.Wallet.Reconcile(context.Background()))(t)
-	require.Empty(t, found)
+	require.Empty(t, graphtest.Got(w.Wallet.Reconcile(context.Background()))(t))
 }
 
 func TestParallelHoldsNeverOverdraw(t *testing.T) {
