@@ -127,8 +127,7 @@ func TestRotation(t *testing.T) {
 	w := newWorld(t)
 	w.sequence()
 	ctx := t.Context()
-	old, err := w.KeyLog.Published(ctx)
-	require.NoError(t, err)
+	old := graphtest.Got(w.KeyLog.Published(ctx))(t)
 	for _, purpose := range []string{keylog.PurposeLog, keylog.PurposeReceipts} {
 		require.NoError(t, w.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 			number, err := w.KeyLog.RotateKey(ctx, tx, purpose)
@@ -138,8 +137,7 @@ func TestRotation(t *testing.T) {
 	}
 	w.sequence()
 	now := w.read(1)
-	published, err := w.KeyLog.Published(ctx)
-	require.NoError(t, err)
+	published := graphtest.Got(w.KeyLog.Published(ctx))(t)
 	require.Len(t, published.Vkeys, 2)
 	require.Equal(t, old.Vkeys[0], published.Vkeys[1])
 	w.open(now.note, old.Vkeys[0])
@@ -147,12 +145,9 @@ func TestRotation(t *testing.T) {
 	require.Contains(t, published.Vkeys[0], base64.StdEncoding.EncodeToString(append([]byte{1}, now.entries[2][33:]...)))
 	require.Equal(t, append([]byte{2}, digest("receipts")...), now.entries[3][:33])
 	w.Shift(31 * 24 * time.Hour)
-	published, err = w.KeyLog.Published(ctx)
-	require.NoError(t, err)
+	published = graphtest.Got(w.KeyLog.Published(ctx))(t)
 	require.Len(t, published.Vkeys, 1)
-	verifier, err := note.NewVerifier(old.Vkeys[0])
-	require.NoError(t, err)
-	_, err = note.Open(w.read(1).note, note.VerifierList(verifier))
+	_, err := note.Open(w.read(1).note, note.VerifierList(graphtest.Got(note.NewVerifier(old.Vkeys[0]))(t)))
 	require.True(t, errors.As(err, new(*note.UnverifiedNoteError)))
 }
 
@@ -209,8 +204,7 @@ func TestManyProcessesAppend(t *testing.T) {
 	require.Len(t, whole.labels(t), agents)
 	require.Len(t, whole.entries, agents+2)
 	require.EqualValues(t, agents, w.Count("SELECT count(*) FROM log_openings WHERE salt IS NOT NULL"))
-	published, err := w.KeyLog.Published(t.Context())
-	require.NoError(t, err)
+	published := graphtest.Got(w.KeyLog.Published(t.Context()))(t)
 	for _, signed := range heads {
 		tree, _ := w.open(signed, published.Vkeys[0])
 		require.Equal(t, rootOf(t, whole.entries[:tree.N]), tree.Hash)

@@ -38,9 +38,8 @@ func (w *world) lose(entries int64) {
 // newEpoch begins an epoch after the greatest head that a process has signed.
 func (w *world) newEpoch(process *keylog.API) (next *keylog.Head) {
 	w.t.Helper()
-	greatest, err := process.Signed.Greatest()
-	require.NoError(w.t, err)
-	require.NoError(w.t, w.DB.Tx(w.t.Context(), func(ctx context.Context, tx *db.Tx) error {
+	greatest := graphtest.Got(process.Signed.Greatest())(w.t)
+	require.NoError(w.t, w.DB.Tx(w.t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
 		next, err = keylog.NewEpoch(ctx, tx.SQL, greatest, "a backup was restored")
 		return err
 	}))
@@ -58,27 +57,22 @@ func TestTheLogNeitherShrinksNorForks(t *testing.T) {
 	}
 	w.sequence()
 	before := w.read(1)
-	kept, err := os.ReadFile(w.file)
-	require.NoError(t, err)
-	require.Equal(t, before.note, kept)
+	require.Equal(t, before.note, graphtest.Got(os.ReadFile(w.file))(t))
 	ctx := t.Context()
 
 	w.lose(2)
 	sameFolder, stranger := w.another(w.file), w.another(filepath.Join(t.TempDir(), "log-head"))
 	for _, process := range []*keylog.API{w.KeyLog, sameFolder} {
-		_, err = process.Checkpoint(ctx, 1)
+		_, err := process.Checkpoint(ctx, 1)
 		require.ErrorIs(t, err, keylog.ErrBehind)
 		graphtest.RequireFault(t, err, fault.ServiceUnavailable)
-		_, err = process.Prove(ctx, 1, 3)
-		require.ErrorIs(t, err, keylog.ErrBehind)
+		require.ErrorIs(t, graphtest.Err(process.Prove(ctx, 1, 3)), keylog.ErrBehind)
 		metrics := graphtest.Got(process.Metrics(ctx))(t)
 		require.Equal(t, []float64{1, 0}, []float64{metrics[0].Value, metrics[1].Value})
 	}
 	late := w.Agent()
-	_, err = w.KeyLog.Sequence(ctx)
-	require.ErrorIs(t, err, keylog.ErrBehind)
-	own := graphtest.Got(w.Bots.Me(late.Ctx))(t)
-	require.Nil(t, own.Bot.KeyLog.Index, "what is new stays unproven")
+	require.ErrorIs(t, graphtest.Err(w.KeyLog.Sequence(ctx)), keylog.ErrBehind)
+	require.Nil(t, graphtest.Got(w.Bots.Me(late.Ctx))(t).Bot.KeyLog.Index, "what is new stays unproven")
 
 	// A process that does not know of the lost entries continues, and the others find a fork once it has caught up.
 	for range 2 {
@@ -86,8 +80,7 @@ func TestTheLogNeitherShrinksNorForks(t *testing.T) {
 	}
 	graphtest.OK(t)(stranger.Sequence(ctx))
 	graphtest.OK(t)(stranger.Checkpoint(ctx, 1))
-	_, err = w.KeyLog.Checkpoint(ctx, 1)
-	require.ErrorIs(t, err, keylog.ErrForked)
+	require.ErrorIs(t, graphtest.Err(w.KeyLog.Checkpoint(ctx, 1)), keylog.ErrForked)
 	metrics := graphtest.Got(w.KeyLog.Metrics(ctx))(t)
 	require.Equal(t, []float64{1, 1}, []float64{metrics[0].Value, metrics[1].Value})
 

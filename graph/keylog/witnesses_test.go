@@ -120,8 +120,7 @@ func (w *world) proof(index int64) (size int64, names []string) {
 	require.Equal(w.t, rootOf(w.t, entries[:tree.N]), tree.Hash)
 	var hashes tlog.RecordProof
 	for _, line := range strings.Split(top, "\n")[2:] {
-		hash := graphtest.Got(tlog.ParseHash(line))(w.t)
-		hashes = append(hashes, hash)
+		hashes = append(hashes, graphtest.Got(tlog.ParseHash(line))(w.t))
 	}
 	require.NoError(w.t, tlog.CheckRecord(hashes, tree.N, tree.Hash, index, tlog.RecordHash(entries[index])))
 	for _, line := range strings.Split(strings.TrimSpace(checkpoint), "\n")[5:] {
@@ -155,8 +154,7 @@ func TestProofsHaveTheLinesOfWitnesses(t *testing.T) {
 	o.say("b", &keylog.Cosigned{Err: errors.New("it is away")})
 	process := w.another("")
 	process.Witnesses = o
-	refused := graphtest.Got(process.Cosign(t.Context()))(t)
-	require.ErrorContains(t, refused, "it is away")
+	require.ErrorContains(t, graphtest.Got(process.Cosign(t.Context()))(t), "it is away")
 	requireProof(4, 5, "a", "b", "c")
 	requireProof(5, 9, "a", "c")
 	requireProof(8, 9, "a", "c")
@@ -222,32 +220,27 @@ func TestOneCallAtATimeWaitsForWitnesses(t *testing.T) {
 	w, o := newWitnessed(t, "a")
 	o.mu.Lock() // as a slow witness
 	done := make(chan error)
-	go func() {
-		_, err := w.KeyLog.Cosign(context.Background())
-		done <- err
-	}()
+	cosign := func() error { return graphtest.Err(w.KeyLog.Cosign(context.Background())) }
+	go func() { done <- cosign() }()
 	returned := make(chan error)
 	go func() {
-		for range 100 {
-			_, err := w.KeyLog.Cosign(context.Background())
-			if err != nil {
-				returned <- err
-				return
-			}
+		var err error
+		for n := 0; n < 100 && err == nil; n++ {
+			err = cosign()
 		}
-		returned <- nil
+		returned <- err
 	}()
 	// One of the two waits for the witness, the other does not.
+	first, second := returned, done
 	select {
-	case err := <-returned:
+	case err := <-first:
 		require.NoError(t, err)
-		o.mu.Unlock()
-		require.NoError(t, <-done)
-	case err := <-done:
+	case err := <-second:
 		require.NoError(t, err)
-		o.mu.Unlock()
-		require.NoError(t, <-returned)
+		second = first
 	}
+	o.mu.Unlock()
+	require.NoError(t, <-second)
 	require.Equal(t, []string{"a 2"}, o.asked)
 }
 
@@ -257,13 +250,13 @@ func TestOneCallAtATimeWaitsForWitnesses(t *testing.T) {
 func TestWitnessesShowWhatWasLost(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		shown  func(w *world, o *others) []byte
+		shown  string
 		wanted error
 		kept   bool // in the file
 	}{
-		"greater":   {func(*world, *others) []byte { return []byte(headText(1, 9)) }, keylog.ErrBehind, true},
-		"of now on": {func(*world, *others) []byte { return []byte(headText(2, 1)) }, keylog.ErrBehind, true},
-		"another":   {func(*world, *others) []byte { return []byte(headText(1, 4)) }, keylog.ErrForked, false},
+		"greater":   {headText(1, 9), keylog.ErrBehind, true},
+		"of now on": {headText(2, 1), keylog.ErrBehind, true},
+		"another":   {headText(1, 4), keylog.ErrForked, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,23 +271,18 @@ func TestWitnessesShowWhatWasLost(t *testing.T) {
 			process.Witnesses = o
 			o.shown["down"] = keylog.Shown{Err: errors.New("no answer")}
 			require.ErrorContains(t, process.AskWitnesses(t.Context()), "no answer")
-			_, err := process.Checkpoint(t.Context(), 1)
-			require.NoError(t, err, "a witness that is away changes nothing")
-			honest := graphtest.Got(w.KeyLog.Checkpoint(t.Context(), 1))(t)
-			o.shown["a"] = keylog.Shown{Note: honest}
+			require.NoError(t, graphtest.Err(process.Checkpoint(t.Context(), 1)), "a witness that is away changes nothing")
+			o.shown["a"] = keylog.Shown{Note: graphtest.Got(w.KeyLog.Checkpoint(t.Context(), 1))(t)}
 			require.NotErrorIs(t, process.AskWitnesses(t.Context()), keylog.ErrForked)
-			_, err = process.Checkpoint(t.Context(), 1)
-			require.NoError(t, err, "nor does the head of the database")
+			require.NoError(t, graphtest.Err(process.Checkpoint(t.Context(), 1)), "nor does the head of the database")
 
-			o.shown["a"] = keylog.Shown{Note: row.shown(w, o)}
+			o.shown["a"] = keylog.Shown{Note: []byte(row.shown)}
 			for range 2 {
 				require.ErrorIs(t, process.AskWitnesses(t.Context()), row.wanted)
 			}
 			w.Agent()
-			_, err = process.Checkpoint(t.Context(), 1)
-			require.ErrorIs(t, err, row.wanted)
-			_, err = process.Sequence(t.Context())
-			require.ErrorIs(t, err, row.wanted)
+			require.ErrorIs(t, graphtest.Err(process.Checkpoint(t.Context(), 1)), row.wanted)
+			require.ErrorIs(t, graphtest.Err(process.Sequence(t.Context())), row.wanted)
 			refused, err := process.Cosign(t.Context())
 			require.NoError(t, errors.Join(refused, err))
 			require.Empty(t, o.asked)
@@ -302,13 +290,11 @@ func TestWitnessesShowWhatWasLost(t *testing.T) {
 			require.InDelta(t, 1, metrics[0].Value, 0)
 			require.Equal(t, errors.Is(row.wanted, keylog.ErrForked), metrics[1].Value == 1)
 			for _, other := range []*keylog.API{w.another(w.file), w.KeyLog} {
-				_, err = other.Checkpoint(t.Context(), 1)
-				require.Equal(t, row.kept, errors.Is(err, row.wanted))
+				require.Equal(t, row.kept, errors.Is(graphtest.Err(other.Checkpoint(t.Context(), 1)), row.wanted))
 			}
 			w.newEpoch(process)
 			graphtest.OK(t)(process.Sequence(t.Context()))
-			published := graphtest.Got(process.Published(t.Context()))(t)
-			_, epoch, _ := strings.Cut(published.Origin, "/log/")
+			_, epoch, _ := strings.Cut(graphtest.Got(process.Published(t.Context()))(t).Origin, "/log/")
 			number := graphtest.Got(strconv.Atoi(epoch))(t)
 			graphtest.OK(t)(process.Checkpoint(t.Context(), number))
 			require.Equal(t, name == "of now on", number == 3, "an epoch that a witness knows is not begun again")
@@ -334,7 +320,6 @@ func TestAWitnessThatOnlySaysSo(t *testing.T) {
 		return errors.Is(refused, keylog.ErrBehind)
 	}, slack.TestWait, 10*time.Millisecond)
 	require.ErrorContains(t, refused, "I know more")
-	_, err = w.KeyLog.Checkpoint(t.Context(), 1)
-	require.ErrorIs(t, err, keylog.ErrBehind)
+	require.ErrorIs(t, graphtest.Err(w.KeyLog.Checkpoint(t.Context(), 1)), keylog.ErrBehind)
 	require.False(t, slices.Contains(o.asked, "b 77"))
 }
