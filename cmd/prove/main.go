@@ -45,29 +45,22 @@ func options() []kong.Option {
 
 // faultsCommand holds the flags of a run with faults.
 type faultsCommand struct {
-	Seed      uint64        `help:"Plan of the run; 0 draws one, which is printed."`
-	Minutes   float64       `help:"Length of the load." default:"3"`
-	Processes int           `help:"Number of servers." default:"3"`
-	Agents    int           `help:"Number of agents, 8 to 28." default:"24"`
-	Faults    string        `help:"Faults by name, separated by commas; all, or none: ${faults}." default:"all"`
-	Failover  bool          `help:"Use a primary and a synchronous standby, led by Patroni."`
-	Older     string        `help:"Another version of the server's program: all servers begin with it, and faults change versions." type:"existingfile" xor:"program"`
-	Clocks    bool          `help:"The server's program was built by .ci/clocks: faults set its clock." xor:"program"`
-	Server    string        `help:"The server's program." default:"bin/stoa" type:"existingfile"`
-	Dir       string        `help:"Folder for the run's own folder, which is removed unless the run fails." type:"existingdir"`
-	Out       string        `help:"Folder for result.json and result.md; nothing is written without it." type:"existingdir"`
-	History   string        `help:"File to write the whole history into, as JSON." type:"path"`
-	Deadline  time.Duration `help:"When the run is given up, whatever it is doing; 0: ten minutes more than the load."`
+	Seed      uint64  `help:"Plan of the run; 0 draws one, which is printed."`
+	Minutes   float64 `help:"Length of the load." default:"3"`
+	Processes int     `help:"Number of servers." default:"3"`
+	Agents    int     `help:"Number of agents, 8 to 28." default:"24"`
+	Faults    string  `help:"Faults by name, separated by commas; all, or none: ${faults}." default:"all"`
+	Failover  bool    `help:"Use a primary and a synchronous standby, led by Patroni."`
+	Older     string  `help:"Another version of the server's program: all servers begin with it, and faults change versions." type:"existingfile" xor:"program"`
+	Clocks    bool    `help:"The server's program was built by .ci/clocks: faults set its clock." xor:"program"`
+	Server    string  `help:"The server's program." default:"bin/stoa" type:"existingfile"`
+	Dir       string  `help:"Folder for the run's own folder, which is removed unless the run fails." type:"existingdir"`
+	Out       string  `help:"Folder for result.json and result.md; nothing is written without it." type:"existingdir"`
+	History   string  `help:"File to write the whole history into, as JSON." type:"path"`
 }
 
 // Run makes a run and judges it.
 func (c *faultsCommand) Run(ctx context.Context) error {
-	deadline := c.Deadline
-	if deadline == 0 {
-		deadline = c.load() + 10*time.Minute
-	}
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
 	r, err := c.newRun()
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func TestCommands(t *testing.T) {
 	for command, line := range map[string][]string{
 		"faults":       {"--minutes", "3", "--failover", program},
 		"judge <file>": {"judge", "main.go"},
-		"self-test":    {"self-test", "--bugs", "event-lost,order-role", "--share", "1/2", "--no-without", program},
+		"self-test":    {"self-test", "--bugs", "event-lost,order-role", "--share", "1/2", program},
 	} {
 		chosen, _, err := parse(t, line...)
 		require.NoError(t, err, command)
@@ -41,25 +41,14 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A result has a title, and names the command that makes it again.
-func TestResultsOfFaults(t *testing.T) {
+// A result has a title.
+func TestTitles(t *testing.T) {
 	t.Parallel()
-	for title, line := range map[string][]string{
-		"Faults":                   {"--clocks"},
-		"Failover of the database": {"--failover"},
-		"Servers of two versions":  {"--older=/bin/echo"},
+	for title, flag := range map[string]string{
+		"Faults": "--clocks", "Failover of the database": "--failover", "Servers of two versions": "--older=/bin/echo",
 	} {
-		_, c, err := parse(t, append(line, "--minutes=3", "--seed=7", "--server=/bin/true")...)
+		_, c, err := parse(t, flag, "--server=/bin/true")
 		require.NoError(t, err)
 		require.Equal(t, title, c.Faults.title())
-		if c.Faults.Older != "" {
-			continue // its command has the older program's version
-		}
-		text, err := c.Faults.text(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, "make prove PROVEFLAGS='--minutes 3 --processes 3 --agents 24 --faults all --seed 7 "+line[0]+"'", text)
 	}
-	_, c, err := parse(t, "self-test", "--bugs=event-lost", "--share=1/2", "--server=/bin/true")
-	require.NoError(t, err)
-	require.Contains(t, c.SelfTest.text(), "self-test --bugs event-lost --share 1/2 --minutes 1 --seed 1 --tries 2 --processes 3 --agents 16 --faults ")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -21,9 +22,7 @@ type selfTestCommand struct {
 	Processes int     `help:"Number of servers." default:"3"`
 	Agents    int     `help:"Number of agents, 8 to 28." default:"16"`
 	Faults    string  `help:"Faults of the bugs that name none." default:"server-killed,network-reset,network-torn,rolling-restart"`
-	Without   bool    `help:"Try the server without a bug first." default:"true" negatable:""`
 	Server    string  `help:"The server's program without a bug." default:"bin/stoa" type:"existingfile"`
-	Root      string  `help:"The repository." default:"." type:"existingdir"`
 	Dir       string  `help:"Folder for the runs' own folders and the programs." type:"existingdir"`
 	Out       string  `help:"Folder for result.json and result.md, which are written after each bug." type:"existingdir"`
 	Results   string  `help:"File that keeps results: a bug that was found or missed there is not tried again." type:"path"`
@@ -45,7 +44,7 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := newResult(ctx, "Bugs planted on purpose", c.Server, c.text())
+	made, err := newResult(ctx, "Bugs planted on purpose", c.Server, again(c.Seed))
 	if err != nil {
 		return err
 	}
@@ -59,7 +58,6 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // the folder holds only programs
-	builder := selftest.Builder{Root: c.Root, Folder: folder, Program: c.Server}
 	try := func(next built) error {
 		result := c.prove(ctx, next, c.Seed)
 		for seed := c.Seed + 1; seed < c.Seed+c.Tries && next.bug.Name != "" && result.By == "" && ctx.Err() == nil; seed++ {
@@ -80,8 +78,8 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	servers := buildAhead(ctx, builder, bugs)
-	if c.Without && !r.Tried("") {
+	servers := buildAhead(ctx, folder, bugs)
+	if !r.Tried("") {
 		if err := try(built{program: c.Server}); err != nil {
 			return err
 		}
@@ -90,7 +88,7 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 		}
 	}
 	for next := range servers {
-		if err := errors.Join(try(next), builder.Remove(next.bug)); err != nil {
+		if err := errors.Join(try(next), os.RemoveAll(filepath.Join(folder, next.bug.Name))); err != nil {
 			return err
 		}
 	}
@@ -103,12 +101,6 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	return r.Judge(c.Least)
 }
 
-// text returns the command that repeats the self-test.
-func (c *selfTestCommand) text() string {
-	return fmt.Sprintf("make prove PROVEFLAGS='self-test --bugs %s --share %s --minutes %g --seed %d --tries %d --processes %d --agents %d --faults %s'",
-		c.Bugs, c.Share, c.Minutes, c.Seed, c.Tries, c.Processes, c.Agents, c.Faults)
-}
-
 // programVersion returns the version of the server's program, without its name and build information.
 func programVersion(version string) string {
 	words := strings.Fields(version)
@@ -116,12 +108,12 @@ func programVersion(version string) string {
 }
 
 // buildAhead builds servers, one ahead of the proof.
-func buildAhead(ctx context.Context, builder selftest.Builder, bugs []selftest.Row) <-chan built {
+func buildAhead(ctx context.Context, folder string, bugs []selftest.Row) <-chan built {
 	ready := make(chan built)
 	go func() {
 		defer close(ready)
 		for _, bug := range bugs {
-			program, err := builder.Build(ctx, bug)
+			program, err := selftest.Build(ctx, ".", filepath.Join(folder, bug.Name), bug)
 			select {
 			case ready <- built{bug, program, err}:
 			case <-ctx.Done():
@@ -145,8 +137,6 @@ func (c *selfTestCommand) prove(ctx context.Context, b built, seed uint64) selft
 	if b.bug.Minutes > 0 {
 		proof.Minutes = b.bug.Minutes
 	}
-	ctx, cancel := context.WithTimeout(ctx, proof.load()+10*time.Minute)
-	defer cancel()
 	r, err := proof.newRun()
 	if err = errors.Join(b.err, err); err != nil {
 		result.NotTried = err.Error()

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -47,26 +48,21 @@ func (r *run) conclude(ctx context.Context) error {
 	}
 	err := verdict(o.history, o.findings)
 	if err != nil {
-		if again, unknown := r.text(ctx); unknown == nil {
-			fmt.Fprintf(os.Stdout, "seed %d; again: %s\n", r.Seed, again)
-		}
+		fmt.Fprintf(os.Stdout, "seed %d; again: %s\n", r.Seed, again(r.Seed))
 	}
 	return err
 }
 
 // result makes the result of the run.
 func (r *run) result(ctx context.Context) (*report.Result, error) {
-	c := r.faultsCommand
-	command, err := c.text(ctx)
-	if err != nil {
-		return nil, err
-	}
-	made, err := newResult(ctx, c.title(), c.Server, command)
-	if err != nil {
-		return nil, err
+	made, err := newResult(ctx, r.title(), r.Server, again(r.Seed))
+	if err == nil && r.Older != "" {
+		var older []string
+		older, err = version(ctx, r.Older)
+		made.Version += ", and older: " + strings.Join(older, " ")
 	}
 	made.Fill(r.outcome.history, r.outcome.findings, r.scene.Missed())
-	return made, nil
+	return made, err
 }
 
 // newResult begins the result of a command.
@@ -89,27 +85,9 @@ func version(ctx context.Context, program string) ([]string, error) {
 	return words, err
 }
 
-// text returns the command that repeats the run.
-func (c *faultsCommand) text(ctx context.Context) (string, error) {
-	flags := []string{fmt.Sprintf("--minutes %g --processes %d --agents %d --faults %s --seed %d", c.Minutes, c.Processes, c.Agents,
-		c.Faults, c.Seed)}
-	for _, flag := range []struct {
-		name string
-		set  bool
-	}{{"--failover", c.Failover}, {"--clocks", c.Clocks}} {
-		if flag.set {
-			flags = append(flags, flag.name)
-		}
-	}
-	command := "make prove PROVEFLAGS='" + strings.Join(flags, " ") + "'"
-	if c.Older == "" {
-		return command, nil
-	}
-	older, err := version(ctx, c.Older)
-	if err != nil {
-		return "", err
-	}
-	return command + " OLDER=" + older[1], nil
+// again returns the command that repeats this one.
+func again(seed uint64) string {
+	return fmt.Sprintf("make prove PROVEFLAGS='%s --seed %d'", strings.Join(os.Args[1:], " "), seed)
 }
 
 // title returns the heading of the result.
@@ -184,26 +162,15 @@ func printEvidence(to io.Writer, h *history.History, findings []judge.Finding) {
 
 // naming lists the requests, events, acks and mails that contain one of some ids.
 func naming(ids []string, h *history.History) (lines []string) {
-	add := func(record any) {
-		raw, _ := json.Marshal(record) //nolint:errchkjson // it was read from JSON
-		for _, id := range ids {
-			if strings.Contains(string(raw), id) {
-				lines = append(lines, string(raw))
-				return
+	for _, all := range []any{h.Attempts, h.Deliveries, h.Acks, h.Mails} {
+		var records []json.RawMessage
+		raw, _ := json.Marshal(all)       // it was read from JSON
+		_ = json.Unmarshal(raw, &records) // it was just written
+		for _, record := range records {
+			if slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(string(record), id) }) {
+				lines = append(lines, string(record))
 			}
 		}
-	}
-	for i := range h.Attempts {
-		add(&h.Attempts[i])
-	}
-	for i := range h.Deliveries {
-		add(&h.Deliveries[i])
-	}
-	for i := range h.Acks {
-		add(&h.Acks[i])
-	}
-	for i := range h.Mails {
-		add(&h.Mails[i])
 	}
 	return lines
 }

@@ -120,13 +120,13 @@ func Names() []string {
 	return names
 }
 
-// planted returns the text of the bug's file below root without and with the bug, or an error if the row no longer fits the file.
-func (b Row) planted(root string) (original, planted string, err error) {
+// planted returns the text of the bug's file below root with the bug, or an error if the row no longer fits the file.
+func (b Row) planted(root string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(b.File)))
 	if err != nil {
-		return "", "", fmt.Errorf("%s: %w", b.Name, err)
+		return "", fmt.Errorf("%s: %w", b.Name, err)
 	}
-	planted = "\n" + string(text)
+	planted := "\n" + string(text)
 	for _, hunk := range b.hunks {
 		var before, after strings.Builder
 		before.WriteByte('\n')
@@ -141,9 +141,9 @@ func (b Row) planted(root string) (original, planted string, err error) {
 			}
 		}
 		if n := strings.Count(planted, before.String()); n != 1 {
-			return "", "", fmt.Errorf("%s: its text occurs %d times in %s: write the row anew", b.Name, n, b.File)
+			return "", fmt.Errorf("%s: its text occurs %d times in %s: write the row anew", b.Name, n, b.File)
 		}
 		planted = strings.Replace(planted, before.String(), after.String(), 1)
 	}
-	return string(text), planted[1:], nil
+	return planted[1:], nil
 }

@@ -22,9 +22,11 @@ func TestCatalogueFitsTheRepository(t *testing.T) {
 	t.Parallel()
 	require.GreaterOrEqual(t, len(catalogue), 40)
 	for _, b := range catalogue {
-		original, text, err := b.planted(root)
+		original, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(b.File)))
 		require.NoError(t, err)
-		require.NotEqual(t, original, text, b.Name)
+		text, err := b.planted(root)
+		require.NoError(t, err)
+		require.NotEqual(t, string(original), text, b.Name)
 		require.Regexp(t, `^[A-Z][^|]*\.$`, b.Promise, b.Name)
 	}
 }
@@ -41,7 +43,7 @@ func TestBugsCompile(t *testing.T) {
 		if filepath.Ext(b.File) != ".go" {
 			continue
 		}
-		_, text, err := b.planted(root)
+		text, err := b.planted(root)
 		require.NoError(t, err)
 		changed, overlay := filepath.Join(t.TempDir(), "changed"), filepath.Join(t.TempDir(), "overlay")
 		require.NoError(t, os.WriteFile(changed, []byte(text), 0o600))
@@ -141,57 +143,23 @@ func TestBuildPlantsABug(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	b := Builder{Root: root, Folder: t.TempDir()}
+	folder := t.TempDir()
 	for name, row := range map[string]struct{ line, bug, want string }{
 		rules:              {"SELECT 1 FOR UPDATE", "SELECT 1", "SELECT 1\n first"},
 		"cmd/stoa/main.go": {`func main() { print(rules, " first") }`, "func main() { print(rules) }", "SELECT 1 FOR UPDATE\n"},
 	} {
 		bug := replacing(name, row.line, row.bug)
-		program, err := b.Build(t.Context(), bug)
+		program, err := Build(t.Context(), root, folder, bug)
 		require.NoError(t, err)
 		out, err := exec.CommandContext(t.Context(), program).CombinedOutput()
 		require.NoError(t, err)
 		require.Equal(t, row.want, string(out))
 		_, err = os.Stat(program + "-inspect")
 		require.NoError(t, err)
-		require.NoError(t, b.Remove(bug))
 		kept, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 		require.NoError(t, err)
 		require.Contains(t, string(kept), row.line)
 	}
-	_, err := b.Build(t.Context(), replacing(rules, "SELECT 1 FOR SHARE", "SELECT 1"))
+	_, err := Build(t.Context(), root, folder, replacing(rules, "SELECT 1 FOR SHARE", "SELECT 1"))
 	require.ErrorContains(t, err, "occurs 0 times")
-}
-
-// A bug of an embedded file is put into the server's program, longer or shorter than the original text.
-func TestBuildPatchesAProgram(t *testing.T) {
-	t.Parallel()
-	folder, original := t.TempDir(), "-- text: card\n-- A comment.\n-- name: lock\nSELECT 1 FOR UPDATE\n"
-	program := filepath.Join(folder, "server")
-	require.NoError(t, os.WriteFile(program, []byte("before"+original+"after"), 0o600))
-	require.NoError(t, os.WriteFile(program+"-inspect", []byte("inspect"), 0o600))
-	b := Builder{Folder: folder, Program: program}
-	for planted, want := range map[string]string{
-		"-- text: card\n-- A comment.\n-- name: lock\nSELECT 1\n":                        "before-- text: card\n-- A comment.\n-- name: lock\nSELECT 1\n           after",
-		"-- text: card\n-- A comment.\n-- name: lock\nSELECT 1 FOR KEY SHARE\n":          "before-- text: card\n-- name: lock\nSELECT 1 FOR KEY SHARE\n           after",
-		"-- text: card\n-- A comment.\n-- name: lock\nSELECT 1 FOR UPDATE SKIP LOCKED\n": "before-- text: card\n-- name: lock\nSELECT 1 FOR UPDATE SKIP LOCKED\n  after",
-	} {
-		made := filepath.Join(t.TempDir(), "stoa")
-		done, err := b.patch(made, original, planted)
-		require.NoError(t, err)
-		require.True(t, done)
-		text, err := os.ReadFile(made)
-		require.NoError(t, err)
-		require.Equal(t, want, string(text))
-		inspector, err := os.ReadFile(made + "-inspect")
-		require.NoError(t, err)
-		require.Equal(t, "inspect", string(inspector))
-	}
-	for _, wrong := range []struct{ original, planted string }{
-		{"SELECT 2", "SELECT 3"}, {original, "-- text: card\n-- name: lock\nSELECT 1 FOR UPDATE of what is much longer than it was before"},
-	} {
-		done, err := b.patch(filepath.Join(t.TempDir(), "stoa"), wrong.original, wrong.planted)
-		require.NoError(t, err)
-		require.False(t, done)
-	}
 }
