@@ -210,10 +210,8 @@ func got(a *history.Attempt) *answer {
 }
 
 // read reads the answer of an attempt. It reports a missing answer, or one of another shape, as a violation.
-func read(f *Finding, a *history.Attempt) (*answer, bool) { return decode[answer](f, a) }
-
-func decode[T any](f *Finding, a *history.Attempt) (*T, bool) {
-	body := new(T)
+func read(f *Finding, a *history.Attempt) (*answer, bool) {
+	body := new(answer)
 	err := json.Unmarshal(a.Body, body)
 	if err != nil {
 		f.violatedf("%s has no readable answer: %v", Describe(a), err)

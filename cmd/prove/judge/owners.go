@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -28,11 +29,6 @@ func (v verification) hint() string {
 		return "no address"
 	}
 	return *v.EmailHint
-}
-
-func (v verification) same(other verification) bool {
-	return v.Status == other.Status && v.hint() == other.hint() && (v.VerifiedAt == nil) == (other.VerifiedAt == nil) &&
-		(v.VerifiedAt == nil || *v.VerifiedAt == *other.VerifiedAt)
 }
 
 // hintOf returns the hint of an address that an agent gets.
@@ -108,10 +104,19 @@ func ofChallenge(broken func(r *run, a *history.Attempt) string) func(r *run, a 
 func checkHolders(r *run, f *Finding) {
 	holders := make(map[string][]string)
 	for _, m := range r.Members {
-		v, read := r.finally(m.Handle, f)
-		if !read {
+		raw, read := r.Final.Onboarding[m.Handle]
+		var card answer
+		switch err := json.Unmarshal(raw, &card); {
+		case !read && r.mayBeOwned(m.Handle, r.end()):
+			f.violatedf("the onboarding of %s cannot be read at the end", m.Handle)
+			continue
+		case !read:
+			continue
+		case err != nil:
+			f.violatedf("the onboarding of %s is unreadable: %v", m.Handle, err)
 			continue
 		}
+		v := card.EmailVerification
 		f.Looked++
 		if v.Status == "verified" {
 			holders[v.hint()] = append(holders[v.hint()], m.Handle)
@@ -137,30 +142,13 @@ func (r *run) judgeOwner(agent string, finally verification, f *Finding) {
 			continue
 		}
 		b, ok := read(f, a)
-		if v := b.EmailVerification; ok && (v.Status != "verified" || !v.same(finally)) {
+		if v := b.EmailVerification; ok && (v.Status != "verified" || !reflect.DeepEqual(v, finally)) {
 			f.violatedf("%s with %s, %s; in the end it is %s, %s", Describe(a), v.Status, v.hint(), finally.Status, finally.hint())
 		}
 	}
 	if finally.Status == "verified" && !hints[finally.hint()] {
 		f.violatedf("%s has the owner %s, whose code it never entered", agent, finally.hint())
 	}
-}
-
-// finally returns an agent's final state; read is false if it was not requested.
-func (r *run) finally(agent string, f *Finding) (v verification, read bool) {
-	raw, read := r.Final.Onboarding[agent]
-	if !read {
-		if r.mayBeOwned(agent, r.end()) {
-			f.violatedf("the onboarding of %s cannot be read at the end", agent)
-		}
-		return v, false
-	}
-	var card answer
-	if err := json.Unmarshal(raw, &card); err != nil {
-		f.violatedf("the onboarding of %s is unreadable: %v", agent, err)
-		return v, false
-	}
-	return card.EmailVerification, true
 }
 
 func brokenGuess(r *run, a *history.Attempt) string {

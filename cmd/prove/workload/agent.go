@@ -98,17 +98,12 @@ func (w *Workload) newAgents(ctx context.Context, format string, count int) (all
 
 // newTwins registers two agents under one handle at the same time, through different servers.
 func (w *Workload) newTwins(ctx context.Context) error {
-	twins, answers := [2]*Agent{w.candidate("twin"), w.candidate("twin")}, [2]answer{}
-	register := func(i int, server string) func() {
-		r := twins[i].registration()
-		r.server = server
-		return func() { answers[i] = twins[i].once(ctx, r) }
-	}
-	together(register(0, w.servers[0]), register(1, w.servers[len(w.servers)-1]))
+	one, other := w.candidate("twin"), w.candidate("twin")
+	answers := w.atOnce(ctx, 0, moving{one, one.registration()}, moving{other, other.registration()})
 	if answers[0].succeeded() {
-		return twins[0].adopt(answers[0])
+		return one.adopt(answers[0])
 	}
-	return twins[1].adopt(answers[1])
+	return other.adopt(answers[1])
 }
 
 // adopt reads the answer of the agent's registration.

@@ -78,27 +78,15 @@ func (w *Workload) contend(ctx context.Context) {
 	regularly(ctx, w.arena.random, contentionPace, func() { drawn(w.arena.random, contentions)(w, ctx) })
 }
 
-// moving is a request of an agent.
-type moving struct {
-	agent *Agent
-	request
-}
-
-// contest makes all requests at the same time, each through another server if there are enough.
+// contest makes all requests at the same time, and repeats those with an idempotency key until they have a final answer.
 func (w *Workload) contest(ctx context.Context, all ...moving) []answer {
 	first := w.arena.random.IntN(len(w.servers))
-	answers := make([]answer, len(all))
-	var begin []func()
-	for i, m := range all {
-		m.server = w.servers[(first+i)%len(w.servers)]
-		begin = append(begin, func() { answers[i] = m.agent.once(ctx, m.request) })
-	}
 	if w.arena.random.IntN(heldOneOf) == 0 {
 		w.bed.HoldWrites(ctx, one(w.arena.random, contended), held)
 	}
-	together(begin...)
+	answers := w.atOnce(ctx, first, all...)
 	for i, m := range all {
-		if m.id != "" && !answers[i].final() { // it must get a final answer
+		if m.id != "" && !answers[i].final() {
 			answers[i], _ = m.agent.repeat(ctx, m.request)
 		}
 	}

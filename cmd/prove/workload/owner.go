@@ -39,15 +39,38 @@ const (
 	entersOneOf = 24
 )
 
-// mailbox holds the mails of all owners, by challenge.
+// mailbox holds the mails of all owners: a channel for each challenge, which holds its mail once it has come.
 type mailbox struct {
-	*sync.Cond
-
-	letters map[string]letter.Letter
+	mu      sync.Mutex
+	letters map[string]chan letter.Letter
 }
 
-func newMailbox() mailbox {
-	return mailbox{sync.NewCond(new(sync.Mutex)), make(map[string]letter.Letter)}
+func (m *mailbox) of(challenge string) chan letter.Letter {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.letters[challenge] == nil {
+		m.letters[challenge] = make(chan letter.Letter, 1)
+	}
+	return m.letters[challenge]
+}
+
+// put puts a mail into the box; a repeat changes nothing.
+func (m *mailbox) put(challenge string, l letter.Letter) {
+	select {
+	case m.of(challenge) <- l:
+	default:
+	}
+}
+
+// await waits for the mail about a challenge; ok is false if ctx ended first.
+func (m *mailbox) await(ctx context.Context, challenge string) (l letter.Letter, ok bool) {
+	select {
+	case l = <-m.of(challenge):
+		m.put(challenge, l)
+		return l, true
+	case <-ctx.Done():
+		return l, false
+	}
 }
 
 // receive records a mail. It is the function for testbed.MailServer.Notify.
@@ -55,31 +78,11 @@ func (w *Workload) receive(m testbed.Mail) {
 	challenge, _, _ := strings.Cut(strings.TrimPrefix(w.pageOf(m.Letter), "/owner/confirm/"), "/")
 	taken := history.Mail{At: w.Recorder.Now(), To: m.To, MessageID: m.MessageID, Challenge: challenge, Answered: m.Answered}
 	w.Recorder.Record(func(h *history.History) { h.Mails = append(h.Mails, taken) })
-	w.mails.L.Lock()
-	defer w.mails.L.Unlock()
-	w.mails.letters[challenge] = m.Letter
-	w.mails.Broadcast()
+	w.mails.put(challenge, m.Letter)
 }
 
 // pageOf returns the path of the page that a mail links to.
 func (w *Workload) pageOf(l letter.Letter) string { return strings.TrimPrefix(l.Link, w.url) }
-
-// await waits for the mail about a challenge; ok is false if ctx ended first.
-func (m mailbox) await(ctx context.Context, challenge string) (l letter.Letter, ok bool) {
-	defer context.AfterFunc(ctx, func() {
-		m.L.Lock()
-		defer m.L.Unlock()
-		m.Broadcast()
-	})()
-	m.L.Lock()
-	defer m.L.Unlock()
-	for {
-		if l, ok = m.letters[challenge]; ok || ctx.Err() != nil {
-			return l, ok
-		}
-		m.Wait()
-	}
-}
 
 // owner is an agent's knowledge of its owner. It belongs to seekOwner and settleOwner.
 type owner struct {
@@ -212,8 +215,7 @@ func (a *Agent) followMail(ctx context.Context, enters bool) {
 		return
 	}
 	if o.random.IntN(3) == 0 {
-		for range 1 + o.random.IntN(2) {
-			wrong := string('0'+(mail.Code[0]-'0'+1)%10) + mail.Code[1:]
+		for _, wrong := range wrongCodes(mail.Code, 1+o.random.IntN(2)) {
 			a.once(ctx, a.code(history.OwnerGuess, wrong))
 		}
 	}
@@ -288,36 +290,25 @@ func (w *Workload) newGuesser(ctx context.Context) (err error) {
 	return w.guesser.completeProfile(ctx)
 }
 
-// guess makes an agent guess codes through all servers, until ctx ends or it is linked.
+// guess makes an agent guess codes through all servers, until ctx ends or it is linked: it enters five wrong codes at once, which
+// end the challenge, and then the right one.
 func (w *Workload) guess(ctx context.Context) {
 	a := w.guesser
 	regularly(ctx, a.random, guessPace, func() {
-		if !a.owner.linked {
-			a.guessOut(ctx, func(all []request) {
-				first := a.owner.random.IntN(len(w.servers))
-				var begin []func()
-				for i, r := range all {
-					r.server = w.servers[(first+i)%len(w.servers)]
-					begin = append(begin, func() { a.once(ctx, r) })
-				}
-				together(begin...)
-			})
+		if a.owner.linked {
+			return
 		}
+		mail, ok := a.confirmed(ctx, 10*time.Second)
+		if !ok {
+			return
+		}
+		var all []moving
+		for _, wrong := range wrongCodes(mail.Code, guesses) {
+			all = append(all, moving{a, a.code(history.OwnerGuess, wrong)})
+		}
+		w.atOnce(ctx, a.owner.random.IntN(len(w.servers)), all...)
+		a.verifyOwner(ctx)
 	})
-}
-
-// guessOut makes the agent enter five wrong codes at once, which end the challenge, and then the right one.
-func (a *Agent) guessOut(ctx context.Context, atOnce func(all []request)) {
-	mail, ok := a.confirmed(ctx, 10*time.Second)
-	if !ok {
-		return
-	}
-	var all []request
-	for _, wrong := range wrongCodes(mail.Code, guesses) {
-		all = append(all, a.code(history.OwnerGuess, wrong))
-	}
-	atOnce(all)
-	a.verifyOwner(ctx)
 }
 
 // confirmed requests a code and makes the owner confirm its mail, if the mail comes in time.

@@ -23,21 +23,33 @@ func (a *Agent) roll(n int) int {
 	return a.dice.IntN(n)
 }
 
+// moving is a request of an agent.
+type moving struct {
+	agent *Agent
+	request
+}
+
+// atOnce makes requests at the same time, each through another server if there are enough, the first one through server number first.
+func (w *Workload) atOnce(ctx context.Context, first int, all ...moving) []answer {
+	answers, begin := make([]answer, len(all)), make([]func(), len(all))
+	for i, m := range all {
+		m.server = w.servers[(first+i)%len(w.servers)]
+		begin[i] = func() { answers[i] = m.agent.once(ctx, m.request) }
+	}
+	together(begin...)
+	return answers
+}
+
 // twoServers draws two servers, different ones if possible.
 func (a *Agent) twoServers() (one, other string) {
-	n := len(a.w.servers)
-	i := a.roll(n)
-	if n == 1 {
-		return a.w.servers[0], a.w.servers[0]
-	}
-	return a.w.servers[i], a.w.servers[(i+1+a.roll(n-1))%n]
+	i, n := a.roll(len(a.w.servers)), len(a.w.servers)
+	return a.w.servers[i], a.w.servers[(i+1)%n]
 }
 
 // pair makes two requests at the same time, through different servers.
 func (a *Agent) pair(ctx context.Context, one, other request) (first, second answer) {
-	one.server, other.server = a.twoServers()
-	together(func() { first = a.once(ctx, one) }, func() { second = a.once(ctx, other) })
-	return first, second
+	answers := a.w.atOnce(ctx, a.roll(len(a.w.servers)), moving{a, one}, moving{a, other})
+	return answers[0], answers[1]
 }
 
 // attempt makes a request once. If it is the first attempt, it sometimes makes it twice at the same time.

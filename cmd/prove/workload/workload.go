@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"stoa/cmd/letter"
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/testbed"
 	"stoa/rest/client"
@@ -54,7 +55,7 @@ type Workload struct {
 
 // New registers agents and makes each a friend of the next ones, before the faults. The owners' mails come to bed.Mail.
 func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed uint64, agents int) (w *Workload, err error) {
-	w = &Workload{Recorder: recorder, url: bed.URL, seed: seed, bed: bed, mails: newMailbox()}
+	w = &Workload{Recorder: recorder, url: bed.URL, seed: seed, bed: bed, mails: mailbox{letters: make(map[string]chan letter.Letter)}}
 	for _, server := range bed.Servers {
 		w.servers = append(w.servers, server.Name)
 	}
