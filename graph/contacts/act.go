@@ -126,31 +126,21 @@ func (a *API) BlockBot(ctx context.Context, in BlockInput) (*ContactResult, erro
 }
 
 // blockPair blocks the contact of two agents, or makes a blocked one. Faults: not_found (the other is deleted).
-func (a *API) blockPair(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ContactResult, error) {
+func (a *API) blockPair(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (c *ent.Contact, repeated bool, err error) {
 	if other.Deleted {
-		return nil, fault.New(fault.NotFound)
+		return nil, false, fault.New(fault.NotFound)
 	}
 	made, err := insert(ctx, tx, callerID, other.ID, transitions[attempt{none, block, requester}].to)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if made != nil {
-		if err := a.Blocked(ctx, tx, callerID, other.ID); err != nil {
-			return nil, err
-		}
-		card, err := show(ctx, tx.SQL, callerID, made, other.Card())
-		return &ContactResult{Contact: card}, err
+		return made, false, a.Blocked(ctx, tx, callerID, other.ID)
 	}
-	c, err := tx.Ent.Contact.Query().Where(ofPair(callerID, other.ID)).ForUpdate().Only(ctx)
-	if err != nil {
-		return nil, err
+	if c, err = tx.Ent.Contact.Query().Where(ofPair(callerID, other.ID)).ForUpdate().Only(ctx); err != nil {
+		return nil, false, err
 	}
-	c, repeated, err := a.apply(ctx, tx, callerID, c, block)
-	if err != nil {
-		return nil, err
-	}
-	card, err := show(ctx, tx.SQL, callerID, c, other.Card())
-	return &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: card}, err
+	return a.apply(ctx, tx, callerID, c, block)
 }
 
 // RequestContact requests friendship with an agent (§3.2, §4.4). Only an agent may call it. If the two have a contact already, it
@@ -158,20 +148,13 @@ func (a *API) blockPair(ctx context.Context, tx *db.Tx, callerID uuid.UUID, othe
 // not_found (the recipient is unknown, or not active, or suspended), contact_blocked, inactive_bot (the caller may not take on
 // obligations), rate_limited (10 new requests a minute).
 func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResult, error) {
-	return a.toward(ctx, "recipient_id", in.Check, func(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ContactResult, error) {
-		c, repeated, err := a.findOrCreate(ctx, tx, callerID, other)
-		if err != nil {
-			return nil, err
-		}
-		card, err := show(ctx, tx.SQL, callerID, c, other.Card())
-		return &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: card}, err
-	})
+	return a.toward(ctx, "recipient_id", in.Check, a.findOrCreate)
 }
 
-// toward runs an operation on the agent that a field names, with or without a contact. Faults in this order: the faults of check,
-// self_contact, not_found (no such agent), the faults of do.
+// toward runs an operation on the agent that a field names, with or without a contact. do returns the contact, and whether the
+// request was a repeat. Faults in this order: the faults of check, self_contact, not_found (no such agent), the faults of do.
 func (a *API) toward(ctx context.Context, field string, check func() (uuid.UUID, error),
-	do func(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ContactResult, error)) (*ContactResult, error) {
+	do func(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ent.Contact, bool, error)) (*ContactResult, error) {
 	v, otherID, err := viewer.Checked(ctx, check)
 	if err != nil {
 		return nil, err
@@ -184,7 +167,12 @@ func (a *API) toward(ctx context.Context, field string, check func() (uuid.UUID,
 		if err != nil {
 			return nil, err
 		}
-		return do(ctx, tx, v.BotID, other)
+		c, repeated, err := do(ctx, tx, v.BotID, other)
+		if err != nil {
+			return nil, err
+		}
+		card, err := show(ctx, tx.SQL, v.BotID, c, other.Card())
+		return &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: card}, err
 	})
 }
 
