@@ -1,6 +1,9 @@
 package inspection
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // maxJPEGTail bounds the bytes after a JPEG's end.
 const maxJPEGTail = 10 * mebibyte
@@ -98,6 +101,13 @@ var foreignSigns = []string{
 	"!<arch>\n", "ustar\x0000", "ustar  \x00", "pk\x05\x06\x00\x00\x00\x00",
 }
 
+// zipEntry and elfHead match heads of formats at any place: an entry of a ZIP (its sign and a version of at most 6.3), and the head
+// of an ELF program (its sign, class, byte order and version).
+var (
+	zipEntry = regexp.MustCompile(`PK\x03\x04[\x00-\x3F]\x00`)
+	elfHead  = regexp.MustCompile(`\x7FELF[\x01\x02][\x01\x02]\x01`)
+)
+
 // foreignHeads mark other formats at the beginning of a part.
 var foreignHeads = []string{
 	"MZ", "#!", "\x1F\x8B", "BZh", "\x28\xB5\x2F\xFD", "PK", "\x7FELF", "\xCA\xFE\xBA\xBE", "\xFE\xED\xFA", "\xCE\xFA\xED\xFE",
@@ -112,7 +122,7 @@ func holdsForeign(b []byte) bool {
 			return true
 		}
 	}
-	return holdsEntry(b) || holdsProgram(b) || beginsForeign(pastPadding(b))
+	return zipEntry.Match(b) || elfHead.Match(b) || beginsForeign(pastPadding(b))
 }
 
 // beginsForeign reports whether bytes begin another format.
@@ -123,30 +133,6 @@ func beginsForeign(b []byte) bool {
 		}
 	}
 	return false
-}
-
-// holdsEntry finds an entry of a ZIP: its sign and a version of at most 6.3.
-func holdsEntry(b []byte) bool {
-	return holdsHead(b, "PK\x03\x04", 6, func(head []byte) bool { return head[4] <= 63 && head[5] == 0 })
-}
-
-// holdsProgram finds the head of an ELF program: class, byte order and version.
-func holdsProgram(b []byte) bool {
-	return holdsHead(b, "\x7FELF", 7, func(head []byte) bool { return head[4]-1 <= 1 && head[5]-1 <= 1 && head[6] == 1 })
-}
-
-// holdsHead finds a sign that begins a head of that length, if right accepts the head.
-func holdsHead(b []byte, sign string, length int, right func(head []byte) bool) bool {
-	for {
-		at := bytes.Index(b, []byte(sign))
-		if at < 0 {
-			return false
-		}
-		if b = b[at:]; len(b) >= length && right(b[:length]) {
-			return true
-		}
-		b = b[len(sign):]
-	}
 }
 
 // lowered returns bytes with ASCII letters in lower case.
