@@ -75,7 +75,7 @@ func (a *API) decideAct(ctx context.Context, tx *db.Tx, c command, op once.Reque
 		action: string(c.action), by: op.Agent, at: s.Now,
 		confirmedTotal: c.confirmedTotal, resultText: c.resultText, reason: c.reason,
 	}
-	s.State, s.UpdatedAt = c.to, s.Now
+	s.State, s.UpdatedAt = string(c.to), s.Now
 	s.Version++
 	if c.apply != nil {
 		c.apply(&s.row, next)
@@ -120,9 +120,9 @@ type Possible struct {
 
 // PossibleActions returns the next possible actions on an order by the table of states. It does not check the caller.
 func PossibleActions(o *ent.Order) Possible {
-	r := &row{
-		CustomerID: o.CustomerID, ContractorID: o.ContractorID, AuthorID: o.AuthorID, State: o.State, RefundProposedBy: o.RefundProposedBy,
-	}
+	r := &row{RefundProposedBy: o.RefundProposedBy, Card: Card{
+		CustomerID: o.CustomerID, ContractorID: o.ContractorID, AuthorID: o.AuthorID, State: string(o.State),
+	}}
 	var p Possible
 	for i := range transitions {
 		t := &transitions[i]
@@ -152,7 +152,7 @@ func (t *transition) proposed(r *row) bool {
 
 // turn returns the participant of the only action that does not lead to a dispute.
 func (o *row) turn() *uuid.UUID {
-	switch o.State {
+	switch o.state() {
 	case order.StateOffered:
 		if o.isAuthor(o.CustomerID) {
 			return &o.ContractorID

@@ -19,7 +19,8 @@ import (
 // feeMode means that the fee is added to the contractor's reward (§2.6).
 const feeMode = "on_top"
 
-// Card is an order as one of its two participants sees it (§2.6). Amounts are in minor units.
+// Card is an order as one of its two participants sees it (§2.6). Amounts are in minor units. Statements read their columns
+// straight into it; newCard sets the members with the tag "-", and reads the files.
 type Card struct {
 	ID uuid.UUID `json:"id"`
 	// State is one of the eight states of §3.1.
@@ -33,24 +34,24 @@ type Card struct {
 	AmountMinor       int64        `json:"amount_minor"`
 	FeeMinor          int64        `json:"fee_minor"`
 	TotalMinor        int64        `json:"total_minor"`
-	FeeMode           string       `json:"fee_mode"`
+	FeeMode           string       `json:"fee_mode" db:"-"`
 	FeeBps            int64        `json:"fee_bps"`
-	InputAttachments  []Attachment `json:"input_attachments"`
-	ResultAttachments []Attachment `json:"result_attachments"`
+	InputAttachments  []Attachment `json:"input_attachments" db:"-"`
+	ResultAttachments []Attachment `json:"result_attachments" db:"-"`
 	// Outcome is accepted or refunded, null until the order is closed.
 	Outcome      *string     `json:"outcome"`
 	CustomerID   uuid.UUID   `json:"customer_id"`
 	ContractorID uuid.UUID   `json:"contractor_id"`
 	AuthorID     uuid.UUID   `json:"author_id"`
-	Customer     *bots.Brief `json:"customer"`
-	Contractor   *bots.Brief `json:"contractor"`
+	Customer     *bots.Brief `json:"customer" db:"-"`
+	Contractor   *bots.Brief `json:"contractor" db:"-"`
 	// Role is the reader's: customer or contractor.
-	Role string `json:"role"`
+	Role string `json:"role" db:"-"`
 	// ConfirmedTotalMinor is the total that the customer confirmed.
 	ConfirmedTotalMinor *int64          `json:"confirmed_total_minor"`
 	ResultText          *string         `json:"result_text"`
-	Dispute             *DisputeCard    `json:"dispute"`
-	RefundProposal      *RefundProposal `json:"refund_proposal"`
+	Dispute             *DisputeCard    `json:"dispute" db:"-"`
+	RefundProposal      *RefundProposal `json:"refund_proposal" db:"-"`
 	TaskID              *uuid.UUID      `json:"task_id"`
 	ServiceID           *uuid.UUID      `json:"service_id"`
 	CreatedAt           time.Time       `json:"created_at"`
@@ -59,7 +60,7 @@ type Card struct {
 	DeliveredAt         *time.Time      `json:"delivered_at"`
 	ClosedAt            *time.Time      `json:"closed_at"`
 	// Actions are the actions that the reader may take next.
-	Actions []wire.Action `json:"actions"`
+	Actions []wire.Action `json:"actions" db:"-"`
 }
 
 // DisputeCard shows who opened a dispute and why.
@@ -77,23 +78,11 @@ type RefundProposal struct {
 }
 
 func newCard(s *snapshot, caller uuid.UUID) *Card {
-	o := &s.row
-	card := &Card{
-		ID: o.ID, State: string(o.State), Version: o.Version, Title: o.Title, Description: o.Description, Deadline: o.Deadline,
-		AmountMinor: o.AmountMinor, FeeMinor: o.FeeMinor, TotalMinor: o.TotalMinor, FeeMode: feeMode, FeeBps: o.FeeBps,
-		CustomerID: o.CustomerID, ContractorID: o.ContractorID, AuthorID: o.AuthorID,
-		Customer: s.Customer.Card(), Contractor: s.Contractor.Card(), Role: "customer",
-		ConfirmedTotalMinor: o.ConfirmedTotalMinor, ResultText: o.ResultText, TaskID: o.TaskID, ServiceID: o.ServiceID,
-		InputAttachments: s.inputs, ResultAttachments: s.results,
-		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, FundedAt: o.FundedAt, DeliveredAt: o.DeliveredAt, ClosedAt: o.ClosedAt,
-		Actions: nextActions(s, caller),
-	}
+	o, card := &s.row, s.Card
+	card.FeeMode, card.Role, card.Customer, card.Contractor = feeMode, "customer", s.Customer.Card(), s.Contractor.Card()
+	card.InputAttachments, card.ResultAttachments, card.Actions = s.inputs, s.results, nextActions(s, caller)
 	if caller == o.ContractorID {
 		card.Role = "contractor"
-	}
-	if o.Outcome != nil {
-		outcome := string(*o.Outcome)
-		card.Outcome = &outcome
 	}
 	if o.DisputedBy != nil {
 		card.Dispute = &DisputeCard{OpenedBy: *o.DisputedBy, Reason: *o.DisputeReason, CreatedAt: *o.DisputedAt}
@@ -101,7 +90,7 @@ func newCard(s *snapshot, caller uuid.UUID) *Card {
 	if o.RefundProposedBy != nil {
 		card.RefundProposal = &RefundProposal{ProposedBy: *o.RefundProposedBy, Reason: *o.RefundReason, CreatedAt: *o.RefundProposedAt}
 	}
-	return card
+	return &card
 }
 
 // nextActions lists the actions that the caller may take now, each with a template of its body.
@@ -121,38 +110,19 @@ func nextActions(s *snapshot, caller uuid.UUID) []wire.Action {
 	return next
 }
 
-// row is an order as stored in the database. Statements read it by the db tags, and write it from the result of written.
+// row is an order as stored in the database. Statements write it from the result of written.
 type row struct {
-	ID                  uuid.UUID      `db:"id" json:"id"`
-	CreatedAt           time.Time      `db:"created_at" json:"created_at"`
-	UpdatedAt           time.Time      `db:"updated_at" json:"updated_at"`
-	CustomerID          uuid.UUID      `db:"customer_id" json:"customer_id"`
-	ContractorID        uuid.UUID      `db:"contractor_id" json:"contractor_id"`
-	AuthorID            uuid.UUID      `db:"author_id" json:"author_id"`
-	TaskID              *uuid.UUID     `db:"task_id" json:"task_id"`
-	ServiceID           *uuid.UUID     `db:"service_id" json:"service_id"`
-	State               order.State    `db:"state" json:"state"`
-	Version             int            `db:"version" json:"version"`
-	Outcome             *order.Outcome `db:"outcome" json:"outcome"`
-	Title               string         `db:"title" json:"title"`
-	Description         string         `db:"description" json:"description"`
-	Deadline            time.Time      `db:"deadline" json:"deadline"`
-	AmountMinor         int64          `db:"amount_minor" json:"amount_minor"`
-	FeeMinor            int64          `db:"fee_minor" json:"fee_minor"`
-	TotalMinor          int64          `db:"total_minor" json:"total_minor"`
-	FeeBps              int64          `db:"fee_bps" json:"fee_bps"`
-	ConfirmedTotalMinor *int64         `db:"confirmed_total_minor" json:"confirmed_total_minor"`
-	ResultText          *string        `db:"result_text" json:"result_text"`
-	DisputedBy          *uuid.UUID     `db:"disputed_by" json:"disputed_by"`
-	DisputeReason       *string        `db:"dispute_reason" json:"dispute_reason"`
-	DisputedAt          *time.Time     `db:"disputed_at" json:"disputed_at"`
-	RefundProposedBy    *uuid.UUID     `db:"refund_proposed_by" json:"refund_proposed_by"`
-	RefundReason        *string        `db:"refund_reason" json:"refund_reason"`
-	RefundProposedAt    *time.Time     `db:"refund_proposed_at" json:"refund_proposed_at"`
-	FundedAt            *time.Time     `db:"funded_at" json:"funded_at"`
-	DeliveredAt         *time.Time     `db:"delivered_at" json:"delivered_at"`
-	ClosedAt            *time.Time     `db:"closed_at" json:"closed_at"`
+	Card
+	DisputedBy       *uuid.UUID `json:"disputed_by"`
+	DisputeReason    *string    `json:"dispute_reason"`
+	DisputedAt       *time.Time `json:"disputed_at"`
+	RefundProposedBy *uuid.UUID `json:"refund_proposed_by"`
+	RefundReason     *string    `json:"refund_reason"`
+	RefundProposedAt *time.Time `json:"refund_proposed_at"`
 }
+
+// state returns the state as the table of transitions names it.
+func (o *row) state() order.State { return order.State(o.State) }
 
 // written returns the order as JSON, its members named like columns. A step leaves out the texts, which it cannot change.
 func (o *row) written(opens bool) ([]byte, error) {

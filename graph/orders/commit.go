@@ -74,7 +74,7 @@ func (s *snapshot) commitArgs(opens, obliges bool, done step, op once.Request, a
 		return nil, err
 	}
 	announcement, err := wire.Marshal(events.OrderPayload{
-		OrderID: s.ID, Status: string(s.State), Version: s.Version, Action: done.action, ActorID: done.by,
+		OrderID: s.ID, Status: s.State, Version: s.Version, Action: done.action, ActorID: done.by,
 	})
 	if err != nil {
 		return nil, err
@@ -145,13 +145,13 @@ func (a *API) FundOrder(
 
 // snapshot returns the order that a deal makes.
 func (d *Deal) snapshot(id, taskID uuid.UUID) *snapshot {
-	return &snapshot{Customer: d.Customer, Contractor: d.Contractor, Now: d.At, row: row{
-		ID: id, CreatedAt: d.At, UpdatedAt: d.At, State: order.StateFunded, Version: 1, FundedAt: &d.At, TaskID: &taskID,
+	return &snapshot{Customer: d.Customer, Contractor: d.Contractor, Now: d.At, row: row{Card: Card{
+		ID: id, CreatedAt: d.At, UpdatedAt: d.At, State: string(order.StateFunded), Version: 1, FundedAt: &d.At, TaskID: &taskID,
 		CustomerID: d.Customer.ID, ContractorID: d.Contractor.ID, AuthorID: d.Customer.ID,
 		Title: d.Title, Description: d.Description, Deadline: d.Deadline,
 		AmountMinor: d.Price.AmountMinor, FeeMinor: d.Price.FeeMinor, TotalMinor: d.Price.TotalMinor, FeeBps: d.Price.FeeBps,
 		ConfirmedTotalMinor: &d.Price.TotalMinor,
-	}}
+	}}}
 }
 
 // stored returns the stored answer of a request, or nil if the request was not answered before.

@@ -72,7 +72,7 @@ func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot{row: row{ID: id}, Now: read.Now}
+	s := &snapshot{row: row{Card: Card{ID: id}}, Now: read.Now}
 	files := s.bindFiles(ctx, tx, op.Agent, s.inputsTarget(), f.files)
 	switch {
 	case files != nil && !alreadyBound(files):
@@ -90,8 +90,8 @@ func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID
 	if f.byCustomer {
 		s.Customer, s.Contractor = read.Caller, read.Counterpart
 	}
-	s.row = row{
-		ID: id, CreatedAt: s.Now, UpdatedAt: s.Now, State: order.StateOffered, Version: 1,
+	s.Card = Card{
+		ID: id, CreatedAt: s.Now, UpdatedAt: s.Now, State: string(order.StateOffered), Version: 1,
 		CustomerID: s.Customer.ID, ContractorID: s.Contractor.ID, AuthorID: op.Agent,
 		Title: f.title, Description: f.description, Deadline: f.deadline,
 		AmountMinor: q.AmountMinor, FeeMinor: q.FeeMinor, TotalMinor: q.TotalMinor, FeeBps: q.FeeBps, ServiceID: f.serviceID,

@@ -85,7 +85,7 @@ func RoleTable() string {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, actionsOf(o, customer), actionsOf(o, contractor))
 	}
 	for _, state := range states() {
-		o := &row{CustomerID: customer, ContractorID: contractor, AuthorID: customer, State: state}
+		o := &row{Card: Card{CustomerID: customer, ContractorID: contractor, AuthorID: customer, State: string(state)}}
 		if !slices.Contains(offered, state) {
 			line("`"+string(state)+"`", o)
 			continue
@@ -115,7 +115,7 @@ func states() []order.State {
 func actionsOf(o *row, caller uuid.UUID) string {
 	var words []string
 	for _, t := range transitions {
-		if slices.Contains(t.from, o.State) && t.who.is(o, caller) {
+		if slices.Contains(t.from, o.state()) && t.who.is(o, caller) {
 			words = append(words, "`"+string(t.action)+"`")
 		}
 	}

@@ -197,7 +197,7 @@ func setRefundProposed(o *row, s step) {
 }
 
 func setClosed(outcome order.Outcome) func(o *row, s step) {
-	return func(o *row, s step) { o.Outcome, o.ClosedAt = &outcome, &s.at }
+	return func(o *row, s step) { o.Outcome, o.ClosedAt = new(string(outcome)), &s.at }
 }
 
 // Actions lists the actions in the order of the table.
@@ -227,10 +227,10 @@ func (t *transition) refuseRole(o *row, caller uuid.UUID) error {
 }
 
 func (t *transition) refuseState(o *row) error {
-	if slices.Contains(t.from, o.State) {
+	if slices.Contains(t.from, o.state()) {
 		return nil
 	}
-	if code, ok := t.stateFaults[o.State]; ok {
+	if code, ok := t.stateFaults[o.state()]; ok {
 		return fault.New(code)
 	}
 	return fault.New(fault.StateConflict).Say(fmt.Sprintf("The order is %s; %s is for one that is %s.", o.State, t.action, or(t.from)))
@@ -261,6 +261,6 @@ func (t *transition) obliges() bool { return slices.Contains(t.needs, friends) }
 // permits reports whether none of refuseRole, refuseState and refuseNeeds would refuse the caller. It builds no faults, because a
 // card calls it for each action.
 func (t *transition) permits(s *snapshot, caller uuid.UUID) bool {
-	return t.who.is(&s.row, caller) && slices.Contains(t.from, s.State) &&
+	return t.who.is(&s.row, caller) && slices.Contains(t.from, s.state()) &&
 		!slices.ContainsFunc(t.needs, func(g *guard) bool { return !g.holds(s) })
 }
