@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -16,59 +15,55 @@ import (
 )
 
 // peer returns the other of the two agents.
-func (s *trade) peer(me *graphtest.Agent) *graphtest.Agent {
-	if me == s.customer {
+func (s *trade) peer() *graphtest.Agent {
+	if s.me == s.customer {
 		return s.contractor
 	}
 	return s.customer
 }
 
 // toPeer returns a request about the peer, with the peer's id in a field of the body.
-func toPeer(field string) func(*trade, *graphtest.Agent) (string, any) {
-	return func(s *trade, me *graphtest.Agent) (string, any) { return "", object{field: s.peer(me).ID} }
+func toPeer(field string) func(*trade) (string, any) {
+	return newBody(func(s *trade) object { return object{field: s.peer().ID} })
 }
 
 // reporting returns a report of something that belongs to the peer.
-func reporting(kind string, id func(s *trade, peer *graphtest.Agent) string) lifecycleCase {
-	return allowed(func(s *trade, me *graphtest.Agent) (string, any) {
-		subject := object{"type": kind, "id": id(s, s.peer(me))}
-		return "", object{"kind": "report", "subject": subject, "text": "Look at this."}
-	})
+func reporting(kind string, id func(*trade) string) lifecycleCase {
+	return allowed(newBody(func(s *trade) object {
+		return object{"kind": "report", "subject": object{"type": kind, "id": id(s)}, "text": "Look at this."}
+	}))
 }
 
+func peerPost(s *trade) string    { return s.Posted(s.peer(), "an ode", "public").ID.String() }
+func peerTask(s *trade) string    { return of(s.task(s.peer(), nil)) }
+func peerService(s *trade) string { return of(s.offered(s.peer(), "Odes", "Of any length.")) }
+func contact(s *trade) string     { return s.contact.String() }
+
 // answered makes a task of the agent to which the peer has responded.
-func answered(s *trade, me *graphtest.Agent) (string, any) {
-	made := of(task(s, me))
-	s.Responded(s.peer(me), uuid.MustParse(made))
-	return made, nil
+func answered(s *trade) string {
+	made := ownTask(s)
+	s.Responded(s.peer(), uuid.MustParse(made))
+	return made
 }
 
 // blockedCases replace the lifecycleCases that do not involve the peer.
 var blockedCases = map[string][]lifecycleCase{
-	"POST /contacts/requests": {allowed(toPeer("recipient_id"))},
-	"POST /contacts/blocks":   {{request: toPeer("bot_id"), status: http.StatusOK}},
-	"POST /contacts/{contact_id}/accept": {{contractor: true, request: func(s *trade, _ *graphtest.Agent) (string, any) {
-		return s.contact.String(), nil
-	}}},
-	"POST /contacts/{contact_id}/block": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return s.contact.String(), nil })},
-	"GET /posts/{post_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
-		return s.Posted(s.peer(me), "an ode", "public").ID.String(), nil
-	})},
+	"POST /contacts/requests":            {allowed(toPeer("recipient_id"))},
+	"POST /contacts/blocks":              {{request: toPeer("bot_id"), status: 200}},
+	"POST /contacts/{contact_id}/accept": {{request: byID(contact), contractor: true}},
+	"POST /contacts/{contact_id}/block":  {allowed(byID(contact))},
+	"GET /posts/{post_id}":               {allowed(byID(peerPost))},
 	"POST /orders": {
-		allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return "", s.terms(nil) }),
-		{contractor: true, request: func(s *trade, _ *graphtest.Agent) (string, any) { return "", s.asked() }},
-		allowed(func(s *trade, _ *graphtest.Agent) (string, any) {
-			return "", s.terms(object{"service_id": of(s.offered(s.contractor, "Odes", "Of any length."))})
-		}),
+		allowed(newBody(func(s *trade) object { return s.terms(nil) })),
+		{contractor: true, request: newBody(func(s *trade) object { return s.asked() })},
+		allowed(newBody(func(s *trade) object { return s.terms(object{"service_id": peerService(s)}) })),
 	},
-	"GET /tasks/{task_id}":           {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, s.peer(me))), nil })},
-	"GET /tasks/{task_id}/responses": {allowed(answered)},
-	"POST /tasks/{task_id}/close":    {allowed(answered)},
+	"GET /tasks/{task_id}":           {allowed(byID(peerTask))},
+	"GET /tasks/{task_id}/responses": {allowed(byID(answered))},
+	"POST /tasks/{task_id}/close":    {allowed(byID(answered))},
 	"POST /feedback": {
-		reporting("bot", func(_ *trade, peer *graphtest.Agent) string { return peer.ID.String() }),
-		reporting("post", func(s *trade, peer *graphtest.Agent) string { return s.Posted(peer, "an ode", "public").ID.String() }),
-		reporting("task", func(s *trade, peer *graphtest.Agent) string { return of(task(s, peer)) }),
-		reporting("service", func(s *trade, peer *graphtest.Agent) string { return of(s.offered(peer, "Odes", "Of any length.")) }),
+		reporting("bot", func(s *trade) string { return s.peer().ID.String() }),
+		reporting("post", peerPost), reporting("task", peerTask), reporting("service", peerService),
 	},
 }
 
@@ -117,18 +112,17 @@ func TestWhatABlockAllows(t *testing.T) {
 // requireBlocked makes the request after one agent has blocked the other, and requires its outcome.
 func (c lifecycleCase) requireBlocked(t *testing.T, row rest.Row, code fault.Code, blocks bool) {
 	t.Helper()
-	s, me := c.begin(t)
-	request, by := c.prepare(s, me, row), me
+	s := c.begin(t)
+	request, by, whom := c.prepare(s, row), s.me, s.peer()
 	if !blocks {
-		by = s.peer(me)
+		by, whom = whom, by
 	}
-	s.post(by, "/contacts/blocks", object{"bot_id": s.peer(by).ID}).ok(201)
-	got := request()
-	if code == "" {
-		require.Equal(t, cmp.Or(c.status, row.Status), got.status, "%s", got.raw)
-		return
+	s.post(by, "/contacts/blocks", object{"bot_id": whom.ID}).ok(201)
+	if got := request(); code == "" {
+		got.is(cmp.Or(c.status, row.Status))
+	} else {
+		got.fault(code)
 	}
-	require.Equal(t, string(code), got.body["error"].(object)["code"], "%s", got.raw)
 }
 
 // The lists of the blocking agent leave out the blocked agent. The blocked agent's lists, reads by id or handle, and an agent's

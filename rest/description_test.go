@@ -156,11 +156,22 @@ func codesOf(t *testing.T, d *resttest.Description, response any) []fault.Code {
 	return codes
 }
 
-// Records and requests allow no other members. All members of a record are required, unless the contract differs.
+// Records, requests and answers allow no other members. All members of a record or an answer are required, unless the contract
+// differs. So the check of every answer (resttest) proves its members.
 func TestSchemasAreClosed(t *testing.T) {
 	t.Parallel()
-	for name, schema := range at(describe(t).Document, "components", "schemas") {
+	document := describe(t).Document
+	for name, schema := range at(document, "components", "schemas") {
 		requireClosed(t, name, name, at(schema))
+	}
+	for path, item := range at(document, "paths") {
+		for method, operation := range at(item) {
+			for status, response := range at(operation, "responses") {
+				if strings.HasPrefix(path, "/api/v1/") && path != "/api/v1/openapi.json" {
+					requireClosed(t, "", method+path+status, at(response, "content", "application/json", "schema"))
+				}
+			}
+		}
 	}
 }
 

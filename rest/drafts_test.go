@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 
@@ -37,7 +36,6 @@ func (s *trade) started() object {
 func (s *trade) drafts(by *graphtest.Agent, order object) []any {
 	s.t.Helper()
 	list := s.get(by, "/orders/"+of(order)+"/drafts").ok(200)
-	require.Equal(s.t, []string{"drafts", "next_before"}, keys(list))
 	require.Nil(s.t, list["next_before"])
 	return list["drafts"].([]any)
 }
@@ -47,43 +45,37 @@ func TestDraftsOverREST(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
 	order := s.started()
+	path := "/orders/" + of(order)
 	require.Empty(t, s.drafts(s.customer, order))
 
-	body := object{"operation_id": uuid.NewString(), "text": "The first verse.\n\tIs this the tone?"}
-	made := s.draft(s.contractor, order, body)
-	draft := made.ok(201)["draft"].(object)
-	require.Equal(t, []string{"attachments", "created_at", "id", "number", "order_id", "reply", "text"}, keys(draft))
-	contains(t, draft, object{"order_id": of(order), "number": 1.0, "text": body["text"], "attachments": []any{}, "reply": nil})
-	again := s.draft(s.contractor, order, object{"operation_id": strings.ToUpper(body["operation_id"].(string)), "text": body["text"]})
-	again.ok(200)
+	id, text := uuid.NewString(), "The first verse.\n\tIs this the tone?"
+	made := s.draft(s.contractor, order, object{"operation_id": id, "text": text})
+	made.has(201, object{"draft": object{"order_id": of(order), "number": 1, "text": text, "attachments": []any{}, "reply": nil}})
+	draft := made.body["draft"].(object)
+	again := s.draft(s.contractor, order, object{"operation_id": strings.ToUpper(id), "text": text}).is(200)
 	require.Equal(t, string(made.raw), string(again.raw))
 	require.Equal(t, "true", again.header.Get("Idempotent-Replayed"))
-	s.draft(s.contractor, order, object{"operation_id": body["operation_id"], "text": "x"}).fault("idempotency_conflict")
+	s.draft(s.contractor, order, object{"operation_id": id, "text": "x"}).fault("idempotency_conflict")
 
-	replied := s.reply(s.customer, order, of(draft), nil).ok(200)["draft"].(object)
-	reply := replied["reply"].(object)
-	require.Equal(t, []string{"created_at", "text", "verdict"}, keys(reply))
-	contains(t, reply, object{"verdict": "changes", "text": "Lighter, please."})
-	second := s.draft(s.contractor, order, nil).ok(201)["draft"].(object)
-	require.EqualValues(t, 2, second["number"])
+	replied := s.reply(s.customer, order, of(draft), nil).
+		has(200, object{"draft": object{"reply": object{"verdict": "changes", "text": "Lighter, please."}}})["draft"]
+	second := s.draft(s.contractor, order, nil).has(201, object{"draft": object{"number": 2}})["draft"].(object)
 	for _, reader := range []*graphtest.Agent{s.customer, s.contractor} {
 		require.Equal(t, []any{second, replied}, s.drafts(reader, order))
 	}
-	older := s.get(s.customer, "/orders/"+of(order)+"/drafts?before="+of(second)).ok(200)
+	older := s.get(s.customer, path+"/drafts?before="+of(second)).ok(200)
 	require.Equal(t, object{"drafts": []any{replied}, "next_before": nil}, older)
-	s.get(s.customer, "/orders/"+of(order)+"/drafts?before="+uuid.NewString()).fault("not_found")
-	s.get(s.customer, "/orders/"+of(order)+"/drafts?before=x").fault("invalid_id")
+	s.get(s.customer, path+"/drafts?before="+uuid.NewString()).fault("not_found")
+	s.get(s.customer, path+"/drafts?before=x").fault("invalid_id")
 
-	require.Equal(t, []object{
-		{"order_id": of(order), "draft_id": of(draft)}, {"order_id": of(order), "draft_id": of(second)},
-	}, s.told(s.customer, "2", "order.draft"))
+	require.Equal(t, []object{{"order_id": of(order), "draft_id": of(draft)}, {"order_id": of(order), "draft_id": of(second)}},
+		s.told(s.customer, "2", "order.draft"))
 	require.Equal(t, []object{{"order_id": of(order), "draft_id": of(draft), "verdict": "changes"}},
 		s.told(s.contractor, "2", "order.draft_reply"))
 	require.Empty(t, s.told(s.contractor, "2", "order.draft"))
 	require.Empty(t, s.told(s.customer, "1", "order.draft"))
 	require.Empty(t, s.told(s.contractor, "1", "order.draft_reply"))
-	read := s.get(s.contractor, "/orders/"+of(order)).ok(200)["order"]
-	require.Equal(t, order, read, "no draft changes the order, its version or its actions")
+	require.Equal(t, order, s.get(s.contractor, path).ok(200)["order"], "no draft changes the order, its version or its actions")
 }
 
 // Only the right side can send a draft or reply to it, and only in some states.
@@ -106,19 +98,14 @@ func TestDraftsAreRefused(t *testing.T) {
 	for name, members := range map[string]object{
 		"nothing": {"text": nil}, "an empty text": {"text": ""}, "no files": {"text": nil, "attachment_ids": []string{}},
 		"long": {"text": strings.Repeat("ж", 8001)}, "a bell": {"text": "\a"}, "no operation": {"operation_id": nil},
-		"eleven files": {"attachment_ids": make([]string, 11)}, "no id": {"attachment_ids": []string{"x"}},
-		"a version": {"expected_version": 3},
+		"eleven files": {"attachment_ids": make([]string, 11)}, "no id": {"attachment_ids": []string{"x"}}, "a version": {"expected_version": 3},
 	} {
-		a := s.draft(s.contractor, order, members)
-		require.Equal(t, http.StatusBadRequest, a.status, name)
-		a.fault("invalid_input")
+		t.Log(name)
+		s.draft(s.contractor, order, members).fault("invalid_input")
 	}
-	for _, members := range []object{
-		{"verdict": nil}, {"verdict": "good"}, {"operation_id": nil}, {"text": strings.Repeat("ж", 2001)},
-	} {
+	for _, members := range []object{{"verdict": nil}, {"verdict": "good"}, {"operation_id": nil}, {"text": strings.Repeat("ж", 2001)}} {
 		s.reply(s.customer, order, of(draft), members).fault("invalid_input")
 	}
-
 	newest := s.draft(s.contractor, order, object{"text": strings.Repeat("ж", 8000)}).ok(201)["draft"].(object)
 	s.reply(s.customer, order, of(draft), nil).fault("state_conflict")
 	reply := object{"operation_id": uuid.NewString(), "verdict": "fine", "text": nil}

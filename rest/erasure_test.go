@@ -185,7 +185,7 @@ func TestACancelledErasureShowsWhatItHid(t *testing.T) {
 		}
 		requireShown(public)
 
-		_, sent := erasure(s, agent)
+		sent := erasure(s, agent)
 		s.post(agent, erasurePath, sent).ok(202)
 		requireShown(false)
 		onboarding := s.get(agent, "/bots/me/onboarding").ok(200)

@@ -176,10 +176,10 @@ var writers = map[string]func(s *trade, text string) (method, path string, body 
 		return "PATCH", "/services/" + of(s.offered(s.contractor, "Odes", "x")), object{"description": text}
 	},
 	"a response": func(s *trade, text string) (string, string, object) {
-		return "POST", "/tasks/" + of(task(s, s.customer)) + "/responses", object{"text": text}
+		return "POST", "/tasks/" + of(s.task(s.customer, nil)) + "/responses", object{"text": text}
 	},
 	"a changed response": func(s *trade, text string) (string, string, object) {
-		made := task(s, s.customer)
+		made := s.task(s.customer, nil)
 		return "PATCH", "/tasks/" + of(made) + "/responses/" + s.Responded(s.contractor, uuid.MustParse(of(made))).ID.String(), object{"text": text}
 	},
 	"a draft": func(s *trade, text string) (string, string, object) {

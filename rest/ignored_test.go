@@ -52,9 +52,8 @@ func TestIgnoredParametersAreNamed(t *testing.T) {
 func TestPriceChangedNamesTheTotal(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
-	b := &board{site: s.site, customer: s.customer, one: s.contractor}
-	task := b.task(nil)
-	response := b.respond(b.one, task, object{"text": "I can.", "amount_minor": 4000})
+	task := s.task(s.customer, nil)
+	response := s.respond(s.contractor, task, object{"text": "I can.", "amount_minor": 4000})
 	offer := s.offer(s.contractor, s.asked())
 	for name, wrong := range map[string]struct {
 		answer *answer
@@ -80,9 +79,8 @@ func TestReplaysAreMarked(t *testing.T) {
 	offer := s.offer(s.contractor, s.asked())
 	delivered := s.delivered()
 	s.step(s.customer, delivered, "complete", nil)
-	b := &board{site: s.site, customer: s.customer, one: s.contractor}
-	task, other := b.task(nil), b.task(nil)
-	response := b.respond(b.one, task, object{"text": "I can."})
+	task, other := s.task(s.customer, nil), s.task(s.customer, nil)
+	response := s.respond(s.contractor, task, object{"text": "I can."})
 	upload := uploadForm("order", pngOf(t, 4, 4))
 	stranger := s.Agent()
 

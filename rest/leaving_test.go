@@ -21,8 +21,8 @@ func (s *site) handleOf(agent *graphtest.Agent) string {
 }
 
 // erasure sends an agent's request to be erased.
-func erasure(s *trade, me *graphtest.Agent) (string, any) {
-	return "", object{"operation_id": uuid.NewString(), "confirm_handle": s.handleOf(me)}
+func erasure(s *trade, me *graphtest.Agent) object {
+	return object{"operation_id": uuid.NewString(), "confirm_handle": s.handleOf(me)}
 }
 
 // own gives an agent an owner.
@@ -72,7 +72,7 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	fingerprint := s.get(agent, "/bots/me").ok(200)["bot"].(object)["encryption_key_fingerprint"].(string)
 	s.get(peer, "/bots/"+agent.ID.String()).ok(200)
 
-	_, sent := erasure(s, agent)
+	sent := erasure(s, agent)
 	s.post(agent, erasurePath, object{"operation_id": uuid.NewString(), "confirm_handle": "somebody"}).fault(fault.InvalidInput)
 	s.get(agent, erasurePath).fault(fault.NotFound)
 	s.delete(agent, erasurePath).fault(fault.NotFound)
@@ -81,7 +81,7 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	require.Equal(t, "agent", first["requested_by"])
 	require.Equal(t, []any{"open_orders", "reserved_funds"}, first["held_by"])
 	require.Equal(t, object{"erasure": first}, s.post(agent, erasurePath, sent).ok(200))
-	_, again := erasure(s, agent)
+	again := erasure(s, agent)
 	require.Equal(t, object{"erasure": first}, s.post(agent, erasurePath, again).ok(200))
 
 	// At once.
@@ -157,7 +157,7 @@ func TestAnErasureIsCancelled(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
 	agent := s.customer
-	_, sent := erasure(s, agent)
+	sent := erasure(s, agent)
 	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
 	s.post(agent, erasurePath, sent).ok(202)
 	require.Equal(t, object{"cancelled": true}, s.delete(agent, erasurePath).ok(200))
@@ -169,11 +169,11 @@ func TestAnErasureIsCancelled(t *testing.T) {
 	require.Zero(t, s.erase())
 	s.get(agent, "/bots/me").ok(200)
 	for range 3 {
-		_, sent = erasure(s, agent)
+		sent = erasure(s, agent)
 		s.post(agent, erasurePath, sent).ok(202)
 		s.delete(agent, erasurePath).ok(200)
 	}
-	_, sent = erasure(s, agent)
+	sent = erasure(s, agent)
 	s.post(agent, erasurePath, sent).fault(fault.RateLimited)
 }
 

@@ -63,7 +63,6 @@ func (s *site) follow(by *graphtest.Agent, card object, name string, fill object
 	s.t.Helper()
 	for _, offered := range card["actions"].([]any) {
 		action := offered.(object)
-		require.Equal(s.t, []string{"body", "method", "name", "path"}, keys(action))
 		if action["name"] != name {
 			continue
 		}

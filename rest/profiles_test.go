@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,41 +20,19 @@ func TestPublicCardOverREST(t *testing.T) {
 	ada, reader := s.Agent(), s.Agent()
 	s.patch(ada, "/bots/me", `{"display_name":"Ada","specialty":"engines","bio":"notes","character_description":"tall"}`).ok(200)
 	work := s.Posted(ada, "public work", "public")
-	s.Posted(ada, "diary", "private")
-	path := "/api/v1/bots/" + ada.ID.String()
-	body := s.get(reader, path).ok(200)
-	require.Equal(t, []string{"bot", "next_page", "page", "page_size", "posts"}, keys(body))
-	require.Len(t, body["posts"], 1)
-	require.Equal(t, s.get(reader, "/posts/"+work.ID.String()).ok(200)["post"], body["posts"].([]any)[0])
+	body := s.get(reader, "/bots/"+ada.ID.String()).ok(200)
+	require.Equal(t, []any{s.get(reader, "/posts/"+work.ID.String()).ok(200)["post"]}, body["posts"])
 	bot := body["bot"].(object)
-	require.Equal(t, []string{"actions", "bio", "character_description", "created_at", "display_name", "encryption_key_fingerprint",
-		"encryption_public_key", "friendship", "handle", "id", "key_log", "kind", "last_seen", "profile", "profile_public", "reputation", "resembles",
-		"specialty", "visuals"}, keys(bot))
-	require.Equal(t, "hour", bot["last_seen"])
-	require.Equal(t, object{"status": "none", "contact_id": nil}, bot["friendship"])
-	contains(t, bot["reputation"].(object), object{"average": nil, "ratings": 0.0, "owners": nil, "volume_minor": 0.0})
-	require.Equal(t, object{"specialty": "engines", "bio": "notes", "profile_public": true}, bot["profile"])
-	require.Equal(t, object{"avatar": nil, "character": nil, "character_description": "tall"}, bot["visuals"])
-	own := s.get(ada, "/bots/me").ok(200)["bot"].(object)
-	for field, value := range bot {
-		if !slices.Contains([]string{"friendship", "actions", "reputation", "resembles", "last_seen"}, field) {
-			require.Equal(t, own[field], value, field)
-		}
+	contains(t, bot, object{
+		"last_seen": "hour", "friendship": object{"status": "none", "contact_id": nil},
+		"reputation": object{"average": nil, "ratings": 0, "owners": nil, "volume_minor": 0},
+		"profile":    object{"specialty": "engines", "bio": "notes", "profile_public": true},
+		"visuals":    object{"avatar": nil, "character": nil, "character_description": "tall"},
+	})
+	for _, different := range []string{"friendship", "actions", "reputation", "resembles", "last_seen"} {
+		delete(bot, different)
 	}
-	mine := s.get(ada, path).ok(200)["bot"].(object)
-	require.Equal(t, object{"status": "none", "contact_id": nil}, mine["friendship"])
-	require.Equal(t, []any{}, mine["actions"])
-
-	require.Empty(t, s.get(reader, path+"?kind=portfolio").ok(200)["posts"])
-	s.get(reader, path+"?kind=x").fault(fault.InvalidKind)
-	s.get(reader, "/bots/ada").fault(fault.InvalidID)
-	s.get(reader, "/bots/"+uuid.NewString()).fault(fault.NotFound)
-	s.get(reader, path+"/").fault(fault.NotFound)
-
-	s.patch(ada, "/bots/me", `{"profile_public":false}`).ok(200)
-	s.get(reader, path).fault(fault.NotFound)
-	s.get(ada, path).fault(fault.NotFound)
-	s.get(ada, "/bots/me").ok(200)
+	s.get(ada, "/bots/me").has(200, object{"bot": bot})
 }
 
 // A client can follow the actions of a card: path, method and body unchanged, with nulls filled in.
@@ -78,10 +55,8 @@ func TestActionsCanBeFollowed(t *testing.T) {
 	follow(reader, ada, "send_message")
 	follow(ada, reader, "create_order")
 	follow(reader, ada, "block")
-	card := s.get(reader, "/bots/"+ada.ID.String()).ok(200)["bot"].(object)
-	require.Equal(t, "blocked", card["friendship"].(object)["status"])
-	require.NotNil(t, card["friendship"].(object)["contact_id"])
-	require.Equal(t, []any{}, card["actions"])
+	card := s.get(reader, "/bots/"+ada.ID.String()).has(200, object{"bot": object{"friendship": object{"status": "blocked"}, "actions": []any{}}})
+	require.NotNil(t, card["bot"].(object)["friendship"].(object)["contact_id"])
 	follow(s.Agent(), ada, "block")
 }
 
@@ -90,7 +65,7 @@ func TestLookupByHandleOverREST(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	otto, mira, reader := s.Agent(), s.Agent(), s.Agent()
-	handle := s.get(otto, "/bots/me").ok(200)["bot"].(object)["handle"].(string)
+	handle := s.handleOf(otto)
 	s.patch(otto, "/bots/me", `{"display_name":"Zoe","specialty":"letters","bio":"100%"}`).ok(200)
 	s.patch(mira, "/bots/me", object{"display_name": handle, "bio": "I am @" + handle}).ok(200)
 	s.Posted(otto, "an algebra", "public")
@@ -126,24 +101,21 @@ func TestReportsOverREST(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
 	ada, other := s.Agent(), s.Agent()
-	report := object{"kind": "report", "text": "It asks for tokens.", "subject": object{"type": "bot", "id": other.ID}}
-	made := s.post(ada, feedbackPath, report).ok(201)["feedback"].(object)
-	require.Equal(t, object{"type": "bot", "id": other.ID.String()}, made["subject"])
-	report["text"] = "Again."
-	require.Equal(t, made, s.post(ada, feedbackPath, report).ok(200)["feedback"])
-	report["subject"] = object{"type": "bot", "id": ada.ID}
-	require.Contains(t, s.post(ada, feedbackPath, report).fault(fault.InvalidInput)["fields"], "subject.id")
-	delete(report, "subject")
-	require.Contains(t, s.post(ada, feedbackPath, report).fault(fault.InvalidInput)["fields"], "subject")
+	report := func(text string, subject any) *answer {
+		return s.post(ada, feedbackPath, changed(object{"kind": "report", "text": text}, object{"subject": subject}))
+	}
+	bot := func(agent *graphtest.Agent) object { return object{"type": "bot", "id": agent.ID} }
+	made := report("It asks for tokens.", bot(other)).has(201, object{"feedback": object{"subject": bot(other)}})
+	require.Equal(t, made, report("Again.", bot(other)).ok(200))
+	require.Contains(t, report("Again.", bot(ada)).fault(fault.InvalidInput)["fields"], "subject.id")
+	require.Contains(t, report("Again.", nil).fault(fault.InvalidInput)["fields"], "subject")
 
+	id := of(made["feedback"].(object))
 	graphtest.OK(t)(s.Operator.AnswerFeedback(viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Grace"}),
-		uuid.MustParse(made["id"].(string)), "We have seen to it.", nil, "seen to"))
-	events := func(version string) []any { return s.get(ada, "/events?version="+version).ok(200)["events"].([]any) }
-	require.Empty(t, events("1"))
-	told := events("2")[0].(object)
-	require.Equal(t, "feedback.answered", told["kind"])
-	require.Equal(t, object{"feedback_id": made["id"]}, told["payload"])
-	require.Equal(t, "We have seen to it.", s.get(ada, feedbackPath).ok(200)["feedback"].([]any)[0].(object)["answer"])
+		uuid.MustParse(id), "We have seen to it.", nil, "seen to"))
+	require.Empty(t, s.told(ada, "1", "feedback.answered"))
+	require.Equal(t, []object{{"feedback_id": id}}, s.told(ada, "2", "feedback.answered"))
+	require.Equal(t, "We have seen to it.", first(s.get(ada, feedbackPath).ok(200), "feedback")["answer"])
 }
 
 // An operator's message to an agent arrives as an event and as a notice, over every transport; only that agent can read it. A
@@ -157,15 +129,13 @@ func TestOperatorsWriteToAgents(t *testing.T) {
 	for range 2 { // the second one is refused and writes no notice
 		_, _ = s.Operator.RemovePost(operator, post.ID, graphtest.Ptr("It asks for <tokens>."), "swindle")
 	}
-	list := func(by *graphtest.Agent, query string) object { return s.get(by, "/notices"+query).ok(200) }
-	require.Empty(t, list(other, "")["notices"])
-	found := list(agent, "")["notices"].([]any)
-	require.Len(t, found, 1)
-	notice := found[0].(object)
-	require.Equal(t, object{"type": "post", "id": post.ID.String()}, notice["about"])
-	require.Equal(t, "It asks for <tokens>.", notice["text"])
-	require.Empty(t, list(agent, "?before="+notice["id"].(string))["notices"])
-	s.get(other, "/notices?before="+notice["id"].(string)).fault(fault.NotFound)
+	require.Empty(t, s.get(other, "/notices").ok(200)["notices"])
+	found := s.get(agent, "/notices").ok(200)
+	require.Len(t, found["notices"], 1)
+	notice := first(found, "notices")
+	contains(t, notice, object{"about": object{"type": "post", "id": post.ID}, "text": "It asks for <tokens>."})
+	require.Empty(t, s.get(agent, "/notices?before="+of(notice)).ok(200)["notices"])
+	s.get(other, "/notices?before="+of(notice)).fault(fault.NotFound)
 	require.Equal(t, []object{{"notice_id": notice["id"]}}, s.told(agent, "2", "operator.notice"))
 	require.Empty(t, s.told(agent, "1", "operator.notice"))
 
@@ -173,7 +143,7 @@ func TestOperatorsWriteToAgents(t *testing.T) {
 	require.Equal(t, notice["text"], first(m.call("feedback", object{"show": "notices"}), "notices")["text"])
 	require.Equal(t, notice["text"], first(m.call("events", nil), "events")["notice"])
 	parts, _ := s.archives(agent, exported(s, agent))
-	require.Contains(t, string(unpacked(t, parts)["notices.jsonl"]), notice["id"].(string))
+	require.Contains(t, string(unpacked(t, parts)["notices.jsonl"]), of(notice))
 
 	for _, said := range []*string{nil, graphtest.Ptr("You pose as us."), graphtest.Ptr("You still do.")} {
 		graphtest.OK(t)(s.Operator.SuspendBot(operator, agent.ID, said, "poses"))

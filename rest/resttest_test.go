@@ -212,6 +212,28 @@ func (a *answer) ok(status int) object {
 	return a.is(status).body
 }
 
+// has requires a status and members of the body, and returns the body.
+func (a *answer) has(status int, members object) object {
+	a.t.Helper()
+	contains(a.t, a.ok(status), members)
+	return a.body
+}
+
+// contains requires an object to have these members, which may be any values that JSON has. Of an object among them the own
+// members are required, too; lists must be equal.
+func contains(t testing.TB, card, members object) {
+	t.Helper()
+	var want object
+	require.NoError(t, json.Unmarshal(graphtest.Got(json.Marshal(members))(t), &want))
+	for name, value := range want {
+		if inner, ok := value.(object); ok && card[name] != nil {
+			contains(t, card[name].(object), inner)
+		} else {
+			require.Equal(t, value, card[name], name)
+		}
+	}
+}
+
 // refused is fault for an answer whose headers are checked as well.
 func (a *answer) refused(code fault.Code) *answer {
 	a.t.Helper()

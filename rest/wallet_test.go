@@ -44,7 +44,7 @@ func (s *trade) rate(by *graphtest.Agent, orderID any, members object) *answer {
 }
 
 // told returns the payloads of an agent's events of one kind, in a version of the channel.
-func (s *trade) told(agent *graphtest.Agent, version, kind string) (payloads []object) {
+func (s *site) told(agent *graphtest.Agent, version, kind string) (payloads []object) {
 	s.t.Helper()
 	for _, e := range s.get(agent, "/events?limit=100&version="+version).ok(200)["events"].([]any) {
 		if event := e.(object); event["kind"] == kind {
