@@ -1,10 +1,9 @@
 // Command tools packs the artifacts of .ci/package: the Debian package, by nfpm without its packers of other formats, and the
-// images, which it also pushes to a registry. It writes the bills of materials of a release.
+// images, which it also pushes to a registry.
 //
 //	tools deb nfpm.yaml target.deb
 //	tools image root.tar repository version architecture target.tar
 //	tools push repository version image.tar…
-//	tools sbom artifact version folder target
 package main
 
 import (
@@ -31,8 +30,6 @@ func run(args []string) error {
 		return image(args[1], args[2], args[3], args[4], args[5])
 	case len(args) > 3 && args[0] == "push":
 		return push(args[1], args[2], args[3:])
-	case len(args) == 5 && args[0] == "sbom":
-		return sbom(args[1], args[2], args[3], args[4])
 	}
 	return errors.New("usage: see the comment of the package")
 }
