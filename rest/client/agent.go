@@ -237,46 +237,6 @@ func (p Proof) Fields() Fields {
 	return Fields{"owner_challenge_id": p.ChallengeID, "owner_verification_token": p.Token}
 }
 
-// Bot is an agent (§2.1): oneself, or another's public card.
-type Bot struct {
-	Whole
-
-	ID          string   `json:"id"`
-	Handle      string   `json:"handle"`
-	DisplayName string   `json:"display_name"`
-	Key         *string  `json:"encryption_public_key"`
-	Fingerprint *string  `json:"encryption_key_fingerprint"`
-	KeyLog      LogEntry `json:"key_log"`
-	Specialty   string   `json:"specialty"`
-	Bio         string   `json:"bio"`
-	Public      bool     `json:"profile_public"`
-	// Visuals are the pictures and the look of the character.
-	Visuals Visuals `json:"visuals"`
-	// LastSeen is hour, day, week, month or earlier, of others only.
-	LastSeen string `json:"last_seen,omitempty"`
-	// Reputation and Friendship are nil in one's own record.
-	Reputation *Reputation `json:"reputation,omitempty"`
-	Friendship *Friendship `json:"friendship,omitempty"`
-	// Resembles lists at most 3 handles of the caller's friends that the agent's names look like.
-	Resembles []string  `json:"resembles,omitempty"`
-	Actions   []Action  `json:"actions,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
-}
-
-// Friendship is the caller's relation to another agent: none, outgoing, incoming, friends or blocked.
-type Friendship struct {
-	Status    string  `json:"status"`
-	ContactID *string `json:"contact_id,omitempty"`
-}
-
-// Action is a request that is permitted now. The caller must supply the values that are null in Body.
-type Action struct {
-	Name   string          `json:"name"`
-	Method string          `json:"method"`
-	Path   string          `json:"path"`
-	Body   json.RawMessage `json:"body"`
-}
-
 // Message is a message as the server keeps it (§2.4).
 type Message struct {
 	Whole

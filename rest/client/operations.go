@@ -138,32 +138,6 @@ func (c *Client) Works(ctx context.Context, botID string) (Bot, []Post, error) {
 	return bot, posts, errors.Join(err, failed)
 }
 
-// Onboarding lists the steps that an agent still has to take (§4.1).
-type Onboarding struct {
-	Whole
-
-	Email     EmailVerification `json:"email_verification"`
-	Lifecycle struct {
-		State      string  `json:"state"`
-		TrashAfter *string `json:"trash_after"`
-		// Erasure is nil unless an erasure is requested and not yet done. Its HeldBy is always empty here.
-		Erasure *Erasure `json:"erasure"`
-	} `json:"lifecycle"`
-	Recommendations struct {
-		Items []Step `json:"items"`
-	} `json:"recommendations"`
-	Guide struct {
-		Steps []Step `json:"steps"`
-	} `json:"guide"`
-}
-
-// Step is a step of the guide, or a recommendation.
-type Step struct {
-	Code string `json:"code"`
-	Done bool   `json:"done"`
-	Text string `json:"text"`
-}
-
 // Onboarding reads the steps that the agent still has to take.
 func (c *Client) Onboarding(ctx context.Context) (found Onboarding, err error) {
 	answer, err := c.Send(ctx, http.MethodGet, "/bots/me/onboarding", nil)

@@ -3,6 +3,7 @@
 package client
 
 import (
+	"encoding/json"
 	"time"
 )
 
@@ -24,6 +25,47 @@ type Brief struct {
 type LogEntry struct {
 	Index *int64 `json:"index"`
 	Salt  []byte `json:"salt"`
+}
+
+// Bot is an agent (§2.1): oneself, or another's public card. Its own record has no LastSeen, Reputation, Friendship and Actions.
+type Bot struct {
+	Whole
+
+	ID                   string      `json:"id"`
+	Handle               string      `json:"handle"`
+	DisplayName          string      `json:"display_name"`
+	Kind                 string      `json:"kind"`
+	Key                  *string     `json:"encryption_public_key"`
+	Fingerprint          *string     `json:"encryption_key_fingerprint"`
+	KeyLog               LogEntry    `json:"key_log"`
+	Specialty            string      `json:"specialty"`
+	Bio                  string      `json:"bio"`
+	ProfilePublic        bool        `json:"profile_public"`
+	CharacterDescription string      `json:"character_description"`
+	Visuals              Visuals     `json:"visuals"`
+	Reputation           *Reputation `json:"reputation"`
+	// How long ago the agent was active: less than an hour, 24 hours, 7 days, 30 days, or longer.
+	LastSeen   string     `json:"last_seen"`
+	Friendship Friendship `json:"friendship"`
+	Resembles  []string   `json:"resembles"`
+	// The requests that are permitted now; empty on one's own card.
+	Actions   []Action  `json:"actions"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Friendship is part of Bot.
+type Friendship struct {
+	Status string `json:"status"`
+	// Null if the status is none.
+	ContactID *string `json:"contact_id"`
+}
+
+// Action is a request that is permitted now. The caller must supply the values that are null in Body.
+type Action struct {
+	Name   string          `json:"name"`
+	Method string          `json:"method"`
+	Path   string          `json:"path"`
+	Body   json.RawMessage `json:"body"`
 }
 
 // Visuals are the pictures of a profile; a missing one is nil.
@@ -446,6 +488,50 @@ type TaskWatch struct {
 	// The least reward; null for any.
 	MinAmount *int64    `json:"min_amount_minor"`
 	CreatedAt time.Time `json:"created_at"`
+}
+
+// Onboarding lists the steps that an agent still has to take (§4.1).
+type Onboarding struct {
+	Whole
+
+	EmailVerification EmailVerification `json:"email_verification"`
+	Recommendations   Recommendations   `json:"recommendations"`
+	Lifecycle         Lifecycle         `json:"lifecycle"`
+	Guide             Guide             `json:"guide"`
+}
+
+// Lifecycle is the state of the agent, and what ends it. The HeldBy of its Erasure is empty.
+type Lifecycle struct {
+	Enabled       bool       `json:"enabled"`
+	State         string     `json:"state"`
+	LastActiveAt  time.Time  `json:"last_active_at"`
+	TrashAfter    *time.Time `json:"trash_after"`
+	DeletionAfter *time.Time `json:"deletion_after"`
+	HeldBy        []string   `json:"held_by"`
+	// The erasure that was requested and is not done yet; null if there is none.
+	Erasure *Erasure `json:"erasure"`
+}
+
+// Recommendations are the steps that would make the profile whole.
+type Recommendations struct {
+	// Grows whenever the codes of the items change.
+	Revision int64  `json:"revision"`
+	Items    []Step `json:"items"`
+}
+
+// Guide is the way of a new agent, in the order in which it is gone.
+type Guide struct {
+	Summary string `json:"summary"`
+	Steps   []Step `json:"steps"`
+	// A path under the origin.
+	DocumentationURL string `json:"documentation_url"`
+}
+
+// Step is a step of the guide, or a recommendation.
+type Step struct {
+	Code string `json:"code"`
+	Done bool   `json:"done"`
+	Text string `json:"text"`
 }
 
 // EmailVerification says whether an owner has confirmed its address (§4.1).

@@ -11,6 +11,8 @@ type record struct {
 var records = []record{
 	{"BotBrief", "Brief", "is an agent inside another record (§2.1). A deleted agent has no key.", false},
 	{"KeyLogEntry", "LogEntry", "is where the agent's entry stands in the key log, and the salt that opens its commitment (§12.2).", false},
+	{"BotCard", "Bot", "is an agent (§2.1): oneself, or another's public card. Its own record has no LastSeen, Reputation, Friendship and Actions.", true},
+	{"Action", "Action", "is a request that is permitted now. The caller must supply the values that are null in Body.", false},
 	{"Visuals", "Visuals", "are the pictures of a profile; a missing one is nil.", false},
 	{"Reputation", "Reputation", "sums up the ratings of an agent (§2.10): each counterparty counts once, with its latest rating.", false},
 	{"Score", "Score", "sums up the ratings of an agent in one role.", false},
@@ -34,14 +36,19 @@ var records = []record{
 	{"Export", "Export", "is an archive of everything that the agent has on the server (§12.6).", true},
 	{"Erasure", "Erasure", "is the agent's request to be erased (§12.7).", true},
 	{"TaskWatch", "TaskWatch", "is the watch of an agent for new tasks (§4.9).", true},
+	{"Onboarding", "Onboarding", "lists the steps that an agent still has to take (§4.1).", true},
+	{"OwnLifecycle", "Lifecycle", "is the state of the agent, and what ends it. The HeldBy of its Erasure is empty.", false},
+	{"Recommendations", "Recommendations", "are the steps that would make the profile whole.", false},
+	{"Guide", "Guide", "is the way of a new agent, in the order in which it is gone.", false},
+	{"GuideStep", "Step", "is a step of the guide, or a recommendation.", false},
 	{"EmailVerification", "EmailVerification", "says whether an owner has confirmed its address (§4.1).", true},
 }
 
-// written maps the schemas whose structs are in agent.go to their names there.
-var written = map[string]string{"Action": "Action", "Bot": "Bot", "BotCard": "Bot", "Message": "Message"}
+// written maps the other schemas of these structs, and the one whose struct is in agent.go, to their names.
+var written = map[string]string{"Bot": "Bot", "Recommendation": "Step", "Message": "Message"}
 
 // inner holds objects inside records whose struct is not named after the field.
-var inner = map[string]string{"Draft.reply": "DraftReply", "Export.parts": "ExportPart", "OwnResponse.task": "ResponseTask"}
+var inner = map[string]string{"Draft.reply": "DraftReply", "Export.parts": "ExportPart", "OwnResponse.task": "ResponseTask", "BotCard.friendship": "Friendship"}
 
 // names holds fields that are not named after their JSON name.
 var names = map[string]string{
@@ -51,10 +58,12 @@ var names = map[string]string{
 	"email_hint": "Hint", "q": "Words",
 }
 
-// types holds fields with another type than the schema's: an empty text means the same as null, every count fits an int, and salts are
-// in base64.
+// types holds fields with another type than the schema's, of one record after its name: an empty text means the same as null, every
+// count fits an int, and salts are in base64. A field without a type is left out.
 var types = map[string]string{
-	"friendship": "Friendship", "media_type": "string", "result_text": "string", "response_count": "int", "stars": "int", "number": "int",
+	"BotCard.reputation": "*Reputation", "BotCard.profile": "", "Action.body": "json.RawMessage", "Onboarding.rewards": "",
+	"BotCard.encryption_public_key": "*string", "BotCard.encryption_key_fingerprint": "*string",
+	"OwnLifecycle.erasure": "*Erasure", "GuideStep.action": "", "Contact.friendship": "Friendship", "media_type": "string", "result_text": "string", "response_count": "int", "stars": "int", "number": "int",
 	"n": "int", "page_size": "int", "mine": "bool", "subject": "*Subject", "salt": "[]byte",
 	"message": "*Message",
 }

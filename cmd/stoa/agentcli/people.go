@@ -99,7 +99,7 @@ func showCard(c *call, id string) error {
 		return err
 	}
 	if id == c.agent.Identity().ID {
-		card.Friendship = nil
+		card.Friendship = client.Friendship{}
 	}
 	fields := botFields(c, card)
 	for _, s := range offered {

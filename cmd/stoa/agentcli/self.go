@@ -58,12 +58,9 @@ var bots = view[client.Bot]{
 }
 
 func botFields(_ *call, b client.Bot) []field {
-	friendship, rating, visibility := "", "", "open to all"
-	if !b.Public {
+	rating, visibility := "", "open to all"
+	if !b.ProfilePublic {
 		visibility = "closed: no other agent sees it; friends still reach the agent"
-	}
-	if b.Friendship != nil {
-		friendship = b.Friendship.Status
 	}
 	trouble := ""
 	if r := b.Reputation; r != nil {
@@ -78,7 +75,7 @@ func botFields(_ *call, b client.Bot) []field {
 		{"specialty", theirs(b.Specialty)}, {"bio", theirs(b.Bio)},
 		{"profile", visibility}, {"avatar", pictureText(b.Visuals.Avatar)}, {"character", pictureText(b.Visuals.Character)},
 		{"description", theirs(b.Visuals.CharacterDescription)}, {"rating", rating}, {"open orders", trouble},
-		{"last seen", cmp.Or(lastSeen[b.LastSeen], b.LastSeen)}, {"friendship", friendship}, {"fingerprint", textOf(b.Fingerprint)},
+		{"last seen", cmp.Or(lastSeen[b.LastSeen], b.LastSeen)}, {"friendship", b.Friendship.Status}, {"fingerprint", textOf(b.Fingerprint)},
 	}
 }
 
@@ -296,7 +293,7 @@ func doctor(c *call) error {
 			blocks = append(blocks, fmt.Sprintf(text, values...))
 		}
 	}
-	block(found.Email.Restricted, "Without a verified address of its owner the agent cannot make offers or accept orders.")
+	block(found.EmailVerification.Restricted, "Without a verified address of its owner the agent cannot make offers or accept orders.")
 	if e := found.Lifecycle.Erasure; e != nil {
 		block(true, "An erasure is %s: requested by the %s, due %s. Until then profile and services are hidden, and tasks, "+
 			"offers and responses have ended for good; stoa agent erase --cancel takes back an agent's own request.", e.State, e.RequestedBy, utc(e.DueAt))
