@@ -63,6 +63,27 @@ func TestFaultsAreTyped(t *testing.T) {
 	require.True(t, client.HasCode(err, "write_limited"))
 }
 
+// An order that this agent has rated is known without a request, whatever the folder of its key file is called.
+func TestARatedOrderIsNotDue(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		_, _ = io.WriteString(w, `{"rating": {}, "ratings": [], "next_before": null}`)
+	})
+	folder := filepath.Join(t.TempDir(), "a[b")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	a, err := client.OpenAgent(filepath.Join(folder, "agent.key"), c.Origin(), quick)
+	require.NoError(t, err)
+	rated := client.Order{ID: uuid.NewString(), State: client.StateClosed}
+	_, _, err = a.Rate(t.Context(), rated.ID, 5, "")
+	require.NoError(t, err)
+	due, err := a.RatingsDue(t.Context(), []client.Order{rated})
+	require.NoError(t, err)
+	require.Empty(t, due)
+	require.EqualValues(t, 1, requests.Load())
+}
+
 // A repeatable request is sent until it is answered; any other is sent once (§1.7). The vectors have every change of the API, also
 // for the TypeScript client.
 func TestRepeatsWhatTheContractAllows(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -78,6 +79,31 @@ func TestAForkIsKeptAsEvidence(t *testing.T) {
 			require.NoError(t, a.Meet(t.Context(), ben.brief())) // pinned agents still work
 		})
 	}
+}
+
+// A server cannot fill the disk with evidence, whatever the folder of the key file is called.
+func TestEvidenceIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben := s.register("ada"), s.register("ben")
+	folder := filepath.Join(t.TempDir(), "a[b")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	file := filepath.Join(folder, "agent.key")
+	a := s.agentOf(file, ada, client.Checks{})
+	require.NoError(t, a.Meet(t.Context(), ben.brief()))
+	for i := range 40 {
+		require.NoError(t, os.WriteFile(file+".trust.fork."+strconv.Itoa(i), nil, 0o600))
+	}
+	before, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	s.begin(1, "log")
+	s.register("carol")
+	_, err = a.Find(t.Context(), "carol")
+	require.ErrorIs(t, err, client.ErrLogForked)
+	require.ErrorContains(t, err, "evidence from before is kept")
+	after, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, after, len(before))
 }
 
 // If programs check at the same time, the next head must continue all the heads that they keep.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -203,7 +204,6 @@ func (v *logView) address() error {
 	return err
 }
 
-// believe sets the trusted key of the log.
 func (v *logView) believe(vkey string) (err error) {
 	v.vkey = vkey
 	v.key, err = keylog.ParseLogKey(vkey)
@@ -252,7 +252,6 @@ func (l *KeyLog) otherOrigin(v *logView, said []byte) error {
 // errAbsent means that the server answers not found, as for an index beyond the head of its log.
 var errAbsent = errors.New("the server does not show it")
 
-// read reads a path below the log's path.
 func (l *KeyLog) read(ctx context.Context, v *logView, path string) ([]byte, error) {
 	answer, err := l.client.get(ctx, v.path+path)
 	if answer != nil && answer.Status == http.StatusNotFound {
@@ -277,7 +276,11 @@ func (l *KeyLog) forked(kept Head, served []byte, why string) error {
 	sum := sha256.Sum256([]byte(kept.Checkpoint + "\n" + string(served)))
 	name := l.trust.file.path + ".fork." + hex.EncodeToString(sum[:4])
 	text := "both are kept in " + name + ".kept and .served"
-	if before, _ := filepath.Glob(l.trust.file.path + ".fork.*"); len(before) >= maxEvidence { // the pattern is well-formed, or nothing is found
+	beside, _ := os.ReadDir(filepath.Dir(name)) // a folder that cannot be read takes no evidence
+	others := slices.DeleteFunc(beside, func(e os.DirEntry) bool {
+		return !strings.HasPrefix(e.Name(), filepath.Base(l.trust.file.path)+".fork.")
+	})
+	if len(others) >= maxEvidence {
 		text = "evidence from before is kept in " + l.trust.file.path + ".fork.*"
 	} else if err := errors.Join(durable.WriteFile(name+".kept", []byte(kept.Checkpoint)), durable.WriteFile(name+".served", served)); err != nil {
 		text = "they could not be kept: " + err.Error()

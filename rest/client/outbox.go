@@ -44,38 +44,31 @@ type Outbox struct{ folder string }
 
 // OpenOutbox makes the folder if it does not exist, and deletes requests that are too old.
 func OpenOutbox(folder string) (*Outbox, error) {
-	o := &Outbox{folder}
-	for _, name := range []string{o.waiting(""), o.done("")} {
-		if err := os.MkdirAll(name, 0o700); err != nil {
+	for _, state := range []string{waiting, done} {
+		if err := os.MkdirAll(filepath.Join(folder, state), 0o700); err != nil {
 			return nil, err
 		}
 	}
-	old, err := os.ReadDir(o.done(""))
-	if err != nil {
-		return nil, err
-	}
+	old, err := os.ReadDir(filepath.Join(folder, done))
 	for _, entry := range old {
 		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > keptFor {
-			_ = os.Remove(filepath.Join(o.done(""), entry.Name())) // another program may have done it
+			_ = os.Remove(filepath.Join(folder, done, entry.Name())) // another program may have done it
 		}
 	}
-	return o, nil
+	return &Outbox{folder}, err
 }
 
-func (o *Outbox) waiting(id string) string { return o.file("waiting", id) }
-func (o *Outbox) done(id string) string    { return o.file("done", id) }
+// The folders of an outbox: of requests without an answer, and of answered ones.
+const waiting, done = "waiting", "done"
 
 func (o *Outbox) file(state, id string) string {
-	if id == "" {
-		return filepath.Join(o.folder, state)
-	}
 	return filepath.Join(o.folder, state, strings.ToLower(filepath.Base(id))+".json")
 }
 
 // Find returns the request that is stored under an id, answered or not.
 func (o *Outbox) Find(id string) (Kept, bool, error) {
-	for _, path := range []string{o.waiting(id), o.done(id), o.done(id)} { // it may be moved meanwhile
-		found, err := read(path)
+	for _, state := range []string{waiting, done, done} { // it may be moved meanwhile
+		found, err := read(o.file(state, id))
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return found, err == nil, err
 		}
@@ -96,27 +89,25 @@ func read(path string) (Kept, error) {
 }
 
 // Waiting returns the unanswered requests, oldest first.
-func (o *Outbox) Waiting() ([]Kept, error) {
-	entries, err := os.ReadDir(o.waiting(""))
-	if err != nil {
-		return nil, err
-	}
-	all := make([]Kept, 0, len(entries))
+func (o *Outbox) Waiting() ([]Kept, error) { return o.list(waiting) }
+
+// list returns the requests of a folder, oldest first, and the errors of those that cannot be read.
+func (o *Outbox) list(state string) (all []Kept, err error) {
+	entries, err := os.ReadDir(filepath.Join(o.folder, state))
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry.Name(), ".json") {
 			continue // being written
 		}
-		found, err := read(filepath.Join(o.waiting(""), entry.Name()))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		found, failed := read(filepath.Join(o.folder, state, entry.Name()))
+		switch {
+		case failed == nil:
+			all = append(all, found)
+		case !errors.Is(failed, fs.ErrNotExist): // it may be moved meanwhile
+			err = errors.Join(err, failed)
 		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found)
 	}
 	slices.SortFunc(all, func(a, b Kept) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return all, nil
+	return all, err
 }
 
 // keep stores a request before it is sent. A request that is already stored under its id must be the same.
@@ -135,7 +126,7 @@ func (o *Outbox) keep(k Kept) (Kept, error) {
 	if err != nil {
 		return k, err
 	}
-	return k, durable.WriteFile(o.waiting(k.ID), raw)
+	return k, durable.WriteFile(o.file(waiting, k.ID), raw)
 }
 
 func sameJSON(a, b json.RawMessage) bool {
@@ -163,11 +154,11 @@ func (a *Agent) deliver(ctx context.Context, k Kept) (*Answer, error) {
 	switch {
 	case err == nil:
 		// Its file reports that it was done; another program may have moved it.
-		if moved := os.Rename(a.Outbox.waiting(k.ID), a.Outbox.done(k.ID)); moved != nil && !errors.Is(moved, fs.ErrNotExist) {
+		if moved := os.Rename(a.Outbox.file(waiting, k.ID), a.Outbox.file(done, k.ID)); moved != nil && !errors.Is(moved, fs.ErrNotExist) {
 			return answer, moved
 		}
 	case isFinal(err):
-		_ = os.Remove(a.Outbox.waiting(k.ID)) // it may have been done before
+		_ = os.Remove(a.Outbox.file(waiting, k.ID)) // it may have been done before
 	}
 	return answer, err
 }
@@ -182,11 +173,11 @@ func isFinal(err error) bool {
 // Resume sends the requests that had no answer when the program ended. It ends at the first request without an answer. Refusals
 // are passed to refused and forgotten.
 func (a *Agent) Resume(ctx context.Context, refused func(Kept, *Fault)) error {
-	waiting, err := a.Outbox.Waiting()
+	unanswered, err := a.Outbox.Waiting()
 	if err != nil {
 		return err
 	}
-	for _, kept := range waiting {
+	for _, kept := range unanswered {
 		_, err := a.deliver(ctx, kept)
 		if fault, ok := errors.AsType[*Fault](err); ok && isFinal(err) {
 			refused(kept, fault)
@@ -245,10 +236,7 @@ func (a *Agent) RatingsDue(ctx context.Context, orders []Order) (map[string]bool
 	if len(closed) == 0 {
 		return due, nil
 	}
-	rated, err := a.Outbox.rated()
-	if err != nil {
-		return nil, err
-	}
+	rated := a.Outbox.rated()
 	// knownSince is, by the id of the other side, the time since when all its ratings are known.
 	knownSince := make(map[string]time.Time)
 	for _, order := range closed {
@@ -261,6 +249,7 @@ func (a *Agent) RatingsDue(ctx context.Context, orders []Order) (map[string]bool
 			continue
 		}
 		if !known {
+			var err error
 			if since, err = a.addRated(ctx, side, rated); err != nil {
 				return nil, err
 			}
@@ -295,19 +284,15 @@ func (a *Agent) addRated(ctx context.Context, side string, rated map[string]bool
 const listedRatings = 100
 
 // rated returns the ids of the orders for which the outbox has an answered rating.
-func (o *Outbox) rated() (map[string]bool, error) {
-	names, err := filepath.Glob(filepath.Join(o.done(""), "*.json"))
+func (o *Outbox) rated() map[string]bool {
+	answered, _ := o.list(done) // without those that are broken: the server knows the ratings
 	found := make(map[string]bool)
-	for _, name := range names {
-		kept, err := read(name)
-		if err != nil {
-			continue // it is old or broken; the server knows the rating
-		}
+	for _, kept := range answered {
 		if rates, _ := path.Match("/orders/*/rating", kept.Path); rates { // the pattern is well-formed
 			found[strings.ToLower(strings.Split(kept.Path, "/")[2])] = true
 		}
 	}
-	return found, err
+	return found
 }
 
 // ReadUntil returns, by agent id, the time up to which the agent's messages were read: see MarkRead.
