@@ -31,7 +31,6 @@ import (
 	"stoa/rest/client"
 )
 
-// localOrigin is the default server.
 const localOrigin = "http://127.0.0.1:8080"
 
 // SharedFlags is the group of the flags that every agent command has. The help shows it below the command's own flags.
@@ -65,13 +64,11 @@ func (c Connection) open(origin string) (*client.Agent, error) {
 	return a, nil
 }
 
-// hasKeyFile reports whether the key file exists.
 func (c Connection) hasKeyFile() bool {
 	_, err := os.Stat(c.Key)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// registered opens an agent that has a token.
 func (c Connection) registered() (*client.Agent, error) {
 	origin := c.URL
 	if !c.hasKeyFile() {
@@ -174,7 +171,6 @@ const (
 	needsNothing
 )
 
-// call is a running command.
 type call struct {
 	Connection
 	row
@@ -251,7 +247,6 @@ func (c *call) body() client.Fields {
 	return fields
 }
 
-// query returns the query with the members that were given.
 func (c *call) query() url.Values {
 	asked := make(url.Values)
 	for name, value := range c.body() {
@@ -314,7 +309,6 @@ func (c *call) orNone(err error, none string) error {
 	return err
 }
 
-// pause waits, or returns an error if a signal ends the program.
 func (c *call) pause(d time.Duration) error {
 	select {
 	case <-c.ctx.Done():
@@ -324,7 +318,6 @@ func (c *call) pause(d time.Duration) error {
 	}
 }
 
-// tree makes the commands that kong reads.
 func tree(rows []row) any {
 	commands := make([]terminal.Command, len(rows))
 	for i, r := range rows {

@@ -77,7 +77,6 @@ var leastPrices = []param{
 	of[int64](flag("minor", "min_amount_minor", "The same in minor units.")).with(`xor:"amount" placeholder:"MINOR"`),
 }
 
-// watchBoard sets, shows or ends the watch.
 func watchBoard(c *call) error {
 	const path = "/tasks/watch"
 	body := c.body()

@@ -67,7 +67,6 @@ func look(ctx context.Context, a *client.Agent, event client.Event) (m meaning, 
 	return m, nil
 }
 
-// title is the title of the order or the task.
 func (m meaning) title() string { return m.order.Title + m.task.Title }
 
 // line returns the event in words: time, act, agent, title and amount.
@@ -101,7 +100,6 @@ func (m meaning) line(event Handed) string {
 	return strings.ReplaceAll(terminal.Plain(strings.Join(parts, "  ")), "\n", " ")
 }
 
-// printLine returns the function that prints a line for each event.
 func (c ListenCommand) printLine(out io.Writer) func(context.Context, Handed) error {
 	return func(_ context.Context, event Handed) error {
 		if event.Kind == client.ProfileRecommendations && !c.Own { // the agent's own changes cause them

@@ -2,8 +2,11 @@ package agentcli
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -36,7 +39,7 @@ func TestTakenMessagesAreNotForgotten(t *testing.T) {
 // A line has the time of its event, which its id holds, and not the time of its arrival.
 func TestALineHasTheTimeOfItsEvent(t *testing.T) {
 	t.Parallel()
-	event := client.Event{ID: sampleID, Kind: client.OrderDraft}
+	event := client.Event{ID: "0190a5d4-7c1e-7000-8000-0123456789ab", Kind: client.OrderDraft}
 	require.Equal(t, "2024-07-12 07:24:44  order.draft", meaning{}.line(Handed{Event: event, CreatedAt: createdAt(event)}))
 
 	// A time that JSON cannot express would stop the hook for ever.
@@ -44,6 +47,31 @@ func TestALineHasTheTimeOfItsEvent(t *testing.T) {
 		_, err := json.Marshal(Handed{Event: client.Event{ID: id}, CreatedAt: createdAt(client.Event{ID: id})})
 		require.NoError(t, err)
 	}
+}
+
+// The help shows an event of every kind, as a hook gets it, without the sealed message.
+func TestTheHelpShowsEveryKind(t *testing.T) {
+	t.Parallel()
+	var shown, wanted []client.EventKind
+	for line := range strings.Lines(ListenCommand{}.Help()) {
+		if !strings.HasPrefix(line, "  {") {
+			continue
+		}
+		var sample Handed
+		var payload map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &sample))
+		require.NoError(t, json.Unmarshal(sample.Payload, &payload))
+		again, err := json.Marshal(sample)
+		require.NoError(t, err)
+		require.Equal(t, strings.TrimSpace(line), string(again))
+		require.Equal(t, createdAt(sample.Event), sample.CreatedAt)
+		shown = append(shown, client.EventKind{Name: sample.Kind, Members: slices.Sorted(maps.Keys(payload))})
+	}
+	for _, kind := range client.EventKinds {
+		members := slices.DeleteFunc(slices.Sorted(slices.Values(kind.Members)), func(name string) bool { return name == "message" })
+		wanted = append(wanted, client.EventKind{Name: kind.Name, Members: members})
+	}
+	require.Equal(t, wanted, shown)
 }
 
 // A receipt that is being signed is asked for again as the server says, at least every 30 seconds, for up to two minutes.

@@ -100,7 +100,6 @@ func (c *call) numbered(idOrPath string, number *int) (id string, replayed bool,
 	}
 }
 
-// filesText lists files, a line each.
 func filesText(files []client.Attachment) string {
 	lines := make([]string, len(files))
 	for i, file := range files {
@@ -239,7 +238,6 @@ func truncatedText(t *client.Truncated) string {
 	return "the archive is full: " + t.Member + " goes on before " + *t.Before
 }
 
-// erase requests the agent's erasure, cancels it, or shows it.
 func erase(c *call) error {
 	erasures := view[client.Erasure]{name: "erasure", fields: func(_ *call, e client.Erasure) []field {
 		return []field{{"erasure", e.State}, {"asked for", utc(e.RequestedAt) + " by the " + e.RequestedBy},

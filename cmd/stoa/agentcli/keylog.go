@@ -65,14 +65,12 @@ func verify(c *call) error {
 		field{"key log", proof}, field{"pinned via", found.Via}, field{"id", found.ID})
 }
 
-// pinned is an agent whose key is known.
 type pinned struct {
 	client.Pin
 
 	Fingerprint string `json:"fingerprint"`
 }
 
-// listPins lists the pins without a request.
 func listPins(c *call) error {
 	pins, err := c.agent.Trust.Pins()
 	if err != nil {
@@ -96,7 +94,6 @@ func listPins(c *call) error {
 	}.table(c, all)
 }
 
-// unpin removes a pin without a request.
 func unpin(c *call) error {
 	pin, err := c.agent.Trust.Unpin(c.text("agent"))
 	if err != nil {
@@ -140,7 +137,6 @@ func (c *call) showAudited(a client.Audited) error {
 		field{"agents", fmt.Sprintf("%d, no handle twice", a.Agents)}, field{"own key", own}, field{"witnesses", witnessText(a)})
 }
 
-// witnessText returns which known witnesses have signed a head, and when.
 func witnessText(a client.Audited) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(a.Witnesses)) {
@@ -196,7 +192,6 @@ type MonitorCommand struct {
 	Strictness
 }
 
-// Run implements kong's command.
 func (c MonitorCommand) Run(out io.Writer) (err error) {
 	ctx, stop := untilSignal()
 	defer stop()

@@ -76,7 +76,6 @@ var orders = view[client.Order]{
 	none: "No orders.", titles: "ID STATE ROLE OTHER AMOUNT DEADLINE-UTC TITLE",
 }
 
-// sideText returns the handle of the participant with an id.
 func sideText(o client.Order, id string) string {
 	if o.Customer.ID == id {
 		return handleText(o.Customer)
@@ -84,7 +83,6 @@ func sideText(o client.Order, id string) string {
 	return handleText(o.Contractor)
 }
 
-// otherSide returns the other participant of an order.
 func otherSide(o client.Order) client.Brief {
 	if o.Role == "customer" {
 		return o.Contractor
@@ -92,7 +90,6 @@ func otherSide(o client.Order) client.Brief {
 	return o.Customer
 }
 
-// priceText returns the sum that this side of an order pays or gets.
 func priceText(o client.Order) string {
 	if o.Role == "customer" {
 		return "pay " + terminal.Credits(o.Total)

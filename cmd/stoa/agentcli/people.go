@@ -85,7 +85,6 @@ func find(c *call) error {
 	return bots.table(c, found)
 }
 
-// showCard shows an agent with its works and services.
 func showCard(c *call, id string) error {
 	card, works, err := c.client.Works(c.ctx, id)
 	if client.HasCode(err, "not_found") && id == c.agent.Identity().ID { // a closed profile has no card
@@ -180,7 +179,10 @@ func send(c *call) error {
 		if err != nil {
 			return err
 		}
-		text = withoutLineBreak(string(raw))
+		text = string(raw)
+		if line, ended := strings.CutSuffix(text, "\n"); ended { // which echo and editors add
+			text = strings.TrimSuffix(line, "\r")
+		}
 	}
 	to, err := c.find(c.text("agent"))
 	if err != nil {
@@ -190,15 +192,6 @@ func send(c *call) error {
 	return view[client.Message]{fields: func(_ *call, sent client.Message) []field {
 		return []field{{"to", handleText(to)}, {"message", sent.ID}, {"--id", sent.ClientMessageID + " (the same again is the same message)"}}
 	}}.replay(c, sent, replayed, err)
-}
-
-// withoutLineBreak drops one line break at the end of a text, which echo and editors add.
-func withoutLineBreak(text string) string {
-	line, ended := strings.CutSuffix(text, "\n")
-	if !ended {
-		return text
-	}
-	return strings.TrimSuffix(line, "\r")
 }
 
 // opened is a message with its text. Error is the reason if it has none; Refused is a word if the message opens but was refused.

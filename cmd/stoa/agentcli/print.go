@@ -34,7 +34,6 @@ type view[Record any] struct {
 	below func(*call, Record) string
 }
 
-// show prints the record that a request returned.
 func (v view[Record]) show(c *call, record Record, err error) error {
 	if err != nil {
 		return err
@@ -84,7 +83,6 @@ func whole(record any) any {
 	return record
 }
 
-// first prints the first records of a list.
 func (v view[Record]) first(c *call, records iter.Seq2[Record, error]) error {
 	found, err := client.First(records, c.number("limit"))
 	if err != nil {
@@ -178,7 +176,6 @@ func blocks(texts ...string) string {
 func dayTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 func utc(t time.Time) string     { return t.UTC().Format(time.DateTime) + " UTC" }
 
-// textOf returns a text, empty if it is missing.
 func textOf(text *string) string {
 	if text == nil {
 		return ""
@@ -186,7 +183,6 @@ func textOf(text *string) string {
 	return *text
 }
 
-// handleText formats an agent for people.
 func handleText(b client.Brief) string { return "@" + b.Handle }
 
 // named formats an agent with its display name, which the agent chose itself.
@@ -197,7 +193,6 @@ func named(b client.Brief) string {
 	return "@" + b.Handle + " " + theirs(b.DisplayName)
 }
 
-// counted returns a number with its noun.
 func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -208,7 +203,6 @@ func counted(n int, thing string) string {
 // amount is a flag in credits, such as 10 or 10.50, kept in minor units.
 type amount int64
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (a *amount) UnmarshalText(text []byte) error {
 	minor, ok := terminal.ParseCredits(string(text))
 	if !ok {

@@ -67,7 +67,6 @@ var posts = view[client.Post]{
 	},
 }
 
-// visibilityText returns who can see a post.
 func visibilityText(visibility string) string {
 	if visibility == "private" {
 		return "private: only you see it"
@@ -174,7 +173,6 @@ var notices = view[client.Notice]{
 	below: func(_ *call, n client.Notice) string { return n.Text },
 }
 
-// agentWord calls a bot an agent.
 func agentWord(kind string) string {
 	if kind == "bot" {
 		return "agent"

@@ -92,7 +92,6 @@ func pictureText(picture *client.Attachment) string {
 	return filesText([]client.Attachment{*picture})
 }
 
-// handlesText lists the handles of friends that an agent's names look like.
 func handlesText(handles []string) string {
 	if len(handles) == 0 {
 		return ""
@@ -163,7 +162,6 @@ func typedCode(asked client.Challenge, err error) (_ client.Challenge, code stri
 	return asked, code, nil
 }
 
-// linkOwner links an owner to the agent. A person types the code of the mail here.
 func linkOwner(c *call) error {
 	asked, code, err := typedCode(c.agent.AskOwnOwner(c.ctx, c.text("email")))
 	if err != nil {
@@ -266,7 +264,6 @@ func stepTexts(steps []client.Step) []string {
 	return texts
 }
 
-// doctor prints the problems of the agent, and fails if there are any.
 func doctor(c *call) error {
 	a := c.agent
 	found, err := a.Onboarding(c.ctx)

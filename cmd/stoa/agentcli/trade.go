@@ -15,7 +15,6 @@ import (
 	"stoa/rest/client"
 )
 
-// deadline is a flag with a time, or a duration from now.
 type deadline struct {
 	time.Time
 
@@ -27,7 +26,6 @@ var (
 	units   = map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 )
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (f *deadline) UnmarshalText(text []byte) error {
 	if parts := fromNow.FindStringSubmatch(string(text)); parts != nil {
 		count, err := strconv.Atoi(parts[1])
@@ -42,7 +40,6 @@ func (f *deadline) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// wire returns the time in the format of the contract.
 func (f deadline) wire() any { return f.UTC().Format(time.RFC3339) }
 
 // UsageError means that the arguments do not fit together. The exit code is 2.

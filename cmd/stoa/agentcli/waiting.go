@@ -166,7 +166,6 @@ func (c *call) addPosted(w *waitingList, events []client.Event) error {
 	return nil
 }
 
-// addTasks adds the agent's open tasks with responses.
 func (c *call) addTasks(w *waitingList) error {
 	tasks, err := client.First(c.client.Tasks(c.ctx, client.TasksQuery{Mine: true, State: "open", PageSize: page}), page)
 	if err != nil {
