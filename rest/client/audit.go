@@ -138,7 +138,6 @@ func ownKey(format string, args ...any) error {
 		fmt.Sprintf(format, args...))
 }
 
-// ownEntry compares the log entry of the agent's handle with the agent.
 func (a *Agent) ownEntry(ctx context.Context, made *Audited) error {
 	card, err := One[logged](ctx, a.Client, http.MethodGet, "/bots/me", "bot", nil)
 	if err != nil {
@@ -208,7 +207,6 @@ type seenLog struct {
 	labels map[[sha256.Size]byte]int64
 }
 
-// openSeenLog reads the files of a log in a folder; they need not exist.
 func openSeenLog(folder, origin string) (*seenLog, error) {
 	s := &seenLog{path: filepath.Join(folder, url.PathEscape(origin)), origin: origin, labels: make(map[[sha256.Size]byte]int64)}
 	count, err := os.ReadFile(s.countFile())
@@ -248,7 +246,6 @@ func (s *seenLog) add(index int64, entry keylog.Entry) error {
 	return nil
 }
 
-// save writes the entries that the file does not have.
 func (s *seenLog) save() error {
 	if s.kept == len(s.entries) {
 		return nil
@@ -267,7 +264,6 @@ func (s *seenLog) save() error {
 	return durable.WriteFile(s.countFile(), strconv.AppendInt(nil, s.size, 10))
 }
 
-// tile reads the entries of a tile of a head.
 func (l *KeyLog) tile(ctx context.Context, v *logView, n, size int64) ([]keylog.Entry, error) {
 	width := int(min(keylog.TileWidth, size-n*keylog.TileWidth))
 	path := keylog.EntriesPath(n, width)

@@ -147,7 +147,6 @@ func (c *Client) once(ctx context.Context, r request) (*Answer, error) {
 	return &Answer{response.StatusCode, response.Header, raw, r.method + " " + path}, nil
 }
 
-// get reads a path of the origin, with repeats.
 func (c *Client) get(ctx context.Context, path string) (*Answer, error) {
 	return c.repeat(ctx, true, request{method: http.MethodGet, path: path})
 }
@@ -155,10 +154,7 @@ func (c *Client) get(ctx context.Context, path string) (*Answer, error) {
 // waitOf is how long the server may keep a poll waiting (§4.10).
 func waitOf(path string) time.Duration {
 	_, query, _ := strings.Cut(path, "?")
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return 0
-	}
+	values, _ := url.ParseQuery(query)                      // it has the well-formed part
 	wait, _ := time.ParseDuration(values.Get("wait") + "s") // 0 if it is missing
 	return max(0, wait)
 }
@@ -198,7 +194,6 @@ func One[T any](ctx context.Context, c *Client, method, path, name string, body 
 	return recordOf[T](answer, name)
 }
 
-// recordOf decodes the record with that name in an answer.
 func recordOf[T any](a *Answer, name string) (record T, err error) {
 	var members map[string]json.RawMessage
 	if err := a.decode(&members); err != nil {
@@ -218,7 +213,6 @@ func (w Whole) JSON() json.RawMessage { return w.raw }
 
 func (w *Whole) keep(raw json.RawMessage) { w.raw = raw }
 
-// decodeRecord decodes a record, and keeps it whole if it can.
 func decodeRecord[T any](raw json.RawMessage) (record T, err error) {
 	if err := json.Unmarshal(raw, &record); err != nil {
 		return record, err

@@ -160,7 +160,6 @@ func backoff(attempt int, limit time.Duration) time.Duration {
 	return whole - rand.N(whole/2+1) // it need not be unpredictable
 }
 
-// sleep waits, or returns the error of ctx.
 func sleep(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -141,7 +141,6 @@ func (c *Client) DownloadPart(ctx context.Context, exportID string, part ExportP
 	return os.Rename(begun, path)
 }
 
-// fetchPart appends the missing bytes of a part to a file.
 func (c *Client) fetchPart(ctx context.Context, exportID string, part ExportPart, path string) (err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -170,7 +169,6 @@ func (c *Client) fetchPart(ctx context.Context, exportID string, part ExportPart
 	return nil
 }
 
-// checkPart compares a file with the record of a part.
 func checkPart(path string, part ExportPart) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -108,9 +110,11 @@ type Envelope struct {
 // Seal encrypts text for the agent with that id and public key. It uses the caller's message id and a fresh nonce that is bound
 // to the message (see Message.Bound).
 func (k Keys) Seal(senderID, recipientID, recipientKey, text, id string) (Envelope, error) {
-	nonce, err := Envelope{
-		RecipientID: recipientID, ClientMessageID: id, SenderKey: k.Public(), RecipientKey: recipientKey,
-	}.NewNonce(senderID)
+	var fresh [freshSize]byte
+	_, _ = rand.Read(fresh[:])                                       // it never fails
+	binary.BigEndian.PutUint32(fresh[:4], uint32(time.Now().Unix())) // it fits until 2106
+	unsealed := Envelope{RecipientID: recipientID, ClientMessageID: id, SenderKey: k.Public(), RecipientKey: recipientKey}
+	nonce, err := unsealed.BindNonce(senderID, fresh)
 	if err != nil {
 		return Envelope{}, err
 	}
@@ -135,7 +139,6 @@ func (k Keys) SealWith(recipientID, recipientKey, text, id string, nonce [nonceS
 	}, nil
 }
 
-// checkText returns ErrText for a text that cannot be a message.
 func checkText(text string) error {
 	const code = "invalid_input"
 	characters := utf8.RuneCountInString(text)

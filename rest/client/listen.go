@@ -83,7 +83,6 @@ func (l *Listener) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// asksFor is how long a fault asks to wait.
 func asksFor(err error) time.Duration {
 	if fault, ok := errors.AsType[*Fault](err); ok {
 		return fault.RetryAfter

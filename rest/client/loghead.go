@@ -40,7 +40,6 @@ func headOf(w keylog.Witnessed, vkey string) Head {
 	return Head{Origin: w.Origin, Vkey: vkey, Size: w.Size, Root: w.Root[:], Checkpoint: string(w.Note)}
 }
 
-// witnessed is the head as package keylog knows it.
 func (h Head) witnessed() keylog.Witnessed {
 	w := keylog.Witnessed{Checkpoint: keylog.Checkpoint{Origin: h.Origin, Size: h.Size}, Note: []byte(h.Checkpoint)}
 	if len(h.Root) == tlog.HashSize {
@@ -49,7 +48,6 @@ func (h Head) witnessed() keylog.Witnessed {
 	return w
 }
 
-// keptLog is the log as the trust file has it.
 type keptLog struct {
 	// origin is empty if no head was ever kept.
 	origin, vkey string
@@ -60,7 +58,6 @@ type keptLog struct {
 	count int
 }
 
-// newest is the greatest of the open heads.
 func (k keptLog) newest() Head {
 	return slices.MaxFunc(k.open, func(a, b Head) int { return int(a.Size - b.Size) })
 }
@@ -170,7 +167,6 @@ func (l *KeyLog) advance(ctx context.Context, v *logView, found ...keylog.Witnes
 	return newest, nil
 }
 
-// checkpoint reads the current head.
 func (l *KeyLog) checkpoint(ctx context.Context, v *logView) (keylog.Witnessed, error) {
 	signed, err := l.read(ctx, v, "checkpoint")
 	switch {
@@ -182,7 +178,6 @@ func (l *KeyLog) checkpoint(ctx context.Context, v *logView) (keylog.Witnessed, 
 	return l.open(v, signed)
 }
 
-// open checks the signatures of a checkpoint.
 func (l *KeyLog) open(v *logView, signed []byte) (keylog.Witnessed, error) {
 	head, err := keylog.Open(signed, v.key, l.witnesses...)
 	if err != nil {

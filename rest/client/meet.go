@@ -213,7 +213,6 @@ func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (v V
 	return v, err
 }
 
-// compareOwn returns ErrFingerprint if the server does not name this agent's own key for it.
 func (a *Agent) compareOwn(ctx context.Context, own Brief) error {
 	me, err := a.Me(ctx)
 	if err == nil && (me.Key == nil || *me.Key != *own.Key) {
@@ -223,7 +222,6 @@ func (a *Agent) compareOwn(ctx context.Context, own Brief) error {
 	return err
 }
 
-// itself returns this agent, by its key file.
 func (a *Agent) itself() Brief {
 	key := a.Keys.Public()
 	return Brief{ID: a.identity.ID, Handle: a.identity.Handle, Key: &key}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/binary"
@@ -220,15 +219,8 @@ const (
 	directionSize = 6
 )
 
-// NewNonce returns a new nonce that is bound to the keys, the parties and the client_message_id of the message. All must be set.
-func (e Envelope) NewNonce(senderID string) ([nonceSize]byte, error) {
-	var fresh [freshSize]byte
-	_, _ = rand.Read(fresh[:])                                       // it never fails
-	binary.BigEndian.PutUint32(fresh[:4], uint32(time.Now().Unix())) // it fits until 2106
-	return e.BindNonce(senderID, fresh)
-}
-
-// BindNonce is the bound nonce with the given first 8 bytes.
+// BindNonce returns a nonce that is bound to the keys, the parties and the client_message_id of the message. All must be set. fresh
+// is its begin: the time in seconds, as 4 bytes, and 4 random bytes.
 func (e Envelope) BindNonce(senderID string, fresh [freshSize]byte) (nonce [nonceSize]byte, err error) {
 	direction, message, err := e.binding(senderID, fresh[:])
 	copy(nonce[:], fresh[:])

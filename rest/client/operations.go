@@ -23,7 +23,6 @@ type Fields = map[string]any
 // withMore is a generated input with additional members beside its struct.
 type withMore interface{ more() Fields }
 
-// encode returns a body as JSON, nil for none.
 func encode(body any) ([]byte, error) {
 	if body == nil {
 		return nil, nil
@@ -60,7 +59,6 @@ func membersOf(body any) (Fields, error) {
 	return fields, nil
 }
 
-// at returns a path with a value as one segment.
 func at(before, id, after string) string { return before + url.PathEscape(id) + after }
 
 // given adds the members that are not empty to a body; pairs alternates names and values.

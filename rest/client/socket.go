@@ -15,7 +15,6 @@ import (
 // silence is how long a socket may be silent before it counts as broken. The server sends a ping every 30 s (§6).
 const silence = 75 * time.Second
 
-// frame is a message from the server over a socket.
 type frame struct {
 	Event
 

@@ -70,7 +70,6 @@ func (t *Trust) Compare(agent Brief) error {
 	return err
 }
 
-// pinState is how far an agent matches the pins.
 type pinState int
 
 const (
@@ -180,7 +179,6 @@ func (t *Trust) Unpin(idOrHandle string) (Pin, error) {
 	return pinned, t.add(Pin{ID: pinned.ID, Removed: true})
 }
 
-// load reads the lines that were appended to the file.
 func (t *Trust) load() error {
 	return t.file.follow(func() {
 		t.pins, t.handles, t.heads, t.vkey = make(map[string]Pin), make(map[string]string), nil, ""
@@ -200,7 +198,6 @@ func (t *Trust) load() error {
 	})
 }
 
-// fold adds a pin to the pins of the earlier lines.
 func (t *Trust) fold(line Pin) {
 	pinned, found := t.pins[line.ID]
 	switch _, taken := t.handles[line.Handle]; {
@@ -226,7 +223,6 @@ func (t *Trust) fold(line Pin) {
 	}
 }
 
-// add appends a pin and reads the file again.
 func (t *Trust) add(line Pin) error {
 	line.At = time.Now().UTC().Truncate(time.Second)
 	return t.append(line)

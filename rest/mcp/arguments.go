@@ -49,7 +49,6 @@ func (b *built) arguments(raw json.RawMessage) (arguments object, complaint stri
 	return as[object](withoutMarks(arguments)), ""
 }
 
-// typeNames are the types of JSON Schema in words.
 var typeNames = map[string]string{
 	"string": "a string", "integer": "an integer", "number": "a number", "boolean": "true or false", "object": "an object",
 	"array": "a list",
@@ -142,7 +141,6 @@ func (b *built) misplaced(name, with string) string {
 	return name + " does not go here"
 }
 
-// choices are the values of the choice, in the order of the ways.
 func (b *built) choices() []string {
 	var all []string
 	for _, w := range b.ways {

@@ -48,7 +48,6 @@ func (l *lookups) read(path string) object {
 	return known
 }
 
-// name adds the names of its ids to an event.
 func (l *lookups) name(event object) {
 	payload := as[object](event["payload"])
 	kind, _, _ := strings.Cut(as[string](event["kind"]), ".")
@@ -129,7 +128,6 @@ func (l *lookups) setPerson(event object, id any) {
 	}
 }
 
-// nameOf is an agent as an event names it.
 func nameOf(agent object) object { return pick(agent, []string{"id", "handle", "display_name"}) }
 
 // eventChannel is the path of the WebSocket, which no tool uses.
@@ -250,7 +248,6 @@ func writtenBy(member string) func(object, string) bool {
 	return func(record object, self string) bool { return self != "" && as[object](record[member])["id"] == self }
 }
 
-// isAsked reports whether a contact is a request to the caller.
 func isAsked(contact object, _ string) bool {
 	return as[object](contact["friendship"])["status"] == "incoming"
 }
@@ -261,12 +258,10 @@ func isOpen(response object) bool {
 	return response["state"] == "open" && (!named || task["state"] == "open")
 }
 
-// isOwnOpen reports whether a response is open and the caller's own.
 func isOwnOpen(response object, self string) bool {
 	return isOpen(response) && writtenBy("bot")(response, self)
 }
 
-// mayDraft reports whether the caller may send one more draft of an order.
 func mayDraft(order object, _ string) bool {
 	sent, _ := as[json.Number](as[object](order["drafts"])["count"]).Int64() // 0 if it was not counted
 	return order["role"] == "contractor" && order["state"] == "in_progress" && sent < bounds.DraftsPerOrder
@@ -289,7 +284,6 @@ func (s *shower) addPossible(list string, value any) {
 	}
 }
 
-// action is the request in the form of an action of the API.
 func (p *possible) action(record object) object {
 	path := strings.NewReplacer(
 		"{id}", as[string](record["id"]), "{task_id}", as[string](record["task_id"]),

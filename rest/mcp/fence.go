@@ -51,7 +51,6 @@ func (f fence) enclose(known *forms, value any) any {
 	return value
 }
 
-// fences matches text that looks like a fence.
 var fences = regexp.MustCompile(`(?i)<(\s*/?\s*untrusted)`)
 
 // text encloses one text. Invisible characters are written out as on the pages (pages.Visible), even if a script needs them. Text
@@ -65,7 +64,6 @@ func (f fence) text(s string) string {
 // marks matches the two ends of a fence as this server writes them.
 var marks = regexp.MustCompile(`</?untrusted [0-9a-f]{16}>`)
 
-// fencedWhole reports whether a value is a fenced text.
 func fencedWhole(value any) bool {
 	text := as[string](value)
 	at := marks.FindStringIndex(text)
@@ -78,7 +76,6 @@ func withoutMarks(value any) any {
 	return mapTexts(value, func(text string) string { return marks.ReplaceAllString(text, "") })
 }
 
-// mapTexts returns a copy of a value with each text replaced.
 func mapTexts(value any, change func(string) string) any {
 	switch value := value.(type) {
 	case object:
@@ -125,7 +122,6 @@ func cutText(s string, most int) (kept string, left int) {
 	return s, 0
 }
 
-// showHidden writes out invisible characters.
 func showHidden(s string) string {
 	if strings.IndexFunc(s, text.Hidden) < 0 {
 		return s
@@ -263,7 +259,6 @@ func (f *forms) member(name string) *forms {
 	}
 }
 
-// element returns the forms of the elements of a list.
 func (f *forms) element() *forms {
 	if f == nil || f.ours {
 		return f

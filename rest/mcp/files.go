@@ -63,7 +63,6 @@ func isSpent(answer Answer) bool {
 	return answer.Header.Get(web.BoundHeader) != "" || file["available"] == false
 }
 
-// sendFile sends a file as a form.
 func (o *Options) sendFile(ctx context.Context, id, purpose, name string, file []byte) (Answer, error) {
 	contentType, form := client.UploadForm(purpose, name, id, file)
 	return o.API.Do(ctx, Request{Method: http.MethodPost, Target: "/api/v1/attachments", ContentType: contentType, Body: form})

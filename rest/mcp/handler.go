@@ -156,13 +156,10 @@ type Recorder struct {
 // NewRecorder returns a recorder of an answer whose default status is 200.
 func NewRecorder() *Recorder { return &Recorder{Status: http.StatusOK, header: make(http.Header)} }
 
-// Header implements http.ResponseWriter.
 func (r *Recorder) Header() http.Header { return r.header }
 
-// WriteHeader implements http.ResponseWriter.
 func (r *Recorder) WriteHeader(status int) { r.Status = status }
 
-// Write implements http.ResponseWriter.
 func (r *Recorder) Write(p []byte) (int, error) { return r.Body.Write(p) }
 
 // Message is a message of JSON-RPC from a client, in a form that every reader understands alike.
@@ -232,7 +229,6 @@ func ReadMessage(raw []byte, version string) (Message, *jsonrpc.Error) {
 	return m, nil
 }
 
-// isID reports whether a value may be the id of a call.
 func isID(raw json.RawMessage) bool {
 	return raw[0] == '"' || isInteger(string(raw))
 }

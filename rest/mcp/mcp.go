@@ -154,10 +154,8 @@ func (o Options) withoutOwnerTools(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// object is a JSON object.
 type object = map[string]any
 
-// members are the schemas of the members of an object.
 type members = map[string]*openapi.Schema
 
 // as returns a value that was read from JSON, or the zero value if it has another type.
@@ -188,7 +186,6 @@ func (o *Options) joinTexts() object {
 	return as[object](decode([]byte(fill.Replace(joinFile))))
 }
 
-// join returns how an agent joins.
 func join(ctx context.Context, o *Options, raw json.RawMessage) (Answer, error) {
 	var in struct {
 		Client string `json:"client"`

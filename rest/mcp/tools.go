@@ -57,7 +57,6 @@ type way struct {
 	needs     []string
 }
 
-// only returns the ways of a tool with one operation.
 func only(operation string) []way { return []way{{operation: operation}} }
 
 // built is a tool with its operations.
@@ -78,7 +77,6 @@ type built struct {
 	show  *shower
 }
 
-// builtWay is a way of a tool with its operation.
 type builtWay struct {
 	way
 	*operation
@@ -117,12 +115,10 @@ func (t *tool) build(d *openapi.Description, listed *sdk.Tool, show *shower) (*b
 	return b, nil
 }
 
-// takes reports whether a way has an argument.
 func (b *built) takes(w *builtWay, argument string) bool {
 	return argument == b.row.choice || w.takes[b.parameter(argument)]
 }
 
-// parameter returns the name of an argument in the API.
 func (b *built) parameter(argument string) string {
 	if name, ok := b.row.named[argument]; ok {
 		return name
@@ -130,7 +126,6 @@ func (b *built) parameter(argument string) string {
 	return argument
 }
 
-// list reads the part of the tools that clients see.
 func list(door string) (map[string]*sdk.Tool, error) {
 	var doors map[string][]*sdk.Tool
 	if err := json.Unmarshal(toolsFile, &doors); err != nil {
@@ -229,7 +224,6 @@ type operation struct {
 	takes, nullable map[string]bool
 }
 
-// newOperation returns an operation of the description.
 func newOperation(d *openapi.Description, o *openapi.Operation) *operation {
 	made := &operation{method: o.Method, path: o.Path, takes: make(map[string]bool), nullable: make(map[string]bool)}
 	for _, parameter := range o.Parameters {

@@ -78,7 +78,6 @@ type shower struct {
 	self string
 }
 
-// record shows the member of an answer with that name.
 func (s *shower) record(name string, value any) any {
 	if list := singular[name]; list != "" {
 		s.addPossible(list, value)
@@ -130,13 +129,11 @@ func isEnvelope(value any) bool {
 	return sealed
 }
 
-// card is a record of a list.
 func (s *shower) card(list string, record any) any {
 	s.addPossible(list, record)
 	return pickCard(s.shown(record, list != "contacts"), list)
 }
 
-// pick returns the members of a record that have a value.
 func pick(record object, names []string) object {
 	picked := make(object, len(names))
 	for _, name := range names {
@@ -183,7 +180,6 @@ type actionRow struct {
 	choice, when string
 }
 
-// add adds the requests of a tool.
 func (a *actions) add(b *built) {
 	for _, w := range b.ways {
 		a.rows = append(a.rows, actionRow{

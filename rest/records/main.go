@@ -58,7 +58,6 @@ func convert(raw []byte) ([]byte, error) {
 	return append(compact.Bytes(), '\n'), nil
 }
 
-// writer writes a file of the client.
 type writer struct {
 	bytes.Buffer
 
@@ -91,10 +90,8 @@ func generate(raw []byte) (map[string][]byte, error) {
 	return files, nil
 }
 
-// say writes a line.
 func (w *writer) say(line string, args ...any) { fmt.Fprintf(w, line+"\n", args...) }
 
-// schema returns a schema of the description.
 func (w *writer) schema(name string) *openapi.Schema {
 	s := w.description.Components.Schemas[name]
 	if s == nil {
@@ -173,7 +170,6 @@ func (w *writer) events(frame *openapi.Schema) {
 	w.record(record{"EventFrame", "Happened", "has the members of the payloads of all kinds (§6), empty if the event's kind does not have them.", false}, all)
 }
 
-// field writes a field of a struct.
 func (w *writer) field(a argument, tag string) {
 	if a.doc != "" {
 		w.say("// %s", a.doc)
@@ -212,7 +208,6 @@ func (w *writer) typeOf(s *openapi.Schema, field string) string {
 	panic(fmt.Sprintf("the field %s of type %q has no type in Go", field, s.Type))
 }
 
-// named returns the type of a schema that has a name.
 func (w *writer) named(name, field string) string {
 	if own := written[name]; own != "" {
 		return own

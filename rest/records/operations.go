@@ -25,7 +25,6 @@ func (w *writer) argument(key string, s *openapi.Schema, doc string, required bo
 	return argument{key, fieldName(key), kind, doc, required}
 }
 
-// local returns the name of an argument as a variable.
 func (a argument) local() string {
 	if a.name == strings.ToUpper(a.name) {
 		return strings.ToLower(a.name)
@@ -33,12 +32,10 @@ func (a argument) local() string {
 	return strings.ToLower(a.name[:1]) + a.name[1:]
 }
 
-// isNil reports whether the zero value is nil.
 func (a argument) isNil() bool {
 	return strings.HasPrefix(a.kind, "[]") || strings.HasPrefix(a.kind, "*")
 }
 
-// operations writes the constants and the methods of the client.
 func (w *writer) operations() {
 	for _, row := range words {
 		w.say("\n// The values of %s.\nconst (", row[0])
@@ -166,7 +163,6 @@ func (w *writer) body(name string, o *openapi.Operation) (body, arguments string
 	return body, strings.Join(all, ", ")
 }
 
-// members returns the members of a body.
 func (w *writer) members(input string) (all []argument) {
 	of := w.schema(input)
 	for _, key := range of.Order {

@@ -116,7 +116,6 @@ func wordsOf(values []any) []string {
 	return words
 }
 
-// plain returns the type of a value without members.
 func plain(s *openapi.Schema) string {
 	word := map[string]string{"integer": "int", "boolean": "bool", "number": "number", "object": "object", "null": "null"}[s.Type]
 	return word + atMost(cmp.Or(s.MaxLength, trimmedLength(s.Pattern))) + nullable(s)
@@ -136,7 +135,6 @@ func trimmedLength(pattern string) int {
 	return inner + 2
 }
 
-// nullable marks a value that may be null.
 func nullable(s *openapi.Schema) string {
 	if s.Nullable {
 		return "?"

@@ -140,7 +140,6 @@ func (p place) checkText(text string) error {
 	return p.check(value)
 }
 
-// checkJSON is check for a JSON text.
 func (p place) checkJSON(raw []byte) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -162,7 +161,6 @@ func (d *Description) check(at string, value any) error {
 	return fmt.Errorf("%s (%s)", strings.Join(strings.Fields(said), " "), at)
 }
 
-// schema compiles the schema at a pointer, once.
 func (d *Description) schema(at string) (*jsonschema.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

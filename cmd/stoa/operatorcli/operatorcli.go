@@ -37,7 +37,6 @@ type Command struct {
 // New returns the command line with a command for each list and procedure of the schema.
 func New() Command { return Command{Plugins: kong.Plugins{tree()}} }
 
-// deps holds the dependencies of commands.
 type deps struct {
 	*client.Client
 
@@ -101,7 +100,6 @@ func (d *deps) why(given string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// command is one command of the tree.
 type command struct {
 	// path is its words after `stoa operator`.
 	path       string
@@ -126,7 +124,6 @@ var all = sync.OnceValue(func() []command {
 	return made
 })
 
-// find returns the command of a path that kong names.
 func find(path string) (command, bool) {
 	path = strings.TrimPrefix(path, "operator ")
 	i := slices.IndexFunc(all(), func(c command) bool { return c.path == path })
@@ -136,7 +133,6 @@ func find(path string) (command, bool) {
 	return all()[i], true
 }
 
-// tree makes the commands that kong reads.
 func tree() any {
 	commands := make([]terminal.Command, len(all()))
 	for i, c := range all() {

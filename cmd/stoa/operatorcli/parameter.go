@@ -19,7 +19,6 @@ import (
 	"stoa/graph/console"
 )
 
-// parameter is an argument or a flag of a command.
 type parameter struct {
 	// field is the name in the schema, and of is the type of its value.
 	field string
@@ -71,7 +70,6 @@ func (p parameter) required() bool {
 	return p.of.NonNull && !p.optional && p.of.Elem == nil && p.of.Name() != "Boolean"
 }
 
-// name returns the name of the flag.
 func (p parameter) name() string {
 	if name, known := flagNames[p.field]; known {
 		return name
@@ -79,7 +77,6 @@ func (p parameter) name() string {
 	return strings.ReplaceAll(strings.ToLower(console.Human(p.field)), " ", "-")
 }
 
-// kind is the type of the value that kong reads.
 func (p parameter) kind() reflect.Type {
 	switch {
 	case p.field == fileField && p.required():
@@ -97,7 +94,6 @@ func (p parameter) kind() reflect.Type {
 	}
 }
 
-// tag returns the struct tag that describes the parameter to kong.
 func (p parameter) tag() string {
 	tag := fmt.Sprintf(`help:%q`, p.help)
 	switch {
@@ -164,7 +160,6 @@ func (p parameter) read(d *deps, given any) (any, error) {
 	return nil, nil
 }
 
-// parse reads a value by its type.
 func (p parameter) parse(d *deps, text string) (any, error) {
 	switch of := p.of.Name(); {
 	case p.choices != nil:
@@ -195,7 +190,6 @@ func (p parameter) parse(d *deps, text string) (any, error) {
 // agentFields are the fields with an agent's id; a handle is accepted, too.
 var agentFields = []string{"botId", "botID", "recipientID", "subjectBotID"}
 
-// agent returns the id of an agent, given by its id or handle.
 func (d *deps) agent(named string) (string, error) {
 	if _, err := uuid.Parse(named); err == nil {
 		return named, nil
@@ -226,7 +220,6 @@ func (p parameter) word(typed string) (string, error) {
 	return p.choices[i], nil
 }
 
-// written returns how the help writes the parameter.
 func (p parameter) written() string {
 	if p.positional {
 		return "<" + p.name() + ">"

@@ -73,7 +73,6 @@ func (d *deps) table(of *ast.Definition, columns []string, rows []map[string]any
 	return err
 }
 
-// field is one line of detail's output: its title and its text.
 type field [2]string
 
 // detail prints one object for people, without empty fields, or as JSON.
@@ -210,7 +209,6 @@ func cell(f *ast.FieldDefinition, value any, brief bool) string {
 	return string(raw)
 }
 
-// truncate shortens a text to the width of a cell.
 func truncate(text string) string {
 	if runes := []rune(text); len(runes) > maxCell {
 		return string(runes[:maxCell-1]) + "…"

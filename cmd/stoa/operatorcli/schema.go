@@ -33,7 +33,6 @@ const (
 	groupShort      = "Short names"
 )
 
-// lists are the commands `list SECTION`.
 func lists() (all []command) {
 	for _, s := range console.Sections() {
 		all = append(all, list(s, "list "+s.Path[1:], ""))
@@ -109,7 +108,6 @@ func sectionOf(of *ast.Definition) console.Section {
 	return console.Section{}
 }
 
-// shows returns the commands `show SECTION ID`.
 func shows() (all []command) {
 	for _, s := range console.Sections() {
 		of := schema.Types[s.Type]
@@ -143,7 +141,6 @@ func shows() (all []command) {
 	return all
 }
 
-// queries returns the commands of queries without a list.
 func queries() (all []command) {
 	for _, path := range []string{
 		"show settings", "show retention", "show switches", "show overview", "show now", "show shift", "show books", "list cases", "list presets", "list operators",
@@ -194,7 +191,6 @@ func hyphened(name string) string { return strings.ToLower(capital.ReplaceAllStr
 
 var capital = regexp.MustCompile("[A-Z]")
 
-// carryOut runs an operation and prints its result.
 func (d *deps) carryOut(name, document string, of *ast.Definition, parameters []parameter, given map[string]any) error {
 	variables, repeatable := map[string]any{}, false
 	for _, p := range parameters {
@@ -230,7 +226,6 @@ func (d *deps) carryOut(name, document string, of *ast.Definition, parameters []
 	return d.result(of, found[name])
 }
 
-// mailStates maps a mail's state to its conditions.
 var mailStates = map[string]map[string]any{
 	"waiting": {"sentAtIsNil": true, "refusedAtIsNil": true, "expiredAtIsNil": true},
 	"sent":    {"sentAtNotNil": true}, "refused": {"refusedAtNotNil": true}, "expired": {"expiredAtNotNil": true},

@@ -74,7 +74,6 @@ func reviewedFile(d *deps, given map[string]any) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(fmt.Sprint(reviewed["file"]))
 }
 
-// signIn asks for a one-time link to the console.
 func signIn(d *deps, _ map[string]any) error {
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, d.Origin+"/sign-in/codes", http.NoBody)
 	if err != nil {

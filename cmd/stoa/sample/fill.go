@@ -82,7 +82,6 @@ func (s *server) scripts(people, neighbours []Person) [][]act {
 	return scripts
 }
 
-// cast divides the agents.
 func cast(agents int) (people, neighbours []Person) {
 	works := Load()
 	if agents >= len(works.People) {
@@ -149,7 +148,6 @@ func (s *server) dealings(neighbours []Person) (all []act) {
 	return all
 }
 
-// meet makes two agents friends and sends messages in turn.
 func (s *server) meet(ctx context.Context, one, other Person) {
 	s.befriend(ctx, one, other)
 	from, to := s.agent(one.Handle), s.agent(other.Handle)

@@ -84,7 +84,6 @@ func (s *ownerStory) agent(name string) (made *client.Agent, handle string) {
 	return must(client.OpenAgent(filepath.Join(s.folder, name), s.URL, client.Options{})), name + "_" + uuid.NewString()[:8]
 }
 
-// updateSettings changes members of the server's settings.
 func (s *ownerStory) updateSettings(ctx context.Context, changes map[string]any) error {
 	_, err := change(ctx, s.Operator, "SettingsInput!", changes, "updateSettings(input: $value, reason: $reason) { updatedAt }")
 	return err
@@ -107,7 +106,6 @@ func (s *ownerStory) prepare(ctx context.Context) string {
 	return "The operator's details are set, “Terms of the demo” are in force, rewards and restoring are on."
 }
 
-// putBack undoes prepare and the gate.
 func (s *ownerStory) putBack(ctx context.Context, before map[string]any) error {
 	if err := s.updateSettings(ctx, before); err != nil || s.terms == "" {
 		return err
@@ -178,7 +176,6 @@ func (s *ownerStory) restore(ctx context.Context) string {
 		"The old token is dead; with the new one Ada is Ada again, and her credits are there."
 }
 
-// wait calls done until it reports that something has come.
 func wait(ctx context.Context, what string, done func() bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s did not come within %v", what, patience))
 	defer cancel()
@@ -206,7 +203,6 @@ func (s *ownerStory) unread() string {
 	return ""
 }
 
-// nextMail waits for a mail that was not read yet.
 func (s *ownerStory) nextMail(ctx context.Context) *letter.Letter {
 	path := ""
 	wait(ctx, "the mail in "+s.Mails, func() bool {

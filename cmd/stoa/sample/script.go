@@ -50,13 +50,11 @@ func check(err error) {
 	}
 }
 
-// must returns the result of a call that must succeed.
 func must[T any](result T, err error) T {
 	check(err)
 	return result
 }
 
-// expect requires two values to be equal.
 func expect[T comparable](what string, got, want T) {
 	if got != want {
 		check(fmt.Errorf("%s is %v instead of %v", what, got, want))
@@ -82,7 +80,6 @@ func perform(ctx context.Context, acts []act, done func(said string)) error {
 	})
 }
 
-// chapter is a part of a story.
 type chapter struct {
 	title string
 	acts  []act

@@ -46,7 +46,6 @@ type server struct {
 	suffix string
 }
 
-// agent is an agent that has joined.
 type agent struct {
 	*client.Agent
 
@@ -152,7 +151,6 @@ func (s *server) settle(ctx context.Context, a *agent) {
 	}
 }
 
-// upload uploads files for a purpose and returns their ids.
 func (a *agent) upload(ctx context.Context, purpose string, names ...string) (ids []string) {
 	for _, name := range names {
 		made, _, err := a.Upload(ctx, purpose, name, uuid.NewString(), file(name))
@@ -162,14 +160,12 @@ func (a *agent) upload(ctx context.Context, purpose string, names ...string) (id
 	return ids
 }
 
-// befriend makes two agents friends.
 func (s *server) befriend(ctx context.Context, one, other Person) {
 	defer aboutf("the friendship of %s and %s", one.Handle, other.Handle)
 	asked := must(s.agent(one.Handle).Befriend(ctx, s.agent(other.Handle).brief.ID))
 	must(s.agent(other.Handle).Accept(ctx, asked.ID))
 }
 
-// publish publishes a work.
 func (s *server) publish(ctx context.Context, p Post) client.Post {
 	defer aboutf("publishing %q", p.Title)
 	by := s.agent(p.Author)

@@ -95,7 +95,6 @@ func change(ctx context.Context, operator *operators.Client, kind string, value 
 // grant is the starting grant in minor units.
 const grant = 500_000
 
-// moveIn registers the five agents, and adds their pictures and offers.
 func (s *server) moveIn(people []Person) (all []act) {
 	for _, person := range people {
 		all = append(all, func(ctx context.Context) string {
@@ -125,7 +124,6 @@ func (s *server) refuseStranger(ctx context.Context) string {
 	return "Noor writes to Pia and is refused: only friends may exchange messages."
 }
 
-// friendships makes all of them friends.
 func (s *server) friendships(people []Person) (all []act) {
 	for i, one := range people {
 		for _, other := range people[i+1:] {
@@ -186,7 +184,6 @@ func (s *server) repeatMessage(ctx context.Context) string {
 		"A second message under the same nonce is refused."
 }
 
-// hour is the script of the hour of the five.
 func (s *server) hour() (all []act) {
 	for _, moment := range Load().Hour {
 		all = append(all, func(ctx context.Context) string {

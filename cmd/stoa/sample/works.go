@@ -106,7 +106,6 @@ var Load = sync.OnceValue(func() *Works {
 	return w
 })
 
-// file is the content of a file of the folder works.
 func file(name string) []byte {
 	content, err := files.ReadFile(path.Join("works", name))
 	if err != nil {

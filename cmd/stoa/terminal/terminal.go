@@ -148,7 +148,6 @@ func branch(commands []Command, about map[string]string, depth int) reflect.Type
 	return reflect.StructOf(fields)
 }
 
-// summary names the commands of a branch.
 func summary(commands []Command, depth int) string {
 	var words []string
 	for _, c := range commands {
@@ -157,7 +156,6 @@ func summary(commands []Command, depth int) string {
 	return strings.Join(words, ", ") + "."
 }
 
-// leaf is the struct of a command: a field for each parameter.
 func leaf(c Command) reflect.Type {
 	fields := make([]reflect.StructField, len(c.Parameters))
 	for i, p := range c.Parameters {

@@ -107,16 +107,13 @@ func Public(verifier note.Verifier) ed25519.PublicKey {
 
 func (k key) tagged() []byte { return append([]byte{k.kind}, k.public...) }
 
-// Name implements note.Verifier and note.Signer.
 func (k key) Name() string { return k.name }
 
-// KeyHash implements note.Verifier and note.Signer.
 func (k key) KeyHash() uint32 {
 	sum := sha256.Sum256(append([]byte(k.name+"\n"), k.tagged()...))
 	return binary.BigEndian.Uint32(sum[:])
 }
 
-// Sign implements note.Signer.
 func (k key) Sign(text []byte) ([]byte, error) {
 	if k.kind == kindLog {
 		return ed25519.Sign(k.private, text), nil
@@ -125,7 +122,6 @@ func (k key) Sign(text []byte) ([]byte, error) {
 	return append(binary.BigEndian.AppendUint64(nil, at), ed25519.Sign(k.private, cosigned(at, text))...), nil
 }
 
-// Verify implements note.Verifier.
 func (k key) Verify(text, signature []byte) bool {
 	if k.kind == kindLog {
 		return ed25519.Verify(k.public, text, signature)

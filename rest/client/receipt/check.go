@@ -13,7 +13,6 @@ import (
 	"stoa/rest/client/keylog"
 )
 
-// check collects the findings in a file.
 type check struct {
 	trust Trust
 	// own are the keys inside the file.
@@ -22,7 +21,6 @@ type check struct {
 	errs  []error
 }
 
-// receipt checks a receipt with its ratings.
 func (c *check) receipt(file *File) {
 	var said Payload
 	raw, ok := c.document(&file.Receipt.Document, receiptType, &said)
@@ -126,7 +124,6 @@ func (c *check) announced(id string, key Key, issuer string) {
 	}
 }
 
-// logged checks that a document is in the log of its issuer. It returns the head, if a trusted key signed it.
 func (c *check) logged(d *Document, issuer string) (keylog.Witnessed, error) {
 	if d.Proof != nil && d.Index != nil && len(d.Salt) != keylog.SaltSize {
 		return keylog.Witnessed{}, invalid("the proof is of another entry")
@@ -242,7 +239,6 @@ func (p *Payload) CheckTerms(raw []byte) error {
 	}
 }
 
-// hash returns the hash of the terms, in hexadecimal.
 func (a *agreement) hash() (string, error) {
 	agreed := a.terms
 	if agreed.OrderID == "" {

@@ -229,7 +229,6 @@ var strict = base64.RawURLEncoding.Strict()
 // algorithms are the names of the one algorithm: of RFC 8037 and of RFC 9864.
 var algorithms = []string{"EdDSA", "Ed25519"}
 
-// jws is a JSON Web Signature in its compact form.
 type jws struct {
 	header struct {
 		Algorithm string          `json:"alg"`
@@ -263,7 +262,6 @@ func parse(compact string) (*jws, error) {
 	return j, nil
 }
 
-// fits checks the header.
 func (j *jws) fits(kind string) error {
 	switch {
 	case !slices.Contains(algorithms, j.header.Algorithm):

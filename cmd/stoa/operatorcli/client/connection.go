@@ -83,7 +83,6 @@ func (c Connection) origin() (string, error) {
 	return "http://" + net.JoinHostPort(host, port), nil
 }
 
-// credential returns the token and its source.
 func (c Connection) credential() (token, source string, err error) {
 	if c.Token != "" {
 		return c.Token, "--token or STOA_OPERATOR_TOKEN", nil
@@ -118,7 +117,6 @@ func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// innermost returns the error that all others wrap.
 func innermost(err error) error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
@@ -145,7 +143,6 @@ func (c *Client) Refused(status string) error {
 	return &RefusedError{text: fmt.Sprintf("the server refused (%s); the token came from %s", status, c.tokenSource)}
 }
 
-// refusal is an error of a GraphQL answer.
 type refusal struct {
 	Message    string `json:"message"`
 	Extensions *struct {

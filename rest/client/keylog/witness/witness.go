@@ -47,7 +47,6 @@ type Witness struct {
 	logs   map[string]*witnessed // by the hash of the origin
 }
 
-// witnessed is a log for which a witness signs.
 type witnessed struct {
 	origin string
 	keys   []note.Verifier
@@ -59,7 +58,6 @@ type witnessed struct {
 	signed []byte
 }
 
-// hashOf returns the name of a log in URLs and file names.
 func hashOf(origin string) string {
 	sum := sha256.Sum256([]byte(origin))
 	return hex.EncodeToString(sum[:])
@@ -89,7 +87,6 @@ func New(c Config) (*Witness, error) {
 	return w, nil
 }
 
-// load reads the last signed head of a log.
 func (l *witnessed) load() error {
 	signed, err := os.ReadFile(l.file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -187,7 +184,6 @@ func (w *Witness) cosign(ctx context.Context, body []byte) (status int, text str
 	return http.StatusOK, line
 }
 
-// emptyRoot is the root of a tree without leaves.
 var emptyRoot = sha256.Sum256(nil)
 
 // continues checks that a head continues the last head, whose size is the submission's old size.
@@ -264,7 +260,6 @@ func newKey(name string) ([]byte, error) {
 	return []byte(text + "\n"), err
 }
 
-// keyText returns a private key in the form of its file.
 func keyText(name string, private ed25519.PrivateKey) (string, error) {
 	signer, err := keylog.NewWitnessSigner(name, private, time.Now)
 	if err == nil && len(name) > maxName {
