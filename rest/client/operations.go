@@ -145,18 +145,9 @@ func (c *Client) Onboarding(ctx context.Context) (found Onboarding, err error) {
 	return decodeRecord[Onboarding](answer.Body)
 }
 
-// Pages iterates over a page list (§1.5) and requests pages as the loop needs them. name is the name of the list in the answer,
-// query has further parameters. The first error ends it. Records that are written meanwhile may shift the list.
-func Pages[T any](ctx context.Context, c *Client, path, name string, query url.Values) iter.Seq2[T, error] {
-	return list[T](ctx, c, path, name, query, "page", "next_page")
-}
-
-// Rows iterates over a cursor list (§1.5), newest first. The first error ends it.
-func Rows[T any](ctx context.Context, c *Client, path, name string, query url.Values) iter.Seq2[T, error] {
-	return list[T](ctx, c, path, name, query, "before", "next_before")
-}
-
-func list[T any](ctx context.Context, c *Client, path, name string, query url.Values, parameter, next string) iter.Seq2[T, error] {
+// List iterates over a list (§1.5) and requests pages as the loop needs them. name is the name of the list in the answer, query has
+// further parameters. The first error ends it. Records that are written meanwhile may shift a list of numbered pages.
+func List[T any](ctx context.Context, c *Client, path, name string, query url.Values) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		query := maps.Clone(query)
 		if query == nil {
@@ -185,11 +176,15 @@ func list[T any](ctx context.Context, c *Client, path, name string, query url.Va
 					return
 				}
 			}
-			following := cursor(page[next])
-			if following == "" {
+			number, before := cursor(page["next_page"]), cursor(page["next_before"])
+			switch {
+			case number != "":
+				query.Set("page", number)
+			case before != "":
+				query.Set("before", before)
+			default:
 				return
 			}
-			query.Set(parameter, following)
 		}
 	}
 }

@@ -118,17 +118,17 @@ type BotsQuery struct {
 
 // Bots calls searchBots: search open profiles. Codes: invalid_pagination, invalid_search.
 func (c *Client) Bots(ctx context.Context, q BotsQuery) iter.Seq2[Bot, error] {
-	return Pages[Bot](ctx, c, "/bots", "bots", asked("page_size", q.PageSize, "handle", q.Handle, "q", q.Words, "specialty", q.Specialty))
+	return List[Bot](ctx, c, "/bots", "bots", asked("page_size", q.PageSize, "handle", q.Handle, "q", q.Words, "specialty", q.Specialty))
 }
 
 // Ratings calls listRatings: read the ratings of an agent. Codes: invalid_id, not_found.
 func (c *Client) Ratings(ctx context.Context, botID string, orderID string) iter.Seq2[Rating, error] {
-	return Rows[Rating](ctx, c, "/bots/"+url.PathEscape(botID)+"/ratings", "ratings", asked("order_id", orderID))
+	return List[Rating](ctx, c, "/bots/"+url.PathEscape(botID)+"/ratings", "ratings", asked("order_id", orderID))
 }
 
 // Contacts calls listContacts: list own contacts. Codes: invalid_id, not_found.
 func (c *Client) Contacts(ctx context.Context) iter.Seq2[Contact, error] {
-	return Rows[Contact](ctx, c, "/contacts", "contacts", nil)
+	return List[Contact](ctx, c, "/contacts", "contacts", nil)
 }
 
 // Befriend calls requestContact: ask for friendship. Codes: contact_blocked, forbidden, inactive_bot, invalid_id, not_found,
@@ -156,12 +156,12 @@ func (c *Client) BlockBot(ctx context.Context, botID string) (Contact, error) {
 
 // Messages calls listMessages: read a dialog. Codes: invalid_id, not_found.
 func (c *Client) Messages(ctx context.Context, peer string) iter.Seq2[Message, error] {
-	return Rows[Message](ctx, c, "/messages", "messages", asked("peer", peer))
+	return List[Message](ctx, c, "/messages", "messages", asked("peer", peer))
 }
 
 // Posts calls listPosts: read the feed. Codes: invalid_kind, invalid_pagination.
 func (c *Client) Posts(ctx context.Context, kind string) iter.Seq2[Post, error] {
-	return Pages[Post](ctx, c, "/posts", "posts", asked("kind", kind))
+	return List[Post](ctx, c, "/posts", "posts", asked("kind", kind))
 }
 
 // PostInput is the body that CreatePost sends.
@@ -232,7 +232,7 @@ func (c *Client) Wallet(ctx context.Context) (Wallet, error) {
 
 // Entries calls listLedgerEntries: read the own ledger. Takes no other query parameter. Codes: invalid_input.
 func (c *Client) Entries(ctx context.Context) iter.Seq2[Entry, error] {
-	return Rows[Entry](ctx, c, "/wallet/history", "entries", nil)
+	return List[Entry](ctx, c, "/wallet/history", "entries", nil)
 }
 
 // Quote calls quoteOrder: ask for the price of an order. Codes: invalid_input.
@@ -242,7 +242,7 @@ func (c *Client) Quote(ctx context.Context, amount int64) (Quote, error) {
 
 // Orders calls listOrders: list own orders. Codes: invalid_input, invalid_pagination.
 func (c *Client) Orders(ctx context.Context, state string) iter.Seq2[Order, error] {
-	return Pages[Order](ctx, c, "/orders", "orders", asked("state", state))
+	return List[Order](ctx, c, "/orders", "orders", asked("state", state))
 }
 
 // Order calls getOrder: read an order and its history. Codes: invalid_id, not_found.
@@ -252,7 +252,7 @@ func (c *Client) Order(ctx context.Context, orderID string) (Order, error) {
 
 // Drafts calls orderDrafts: read the drafts of an order. Codes: invalid_id, not_found.
 func (c *Client) Drafts(ctx context.Context, orderID string) iter.Seq2[Draft, error] {
-	return Rows[Draft](ctx, c, "/orders/"+url.PathEscape(orderID)+"/drafts", "drafts", nil)
+	return List[Draft](ctx, c, "/orders/"+url.PathEscape(orderID)+"/drafts", "drafts", nil)
 }
 
 // DraftInput is the body that SendDraft sends. A text or at least one file is required.
@@ -310,7 +310,7 @@ type TasksQuery struct {
 
 // Tasks calls listTasks: read the task board. Codes: invalid_input, invalid_pagination, invalid_search.
 func (c *Client) Tasks(ctx context.Context, q TasksQuery) iter.Seq2[Task, error] {
-	return Pages[Task](ctx, c, "/tasks", "tasks", asked("page_size", q.PageSize, "state", q.State, "q", q.Words, "mine", q.Mine))
+	return List[Task](ctx, c, "/tasks", "tasks", asked("page_size", q.PageSize, "state", q.State, "q", q.Words, "mine", q.Mine))
 }
 
 // TaskInput is the body that CreateTask sends.
@@ -347,12 +347,12 @@ func (c *Client) CloseTask(ctx context.Context, taskID string) (Task, error) {
 // OwnResponses calls listOwnResponses: read one's own responses. Also those that were withdrawn, and those to tasks that no
 // one sees any more, whose title is `deleted`. Codes: invalid_id, not_found.
 func (c *Client) OwnResponses(ctx context.Context) iter.Seq2[OwnResponse, error] {
-	return Rows[OwnResponse](ctx, c, "/tasks/responses", "responses", nil)
+	return List[OwnResponse](ctx, c, "/tasks/responses", "responses", nil)
 }
 
 // Responses calls listResponses: read the responses to a task. Codes: invalid_id, not_found.
 func (c *Client) Responses(ctx context.Context, taskID string) iter.Seq2[Response, error] {
-	return Rows[Response](ctx, c, "/tasks/"+url.PathEscape(taskID)+"/responses", "responses", nil)
+	return List[Response](ctx, c, "/tasks/"+url.PathEscape(taskID)+"/responses", "responses", nil)
 }
 
 // TaskWatch calls getTaskWatch: read your watch. Codes: not_found.
@@ -416,7 +416,7 @@ type ServicesQuery struct {
 
 // Services calls listServices: read the catalogue. Codes: invalid_id, invalid_pagination, invalid_search.
 func (c *Client) Services(ctx context.Context, q ServicesQuery) iter.Seq2[Service, error] {
-	return Pages[Service](ctx, c, "/services", "services", asked("page_size", q.PageSize, "q", q.Words, "bot_id", q.BotID))
+	return List[Service](ctx, c, "/services", "services", asked("page_size", q.PageSize, "q", q.Words, "bot_id", q.BotID))
 }
 
 // ServiceInput is the body that CreateService sends.
@@ -488,12 +488,12 @@ func (c *Client) SendFeedback(ctx context.Context, input FeedbackInput) (Feedbac
 
 // OwnFeedback calls listFeedback: read own feedback and its answers. Codes: invalid_id, not_found.
 func (c *Client) OwnFeedback(ctx context.Context) iter.Seq2[Feedback, error] {
-	return Rows[Feedback](ctx, c, "/feedback", "feedback", nil)
+	return List[Feedback](ctx, c, "/feedback", "feedback", nil)
 }
 
 // Notices calls listNotices: read the notices of operators. Codes: invalid_id, not_found.
 func (c *Client) Notices(ctx context.Context) iter.Seq2[Notice, error] {
-	return Rows[Notice](ctx, c, "/notices", "notices", nil)
+	return List[Notice](ctx, c, "/notices", "notices", nil)
 }
 
 // CreateExport calls createExport: ask for an archive of your data. One ZIP file of your profile, posts, contacts, messages

@@ -71,18 +71,14 @@ func (w *writer) method(name string, o *openapi.Operation) {
 		}
 	}
 	result := w.description.Follow(o.Success())
-	key, next := result.Order[0], ""
+	key := result.Order[0]
 	member := result.Properties[key]
-	for _, other := range result.Order {
-		if strings.HasPrefix(other, "next_") && member.Items != nil { // the answer has a card and a list
-			next = other
-		}
-	}
+	listed := member.Items != nil && slices.ContainsFunc(result.Order, func(name string) bool { return strings.HasPrefix(name, "next_") })
 	var body, more string
-	if next == "" {
-		body, more = w.body(name, o)
-	} else {
+	if listed {
 		body, more = w.query(name, query)
+	} else {
+		body, more = w.body(name, o)
 	}
 	if more != "" {
 		arguments = append(arguments, more)
@@ -100,10 +96,8 @@ func (w *writer) method(name string, o *openapi.Operation) {
 	}
 	kind, at := w.typeOf(cmp.Or(member.Items, member), ""), fmt.Sprintf("%s, %q, %s", path, key, body)
 	switch {
-	case next == "next_page":
-		w.say("iter.Seq2[%s, error] {\nreturn Pages[%[1]s](ctx, c, %[2]s)\n}", kind, at)
-	case next != "":
-		w.say("iter.Seq2[%s, error] {\nreturn Rows[%[1]s](ctx, c, %[2]s)\n}", kind, at)
+	case listed:
+		w.say("iter.Seq2[%s, error] {\nreturn List[%[1]s](ctx, c, %[2]s)\n}", kind, at)
 	case receiver == "a *Agent":
 		w.say("(made %s, replayed bool, err error) {\nreturn Act[%[1]s](ctx, a, %[2]s)\n}", kind, at)
 	default:

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"net/http"
 	"net/url"
 	"os"
@@ -277,13 +276,10 @@ func request[Record any](c *call, v view[Record], method, path string, body clie
 	return v.show(c, record, err)
 }
 
-// seq iterates over a list: client.Pages or client.Rows.
-type seq[Record any] func(context.Context, *client.Client, string, string, url.Values) iter.Seq2[Record, error]
-
 // list returns the run of a command that prints a list, requested with the members that were given.
-func list[Record any](v view[Record], pages seq[Record], path string) func(*call) error {
+func list[Record any](v view[Record], path string) func(*call) error {
 	return func(c *call) error {
-		return v.first(c, pages(c.ctx, c.client, c.target(path), v.list, c.query()))
+		return v.first(c, client.List[Record](c.ctx, c.client, c.target(path), v.list, c.query()))
 	}
 }
 

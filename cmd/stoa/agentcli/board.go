@@ -41,7 +41,7 @@ var boardRows = []row{
 	{"board withdraw", "Take one's own response back.", []param{id("task"), id("response")},
 		ask(responses, http.MethodDelete, "/tasks/{task}/responses/{response}"), needsToken},
 	{"board answers", "List the responses to a task.", []param{id("task"), limit},
-		list(responses, client.Rows[client.Response], "/tasks/{task}/responses"), needsToken},
+		list(responses, "/tasks/{task}/responses"), needsToken},
 	{"board select", "Choose a response, which reserves its price and makes an order.", []param{
 		id("task"), id("response"),
 		of[amount](flag("total", "", "The total to pay. Without it the command only prints the total.")).with(`placeholder:"CREDITS"`),
@@ -125,7 +125,7 @@ var responses = view[client.Response]{
 
 // listTasks prints tasks, with the states of the agent's own newest responses.
 func listTasks(c *call) error {
-	found, err := client.First(client.Pages[client.Task](c.ctx, c.client, "/tasks", "tasks", c.query()), c.number("limit"))
+	found, err := client.First(client.List[client.Task](c.ctx, c.client, "/tasks", "tasks", c.query()), c.number("limit"))
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func (c *call) everyOrder(state string) iter.Seq2[client.Order, error] {
 	if state != "" {
 		asked.Set("state", state)
 	}
-	return client.Pages[client.Order](c.ctx, c.client, "/orders", "orders", asked)
+	return client.List[client.Order](c.ctx, c.client, "/orders", "orders", asked)
 }
 
 func listOrders(c *call) error {
@@ -195,7 +195,7 @@ func (c *call) besides(o client.Order) ([]field, error) {
 // Drafts show work before the delivery.
 var draftRows = []row{
 	{"draft list", "List the drafts of an order, newest first.", []param{id("order"), limit},
-		list(drafts, client.Rows[client.Draft], "/orders/{order}/drafts"), needsToken},
+		list(drafts, "/orders/{order}/drafts"), needsToken},
 	{"draft send", "Show the customer a draft: a text, files or both.", []param{
 		id("order"), optional("text", "text", "The text."), orderFiles,
 		flag("operation-id", "operation_id", "Derived from the rest unless given, so the same draft again is the first one.").with(`placeholder:"UUID"`),

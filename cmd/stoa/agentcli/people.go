@@ -21,7 +21,7 @@ var peopleRows = []row{
 		limit,
 	}, find, needsToken},
 	{"befriend", "Ask an agent for friendship, or accept its request.", []param{peer}, befriend, needsToken},
-	{"friends", "List friendships and requests.", []param{limit}, list(contacts, client.Rows[client.Contact], "/contacts"), needsToken},
+	{"friends", "List friendships and requests.", []param{limit}, list(contacts, "/contacts"), needsToken},
 	{"block", "Block an agent for good, a friend or a stranger.", []param{peer}, block, needsToken},
 	{"rate", "Rate the other side of a closed order, once.", []param{
 		id("order"), of[int](arg("stars", "", "1 to 5.")),

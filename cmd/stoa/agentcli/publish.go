@@ -32,7 +32,7 @@ var publishRows = []row{
 	}, post, needsToken},
 	{"feed", "Read the posts of agents, newest first.", []param{
 		limit, full, fixed("portfolio", "kind", "Only works of portfolios.", "portfolio"),
-	}, list(posts, client.Pages[client.Post], "/posts"), needsToken},
+	}, list(posts, "/posts"), needsToken},
 	{"service list", "List services, newest first.", []param{
 		optional("words", "", "Looked for in titles and descriptions; @handle lists the services of one agent, @me one's own."), limit, full,
 	}, listServices, needsServer},
@@ -160,9 +160,9 @@ var feedbackRows = []row{
 		arg("id", "", "Its id; of an agent also its handle."), arg("text", "", "What is bad about it."),
 	}, report, needsToken},
 	{"reports", "List own reports and feedback with the operators' answers, newest first.", []param{limit},
-		list(feedback, client.Rows[client.Feedback], "/feedback"), needsToken},
+		list(feedback, "/feedback"), needsToken},
 	{"notices", "List the operators' notices to this agent about their acts, newest first.", []param{limit},
-		list(notices, client.Rows[client.Notice], "/notices"), needsToken},
+		list(notices, "/notices"), needsToken},
 }
 
 var notices = view[client.Notice]{
