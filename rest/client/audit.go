@@ -71,8 +71,7 @@ func (l *KeyLog) audit(ctx context.Context) (made Audited, err error) {
 		return made, err
 	}
 	if seen.size > head.Size {
-		return made, l.forked(headOf(keylog.Witnessed{Checkpoint: seen.head(v.Origin)}, v.vkey), head.Note,
-			fmt.Sprintf("%d entries were read, and the log now says %d", seen.size, head.Size))
+		return made, l.forked(nil, head.Note, fmt.Sprintf("%d entries were read, and the log now says %d", seen.size, head.Size))
 	}
 	newest := head
 	if len(head.By) < l.checks.Quorum {
@@ -92,7 +91,7 @@ func (l *KeyLog) audit(ctx context.Context) (made Audited, err error) {
 	}
 	made.Agents = len(seen.labels)
 	if seen.head(v.Origin) != head.Checkpoint {
-		return made, l.forked(headOf(head, v.vkey), head.Note, "the entries that the server shows do not make the head that it has signed")
+		return made, l.forked(head.Note, head.Note, "the entries that the server shows do not make the head that it has signed")
 	}
 	return made, errors.Join(seen.save(), l.keep(headOf(newest, v.vkey), v))
 }

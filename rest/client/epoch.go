@@ -13,7 +13,7 @@ import (
 func (l *KeyLog) rotate(ctx context.Context, v *logView, vkey string) error {
 	next := logView{publishedLog: v.publishedLog}
 	if err := next.believe(vkey); err != nil {
-		return l.forked(v.kept.newest(), []byte(vkey), "the server names another key of its log: "+err.Error())
+		return l.forked(v.kept.newest().note(), []byte(vkey), "the server names another key of its log: "+err.Error())
 	}
 	entry, err := keylog.KeyEntry(keylog.PurposeLog, keylog.Public(next.key))
 	if err != nil {
@@ -34,7 +34,7 @@ func (l *KeyLog) rotate(ctx context.Context, v *logView, vkey string) error {
 	case err != nil && !errors.Is(err, ErrUnproven):
 		return err
 	case index < 0:
-		return l.forked(v.kept.newest(), []byte(vkey), "the server names another key of its log, which no entry announces")
+		return l.forked(v.kept.newest().note(), []byte(vkey), "the server names another key of its log, which no entry announces")
 	}
 	newest, _, err := l.include(ctx, v, index, entry)
 	if err == nil {
@@ -96,7 +96,7 @@ func (l *KeyLog) AcceptEpoch(ctx context.Context, vkey string) (made Epoch, err 
 	}
 	found, said, err := l.published(ctx)
 	if err == nil && found == nil {
-		err = l.forked(kept.newest(), said, "the server has no key log")
+		err = l.forked(kept.newest().note(), said, "the server has no key log")
 	}
 	if err != nil {
 		return made, err
@@ -142,19 +142,19 @@ func (l *KeyLog) AcceptEpoch(ctx context.Context, vkey string) (made Epoch, err 
 // follow reads a new log whole. It checks that its first entry names the end of the former log and that the former entries
 // follow, and counts the kept entries among them.
 func (l *KeyLog) follow(ctx context.Context, v *logView, head keylog.Witnessed, made *Epoch) error {
-	forked := func(why string) error { return l.forked(v.kept.newest(), head.Note, why) }
+	forked := func(why string) error { return l.forked(v.kept.newest().note(), head.Note, why) }
 	if len(v.Epochs) == 0 {
 		return forked("the server does not say how the former log ended")
 	}
 	ended := v.Epochs[len(v.Epochs)-1]
-	former := Head{Origin: ended.Origin, Size: ended.Size, Root: ended.Root}.witnessed().Checkpoint
+	former := ended.Checkpoint
 	made.Reason, made.Left = ended.Reason, 0
 	wanted := map[int64][]keylog.Checkpoint{former.Size: {former}}
 	if ended.Origin == v.kept.origin { // otherwise the epochs between are not at hand to compare with
 		made.Left = min(made.Kept, former.Size)
 		for _, open := range v.kept.open {
 			if open.Size <= former.Size {
-				wanted[open.Size] = append(wanted[open.Size], open.witnessed().Checkpoint)
+				wanted[open.Size] = append(wanted[open.Size], open.Checkpoint)
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func TestAForkIsKeptAsEvidence(t *testing.T) {
 			require.Len(t, evidence, 2)
 			raw, err := os.ReadFile(evidence[0])
 			require.NoError(t, err)
-			require.Equal(t, kept.Checkpoint, string(raw))
+			require.Equal(t, kept.Note, string(raw))
 			served, err := os.ReadFile(evidence[1])
 			require.NoError(t, err)
 			require.NotEmpty(t, served)
@@ -139,7 +139,7 @@ func TestHeadsOfProgramsAtOnce(t *testing.T) {
 	fork.Append(keylog.ReceiptEntry(nil, "x"))
 	head := fork.Head(-1)
 	line, err := json.Marshal(map[string]any{"log": client.Head{
-		Origin: head.Origin, Vkey: fork.Key, Size: head.Size, Root: head.Root[:], Checkpoint: string(fork.Checkpoint(-1)), Over: 3,
+		Checkpoint: head, Vkey: fork.Key, Note: string(fork.Checkpoint(-1)), Over: 3,
 	}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file+".trust", append(raw, append(line, '\n')...), 0o600))

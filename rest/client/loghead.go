@@ -17,18 +17,19 @@ import (
 
 // Head is a head of the server's key log (§12.2) that was checked.
 type Head struct {
-	Origin string `json:"origin"`
+	keylog.Checkpoint
+
 	// Vkey is the key of the log under which the head was checked.
 	Vkey string `json:"vkey"`
-	Size int64  `json:"size"`
-	Root []byte `json:"root"`
-	// Checkpoint is the signed note: evidence of the log's publication.
-	Checkpoint string `json:"checkpoint"`
+	// Note is the signed note: evidence of the log's publication.
+	Note string `json:"checkpoint"`
 	// Over is the number of earlier heads in the file that this head is proven to continue.
 	Over int `json:"over"`
 	// Accepted is set if the log has a new key from this head on, or was restarted with it.
 	Accepted string `json:"accepted,omitempty"`
 }
+
+func (h Head) note() []byte { return []byte(h.Note) }
 
 // Values of Head.Accepted.
 const (
@@ -37,15 +38,7 @@ const (
 )
 
 func headOf(w keylog.Witnessed, vkey string) Head {
-	return Head{Origin: w.Origin, Vkey: vkey, Size: w.Size, Root: w.Root[:], Checkpoint: string(w.Note)}
-}
-
-func (h Head) witnessed() keylog.Witnessed {
-	w := keylog.Witnessed{Checkpoint: keylog.Checkpoint{Origin: h.Origin, Size: h.Size}, Note: []byte(h.Checkpoint)}
-	if len(h.Root) == tlog.HashSize {
-		w.Root = tlog.Hash(h.Root)
-	}
-	return w
+	return Head{Checkpoint: w.Checkpoint, Vkey: vkey, Note: string(w.Note)}
 }
 
 type keptLog struct {
@@ -93,7 +86,7 @@ func (t *Trust) log() (keptLog, error) {
 // foldHead adds a head to the heads of the earlier lines. A line of another log counts only if a person has accepted it.
 func (t *Trust) foldHead(line Head) {
 	switch {
-	case len(line.Root) != tlog.HashSize:
+	case line.Root == (tlog.Hash{}):
 	case len(t.heads) == 0 || line.Accepted == acceptedEpoch:
 		t.heads, t.vkey = []Head{line}, line.Vkey
 	case line.Origin == t.heads[0].Origin:
@@ -107,7 +100,7 @@ func (t *Trust) foldHead(line Head) {
 // keep appends a head that continues all heads kept when the view was made, unless nothing has changed.
 func (l *KeyLog) keep(head Head, v *logView) (err error) {
 	open := v.kept.open
-	if head.Accepted == "" && len(open) == 1 && open[0].witnessed().Checkpoint == head.witnessed().Checkpoint {
+	if head.Accepted == "" && len(open) == 1 && open[0].Checkpoint == head.Checkpoint {
 		return nil
 	}
 	if head.Accepted != acceptedEpoch {
@@ -123,7 +116,7 @@ func (t *Trust) keep(head Head) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	err := t.append(map[string]any{"log": head, "at": time.Now().UTC().Truncate(time.Second)})
-	if err == nil && !slices.ContainsFunc(t.heads, func(h Head) bool { return h.Checkpoint == head.Checkpoint && h.Origin == head.Origin }) {
+	if err == nil && !slices.ContainsFunc(t.heads, func(h Head) bool { return h.Note == head.Note && h.Origin == head.Origin }) {
 		err = errors.Join(t.notKept(), errors.New("another program has kept the head of another log"))
 	}
 	return err
@@ -136,7 +129,7 @@ const maxSteps = 50
 func (l *KeyLog) advance(ctx context.Context, v *logView, found ...keylog.Witnessed) (newest keylog.Witnessed, err error) {
 	pending := slices.Clone(found)
 	for _, head := range v.kept.open {
-		pending = append(pending, head.witnessed())
+		pending = append(pending, keylog.Witnessed{Checkpoint: head.Checkpoint, Note: head.note()})
 	}
 	if len(found) > 0 {
 		newest, pending = pending[0], pending[1:]
@@ -191,7 +184,7 @@ func (l *KeyLog) unsigned(v *logView, served []byte, why string) error {
 	if v.kept.origin == "" {
 		return unproven("%s", why)
 	}
-	return l.forked(v.kept.newest(), served, why)
+	return l.forked(v.kept.newest().note(), served, why)
 }
 
 // continued reads the current head with the proof that it continues an older one.
@@ -202,7 +195,7 @@ func (l *KeyLog) continued(ctx context.Context, v *logView, older keylog.Witness
 	body, err := l.read(ctx, v, "consistency?old="+strconv.FormatInt(older.Size, 10))
 	if errors.Is(err, errAbsent) { // the head is smaller, or denied
 		if head, err = l.checkpoint(ctx, v); err == nil {
-			err = l.forked(headOf(older, v.vkey), head.Note, fmt.Sprintf("it had %d entries, and now says %d", older.Size, head.Size))
+			err = l.forked(older.Note, head.Note, fmt.Sprintf("it had %d entries, and now says %d", older.Size, head.Size))
 		}
 	}
 	if err != nil {
@@ -223,7 +216,7 @@ func (l *KeyLog) continued(ctx context.Context, v *logView, older keylog.Witness
 		err = keylog.CheckConsistent(older.Checkpoint, head.Checkpoint, hashes)
 	}
 	if err != nil {
-		err = l.forked(headOf(older, v.vkey), head.Note, fmt.Sprintf("its head of %d entries does not continue the head of %d", head.Size, older.Size))
+		err = l.forked(older.Note, head.Note, fmt.Sprintf("its head of %d entries does not continue the head of %d", head.Size, older.Size))
 	}
 	return head, err
 }

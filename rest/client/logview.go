@@ -120,9 +120,8 @@ type publishedLog struct {
 	Vkeys     []string `json:"vkeys"`
 	Witnesses []string `json:"witnesses"`
 	Epochs    []struct {
-		Origin string `json:"origin"`
-		Size   int64  `json:"size"`
-		Root   []byte `json:"root"`
+		keylog.Checkpoint
+
 		Reason string `json:"reason"`
 	} `json:"epochs"`
 }
@@ -169,7 +168,7 @@ func (l *KeyLog) view(ctx context.Context) (*logView, error) {
 	case err != nil:
 		return nil, err
 	case found == nil && kept.origin != "":
-		return nil, l.forked(kept.newest(), said, "it had a key log, and now says that it has none")
+		return nil, l.forked(kept.newest().note(), said, "it had a key log, and now says that it has none")
 	case found == nil && (l.checks.LogKey != "" || l.checks.Quorum > 0):
 		return nil, unproven("the server has no key log")
 	case found == nil:
@@ -189,7 +188,7 @@ func (l *KeyLog) view(ctx context.Context) (*logView, error) {
 		return nil, err
 	}
 	if l.logKey != nil && !kept.rotated && !keylog.Public(l.logKey).Equal(keylog.Public(v.key)) {
-		return nil, l.forked(kept.newest(), []byte(l.checks.LogKey), "the key of the log that was kept is another than the one that you gave")
+		return nil, l.forked(kept.newest().note(), []byte(l.checks.LogKey), "the key of the log that was kept is another than the one that you gave")
 	}
 	if len(v.Vkeys) > 0 && v.Vkeys[0] != kept.vkey {
 		return v, l.rotate(ctx, v, v.Vkeys[0])
@@ -236,7 +235,7 @@ func (l *KeyLog) otherOrigin(v *logView, said []byte) error {
 	was, before, err := keylog.HostOf(v.kept.origin)
 	is, now, failed := keylog.HostOf(v.Origin)
 	if err != nil || failed != nil || was != is || now < before {
-		return l.forked(newest, said, fmt.Sprintf("it is now called %q instead of %q", v.Origin, v.kept.origin))
+		return l.forked(newest.note(), said, fmt.Sprintf("it is now called %q instead of %q", v.Origin, v.kept.origin))
 	}
 	text := fmt.Sprintf("%s has followed %s", v.Origin, v.kept.origin)
 	for _, ended := range v.Epochs {
@@ -272,8 +271,8 @@ const maxEvidence = 40
 
 // forked saves the kept checkpoint and the server's answer as evidence, and returns ErrLogForked. The same evidence is saved
 // once.
-func (l *KeyLog) forked(kept Head, served []byte, why string) error {
-	sum := sha256.Sum256([]byte(kept.Checkpoint + "\n" + string(served)))
+func (l *KeyLog) forked(kept, served []byte, why string) error {
+	sum := sha256.Sum256([]byte(string(kept) + "\n" + string(served)))
 	name := l.trust.file.path + ".fork." + hex.EncodeToString(sum[:4])
 	text := "both are kept in " + name + ".kept and .served"
 	beside, _ := os.ReadDir(filepath.Dir(name)) // a folder that cannot be read takes no evidence
@@ -282,7 +281,7 @@ func (l *KeyLog) forked(kept Head, served []byte, why string) error {
 	})
 	if len(others) >= maxEvidence {
 		text = "evidence from before is kept in " + l.trust.file.path + ".fork.*"
-	} else if err := errors.Join(durable.WriteFile(name+".kept", []byte(kept.Checkpoint)), durable.WriteFile(name+".served", served)); err != nil {
+	} else if err := errors.Join(durable.WriteFile(name+".kept", kept), durable.WriteFile(name+".served", served)); err != nil {
 		text = "they could not be kept: " + err.Error()
 	}
 	return refuse(ErrLogForked, http.StatusConflict, "log_forked", "%s; %s. The server, or someone before it, shows different logs to "+

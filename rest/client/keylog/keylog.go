@@ -162,9 +162,9 @@ var ErrUnsigned = errors.New("the checkpoint is not signed by the key of the log
 
 // Checkpoint is a head of the log.
 type Checkpoint struct {
-	Origin string
-	Size   int64
-	Root   tlog.Hash
+	Origin string    `json:"origin"`
+	Size   int64     `json:"size"`
+	Root   tlog.Hash `json:"root"`
 }
 
 // Text returns the text that the log and its witnesses sign.

@@ -138,15 +138,12 @@ func (l *Log) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(l.proof(number, proving, witnesses...).Text()))
 		return
 	}
-	for n := int64(0); n*keylog.TileWidth < size; n++ {
-		for width := 1; width <= keylog.TileWidth && n*keylog.TileWidth+int64(width) <= size; width++ {
-			if path == keylog.EntriesPath(n, width) {
-				_, _ = w.Write(l.Tile(n, width))
-				return
-			}
-		}
+	tile, err := tlog.ParseTilePath("tile/8/data/" + strings.TrimPrefix(path, "tile/entries/"))
+	if err != nil || tile.N*keylog.TileWidth+int64(tile.W) > size {
+		http.NotFound(w, r)
+		return
 	}
-	http.NotFound(w, r)
+	_, _ = w.Write(l.Tile(tile.N, tile.W))
 }
 
 func must[T any](value T, err error) T {

@@ -229,15 +229,16 @@ var errKeyFile = errors.New("it holds no private key of a witness: " + keyPrefix
 // OpenKey reads the key file of a witness, or creates it with mode 0600 and a new key of that name. It returns signer and vkey.
 func OpenKey(path, name string) (signer note.Signer, vkey string, err error) {
 	raw, err := os.ReadFile(path)
+	text := strings.TrimSpace(string(raw))
 	if errors.Is(err, fs.ErrNotExist) {
-		if raw, err = newKey(name); err == nil {
-			err = durable.WriteFile(path, raw)
+		_, private, _ := ed25519.GenerateKey(nil) // it never fails
+		if text, err = keyText(name, private); err == nil {
+			err = durable.WriteFile(path, []byte(text+"\n"))
 		}
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	text := strings.TrimSpace(string(raw))
 	parts := strings.SplitN(strings.TrimPrefix(text, keyPrefix), "+", 3)
 	seed, err := base64.StdEncoding.Strict().DecodeString(parts[len(parts)-1])
 	if err == nil && len(parts) == 3 && len(seed) == 1+ed25519.SeedSize {
@@ -249,15 +250,6 @@ func OpenKey(path, name string) (signer note.Signer, vkey string, err error) {
 		}
 	}
 	return nil, "", fmt.Errorf("%s: %w", path, errKeyFile)
-}
-
-func newKey(name string) ([]byte, error) {
-	_, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		return nil, err
-	}
-	text, err := keyText(name, private)
-	return []byte(text + "\n"), err
 }
 
 func keyText(name string, private ed25519.PrivateKey) (string, error) {
