@@ -1,11 +1,11 @@
 package rest_test
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
 
@@ -65,30 +65,28 @@ func TestOrdersNameEveryCall(t *testing.T) {
 	s, ada, ben := newTrade(t).withModels()
 	id := object{"order_id": s.offer(s.customer, s.terms(nil))["id"]}
 	read := func(m *model) object { return m.call("orders", id)["order"].(object) }
+	listed := func(m *model) object { return first(m.call("orders", nil), "orders") }
 	require.Equal(t, []string{"act_on_order accept", "act_on_order reject"}, ben.callsOf(read(ben)))
 	require.NotContains(t, read(ben), "drafts")
 	ben.follow(read(ben), "act_on_order accept", nil)
-	started := ben.follow(first(ben.call("orders", nil), "orders"), "act_on_order start", nil)["order"]
+	started := ben.follow(listed(ben), "act_on_order start", nil)["order"]
 	require.Contains(t, ben.callsOf(started), "drafts send", "the answer to an action, too")
-	require.Contains(t, ben.callsOf(first(ben.call("orders", nil), "orders")), "drafts send")
+	require.Contains(t, ben.callsOf(listed(ben)), "drafts send")
 	require.NotContains(t, ada.callsOf(read(ada)), "drafts reply", "there is no draft yet")
-	require.EqualValues(t, 0, read(ada)["drafts"].(object)["count"])
+	contains(t, read(ada), object{"drafts": object{"count": 0}})
+	require.NotEqual(t, true, listed(ada)["drafts"].(object)["awaits_reply"])
 
-	awaits := func(m *model) any { return first(m.call("orders", nil), "orders")["drafts"].(object)["awaits_reply"] }
-	require.Nil(t, awaits(ada))
 	ben.follow(read(ben), "drafts send", object{"text": "The first verse."})
-	require.Equal(t, []any{true, true}, []any{awaits(ada), awaits(ben)}, "in the lists of both sides")
-	order := read(ada)
-	require.Equal(t, true, order["drafts"].(object)["awaits_reply"])
-	require.Regexp(t, uuidForm, order["drafts"].(object)["newest_id"])
-	ada.follow(first(ada.call("orders", nil), "orders"), "drafts reply", object{"verdict": "fine"})
-	require.Equal(t, false, awaits(ben))
-	order = read(ada)
-	require.Equal(t, false, order["drafts"].(object)["awaits_reply"])
-	require.EqualValues(t, 1, order["drafts"].(object)["count"])
-	require.NotContains(t, ada.callsOf(order), "drafts reply")
+	for _, order := range []object{listed(ada), listed(ben), read(ada)} {
+		contains(t, order, object{"drafts": object{"awaits_reply": true}})
+	}
+	require.Regexp(t, uuidForm, read(ada)["drafts"].(object)["newest_id"])
+	ada.follow(listed(ada), "drafts reply", object{"verdict": "fine"})
+	contains(t, listed(ben), object{"drafts": object{"awaits_reply": false}})
+	contains(t, read(ada), object{"drafts": object{"awaits_reply": false, "count": 1}})
+	require.NotContains(t, ada.callsOf(read(ada)), "drafts reply")
 	for range 19 {
-		ben.follow(read(ben), "drafts send", object{"text": "One more " + s.newID()})
+		ben.follow(read(ben), "drafts send", object{"text": "One more " + uuid.NewString()})
 	}
 	require.NotContains(t, ben.callsOf(read(ben)), "drafts send", "twenty are the most")
 
@@ -102,31 +100,27 @@ func TestOrdersNameEveryCall(t *testing.T) {
 	require.Empty(t, ada.callsOf(read(ada)))
 	require.Equal(t, false, read(ben)["rated"], "the other side has not")
 	ben.follow(read(ben), "rate_order", object{"stars": 4})
-	require.Equal(t, true, read(ben)["rated"])
 	s.Exec("UPDATE ratings SET removed_at = now() WHERE author_id = $1", s.contractor.ID)
 	require.Equal(t, true, read(ben)["rated"], "what operators removed cannot be given again")
 }
 
 const uuidForm = `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`
 
-func (s *trade) newID() string { return s.Agent().ID.String() }
-
 // A caller finds only its own rating by the order, also if the other side's profile is closed.
 func TestOwnRatingsByOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
-	card := s.step(s.customer, s.delivered(), "complete", nil)
-	path := "/api/v1/bots/" + s.contractor.ID.String() + "/ratings?order_id=" + of(card)
+	card := s.closed()
+	path := "/bots/" + s.contractor.ID.String() + "/ratings?order_id=" + of(card)
 	s.Show(s.contractor, false)
-	require.Empty(t, s.ok(s.customer, path)["ratings"])
-	s.post(s.customer, "/orders/"+of(card)+"/rating", object{"operation_id": s.newID(), "stars": 3}).ok(201)
-	found := s.ok(s.customer, path)
+	require.Empty(t, s.get(s.customer, path).ok(200)["ratings"])
+	s.rate(s.customer, card["id"], object{"stars": 3}).ok(201)
+	found := s.get(s.customer, path).has(200, object{"next_before": nil})
 	require.Len(t, found["ratings"], 1)
-	require.Nil(t, found["next_before"])
 	require.EqualValues(t, 3, first(found, "ratings")["stars"])
-	require.Empty(t, s.ok(s.contractor, path)["ratings"])
-	require.Empty(t, s.ok(s.Agent(), path)["ratings"])
-	require.Equal(t, http.StatusBadRequest, s.get(s.customer, path+"x").status)
+	require.Empty(t, s.get(s.contractor, path).ok(200)["ratings"])
+	require.Empty(t, s.get(s.Agent(), path).ok(200)["ratings"])
+	s.get(s.customer, path+"x").is(400)
 }
 
 // The caller's posts, services, tasks, responses and friendship requests list the calls that change and end them, alone and in
@@ -150,7 +144,7 @@ func TestOwnThingsNameTheirCalls(t *testing.T) {
 	require.Equal(t, id["post_id"], edited["id"])
 	require.Contains(t, ada.call("read_posts", id)["post"].(object)["text"], "Changed")
 	require.Equal(t, true, ben.follow(ben.call("read_posts", id)["post"], "take_back post", nil)["deleted"])
-	ada.refused("read_posts", id)
+	ada.refused("not_found", "read_posts", id)
 
 	service := ben.call("offer_service", object{"title": "Sonnets", "description": "Long.", "amount_minor": 1000})["service"]
 	own = []string{"offer_service", "take_back service"}
@@ -164,11 +158,9 @@ func TestOwnThingsNameTheirCalls(t *testing.T) {
 	require.Contains(t, found["title"], "Odes")
 	require.Equal(t, ben.call("me", nil)["bot"].(object)["handle"], found["bot"].(object)["handle"])
 	ben.follow(mine, "take_back service", nil)
-	ada.refused("find_services", object{"service_id": mine["id"]})
+	ada.refused("not_found", "find_services", object{"service_id": mine["id"]})
 
-	task := ada.call("post_task", object{
-		"title": "A sonnet", "description": "Do it.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
-	})["task"]
+	task := ada.call("post_task", job(nil))["task"]
 	require.Contains(t, ada.callsOf(first(ada.call("find_tasks", object{"mine": true}), "tasks")), "take_back task")
 	id = object{"task_id": task.(object)["id"]}
 	board := ben.call("find_tasks", id)["task"]
@@ -178,22 +170,17 @@ func TestOwnThingsNameTheirCalls(t *testing.T) {
 	ben.follow(answer, "answer_task", object{"text": "I can, well."})
 	given := first(ada.follow(first(ada.call("find_tasks", object{"mine": true}), "tasks"), "find_tasks", nil), "responses")
 	require.Equal(t, []string{"choose_answer"}, ada.callsOf(given))
-	ada.follow(given, "choose_answer", object{"confirmed_total_minor": 550})
+	ada.follow(given, "choose_answer", object{"confirmed_total_minor": 1100})
 	require.Empty(t, ben.callsOf(first(ben.call("find_tasks", object{"show": "my_answers"}), "responses")))
-	task = ada.call("post_task", object{
-		"title": "An ode", "description": "Do it.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
-	})["task"]
+	task = ada.call("post_task", job(object{"title": "An ode"}))["task"]
 	require.Equal(t, "closed", ada.follow(task, "take_back task", nil)["task"].(object)["state"])
-	wrong := ada.refused("take_back", object{"what": "task", "post_id": post.(object)["id"]})
-	require.Contains(t, wrong["error"].(object)["message"], "task_id")
-
-	stranger := s.Agent()
-	asked := s.model(stranger).call("ask_friend", object{"recipient_id": s.customer.ID.String()})["contact"]
-	require.Empty(t, s.model(stranger).callsOf(asked))
+	wrong := ada.refused("invalid_input", "take_back", object{"what": "task", "post_id": post.(object)["id"]})
+	require.Contains(t, wrong["message"], "task_id")
+	stranger := s.model(s.Agent())
+	require.Empty(t, stranger.callsOf(stranger.call("ask_friend", object{"recipient_id": s.customer.ID})["contact"]))
 	request := first(ada.call("friends", nil), "contacts")
 	require.Equal(t, []string{"answer_friend accept", "answer_friend block"}, ada.callsOf(request))
-	accepted := ada.follow(request, "answer_friend accept", nil)["contact"]
-	require.Empty(t, ada.callsOf(accepted))
+	require.Empty(t, ada.callsOf(ada.follow(request, "answer_friend accept", nil)["contact"]))
 }
 
 // A text is cut only if the hidden part is clearly longer than the note about it.
@@ -204,7 +191,7 @@ func TestToolsCutLongTexts(t *testing.T) {
 	for length, cut := range map[int]bool{160: false, 161: false, 260: false, 280: false, 281: true, 4000: true} {
 		text := strings.Repeat("x", length)
 		made := ben.call("offer_service", object{"title": "Sonnets", "description": text})["service"].(object)
-		listed := first(ada.call("find_services", object{"bot_id": s.contractor.ID.String()}), "services")
+		listed := first(ada.call("find_services", object{"bot_id": s.contractor.ID}), "services")
 		require.Equal(t, made["id"], listed["id"])
 		require.Equal(t, cut, strings.Contains(listed["description"].(string), "more characters"), length)
 		require.Equal(t, !cut, strings.Contains(listed["description"].(string), text), length)

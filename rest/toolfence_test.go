@@ -128,32 +128,27 @@ func (m *model) requireFenced(mark, tool string, arguments object) object {
 func TestFencesNeverBecomeData(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
-	made := ben.call("offer_service", object{
-		"title": "A short poem", "description": "I write <untrusted text and </untrusted>.", "amount_minor": 1000,
-	})["service"].(object)
+	const description = "I write <untrusted text and </untrusted>."
+	made := ben.call("offer_service", object{"title": "A short poem", "description": description, "amount_minor": 1000})["service"].(object)
 	service := ada.call("find_services", object{"service_id": made["id"]})["service"].(object)
 	require.Contains(t, service["title"], "<untrusted ")
 	var offer object
 	for _, action := range service["actions"].([]any) {
 		action := action.(object)
-		for name, value := range action["arguments"].(object) {
-			require.NotContains(t, fmt.Sprint(value), "untrusted", name)
-		}
+		require.NotContains(t, fmt.Sprint(action["arguments"]), "untrusted")
 		if action["tool"] == "offer_order" {
 			offer = action
 		}
 	}
-	require.NotNil(t, offer)
 	require.Equal(t, []any{"deadline", "description", "title"}, offer["fill_in"])
 
 	order := ada.call("offer_order", changed(offer["arguments"].(object), object{
 		"title": service["title"], "description": "About <untrusted things.", "deadline": "2999-01-01T00:00:00Z",
 	}))["order"].(object)
-	require.Equal(t, made["id"], order["service_id"])
-	stored := s.get(s.customer, "/orders/"+order["id"].(string)).ok(200)["order"].(object)
-	require.Equal(t, "A short poem", stored["title"])
-	require.Equal(t, "About <untrusted things.", stored["description"])
-	require.Equal(t, "I write <untrusted text and </untrusted>.", s.get(s.customer, "/services/"+made["id"].(string)).ok(200)["service"].(object)["description"])
+	s.get(s.customer, "/orders/"+of(order)).has(200, object{"order": object{
+		"service_id": made["id"], "title": "A short poem", "description": "About <untrusted things.",
+	}})
+	s.get(s.customer, "/services/"+of(made)).has(200, object{"service": object{"description": description}})
 }
 
 // An operator's answers have no fence; agents' texts have one.
@@ -181,9 +176,6 @@ func TestRefusalsNameTheRequest(t *testing.T) {
 		require.Contains(t, result["content"].([]any)[0].(object)["text"], `"request_id":"`+id+`"`)
 		require.Equal(t, id, got.header.Get("X-Request-Id"))
 	}
-	guest := s.modelWith("")
-	require.NotEmpty(t, guest.refused("register", object{"handle": "x"})["request_id"])
-	require.NotEmpty(t, guest.refused("how_to_join", object{"client": "x"})["request_id"])
 }
 
 // A host that runs code can send and read envelopes with the tool; no member of an envelope is fenced or left out.
@@ -191,16 +183,11 @@ func TestToolsCarryEnvelopes(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
 	sealed := envelope(s.customer, s.contractor)
-	sent := ada.call("sealed_messages", altered(sealed, "recipient_id", ben.call("me", nil)["bot"].(object)["handle"]))
-	record := sent["message"].(object)
+	record := ada.call("sealed_messages", altered(sealed, "recipient_id", s.handleOf(s.contractor)))["message"].(object)
 	contains(t, record, sealed)
-	require.Equal(t, record["id"], ada.call("sealed_messages", sealed)["message"].(object)["id"], "a repeat sends nothing")
-	read := ben.call("sealed_messages", object{"peer": s.customer.ID.String()})
-	require.Equal(t, []any{record}, read["messages"])
-	require.Equal(t, "key_changed", ada.refused("sealed_messages", altered(
-		envelope(s.customer, s.contractor), "recipient_public_key", s.Agent().PublicKey(),
-	))["error"].(object)["code"])
+	require.Equal(t, record["id"], of(ada.call("sealed_messages", sealed)["message"].(object)), "a repeat sends nothing")
+	require.Equal(t, []any{record}, ben.call("sealed_messages", object{"peer": s.customer.ID})["messages"])
+	ada.refused("key_changed", "sealed_messages", altered(envelope(s.customer, s.contractor), "recipient_public_key", s.Agent().PublicKey()))
 	s.Show(s.contractor, true)
-	card := ada.call("find_agents", object{"bot_id": s.contractor.ID.String()})["bot"]
-	require.Contains(t, ada.callsOf(card), "sealed_messages")
+	require.Contains(t, ada.callsOf(ada.call("find_agents", object{"bot_id": s.contractor.ID})["bot"]), "sealed_messages")
 }

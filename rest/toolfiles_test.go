@@ -29,62 +29,51 @@ func (m *model) read(id any, kind string) (record object, picture *sdk.ImageCont
 	return result.StructuredContent.(object)["attachment"].(object), result.Content[1].(*sdk.ImageContent)
 }
 
+// uploads uploads a file, which a repeat does not change, and returns its record.
+func (m *model) uploads(purpose, name string, bytes []byte) object {
+	m.t.Helper()
+	arguments := object{"purpose": purpose, "file_name": name, "base64": base64.StdEncoding.EncodeToString(bytes)}
+	made := m.call("upload_file", arguments)["attachment"].(object)
+	contains(m.t, m.call("upload_file", arguments), object{"attachment": object{"id": made["id"], "file_name": name}})
+	for _, link := range []string{"preview_url", "download_url"} {
+		require.NotContains(m.t, made, link)
+	}
+	return made
+}
+
 // A model uploads a portrait, a portfolio and a result, and another one sees them: pictures as pictures, a PDF as its first page.
 func TestModelsUploadAndSeeFiles(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := tradeOn(newFileSite(t)).withModels()
-	upload := func(purpose, name string, bytes []byte) object {
-		arguments := object{"purpose": purpose, "file_name": name, "base64": base64.StdEncoding.EncodeToString(bytes)}
-		made := ben.call("upload_file", arguments)
-		require.Equal(t, made["attachment"].(object)["id"], ben.call("upload_file", arguments)["attachment"].(object)["id"])
-		require.Equal(t, name, made["attachment"].(object)["file_name"])
-		for _, link := range []string{"preview_url", "download_url"} {
-			require.NotContains(t, made["attachment"], link)
-		}
-		return made["attachment"].(object)
-	}
-	avatar := upload("avatar", "me.png", pngOf(t, 64, 64))
+	avatar := ben.uploads("avatar", "me.png", pngOf(t, 64, 64))
 	ben.call("update_profile", object{"avatar_attachment_id": avatar["id"], "rights_confirmed": true, "profile_public": true})
-	card := ada.call("find_agents", object{"bot_id": s.contractor.ID.String()})["bot"].(object)
-	shown := card["visuals"].(object)["avatar"].(object)
-	_, picture := ada.read(shown["id"], "original")
+	card := ada.call("find_agents", object{"bot_id": s.contractor.ID})["bot"].(object)
+	_, picture := ada.read(card["visuals"].(object)["avatar"].(object)["id"], "original")
 	require.Equal(t, "image/png", picture.MIMEType)
 	require.Equal(t, []byte("\x89PNG"), picture.Data[:4], "the copy for others is a PNG as well")
 
 	bytes := pngOf(t, 300, 200)
-	work := upload("portfolio", "work.png", bytes)
+	work := ben.uploads("portfolio", "work.png", bytes)
 	_, picture = ben.read(work["id"], "original")
 	require.Equal(t, bytes, picture.Data, "the bytes that were uploaded")
 	require.Equal(t, "image/png", picture.MIMEType)
-	wide := upload("portfolio", "wide.png", pngOf(t, 4097, 2))
-	_, picture = ben.read(wide["id"], "rendering")
+	_, picture = ben.read(ben.uploads("portfolio", "wide.png", pngOf(t, 4097, 2))["id"], "rendering")
 	require.Equal(t, "image/jpeg", picture.MIMEType)
 	ben.call("publish_post", object{
 		"text": "Look.", "kind": "portfolio", "visibility": "public", "attachment_ids": []any{work["id"]}, "rights_confirmed": true,
 	})
-	order := s.offer(s.customer, s.terms(nil))
-	act := func(action string, more object) {
-		order = ben.call("act_on_order", changed(object{
-			"order_id": order["id"], "action": action, "expected_version": order["version"],
-		}, more))["order"].(object)
-	}
-	act("accept", nil)
-	act("start", nil)
-	result := upload("order", "result.pdf", pdfOf(t))
-	act("deliver", object{"result_attachment_ids": []any{result["id"]}})
-	delivered := ada.call("orders", object{"order_id": order["id"]})["order"].(object)
-	files := delivered["result_attachments"].([]any)
-	record, page := ada.read(files[0].(object)["id"], "rendering")
+	result := ben.uploads("order", "result.pdf", pdfOf(t))
+	delivered := ben.call("act_on_order", on(s.started(), "deliver", object{"result_attachment_ids": []any{result["id"]}}))["order"].(object)
+	files := ada.call("orders", object{"order_id": delivered["id"]})["order"].(object)
+	record, page := ada.read(first(files, "result_attachments")["id"], "rendering")
 	require.Equal(t, "application/pdf", record["media_type"])
 	require.Regexp(t, `^<untrusted [0-9a-f]{16}>result.pdf</untrusted [0-9a-f]{16}>$`, record["file_name"])
 	require.Equal(t, "image/jpeg", page.MIMEType)
 	large := jpegOf(t, 1300, 1300)
 	require.Greater(t, len(large), 700<<10)
-	noise := upload("portfolio", "noise.jpg", large)
-	_, picture = ben.read(noise["id"], "rendering")
+	_, picture = ben.read(ben.uploads("portfolio", "noise.jpg", large)["id"], "rendering")
 	require.Less(t, len(picture.Data), 700<<10, "the picture fits into an answer of 1 MiB")
-	stranger := s.model(s.Agent())
-	require.Equal(t, "not_found", stranger.refused("read_file", object{"attachment_id": result["id"]})["error"].(object)["code"])
+	s.model(s.Agent()).refused("not_found", "read_file", object{"attachment_id": result["id"]})
 }
 
 // A file that is not base64, too large or not a picture is refused, and a path is never read on the server.
@@ -92,26 +81,18 @@ func TestModelsUploadNothingElse(t *testing.T) {
 	t.Parallel()
 	s := newFileSite(t)
 	m := s.model(s.Agent())
-	file := func(changes object) object {
-		return changed(object{"purpose": "order", "file_name": "x.png", "base64": "eA=="}, changes)
-	}
-	for code, arguments := range map[string][]object{
-		"invalid_input": {
-			file(object{"base64": "%"}), file(object{"base64": ""}), file(object{"path": "/etc/passwd"}),
-			file(object{"base64": base64.StdEncoding.EncodeToString(make([]byte, 1<<20+1))}), file(object{"base64": 1}),
-		},
-		"invalid_file":   {file(nil)},
-		"invalid_fields": {file(object{"purpose": "x"}), file(object{"upload_id": "x"})},
+	bytes := func(b []byte) object { return object{"base64": base64.StdEncoding.EncodeToString(b)} }
+	for code, all := range map[string][]object{
+		"invalid_input": {{"base64": "%"}, {"base64": ""}, {"base64": 1}, {"path": "/etc/passwd"}, bytes(make([]byte, 1<<20+1))},
+		// 1 MiB comes as far as the inspection.
+		"invalid_file":   {{}, bytes(append(pngOf(t, 8, 8), make([]byte, 1<<20-2000)...))},
+		"invalid_fields": {{"purpose": "x"}, {"upload_id": "x"}},
 	} {
-		for _, one := range arguments {
-			require.Equal(t, code, m.refused("upload_file", one)["error"].(object)["code"])
+		for _, changes := range all {
+			m.refused(code, "upload_file", changed(object{"purpose": "order", "file_name": "x.png", "base64": "eA=="}, changes))
 		}
 	}
-	most := append(pngOf(t, 8, 8), make([]byte, 1<<20-2000)...)
-	require.Equal(t, "invalid_file", m.refused("upload_file", file(object{
-		"base64": base64.StdEncoding.EncodeToString(most),
-	}))["error"].(object)["code"], "1 MiB comes as far as the inspection")
-	require.Equal(t, http.StatusOK, s.get(s.Agent(), "/wallet").status)
+	s.get(s.Agent(), "/wallet").is(200)
 }
 
 // A file in use is uploaded again under the next derived id; until it is in use, a repeat is the same upload.
@@ -121,9 +102,7 @@ func TestModelsUploadUsedFilesAnew(t *testing.T) {
 	ben := s.model(s.contractor)
 	work := base64.StdEncoding.EncodeToString(pngOf(t, 30, 20))
 	upload := func() any {
-		return ben.call("upload_file", object{
-			"purpose": "portfolio", "file_name": "work.png", "base64": work,
-		})["attachment"].(object)["id"]
+		return ben.call("upload_file", object{"purpose": "portfolio", "file_name": "work.png", "base64": work})["attachment"].(object)["id"]
 	}
 	seen := make(map[any]bool)
 	for range 3 {
@@ -160,12 +139,7 @@ func TestModelsSeeEveryPage(t *testing.T) {
 	s.Attachments.DrawPage = jobs.DrawPage
 	agent := s.Agent()
 	m := s.model(agent)
-	upload := func(name string, bytes []byte) any {
-		return m.call("upload_file", object{
-			"purpose": "order", "file_name": name, "base64": base64.StdEncoding.EncodeToString(bytes),
-		})["attachment"].(object)["id"]
-	}
-	id, picture := upload("two.pdf", twoPages()), upload("x.png", pngOf(t, 8, 8))
+	id, picture := m.uploads("order", "two.pdf", twoPages())["id"], m.uploads("order", "x.png", pngOf(t, 8, 8))["id"]
 	s.Exec("UPDATE storage_usage SET inspection_seconds = 0 WHERE agent_id = $1", agent.ID)
 	for page, size := range map[int]image.Point{1: {400, 400}, 2: {800, 400}} {
 		result := m.try("read_file", object{"attachment_id": id, "page": page})
@@ -175,8 +149,7 @@ func TestModelsSeeEveryPage(t *testing.T) {
 	}
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM storage_usage WHERE inspection_seconds > 0 AND agent_id = $1", agent.ID))
 	for id, message := range map[any]string{id: "at most 2, the number of pages", picture: "must be 1: the file is a picture"} {
-		refused := m.refused("read_file", object{"attachment_id": id, "page": 3})["error"].(object)
-		require.Equal(t, "invalid_pagination", refused["code"])
+		refused := m.refused("invalid_pagination", "read_file", object{"attachment_id": id, "page": 3})
 		require.Contains(t, fmt.Sprint(refused), message)
 	}
 

@@ -76,7 +76,7 @@ func TestArgumentsSayNullWithoutNull(t *testing.T) {
 		require.Empty(t, ben.call("find_tasks", object{"mine": value})["tasks"])
 	}
 	for _, value := range []any{false, "false", "", nil, 1} {
-		require.Equal(t, "invalid_input", ben.refused("find_tasks", object{"mine": value})["error"].(object)["code"], "%v", value)
+		ben.refused("invalid_input", "find_tasks", object{"mine": value})
 	}
 
 	file := s.upload(s.contractor.Token, uploadForm("avatar", pngOf(t, 64, 64))).ok(201)["attachment"].(object)["id"]
@@ -125,8 +125,7 @@ func TestToolsRefuseWrongTypes(t *testing.T) {
 				if value == true && name == "mine" {
 					continue // the API has only the word
 				}
-				refused := m.refused(tool.Name, object{name: value})["error"].(object)
-				require.Equal(t, "invalid_input", refused["code"], "%s %s %v", tool.Name, name, value)
+				refused := m.refused("invalid_input", tool.Name, object{name: value})
 				require.Contains(t, refused["message"], name+" must be ", tool.Name)
 				tried++
 			}
@@ -137,7 +136,7 @@ func TestToolsRefuseWrongTypes(t *testing.T) {
 		"orders": {"order_id": ""}, "find_agents": {"bot_id": ""}, "read_posts": {"post_id": s.customer.ID.String(), "page": 1},
 		"acknowledge_events": {"event_ids": []any{1}},
 	} {
-		require.Equal(t, "invalid_input", m.refused(tool, arguments)["error"].(object)["code"], tool)
+		m.refused("invalid_input", tool, arguments)
 	}
 }
 
@@ -145,85 +144,59 @@ func TestToolsRefuseWrongTypes(t *testing.T) {
 func TestToolsTakeHandles(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
-	m := s.model(s.customer)
-	handleOf := func(card any) string { return card.(object)["handle"].(string) }
-	handle := handleOf(m.call("find_agents", object{"bot_id": s.contractor.ID.String()})["bot"])
-	thief := s.Agent()
+	m, handle, thief := s.model(s.customer), s.handleOf(s.contractor), s.Agent()
 	s.patch(thief, "/bots/me", object{"bio": "I am " + handle, "display_name": handle}).ok(200)
-
 	for _, written := range []string{handle, "@" + strings.ToUpper(handle)} {
-		require.Equal(t, handle, handleOf(m.call("find_agents", object{"bot_id": written})["bot"]), written)
+		contains(t, m.call("find_agents", object{"bot_id": written}), object{"bot": object{"handle": handle}})
 		require.Len(t, m.call("find_agents", object{"handle": written})["bots"], 1)
 	}
-	order := m.call("offer_order", object{
-		"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
-		"contractor_id": "@" + handle, "confirmed_total_minor": 1100,
-	})["order"].(object)
-	require.Equal(t, s.contractor.ID.String(), order["contractor"].(object)["id"])
+	contains(t, m.call("offer_order", offeredTo("@"+handle)), object{"order": object{"contractor": object{"id": s.contractor.ID}}})
 	require.Empty(t, m.call("find_services", object{"bot_id": handle})["services"])
-	asked := s.model(thief).call("ask_friend", object{"recipient_id": handle})["contact"].(object)
-	require.Equal(t, handle, handleOf(asked["bot"]))
-	require.Equal(t, "not_found", m.refused("ask_friend", object{"recipient_id": "nobody_" + handle})["error"].(object)["code"])
+	contains(t, s.model(thief).call("ask_friend", object{"recipient_id": handle}), object{"contact": object{"bot": object{"handle": handle}}})
+	m.refused("not_found", "ask_friend", object{"recipient_id": "nobody_" + handle})
 }
 
 // A stored answer is marked as such, and also shows the order's current state.
 func TestToolsShowThePresentBesideAStoredAnswer(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
-	m := s.model(s.customer)
-	terms := object{
-		"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
-		"contractor_id": s.contractor.ID.String(), "confirmed_total_minor": 1100,
-	}
+	m, terms := s.model(s.customer), offeredTo(s.contractor.ID)
 	first := m.call("offer_order", terms)
 	require.NotContains(t, first, "replayed")
-	order := first["order"].(object)
-	cancel := object{"order_id": order["id"], "action": "cancel", "expected_version": 1}
+	cancel := on(first["order"].(object), "cancel", nil)
 	require.NotContains(t, m.call("act_on_order", cancel), "replayed")
 	for tool, arguments := range map[string]object{"offer_order": terms, "act_on_order": cancel} {
 		again := m.call(tool, arguments)
-		require.Equal(t, true, again["replayed"], tool)
-		require.Equal(t, "cancelled", again["now"].(object)["state"], tool)
+		contains(t, again, object{"replayed": true, "now": object{"state": "cancelled"}})
 		require.Contains(t, again["now"].(object)["title"], "<untrusted ")
 	}
-	require.Equal(t, "offered", m.call("offer_order", terms)["order"].(object)["state"], "the answer that was given then")
+	contains(t, m.call("offer_order", terms), object{"order": object{"state": "offered"}}) // the answer that was given then
 }
 
 // In all states of an order, results follow the schemas of the tools (call checks them).
 func TestToolsFollowTheirSchemas(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
-	order := ben.call("offer_order", object{
-		"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
-		"customer_id": s.customer.ID.String(),
-	})["order"].(object)
-	act := func(m *model, action string, more object) {
-		order = m.call("act_on_order", changed(object{
-			"order_id": order["id"], "action": action, "expected_version": order["version"],
-		}, more))["order"].(object)
+	order := ben.call("offer_order", job(object{"customer_id": s.customer.ID}))["order"].(object)
+	act := func(m *model, action string, more, want object) {
+		order = m.call("act_on_order", on(order, action, more))["order"].(object)
+		contains(t, order, want)
 		for _, reader := range []*model{ada, ben} {
-			detail := reader.call("orders", object{"order_id": order["id"]})
-			events := detail["events"].([]any)
+			events := reader.call("orders", object{"order_id": order["id"]})["events"].([]any)
 			require.Equal(t, action, events[len(events)-1].(object)["action"], "the server's own word is not fenced")
 			reader.call("orders", nil)
 			reader.call("events", object{"version": 2})
 		}
 	}
-	act(ada, "accept", object{"confirmed_total_minor": 1100})
-	act(ben, "start", nil)
-	act(ben, "deliver", object{"result_text": "Shall I compare thee"})
-	act(ada, "dispute", object{"reason": "It rhymes."})
-	require.Equal(t, s.customer.ID.String(), order["dispute"].(object)["opened_by"])
-	act(ada, "propose-refund", object{"reason": "Give it back."})
-	require.Equal(t, s.customer.ID.String(), order["refund_proposal"].(object)["proposed_by"])
-	act(ben, "approve-refund", nil)
-	require.Equal(t, "refunded", order["outcome"])
+	act(ada, "accept", object{"confirmed_total_minor": 1100}, nil)
+	act(ben, "start", nil, nil)
+	act(ben, "deliver", object{"result_text": "Shall I compare thee"}, nil)
+	act(ada, "dispute", object{"reason": "It rhymes."}, object{"dispute": object{"opened_by": s.customer.ID}})
+	act(ada, "propose-refund", object{"reason": "Give it back."}, object{"refund_proposal": object{"proposed_by": s.customer.ID}})
+	act(ben, "approve-refund", nil, object{"outcome": "refunded"})
 	ada.call("rate_order", object{"order_id": order["id"], "stars": 2, "text": "Rhymes."})
-	for _, reader := range []*model{ada, ben} {
-		for _, name := range []string{
-			"me", "find_agents", "friends", "find_tasks", "find_services", "read_posts", "orders", "wallet", "events",
-		} {
-			reader.call(name, nil)
-		}
+	for _, name := range []string{"me", "find_agents", "friends", "find_tasks", "find_services", "read_posts", "orders", "wallet", "events"} {
+		ada.call(name, nil)
+		ben.call(name, nil)
 	}
 }
