@@ -48,23 +48,29 @@ func withInput[In, Out any](method func(context.Context, In) (Out, error)) opera
 
 // withNamedInput is withInput for a closure, under the name of the method that it calls.
 func withNamedInput[In, Out any](name string, method func(context.Context, In) (Out, error)) operation {
-	fill, call := binder[In](), traced(name, method)
-	parameters, strict := parametersOf[In]()
-	return operation{malformed: malformed[In](), parameters: parameters, strict: strict, run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
+	fill, parameters := binder[In]()
+	call, empty := traced(name, method), any(*new(In))
+	_, strict := empty.(queryChecker)
+	o := operation{malformed: invalidInput, parameters: parameters, strict: strict}
+	if in, ok := empty.(bodyBlamer); ok {
+		o.malformed = func(refused *wire.Error) error { return in.BlameBody(refused) }
+	}
+	o.run = func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
 		var in In
 		if err := fill(&in, r, raw); err != nil {
+			if refused := new(wire.Error); errors.As(err, &refused) {
+				return nil, o.malformed(refused)
+			}
 			return nil, err
 		}
 		return call(ctx, in)
-	}}
+	}
+	return o
 }
 
 // withoutInput adapts a method that needs only its caller.
 func withoutInput[Out any](method func(context.Context) (Out, error)) operation {
-	call := traced(nameOf(method), func(ctx context.Context, _ struct{}) (Out, error) { return method(ctx) })
-	return operation{malformed: invalidInput, run: func(ctx context.Context, _ *http.Request, _ []byte) (any, error) {
-		return call(ctx, struct{}{})
-	}}
+	return withNamedInput(nameOf(method), func(ctx context.Context, _ struct{}) (Out, error) { return method(ctx) })
 }
 
 // noQuery is the input of a request that refuses every query parameter.
@@ -135,50 +141,48 @@ type queryChecker interface {
 }
 
 // binder returns a function that fills an input struct, which it inspects once: fields tagged `path:"name"` (string) from the
-// path, `query:"name"` (page.Param) from the query, `header:"Name"` (string) from the header, the rest from the JSON body.
-func binder[In any]() func(*In, *http.Request, []byte) error {
+// path, `query:"name"` (page.Param) from the query, `header:"Name"` (string) from the header, the rest from the JSON body. It also
+// returns the names of the query parameters.
+func binder[In any]() (fill func(*In, *http.Request, []byte) error, parameters []string) {
 	type source struct {
-		index int
-		name  string
+		field     int
+		tag, name string
 	}
-	var paths, queries, headers []source
-	shape := reflect.TypeFor[In]()
-	for i := range shape.NumField() {
-		field := shape.Field(i)
-		if name := field.Tag.Get("path"); name != "" {
-			paths = append(paths, source{i, name})
-		}
-		if name := field.Tag.Get("query"); name != "" {
-			queries = append(queries, source{i, name})
-		}
-		if name := field.Tag.Get("header"); name != "" {
-			headers = append(headers, source{i, name})
+	var sources []source
+	for i := range reflect.TypeFor[In]().NumField() {
+		for _, tag := range []string{"path", "query", "header"} {
+			name := reflect.TypeFor[In]().Field(i).Tag.Get(tag)
+			if name != "" {
+				sources = append(sources, source{i, tag, name})
+			}
+			if name != "" && tag == "query" {
+				parameters = append(parameters, name)
+			}
 		}
 	}
 	return func(in *In, r *http.Request, raw []byte) error {
-		if raw != nil {
-			if err := decode(in, raw); err != nil {
-				return err
-			}
-		}
-		value := reflect.ValueOf(in).Elem()
-		for _, p := range paths {
-			value.Field(p.index).SetString(chi.URLParam(r, p.name))
-		}
-		for _, h := range headers {
-			value.Field(h.index).SetString(r.Header.Get(h.name))
+		if err := decode(in, raw); err != nil {
+			return err
 		}
 		checker, strict := any(in).(queryChecker)
-		if len(queries) == 0 && !strict {
-			return nil
+		var values url.Values
+		var err error
+		if len(parameters) > 0 || strict {
+			values, err = readQuery(r.URL.RawQuery)
 		}
-		values, err := readQuery(r.URL.RawQuery)
 		if err != nil && strict {
 			return fault.New(fault.InvalidInput).Say("The query cannot be read.")
 		}
-		for _, q := range queries {
-			value.Field(q.index).Set(reflect.ValueOf(page.Param(values[q.name])))
-			delete(values, q.name)
+		for _, from := range sources {
+			switch field := reflect.ValueOf(in).Elem().Field(from.field); from.tag {
+			case "path":
+				field.SetString(chi.URLParam(r, from.name))
+			case "header":
+				field.SetString(r.Header.Get(from.name))
+			default:
+				field.Set(reflect.ValueOf(page.Param(values[from.name])))
+				delete(values, from.name)
+			}
 		}
 		if strict {
 			for name := range values {
@@ -186,32 +190,19 @@ func binder[In any]() func(*In, *http.Request, []byte) error {
 			}
 		}
 		return nil
-	}
+	}, parameters
 }
 
-// decode reads a body strictly into an input.
+// decode reads a body strictly into an input; it ignores a body that was not read.
 func decode(in any, raw []byte) error {
-	if own, ok := in.(bodyDecoder); ok {
+	own, ok := in.(bodyDecoder)
+	switch {
+	case raw == nil:
+		return nil
+	case ok:
 		return own.DecodeBody(raw)
 	}
-	err := wire.Unmarshal(raw, in)
-	refused := new(wire.Error)
-	if !errors.As(err, &refused) {
-		return err
-	}
-	if own, ok := in.(bodyBlamer); ok {
-		return own.BlameBody(refused)
-	}
-	return invalidInput(refused)
-}
-
-// malformed returns the fault of an input for a body that is not valid JSON: invalid_input, or the input's own code.
-func malformed[In any]() func(*wire.Error) error {
-	in, ok := any(new(In)).(bodyBlamer)
-	if !ok {
-		return invalidInput
-	}
-	return func(refused *wire.Error) error { return in.BlameBody(refused) }
+	return wire.Unmarshal(raw, in)
 }
 
 func invalidInput(refused *wire.Error) error { return fault.Body(fault.InvalidInput, refused) }
@@ -247,17 +238,6 @@ const ignoredHeader = "X-Ignored-Parameters"
 
 // maxIgnored is how many ignored parameters an answer names.
 const maxIgnored = 10
-
-// parametersOf returns the query parameters of an input struct, and whether it refuses all others.
-func parametersOf[In any]() (names []string, strict bool) {
-	for field := range reflect.TypeFor[In]().Fields() {
-		if name := field.Tag.Get("query"); name != "" {
-			names = append(names, name)
-		}
-	}
-	_, strict = any(*new(In)).(queryChecker)
-	return names, strict
-}
 
 // nameIgnored lists the unknown query parameters of a request in its answer, percent-encoded, in the order of the request.
 func nameIgnored(h http.Header, o *operation, rawQuery string) {
