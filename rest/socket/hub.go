@@ -201,10 +201,7 @@ func (h *Hub) Drain(ctx context.Context) {
 	leaving := h.all()
 	for i, r := range leaving {
 		if i > 0 {
-			select {
-			case <-time.After(time.Second / time.Duration(len(leaving))):
-			case <-ctx.Done():
-			}
+			pause(ctx, time.Second/time.Duration(len(leaving)))
 		}
 		r.close(errDraining)
 	}

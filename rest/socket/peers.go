@@ -63,10 +63,7 @@ func (h *Hub) keepPeers(ctx context.Context) {
 		if err != nil {
 			h.warnLimited("event socket lost its connection to the database", err)
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
+		pause(ctx, wait)
 	}
 }
 

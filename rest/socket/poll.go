@@ -17,15 +17,19 @@ import (
 type poll struct {
 	hub  *Hub
 	slot events.Slot
-	// woken holds a token if there may be events; ended holds the reason if the poll must end.
+	// woken holds a token if there may be events.
 	woken chan struct{}
-	ended chan closeReason
+	// ctx ends with the request, or when the poll must end; its cause is then the closeReason.
+	ctx    context.Context //nolint:containedctx // it is the request's
+	cancel context.CancelCauseFunc
 }
 
 // Poll returns the page of a poll that found nothing. It waits for events until the poll's time is over, its token ends or the
 // Hub drains. If the client leaves, the page is empty. Faults: rate_limited, unauthorized, service_unavailable.
 func (h *Hub) Poll(ctx context.Context, wait *events.Wait) (*events.Page, error) {
-	p := &poll{hub: h, woken: make(chan struct{}, 1), ended: make(chan closeReason, 1)}
+	p := &poll{hub: h, woken: make(chan struct{}, 1)}
+	p.ctx, p.cancel = context.WithCancelCause(ctx)
+	defer p.cancel(nil)
 	refused := h.admit(ctx, wait.Agent, p)
 	if refused != nil {
 		h.counts.closed(refused.code)
@@ -38,7 +42,7 @@ func (h *Hub) Poll(ctx context.Context, wait *events.Wait) (*events.Page, error)
 	return answer(found, reason, failed)
 }
 
-// wait waits for events, and returns them or the reason why it stopped. failed is the error of the last read.
+// wait waits for events, and returns them or the reason why it stopped. ctx is the request's; failed is the error of the last read.
 func (p *poll) wait(ctx context.Context, wait *events.Wait) (found *events.Page, reason closeReason, failed error) {
 	over := time.NewTimer(wait.Length)
 	defer over.Stop()
@@ -49,10 +53,8 @@ func (p *poll) wait(ctx context.Context, wait *events.Wait) (found *events.Page,
 		case <-retry:
 		case <-over.C:
 			return nil, errAnswered, failed
-		case reason = <-p.ended:
-			return nil, reason, failed
-		case <-ctx.Done():
-			return nil, errBroken, nil
+		case <-p.ctx.Done():
+			return nil, reasonOfEnd(p.ctx), failed
 		case <-p.hub.ctx.Done():
 			return nil, errAway, nil
 		}
@@ -92,12 +94,7 @@ func (p *poll) schedule(work pending) {
 // settle implements receiver: a poll that waits has received nothing.
 func (*poll) settle([]uuid.UUID) {}
 
-func (p *poll) close(reason closeReason) {
-	select {
-	case p.ended <- reason:
-	default:
-	}
-}
+func (p *poll) close(reason closeReason) { p.cancel(reason) }
 
 // defaultStreamLife is the maximum life of a stream. Its client never has to send anything; if it is still there, it reconnects.
 const defaultStreamLife = 4 * time.Hour
@@ -154,7 +151,7 @@ func (h *Hub) ServeStream(w http.ResponseWriter, r *http.Request, wanted *events
 // leave frees the slot of a stream that has ended.
 func (s *stream) leave() {
 	s.hub.unregister(&s.session)
-	s.hub.finished(&s.session, s.reason())
+	s.hub.finished(&s.session, reasonOfEnd(s.ctx))
 }
 
 // resume continues the session after an event: this event and all unacknowledged ones before it count as received. If the event

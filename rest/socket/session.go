@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -81,9 +80,9 @@ func (s *session) place() *events.Slot { return &s.slot }
 
 func (s *session) close(reason closeReason) { s.cancel(reason) }
 
-// reason returns why a closed session was closed; errBroken if the Hub has stopped.
-func (s *session) reason() closeReason {
-	reason, _ := context.Cause(s.ctx).(closeReason) //nolint:errorlint // it was never wrapped
+// reasonOfEnd returns why a receiver was closed; errBroken if its client has left or the Hub has stopped.
+func reasonOfEnd(ctx context.Context) closeReason {
+	reason, _ := context.Cause(ctx).(closeReason) //nolint:errorlint // it was never wrapped
 	return reason
 }
 
@@ -116,10 +115,7 @@ func (s *session) serve() {
 			continue
 		}
 		s.hub.warnLimited("event socket cannot read or acknowledge", err)
-		select {
-		case <-time.After(wait):
-		case <-s.ctx.Done():
-		}
+		pause(s.ctx, wait)
 		wait = min(2*wait, longWait)
 	}
 }

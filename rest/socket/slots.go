@@ -146,10 +146,7 @@ func (h *Hub) lease(ctx context.Context, process int32, slot events.Slot) *close
 		case result == events.Taken:
 			return nil
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
+		pause(ctx, wait)
 	}
 	return &errFull
 }
@@ -210,10 +207,7 @@ func (h *Hub) freeSlot(id uuid.UUID) <-chan struct{} {
 				return
 			}
 			h.warnLimited("event socket cannot free its slot", err)
-			select {
-			case <-time.After(wait):
-			case <-h.ctx.Done():
-			}
+			pause(h.ctx, wait)
 		}
 	}()
 	return done

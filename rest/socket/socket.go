@@ -70,7 +70,7 @@ func (s *socket) run() {
 	s.schedule(pending{fetch: true})
 	s.serve()
 	s.hub.unregister(&s.session)
-	reason := s.reason()
+	reason := reasonOfEnd(s.ctx)
 	if reason != errBroken {
 		message := websocket.FormatCloseMessage(reason.code, reason.text)
 		_ = s.conn.WriteControl(websocket.CloseMessage, message, s.writeDeadline()) // a peer that misses it sees the end

@@ -43,6 +43,14 @@ func every(period time.Duration, asked <-chan struct{}, fn func(context.Context)
 	}
 }
 
+// pause waits, but not beyond the end of ctx.
+func pause(ctx context.Context, wait time.Duration) {
+	select {
+	case <-time.After(wait):
+	case <-ctx.Done():
+	}
+}
+
 // try runs a statement and logs its failure.
 func (h *Hub) try(ctx context.Context, failure string, statement func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
