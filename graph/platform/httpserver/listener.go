@@ -130,6 +130,8 @@ type conn struct {
 	release func()
 	// serving reports that a handler has begun to answer the current request. Earlier writes are net/http's own refusals.
 	serving bool
+	// hijacked reports that a handler has taken over the connection.
+	hijacked bool
 	// pace is the pace of the current answer. timed reports that the handler sets deadlines instead.
 	pace  progress
 	timed bool

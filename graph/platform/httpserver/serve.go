@@ -1,11 +1,9 @@
 package httpserver
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -157,8 +155,7 @@ type answer struct {
 	// body is the request's body; nil if it has none.
 	body *body
 	// early reports that the answer is sent before the whole request has arrived, so the client may still be sending.
-	early    bool
-	hijacked bool
+	early bool
 }
 
 func (a *answer) WriteHeader(status int) {
@@ -194,20 +191,13 @@ func (a *answer) Write(p []byte) (n int, err error) {
 	return a.ResponseWriter.Write(p)
 }
 
-func (a *answer) Flush() { _ = a.controller.Flush() } // the next write fails too
-
-func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	a.hijacked = true
-	return a.controller.Hijack()
-}
-
-// Unwrap returns the writer of net/http, for http.ResponseController.
+// Unwrap returns the writer of net/http, for http.ResponseController. A handler that flushes has called WriteHeader before.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // finish completes an answer after its handler has returned. If the client may still be sending, it lingers after the answer is
 // complete. An answer without a length is complete only after net/http has ended it, so it does not linger.
 func (a *answer) finish(method string) {
-	if a.hijacked {
+	if a.conn.hijacked {
 		return
 	}
 	if a.status == 0 {
@@ -220,7 +210,7 @@ func (a *answer) finish(method string) {
 
 // abandonBody prevents net/http from waiting for the rest of the request body, also after a panic.
 func (a *answer) abandonBody() {
-	if !a.hijacked && !a.body.ended {
+	if !a.conn.hijacked && !a.body.ended {
 		_ = a.controller.SetReadDeadline(past) // fails only on a closed connection
 	}
 }

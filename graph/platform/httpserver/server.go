@@ -168,6 +168,7 @@ func (s *Server) stateChanged(changed net.Conn, state http.ConnState) {
 		c.serving = false
 		s.fresh.Delete(c)
 	case http.StateIdle, http.StateHijacked, http.StateClosed:
+		c.hijacked = state == http.StateHijacked
 		s.fresh.Delete(c)
 	}
 }
