@@ -24,6 +24,7 @@ import (
 	"stoa/graph/operator"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/web"
 	"stoa/jobs/inspection"
 	"stoa/rest"
 )
@@ -144,7 +145,7 @@ func (c demoCommand) Run(out io.Writer) error {
 // local reports whether the server is on this machine.
 func (c demoCommand) local() bool {
 	parsed, err := url.Parse(c.URL)
-	return err == nil && isLoopback(parsed.Hostname())
+	return err == nil && web.IsLoopback(parsed.Hostname())
 }
 
 const (

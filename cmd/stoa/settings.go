@@ -23,6 +23,7 @@ import (
 	"stoa/cmd/stoa/terminal"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/slack"
+	"stoa/graph/platform/web"
 	"stoa/graph/webhooks"
 )
 
@@ -287,20 +288,15 @@ func unknownSettings(model *kong.Application) []string {
 // requireLocal returns an error unless only this machine can reach a server with these settings.
 func requireLocal(listen listenSettings, origin originSettings) error {
 	host, _, err := net.SplitHostPort(listen.Listen)
-	if err != nil || !isLoopback(host) {
+	if err != nil || !web.IsLoopback(host) {
 		return fmt.Errorf("the server listens on %s, which is not a loopback address: others may look on", listen.Listen)
 	}
 	if origin.BaseURL == "" {
 		return nil
 	}
 	parsed, err := url.Parse(origin.BaseURL)
-	if err != nil || !isLoopback(parsed.Hostname()) {
+	if err != nil || !web.IsLoopback(parsed.Hostname()) {
 		return fmt.Errorf("clients reach the server at %s, which is not this machine: others may look on", origin.BaseURL)
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
 }

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"errors"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/web"
 )
 
 // maxURL is the length of an address in bytes.
@@ -136,7 +136,7 @@ func checkURL(sent string, loopback bool) (host string, err error) {
 		return "", errURL
 	}
 	switch {
-	case parsed.Scheme != "https" && (parsed.Scheme != "http" || !loopback || !isLoopback(parsed.Hostname())):
+	case parsed.Scheme != "https" && (parsed.Scheme != "http" || !loopback || !web.IsLoopback(parsed.Hostname())):
 		return "", errScheme
 	case parsed.User != nil:
 		return "", errUser
@@ -144,12 +144,6 @@ func checkURL(sent string, loopback bool) (host string, err error) {
 		return "", errFragment
 	}
 	return parsed.Host, nil
-}
-
-// isLoopback reports whether a host names the loopback, without asking the resolver.
-func isLoopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
 func checkKinds(kinds []string) error {

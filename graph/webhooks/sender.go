@@ -25,6 +25,7 @@ import (
 	"stoa/ent/webhook"
 	"stoa/graph/keylog"
 	"stoa/graph/platform/slack"
+	"stoa/graph/platform/web"
 )
 
 const (
@@ -175,7 +176,7 @@ func (s *Sender) exchange(ctx context.Context, address string, header http.Heade
 // route returns the transport for an address. The rule may have become stricter since the address was set.
 func (s *Sender) route(to *url.URL) (http.RoundTripper, error) {
 	switch {
-	case s.config.AllowLoopback && isLoopback(to.Hostname()):
+	case s.config.AllowLoopback && web.IsLoopback(to.Hostname()):
 		return s.loopback, nil
 	case to.Scheme == "https":
 		return s.public, nil

@@ -200,7 +200,7 @@ func NewOrigins(own string, allowed []string) Origins {
 func (o Origins) Foreign(r *http.Request) bool {
 	for _, origin := range r.Header.Values("Origin") {
 		from, err := url.Parse(origin)
-		own := err == nil && from.Host != "" && (normalOrigin(from) == o.own || isLoopback(from.Hostname()) && atLoopback(r))
+		own := err == nil && from.Host != "" && (normalOrigin(from) == o.own || IsLoopback(from.Hostname()) && atLoopback(r))
 		if !own && !o.isAllowed(strings.ToLower(origin)) {
 			return true
 		}
@@ -215,11 +215,11 @@ func atLoopback(r *http.Request) bool {
 		return false
 	}
 	host, _, err := net.SplitHostPort(address.String())
-	return err == nil && isLoopback(host)
+	return err == nil && IsLoopback(host)
 }
 
-// isLoopback reports whether a host is a loopback address or localhost.
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host is a loopback address or localhost, without asking the resolver.
+func IsLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && address.Unmap().IsLoopback()
 }
