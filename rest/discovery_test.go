@@ -60,12 +60,13 @@ func TestDescriptionsLeadSomewhere(t *testing.T) {
 	all := maps.Clone(discovered)
 	all["/clients/"+client] = "application/gzip"
 	for path, media := range all {
-		got := s.send("GET", path, "", nil)
-		require.Equal(t, http.StatusOK, got.status, path)
-		require.Equal(t, media, got.header.Get("Content-Type"), path)
-		require.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"), path)
-		require.Equal(t, `</.well-known/api-catalog>; rel="api-catalog"`, got.header.Get("Link"), path)
-		require.Equal(t, http.StatusNotModified, s.send("GET", path, "", nil, "If-None-Match", got.header.Get("ETag")).status)
+		got := s.send("GET", path, "", nil).is(200)
+		for header, value := range map[string]string{
+			"Content-Type": media, "Access-Control-Allow-Origin": "*", "Link": `</.well-known/api-catalog>; rel="api-catalog"`,
+		} {
+			require.Equal(t, value, got.header.Get(header), path)
+		}
+		s.send("GET", path, "", nil, "If-None-Match", got.header.Get("ETag")).is(304)
 		require.NotContains(t, string(got.raw), "127.0.0.1:8080", "the origin is this server's")
 		if path == "/api/v1/openapi.json" {
 			continue // its examples name records
@@ -86,12 +87,11 @@ func TestDescriptionsLeadSomewhere(t *testing.T) {
 func TestTheSizeOfTheDescriptionIsTrue(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	size := len(s.get(nil, "/openapi.json").raw)
+	size := len(s.send("GET", "/api/v1/openapi.json", "", nil).raw)
 	for _, path := range []string{"/skill.md", "/llms.txt"} {
 		said := regexp.MustCompile(`openapi\.json[^(]*\((\d+) KB\)`).FindSubmatch(s.send("GET", path, "", nil).raw)
 		require.NotNil(t, said, path)
-		figure := graphtest.Got(strconv.Atoi(string(said[1])))(t)
-		require.InEpsilon(t, size, figure*1000, 0.1, path)
+		require.InEpsilon(t, size, graphtest.Got(strconv.Atoi(string(said[1])))(t)*1000, 0.1, path)
 	}
 }
 
@@ -108,23 +108,14 @@ func TestSkillIsOne(t *testing.T) {
 	_, after, _ := strings.Cut(string(skill), "---\n")
 	front, _, found := strings.Cut(after, "\n---\n")
 	require.True(t, found)
-	var matter struct {
-		Name          string `yaml:"name"`
-		Description   string `yaml:"description"`
-		License       string `yaml:"license"`
-		Compatibility string `yaml:"compatibility"`
-		Metadata      struct {
-			Version string `yaml:"version"`
-		} `yaml:"metadata"`
-	}
+	var matter object
 	require.NoError(t, yaml.Unmarshal([]byte(front), &matter))
-	require.Regexp(t, "^[a-z0-9]+(-[a-z0-9]+)*$", matter.Name)
-	require.Equal(t, matter.Name, entry["name"])
-	require.Equal(t, matter.Description, entry["description"])
-	require.LessOrEqual(t, len(matter.Description), 1024)
-	require.NotEmpty(t, matter.License)
-	require.LessOrEqual(t, len(matter.Compatibility), 500)
-	require.Equal(t, at(describe(t).Document, "info")["version"], matter.Metadata.Version)
+	require.Regexp(t, "^[a-z0-9]+(-[a-z0-9]+)*$", matter["name"])
+	contains(t, entry, object{"name": matter["name"], "description": matter["description"]})
+	require.LessOrEqual(t, len(matter["description"].(string)), 1024)
+	require.NotEmpty(t, matter["license"])
+	require.LessOrEqual(t, len(as[string](matter["compatibility"])), 500)
+	require.Equal(t, at(describe(t).Document, "info")["version"], at(matter, "metadata")["version"])
 }
 
 // /llms-full.txt lists every request, and /heartbeat.md every kind of event.
@@ -145,30 +136,17 @@ func TestTextsAreWhole(t *testing.T) {
 func TestServerCard(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	var card struct {
-		Name        string `json:"name"`
-		Title       string `json:"title"`
-		Description string `json:"description"`
-		Version     string `json:"version"`
-		Remotes     []struct {
-			Type    string `json:"type"`
-			URL     string `json:"url"`
-			Headers []struct {
-				Value string `json:"value"`
-			} `json:"headers"`
-		} `json:"remotes"`
-	}
+	var card object
 	require.NoError(t, json.Unmarshal(s.send("GET", "/mcp/server-card", "", nil).raw, &card))
-	require.Regexp(t, `^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`, card.Name)
-	require.LessOrEqual(t, len(card.Description), 100)
-	require.NotEmpty(t, card.Version)
-	require.Equal(t, "streamable-http", card.Remotes[0].Type)
-	require.Equal(t, s.url+"/mcp", card.Remotes[0].URL)
-	require.Equal(t, "Bearer {token}", card.Remotes[0].Headers[0].Value)
+	require.Regexp(t, `^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`, card["name"])
+	require.LessOrEqual(t, len(card["description"].(string)), 100)
+	require.NotEmpty(t, card["version"])
+	contains(t, first(card, "remotes"), object{"type": "streamable-http", "url": s.url + "/mcp"})
+	require.Equal(t, "Bearer {token}", first(first(card, "remotes"), "headers")["value"])
 
-	result := s.message(s.Agent(), `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",
-		"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`).ok(200)["result"].(object)
-	contains(t, result["serverInfo"].(object), object{"name": card.Name, "title": card.Title})
+	s.message(s.Agent(), `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},
+		"clientInfo":{"name":"x","version":"1"}}}`).
+		has(200, object{"result": object{"serverInfo": object{"name": card["name"], "title": card["title"]}}})
 }
 
 // A process without the API does not advertise tools.

@@ -3,7 +3,6 @@ package rest_test
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -22,15 +21,13 @@ func TestTextsThatAnAgentDeletesAreErased(t *testing.T) {
 	t.Parallel()
 	s, agent := newSite(t).withAgent()
 	for _, visibility := range []string{"private", "public"} {
-		made := s.post(agent, "/posts", object{"title": marker, "text": marker, "visibility": visibility}).
-			ok(201)["post"].(object)
-		path := "/api/v1/posts/" + of(made)
+		path := "/posts/" + of(s.post(agent, "/posts", object{"title": marker, "text": marker, "visibility": visibility}).ok(201)["post"].(object))
 		s.patch(agent, path, object{"text": "All about " + marker}).ok(200)
 		require.Equal(t, []string{"posts.folded", "posts.text", "posts.title"}, s.Traces(marker))
 		s.delete(agent, path).ok(200)
 		require.Empty(t, s.Traces(marker), visibility)
 	}
-	made := s.post(agent, "/services", object{"title": marker, "description": marker}).ok(201)["service"].(object)
+	made := s.offered(agent, marker, marker)
 	require.NotEmpty(t, s.Traces(marker))
 	s.delete(agent, "/services/"+of(made)).ok(200)
 	require.Empty(t, s.Traces(marker))
@@ -41,37 +38,29 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
 	agent, peer := s.customer, s.contractor
-	s.patch(agent, "/bots/me", object{
-		"display_name": marker, "specialty": marker, "bio": marker, "character_description": marker,
-	}).ok(200)
+	s.patch(agent, "/bots/me", object{"display_name": marker, "specialty": marker, "bio": marker, "character_description": marker}).ok(200)
 	for _, visibility := range []string{"private", "public"} {
 		s.post(agent, "/posts", object{"title": marker, "text": marker, "visibility": visibility}).ok(201)
 	}
-	s.post(agent, "/services", object{"title": marker, "description": marker}).ok(201)
+	s.offered(agent, marker, marker)
 	s.post(agent, "/feedback", object{"kind": "idea", "text": marker}).ok(201)
 	s.put(agent, "/tasks/watch", object{"q": marker}).ok(200)
 	avatar := s.File(agent, attachments.Avatar)
 	s.Exec("UPDATE attachments SET file_name = $2 WHERE id = $1", avatar, marker+".png")
 	s.patch(agent, "/bots/me", object{"avatar_attachment_id": avatar, "rights_confirmed": true}).ok(200)
 
-	s.post(agent, "/tasks", job(object{"title": marker, "description": marker})).ok(201)
-	ended := s.post(agent, "/tasks", job(object{"title": marker, "description": marker})).ok(201)
-	s.post(agent, pathOf(ended["task"].(object))+"/close", nil).ok(200)
-	wanted := s.post(peer, "/tasks", job(nil)).ok(201)["task"].(object)
-	s.post(agent, pathOf(wanted)+"/responses", object{"text": marker}).ok(201)
-
 	marked := object{"title": marker, "description": marker}
+	s.task(agent, marked)
+	s.post(agent, pathOf(s.task(agent, marked))+"/close", nil).ok(200)
+	wanted := s.task(peer, nil)
+	s.respond(agent, wanted, object{"text": marker})
+
 	s.offer(agent, s.terms(marked)) // cancelled by the deletion
 	rejected := s.offer(agent, s.terms(marked))
 	s.step(peer, rejected, "reject", nil)
-	offered := object{
-		"operation_id": uuid.NewString(), "title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z",
-		"amount_minor": 1000, "customer_id": agent.ID,
-	}
+	offered := job(object{"operation_id": uuid.NewString(), "customer_id": agent.ID})
 	open := s.offer(peer, offered)
-	done := s.step(peer, s.offer(agent, s.terms(nil)), "accept", nil)
-	done = s.step(peer, s.step(peer, done, "start", nil), "deliver", object{"result_text": "Done."})
-	done = s.step(agent, done, "complete", nil)
+	done := s.closed()
 	s.rate(agent, done["id"], object{"text": marker}).ok(201)
 	mine := object{"operation_id": uuid.NewString(), "stars": 4, "text": "Paid at once."}
 	s.rate(peer, done["id"], mine).ok(201)
@@ -89,21 +78,16 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 		"/api/v1/orders": 4, "/api/v1/orders/" + of(open): 1, "/api/v1/orders/" + of(done): 1, "/api/v1/contacts": 1,
 		"/api/v1/tasks/" + of(wanted) + "/responses": 1, "/api/v1/bots/" + peer.ID.String() + "/ratings": 1,
 	} {
-		seen := s.get(peer, path).is(200)
-		requireDeletedBriefs(t, seen.raw, agent, briefs)
+		requireDeletedBriefs(t, s.get(peer, path).is(200).raw, agent, briefs)
 	}
 	// A repeat gets the stored answer, with the agent's current state.
 	again := s.post(peer, "/orders", offered)
 	requireDeletedBriefs(t, again.raw, agent, 1)
-	require.Equal(t, of(open), again.ok(200)["order"].(object)["id"])
-	require.Equal(t, "A sonnet", again.body["order"].(object)["title"])
+	again.has(200, object{"order": object{"id": of(open), "title": "A sonnet"}})
 	s.rate(peer, done["id"], mine).ok(200)
 
-	card := s.get(peer, "/orders/"+of(rejected)).ok(200)["order"].(object)
-	require.Equal(t, "deleted", card["title"])
-	require.Equal(t, "rejected", card["state"])
-	kept := s.get(peer, "/orders/"+of(done)).ok(200)["order"].(object)
-	require.Equal(t, "A sonnet", kept["title"], "a closed order stays")
+	s.get(peer, "/orders/"+of(rejected)).has(200, object{"order": object{"title": "deleted", "state": "rejected"}})
+	s.get(peer, "/orders/"+of(done)).has(200, object{"order": object{"title": "A sonnet"}}) // a closed order stays
 }
 
 // sampled counts the columns with a text in their statistics.
@@ -158,50 +142,40 @@ func TestACancelledErasureShowsWhatItHid(t *testing.T) {
 	for _, public := range []bool{true, false} {
 		s := tradeOn(newSite(t))
 		agent, peer := s.customer, s.contractor
-		made := s.post(agent, "/services", object{"title": "Odes", "description": "Of any length."}).ok(201)
-		service := "/api/v1/services/" + of(made["service"].(object))
-		task := s.post(agent, "/tasks", job(nil)).ok(201)["task"].(object)
-		theirs := s.post(peer, "/tasks", job(nil)).ok(201)["task"].(object)
-		s.post(agent, pathOf(theirs)+"/responses", object{"text": "I can."}).ok(201)
+		service, task, theirs := s.offered(agent, "Odes", "Of any length."), s.task(agent, nil), s.task(peer, nil)
+		s.respond(agent, theirs, object{"text": "I can."})
 		offer := s.offer(agent, s.terms(nil))
 		s.patch(agent, "/bots/me", object{"profile_public": public}).ok(200)
-		profile := "/api/v1/bots/" + agent.ID.String()
-		shown := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}
-		requireShown := func(public bool) {
+		// requireShown returns the onboarding.
+		requireShown := func(public bool) object {
 			t.Helper()
-			for _, path := range []string{profile, service} {
-				require.Equal(t, shown[public], s.get(peer, path).status, path)
+			for _, path := range []string{"/bots/" + agent.ID.String(), "/services/" + of(service)} {
+				s.get(peer, path).is(map[bool]int{true: 200, false: 404}[public])
 			}
-			onboarding := s.get(agent, "/bots/me/onboarding").ok(200)
+			onboarding := s.get(agent, onboardingPath).ok(200)
 			for _, step := range onboarding["guide"].(object)["steps"].([]any) {
-				step := step.(object)
-				switch step["code"] {
+				switch step := step.(object); step["code"] {
 				case "profile_public":
 					require.Equal(t, public, step["done"])
 				case "first_service":
 					require.Equal(t, true, step["done"], "it is hidden, not ended")
 				}
 			}
+			return onboarding
 		}
 		requireShown(public)
 
-		sent := erasure(s, agent)
-		s.post(agent, erasurePath, sent).ok(202)
-		requireShown(false)
-		onboarding := s.get(agent, "/bots/me/onboarding").ok(200)
-		pending := onboarding["lifecycle"].(object)["erasure"].(object)
-		require.Equal(t, "pending", pending["state"])
-		require.Equal(t, "agent", pending["requested_by"])
+		s.erasing(agent)
+		onboarding := requireShown(false)
+		contains(t, onboarding, object{"lifecycle": object{"erasure": object{"state": "pending", "requested_by": "agent"}}})
 		require.Contains(t, onboarding["guide"].(object)["summary"], "Your erasure is pending")
 
 		s.delete(agent, erasurePath).ok(200)
-		requireShown(public)
-		onboarding = s.get(agent, "/bots/me/onboarding").ok(200)
-		require.Nil(t, onboarding["lifecycle"].(object)["erasure"])
+		onboarding = requireShown(public)
+		contains(t, onboarding, object{"lifecycle": object{"erasure": nil}})
 		require.NotContains(t, onboarding["guide"].(object)["summary"], "erasure")
-		require.Equal(t, "closed", s.get(nil, pathOf(task)).ok(200)["task"].(object)["state"])
-		require.Equal(t, "cancelled", s.get(peer, "/orders/"+of(offer)).ok(200)["order"].(object)["state"])
-		own := s.get(agent, "/tasks/responses").ok(200)["responses"].([]any)
-		require.Equal(t, "declined", own[0].(object)["state"])
+		s.get(nil, pathOf(task)).has(200, object{"task": object{"state": "closed"}})
+		s.get(peer, "/orders/"+of(offer)).has(200, object{"order": object{"state": "cancelled"}})
+		require.Equal(t, "declined", first(s.get(agent, "/tasks/responses").ok(200), "responses")["state"])
 	}
 }

@@ -8,12 +8,10 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -37,37 +35,21 @@ func exported(s *trade, me *graphtest.Agent) string {
 	return id
 }
 
-// archives returns the parts of an export.
-func (s *site) archives(by *graphtest.Agent, id string) (parts [][]byte, card object) {
+// archive returns the archive of an export, which has one part, and its members by name.
+func (s *site) archive(by *graphtest.Agent, id string) (card object, raw []byte, all map[string][]byte) {
 	s.t.Helper()
-	card = s.get(by, "/exports/"+id).ok(200)["export"].(object)
-	require.Equal(s.t, "ready", card["state"])
-	for _, p := range card["parts"].([]any) {
-		part := p.(object)
-		a := s.get(by, part["url"].(string))
-		require.Equal(s.t, http.StatusOK, a.status, "%s", a.raw)
-		sum := sha256.Sum256(a.raw)
-		require.Equal(s.t, part["sha256"], hex.EncodeToString(sum[:]))
-		require.Len(s.t, a.raw, int(part["size_bytes"].(float64)))
-		parts = append(parts, a.raw)
+	card = s.get(by, "/exports/"+id).has(200, object{"export": object{"state": "ready"}})["export"].(object)
+	require.Len(s.t, card["parts"], 1)
+	part := first(card, "parts")
+	raw = s.get(by, part["url"].(string)).is(200).raw
+	require.Equal(s.t, part["sha256"], sumOf(string(raw)))
+	require.Len(s.t, raw, int(part["size_bytes"].(float64)))
+	all = make(map[string][]byte)
+	for _, f := range graphtest.Got(zip.NewReader(bytes.NewReader(raw), int64(len(raw))))(s.t).File {
+		require.NotContains(s.t, all, f.Name)
+		all[f.Name] = graphtest.Got(io.ReadAll(graphtest.Got(f.Open())(s.t)))(s.t)
 	}
-	return parts, card
-}
-
-// unpacked returns the members of the parts, by name.
-func unpacked(t *testing.T, parts [][]byte) map[string][]byte {
-	t.Helper()
-	all := make(map[string][]byte)
-	for _, part := range parts {
-		archive := graphtest.Got(zip.NewReader(bytes.NewReader(part), int64(len(part))))(t)
-		for _, f := range archive.File {
-			from := graphtest.Got(f.Open())(t)
-			content := graphtest.Got(io.ReadAll(from))(t)
-			require.NotContains(t, all, f.Name)
-			all[f.Name] = content
-		}
-	}
-	return all
+	return card, raw, all
 }
 
 // manifest verifies the signature of an archive's manifest and the hash of every member.
@@ -86,9 +68,9 @@ func manifest(t *testing.T, all map[string][]byte) object {
 	require.Len(t, members, len(all)-1)
 	for _, m := range members {
 		entry := m.(object)
-		sum := sha256.Sum256(all[entry["name"].(string)])
-		require.Equal(t, entry["sha256"], hex.EncodeToString(sum[:]), entry["name"])
-		require.Len(t, all[entry["name"].(string)], int(entry["size_bytes"].(float64)))
+		content := all[entry["name"].(string)]
+		require.Equal(t, entry["sha256"], sumOf(string(content)), entry["name"])
+		require.Len(t, content, int(entry["size_bytes"].(float64)))
 	}
 	return list
 }
@@ -123,23 +105,19 @@ func TestAnExportIsWhole(t *testing.T) {
 		files = 5 // each inspection runs in a process
 	}
 	crowd(s, files, 5000)
-	s.post(agent, "/posts", object{"title": marker, "text": marker, "visibility": "public"}).ok(201)
-	s.post(agent, "/services", object{"title": marker, "description": marker}).ok(201)
-	s.post(agent, "/tasks", job(nil)).ok(201)
-	order := s.delivered()
-	s.step(agent, order, "complete", nil)
+	s.Posted(agent, marker, "public")
+	s.offered(agent, marker, marker)
+	s.task(agent, nil)
+	order := s.closed()
 	s.rate(agent, order["id"], object{"text": marker}).ok(201)
 	s.rate(peer, order["id"], object{"text": marker}).ok(201)
 	s.post(agent, "/feedback", object{"kind": "idea", "text": marker}).ok(201)
 	s.patch(agent, "/bots/me", object{"profile_public": false}).ok(200)
 
 	id := exported(s, agent)
-	parts, card := s.archives(agent, id)
-	require.Len(t, parts, 1)
+	card, raw, all := s.archive(agent, id)
 	require.Nil(t, card["truncated"])
-	all := unpacked(t, parts)
-	list := manifest(t, all)
-	require.Equal(t, agent.ID.String(), list["agent"].(object)["id"])
+	require.Equal(t, agent.ID.String(), manifest(t, all)["agent"].(object)["id"])
 	for member, n := range map[string]int{
 		"contacts": 1, "messages": 5000, "orders": 1, "ratings_given": 1, "ratings_received": 1, "tasks": 1, "responses": 0, "services": 1,
 		"feedback": 1, "posts": 1, "attachments": files, "tokens": 1, "webhooks": 0,
@@ -152,8 +130,7 @@ func TestAnExportIsWhole(t *testing.T) {
 	found := 0
 	for name, content := range all {
 		if sum, file := strings.CutPrefix(name, "files/"); file {
-			got := sha256.Sum256(content)
-			require.Equal(t, sum, hex.EncodeToString(got[:]))
+			require.Equal(t, sum, sumOf(string(content)))
 			found++
 		}
 	}
@@ -162,20 +139,17 @@ func TestAnExportIsWhole(t *testing.T) {
 	require.NoError(t, json.Unmarshal(all["profile.json"], &profile))
 	own["bot"].(object)["last_active_at"] = profile["bot"].(object)["last_active_at"] // a slow machine takes a minute
 	require.Equal(t, own, profile)
-	detail := s.get(agent, "/orders/"+of(order))
-	detail.body["drafts"] = []any{}
-	exportedOrder := object{}
+	detail, exportedOrder := s.get(agent, "/orders/"+of(order)).ok(200), object{}
+	detail["drafts"] = []any{}
 	require.NoError(t, json.Unmarshal(all["orders.jsonl"], &exportedOrder))
-	require.Equal(t, detail.body, exportedOrder)
+	require.Equal(t, detail, exportedOrder)
 
 	// Resumed.
-	url := card["parts"].([]any)[0].(object)["url"].(string)
-	half := len(parts[0]) / 2
+	url, half := first(card, "parts")["url"].(string), len(raw)/2
 	tag := s.get(agent, url).header.Get("ETag")
-	tail := s.send("GET", url, agent.Token, nil, "Range", fmt.Sprintf("bytes=%d-", half), "If-Match", tag).is(http.StatusPartialContent)
-	require.Equal(t, parts[0], append(bytes.Clone(parts[0][:half]), tail.raw...))
-	require.Equal(t, http.StatusNotModified, s.send("GET", url, agent.Token, nil, "If-None-Match", tag).status)
-
+	tail := s.send("GET", url, agent.Token, nil, "Range", fmt.Sprintf("bytes=%d-", half), "If-Match", tag).is(206)
+	require.Equal(t, raw, append(bytes.Clone(raw[:half]), tail.raw...))
+	s.send("GET", url, agent.Token, nil, "If-None-Match", tag).is(304)
 	for _, path := range []string{"/api/v1/exports/" + id, url} {
 		s.get(peer, path).fault(fault.NotFound)
 	}
@@ -185,10 +159,9 @@ func TestAnExportIsWhole(t *testing.T) {
 
 	// Kept seven days.
 	s.Shift(7*24*time.Hour + time.Minute)
-	require.Equal(t, "expired", s.get(agent, "/exports/"+id).ok(200)["export"].(object)["state"])
+	s.get(agent, "/exports/"+id).has(200, object{"export": object{"state": "expired"}})
 	s.get(agent, url).fault(fault.NotFound)
-	n := graphtest.Got(s.Exports.Sweep(t.Context()))(t)
-	require.EqualValues(t, 1, n)
+	require.EqualValues(t, 1, graphtest.Got(s.Exports.Sweep(t.Context()))(t))
 	require.Zero(t, s.Count("SELECT count(*) FROM export_parts"))
 	objects := s.Attachments.Store.List(nil)
 	for {
@@ -207,14 +180,14 @@ func TestExportsAreLimited(t *testing.T) {
 	s := tradeOn(newFileSite(t))
 	agent := s.customer
 	sent := object{"operation_id": uuid.NewString(), "include_files": false}
-	first := s.post(agent, "/exports", sent).ok(202)
-	require.Equal(t, []any{}, first["export"].(object)["parts"])
+	first := s.post(agent, "/exports", sent).has(202, object{"export": object{"parts": []any{}}})
 	require.Equal(t, first, s.post(agent, "/exports", sent).ok(200))
 	s.post(agent, "/exports", object{"operation_id": sent["operation_id"]}).fault(fault.IdempotencyConflict)
-	another := object{"operation_id": uuid.NewString()}
-	require.Equal(t, exports.Job{ExportID: uuid.MustParse(of(first["export"].(object)))}, lastJob(s.AskedJobs()))
-	require.NoError(t, s.Exports.Make(t.Context(), uuid.MustParse(of(first["export"].(object)))))
-	require.NoError(t, s.Exports.Make(t.Context(), uuid.MustParse(of(first["export"].(object)))), "it is made already")
+	another, id := object{"operation_id": uuid.NewString()}, uuid.MustParse(of(first["export"].(object)))
+	require.Equal(t, exports.Job{ExportID: id}, lastJob(s.AskedJobs()))
+	for range 2 { // the second one finds it made
+		require.NoError(t, s.Exports.Make(t.Context(), id))
+	}
 	s.post(agent, "/exports", another).fault(fault.RateLimited)
 	s.Shift(24*time.Hour + time.Second)
 	s.Exports.Quotas.ExportBytes = 1000
@@ -231,17 +204,14 @@ func TestAFullExportSaysWhereItEnds(t *testing.T) {
 	s := tradeOn(newFileSite(t))
 	s.Exports.MaxBytes = 1 << 20
 	crowd(s, 0, 5000)
-	parts, card := s.archives(s.customer, exported(s, s.customer))
-	require.Len(t, parts, 1)
+	card, _, all := s.archive(s.customer, exported(s, s.customer))
 	cut := card["truncated"].(object)
 	require.Equal(t, "messages", cut["member"])
-	all := unpacked(t, parts)
 	require.Equal(t, cut, manifest(t, all)["truncated"])
 	kept := records(all, "messages")
 	require.Less(t, kept, 5000)
 	require.Positive(t, kept)
-	peer := "/api/v1/messages?peer=" + s.contractor.ID.String()
-	older := s.get(s.customer, peer+"&before="+cut["before"].(string)).ok(200)
+	older := s.get(s.customer, "/messages?peer="+s.contractor.ID.String()+"&before="+cut["before"].(string)).ok(200)
 	require.EqualValues(t, 5000-kept, s.Count("SELECT count(*) FROM messages WHERE (created_at, id) < (SELECT created_at, id FROM messages WHERE id = $1)",
 		cut["before"]))
 	require.Len(t, older["messages"], 100)
@@ -251,7 +221,7 @@ func TestAFullExportSaysWhereItEnds(t *testing.T) {
 func TestAnErasedAgentHasNoExports(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
-	erasing(s, s.customer)
+	s.erasing(s.customer)
 	s.Shift(7 * 24 * time.Hour)
 	exported(s, s.customer)
 	require.EqualValues(t, 1, s.erase())
@@ -273,8 +243,7 @@ func TestAnExportHasDraftsAndIsAnnounced(t *testing.T) {
 		id := exported(s, agent)
 		require.Equal(t, []object{{"export_id": id}}, s.told(agent, "2", "export.ready"))
 		require.Empty(t, s.told(agent, "1", "export.ready"))
-		parts, _ := s.archives(agent, id)
-		all := unpacked(t, parts)
+		_, _, all := s.archive(agent, id)
 		var line object
 		require.NoError(t, json.Unmarshal(all["orders.jsonl"], &line))
 		require.Equal(t, s.drafts(agent, order), line["drafts"])
@@ -282,7 +251,7 @@ func TestAnExportHasDraftsAndIsAnnounced(t *testing.T) {
 		named := regexp.MustCompile(`/[a-z0-9./_-]*\.(?:md|json)\b`).FindAllString(string(all["README.txt"]), -1)
 		require.NotEmpty(t, named)
 		for _, path := range named {
-			require.Equal(t, http.StatusOK, s.send("GET", path, "", nil).status, path)
+			s.send("GET", path, "", nil).is(200)
 		}
 		require.NotContains(t, string(all["README.txt"]), "docs/")
 	}

@@ -29,19 +29,10 @@ import (
 func TestServedPagesHoldTheFormats(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	var api struct {
-		Info struct {
-			Description string `json:"description"`
-		} `json:"info"`
-		ExternalDocs struct {
-			URL string `json:"url"`
-		} `json:"externalDocs"`
-	}
-	require.NoError(t, json.Unmarshal(s.get(nil, "/openapi.json").raw, &api))
-	require.Equal(t, s.url+"/contract.md", api.ExternalDocs.URL)
-	contract := s.send("GET", "/contract.md", "", nil).is(200)
-	require.NotRegexp(t, `\.md\)|[a-z]+/[a-z]+\.yaml`, string(contract.raw), "it names no page that only the repository has")
-	for _, text := range []string{api.Info.Description, string(contract.raw)} {
+	api := s.get(nil, "/openapi.json").has(200, object{"externalDocs": object{"url": s.url + "/contract.md"}})
+	contract := string(s.send("GET", "/contract.md", "", nil).is(200).raw)
+	require.NotRegexp(t, `\.md\)|[a-z]+/[a-z]+\.yaml`, contract, "it names no page that only the repository has")
+	for _, text := range []string{at(api, "info")["description"].(string), contract} {
 		flat := strings.Join(strings.Fields(text), " ")
 		for _, format := range []string{
 			"stoa nonce direction 1", "stoa nonce message 1", "stoa log handle 1", "stoa log agent 1", "stoa log receipt 1", "terms_sha256", "RFC 8785",
@@ -59,12 +50,8 @@ func TestFormatsCanBeRecomputed(t *testing.T) {
 	card := s.step(s.contractor, s.offer(s.customer, s.terms(object{"input_attachment_ids": []any{file["id"]}})), "accept", nil)
 	card = s.step(s.contractor, s.step(s.contractor, card, "start", nil), "deliver", object{"result_text": "Done."})
 	card = s.step(s.customer, card, "complete", nil)
-	files := []any{}
-	for _, of := range card["input_attachments"].([]any) {
-		of := of.(object)
-		files = append(files, object{"sha256": of["sha256"], "size_bytes": of["size_bytes"], "media_type": of["media_type"]})
-	}
-	require.Len(t, files, 1)
+	input := first(card, "input_attachments")
+	files := []object{{"sha256": input["sha256"], "size_bytes": input["size_bytes"], "media_type": input["media_type"]}}
 	receipt := s.receipt(s.customer, card["id"])
 	payload := s.opened(receipt["jws"], "stoa-receipt+jwt")
 	terms := graphtest.Got(json.Marshal(object{

@@ -143,14 +143,14 @@ func action(contractor bool, steps ...string) lifecycleCase {
 }
 
 // erasing lets an agent ask to be erased.
-func erasing(s *trade, agent *graphtest.Agent) {
+func (s *site) erasing(agent *graphtest.Agent) {
 	s.t.Helper()
-	s.post(agent, erasurePath, erasure(s, agent)).ok(202)
+	s.post(agent, erasurePath, s.erasure(agent)).ok(202)
 }
 
 // whileErasing is a request of an agent that has asked to be erased.
 var whileErasing = allowed(func(s *trade) (string, any) {
-	erasing(s, s.me)
+	s.erasing(s.me)
 	return "", nil
 })
 
@@ -180,7 +180,7 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"GET /bots/me":                      {pathOnly},
 	"PATCH /bots/me":                    {allowed(body(object{"bio": "I write."}))},
 	"GET /bots/me/onboarding":           {pathOnly},
-	"POST /bots/me/erasure":             {allowed(newBody(func(s *trade) object { return erasure(s, s.me) }))},
+	"POST /bots/me/erasure":             {allowed(newBody(func(s *trade) object { return s.erasure(s.me) }))},
 	"GET /bots/me/erasure":              {whileErasing},
 	"DELETE /bots/me/erasure":           {whileErasing},
 	"GET /bots":                         {pathOnly},

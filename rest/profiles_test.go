@@ -142,9 +142,8 @@ func TestOperatorsWriteToAgents(t *testing.T) {
 	m := s.model(agent)
 	require.Equal(t, notice["text"], first(m.call("feedback", object{"show": "notices"}), "notices")["text"])
 	require.Equal(t, notice["text"], first(m.call("events", nil), "events")["notice"])
-	parts, _ := s.archives(agent, exported(s, agent))
-	require.Contains(t, string(unpacked(t, parts)["notices.jsonl"]), of(notice))
-
+	_, _, all := s.archive(agent, exported(s, agent))
+	require.Contains(t, string(all["notices.jsonl"]), of(notice))
 	for _, said := range []*string{nil, graphtest.Ptr("You pose as us."), graphtest.Ptr("You still do.")} {
 		graphtest.OK(t)(s.Operator.SuspendBot(operator, agent.ID, said, "poses"))
 		refused := s.get(agent, "/bots/me").fault(fault.Forbidden)["message"].(string)

@@ -27,23 +27,30 @@ func (s *site) offered(by *graphtest.Agent, title, description string) object {
 func TestPricesOfServices(t *testing.T) {
 	t.Parallel()
 	s, ada := newSite(t).withAgent()
-	priced := func(method, path string, body object) *answer { return s.send(method, path, ada.Token, body) }
-	made := priced("POST", servicesPath, object{"title": "t", "description": "d", "amount_minor": 4005}).ok(201)["service"].(object)
-	contains(t, made, object{"amount_minor": 4005.0, "fee_minor": 401.0, "total_minor": 4406.0, "orders": 0.0, "actions": []any{}})
-	path := servicesPath + "/" + of(made)
+	offer := func(amount any) *answer {
+		return s.post(ada, servicesPath, object{"title": "t", "description": "d", "amount_minor": amount})
+	}
+	made := offer(4005).has(201, object{"service": object{
+		"amount_minor": 4005, "fee_minor": 401, "total_minor": 4406, "orders": 0, "actions": []any{},
+	}})
+	path := servicesPath + "/" + of(made["service"].(object))
 	s.Exec("UPDATE settings SET fee_bps = 0")
-	contains(t, s.send("GET", path, "", nil).ok(200)["service"].(object), object{"fee_minor": 0.0, "total_minor": 4005.0})
+	s.get(nil, path).has(200, object{"service": object{"fee_minor": 0, "total_minor": 4005}})
 	s.Exec("UPDATE settings SET fee_bps = 1000")
 	none := object{"amount_minor": nil, "fee_minor": nil, "total_minor": nil, "title": "t"}
-	contains(t, priced("PATCH", path, object{"amount_minor": nil}).ok(200)["service"].(object), none)
-	contains(t, priced("PATCH", path, object{"title": "t"}).ok(200)["service"].(object), none)
-	contains(t, priced("PATCH", path, object{"amount_minor": 1}).ok(200)["service"].(object), object{"total_minor": 1.0, "title": "t"})
-	contains(t, priced("PATCH", path, object{"title": "u"}).ok(200)["service"].(object), object{"amount_minor": 1.0, "title": "u"})
-	contains(t, priced("POST", servicesPath, object{"title": "t", "description": "d", "amount_minor": nil}).ok(201)["service"].(object), none)
-	contains(t, priced("PATCH", path, object{"amount_minor": 909090909091}).ok(200)["service"].(object), object{"total_minor": 1e12})
+	offer(nil).has(201, object{"service": none})
+	for _, c := range []struct{ change, want object }{
+		{object{"amount_minor": nil}, none},
+		{object{"title": "t"}, none},
+		{object{"amount_minor": 1}, object{"total_minor": 1, "title": "t"}},
+		{object{"title": "u"}, object{"amount_minor": 1, "title": "u"}},
+		{object{"amount_minor": 909090909091}, object{"total_minor": 1e12}},
+	} {
+		s.patch(ada, path, c.change).has(200, object{"service": c.want})
+	}
 	for _, wrong := range []any{0, -1, 1.5, "1", true, 909090909092, int64(1e13)} {
-		priced("PATCH", path, object{"amount_minor": wrong}).fault(fault.InvalidInput)
-		priced("POST", servicesPath, object{"title": "t", "description": "d", "amount_minor": wrong}).fault(fault.InvalidInput)
+		s.patch(ada, path, object{"amount_minor": wrong}).fault(fault.InvalidInput)
+		offer(wrong).fault(fault.InvalidInput)
 	}
 }
 
@@ -54,15 +61,17 @@ func TestServicesOfOneAgent(t *testing.T) {
 	ada, ben := s.Agent(), s.Agent()
 	odes, sonnets := s.offered(ada, "Odes", "d"), s.offered(ada, "Sonnets", "d")
 	s.offered(ben, "Sonnets", "d")
-	list := func(query string) []any { return s.get(nil, servicesPath+"?"+query).ok(200)["services"].([]any) }
-	require.Equal(t, []any{sonnets, odes}, list("bot_id="+ada.ID.String()))
-	require.Equal(t, []any{sonnets, odes}, list("bot_id="+strings.ToUpper(ada.ID.String())))
-	require.Equal(t, []any{sonnets}, list("q=SONN&bot_id="+ada.ID.String()))
-	require.Equal(t, []any{odes}, list("page=2&page_size=1&bot_id="+ada.ID.String()))
-	require.Empty(t, list("bot_id="+uuid.NewString()))
+	id := ada.ID.String()
+	list := func(query string) any { return s.get(nil, servicesPath+"?"+query).ok(200)["services"] }
+	for query, want := range map[string][]any{
+		"bot_id=" + id: {sonnets, odes}, "bot_id=" + strings.ToUpper(id): {sonnets, odes}, "q=SONN&bot_id=" + id: {sonnets},
+		"page=2&page_size=1&bot_id=" + id: {odes}, "bot_id=" + uuid.NewString(): {},
+	} {
+		require.Equal(t, want, list(query), query)
+	}
 	s.Show(ada, false)
-	require.Empty(t, list("bot_id="+ada.ID.String()))
-	for _, wrong := range []string{"bot_id=x", "bot_id=", "bot_id=" + ada.ID.String() + "&bot_id=" + ada.ID.String()} {
+	require.Empty(t, list("bot_id="+id))
+	for _, wrong := range []string{"bot_id=x", "bot_id=", "bot_id=" + id + "&bot_id=" + id} {
 		s.get(nil, servicesPath+"?"+wrong).fault(fault.InvalidID)
 	}
 }
@@ -75,14 +84,13 @@ func TestActionsOfServices(t *testing.T) {
 	s.Asked(pending, seller)
 	blocked := s.Agent()
 	s.Block(seller, s.Befriend(blocked, seller))
-	priced := s.post(seller, servicesPath, object{"title": "Odes", "description": "d", "amount_minor": 4000}).
-		ok(201)["service"].(object)
+	priced := s.post(seller, servicesPath, object{"title": "Odes", "description": "d", "amount_minor": 4000}).ok(201)["service"].(object)
 	open := s.offered(seller, "Sonnets", "d")
-	actions := func(by string, service object) []any {
-		one := s.send("GET", servicesPath+"/"+of(service), by, nil).ok(200)["service"].(object)["actions"]
-		for _, listed := range s.send("GET", servicesPath+"?bot_id="+seller.ID.String(), by, nil).ok(200)["services"].([]any) {
-			if of(listed.(object)) == of(service) {
-				require.Equal(t, one, listed.(object)["actions"])
+	actions := func(by *graphtest.Agent, service object) []any {
+		one := s.get(by, servicesPath+"/"+of(service)).ok(200)["service"].(object)["actions"]
+		for _, listed := range s.get(by, servicesPath+"?bot_id="+seller.ID.String()).ok(200)["services"].([]any) {
+			if listed := listed.(object); of(listed) == of(service) {
+				require.Equal(t, one, listed["actions"])
 			}
 		}
 		return one.([]any)
@@ -94,21 +102,21 @@ func TestActionsOfServices(t *testing.T) {
 	ask := object{"name": "request_friendship", "method": "POST", "path": "/api/v1/contacts/requests", "body": object{
 		"recipient_id": seller.ID.String(),
 	}}
-	require.Equal(t, []any{order}, actions(friend.Token, priced))
-	require.Equal(t, []any{ask}, actions(stranger.Token, priced))
-	for _, by := range []string{"", seller.Token, pending.Token, blocked.Token} {
+	require.Equal(t, []any{order}, actions(friend, priced))
+	require.Equal(t, []any{ask}, actions(stranger, priced))
+	for _, by := range []*graphtest.Agent{nil, seller, pending, blocked} {
 		require.Empty(t, actions(by, priced))
 	}
-	require.Empty(t, actions(friend.Token, open), "a friend without a price")
+	require.Empty(t, actions(friend, open), "a friend without a price")
 
-	body := order["body"].(object)
-	body["operation_id"], body["description"], body["deadline"] = uuid.NewString(), "An ode.", "2999-01-01T00:00:00Z"
-	made := s.post(friend, "/orders", body).ok(201)["order"].(object)
-	require.Equal(t, of(priced), made["service_id"])
+	body := changed(order["body"].(object), object{
+		"operation_id": uuid.NewString(), "description": "An ode.", "deadline": "2999-01-01T00:00:00Z",
+	})
+	s.post(friend, "/orders", body).has(201, object{"order": object{"service_id": of(priced)}})
 	s.post(stranger, "/contacts/requests", ask["body"]).ok(201)
-	require.Empty(t, actions(stranger.Token, priced))
+	require.Empty(t, actions(stranger, priced))
 	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", friend.ID)
-	require.Empty(t, actions(friend.Token, priced))
+	require.Empty(t, actions(friend, priced))
 }
 
 // An order may name a listed service of its contractor; price and title are still negotiable. The service counts its accepted
@@ -118,38 +126,33 @@ func TestOrdersOfServices(t *testing.T) {
 	s := newTrade(t)
 	service, foreign := s.offered(s.contractor, "Odes", "d"), s.offered(s.customer, "Odes", "d")
 	named := func(service object) object { return object{"service_id": strings.ToUpper(of(service))} }
-	count := func() any { return s.get(nil, servicesPath+"/"+of(service)).ok(200)["service"].(object)["orders"] }
 	for _, wrong := range []any{of(foreign), uuid.NewString()} {
 		s.post(s.customer, "/orders", s.terms(object{"service_id": wrong})).fault(fault.NotFound)
 	}
 	s.post(s.customer, "/orders", s.terms(object{"service_id": "x"})).fault(fault.InvalidInput)
-	asked := s.asked()
-	asked["service_id"] = of(service)
+	asked := changed(s.asked(), object{"service_id": of(service)})
 	require.Equal(t, of(service), s.offer(s.contractor, asked)["service_id"], "the contractor may name its own")
 
 	terms := s.terms(named(service))
 	card := s.offer(s.customer, terms)
 	require.Equal(t, of(service), card["service_id"])
-	terms["service_id"] = of(service)
-	s.post(s.customer, "/orders", terms).ok(200)
-	terms["service_id"] = of(foreign)
-	s.post(s.customer, "/orders", terms).fault("idempotency_conflict")
+	s.post(s.customer, "/orders", changed(terms, object{"service_id": of(service)})).ok(200)
+	s.post(s.customer, "/orders", changed(terms, object{"service_id": of(foreign)})).fault("idempotency_conflict")
 	for _, step := range []string{"accept", "start"} {
 		card = s.step(s.contractor, card, step, nil)
 	}
 	card = s.step(s.contractor, card, "deliver", object{"result_text": "Done."})
-	require.EqualValues(t, 0, count())
+	s.get(nil, servicesPath+"/"+of(service)).has(200, object{"service": object{"orders": 0}})
 	card = s.step(s.customer, card, "complete", nil)
 	require.Equal(t, of(service), card["service_id"])
-	require.EqualValues(t, 1, count())
+	s.get(nil, servicesPath+"/"+of(service)).has(200, object{"service": object{"orders": 1}})
 
 	s.Show(s.contractor, false)
 	s.post(s.customer, "/orders", s.terms(named(service))).fault(fault.NotFound)
 	s.Show(s.contractor, true)
 	s.delete(s.contractor, servicesPath+"/"+of(service)).ok(200)
 	s.post(s.customer, "/orders", s.terms(named(service))).fault(fault.NotFound)
-	read := s.get(s.customer, "/orders/"+of(card)).ok(200)["order"].(object)
-	require.Equal(t, of(service), read["service_id"])
+	s.get(s.customer, "/orders/"+of(card)).has(200, object{"order": object{"service_id": of(service)}})
 }
 
 // pdfOf returns a PDF with one empty page.
@@ -194,43 +197,21 @@ func TestRecordsDescribeTheCopy(t *testing.T) {
 	}).ok(201)["post"].(object)
 
 	visuals := s.get(other, "/bots/"+agent.ID.String()).ok(200)["bot"].(object)["visuals"].(object)
-	shown := []any{visuals["avatar"], visuals["character"]}
-	shown = append(shown, s.get(other, "/posts/"+post["id"].(string)).ok(200)["post"].(object)["attachments"].([]any)...)
+	shown := append(s.get(other, "/posts/"+of(post)).ok(200)["post"].(object)["attachments"].([]any), visuals["avatar"], visuals["character"])
 	require.Len(t, shown, 5)
 	for _, card := range shown {
 		card := card.(object)
-		path := "/api/v1/attachments/" + card["id"].(string)
-		for _, token := range []string{"", other.Token} {
-			require.Equal(t, card, s.send("GET", path, token, nil).ok(200)["attachment"])
+		path := "/attachments/" + of(card)
+		for _, reader := range []*graphtest.Agent{nil, other} {
+			require.Equal(t, card, s.get(reader, path).ok(200)["attachment"])
 		}
 		size := int(card["size_bytes"].(float64))
-		head := s.send("HEAD", path+"/download", "", nil).is(200)
+		head := s.send("HEAD", "/api/v1"+path+"/download", "", nil).is(200)
 		require.Equal(t, strconv.Itoa(size), head.header.Get("Content-Length"))
-		file := s.send("GET", path+"/download", "", nil)
-		require.Equal(t, http.StatusOK, file.status, "the first reader finds it")
+		file := s.get(nil, path+"/download").is(200) // the first reader finds it
 		require.Len(t, file.raw, size)
 		require.Equal(t, card["media_type"], file.header.Get("Content-Type"))
 		require.Equal(t, card["media_type"], http.DetectContentType(file.raw))
-	}
-}
-
-// publications prepares an agent's files and returns the requests that make them public. Each request returns its file.
-func (s *site) publications(agent *graphtest.Agent) map[string]func() (*answer, string) {
-	private := s.attach(agent, "portfolio", pngOf(s.t, 8, 8))["id"].(string)
-	post := s.post(agent, "/posts", object{"text": "x", "attachment_ids": []string{private}}).ok(201)["post"].(object)
-	file, avatar := s.attach(agent, "portfolio", pngOf(s.t, 8, 8))["id"].(string), s.attach(agent, "avatar", pngOf(s.t, 8, 8))["id"].(string)
-	return map[string]func() (*answer, string){
-		"POST /posts": func() (*answer, string) {
-			return s.post(agent, "/posts", object{
-				"text": "x", "visibility": "public", "attachment_ids": []string{file}, "rights_confirmed": true,
-			}), file
-		},
-		"PATCH /posts": func() (*answer, string) {
-			return s.patch(agent, "/posts/"+post["id"].(string), object{"visibility": "public", "rights_confirmed": true}), private
-		},
-		"PATCH /bots/me": func() (*answer, string) {
-			return s.patch(agent, "/bots/me", object{"avatar_attachment_id": avatar, "rights_confirmed": true}), avatar
-		},
 	}
 }
 
@@ -238,12 +219,15 @@ func (s *site) publications(agent *graphtest.Agent) map[string]func() (*answer, 
 func TestPublicationsNeedNoRoom(t *testing.T) {
 	t.Parallel()
 	s, agent := newFileSite(t).withAgent()
-	publications := s.publications(agent)
+	attach := func(purpose string) string { return of(s.attach(agent, purpose, pngOf(t, 8, 8))) }
+	private, file, avatar := attach("portfolio"), attach("portfolio"), attach("avatar")
+	post := s.post(agent, "/posts", object{"text": "x", "attachment_ids": []string{private}}).ok(201)["post"].(object)
 	s.Attachments.Quotas = limits.Quotas{StorageBytesPerAgent: 1}
-	for name, publish := range publications {
-		t.Log(name)
-		done, id := publish()
-		require.Less(t, done.status, 300, "%s", done.raw)
-		require.Equal(t, http.StatusOK, s.get(nil, "/attachments/"+id+"/download").status)
+	public := object{"visibility": "public", "rights_confirmed": true}
+	s.post(agent, "/posts", changed(object{"text": "x", "attachment_ids": []string{file}}, public)).ok(201)
+	s.patch(agent, "/posts/"+of(post), public).ok(200)
+	s.patch(agent, "/bots/me", object{"avatar_attachment_id": avatar, "rights_confirmed": true}).ok(200)
+	for _, id := range []string{private, file, avatar} {
+		s.get(nil, "/attachments/"+id+"/download").is(200)
 	}
 }
