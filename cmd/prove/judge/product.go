@@ -57,26 +57,22 @@ func (g register) possible(start, end time.Duration) (values []string) {
 	return values
 }
 
-// may reports whether a read may show a value.
-func (g register) may(a *history.Attempt, value string) bool {
-	return slices.Contains(g.possible(a.Start, a.End), value)
+// product holds the values of profiles and posts: a register for each member of an agent, by its handle, or of a post, by its id.
+type product struct {
+	registers map[[2]string]register
+	authors   map[string]string // handles, by post
 }
 
-// product holds the changes of profiles and posts.
-type product struct {
-	// openness and bios are by the agent's handle, texts and visibility by the post's id.
-	openness, bios, texts, visibility map[string]register
-	// created are the attempts that have made the posts, by the post's id.
-	created map[string]*history.Attempt
-}
+// The members.
+const (
+	profileOpenness, profileBio = "openness", "bio"
+	postText, postVisibility    = "text", "visibility"
+)
 
 func newProduct(r *run) *product {
-	p := &product{
-		openness: make(map[string]register), bios: make(map[string]register), texts: make(map[string]register),
-		visibility: make(map[string]register), created: make(map[string]*history.Attempt),
-	}
+	p := &product{make(map[[2]string]register), make(map[string]string)}
 	for _, m := range r.Members {
-		p.openness[m.Handle], p.bios[m.Handle] = newRegister(open), newRegister("")
+		p.registers[[2]string{profileOpenness, m.Handle}], p.registers[[2]string{profileBio, m.Handle}] = newRegister(open), newRegister("")
 	}
 	for i := range r.Attempts {
 		p.note(&r.Attempts[i])
@@ -86,90 +82,82 @@ func newProduct(r *run) *product {
 
 // note adds the changes of an attempt.
 func (p *product) note(a *history.Attempt) {
-	set := func(registers map[string]register, of string, value *string) {
-		registers[of] = registers[of].add(a, value)
+	set := func(member, of string, value *string) {
+		key := [2]string{member, of}
+		p.registers[key] = p.registers[key].add(a, value)
 	}
 	value := func(text string) *string { return &text }
 	s := sent(a)
 	switch a.Operation {
 	case history.ProfileUpdate:
-		set(p.bios, a.Agent, s.Bio)
+		set(profileBio, a.Agent, s.Bio)
 		if s.ProfilePublic != nil && *s.ProfilePublic {
-			set(p.openness, a.Agent, value(open))
+			set(profileOpenness, a.Agent, value(open))
 		} else if s.ProfilePublic != nil {
-			set(p.openness, a.Agent, value(closed))
+			set(profileOpenness, a.Agent, value(closed))
 		}
 	case history.ErasureRequest: // it hides the profile
-		set(p.openness, a.Agent, value(closed))
+		set(profileOpenness, a.Agent, value(closed))
 	case history.PostCreate:
 		if id := got(a).Post.ID; a.Succeeded() && id != "" && s.Text != nil {
 			if s.Visibility == nil {
 				s.Visibility = value(private)
 			}
-			p.created[id], p.texts[id], p.visibility[id] = a, register{}.add(a, s.Text), register{}.add(a, s.Visibility)
+			p.authors[id] = a.Agent
+			set(postText, id, s.Text)
+			set(postVisibility, id, s.Visibility)
 		}
 	case history.PostUpdate:
-		set(p.texts, a.Subject, s.Text)
-		set(p.visibility, a.Subject, s.Visibility)
+		set(postText, a.Subject, s.Text)
+		set(postVisibility, a.Subject, s.Visibility)
 	case history.PostDelete:
-		set(p.visibility, a.Subject, value(deleted))
+		set(postVisibility, a.Subject, value(deleted))
 	}
 }
 
-// author returns the handle of a post's author, or nothing if the post's creation is unknown.
-func (p *product) author(post string) string {
-	if made := p.created[post]; made != nil {
-		return made.Agent
-	}
-	return ""
+// may reports whether a read may show a value of a member.
+func (p *product) may(a *history.Attempt, member, of, value string) bool {
+	return slices.Contains(p.registers[[2]string{member, of}].possible(a.Start, a.End), value)
 }
 
 // maySee reports whether the agent of a reading may see a post.
 func (p *product) maySee(a *history.Attempt, post string) bool {
-	visibility, author := p.visibility[post], p.author(post)
-	return visibility.may(a, public) && (author == a.Agent || p.openness[author].may(a, open)) || author == a.Agent && visibility.may(a, private)
+	author := p.authors[post]
+	return p.may(a, postVisibility, post, public) && (author == a.Agent || p.may(a, profileOpenness, author, open)) ||
+		author == a.Agent && p.may(a, postVisibility, post, private)
 }
 
 // mayMiss reports whether a post may be hidden from the agent of a reading.
 func (p *product) mayMiss(a *history.Attempt, post string) bool {
-	visibility, author := p.visibility[post], p.author(post)
-	return visibility.may(a, deleted) || author != a.Agent && (visibility.may(a, private) || p.openness[author].may(a, closed))
+	author := p.authors[post]
+	return p.may(a, postVisibility, post, deleted) ||
+		author != a.Agent && (p.may(a, postVisibility, post, private) || p.may(a, profileOpenness, author, closed))
 }
 
-var checkProfiles = each(brokenCard, history.CardGet)
+var checkProfiles = each(func(r *run, a *history.Attempt) string {
+	mayMiss, maySee := r.product.may(a, profileOpenness, a.Subject, closed), r.product.may(a, profileOpenness, a.Subject, open)
+	return r.product.brokenReading(a, mayMiss, maySee, profileBio, got(a).Bot.Bio)
+}, history.CardGet)
 
-func brokenCard(r *run, a *history.Attempt) string {
-	profile, b := r.product.openness[a.Subject], got(a)
+var checkPostReadings = each(func(r *run, a *history.Attempt) string {
+	if r.product.authors[a.Subject] == "" {
+		return ""
+	}
+	return r.product.brokenReading(a, r.product.mayMiss(a, a.Subject), r.product.maySee(a, a.Subject), postText, got(a).Post.Text)
+}, history.PostGet)
+
+// brokenReading complains about the reading of a thing that may be missed or seen then, and about the value of a member that it shows.
+func (p *product) brokenReading(a *history.Attempt, mayMiss, maySee bool, member, value string) string {
 	switch {
-	case a.Code == "not_found" && !profile.may(a, closed):
-		return ", but the profile was open"
+	case a.Code == "not_found" && !mayMiss:
+		return ", but it was there to be seen"
 	case !a.Succeeded():
 	case a.Body == nil:
-		return unreadable
-	case !profile.may(a, open):
-		return ", but the profile was closed"
-	case !r.product.bios[a.Subject].may(a, b.Bot.Bio):
-		return fmt.Sprintf(" shows the bio %q, which is another by then", b.Bot.Bio)
-	}
-	return ""
-}
-
-// unreadable is the complaint about an answer whose body was not recorded.
-const unreadable = " has no readable answer"
-
-var checkPostReadings = each(brokenPost, history.PostGet)
-
-func brokenPost(r *run, a *history.Attempt) string {
-	p, text := r.product, got(a).Post.Text
-	switch {
-	case p.author(a.Subject) == "":
-	case a.Code == "not_found" && !p.mayMiss(a, a.Subject):
-		return ", but the post was there to be seen"
-	case !a.Succeeded():
-	case !p.maySee(a, a.Subject):
-		return ", but the post was deleted, private or of a closed profile"
-	case !p.texts[a.Subject].may(a, text):
-		return fmt.Sprintf(" shows the text %q, which is another by then", text)
+		return " has no readable answer"
+	case !maySee:
+		return ", but it was deleted, private or of a closed profile"
+	case !p.may(a, member, a.Subject, value):
+		return fmt.Sprintf(" shows the %s %q, which is another by then", member, value)
 	}
 	return ""
 }
@@ -182,14 +170,14 @@ func checkFeed(r *run, f *Finding) {
 		listed := make(map[string]bool)
 		b, _ := read(f, a)
 		for _, post := range b.Posts {
-			author := p.author(post.ID)
+			author := p.authors[post.ID]
 			switch {
 			case listed[post.ID]:
 				f.violatedf("%s lists post %s twice", Describe(a), post.ID)
 			case author == "":
 			case author != r.handles[post.Author.ID] || !p.maySee(a, post.ID):
 				f.violatedf("%s lists post %s of %s, which was deleted, private or of a closed profile", Describe(a), post.ID, author)
-			case !p.texts[post.ID].may(a, post.Text):
+			case !p.may(a, postText, post.ID, post.Text):
 				f.violatedf("%s lists post %s with the text %q, which is another by then", Describe(a), post.ID, post.Text)
 			}
 			listed[post.ID] = true

@@ -109,11 +109,11 @@ func (s *story) contact(agent, operation, other string, status int, state string
 }
 
 var productDefects = []defect{
-	{"a closed profile is shown", "profiles", "but the profile was closed", func(s *story) {
+	{"a closed profile is shown", "profiles", "but it was deleted, private or of a closed profile", func(s *story) {
 		s.profile("poet", false)
 		s.card("poet")
 	}},
-	{"an open profile is hidden", "profiles", "but the profile was open", func(s *story) { s.missing("bob", history.CardGet, "ann") }},
+	{"an open profile is hidden", "profiles", "but it was there to be seen", func(s *story) { s.missing("bob", history.CardGet, "ann") }},
 	{"an old profile is shown", "profiles", `the bio "painter"`, func(s *story) { s.card("painter") }},
 	{"a deleted post is read", "post readings", "deleted, private or of a closed profile", func(s *story) { s.readPost("ann", "p3", "x") }},
 	{"a private post is read by another agent", "post readings", "deleted, private", func(s *story) { s.readPost("cat", "p2", "two") }},

@@ -250,6 +250,6 @@ func (r *run) customerMayBlock(a *history.Attempt) bool {
 func (r *run) profileMayBeClosed(a *history.Attempt) bool {
 	s := sent(a)
 	becomes := r.lost.gone[a.Subject] || s.Visibility != nil && *s.Visibility == public ||
-		s.Visibility == nil && r.product.visibility[a.Subject].may(a, public)
-	return becomes && r.product.openness[a.Agent].may(a, closed)
+		s.Visibility == nil && r.product.may(a, postVisibility, a.Subject, public)
+	return becomes && r.product.may(a, profileOpenness, a.Agent, closed)
 }
