@@ -24,9 +24,7 @@ type Letter struct {
 var (
 	codeForm  = regexp.MustCompile(`\b\d{6}\b`)
 	linkForm  = regexp.MustCompile(`(?m)^https?://\S+/owner/\S+$`)
-	fieldForm = regexp.MustCompile(`<input[^>]*type="hidden"[^>]*>`)
-	nameForm  = regexp.MustCompile(`name="([^"]*)"`)
-	valueForm = regexp.MustCompile(`value="([^"]*)"`)
+	fieldForm = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 )
 
 // Read reads the text part of a mail.
@@ -58,11 +56,8 @@ func Read(from io.Reader) (*Letter, error) {
 // Form returns the fields that a browser sends when the button of a page is pressed.
 func Form(page string) url.Values {
 	form := url.Values{}
-	for _, input := range fieldForm.FindAllString(page, -1) {
-		name, value := nameForm.FindStringSubmatch(input), valueForm.FindStringSubmatch(input)
-		if name != nil && value != nil {
-			form.Add(html.UnescapeString(name[1]), html.UnescapeString(value[1]))
-		}
+	for _, field := range fieldForm.FindAllStringSubmatch(page, -1) {
+		form.Add(html.UnescapeString(field[1]), html.UnescapeString(field[2]))
 	}
 	return form
 }

@@ -68,7 +68,7 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		result.Version = programVersion(made.Version)
+		result.Version = strings.Fields(made.Version)[1]
 		r[result.Bug] = result
 		logf("%s: %s %s %s", cmp.Or(result.Bug, "without a bug"), result.Verdict(), result.After.Round(time.Second), result.Violation)
 		r.Fill(made)
@@ -99,12 +99,6 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	}
 	fmt.Fprintln(os.Stdout, text)
 	return r.Judge(c.Least)
-}
-
-// programVersion returns the version of the server's program, without its name and build information.
-func programVersion(version string) string {
-	words := strings.Fields(version)
-	return words[min(1, len(words)-1)]
 }
 
 // buildAhead builds servers, one ahead of the proof.

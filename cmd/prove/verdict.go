@@ -164,7 +164,7 @@ func printEvidence(to io.Writer, h *history.History, findings []judge.Finding) {
 func naming(ids []string, h *history.History) (lines []string) {
 	for _, all := range []any{h.Attempts, h.Deliveries, h.Acks, h.Mails} {
 		var records []json.RawMessage
-		raw, _ := json.Marshal(all)       // it was read from JSON
+		raw, _ := json.Marshal(all)       //nolint:errchkjson // it was read from JSON
 		_ = json.Unmarshal(raw, &records) // it was just written
 		for _, record := range records {
 			if slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(string(record), id) }) {

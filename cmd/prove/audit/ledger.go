@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/lib/pq"
+
 	"stoa/cmd/prove/testbed"
 )
 
@@ -64,8 +66,8 @@ var invariants = []struct{ promise, statement string }{
 func Ledger(ctx context.Context, db *sql.DB) ([]string, error) {
 	found := []string{}
 	for _, i := range invariants {
-		lines, err := query(ctx, db, i.statement)
-		if err != nil {
+		var lines []string
+		if err := db.QueryRowContext(ctx, "SELECT ARRAY("+i.statement+")").Scan(pq.Array(&lines)); err != nil {
 			return nil, fmt.Errorf("%s: %w", i.promise, err)
 		}
 		for _, line := range lines {
@@ -73,23 +75,6 @@ func Ledger(ctx context.Context, db *sql.DB) ([]string, error) {
 		}
 	}
 	return found, nil
-}
-
-// query returns the one column of a statement.
-func query(ctx context.Context, db *sql.DB, statement string) (lines []string, err error) {
-	rows, err := db.QueryContext(ctx, statement)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return nil, err
-		}
-		lines = append(lines, line)
-	}
-	return lines, rows.Err()
 }
 
 // counts are queries for rows that the database keeps for connected clients.

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"stoa/cmd/prove/history"
 )
 
@@ -52,7 +54,11 @@ func restore(ctx context.Context, s *Scene) (string, Lift, error) {
 	s.Recorder.Record(func(h *history.History) { h.Losses = append(h.Losses, s.loss) })
 	target := fmt.Sprintf("everything since %.0f s", s.loss.Begun.Seconds())
 	return target, func(ctx context.Context) error {
-		err := errors.Join(startAll(ctx, s), awaitReady(ctx, s.Bed))
+		var starting errgroup.Group
+		for _, server := range s.Bed.Servers {
+			starting.Go(func() error { return server.Start(ctx) })
+		}
+		err := errors.Join(starting.Wait(), awaitReady(ctx, s.Bed))
 		s.Agents.Resume(ctx)
 		if err == nil {
 			err = s.Bed.Reconcile(ctx)

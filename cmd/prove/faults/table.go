@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"stoa/cmd/prove/testbed"
 )
 
@@ -53,7 +51,7 @@ var table = []Fault{
 			if err != nil || len(pids) == 0 {
 				return "", nil, injected(errors.Join(err, errors.New("there is no backend")))
 			}
-			return "the database", nothing, injected(syscall.Kill(pids[s.Random.IntN(len(pids))], syscall.SIGKILL))
+			return "the database", nothing, injected(syscall.Kill(int(pids[s.Random.IntN(len(pids))]), syscall.SIGKILL))
 		}},
 	{Name: "backends-paused", Database: Alone, Length: 6 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
@@ -61,17 +59,15 @@ var table = []Fault{
 			pids = pids[len(pids)/2:]
 			signal := func(signal syscall.Signal) {
 				for _, pid := range pids {
-					_ = syscall.Kill(pid, signal) // it may have ended
+					_ = syscall.Kill(int(pid), signal) // it may have ended
 				}
 			}
 			signal(syscall.SIGSTOP)
 			return fmt.Sprintf("%d connections", len(pids)), func(context.Context) error { signal(syscall.SIGCONT); return nil }, injected(err)
 		}},
-	{Name: "database-stopped", Database: Alone, Length: 3 * time.Second, Failover: true,
-		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			s.Bed.Database.StopImmediately()
-			return "the database", s.Bed.Database.Start, nil
-		}},
+	{Name: "database-stopped", Database: Alone, Length: 3 * time.Second, Failover: true, Strike: part("the database",
+		func(s *Scene) error { s.Bed.Database.StopImmediately(); return nil },
+		func(ctx context.Context, s *Scene) error { return s.Bed.Database.Start(ctx) })},
 	{Name: "primary-lost", Database: Replicated, Failover: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			cluster := s.Bed.Cluster
@@ -119,21 +115,17 @@ var table = []Fault{
 		Graceful: true, Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			return "all servers", slowClients(ctx, s.Bed), nil
 		}},
-	{Name: "mail-dead", Mail: true, Length: 6 * time.Second, Graceful: true,
+	{Name: "mail-dead", Mail: true, Length: 6 * time.Second, Graceful: true, Strike: part("the mail server",
+		func(s *Scene) error { s.Bed.Mail.Network.Cut(); return nil },
+		func(_ context.Context, s *Scene) error { return s.Bed.Mail.Network.Mend() })},
+	{Name: "mail-slow", Mail: true, Length: 8 * time.Second, Graceful: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			s.Bed.Mail.Network.Cut()
-			return "the mail server", func(context.Context) error { return s.Bed.Mail.Network.Mend() }, nil
-		}},
-	{Name: "mail-slow", Mail: true, Length: 8 * time.Second,
-		Graceful: true, Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
 			heal, err := slowMails(s)
 			return "the mail server", heal, err
 		}},
-	{Name: "mail-lies", Mail: true,
-		Length: 8 * time.Second, Graceful: true, Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			s.Bed.Mail.Lie(true)
-			return "the mail server", func(context.Context) error { s.Bed.Mail.Lie(false); return nil }, nil
-		}},
+	{Name: "mail-lies", Mail: true, Length: 8 * time.Second, Graceful: true, Strike: part("the mail server",
+		func(s *Scene) error { s.Bed.Mail.Lie(true); return nil },
+		func(_ context.Context, s *Scene) error { s.Bed.Mail.Lie(false); return nil })},
 	{Name: "servers-lost-mailing", Length: 9 * time.Second, Strike: loseMailing},
 	{Name: "commits-late", Length: 8 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
@@ -151,20 +143,17 @@ var table = []Fault{
 				return err
 			}, injected(run(ctx, lateCommits))
 		}},
-	{Name: "files-full", Length: 6 * time.Second, AsRoot: true,
-		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			return "the files", func(context.Context) error { return s.Bed.Files.Empty() }, injected(s.Bed.Files.Fill())
-		}},
-	{Name: "files-read-only", Length: 6 * time.Second, AsRoot: true,
-		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			return "the files", func(context.Context) error { return s.Bed.Files.ReadOnly(false) }, injected(s.Bed.Files.ReadOnly(true))
-		}},
-	{Name: "database-full", Database: Alone, Length: 6 * time.Second, AsRoot: true, Failover: true,
-		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			return "the database", func(ctx context.Context) error {
-				return errors.Join(s.Bed.Database.Disk.Empty(), s.Bed.Database.Revive(ctx))
-			}, injected(s.Bed.Database.Disk.Fill())
-		}},
+	{Name: "files-full", Length: 6 * time.Second, AsRoot: true, Strike: part("the files",
+		func(s *Scene) error { return s.Bed.Files.Fill() },
+		func(_ context.Context, s *Scene) error { return s.Bed.Files.Empty() })},
+	{Name: "files-read-only", Length: 6 * time.Second, AsRoot: true, Strike: part("the files",
+		func(s *Scene) error { return s.Bed.Files.ReadOnly(true) },
+		func(_ context.Context, s *Scene) error { return s.Bed.Files.ReadOnly(false) })},
+	{Name: "database-full", Database: Alone, Length: 6 * time.Second, AsRoot: true, Failover: true, Strike: part("the database",
+		func(s *Scene) error { return s.Bed.Database.Disk.Fill() },
+		func(ctx context.Context, s *Scene) error {
+			return errors.Join(s.Bed.Database.Disk.Empty(), s.Bed.Database.Revive(ctx))
+		})},
 	{Name: "restored", Single: true, Database: Alone, Length: time.Second, Failover: true, Prepare: backUp, Strike: restore},
 }
 
@@ -173,6 +162,13 @@ const effectTimeout = 10 * time.Second
 
 // nothing lifts a fault that ends by itself.
 func nothing(context.Context) error { return nil }
+
+// part applies strike to a part of the production; lifting applies lift.
+func part(name string, strike func(s *Scene) error, lift func(ctx context.Context, s *Scene) error) Strike {
+	return func(_ context.Context, s *Scene) (string, Lift, error) {
+		return name, func(ctx context.Context) error { return lift(ctx, s) }, injected(strike(s))
+	}
+}
 
 // onServer is an action on a server.
 type onServer = func(ctx context.Context, s *testbed.Server) error
@@ -256,15 +252,6 @@ func restartAll(ctx context.Context, s *Scene) error {
 		}
 	}
 	return nil
-}
-
-// startAll starts all servers.
-func startAll(ctx context.Context, s *Scene) error {
-	var starting errgroup.Group
-	for _, server := range s.Bed.Servers {
-		starting.Go(func() error { return server.Start(ctx) })
-	}
-	return starting.Wait()
 }
 
 // mailsUnderWay is how long a slow mail server works before the first server is killed: by then all servers that send mails have

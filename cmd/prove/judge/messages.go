@@ -42,7 +42,7 @@ func (r *run) findSendings() {
 		if q.operation() != history.MessageSend || s == nil {
 			continue
 		}
-		s.start, s.tried = q.begun(), q.unknown() > 0
+		s.start, s.tried = q.begun(), q.isUnknown()
 		if a := q.succeeded(); a != nil {
 			s.tried, s.success, s.answered, s.id, s.process = true, true, a.End, got(a).Message.ID, a.Process
 		}
@@ -170,7 +170,7 @@ func (r *run) ratingsOf(order string) (ids []string, unsure int) {
 		case q.operation() != history.OrderRate || q.attempts[0].Subject != order:
 		case a != nil:
 			ids = append(ids, got(a).Rating.ID)
-		case q.unknown() > 0:
+		case q.isUnknown():
 			unsure++
 		}
 	}
@@ -224,13 +224,9 @@ func (r *run) due(asked *history.Attempt) time.Duration {
 
 // mayBeTooMany reports whether an address may have been requested too often to get a mail.
 func (r *run) mayBeTooMany(asked *history.Attempt) bool {
-	before := 0
-	for _, a := range r.by[history.OwnerRequest] {
-		if a.Subject == asked.Subject && a != asked && a.Start < asked.End && mayHaveActed(a) {
-			before++
-		}
-	}
-	return before >= mailsOfAddress
+	return count(r.by[history.OwnerRequest], func(a *history.Attempt) bool {
+		return a.Subject == asked.Subject && a != asked && a.Start < asked.End && mayHaveActed(a)
+	}) >= mailsOfAddress
 }
 
 // mayHaveAsked reports whether an address may have been named in a request without an answer.

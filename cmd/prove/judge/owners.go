@@ -77,13 +77,8 @@ func (r *run) isEnded(challenge string, at time.Duration) bool {
 }
 
 // guesses counts the wrong codes of a challenge that fit.
-func (r *run) guesses(challenge string, which fits) (count int) {
-	for _, a := range r.by[history.OwnerGuess] {
-		if a.Subject == challenge && which(a) {
-			count++
-		}
-	}
-	return count
+func (r *run) guesses(challenge string, which fits) int {
+	return count(r.by[history.OwnerGuess], func(a *history.Attempt) bool { return a.Subject == challenge && which(a) })
 }
 
 // checkOwners judges the answers alone, checkHolders the state at the end.

@@ -186,13 +186,10 @@ const (
 )
 
 // beside counts the other attempts that fit and overlap an attempt. Each lingers for some time after its end.
-func beside(all []*history.Attempt, a *history.Attempt, which fits, lingers func(b *history.Attempt) time.Duration) (count int) {
-	for _, b := range all {
-		if b != a && which(b) && b.Start <= a.End && b.End+lingers(b) >= a.Start {
-			count++
-		}
-	}
-	return count
+func beside(all []*history.Attempt, a *history.Attempt, which fits, lingers func(b *history.Attempt) time.Duration) int {
+	return count(all, func(b *history.Attempt) bool {
+		return b != a && which(b) && b.Start <= a.End && b.End+lingers(b) >= a.Start
+	})
 }
 
 // uploadsMayBeBusy reports whether the maximum of uploads may have been running, or whether the inspection took its whole time.

@@ -175,16 +175,6 @@ func (r *run) end() time.Duration {
 	return end + 1
 }
 
-// processes counts the servers that have answered.
-func (r *run) processes() int {
-	names := make(map[string]bool)
-	for i := range r.Attempts {
-		names[r.Attempts[i].Process] = true
-	}
-	delete(names, "")
-	return len(names)
-}
-
 func (q *request) operation() string    { return q.attempts[0].Operation }
 func (q *request) start() time.Duration { return q.attempts[0].Start }
 
@@ -206,15 +196,8 @@ func (q *request) begun() time.Duration {
 	return q.start()
 }
 
-// unknown counts the attempts with an unknown effect.
-func (q *request) unknown() (count int) {
-	for _, a := range q.attempts {
-		if unknown(a) {
-			count++
-		}
-	}
-	return count
-}
+// isUnknown reports whether an attempt has an unknown effect.
+func (q *request) isUnknown() bool { return slices.ContainsFunc(q.attempts, unknown) }
 
 // keyed reports whether a request has an idempotency key. The id of a post is its title only.
 func (q *request) keyed() bool { return q.operation() != history.PostCreate }
@@ -254,6 +237,16 @@ func did(all []*history.Attempt, before time.Duration, which fits) bool {
 
 func may(all []*history.Attempt, before time.Duration, which fits) bool {
 	return slices.ContainsFunc(all, func(a *history.Attempt) bool { return mayHaveActed(a) && a.Start < before && which(a) })
+}
+
+// count counts the attempts that fit.
+func count(all []*history.Attempt, which fits) (n int) {
+	for _, a := range all {
+		if which(a) {
+			n++
+		}
+	}
+	return n
 }
 
 // distinct counts the different texts of the attempts that may have acted before a moment.

@@ -282,6 +282,8 @@ var holdings = map[string]holding{
 }
 
 func checkLeaks(r *run, f *Finding) {
+	process := func(a *history.Attempt) string { return a.Process }
+	processes := distinct(r.of(), r.end(), process, func(a *history.Attempt) bool { return a.Process != "" })
 	for _, key := range sorted(r.Final.Before) {
 		if _, measured := r.Final.After[key]; !measured {
 			f.violatedf("%s was not read after the load", key)
@@ -292,7 +294,7 @@ func checkLeaks(r *run, f *Finding) {
 		before, after := r.Final.Before[key], r.Final.After[key]
 		allowed := before
 		if h, known := holdings[key]; known {
-			allowed = before*h.tolerance + h.slack*float64(r.processes())
+			allowed = before*h.tolerance + h.slack*float64(processes)
 		}
 		if after > allowed {
 			f.violatedf("%s: %g before, %g after, %g are allowed", key, before, after, allowed)

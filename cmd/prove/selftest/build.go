@@ -126,23 +126,16 @@ func (r Results) Untried(bugs []Row) []Row {
 	return slices.DeleteFunc(slices.Clone(bugs), func(b Row) bool { return r.Tried(b.Name) })
 }
 
-// Verdicts of a self-test.
-var (
-	ErrUnsound = errors.New("a promise was broken by the server without a bug")
-	ErrUntried = errors.New("the server without a bug was not tried")
-	ErrMissed  = errors.New("too few bugs were found")
-)
-
-// Judge returns ErrUnsound if something was found in the server without a bug, ErrUntried if its run has no result, and ErrMissed if
-// fewer than least bugs were found.
+// Judge returns an error if something was found in the server without a bug, if its run has no result, or if fewer than least bugs
+// were found.
 func (r Results) Judge(least int) error {
 	if sound := r[""]; sound.By != "" {
-		return fmt.Errorf("%w: %s: %s", ErrUnsound, sound.By, sound.Violation)
+		return fmt.Errorf("a promise was broken by the server without a bug: %s: %s", sound.By, sound.Violation)
 	} else if sound.NotTried != "" {
-		return fmt.Errorf("%w: %s", ErrUntried, sound.NotTried)
+		return fmt.Errorf("the server without a bug was not tried: %s", sound.NotTried)
 	}
 	if found, missed := r.count(); found < least {
-		return fmt.Errorf("%w: %d, %d are wanted; missed: %s", ErrMissed, found, least, strings.Join(missed, ", "))
+		return fmt.Errorf("too few bugs were found: %d, %d are wanted; missed: %s", found, least, strings.Join(missed, ", "))
 	}
 	return nil
 }

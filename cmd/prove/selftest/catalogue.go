@@ -69,9 +69,6 @@ func parse(name, text string) Row {
 	return b
 }
 
-// ErrUnknown is returned for a name that no row has.
-var ErrUnknown = errors.New("selftest: no such bug")
-
 // Select returns the rows of these names, separated by commas, in the order of the catalogue: every row for "all".
 func Select(names string) ([]Row, error) {
 	if names == "all" {
@@ -80,7 +77,7 @@ func Select(names string) ([]Row, error) {
 	wanted := strings.Split(names, ",")
 	for _, name := range wanted {
 		if !slices.ContainsFunc(catalogue, func(b Row) bool { return b.Name == name }) {
-			return nil, fmt.Errorf("%w: %q; there are %s", ErrUnknown, name, strings.Join(Names(), ", "))
+			return nil, fmt.Errorf("there is no bug %q; there are %s", name, strings.Join(Names(), ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(catalogue), func(b Row) bool { return !slices.Contains(wanted, b.Name) }), nil

@@ -31,7 +31,8 @@ func (b *Bed) operate(ctx context.Context, server *Server, procedure, target, ar
 	return err
 }
 
-func (b *Bed) updateSettings(ctx context.Context, changes map[string]any) error {
+// UpdateSettings changes settings of the service, as an operator.
+func (b *Bed) UpdateSettings(ctx context.Context, changes map[string]any) error {
 	return b.operate(ctx, b.Servers[0], "updateSettings", "", "$input: SettingsInput!", "input: $input, reason: $reason) { updatedAt }",
 		map[string]any{"input": changes}, new(any))
 }
@@ -39,23 +40,13 @@ func (b *Bed) updateSettings(ctx context.Context, changes map[string]any) error 
 // setUpOwners does the operators' setup for the verification of owners: their identity, the documents that owners confirm, and
 // rewards for verified agents.
 func (b *Bed) setUpOwners(ctx context.Context) error {
-	err := b.updateSettings(ctx, map[string]any{"rewardsEnabled": true, "operatorName": "The proof", "operatorContactEmail": "proof@example.org"})
+	err := b.UpdateSettings(ctx, map[string]any{"rewardsEnabled": true, "operatorName": "The proof", "operatorContactEmail": "proof@example.org"})
 	for _, key := range []string{"terms", "privacy"} {
 		document := map[string]any{"key": key, "title": "The " + key + " of the proof", "version": "1", "text": "Be kind.\n"}
 		err = errors.Join(err, b.operate(ctx, b.Servers[0], "publishDocument", "", "$input: DocumentInput!",
 			"input: $input, reason: $reason) { id }", map[string]any{"input": document}, new(any)))
 	}
 	return err
-}
-
-// RequireOwners makes registrations require a verified owner, or not.
-func (b *Bed) RequireOwners(ctx context.Context, on bool) error {
-	return b.updateSettings(ctx, map[string]any{"emailGateEnabled": on})
-}
-
-// EnableRewards switches rewards on or off, as an operator.
-func (b *Bed) EnableRewards(ctx context.Context, on bool) error {
-	return b.updateSettings(ctx, map[string]any{"rewardsEnabled": on})
 }
 
 // GrantRewards makes an operator of each server grant all due rewards, at the same time and several times.

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	_ "github.com/lib/pq" // the driver
+	"github.com/lib/pq"
 
 	"stoa/cmd/child"
 )
@@ -205,18 +205,8 @@ func (b *Bed) HoldWrites(ctx context.Context, table string, length time.Duration
 }
 
 // Backends returns the process ids of the servers' connections.
-func (b *Bed) Backends(ctx context.Context) (found []int, err error) {
-	rows, err := b.DB.QueryContext(ctx, "SELECT pid FROM pg_stat_activity WHERE usename = 'stoa' ORDER BY pid")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var pid int
-		if err := rows.Scan(&pid); err != nil {
-			return nil, err
-		}
-		found = append(found, pid)
-	}
-	return found, rows.Err()
+func (b *Bed) Backends(ctx context.Context) (pids []int64, err error) {
+	const statement = "SELECT ARRAY(SELECT pid FROM pg_stat_activity WHERE usename = 'stoa' ORDER BY pid)"
+	err = b.DB.QueryRowContext(ctx, statement).Scan(pq.Array(&pids))
+	return pids, err
 }

@@ -167,7 +167,7 @@ func (a *Agent) block(other *Agent, contact string) request {
 // contactWith finds the contact with another agent; mine reports whether this agent requested it. id is empty if there is no
 // contact, or if the contacts cannot be read.
 func (a *Agent) contactWith(ctx context.Context, other *Agent) (id string, mine bool) {
-	all, _ := pages[client.Contact](ctx, a, request{operation: history.ContactList, subject: a.Handle}, "contacts", 0)
+	all, _ := pages[client.Contact](ctx, a, request{operation: history.ContactList, subject: a.Handle}, "contacts", nil)
 	for _, c := range all {
 		if c.Bot.ID == other.ID {
 			return c.ID, c.RequestedByMe
@@ -232,18 +232,15 @@ func (a *Agent) conversation(with *Agent) request {
 	return request{operation: "message.list", subject: with.Handle, part: with.ID}
 }
 
-// messageStep is how many messages of a page are kept before the next page is requested: any message may end a page (§1.5), and
-// few conversations fill one.
-const messageStep = 20
-
-// allMessages reads the whole conversation with a friend, oldest first.
+// allMessages reads the whole conversation with a friend, oldest first, in steps: any message may end a page (§1.5), and few
+// conversations fill one.
 func (a *Agent) allMessages(ctx context.Context, with *Agent) (all []history.Message, err error) {
 	type message struct {
 		history.Message
 
 		Nonce string `json:"nonce"`
 	}
-	read, err := pages[message](ctx, a, a.conversation(with), "messages", messageStep)
+	read, err := pages(ctx, a, a.conversation(with), "messages", func(m message) string { return m.ID })
 	for _, m := range slices.Backward(read) {
 		m.Text, _ = a.keys.Open(client.Envelope{ // the judge notices if it does not open
 			Version: client.Version, SenderKey: with.keys.Public(), RecipientKey: a.keys.Public(), Nonce: m.Nonce, Ciphertext: m.Ciphertext,

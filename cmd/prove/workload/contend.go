@@ -42,11 +42,8 @@ var contentions = []weighted[func(w *Workload, ctx context.Context)]{
 	{2, (*Workload).contendForUpload},
 }
 
-// newRivals registers the agents that contend, and makes them all friends.
-func (w *Workload) newRivals(ctx context.Context) (err error) {
-	if w.rivals, err = w.newAgents(ctx, "rival_%d", rivals); err != nil {
-		return err
-	}
+// newRivals makes all agents that contend friends.
+func (w *Workload) newRivals(ctx context.Context) error {
 	for i, a := range w.rivals {
 		for _, other := range w.rivals[:i] {
 			if err := a.befriend(ctx, other); err != nil {

@@ -63,7 +63,7 @@ func (w *Workload) Read(ctx context.Context) error {
 
 // readOwn reads the ledger of the agent, oldest first, its balances and its conversations.
 func (a *Agent) readOwn(ctx context.Context, final *history.Final) error {
-	entries, err := pages[history.Entry](ctx, a, request{operation: "wallet.all", subject: a.Handle, query: "?limit=10"}, "entries", 0)
+	entries, err := pages[history.Entry](ctx, a, request{operation: "wallet.all", subject: a.Handle, query: "?limit=10"}, "entries", nil)
 	if err != nil {
 		return err
 	}

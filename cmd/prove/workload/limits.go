@@ -206,14 +206,8 @@ func (a *Agent) tryPlace(ctx context.Context, server string) (c *connection, rec
 	return c, recorded
 }
 
-// newCrowd registers two agents that open more sockets at once than they may. Each has a waiting event, which comes on every open
-// socket.
-func (w *Workload) newCrowd(ctx context.Context) (err error) {
-	if w.crowd, err = w.newAgents(ctx, "crowd_%d", 2); err != nil {
-		return err
-	}
-	return w.crowd[0].befriend(ctx, w.crowd[1])
-}
+// newCrowd gives each agent of the crowd a waiting event, which comes on every open socket.
+func (w *Workload) newCrowd(ctx context.Context) error { return w.crowd[0].befriend(ctx, w.crowd[1]) }
 
 // crowdPlaces repeatedly makes an agent open too many sockets (§8) at the same time through all servers, until ctx ends.
 func (w *Workload) crowdPlaces(ctx context.Context) {

@@ -66,15 +66,8 @@ func keyed(operation, subject string, body members) request {
 
 // content encodes a body.
 func content(body any) form {
-	switch body := body.(type) {
-	case nil:
-		return form{}
-	case form:
-		return body
-	case members:
-		if body == nil {
-			return form{}
-		}
+	if raw, isForm := body.(form); isForm || body == nil {
+		return raw
 	}
 	raw, _ := json.Marshal(body) //nolint:errchkjson // all members are plain values
 	return form{raw, "application/json"}
@@ -141,45 +134,35 @@ func (a *Agent) need(ctx context.Context, r request, into any) (answer, error) {
 	return got, nil
 }
 
-// pages reads all pages of a list. If step is not 0, it keeps only that many items of a page; the next page begins after them.
-func pages[T any](ctx context.Context, a *Agent, r request, member string, step int) (all []T, err error) {
+// pageStep is how many items of a page are kept before the next page is requested, if pages are read in steps.
+const pageStep = 20
+
+// pages reads all pages of a list, or in steps: then the next page begins after the item that id names.
+func pages[T any](ctx context.Context, a *Agent, r request, member string, id func(T) string) (all []T, err error) {
 	for query := r.query; ; {
 		var page map[string]json.RawMessage
 		if _, err := a.need(ctx, r, &page); err != nil {
 			return nil, err
 		}
-		var items []json.RawMessage
+		var items []T
 		if err := json.Unmarshal(page[member], &items); err != nil {
 			return nil, err
 		}
-		parameter, next := "before", page["next_before"]
+		parameter, next := "before", strings.Trim(string(page["next_before"]), `"`)
 		if number := page["next_page"]; number != nil {
-			parameter, next = "page", number
+			parameter, next = "page", string(number)
 		}
-		if step > 0 && len(items) > step {
-			var last struct {
-				ID json.RawMessage `json:"id"`
-			}
-			if err := json.Unmarshal(items[step-1], &last); err != nil {
-				return nil, err
-			}
-			items, next = items[:step], last.ID
+		if id != nil && len(items) > pageStep {
+			items, next = items[:pageStep], id(items[pageStep-1])
 		}
-		for _, raw := range items {
-			var item T
-			if err := json.Unmarshal(raw, &item); err != nil {
-				return nil, err
-			}
-			all = append(all, item)
-		}
-		if next == nil || string(next) == "null" {
+		if all = append(all, items...); next == "" || next == "null" {
 			return all, nil
 		}
 		separator := "&"
 		if query == "" && !strings.Contains(operations[r.operation].call, "?") {
 			separator = "?"
 		}
-		r.query = query + separator + parameter + "=" + strings.Trim(string(next), `"`)
+		r.query = query + separator + parameter + "=" + next
 	}
 }
 

@@ -30,11 +30,8 @@ type quiet struct {
 	over time.Time
 }
 
-// newQuiet registers both agents.
-func (w *Workload) newQuiet(ctx context.Context) (err error) {
-	if w.quiet.agents, err = w.newAgents(ctx, "quiet_%d", 2); err != nil {
-		return err
-	}
+// newQuiet prepares both agents.
+func (w *Workload) newQuiet(ctx context.Context) error {
 	w.quiet.begin = func() {
 		ctx, stop := context.WithCancel(ctx)
 		var open sync.WaitGroup
@@ -118,12 +115,6 @@ const (
 	slowPause = time.Second
 )
 
-// newSlow registers the agents that send files slowly.
-func (w *Workload) newSlow(ctx context.Context) (err error) {
-	w.slow, err = w.newAgents(ctx, "slow_%d", slowAgents)
-	return err
-}
-
 // uploadSlowly sends one file after the other in small pieces, until ctx ends. If an upload fails, it sends it again at once, as
 // a client does whose server has gone.
 func (a *Agent) uploadSlowly(ctx context.Context) {
@@ -145,12 +136,6 @@ const (
 	// trickles is how many requests each server always has.
 	trickles = 2
 )
-
-// newTricklers registers an agent for each server, whose requests last.
-func (w *Workload) newTricklers(ctx context.Context) (err error) {
-	w.tricklers, err = w.newAgents(ctx, "trickle_%d", len(w.servers))
-	return err
-}
 
 // trickle keeps requests open at every server until ctx ends, so that each server that ends has some.
 func (w *Workload) trickle(ctx context.Context) {

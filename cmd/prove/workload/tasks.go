@@ -122,7 +122,7 @@ func (r *response) selection() request {
 }
 
 // request is a request of the author about a response.
-func (r *response) request(operation string, body members) request {
+func (r *response) request(operation string, body any) request {
 	return request{operation: operation, subject: r.id, of: r.task.id, body: body}
 }
 

@@ -29,7 +29,7 @@ const (
 // newSpares registers agents with the proof of an owner, before the faults: one that changes its token, one that has a webhook,
 // and the earners.
 func (w *Workload) newSpares(ctx context.Context) error {
-	if err := w.bed.RequireOwners(ctx, true); err != nil {
+	if err := w.bed.UpdateSettings(ctx, members{"emailGateEnabled": true}); err != nil {
 		return err
 	}
 	handles := []string{"spare_rotating", "spare_hooked"}
@@ -43,7 +43,7 @@ func (w *Workload) newSpares(ctx context.Context) error {
 		}
 		w.spares = append(w.spares, a)
 	}
-	return errors.Join(w.bed.RequireOwners(ctx, false), w.spares[0].reissue(ctx))
+	return errors.Join(w.bed.UpdateSettings(ctx, members{"emailGateEnabled": false}), w.spares[0].reissue(ctx))
 }
 
 // newProven registers an agent whose owner has confirmed its address: twice at the same time, once more, and with another name.
@@ -80,7 +80,7 @@ func (w *Workload) newProven(ctx context.Context, handle string) (*Agent, error)
 // earn completes the profiles of the earners while rewards are off. Then it switches rewards on, and at that moment all servers
 // grant due rewards.
 func (w *Workload) earn(ctx context.Context) error {
-	if err := w.bed.EnableRewards(ctx, false); err != nil {
+	if err := w.bed.UpdateSettings(ctx, members{"rewardsEnabled": false}); err != nil {
 		return err
 	}
 	all := w.spares[len(w.spares)-earners:]
@@ -91,7 +91,7 @@ func (w *Workload) earn(ctx context.Context) error {
 	}
 	var granting errgroup.Group
 	granting.Go(func() error { return w.bed.GrantRewards(ctx, grants) })
-	granting.Go(func() error { return w.bed.EnableRewards(ctx, true) })
+	granting.Go(func() error { return w.bed.UpdateSettings(ctx, members{"rewardsEnabled": true}) })
 	return granting.Wait()
 }
 

@@ -69,12 +69,12 @@ func (w *Workload) newHook(ctx context.Context, a *Agent, signing string) error 
 	}
 	h.id = made.text("webhook.id")
 	if secret := made.text("secret"); secret != "" {
-		h.seal, err = secretSeal(secret)
-	} else {
-		h.seal, err = publicSeal(a.once(ctx, request{operation: "hook.keys"}).body)
+		h.seal = secretSeal(secret)
+	} else if h.seal, err = publicSeal(a.once(ctx, request{operation: "hook.keys"})); err != nil {
+		return err
 	}
 	close(h.known)
-	return err
+	return nil
 }
 
 // ServeHTTP implements http.Handler.
@@ -137,39 +137,39 @@ type seal struct {
 	fits   func(signature, text []byte) bool
 }
 
-var errNoKey = errors.New("a webhook's key cannot be read")
-
-// keyOf reads a key of a length; 0 allows any.
-func keyOf(text, prefix string, length int) ([]byte, error) {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, prefix))
-	if err != nil || len(key) == 0 || length > 0 && len(key) != length {
-		return nil, errNoKey
-	}
-	return key, nil
+// keyOf reads a key; one that cannot be read fits no signature.
+func keyOf(text, prefix string) []byte {
+	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, prefix))
+	return key
 }
 
 // secretSeal checks the signatures of a webhook with a secret.
-func secretSeal(secret string) (seal, error) {
-	key, err := keyOf(secret, "whsec_", 0)
+func secretSeal(secret string) seal {
+	key := keyOf(secret, "whsec_")
 	return seal{"v1", func(signature, text []byte) bool {
 		sum := hmac.New(sha256.New, key)
 		sum.Write(text)
-		return hmac.Equal(signature, sum.Sum(nil))
-	}}, err
+		return len(key) > 0 && hmac.Equal(signature, sum.Sum(nil))
+	}}
 }
 
 // publicSeal checks the signatures by the server's own key, of /.well-known/stoa-keys.json.
-func publicSeal(published []byte) (seal, error) {
+func publicSeal(published answer) (seal, error) {
 	var set struct {
 		Keys []struct {
 			PublicKey string `json:"public_key"`
 		} `json:"keys"`
 	}
-	if err := json.Unmarshal(published, &set); err != nil || len(set.Keys) == 0 {
-		return seal{}, errNoKey
+	if err := published.into(&set); err != nil {
+		return seal{}, err
 	}
-	key, err := keyOf(set.Keys[0].PublicKey, "whpk_", ed25519.PublicKeySize)
-	return seal{"v1a", func(signature, text []byte) bool { return ed25519.Verify(key, text, signature) }}, err
+	if len(set.Keys) == 0 {
+		return seal{}, errors.New("the server publishes no key")
+	}
+	key := keyOf(set.Keys[0].PublicKey, "whpk_")
+	return seal{"v1a", func(signature, text []byte) bool {
+		return len(key) == ed25519.PublicKeySize && ed25519.Verify(key, text, signature)
+	}}, nil
 }
 
 // wrong returns a careful receiver's complaint about a delivery, or nothing.

@@ -60,8 +60,17 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 		w.servers = append(w.servers, server.Name)
 	}
 	bed.Mail.Notify(w.receive)
-	if w.Agents, err = w.newAgents(ctx, "agent_%02d", agents); err != nil {
-		return nil, err
+	for _, group := range []struct {
+		handles string
+		count   int
+		into    *[]*Agent
+	}{
+		{"agent_%02d", agents, &w.Agents}, {"rival_%d", rivals, &w.rivals}, {"slow_%d", slowAgents, &w.slow},
+		{"crowd_%d", 2, &w.crowd}, {"quiet_%d", 2, &w.quiet.agents}, {"trickle_%d", len(w.servers), &w.tricklers},
+	} {
+		if *group.into, err = w.newAgents(ctx, group.handles, group.count); err != nil {
+			return nil, err
+		}
 	}
 	for i, a := range w.Agents {
 		a.closes = i%2 == 1
@@ -81,7 +90,7 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 		}
 	}
 	for _, prepare := range []func(context.Context) error{
-		w.newRivals, w.newSlow, w.newSpares, w.newHooks, w.newTwins, w.newCrowd, w.newQuiet, w.newTricklers, w.newGuesser, w.newWatcher, w.earn,
+		w.newRivals, w.newSpares, w.newHooks, w.newTwins, w.newCrowd, w.newQuiet, w.newGuesser, w.newWatcher, w.earn,
 	} {
 		if err := prepare(ctx); err != nil {
 			return nil, err
