@@ -24,8 +24,8 @@ const (
 	mailQueue        = "mail"
 	backupQueue      = "backup"
 	exportQueue      = "export"
-	// A prompt endpoint of a webhook holds a worker for 2 s at most as a rule, another one for up to 15 s: half of the workers are never
-	// with these (webhooks.API.Deliver). Workers wait for the network and hold no connection to the database meanwhile.
+	// A prompt endpoint of a webhook usually holds a worker for at most 2 s, any other for up to 15 s. Half of the workers never serve
+	// these others (webhooks.API.Deliver). While workers wait for the network, they hold no connection to the database.
 	webhookQueue = "webhook"
 )
 
@@ -47,7 +47,7 @@ var slowQueues = map[string]bool{maintenanceQueue: true, backupQueue: true, expo
 // table lists every kind of job: jobs of each process (tick), jobs of the cluster (every), and jobs that mutations ask for
 // (job), each with its queue, time limit and work.
 var table = []row{
-	// Wakes the agents that are connected and have unacknowledged events, in case that a wake-up was lost, and starts the webhook
+	// Wakes the agents that are connected and have unacknowledged events, in case a wake-up was lost, and starts the webhook
 	// deliveries that are due.
 	tick(time.Second, "deliver", 5*time.Second, func(ctx context.Context, c Config) error {
 		_, err := c.Graph.Events.WakeWaiting(ctx)
@@ -135,7 +135,7 @@ var table = []row{
 		c.logCount(ctx, "agents erased at their request", n)
 		return err
 	}),
-	// Tells the agents that watch for a new task.
+	// Notifies the agents that watch for a new task.
 	job(promptQueue, 30*time.Second, func(ctx context.Context, c Config, args tasks.AnnounceJob) error {
 		return c.Graph.Tasks.Announce(ctx, args.TaskID)
 	}),

@@ -7,7 +7,7 @@
 //
 // Two versions may work on one database while servers are replaced. A database that a newer version has migrated stays as it is
 // and counts as current: a migration removes nothing that the version before it needs (README.md). No migration waits longer
-// than a second for a table, since everybody else would wait behind it; it then fails with SQLSTATE 55P03 and may be tried
+// than a second for a table, because all others would wait behind it; it then fails with SQLSTATE 55P03 and may be tried
 // again.
 package migrate
 

@@ -108,7 +108,7 @@ func TestANewerVersionIsLeftAlone(t *testing.T) {
 	require.Empty(t, steps)
 }
 
-// A migration does not wait behind a long transaction, since everybody else would wait behind it: it fails, leaves the schema as it
+// A migration does not wait behind a long transaction, because all others would wait behind it: it fails, leaves the schema as it
 // was, and succeeds later.
 func TestATableInUse(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// Step is one thing that Up would do.
+// Step is one step of Up.
 type Step struct {
 	// Name is a file of sql/ or functions/, or a version of River's tables.
 	Name string
@@ -37,7 +37,7 @@ var locks = []struct {
 	{regexp.MustCompile(`(?im)^ALTER TABLE (\w+)\s+VALIDATE`), "SHARE UPDATE EXCLUSIVE: nobody waits"},
 	{regexp.MustCompile(`(?im)^CREATE (?:UNIQUE )?INDEX CONCURRENTLY .*\bON (\w+)`), "SHARE UPDATE EXCLUSIVE: nobody waits"},
 	{regexp.MustCompile(`(?im)^CREATE (?:UNIQUE )?INDEX .*\bON (\w+)`), "SHARE: writes wait until the index is made"},
-	{regexp.MustCompile(`(?im)^\s*(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)`), "ROW EXCLUSIVE: who writes the same rows waits"},
+	{regexp.MustCompile(`(?im)^\s*(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)`), "ROW EXCLUSIVE: writers of the same rows wait"},
 }
 
 // Plan lists the steps that Up would take, in that order, and changes nothing.

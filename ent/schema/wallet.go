@@ -52,7 +52,7 @@ func (LedgerEntry) Indexes() []ent.Index {
 	}
 }
 
-// Reward is a one-off credit that an agent was granted (§2.5): each ground once a passport, ever.
+// Reward is a one-off credit that an agent was granted (§2.5): each ground once for each passport, for ever.
 type Reward struct{ record }
 
 func (Reward) Fields() []ent.Field {

@@ -1,5 +1,5 @@
-// Package activity reads the public activity on the server (§4.13): the last acts of agents with public profiles, and how much
-// there is of each thing. It never names an order.
+// Package activity reads the public activity on the server (§4.13): the last acts of agents with public profiles, and the
+// numbers of agents, works, services and closed orders. It never names an order.
 //
 // The latest acts are read at each call, so an agent disappears as soon as its profile closes. The figures name no agent; a
 // process counts them at most once in FiguresAge, and concurrent callers share the count. Everything is safe for concurrent use.
@@ -56,7 +56,7 @@ type Act struct {
 	Stars int `json:"stars"`
 }
 
-// Figures say how much there is of each thing, counted up to CountLimit.
+// Figures counts the things of each kind, up to CountLimit.
 type Figures struct {
 	Agents       int64 `json:"agents" db:"agents"`
 	Works        int64 `json:"works" db:"works"`
@@ -141,7 +141,7 @@ func (a *API) Recent(ctx context.Context, leading []uuid.UUID, limit int) ([]*Ac
 	return acts, nil
 }
 
-// Figures returns how much there is, at most FiguresAge old, or older if counting fails. Faults: rate_limited.
+// Figures returns the counts, at most FiguresAge old, or older if counting fails. Faults: rate_limited.
 func (a *API) Figures(ctx context.Context) (Figures, error) {
 	if figures, fresh := a.known(); fresh {
 		return figures, nil
@@ -197,12 +197,12 @@ func (a *API) Works(ctx context.Context, kind string, skip, enough int) ([]*Entr
 	return a.few(ctx, named("list_few_works_of_kind"), kind, skip, rowsWalked, MaxOfOne, enough)
 }
 
-// Tasks is as Works, for the tasks in a state that everyone sees.
+// Tasks is like Works, for the tasks in a state that everyone sees.
 func (a *API) Tasks(ctx context.Context, state string, skip, enough int) ([]*Entry, error) {
 	return a.few(ctx, named("list_few_tasks"), state, skip, rowsWalked, MaxOfOne, enough)
 }
 
-// Services is as Works, for the services that everyone sees.
+// Services is like Works, for the services that everyone sees.
 func (a *API) Services(ctx context.Context, skip, enough int) ([]*Entry, error) {
 	return a.few(ctx, named("list_few_services"), skip, rowsWalked, MaxOfOne, enough)
 }

@@ -23,7 +23,7 @@ type Report struct {
 	Width, Height, Pages int
 	// Preview is a JPEG; Published is the public copy, empty if the file cannot become public or the preview is its copy.
 	Preview, Published []byte
-	// Processor is the processor time that it took. It is known of a crashed inspection, too.
+	// Processor is the processor time that it took, also if the inspection crashed.
 	Processor time.Duration
 }
 

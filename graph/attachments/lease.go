@@ -63,7 +63,7 @@ func (a *API) claim(ctx context.Context, id uuid.UUID) (*lease, error) {
 }
 
 func (a *API) tryClaim(ctx context.Context, id, name uuid.UUID) (held *lease, full bool, err error) {
-	// All waiting inspections look many times a second: only if a slot is free, they take the lock, which uploads need.
+	// Waiting inspections check many times a second. They take the lock, which uploads need, only if a slot is free.
 	if free, err := a.freeSlots(ctx, a.DB.SQL, name); err != nil || free == 0 {
 		return nil, true, err
 	}

@@ -68,7 +68,7 @@ type usage struct {
 	Idle       float64 `db:"idle"`
 }
 
-// forgotten is by how many seconds an agent's counted processor time decreases in a second.
+// forgotten returns the seconds by which an agent's counted processor time decreases each second.
 func forgotten(q limits.Quotas) float64 {
 	return float64(q.InspectionSecondsPerHour) / time.Hour.Seconds()
 }

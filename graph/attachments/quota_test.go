@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/limits"
 )
 
-// Every budget of §8 can be used up exactly, and not by one more.
+// Every budget of §8 can be used up exactly; one more is refused.
 func TestDefaultBudgets(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -37,7 +37,7 @@ func TestDefaultBudgets(t *testing.T) {
 		*c.used(&u)++
 		require.Equal(t, c.code, fault.From(u.check(limits.Defaults(), one)).Code, name)
 	}
-	for running, wait := range []int64{2 + 4, 1 + 4, 4, 4} { // a slot that is free is no waiting
+	for running, wait := range []int64{2 + 4, 1 + 4, 4, 4} { // an upload that finds a free slot does not wait
 		one := demand{inspections: 1}
 		require.NoError(t, (&usage{Running: int64(running), Waiting: wait - 1}).check(limits.Defaults(), one))
 		require.Error(t, (&usage{Running: int64(running), Waiting: wait}).check(limits.Defaults(), one))
@@ -47,7 +47,7 @@ func TestDefaultBudgets(t *testing.T) {
 	require.Error(t, u.check(limits.Defaults(), demand{bytes: 20<<20 + 1}))
 }
 
-// OpenFolder opens a folder store on a disk of the test's.
+// OpenFolder opens a folder store on the test's own disk.
 var OpenFolder = openFolder
 
 // The sizes that tests need to know.

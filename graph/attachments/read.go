@@ -90,7 +90,7 @@ type File struct {
 	Size int64
 	// Tag is a strong validator of the bytes, without quotes.
 	Tag string
-	// Public reports that the caller may download these bytes by a right that everyone has.
+	// Public reports that everyone may download these bytes.
 	Public bool
 
 	store *Store
@@ -178,10 +178,10 @@ func (a *API) readAvailable(ctx context.Context, id string) (*row, rights, error
 	return r, granted, err
 }
 
-// extensions of the names of made versions.
+// extensions are the file extensions of previews, pages and copies.
 var extensions = map[string]string{jpeg: ".jpg", png: ".png", pdf: ".pdf"}
 
-// shownName returns the name of a made version: the sender's name if the reader may know it, else the id.
+// shownName returns the name of a preview, page or copy: the sender's name if the reader may know it, else the id.
 func (r *row) shownName(granted rights, suffix, media string) string {
 	stem := r.ID.String()
 	if granted.whole() {

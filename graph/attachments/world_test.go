@@ -66,7 +66,7 @@ func inspectHead(_ context.Context, original *os.File, purpose attachments.Purpo
 	return report, nil
 }
 
-// dismissWorkers lets uploads wait in vain for their inspections, and be busy at once.
+// dismissWorkers runs no inspections: uploads wait in vain and return upload_busy at once.
 func (w *world) dismissWorkers() {
 	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
 	w.Attachments.InspectionWait = time.Millisecond

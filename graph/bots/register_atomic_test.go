@@ -163,7 +163,7 @@ func TestRegistrationWithoutADatabase(t *testing.T) {
 	restore := w.Outage()
 	_, err := w.Bots.RegisterBot(context.Background(), call("ada", ""))
 	graphtest.RequireFault(t, err, fault.RegistrationUnavailable)
-	require.Contains(t, fault.From(err).Message, "its answer was lost", "nobody can know whether it was made")
+	require.Contains(t, fault.From(err).Message, "its answer was lost", "the caller cannot know whether it was made")
 	restore()
 	graphtest.OK(t)(w.Bots.RegisterBot(context.Background(), call("ada", "")))
 	count(t, w, 1, 0)

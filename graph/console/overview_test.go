@@ -176,7 +176,7 @@ func TestAttentionNamesAgents(t *testing.T) {
 	}
 }
 
-// What a page or an export leaves out, it says.
+// Pages and exports name the number of things that they leave out.
 func TestWhatIsLeftOutIsSaid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -225,5 +225,5 @@ func TestARequestSaysWhomItsAgentLooksLike(t *testing.T) {
 	require.Equal(t, []string{handle(friend)}, card.Bot.Resembles)
 
 	none := graphtest.Got(contacts.Resembled(t.Context(), w.DB.SQL, uuid.Nil, text.Names{Handle: "x", DisplayName: "Paypal"}))(t)
-	require.Equal(t, [][]string{{}}, none, "nobody reads")
+	require.Equal(t, [][]string{{}}, none, "a reader without a token")
 }

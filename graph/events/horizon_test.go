@@ -191,7 +191,7 @@ func TestRowsReadForStaleEventsDoNotGrowWithEvents(t *testing.T) {
 	stale := func(table string) int64 {
 		return w.RowsRead(table, graphtest.Statement("delete_stale"), uuid.Nil, events.Retention.Seconds())
 	}
-	require.LessOrEqual(t, stale("events"), int64(2*batch), "those of the batch, and once more those that it deletes")
+	require.LessOrEqual(t, stale("events"), int64(2*batch), "the rows of the batch, and once more the rows that it deletes")
 	require.LessOrEqual(t, stale("messages"), int64(2*batch))
 	require.LessOrEqual(t, w.RowsRead("events", graphtest.Statement("select_metrics"), pq.Array([]string{})), int64(total+1), "each is counted")
 }

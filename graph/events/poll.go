@@ -123,7 +123,7 @@ func ReadPage(ctx context.Context, c Cursor, fetch func(context.Context, Cursor)
 	}
 }
 
-// StreamInput says which events a stream is for.
+// StreamInput selects the events of a stream.
 type StreamInput struct {
 	// Version of the channel, 1 unless sent.
 	Version page.Param `query:"version" json:"-"`

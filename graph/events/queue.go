@@ -18,7 +18,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// Cursor says which of one recipient's unacknowledged events a connection reads next.
+// Cursor selects the unacknowledged events of one recipient that a connection reads next.
 type Cursor struct {
 	Recipient uuid.UUID
 	// Version of the channel; kinds of later versions are left out.

@@ -161,7 +161,7 @@ func TestOthersKeepWhatTheyHadWithTheDemo(t *testing.T) {
 		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM orders WHERE id = $1 AND state = $2", id, state), state)
 	}
 	require.Equal(t, paid+1000+1100, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", ada.ID),
-		"what she delivered is paid, what she paid for nothing comes back")
+		"delivered work is paid, and the price of undelivered work is refunded")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts WHERE id = $1 AND deleted_at IS NULL AND text = $2", post.ID, "Ada's"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM contacts WHERE state = 'accepted'"))
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM messages"))

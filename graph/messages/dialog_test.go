@@ -215,7 +215,7 @@ func TestEarlierRuleRefuses(t *testing.T) {
 			for _, later := range rules[first:min(first+reach, len(rules))] {
 				for other, also := range later.sets {
 					s := newFixture(t, w)
-					also(s) // first, as using up the limit needs a sender who can still send
+					also(s) // first: only a sender who can still send can use up the limit
 					if name != other {
 						set(s)
 					}

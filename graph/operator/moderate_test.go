@@ -237,7 +237,7 @@ func TestACaseIsSettledInOneAct(t *testing.T) {
 	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM notices"))
 	require.Equal(t, "the same within a day", o.entries()[1].Details["unsent"])
 	require.EqualValues(t, 2, o.Count("SELECT count(*) FROM events WHERE kind = 'feedback.answered' AND recipient_id = $1", reporter.ID))
-	require.EqualValues(t, 3, o.Count("SELECT count(*) FROM feedbacks"), "that of the deleted agent has ended")
+	require.EqualValues(t, 3, o.Count("SELECT count(*) FROM feedbacks"), "the feedback of the deleted agent has ended")
 	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM posts WHERE deleted_at IS NULL AND id = $1", kept.ID))
 	require.EqualValues(t, 2, o.Count("SELECT count(*) FROM posts"))
 	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM tasks WHERE removed_at IS NOT NULL"))

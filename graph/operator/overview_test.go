@@ -154,8 +154,8 @@ func TestOpenErasuresAreShown(t *testing.T) {
 func TestProcessesReportThemselves(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	told := operator.Process{ID: uuid.Must(uuid.NewV7()), Name: "host:1", Version: "1", Roles: []string{"api"}, Failing: []string{}, DiskTotalBytes: 100, DiskFreeBytes: 5}
-	require.NoError(t, o.Operator.RecordProcess(o.ctx, told))
+	reported := operator.Process{ID: uuid.Must(uuid.NewV7()), Name: "host:1", Version: "1", Roles: []string{"api"}, Failing: []string{}, DiskTotalBytes: 100, DiskFreeBytes: 5}
+	require.NoError(t, o.Operator.RecordProcess(o.ctx, reported))
 	found := graphtest.Got(o.Operator.Overview(o.ctx))(t)
 	require.Len(t, found.Processes, 1)
 	require.True(t, found.Processes[0].Alive)
@@ -166,10 +166,10 @@ func TestProcessesReportThemselves(t *testing.T) {
 	require.False(t, found.Processes[0].Alive)
 	require.Equal(t, "silent_processes", found.Attention[0].Kind)
 	o.Shift(25 * time.Hour)
-	told.ID = uuid.Must(uuid.NewV7())
-	require.NoError(t, o.Operator.RecordProcess(o.ctx, told))
-	require.NoError(t, o.Operator.RecordProcess(o.ctx, told))
+	reported.ID = uuid.Must(uuid.NewV7())
+	require.NoError(t, o.Operator.RecordProcess(o.ctx, reported))
+	require.NoError(t, o.Operator.RecordProcess(o.ctx, reported))
 	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM processes"), "the silent one is forgotten")
-	require.NoError(t, o.Operator.ForgetProcess(o.ctx, told.ID))
+	require.NoError(t, o.Operator.ForgetProcess(o.ctx, reported.ID))
 	require.Zero(t, o.Count("SELECT count(*) FROM processes"))
 }

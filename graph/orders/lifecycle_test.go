@@ -38,7 +38,7 @@ func TestOrderRecordsItsSteps(t *testing.T) {
 		require.Nil(t, card.FundedAt)
 
 		card = s.act(accepter, card, orders.Accept)
-		require.Equal(t, graphtest.Ptr(total), card.ConfirmedTotalMinor, "the customer's, whoever accepted")
+		require.Equal(t, graphtest.Ptr(total), card.ConfirmedTotalMinor, "the customer's, also if the contractor accepted")
 		require.Equal(t, &card.UpdatedAt, card.FundedAt)
 		card = s.act(s.contractor, card, orders.Start)
 		require.Nil(t, card.DeliveredAt)
@@ -74,7 +74,7 @@ func TestDisputeAndRefundAreRecorded(t *testing.T) {
 	straight := s.act(s.contractor, s.offer(true), orders.Accept)
 	straight = s.act(s.customer, straight, orders.ProposeRefund)
 	require.Equal(t, "disputed", straight.State)
-	require.Nil(t, straight.Dispute, "nobody opened one")
+	require.Nil(t, straight.Dispute, "none was opened")
 	s.act(s.contractor, straight, orders.ApproveRefund)
 	s.requireSoundLedger()
 }

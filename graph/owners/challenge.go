@@ -53,7 +53,7 @@ type judged struct {
 
 // RequestRegistrationEmail mails a code and a link to the owner of an agent that is about to register (§2.4). An earlier
 // challenge of this address and handle ends. Anyone may call it. The answer does not depend on the address: if the address has
-// all its passports, only the mail tells that; if it was mailed too often, it gets no mail. Faults: verification_setup_pending,
+// all its passports, only the mail reports that; if it was mailed too often, it gets no mail. Faults: verification_setup_pending,
 // invalid_input, handle_unavailable, rate_limited for a repeat within 60 seconds, for too many challenges of one client address,
 // and while all codes together have used up their part of the hourly budget of mails.
 func (a *API) RequestRegistrationEmail(ctx context.Context, in RegistrationEmailInput) (*Challenge, error) {

@@ -42,7 +42,7 @@ func TestSessionsOfOthersAreRefused(t *testing.T) {
 		require.False(t, ok, token)
 	}
 	_, ok := newSessions("").verify(newSessions("").issue(viewer.Viewer{}, begin), begin)
-	require.False(t, ok, "without a token nobody is signed in")
+	require.False(t, ok, "without a token no session is valid")
 }
 
 func FuzzForgedSessions(f *testing.F) {

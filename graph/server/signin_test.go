@@ -290,7 +290,7 @@ func TestSigningInWithACode(t *testing.T) {
 	page := l.send(http.MethodGet, made.Path, "", "Accept", "text/html")
 	require.Contains(t, page.text, `name="code" value="`+codeOf(made.Path)+`"`)
 	require.NotContains(t, page.text, `name="token"`)
-	require.Empty(t, page.Cookies(), "looking at a link signs nobody in")
+	require.Empty(t, page.Cookies(), "opening a link does not sign in")
 	in := spend(codeOf(made.Path))
 	require.Equal(t, http.StatusSeeOther, in.StatusCode, in.text)
 	kept := in.Cookies()[0]
@@ -371,7 +371,7 @@ func TestGuessingWithoutAProxy(t *testing.T) {
 	require.Equal(t, fault.RateLimited, l.send(http.MethodGet, "/echo", "", "Authorization", "Bearer guess", "X-Forwarded-For", "192.0.2.99").code())
 	require.Equal(t, http.StatusOK, l.send(http.MethodGet, "/echo", "", "Authorization", "Bearer "+operatorToken).StatusCode)
 	plain := l.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin", "X-Forwarded-Proto", "https")
-	require.False(t, plain.Cookies()[0].Secure, "nobody trusted said https")
+	require.False(t, plain.Cookies()[0].Secure, "no trusted proxy named https")
 }
 
 // Over https the cookie is Secure and bound to the host, also if a proxy terminates https.

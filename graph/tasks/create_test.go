@@ -34,7 +34,7 @@ func TestTaskKeepsItsPrice(t *testing.T) {
 	response := w.Responded(w.responder, task.ID)
 	order := w.Selected(w.customer, task, response.ID)
 	require.Equal(t, [4]int64{amount, 100, total, 1000}, [4]int64{order.AmountMinor, order.FeeMinor, order.TotalMinor, order.FeeBps},
-		"the published rate is also that of the order")
+		"the order has the published rate")
 	w.reconciled()
 }
 

@@ -18,7 +18,7 @@ var invariants = map[string]string{
 	"a task has at most one selected response, and one order": `
 		SELECT t.id FROM tasks t LEFT JOIN responses r ON r.task_id = t.id AND r.state = 'selected' LEFT JOIN orders o ON o.task_id = t.id
 		GROUP BY t.id HAVING count(DISTINCT r.id) <> count(DISTINCT o.id) OR count(DISTINCT o.id) <> (t.state = 'selected')::int`,
-	"the order is that of the selected response": `
+	"the order has the terms of the selected response": `
 		SELECT t.id FROM tasks t JOIN responses r ON r.task_id = t.id AND r.state = 'selected' JOIN orders o ON o.id = t.order_id
 		WHERE (o.task_id, o.customer_id, o.contractor_id, o.amount_minor, o.fee_bps) <> (t.id, t.customer_id, r.bot_id, r.amount_minor, t.fee_bps)`,
 	"responses are open as long as their task": `

@@ -48,7 +48,7 @@ type request struct {
 
 func (r request) id() string { return r.header.Get("webhook-id") }
 
-// content is the body, read.
+// content is the parsed body.
 func (r request) content(t *testing.T) (kind string, data map[string]any) {
 	t.Helper()
 	var body struct {

@@ -26,8 +26,8 @@ type request struct {
 	Size int64 `json:"size"`
 }
 
-// ready is the first line of the child's standard output, once it is confined: the file may cause any end after it. The response
-// follows.
+// ready is the first line of the child's standard output, once it is confined. The file may be the cause of any failure after it.
+// The response follows.
 type ready struct {
 	Measures []Measure `json:"measures"`
 }

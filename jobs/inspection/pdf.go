@@ -59,8 +59,8 @@ func openPDF(file []byte) (d *document, err error) {
 	return d, nil
 }
 
-// knownVersion spells a version 1 that was never published, and that pdfcpu does not read, as the last one that was: a file is
-// not worse for its header, and nothing here depends on it.
+// knownVersion replaces version 1.8 or 1.9 in the header, which were never published and which pdfcpu does not read, by 1.7. Nothing
+// here depends on the version.
 func knownVersion(file []byte) []byte {
 	const digit = len("%PDF-1.")
 	if !bytes.HasPrefix(file, []byte("%PDF-1.")) || len(file) == digit || file[digit] < '8' || file[digit] > '9' {
@@ -204,7 +204,7 @@ func (t *pageTree) walk(o types.Object, unit float64, depth int) error {
 	return nil
 }
 
-// box refuses a page box no page has. The renderer replaces one that is missing or no rectangle.
+// box refuses a page box whose sides are longer than maxSide. The renderer replaces a box that is missing or is no rectangle.
 func (t *pageTree) box(o types.Object, unit float64) error {
 	sides, ok := o.(types.Array)
 	if !ok || len(sides) != 4 {

@@ -73,7 +73,7 @@ func start() (*process, error) {
 		return nil, fmt.Errorf("inspection: %w", errors.Join(err, writer.Close()))
 	}
 	go func() {
-		_ = p.cmd.Wait() // its state says how it ended
+		_ = p.cmd.Wait() // ProcessState holds the result
 		close(p.exited)
 	}()
 	return p, nil

@@ -44,7 +44,7 @@ func checkTail(tail []byte, several bool) error {
 	}
 }
 
-// isPadding reports whether files are filled up with a byte.
+// isPadding reports whether a byte is one that files are filled up with.
 func isPadding(c byte) bool { return c == 0 || c == 0xFF }
 
 // pastPadding removes padding at the beginning, but not of a picture or film: they begin with such bytes.

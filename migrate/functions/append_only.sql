@@ -1,4 +1,4 @@
--- Tables that are only ever added to.
+-- The triggers of append-only tables refuse every change and deletion.
 
 CREATE OR REPLACE FUNCTION stoa_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
--- What files take from the budgets.
+-- The usage of the file budgets.
 
 -- Triggers keep the usage equal to the sum of the records, for every program that writes them. A file is active while it takes
 -- bytes.

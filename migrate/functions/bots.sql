@@ -1,12 +1,12 @@
 -- Agents: who is visible, who may take on obligations, registration.
 
 -- Whether others may see an agent's profile, and with it its public posts and their files: it is open, and the agent is active
--- and not suspended. Everyone who shows them asks this when reading.
+-- and not suspended. Every statement that shows them checks this when it reads.
 CREATE OR REPLACE FUNCTION stoa_public(b bots) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL
 $$;
 
--- The column named_at is set when an agent takes another display name. Another case or accent is no other name.
+-- named_at is set when an agent takes another display name. A change of case or accents alone does not count.
 CREATE OR REPLACE FUNCTION stoa_bot_named() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.named_at := stoa_now();
@@ -16,7 +16,7 @@ $$;
 CREATE OR REPLACE TRIGGER bots_named BEFORE UPDATE OF display_name ON bots FOR EACH ROW
   WHEN (stoa_fold(OLD.display_name) <> stoa_fold(NEW.display_name)) EXECUTE FUNCTION stoa_bot_named();
 
--- Since when an agent has its display name.
+-- The time since which an agent has had its display name.
 CREATE OR REPLACE FUNCTION stoa_named_at(b bots) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT coalesce(b.named_at, b.created_at)
 $$;
@@ -26,23 +26,23 @@ CREATE OR REPLACE FUNCTION stoa_present(b bots) RETURNS boolean LANGUAGE sql IMM
   SELECT b.state = 'active' AND b.suspended_at IS NULL
 $$;
 
--- Since when an agent without a verified owner email is restricted, or from when on it will be: 14 days after an operator activated
--- that requirement (§3.4). Null for every other agent, and where nothing is required.
+-- The time from which an agent without a verified owner email is restricted: 14 days after an operator activated that requirement
+-- (§3.4). It is null for every other agent, and while the requirement is not activated.
 CREATE OR REPLACE FUNCTION stoa_restricted_from(b bots, s settings) RETURNS timestamptz LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN b.email_verified_at IS NULL THEN s.email_requirement_activated_at + interval '14 days' END
 $$;
 
--- Whether an agent may take on new obligations: it is active, not suspended, not restricted and not leaving (§3.4, §12.7). For statements that have the
--- settings at hand: the planner puts it in line, where a function that reads them by itself is called for every row. They are
--- joined by their id, 1: the planner knows that as one row, and takes a table that is too small ever to be analysed for hundreds,
--- after which no plan seems good enough to be kept.
+-- Whether an agent may take on new obligations: it is active, not suspended, not restricted and not leaving (§3.4, §12.7). For
+-- statements that have the settings already: the planner inlines it, but it would call a function that reads the settings for
+-- every row. Join the settings by their id, 1, so the planner expects one row. It would expect hundreds of rows of a table that
+-- is too small to be analyzed, and then keep no plan.
 CREATE OR REPLACE FUNCTION stoa_active(b bots, s settings) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT b.state = 'active' AND b.suspended_at IS NULL AND b.erasure_requested_at IS NULL
     AND coalesce(stoa_restricted_from(b, s) > stoa_now(), true)
 $$;
 
--- The same, where a statement does not have the settings. In SQL it would be parsed and planned anew by every statement that
--- calls it; in PL/pgSQL it is planned once a connection.
+-- The same for statements that do not read the settings. Every statement that calls a function in SQL parses and plans it anew; a
+-- function in PL/pgSQL is planned once a connection.
 CREATE OR REPLACE FUNCTION stoa_active(b bots) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (SELECT stoa_active(b, s) FROM settings s WHERE s.id = 1);
@@ -60,15 +60,16 @@ CREATE OR REPLACE FUNCTION stoa_last_seen(b bots) RETURNS text LANGUAGE sql STAB
   END
 $$;
 
--- When an agent that stays inactive moves to the trash: three calendar months after its last activity, counted from the activation
--- of the lifecycle at the earliest (§3.4). Null where the lifecycle is not activated or the agent not active.
+-- When an agent that stays inactive moves to the trash: three calendar months after its last activity, counted from the
+-- activation of the lifecycle at the earliest (§3.4). It is null while the lifecycle is not activated, and for an agent that is
+-- not active.
 CREATE OR REPLACE FUNCTION stoa_trash_after(b bots, s settings) RETURNS timestamptz LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN b.state = 'active' AND s.lifecycle_activated_at IS NOT NULL
     THEN greatest(b.last_active_at, s.lifecycle_activated_at) + interval '3 months' END
 $$;
 
--- What holds an agent from moving to the trash: open orders and reserved credits. An offer does not, because it can be rejected
--- and cancelled from there.
+-- The reasons that keep an agent out of the trash: open orders and reserved credits. An offer is no reason, because it can be
+-- rejected and cancelled from the trash.
 CREATE OR REPLACE FUNCTION stoa_held_by(b bots) RETURNS text[] LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN array_remove(ARRAY[
@@ -98,20 +99,21 @@ CREATE OR REPLACE FUNCTION stoa_registered(b bots) RETURNS text LANGUAGE sql IMM
   SELECT CASE WHEN b.is_demo THEN 'registered_demo' ELSE 'registered' END
 $$;
 
--- stoa_register decides what becomes of a registration whose form is right and, where it is accepted, writes the passport, its
--- wallet with the starting grant, its first token, its recommendations, its owner, and the use of a proof and of an invitation.
--- verdict is that of stoa_registered, or the rule that refuses it, in which case nothing is written: the code of a fault, or a
--- verdict of stoa_judge_proof. agent is the passport's id.
+-- stoa_register decides about a registration that is well formed. If it accepts, it writes the passport, the wallet with the
+-- starting grant, the first token, the recommendations, the owner, and the use of a proof and of an invitation; verdict is then
+-- the one of stoa_registered. If it refuses, it writes nothing, and verdict is the code of a fault or a verdict of
+-- stoa_judge_proof. agent is the passport's id.
 --
--- An invitation is read where registration is by invitation; one of the demo, which marks the agent, also where it is open.
+-- An invitation is read if registration is by invitation. An invitation of the demo, which marks the agent, is also read if
+-- registration is open.
 --
 -- The rows of the proof and of the invitation are locked first and until the end: another registration with the same proof, or
 -- for the last place, waits and then reads the changed row. A place is taken only after the handle. The insert of a handle that
 -- an uncommitted registration holds waits for that one's end, so exactly one of several concurrent registrations of a handle is
 -- accepted.
 --
--- A connection that breaks may hide the answer of a statement that was committed, and the pool repeats it on another: a
--- registration that finds its own passport is answered as it was the first time.
+-- If a connection breaks, the answer of a committed statement may be lost, and the pool repeats the statement on another
+-- connection. A registration that finds its own passport gets the first answer again.
 CREATE OR REPLACE FUNCTION stoa_register(p new_passport, invitation_hash bytea, proof registration_proof, token_id uuid, token_hash bytea,
   lifetime interval, wallet_ids uuid[], amount bigint,
   OUT verdict text, OUT agent uuid, OUT moment timestamptz, OUT token_expires_at timestamptz) LANGUAGE plpgsql AS $$

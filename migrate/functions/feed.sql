@@ -5,13 +5,13 @@
 -- after it holds the row, so the later one sees what the earlier one did. The second locks no post. Locks come in the order post,
 -- author, files, backlog, feed.
 
--- Whether others see a post where they see its author.
+-- Whether others see a post if they see its author.
 CREATE OR REPLACE FUNCTION stoa_published(p posts) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT p.visibility = 'public' AND p.deleted_at IS NULL
 $$;
 
--- The column published_at is set when a post first becomes public, or ceases to be, after it was made. So it is null of a post that
--- was public from the start and still is, and such a post writes nothing but itself.
+-- published_at is set when a post first becomes public after it was made, or stops being public. It stays null if the post was
+-- public from the start and still is; so such a post costs no second write.
 CREATE OR REPLACE FUNCTION stoa_post_published() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.published_at := CASE WHEN OLD.visibility = 'public' THEN OLD.created_at ELSE stoa_now() END;
@@ -26,7 +26,7 @@ CREATE OR REPLACE FUNCTION stoa_listed_at(p posts) RETURNS timestamptz LANGUAGE 
   SELECT coalesce(p.published_at, p.created_at)
 $$;
 
--- A post that comes, goes or changes. It takes the author's row before it looks for anything.
+-- Updates the feed when a post is added, changed or removed. It locks the author's row before it reads anything.
 CREATE OR REPLACE FUNCTION stoa_feed_post() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   shown boolean;
@@ -93,7 +93,7 @@ BEGIN
 END
 $$;
 
--- An agent that others see from now on, or no more. Its row is locked by the update.
+-- Updates the feed when an agent is shown or hidden. The update has locked its row.
 CREATE OR REPLACE FUNCTION stoa_feed_author() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   hide constant boolean := NOT stoa_public(NEW);
@@ -112,7 +112,7 @@ BEGIN
       VALUES (NEW.id, hide, top, top_id, clock_timestamp())
     ON CONFLICT (author_id) DO UPDATE SET hidden = hide, before_created_at = top, before_id = top_id;
   END IF;
-  -- A prolific author's newest posts are shown at once, its older ones by the job; hiding needs the backlog alone.
+  -- The newest posts of a prolific author are shown at once, and the job adds the older ones. Hiding needs only the backlog.
   IF few OR NOT hide THEN
     PERFORM stoa_feed_write(NEW.id, hide, stoa_feed_inline_limit(), top, top_id);
   END IF;
@@ -122,8 +122,8 @@ $$;
 CREATE OR REPLACE TRIGGER bots_feed AFTER UPDATE OF profile_public, state, suspended_at ON bots FOR EACH ROW
   WHEN (stoa_public(OLD) <> stoa_public(NEW)) EXECUTE FUNCTION stoa_feed_author();
 
--- Brings the next batch of one author's posts in line with the feed and returns how many authors were in the backlog when it
--- began: 0 if nothing is left to do. Authors take turns.
+-- Updates the feed for the next batch of posts of one author. It returns how many authors were in the backlog when it began, 0 if
+-- nothing was left to do. Authors take turns.
 CREATE OR REPLACE FUNCTION stoa_feed_settle(batch integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   author uuid;

@@ -1,14 +1,14 @@
 -- The deletion of agents (§3.4).
 
 -- Whether an agent may be deleted: it is in the trash, its notice was sent a calendar month ago, nothing holds it, and it is not
--- suspended, for then its owner could not have restored it.
+-- suspended, because its owner could not have restored it then.
 CREATE OR REPLACE FUNCTION stoa_deletion_due(b bots, s settings, t trash_notices) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN b.state = 'trash' AND b.suspended_at IS NULL AND s.lifecycle_activated_at IS NOT NULL
     AND t.sent_at + interval '1 month' <= stoa_now() THEN stoa_held_by(b) = '{}' ELSE false END
 $$;
 
--- stoa_without_brief returns a stored answer in which an agent shows as deleted, as bots.Brief writes it. A text within the answer
--- cannot hold the pattern, because its quotes are escaped.
+-- stoa_without_brief returns a stored answer in which an agent shows as deleted, as bots.Brief writes it. A text within the
+-- answer cannot hold the pattern, because its quotes are escaped.
 CREATE OR REPLACE FUNCTION stoa_without_brief(answer bytea, agent uuid) RETURNS bytea LANGUAGE sql STABLE AS $$
   SELECT convert_to(regexp_replace(convert_from(answer, 'UTF8'),
     '("id":"' || agent || '","handle":"[^"]*","display_name":)"(?:[^"\\]|\\.)*"' ||
@@ -16,7 +16,7 @@ CREATE OR REPLACE FUNCTION stoa_without_brief(answer bytea, agent uuid) RETURNS 
     '\1"deleted"\2null\3null\4null', 'g'), 'UTF8')
 $$;
 
--- stoa_lock_bot locks an agent that is to be deleted. What hangs on a post is locked in the order of functions/feed.sql.
+-- stoa_lock_bot locks an agent that is to be deleted, and its posts, in the order of functions/feed.sql.
 CREATE OR REPLACE FUNCTION stoa_lock_bot(agent uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM posts p WHERE p.author_id = agent AND (p.deleted_at IS NULL OR p.title <> '' OR p.text <> '') ORDER BY p.id FOR UPDATE;
@@ -24,22 +24,22 @@ BEGIN
 END
 $$;
 
--- Whether an agent has made or got an offer that is not answered.
+-- Whether an agent has made or received an offer that is not answered.
 CREATE OR REPLACE FUNCTION stoa_has_offers(agent uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM orders o WHERE o.customer_id = agent AND o.state = 'offered')
     OR EXISTS (SELECT FROM orders o WHERE o.contractor_id = agent AND o.state = 'offered')
 $$;
 
--- stoa_erase_content erases what an agent has written and shown, except what acting on its open orders needs: its key, its tokens, and,
--- if it has open orders, the files that it has uploaded for them. Its caller has locked the agent's row and posts with stoa_lock_bot and has
--- decided that they may go, and that the agent has no offers.
+-- stoa_erase_content erases what an agent has written and shown, except what acting on its open orders needs: its key, its
+-- tokens, and, if it has open orders, the files that it has uploaded for them. Its caller has locked the agent's row and posts
+-- with stoa_lock_bot and has decided that they may go, and that the agent has no offers.
 --
--- Texts are erased: its profile's, those of its posts, services, tasks and ratings, of its responses to tasks, and of its offers
--- that were not accepted. A text that others still see and that cannot be empty becomes `deleted`, as the name does. Rows that
--- others' records refer to stay. Its owner, webhooks, unacknowledged events and stored answers go; in those that the
--- other sides of its orders have stored it shows as deleted, and those about its offers go. The bytes of its images and other
--- files go with the next cleanup, except an order's. Its id, handle, wallet, ledger, closed orders, stars and messages stay. Its
--- entry in the key log stays and can no longer be opened.
+-- It erases the texts of its profile, posts, services, tasks, ratings and responses, and of its offers that were not accepted. A
+-- text that others still see and that cannot be empty becomes `deleted`, as the name does. Rows that others' records refer to
+-- stay. It deletes the owner, the webhooks, unacknowledged events and stored answers. In the stored answers of the other
+-- participants of its orders it shows as deleted; answers about its offers are deleted. The next cleanup deletes the bytes of its
+-- images and other files, except an order's. Its id, handle, wallet, ledger, closed orders, stars and messages stay. Its entry in
+-- the key log stays and can no longer be opened.
 CREATE OR REPLACE FUNCTION stoa_erase_content(agent uuid, has_orders boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();
@@ -71,7 +71,8 @@ BEGIN
     WHERE (customer_id = agent OR contractor_id = agent) AND author_id = agent AND state IN ('cancelled', 'rejected');
   UPDATE ratings SET text = '' WHERE author_id = agent AND text <> '';
 
-  -- What appends the agent's entry to the key log holds the row of the queue until its end, so the opening is there afterwards.
+  -- The transaction that appends the agent's entry to the key log locks the row of the queue until it ends, so the opening exists
+  -- then.
   UPDATE log_queue SET salt = NULL WHERE subject_id = agent;
   UPDATE log_openings SET salt = NULL WHERE subject_id = agent;
   DELETE FROM webhooks WHERE bot_id = agent;
@@ -88,8 +89,8 @@ BEGIN
 END
 $$;
 
--- stoa_end_publications takes an agent's tasks off the board and declines what is open about them and what the agent has offered to
--- others. Its services are shown and hidden with its profile. The row of the agent is locked.
+-- stoa_end_publications takes an agent's tasks off the board, and declines the open responses to them and the agent's own open
+-- responses. Its services are shown and hidden with its profile. The caller has locked the agent's row.
 CREATE OR REPLACE FUNCTION stoa_end_publications(agent uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();
@@ -101,7 +102,7 @@ BEGIN
 END
 $$;
 
--- stoa_erase_bot deletes an agent as stoa_erase_content says, and besides its tokens and its key.
+-- stoa_erase_bot deletes an agent: the content by stoa_erase_content, and also its tokens and its key.
 CREATE OR REPLACE FUNCTION stoa_erase_bot(agent uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();
@@ -113,11 +114,11 @@ BEGIN
 END
 $$;
 
--- stoa_delete_bot deletes an agent that has no offers, for a reason, and returns what it did: deleted, partial (texts went; key and
--- tokens stay for its open orders), or null for nothing. The reasons:
+-- stoa_delete_bot deletes an agent that has no offers, for a reason, and returns its effect: deleted, partial (texts are erased;
+-- key and tokens stay for its open orders), or null for none. The reasons:
 -- lifecycle: its deletion is due.
--- request: its erasure was asked for and is due. A suspended agent waits, since its suspension may be what keeps a thief out. Mails to
--- its owner go too.
+-- request: its erasure was requested and is due. A suspended agent waits, because the suspension may keep a thief out. Mails to
+-- its owner are deleted too.
 CREATE OR REPLACE FUNCTION stoa_delete_bot(agent uuid, reason text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   due record;
@@ -158,20 +159,21 @@ BEGIN
 END
 $$;
 
--- Whether what an erasure is about may be erased now.
+-- Whether the agent of an erasure may be erased now.
 CREATE OR REPLACE FUNCTION stoa_erasure_due(e erasures, b bots) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT e.cancelled_at IS NULL AND e.done_at IS NULL AND e.due_at <= stoa_now() AND b.suspended_at IS NULL
 $$;
 
--- stoa_move_passports renames an address that holds passports and that no agent names, and adds them up if both names are there.
+-- stoa_move_passports renames an address that holds passports and that no agent names. If both names exist, it adds up their
+-- counts.
 CREATE OR REPLACE FUNCTION stoa_move_passports(source text, target text) RETURNS void LANGUAGE sql AS $$
   WITH gone AS (DELETE FROM owner_emails o WHERE o.address = source RETURNING o.created_at, o.passports)
   INSERT INTO owner_emails (address, created_at, passports) SELECT target, g.created_at, g.passports FROM gone g
     ON CONFLICT (address) DO UPDATE SET passports = least(owner_emails.passports + EXCLUDED.passports, 3)
 $$;
 
--- stoa_forget_address erases an owner's address, unless another agent of the owner's is here: the count of its passports goes on under
--- a digest, which only the installation's key can make. Mails and requests that wait are kept; they end within two days.
+-- stoa_forget_address erases an owner's address, unless another agent of the owner's is here: the count of its passports goes on
+-- under a digest, which only the installation's key can make. Mails and requests that wait are kept; they end within two days.
 CREATE OR REPLACE FUNCTION stoa_forget_address(owner_address text, owner_written text, digest text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM owner_emails o WHERE o.address = owner_address FOR UPDATE;
@@ -187,9 +189,9 @@ BEGIN
 END
 $$;
 
--- stoa_delete_demo deletes an agent of the demo that is in the trash, has no offers and is held by nothing, and reports whether it
--- did. What only agents of the demo have seen goes besides: their contacts and messages, and the texts, drafts and files of their
--- orders. What an agent that is not of the demo has seen stays as stoa_erase_bot leaves it.
+-- stoa_delete_demo deletes an agent of the demo that is in the trash, has no offers and is held by nothing, and reports whether
+-- it did. It also deletes everything that only agents of the demo have seen: their contacts and messages, and the texts, drafts
+-- and files of their orders. Things that another agent has seen stay as stoa_erase_bot leaves them.
 CREATE OR REPLACE FUNCTION stoa_delete_demo(agent uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();

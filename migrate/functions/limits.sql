@@ -1,9 +1,9 @@
 -- Rate limits (§8).
 
--- stoa_take counts n acts of a subject against a limit of quota acts per span and reports whether they are allowed: a subject that
--- keeps to the quota in every span is never refused, and no span without its last sixtieth holds more. What is refused is not
--- counted. remaining: acts still allowed at once; reset_after: seconds until the whole quota is there again, or, when refused,
--- until these acts are. A quota of 0 is no limit.
+-- stoa_take counts n acts of a subject against a limit of quota acts per span and reports whether they are allowed: a subject
+-- that keeps to the quota in every span is never refused, and no span without its last sixtieth holds more. A refused act is not
+-- counted. remaining: acts that are still allowed at once. reset_after: seconds until the whole quota is available again or, for
+-- a refusal, until these acts are allowed. A quota of 0 means no limit.
 CREATE OR REPLACE FUNCTION stoa_take(limit_name text, limit_subject text, quota integer, span interval, n integer DEFAULT 1,
   OUT allowed boolean, OUT remaining integer, OUT reset_after double precision) LANGUAGE plpgsql AS $$
 DECLARE
@@ -30,7 +30,7 @@ BEGIN
       ON CONFLICT DO NOTHING;
   END LOOP;
 
-  -- A transaction that began earlier counts as of the newest one. What has left the span since is forgotten.
+  -- A transaction that began earlier counts at the time of the newest one. Counts that have left the span since are dropped.
   now_slot := greatest(now_slot, w.newest);
   IF w.total > 0 THEN
     FOR i IN greatest(w.newest + 1, now_slot - slots + 1)..now_slot LOOP

@@ -1,7 +1,7 @@
 -- Triggers keep the table mentions in step with posts, for every program that writes to them. A post without an @ costs nothing.
 
--- stoa_mentions lists the handles that a post names, in their order, at most 20. An @ within a word, an address or a path names
--- none; package pages has the same rule for links.
+-- stoa_mentions lists the handles that a post names, in their order, at most 20. An @ within a word, an address or a path does
+-- not count; package pages has the same rule for links.
 CREATE OR REPLACE FUNCTION stoa_mentions(title text, body text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT array(
     SELECT lower(m[1]) FROM regexp_matches(title || E'\n' || body,

@@ -1,10 +1,10 @@
 -- Sending a message is one statement.
 
--- stoa_send decides what becomes of an envelope whose form is right and, where it is accepted, writes the message, its guard
--- and its announcement. verdict is accepted, repeated, or the code of the rule that refuses it.
+-- stoa_send decides about an envelope that is well formed. If it accepts, it writes the message, its guard and its announcement.
+-- verdict is accepted, repeated, or the code of the rule that refuses the envelope.
 --
--- The contact's row is locked first and to the end: a block that commits before is seen, one that comes after waits. The guard
--- goes in before anything else is written. If one of its three unique indexes already holds the same values, the insert first
+-- It locks the contact's row first and until the transaction ends: it sees an earlier block, and a later block waits. It inserts
+-- the guard before it writes anything else. If one of its three unique indexes already holds the same values, the insert first
 -- waits for a sender that has not committed yet. Each statement here sees what was committed before it began, so the look-up
 -- below then distinguishes a repeat from a reused nonce, and exactly one of several identical concurrent sends is accepted. That
 -- look-up also runs for envelopes that a rule refuses, because the check for a repeat precedes every rule. The limit is taken

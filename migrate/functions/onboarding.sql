@@ -1,6 +1,6 @@
 -- Onboarding: what a profile lacks, what an agent has earned, when its recommendations change (§2.5, §4.1).
 
--- What a profile lacks, in the order in which it is recommended.
+-- The parts that a profile lacks, in the order of the recommendations.
 CREATE OR REPLACE FUNCTION stoa_profile_lacks(b bots) RETURNS text[] LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN array_remove(ARRAY[
@@ -17,7 +17,7 @@ BEGIN
 END
 $$;
 
--- The grounds of rewards, and what an agent's profile lacks for each; a ground that lacks nothing is met.
+-- The grounds of rewards, and the parts that an agent's profile lacks for each. A ground is met if nothing is lacking.
 CREATE OR REPLACE FUNCTION stoa_reward_grounds(b bots) RETURNS TABLE (ground text, missing text[]) LANGUAGE sql STABLE AS $$
   SELECT g.ground, ARRAY(
     SELECT l.item FROM unnest(stoa_profile_lacks(b)) WITH ORDINALITY AS l (item, position) WHERE l.item = ANY (g.needs) ORDER BY l.position)
@@ -28,7 +28,7 @@ CREATE OR REPLACE FUNCTION stoa_reward_grounds(b bots) RETURNS TABLE (ground tex
   ) AS g (ground, needs)
 $$;
 
--- Why an agent is granted no rewards, whatever it has met; empty if it is.
+-- The reasons for which an agent is granted no rewards, whatever grounds it has met; empty if it can be rewarded.
 CREATE OR REPLACE FUNCTION stoa_rewards_blocked(b bots, s settings) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
   SELECT array_remove(ARRAY[
     CASE WHEN NOT s.rewards_enabled THEN 'rewards_disabled' END,
@@ -49,9 +49,9 @@ $$;
 -- may be rewarded. revision is the new one of its recommendations, null if they did not change; earned reports that a reward is
 -- due.
 --
--- The row is locked before anything is looked at, and the statement after that sees what others have committed meanwhile: so of
--- two transactions that each bring half of a condition the later one finds it met, and no revision is counted twice. It is the
--- last row that such a transaction locks, but for those of the outbox and of jobs.
+-- It locks the row before it reads anything, and the next statement sees everything that others have committed meanwhile. So if
+-- two transactions each meet half of a condition, the later one finds it met, and no revision is counted twice. Such a
+-- transaction locks only rows of the outbox and of jobs after this row.
 CREATE OR REPLACE FUNCTION stoa_profile_changed(agent uuid, OUT revision bigint, OUT earned boolean) LANGUAGE plpgsql AS $$
 DECLARE
   known text[];

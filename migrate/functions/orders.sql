@@ -1,7 +1,7 @@
 -- Locks of orders.
 
--- stoa_order_befriended keeps the friendship of two agents from ending until the transaction does, and reports whether it is
--- there and both may take on new obligations. It asks that in its own statement, which sees what was committed while it waited.
+-- stoa_order_befriended locks the friendship of two agents until the transaction ends, and reports whether it exists and both may
+-- take on new obligations. It checks that in a separate statement, which sees commits made while it waited for the lock.
 CREATE OR REPLACE FUNCTION stoa_order_befriended(customer uuid, contractor uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM contacts f
@@ -12,9 +12,9 @@ BEGIN
 END
 $$;
 
--- An order with its two participants and what decides the next step, as graph/orders reads it. friends, active and covered are
--- computed only while the order is an offer, and only if they are read. The settings are joined by their id, 1: so the planner knows
--- that there is one row.
+-- An order with its two participants and the facts that decide the next step, as graph/orders reads it. friends, active and
+-- covered are computed only while the order is an offer, and only if they are read. The settings are joined by their id, 1, so
+-- that the planner expects one row.
 DROP VIEW IF EXISTS stoa_order_cards;
 CREATE VIEW stoa_order_cards AS
 SELECT

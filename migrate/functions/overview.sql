@@ -1,12 +1,12 @@
--- What the operators' overview counts.
+-- The counts of the operators' overview.
 
 -- The least id of version 7 that is made at a time. Ids are made by servers, whose clocks may differ from the database's.
 CREATE OR REPLACE FUNCTION stoa_id_at(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
 $$;
 
--- What happened in each minute from begins until ends, minutes in which nothing did left out: agents that registered, messages and
--- orders that were made, and what contractors were paid. It reads the ids from five minutes before on, off the primary keys.
+-- The counts of each minute from begins until ends, without empty minutes: registered agents, new messages and orders, and the
+-- pay of contractors. It reads the ids from five minutes before begins, in the primary keys.
 CREATE OR REPLACE FUNCTION stoa_activity(begins timestamptz, ends timestamptz)
 RETURNS TABLE (at timestamptz, agents bigint, messages bigint, orders bigint, credits_minor bigint) LANGUAGE plpgsql STABLE AS $$
 DECLARE

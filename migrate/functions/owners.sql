@@ -1,7 +1,7 @@
 -- Owners: the passports that an address holds, and the proof of a registration (§2.4).
 
--- Whether an address holds its three passports, over all time. It locks the address to the end of the transaction, so that of two
--- at once for the last place one gets it.
+-- Whether an address has had its three passports. It locks the address until the transaction ends, so that only one of two
+-- concurrent registrations gets the last place.
 CREATE OR REPLACE FUNCTION stoa_address_full(owner_address text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO owner_emails (address, created_at) VALUES (owner_address, stoa_now()) ON CONFLICT DO NOTHING;
@@ -21,7 +21,7 @@ END
 $$;
 
 -- stoa_judge_proof locks the challenge of a registration's proof and decides whether it may be used. verdict is null if it may,
--- registered where this same request has used it before and its answer may be repeated, and otherwise what is wrong:
+-- registered if the same request has used it before and its answer may be repeated, and otherwise the reason of the refusal:
 -- proof_missing, proof_invalid (unknown, forged, expired), proof_foreign (another handle or key), address_full, or
 -- registration_replay_conflict.
 CREATE OR REPLACE FUNCTION stoa_judge_proof(p new_passport, proof registration_proof, OUT verdict text, OUT challenge email_challenges)

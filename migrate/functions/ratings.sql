@@ -1,10 +1,10 @@
 -- Triggers keep the table reputations in step with ratings and the owners of their authors, for every program that writes to
 -- them.
 
--- stoa_recount_reputation counts the reputation of an agent from its ratings. It takes the row of the reputation until its
--- transaction ends, and then counts in a separate statement: of two at once the later one sees the earlier one's rating. Each
--- counterparty counts once, with its latest rating, in all and in each role. Owners are the verified addresses of the raters,
--- without the agent's own. The volume is that of the rated orders whose price was paid.
+-- stoa_recount_reputation counts the reputation of an agent from its ratings. It locks the row of the reputation until its
+-- transaction ends, and then counts in a separate statement: the later of two concurrent calls sees the earlier one's rating.
+-- Each counterparty counts once, with its latest rating, in all and in each role. Owners are the verified addresses of the
+-- raters, without the agent's own. The volume is the sum of the rated orders whose price was paid.
 CREATE OR REPLACE FUNCTION stoa_recount_reputation(agent uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO reputations (bot_id) VALUES (agent) ON CONFLICT (bot_id) DO NOTHING;
@@ -69,8 +69,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT stars::double precision / nullif(counterparties, 0)
 $$;
 
--- A reputation as cards show it, in JSON; p is null without ratings. It is one column, so that what reads cards does not name its
--- members.
+-- A reputation as cards show it, in JSON; p is null without ratings. It is one column, so that statements that read cards do not
+-- name its members.
 CREATE OR REPLACE FUNCTION stoa_reputation(p reputations) RETURNS json LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT json_build_object(
     'average', stoa_average(p.stars, p.counterparties), 'ratings', coalesce(p.ratings, 0),
@@ -81,8 +81,8 @@ CREATE OR REPLACE FUNCTION stoa_reputation(p reputations) RETURNS json LANGUAGE 
       'ratings', coalesce(p.customer_ratings, 0), 'counterparties', coalesce(p.customer_counterparties, 0)))
 $$;
 
--- The same with what is wrong at present: the agent's orders that are in dispute, and those that it has to deliver and is late with. Of each
--- role and state, the 1,000 oldest orders are looked at. PL/pgSQL plans it once a connection.
+-- The same with two counts of the present: the agent's orders in dispute, and its overdue deliveries. It reads the 1,000 oldest
+-- orders of each role and state. PL/pgSQL plans it once a connection.
 CREATE OR REPLACE FUNCTION stoa_reputation(p reputations, agent uuid) RETURNS json LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (stoa_reputation(p)::jsonb || jsonb_build_object(

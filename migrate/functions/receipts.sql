@@ -1,5 +1,5 @@
--- Triggers keep the table receipts in step with orders, ratings and agents, for every program that writes to them. A job signs what
--- they add (graph/receipts).
+-- Triggers keep the table receipts in step with orders, ratings and agents, for every program that writes to them. A job signs
+-- the new rows (graph/receipts).
 
 -- stoa_add_receipt adds the row of a closed order's receipt. It does nothing if the order has one.
 CREATE OR REPLACE FUNCTION stoa_add_receipt(o orders, moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
@@ -18,7 +18,7 @@ $$;
 CREATE OR REPLACE TRIGGER orders_receipt AFTER UPDATE OF state ON orders
   FOR EACH ROW WHEN (NEW.state = 'closed' AND OLD.state <> 'closed') EXECUTE FUNCTION stoa_order_closed();
 
--- stoa_add_rating_receipt adds the row of a rating's document, and that of the order's receipt, which the document names.
+-- stoa_add_rating_receipt adds the rows of a rating's document and of the order's receipt, which the document names.
 CREATE OR REPLACE FUNCTION stoa_add_rating_receipt(r ratings, moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM stoa_add_receipt(o, moment) FROM orders o WHERE o.id = r.order_id AND o.state = 'closed';
@@ -36,9 +36,9 @@ END
 $$;
 CREATE OR REPLACE TRIGGER ratings_receipt AFTER INSERT ON ratings FOR EACH ROW EXECUTE FUNCTION stoa_order_rated();
 
--- A deleted agent's receipts stay while the other participant exists. When both are deleted the signed documents and the salts go;
--- the leaves of the log stay, and say nothing without them. Deletions take turns, so the later of two at once sees the earlier one.
--- 7062 is the class of the lock.
+-- A deleted agent's receipts stay while the other participant exists. When both are deleted, the signed documents and the salts
+-- are deleted; the leaves of the log stay and reveal nothing without them. Deletions take turns, so the later of two concurrent
+-- ones sees the earlier one. 7062 is the class of the lock.
 CREATE OR REPLACE FUNCTION stoa_erase_receipts() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(7062, 0);

@@ -1,9 +1,9 @@
 -- Places on the event channel (§6).
 
--- stoa_open_socket leases a place. verdict is taken; full, where the agent or the server is at its limit (0 is none); or lost,
--- where the process has lost its lock. While the server is full, an agent without a place takes that of the youngest connection of
--- an agent with several; the process that holds it is notified and closes it. One lease is given at a time, by a lock that ends
--- with the transaction.
+-- stoa_open_socket leases a place. verdict is taken; full if the agent or the server is at its limit (0 means no limit); or lost
+-- if the process has lost its lock. While the server is full, an agent without a place takes the place of the youngest connection
+-- of an agent with several; the process that holds it is notified and closes it. One lease is given at a time, by a lock that
+-- ends with the transaction.
 CREATE OR REPLACE FUNCTION stoa_open_socket(lease uuid, holder integer, bot uuid, token uuid, per_agent integer, total integer,
   OUT verdict text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -50,14 +50,14 @@ BEGIN
 END
 $$;
 
--- stoa_close_sockets gives leases back; one that is gone already changes nothing.
+-- stoa_close_sockets releases leases. It ignores a lease that is released already.
 CREATE OR REPLACE FUNCTION stoa_close_sockets(leases uuid[]) RETURNS void LANGUAGE sql AS $$
   WITH gone AS (DELETE FROM socket_leases WHERE id = ANY (leases) RETURNING process)
   UPDATE socket_processes p SET open = p.open - g.leases
   FROM (SELECT process, count(*) AS leases FROM gone GROUP BY process) g WHERE p.process = g.process
 $$;
 
--- stoa_drop_dead_sockets removes what processes that are no more left behind.
+-- stoa_drop_dead_sockets deletes the leases of processes that have ended.
 CREATE OR REPLACE FUNCTION stoa_drop_dead_sockets(OUT leases bigint) LANGUAGE plpgsql AS $$
 DECLARE
   live integer[];

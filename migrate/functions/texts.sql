@@ -20,10 +20,11 @@ CREATE OR REPLACE FUNCTION stoa_text_bytes(agent uuid) RETURNS bigint LANGUAGE s
   ) texts (n)
 $$;
 
--- stoa_count_text counts a text that was written, changed or deleted, when its transaction commits: so the row of the agent is the last
--- that the transaction locks, and those of one agent pass one after the other. SQLSTATE ST001 refuses what is over the limit of a day,
--- with the seconds until it would be allowed as its detail, ST002 what is over the limit of living texts; the client reads the
--- message. A change that makes a text shorter is never refused, nor is one of an agent that has been erased, which has no row, counted.
+-- stoa_count_text counts a text that was written, changed or deleted, when its transaction commits. So the transaction locks the
+-- agent's row last, and transactions of one agent run one after the other. It refuses a text over the limit of a day with
+-- SQLSTATE ST001, whose detail is the number of seconds until it would be allowed, and a text over the limit of living texts with
+-- ST002; the client reads the message. A change that makes a text shorter is never refused. The texts of an erased agent, which
+-- has no row, are not counted.
 CREATE OR REPLACE FUNCTION stoa_count_text() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   most text_limits;

@@ -15,8 +15,8 @@ CREATE OR REPLACE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries
 
 -- stoa_post writes a transaction of the ledger: it locks the agents' accounts in ascending id, moves the balances, gives each
 -- agent's entries that agent's next numbers, and adds the entries in one INSERT. owners, sides and deltas are the postings, ids
--- their entries'; the platform's sides have no owner. All or nothing: what breaks a rule of the ledger raises the error of the
--- constraint that holds it.
+-- their entries'; the platform's sides have no owner. It writes everything or nothing: a posting that breaks a rule of the ledger
+-- raises the error of that rule's constraint.
 CREATE OR REPLACE FUNCTION stoa_post(operation uuid, subject uuid, transaction uuid, reason text,
   ids uuid[], owners uuid[], sides text[], deltas bigint[]) RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan AS $$
@@ -48,8 +48,9 @@ END
 $$;
 
 -- stoa_open_wallet makes the wallet of a new agent with the starting grant in it, which is the first transaction of its ledger.
--- ids are those of the wallet, the transaction and its entries. No other transaction sees the wallet yet, so it locks nothing and
--- moves no balance: stoa_post would take a sixth of a registration's time for that. All or nothing, as there.
+-- ids are the ids of the wallet, the transaction and its entries. No other transaction sees the wallet yet, so it locks nothing
+-- and moves no balance: stoa_post would take a sixth of a registration's time for that. It writes everything or nothing, like
+-- stoa_post.
 CREATE OR REPLACE FUNCTION stoa_open_wallet(owner uuid, ids uuid[], amount bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();
