@@ -163,6 +163,9 @@ func (c *backupListCommand) Run(out io.Writer) error {
 // notes returns the words about a backup in the list, besides its figures.
 func notes(m backup.Manifest) string {
 	var found []string
+	if m.Damage != "" {
+		found = append(found, "damaged manifest")
+	}
 	if m.HasKey {
 		found = append(found, "with key")
 	}

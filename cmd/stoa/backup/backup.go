@@ -14,7 +14,6 @@
 package backup
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -25,7 +24,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +66,8 @@ func (s Store) progress(bytes int64) {
 	}
 }
 
-// List returns the complete backups, oldest first.
+// List returns the complete backups by name, so the oldest first. One whose manifest cannot be read is damaged, and stops no
+// other.
 func (s Store) List() ([]Manifest, error) {
 	entries, err := os.ReadDir(s.Folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -84,11 +83,14 @@ func (s Store) List() ([]Manifest, error) {
 			continue // not a backup
 		}
 		if err != nil {
-			return nil, err
+			info, gone := entry.Info()
+			if gone != nil {
+				return nil, gone
+			}
+			m = Manifest{Name: entry.Name(), MadeAt: info.ModTime(), Damage: err.Error()}
 		}
 		found = append(found, m)
 	}
-	slices.SortFunc(found, func(a, b Manifest) int { return cmp.Compare(a.Name, b.Name) })
 	return found, nil
 }
 

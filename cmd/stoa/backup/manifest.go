@@ -50,6 +50,8 @@ type Manifest struct {
 	// is true if the backup holds that key.
 	KeyFingerprint string `json:"key_fingerprint,omitempty"`
 	HasKey         bool   `json:"has_key,omitempty"`
+	// Damage says why the manifest cannot be read; then only Name is known, and MadeAt is about when the folder was written.
+	Damage string `json:"-"`
 }
 
 // SizeBytes returns the size of the whole backup.

@@ -127,6 +127,9 @@ func (s Store) Verified(name string) *Verification {
 // verify reads the files of a backup and returns those that are damaged. read holds the reason, or "", for each path that was
 // read before.
 func (s Store) verify(ctx context.Context, m Manifest, read map[string]string) (found []Damage, err error) {
+	if m.Damage != "" {
+		return []Damage{{m.Name, manifestFile, m.Damage}}, nil
+	}
 	sums, err := s.checksumsOf(m)
 	if err != nil {
 		return []Damage{{m.Name, checksumsFile, err.Error()}}, nil //nolint:nilerr // the damage says it
@@ -175,12 +178,12 @@ type RestoreOptions struct {
 	NewKey bool
 }
 
-// Restore restores a backup. The database must be empty (ErrNotEmpty), unless o.Replace is set: then no other session may use it
-// (ErrInUse). All checksums are compared before anything is changed; *DamagedError names the files that do not match. With
-// o.SkipDamaged those files are left out, unless the database or the list of checksums is damaged. A backup that belongs to
-// another key than the installation's is refused (*OtherKeyError, ErrNoKey), unless o has an answer to that. Files in the file
-// store stay. Missing files are written before the database, so that no row refers to a missing file. If filling a replaced
-// database fails, it stays empty, and the same restore may be repeated.
+// Restore restores a backup. The database must be empty (ErrNotEmpty), unless o.Replace is set: then no other session may use
+// it (ErrInUse). All checksums are compared before anything is changed; *DamagedError names the files that do not match. With
+// o.SkipDamaged those files are left out, unless the database, the list of checksums or the manifest is damaged. A backup that
+// belongs to another key than the installation's is refused (*OtherKeyError, ErrNoKey), unless o has an answer to that. Files
+// in the file store stay. Missing files are written before the database, so that no row refers to a missing file. If filling a
+// replaced database fails, it stays empty, and the same restore may be repeated.
 func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {
@@ -195,7 +198,9 @@ func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error)
 	if err != nil {
 		return nil, err
 	}
-	vital := func(d Damage) bool { return d.Path == databaseFile || d.Path == checksumsFile }
+	vital := func(d Damage) bool {
+		return slices.Contains([]string{databaseFile, checksumsFile, manifestFile}, d.Path)
+	}
 	if len(damaged) > 0 && (!o.SkipDamaged || slices.ContainsFunc(damaged, vital)) {
 		return nil, &DamagedError{m.Name, damaged}
 	}

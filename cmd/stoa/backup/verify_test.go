@@ -145,3 +145,29 @@ func TestRestoreOfDamagedBackup(t *testing.T) {
 		require.NoError(t, os.RemoveAll(a.path(broken)))
 	}
 }
+
+// A backup whose manifest is damaged cannot be restored, and stops neither the others nor the next one.
+func TestADamagedManifestStopsNoOtherBackup(t *testing.T) {
+	t.Parallel()
+	a := newSmallStore(t)
+	a.put(one, "one")
+	broken, whole := a.made(), a.made()
+	a.fee(777)
+	require.NoError(t, os.WriteFile(a.path(broken, "manifest.json"), []byte("{"), 0o600))
+	a.made()
+	all := graphtest.Got(a.List())(t)
+	require.Len(t, all, 3)
+	require.NotEmpty(t, all[0].Damage)
+	require.WithinDuration(t, broken.MadeAt, all[0].MadeAt, time.Hour)
+	damaged, err := a.Verify(t.Context(), "")
+	require.NoError(t, err)
+	require.Len(t, damaged, 1)
+	require.Equal(t, broken.Name+"/manifest.json", damaged[0].Backup+"/"+damaged[0].Path)
+
+	_, err = a.Restore(t.Context(), backup.RestoreOptions{Name: broken.Name, Replace: true, SkipDamaged: true})
+	require.ErrorContains(t, err, "manifest.json")
+	require.Equal(t, 777, a.fee(0))
+	_, err = a.Restore(t.Context(), backup.RestoreOptions{Name: whole.Name, Replace: true})
+	require.NoError(t, err)
+	require.Equal(t, 1, a.fee(0))
+}
