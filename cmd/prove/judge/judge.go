@@ -175,7 +175,6 @@ type orderCard struct {
 	CustomerID   string `json:"customer_id"`
 	ContractorID string `json:"contractor_id"`
 	AuthorID     string `json:"author_id"`
-	AmountMinor  int64  `json:"amount_minor"`
 	TotalMinor   int64  `json:"total_minor"`
 }
 

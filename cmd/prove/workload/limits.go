@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"stoa/cmd/prove/history"
 	"stoa/rest/client"
@@ -124,20 +124,12 @@ func (w *Workload) exceed(b burst, do func(number int)) {
 		count = uploaders
 	}
 	b.Start = w.Recorder.Now()
-	numbers := make(chan int)
-	var running sync.WaitGroup
-	for range count {
-		running.Go(func() {
-			for number := range numbers {
-				do(number)
-			}
-		})
-	}
+	var running errgroup.Group
+	running.SetLimit(count)
 	for number := range b.attempts {
-		numbers <- number
+		running.Go(func() error { do(number); return nil })
 	}
-	close(numbers)
-	running.Wait()
+	_ = running.Wait() // no request returns an error
 	w.exceeded(b.Burst)
 }
 
