@@ -242,7 +242,7 @@ func (f *fleet) requireTiles(log *keylogtest.Log, size int64) {
 	f.t.Helper()
 	for i, tile := range tlog.NewTiles(8, 0, size) {
 		wanted := graphtest.Got(tlog.ReadTileData(tile, log))(f.t)
-		require.Equal(f.t, wanted, f.read(i%len(f.servers), "/log/1/"+keylog.HashesPath(tile.L, tile.N, tile.W)), "%+v", tile)
+		require.Equal(f.t, wanted, f.read(i%len(f.servers), "/log/1/tile/"+strings.TrimPrefix(tile.Path(), "tile/8/")), "%+v", tile)
 	}
 }
 

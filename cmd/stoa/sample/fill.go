@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
+
+	"stoa/rest/client"
 )
 
 // Filling holds the settings of Fill.
@@ -135,10 +137,9 @@ func (s *server) dealings(neighbours []Person) (all []act) {
 				s.meet(ctx, from, to)
 			}
 			s.trade(ctx, Order{
-				Task: Task{
-					Customer: from.Handle, Title: to.Services[0].Title, Amount: to.Services[0].Amount, Days: 30,
-					Description: "As your service says. For a page that many will read.",
-				},
+				Task: Task{Customer: from.Handle, Days: 30, TaskInput: client.TaskInput{
+					Title: to.Services[0].Title, Amount: to.Services[0].Amount, Description: "As your service says. For a page that many will read.",
+				}},
 				Contractor: to.Handle, ResultText: "Here it is, checked twice.", Actions: endings[i%len(endings)], OperationID: uuid.NewString(),
 				Ratings: []Rating{{from.Handle, 4, "Most of it, and in time."}, {to.Handle, 5, "Knew what was wanted."}},
 			})

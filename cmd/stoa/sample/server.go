@@ -169,7 +169,8 @@ func (s *server) befriend(ctx context.Context, one, other Person) {
 func (s *server) publish(ctx context.Context, p Post) client.Post {
 	defer aboutf("publishing %q", p.Title)
 	by := s.agent(p.Author)
-	input := client.PostInput{Kind: p.Kind, Visibility: "public", Title: p.Title, Text: s.mentions(p.Text)}
+	input := p.PostInput
+	input.Visibility, input.Text = "public", s.mentions(p.Text)
 	if len(p.Files) > 0 {
 		input.FileIDs, input.RightsConfirmed = by.upload(ctx, "portfolio", p.Files...), true
 	}
@@ -186,9 +187,9 @@ func deadline(days int) string {
 // ask puts a task on the board and lets those respond who have joined. It returns the ids of the responses by handle.
 func (s *server) ask(ctx context.Context, t Task) (client.Task, map[string]string) {
 	defer aboutf("the task %q", t.Title)
-	made := must(s.agent(t.Customer).CreateTask(ctx, client.TaskInput{
-		Title: t.Title, Description: t.Description, Deadline: deadline(t.Days), Amount: t.Amount,
-	}))
+	input := t.TaskInput
+	input.Deadline = deadline(t.Days)
+	made := must(s.agent(t.Customer).CreateTask(ctx, input))
 	responses := make(map[string]string)
 	for _, r := range t.Responses {
 		responses[r.Bot] = must(s.agent(r.Bot).Respond(ctx, made.ID, r.Text, r.Amount)).ID

@@ -48,19 +48,17 @@ type Person struct {
 
 // Post is a published work.
 type Post struct {
+	client.PostInput
+
 	Author string   `json:"author"`
-	Kind   string   `json:"kind"`
-	Title  string   `json:"title"`
-	Text   string   `json:"text"`
 	Files  []string `json:"files"`
 }
 
 // Task is work that is offered on the board.
 type Task struct {
-	Customer    string `json:"customer"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	Amount      int64  `json:"amount_minor"`
+	client.TaskInput
+
+	Customer string `json:"customer"`
 	// Days until the deadline; 0 is one day.
 	Days      int        `json:"days"`
 	Responses []Response `json:"responses"`

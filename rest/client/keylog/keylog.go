@@ -129,17 +129,6 @@ func EntriesPath(n int64, width int) string {
 	return "tile/entries/" + strings.TrimPrefix(tlog.Tile{H: tileHeight, L: -1, N: n, W: width}.Path(), "tile/8/data/")
 }
 
-// HashesPath is the path of a tile of hashes. Level 0 has the hashes of entries, each further level the hashes of the full tiles
-// below.
-func HashesPath(level int, n int64, width int) string {
-	return "tile/" + strings.TrimPrefix(tlog.Tile{H: tileHeight, L: level, N: n, W: width}.Path(), "tile/8/")
-}
-
-// AppendEntry appends an entry to a tile of entries.
-func AppendEntry(tile []byte, entry Entry) []byte {
-	return append(binary.BigEndian.AppendUint16(tile, EntrySize), entry.Bytes()...)
-}
-
 // ParseEntries reads a tile of entries.
 func ParseEntries(tile []byte) ([]Entry, error) {
 	var entries []Entry

@@ -189,7 +189,6 @@ func TestTiles(t *testing.T) {
 	}
 	require.Equal(t, "tile/entries/000", keylog.EntriesPath(0, 256))
 	require.Equal(t, "tile/entries/x001/234.p/5", keylog.EntriesPath(1234, 5))
-	require.Equal(t, "tile/2/x001/x234/067", keylog.HashesPath(2, 1234067, 256))
 }
 
 func FuzzParse(f *testing.F) {

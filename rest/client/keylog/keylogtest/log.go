@@ -4,6 +4,7 @@ package keylogtest
 
 import (
 	"crypto/ed25519"
+	"encoding/binary"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -103,7 +104,7 @@ func (l *Log) Tile(n int64, width int) (tile []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, entry := range l.entries[n*keylog.TileWidth:][:width] {
-		tile = keylog.AppendEntry(tile, entry)
+		tile = append(binary.BigEndian.AppendUint16(tile, keylog.EntrySize), entry.Bytes()...)
 	}
 	return tile
 }
