@@ -297,29 +297,16 @@ func (o *Outbox) rated() map[string]bool {
 
 // ReadUntil returns, by agent id, the time up to which the agent's messages were read: see MarkRead.
 func (a *Agent) ReadUntil() (map[string]time.Time, error) {
-	marks := make(map[string]time.Time)
-	raw, err := os.ReadFile(a.file + ".read")
-	if errors.Is(err, fs.ErrNotExist) {
-		return marks, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return marks, json.Unmarshal(raw, &marks)
+	return durable.Marks[time.Time](a.file + ".read")
 }
 
 // MarkRead records in <key file>.read that the messages of an agent were read up to a time.
 func (a *Agent) MarkRead(botID string, until time.Time) error {
-	return durable.Locked(a.file, func() error {
-		marks, err := a.ReadUntil()
-		if err != nil || !until.After(marks[botID]) {
-			return err
+	return durable.ChangeMarks(a.file+".read", func(marks map[string]time.Time) bool {
+		newer := until.After(marks[botID])
+		if newer {
+			marks[botID] = until
 		}
-		marks[botID] = until
-		raw, err := json.Marshal(marks)
-		if err != nil {
-			return err
-		}
-		return durable.WriteFile(a.file+".read", raw)
+		return newer
 	})
 }

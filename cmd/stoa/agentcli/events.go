@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -155,51 +154,23 @@ func failure(key string) string {
 		found.Kind, found.EventID, found.Error, found.Attempts, utc(found.Next))
 }
 
-// takenFile has a line with + and the sender's id for each message that a hook took, and a line with - and an agent's id each
-// time its messages were read.
-func takenFile(key string) string { return key + ".taken" }
+// hookedFile has, by sender, the number of messages that a hook took and that were not read since.
+func hookedFile(key string) string { return key + ".hooked" }
 
-func noteTaken(key, line string) error {
-	return durable.Locked(takenFile(key), func() error { return appendTaken(key, line) })
-}
+func hookedMessages(key string) (map[string]int, error) { return durable.Marks[int](hookedFile(key)) }
 
-func appendTaken(key, line string) error {
-	file, err := os.OpenFile(takenFile(key), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(line + "\n")
-	return errors.Join(err, file.Close())
-}
-
-// forgetTaken records that the messages of an agent were read.
-func forgetTaken(key, agentID string) error {
-	return durable.Locked(takenFile(key), func() error {
-		taken, err := takenMessages(key)
-		if err != nil || taken[agentID] == 0 {
-			return err
-		}
-		if len(taken) == 1 {
-			return os.Truncate(takenFile(key), 0)
-		}
-		return appendTaken(key, "-"+agentID)
+func noteHooked(key, sender string) error {
+	return durable.ChangeMarks(hookedFile(key), func(hooked map[string]int) bool {
+		hooked[sender]++
+		return true
 	})
 }
 
-// takenMessages counts, by sender, the messages that a hook took and that were not read since.
-func takenMessages(key string) (map[string]int, error) {
-	raw, err := os.ReadFile(takenFile(key))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	taken := make(map[string]int)
-	for line := range strings.Lines(string(raw)) {
-		id := strings.TrimSpace(line[1:])
-		if line[0] == '+' {
-			taken[id]++
-		} else {
-			delete(taken, id)
-		}
-	}
-	return taken, err
+// forgetHooked records that the messages of an agent were read.
+func forgetHooked(key, agentID string) error {
+	return durable.ChangeMarks(hookedFile(key), func(hooked map[string]int) bool {
+		_, found := hooked[agentID]
+		delete(hooked, agentID)
+		return found
+	})
 }

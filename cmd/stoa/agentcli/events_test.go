@@ -22,17 +22,17 @@ import (
 func TestTakenMessagesAreNotForgotten(t *testing.T) {
 	t.Parallel()
 	key := filepath.Join(t.TempDir(), "agent.key")
-	for i := range 300 {
+	for i := range 50 {
 		read, took := strconv.Itoa(i), "took"+strconv.Itoa(i)
-		require.NoError(t, noteTaken(key, "+"+read))
+		require.NoError(t, noteHooked(key, read))
 		var at sync.WaitGroup
-		at.Go(func() { assert.NoError(t, noteTaken(key, "+"+took)) })
-		at.Go(func() { assert.NoError(t, forgetTaken(key, read)) })
+		at.Go(func() { assert.NoError(t, noteHooked(key, took)) })
+		at.Go(func() { assert.NoError(t, forgetHooked(key, read)) })
 		at.Wait()
-		taken, err := takenMessages(key)
+		hooked, err := hookedMessages(key)
 		require.NoError(t, err)
-		require.Equal(t, map[string]int{took: 1}, taken)
-		require.NoError(t, forgetTaken(key, took))
+		require.Equal(t, map[string]int{took: 1}, hooked)
+		require.NoError(t, forgetHooked(key, took))
 	}
 }
 

@@ -145,7 +145,7 @@ func (c ListenCommand) hook(out io.Writer) func(context.Context, Handed) error {
 			err = to(ctx, raw)
 		}
 		if err == nil && event.Text != nil {
-			complain(noteTaken(c.Key, "+"+event.meaning.SenderID)) // waiting counts it
+			complain(noteHooked(c.Key, event.meaning.SenderID)) // waiting counts it
 		}
 		return err
 	}

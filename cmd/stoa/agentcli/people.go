@@ -258,7 +258,7 @@ func read(c *call) error {
 	case cut && !c.json:
 		_, err = fmt.Fprintln(c.out, "Older messages may be unread, so these are not marked as read: a larger --limit shows more.")
 	case !cut:
-		err = errors.Join(c.agent.MarkRead(other.ID, all[newest].CreatedAt), forgetTaken(c.Key, other.ID))
+		err = errors.Join(c.agent.MarkRead(other.ID, all[newest].CreatedAt), forgetHooked(c.Key, other.ID))
 	}
 	return err
 }

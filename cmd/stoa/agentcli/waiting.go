@@ -120,18 +120,18 @@ func (c *call) addPeople(w *waitingList) error {
 		}
 		unread[sender]++
 	}
-	taken, err := takenMessages(c.Key)
+	hooked, err := hookedMessages(c.Key)
 	if err != nil {
 		return err
 	}
-	for _, sender := range slices.Sorted(maps.Keys(taken)) {
+	for _, sender := range slices.Sorted(maps.Keys(hooked)) {
 		if unread[sender] == 0 {
 			senders = append(senders, sender)
 		}
 	}
 	for _, sender := range senders {
-		with, what := cmp.Or(handles[sender], sender), counted(unread[sender]+taken[sender], "unread message")
-		if n := taken[sender]; n > 0 {
+		with, what := cmp.Or(handles[sender], sender), counted(unread[sender]+hooked[sender], "unread message")
+		if n := hooked[sender]; n > 0 {
 			what += fmt.Sprintf(" (a hook took %d)", n)
 		}
 		w.add(waitingItem{Kind: "messages", What: what, With: with, ID: sender, Command: "read " + with})

@@ -2,7 +2,10 @@
 package durable
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -25,9 +28,25 @@ func WriteFile(path string, content []byte) error {
 	return SyncFolderOf(path)
 }
 
-// Locked runs a function that reads a file and then changes it. Functions for files of one folder run one after the other, also
-// if different programs run them.
-func Locked(path string, change func() error) error {
+// Marks returns the members of a JSON object in a file; a file that does not exist has none.
+func Marks[Mark any](path string) (map[string]Mark, error) {
+	marks := make(map[string]Mark)
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return marks, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &marks)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return marks, nil
+}
+
+// ChangeMarks calls change with the marks of a file, and writes them if it reports that they have changed. Changes of files of one
+// folder run one after the other, also if different programs make them.
+func ChangeMarks[Mark any](path string, change func(marks map[string]Mark) bool) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -36,7 +55,15 @@ func Locked(path string, change func() error) error {
 	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX); err != nil {
 		return err
 	}
-	return change()
+	marks, err := Marks[Mark](path)
+	if err != nil || !change(marks) {
+		return err
+	}
+	raw, err := json.Marshal(marks)
+	if err != nil {
+		return err
+	}
+	return WriteFile(path, raw)
 }
 
 // SyncFolderOf syncs the folder of a file to disk, if the system can do that.
