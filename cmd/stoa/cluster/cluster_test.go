@@ -166,7 +166,7 @@ func TestStartRefusesStrangeFolder(t *testing.T) {
 	require.Empty(t, unfinishedIn(t, folder))
 }
 
-// A full log replaces the one before it.
+// A full log replaces the one before it. A full disk loses text, and does not end the output of the database.
 func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
 	c := &Cluster{data: t.TempDir()}
@@ -187,6 +187,13 @@ func TestLogIsBounded(t *testing.T) {
 	info, err := os.Stat(path + ".1")
 	require.NoError(t, err)
 	require.Less(t, info.Size(), int64(logLimit+2000))
+	require.NoError(t, log.file.Close())
+
+	log.file, err = os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	lost, err := log.Write([]byte("lost"))
+	require.NoError(t, err)
+	require.Equal(t, 4, lost)
 	require.NoError(t, log.file.Close())
 
 	require.NoError(t, os.Remove(path))
