@@ -58,8 +58,9 @@ func Start(ctx context.Context, command *exec.Cmd, log io.Writer, ready func(lin
 		if started <- err; err != nil {
 			return
 		}
-		seen := false
-		for lines := bufio.NewScanner(out); lines.Scan(); {
+		seen, lines := false, bufio.NewScanner(out)
+		lines.Buffer(nil, 64<<20) // a shorter buffer would end the reading at a long line, and the process would wait for ever
+		for lines.Scan() {
 			last = lines.Text()
 			fmt.Fprintln(log, last)
 			if !seen && ready(lines.Bytes()) {
