@@ -8,12 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"stoa/cmd/stoa/cluster"
 	"stoa/graph/keylog"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/httpserver"
@@ -142,11 +140,11 @@ func (c witnessCommand) Run(out io.Writer) (err error) {
 			return err
 		}
 	}
-	unlock, err := lockWitness(c.State)
+	unlock, err := cluster.LockFolder(c.State, errors.New("another witness uses it"))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
+	defer unlock()
 	signer, vkey, err := witness.OpenKey(c.Key, c.Name)
 	if err != nil {
 		return err
@@ -173,24 +171,6 @@ func (c witnessCommand) Run(out io.Writer) (err error) {
 	end, cancel := context.WithTimeout(context.Background(), witnessEnd)
 	defer cancel()
 	return errors.Join(err, server.Shutdown(end))
-}
-
-// lockWitness makes the folder and keeps other witnesses out of it until the returned function is called.
-func lockWitness(folder string) (unlock func() error, err error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = errors.New("another witness uses it")
-		}
-		return nil, errors.Join(fmt.Errorf("%s: %w", folder, err), file.Close())
-	}
-	return file.Close, nil
 }
 
 func (s witnessSettings) Validate() error {

@@ -30,6 +30,7 @@ import (
 	"gocloud.dev/gcerrors"
 	"golang.org/x/sys/unix"
 
+	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/secrets"
 	"stoa/graph/attachments"
 	"stoa/graph/operator"
@@ -95,26 +96,7 @@ func (s Store) List() ([]Manifest, error) {
 }
 
 // lock keeps other processes out until the returned function is called, or returns ErrBusy.
-func (s Store) lock() (func(), error) {
-	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(filepath.Join(s.Folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = ErrBusy
-		}
-		return nil, fmt.Errorf("%s: %w", s.Folder, err)
-	}
-	return func() {
-		_ = unix.Flock(int(f.Fd()), unix.LOCK_UN) // closing is not enough: a process that is being started may have inherited f
-		_ = f.Close()
-	}, nil
-}
+func (s Store) lock() (func(), error) { return cluster.LockFolder(s.Folder, ErrBusy) }
 
 // Daily makes a backup when the last one is a day old, or when no backup exists and the database is a day old; else it returns
 // nil.

@@ -246,6 +246,29 @@ func tryLock(f *os.File) (bool, error) {
 // unlock gives a flock back at once: a process that is being started may have inherited it until it runs its own program.
 func unlock(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
+// LockFolder makes a folder, and keeps other processes that call it out until end is called. It returns busy while another
+// process holds it.
+func LockFolder(folder string, busy error) (end func(), err error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	free, err := tryLock(f)
+	if err == nil && !free {
+		err = busy
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", folder, err), f.Close())
+	}
+	return func() {
+		unlock(f)
+		_ = f.Close()
+	}, nil
+}
+
 // wait calls done until it reports true or fails, or until ctx ends.
 func wait(ctx context.Context, done func() (bool, error)) error {
 	for {
