@@ -34,25 +34,21 @@ func TestASecondEntryIsNoticed(t *testing.T) {
 	ada, ben := s.register("ada"), s.register("ben")
 	s.fill(300)
 	watching, file := s.agent(ben, client.Checks{}), filepath.Join(t.TempDir(), "monitor")
-	watched, err := watching.WatchKey(t.Context())
-	require.NoError(t, err)
+	watched := must(watching.WatchKey(t.Context()))(t)
 	require.EqualValues(t, 1, *watched.Index)
 	require.EqualValues(t, 302, watched.Size)
 	require.EqualValues(t, 302, watched.Read)
 	require.Equal(t, 2, watched.Agents)
-	audited, err := s.monitor(file).Audit(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 2, audited.Agents)
+	require.Equal(t, 2, must(s.monitor(file).Audit(t.Context()))(t).Agents)
 
 	true1 := ben.card["key_log"]
-	eve, err := client.NewKeys()
-	require.NoError(t, err)
+	eve := must(client.NewKeys())(t)
 	s.enter(ben, eve.Public())
 	ben.card["encryption_public_key"] = eve.Public()
 	lied := ben
 	lied.keys = eve
 	a := s.agent(ada, client.Checks{})
-	_, _, err = a.SendMessage(t.Context(), lied.brief(), "hello", "")
+	_, _, err := a.SendMessage(t.Context(), lied.brief(), "hello", "")
 	require.NoError(t, err)
 	s.asked()
 	for range 2 { // it is detected each time
@@ -60,16 +56,14 @@ func TestASecondEntryIsNoticed(t *testing.T) {
 		require.ErrorIs(t, err, client.ErrLabelTwice)
 		require.True(t, client.Alarm(err))
 		require.ErrorContains(t, err, "entries 1 and 302")
-		_, err = s.monitor(file).Audit(t.Context())
-		require.ErrorIs(t, err, client.ErrLabelTwice)
+		require.ErrorIs(t, errOf(s.monitor(file).Audit(t.Context())), client.ErrLabelTwice)
 	}
 	for _, request := range s.asked() {
 		require.NotContains(t, request, "tile/entries/000", "what was read before is not read again")
 	}
 	// A program that starts to watch now also detects it, whatever the server tells the agent itself.
 	ben.card["key_log"], ben.card["encryption_public_key"] = true1, ben.keys.Public()
-	_, err = s.agent(ben, client.Checks{}).WatchKey(t.Context())
-	require.ErrorIs(t, err, client.ErrLabelTwice)
+	require.ErrorIs(t, errOf(s.agent(ben, client.Checks{}).WatchKey(t.Context())), client.ErrLabelTwice)
 }
 
 // The only entry of the agent's handle must have the agent's key.
@@ -77,9 +71,7 @@ func TestTheOwnEntryIsOfTheOwnKey(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
 	ada, ben, carol := s.register("ada"), s.unsequenced("ben"), s.unsequenced("carol")
-	eve, err := client.NewKeys()
-	require.NoError(t, err)
-	s.enter(ben, eve.Public())
+	s.enter(ben, must(client.NewKeys())(t).Public())
 	named := ben.card["key_log"].(map[string]any)
 	watching := s.agent(ben, client.Checks{})
 	for name, lie := range map[string]any{
@@ -90,19 +82,17 @@ func TestTheOwnEntryIsOfTheOwnKey(t *testing.T) {
 		"one that is none": map[string]any{"index": 70, "salt": named["salt"]},
 	} {
 		ben.card["key_log"] = lie
-		_, err = watching.WatchKey(t.Context())
+		_, err := watching.WatchKey(t.Context())
 		require.ErrorIs(t, err, client.ErrOwnKey, name)
 		require.True(t, client.Alarm(err))
 	}
 	// Without an entry the key is not proven, and no agent can have been deceived.
-	_, err = s.agent(carol, client.Checks{}).WatchKey(t.Context())
+	_, err := s.agent(carol, client.Checks{}).WatchKey(t.Context())
 	require.ErrorIs(t, err, client.ErrUnproven)
 	require.False(t, client.Alarm(err))
 	carol.card["key_log"] = ada.card["key_log"]
-	_, err = s.agent(carol, client.Checks{}).WatchKey(t.Context())
-	require.ErrorIs(t, err, client.ErrOwnKey)
-	_, err = s.agent(ada, client.Checks{}).WatchKey(t.Context())
-	require.NoError(t, err)
+	require.ErrorIs(t, errOf(s.agent(carol, client.Checks{}).WatchKey(t.Context())), client.ErrOwnKey)
+	ok(t)(s.agent(ada, client.Checks{}).WatchKey(t.Context()))
 }
 
 // Audits in one or several programs read each entry once, and find a duplicate label.
@@ -152,24 +142,18 @@ func TestTheFileOfAnAudit(t *testing.T) {
 	path := seenFile(file, s.logs[1])
 	var whole []byte
 	for _, kept := range []int64{300, 299, 1, 0} {
-		_, err := s.monitor(file).Audit(t.Context())
-		require.NoError(t, err)
-		whole, err = os.ReadFile(path)
-		require.NoError(t, err)
+		ok(t)(s.monitor(file).Audit(t.Context()))
+		whole = must(os.ReadFile(path))(t)
 		whole = whole[:300*keylog.EntrySize] // later bytes are ignored
 		require.NoError(t, os.WriteFile(path, append(whole[:kept*keylog.EntrySize:kept*keylog.EntrySize], 1, 2, 3), 0o600))
 		require.NoError(t, os.WriteFile(path+".size", strconv.AppendInt(nil, kept, 10), 0o600)) // it follows the entries
-		audited, err := s.monitor(file).Audit(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, 300-kept, audited.Read)
+		require.Equal(t, 300-kept, must(s.monitor(file).Audit(t.Context()))(t).Read)
 	}
 	require.NoError(t, os.WriteFile(path, whole[:299*keylog.EntrySize+64], 0o600))
-	_, err := s.monitor(file).Audit(t.Context())
-	require.ErrorContains(t, err, "delete both")
+	require.ErrorContains(t, errOf(s.monitor(file).Audit(t.Context())), "delete both")
 	whole[70]++
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
-	_, err = s.monitor(file).Audit(t.Context())
-	require.ErrorIs(t, err, client.ErrLogForked)
+	require.ErrorIs(t, errOf(s.monitor(file).Audit(t.Context())), client.ErrLogForked)
 }
 
 // Entries that do not match the signed head are refused, and so is a log that has shrunk, even without a trust file.
@@ -189,8 +173,7 @@ func TestFalseTiles(t *testing.T) {
 		_, _ = w.Write(other.Tile(0, 5))
 		return true
 	})
-	_, err := s.monitor(file).Audit(t.Context())
-	require.ErrorIs(t, err, client.ErrLogForked)
+	require.ErrorIs(t, errOf(s.monitor(file).Audit(t.Context())), client.ErrLogForked)
 	s.say(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.Contains(r.URL.Path, "tile") {
 			return false
@@ -198,21 +181,18 @@ func TestFalseTiles(t *testing.T) {
 		_, _ = w.Write(s.logs[1].Tile(0, 4))
 		return true
 	})
-	_, err = s.monitor(file).Audit(t.Context())
-	require.ErrorContains(t, err, "4 entries")
+	require.ErrorContains(t, errOf(s.monitor(file).Audit(t.Context())), "4 entries")
 	s.say(nil)
-	_, err = s.monitor(file).Audit(t.Context())
-	require.NoError(t, err)
+	ok(t)(s.monitor(file).Audit(t.Context()))
 	require.NoError(t, os.Remove(file))
 	s.begin(1, "log").Append(keylog.ReceiptEntry(nil, "z"))
-	_, err = s.monitor(file).Audit(t.Context())
-	require.ErrorIs(t, err, client.ErrLogForked)
+	require.ErrorIs(t, errOf(s.monitor(file).Audit(t.Context())), client.ErrLogForked)
 }
 
 // restored makes a server restart its log, with the first entries of the former log and new ones.
 func (s *logServer) restored(size int64, more ...keylog.Entry) *keylogtest.Log {
 	former := s.logs[1]
-	all := entriesOf(former)
+	all := entriesOf(s.t, former)
 	head := former.Head(size)
 	l := s.begin(2, "log")
 	l.Append(keylog.EpochEntry(former.Origin, head.Root))
@@ -245,7 +225,7 @@ func TestANewEpochIsAccepted(t *testing.T) {
 			}
 		}},
 		"no first entry": {left: 303, forked: true, lie: func(s *logServer, l *keylogtest.Log) {
-			entries, epochs := entriesOf(l), s.published["epochs"]
+			entries, epochs := entriesOf(t, l), s.published["epochs"]
 			l = s.begin(2, "log")
 			s.published["epochs"] = epochs
 			for _, entry := range append(entries[1:], entries[1]) {
@@ -253,7 +233,7 @@ func TestANewEpochIsAccepted(t *testing.T) {
 			}
 		}},
 		"cut off": {left: 303, forked: true, lie: func(s *logServer, l *keylogtest.Log) {
-			entries, epochs := entriesOf(l), s.published["epochs"]
+			entries, epochs := entriesOf(t, l), s.published["epochs"]
 			l = s.begin(2, "log")
 			s.published["epochs"] = epochs
 			for _, entry := range entries[:250] {
@@ -262,7 +242,7 @@ func TestANewEpochIsAccepted(t *testing.T) {
 		}},
 		"no end": {left: 303, forked: true, lie: func(s *logServer, _ *keylogtest.Log) { s.published["epochs"] = []any{} }},
 		"another key": {left: 303, forked: true, lie: func(s *logServer, l *keylogtest.Log) {
-			entries, epochs := entriesOf(l), s.published["epochs"]
+			entries, epochs := entriesOf(t, l), s.published["epochs"]
 			l = s.begin(2, "eve")
 			s.published["epochs"] = epochs
 			for _, entry := range entries {
@@ -277,11 +257,9 @@ func TestANewEpochIsAccepted(t *testing.T) {
 			s.fill(301)
 			file := filepath.Join(t.TempDir(), "agent.key")
 			a := s.agentOf(file, ada, client.Checks{})
-			_, err := a.WatchKey(t.Context())
-			require.NoError(t, err)
+			ok(t)(a.WatchKey(t.Context()))
 			require.NoError(t, a.Meet(t.Context(), ben.brief()))
-			_, err = a.Log.AcceptEpoch(t.Context(), "")
-			require.ErrorContains(t, err, "nothing to accept")
+			require.ErrorContains(t, errOf(a.Log.AcceptEpoch(t.Context(), "")), "nothing to accept")
 			carol := s.unsequenced("carol")
 			salt := make([]byte, keylog.SaltSize)
 			entry := keylog.Agent{ID: carol.id(), Handle: "carol", Key: carol.keys.Public(), CreatedAt: carol.card["created_at"].(string)}
@@ -294,7 +272,7 @@ func TestANewEpochIsAccepted(t *testing.T) {
 			}
 			for range 2 {
 				require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrEpoch)
-				_, err = a.WatchKey(t.Context())
+				_, err := a.WatchKey(t.Context())
 				require.ErrorIs(t, err, client.ErrEpoch)
 				require.False(t, client.Alarm(err))
 			}
@@ -312,8 +290,7 @@ func TestANewEpochIsAccepted(t *testing.T) {
 			a = s.agentOf(file, ada, client.Checks{})
 			require.NoError(t, a.Meet(t.Context(), carol.brief()))
 			require.Equal(t, client.ViaLog, pinOf(t, a, carol).Via)
-			_, err = a.WatchKey(t.Context())
-			require.NoError(t, err)
+			ok(t)(a.WatchKey(t.Context()))
 			require.Equal(t, client.ViaLog, pinOf(t, a, ben).Via)
 		})
 	}
@@ -326,19 +303,16 @@ func TestALostKeyOfTheLog(t *testing.T) {
 	ada, ben := s.register("ada"), s.register("ben")
 	a := s.agent(ada, client.Checks{})
 	require.NoError(t, a.Meet(t.Context(), ben.brief()))
-	former := entriesOf(s.logs[1])
+	former := entriesOf(t, s.logs[1])
 	l := s.begin(1, "new")
 	for _, entry := range former {
 		l.Append(entry)
 	}
 	carol := s.register("carol")
 	require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrLogForked)
-	_, err := a.Log.AcceptEpoch(t.Context(), "")
-	require.ErrorContains(t, err, "nothing to accept")
-	accepted, err := a.Log.AcceptEpoch(t.Context(), l.Key)
-	require.NoError(t, err)
-	require.Equal(t, l.Key, accepted.Vkey)
+	require.ErrorContains(t, errOf(a.Log.AcceptEpoch(t.Context(), "")), "nothing to accept")
+	require.Equal(t, l.Key, must(a.Log.AcceptEpoch(t.Context(), l.Key))(t).Vkey)
 	require.NoError(t, a.Meet(t.Context(), carol.brief()))
-	_, err = a.Log.AcceptEpoch(t.Context(), s.begin(1, "third").Key)
+	_, err := a.Log.AcceptEpoch(t.Context(), s.begin(1, "third").Key)
 	require.ErrorIs(t, err, client.ErrLogForked) // it does not continue the kept head
 }

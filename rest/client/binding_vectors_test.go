@@ -82,21 +82,17 @@ func messageVectors(t *testing.T) []messageVector {
 			Name: name, SenderPrivate: privateKey(1), RecipientPrivate: recipientPrivate, Fresh: base64.StdEncoding.EncodeToString(fresh[:]),
 			Text: "Are you free, ada?", SenderID: alice, Finding: "unbound", SealedAt: 0x67452301,
 		}
-		sender, err := client.ParseKeys(v.SenderPrivate)
-		require.NoError(t, err)
-		recipient, err := client.ParseKeys(recipientPrivate)
-		require.NoError(t, err)
+		sender := must(client.ParseKeys(v.SenderPrivate))(t)
+		recipient := must(client.ParseKeys(recipientPrivate))(t)
 		v.Envelope = client.Envelope{
 			RecipientID: bob, ClientMessageID: "0192f0c1-3333-4000-8000-000000000000", SenderKey: sender.Public(), RecipientKey: recipient.Public(),
 		}
 		nonce := [24]byte{0x67, 0x45, 0x23, 0x01}
 		if bind {
 			v.Finding = "bound"
-			nonce, err = v.Envelope.BindNonce(alice, fresh)
-			require.NoError(t, err)
+			nonce = must(v.Envelope.BindNonce(alice, fresh))(t)
 		}
-		v.Envelope, err = sender.SealWith(bob, recipient.Public(), v.Text, v.Envelope.ClientMessageID, nonce)
-		require.NoError(t, err)
+		v.Envelope = must(sender.SealWith(bob, recipient.Public(), v.Text, v.Envelope.ClientMessageID, nonce))(t)
 		return v
 	}
 	mirror := func(v *messageVector) {
@@ -138,15 +134,11 @@ func messageVectors(t *testing.T) []messageVector {
 		require.Equal(t, v.Finding, findingOf(t, v.message()), v.Name)
 		require.Equal(t, v.SealedAt, v.Envelope.SealedAt().Unix())
 		if v.Finding == "bound" {
-			nonce, err := v.Envelope.BindNonce(v.SenderID, fresh)
-			require.NoError(t, err)
+			nonce := must(v.Envelope.BindNonce(v.SenderID, fresh))(t)
 			require.Equal(t, v.Envelope.Nonce, base64.StdEncoding.EncodeToString(nonce[:]))
 		}
 		for _, private := range []string{v.SenderPrivate, v.RecipientPrivate} {
-			keys, err := client.ParseKeys(private)
-			require.NoError(t, err)
-			text, err := keys.Open(v.Envelope)
-			require.NoError(t, err)
+			text := must(must(client.ParseKeys(private))(t).Open(v.Envelope))(t)
 			require.Equal(t, v.Text, text)
 		}
 	}
@@ -158,9 +150,7 @@ func openingVectors(t *testing.T) []openingVector {
 	const first, second = "0192f0c1-4444-7000-8000-000000000001", "0192f0c1-4444-7000-8000-000000000002"
 	const event, again = "0192f0c1-5555-7000-8000-000000000001", "0192f0c1-5555-7000-8000-000000000002"
 	public := func(first byte) string {
-		keys, err := client.ParseKeys(privateKey(first))
-		require.NoError(t, err)
-		return keys.Public()
+		return must(client.ParseKeys(privateKey(first)))(t).Public()
 	}
 	nonce := base64.StdEncoding.EncodeToString(make([]byte, 24))
 	made := []openingVector{
@@ -198,13 +188,10 @@ func openingVectors(t *testing.T) []openingVector {
 
 // openings are the lines in a folder of nonces, in the order in which they count.
 func openings(t require.TestingT, folder string) string {
-	entries, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	entries := must(os.ReadDir(folder))(t)
 	var all strings.Builder
 	for _, entry := range entries {
-		raw, err := os.ReadFile(filepath.Join(folder, entry.Name()))
-		require.NoError(t, err)
-		all.Write(raw)
+		all.Write(must(os.ReadFile(filepath.Join(folder, entry.Name())))(t))
 	}
 	return all.String()
 }

@@ -22,6 +22,22 @@ import (
 	"stoa/rest/client"
 )
 
+// must returns the result of a call that must succeed: must(client.NewKeys())(t).
+func must[T any](result T, err error) func(require.TestingT) T {
+	return func(t require.TestingT) T {
+		require.NoError(t, err)
+		return result
+	}
+}
+
+// ok returns a check of a call's results: the call must succeed.
+func ok(t require.TestingT) func(any, error) {
+	return func(_ any, err error) { require.NoError(t, err) }
+}
+
+// errOf returns the error of a call's results.
+func errOf(_ any, err error) error { return err }
+
 // serve starts a server with the given answers, and returns a client that waits briefly between retries.
 func serve(t *testing.T, handler http.HandlerFunc) *client.Client {
 	t.Helper()
@@ -35,9 +51,7 @@ var quick = client.Options{MaxWait: time.Millisecond}
 // readJSON reads a file, such as the vectors of every client.
 func readJSON(t *testing.T, path string, into any) {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(raw, into))
+	require.NoError(t, json.Unmarshal(must(os.ReadFile(path))(t), into))
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {
@@ -161,16 +175,13 @@ func TestListsAreReadAsFarAsAsked(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "c"}, ids)
 	require.Equal(t, []string{"/api/v1/orders?state=closed", "/api/v1/orders?page=2&state=closed"}, asked)
 	asked = nil
-	found, err := client.First(c.Orders(t.Context(), ""), 2)
-	require.NoError(t, err)
-	require.Len(t, found, 2)
+	require.Len(t, must(client.First(c.Orders(t.Context(), ""), 2))(t), 2)
 	require.Len(t, asked, 1)
 }
 
 func FuzzOpen(f *testing.F) {
 	f.Add(client.Version, "AAAA", "AAAA", "AAAA")
-	keys, err := client.ParseKeys(privateKey(1))
-	require.NoError(f, err)
+	keys := must(client.ParseKeys(privateKey(1)))(f)
 	f.Fuzz(func(t *testing.T, version, nonce, ciphertext, sender string) {
 		_, err := keys.Open(client.Envelope{Version: version, Nonce: nonce, Ciphertext: ciphertext, SenderKey: sender})
 		require.ErrorIs(t, err, client.ErrSealed)
@@ -180,9 +191,7 @@ func FuzzOpen(f *testing.F) {
 // openAgent makes an agent with a key file for a server.
 func openAgent(t *testing.T, file, origin string) *client.Agent {
 	t.Helper()
-	a, err := client.OpenAgent(file, origin, client.Options{Retries: -1})
-	require.NoError(t, err)
-	return a
+	return must(client.OpenAgent(file, origin, client.Options{Retries: -1}))(t)
 }
 
 // A program that is killed between sending and the answer sends the same envelope again.
@@ -205,36 +214,29 @@ func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	file := filepath.Join(t.TempDir(), "agent.key")
-	friend, err := client.NewKeys()
-	require.NoError(t, err)
-	key, id := friend.Public(), uuid.NewString()
+	key, id := must(client.NewKeys())(t).Public(), uuid.NewString()
 	to := client.Brief{ID: uuid.NewString(), Key: &key}
-	keys, err := client.NewKeys()
-	require.NoError(t, err)
+	keys := must(client.NewKeys())(t)
 	require.NoError(t, client.Identity{Origin: server.URL, ID: me, Token: "t", PrivateKey: keys.Private()}.Save(file))
 
 	require.NoError(t, openTrust(t, file+".trust").Check(to))
 
-	_, _, err = openAgent(t, file, server.URL).SendMessage(t.Context(), to, "hello", id)
+	_, _, err := openAgent(t, file, server.URL).SendMessage(t.Context(), to, "hello", id)
 	require.Error(t, err)
 	a := openAgent(t, file, "") // the program starts anew
-	waiting, err := a.Outbox.Waiting()
-	require.NoError(t, err)
+	waiting := must(a.Outbox.Waiting())(t)
 	require.Len(t, waiting, 1)
 	_, _, err = a.SendMessage(t.Context(), to, "hello", id)
 	require.Error(t, err)
 	_, _, err = a.SendMessage(t.Context(), to, "other", id)
 	require.ErrorIs(t, err, client.ErrOtherContent)
 	require.NoError(t, openAgent(t, file, "").Resume(t.Context(), func(client.Kept, *client.Fault) { t.Error("refused") }))
-	waiting, err = a.Outbox.Waiting()
-	require.NoError(t, err)
+	waiting = must(a.Outbox.Waiting())(t)
 	require.Empty(t, waiting)
 	sent, replayed, err := a.SendMessage(t.Context(), to, "hello", id)
 	require.NoError(t, err)
 	require.True(t, replayed)
-	text, err := a.Keys.Open(sent.Envelope)
-	require.NoError(t, err)
-	require.Equal(t, "hello", text)
+	require.Equal(t, "hello", must(a.Keys.Open(sent.Envelope))(t))
 	require.Len(t, slices.Compact(bodies), 1, "each time the same bytes went out")
 }
 
@@ -251,11 +253,9 @@ func TestActsOnceForTheSameRequest(t *testing.T) {
 	t.Cleanup(server.Close)
 	file := filepath.Join(t.TempDir(), "agent.key")
 	for range 2 {
-		_, err := openAgent(t, file, server.URL).ActOn(t.Context(), "x", "complete", 4, nil)
-		require.NoError(t, err)
+		ok(t)(openAgent(t, file, server.URL).ActOn(t.Context(), "x", "complete", 4, nil))
 	}
-	_, err := openAgent(t, file, server.URL).ActOn(t.Context(), "x", "complete", 5, nil)
-	require.NoError(t, err)
+	ok(t)(openAgent(t, file, server.URL).ActOn(t.Context(), "x", "complete", 5, nil))
 	require.Equal(t, ids[0], ids[1])
 	require.NotEqual(t, ids[0], ids[2])
 }
@@ -264,17 +264,14 @@ func TestKeyFilesAreOnesOwn(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "agent.key")
 	first := openAgent(t, file, "http://127.0.0.1:1/")
-	info, err := os.Stat(file)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Equal(t, os.FileMode(0o600), must(os.Stat(file))(t).Mode().Perm())
 	require.Equal(t, first.Keys.Public(), openAgent(t, file, "").Keys.Public())
 	require.ErrorIs(t, first.Registered(), client.ErrNotRegistered)
 
-	_, err = client.OpenAgent(file, "http://127.0.0.1:2", client.Options{})
+	_, err := client.OpenAgent(file, "http://127.0.0.1:2", client.Options{})
 	require.ErrorContains(t, err, "belongs to an agent of http://127.0.0.1:1")
 	require.NoError(t, os.Chmod(file, 0o640))
-	_, err = client.OpenAgent(file, "", client.Options{})
-	require.ErrorContains(t, err, "others may read")
+	require.ErrorContains(t, errOf(client.OpenAgent(file, "", client.Options{})), "others may read")
 }
 
 // Handled events are known after a crash, even if it cut the last line.
@@ -282,15 +279,12 @@ func TestSeenSurvivesCrashes(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "seen")
 	for round := range 3 {
-		seen, err := client.OpenSeen(path)
-		require.NoError(t, err)
+		seen := must(client.OpenSeen(path))(t)
 		require.Equal(t, round > 0, seen.Has("a"))
 		require.False(t, seen.Has("cut"))
 		require.NoError(t, seen.Add("a"))
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		require.NoError(t, err)
-		_, err = file.WriteString("cu")
-		require.NoError(t, err)
+		file := must(os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0))(t)
+		ok(t)(file.WriteString("cu"))
 		require.NoError(t, file.Close())
 	}
 }
@@ -319,8 +313,7 @@ func TestListensByPollsWhereThereIsNoSocket(t *testing.T) {
 			refuse(w, http.StatusNotFound, "not_found")
 		}
 	})
-	seen, err := client.OpenSeen(filepath.Join(t.TempDir(), "seen"))
-	require.NoError(t, err)
+	seen := must(client.OpenSeen(filepath.Join(t.TempDir(), "seen")))(t)
 	failures := 0
 	listener := client.Listener{Client: c, Seen: seen, Handle: func(_ context.Context, e client.Event) error {
 		if failures++; failures == 1 {
@@ -338,8 +331,7 @@ func TestListensByPollsWhereThereIsNoSocket(t *testing.T) {
 func TestListenerStopsWithoutAToken(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusUnauthorized, "unauthorized") })
-	seen, err := client.OpenSeen(filepath.Join(t.TempDir(), "seen"))
-	require.NoError(t, err)
+	seen := must(client.OpenSeen(filepath.Join(t.TempDir(), "seen")))(t)
 	require.True(t, client.HasCode((&client.Listener{Client: c, Seen: seen}).Run(t.Context()), "unauthorized"))
 }
 

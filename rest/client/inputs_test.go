@@ -76,11 +76,8 @@ func TestFilesOfOlderProgramsCount(t *testing.T) {
 	require.ErrorIs(t, a.Trust.Check(agent(1, 1, 2)), client.ErrKeyChanged)
 	require.ErrorIs(t, a.Nonces.Claim(keyOf(t, 101), nonceOf(0), uuid.NewString(), "", time.Time{}), client.ErrReplayed)
 	require.NoError(t, a.Nonces.Claim(keyOf(t, 101), nonceOf(0), message, "", time.Time{}))
-	seen, err := client.OpenSeen(file + ".seen")
-	require.NoError(t, err)
-	require.True(t, seen.Has(id))
-	waiting, err := a.Outbox.Waiting()
-	require.NoError(t, err)
+	require.True(t, must(client.OpenSeen(file+".seen"))(t).Has(id))
+	waiting := must(a.Outbox.Waiting())(t)
 	require.Len(t, waiting, 1)
 	require.True(t, strings.HasSuffix(waiting[0].Path, "/start"))
 }
@@ -167,9 +164,8 @@ func TestAFileMayTakeLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := client.New("http://stoa.example", client.Options{HTTP: &http.Client{Transport: slowly(2 * time.Minute)}, Retries: -1})
-		_, err := c.Wallet(t.Context())
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		_, _, err = c.Upload(t.Context(), "order", "small.jpg", uuid.NewString(), []byte("bytes"))
+		require.ErrorIs(t, errOf(c.Wallet(t.Context())), context.DeadlineExceeded)
+		_, _, err := c.Upload(t.Context(), "order", "small.jpg", uuid.NewString(), []byte("bytes"))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		_, _, err = c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), make([]byte, 20<<20))
 		require.NoError(t, err)
@@ -182,16 +178,13 @@ func TestAFileMayTakeLong(t *testing.T) {
 func TestReadMarksAtOnce(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "agent.key")
-	a, err := client.OpenAgent(file, "http://stoa.example", client.Options{})
-	require.NoError(t, err)
+	a := must(client.OpenAgent(file, "http://stoa.example", client.Options{}))(t)
 	var marking sync.WaitGroup
 	for i := range 20 {
 		marking.Go(func() { assert.NoError(t, a.MarkRead(strconv.Itoa(i), time.Unix(1, 0))) })
 	}
 	marking.Wait()
-	marks, err := a.ReadUntil()
-	require.NoError(t, err)
-	require.Len(t, marks, 20)
+	require.Len(t, must(a.ReadUntil())(t), 20)
 }
 
 var codeBlocks = regexp.MustCompile("(?s)```(go)?\n(.*?)```")
@@ -199,16 +192,12 @@ var codeBlocks = regexp.MustCompile("(?s)```(go)?\n(.*?)```")
 // A separate module with the two lines of README.md builds the program of README.md without the network.
 func TestAnotherModuleBuildsTheProgramOfTheReadme(t *testing.T) {
 	t.Parallel()
-	here, err := os.Getwd()
-	require.NoError(t, err)
-	readme, err := os.ReadFile("README.md")
-	require.NoError(t, err)
-	blocks := codeBlocks.FindAllStringSubmatch(string(readme), -1)
+	here := must(os.Getwd())(t)
+	blocks := codeBlocks.FindAllStringSubmatch(string(must(os.ReadFile("README.md"))(t)), -1)
 	require.Len(t, blocks, 2)
 	lines := strings.Replace(blocks[0][2], "../stoa/rest/client", here, 1)
 	require.Contains(t, lines, here)
-	sums, err := os.ReadFile("go.sum")
-	require.NoError(t, err)
+	sums := must(os.ReadFile("go.sum"))(t)
 
 	folder := t.TempDir()
 	for name, text := range map[string]string{
@@ -228,14 +217,12 @@ func TestTheClientIsLight(t *testing.T) {
 	t.Parallel()
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
 	list.Env = append(os.Environ(), "GOWORK=off")
-	out, err := list.Output()
-	require.NoError(t, err)
+	out := must(list.Output())(t)
 	modules := make(map[string]bool)
 	for module := range strings.FieldsSeq(string(out)) {
 		modules[module] = true
 	}
-	own, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Module.Path}}", ".").Output()
-	require.NoError(t, err)
+	own := must(exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Module.Path}}", ".").Output())(t)
 	require.Equal(t, map[string]bool{
 		strings.TrimSpace(string(own)): true,
 		"github.com/google/uuid":       true, "github.com/gorilla/websocket": true,

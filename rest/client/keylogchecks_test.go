@@ -22,9 +22,7 @@ import (
 
 func pinOf(t *testing.T, a *client.Agent, p person) client.Pin {
 	t.Helper()
-	pins, err := a.Trust.Pins()
-	require.NoError(t, err)
-	return pins[p.id()]
+	return must(a.Trust.Pins())(t)[p.id()]
 }
 
 // An agent is proven once. After that, neither this program nor the next one asks the log again.
@@ -51,23 +49,18 @@ func TestAnAgentIsProvenOnce(t *testing.T) {
 
 	// Another agent costs a few requests, and the head advances.
 	s.fill(10)
-	_, err = a.Find(t.Context(), "carol")
-	require.NoError(t, err)
+	ok(t)(a.Find(t.Context(), "carol"))
 	require.Len(t, s.asked(), 5) // the card twice, the keys, the proof, and that the head continues the kept one
 	head, found, err := a.Trust.Log()
 	require.NoError(t, err)
 	require.True(t, found)
 	require.EqualValues(t, 613, head.Size)
-	info, err := os.Stat(file + ".trust")
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Equal(t, os.FileMode(0o600), must(os.Stat(file+".trust"))(t).Mode().Perm())
 
 	// A stranger's message is opened after the sender was proven.
 	dora := s.register("dora")
-	sealed, err := dora.keys.Seal(dora.id(), ada.id(), ada.keys.Public(), "hi", uuid.NewString())
-	require.NoError(t, err)
-	opened, err := a.Open(t.Context(), client.Message{ID: uuid.NewString(), SenderID: dora.id(), Envelope: sealed}, "")
-	require.NoError(t, err)
+	sealed := must(dora.keys.Seal(dora.id(), ada.id(), ada.keys.Public(), "hi", uuid.NewString()))(t)
+	opened := must(a.Open(t.Context(), client.Message{ID: uuid.NewString(), SenderID: dora.id(), Envelope: sealed}, ""))(t)
 	require.Equal(t, "hi", opened.Text)
 	require.Equal(t, client.ViaLog, pinOf(t, a, dora).Via)
 	require.Equal(t, "dora", pinOf(t, a, dora).Handle)
@@ -93,38 +86,26 @@ func TestAServerWithoutALog(t *testing.T) {
 	for _, answer := range []func(http.ResponseWriter, *http.Request) bool{without, missing} {
 		s.say(answer)
 		a := s.agent(ada, client.Checks{})
-		_, err := a.Find(t.Context(), "ben")
-		require.NoError(t, err)
+		ok(t)(a.Find(t.Context(), "ben"))
 		require.Equal(t, client.ViaFirstUse, pinOf(t, a, ben).Via)
 		for _, strict := range []client.Checks{
 			{LogKey: s.logs[1].Key},
-			{Witnesses: []string{keylog.WitnessKey("w", keylog.Public(must(keylog.ParseLogKey(s.logs[1].Key))))}, Quorum: 1},
+			{Witnesses: []string{keylog.WitnessKey("w", keylog.Public(must(keylog.ParseLogKey(s.logs[1].Key))(t)))}, Quorum: 1},
 		} {
-			_, err = s.agent(ada, strict).Find(t.Context(), "ben")
-			require.ErrorIs(t, err, client.ErrUnproven)
+			require.ErrorIs(t, errOf(s.agent(ada, strict).Find(t.Context(), "ben")), client.ErrUnproven)
 		}
 
 		// Once there is a log the pin is proven by hand, others on first use, and the log stays.
 		s.say(nil)
-		verified, err := a.Verify(t.Context(), "@ben", "")
-		require.NoError(t, err)
-		require.Equal(t, client.ViaLog, verified.Via)
+		require.Equal(t, client.ViaLog, must(a.Verify(t.Context(), "@ben", ""))(t).Via)
 		s.say(answer)
-		_, err = a.Find(t.Context(), "carol")
+		_, err := a.Find(t.Context(), "carol")
 		require.ErrorIs(t, err, client.ErrLogForked)
 		require.True(t, client.Alarm(err))
 		require.True(t, client.HasCode(err, "log_forked"))
-		_, err = a.Find(t.Context(), "ben")
-		require.NoError(t, err)
+		ok(t)(a.Find(t.Context(), "ben"))
 		require.Empty(t, pinOf(t, a, carol))
 	}
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }
 
 // A key that was swapped before the first contact is not proven, whatever the server claims about its entry, and nothing is
@@ -133,8 +114,7 @@ func TestASwapBeforeFirstContact(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
 	ada, ben, other := s.register("ada"), s.register("ben"), s.register("other")
-	eve, err := client.NewKeys()
-	require.NoError(t, err)
+	eve := must(client.NewKeys())(t)
 	truth := ben.card["key_log"]
 	entry := func(name string, value any) func() {
 		return func() {
@@ -170,7 +150,7 @@ func TestASwapBeforeFirstContact(t *testing.T) {
 	}
 	// Two keys at once are none.
 	ben.card["key_log"], ben.card["encryption_public_key"] = truth, ben.keys.Public()
-	_, _, err = s.agent(ada, client.Checks{}).SendMessage(t.Context(), lied.brief(), "hello", "")
+	_, _, err := s.agent(ada, client.Checks{}).SendMessage(t.Context(), lied.brief(), "hello", "")
 	require.ErrorIs(t, err, client.ErrUnproven)
 	// A swap after first contact is a changed key.
 	a := s.agent(ada, client.Checks{})
@@ -204,18 +184,13 @@ func TestAFingerprintIsCompared(t *testing.T) {
 	s := newLogServer(t)
 	ada, ben := s.register("ada"), s.register("ben")
 	ben.card["key_log"] = nil
-	right, err := client.Fingerprint(ben.keys.Public())
-	require.NoError(t, err)
-	wrong, err := client.Fingerprint(ada.keys.Public())
-	require.NoError(t, err)
+	right := must(client.Fingerprint(ben.keys.Public()))(t)
+	wrong := must(client.Fingerprint(ada.keys.Public()))(t)
 	a := s.agent(ada, client.Checks{})
-	_, err = a.Verify(t.Context(), "ben", "")
-	require.ErrorIs(t, err, client.ErrUnproven)
-	_, err = a.Verify(t.Context(), "ben", wrong)
-	require.ErrorIs(t, err, client.ErrFingerprint)
+	require.ErrorIs(t, errOf(a.Verify(t.Context(), "ben", "")), client.ErrUnproven)
+	require.ErrorIs(t, errOf(a.Verify(t.Context(), "ben", wrong)), client.ErrFingerprint)
 	require.Empty(t, pinOf(t, a, ben))
-	verified, err := a.Verify(t.Context(), "ben", right)
-	require.NoError(t, err)
+	verified := must(a.Verify(t.Context(), "ben", right))(t)
 	require.Equal(t, client.ViaFingerprint, verified.Via)
 	require.NotEmpty(t, verified.Missing)
 	require.NoError(t, a.Meet(t.Context(), ben.brief()))
@@ -231,11 +206,9 @@ func TestEveryByteOfTheLogCounts(t *testing.T) {
 	first := filepath.Join(folder, "first.key")
 	require.NoError(t, s.agentOf(first, ada, client.Checks{}).Meet(t.Context(), ben.brief()))
 	s.fill(5)
-	trust, err := os.ReadFile(first + ".trust")
-	require.NoError(t, err)
+	trust := must(os.ReadFile(first + ".trust"))(t)
 	for _, path := range []string{"proof/2", "consistency"} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/log/1/"+path+"?old=6", nil)
-		require.NoError(t, err)
+		request := must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/log/1/"+path+"?old=6", nil))(t)
 		honest := recorded(s.logs[1], request)
 		for i := range honest {
 			lie := slices.Clone(honest)
@@ -286,8 +259,7 @@ func TestAReceiptNeedsAKnownLog(t *testing.T) {
 	readJSON(t, "testdata/receipts.json", &vectors)
 	var made client.Fields
 	require.NoError(t, json.Unmarshal(vectors.Cases[0].File["receipt"], &made))
-	file, err := json.Marshal(vectors.Cases[0].File)
-	require.NoError(t, err)
+	file := must(json.Marshal(vectors.Cases[0].File))(t)
 	s := newLogServer(t)
 	ada, order := s.register("ada"), made["order_id"].(string)
 	s.published["vkeys"] = []string{vectors.LogKey}
@@ -298,7 +270,7 @@ func TestAReceiptNeedsAKnownLog(t *testing.T) {
 		_, _ = w.Write(body)
 		return found
 	})
-	_, _, err = s.agent(ada, client.Checks{}).VerifyReceipt(t.Context(), order)
+	_, _, err := s.agent(ada, client.Checks{}).VerifyReceipt(t.Context(), order)
 	require.ErrorIs(t, err, receipt.ErrUnvouched)
 	require.ErrorContains(t, err, "--log-key")
 	found, _, err := s.agent(ada, client.Checks{LogKey: vectors.LogKey}).VerifyReceipt(t.Context(), order)
@@ -320,14 +292,12 @@ func TestAnAgentVerifiesItself(t *testing.T) {
 	})
 	a := s.agent(ada, client.Checks{})
 	for _, name := range []string{ada.id(), "@Ada"} {
-		found, err := a.Verify(t.Context(), name, "")
-		require.NoError(t, err)
+		found := must(a.Verify(t.Context(), name, ""))(t)
 		require.Empty(t, found.Missing)
 		require.NotNil(t, found.Index)
 		require.Empty(t, pinOf(t, a, ada))
 	}
-	_, err := a.Verify(t.Context(), "ada", "SHA256:other")
-	require.ErrorIs(t, err, client.ErrFingerprint)
+	require.ErrorIs(t, errOf(a.Verify(t.Context(), "ada", "SHA256:other")), client.ErrFingerprint)
 }
 
 // An agent notices that the server names another key for it, with and without a key log, also if it compares its fingerprint.
@@ -335,8 +305,7 @@ func TestAnotherKeyOfOneselfIsNoticed(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
 	ada, ben := s.register("ada"), s.register("ben")
-	own, err := client.Fingerprint(ada.keys.Public())
-	require.NoError(t, err)
+	own := must(client.Fingerprint(ada.keys.Public()))(t)
 	withoutLog := func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/.well-known/stoa-keys.json" {
 			s.reply(w, http.StatusOK, "keys", []any{})
@@ -348,8 +317,7 @@ func TestAnotherKeyOfOneselfIsNoticed(t *testing.T) {
 		s.say(answer)
 		a := s.agent(ada, client.Checks{})
 		ada.card["encryption_public_key"] = ada.keys.Public()
-		_, err := a.Verify(t.Context(), "ada", own)
-		require.NoError(t, err)
+		ok(t)(a.Verify(t.Context(), "ada", own))
 		for _, key := range []any{ben.keys.Public(), nil} {
 			ada.card["encryption_public_key"] = key
 			for _, fingerprint := range []string{"", own} {

@@ -38,12 +38,9 @@ func TestAListenerSkipsOwnActs(t *testing.T) {
 			refuse(w, http.StatusNotFound, "not_found")
 		}
 	})
-	seen, err := client.OpenSeen(filepath.Join(t.TempDir(), "seen"))
-	require.NoError(t, err)
+	seen := must(client.OpenSeen(filepath.Join(t.TempDir(), "seen")))(t)
 	listener := client.Listener{Client: c, Seen: seen, PollOnly: true, SkipActsOf: "me", Handle: func(_ context.Context, e client.Event) error {
-		happened, err := e.Happened()
-		require.NoError(t, err)
-		handled = append(handled, e.Kind+" "+happened.Status)
+		handled = append(handled, e.Kind+" "+must(e.Happened())(t).Status)
 		return nil
 	}}
 	require.ErrorIs(t, listener.Run(ctx), context.Canceled)
@@ -68,8 +65,7 @@ func TestAHandlerGetsTheNewToken(t *testing.T) {
 		}
 	})
 	c.SetToken("old")
-	seen, err := client.OpenSeen(filepath.Join(t.TempDir(), "seen"))
-	require.NoError(t, err)
+	seen := must(client.OpenSeen(filepath.Join(t.TempDir(), "seen")))(t)
 	listener := client.Listener{
 		Client: c, Seen: seen, PollOnly: true,
 		Renew: func(_ context.Context, refused string) bool {

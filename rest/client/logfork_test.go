@@ -57,19 +57,14 @@ func TestAForkIsKeptAsEvidence(t *testing.T) {
 			}
 			lie(s, honest)
 			for range 2 { // the same evidence is kept once
-				_, err = a.Find(t.Context(), "carol")
-				require.ErrorIs(t, err, client.ErrLogForked)
+				require.ErrorIs(t, errOf(a.Find(t.Context(), "carol")), client.ErrLogForked)
 			}
-			evidence, err := filepath.Glob(file + ".trust.fork.*")
-			require.NoError(t, err)
+			evidence := must(filepath.Glob(file + ".trust.fork.*"))(t)
 			require.Len(t, evidence, 2)
-			raw, err := os.ReadFile(evidence[0])
-			require.NoError(t, err)
-			require.Equal(t, kept.Note, string(raw))
-			served, err := os.ReadFile(evidence[1])
-			require.NoError(t, err)
+			require.Equal(t, kept.Note, string(must(os.ReadFile(evidence[0]))(t)))
+			served := must(os.ReadFile(evidence[1]))(t)
 			require.NotEmpty(t, served)
-			if key := must(keylog.ParseLogKey(honest.Key)); slices.Contains([]string{"rewritten", "grown differently", "older"}, name) {
+			if key := must(keylog.ParseLogKey(honest.Key))(t); slices.Contains([]string{"rewritten", "grown differently", "older"}, name) {
 				_, err = keylog.Open(served, key) // the server has signed both
 				require.NoError(t, err)
 			}
@@ -131,8 +126,7 @@ func TestHeadsOfProgramsAtOnce(t *testing.T) {
 	}
 	a := s.agentOf(file, ada, client.Checks{})
 	require.NoError(t, a.Meet(t.Context(), s.register("last").brief()))
-	raw, err := os.ReadFile(file + ".trust")
-	require.NoError(t, err)
+	raw := must(os.ReadFile(file + ".trust"))(t)
 
 	// A forked head that another program has kept is detected, too.
 	fork := keylogtest.New(s.logs[1].Origin, logPrivate("log"))
@@ -163,14 +157,13 @@ func TestTheLogsKeyIsRotated(t *testing.T) {
 	require.NoError(t, a.Meet(t.Context(), ben.brief()))
 	old := s.logs[1]
 	vkey := announce(s, old, "new")
-	entry, err := keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))))
-	require.NoError(t, err)
+	entry := must(keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))(t))))(t)
 	s.fill(300)
 	require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrLogForked)
 	old.Append(entry)
 	s.fill(300)
 	twin := keylogtest.New(old.Origin, logPrivate("new")) // the log as the new key signs it
-	for _, of := range entriesOf(old) {
+	for _, of := range entriesOf(t, old) {
 		twin.Append(of)
 	}
 	s.say(func(w http.ResponseWriter, r *http.Request) bool { // checkpoints have both signatures
@@ -204,15 +197,15 @@ func TestTheLogsKeyIsRotated(t *testing.T) {
 	require.NoError(t, s.agentOf(file, ada, client.Checks{LogKey: old.Key}).Meet(t.Context(), dora.brief()))
 	s.logs[1] = old
 	s.unsequenced("eve")
-	_, err = a.Find(t.Context(), "eve")
-	require.ErrorIs(t, err, client.ErrUnproven)
+	require.ErrorIs(t, errOf(a.Find(t.Context(), "eve")), client.ErrUnproven)
 }
 
-func entriesOf(l *keylogtest.Log) []keylog.Entry {
+func entriesOf(t *testing.T, l *keylogtest.Log) []keylog.Entry {
+	t.Helper()
 	var all []keylog.Entry
 	for size := l.Head(-1).Size; int64(len(all)) < size; {
 		n := int64(len(all)) / keylog.TileWidth
-		all = append(all, must(keylog.ParseEntries(l.Tile(n, int(min(keylog.TileWidth, size-int64(len(all)))))))...)
+		all = append(all, must(keylog.ParseEntries(l.Tile(n, int(min(keylog.TileWidth, size-int64(len(all)))))))(t)...)
 	}
 	return all
 }
@@ -226,8 +219,7 @@ func TestTheEntryOfANewKeyIsWaitedFor(t *testing.T) {
 	require.NoError(t, a.Meet(t.Context(), ben.brief()))
 	old := s.logs[1]
 	vkey := announce(s, old, "new")
-	entry, err := keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))))
-	require.NoError(t, err)
+	entry := must(keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))(t))))(t)
 	looks := 0
 	s.say(func(_ http.ResponseWriter, r *http.Request) bool {
 		if looks++; strings.Contains(r.URL.Path, "tile") && looks > 4 {
@@ -250,9 +242,8 @@ func TestAQuorumOfWitnesses(t *testing.T) {
 	var vkeys []string
 	var signed [][]byte
 	for _, name := range []string{"w1", "w2"} {
-		signer, err := keylog.NewWitnessSigner(name, logPrivate(name), time.Now)
-		require.NoError(t, err)
-		vkeys = append(vkeys, keylog.WitnessKey(name, keylog.Public(must(keylog.ParseLogKey(keylogtest.New(name, logPrivate(name)).Key)))))
+		signer := must(keylog.NewWitnessSigner(name, logPrivate(name), time.Now))(t)
+		vkeys = append(vkeys, keylog.WitnessKey(name, keylog.Public(must(keylog.ParseLogKey(keylogtest.New(name, logPrivate(name)).Key))(t))))
 		signed = append(signed, s.logs[1].Checkpoint(-1, signer))
 	}
 	for _, row := range []struct {
@@ -275,15 +266,12 @@ func TestAQuorumOfWitnesses(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		verified, err := a.Verify(t.Context(), "ben", "")
-		require.NoError(t, err)
-		require.Equal(t, 1, verified.Witnesses)
+		require.Equal(t, 1, must(a.Verify(t.Context(), "ben", ""))(t).Witnesses)
 	}
 	for _, wrong := range []client.Checks{
 		{Quorum: 1}, {Witnesses: []string{"x"}}, {Witnesses: []string{vkeys[0], vkeys[0]}, Quorum: 2}, {LogKey: vkeys[0]},
 	} {
-		_, err := client.OpenAgent(filepath.Join(t.TempDir(), "x"), s.url, client.Options{Checks: wrong})
-		require.Error(t, err)
+		require.Error(t, errOf(client.OpenAgent(filepath.Join(t.TempDir(), "x"), s.url, client.Options{Checks: wrong})))
 	}
 }
 
@@ -293,10 +281,9 @@ func TestAQuorumWhileTheLogGrows(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
 	ada, ben := s.register("ada"), s.register("ben")
-	signer, err := keylog.NewWitnessSigner("w", logPrivate("w"), time.Now)
-	require.NoError(t, err)
+	signer := must(keylog.NewWitnessSigner("w", logPrivate("w"), time.Now))(t)
 	checks := client.Checks{
-		Witnesses: []string{keylog.WitnessKey("w", keylog.Public(must(keylog.ParseLogKey(keylogtest.New("w", logPrivate("w")).Key))))}, Quorum: 1,
+		Witnesses: []string{keylog.WitnessKey("w", keylog.Public(must(keylog.ParseLogKey(keylogtest.New("w", logPrivate("w")).Key))(t)))}, Quorum: 1,
 	}
 	s.fill(300)
 	s.logs[1].Witness(302, signer)
@@ -307,8 +294,7 @@ func TestAQuorumWhileTheLogGrows(t *testing.T) {
 	head, _, err := a.Trust.Log()
 	require.NoError(t, err)
 	require.EqualValues(t, 302, head.Size)
-	watched, err := a.WatchKey(t.Context())
-	require.NoError(t, err)
+	watched := must(a.WatchKey(t.Context()))(t)
 	require.EqualValues(t, 302, watched.Size, "what witnesses have signed is read")
 	require.Contains(t, watched.Witnesses, "w")
 	head, _, err = a.Trust.Log()
@@ -320,8 +306,7 @@ func TestAQuorumWhileTheLogGrows(t *testing.T) {
 	s.logs[1].Witness(310, signer)
 	s.fill(300)
 	require.NoError(t, s.agentOf(file, ada, checks).Meet(t.Context(), carol.brief()))
-	watched, err = a.WatchKey(t.Context())
-	require.NoError(t, err)
+	watched = must(a.WatchKey(t.Context()))(t)
 	require.EqualValues(t, 310, watched.Size)
 	require.EqualValues(t, 8, watched.Read)
 
@@ -347,6 +332,5 @@ func TestAQuorumWhileTheLogGrows(t *testing.T) {
 	})
 	honest.Witness(0)
 	s.fill(100)
-	_, err = a.WatchKey(t.Context())
-	require.ErrorIs(t, err, client.ErrLogForked)
+	require.ErrorIs(t, errOf(a.WatchKey(t.Context())), client.ErrLogForked)
 }

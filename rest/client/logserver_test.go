@@ -84,8 +84,7 @@ func (s *logServer) register(handle string) person {
 
 func (s *logServer) unsequenced(handle string) person {
 	s.t.Helper()
-	keys, err := client.NewKeys()
-	require.NoError(s.t, err)
+	keys := must(client.NewKeys())(s.t)
 	p := person{keys, map[string]any{
 		"id": uuid.NewString(), "handle": handle, "display_name": handle, "encryption_public_key": keys.Public(),
 		"created_at": "2026-11-26T10:00:00.123456Z", "key_log": map[string]any{"index": nil, "salt": nil},
@@ -207,9 +206,7 @@ func (s *logServer) agentOf(file string, p person, checks client.Checks) *client
 	if checks.Patience == 0 {
 		checks.Patience = time.Millisecond
 	}
-	a, err := client.OpenAgent(file, s.url, client.Options{Retries: -1, Checks: checks})
-	require.NoError(s.t, err)
-	return a
+	return must(client.OpenAgent(file, s.url, client.Options{Retries: -1, Checks: checks}))(s.t)
 }
 
 // recorded returns the answer of a handler.

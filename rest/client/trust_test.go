@@ -23,9 +23,7 @@ import (
 )
 
 func openTrust(t require.TestingT, path string) *client.Trust {
-	trust, err := client.OpenTrust(path)
-	require.NoError(t, err)
-	return trust
+	return must(client.OpenTrust(path))(t)
 }
 
 // agent is one of a few agents under one of a few keys and handles.
@@ -56,9 +54,8 @@ func TestPinsHold(t *testing.T) {
 			named := agent(rapid.IntRange(1, 3).Draw(t, "id"), rapid.IntRange(0, 3).Draw(t, "handle"), rapid.IntRange(0, 2).Draw(t, "key"))
 			switch rapid.IntRange(0, 9).Draw(t, "step") {
 			case 0: // a program starts anew, maybe after a crash in the middle of a line
-				file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-				require.NoError(t, err)
-				_, err = file.WriteString(rapid.SampledFrom([]string{"", `{"id":"x`}).Draw(t, "cut"))
+				file := must(os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0))(t)
+				_, err := file.WriteString(rapid.SampledFrom([]string{"", `{"id":"x`}).Draw(t, "cut"))
 				require.NoError(t, err)
 				require.NoError(t, file.Close())
 				programs[0] = openTrust(t, path)
@@ -91,8 +88,7 @@ func TestPinsHold(t *testing.T) {
 				}
 			}
 		}
-		pins, err := openTrust(t, path).Pins()
-		require.NoError(t, err)
+		pins := must(openTrust(t, path).Pins())(t)
 		require.Len(t, pins, len(pinned))
 		for id, known := range pinned {
 			require.Equal(t, *known.Key, pins[id].Key)
@@ -111,8 +107,7 @@ func TestOneKeyIsPinned(t *testing.T) {
 		running.Go(func() { refused[i] = openTrust(t, path).Check(agent(1, 1, 1+i%4)) })
 	}
 	running.Wait()
-	pins, err := openTrust(t, path).Pins()
-	require.NoError(t, err)
+	pins := must(openTrust(t, path).Pins())(t)
 	require.Len(t, pins, 1)
 	agreed := 0
 	for i, err := range refused {
@@ -124,12 +119,8 @@ func TestOneKeyIsPinned(t *testing.T) {
 		}
 	}
 	require.Equal(t, 10, agreed)
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.True(t, bytes.HasSuffix(raw, []byte("\n")))
+	require.Equal(t, os.FileMode(0o600), must(os.Stat(path))(t).Mode().Perm())
+	require.True(t, bytes.HasSuffix(must(os.ReadFile(path))(t), []byte("\n")))
 }
 
 // A message has at most 8,000 characters and 15,000 bytes; a longer text is never sent to the server.
@@ -167,9 +158,7 @@ func TestTextsAreBounded(t *testing.T) {
 }
 
 func openNonces(t require.TestingT, folder string) *client.Nonces {
-	nonces, err := client.OpenNonces(folder)
-	require.NoError(t, err)
-	return nonces
+	return must(client.OpenNonces(folder))(t)
 }
 
 func nonceOf(first byte) string {
@@ -177,9 +166,7 @@ func nonceOf(first byte) string {
 }
 
 func keyOf(t require.TestingT, first byte) string {
-	keys, err := client.ParseKeys(privateKey(first))
-	require.NoError(t, err)
-	return keys.Public()
+	return must(client.ParseKeys(privateKey(first)))(t).Public()
 }
 
 // A nonce belongs to the first message and the first event with which it was opened, even if programs restart, share the folder
@@ -196,10 +183,8 @@ func TestTheFirstOpeningHolds(t *testing.T) {
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			if rapid.IntRange(0, 4).Draw(t, "step") == 0 {
 				month := filepath.Join(path, time.Now().UTC().Format("2006-01"))
-				file, err := os.OpenFile(month, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-				require.NoError(t, err)
-				_, err = file.WriteString(rapid.SampledFrom([]string{"", "abc 0192", "\n"}).Draw(t, "cut"))
-				require.NoError(t, err)
+				file := must(os.OpenFile(month, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600))(t)
+				ok(t)(file.WriteString(rapid.SampledFrom([]string{"", "abc 0192", "\n"}).Draw(t, "cut")))
 				require.NoError(t, file.Close())
 				programs[0] = openNonces(t, path)
 			}
@@ -243,14 +228,11 @@ func TestOneOpeningIsRemembered(t *testing.T) {
 		require.Equal(t, 10, won)
 		require.NoError(t, openNonces(t, folder).Claim(keyOf(t, 1), nonceOf(1), id, "", time.Time{}))
 	}
-	info, err := os.Stat(folder)
-	require.NoError(t, err)
+	info := must(os.Stat(folder))(t)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
-	months, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	months := must(os.ReadDir(folder))(t)
 	require.Len(t, months, 1)
-	info, err = months[0].Info()
-	require.NoError(t, err)
+	info = must(months[0].Info())(t)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
@@ -271,8 +253,7 @@ func TestNoncesAreForgotten(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(folder, month), []byte(line+"\n"), 0o600))
 		}
 		memory := openNonces(t, folder)
-		entries, err := os.ReadDir(folder)
-		require.NoError(t, err)
+		entries := must(os.ReadDir(folder))(t)
 		var names []string
 		for _, entry := range entries {
 			names = append(names, entry.Name())

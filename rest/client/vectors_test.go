@@ -56,22 +56,16 @@ func TestVectorsOfBoxes(t *testing.T) {
 	for i := range made {
 		v := &made[i]
 		v.SenderPrivate, v.RecipientPrivate = privateKey(byte(1+i)), privateKey(byte(101+i))
-		sender, err := client.ParseKeys(v.SenderPrivate)
-		require.NoError(t, err)
-		recipient, err := client.ParseKeys(v.RecipientPrivate)
-		require.NoError(t, err)
-		v.Fingerprint, err = client.Fingerprint(recipient.Public())
-		require.NoError(t, err)
+		sender := must(client.ParseKeys(v.SenderPrivate))(t)
+		recipient := must(client.ParseKeys(v.RecipientPrivate))(t)
+		v.Fingerprint = must(client.Fingerprint(recipient.Public()))(t)
 		nonce := [24]byte{byte(i), 23: 7}
 		const bob, id = "0192f0c1-2222-7000-8000-000000000002", "0192f0c1-3333-4000-8000-00000000000"
-		v.Envelope, err = sender.SealWith(bob, recipient.Public(), v.Text, id+string(rune('0'+i)), nonce)
-		require.NoError(t, err)
+		v.Envelope = must(sender.SealWith(bob, recipient.Public(), v.Text, id+string(rune('0'+i)), nonce))(t)
 		v.MessageID = sender.MessageID(bob, v.Text)
 		require.NotEqual(t, v.MessageID, recipient.MessageID(bob, v.Text), "it is keyed")
 		for _, keys := range []client.Keys{sender, recipient} {
-			text, err := keys.Open(v.Envelope)
-			require.NoError(t, err)
-			require.Equal(t, v.Text, text)
+			require.Equal(t, v.Text, must(keys.Open(v.Envelope))(t))
 		}
 	}
 	compare(t, "testdata/boxes.json", made)
@@ -95,8 +89,7 @@ func TestVectorsOfDerivedIDs(t *testing.T) {
 			Body: json.RawMessage(`{"amount_minor": 9007199254740991, "title": "T"}`)},
 	}
 	for i := range made {
-		id, err := client.DeriveID(made[i].Method, made[i].Path, made[i].Body)
-		require.NoError(t, err)
+		id := must(client.DeriveID(made[i].Method, made[i].Path, made[i].Body))(t)
 		made[i].ID = id
 		require.Equal(t, "5", id[14:15], "a UUID of version 5")
 		for j := range i {
@@ -108,12 +101,10 @@ func TestVectorsOfDerivedIDs(t *testing.T) {
 
 func compare(t *testing.T, path string, made any) {
 	t.Helper()
-	text, err := json.MarshalIndent(made, "", "  ")
-	require.NoError(t, err)
+	text := must(json.MarshalIndent(made, "", "  "))(t)
 	if *update {
 		require.NoError(t, os.WriteFile(path, append(text, '\n'), 0o600))
 	}
-	kept, err := os.ReadFile(path)
-	require.NoError(t, err)
+	kept := must(os.ReadFile(path))(t)
 	require.JSONEq(t, string(kept), string(text), "run go test ./rest/client -run Vectors -update if this is meant")
 }
