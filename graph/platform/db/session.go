@@ -124,25 +124,16 @@ type patientKey struct{}
 
 func isPatient(ctx context.Context) bool { return ctx.Value(patientKey{}) != nil }
 
-// Unbounded undoes Bounded, for the part of a request that does not use the database and may take longer.
+// Unbounded undoes Bounded, for the part of a request that does not use the database and may take longer. The context still ends
+// with the request.
 func Unbounded(ctx context.Context) context.Context {
-	if outer, ok := ctx.Value(unboundedKey{}).(context.Context); ok {
-		return unbounded{ctx, outer}
+	outer, ok := ctx.Value(unboundedKey{}).(context.Context)
+	if !ok {
+		return ctx
 	}
-	return ctx
+	unbounded, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	context.AfterFunc(outer, func() { cancel(context.Cause(outer)) })
+	return unbounded
 }
 
 type unboundedKey struct{}
-
-// unbounded has the values of a bounded context, but the deadline and the end of the original context.
-type unbounded struct {
-	context.Context //nolint:containedctx // this is a context
-
-	outer context.Context //nolint:containedctx // as above
-}
-
-func (u unbounded) Deadline() (time.Time, bool) { return u.outer.Deadline() }
-
-func (u unbounded) Done() <-chan struct{} { return u.outer.Done() }
-
-func (u unbounded) Err() error { return u.outer.Err() }
