@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/viewer"
 	"stoa/rest/owner"
@@ -69,6 +70,10 @@ func (s *server) sitePages(paths map[string]map[string]http.Handler) {
 		handlers = site.Handlers(site.Config{Graph: s.Graph, Origin: origin})
 	}
 	for path, handler := range handlers {
-		s.addPage(paths, path, http.MethodGet, handler)
+		s.addPage(paths, path, http.MethodGet, func(w http.ResponseWriter, r *http.Request) error {
+			ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
+			defer cancel()
+			return handler(w, r.WithContext(ctx))
+		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"stoa/graph/activity"
-	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/web"
@@ -216,8 +215,7 @@ const ratingsPath = "/ratings/"
 
 // ratingDocument serves the signed document of a rating, as a file for `stoa verify`, while the profiles of both participants are open.
 func (s *site) ratingDocument(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
-	defer cancel()
+	ctx := r.Context()
 	found, err := s.Graph.Receipts.PublicRating(ctx, receipts.RatingInput{RatingID: chi.URLParam(r, "id")})
 	if err != nil {
 		return missing(err)

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"stoa/graph/platform/db"
 	"stoa/graph/platform/pages"
 )
 
@@ -78,9 +77,7 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // serveFeed answers with a feed. It ignores the client's preferred form.
 func (s *site) serveFeed(find func(ctx context.Context, r *http.Request) (*feed, error)) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
-		defer cancel()
-		found, err := find(ctx, r)
+		found, err := find(r.Context(), r)
 		if err != nil {
 			return err
 		}
@@ -113,8 +110,7 @@ type sitemapURL struct {
 // sitemap lists the pages for search engines. It has no times for agents, because the time of a profile change is not public.
 // Faults: rate_limited.
 func (s *site) sitemap(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
-	defer cancel()
+	ctx := r.Context()
 	var all urlSet
 	add := func(path string, modified time.Time) {
 		at := sitemapURL{Location: s.Origin + path}

@@ -153,8 +153,7 @@ func newThumbnails() *thumbnails {
 // thumbnail serves a public preview, at most as wide as the path says. Each request checks that the preview is public. Faults:
 // not_found, precondition_failed, service_unavailable.
 func (s *site) thumbnail(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
-	defer cancel()
+	ctx := r.Context()
 	width, err := strconv.Atoi(chi.URLParam(r, "width"))
 	if err != nil || !slices.Contains(thumbnailWidths, width) || chi.URLParam(r, "width") != strconv.Itoa(width) {
 		return fault.New(fault.NotFound)

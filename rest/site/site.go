@@ -25,7 +25,6 @@ import (
 
 	"stoa/graph"
 	"stoa/graph/platform/bounds"
-	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
@@ -82,7 +81,7 @@ type Config struct {
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
 // Handlers are the pages by the pattern of their path; each serves GET. The context of a request names the client's address
-// (package viewer).
+// (package viewer), and bounds the time of the database for the whole page.
 func Handlers(c Config) map[string]Handler {
 	s := &site{Config: c, thumbnails: newThumbnails()}
 	return map[string]Handler{
@@ -145,11 +144,10 @@ func canonical(below string, page Handler) Handler {
 // find reads the data to show.
 type find func(ctx context.Context, r *http.Request) (*view, error)
 
-// serve answers with a page in the form that the client prefers. The database time is limited for the whole page.
+// serve answers with a page in the form that the client prefers.
 func (s *site) serve(find find) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
-		defer cancel()
+		ctx := r.Context()
 		found, err := find(ctx, r)
 		if err != nil {
 			return err
