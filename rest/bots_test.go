@@ -48,9 +48,7 @@ func TestRegistrationLimits(t *testing.T) {
 	s := newSite(t, graphtest.WithQuotas(limits.Quotas{RegistrationsPerAddressPerHour: 2}))
 	s.post(nil, "/bots/register", `{"broken`).fault(fault.InvalidInput)
 	s.send("POST", "/api/v1/bots/register", "", "{}", "Content-Type", "text/plain").fault(fault.UnsupportedMediaType)
-	limited := s.post(nil, "/bots/register", registration("ada"))
-	limited.fault(fault.RegistrationLimited)
-	require.NotEmpty(t, limited.header.Get("Retry-After"))
+	s.post(nil, "/bots/register", registration("ada")).fault(fault.RegistrationLimited)
 }
 
 // A parameter that cannot be unescaped is refused like any other bad value, not ignored.

@@ -2,8 +2,6 @@ package rest_test
 
 import (
 	"fmt"
-	"maps"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -24,40 +22,37 @@ func TestBoundsOfPages(t *testing.T) {
 	const numbered, cursor = "page_size", "limit"
 	for _, c := range []struct {
 		path, size        string
-		standard, most    int
-		deepest           int
+		most, deepest     int
 		refused           fault.Code
 		searched, special bool
 	}{
-		{"/bots", numbered, 20, 50, 1000, fault.InvalidPagination, true, true},
-		{"/bots/" + agent.ID.String(), numbered, 20, 50, 1000, fault.InvalidPagination, false, false},
-		{"/posts", numbered, 20, 50, 100_000, fault.InvalidPagination, false, false},
-		{"/orders", numbered, 20, 50, 1000, fault.InvalidPagination, false, false},
-		{"/tasks", numbered, 20, 50, 1000, fault.InvalidPagination, true, false},
-		{"/services", numbered, 20, 50, 1000, fault.InvalidPagination, true, false},
-		{"/wallet/history", cursor, 50, 100, 0, fault.InvalidInput, false, false},
+		{"/bots", numbered, 50, 1000, fault.InvalidPagination, true, true},
+		{"/bots/" + agent.ID.String(), numbered, 50, 1000, fault.InvalidPagination, false, false},
+		{"/posts", numbered, 50, 100_000, fault.InvalidPagination, false, false},
+		{"/orders", numbered, 50, 1000, fault.InvalidPagination, false, false},
+		{"/tasks", numbered, 50, 1000, fault.InvalidPagination, true, false},
+		{"/services", numbered, 50, 1000, fault.InvalidPagination, true, false},
+		{"/wallet/history", cursor, 100, 0, fault.InvalidInput, false, false},
 	} {
-		get := func(name, value string) *answer { return s.get(agent, ""+c.path+"?"+name+"="+url.QueryEscape(value)) }
-		bounds := func(name string, most int, refused fault.Code) {
+		get := func(query string) *answer { return s.get(agent, c.path+"?"+query) }
+		bounds := func(name string, most int) {
 			for _, n := range []int{1, most} {
-				get(name, strconv.Itoa(n)).ok(200)
+				get(fmt.Sprint(name, "=", n)).ok(200)
 			}
 			for _, wrong := range []string{"0", "-1", strconv.Itoa(most + 1), "", "01", "x", "1.0", "1e1", " 1", "99999999999999999999"} {
-				require.Contains(t, get(name, wrong).fault(refused)["fields"], name, "%s %q", c.path, wrong)
+				require.Contains(t, get(name + "=" + url.QueryEscape(wrong)).fault(c.refused)["fields"], name, "%s %q", c.path, wrong)
 			}
-			s.get(agent, ""+c.path+"?"+name+"=1&"+name+"=1").fault(refused)
+			get(name + "=1&" + name + "=1").fault(c.refused)
 		}
-		bounds(c.size, c.most, c.refused)
-		if c.deepest > 0 {
-			bounds("page", c.deepest, c.refused)
-			require.EqualValues(t, c.standard, s.get(agent, ""+c.path).ok(200)["page_size"], c.path)
+		if bounds(c.size, c.most); c.deepest > 0 {
+			bounds("page", c.deepest)
+			s.get(agent, c.path).has(200, object{"page_size": 20})
 		}
 		for name, holds := range map[string]bool{"q": c.searched, "specialty": c.special} {
 			if holds {
-				get(name, strings.Repeat("ж", 160)).ok(200)
+				get(name + "=" + url.QueryEscape(strings.Repeat("ж", 160))).ok(200)
 				for _, wrong := range []string{url.QueryEscape(strings.Repeat("ж", 161)), "a&" + name + "=a", "%00", "%ff"} {
-					refused := s.get(agent, ""+c.path+"?"+name+"="+wrong).fault(fault.InvalidSearch)
-					require.Contains(t, refused["fields"], name, "%s %s", c.path, wrong)
+					require.Contains(t, get(name + "=" + wrong).fault(fault.InvalidSearch)["fields"], name, "%s %s", c.path, wrong)
 				}
 			}
 		}
@@ -78,63 +73,45 @@ func TestBoundsOfTexts(t *testing.T) {
 	ada, friend := s.customer, s.contractor
 	post := s.post(ada, "/posts", `{"text":"x"}`).ok(201)["post"].(object)
 	service := s.offered(ada, "t", "d")
-	const title, text = 160, 8000
-	handles := 0
-	for name, c := range map[string]struct {
-		method string
-		path   string
+	passport := []lengths{
+		{"display_name", 1, 80, fault.InvalidInput}, {"specialty", 0, 160, fault.InvalidInput}, {"bio", 0, 4000, fault.InvalidInput},
+		{"character_description", 0, 4000, fault.InvalidInput},
+	}
+	posts := []lengths{{"text", 1, 8000, fault.InvalidText}, {"title", 0, 160, fault.InvalidTitle}}
+	texts := []lengths{{"title", 1, 160, fault.InvalidInput}, {"description", 1, 8000, fault.InvalidInput}}
+	nothing := func() object { return object{} }
+	for route, c := range map[string]struct {
 		by     *graphtest.Agent
 		body   func() object
 		fields []lengths
 	}{
-		"registration": {"POST", "/bots/register", &graphtest.Agent{}, func() object { handles++; return registration(fmt.Sprint("newcomer_", handles)) }, []lengths{
-			{"display_name", 1, 80, fault.InvalidInput}, {"specialty", 0, 160, fault.InvalidInput}, {"bio", 0, 4000, fault.InvalidInput},
-			{"character_description", 0, 4000, fault.InvalidInput},
-		}},
-		"profile": {"PATCH", "/bots/me", ada, func() object { return object{} }, []lengths{
-			{"display_name", 1, 80, fault.InvalidInput}, {"specialty", 0, 160, fault.InvalidInput}, {"bio", 0, 4000, fault.InvalidInput},
-			{"character_description", 0, 4000, fault.InvalidInput},
-		}},
-		"post": {"POST", "/posts", ada, func() object { return object{"text": "x"} }, []lengths{
-			{"text", 1, text, fault.InvalidText}, {"title", 0, title, fault.InvalidTitle},
-		}},
-		"changed post": {"PATCH", "/posts/" + post["id"].(string), ada, func() object { return object{} }, []lengths{
-			{"text", 1, text, fault.InvalidText}, {"title", 0, title, fault.InvalidTitle},
-		}},
-		"order": {"POST", "/orders", ada, func() object { return s.terms(nil) }, []lengths{
-			{"title", 1, title, fault.InvalidInput}, {"description", 1, text, fault.InvalidInput},
-		}},
-		"task": {"POST", "/tasks", ada, func() object { return job(nil) }, []lengths{
-			{"title", 1, title, fault.InvalidInput}, {"description", 1, text, fault.InvalidInput},
-		}},
-		"service": {"POST", "/services", ada, func() object { return object{"title": "t", "description": "d"} }, []lengths{
-			{"title", 1, title, fault.InvalidInput}, {"description", 1, text, fault.InvalidInput},
-		}},
-		"changed service": {"PATCH", "/services/" + service["id"].(string), ada, func() object { return object{} }, []lengths{
-			{"title", 1, title, fault.InvalidInput}, {"description", 1, text, fault.InvalidInput},
-		}},
-		"feedback": {"POST", "/feedback", friend, func() object { return object{"kind": "bug"} }, []lengths{
-			{"text", 1, 4000, fault.InvalidInput},
-		}},
+		"POST /bots/register":            {nil, func() object { return registration(newHandle()) }, passport},
+		"PATCH /bots/me":                 {ada, nothing, passport},
+		"POST /posts":                    {ada, func() object { return object{"text": "x"} }, posts},
+		"PATCH /posts/" + of(post):       {ada, nothing, posts},
+		"POST /orders":                   {ada, func() object { return s.terms(nil) }, texts},
+		"POST /tasks":                    {ada, func() object { return job(nil) }, texts},
+		"POST /services":                 {ada, func() object { return object{"title": "t", "description": "d"} }, texts},
+		"PATCH /services/" + of(service): {ada, nothing, texts},
+		"POST /feedback":                 {friend, func() object { return object{"kind": "bug"} }, []lengths{{"text", 1, 4000, fault.InvalidInput}}},
 	} {
+		method, path, _ := strings.Cut(route, " ")
 		for _, f := range c.fields {
 			send := func(length int) *answer {
-				body := maps.Clone(c.body())
-				body[f.field] = strings.Repeat("ж", length)
-				return s.send(c.method, "/api/v1"+c.path, c.by.Token, body)
+				return s.call(method, c.by, path, changed(c.body(), object{f.field: strings.Repeat("ж", length)}))
 			}
 			for _, length := range []int{f.least, f.most} {
-				require.Less(t, send(length).status, 300, "%s: %s of %d", name, f.field, length)
+				require.Less(t, send(length).status, 300, "%s: %s of %d", route, f.field, length)
 			}
 			for _, length := range []int{f.least - 1, f.most + 1} {
 				if length >= 0 {
-					require.Contains(t, send(length).fault(f.refused)["fields"], f.field, name)
+					require.Contains(t, send(length).fault(f.refused)["fields"], f.field, route)
 				}
 			}
 		}
 	}
 	for handle, status := range map[string]int{"ab": 400, "abc": 201, "a" + strings.Repeat("1", 31): 201, "a" + strings.Repeat("1", 32): 400} {
-		require.Equal(t, status, s.post(nil, "/bots/register", registration(handle)).status, handle)
+		s.post(nil, "/bots/register", registration(handle)).is(status)
 	}
 }
 
@@ -142,9 +119,6 @@ func TestBoundsOfTexts(t *testing.T) {
 func TestBoundsOfAnOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
-	began := func() object {
-		return s.step(s.contractor, s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil), "start", nil)
-	}
 	refuse := func(card object, action, field string, lengths ...int) {
 		t.Helper()
 		for _, length := range lengths {
@@ -152,11 +126,11 @@ func TestBoundsOfAnOrder(t *testing.T) {
 				fault(fault.InvalidInput)["fields"], field)
 		}
 	}
-	card := began()
+	card := s.started()
 	refuse(card, "deliver", "result_text", 8001)
 	s.step(s.contractor, card, "deliver", object{"result_text": strings.Repeat("ж", 8000)})
 	for _, length := range []int{1, 2000} {
-		card = began()
+		card = s.started()
 		refuse(card, "dispute", "reason", 0, 2001)
 		card = s.step(s.contractor, card, "dispute", object{"reason": strings.Repeat("ж", length)})
 		refuse(card, "propose-refund", "reason", 0, 2001)
@@ -164,7 +138,7 @@ func TestBoundsOfAnOrder(t *testing.T) {
 	}
 	const largest = 909_090_909_091 // with its fee of 10 % it gives the largest reserve
 	quote := func(amount int64) *answer { return s.post(s.customer, "/orders/quote", object{"amount_minor": amount}) }
-	require.EqualValues(t, 1_000_000_000_000, quote(largest).ok(200)["quote"].(object)["total_minor"])
+	quote(largest).has(200, object{"quote": object{"total_minor": 1e12}})
 	require.Contains(t, quote(largest + 1).fault(fault.InvalidInput)["fields"], "amount_minor")
 }
 
@@ -179,13 +153,11 @@ func TestBoundsOfFilesInASet(t *testing.T) {
 		}
 		return ids
 	}
-	for n, status := range map[int]int{10: http.StatusCreated, 11: http.StatusBadRequest} {
-		a := s.post(s.customer, "/posts", object{"text": "x", "attachment_ids": files(s.customer, attachments.Portfolio, n)})
-		require.Equal(t, status, a.status, "%s", a.raw)
-		a = s.post(s.customer, "/orders", s.terms(object{"input_attachment_ids": files(s.customer, attachments.Order, n)}))
-		require.Equal(t, status, a.status, "%s", a.raw)
+	for n, status := range map[int]int{10: 201, 11: 400} {
+		s.post(s.customer, "/posts", object{"text": "x", "attachment_ids": files(s.customer, attachments.Portfolio, n)}).is(status)
+		s.post(s.customer, "/orders", s.terms(object{"input_attachment_ids": files(s.customer, attachments.Order, n)})).is(status)
 	}
-	card := s.step(s.contractor, s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil), "start", nil)
+	card := s.started()
 	results := files(s.contractor, attachments.Order, 11)
 	s.act(s.contractor, card, "deliver", object{"result_attachment_ids": results}).fault(fault.InvalidInput)
 	require.Len(t, s.step(s.contractor, card, "deliver", object{"result_attachment_ids": results[:10]})["result_attachments"], 10)
@@ -199,10 +171,9 @@ func TestBoundsOfAnEnvelope(t *testing.T) {
 	for _, c := range []struct{ nonce, ciphertext, status int }{
 		{24, 16, 201}, {24, 16384, 201}, {24, 15, 400}, {24, 16385, 400}, {23, 16, 400}, {25, 16, 400},
 	} {
-		a := s.post(one, "/messages", changed(envelope(one, other), object{
+		s.post(one, "/messages", changed(envelope(one, other), object{
 			"nonce": graphtest.RandomBase64(c.nonce), "ciphertext": graphtest.RandomBase64(c.ciphertext),
-		}))
-		require.Equal(t, c.status, a.status, "%+v: %s", c, a.raw)
+		})).is(c.status)
 	}
 	s.Shift(90*24*time.Hour - time.Minute)
 	dialog := "/api/v1/messages?peer=" + other.ID.String()

@@ -2,8 +2,6 @@ package rest_test
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"image/jpeg"
 	"image/png"
 	"io"
@@ -40,13 +38,12 @@ func TestPrivateFilesAreTheOwners(t *testing.T) {
 	agent, other := s.Agent(), s.Agent()
 	for _, purpose := range []string{"avatar", "character", "portfolio", "order"} {
 		original := pngOf(t, 20, 10)
-		path := "/api/v1/attachments/" + s.attach(agent, purpose, original)["id"].(string)
+		path := "/api/v1/attachments/" + of(s.attach(agent, purpose, original))
 		for _, suffix := range []string{"", "/preview", "/download"} {
 			s.send("GET", path+suffix, "", nil).fault(fault.NotFound)
 			s.get(other, path+suffix).fault(fault.NotFound)
 			s.send("GET", path+suffix, "stoa_wrong", nil).fault(fault.Unauthorized)
-			own := s.get(agent, path+suffix).is(200)
-			require.Equal(t, "no-store", own.header.Get("Cache-Control"))
+			s.get(agent, path+suffix).is(200).carries("Cache-Control", "no-store")
 		}
 		require.Equal(t, original, s.get(agent, path+"/download").raw)
 	}
@@ -58,34 +55,23 @@ func TestAvatarOfAnOpenProfileIsPublic(t *testing.T) {
 	t.Parallel()
 	s := sharedFileSite(t)
 	agent, record, original := s.withAvatar(1200, 300)
-	path := "/api/v1/attachments/" + record["id"].(string)
-	other := s.Agent()
-	for _, token := range []string{"", other.Token} {
-		shown := s.send("GET", path, token, nil).ok(200)["attachment"].(object)
-		require.Nil(t, shown["file_name"])
-		require.Nil(t, shown["sha256"])
-		require.Equal(t, record["preview_url"], shown["preview_url"])
-		require.Equal(t, "image/png", shown["media_type"], "the copy's, which keeps the format")
-
-		preview := s.send("GET", path+"/preview", token, nil).is(200)
+	path := "/api/v1/attachments/" + of(record)
+	for _, reader := range []*graphtest.Agent{nil, s.Agent()} {
+		preview := s.call("GET", reader, path+"/preview", nil).is(200).carries("Content-Type", "image/jpeg")
 		require.Equal(t, 1024, graphtest.Got(jpeg.Decode(bytes.NewReader(preview.raw)))(t).Bounds().Dx())
-
-		download := s.send("GET", path+"/download", token, nil).is(200)
+		download := s.call("GET", reader, path+"/download", nil).is(200).carries("Content-Type", "image/png")
 		require.NotEqual(t, original, download.raw, "a processed version, not the original")
 		require.Equal(t, 1200, graphtest.Got(png.Decode(bytes.NewReader(download.raw)))(t).Bounds().Dx())
-		require.EqualValues(t, len(download.raw), shown["size_bytes"])
-
-		require.Equal(t, "image/jpeg", preview.header.Get("Content-Type"))
-		require.Equal(t, "image/png", download.header.Get("Content-Type"))
 		for _, a := range []*answer{preview, download} {
-			require.Equal(t, "no-cache", a.header.Get("Cache-Control"))
-			require.Equal(t, "Authorization", a.header.Get("Vary"))
-			require.Equal(t, "sandbox; default-src 'none'", a.header.Get("Content-Security-Policy"))
-			require.Equal(t, "same-origin", a.header.Get("Cross-Origin-Resource-Policy"))
-			require.Equal(t, "nosniff", a.header.Get("X-Content-Type-Options"))
+			a.carries("Cache-Control", "no-cache", "Vary", "Authorization", "Content-Security-Policy", "sandbox; default-src 'none'",
+				"Cross-Origin-Resource-Policy", "same-origin")
 			require.Regexp(t, `^"[A-Za-z0-9_-]{43}"$`, a.header.Get("ETag"))
 			require.NotContains(t, a.header.Get("Content-Disposition"), "picture")
 		}
+		// The type is that of the copy, which keeps the format.
+		s.call("GET", reader, path, nil).has(200, object{"attachment": object{
+			"file_name": nil, "sha256": nil, "preview_url": record["preview_url"], "media_type": "image/png", "size_bytes": len(download.raw),
+		}})
 	}
 	require.Equal(t, original, s.get(agent, path+"/download").raw)
 	for _, suffix := range []string{"", "/preview", "/download"} {
@@ -108,20 +94,25 @@ func TestPublicityEndsAtOnce(t *testing.T) {
 			require.Equal(t, want, status == http.StatusOK || status == http.StatusNotModified, why)
 		}
 	}
-	public(true, "open")
-	patch(`{"profile_public": false}`)
-	public(false, "closed")
-	require.Equal(t, http.StatusOK, s.get(agent, path+"/preview").status, "the owner reads on")
-	patch(`{"profile_public": true}`)
-	public(true, "open again")
-	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
-	public(false, "trashed")
-	s.Exec("UPDATE bots SET state = 'active', suspended_at = stoa_now() WHERE id = $1", agent.ID)
-	public(false, "suspended")
-	s.Exec("UPDATE bots SET suspended_at = NULL WHERE id = $1", agent.ID)
-	public(true, "reinstated")
-	patch(`{"avatar_attachment_id": null}`)
-	public(false, "unbound")
+	bots := func(change string) { s.Exec("UPDATE bots SET "+change+" WHERE id = $1", agent.ID) }
+	for _, step := range []struct {
+		why    string
+		public bool
+		change func()
+	}{
+		{"open", true, func() {}},
+		{"closed", false, func() { patch(`{"profile_public": false}`) }},
+		{"open again", true, func() { patch(`{"profile_public": true}`) }},
+		{"trashed", false, func() { bots("state = 'trash'") }},
+		{"suspended", false, func() { bots("state = 'active', suspended_at = stoa_now()") }},
+		{"reinstated", true, func() { bots("suspended_at = NULL") }},
+		{"unbound", false, func() { patch(`{"avatar_attachment_id": null}`) }},
+	} {
+		if step.change(); step.why == "closed" {
+			s.get(agent, path+"/preview").is(200) // the owner reads on
+		}
+		public(step.public, step.why)
+	}
 }
 
 func TestNamesInContentDisposition(t *testing.T) {
@@ -150,38 +141,27 @@ func TestConditionsAndRanges(t *testing.T) {
 	s, agent := sharedFileSite(t).withAgent()
 	original := pngOf(t, 40, 40)
 	record := s.attach(agent, "order", original)
-	path := "/api/v1/attachments/" + record["id"].(string) + "/download"
-	sum := sha256.Sum256(original)
-	require.Equal(t, hex.EncodeToString(sum[:]), record["sha256"])
-	whole := s.get(agent, path)
-	tag := whole.header.Get("ETag")
-	require.Equal(t, "bytes", whole.header.Get("Accept-Ranges"))
+	path := "/api/v1/attachments/" + of(record) + "/download"
+	require.Equal(t, sumOf(string(original)), record["sha256"])
+	get := func(headers ...string) *answer { return s.send("GET", path, agent.Token, nil, headers...) }
+	head := func(headers ...string) *answer { return s.send("HEAD", path, agent.Token, nil, headers...) }
+	whole := get().carries("Accept-Ranges", "bytes")
+	tag, length := whole.header.Get("ETag"), whole.header.Get("Content-Length")
 
-	head := s.send("HEAD", path, agent.Token, nil).is(200)
-	require.Empty(t, head.raw)
-	require.Equal(t, whole.header.Get("Content-Length"), head.header.Get("Content-Length"))
-	require.Equal(t, tag, head.header.Get("ETag"))
-
-	known := s.send("GET", path, agent.Token, nil, "If-None-Match", tag).is(http.StatusNotModified)
-	require.Empty(t, known.raw)
-	require.Equal(t, tag, known.header.Get("ETag"))
-	require.Equal(t, original, s.send("GET", path, agent.Token, nil, "If-Match", tag).raw)
+	require.Empty(t, head().is(200).carries("Content-Length", length, "ETag", tag).raw)
+	require.Empty(t, get("If-None-Match", tag).is(304).carries("ETag", tag).raw)
+	require.Equal(t, original, get("If-Match", tag).raw)
 	for _, suffix := range []string{"/preview", "/download"} {
-		a := s.send("GET", "/api/v1/attachments/"+record["id"].(string)+suffix, agent.Token, nil, "If-Match", `"x"`)
-		a.fault(fault.PreconditionFailed)
-		require.Empty(t, a.header.Get("ETag"))
-		require.Empty(t, a.header.Get("Content-Disposition"))
-		// A file never changes after its upload.
 		path := "/api/v1/attachments/" + of(record) + suffix
+		s.send("GET", path, agent.Token, nil, "If-Match", `"x"`).refused(fault.PreconditionFailed).carries("ETag", "", "Content-Disposition", "")
+		// A file never changes after its upload.
 		s.send("GET", path, agent.Token, nil, "If-Unmodified-Since", farAhead).is(200)
-		s.send("HEAD", path, agent.Token, nil, "If-Unmodified-Since", longAgo).is(http.StatusPreconditionFailed)
+		s.send("HEAD", path, agent.Token, nil, "If-Unmodified-Since", longAgo).is(412)
 		s.send("GET", path, agent.Token, nil, "If-Unmodified-Since", longAgo).fault(fault.PreconditionFailed)
 	}
-	require.Equal(t, http.StatusPreconditionFailed, s.send("HEAD", path, agent.Token, nil, "If-Match", `"x"`).status)
-	for _, asked := range []string{"bytes=0-1", "bytes=99999999-", "bytes=0-0,2-3"} {
-		head := s.send("HEAD", path, agent.Token, nil, "Range", asked)
-		require.Equal(t, http.StatusOK, head.status, "a range means nothing to HEAD")
-		require.Equal(t, whole.header.Get("Content-Length"), head.header.Get("Content-Length"))
+	head("If-Match", `"x"`).is(412)
+	for _, asked := range []string{"bytes=0-1", "bytes=99999999-", "bytes=0-0,2-3"} { // a range means nothing to HEAD
+		head("Range", asked).is(200).carries("Content-Length", length)
 	}
 
 	size := len(original)
@@ -189,43 +169,32 @@ func TestConditionsAndRanges(t *testing.T) {
 		"bytes=0-0": original[:1], "bytes=10-19": original[10:20], "bytes=-5": original[size-5:], "bytes=7-": original[7:],
 		"bytes=0-999999999": original, "bytes=-999999999": original, "bytes=7-99999999999999999999": original[7:],
 	} {
-		a := s.send("GET", path, agent.Token, nil, "Range", asked)
-		require.Equal(t, http.StatusPartialContent, a.status, asked)
+		a := get("Range", asked).is(206)
 		require.Equal(t, want, a.raw, asked)
 		require.NotEmpty(t, a.header.Get("Content-Range"))
 	}
 	for _, asked := range []string{"lines=1-2", "bytes", "bytes=", "bytes=x-y", "bytes=1-2-3", "bytes=5-2", "bytes=0-1,5-2", "bytes=" + strings.Repeat("0-0,", 20) + "0-0"} {
-		a := s.send("GET", path, agent.Token, nil, "Range", asked)
-		require.Equal(t, http.StatusOK, a.status, asked)
-		require.Equal(t, original, a.raw, asked)
+		require.Equal(t, original, get("Range", asked).is(200).raw, asked)
 	}
 	for _, asked := range []string{"bytes=99999999-", "bytes=99999999-99999999", "bytes=-0"} {
-		a := s.send("GET", path, agent.Token, nil, "Range", asked)
-		a.fault(fault.RangeNotSatisfiable)
-		require.Equal(t, "bytes */"+whole.header.Get("Content-Length"), a.header.Get("Content-Range"))
-		require.Equal(t, "application/json", a.header.Get("Content-Type"))
-		require.Equal(t, "no-store", a.header.Get("Cache-Control"))
-		require.Empty(t, a.header.Get("ETag"))
+		get("Range", asked).refused(fault.RangeNotSatisfiable).
+			carries("Content-Range", "bytes */"+length, "Content-Type", "application/json", "Cache-Control", "no-store", "ETag", "")
 	}
-	require.Equal(t, http.StatusPartialContent, s.send("GET", path, agent.Token, nil, "Range", "bytes=0-1", "If-Range", tag).status)
-	require.Equal(t, http.StatusOK, s.send("GET", path, agent.Token, nil, "Range", "bytes=0-1", "If-Range", `"x"`).status)
-	require.Equal(t, http.StatusNotModified, s.send("GET", path, agent.Token, nil, "Range", "bytes=99999999-", "If-None-Match", tag).status)
-
-	several := s.send("GET", path, agent.Token, nil, "Range", "bytes=5-9,0-1").is(http.StatusPartialContent)
+	get("Range", "bytes=0-1", "If-Range", tag).is(206)
+	get("Range", "bytes=0-1", "If-Range", `"x"`).is(200)
+	get("Range", "bytes=99999999-", "If-None-Match", tag).is(304)
+	several := get("Range", "bytes=5-9,0-1").is(206)
 	_, params, err := mime.ParseMediaType(several.header.Get("Content-Type"))
 	require.NoError(t, err)
 	parts := multipart.NewReader(bytes.NewReader(several.raw), params["boundary"])
 	for _, want := range [][]byte{original[5:10], original[:2]} {
-		part := graphtest.Got(parts.NextPart())(t)
-		require.Equal(t, want, graphtest.Got(io.ReadAll(part))(t))
+		require.Equal(t, want, graphtest.Got(io.ReadAll(graphtest.Got(parts.NextPart())(t)))(t))
 	}
-	preview := s.get(agent, record["preview_url"].(string)).is(200)
-	first := s.send("GET", record["preview_url"].(string), agent.Token, nil, "Range", "bytes=0-9").is(http.StatusPartialContent)
-	require.Equal(t, preview.raw[:10], first.raw)
-	for _, suffix := range []string{"", "/preview"} {
-		a := s.send("HEAD", "/api/v1/attachments/"+record["id"].(string)+suffix, agent.Token, nil).is(200)
-		require.Empty(t, a.raw)
-	}
+	path = record["preview_url"].(string)
+	require.Equal(t, get().is(200).raw[:10], get("Range", "bytes=0-9").is(206).raw)
+	require.Empty(t, head().is(200).raw)
+	path = "/api/v1/attachments/" + of(record)
+	require.Empty(t, head().is(200).raw)
 }
 
 // If bytes of a file are missing, the answer is the error body, not a truncated file.
@@ -234,11 +203,10 @@ func TestMissingBytes(t *testing.T) {
 	s := newSite(t)
 	folder := s.InspectWith(jobs.InspectFile)
 	agent := s.Agent()
-	path := "/api/v1/attachments/" + s.attach(agent, "order", pngOf(t, 9, 9))["id"].(string) + "/download"
+	path := "/api/v1/attachments/" + of(s.attach(agent, "order", pngOf(t, 9, 9))) + "/download"
 	require.NoError(t, os.RemoveAll(filepath.Join(folder, "attachments")))
-	a := s.send("GET", path, agent.Token, nil, "Range", "bytes=1-3").refused(fault.NotFound)
-	require.Equal(t, "application/json", a.header.Get("Content-Type"))
-	require.Empty(t, a.header.Get("Content-Range"))
+	s.send("GET", path, agent.Token, nil, "Range", "bytes=1-3").refused(fault.NotFound).
+		carries("Content-Type", "application/json", "Content-Range", "")
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "attachments"), nil, 0o600))
 	s.get(agent, path).fault(fault.ServiceUnavailable)
 }
@@ -249,19 +217,17 @@ func TestFilesOfAnOrderAreTheParticipants(t *testing.T) {
 	s := tradeOn(newSite(t))
 	s.InspectWith(jobs.InspectFile)
 	original := pngOf(t, 30, 30)
-	input := s.attach(s.customer, "order", original)
-	path := "/api/v1/attachments/" + input["id"].(string)
+	input, outsider := s.attach(s.customer, "order", original), s.Agent()
+	path := "/api/v1/attachments/" + of(input)
 	s.get(s.contractor, path).fault(fault.NotFound)
 	card := s.offer(s.customer, s.terms(object{"input_attachment_ids": []any{input["id"]}}))
-	outsider := s.Agent()
 	readable := func() {
 		for _, by := range []*graphtest.Agent{s.customer, s.contractor} {
 			require.Equal(t, input, s.get(by, path).ok(200)["attachment"], "name and hash included")
-			download := s.get(by, path+"/download")
+			download := s.get(by, path+"/download").carries("Cache-Control", "no-store")
 			require.Equal(t, original, download.raw)
-			require.Equal(t, "no-store", download.header.Get("Cache-Control"))
 			require.Contains(t, download.header.Get("Content-Disposition"), "picture.png")
-			require.Equal(t, "image/jpeg", s.get(by, path+"/preview").header.Get("Content-Type"))
+			s.get(by, path+"/preview").carries("Content-Type", "image/jpeg")
 		}
 		for _, suffix := range []string{"", "/preview", "/download"} {
 			s.get(outsider, path+suffix).fault(fault.NotFound)
@@ -279,13 +245,10 @@ func TestFilesOfAnOrderAreTheParticipants(t *testing.T) {
 
 	s.Shift(30 * 24 * time.Hour)
 	graphtest.OK(t)(s.Attachments.Sweep(t.Context()))
+	s.Exec("UPDATE tokens SET expires_at = expires_at + interval '1 year'")
 	for _, by := range []*graphtest.Agent{s.customer, s.contractor} {
-		s.Exec("UPDATE tokens SET expires_at = expires_at + interval '1 year'")
-		order := s.get(by, "/orders/"+card["id"].(string)).ok(200)["order"].(object)
-		historical := order["input_attachments"].([]any)[0].(object)
-		require.Equal(t, false, historical["available"])
-		require.Nil(t, historical["preview_url"])
-		require.Nil(t, historical["download_url"])
+		order := s.get(by, "/orders/"+of(card)).ok(200)["order"].(object)
+		contains(t, first(order, "input_attachments"), object{"available": false, "preview_url": nil, "download_url": nil})
 		s.get(by, path+"/download").fault(fault.NotFound)
 	}
 }

@@ -65,26 +65,31 @@ func (s *site) eventIDs(agent *graphtest.Agent) (ids []string) {
 	return ids
 }
 
+// stream opens a stream of an agent's events.
+func (s *site) stream(agent *graphtest.Agent, query string) io.Reader {
+	s.t.Helper()
+	request := graphtest.Got(http.NewRequest(http.MethodGet, s.url+streamPath+query, http.NoBody))(s.t)
+	request.Header.Set("Authorization", "Bearer "+agent.Token)
+	stream, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _ = stream.Body.Close() })
+	require.Equal(s.t, http.StatusOK, stream.StatusCode)
+	return stream.Body
+}
+
 func TestEventsWithoutASocket(t *testing.T) {
 	t.Parallel()
 	s, agent := eventSite(t, limits.Quotas{}).withAgent()
 	s.tell(agent, 1)
-	request := graphtest.Got(http.NewRequest(http.MethodGet, s.url+streamPath+"?version=2", http.NoBody))(t)
-	request.Header.Set("Authorization", "Bearer "+agent.Token)
-	stream, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(t, err)
-	defer stream.Body.Close()
-	require.Equal(t, http.StatusOK, stream.StatusCode)
-	id := s.eventIDs(agent)[0]
+	stream, id := s.stream(agent, "?version=2"), s.eventIDs(agent)[0]
 	want := ":\n\nid: " + id + "\nevent: order.changed\ndata: {\"order_id\":\"" + agent.ID.String() + "\",\"status\":\"funded\",\"version\":1}\n\n"
 	got := make([]byte, len(want))
-	graphtest.OK(t)(io.ReadFull(stream.Body, got))
+	graphtest.OK(t)(io.ReadFull(stream, got))
 	require.Equal(t, want, string(got))
-	done := s.post(agent, acksPath, object{"event_ids": []string{id}}).ok(200)
-	require.Equal(t, object{"acked": []any{id}, "unknown": []any{}}, done)
+	s.post(agent, acksPath, object{"event_ids": []string{id}}).has(200, object{"acked": []string{id}, "unknown": []any{}})
 	require.Empty(t, s.eventIDs(agent))
 	began := time.Now()
-	require.Equal(t, object{"events": []any{}, "more": false}, s.get(agent, eventsPath+"?wait=1").ok(200))
+	s.get(agent, eventsPath+"?wait=1").has(200, object{"events": []any{}, "more": false})
 	require.GreaterOrEqual(t, time.Since(began), time.Second)
 }
 
@@ -109,25 +114,22 @@ func TestParametersOfEvents(t *testing.T) {
 	}
 	suspended := s.Agent()
 	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
-	for _, path := range []string{eventsPath, streamPath} {
-		s.get(suspended, path).fault(fault.Forbidden)
-	}
+	s.get(suspended, eventsPath).fault(fault.Forbidden)
+	s.get(suspended, streamPath).fault(fault.Forbidden)
 	// This listener has no event channel, so no request can wait.
-	for _, path := range []string{eventsPath + "?wait=1", streamPath} {
-		s.get(agent, path).fault(fault.ServiceUnavailable)
-	}
+	s.get(agent, eventsPath+"?wait=1").fault(fault.ServiceUnavailable)
+	s.get(agent, streamPath).fault(fault.ServiceUnavailable)
 }
 
 func TestBodiesOfAcks(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
 	list := func(n int) string {
-		ids := make([]string, n)
+		ids := make([]uuid.UUID, n)
 		for i := range ids {
-			ids[i] = uuid.NewString()
+			ids[i] = uuid.New()
 		}
-		raw := graphtest.Got(json.Marshal(object{"event_ids": ids}))(t)
-		return string(raw)
+		return string(graphtest.Got(json.Marshal(object{"event_ids": ids}))(t))
 	}
 	for _, body := range []string{
 		`{}`, `[]`, `{"event_ids":null}`, `{"event_ids":[]}`, `{"event_ids":["x"]}`, `{"event_ids":[1]}`, `{"event_ids":[null]}`,
@@ -136,23 +138,21 @@ func TestBodiesOfAcks(t *testing.T) {
 	} {
 		s.post(agent, acksPath, body).fault(fault.InvalidInput)
 	}
-	most := s.post(agent, acksPath, list(256)).ok(200)
-	require.Empty(t, most["acked"])
-	require.Len(t, most["unknown"], 256)
+	require.Len(t, s.post(agent, acksPath, list(256)).has(200, object{"acked": []any{}})["unknown"], 256)
 }
 
 // An agent that has used up its changes can still acknowledge.
 func TestAcksAreNoChanges(t *testing.T) {
 	t.Parallel()
 	s, agent := eventSite(t, limits.Quotas{MutationsPerMinute: 1}).withAgent()
-	ack := object{"event_ids": []string{uuid.NewString()}}
-	for range 3 {
-		counted := s.post(agent, acksPath, ack).is(200)
-		require.Empty(t, counted.header.Get("RateLimit"))
+	ack := func() {
+		s.post(agent, acksPath, object{"event_ids": []string{uuid.NewString()}}).is(200).carries("RateLimit", "")
 	}
+	ack()
+	ack()
 	s.patch(agent, "/bots/me", `{"bio":"x"}`).ok(200)
 	s.patch(agent, "/bots/me", `{"bio":"y"}`).fault(fault.WriteLimited)
-	s.post(agent, acksPath, ack).ok(200)
+	ack()
 }
 
 // In a trade each side receives the other's acts, and can leave out its own.
@@ -184,33 +184,26 @@ func TestAWebhookWithoutOwnActs(t *testing.T) {
 	s := tradeOn(newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true})))
 	s.Exec("DELETE FROM events")
 	address, received := newReceiver(t, http.StatusOK)
-	for _, body := range []string{`"false"`, `null`, `0`} {
-		wrong := fmt.Sprintf(`{"url":%q,"own":%s}`, address, body)
-		s.post(s.customer, webhooksPath, wrong).fault(fault.InvalidInput)
+	for _, wrong := range []any{"false", nil, 0} {
+		s.post(s.customer, webhooksPath, object{"url": address, "own": wrong}).fault(fault.InvalidInput)
 	}
-	made := s.post(s.customer, webhooksPath, object{"url": address, "own": false}).ok(201)["webhook"].(object)
-	require.Equal(t, false, made["own"])
-	path := webhooksPath + "/" + made["id"].(string)
-	s.DeliverWebhooks()
-	require.Contains(t, string((<-received).body), "webhook.test")
+	made := s.post(s.customer, webhooksPath, object{"url": address, "own": false}).has(201, object{"webhook": object{"own": false}})
+	path := webhooksPath + "/" + of(made["webhook"].(object))
+	delivered := func() (body object) {
+		s.DeliverWebhooks()
+		require.NoError(t, json.Unmarshal((<-received).body, &body))
+		return body
+	}
+	contains(t, delivered(), object{"type": "webhook.test"})
 
-	order := s.offer(s.customer, s.terms(nil))
-	s.step(s.contractor, order, "accept", nil)
-	s.DeliverWebhooks()
-	var got struct {
-		Type string              `json:"type"`
-		Data events.OrderPayload `json:"data"`
-	}
-	require.NoError(t, json.Unmarshal((<-received).body, &got))
-	require.Equal(t, []any{"order.changed", "accept", s.contractor.ID}, []any{got.Type, got.Data.Action, got.Data.ActorID})
+	s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil)
+	contains(t, delivered(), object{"type": "order.changed", "data": object{"action": "accept", "actor_id": s.contractor.ID}})
 	require.Empty(t, received)
 	require.Empty(t, s.eventIDs(s.customer), "what was left out is acknowledged")
 	require.EqualValues(t, 2, s.Count("SELECT count(*) FROM events"), "the contractor's are not")
 	require.Len(t, s.get(s.customer, path+"/deliveries").ok(200)["deliveries"], 2)
 
-	changed := s.patch(s.customer, path, `{"own":true}`).ok(200)["webhook"].(object)
-	require.Equal(t, true, changed["own"])
+	s.patch(s.customer, path, `{"own":true}`).has(200, object{"webhook": object{"own": true}})
 	s.offer(s.customer, s.terms(object{"title": "Another"}))
-	s.DeliverWebhooks()
-	require.Contains(t, string((<-received).body), s.customer.ID.String())
+	contains(t, delivered(), object{"data": object{"actor_id": s.customer.ID}})
 }

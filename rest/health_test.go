@@ -124,10 +124,8 @@ func TestHungDatabase(t *testing.T) {
 			} {
 				group.Go(func() {
 					began := time.Now()
-					refused := s.send(r.method, r.path, one.Token, r.body)
+					s.send(r.method, r.path, one.Token, r.body).fault(fault.ServiceUnavailable)
 					require.Less(t, time.Since(began), slack.TestWait, r.path)
-					refused.fault(fault.ServiceUnavailable)
-					require.NotEmpty(t, refused.header.Get("Retry-After"))
 				})
 			}
 			group.Wait()

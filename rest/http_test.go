@@ -29,23 +29,13 @@ func TestPreconditions(t *testing.T) {
 	t.Parallel()
 	s := newSite(t) // not shared, because the first page shows all activity
 	for _, path := range tagged {
-		whole := s.send("GET", path, "", nil)
-		require.Equal(t, http.StatusOK, whole.status, path)
-		tag := whole.header.Get("ETag")
+		tag := s.send("GET", path, "", nil).is(200).header.Get("ETag")
 		require.NotEmpty(t, tag, path)
 		for _, method := range []string{"GET", "HEAD"} {
-			for status, sent := range map[int][]string{
-				http.StatusOK: {"If-Match", tag, "If-Unmodified-Since", longAgo}, http.StatusNotModified: {"If-None-Match", tag},
-				http.StatusPreconditionFailed: {"If-Match", `"other"`, "If-None-Match", tag},
-			} {
-				got := s.send(method, path, "", nil, sent...)
-				require.Equal(t, status, got.status, "%s %s %v", method, path, sent)
-				if status == http.StatusPreconditionFailed {
-					require.Empty(t, got.header.Get("ETag"))
-					require.Equal(t, "no-store", got.header.Get("Cache-Control"))
-				}
-			}
-			require.Equal(t, http.StatusPreconditionFailed, s.send(method, path, "", nil, "If-Unmodified-Since", longAgo).status, path)
+			s.send(method, path, "", nil, "If-Match", tag, "If-Unmodified-Since", longAgo).is(200)
+			s.send(method, path, "", nil, "If-None-Match", tag).is(304)
+			s.send(method, path, "", nil, "If-Match", `"other"`, "If-None-Match", tag).is(412).carries("ETag", "", "Cache-Control", "no-store")
+			s.send(method, path, "", nil, "If-Unmodified-Since", longAgo).is(412)
 		}
 	}
 	s.send("GET", "/skill.md", "", nil, "If-Match", `"other"`).fault(fault.PreconditionFailed)
@@ -96,11 +86,8 @@ func TestWhatBodiesAreTaken(t *testing.T) {
 		if c.encoding != "" {
 			headers = append(headers, "Content-Encoding", c.encoding)
 		}
-		refused := s.send(c.method, c.path, agent.Token, "{}", headers...)
-		refused.fault(fault.UnsupportedMediaType)
-		require.Equal(t, c.accept, refused.header.Get("Accept"), "%+v", c)
-		require.Equal(t, c.acceptPatch, refused.header.Get("Accept-Patch"), "%+v", c)
-		require.Equal(t, c.acceptEncoding, refused.header.Get("Accept-Encoding"), "%+v", c)
+		s.send(c.method, c.path, agent.Token, "{}", headers...).refused(fault.UnsupportedMediaType).
+			carries("Accept", c.accept, "Accept-Patch", c.acceptPatch, "Accept-Encoding", c.acceptEncoding)
 	}
 	for path, patch := range map[string]string{
 		"/api/v1/bots/me": "application/json", "/api/v1/posts/" + uuid.NewString(): "application/json", "/api/v1/wallet": "",
@@ -115,39 +102,36 @@ func TestWhatBodiesAreTaken(t *testing.T) {
 func TestOptionsOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	whole := s.raw("OPTIONS * HTTP/1.1\r\nHost: stoa\r\nX-Request-Id: whole\r\n\r\n").is(http.StatusNoContent)
-	require.Equal(t, "DELETE, GET, HEAD, PATCH, POST, OPTIONS", whole.header.Get("Allow"))
-	require.Equal(t, "whole", whole.header.Get("X-Request-Id"))
+	s.raw("OPTIONS * HTTP/1.1\r\nHost: stoa\r\nX-Request-Id: whole\r\n\r\n").is(204).
+		carries("Allow", "DELETE, GET, HEAD, PATCH, POST, OPTIONS", "X-Request-Id", "whole")
 	s.raw("GET * HTTP/1.1\r\nHost: stoa\r\n\r\n").is(http.StatusNotFound)
 }
 
 // Pages of any origin may read the descriptions, also of origins that the operator does not list; browsers may cache preflights.
 func TestDescriptionsAreReadableFromAnywhere(t *testing.T) {
 	t.Parallel()
-	for _, origins := range [][]string{nil, {"https://console.example"}} {
+	const page = "https://console.example"
+	for _, origins := range [][]string{nil, {page}} {
 		s := serve(t, shared.World(t), rest.Config{AllowedOrigins: origins})
 		for _, path := range []string{"/api/v1/openapi.json", "/skill.md", "/llms.txt", "/llms-full.txt", "/heartbeat.md", "/robots.txt", "/.well-known/api-catalog"} {
-			for _, origin := range []string{"https://other.example", "https://console.example"} {
+			for _, origin := range []string{"https://other.example", page} {
 				read := s.send("GET", path, "", nil, "Origin", origin).is(200)
-				require.Equal(t, []string{"*"}, read.header.Values("Access-Control-Allow-Origin"), path)
-				known := s.send("GET", path, "", nil, "Origin", origin, "If-None-Match", read.header.Get("ETag")).is(http.StatusNotModified)
-				require.Equal(t, []string{"*"}, known.header.Values("Access-Control-Allow-Origin"), path)
-				preflight := s.send("OPTIONS", path, "", nil, "Origin", origin, "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "if-none-match")
-				require.Equal(t, http.StatusNoContent, preflight.status)
-				require.Equal(t, "GET, HEAD, OPTIONS", preflight.header.Get("Allow"))
-				require.Equal(t, []string{"*"}, preflight.header.Values("Access-Control-Allow-Origin"), path)
-				require.Equal(t, "GET", preflight.header.Get("Access-Control-Allow-Methods"))
-				require.Equal(t, "600", preflight.header.Get("Access-Control-Max-Age"))
+				known := s.send("GET", path, "", nil, "Origin", origin, "If-None-Match", read.header.Get("ETag")).is(304)
+				preflight := s.send("OPTIONS", path, "", nil, "Origin", origin,
+					"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "if-none-match").is(204)
+				for _, a := range []*answer{read, known, preflight} {
+					require.Equal(t, []string{"*"}, a.header.Values("Access-Control-Allow-Origin"), path)
+				}
+				preflight.carries("Allow", "GET, HEAD, OPTIONS", "Access-Control-Allow-Methods", "GET", "Access-Control-Max-Age", "600")
 			}
 		}
-		private := s.send("OPTIONS", "/api/v1/bots/me", "", nil, "Origin", "https://console.example", "Access-Control-Request-Method", "GET")
+		private := s.send("OPTIONS", "/api/v1/bots/me", "", nil, "Origin", page, "Access-Control-Request-Method", "GET")
 		if origins == nil {
-			require.Empty(t, private.header.Get("Access-Control-Max-Age"))
-			require.Empty(t, private.header.Get("Access-Control-Allow-Origin"))
+			private.carries("Access-Control-Max-Age", "", "Access-Control-Allow-Origin", "")
 		} else {
-			require.Equal(t, "600", private.header.Get("Access-Control-Max-Age"))
+			private.carries("Access-Control-Max-Age", "600")
 		}
-		require.Empty(t, s.send("GET", "/style.css", "", nil).header.Get("Access-Control-Allow-Origin"))
+		s.send("GET", "/style.css", "", nil).carries("Access-Control-Allow-Origin", "")
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,19 +56,19 @@ func (l *keyLog) open(signed string) tlog.Tree {
 	require.Len(l.t, lines, 4)
 	require.Equal(l.t, l.origin, lines[0])
 	require.Equal(l.t, l.origin, verifier.Name())
-	size := graphtest.Got(strconv.ParseInt(lines[1], 10, 64))(l.t)
-	hash := graphtest.Got(tlog.ParseHash(lines[2]))(l.t)
-	return tlog.Tree{N: size, Hash: hash}
+	return tlog.Tree{N: graphtest.Got(strconv.ParseInt(lines[1], 10, 64))(l.t), Hash: graphtest.Got(tlog.ParseHash(lines[2]))(l.t)}
 }
 
 func (l *keyLog) head() tlog.Tree {
 	l.t.Helper()
-	got := l.send("GET", "/log/1/checkpoint", "", nil)
-	require.Equal(l.t, http.StatusOK, got.status, "%s", got.raw)
-	require.Equal(l.t, "public, max-age=1", got.header.Get("Cache-Control"))
-	require.Equal(l.t, "text/plain; charset=utf-8", got.header.Get("Content-Type"))
-	require.Equal(l.t, "*", got.header.Get("Access-Control-Allow-Origin"))
-	return l.open(string(got.raw))
+	return l.open(string(l.text("/log/1/checkpoint", "public, max-age=1", "text/plain; charset=utf-8")))
+}
+
+// text returns a file of the log, which has a lifetime and a type.
+func (l *keyLog) text(path, lifetime, media string) []byte {
+	l.t.Helper()
+	return l.send("GET", path, "", nil).is(200).
+		carries("Cache-Control", lifetime, "Content-Type", media, "Access-Control-Allow-Origin", "*").raw
 }
 
 // tile fetches a tile.
@@ -79,12 +78,7 @@ func (l *keyLog) tile(kind string, n int64, width int) []byte {
 	if width < 256 {
 		path += fmt.Sprintf(".p/%d", width)
 	}
-	got := l.send("GET", path, "", nil)
-	require.Equal(l.t, http.StatusOK, got.status, "%s: %s", path, got.raw)
-	require.Equal(l.t, "public, max-age=31536000, immutable", got.header.Get("Cache-Control"))
-	require.Equal(l.t, "application/octet-stream", got.header.Get("Content-Type"))
-	require.Equal(l.t, "*", got.header.Get("Access-Control-Allow-Origin"))
-	return got.raw
+	return l.text(path, "public, max-age=31536000, immutable", "application/octet-stream")
 }
 
 func (l *keyLog) Height() int { return 8 }
@@ -118,8 +112,7 @@ func (l *keyLog) entries(head tlog.Tree) [][]byte {
 // include fetches the proof of an entry, and checks it against the checkpoint in it.
 func (l *keyLog) include(index int64, entry []byte) tlog.Tree {
 	l.t.Helper()
-	got := l.send("GET", fmt.Sprintf("/log/1/proof/%d", index), "", nil)
-	require.Equal(l.t, http.StatusOK, got.status, "%s", got.raw)
+	got := l.send("GET", fmt.Sprintf("/log/1/proof/%d", index), "", nil).is(200)
 	proof, checkpoint, found := strings.Cut(string(got.raw), "\n\n")
 	require.True(l.t, found)
 	lines := strings.Split(proof, "\n")
@@ -133,8 +126,7 @@ func hashes(t testing.TB, lines []string) []tlog.Hash {
 	t.Helper()
 	all := make([]tlog.Hash, len(lines))
 	for i, line := range lines {
-		hash := graphtest.Got(tlog.ParseHash(line))(t)
-		all[i] = hash
+		all[i] = graphtest.Got(tlog.ParseHash(line))(t)
 	}
 	return all
 }
@@ -196,20 +188,16 @@ func TestTheKeyLogByItsTiles(t *testing.T) {
 	for _, agent := range agents[:4] {
 		own := l.get(agent, "/bots/me").ok(200)["bot"].(object)
 		opened(own)
-		changed := l.patch(agent, "/bots/me", `{"bio":"I count.","profile_public":true}`).ok(200)["bot"].(object)
-		require.Equal(t, own["key_log"], changed["key_log"])
-		card := l.get(agents[9], "/bots/"+agent.ID.String()).ok(200)["bot"].(object)
-		require.Equal(t, own["key_log"], card["key_log"])
-		opened(card)
+		l.patch(agent, "/bots/me", `{"bio":"I count.","profile_public":true}`).has(200, object{"bot": object{"key_log": own["key_log"]}})
+		card := l.get(agents[9], "/bots/"+agent.ID.String()).has(200, object{"bot": object{"key_log": own["key_log"]}})
+		opened(card["bot"].(object))
 	}
 	listed := l.get(agents[9], "/bots").ok(200)["bots"].([]any)
 	require.Len(t, listed, 20)
 	for _, card := range listed {
 		opened(card.(object))
 	}
-	late := l.Agent()
-	own := l.get(late, "/bots/me").ok(200)["bot"].(object)
-	require.Equal(t, object{"index": nil, "salt": nil}, own["key_log"])
+	l.get(l.Agent(), "/bots/me").has(200, object{"bot": object{"key_log": object{"index": nil, "salt": nil}}})
 }
 
 // A path outside the log, or in another form, is not found.
@@ -225,9 +213,7 @@ func TestWhatTheKeyLogDoesNotHave(t *testing.T) {
 		"/log/2/tile/0/000.p/1", "/log/1/proof/5", "/log/1/proof/-1", "/log/1/proof/01", "/log/2/proof/0", "/log/1/consistency?old=6",
 		"/log/2/consistency?old=1",
 	} {
-		got := l.send("GET", path, "", nil)
-		require.Equal(t, http.StatusNotFound, got.status, "%s: %s", path, got.raw)
-		got.fault(fault.NotFound)
+		l.send("GET", path, "", nil).fault(fault.NotFound)
 	}
 	for _, query := range []string{"", "?old=", "?old=-1", "?old=x", "?old=01", "?old=1&old=2", "?old=99999999999999999999"} {
 		l.send("GET", "/log/1/consistency"+query, "", nil).fault(fault.InvalidInput)
@@ -237,9 +223,7 @@ func TestWhatTheKeyLogDoesNotHave(t *testing.T) {
 		require.Len(t, l.tile("entries", 0, width), 67*width)
 	}
 	l.send("POST", "/log/1/checkpoint", "", `{}`).fault(fault.MethodNotAllowed)
-	head := l.send("HEAD", "/log/1/checkpoint", "", nil)
-	require.Equal(t, http.StatusOK, head.status)
-	require.Empty(t, head.raw)
+	require.Empty(t, l.send("HEAD", "/log/1/checkpoint", "", nil).is(200).raw)
 }
 
 // In a head, the lines of witnesses follow the log's line.

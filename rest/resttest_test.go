@@ -219,6 +219,15 @@ func (a *answer) has(status int, members object) object {
 	return a.body
 }
 
+// carries requires headers, each a name and a value; an empty value means that there is no such header.
+func (a *answer) carries(headers ...string) *answer {
+	a.t.Helper()
+	for i := 0; i+1 < len(headers); i += 2 {
+		require.Equal(a.t, headers[i+1], a.header.Get(headers[i]), headers[i])
+	}
+	return a
+}
+
 // contains requires an object to have these members, which may be any values that JSON has. Of an object among them the own
 // members are required, too; lists must be equal.
 func contains(t testing.TB, card, members object) {

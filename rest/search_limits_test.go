@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -49,7 +48,6 @@ func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 	group.Wait()
 	for _, a := range answers {
 		a.fault(fault.ServiceUnavailable)
-		require.Positive(t, graphtest.Got(strconv.Atoi(a.header.Get("Retry-After")))(t))
 	}
 	require.NoError(t, lock.Rollback())
 	s.get(nil, "/services?q=word").ok(200)

@@ -48,14 +48,12 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	made := s.post(agent, webhooksPath, object{"url": address, "signing": "v1", "kinds": []string{"order.changed"}}).ok(201)
 	require.Regexp(t, "^whsec_", made["secret"])
 	hook := made["webhook"].(object)
-	path := webhooksPath + "/" + hook["id"].(string)
-	require.Equal(t, object{
-		"id": hook["id"], "url": address, "kinds": []any{"order.changed"}, "own": true, "signing": "v1", "state": "active", "created_at": hook["created_at"],
-		"last_success_at": nil, "last_failure": nil,
-	}, hook)
+	path := webhooksPath + "/" + of(hook)
+	contains(t, hook, object{
+		"url": address, "kinds": []string{"order.changed"}, "own": true, "signing": "v1", "state": "active", "last_success_at": nil, "last_failure": nil,
+	})
 	for range 2 {
-		byKey := s.post(agent, webhooksPath, `{"url":"https://agent.example/","signing":"v1a"}`).ok(201)
-		require.Nil(t, byKey["secret"])
+		byKey := s.post(agent, webhooksPath, `{"url":"https://agent.example/","signing":"v1a"}`).has(201, object{"secret": nil})
 		require.Len(t, byKey["webhook"].(object)["kinds"], len(events.Kinds()))
 	}
 	s.post(agent, webhooksPath, `{"url":"https://agent.example/"}`).fault(fault.StateConflict)
@@ -67,26 +65,21 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	test := s.post(agent, path+"/test", nil).ok(202)
 	s.DeliverWebhooks()
 	require.Equal(t, test["event_id"], (<-received).header.Get("webhook-id"))
-	deliveries := s.get(agent, path+"/deliveries").ok(200)
-	require.Nil(t, deliveries["next_before"])
-	first := deliveries["deliveries"].([]any)[0].(object)
-	require.Equal(t, object{
-		"id": first["id"], "event_id": test["event_id"], "attempt": 1.0, "status": 200.0, "error": nil, "created_at": first["created_at"],
-		"next_attempt_at": nil,
-	}, first)
+	deliveries := s.get(agent, path+"/deliveries").has(200, object{"next_before": nil})
+	contains(t, first(deliveries, "deliveries"), object{
+		"event_id": test["event_id"], "attempt": 1, "status": 200, "error": nil, "next_attempt_at": nil,
+	})
 	s.get(agent, path+"/deliveries?before=x").fault(fault.InvalidID)
 
-	rotated := s.post(agent, path+"/rotate", nil).ok(200)
-	require.NotEqual(t, made["secret"], rotated["secret"])
-	paused := s.patch(agent, path, `{"state":"paused"}`).ok(200)
-	require.Equal(t, "paused", paused["webhook"].(object)["state"])
+	require.NotEqual(t, made["secret"], s.post(agent, path+"/rotate", nil).ok(200)["secret"])
+	s.patch(agent, path, `{"state":"paused"}`).has(200, object{"webhook": object{"state": "paused"}})
 	for _, body := range []string{`{"state":null}`, `{"signing":"v1a"}`, `{"kinds":"order.changed"}`} {
 		s.patch(agent, path, body).fault(fault.InvalidInput)
 	}
 	for _, body := range []string{`{"url":1}`, `{"url":"https://agent.example/","state":"active"}`} {
 		s.post(agent, webhooksPath, body).fault(fault.InvalidInput)
 	}
-	require.Equal(t, object{"deleted": true, "id": hook["id"]}, s.delete(agent, path).ok(200))
+	s.delete(agent, path).has(200, object{"deleted": true, "id": hook["id"]})
 }
 
 // A poll and a stream notice that an endpoint has acknowledged.
@@ -98,12 +91,7 @@ func TestAcknowledgedByAWebhook(t *testing.T) {
 	for n := range 260 {
 		s.tell(agent, n+1)
 	}
-	request := graphtest.Got(http.NewRequest(http.MethodGet, s.url+streamPath, http.NoBody))(t)
-	request.Header.Set("Authorization", "Bearer "+agent.Token)
-	stream, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(t, err)
-	defer stream.Body.Close()
-	lines := bufio.NewScanner(stream.Body)
+	lines := bufio.NewScanner(s.stream(agent, ""))
 	var versions []string
 	read := func(n int) {
 		for len(versions) < n && lines.Scan() {
