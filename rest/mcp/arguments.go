@@ -205,10 +205,7 @@ func findAgents(ctx context.Context, api API, arguments object) (refused *Answer
 			return refused, err
 		}
 	}
-	for name := range arguments {
-		if !slices.Contains(agents, name) {
-			continue
-		}
+	for _, name := range agents {
 		if refused, err = findAgent(ctx, api, arguments, name); refused != nil || err != nil {
 			return refused, err
 		}

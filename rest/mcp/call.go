@@ -9,16 +9,21 @@ import (
 	"net/http"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sync/semaphore"
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/web"
 )
 
 // call sends the request for a call of the tool, and returns the answer with other agents' text fenced. If /api/v1 refuses it or
-// it cannot be sent, the result has IsError, and models see it; models do not see the error, which is one of the protocol. reads
-// is called before many records are read.
-func (b *built) call(ctx context.Context, o *Options, reads func() error, raw json.RawMessage) (*sdk.CallToolResult, error) {
+// it cannot be sent, the result has IsError, and models see it; models do not see the error, which is one of the protocol. turn
+// limits how many records are read at once.
+func (b *built) call(ctx context.Context, o *Options, turn *semaphore.Weighted, raw json.RawMessage) (*sdk.CallToolResult, error) {
 	arguments, complaint := b.arguments(raw)
+	var w *builtWay
+	if complaint == "" && b.row.call == nil {
+		w, complaint = b.choose(arguments)
+	}
 	if complaint != "" {
 		return o.refusal(ctx, "invalid_input", complaint), nil
 	}
@@ -29,38 +34,29 @@ func (b *built) call(ctx context.Context, o *Options, reads func() error, raw js
 		}
 		return b.result(ctx, o, answer)
 	}
-	w, complaint := b.choose(arguments)
-	if complaint != "" {
-		return o.refusal(ctx, "invalid_input", complaint), nil
-	}
+	records := b.records(raw)
 	if !b.row.waits {
-		if err := reads(); err != nil {
+		if err := turn.Acquire(ctx, records); err != nil {
 			return nil, err
 		}
+		defer turn.Release(records)
 	}
-	answer, err := b.answer(ctx, o, w, arguments)
+	answer, err := findAgents(ctx, o.API, arguments)
+	if err == nil && answer == nil {
+		answer = new(Answer)
+		*answer, err = o.API.Do(ctx, b.request(w, arguments))
+	}
 	if err != nil {
 		const unknown = "there is no answer, and whether the request was carried out is not known: "
 		return o.refusal(ctx, "service_unavailable", unknown+err.Error()), nil //nolint:nilerr // the model sees it
 	}
 	if b.row.waits {
-		if err := reads(); err != nil {
+		if err := turn.Acquire(ctx, records); err != nil {
 			return nil, err
 		}
+		defer turn.Release(records)
 	}
-	return b.result(ctx, o, answer)
-}
-
-// answer sends the request of a way, and returns its answer, or the answer of a lookup that finds no agent.
-func (b *built) answer(ctx context.Context, o *Options, w *builtWay, arguments object) (Answer, error) {
-	refused, err := findAgents(ctx, o.API, arguments)
-	switch {
-	case err != nil:
-		return Answer{}, err
-	case refused != nil:
-		return *refused, nil
-	}
-	return o.API.Do(ctx, b.request(w, arguments))
+	return b.result(ctx, o, *answer)
 }
 
 // addPresent marks the stored answer of an earlier call as stored, and adds the record's current state if such records change.

@@ -156,10 +156,8 @@ type Recorder struct {
 // NewRecorder returns a recorder of an answer whose default status is 200.
 func NewRecorder() *Recorder { return &Recorder{Status: http.StatusOK, header: make(http.Header)} }
 
-func (r *Recorder) Header() http.Header { return r.header }
-
-func (r *Recorder) WriteHeader(status int) { r.Status = status }
-
+func (r *Recorder) Header() http.Header         { return r.header }
+func (r *Recorder) WriteHeader(status int)      { r.Status = status }
 func (r *Recorder) Write(p []byte) (int, error) { return r.Body.Write(p) }
 
 // Message is a message of JSON-RPC from a client, in a form that every reader understands alike.

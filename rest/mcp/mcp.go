@@ -123,17 +123,7 @@ func (o Options) serve(instructions, door string, rows []tool) (*sdk.Server, err
 		}
 		show.actions.add(made)
 		server.AddTool(made.tool, func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			arguments, held := request.Params.Arguments, int64(0)
-			reads := func() error {
-				wanted := made.records(arguments)
-				if err := turn.Acquire(ctx, wanted); err != nil {
-					return err
-				}
-				held = wanted
-				return nil
-			}
-			defer func() { turn.Release(held) }()
-			return made.call(ctx, &o, reads, arguments)
+			return made.call(ctx, &o, turn, request.Params.Arguments)
 		})
 	}
 	return server, nil
