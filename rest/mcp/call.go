@@ -48,7 +48,7 @@ func (b *built) call(ctx context.Context, o *Options, turn *semaphore.Weighted, 
 	}
 	if err != nil {
 		const unknown = "there is no answer, and whether the request was carried out is not known: "
-		return o.refusal(ctx, "service_unavailable", unknown+err.Error()), nil //nolint:nilerr // the model sees it
+		return o.refusal(ctx, "service_unavailable", unknown+err.Error()), nil // the model sees it
 	}
 	if b.row.waits {
 		if err := turn.Acquire(ctx, records); err != nil {
