@@ -46,12 +46,16 @@ type pools struct {
 
 // QueryContext runs a statement and returns its rows.
 func (r *Runner) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	return run(ctx, r, text, len(args), func(ctx context.Context, s statement) (*sql.Rows, error) { return s.QueryContext(ctx, args...) })
+	return run(ctx, r, text, len(args),
+		func(ctx context.Context, on Querier) (*sql.Rows, error) { return on.QueryContext(ctx, text, args...) },
+		func(ctx context.Context, kept *sql.Stmt) (*sql.Rows, error) { return kept.QueryContext(ctx, args...) })
 }
 
 // ExecContext runs a statement to its end.
 func (r *Runner) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	return run(ctx, r, text, len(args), func(ctx context.Context, s statement) (sql.Result, error) { return s.ExecContext(ctx, args...) })
+	return run(ctx, r, text, len(args),
+		func(ctx context.Context, on Querier) (sql.Result, error) { return on.ExecContext(ctx, text, args...) },
+		func(ctx context.Context, kept *sql.Stmt) (sql.Result, error) { return kept.ExecContext(ctx, args...) })
 }
 
 // QueryRowContext runs a statement and returns its first row.
@@ -60,29 +64,12 @@ func (r *Runner) QueryRowContext(ctx context.Context, text string, args ...any) 
 	return &Row{rows, err}
 }
 
-// statement is a prepared statement or a text.
-type statement interface {
-	QueryContext(ctx context.Context, args ...any) (*sql.Rows, error)
-	ExecContext(ctx context.Context, args ...any) (sql.Result, error)
-}
-
-// text is a statement that lib/pq sends as it is.
-type text struct {
-	on   Querier
-	text string
-}
-
-func (t text) QueryContext(ctx context.Context, args ...any) (*sql.Rows, error) {
-	return t.on.QueryContext(ctx, t.text, args...)
-}
-
-func (t text) ExecContext(ctx context.Context, args ...any) (sql.Result, error) {
-	return t.on.ExecContext(ctx, t.text, args...)
-}
-
-// run calls do with a statement. If a kept one no longer fits the schema, it calls do again with a new one, or returns a
-// staleError inside a transaction, which has then failed.
-func run[T any](ctx context.Context, r *Runner, of string, args int, do func(context.Context, statement) (T, error)) (result T, err error) {
+// run runs a text with sent, as lib/pq sends it, or prepared with do. If a kept statement no longer fits the schema, it calls do
+// again with a new one, or returns a staleError inside a transaction, which has then failed.
+func run[T any](
+	ctx context.Context, r *Runner, of string, args int, sent func(context.Context, Querier) (T, error),
+	do func(context.Context, *sql.Stmt) (T, error),
+) (result T, err error) {
 	if err := ctx.Err(); err != nil {
 		return result, err
 	}
@@ -90,14 +77,14 @@ func run[T any](ctx context.Context, r *Runner, of string, args int, do func(con
 	defer func() { done(err); r.leaveStandby(err) }()
 	on, ctx := r.reach(ctx)
 	if args == 0 && !isNamed(of) || on == r.slow || r.patient {
-		return do(ctx, text{on, of})
+		return sent(ctx, on)
 	}
 	kept, known, err := r.keep(ctx, of)
 	switch {
 	case err != nil:
 		return result, err
 	case kept == nil && (r.Tx != nil || args == 0):
-		return do(ctx, text{on, of})
+		return sent(ctx, on)
 	case kept == nil:
 		return alone(ctx, r, of, do)
 	case r.Tx != nil:
@@ -120,7 +107,7 @@ func run[T any](ctx context.Context, r *Runner, of string, args int, do func(con
 
 // alone prepares a statement for one use. For a text with arguments lib/pq would take two round trips, and a pooler in
 // transaction mode may send the second one to another server connection.
-func alone[T any](ctx context.Context, r *Runner, of string, do func(context.Context, statement) (T, error)) (result T, err error) {
+func alone[T any](ctx context.Context, r *Runner, of string, do func(context.Context, *sql.Stmt) (T, error)) (result T, err error) {
 	prepared, err := r.Pool.PrepareContext(ctx, of)
 	if err != nil {
 		return result, err
