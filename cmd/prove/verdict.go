@@ -87,7 +87,11 @@ func version(ctx context.Context, program string) ([]string, error) {
 
 // again returns the command that repeats this one.
 func again(seed uint64) string {
-	return fmt.Sprintf("make prove PROVEFLAGS='%s --seed %d'", strings.Join(os.Args[1:], " "), seed)
+	flags := strings.Join(os.Args[1:], " ")
+	if !strings.Contains(flags, "--seed") {
+		flags += fmt.Sprintf(" --seed %d", seed)
+	}
+	return "make prove PROVEFLAGS='" + strings.TrimSpace(flags) + "'"
 }
 
 // title returns the heading of the result.
