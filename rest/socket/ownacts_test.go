@@ -20,6 +20,15 @@ func act(to, actor *graphtest.Agent, version int) events.Event {
 	}}
 }
 
+// ownActs returns n events about acts of the agent itself, from version 1 on.
+func ownActs(agent *graphtest.Agent, n int) []events.Event {
+	list := make([]events.Event, n)
+	for i := range list {
+		list[i] = act(agent, agent, i+1)
+	}
+	return list
+}
+
 func TestAPollLeavesOutOwnActs(t *testing.T) {
 	t.Parallel()
 	h, p := sharedCluster(t).withProcess()
@@ -68,11 +77,7 @@ func TestAPollPassesOverManyOwnActs(t *testing.T) {
 	t.Parallel()
 	h, p := sharedCluster(t).withProcess()
 	agent, other := h.Agent(), h.Agent()
-	var list []events.Event
-	for version := range 400 {
-		list = append(list, act(agent, agent, version))
-	}
-	p.tellEvents(append(list, act(agent, other, 400), act(agent, agent, 401))...)
+	p.tellEvents(append(ownActs(agent, 399), act(agent, other, 400), act(agent, agent, 401))...)
 	found := p.poll(agent.Token, "own=false&limit=1").page(t)
 	require.Equal(t, []int{400}, found.versions())
 	require.False(t, found.More)
@@ -83,20 +88,15 @@ func TestAStreamLeavesOutOwnActs(t *testing.T) {
 	t.Parallel()
 	h, here, there := sharedCluster(t).withTwo()
 	agent, other := h.Agent(), h.Agent()
-	var own []events.Event
-	for version := range events.WindowSize + 20 {
-		own = append(own, act(agent, agent, version))
-	}
-	here.tellEvents(append(own, act(agent, other, 1000))...)
+	here.tellEvents(append(ownActs(agent, events.WindowSize+20), act(agent, other, 1000))...)
 	stream := there.stream(agent.Token, "?version=2&own=false", "")
-	require.Equal(t, 1000, stream.event().version(t), "own acts take no room in flight")
+	stream.gets(1000) // own acts take no room in flight
 	require.EqualValues(t, 1, h.unacknowledged(agent))
-
 	// A socket gets all unacknowledged events; it has no such option.
 	conn := here.dial(agent.Token, "stoa.events.v2")
 	require.Contains(t, string(conn.arrive().raw), `"version":1000`)
 	here.tellEvents(act(agent, agent, 1001), act(agent, other, 1002), act(agent, agent, 1003))
-	require.Equal(t, 1002, stream.event().version(t))
+	stream.gets(1002)
 	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 2 }, slack.TestWait, time.Millisecond)
 	require.Equal(t, []int{1000, 1002}, here.poll(agent.Token, "").page(t).versions())
 }
@@ -108,31 +108,24 @@ func TestAStreamResumesWithoutOwnActs(t *testing.T) {
 	agent, other := h.Agent(), h.Agent()
 	p.tellEvents(act(agent, agent, 1), act(agent, other, 2), act(agent, agent, 3))
 	first := p.stream(agent.Token, "", "")
-	first.event()
-	require.Equal(t, 2, first.event().version(t))
-	last := first.event()
+	last := first.gets(1, 2, 3)[2]
 	first.leave()
-	resumed := p.stream(agent.Token, "?own=false", last.id)
+	resumed := p.stream(agent.Token, "?own=false", last)
 	p.tellEvents(act(agent, agent, 4), act(agent, other, 5))
-	require.Equal(t, 5, resumed.event().version(t))
+	resumed.gets(5)
 	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 2 }, slack.TestWait, time.Millisecond)
 	require.Equal(t, []int{2, 5}, p.poll(agent.Token, "").page(t).versions())
 	resumed.leave()
 
+	// A window full of own acts does not hold up what comes behind it.
 	full := h.Agent()
-	var own []events.Event
-	for version := range events.WindowSize {
-		own = append(own, act(full, full, version))
-	}
-	p.tellEvents(own...)
+	p.tellEvents(ownActs(full, events.WindowSize)...)
 	window := p.stream(full.Token, "", "")
-	for range events.WindowSize {
-		last = window.event()
-	}
+	last = window.gets(many(events.WindowSize)...)[events.WindowSize-1]
 	window.leave()
-	behind := p.stream(full.Token, "?own=false", last.id)
+	behind := p.stream(full.Token, "?own=false", last)
 	p.tellEvents(act(full, other, 1000))
-	require.Equal(t, 1000, behind.event().version(t), "a window full of own acts does not hold up what comes behind it")
+	behind.gets(1000)
 }
 
 // The URL of a socket takes no query, and so no own.

@@ -60,8 +60,7 @@ func TestAPollTellsOfOtherListeners(t *testing.T) {
 func TestAPollPassesOverMessagesThatMayNotBeDelivered(t *testing.T) {
 	t.Parallel()
 	h, p := newCluster(t).withProcess()
-	one, other := h.Friends()
-	h.Exec("DELETE FROM events")
+	one, other := h.friends()
 	h.Sent(one, other)
 	h.Sent(one, other)
 	h.Exec("UPDATE messages SET expires_at = stoa_now()")
@@ -81,7 +80,7 @@ func TestVersionsOfPollsAndStreams(t *testing.T) {
 	p.tell(agent, 7)
 	for _, version := range []string{"", "version=1"} {
 		require.Equal(t, []int{7}, p.poll(agent.Token, version).page(t).versions())
-		require.Equal(t, 7, p.stream(agent.Token, "?"+version, "").event().version(t))
+		p.stream(agent.Token, "?"+version, "").gets(7)
 	}
 	found := p.poll(agent.Token, "version=2").page(t)
 	require.Len(t, found.Events, 2)
@@ -153,7 +152,7 @@ func TestPollsStreamsAndSocketsShareTheirSlots(t *testing.T) {
 	require.Equal(t, []int{1}, await(t, answered).page(t).versions())
 	require.Equal(t, []int{1}, here.poll(agent.Token, "wait=50").page(t).versions(), "there is an event, so it does not wait")
 	replaced := here.dial(agent.Token)
-	require.Equal(t, 1, replaced.event(events.OrderChanged).version())
+	replaced.gets(1)
 	require.Equal(t, []int{1}, here.poll(agent.Token, "wait=50").page(t).versions(), "it needs no place")
 	stream.leave()
 	there.dial(other.Token).quiet()
@@ -225,12 +224,7 @@ func TestShutdownFailsNoRequest(t *testing.T) {
 		polls = append(polls, p.polling(h.Agent().Token))
 		streams = append(streams, p.stream(h.Agent().Token, "", ""))
 	}
-	late := h.Agent()
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		p.hub.Drain(context.Background())
-	}()
+	late, drained := h.Agent(), p.drain()
 	for _, answered := range polls {
 		require.Empty(t, await(t, answered).page(t).Events)
 	}

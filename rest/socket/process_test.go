@@ -25,7 +25,7 @@ func TestEventsReachTheConnectionsOfOtherProcesses(t *testing.T) {
 	conn := there.connect(agent.Token)
 	for version := 1; version <= 20; version++ {
 		here.tell(agent, version)
-		require.Equal(t, version, conn.event(events.OrderChanged).version())
+		conn.gets(version)
 	}
 	require.Eventually(t, func() bool { return there.figure("stoa_wakeups_heard_total") >= 1 }, slack.TestWait, time.Millisecond, "no job runs here, so only a notice can have told")
 }
@@ -36,23 +36,23 @@ func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
 	agent := h.Agent()
 	conn := there.connect(agent.Token)
 	// The agents fill several notices of several statements.
-	crowd := make([]uuid.UUID, 12_000)
-	for i := range crowd {
-		crowd[i] = uuid.New()
-	}
-	here.hub.Wake(crowd)
+	here.hub.Wake(strangers(12_000))
 	here.tell(agent, 1)
-	require.Equal(t, 1, conn.event(events.OrderChanged).version())
-	require.Eventually(t, func() bool { return there.figure("stoa_wakeups_heard_total") >= int64(len(crowd)) }, slack.TestWait, time.Millisecond)
+	conn.gets(1)
+	require.Eventually(t, func() bool { return there.figure("stoa_wakeups_heard_total") >= 12_000 }, slack.TestWait, time.Millisecond)
 
 	// If there are too many agents to list, everyone is woken.
-	crowd = make([]uuid.UUID, 60_000)
-	for i := range crowd {
-		crowd[i] = uuid.New()
-	}
-	here.hub.Wake(crowd)
+	here.hub.Wake(strangers(60_000))
 	here.tell(agent, 2)
-	require.Equal(t, 2, conn.event(events.OrderChanged).version())
+	conn.gets(2)
+}
+
+func strangers(n int) []uuid.UUID {
+	ids := make([]uuid.UUID, n)
+	for i := range ids {
+		ids[i] = uuid.New()
+	}
+	return ids
 }
 
 func TestALostWakeUpCostsNoEvent(t *testing.T) {
@@ -60,16 +60,12 @@ func TestALostWakeUpCostsNoEvent(t *testing.T) {
 	h, p := newCluster(t).withProcess()
 	agent, absent := h.Agent(), h.Agent()
 	conn := p.connect(agent.Token)
-	silent := &events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}
-	p.withoutWakeUps(silent).tell(agent, 1)
-	p.withoutWakeUps(silent).tell(absent, 2)
-	woken := graphtest.Got(p.Events.WakeWaiting(context.Background()))(t)
-	require.Equal(t, 1, woken, "who is not connected is not woken")
-	f := conn.event(events.OrderChanged)
-	require.Equal(t, 1, f.version())
-	conn.acked(f.EventID)
-	woken = graphtest.Got(p.Events.WakeWaiting(context.Background()))(t)
-	require.Zero(t, woken)
+	p.withoutWakeUps().tell(agent, 1)
+	p.withoutWakeUps().tell(absent, 2)
+	woken := func() int { return graphtest.Got(p.Events.WakeWaiting(context.Background()))(t) }
+	require.Equal(t, 1, woken(), "who is not connected is not woken")
+	conn.acked(conn.gets(1)[0])
+	require.Zero(t, woken())
 }
 
 func TestMissingNoticesOfADyingProcessAreMadeUp(t *testing.T) {
@@ -78,16 +74,26 @@ func TestMissingNoticesOfADyingProcessAreMadeUp(t *testing.T) {
 	agent := h.Agent()
 	conn := here.connect(agent.Token)
 	require.Eventually(t, func() bool { return here.figure("stoa_processes") == 2 }, slack.TestWait, time.Millisecond)
-	there.withoutWakeUps(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}).tell(agent, 1)
+	there.withoutWakeUps().tell(agent, 1)
 	there.kill()
-	require.Equal(t, 1, conn.event(events.OrderChanged).version())
+	conn.gets(1)
 }
 
 // withoutWakeUps returns the process as if it dies between a commit and the wake-up.
-func (p *process) withoutWakeUps(outbox *events.API) *process {
+func (p *process) withoutWakeUps() *process {
 	g := *p.Graph
-	g.Events = outbox
+	g.Events = &events.API{DB: p.Events.DB, Wake: func([]uuid.UUID) {}}
 	return &process{Graph: &g, t: p.t}
+}
+
+// drain begins the shutdown of the process, whose end it tells.
+func (p *process) drain() <-chan struct{} {
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		p.hub.Drain(context.Background())
+	}()
+	return drained
 }
 
 // endings are ways to end the token of an agent, with the texts of the close frames.
@@ -197,11 +203,11 @@ func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 	h.Exec("ALTER SEQUENCE socket_process RENAME TO hidden")
 	h.Exec("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())", events.ProcessLock)
 	require.Eventually(t, func() bool { return !p.isLinked() }, slack.TestWait, time.Millisecond)
-	p.withoutWakeUps(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}).tell(agent, 1)
+	p.withoutWakeUps().tell(agent, 1)
 	conn.quiet()
 	require.Equal(t, 1013, p.dial(agent.Token).code(), "nobody is let in whose slot would not count")
 	h.Exec("ALTER SEQUENCE hidden RENAME TO socket_process")
-	require.Equal(t, 1, conn.event(events.OrderChanged).version())
+	conn.gets(1)
 	p.linked()
 	p.dial(agent.Token).event(events.OrderChanged)
 }
@@ -234,15 +240,9 @@ func TestShutdown(t *testing.T) {
 	h, p := newCluster(t).withProcess()
 	var conns []*client
 	for range 20 {
-		conns = append(conns, p.dial(h.Agent().Token))
-		conns[len(conns)-1].quiet()
+		conns = append(conns, p.connect(h.Agent().Token))
 	}
-	late := h.Agent()
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		p.hub.Drain(context.Background())
-	}()
+	late, drained := h.Agent(), p.drain()
 	var open atomic.Int64
 	for _, conn := range conns {
 		open.Add(1)

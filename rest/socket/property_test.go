@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -52,14 +51,10 @@ func (m *model) tell() {
 		return
 	}
 	if rapid.IntRange(0, 3).Draw(m.t, "silently") == 0 {
-		p = p.withoutWakeUps(&events.API{DB: p.Events.DB, Wake: func([]uuid.UUID) {}})
+		p = p.withoutWakeUps()
 	}
-	n := rapid.IntRange(1, 4).Draw(m.t, "events")
-	versions := make([]int, n)
-	for i := range versions {
-		m.told++
-		versions[i] = m.told
-	}
+	versions := after(m.told, rapid.IntRange(1, 4).Draw(m.t, "events"))
+	m.told += len(versions)
 	p.tell(m.agent, versions...)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/platform/slack"
+	"stoa/graph/platform/web"
 )
 
 // reply is an answer over HTTP.
@@ -83,13 +84,9 @@ func (r reply) page(t testing.TB) (found page) {
 func (r reply) code(t testing.TB) string {
 	t.Helper()
 	require.NoError(t, r.err)
-	var body struct {
-		Error struct {
-			Code string `json:"code"`
-		} `json:"error"`
-	}
+	var body web.ErrorBody
 	require.NoError(t, json.Unmarshal(r.raw, &body), "%d %s", r.status, r.raw)
-	return body.Error.Code
+	return string(body.Error.Code)
 }
 
 // poll polls without a client timeout.
@@ -107,18 +104,6 @@ func (p *process) polling(token string) <-chan reply {
 	return answered
 }
 
-// await waits for the answer to a poll.
-func await(t testing.TB, answered <-chan reply) reply {
-	t.Helper()
-	select {
-	case r := <-answered:
-		return r
-	case <-time.After(slack.TestWait):
-		require.Fail(t, "the poll was not answered")
-		return reply{}
-	}
-}
-
 // acknowledge acknowledges events by a request.
 func (p *process) acknowledge(token string, ids ...string) (acked, unknown []string) {
 	p.t.Helper()
@@ -127,12 +112,9 @@ func (p *process) acknowledge(token string, ids ...string) (acked, unknown []str
 	r := p.request(context.Background(), http.MethodPost, "/events/acks", token, string(body))
 	require.NoError(p.t, r.err)
 	require.Equal(p.t, http.StatusOK, r.status, "%s", r.raw)
-	var answer struct {
-		Acked   []string `json:"acked"`
-		Unknown []string `json:"unknown"`
-	}
+	var answer map[string][]string
 	require.NoError(p.t, json.Unmarshal(r.raw, &answer))
-	return answer.Acked, answer.Unknown
+	return answer["acked"], answer["unknown"]
 }
 
 // reader is an agent's end of a stream, with a goroutine that reads it.
@@ -213,13 +195,7 @@ func (r *reader) read(body io.ReadCloser) {
 // next waits for the next arrival.
 func (r *reader) next() sent {
 	r.t.Helper()
-	select {
-	case s := <-r.arrivals:
-		return s
-	case <-time.After(slack.TestWait):
-		require.Fail(r.t, "nothing came")
-		return sent{}
-	}
+	return await(r.t, r.arrivals)
 }
 
 // event waits for the next event and skips comments.
@@ -232,6 +208,17 @@ func (r *reader) event() sent {
 			return s
 		}
 	}
+}
+
+// gets reads order.changed events of these versions, and returns their ids.
+func (r *reader) gets(versions ...int) (ids []string) {
+	r.t.Helper()
+	for _, version := range versions {
+		s := r.event()
+		require.Equal(r.t, version, s.version(r.t))
+		ids = append(ids, s.id)
+	}
+	return ids
 }
 
 // silent requires two comments before the next event.

@@ -71,6 +71,14 @@ func (h *cluster) unacknowledged(agents ...*graphtest.Agent) int64 {
 	return h.Count("SELECT count(*) FROM events WHERE recipient_id = ANY ($1)", db.IDs(ids))
 }
 
+// friends returns two friends without events.
+func (h *cluster) friends() (one, other *graphtest.Agent) {
+	h.t.Helper()
+	one, other = h.Friends()
+	h.Exec("DELETE FROM events WHERE recipient_id IN ($1, $2)", one.ID, other.ID)
+	return one, other
+}
+
 // process stands for a server process: a graph, a hub and its own public listener over the cluster's database.
 type process struct {
 	*graph.Graph
@@ -249,16 +257,21 @@ func (c *client) read() {
 	}
 }
 
+// await waits for a value.
+func await[T any](t testing.TB, from <-chan T) (value T) {
+	t.Helper()
+	select {
+	case value = <-from:
+	case <-time.After(slack.TestWait):
+		require.Fail(t, "nothing came")
+	}
+	return value
+}
+
 // arrive waits for the next arrival.
 func (c *client) arrive() arrival {
 	c.t.Helper()
-	select {
-	case a := <-c.arrivals:
-		return a
-	case <-time.After(slack.TestWait):
-		require.Fail(c.t, "nothing came")
-		return arrival{}
-	}
+	return await(c.t, c.arrivals)
 }
 
 // next reads one frame.
@@ -280,6 +293,17 @@ func (c *client) event(kind events.Kind) frame {
 	require.Equal(c.t, "event", f.Type)
 	require.Equal(c.t, string(kind), f.Kind)
 	return f
+}
+
+// gets reads order.changed events of these versions, and returns their ids.
+func (c *client) gets(versions ...int) (ids []string) {
+	c.t.Helper()
+	for _, version := range versions {
+		f := c.event(events.OrderChanged)
+		require.Equal(c.t, version, f.version())
+		ids = append(ids, f.EventID)
+	}
+	return ids
 }
 
 func (c *client) send(text string) {
@@ -327,15 +351,14 @@ func (c *client) code() int {
 }
 
 // closed waits for the close frame.
-func (c *client) closed() *websocket.CloseError {
+func (c *client) closed() (closed *websocket.CloseError) {
 	c.t.Helper()
-	for {
-		if a := c.arrive(); a.err != nil {
-			closed := new(websocket.CloseError)
-			require.ErrorAs(c.t, a.err, &closed)
-			return closed
-		}
+	a := c.arrive()
+	for a.err == nil {
+		a = c.arrive()
 	}
+	require.ErrorAs(c.t, a.err, &closed)
+	return closed
 }
 
 // hangUp closes from the client's side and waits for the answer.
@@ -362,10 +385,13 @@ func orderChanged(to *graphtest.Agent, version int) events.Event {
 }
 
 // many returns the versions from 1 to n.
-func many(n int) []int {
+func many(n int) []int { return after(0, n) }
+
+// after returns n versions after one.
+func after(version, n int) []int {
 	versions := make([]int, n)
 	for i := range versions {
-		versions[i] = i + 1
+		versions[i] = version + i + 1
 	}
 	return versions
 }
