@@ -1,11 +1,15 @@
 package main
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"stoa/graph/graphtest"
 )
 
@@ -119,4 +123,38 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
+}
+
+var writePicture = flag.Bool("write", false, "write the levels of docs/architecture.svg instead of comparing them")
+
+// The picture at the top of docs/architecture.md shows the levels, from the highest down, beside processes that are drawn by
+// hand. go test ./cmd/stoa -run Picture -write renews the levels.
+func TestPictureOfTheArchitecture(t *testing.T) {
+	t.Parallel()
+	const path, byHand = "../../docs/architecture.svg", "<!-- drawn by hand -->\n"
+	kept := readFile(t, path)
+	_, processes, found := strings.Cut(kept, byHand)
+	require.True(t, found)
+	var drawn strings.Builder
+	fmt.Fprintf(&drawn, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1080 %[1]d" font-family="sans-serif" font-size="13">
+<title>Levels of packages and processes</title>
+<rect width="1080" height="%[1]d" fill="#fff"/>
+<text x="16" y="32" font-weight="bold" fill="#222" xml:space="preserve">Packages: each imports only from lower levels</text>
+<text x="672" y="32" font-weight="bold" fill="#222" xml:space="preserve">Processes: arrows show who connects to whom</text>
+`, 62+30*len(levels))
+	for i, level := range slices.Backward(levels) {
+		y, text := 16+30*(len(levels)-i), strings.Join(level.packages, "   ")
+		if level.together {
+			text += "   (import each other)"
+		}
+		fmt.Fprintf(&drawn, `<rect x="16" y="%d" width="608" height="24" rx="4" fill="#eef3fa" stroke="#5b7aa6"/>
+<text x="32" y="%d" font-weight="normal" fill="#222" xml:space="preserve">%s</text>
+`, y, y+17, text)
+	}
+	drawn.WriteString(byHand + processes)
+	if *writePicture {
+		require.NoError(t, os.WriteFile(path, []byte(drawn.String()), 0o644))
+		return
+	}
+	require.Equal(t, drawn.String(), kept, "go test ./cmd/stoa -run Picture -write renews it")
 }
