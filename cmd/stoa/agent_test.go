@@ -52,8 +52,8 @@ func (a *testAgent) registration() client.Fields {
 
 func (a *testAgent) register(ctx context.Context) error {
 	var made struct {
-		Bot   client.Brief `json:"bot"`
-		Token string       `json:"token"`
+		Bot   client.Brief
+		Token string
 	}
 	if err := a.Do(ctx, http.MethodPost, "/bots/register", a.registration(), &made); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,23 +75,52 @@ func (c commandLine) try(args ...string) (code int, stdout, stderr string) {
 	return runInProcess(args...)
 }
 
+// shown runs a command for people, which must succeed, and returns its output.
+func (c commandLine) shown(args ...string) string {
+	c.t.Helper()
+	return succeeds(c.t)(c.try(args...))
+}
+
 // run runs a command that must succeed, and returns the record that it prints as JSON.
 func (c commandLine) run(args ...string) map[string]any {
 	c.t.Helper()
-	code, stdout, stderr := c.try(append([]string{"--json"}, args...)...)
-	require.Zero(c.t, code, "%v: %s%s", args, stdout, stderr)
-	var record map[string]any
-	require.NoError(c.t, json.Unmarshal([]byte(stdout), &record), stdout)
-	return record
+	return parsed[map[string]any](c.t, c.shown(append([]string{"--json"}, args...)...))
+}
+
+// id is run for the id of the record.
+func (c commandLine) id(args ...string) string {
+	c.t.Helper()
+	return c.run(args...)["id"].(string)
 }
 
 // list runs a command that prints records.
-func (c commandLine) list(args ...string) (records []map[string]any) {
+func (c commandLine) list(args ...string) []map[string]any {
 	c.t.Helper()
-	code, stdout, stderr := c.try(append([]string{"--json"}, args...)...)
-	require.Zero(c.t, code, "%v: %s%s", args, stdout, stderr)
-	require.NoError(c.t, json.Unmarshal([]byte(stdout), &records), stdout)
-	return records
+	return parsed[[]map[string]any](c.t, c.shown(append([]string{"--json"}, args...)...))
+}
+
+// refused runs a command that the server or the program must refuse, and returns the complaint.
+func (c commandLine) refused(args ...string) string {
+	c.t.Helper()
+	return fails(c.t, exitFailure)(c.try(args...))
+}
+
+// works reports whether a command succeeds.
+func (c commandLine) works(args ...string) bool {
+	code, _, _ := c.try(args...)
+	return code == 0
+}
+
+// offerTo is the command that offers an agent an order; more may give other terms.
+func offerTo(contractor commandLine, more ...string) []string {
+	return append([]string{"offer", "--contractor", "@" + contractor.handle, "--title", "A sonnet", "--description", "Of love.",
+		"--deadline", "3d", "--amount", "1"}, more...)
+}
+
+// newTask is the command that posts a task; more may give other terms.
+func newTask(more ...string) []string {
+	terms := []string{"board", "post", "--title", "Name a color", "--description", "One word.", "--deadline", "2h", "--amount", "5"}
+	return append(terms, more...)
 }
 
 // Commands alone lead from registration to a paid order. Repeated offers and actions that name the expected state act once.
@@ -101,7 +129,8 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, ben := s.commandLine("ada"), s.commandLine("ben")
 	ada.run("register", "ada_cli", "--name", "Ada")
-	benID := ben.run("register", "ben_cli", "--specialty", "clerihews")["id"].(string)
+	ben.handle = "ben_cli"
+	benID := ben.id("register", ben.handle, "--specialty", "clerihews")
 	require.Equal(t, os.FileMode(0o600), graphtest.Got(os.Stat(ada.key))(t).Mode().Perm())
 	require.Contains(t, ada.refused("register", "ada_again"), "already")
 
@@ -115,17 +144,12 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	read := ben.list("read", "ada_cli")
 	require.Len(t, read, 2)
 	require.Equal(t, "Are you free?\x1b[2J", read[1]["text"])
-	code, shown, _ := ben.try("read", "ada_cli")
-	require.Zero(t, code)
-	require.Contains(t, shown, "Are you free? [2J", "a terminal obeys nothing of it")
+	require.Contains(t, ben.shown("read", "ada_cli"), "Are you free? [2J", "a terminal obeys nothing of it")
 
 	require.EqualValues(t, 1100, ada.run("quote", "10.00")["total_minor"])
-	offer := []string{
-		"offer", "--contractor", "ben_cli", "--title", "A sonnet", "--description", "Fourteen lines.", "--deadline",
-		"2999-01-01T00:00:00Z", "--amount", "10", "--total", "11",
-	}
-	order := ada.run(offer...)["id"].(string)
-	require.Equal(t, order, ada.run(offer...)["id"])
+	offer := offerTo(ben, "--deadline", "2999-01-01T00:00:00Z", "--amount", "10", "--total", "11")
+	order := ada.id(offer...)
+	require.Equal(t, order, ada.id(offer...))
 	ben.run("act", order, "accept")
 	ben.run("act", order, "start")
 	ben.run("act", order, "deliver", "--result", "Shall I compare thee")
@@ -142,52 +166,46 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages WHERE recipient_id = $1", benID))
 
 	// And by the board, without asking for friendship.
-	task := ada.run("board", "post", "--title", "Name a pigment", "--description", "One word.", "--deadline", "2999-01-01T00:00:00Z",
-		"--amount", "5")["id"].(string)
+	task := ada.id(newTask("--title", "Name a pigment", "--deadline", "2999-01-01T00:00:00Z")...)
 	require.Len(t, ben.list("board", "list", "pigment"), 1)
 	ben.run("board", "respond", task, "I know several.")
 	response := ada.list("board", "answers", task)[0]["id"].(string)
 	chosen := ada.run("board", "select", task, response, "--total", "5.50")
-	require.Equal(t, chosen["id"], ada.run("board", "select", task, response, "--total", "5.50")["id"])
+	require.Equal(t, chosen["id"], ada.id("board", "select", task, response, "--total", "5.50"))
 	require.Equal(t, "funded", chosen["state"])
-	other := ada.run("board", "post", "--title", "Name a tree", "--description", "One word.", "--deadline", "2999-01-01T00:00:00Z",
-		"--amount", "5")["id"].(string)
+	other := ada.id(newTask("--title", "Name a tree")...)
 	require.Equal(t, "closed", ada.run("board", "close", other)["state"])
 
-	picture := filepath.Join(t.TempDir(), "a.jpg")
-	require.NoError(t, os.WriteFile(picture, blankJPEG(8, 8), 0o600))
-	uploaded := ben.run("upload", picture)
-	require.Equal(t, uploaded["id"], ben.run("upload", picture)["id"])
+	file := picture(t, 8)
+	require.Equal(t, ben.id("upload", file), ben.id("upload", file))
 	ben.run("post", "Fourteen lines in an hour.", "--public", "--portfolio")
 	ben.run("me")
 	require.Contains(t, ben.refused("act", order, "complete", "--version", "4"), "(forbidden, 403)")
-	code, _, _ = ben.try("rotate")
-	require.Zero(t, code)
+	ben.shown("rotate")
 	ben.run("me")
 }
 
 // idOf is the id of the other agent, by which a friend can be named as well as by its handle.
-func idOf(other commandLine) string { return other.run("me")["id"].(string) }
+func idOf(other commandLine) string { return other.id("me") }
 
 // A server whose descriptions of itself are true passes; a server whose skill was changed on the way does not.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
-	code, stdout, stderr := runInProcess("doctor", "--url", s.url)
-	require.Zero(t, code, "%s%s", stdout, stderr)
-	require.NotContains(t, stdout, "lies")
+	_, s := ownServer(t)
+	require.NotContains(t, succeeds(t)(runInProcess("doctor", "--url", s.url)), "lies")
 
 	changed := changing(s)
-	code, stdout, stderr = runProgram(t, []string{"doctor", "--url", changed}) // beside the checks of the tests' own requests
+	code, stdout, stderr := runProgram(t, []string{"doctor", "--url", changed}) // beside the checks of the tests' own requests
 	require.Equal(t, exitFailure, code)
-	require.Contains(t, stdout, "lies  /.well-known/agent-skills/index.json")
-	require.Contains(t, stdout, "lies  /robots.txt: it answers 404")
-	require.Contains(t, stdout, "lies  /.well-known/api-catalog: it does not lead to /")
-	require.Contains(t, stdout, "lies  /.well-known/api-catalog: "+changed+"/api/v1/bots/me answers 401")
-	require.Contains(t, stdout, "lies  /.well-known/ai-catalog.json: http://elsewhere.example/")
-	require.Contains(t, stdout, "POST /api/v1/nothing")
 	require.Contains(t, stderr, "are not so")
+	for _, said := range []string{
+		"lies  /.well-known/agent-skills/index.json", "lies  /robots.txt: it answers 404",
+		"lies  /.well-known/api-catalog: it does not lead to /",
+		"lies  /.well-known/api-catalog: " + changed + "/api/v1/bots/me answers 401",
+		"lies  /.well-known/ai-catalog.json: http://elsewhere.example/", "POST /api/v1/nothing",
+	} {
+		require.Contains(t, stdout, said)
+	}
 
 	fails(t, exitFailure, "does not answer")(runInProcess("doctor", "--url", "http://127.0.0.1:1"))
 }
@@ -196,10 +214,7 @@ func TestDoctor(t *testing.T) {
 func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
-	offer := []string{
-		"offer", "--contractor", "@" + ben.handle, "--title", "A sonnet", "--description", "Fourteen lines.", "--deadline",
-		"2999-01-01T00:00:00Z", "--amount", "10", "--total", "11",
-	}
+	offer := offerTo(ben, "--deadline", "2999-01-01T00:00:00Z", "--amount", "10", "--total", "11")
 	made := ada.run(offer...)
 	order := made["id"].(string)
 	require.Equal(t, false, made["replayed"])
@@ -212,28 +227,26 @@ func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 	require.Equal(t, "cancelled", again["state"])
 	require.Empty(t, again["actions"])
 	require.Equal(t, "offered", again["stored"].(map[string]any)["state"])
-	code, shown, _ := ada.try(offer...)
-	require.Zero(t, code)
+	shown := ada.shown(offer...)
 	require.Contains(t, shown, "nothing was done now: this was done before and answered offered, version 1")
 	require.Contains(t, shown, "state        cancelled")
+	require.Contains(t, shown, "the order is cancelled: another --operation-id offers it anew")
 	require.NotContains(t, shown, "actions")
 
 	message := []string{"send", ben.handle, "hello", "--id", "0192f0c1-3333-4000-8000-000000000002"}
 	require.Equal(t, false, ada.run(message...)["replayed"])
 	require.Equal(t, true, ada.run(message...)["replayed"])
-	code, shown, _ = ada.try(message...)
-	require.Zero(t, code)
-	require.Contains(t, shown, "nothing was done now")
-	picture := filepath.Join(t.TempDir(), "a.jpg")
-	require.NoError(t, os.WriteFile(picture, blankJPEG(8, 8), 0o600))
-	require.Equal(t, false, ben.run("upload", picture)["replayed"])
-	repeated := ben.run("upload", picture)
+	require.Contains(t, ada.shown(message...), "nothing was done now")
+	file := picture(t, 8)
+	require.Equal(t, false, ben.run("upload", file)["replayed"])
+	repeated := ben.run("upload", file)
 	require.Equal(t, true, repeated["replayed"])
 
 	// The tools and the client for TypeScript derive the same id.
-	id := client.UploadID("order", "a.jpg", blankJPEG(8, 8), 0)
+	content := []byte(readFile(t, file))
+	id := client.UploadID("order", "picture.jpg", content, 0)
 	a := graphtest.Got(client.OpenAgent(ben.key, ben.url, client.Options{}))(t)
-	uploaded, replayed, err := a.Upload(t.Context(), "order", "a.jpg", id, blankJPEG(8, 8))
+	uploaded, replayed, err := a.Upload(t.Context(), "order", "picture.jpg", id, content)
 	require.NoError(t, err)
 	require.True(t, replayed)
 	require.Equal(t, repeated["id"], uploaded.ID)
@@ -268,25 +281,20 @@ func TestAHandleIsThatAgents(t *testing.T) {
 func TestAFileOfSeveralOrders(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
-	picture := filepath.Join(t.TempDir(), "a.jpg")
-	require.NoError(t, os.WriteFile(picture, blankJPEG(8, 8), 0o600))
+	path := picture(t, 8)
 	offer := func(title string) map[string]any {
-		return ada.run("offer", "--contractor", "@"+ben.handle, "--title", title, "--description", "As shown.",
-			"--deadline", "2999-01-01T00:00:00Z", "--amount", "10", "--file", picture)
-	}
-	file := func(order map[string]any) any {
-		return order["input_attachments"].([]any)[0].(map[string]any)["id"]
+		return ada.run(offerTo(ben, "--title", title, "--deadline", "2999-01-01T00:00:00Z", "--file", path)...)
 	}
 	first, second := offer("One"), offer("Two")
 	require.NotEqual(t, first["id"], second["id"])
-	require.NotEqual(t, file(first), file(second))
+	require.NotEqual(t, first["input_attachments"], second["input_attachments"])
 	for title, made := range map[string]map[string]any{"One": first, "Two": second} {
 		again := offer(title)
 		require.Equal(t, true, again["replayed"], title)
 		require.Equal(t, made["id"], again["id"], title)
 	}
 	require.Len(t, ada.list("orders"), 2)
-	alone := ada.run("upload", picture)
+	alone := ada.run("upload", path)
 	require.Equal(t, false, alone["replayed"], "both uploads are in use")
-	require.Equal(t, alone["id"], ada.run("upload", picture)["id"])
+	require.Equal(t, alone["id"], ada.id("upload", path))
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,21 +22,19 @@ func TestEmptyValuesClear(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
 	ben := s.registered("ben_clears")
-	avatar, _ := picture(t, "avatar.jpg", 16)
-	ben.run("profile", "--specialty", "Sonnets", "--bio", "I write.", "--description", "An owl.", "--avatar", avatar, "--rights")
-	for _, cleared := range []struct{ flag, row string }{
-		{"--bio", "bio"}, {"--specialty", "specialty"}, {"--description", "description"}, {"--avatar", "avatar"},
-	} {
-		row := `(?m)^` + cleared.row + ` `
+	ben.run("profile", "--specialty", "Sonnets", "--bio", "I write.", "--description", "An owl.", "--avatar",
+		picture(t, 16), "--rights")
+	for _, cleared := range []string{"bio", "specialty", "description", "avatar"} {
+		row := `(?m)^` + cleared + ` `
 		require.Regexp(t, row, ben.shown("profile"))
-		ben.run("profile", cleared.flag, "")
-		require.NotRegexp(t, row, ben.shown("profile"), cleared.flag)
+		ben.run("profile", "--"+cleared, "")
+		require.NotRegexp(t, row, ben.shown("profile"), cleared)
 	}
 	require.Contains(t, ben.refused("profile", "--name", ""), "(invalid_input, 400)")
 
-	post := ben.run("post", "A note.", "--title", "Soon gone")["id"].(string)
+	post := ben.id("post", "A note.", "--title", "Soon gone")
 	require.Empty(t, ben.run("post", "--edit", post, "--title", "")["title"])
-	service := ben.run("service", "add", "A sonnet", "Fourteen lines.")["id"].(string)
+	service := ben.id("service", "add", "A sonnet", "Fourteen lines.")
 	agent := graphtest.Got(client.OpenAgent(ben.key, "", client.Options{}))(t)
 	for path, args := range map[string][]string{
 		"/posts/" + post: {"post", "--edit", post}, "/services/" + service: {"service", "change", service},
@@ -53,8 +52,8 @@ func TestListsCutTexts(t *testing.T) {
 	s := sharedServer(t)
 	ada, ben := s.registered("ada_skims"), s.registered("ben_tells")
 	title, text := strings.TrimSpace(strings.Repeat("long ", 30)), "One\nTwo\nThree\nFour"
-	post := ben.run("post", text, "--title", title, "--public")["id"].(string)
-	service := ben.run("service", "add", title, text, "--amount", "10.50")["id"].(string)
+	post := ben.id("post", text, "--title", title, "--public")
+	service := ben.id("service", "add", title, text, "--amount", "10.50")
 	ben.run("post", strings.Repeat("x", 3000), "--public")
 	for list, show := range map[string][]string{"feed": {"post", post}, "service": {"service", "show", service}} {
 		cut := ada.shown(list)
@@ -72,7 +71,7 @@ func TestListsCutTexts(t *testing.T) {
 	require.Contains(t, card, "friendship")
 	require.NotContains(t, ben.shown("find", "@me"), "friendship")
 
-	task := ben.run("board", "post", "--title", "Name a color", "--description", "One word.", "--deadline", "2h", "--amount", "12")["id"].(string)
+	task := ben.id(newTask("--amount", "12")...)
 	require.Contains(t, ada.shown("board", "show", task), "you get 12.00 if you do it; the customer pays 13.20")
 	require.Contains(t, ben.shown("board", "show", task), "you pay 13.20, fee included; the one who does it gets 12.00")
 	require.Contains(t, s.commandLine("none").shown("board", "show", task), "the one who does it gets 12.00; the customer pays 13.20")
@@ -96,10 +95,8 @@ func TestOwnPicturesSayThatOthersGetCopies(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
 	ada, ben := s.registered("ada_sees"), s.registered("ben_paints")
-	avatar, _ := picture(t, "avatar.jpg", 16)
-	work, _ := picture(t, "work.jpg", 24)
-	ben.run("profile", "--avatar", avatar, "--rights")
-	ben.run("post", "A work.", "--file", work, "--rights", "--public")
+	ben.run("profile", "--avatar", picture(t, 16), "--rights")
+	ben.run("post", "A work.", "--file", picture(t, 24), "--rights", "--public")
 	const note = "(yours: others get a cleaned copy, whose size and sum differ)"
 	require.Contains(t, ben.shown("me"), note)
 	require.Contains(t, ben.shown("feed"), note)
@@ -113,8 +110,8 @@ func TestReportsHaveAnswers(t *testing.T) {
 	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, otto := s.registered("ada_reports"), s.registered("otto_asks")
 	require.Contains(t, ada.shown("reports"), "No reports and no feedback")
-	report := ada.run("report", "agent", "@otto_asks", "Asks for keys.")["id"].(string)
-	require.Equal(t, report, ada.run("report", "bot", "@Otto_Asks", "Asks for keys.")["id"])
+	report := ada.id("report", "agent", "@otto_asks", "Asks for keys.")
+	require.Equal(t, report, ada.id("report", "bot", "@Otto_Asks", "Asks for keys."))
 	require.Regexp(t, `report +open +agent `+idOf(otto)+` +`+report+`\n    “Asks for keys.”\n`, ada.shown("reports"))
 	w.Exec("UPDATE feedbacks SET state = 'answered', answer = 'Thank you.', answered_at = now() WHERE id = $1", report)
 	shown := ada.shown("reports")
@@ -130,36 +127,25 @@ func TestReportsHaveAnswers(t *testing.T) {
 // The help and the errors of a command name its arguments.
 func TestCommandsSayWhatTheyTake(t *testing.T) {
 	t.Parallel()
-	usage := helpOf(t, "agent", "offer")
-	require.Contains(t, usage, "stoa agent offer (--contractor=AGENT | --customer=AGENT) --description=STRING --deadline=TIME [flags]\n")
+	offer := helpOf(t, "agent", "offer")
+	require.Contains(t, offer,
+		"stoa agent offer (--contractor=AGENT | --customer=AGENT) --description=STRING --deadline=TIME [flags]\n")
 	terms := []string{"agent", "offer", "--key", filepath.Join(t.TempDir(), "none.key"), "--description", "x", "--deadline", "3d", "--amount", "1"}
-	code, _, stderr := runInProcess(append(terms, "--customer", "@ben", "--service", "0192f0c1-3333-4000-8000-000000000001")...)
-	require.Equal(t, exitUsage, code)
-	require.Contains(t, stderr, "--service works only with --contractor")
+	both := append(terms, "--customer", "@ben", "--service", "0192f0c1-3333-4000-8000-000000000001")
+	fails(t, exitUsage, "--service works only with --contractor")(runInProcess(both...))
 	fails(t, exitUsage, "--contractor=AGENT or --customer=AGENT")(runInProcess(terms...))
 
 	raw := graphtest.Got(rest.OpenAPI("http://127.0.0.1"))(t)
 	states := regexp.MustCompile(`"OrderState":\s*\{[^}]*"enum":\s*\[([^\]]*)\]`).FindSubmatch(raw)
 	require.NotNil(t, states)
 	help := strings.Join(strings.Fields(helpOf(t, "agent", "orders")), " ")
-	code, _, stderr = runInProcess("agent", "orders", "--state", "done")
-	require.Equal(t, exitUsage, code)
+	complaint := fails(t, exitUsage)(runInProcess("agent", "orders", "--state", "done"))
 	for state := range strings.SplitSeq(strings.NewReplacer(`"`, "", "\n", "", " ", "").Replace(string(states[1])), ",") {
 		require.Contains(t, help, state)
-		require.Contains(t, stderr, `"`+state+`"`)
+		require.Contains(t, complaint, `"`+state+`"`)
 	}
 	require.Contains(t, helpOf(t, "agent"), "agent waiting")
-}
-
-// An offer without a title gets an error with the arguments that this direction allows.
-func TestAnOfferWithoutATitle(t *testing.T) {
-	t.Parallel()
-	_, ada, ben := befriended(t)
-	terms := []string{"offer", "--description", "x", "--deadline", "3d", "--amount", "1"}
-	require.Contains(t, ada.refused(append(terms, "--contractor", "@"+ben.handle)...), "--title, or --service")
-	refused := ada.refused(append(terms, "--customer", "@"+ben.handle)...)
-	require.Contains(t, refused, "--title")
-	require.NotContains(t, refused, "--service")
+	require.Less(t, strings.Index(offer, "--contractor=AGENT  "), strings.Index(offer, "--url=ORIGIN"), "its own flags come first")
 }
 
 // A text from standard input loses one line break at its end and nothing else.
@@ -177,9 +163,7 @@ func TestSendFromStandardInput(t *testing.T) {
 
 func helpOf(t *testing.T, command ...string) string {
 	t.Helper()
-	cmd := programCommand(t, append(command, "--help"))
-	out := graphtest.Got(cmd.Output())(t)
-	return string(out)
+	return output(t, append(command, "--help"))
 }
 
 // A hook reads who acted and on which title, as plain listen prints them, and waiting counts the messages that it took until they are
@@ -192,18 +176,16 @@ func TestWhatAHookTakes(t *testing.T) {
 	handed := func(kind string) (event map[string]any) {
 		eventually(t, func() bool {
 			raw, _ := os.ReadFile(done)
-			for line := range strings.Lines(string(raw)) {
-				if strings.Contains(line, `"kind":"`+kind+`"`) && json.Unmarshal([]byte(line), &event) == nil {
-					return true
-				}
-			}
-			return false
+			at := slices.IndexFunc(strings.Split(string(raw), "\n"), func(line string) bool {
+				return strings.Contains(line, `"kind":"`+kind+`"`) && json.Unmarshal([]byte(line), &event) == nil
+			})
+			return at >= 0
 		}, kind+" is not handed over")
 		return event
 	}
 	ben.run("send", "@"+ada.handle, "Are you free?")
 	require.Equal(t, "@"+ben.handle, handed("message.created")["agent"])
-	ben.run("offer", "--contractor", "@"+ada.handle, "--title", "A sonnet", "--description", "x", "--deadline", "3d", "--amount", "1")
+	ben.run(offerTo(ada)...)
 	offered := handed("order.changed")
 	require.Equal(t, "@"+ben.handle, offered["agent"])
 	require.Equal(t, "A sonnet", offered["title"])
@@ -219,33 +201,8 @@ func TestWhatAHookTakes(t *testing.T) {
 	copied.key = filepath.Join(t.TempDir(), "copy.key")
 	require.NoError(t, os.WriteFile(copied.key, []byte(readFile(t, ada.key)), 0o600))
 	for _, key := range []string{ada.key, copied.key} {
-		code, stdout, stderr := runInProcess("listen", "--key", key)
-		require.Equal(t, exitFailure, code)
-		require.Empty(t, stdout)
-		require.Contains(t, stderr, "another program listens already")
+		fails(t, exitFailure, "another program listens already")(runInProcess("listen", "--key", key))
 		again := graphtest.Got(client.OpenAgent(key, "", client.Options{}))(t)
 		require.ErrorIs(t, again.Listen(t.Context(), client.Listener{}), client.ErrListening)
 	}
-}
-
-// A replay says so in words: of an offer that has ended since, and of an export.
-func TestReplaysSayWhatTheyAre(t *testing.T) {
-	t.Parallel()
-	_, ada, ben := befriended(t)
-	terms := []string{
-		"offer", "--contractor", "@" + ben.handle, "--title", "A sonnet", "--description", "x", "--deadline", "2999-01-01T00:00:00Z", "--amount", "1",
-	}
-	ada.run("act", ada.run(terms...)["id"].(string), "cancel")
-	require.Contains(t, ada.shown(terms...), "the order is cancelled: another --operation-id offers it anew")
-
-	folder := filepath.Join(t.TempDir(), "mine")
-	require.NotContains(t, ada.shown("export", "--no-files", "--out", folder), "hours ago")
-	require.Regexp(t, `(?m)^made +\S+ \S+ UTC, 0 hours ago; another --out asks for a new one`, ada.shown("export", "--no-files", "--out", folder))
-}
-
-// The help of a command shows its own flags before the flags of all commands.
-func TestHelpShowsOwnFlagsFirst(t *testing.T) {
-	t.Parallel()
-	help := helpOf(t, "agent", "offer")
-	require.Less(t, strings.Index(help, "--contractor=AGENT  "), strings.Index(help, "--url=ORIGIN"))
 }

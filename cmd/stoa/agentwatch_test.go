@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,14 +18,13 @@ func TestLivingTogetherByCommands(t *testing.T) {
 	s := sharedServer(t)
 	ada, ben, mallory := s.registered("ada_asks"), s.registered("ben_answers"), s.registered("mallory")
 
-	task := ada.run("board", "post", "--title", "Name a color", "--description", "One word.", "--deadline", "2999-01-01T00:00:00Z", "--amount",
-		"10")["id"].(string)
+	task := ada.id(newTask("--amount", "10")...)
 	first := ben.run("board", "respond", task, "I know several.", "--amount", "12.50")
 	require.EqualValues(t, 1250, first["amount_minor"])
 	changed := ben.run("board", "change", task, first["id"].(string), "I know them all.", "--amount", "9")
 	require.EqualValues(t, 900, changed["amount_minor"])
 	require.Equal(t, "withdrawn", ben.run("board", "withdraw", task, first["id"].(string))["state"])
-	second := ben.run("board", "respond", task, "Still here.", "--minor", "800")["id"].(string)
+	second := ben.id("board", "respond", task, "Still here.", "--minor", "800")
 	require.NotEqual(t, first["id"], second)
 	require.Contains(t, ada.shown("board", "mine"), "“Name a color”")
 	own := ben.shown("board", "mine")
@@ -37,7 +34,7 @@ func TestLivingTogetherByCommands(t *testing.T) {
 
 	report := ada.run("report", "bot", "@mallory", "It asks for keys.")
 	require.Equal(t, "report", report["kind"])
-	require.Equal(t, report["id"], ada.run("report", "bot", "mallory", "Once more.")["id"])
+	require.Equal(t, report["id"], ada.id("report", "bot", "mallory", "Once more."))
 	require.Equal(t, "blocked", ada.run("block", "@mallory")["friendship"].(map[string]any)["status"])
 	require.Contains(t, mallory.refused("befriend", "ada_asks"), "blocked")
 	require.Contains(t, ada.shown("find", "@ben_answers"), "last seen")
@@ -48,8 +45,8 @@ func TestDraftsAndPricesByCommands(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
 	ada, ben := s.registered("ada_orders"), s.registered("ben_drafts")
-	service := ben.run("service", "add", "A sonnet", "Fourteen lines.", "--amount", "10.50")["id"].(string)
-	other := ada.run("service", "add", "An ode", "Long.")["id"].(string)
+	service := ben.id("service", "add", "A sonnet", "Fourteen lines.", "--amount", "10.50")
+	other := ada.id("service", "add", "An ode", "Long.")
 	require.Nil(t, ben.run("service", "change", service, "--no-price")["amount_minor"])
 	require.EqualValues(t, 1200, ben.run("service", "change", service, "--minor", "1200")["amount_minor"])
 	require.Len(t, ada.list("service", "list", "@ben_drafts"), 1, "not "+other)
@@ -57,32 +54,19 @@ func TestDraftsAndPricesByCommands(t *testing.T) {
 	require.NotContains(t, ada.shown("find", "@ben_drafts"), "An ode")
 
 	befriend(ada, ben)
-	order := ada.run("offer", "--contractor", "@ben_drafts", "--service", service, "--title", "A sonnet", "--description", "Of love.", "--deadline",
-		"2999-01-01T00:00:00Z", "--amount", "12")["id"].(string)
+	order := ada.id(offerTo(ben, "--service", service, "--amount", "12")...)
 	require.Contains(t, ada.refused("draft", "reply", order, "fine"), "has no draft")
 	ben.run("act", order, "accept")
 	ben.run("act", order, "start")
-	page, _ := picture(t, "page.jpg", 32)
+	page := picture(t, 32)
 	draft := ben.run("draft", "send", order, "Two lines so far.", "--file", page)
 	require.Len(t, draft["attachments"], 1)
-	require.Equal(t, draft["id"], ben.run("draft", "send", order, "Two lines so far.", "--file", page)["id"])
+	require.Equal(t, draft["id"], ben.id("draft", "send", order, "Two lines so far.", "--file", page))
 	require.Contains(t, ada.shown("draft", "list", order), "“Two lines so far.”")
 	ada.run("download", draft["attachments"].([]any)[0].(map[string]any)["id"].(string), "--out", filepath.Join(t.TempDir(), "page.jpg"))
 	replied := ada.run("draft", "reply", order, "changes", "Rhyme it.")
 	require.Equal(t, "changes", replied["reply"].(map[string]any)["verdict"])
 	require.Contains(t, ben.shown("draft", order), "changes “Rhyme it.”")
-}
-
-// token returns the token of the key file.
-func (c commandLine) token() string {
-	c.t.Helper()
-	raw, err := os.ReadFile(c.key)
-	require.NoError(c.t, err)
-	var kept struct {
-		Token string `json:"token"`
-	}
-	require.NoError(c.t, json.Unmarshal(raw, &kept))
-	return kept.Token
 }
 
 // An agent sets, sees and ends its watch by command, and a task that another posts meanwhile reaches its events through the server's jobs.
@@ -99,30 +83,20 @@ func TestAnAgentWatchesTheBoard(t *testing.T) {
 	require.Contains(t, shown, `"villanelles of watches"`)
 	require.Contains(t, shown, "7.50")
 
-	post := func(title, amount string) string {
-		return ada.run("board", "post", "--title", title, "--description", "x", "--deadline", "2h", "--amount", amount)["id"].(string)
-	}
-	post("Villanelles of watches, cheap", "7")
-	task := post("Two Villanelles of Watches", "8")
-	var told []string
+	ada.run(newTask("--title", "Villanelles of watches, cheap", "--amount", "7")...)
+	task := ada.id(newTask("--title", "Two Villanelles of Watches", "--amount", "8")...)
+	var posted []string
 	eventually(t, func() bool {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/events?version=2&wait=20", http.NoBody)
-		require.NoError(t, err)
-		request.Header.Set("Authorization", "Bearer "+ben.token())
-		told = nil
-		for line := range strings.SplitSeq(string(s.do(request).raw), `"kind":"`) {
-			if strings.HasPrefix(line, "task.posted") {
-				told = append(told, line)
-			}
-		}
-		return len(told) > 0
-	}, "the task is told")
-	require.Len(t, told, 1)
-	require.Contains(t, told[0], task)
+		polled := send(t, s.client(ben.token()), http.MethodGet, "/events?version=2&wait=20", nil)
+		posted = regexp.MustCompile(`"kind":"task\.posted".*?\}`).FindAllString(string(polled.Body), -1)
+		return len(posted) > 0
+	}, "no event of the task")
+	require.Len(t, posted, 1)
+	require.Contains(t, posted[0], task)
 	require.Regexp(t, `new task that you watch for +@ada_watched +get 8\.00 .* stoa agent board show `+task+`\n`, ben.shown("waiting"))
-	heard := ben.listens("--json")
-	eventually(t, func() bool { return strings.Contains(heard.stdout.String(), task) }, "the listener prints the event")
-	require.Contains(t, heard.stdout.String(), `"agent":"@ada_watched"`)
+	printed := ben.listens("--json").stdout
+	printed.await(t, task)
+	require.Contains(t, printed.String(), `"agent":"@ada_watched"`)
 	require.Empty(t, ben.waits(), "it was handed over")
 
 	ben.run("board", "watch", "--all")
@@ -148,7 +122,7 @@ func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	}
 
 	order := []string{"offer", "--description", "x", "--deadline", "3d"}
-	offered := ben.run(append(order, "--customer", "@ada_is_asked", "--title", "Reward for you", "--amount", "30")...)["id"].(string)
+	offered := ben.id(append(order, "--customer", "@ada_is_asked", "--title", "Reward for you", "--amount", "30")...)
 	unpaid("33.00", "act", offered, "accept")
 	item := ada.list("waiting")[0]
 	require.Equal(t, "pay 33.00", item["price"])
@@ -156,8 +130,8 @@ func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	require.Regexp(t, `offer to answer +@ben_prices +pay 33\.00 `, ada.shown("waiting"))
 	require.Contains(t, ben.refused("act", offered, "accept"), "counterparty_required")
 
-	task := ada.run("board", "post", "--title", "Name a color", "--description", "x", "--deadline", "3d", "--amount", "15")["id"].(string)
-	response := ben.run("board", "respond", task, "Blue.")["id"].(string)
+	task := ada.id(newTask("--amount", "15")...)
+	response := ben.id("board", "respond", task, "Blue.")
 	unpaid("16.50", "board", "select", task, response)
 	ben.run("board", "change", task, response, "--amount", "3000")
 	unpaid("3300.00", "board", "select", task, response)
@@ -174,7 +148,7 @@ func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	require.Contains(t, apart.refused("board", "select", task, response), "confirm it with --total 3300.00")
 	former.lie(nil)
 
-	service := ben.run("service", "add", "A sonnet", "Long.", "--amount", "10")["id"].(string)
+	service := ben.id("service", "add", "A sonnet", "Long.", "--amount", "10")
 	order = append(order, "--contractor", "@ben_prices", "--service", service)
 	unpaid("11.00", order...)
 	ben.run("service", "change", service, "--amount", "20")
@@ -195,7 +169,7 @@ func TestTextsAreArgumentsOrFlags(t *testing.T) {
 		task := ada.run(append([]string{"board", "post", "--deadline", "3d", "--amount", "1"}, written...)...)
 		require.Equal(t, "A task", task["title"])
 		id := task["id"].(string)
-		response := ben.run("board", "respond", id, "--text", "Blue.")["id"].(string)
+		response := ben.id("board", "respond", id, "--text", "Blue.")
 		require.Equal(t, "Red.", ben.run("board", "change", id, response, "--text", "Red.")["text"])
 		require.Equal(t, "Green.", ben.run("board", "change", id, response, "Green.")["text"])
 	}
@@ -220,10 +194,7 @@ func TestAPoorCustomerIsNamed(t *testing.T) {
 	s := sharedServer(t)
 	ada, ben := s.registered("ada_is_poor"), s.registered("ben_waits_for_pay")
 	befriend(ada, ben)
-	offered := func() string {
-		return ada.run("offer", "--contractor", "@ben_waits_for_pay", "--title", "A sonnet", "--description", "x", "--deadline", "3d",
-			"--amount", "3000", "--operation-id", uuid.NewString())["id"].(string)
-	}
+	offered := func() string { return ada.id(offerTo(ben, "--amount", "3000", "--operation-id", uuid.NewString())...) }
 	ben.run("act", offered(), "accept")
 	require.Contains(t, ben.refused("act", offered(), "accept"),
 		"The customer's available balance does not cover the total. (insufficient_funds, 409)")

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/cluster"
+	"stoa/cmd/stoa/secrets"
 	"stoa/graph/graphtest"
 )
 
@@ -67,8 +70,7 @@ func onDatabase(t testing.TB, url, query string, args ...any) (found string) {
 func dumped(t testing.TB, url string) []byte {
 	t.Helper()
 	program := graphtest.Got(cluster.Client(t.Context(), "pg_dump", 14))(t)
-	out := graphtest.Got(exec.CommandContext(t.Context(), program, "--dbname="+url).Output())(t)
-	return bytes.ToLower(out)
+	return bytes.ToLower(graphtest.Got(exec.CommandContext(t.Context(), program, "--dbname="+url).Output())(t))
 }
 
 // A dump after an erasure has neither name, text, key nor address of the agent. A backup from before brings none of them back: the restored
@@ -120,4 +122,165 @@ func TestTheErasedStayErased(t *testing.T) {
 	require.True(t, erased(), "the server listens")
 	require.Empty(t, shows())
 	again.waitForLog("agents that were erased and came back with a backup are erased again")
+}
+
+func TestSecretKey(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	made := graphtest.Got(secretSettings{}.readOrMakeKey(folder))(t)
+	require.Len(t, made, 32)
+	requireOwnersAlone(t, filepath.Join(folder, secretKeyFile))
+	require.Equal(t, made, graphtest.Got(secretSettings{}.readOrMakeKey(folder))(t))
+	other := graphtest.Got(secretSettings{}.readOrMakeKey(t.TempDir()))(t)
+	require.NotEqual(t, made, other)
+	require.NotEqual(t, secrets.Fingerprint(made), secrets.Fingerprint(other))
+
+	given := filepath.Join(folder, "given")
+	require.ErrorContains(t, secretSettings{given}.checkKey(folder), "the installation's key: open")
+	require.NoError(t, os.WriteFile(given, []byte(base64.StdEncoding.EncodeToString(other)+"\n"), 0o600))
+	require.Equal(t, other, graphtest.Got(secretSettings{given}.readKey(folder))(t))
+	for _, wrong := range []string{"", "short", base64.StdEncoding.EncodeToString(other[:31])} {
+		require.NoError(t, os.WriteFile(given, []byte(wrong), 0o600))
+		require.ErrorContains(t, secretSettings{given}.checkKey(folder), "must hold 32 bytes in base64")
+	}
+}
+
+func requireOwnersAlone(t *testing.T, path string) {
+	t.Helper()
+	require.Equal(t, os.FileMode(0o600), graphtest.Got(os.Stat(path))(t).Mode().Perm(), path)
+}
+
+// A key that its group or others may read or write is refused at start, wherever it is.
+func TestKeyOpenToOthersIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, named := range []bool{true, false} {
+		data := t.TempDir()
+		path := filepath.Join(data, secretKeyFile)
+		settings := []string{"STOA_DATA_DIR=" + data, "STOA_DATABASE_URL=postgres://stoa@127.0.0.1:1/stoa", "STOA_SECRET_KEY_FILE="}
+		if named {
+			path = filepath.Join(t.TempDir(), "key")
+			settings[2] += path
+		}
+		require.NoError(t, makeSecret(path, base64.StdEncoding))
+		for _, mode := range []os.FileMode{0o604, 0o644, 0o620, 0o602, 0o610, 0o777, 0o640} {
+			require.NoError(t, os.Chmod(path, mode))
+			require.ErrorContains(t, secretSettings{path}.checkKey(data), fmt.Sprintf("is open to others: %s has mode %04o", path, mode))
+		}
+		require.Contains(t, complaint(t, []string{"serve"}, settings...), "is open to others: "+path+" has mode 0640")
+		require.NoError(t, os.Chmod(path, 0o400))
+		require.NoError(t, secretSettings{path}.checkKey(data))
+	}
+}
+
+// The processes of an installation share one key: the database remembers it, and no other one serves it, unless it is accepted.
+func TestADatabaseBelongsToOneKey(t *testing.T) {
+	t.Parallel()
+	address := graphtest.NewDatabase(t)
+	database := "STOA_DATABASE_URL=" + address
+	own := "STOA_SECRET_KEY_FILE="
+	first := startServer(t, database, own)
+	firstKey := filepath.Join(first.data, secretKeyFile)
+	require.FileExists(t, firstKey)
+	recorded := recordedKey(t, address)
+	require.Regexp(t, `^SHA256:[A-Za-z0-9+/]{43}$`, recorded)
+
+	other := t.TempDir()
+	refused := launchServer(t, database, own, "STOA_DATA_DIR="+other)
+	require.Equal(t, exitFailure, refused.waitExit())
+	require.Contains(t, refused.log.String(), "the installation's key is missing: the database belongs to the key "+recorded)
+	require.NoFileExists(t, filepath.Join(other, secretKeyFile), "it would be another one")
+	startServer(t, database, "STOA_SECRET_KEY_FILE="+firstKey)
+
+	require.NoError(t, makeSecret(filepath.Join(other, secretKeyFile), base64.StdEncoding))
+	refused = launchServer(t, database, own, "STOA_DATA_DIR="+other)
+	require.Equal(t, exitFailure, refused.waitExit())
+	for _, said := range []string{
+		recorded, "is another one", "secret of every webhook", "links that were mailed", "stoa key accept", "--with-key",
+	} {
+		require.Contains(t, refused.log.String(), said)
+	}
+	require.Equal(t, recorded, recordedKey(t, address))
+	require.Contains(t, complaint(t, []string{"seed"}, database, own, "STOA_DATA_DIR="+other), "is another one")
+
+	code, out, stderr := runProgram(t, []string{"key"}, database, "STOA_DATA_DIR="+other)
+	fails(t, exitFailure, "the database belongs to another key")(code, out, stderr)
+	require.Contains(t, out, "database  "+recorded+"\nkey       SHA256:")
+	out = output(t, []string{"key", "accept"}, database, "STOA_DATA_DIR="+other)
+	accepted := recordedKey(t, address)
+	require.NotEqual(t, recorded, accepted)
+	require.Contains(t, out, accepted)
+	require.Equal(t, "database  "+accepted+"\nkey       "+accepted+"\n", output(t, []string{"key"}, database, "STOA_DATA_DIR="+other))
+	startServer(t, database, own, "STOA_DATA_DIR="+other)
+}
+
+// A database that an earlier version has made gets the fingerprint at its first start.
+func TestAnOlderDatabaseGetsAKey(t *testing.T) {
+	nightly(t)
+	t.Parallel()
+	data := migratedData(t)
+	require.NoError(t, makeSecret(filepath.Join(data, secretKeyFile), base64.StdEncoding))
+	require.Contains(t, output(t, []string{"key"}, "STOA_DATA_DIR="+data), "database  none yet\nkey       SHA256:")
+	s := startServer(t, "STOA_DATA_DIR="+data)
+	lines := strings.Fields(output(t, []string{"key"}, "STOA_DATA_DIR="+data))
+	require.Equal(t, lines[1], lines[3])
+	require.NotContains(t, s.log.String(), "key is another")
+}
+
+func recordedKey(t *testing.T, address string) string {
+	t.Helper()
+	return onDatabase(t, address, "SELECT fingerprint FROM installation_key")
+}
+
+// A restore neither takes nor keeps another key without a flag, and a backup made with the key brings it back.
+func TestRestoreKeepsTheKey(t *testing.T) {
+	nightly(t)
+	t.Parallel()
+	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
+	s.join("Agent", "agent")
+	from := "STOA_DATA_DIR=" + s.data
+	output(t, []string{"backup"}, from)
+	require.Contains(t, output(t, []string{"backup", "--with-key"}, from), "It holds the installation's key")
+	held := graphtest.Got(filepath.Glob(filepath.Join(s.data, "backups", "*", secretKeyFile)))(t)
+	require.Len(t, held, 1, "only the second")
+	requireOwnersAlone(t, held[0])
+	key := readFile(t, filepath.Join(s.data, secretKeyFile))
+	require.Equal(t, key, readFile(t, held[0]))
+	output(t, []string{"backup", "verify"}, from)
+	out := output(t, []string{"backup", "list"}, from)
+	require.Regexp(t, `(?m)  with key$`, out)
+	without := strings.Fields(out)[6]
+	s.stop()
+
+	// Another installation, whose server has a key.
+	data := migratedData(t)
+	startServer(t, "STOA_DATA_DIR="+data).stop()
+	own := func() string { return readFile(t, filepath.Join(data, secretKeyFile)) }
+	before := own()
+	restore := func(args ...string) (code int, stdout, stderr string) {
+		all := append([]string{"backup", "restore", "--replace", "--from", filepath.Join(s.data, "backups")}, args...)
+		return runProgram(t, all, "STOA_DATA_DIR="+data)
+	}
+	fails(t, exitFailure, "belongs to the key SHA256:", "secret of every webhook", "nothing was restored", "add --with-key",
+		"--new-key")(restore())
+	// A folder in which no backup holds the key.
+	plain := t.TempDir()
+	require.NoError(t, os.CopyFS(filepath.Join(plain, without), os.DirFS(filepath.Join(s.data, "backups", without))))
+	fails(t, exitFailure, "put that key there")(restore("--from", plain))
+	fails(t, exitFailure, "made without --with-key")(restore("--from", plain, "--with-key"))
+	require.Equal(t, before, own())
+	startServer(t, "STOA_DATA_DIR="+data).stop() // nothing has changed
+
+	succeeds(t)(restore("--new-key"))
+	require.Equal(t, before, own())
+	startServer(t, "STOA_DATA_DIR="+data).stop()
+
+	succeeds(t)(restore(without, "--with-key")) // the other backup holds it
+	require.Equal(t, key, own())
+	requireOwnersAlone(t, filepath.Join(data, secretKeyFile))
+	aside := graphtest.Got(filepath.Glob(filepath.Join(data, secretKeyFile+".*")))(t)
+	require.Len(t, aside, 1, "the other key stays")
+	requireOwnersAlone(t, aside[0])
+	require.Equal(t, before, readFile(t, aside[0]))
+	startServer(t, "STOA_DATA_DIR="+data)
+	fails(t, exitFailure, "in use")(restore(without, "--new-key"))
 }

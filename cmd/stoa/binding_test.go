@@ -86,11 +86,11 @@ func TestHooksRunOnceForEachMessage(t *testing.T) {
 	for word, times := range map[string]int{"replayed": 2, "altered": 1, "reflected": 1} {
 		require.Equal(t, times, strings.Count(reports, "a message is refused as "+word), "%s: %s", word, reports)
 	}
-	raw := graphtest.Got(os.ReadFile(done))(t)
-	require.Equal(t, 2, strings.Count(string(raw), client.MessageCreated), "%s", raw)
-	require.Equal(t, 1, strings.Count(string(raw), "first words"))
-	require.NotContains(t, string(raw), "own words")
-	require.Contains(t, string(raw), `"sealed_at":"`)
+	raw := readFile(t, done)
+	require.Equal(t, 2, strings.Count(raw, client.MessageCreated), raw)
+	require.Equal(t, 1, strings.Count(raw, "first words"))
+	require.NotContains(t, raw, "own words")
+	require.Contains(t, raw, `"sealed_at":"`)
 }
 
 // random are 16 random bytes.
@@ -113,9 +113,7 @@ func eventsOf(r *http.Request, answer []byte) []map[string]any {
 // forgery is an event under a new id, which brings a changed copy of another's message.
 func forgery(t *testing.T, truth map[string]any, change func(message map[string]any)) map[string]any {
 	t.Helper()
-	raw := graphtest.Got(json.Marshal(truth))(t)
-	var event map[string]any
-	require.NoError(t, json.Unmarshal(raw, &event))
+	event := parsed[map[string]any](t, graphtest.Got(json.Marshal(truth))(t))
 	payload := event["payload"].(map[string]any)
 	message := payload["message"].(map[string]any)
 	change(message)
@@ -197,15 +195,13 @@ print(json.dumps([box.decrypt(ciphertext, nonce).decode(), *(base64.b64encode(b)
 `, a.Keys.Private(), adaKey, sent.Nonce, sent.Ciphertext)
 	out, err := run.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	var made [3]string
-	require.NoError(t, json.Unmarshal(out, &made))
+	made := parsed[[3]string](t, out)
 	require.Equal(t, "from stoa", made[0])
 	require.NoError(t, a.Do(t.Context(), http.MethodPost, "/messages", client.Envelope{
 		RecipientID: idOf(ada), ClientMessageID: uuid.NewString(), Nonce: made[1], Ciphertext: made[2], Version: client.Version,
 		SenderKey: a.Keys.Public(), RecipientKey: adaKey,
 	}, nil))
-	nonce := graphtest.Got(base64.StdEncoding.DecodeString(made[1]))(t)
-	require.Len(t, nonce, 24)
+	require.Len(t, graphtest.Got(base64.StdEncoding.DecodeString(made[1]))(t), 24)
 
 	read := ada.list("read", ben.handle)[0]
 	require.Equal(t, "from PyNaCl", read["text"])

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"image/jpeg"
 	"io"
@@ -21,6 +19,7 @@ import (
 
 	"stoa/cmd/stoa/sample"
 	"stoa/graph/graphtest"
+	"stoa/rest/client"
 )
 
 // operatorConsole is a running server and the flags with which `stoa operator` finds it.
@@ -39,9 +38,17 @@ func newOperatorConsole(t testing.TB, s *testServer) *operatorConsole {
 }
 
 // ownServer starts a server without limits, whose settings the test may change and which holds nothing else.
-func ownServer(t testing.TB) *testServer {
+func ownServer(t testing.TB, settings ...string) (*graphtest.World, *testServer) {
 	t.Helper()
-	return startServer(t, append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t)}, noLimits...)...)
+	w := graphtest.New(t)
+	return w, startServer(t, slices.Concat([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits, settings)...)
+}
+
+// ownConsole is newOperatorConsole of an ownServer.
+func ownConsole(t testing.TB) *operatorConsole {
+	t.Helper()
+	_, s := ownServer(t)
+	return newOperatorConsole(t, s)
 }
 
 // run runs a command of `stoa operator`.
@@ -61,10 +68,7 @@ func (o *operatorConsole) text(args ...string) string {
 // runJSON is text for a command with --json, decoded.
 func runJSON[Value any](o *operatorConsole, args ...string) Value {
 	o.t.Helper()
-	var value Value
-	out := o.text(append(args, "--json")...)
-	require.NoError(o.t, json.Unmarshal([]byte(out), &value), out)
-	return value
+	return parsed[Value](o.t, o.text(append(args, "--json")...))
 }
 
 type row map[string]any
@@ -78,7 +82,7 @@ func (o *operatorConsole) auditLog(args ...string) []row {
 // Each act of an operator is in the audit log afterwards, without secrets.
 func TestConsole(t *testing.T) {
 	t.Parallel()
-	o := newOperatorConsole(t, ownServer(t))
+	o := ownConsole(t)
 	require.Contains(t, o.text("settings"), "open")
 	require.Equal(t, "Nothing there.\n", o.text("bots"))
 	require.Empty(t, runJSON[[]row](o, "bots"))
@@ -142,7 +146,7 @@ func TestConsole(t *testing.T) {
 func TestConsoleOrders(t *testing.T) {
 	nightly(t)
 	t.Parallel()
-	o := newOperatorConsole(t, ownServer(t))
+	o := ownConsole(t)
 	const agents = 10
 	var steps atomic.Int64
 	require.NoError(t, sample.Fill(t.Context(), sample.Filling{
@@ -215,27 +219,26 @@ func TestConsoleOrderFile(t *testing.T) {
 	ben := o.join("Ben", "ben")
 	require.NoError(t, ada.meet(t.Context(), ben))
 	sent, other := o.uploadImage(ada, "order"), o.uploadImage(ada, "order")
-	var made struct{ Order struct{ ID string } }
-	require.NoError(t, ada.Do(t.Context(), http.MethodPost, "/orders", row{
+	made := graphtest.Got(client.One[client.Order](t.Context(), ada.Client, http.MethodPost, "/orders", "order", row{
 		"operation_id": uuid.NewString(), "title": "A map", "description": "Of this", "deadline": time.Now().Add(time.Hour),
 		"amount_minor": 100, "confirmed_total_minor": 110, "contractor_id": ben.ID, "input_attachment_ids": []string{sent},
-	}, &made))
-	require.Contains(t, o.text("orders", "review", made.Order.ID, "--reason=a complaint"), sent)
+	}))(t)
+	require.Contains(t, o.text("orders", "review", made.ID, "--reason=a complaint"), sent)
 	path := filepath.Join(t.TempDir(), "sent.jpg")
-	saved := runJSON[row](o, "orders", "file", made.Order.ID, sent, "--to="+path, "--reason=a complaint")
-	raw := graphtest.Got(os.ReadFile(path))(t)
+	saved := runJSON[row](o, "orders", "file", made.ID, sent, "--to="+path, "--reason=a complaint")
+	raw := readFile(t, path)
 	require.InDelta(t, len(raw), saved["sizeBytes"], 0)
-	graphtest.OK(t)(jpeg.Decode(bytes.NewReader(raw)))
-	fails(t, exitUsage, "is there already")(o.run("orders", "file", made.Order.ID, sent, "--to="+path, "--reason=again"))
+	graphtest.OK(t)(jpeg.Decode(strings.NewReader(raw)))
+	fails(t, exitUsage, "is there already")(o.run("orders", "file", made.ID, sent, "--to="+path, "--reason=again"))
 	require.Len(t, o.auditLog("--procedure=reviewOrder"), 2)
-	fails(t, exitFailure, "not_found")(o.run("orders", "file", made.Order.ID, other, "--to="+path+".other", "--reason=a guess"))
+	fails(t, exitFailure, "not_found")(o.run("orders", "file", made.ID, other, "--to="+path+".other", "--reason=a guess"))
 	require.NoFileExists(t, path+".other")
 }
 
 // Operators find and remove publications of agents, answer feedback, and publish and withdraw documents.
 func TestConsoleModeration(t *testing.T) {
 	t.Parallel()
-	o := newOperatorConsole(t, ownServer(t))
+	o := ownConsole(t)
 	ada := o.join("Ada", "ada")
 	for path, sent := range map[string]row{
 		"/posts":    {"text": "Buy now", "title": "An advertisement", "kind": "update", "visibility": "public"},

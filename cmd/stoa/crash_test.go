@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"crypto/ed25519"
+	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -16,6 +20,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 	"stoa/rest/client"
 )
 
@@ -44,21 +50,12 @@ type operation struct {
 }
 
 type orderCard struct {
-	ID      string `json:"id"`
-	State   string `json:"state"`
-	Version int64  `json:"version"`
+	ID, State string
+	Version   int64
 }
 
-type orderAnswer struct {
-	Order orderCard `json:"order"`
-}
-
-func (o *operation) run(ctx context.Context) error {
-	var got orderAnswer
-	err := o.by.Do(ctx, http.MethodPost, o.path, o.body, &got)
-	if err == nil {
-		o.order = got.Order
-	}
+func (o *operation) run(ctx context.Context) (err error) {
+	o.order, err = client.One[orderCard](ctx, o.by.Client, http.MethodPost, o.path, "order", o.body)
 	return err
 }
 
@@ -167,10 +164,7 @@ func (p *pair) checkEvents(t *testing.T) {
 	for next := 0; next < len(p.sent); {
 		event := p.to.Events.next(t)
 		if event.Kind == "message.created" {
-			var said struct {
-				Message client.Message `json:"message"`
-			}
-			require.NoError(t, json.Unmarshal(event.Payload, &said))
+			said := parsed[struct{ Message client.Message }](t, event.Payload)
 			require.Equal(t, p.sent[next].ClientMessageID, said.Message.ClientMessageID)
 			next++
 		}
@@ -188,19 +182,121 @@ func (p *pair) checkOrders(t *testing.T) {
 			by = p.to
 		}
 		answer := send(t, by.Client, http.MethodPost, o.path, o.body)
-		var again orderAnswer
-		require.NoError(t, json.Unmarshal(answer.Body, &again), "%s", answer.Body)
+		again := parsed[struct{ Order orderCard }](t, answer.Body).Order
 		if int64(i) < p.confirmedOperations.Load() {
 			require.Equal(t, http.StatusOK, answer.Status, "%s", answer.Body)
-			require.Equal(t, o.order, again.Order)
+			require.Equal(t, o.order, again)
 		} else {
 			require.Contains(t, []int{http.StatusOK, o.want}, answer.Status, "%s", answer.Body)
 		}
-		versions[again.Order.ID] = again.Order.Version
+		versions[again.ID] = again.Version
 	}
 	for id, version := range versions {
-		var got orderAnswer
-		require.NoError(t, p.from.Do(t.Context(), http.MethodGet, "/orders/"+id, nil, &got))
-		require.Equal(t, version, got.Order.Version, "no operation took effect twice")
+		require.Equal(t, version, graphtest.Got(p.from.Order(t.Context(), id))(t).Version, "no operation took effect twice")
 	}
+}
+
+// webhookCall is a request that an endpoint received.
+type webhookCall struct {
+	id, timestamp, signature string
+	body                     []byte
+}
+
+// webhookEndpoint is an endpoint that keeps the events that it is sent, and answers once it may. It answers tests at once.
+type webhookEndpoint struct {
+	*httptest.Server
+	mu    sync.Mutex
+	calls []webhookCall
+	// hang keeps calls waiting until it is closed; nil does not.
+	hang chan struct{}
+}
+
+func newWebhookEndpoint(t *testing.T, hang chan struct{}) *webhookEndpoint {
+	t.Helper()
+	e := &webhookEndpoint{hang: hang}
+	e.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), `"type":"webhook.test"`) {
+			return
+		}
+		e.mu.Lock()
+		e.calls = append(e.calls, webhookCall{r.Header.Get("webhook-id"), r.Header.Get("webhook-timestamp"), r.Header.Get("webhook-signature"), body})
+		e.mu.Unlock()
+		if e.hang != nil {
+			select {
+			case <-e.hang:
+			case <-r.Context().Done():
+			}
+		}
+	}))
+	t.Cleanup(e.Close)
+	return e
+}
+
+func (e *webhookEndpoint) received() []webhookCall {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]webhookCall(nil), e.calls...)
+}
+
+// polled are the ids of an agent's unacknowledged events.
+func polled(t *testing.T, by *testAgent) (ids []string) {
+	t.Helper()
+	events := graphtest.Got(client.One[[]client.Event](t.Context(), by.Client, http.MethodGet, "/events", "events", nil))(t)
+	for _, e := range events {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+// A server that is killed in the middle of a delivery makes it again under the same id, and the published key verifies both.
+func TestKilledServerDeliversAgain(t *testing.T) {
+	t.Parallel()
+	hang := make(chan struct{})
+	endpoint := newWebhookEndpoint(t, hang)
+	w := graphtest.New(t)
+	settings := append([]string{
+		"STOA_DATABASE_URL=" + w.URL, "STOA_WEBHOOKS=on", "STOA_WEBHOOKS_ALLOW_LOOPBACK=true", "STOA_DATA_DIR=" + t.TempDir(),
+	}, noLimits...)
+	first := startServer(t, settings...)
+	alice, bob := first.join("Agent", "agent"), first.join("Agent", "agent")
+	require.NoError(t, alice.Do(t.Context(), http.MethodPost, "/webhooks", row{"url": endpoint.URL, "signing": "v1a"}, nil))
+	graphtest.OK(t)(bob.Befriend(t.Context(), alice.ID))
+	require.Eventually(t, func() bool { return len(endpoint.received()) == 1 }, slack.TestWait, time.Millisecond)
+	require.Len(t, polled(t, alice), 1, "it is not acknowledged")
+	first.kill(w)
+	close(hang)
+	second := startServer(t, settings...)
+	alice = alice.on(second)
+	eventually(t, func() bool { return len(polled(t, alice)) == 0 }, "it is not delivered again")
+	calls := endpoint.received()
+	require.Len(t, calls, 2)
+	require.Equal(t, calls[0].id, calls[1].id)
+	keys := parsed[struct{ Keys []map[string]any }](t, second.get("/.well-known/stoa-keys.json").raw).Keys
+	public := graphtest.Got(base64.StdEncoding.DecodeString(strings.TrimPrefix(keys[0]["public_key"].(string), "whpk_")))(t)
+	for _, call := range calls {
+		signature := graphtest.Got(base64.StdEncoding.DecodeString(strings.TrimPrefix(call.signature, "v1a,")))(t)
+		require.True(t, ed25519.Verify(public, []byte(call.id+"."+call.timestamp+"."+string(call.body)), signature))
+	}
+}
+
+// A server whose operator has set nothing has no webhooks, and one that allows no loopback does not reach it.
+func TestWebhooksAreOffUnlessSwitchedOn(t *testing.T) {
+	t.Parallel()
+	create := func(by *testAgent, url string) (map[string]any, error) {
+		return client.One[map[string]any](t.Context(), by.Client, http.MethodPost, "/webhooks", "webhook", row{"url": url})
+	}
+	_, err := create(sharedServer(t).join("Agent", "agent"), "https://agent.example/")
+	requireRefused(t, err, http.StatusForbidden, "forbidden")
+
+	endpoint := newWebhookEndpoint(t, nil)
+	w := graphtest.New(t)
+	alice := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_WEBHOOKS=on").join("Agent", "agent")
+	_, err = create(alice, endpoint.URL)
+	requireRefused(t, err, http.StatusBadRequest, "invalid_input")
+	made := graphtest.Got(create(alice, strings.Replace(endpoint.URL, "http://", "https://", 1)))(t)
+	require.NoError(t, alice.Do(t.Context(), http.MethodPost, "/webhooks/"+made["id"].(string)+"/test", nil, nil))
+	const refused = "SELECT count(*) FROM webhook_deliveries WHERE error = 'forbidden_address'"
+	eventually(t, func() bool { return w.Count(refused) > 0 }, "no delivery is refused")
+	require.Empty(t, endpoint.received())
 }

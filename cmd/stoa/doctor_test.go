@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -49,8 +48,7 @@ func changing(s *testServer) string {
 func TestDoctorOfADatabase(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
-	code, stdout, stderr := runInProcess("doctor", "--database", address)
-	require.Zero(t, code, stdout+stderr)
+	stdout := succeeds(t)(runInProcess("doctor", "--database", address))
 	require.NotContains(t, stdout, "fails")
 	require.Contains(t, stdout, "ok    LISTEN and NOTIFY\n")
 
@@ -71,18 +69,15 @@ func TestDoctorOfAPooler(t *testing.T) {
 	through, _ := startPooler(t, primary, "pool_mode = transaction", "default_pool_size = 8")
 	code, stdout, _ = runInProcess("doctor", "--json", "--database", through)
 	require.Equal(t, exitFailure, code)
-	var report engine.Report
-	require.NoError(t, json.Unmarshal([]byte(stdout), &report))
 	var failed []string
-	for _, result := range report.Results {
+	for _, result := range parsed[engine.Report](t, stdout).Results {
 		if !result.OK {
 			failed = append(failed, result.Name)
 		}
 	}
 	require.Equal(t, []string{"sessions", "LISTEN and NOTIFY", "advisory locks of sessions"}, failed)
 
-	code, stdout, stderr = runInProcess("doctor", "--database", through, "--database-direct", primary.url)
-	require.Zero(t, code, stdout+stderr)
+	succeeds(t)(runInProcess("doctor", "--database", through, "--database-direct", primary.url))
 }
 
 func TestDoctorWithoutADatabase(t *testing.T) {
@@ -169,12 +164,10 @@ func TestSessionPoolingBesideADirectURL(t *testing.T) {
 	ada := s.join("Agent", "agent")
 	database := graphtest.Got(sql.Open("postgres", primary.urlOf("stoa")))(t)
 	defer database.Close()
-	lock, err := database.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
+	lock := graphtest.Got(database.BeginTx(t.Context(), nil))(t)
 	graphtest.OK(t)(lock.ExecContext(t.Context(), "LOCK TABLE orders"))
 	hasty := client.New(s.url, client.Options{Token: ada.Token(), Timeout: time.Second, Retries: -1})
-	_, err = hasty.Once(t.Context(), http.MethodGet, "/orders", nil)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, graphtest.Err(hasty.Once(t.Context(), http.MethodGet, "/orders", nil)), context.DeadlineExceeded)
 	time.Sleep(time.Second) // a cancel request would be sent at once
 	require.NoError(t, lock.Rollback())
 	require.NotContains(t, log.String(), "cancel request")

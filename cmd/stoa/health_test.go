@@ -38,10 +38,9 @@ func TestHealthCommand(t *testing.T) {
 // Everything that names the version names the newest section of the changelog with a number; .ci/package/cut writes them all.
 func TestTheVersionIsNamedAlike(t *testing.T) {
 	t.Parallel()
-	text := graphtest.Got(os.ReadFile("../../CHANGELOG.md"))(t)
-	newest := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)$`).FindSubmatch(text)
+	newest := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)$`).FindStringSubmatch(readFile(t, "../../CHANGELOG.md"))
 	require.NotNil(t, newest)
-	require.Equal(t, release, string(newest[1]))
+	require.Equal(t, release, newest[1])
 	const client = `stoa-client-(\d+\.\d+\.\d+)\.tgz`
 	for _, place := range []struct{ file, pattern string }{
 		{".ci/package/chart/Chart.yaml", `(?m)^version: (\S+)$`},
@@ -56,11 +55,10 @@ func TestTheVersionIsNamedAlike(t *testing.T) {
 		{"rest/skill.md", client},
 		{"rest/llms.txt", client},
 	} {
-		text := graphtest.Got(os.ReadFile(filepath.Join("../..", place.file)))(t)
-		named := regexp.MustCompile(place.pattern).FindAllSubmatch(text, -1)
+		named := regexp.MustCompile(place.pattern).FindAllStringSubmatch(readFile(t, filepath.Join("../..", place.file)), -1)
 		require.NotEmpty(t, named, place)
 		for _, name := range named {
-			require.Equal(t, release, string(name[1]), place)
+			require.Equal(t, release, name[1], place)
 		}
 	}
 }
@@ -135,9 +133,8 @@ func TestPrivateCluster(t *testing.T) {
 func TestDemo(t *testing.T) {
 	nightly(t)
 	t.Parallel()
-	settings := []string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t), "STOA_DATA_DIR=" + t.TempDir()}
-	s := startServer(t, append(settings, noLimits...)...)
-	story := output(t, []string{"demo", "--url", s.url, "--operator-address", s.operator}, settings...)
+	_, s := ownServer(t)
+	story := output(t, []string{"demo", "--url", s.url, "--operator-address", s.operator}, "STOA_DATA_DIR="+s.data)
 	for _, line := range []string{
 		"Mira registers as @mira and holds the starting grant of 5000.00 test credits.", "Pia and Noor become friends.",
 		"Otto the Reckoner delivers and is paid 15.00. ★★★★★ “All six verdicts right”", "Noor publishes “Four voices: The lighthouse",
@@ -166,11 +163,10 @@ func TestFailedStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, _, stderr := runProgram(t, []string{"serve"}, "STOA_DATABASE_URL="+address, "STOA_LISTEN=127.0.0.1:0",
-				"STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_DATA_DIR="+t.TempDir(), c.setting)
-			require.Equal(t, exitFailure, code, stderr)
-			require.Contains(t, stderr, c.complaint)
-			require.NotContains(t, stderr, "testpass77")
+			settings := append(freePorts, "STOA_DATABASE_URL="+address, "STOA_DATA_DIR="+t.TempDir(), c.setting)
+			said := complaint(t, []string{"serve"}, settings...)
+			require.Contains(t, said, c.complaint)
+			require.NotContains(t, said, "testpass77")
 		})
 	}
 }
@@ -207,8 +203,8 @@ func TestSite(t *testing.T) {
 // The acts on one process show on the event sockets of another.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
-	settings := append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t)}, noLimits...)
-	first, second := startServer(t, settings...), startServer(t, settings...)
+	w, first := ownServer(t)
+	second := startServer(t, append(noLimits, "STOA_DATABASE_URL="+w.URL)...)
 	ada := first.join("Ada", "ada")
 	require.NoError(t, ada.connect(t.Context()))
 	ben := second.join("Ben", "ben")

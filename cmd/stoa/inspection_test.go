@@ -35,17 +35,13 @@ func TestConfinement(t *testing.T) {
 
 	require.NotContains(t, s.log.String(), "sign-in", "a link is for who starts it by hand")
 	var shown struct {
-		Status      string               `json:"status"`
-		Checks      map[string]string    `json:"checks"`
-		Confinement []inspection.Measure `json:"confinement"`
+		Status      string
+		Confinement []inspection.Measure
 	}
 	eventually(t, func() bool {
-		// Not through the default transport, which compares answers with the public description.
-		answer, err := (&http.Client{Transport: new(http.Transport)}).Get(s.operator + "/readyz")
-		require.NoError(t, err)
-		defer answer.Body.Close()
-		require.Equal(t, http.StatusOK, answer.StatusCode)
-		require.NoError(t, json.NewDecoder(answer.Body).Decode(&shown))
+		answer := s.operatorReadiness()
+		require.Equal(t, http.StatusOK, answer.status)
+		require.NoError(t, json.Unmarshal(answer.raw, &shown))
 		return len(shown.Confinement) > 0
 	}, "no confinement on /readyz")
 	require.Equal(t, "ok", shown.Status)
@@ -62,13 +58,13 @@ func TestConfinement(t *testing.T) {
 		require.Contains(t, line, name)
 	}
 
-	var public map[string]any
-	require.NoError(t, json.Unmarshal(s.get("/readyz").raw, &public))
+	public := parsed[map[string]any](t, s.get("/readyz").raw)
 	require.Equal(t, []string{"checks", "status"}, slices.Sorted(maps.Keys(public)))
 	checks := slices.Sorted(maps.Keys(public["checks"].(map[string]any)))
 	require.Equal(t, []string{"database", "jobs", "migrations", "storage"}, checks)
 
-	kept, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "environ"))
+	path := filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "environ")
+	kept, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrPermission) {
 		return // as a plain user: closed
 	}
@@ -77,22 +73,19 @@ func TestConfinement(t *testing.T) {
 	for _, secret := range []string{token, "testpass77", "hunter2hunter2"} {
 		require.NotContains(t, string(kept), secret)
 	}
-	info := graphtest.Got(os.Stat(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "environ")))(t)
-	require.True(t, strings.HasSuffix(info.Mode().String(), "r--------"))
+	require.Regexp(t, "r--------$", graphtest.Got(os.Stat(path))(t).Mode().String())
 }
 
 // The server neither links nor starts libvips: only the program that inspects files does.
 func TestServerWithoutLibvips(t *testing.T) {
 	t.Parallel()
 	packages := func(of string) string {
-		out := graphtest.Got(exec.Command("go", "list", "-deps", of).Output())(t)
-		return string(out)
+		return string(graphtest.Got(exec.Command("go", "list", "-deps", of).Output())(t))
 	}
 	libraries := func(program string) string {
 		file := graphtest.Got(elf.Open(program))(t)
 		defer file.Close()
-		names := graphtest.Got(file.ImportedLibraries())(t)
-		return strings.Join(names, " ")
+		return strings.Join(graphtest.Got(file.ImportedLibraries())(t), " ")
 	}
 	const bimg, render = "github.com/h2non/bimg", "stoa/jobs/inspection/render"
 	require.NotContains(t, packages("."), bimg)
@@ -109,10 +102,9 @@ func TestServerWithoutLibvips(t *testing.T) {
 func TestMissingInspectProgram(t *testing.T) {
 	t.Parallel()
 	alone := filepath.Join(t.TempDir(), "stoa")
-	content := graphtest.Got(os.ReadFile(testProgram))(t)
-	require.NoError(t, os.WriteFile(alone, content, 0o700))
-	cmd := programCommand(t, []string{"serve"}, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_DATA_DIR="+t.TempDir(),
-		"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0")
+	require.NoError(t, os.WriteFile(alone, graphtest.Got(os.ReadFile(testProgram))(t), 0o700))
+	settings := append(freePorts, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_DATA_DIR="+t.TempDir())
+	cmd := programCommand(t, []string{"serve"}, settings...)
 	cmd.Path = alone
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)
@@ -169,8 +161,7 @@ func TestErrorsOfChildProgramsAreShown(t *testing.T) {
 	data := t.TempDir()
 	database := "STOA_DATABASE_URL=" + graphtest.NewDatabase(t)
 	require.NoError(t, os.Mkdir(filepath.Join(data, "files"), 0o700))
-	code, _, stderr := runProgram(t, []string{"backup"}, database, "STOA_DATA_DIR="+data)
-	require.Zero(t, code, stderr)
+	output(t, []string{"backup"}, database, "STOA_DATA_DIR="+data)
 	for _, c := range []struct { // the restore comes last: it empties the database before it fails
 		program  string
 		args     []string
@@ -180,8 +171,7 @@ func TestErrorsOfChildProgramsAreShown(t *testing.T) {
 		{"initdb", []string{"serve"}, append([]string{"STOA_DATA_DIR=" + t.TempDir()}, freePorts...)},
 		{"pg_restore", []string{"backup", "restore", "--replace"}, []string{database, "STOA_DATA_DIR=" + data}},
 	} {
-		code, _, stderr := runProgram(t, c.args, append(c.settings, path)...)
-		require.Equal(t, exitFailure, code, stderr)
+		stderr := complaint(t, c.args, append(c.settings, path)...)
 		require.Contains(t, stderr, "\nline 399 of "+c.program+"\nline 400 of "+c.program+"\n"+c.program+": error: No space left on device\n")
 		require.NotContains(t, stderr, "line 100 of")
 		require.Less(t, len(stderr), 4<<10)
@@ -195,17 +185,14 @@ func TestFullDisksAreNamed(t *testing.T) {
 	data := migratedData(t)
 	require.NoError(t, os.Mkdir(filepath.Join(data, "files"), 0o700))
 	smallDisk(t, filepath.Join(data, "backups"), "64k")
-	code, _, stderr := runProgram(t, []string{"backup"}, "STOA_DATA_DIR="+data)
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "pg_dump: ")
-	require.Contains(t, stderr, "No space left on device")
+	full := func(program string) func(int, string, string) string {
+		return fails(t, exitFailure, program+": ", "No space left on device")
+	}
+	full("pg_dump")(runProgram(t, []string{"backup"}, "STOA_DATA_DIR="+data))
 
 	small := filepath.Join(t.TempDir(), "data")
 	smallDisk(t, small, "8m")
-	code, _, stderr = runProgram(t, []string{"serve"}, append([]string{"STOA_DATA_DIR=" + small}, freePorts...)...)
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "initdb: ")
-	require.Contains(t, stderr, "No space left on device")
+	full("initdb")(runProgram(t, []string{"serve"}, append(freePorts, "STOA_DATA_DIR="+small)...))
 }
 
 // smallDisk mounts a file system of that size in a new folder.

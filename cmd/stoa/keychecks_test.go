@@ -1,8 +1,13 @@
 package main
 
 import (
+	"crypto/ecdh"
 	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/rest/client"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/keylog/keylogtest"
@@ -131,7 +137,7 @@ func TestAnOrderOfAClosedProfile(t *testing.T) {
 	t.Parallel()
 	_, _, ada, ben := acquainted(t)
 	befriend(ada, ben)
-	order := ada.run("offer", "--contractor", ben.handle, "--title", "A sonnet", "--description", "x", "--deadline", "3d", "--amount", "1")["id"].(string)
+	order := ada.id(offerTo(ben)...)
 	ada.run("profile", "--no-public")
 	require.NoError(t, os.Remove(ben.key+".trust"))
 	refused := ben.refused("act", order, "accept")
@@ -190,8 +196,7 @@ func TestALogThatChangesIsAnAlarm(t *testing.T) {
 	ada.run("befriend", ben.handle)
 	truth := layer.log
 	head := truth.Head(-1)
-	entries, err := keylog.ParseEntries(truth.Tile(0, int(head.Size)))
-	require.NoError(t, err)
+	entries := graphtest.Got(keylog.ParseEntries(truth.Tile(0, int(head.Size))))(t)
 	for _, lie := range map[string]func(){
 		"fork":   func() { layer.begin(1, entries[1], entries[0], entries[0]) },
 		"older":  func() { layer.begin(1, entries[0]) },
@@ -201,9 +206,7 @@ func TestALogThatChangesIsAnAlarm(t *testing.T) {
 		fails(t, exitAlarm, client.ErrLogForked.Error())(ben.try("watch-key"))
 		layer.silent = false
 	}
-	evidence, err := filepath.Glob(ben.key + ".trust.fork.*")
-	require.NoError(t, err)
-	require.Len(t, evidence, 6)
+	require.Len(t, graphtest.Got(filepath.Glob(ben.key+".trust.fork.*"))(t), 6)
 
 	layer.begin(2, append([]keylog.Entry{keylog.EpochEntry(truth.Origin, head.Root)}, entries...)...)
 	layer.mu.Lock()
@@ -217,4 +220,77 @@ func TestALogThatChangesIsAnAlarm(t *testing.T) {
 	ben.run("watch-key")
 	require.Contains(t, ben.refused("accept-epoch"), "nothing to accept")
 	require.Len(t, ada.list("pins"), 1)
+}
+
+// pemKey writes a private key as openssl does, and returns the file and the public key in base64.
+func pemKey(t *testing.T, curve ecdh.Curve) (file, public string) {
+	t.Helper()
+	key := graphtest.Got(curve.GenerateKey(rand.Reader))(t)
+	raw := graphtest.Got(x509.MarshalPKCS8PrivateKey(key))(t)
+	file = filepath.Join(t.TempDir(), "stoa-key.pem")
+	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600))
+	return file, base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
+}
+
+// An agent that registered by requests, with a key of openssl, goes on by commands: with its key and its token, and no others.
+func TestAnAgentIsImported(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	ada := s.commandLine("ada")
+	file, public := pemKey(t, ecdh.X25519())
+	body := `{"handle": "ada_imports", "display_name": "Ada", "encryption_public_key": "` + public + `"}`
+	made := s.do(s.request(http.MethodPost, s.url+"/api/v1/bots/register", "", "application/json", []byte(body)))
+	token := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(token, []byte(parsed[map[string]any](t, made.raw)["token"].(string)+"\n"), 0o600))
+
+	other, _ := pemKey(t, ecdh.X25519())
+	curve, _ := pemKey(t, ecdh.P256())
+	for wrong, said := range map[string]string{other: "registered with another key", curve: "not one of X25519", token: "no PEM file"} {
+		require.Contains(t, ada.refused("import", wrong, "--token", token), said)
+		require.NoFileExists(t, ada.key)
+	}
+	require.Contains(t, ada.refused("import", file, "--token", file), "holds no token")
+	strange := filepath.Join(t.TempDir(), "strange")
+	require.NoError(t, os.WriteFile(strange, []byte("not-a-token-of-this-server"), 0o600))
+	require.Contains(t, ada.refused("import", file, "--token", strange), "unauthorized")
+	require.Equal(t, "ada_imports", ada.run("import", file, "--token", token)["handle"])
+	require.Equal(t, os.FileMode(0o600), graphtest.Got(os.Stat(ada.key))(t).Mode().Perm())
+	require.Contains(t, ada.refused("import", file, "--token", token), "is there already")
+
+	ben := s.registered("ben_imports")
+	befriend(ada, ben)
+	ben.run("send", "@ada_imports", "Sealed for your key.")
+	require.Equal(t, "Sealed for your key.", ada.list("read", "@ben_imports")[0]["text"])
+}
+
+// The client in TypeScript reports a log that was begun anew, accepts it once it has read it, and goes on. It has to be built first, which
+// .ci/typescript does.
+func TestTypeScriptAcceptsAnEpoch(t *testing.T) {
+	t.Parallel()
+	program := os.Getenv("STOA_TEST_TRADER")
+	if program == "" {
+		t.Skip("STOA_TEST_TRADER names no program")
+	}
+	w, s := ownServer(t)
+	node := newNodeTrader(s, program)
+	node.register("nora_epoch")
+	known, late := s.commandLine("known"), s.commandLine("late")
+	for name, agent := range map[string]commandLine{"known_epoch": known, "late_epoch": late} {
+		agent.run("register", name)
+	}
+	w.Exec("UPDATE bots SET profile_public = true")
+	meet := func(agent commandLine) (found string) {
+		node.do(&found, "meet", idOf(agent))
+		return found
+	}
+	require.Equal(t, "met", meet(known))
+	output(t, []string{"log", "new-epoch", "--reason", "a trial"}, "STOA_DATABASE_URL="+w.URL)
+	require.Equal(t, "met", meet(known), "a pin stays")
+	require.Equal(t, "log_epoch", meet(late))
+	var accepted map[string]any
+	node.do(&accepted, "acceptEpoch")
+	require.Equal(t, "a trial", accepted["reason"])
+	require.Equal(t, accepted["kept"], accepted["left"])
+	require.Contains(t, accepted["origin"], "/log/2")
+	require.Equal(t, "met", meet(late))
 }

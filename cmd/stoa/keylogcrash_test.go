@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -264,25 +263,15 @@ func (f *fleet) requireAgents(w *graphtest.World, entries []keylog.Entry, size i
 	require.NoError(f.t, err)
 	for i, made := range f.agents {
 		slot := i % len(f.servers)
-		var card struct {
-			Bot struct {
-				ID        string `json:"id"`
-				Handle    string `json:"handle"`
-				Key       string `json:"encryption_public_key"`
-				CreatedAt string `json:"created_at"`
-				KeyLog    struct {
-					Index int64  `json:"index"`
-					Salt  string `json:"salt"`
-				} `json:"key_log"`
-			} `json:"bot"`
-		}
-		require.NoError(f.t, made.on(f.servers[slot]).Do(f.t.Context(), http.MethodGet, "/bots/me", nil, &card))
-		require.Equal(f.t, []string{made.ID, made.Handle, made.keys.Public()}, []string{card.Bot.ID, card.Bot.Handle, card.Bot.Key})
-		salt := graphtest.Got(base64.StdEncoding.DecodeString(card.Bot.KeyLog.Salt))(f.t)
-		entry := keylog.Agent{ID: made.ID, Handle: made.Handle, Key: made.keys.Public(), CreatedAt: card.Bot.CreatedAt}.Entry(host, salt)
-		require.Equal(f.t, labels[entry.Label], int(card.Bot.KeyLog.Index))
-		proof := graphtest.Got(keylog.ParseProof(f.read(slot, fmt.Sprintf("/log/1/proof/%d", card.Bot.KeyLog.Index))))(f.t)
-		require.Equal(f.t, card.Bot.KeyLog.Index, proof.Index)
+		me := graphtest.Got(made.on(f.servers[slot]).Me(f.t.Context()))(f.t)
+		require.Equal(f.t, []string{made.ID, made.Handle, made.keys.Public()}, []string{me.ID, me.Handle, *me.Key})
+		created := parsed[struct {
+			CreatedAt string `json:"created_at"`
+		}](f.t, me.JSON()).CreatedAt
+		entry := keylog.Agent{ID: made.ID, Handle: made.Handle, Key: made.keys.Public(), CreatedAt: created}.Entry(host, me.KeyLog.Salt)
+		require.EqualValues(f.t, labels[entry.Label], *me.KeyLog.Index)
+		proof := graphtest.Got(keylog.ParseProof(f.read(slot, fmt.Sprintf("/log/1/proof/%d", *me.KeyLog.Index))))(f.t)
+		require.Equal(f.t, *me.KeyLog.Index, proof.Index)
 		graphtest.OK(f.t)(proof.Check(entry, f.log))
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"log"
 	"maps"
 	"net"
+	"net/http"
 	"net/mail"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
+	"stoa/rest/client"
 )
 
 func TestMailSettings(t *testing.T) {
@@ -58,18 +61,15 @@ func TestMailTest(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	settings := []string{"--data-dir=" + data, "--smtp-url=file:mails", "--mail-from=stoa@stoa.example"}
-	code, stdout, stderr := runInProcess(append([]string{"mail", "test", "Ada@Example.org"}, settings...)...)
-	require.Zero(t, code, stderr)
+	stdout := succeeds(t)(runInProcess(append([]string{"mail", "test", "Ada@Example.org"}, settings...)...))
 	require.Contains(t, stdout, "Sending a test mail to Ada@example.org over file:"+filepath.Join(data, "mails"))
 	require.Contains(t, stdout, "Accepted: written to ")
 	require.Equal(t, "Test mail from Stoa", readMail(t, data).Subject)
 
 	dead := graphtest.Got(net.Listen("tcp", "127.0.0.1:0"))(t)
 	require.NoError(t, dead.Close())
-	code, _, stderr = runInProcess("mail", "test", "ada@example.org", "--smtp-url=smtp://"+dead.Addr().String(), "--mail-from=stoa@stoa.example")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "the mail was not accepted: ")
-	require.Contains(t, stderr, "connection refused")
+	fails(t, exitFailure, "the mail was not accepted: ", "connection refused")(
+		runInProcess("mail", "test", "ada@example.org", "--smtp-url=smtp://"+dead.Addr().String(), "--mail-from=stoa@stoa.example"))
 
 	for complaint, args := range map[string][]string{
 		"mail is not set up":        {"ada@example.org"},
@@ -87,13 +87,9 @@ func TestServerSendsMail(t *testing.T) {
 	w := graphtest.New(t)
 	w.Exec(`INSERT INTO mails (id, created_at, kind, address, address_hint, claimed_until)
 		VALUES (gen_random_uuid(), now(), 'test', 'ada@example.org', 'a***@example.org', now())`)
-	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example",
-		"STOA_SECRET_KEY_FILE=")
+	s := startServer(t, append(fileMails, "STOA_DATABASE_URL="+w.URL, "STOA_SECRET_KEY_FILE=")...)
 	require.FileExists(t, filepath.Join(s.data, secretKeyFile))
-	eventually(t, func() bool {
-		written, err := filepath.Glob(filepath.Join(s.data, "mails", "*.eml"))
-		return err == nil && len(written) == 1
-	}, "the mail is not sent")
+	readMail(t, s.data)
 	eventually(t, func() bool { return s.hasMetric(`stoa_mail_attempts_total{outcome="sent"} 1`) }, "the mail is not counted")
 	eventually(t, func() bool { return s.hasMetric("stoa_mails_waiting 0") }, "the mail still waits")
 	shown := s.queryOperator("{mails{edges{node{kind addressHint sentAt attempts}}}}")
@@ -151,9 +147,7 @@ func TestKilledServerLosesNoMail(t *testing.T) {
 	w := graphtest.New(t)
 	w.Exec(`INSERT INTO mails (id, created_at, kind, address, address_hint, claimed_until)
 		SELECT gen_random_uuid(), now(), 'test', 'ada@example.org', 'a***@example.org', now() FROM generate_series(1, $1)`, mails)
-	settings := []string{
-		"STOA_DATABASE_URL=" + w.URL, "STOA_SMTP_URL=smtp://" + listener.Addr().String(), "STOA_MAIL_FROM=stoa@stoa.example",
-	}
+	settings := append(fileMails, "STOA_DATABASE_URL="+w.URL, "STOA_SMTP_URL=smtp://"+listener.Addr().String())
 	first := startServer(t, settings...)
 	require.Eventually(t, func() bool { return len(sink.counts()) >= mails/10 }, slack.TestWait, time.Millisecond)
 	first.kill(w)
@@ -168,4 +162,93 @@ func TestKilledServerLosesNoMail(t *testing.T) {
 		repeated += n - 1
 	}
 	require.LessOrEqual(t, repeated, workers, fmt.Sprint(counts))
+}
+
+// The whole life of an agent and its owner, from outside: pages, mails, gate, linking, rewards, restoring.
+func TestOwnerDemo(t *testing.T) {
+	nightly(t)
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append(fileMails, "STOA_DATABASE_URL="+w.URL)...)
+	asOperator := []string{"STOA_DATA_DIR=" + s.data}
+	story := output(t, []string{"demo", "--owner", "--url", s.url, "--operator-address", s.operator}, asOperator...)
+	require.Contains(t, story, "All checks passed.")
+	require.Zero(t, w.Count("SELECT count(*) FROM settings WHERE email_gate_enabled OR rewards_enabled OR restore_enabled"),
+		"the settings are those of before")
+	require.EqualValues(t, 2, w.Count("SELECT passports FROM owner_emails"))
+
+	mails := output(t, []string{"operator", "mails", "--address", s.operator}, asOperator...)
+	for _, kind := range []string{"link_code", "registration_code", "restore_link", "o***@example.org"} {
+		require.Contains(t, mails, kind)
+	}
+	require.Regexp(t, `restore_link .* 1 +\d+s`, mails, "it is sent")
+	require.Contains(t, output(t, []string{"operator", "retention", "--address", s.operator}, asOperator...), "email_challenges")
+	for _, secret := range []string{"@example.org", "/owner/confirm/0", "/owner/restore/0"} {
+		require.NotContains(t, s.log.String(), secret, "the log names neither addresses nor links")
+	}
+}
+
+// A server that is killed between any two steps of a registration through the gate goes on from there, with one mail, one
+// passport and one grant.
+func TestKilledBetweenTheStepsOfTheGate(t *testing.T) {
+	nightly(t)
+	t.Parallel()
+	w := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)))
+	w.RequireOwners()
+	folder := t.TempDir()
+	start := func() *testServer {
+		return startServer(t, append(fileMails, "STOA_DATABASE_URL="+w.URL, "STOA_DATA_DIR="+folder)...)
+	}
+	s := start()
+	again := func() {
+		s.kill(w)
+		s = start()
+	}
+	ada := s.newAgent("Ada", "ada")
+	post := func(path, member string, body any) string {
+		return graphtest.Got(client.One[string](t.Context(), s.client(""), http.MethodPost, path, member, body))(t)
+	}
+	challenge := post("/registration/email/request", "challenge_id", map[string]string{
+		"email": "owner@example.org", "handle": ada.Handle, "encryption_public_key": ada.keys.Public(),
+	})
+	again()
+	readMail(t, folder)
+	w.Exec("UPDATE email_challenges SET confirmed_at = now(), documents = '[]'")
+	again()
+	proof := map[string]string{"challenge_id": challenge, "code": readCode(t, folder)}
+	body := ada.registration()
+	body["owner_challenge_id"] = challenge
+	body["owner_verification_token"] = post("/registration/email/verify", "verification_token", proof)
+	again()
+	token := post("/bots/register", "token", body)
+	again()
+	require.Equal(t, token, post("/bots/register", "token", body))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM bots"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'grant' AND bot_id IS NOT NULL"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM mails"))
+}
+
+// fileMails are settings with which a server writes mails to a folder.
+var fileMails = []string{"STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example"}
+
+// readMail waits for the one mail in a data folder and reads it.
+func readMail(t testing.TB, folder string) *graphtest.Mail {
+	t.Helper()
+	var written []string
+	eventually(t, func() bool {
+		written = graphtest.Got(filepath.Glob(filepath.Join(folder, "mails", "*.eml")))(t)
+		return len(written) > 0
+	}, "the mail is not sent")
+	require.Len(t, written, 1)
+	file := graphtest.Got(os.Open(written[0]))(t)
+	defer file.Close()
+	return graphtest.Got(graphtest.ReadMail(file))(t)
+}
+
+// readCode returns the code of the one mail in a data folder.
+func readCode(t testing.TB, folder string) string {
+	t.Helper()
+	code := regexp.MustCompile(`this code: (\d{6})`).FindStringSubmatch(readMail(t, folder).Text)
+	require.NotNil(t, code)
+	return code[1]
 }

@@ -105,14 +105,14 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 		if rule.For != "" {
 			graphtest.OK(t)(time.ParseDuration(rule.For))
 		}
-		page := graphtest.Got(os.ReadFile("../../docs/runbook/" + rule.Alert + ".md"))(t)
+		page := readFile(t, "../../docs/runbook/"+rule.Alert+".md")
 		for _, part := range []string{"# " + rule.Alert + "\n", "\n## Look\n", "\n## Do\n", "\n## How to see that it is over\n"} {
-			require.Contains(t, string(page), part)
+			require.Contains(t, page, part)
 		}
-		_, look, _ := strings.Cut(string(page), "\n## Look\n\n")
+		_, look, _ := strings.Cut(page, "\n## Look\n\n")
 		first, _, _ := strings.Cut(look, "\n")
 		require.NotContains(t, first, "psql", "%s begins with what needs no access to the database", rule.Alert)
-		for _, name := range metricsIn(string(page)) {
+		for _, name := range metricsIn(page) {
 			require.True(t, isMetric(types, name) || name == "stoa_sockets_", "%s names %s", rule.Alert, name)
 		}
 	}
@@ -143,8 +143,7 @@ func dashboardExpressions(t *testing.T) []string {
 			} `json:"targets"`
 		} `json:"panels"`
 	}
-	raw := graphtest.Got(os.ReadFile("../../docs/dashboards/stoa.json"))(t)
-	require.NoError(t, json.Unmarshal(raw, &board))
+	require.NoError(t, json.Unmarshal(graphtest.Got(os.ReadFile("../../docs/dashboards/stoa.json"))(t), &board))
 	require.NotEmpty(t, board.UID)
 	var ids []int
 	var all []string
@@ -194,14 +193,7 @@ func TestProfilesNeedToken(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
 	ask := func(path, token string) int {
-		request := graphtest.Got(http.NewRequestWithContext(t.Context(), http.MethodGet, s.operator+path, nil))(t)
-		if token != "" {
-			request.Header.Set("Authorization", "Bearer "+token)
-		}
-		response, err := http.DefaultTransport.RoundTrip(request)
-		require.NoError(t, err)
-		require.NoError(t, response.Body.Close())
-		return response.StatusCode
+		return s.do(s.request(http.MethodGet, s.operator+path, token, "", nil)).status
 	}
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/trace?seconds=0.01", "/debug/pprof/symbol"} {
 		require.Equal(t, http.StatusUnauthorized, ask(path, ""), path)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -26,15 +25,10 @@ func newBrowser(t testing.TB, s *testServer, link, name string) (b *browser, pag
 	t.Helper()
 	address := graphtest.Got(url.Parse(link))(t)
 	require.Equal(t, s.operator, address.Scheme+"://"+address.Host)
-	b = &browser{s, &http.Client{Jar: newJar(t)}}
+	b = &browser{s, &http.Client{Jar: graphtest.Got(cookiejar.New(nil))(t)}}
 	_, text := b.send(http.MethodGet, address.RequestURI(), "", "")
 	require.Contains(t, text, `name="code"`)
 	return b, b.submit(url.Values{"code": {address.Query().Get("code")}, "name": {name}})
-}
-
-func newJar(t testing.TB) http.CookieJar {
-	t.Helper()
-	return graphtest.Got(cookiejar.New(nil))(t)
 }
 
 // submit sends the form of the page that signs in, and returns the page that follows.
@@ -49,7 +43,7 @@ func (b *browser) submit(form url.Values) string {
 // signIn signs in under the name of the test, by which the audit log shows the acts of this test alone.
 func signIn(t testing.TB, s *testServer, token string) *browser {
 	t.Helper()
-	b := &browser{s, &http.Client{Jar: newJar(t)}}
+	b := &browser{s, &http.Client{Jar: graphtest.Got(cookiejar.New(nil))(t)}}
 	b.submit(url.Values{"token": {token}, "name": {t.Name()}})
 	return b
 }
@@ -59,39 +53,25 @@ func signIn(t testing.TB, s *testServer, token string) *browser {
 func TestWelcome(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken, "STOA_WELCOME=true")
-	eventually(t, func() bool { return strings.Contains(s.log.String(), "a story") }, "no welcome")
+	s.log.await(t, "a story")
 	for _, page := range []string{s.url + "/", s.url + "/skill.md"} {
 		require.Contains(t, s.log.String(), " "+page+"\n")
-		answer, err := http.Get(page)
-		require.NoError(t, err)
-		require.NoError(t, answer.Body.Close())
-		require.Equal(t, http.StatusOK, answer.StatusCode, page)
+		require.Equal(t, http.StatusOK, s.fetch(page).status, page)
 	}
 	_, text := newBrowser(t, s, regexp.MustCompile(`http\S+sign-in\S+`).FindString(s.log.String()), "Ada")
 	require.Contains(t, text, "<h1 dir=\"auto\">Overview</h1>")
 }
 
-// pageAnswer is an answer without its body.
-type pageAnswer struct {
-	status int
-	header http.Header
-	url    *url.URL
-}
-
 // send makes a request as a page of the listener does, and follows redirects.
-func (b *browser) send(method, path, body, media string) (pageAnswer, string) {
+func (b *browser) send(method, path, body, media string) (answer *httpAnswer, text string) {
 	b.t.Helper()
-	request := graphtest.Got(http.NewRequestWithContext(b.t.Context(), method, b.operator+path, strings.NewReader(body)))(b.t)
+	request := b.request(method, b.operator+path, "", media, []byte(body))
 	request.Header.Set("Sec-Fetch-Site", "same-origin")
 	request.Header.Set("Accept", "text/html,*/*")
-	if media != "" {
-		request.Header.Set("Content-Type", media)
-	}
-	answer, err := b.client.Do(request)
+	response, err := b.client.Do(request)
 	require.NoError(b.t, err)
-	defer answer.Body.Close()
-	raw := graphtest.Got(io.ReadAll(answer.Body))(b.t)
-	return pageAnswer{answer.StatusCode, answer.Header, answer.Request.URL}, string(raw)
+	answer = readAnswer(b.t, response)
+	return answer, string(answer.raw)
 }
 
 var (
@@ -115,7 +95,7 @@ func TestOperatorPages(t *testing.T) {
 		seen[path] = true
 		answer, text := b.send(http.MethodGet, path, "", "")
 		require.Equal(t, http.StatusOK, answer.status, path)
-		require.Equal(t, s.operator, "http://"+answer.url.Host)
+		require.Equal(t, s.operator, "http://"+answer.from.Host)
 		if !strings.HasPrefix(answer.header.Get("Content-Type"), "text/html") {
 			continue
 		}
@@ -128,7 +108,7 @@ func TestOperatorPages(t *testing.T) {
 			require.NotRegexp(t, inline, text, path)
 		}
 		for _, found := range references.FindAllStringSubmatch(text, -1) {
-			to := graphtest.Got(answer.url.Parse(found[1]))(t)
+			to := graphtest.Got(answer.from.Parse(found[1]))(t)
 			require.Equal(t, strings.TrimPrefix(s.operator, "http://"), to.Host, "%s refers to another origin: %s", path, to)
 			if !strings.HasPrefix(to.Path, "/debug/") { // a profile that runs for seconds is not a page
 				next = append(next, to.RequestURI())
@@ -191,7 +171,5 @@ func TestOneTimeSignInLink(t *testing.T) {
 		return strings.Contains(text, "api, events, jobs") && strings.Contains(text, "free")
 	}, "the overview does not show the process")
 	require.Contains(t, runJSON[row](o, "sign-in")["url"], "/sign-in?code=")
-	code, _, stderr := runInProcess("operator", "--address="+o.operator, "--token="+strings.Repeat("x", 40), "sign-in")
-	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "the token came from")
+	fails(t, exitFailure, "the token came from")(o.run("--token="+strings.Repeat("x", 40), "sign-in"))
 }

@@ -57,8 +57,7 @@ func TestOperatorTokenFile(t *testing.T) {
 	require.Len(t, graphtest.Got(os.ReadDir(folder))(t), 1)
 
 	require.NoError(t, os.WriteFile(filepath.Join(folder, operatorTokenFile), []byte("\n"), 0o600))
-	_, err := kept.token(folder)
-	require.ErrorContains(t, err, "is empty")
+	require.ErrorContains(t, graphtest.Err(kept.token(folder)), "is empty")
 }
 
 func TestOperatorTokenRules(t *testing.T) {
@@ -76,46 +75,42 @@ func TestOperatorTokenRules(t *testing.T) {
 	}
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, operatorTokenFile), []byte("written by hand\n"), 0o600))
-	_, err := operatorSettings{}.token(folder)
-	require.ErrorContains(t, err, "may hold only")
+	require.ErrorContains(t, graphtest.Err(operatorSettings{}.token(folder)), "may hold only")
 	require.NoError(t, os.WriteFile(filepath.Join(folder, operatorTokenFile), []byte("written-by-hand\n"), 0o600))
-	_, err = operatorSettings{}.token(folder)
-	require.ErrorContains(t, err, operatorTokenFile+" has 15 characters")
+	require.ErrorContains(t, graphtest.Err(operatorSettings{}.token(folder)), operatorTokenFile+" has 15 characters")
 	require.NoError(t, operatorSettings{OperatorToken: givenToken}.Validate())
 }
 
 // An operator writes to an owner from the terminal: once for each operation, and without seeing the address.
 func TestConsoleMailsAnOwner(t *testing.T) {
 	t.Parallel()
-	url, folder := graphtest.NewDatabase(t), t.TempDir()
-	s := startServer(t, append([]string{
-		"STOA_DATABASE_URL=" + url, "STOA_DATA_DIR=" + folder, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example",
-	}, noLimits...)...)
+	w, s := ownServer(t, fileMails...)
 	o := newOperatorConsole(t, s)
 	ada := s.join("Agent", "agent")
 	mail := []string{"bots", "mail-owner", ada.Handle, "Please look\nat its orders.", "--reason=two are late"}
 	_, _, stderr := o.run(mail...)
 	require.Contains(t, stderr, "no owner with a verified address")
-	onDatabase(t, url, "INSERT INTO owner_emails (address, created_at, passports) VALUES ('wells@example.org', now(), 1) RETURNING ''")
-	onDatabase(t, url, `INSERT INTO bot_owners (bot_id, address, verified_at, confirmed_at, documents)
-		VALUES ($1, 'wells@example.org', now(), now(), '[]') RETURNING ''`, ada.ID)
+	w.Exec("INSERT INTO owner_emails (address, created_at, passports) VALUES ('wells@example.org', now(), 1)")
+	w.Exec(`INSERT INTO bot_owners (bot_id, address, verified_at, confirmed_at, documents)
+		VALUES ($1, 'wells@example.org', now(), now(), '[]')`, ada.ID)
 
 	mail = append(mail, "--operation-id=019b0000-abcd-7000-8000-00000000000f")
 	said := o.text(mail...)
 	require.Regexp(t, `Address +w\*\*\*@example\.org`, said)
 	require.NotContains(t, said, "wells")
 	require.Regexp(t, `Repeated +yes`, o.text(mail...))
-	eventually(t, func() bool { return onDatabase(t, url, "SELECT count(*) FROM mails WHERE sent_at IS NOT NULL") == "1" }, "it is not sent")
-	require.Contains(t, strings.ReplaceAll(readMail(t, folder).Text, "\r\n", "\n"), `about your agent "`+ada.Handle+"\":\n\n> Please look\n> at its orders.\n")
+	eventually(t, func() bool { return w.Count("SELECT count(*) FROM mails WHERE sent_at IS NOT NULL") == 1 }, "it is not sent")
+	text := strings.ReplaceAll(readMail(t, s.data).Text, "\r\n", "\n")
+	require.Contains(t, text, `about your agent "`+ada.Handle+"\":\n\n> Please look\n> at its orders.\n")
 	require.NotContains(t, strings.Join(strings.Fields(o.text("audit")), " "), "Please look")
-	require.Equal(t, "0", onDatabase(t, url, "SELECT count(*) FROM mail_texts WHERE text IS NOT NULL"))
+	require.Zero(t, w.Count("SELECT count(*) FROM mail_texts WHERE text IS NOT NULL"))
 }
 
 // An operator who was invited acts under their name, whatever --as says, until the token is revoked. Cases, presets, operators and the
 // shift are read in a terminal.
 func TestOperatorsByName(t *testing.T) {
 	t.Parallel()
-	o := newOperatorConsole(t, ownServer(t))
+	o := ownConsole(t)
 	o.flags = o.flags[:2]
 	require.Equal(t, "Nothing there.\n", o.text("operators"))
 	token := runJSON[map[string]any](o, "invite", "Kim Example", "--reason=joins us")["token"].(string)
@@ -154,7 +149,7 @@ var (
 // Every call of `stoa operator` in a document is understood, by the command line and by the server.
 func TestDocumentedOperatorCommands(t *testing.T) {
 	t.Parallel()
-	o := newOperatorConsole(t, ownServer(t))
+	o := ownConsole(t)
 	ada := o.testServer.join("Agent", "agent")
 	folder := t.TempDir()
 	terms := filepath.Join(folder, "terms.txt")

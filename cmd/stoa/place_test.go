@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"io/fs"
 	"net/http"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -16,6 +14,7 @@ import (
 
 	"stoa/cmd/stoa/sample"
 	"stoa/graph/graphtest"
+	"stoa/rest/client"
 )
 
 // placeServer is a server with default limits, and the settings with which a command finds its database and files.
@@ -47,19 +46,6 @@ func (s *placeServer) balanced() {
 	require.Empty(s.t, graphtest.Got(s.world.Wallet.Reconcile(context.Background()))(s.t))
 }
 
-// stored is how many files the store holds.
-func (s *placeServer) stored() (n int) {
-	s.t.Helper()
-	err := filepath.WalkDir(filepath.Join(s.data, "files"), func(_ string, e fs.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			n++
-		}
-		return err
-	})
-	require.NoError(s.t, err)
-	return n
-}
-
 // text returns a page.
 func (s *placeServer) text(path string) string {
 	s.t.Helper()
@@ -76,7 +62,7 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 	nightly(t)
 	t.Parallel()
 	s := newPlaceServer(t)
-	eventually(t, func() bool { return strings.Contains(s.log.String(), "the server is empty") }, "it does not offer the place")
+	s.log.await(t, "the server is empty")
 	require.Contains(t, s.log.String(), "make seed")
 	require.NotContains(t, s.log.String(), "Enter", "there is no terminal")
 	require.Zero(t, s.world.Count("SELECT count(*) FROM bots"), "nothing happens without being asked")
@@ -99,7 +85,7 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 	works := sample.Load()
 	require.EqualValues(t, 18, s.world.Count(`SELECT count(*) FROM orders o JOIN bots b ON b.id = o.customer_id
 		WHERE b.handle IN ('otto', 'mira', 'pia', 'kai', 'noor') AND o.outcome = 'accepted'`))
-	require.NotZero(t, s.stored())
+	require.NotEmpty(t, filesOf(t, s.data))
 	s.looksLivedIn(works)
 
 	_, refused := s.seed(exitFailure)
@@ -108,8 +94,7 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 
 	// An agent comes by: it makes friends with Pia, and orders a picture from her.
 	ada := s.testServer.join("Agent", "agent")
-	pia := graphtest.Got(ada.Find(t.Context(), "pia"))(t)
-	order := s.orderFrom(ada, pia.ID, tokens["pia"])
+	order := s.orderFrom(ada, graphtest.Got(ada.Find(t.Context(), "pia"))(t).ID, tokens["pia"])
 	_, refused = s.seed(exitFailure)
 	require.Contains(t, refused, "there are agents on this server (1)")
 
@@ -130,7 +115,7 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 	for _, count := range []string{"posts WHERE text <> ''", "services WHERE title <> ''", "tasks WHERE title <> ''", "messages", "feed"} {
 		require.Zero(t, s.world.Count("SELECT count(*) FROM "+count), count)
 	}
-	require.Zero(t, s.stored(), "the bytes of all files are gone")
+	require.Empty(t, filesOf(t, s.data), "the bytes of all files are gone")
 	require.EqualValues(t, 500_000, s.world.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", ada.ID))
 	require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM contacts"), "her contact stays")
 	require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM orders WHERE id = $1 AND title = 'A picture'", order))
@@ -188,18 +173,13 @@ func (s *placeServer) orderFrom(customer *testAgent, contractor, token string) s
 	asked := graphtest.Got(customer.Befriend(t.Context(), contractor))(t)
 	other := s.client(token)
 	graphtest.OK(t)(other.Accept(t.Context(), asked.ID))
-	var made struct {
-		Order struct {
-			ID string `json:"id"`
-		} `json:"order"`
-	}
-	require.NoError(t, customer.Do(t.Context(), http.MethodPost, "/orders", map[string]any{
+	made := graphtest.Got(client.One[client.Order](t.Context(), customer.Client, http.MethodPost, "/orders", "order", map[string]any{
 		"operation_id": uuid.NewString(), "contractor_id": contractor, "amount_minor": 3000, "confirmed_total_minor": 3300,
 		"title": "A picture", "description": "Of the sea.", "deadline": time.Now().Add(72 * time.Hour).UTC().Format(time.RFC3339),
-	}, &made))
-	require.NoError(t, other.Do(t.Context(), http.MethodPost, "/orders/"+made.Order.ID+"/accept",
+	}))(t)
+	require.NoError(t, other.Do(t.Context(), http.MethodPost, "/orders/"+made.ID+"/accept",
 		map[string]any{"operation_id": uuid.NewString(), "expected_version": 1}, nil))
-	return made.Order.ID
+	return made.ID
 }
 
 // A sample is for a machine of one's own: neither the welcome nor the command offers it if others can reach the server.
@@ -248,7 +228,7 @@ func TestASmallPlace(t *testing.T) {
 	require.EqualValues(t, 2, s.world.Count("SELECT count(*) FROM bots WHERE is_demo"))
 	said, _ := s.seed(0, "--remove")
 	require.Contains(t, said, "Deleted agents of the demo: 2.")
-	require.Zero(t, s.stored(), "the bytes of all files are gone")
+	require.Empty(t, filesOf(t, s.data), "the bytes of all files are gone")
 	s.balanced()
 
 	s.world.Exec("UPDATE settings SET registration_mode = 'CLOSED'")
@@ -264,8 +244,8 @@ func TestAKeyFillsThePlace(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	master, terminal := newTerminal(t)
-	cmd := programCommand(t, []string{"serve", "--welcome"}, "STOA_DATABASE_URL="+w.URL, "STOA_SECRET_KEY_FILE="+sharedKey,
-		"STOA_DATA_DIR="+t.TempDir(), "STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_LOG_FORMAT=json")
+	cmd := programCommand(t, []string{"serve", "--welcome"}, append(freePorts, "STOA_DATABASE_URL="+w.URL,
+		"STOA_SECRET_KEY_FILE="+sharedKey, "STOA_DATA_DIR="+t.TempDir(), "STOA_LOG_FORMAT=json")...)
 	log := newLogBuffer()
 	cmd.Stdin, cmd.Stderr = terminal, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -277,10 +257,10 @@ func TestAKeyFillsThePlace(t *testing.T) {
 			t.Logf("log of the server:\n%s", log)
 		}
 	})
-	eventually(t, func() bool { return strings.Contains(log.String(), "type s and Enter") }, "it does not offer the place")
+	log.await(t, "type s and Enter")
 	graphtest.OK(t)(master.WriteString("x\n"))
 	graphtest.OK(t)(master.WriteString("s\n"))
-	eventually(t, func() bool { return strings.Contains(log.String(), "The place is there") }, "the place does not come")
+	log.await(t, "The place is there")
 	require.EqualValues(t, 12, w.Count("SELECT count(*) FROM bots WHERE is_demo"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts WHERE title LIKE 'Four voices%'"))
 }

@@ -24,8 +24,7 @@ import (
 // compilers and test programs.
 func programCommand(t testing.TB, args []string, settings ...string) *exec.Cmd {
 	t.Helper()
-	path := graphtest.Got(filepath.Abs(testProgram))(t)
-	cmd := exec.Command(path, args...)
+	cmd := exec.Command(graphtest.Got(filepath.Abs(testProgram))(t), args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "GOGC=") || strings.HasPrefix(v, envPrefix+"_") && !strings.HasPrefix(v, slack.Variable+"=")
 	})
@@ -43,26 +42,35 @@ func runProgram(t testing.TB, args []string, settings ...string) (code int, stdo
 // output runs the program, which must succeed, and returns its standard output.
 func output(t testing.TB, args []string, settings ...string) string {
 	t.Helper()
-	code, stdout, stderr := runProgram(t, args, settings...)
-	require.Zero(t, code, stderr)
-	return stdout
+	return succeeds(t)(runProgram(t, args, settings...))
+}
+
+// succeeds returns a check of a run's results, which returns the standard output.
+func succeeds(t testing.TB) func(code int, stdout, stderr string) string {
+	t.Helper()
+	return func(code int, stdout, stderr string) string {
+		t.Helper()
+		require.Zero(t, code, "%s%s", stdout, stderr)
+		return stdout
+	}
 }
 
 // complaint runs the program, which must fail, and returns its standard error.
 func complaint(t testing.TB, args []string, settings ...string) string {
 	t.Helper()
-	code, stdout, stderr := runProgram(t, args, settings...)
-	require.Equal(t, exitFailure, code, "%s%s", stdout, stderr)
-	return stderr
+	return fails(t, exitFailure)(runProgram(t, args, settings...))
 }
 
-// fails returns a check of a run's results: the exit code, and a part of the complaint.
-func fails(t testing.TB, exit int, complaint string) func(code int, stdout, stderr string) {
+// fails returns a check of a run's results, by the exit code and parts of the complaint, which returns the whole complaint.
+func fails(t testing.TB, exit int, parts ...string) func(code int, stdout, stderr string) string {
 	t.Helper()
-	return func(code int, _, stderr string) {
+	return func(code int, stdout, stderr string) string {
 		t.Helper()
-		require.Equal(t, exit, code, stderr)
-		require.Contains(t, stderr, complaint)
+		require.Equal(t, exit, code, "%s%s", stdout, stderr)
+		for _, part := range parts {
+			require.Contains(t, stderr, part)
+		}
+		return stderr
 	}
 }
 
@@ -105,6 +113,12 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 	close(b.grown)
 	b.grown = make(chan struct{})
 	return len(p), nil
+}
+
+// await waits for a text.
+func (b *logBuffer) await(t testing.TB, text string) {
+	t.Helper()
+	eventually(t, func() bool { return strings.Contains(b.String(), text) }, "it does not say "+text)
 }
 
 // String returns all that was logged.

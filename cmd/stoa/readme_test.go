@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io/fs"
 	"net/http"
 	"os"
@@ -27,8 +26,7 @@ var readmeShell = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 func TestReadmeMakesAnAgent(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	readme := graphtest.Got(os.ReadFile("../../README.md"))(t)
-	blocks := readmeShell.FindAllStringSubmatch(string(readme), -1)
+	blocks := readmeShell.FindAllStringSubmatch(readFile(t, "../../README.md"), -1)
 	require.Len(t, blocks, 1)
 	shell := exec.CommandContext(t.Context(), "sh", "-euc", strings.ReplaceAll(blocks[0][1], "http://127.0.0.1:8080", s.url))
 	shell.Dir = t.TempDir()
@@ -40,7 +38,7 @@ func TestReadmeMakesAnAgent(t *testing.T) {
 // The example of the Go client trades on a server.
 func TestTheExampleOfTheGoClient(t *testing.T) {
 	t.Parallel()
-	s := ownServer(t)
+	_, s := ownServer(t)
 	example := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-v", "-run", "^TestTheExample$", ".")
 	example.Dir = "../../rest/client"
 	example.Env = append(os.Environ(), "GOWORK=off", "STOA_EXAMPLE=1", "STOA_URL="+s.url)
@@ -91,9 +89,8 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 		}
 	}
 	walk(parser.Model.Node, "")
-	makefile := graphtest.Got(os.ReadFile("../../Makefile"))(t)
 	targets := map[string]bool{}
-	for _, found := range makeTargets.FindAllStringSubmatch(string(makefile), -1) {
+	for _, found := range makeTargets.FindAllStringSubmatch(readFile(t, "../../Makefile"), -1) {
 		targets[found[1]] = true
 	}
 	for name, text := range documents(t) {
@@ -157,16 +154,10 @@ func documents(t *testing.T) map[string]string {
 // Both formats hold the same description.
 func TestOpenAPICommand(t *testing.T) {
 	t.Parallel()
-	code, text, stderr := runInProcess("openapi", "--base-url=https://stoa.example")
-	require.Zero(t, code, stderr)
+	text := succeeds(t)(runInProcess("openapi", "--base-url=https://stoa.example"))
 	require.Contains(t, text, "\n  - url: https://stoa.example\n")
-	var fromYAML, fromJSON any
-	asJSON := graphtest.Got(yaml.YAMLToJSON([]byte(text)))(t)
-	require.NoError(t, json.Unmarshal(asJSON, &fromYAML))
-	code, text, stderr = runProgram(t, []string{"openapi", "--format=json"}, "STOA_BASE_URL=https://stoa.example")
-	require.Zero(t, code, stderr)
-	require.NoError(t, json.Unmarshal([]byte(text), &fromJSON))
-	require.Equal(t, fromYAML, fromJSON)
+	asJSON := output(t, []string{"openapi", "--format=json"}, "STOA_BASE_URL=https://stoa.example")
+	require.Equal(t, parsed[any](t, graphtest.Got(yaml.YAMLToJSON([]byte(text)))(t)), parsed[any](t, asJSON))
 
 	for _, wrong := range []string{"--format=xml", "--base-url=stoa.example", "--base-url=https://stoa.example/api"} {
 		fails(t, exitUsage, "--")(runInProcess("openapi", wrong))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -57,8 +56,7 @@ func TestShutdown(t *testing.T) {
 	require.NotNil(t, answer, "a request in hand")
 	require.Equal(t, http.StatusCreated, answer.status)
 	require.Zero(t, s.waitExit())
-	_, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	require.ErrorIs(t, graphtest.Err(net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))), syscall.ECONNREFUSED)
 	require.NotContains(t, s.log.String(), "cut off")
 }
 
@@ -104,13 +102,22 @@ func TestShutdownUnderLoad(t *testing.T) {
 			s := startServer(t, append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t), "STOA_LIMIT_INSPECTIONS=1",
 				"STOA_LIMIT_STORAGE_BYTES_PER_AGENT=0", "STOA_LIMIT_FILES_PER_AGENT=0"}, noLimits...)...)
 			ada := s.join("Agent", "agent")
-			l := &loadGenerator{server: s, token: ada.Token()}
+			l := new(loadGenerator)
+			picture := blankJPEG(800, 600)
 			for range 6 {
-				l.start((*loadGenerator).upload)
+				l.start(func() *http.Request {
+					body, contentType := uploadForm("order", picture)
+					return s.request(http.MethodPost, s.url+"/api/v1/attachments", ada.Token(), contentType, body)
+				})
 			}
-			l.start((*loadGenerator).read)
-			l.start((*loadGenerator).poll)
-			l.start((*loadGenerator).change)
+			for path, request := range map[string][2]string{
+				"/api/v1/events?wait=10": {http.MethodGet, ""}, "/api/v1/wallet": {http.MethodGet, ""},
+				"/api/v1/bots/me": {http.MethodPatch, `{"bio":"busy"}`},
+			} {
+				l.start(func() *http.Request {
+					return s.request(request[0], s.url+path, ada.Token(), "application/json", []byte(request[1]))
+				})
+			}
 			stalled := dialOrigin(t, s.url)
 			graphtest.OK(t)(fmt.Fprintf(stalled, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
 				"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 20000000\r\n\r\n--b\r\n", ada.Token()))
@@ -134,8 +141,6 @@ func TestShutdownUnderLoad(t *testing.T) {
 
 // loadGenerator sends requests from clients that each send one after the other, on a new connection each.
 type loadGenerator struct {
-	server  *testServer
-	token   string
 	clients sync.WaitGroup
 	sent    atomic.Int64
 	stop    atomic.Bool
@@ -145,13 +150,13 @@ type loadGenerator struct {
 	unanswered []error
 }
 
-func (l *loadGenerator) start(newRequest func(*loadGenerator) *http.Request) {
+func (l *loadGenerator) start(newRequest func() *http.Request) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: slack.TestWait}
 	l.clients.Go(func() {
 		pace := time.NewTicker(10 * time.Millisecond) // leaves processor time to the server
 		defer pace.Stop()
 		for ; !l.stop.Load(); <-pace.C {
-			response, err := client.Do(newRequest(l))
+			response, err := client.Do(newRequest())
 			l.sent.Add(1)
 			if err == nil {
 				err = response.Body.Close()
@@ -168,29 +173,55 @@ func (l *loadGenerator) start(newRequest func(*loadGenerator) *http.Request) {
 	})
 }
 
-func (l *loadGenerator) request(method, path, contentType string, body []byte) *http.Request {
-	request, err := http.NewRequest(method, l.server.url+path, bytes.NewReader(body))
-	if err != nil {
-		panic(err)
+// Both listeners answer at once a request whose body they do not read, and limit the connections of an address.
+func TestUnsentBodiesAndConnectionLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 8
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), fmt.Sprintf("STOA_LIMIT_CONNECTIONS_PER_ADDRESS=%d", limit))
+	for origin, requests := range map[string]map[string]int{
+		s.url: {"GET /healthz": http.StatusOK, "POST /api/v1/orders": http.StatusUnauthorized, "DELETE /nowhere": http.StatusNotFound,
+			"GET /api/v1/services": http.StatusOK},
+		s.operator: {"GET /healthz": http.StatusOK, "GET /metrics": http.StatusOK, "GET /debug/pprof/": http.StatusUnauthorized},
+	} {
+		for request, status := range requests {
+			for _, body := range []string{
+				"Content-Length: 10\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n", "Content-Length: 10\r\n\r\n{",
+			} {
+				conn := dialOrigin(t, origin)
+				a := exchangeRaw(t, conn, request+" HTTP/1.1\r\nHost: x\r\n"+body)
+				require.NotNil(t, a, request)
+				require.Equal(t, status, a.status, "%s: %s", request, a.raw)
+				require.True(t, a.closing, request)
+				require.NoError(t, conn.Close())
+			}
+		}
+		large := exchangeRaw(t, dialOrigin(t, origin), "GET / HTTP/1.1\r\nHost: x\r\nX-Large: "+strings.Repeat("x", 200<<10)+"\r\n\r\n")
+		require.Equal(t, "header_fields_too_large", large.code())
+		unheard := exchangeRaw(t, dialOrigin(t, origin), "GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n")
+		require.Equal(t, "expectation_failed", unheard.code())
+
+		var refused *httpAnswer
+		eventually(t, func() bool { // connections of before may still count
+			var open []net.Conn
+			refused = nil
+			for refused == nil || refused.status == http.StatusOK {
+				open = append(open, dialOrigin(t, origin))
+				refused = exchangeRaw(t, open[len(open)-1], "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+			}
+			for _, conn := range open {
+				_ = conn.Close()
+			}
+			return len(open) == limit+1
+		}, "another number of connections is let in")
+		require.Equal(t, http.StatusTooManyRequests, refused.status)
+		require.Equal(t, "rate_limited", refused.code())
+		require.NotEmpty(t, refused.header.Get("Retry-After"))
 	}
-	request.Header.Set("Authorization", "Bearer "+l.token)
-	request.Header.Set("Content-Type", contentType)
-	return request
-}
-
-func (l *loadGenerator) read() *http.Request {
-	return l.request(http.MethodGet, "/api/v1/bots/me", "", nil)
-}
-
-func (l *loadGenerator) poll() *http.Request {
-	return l.request(http.MethodGet, "/api/v1/events?wait=10", "", nil)
-}
-
-func (l *loadGenerator) change() *http.Request {
-	return l.request(http.MethodPatch, "/api/v1/bots/me", "application/json", []byte(`{"bio":"busy"}`))
-}
-
-func (l *loadGenerator) upload() *http.Request {
-	body, contentType := uploadForm("order", blankJPEG(800, 600))
-	return l.request(http.MethodPost, "/api/v1/attachments", contentType, body)
+	var metrics *httpAnswer
+	eventually(t, func() bool {
+		metrics = exchangeRaw(t, dialOrigin(t, s.operator), "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		return metrics != nil && metrics.status == http.StatusOK
+	}, "no metrics")
+	require.Regexp(t, `stoa_limit_refusals_total\{limit="connections_per_address"\} [1-9]`, string(metrics.raw))
+	require.Contains(t, string(metrics.raw), `stoa_limit_refusals_total{limit="connections"} 0`)
 }

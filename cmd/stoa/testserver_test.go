@@ -6,10 +6,13 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"image"
+	"image/jpeg"
 	"io"
 	"mime/multipart"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -143,10 +146,8 @@ func (s *testServer) kill(w *graphtest.World) {
 	require.NoError(s.t, s.cmd.Process.Kill())
 	s.waitExit()
 	// PostgreSQL still carries out statements that it has received, such as a claim, which would last.
-	eventually(s.t, func() bool {
-		return w.Count("SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", s.session) == 0
-	},
-		"the sessions of the killed server stay")
+	const sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1"
+	eventually(s.t, func() bool { return w.Count(sessions, s.session) == 0 }, "the sessions of the killed server stay")
 	w.Exec("UPDATE mails SET claimed_until = now() WHERE claimed_until IS NOT NULL")
 	w.Exec("UPDATE webhooks SET claimed_until = NULL, queued_until = NULL")
 	w.Exec("UPDATE river_job SET attempted_at = attempted_at - interval '2 minutes' WHERE state = 'running'")
@@ -172,17 +173,22 @@ type httpAnswer struct {
 	// closing is true if the server closes the connection.
 	closing bool
 	raw     []byte
+	// from is the address after all redirects, if the request was known.
+	from *url.URL
 }
 
 // code returns the code of an error body, or "".
 func (a *httpAnswer) code() string {
-	var body struct {
-		Error struct {
-			Code string `json:"code"`
-		} `json:"error"`
-	}
+	var body struct{ Error struct{ Code string } }
 	_ = json.Unmarshal(a.raw, &body) // an answer that is not JSON has no code
 	return body.Error.Code
+}
+
+// parsed decodes JSON.
+func parsed[Value any, Raw ~string | ~[]byte](t testing.TB, raw Raw) (value Value) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(raw), &value), "%s", raw)
+	return value
 }
 
 // get fetches a path from the public listener.
@@ -203,22 +209,30 @@ func (s *testServer) read(path string) (answer *httpAnswer) {
 
 func (s *testServer) fetch(address string) *httpAnswer {
 	s.t.Helper()
-	request := graphtest.Got(http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, nil))(s.t)
-	return s.do(request)
+	return s.do(graphtest.Got(http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, nil))(s.t))
 }
 
 func (s *testServer) do(request *http.Request) *httpAnswer {
 	s.t.Helper()
-	response, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(s.t, err)
-	return readAnswer(s.t, response)
+	return readAnswer(s.t, graphtest.Got(http.DefaultTransport.RoundTrip(request))(s.t))
 }
 
 func readAnswer(t testing.TB, response *http.Response) *httpAnswer {
 	t.Helper()
 	defer response.Body.Close()
 	raw := graphtest.Got(io.ReadAll(response.Body))(t)
-	return &httpAnswer{response.StatusCode, response.Header, response.Close, raw}
+	return &httpAnswer{response.StatusCode, response.Header, response.Close, raw, response.Request.URL}
+}
+
+// undescribed compares no answers with the public description, as the default transport of tests does.
+var undescribed = &http.Client{Transport: new(http.Transport)}
+
+// operatorReadiness reads /readyz of the operators' listener.
+func (s *testServer) operatorReadiness() *httpAnswer {
+	s.t.Helper()
+	response, err := undescribed.Get(s.operator + "/readyz")
+	require.NoError(s.t, err)
+	return readAnswer(s.t, response)
 }
 
 // isShuttingDown reports whether the server is not ready or has stopped listening.
@@ -234,8 +248,7 @@ func (s *testServer) isShuttingDown() bool {
 // dialOrigin opens a connection to a listener, given by its origin.
 func dialOrigin(t testing.TB, origin string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(origin, "http://"))
-	require.NoError(t, err)
+	conn := graphtest.Got(net.Dial("tcp", strings.TrimPrefix(origin, "http://")))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	require.NoError(t, conn.SetDeadline(time.Now().Add(slack.TestWait)))
 	return conn
@@ -256,14 +269,13 @@ func exchangeRaw(t testing.TB, conn net.Conn, request string) *httpAnswer {
 		return nil
 	}
 	require.NoError(t, err)
-	return &httpAnswer{response.StatusCode, response.Header, response.Close, raw}
+	return &httpAnswer{response.StatusCode, response.Header, response.Close, raw, nil}
 }
 
 // operatorToken is the token of the data folder.
 func (s *testServer) operatorToken() string {
 	s.t.Helper()
-	token := graphtest.Got(os.ReadFile(filepath.Join(s.data, operatorTokenFile)))(s.t)
-	return strings.TrimSpace(string(token))
+	return strings.TrimSpace(string(graphtest.Got(os.ReadFile(filepath.Join(s.data, operatorTokenFile)))(s.t)))
 }
 
 // queryOperator sends a document to the operators' GraphQL and returns the answer's body.
@@ -275,11 +287,18 @@ func (s *testServer) queryOperator(document string) string {
 func (s *testServer) postGraphQL(token, document string) *httpAnswer {
 	s.t.Helper()
 	body := graphtest.Got(json.Marshal(map[string]string{"query": document}))(s.t)
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.operator+"/graphql", bytes.NewReader(body))
-	require.NoError(s.t, err)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer "+token)
-	return s.do(request)
+	return s.do(s.request(http.MethodPost, s.operator+"/graphql", token, "application/json", body))
+}
+
+// request makes a request with a token, if that is not empty, and a body of a content type.
+func (s *testServer) request(method, address, token, contentType string, body []byte) *http.Request {
+	s.t.Helper()
+	request := graphtest.Got(http.NewRequestWithContext(s.t.Context(), method, address, bytes.NewReader(body)))(s.t)
+	request.Header.Set("Content-Type", contentType)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	return request
 }
 
 // uploadForm is the body of an upload and its content type.
@@ -292,6 +311,15 @@ func uploadForm(purpose string, file []byte) (body []byte, contentType string) {
 	_, _ = part.Write(file)
 	_ = form.Close()
 	return text.Bytes(), form.FormDataContentType()
+}
+
+// blankJPEG returns a JPEG of one colour.
+func blankJPEG(width, height int) []byte {
+	var encoded bytes.Buffer
+	if err := jpeg.Encode(&encoded, image.NewYCbCr(image.Rect(0, 0, width, height), image.YCbCrSubsampleRatio420), nil); err != nil {
+		panic(err)
+	}
+	return encoded.Bytes()
 }
 
 // uploadImage uploads a small image and returns its id.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"stoa/graph/graphtest"
@@ -80,13 +82,10 @@ func TestUploadIsOneTrace(t *testing.T) {
 		"OTEL_BSP_SCHEDULE_DELAY=600000", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment=test")
 	ada := s.join("Ada", "ada")
 	s.uploadImage(ada, "portfolio")
-	request := graphtest.Got(http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/wallet", nil))(t)
-	request.Header.Set("Authorization", "Bearer "+ada.Token())
+	request := s.request(http.MethodGet, s.url+"/api/v1/wallet", ada.Token(), "", nil)
 	request.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	request.Header.Set("X-Request-Id", "a-request")
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
+	s.do(request)
 	s.queryOperator("{settings{feeBps}}")
 	require.Empty(t, collected.all(), "spans go in batches")
 	s.stop()
@@ -130,7 +129,7 @@ func TestHangingCollector(t *testing.T) {
 	collecting := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hung }))
 	t.Cleanup(collecting.Close)
 	t.Cleanup(func() { close(hung) })
-	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t),
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "OTEL_BSP_SCHEDULE_DELAY=600000", // nothing is sent before the end
 		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+collecting.URL+"/v1/traces")
 	require.Equal(t, http.StatusUnauthorized, s.get("/api/v1/wallet").status)
 	s.stop()
@@ -160,4 +159,62 @@ func TestTracesEnabled(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Many large answers at once do not grow the process by more than 100 MiB, whether their texts are seen or not.
+func TestToolsNeedLittleMemory(t *testing.T) {
+	t.Parallel()
+	for _, letter := range []string{"\u200b", "漢"} {
+		t.Run(letter, func(t *testing.T) {
+			t.Parallel()
+			toolsNeedLittleMemory(t, letter)
+		})
+	}
+}
+
+// toolsNeedLittleMemory starts a server of its own: only root can begin the peak of a server anew.
+func toolsNeedLittleMemory(t *testing.T, letter string) {
+	t.Helper()
+	w, s := ownServer(t)
+	readers := make([]*graphtest.Agent, 6)
+	for i := range readers {
+		readers[i] = w.Agent()
+	}
+	status := func(name string) (kib int) {
+		_, after, _ := strings.Cut(readFile(t, fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid)), name+":")
+		graphtest.OK(t)(fmt.Sscan(after, &kib))
+		return kib
+	}
+	read := func(as *graphtest.Agent) (int, error) {
+		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_posts","arguments":{"page_size":50}}}`
+		request := s.request(http.MethodPost, s.url+"/mcp", as.Token, "application/json", []byte(call))
+		request.Header.Set("Accept", "application/json, text/event-stream")
+		request.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return 0, err
+		}
+		defer response.Body.Close()
+		size, err := io.Copy(io.Discard, response.Body)
+		if err == nil && (response.StatusCode != http.StatusOK || size > 1<<20) {
+			err = fmt.Errorf("%s, %d bytes", response.Status, size)
+		}
+		return int(size), err
+	}
+	author := w.Agent()
+	w.Show(author, true)
+	for range 50 {
+		w.Posted(author, "x"+strings.Repeat(letter, 7998)+"x", "public")
+	}
+	_, err := read(readers[0]) // data that are made once
+	require.NoError(t, err)
+	before := status("VmHWM")
+	var calls errgroup.Group
+	for i := range 24 {
+		calls.Go(func() error { return graphtest.Err(read(readers[i%len(readers)])) })
+	}
+	require.NoError(t, calls.Wait())
+	grown := (status("VmHWM") - before) >> 10
+	t.Logf("24 calls for 50 posts of 8,000 times %+q: %d MiB", letter, grown)
+	require.Less(t, grown, 100)
 }

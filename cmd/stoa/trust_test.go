@@ -51,8 +51,7 @@ func (s *testServer) named(begin string) commandLine {
 // fresh is a public key of an unknown agent.
 func fresh(t testing.TB) string {
 	t.Helper()
-	keys := graphtest.Got(client.NewKeys())(t)
-	return keys.Public()
+	return graphtest.Got(client.NewKeys())(t).Public()
 }
 
 // If a known agent's name gets another key, nothing is sealed, opened, offered, asked or posted any more.
@@ -69,17 +68,11 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 	require.Equal(t, ben.run("me")["encryption_key_fingerprint"], pins[0]["fingerprint"])
 
 	l.lie(replacing(key, fresh(t)))
-	offer := []string{
-		"offer", "--contractor", ben.handle, "--title", "x", "--description", "x", "--deadline", "2999-01-01T00:00:00Z", "--amount",
-		"10", "--total", "11",
-	}
 	for _, args := range [][]string{
-		{"send", ben.handle, "hello again"}, {"send", id, "hello again"}, {"befriend", "@" + ben.handle}, offer, {"read", ben.handle},
+		{"send", ben.handle, "hello again"}, {"send", id, "hello again"}, {"befriend", "@" + ben.handle}, offerTo(ben),
+		{"read", ben.handle},
 	} {
-		code, stdout, stderr := ada.try(args...)
-		require.Equal(t, exitFailure, code, "%v: %s", args, stdout)
-		require.Contains(t, stderr, "stoa agent unpin @"+ben.handle)
-		require.Contains(t, stderr, pins[0]["fingerprint"])
+		fails(t, exitFailure, "stoa agent unpin @"+ben.handle, pins[0]["fingerprint"].(string))(ada.try(args...))
 	}
 	require.Empty(t, l.posted())
 
@@ -181,10 +174,7 @@ func TestAReceiptOfAnotherOrderIsRefused(t *testing.T) {
 	asked, other := completed(ada, ben, "A sonnet"), completed(ada, ben, "An ode")
 	path := filepath.Join(t.TempDir(), "receipt.json")
 	for _, order := range []string{asked, other} { // the last one remains in the file
-		eventually(t, func() bool {
-			code, _, _ := ada.try("receipt", strings.ToUpper(order), "--out", path)
-			return code == 0
-		}, "the receipt has no proof")
+		eventually(t, func() bool { return ada.works("receipt", strings.ToUpper(order), "--out", path) }, "the receipt has no proof")
 	}
 	l.lie(func(request *http.Request, answer []byte) []byte {
 		if strings.HasSuffix(request.URL.Path, asked+"/receipt") {
@@ -192,9 +182,7 @@ func TestAReceiptOfAnotherOrderIsRefused(t *testing.T) {
 		}
 		return answer
 	})
-	code, stdout, stderr := ada.try("receipt", asked)
-	require.Equal(t, exitFailure, code, stdout)
-	require.Contains(t, stderr, "of another order")
+	require.Contains(t, ada.refused("receipt", asked), "of another order")
 }
 
 // liar stands before a true server, passes everything on, and changes the answers as a test tells it to.

@@ -36,29 +36,28 @@ func largeUpload() *uploadRequest {
 	return &uploadRequest{contentType, body}
 }
 
-// send returns 0 if the server does not answer.
-func (u *uploadRequest) send(s *testServer, by *testAgent) (status int, code string) {
-	status, _, raw := u.exchange(s, by)
-	return status, (&httpAnswer{raw: raw}).code()
-}
-
-func (u *uploadRequest) exchange(s *testServer, by *testAgent) (status int, header http.Header, raw []byte) {
-	request := graphtest.Got(http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", bytes.NewReader(u.body)))(s.t)
-	request.Header.Set("Content-Type", u.contentType)
-	request.Header.Set("Authorization", "Bearer "+by.Token())
+// send returns the answer, without a status if there is none.
+func (u *uploadRequest) send(s *testServer, by *testAgent) *httpAnswer {
+	request := s.request(http.MethodPost, s.url+"/api/v1/attachments", by.Token(), u.contentType, u.body)
 	response, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
-		return 0, nil, nil
+		return new(httpAnswer)
 	}
 	defer response.Body.Close()
-	raw, _ = io.ReadAll(response.Body) // an answer that is cut off has no code
-	return response.StatusCode, response.Header, raw
+	raw, _ := io.ReadAll(response.Body) // an answer that is cut off has no code
+	return &httpAnswer{status: response.StatusCode, header: response.Header, raw: raw}
+}
+
+// begin sends the upload while the test goes on.
+func (u *uploadRequest) begin(s *testServer, by *testAgent) <-chan *httpAnswer {
+	answered := make(chan *httpAnswer, 1)
+	go func() { answered <- u.send(s, by) }()
+	return answered
 }
 
 // sendHalf sends half of the upload and leaves the connection open.
 func (u *uploadRequest) sendHalf(s *testServer, by *testAgent) net.Conn {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	require.NoError(s.t, err)
+	conn := graphtest.Got(net.Dial("tcp", strings.TrimPrefix(s.url, "http://")))(s.t)
 	graphtest.OK(s.t)(fmt.Fprintf(conn, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: %s\r\nContent-Length: %d\r\n\r\n%s", by.Token(), u.contentType, len(u.body), u.body[:len(u.body)/2]))
 	return conn
@@ -103,7 +102,7 @@ func TestKilledDuringUploads(t *testing.T) {
 	}, "no upload")
 	for attempt := 1; attempt <= 3; attempt++ {
 		if attempt == 1 {
-			go upload.send(s, ada)
+			upload.begin(s, ada)
 		}
 		release := stopInspection(t, s, w, attempt)
 		s.signal(syscall.SIGSTOP) // from here on it cannot end the inspection
@@ -122,10 +121,10 @@ func TestKilledDuringUploads(t *testing.T) {
 		return w.Count("SELECT count(*) FROM upload_reservations") == 0 && len(filesOf(t, s.data)) == 0
 	}, "bytes are left")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM failed_uploads"))
-	status, code := upload.send(s, ada)
-	require.Equal(t, http.StatusCreated, status, code)
-	status, code = upload.send(s, ada)
-	require.Equal(t, http.StatusOK, status, code)
+	for _, status := range []int{http.StatusCreated, http.StatusOK} {
+		answer := upload.send(s, ada)
+		require.Equal(t, status, answer.status, "%s", answer.raw)
+	}
 }
 
 // inspectionChildren returns the processes of a server that inspect files.
@@ -160,24 +159,14 @@ func inspectionChildren(t testing.TB, server int) (found []int) {
 // An inspection whose process is killed is repeated while the client waits.
 func TestInspectionKilled(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
-	ada := s.join("Agent", "agent")
-	upload := largeUpload()
-	type result struct {
-		status int
-		code   string
-	}
-	answered := make(chan result, 1)
-	go func() {
-		status, code := upload.send(s, ada)
-		answered <- result{status, code}
-	}()
+	w, s := ownServer(t)
+	answered := largeUpload().begin(s, s.join("Agent", "agent"))
 	release := stopInspection(t, s, w, 1)
 	eventually(t, func() bool { return len(inspectionChildren(t, s.cmd.Process.Pid)) > 0 }, "the attempt has no child")
 	release()
 	signalInspection(t, s, syscall.SIGKILL)
-	require.Equal(t, result{http.StatusCreated, ""}, <-answered)
+	answer := <-answered
+	require.Equal(t, http.StatusCreated, answer.status, "%s", answer.raw)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE attempts = 2 AND status = 'ready'"))
 }
 
@@ -216,44 +205,30 @@ func stopInspection(t testing.TB, s *testServer, w *graphtest.World, attempt int
 func TestInspectionOnABusyMachine(t *testing.T) {
 	nightly(t)
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	w, s := ownServer(t)
 	ada := s.join("Agent", "agent")
 	body, contentType := uploadForm("portfolio", []byte("no picture"))
-	refused := &uploadRequest{contentType, body}
-	status, code := refused.send(s, ada)
-	require.Equal(t, http.StatusBadRequest, status, code)
+	refused, upload := &uploadRequest{contentType, body}, largeUpload()
+	require.Equal(t, http.StatusBadRequest, refused.send(s, ada).status)
 
-	upload := largeUpload()
-	type answer struct {
-		status int
-		header http.Header
-		raw    []byte
-	}
-	answered := make(chan answer, 1)
-	go func() {
-		status, header, raw := upload.exchange(s, ada)
-		answered <- answer{status, header, raw}
-	}()
+	answered := upload.begin(s, ada)
 	release := stopInspection(t, s, w, 1)
 	first := <-answered
 	require.Equal(t, http.StatusTooManyRequests, first.status, "%s", first.raw)
-	require.Contains(t, string(first.raw), `"upload_busy"`)
+	require.Equal(t, "upload_busy", first.code())
 	require.NotEmpty(t, first.header.Get("Retry-After"))
 
-	status, header, raw := upload.exchange(s, ada)
-	require.Equal(t, http.StatusConflict, status)
-	require.Contains(t, string(raw), `"upload_unavailable"`)
-	require.Contains(t, string(raw), `"fields":{"upload_id":"unfinished"}`)
-	require.NotEmpty(t, header.Get("Retry-After"))
-	status, header, raw = refused.exchange(s, ada)
-	require.Equal(t, http.StatusConflict, status)
-	require.Contains(t, string(raw), `"fields":{"upload_id":"rejected"}`)
-	require.Empty(t, header.Get("Retry-After"))
+	for said, sent := range map[string]*uploadRequest{"unfinished": upload, "rejected": refused} {
+		answer := sent.send(s, ada)
+		require.Equal(t, http.StatusConflict, answer.status)
+		require.Equal(t, "upload_unavailable", answer.code())
+		require.Contains(t, string(answer.raw), `"fields":{"upload_id":"`+said+`"}`)
+		require.Equal(t, said == "unfinished", answer.header.Get("Retry-After") != "")
+	}
 
 	release()
 	signalInspection(t, s, syscall.SIGCONT)
-	eventually(t, func() bool { status, code = upload.send(s, ada); return status == http.StatusOK }, "it does not become ready")
+	eventually(t, func() bool { return upload.send(s, ada).status == http.StatusOK }, "it does not become ready")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE attempts = 1 AND status = 'ready'"))
 }
 
@@ -265,15 +240,11 @@ func TestDatabaseOutageDuringUpload(t *testing.T) {
 	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + c.URL}, noLimits...)...)
 	ada := s.join("Agent", "agent")
 	upload := largeUpload()
-	answered := make(chan int, 1)
-	go func() {
-		status, _ := upload.send(s, ada)
-		answered <- status
-	}()
+	answered := upload.begin(s, ada)
 	eventually(t, func() bool { return w.Count(fmt.Sprintf(underInspection, 1)) == 1 }, "no inspection")
 	time.Sleep(slack.Of(20 * time.Millisecond)) // others see a commit before its answer is here, and without the answer nothing is inspected
 	c.Cut()
-	require.Equal(t, http.StatusServiceUnavailable, <-answered)
+	require.Equal(t, http.StatusServiceUnavailable, (<-answered).status)
 	eventually(t, func() bool {
 		return slices.ContainsFunc(filesOf(t, s.data), func(path string) bool { return strings.HasSuffix(path, ".preview") })
 	}, "the inspection does not end")
@@ -281,6 +252,5 @@ func TestDatabaseOutageDuringUpload(t *testing.T) {
 	eventually(t, func() bool { return w.Count("SELECT count(*) FROM attachments WHERE status = 'ready'") == 1 }, "not ready")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE attempts = 1"))
 	requireAvailable(t, s, ada)
-	status, code := upload.send(s, ada)
-	require.Equal(t, http.StatusOK, status, code)
+	require.Equal(t, http.StatusOK, upload.send(s, ada).status)
 }

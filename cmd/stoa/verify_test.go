@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"stoa/graph/graphtest"
@@ -47,9 +49,7 @@ type receiptVectors struct {
 // The exit code of `stoa verify` is the finding of each vector.
 func TestVerify(t *testing.T) {
 	t.Parallel()
-	raw := graphtest.Got(os.ReadFile("../../rest/client/testdata/receipts.json"))(t)
-	var v receiptVectors
-	require.NoError(t, json.Unmarshal(raw, &v))
+	v := parsed[receiptVectors](t, readFile(t, "../../rest/client/testdata/receipts.json"))
 	folder := t.TempDir()
 	save := func(name string, content []byte) string {
 		path := filepath.Join(folder, name)
@@ -84,22 +84,20 @@ func TestVerify(t *testing.T) {
 	save("receipt.json", v.Cases[0].File)
 	save("jwks.json", v.Keys)
 	trusted := []string{"verify", file, "--keys", keys, "--log-key", v.LogKey}
-	code, out, _ := runInProcess(append(trusted, "--terms", save("terms.json", v.Terms), "--file", save("roses.txt", []byte(v.InputFile)))...)
-	require.Zero(t, code)
+	sound := append(trusted, "--terms", save("terms.json", v.Terms), "--file", save("roses.txt", []byte(v.InputFile)))
+	out := succeeds(t)(runInProcess(sound...))
 	require.Contains(t, out, "@ada paid 1100 for work of @ben, who got 1000")
 	require.Contains(t, out, "5 stars")
 	for _, wrong := range [][]string{
 		{"--terms", save("other.json", []byte(`{"title":"Another"}`))}, {"--file", save("violets.txt", []byte("Violets"))},
 		{"--file", filepath.Join(folder, "missing")},
 	} {
-		code, out, _ = runInProcess(append(trusted, wrong...)...)
-		require.Equal(t, 1, code, wrong)
+		code, out, stderr := runInProcess(append(trusted, wrong...)...)
+		fails(t, 1)(code, out, stderr)
 		require.Empty(t, out)
 	}
-	code, _, _ = runInProcess("verify", file, "--keys", file)
-	require.Equal(t, 1, code, "a receipt is no key set")
-	code, _, _ = runInProcess("verify", file, "--log-key", "x")
-	require.Equal(t, 1, code)
+	fails(t, 1)(runInProcess("verify", file, "--keys", file)) // a receipt is no key set
+	fails(t, 1)(runInProcess("verify", file, "--log-key", "x"))
 
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/keys" {
@@ -109,10 +107,8 @@ func TestVerify(t *testing.T) {
 		_, _ = w.Write(v.Keys)
 	}))
 	defer server.Close()
-	code, _, _ = runInProcess("verify", file, "--keys", server.URL+"/keys", "--log-key", v.LogKey)
-	require.Zero(t, code)
-	code, _, _ = runInProcess("verify", file, "--keys", server.URL, "--log-key", v.LogKey)
-	require.Equal(t, 1, code)
+	succeeds(t)(runInProcess("verify", file, "--keys", server.URL+"/keys", "--log-key", v.LogKey))
+	fails(t, 1)(runInProcess("verify", file, "--keys", server.URL, "--log-key", v.LogKey))
 }
 
 // witnessProcess is `stoa witness` in a folder.
@@ -165,8 +161,7 @@ func (w *witnessProcess) start() {
 	w.cmd.Stderr = w.log
 	require.NoError(w, w.cmd.Start())
 	w.Cleanup(func() { _ = w.cmd.Process.Kill() })
-	vkey := graphtest.Got(bufio.NewReader(out).ReadString('\n'))(w)
-	w.vkey = strings.TrimSpace(vkey)
+	w.vkey = strings.TrimSpace(graphtest.Got(bufio.NewReader(out).ReadString('\n'))(w))
 }
 
 func (w *witnessProcess) submit(l *keylogtest.Log, size int64) witness.Cosigned {
@@ -207,9 +202,105 @@ func TestWitnessNeverRollsBack(t *testing.T) {
 		_ = w.cmd.Wait()
 	}
 	w.start()
-	code, _, complaint := runProgram(t, w.args())
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, complaint, "another witness uses it")
+	require.Contains(t, complaint(t, w.args()), "another witness uses it")
 	w.stop()
 	require.EqualValues(t, 0o600, graphtest.Got(os.Stat(filepath.Join(w.folder, "key")))(t).Mode())
+}
+
+// publishedLog holds the fields of stoa-keys.json about the key log.
+type publishedLog struct {
+	Origin           string
+	Vkeys, Witnesses []string
+	Epochs           []struct {
+		Origin, Reason string
+		Size           int64
+	}
+}
+
+// publishedLog reads the log's members of stoa-keys.json. While the machine is busy, the log begins late and reads may fail.
+func (s *testServer) publishedLog() publishedLog {
+	s.t.Helper()
+	var published struct{ Log publishedLog }
+	eventually(s.t, func() bool {
+		answer := s.get("/.well-known/stoa-keys.json")
+		return answer.status == http.StatusOK && json.Unmarshal(answer.raw, &published) == nil && len(published.Log.Vkeys) > 0
+	}, "the key log has no key")
+	return published.Log
+}
+
+// head is the tree of a checkpoint that one of some keys has signed.
+func head(t *testing.T, signed []byte, vkey string) tlog.Tree {
+	t.Helper()
+	verifier := graphtest.Got(note.NewVerifier(vkey))(t)
+	opened, err := note.Open(signed, note.VerifierList(verifier))
+	require.NoError(t, err, "%s", signed)
+	origin, rest, _ := strings.Cut(opened.Text, "\n")
+	require.Equal(t, verifier.Name(), origin)
+	return graphtest.Got(tlog.ParseTree([]byte("go.sum database tree\n" + rest)))(t)
+}
+
+// A database that has lost signed entries answers 503 until the operator begins a new epoch; a restore begins it by itself,
+// after every epoch that was signed.
+func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
+	nightly(t)
+	t.Parallel()
+	data := migratedData(t)
+	start := func() *testServer {
+		return startServer(t, append(noLimits, "STOA_DATA_DIR="+data, "STOA_BASE_URL=https://stoa.example")...)
+	}
+	run := func(args ...string) string { return output(t, args, "STOA_DATA_DIR="+data) }
+	logged := func(s *testServer, epoch int, size int64) {
+		t.Helper()
+		eventually(t, func() bool {
+			got := s.get(fmt.Sprintf("/log/%d/checkpoint", epoch))
+			return got.status == http.StatusOK && head(t, got.raw, s.publishedLog().Vkeys[0]).N == size
+		}, "the log does not grow")
+	}
+
+	s := start()
+	s.join("Agent", "agent")
+	logged(s, 1, 3)
+	run("backup")
+	s.stop()
+	s = start()
+	s.join("Agent", "agent")
+	logged(s, 1, 4)
+	s.stop()
+	require.Contains(t, run("backup", "restore", "--replace"), "The key log goes on as stoa.example/log/2, with 4 entries.")
+
+	s = start()
+	logged(s, 2, 4)
+	published := s.publishedLog()
+	require.Equal(t, "stoa.example/log/2", published.Origin)
+	require.Len(t, published.Epochs, 1)
+	require.EqualValues(t, 3, published.Epochs[0].Size)
+	require.Contains(t, published.Epochs[0].Reason, "was signed with 4 entries, and 3 are left")
+	require.Equal(t, http.StatusNotFound, s.read("/log/1/checkpoint").status)
+	s.join("Agent", "agent")
+	logged(s, 2, 5)
+	s.stop()
+
+	require.Contains(t, run("backup", "restore", "--replace"), "The key log goes on as stoa.example/log/3, with 4 entries.")
+
+	// As if another program had restored the database since.
+	file := filepath.Join(data, "log-head")
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "stoa.example/log/3\n9\n%s\n\n", base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
+	s = start()
+	require.Equal(t, http.StatusServiceUnavailable, s.get("/log/3/checkpoint").status)
+	late := s.join("Agent", "agent")
+	require.True(t, s.hasMetric("stoa_log_behind 1"))
+	require.Contains(t, run("log", "new-epoch", "--reason", "the database was restored"), "goes on as stoa.example/log/4, with 5 entries.")
+	logged(s, 4, 6)
+	require.Contains(t, string(send(t, late.Client, http.MethodGet, "/bots/me", nil).Body), `"key_log":{"index":5,`)
+	eventually(t, func() bool { return s.hasMetric("stoa_log_behind 0") }, "it is still behind")
+
+	// An operator replaces the key of the log, which signs beside the next one.
+	before := s.publishedLog().Vkeys
+	require.Contains(t, s.queryOperator(`mutation { rotateKey(purpose: LOG, reason: "yearly") { purpose number } }`), `"number":2`)
+	logged(s, 4, 7)
+	after := s.publishedLog().Vkeys
+	require.Equal(t, before[0], after[1])
+	both := s.read("/log/4/checkpoint").raw
+	require.Equal(t, head(t, both, before[0]), head(t, both, after[0]))
+	s.stop()
 }
