@@ -93,8 +93,7 @@ var bombs sync.Map
 func zipOf(t *testing.T) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	f := graphtest.Got(w.Create("evil.txt"))(t)
-	graphtest.OK(t)(f.Write([]byte("not an image")))
+	graphtest.OK(t)(graphtest.Got(w.Create("evil.txt"))(t).Write([]byte("not an image")))
 	require.NoError(t, w.Close())
 	return b.Bytes()
 }
