@@ -37,6 +37,7 @@ func (s *story) unsaid(key string) {
 	}
 }
 
+// No check reports a loss that a restore allows, neither during the run nor at its end.
 var lossesAllowed = []innocent{
 	{"nothing happens between backup and restore", "", func(s *story) { s.restored(func() {}) }},
 	{"a message that is gone", "", func(s *story) {
@@ -53,9 +54,8 @@ var lossesAllowed = []innocent{
 var lossDefects = []defect{
 	{"an ack from before the backup is forgotten", "acknowledged events", "e-hello of bob came", func(s *story) {
 		s.restored(func() {})
-		d := s.delivery("e-hello")
-		d.Connection, d.ConnectedAt, d.At = 50, s.now, s.now
-		s.Deliveries = append(s.Deliveries, d)
+		d := s.came("e-hello", 50)
+		d.ConnectedAt, d.At = s.now, s.now
 	}},
 	{"a post from before the backup cannot be found", "refusals", "was not allowed at that moment", func(s *story) {
 		s.restored(func() {})
@@ -73,32 +73,13 @@ var lossDefects = []defect{
 	}},
 }
 
-// No check reports a loss that a restore allows, neither during the run nor at its end.
-func TestLossesThatAreAllowed(t *testing.T) {
-	t.Parallel()
-	for _, a := range lossesAllowed {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			s := right()
-			a.plant(s)
-			for _, f := range judge.Judge(&s.History) {
-				require.True(t, len(f.Violations) == 0 || a.check != "" && a.check != f.Name, "%s: %v", f.Name, f.Violations)
-			}
-			for name, violations := range s.early() {
-				require.Empty(t, violations, name)
-			}
-		})
-	}
-}
-
 // posted has an event come to a webhook some time from now, whose receiver answers at once.
 func (s *story) posted(event string, after time.Duration, answer int) *history.Delivery {
-	d := s.delivery(event)
-	d.Connection, d.ConnectedAt, d.At = 100+len(s.Deliveries), 0, s.now+after
+	d := s.came(event, 100+len(s.Deliveries))
+	d.ConnectedAt, d.At = 0, s.now+after
 	d.Webhook, d.Hook, d.Answer, d.Answered = true, "hook of "+d.Agent, answer, d.At+time.Millisecond
-	s.Deliveries = append(s.Deliveries, d)
 	s.Length = max(s.Length, d.At+time.Minute)
-	return &s.Deliveries[len(s.Deliveries)-1]
+	return d
 }
 
 // two has ann send bob two messages, one after the other.
@@ -109,9 +90,9 @@ func (s *story) two() {
 }
 
 // faultAt adds a fault that lasts for a second.
-func (s *story) faultAt(after time.Duration) {
-	at := s.now + after
+func (s *story) faultAt(at time.Duration) *history.Fault {
 	s.Faults = append(s.Faults, history.Fault{Name: "kill", Start: at, Lifted: at + time.Second, End: at + time.Second})
+	return &s.Faults[len(s.Faults)-1]
 }
 
 var deliveryDefects = []defect{

@@ -13,23 +13,9 @@ import (
 
 // mailFault adds a fault of the mail server that dan's mail met.
 func (s *story) mailFault() *history.Fault {
-	at := s.first(history.OwnerRequest).Start
-	s.Faults = append(s.Faults, history.Fault{
-		Name: "mail-dead", Target: "the mail server", Start: at, Lifted: at + time.Second, End: at + time.Second, Graceful: true, Mail: true,
-	})
-	return &s.Faults[len(s.Faults)-1]
-}
-
-// askAgain has dan ask for another code while the challenge is open.
-func (s *story) askAgain(after time.Duration) *history.Attempt {
-	first := s.first(history.OwnerRequest)
-	start := first.End + after
-	other := history.Attempt{
-		Agent: "dan", Operation: history.OwnerRequest, Subject: "other@dan.example", Process: "server 1", Start: start, End: start + time.Millisecond,
-		Status: history.Unanswered, Failure: "connection reset",
-	}
-	s.Attempts = append(s.Attempts, other)
-	return &s.Attempts[len(s.Attempts)-1]
+	f := s.faultAt(s.first(history.OwnerRequest).Start)
+	f.Name, f.Target, f.Graceful, f.Mail = "mail-dead", "the mail server", true, true
+	return f
 }
 
 // refuse replaces the last answer to dan's right code by a refusal.
@@ -83,7 +69,9 @@ var ownersAllowed = []innocent{
 		s.Mails[0].At += 2 * time.Minute
 	}},
 	{"a code that was replaced", "owners", func(s *story) {
-		s.askAgain(0)
+		asked := s.first(history.OwnerRequest).End
+		a := s.ask("dan", history.OwnerRequest, "", "other@dan.example", history.Unanswered, nil)
+		a.Start, a.End, a.Failure = asked, asked+time.Millisecond, "connection reset"
 		s.refuse(400, "invalid_input")
 		s.editOwner(`"verified"`, `"unverified"`)
 	}},
@@ -109,17 +97,13 @@ func (s *story) rotate(token string, status int) *history.Attempt {
 
 func (s *story) use(token string, status int) {
 	a := s.ask("dan", history.TokenUse, "", "dan", status, nil)
-	a.Of = token
-	if status == 401 {
-		a.Code = "unauthorized"
-	}
+	a.Of, a.Code = token, map[int]string{401: "unauthorized"}[status]
 }
 
 // hook is an event that came by a webhook, with the answer of its receiver.
 func (s *story) hook(event string, connection, answer int) {
-	d := s.delivery(event)
-	d.Connection, d.ConnectedAt, d.At, d.Webhook, d.Answer = connection, 0, s.now, true, answer
-	s.Deliveries = append(s.Deliveries, d)
+	d := s.came(event, connection)
+	d.ConnectedAt, d.At, d.Webhook, d.Answer = 0, s.now, true, answer
 }
 
 var doorDefects = []defect{
@@ -166,16 +150,13 @@ var allowed = []innocent{
 		a.Process, a.RetryAfter = "", false
 	}},
 	{"an upload whose inspection is resumed", "service between faults", func(s *story) {
-		s.find("upload", 0).End += 30 * time.Second
-		s.loseUpload()
+		a := s.find("upload", 0)
+		a.Start, a.End = s.Faults[1].Start, a.End+30*time.Second
+		a.Status, a.Body, a.Failure = history.Unanswered, nil, "connection reset"
 	}},
 	{"a machine that has no time for the servers", "service between faults", func(s *story) {
-		s.now = s.Faults[2].End + 12*time.Second
-		s.missing("bob", history.CardGet, "dan")
-		s.last(history.CardGet).End += 3 * time.Second
-		a := s.ask("dan", "profile.update", "", "", 503, nil)
-		a.RetryAfter, a.End = true, a.Start+4*time.Second
-		s.busy()
+		s.slowReading()
+		s.refusedBusy("profile.update", 4*time.Second)
 	}},
 	{"another fault during a graceful one", "graceful changes", func(s *story) {
 		s.last("tasks.list").Status = 503
@@ -186,26 +167,20 @@ var allowed = []innocent{
 		a.Status, a.Code = 403, "contact_not_accepted"
 	}},
 	{"a refusal before the request was looked at", "orders", func(s *story) {
-		a := *s.find("paid-2", 0)
+		a := s.copied("paid-2")
 		a.Status, a.Code = 401, "unauthorized"
-		s.Attempts = append(s.Attempts, a)
 	}},
 	{"an upload that is unfinished", "repeats", func(s *story) {
-		a := *s.find("upload", 0)
+		a := s.copied("upload")
 		a.Start, a.End, a.Status, a.Code, a.Body = s.now, s.now, 409, "upload_unavailable", nil
-		s.Attempts = append(s.Attempts, a)
 	}},
 	{"an event again on a connection that was open before its ack was answered", "acknowledged events", func(s *story) {
-		d := s.delivery("e-hello")
-		d.Connection, d.ConnectedAt, d.At = 9, s.Acks[0].Answered-time.Millisecond, s.Acks[0].Answered+time.Second
-		s.Deliveries = append(s.Deliveries, d)
+		d := s.came("e-hello", 9)
+		d.ConnectedAt, d.At = s.Acks[0].Answered-time.Millisecond, s.Acks[0].Answered+time.Second
 	}},
 	{"events again on another connection", "event order", func(s *story) {
-		for _, event := range []string{"e-hello", "e-paid-2-bob"} {
-			d := s.delivery(event)
-			d.Connection = 9
-			s.Deliveries = append(s.Deliveries, d)
-		}
+		s.came("e-hello", 9)
+		s.came("e-paid-2-bob", 9)
 	}},
 	{"messages that were sent at the same time, in any order", "messages", func(s *story) {
 		s.find("hello", 0).End = s.find("again", 0).End
@@ -234,8 +209,10 @@ var allowed = []innocent{
 	}},
 }
 
-// busy is an answer that the canary had to wait for, just now.
-func (s *story) busy() {
+// refusedBusy is a refusal after some time, and an answer that the canary had to wait for, just then.
+func (s *story) refusedBusy(operation string, after time.Duration) {
+	a := s.ask("dan", operation, "", "", 503, nil)
+	a.RetryAfter, a.End = true, a.Start+after
 	s.Delays = append(s.Delays, history.Delay{Start: s.now, End: s.now + 100*time.Millisecond})
 }
 
@@ -255,27 +232,18 @@ func TestExcusesAreCounted(t *testing.T) {
 	}{
 		{"the machine had no time for a request", "service between faults", func(s *story) {
 			s.slowReading()
-			a := s.ask("dan", "profile.update", "", "", 503, nil)
-			a.RetryAfter, a.End = true, a.Start+4*time.Second
-			s.busy()
+			s.refusedBusy("profile.update", 4*time.Second)
 		}},
 		{"the machine had no time for a search", "service between faults", func(s *story) {
 			s.now = s.Faults[2].End + 12*time.Second
-			a := s.ask("dan", "burst.search", "", "", 503, nil)
-			a.RetryAfter, a.End = true, a.Start+1200*time.Millisecond
-			s.busy()
+			s.refusedBusy("burst.search", 1200*time.Millisecond)
 		}},
 		{"the machine starved during a request", "service between faults", func(s *story) {
 			s.now = s.Faults[2].End + 12*time.Second
 			s.ask("dan", "profile.update", "", "", history.Unanswered, nil)
 			s.Faults = append(s.Faults, history.Fault{Name: history.MachineStarved, Start: s.now, Lifted: s.now, End: s.now})
 		}},
-		{"a restart cut a slow file off", "graceful changes", func(s *story) {
-			s.slowly("slow", 503).RetryAfter = true
-			s.faultAt(-5 * time.Second)
-			s.Faults[len(s.Faults)-1].Graceful = true
-			s.sentAgain("slow")
-		}},
+		{"a restart cut a slow file off", "graceful changes", (*story).cutOff},
 		{"a message whose answer is not known", "messages", func(s *story) {
 			s.Sent = append(s.Sent, history.Sent{ClientMessageID: "lost", Sender: "ann", Recipient: "bob"})
 			s.ask("ann", history.MessageSend, "lost", "bob", history.Unanswered, nil)
@@ -290,11 +258,11 @@ func TestExcusesAreCounted(t *testing.T) {
 		}},
 		{"a socket whose token ended during a fault", "tokens", func(s *story) {
 			s.ask("dan", history.TokenSocket, "", "dan", 200, nil).Of = "token 0"
-			s.faultAt(0)
+			s.faultAt(s.now)
 		}},
 		{"an event that failed before a fault and is due after the end", "webhooks", func(s *story) {
 			s.posted("e-again", 0, 500)
-			s.faultAt(time.Second)
+			s.faultAt(s.now + time.Second)
 			s.Length = s.now + 100*time.Second // the claim of a killed server lasts for a minute
 		}},
 		{"a mail that is not due yet", "mails", func(s *story) {

@@ -216,10 +216,7 @@ var productAllowed = []innocent{
 	}},
 	{"a nonce that was refused", "nonces", func(s *story) {
 		s.Sent[0].Nonce = s.Sent[2].Nonce
-		for _, a := range s.attempts(history.MessageSend) {
-			if a.ID == "hello" {
-				a.Status, a.Code = 409, "nonce_reuse"
-			}
-		}
+		a := s.find("hello", 0)
+		a.Status, a.Code = 409, "nonce_reuse"
 	}},
 }

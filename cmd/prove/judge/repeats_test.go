@@ -51,15 +51,12 @@ var refusalDefects = []defect{
 
 var refusalsAllowed = []innocent{
 	{"a file that was sent under another name at once", "refusals", func(s *story) {
-		a := *s.find("upload", 0)
-		a.Changed = "file"
-		s.Attempts = append(s.Attempts, a)
+		s.copied("upload").Changed = "file"
 		s.refused("ann", history.FileUpload, "upload", "hash", 409, "idempotency_conflict")
 	}},
 	{"an upload that is under way", "refusals", func(s *story) {
-		a := *s.find("upload", 0)
+		a := s.copied("upload")
 		a.Start, a.End = s.now, s.now+time.Second
-		s.Attempts = append(s.Attempts, a)
 		s.refused("ann", history.FileUpload, "upload", "hash", 409, "upload_unavailable")
 	}},
 }
@@ -76,29 +73,27 @@ func (s *story) respond(agent, task, response string) {
 	s.told("ann", "task.responded", object{"task_id": task, "response_id": response, "bot_id": id(agent)})
 }
 
-// chosen has ann choose one of two responses to the task t3.
+// chosen has ann choose bob's response to the task t3, and bob hear of it.
 func (s *story) chosen() {
 	s.ask("ann", history.TaskCreate, "", "ann", 201, object{"task": object{"id": "t3"}})
 	s.respond("bob", "t3", "r3")
 	s.respond("dan", "t3", "r4")
 	a := s.ask("ann", history.TaskSelect, "choose", "", 201, object{"order": object{"id": "o3"}})
 	a.Of, a.Sent = "t3", raw(object{"response_id": "r3"})
+	s.told("bob", "task.selected", object{"task_id": "t3", "response_id": "r3", "order_id": "o3"})
+}
+
+// heard has dan hear that it was not chosen.
+func (s *story) heard() {
+	s.chosen()
+	s.told("dan", "task.declined", object{"task_id": "t3", "response_id": "r4"})
 }
 
 var laterAllowed = []innocent{
-	{"all hear of a selection", "event contents", func(s *story) {
-		s.chosen()
-		s.told("bob", "task.selected", object{"task_id": "t3", "response_id": "r3", "order_id": "o3"})
-		s.told("dan", "task.declined", object{"task_id": "t3", "response_id": "r4"})
-	}},
-	{"all have heard of a selection", "events received", func(s *story) {
-		s.chosen()
-		s.told("bob", "task.selected", object{"task_id": "t3", "response_id": "r3", "order_id": "o3"})
-		s.told("dan", "task.declined", object{"task_id": "t3", "response_id": "r4"})
-	}},
+	{"all hear of a selection", "event contents", (*story).heard},
+	{"all have heard of a selection", "events received", (*story).heard},
 	{"a response that may have been withdrawn", "events received", func(s *story) {
 		s.chosen()
-		s.told("bob", "task.selected", object{"task_id": "t3", "response_id": "r3", "order_id": "o3"})
 		s.ask("dan", history.ResponseWithdraw, "", "r4", history.Unanswered, nil).Of = "t3"
 	}},
 }
@@ -128,19 +123,20 @@ var slowDefects = []defect{
 	{"a slow body that is cut off at once in a graceful change", "graceful changes", "no answer", func(s *story) {
 		a := s.slowly("cut", history.Unanswered)
 		a.End = a.Start + 2*time.Second
-		s.faultAt(-12 * time.Second)
-		s.Faults[len(s.Faults)-1].Graceful = true
+		s.faultAt(s.now - 12*time.Second).Graceful = true
 		s.sentAgain("cut")
 	}},
 }
 
 var slowAllowed = []innocent{
-	{"a slow file that a restart cut off", "graceful changes", func(s *story) {
-		s.slowly("slow", 503).RetryAfter = true
-		s.faultAt(-5 * time.Second)
-		s.Faults[len(s.Faults)-1].Graceful = true
-		s.sentAgain("slow")
-	}},
+	{"a slow file that a restart cut off", "graceful changes", (*story).cutOff},
+}
+
+// cutOff has a restart refuse dan's slow file, and dan send it again.
+func (s *story) cutOff() {
+	s.slowly("slow", 503).RetryAfter = true
+	s.faultAt(s.now - 5*time.Second).Graceful = true
+	s.sentAgain("slow")
 }
 
 // trust fills in the audits of the log, the receipts, and two erasures.
@@ -193,15 +189,13 @@ var contentionDefects = []defect{
 	{"events wait for a search at another server", "wake-ups", "to sockets of other servers", func(s *story) { s.wakeUps(0, time.Second) }},
 	{"an event that becomes visible during a fault misses an open socket", "open sockets", "never came on connection 0 of cat", func(s *story) {
 		s.delay()
-		d := &s.Deliveries[s.position("e-later")]
-		d.Connection, d.ConnectedAt = 9, s.now
+		s.miss("e-later")
 	}},
 	{"an event that is late by more than the machine had no time", "open sockets", "never came on connection 0 of cat", func(s *story) {
 		s.delay()
 		s.Faults[len(s.Faults)-1].Name = history.MachineStarved
 		s.first(history.EventSocket).End += time.Second
-		d := &s.Deliveries[s.position("e-later")]
-		d.Connection, d.ConnectedAt = 9, s.now
+		s.miss("e-later")
 	}},
 	{"an erased agent may ask for its erasure", "erasures", "still good", func(s *story) {
 		s.ask("dan", history.ErasureDue, "", "dan", 404, nil).Code = "not_found"

@@ -56,6 +56,12 @@ func (s *story) lose() {
 	s.Attempts = append(s.Attempts, last)
 }
 
+// copied adds another attempt at a request, with the same answer.
+func (s *story) copied(key string) *history.Attempt {
+	s.Attempts = append(s.Attempts, *s.find(key, 0))
+	return &s.Attempts[len(s.Attempts)-1]
+}
+
 // again repeats an answered request, which gets the stored answer.
 func (s *story) again(key string) *history.Attempt {
 	first := *s.find(key, 0)
@@ -70,12 +76,6 @@ func (s *story) change(key, member string) *history.Attempt {
 	a := s.ask(first.Agent, first.Operation, key, first.Subject, 409, nil)
 	a.Version, a.Changed, a.Code = first.Version, member, "idempotency_conflict"
 	return a
-}
-
-// loseUpload makes the upload one that was never answered, from during a fault on.
-func (s *story) loseUpload() {
-	a := s.find("upload", 0)
-	a.Start, a.Status, a.Body, a.Failure = s.Faults[1].Start, history.Unanswered, nil, "connection reset"
 }
 
 func (s *story) event(agent string, connection int, event, kind string, payload object) {
@@ -153,10 +153,8 @@ func (s *story) enter(order, key, operation string) {
 		})
 	}
 	s.ask("ann", history.WalletGet, "", "", 200, object{"wallet": s.Final.Wallets["ann"]})
-	var newest []history.Entry
-	for _, e := range s.Final.Entries["bob"] {
-		newest = append([]history.Entry{e}, newest...)
-	}
+	newest := slices.Clone(s.Final.Entries["bob"])
+	slices.Reverse(newest)
 	s.ask("bob", history.WalletHistory, "", "/wallet/history", 200, object{"entries": newest, "next_before": nil})
 }
 
@@ -240,7 +238,6 @@ func right() *story {
 	graceful := s.now
 	for i := range 4 {
 		a := s.ask("bob", "burst.socket", "", "", 200, nil)
-
 		if i >= 2 {
 			a.Status, a.Code, a.RetryAfter = 429, "4429", true
 		}
@@ -314,11 +311,23 @@ func (s *story) editOwner(from, to string) {
 	s.Final.Onboarding["dan"] = body
 }
 
-func (s *story) position(event string) int {
-	return slices.IndexFunc(s.Deliveries, func(d history.Delivery) bool { return d.EventID == event })
+func (s *story) delivery(event string) *history.Delivery {
+	return &s.Deliveries[slices.IndexFunc(s.Deliveries, func(d history.Delivery) bool { return d.EventID == event })]
 }
 
-func (s *story) delivery(event string) history.Delivery { return s.Deliveries[s.position(event)] }
+// came has an event come again, on a connection.
+func (s *story) came(event string, connection int) *history.Delivery {
+	d := *s.delivery(event)
+	d.Connection = connection
+	s.Deliveries = append(s.Deliveries, d)
+	return &s.Deliveries[len(s.Deliveries)-1]
+}
+
+// miss has an event come on a connection that begins only now.
+func (s *story) miss(event string) {
+	d := s.delivery(event)
+	d.Connection, d.ConnectedAt = 9, s.now
+}
 
 func (s *story) drop(which func(d history.Delivery) bool) {
 	s.Deliveries = slices.DeleteFunc(s.Deliveries, which)
