@@ -90,8 +90,7 @@ func TestFileThatCrashesEveryInspection(t *testing.T) {
 	agent := w.Agent()
 	f := newForm(attachments.Order, picture(t, 8, 8))
 	for sent := range int64(2) {
-		_, err := w.send(agent, f)
-		require.Positive(t, graphtest.RequireFault(t, err, fault.ServiceUnavailable).Retry())
+		require.Positive(t, graphtest.RequireFault(t, graphtest.Err(w.send(agent, f)), fault.ServiceUnavailable).Retry())
 		require.Equal(t, (sent+1)*attachments.MaxAttempts, runs.Load())
 		require.Equal(t, [3]int64{0, 0, sent + 1}, w.usage(agent.ID))
 		w.keeps(t, 0)
@@ -219,8 +218,7 @@ func TestStoreThatCannotWrite(t *testing.T) {
 	restore := w.breakStore(t)
 
 	f := newForm(attachments.Order, picture(t, 8, 8))
-	_, err := w.send(agent, f)
-	require.Positive(t, graphtest.RequireFault(t, err, fault.ServiceUnavailable).Retry())
+	require.Positive(t, graphtest.RequireFault(t, graphtest.Err(w.send(agent, f)), fault.ServiceUnavailable).Retry())
 	require.Equal(t, int64(1), w.usage(agent.ID)[2])
 	again, err := w.send(agent, kept)
 	require.NoError(t, err, "a repeat needs no store")

@@ -58,8 +58,7 @@ func TestUnattachedUploadsEndAfterADay(t *testing.T) {
 	require.Nil(t, read.Attachment.PreviewURL)
 	require.Nil(t, read.Attachment.DownloadURL)
 	for _, get := range []func(context.Context, attachments.AttachmentInput) (*attachments.File, error){w.Attachments.AttachmentPreview, w.Attachments.AttachmentDownload} {
-		_, err := get(agent.Ctx, attachments.AttachmentInput{AttachmentID: sent.Attachment.ID.String()})
-		graphtest.RequireFault(t, err, fault.NotFound)
+		graphtest.Refused(t, fault.NotFound)(get(agent.Ctx, attachments.AttachmentInput{AttachmentID: sent.Attachment.ID.String()}))
 	}
 	again := graphtest.Got(w.send(agent, f))(t)
 	require.True(t, again.IsRepeat())
@@ -213,8 +212,7 @@ func TestTwoRunEightWaitTheRestIsBusy(t *testing.T) {
 
 	before, stored := w.usage(uuid.Nil), len(w.stored(t))
 	busy := newForm(attachments.Order, picture(t, 8, 8))
-	_, err := w.send(agents[0], busy)
-	require.Positive(t, graphtest.RequireFault(t, err, fault.UploadBusy).Retry())
+	require.Positive(t, graphtest.RequireFault(t, graphtest.Err(w.send(agents[0], busy)), fault.UploadBusy).Retry())
 	require.Equal(t, before, w.usage(uuid.Nil), "nothing is recorded")
 	w.keeps(t, stored)
 
@@ -224,8 +222,7 @@ func TestTwoRunEightWaitTheRestIsBusy(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.EqualValues(t, 2, g.most)
-	_, err = w.send(agents[0], busy)
-	require.NoError(t, err, "the busy upload may be repeated")
+	require.NoError(t, graphtest.Err(w.send(agents[0], busy)), "the busy upload may be repeated")
 }
 
 // Two processes share the slots of one server.
@@ -275,8 +272,7 @@ func TestUploadThatTakesLongGoesOn(t *testing.T) {
 	agent := w.Agent()
 	slow := newForm(attachments.Order, picture(t, 8, 8))
 	graphtest.Refused(t, fault.UploadBusy)(w.send(agent, slow))
-	_, err := w.send(agent, slow)
-	unfinished := graphtest.RequireFault(t, err, fault.UploadUnavailable)
+	unfinished := graphtest.RequireFault(t, graphtest.Err(w.send(agent, slow)), fault.UploadUnavailable)
 	require.Positive(t, unfinished.Retry())
 	require.Equal(t, map[string]string{"upload_id": "unfinished"}, unfinished.Fields)
 	changed := slow

@@ -41,9 +41,7 @@ func BenchmarkRepeat(b *testing.B) {
 	s := newPair(b)
 	in := command(s.offer(true), orders.Accept)
 	for b.Loop() {
-		if _, err := s.Orders.OrderAct(s.contractor.Ctx, in); err != nil {
-			b.Fatal(err)
-		}
+		graphtest.OK(b)(s.Orders.OrderAct(s.contractor.Ctx, in))
 	}
 }
 
@@ -54,9 +52,7 @@ func BenchmarkMyOrders(b *testing.B) {
 		s.offer(true)
 	}
 	for b.Loop() {
-		if _, err := s.Orders.MyOrders(s.contractor.Ctx, orders.ListInput{}); err != nil {
-			b.Fatal(err)
-		}
+		graphtest.OK(b)(s.Orders.MyOrders(s.contractor.Ctx, orders.ListInput{}))
 	}
 }
 

@@ -52,10 +52,7 @@ func TestConcurrentChangesOfPostAndAuthor(t *testing.T) {
 					}
 					commit := s.Hold(order[0], s.author.ID)
 					done := make(chan error, 1)
-					go func() {
-						_, err := s.DB.SQL.Pool.Exec(order[1], s.author.ID)
-						done <- err
-					}()
+					go func() { done <- graphtest.Err(s.DB.SQL.Pool.Exec(order[1], s.author.ID)) }()
 					s.AwaitLocks(1)
 					commit()
 					require.NoError(t, <-done)
@@ -78,8 +75,7 @@ func TestDeletionLocksTheAuthorFirst(t *testing.T) {
 	graphtest.OK(t)(holder.Exec("SELECT FROM bots WHERE id = $1 FOR NO KEY UPDATE", s.author.ID))
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.Posts.DeletePost(s.author.Ctx, posts.PostInput{PostID: s.open.String()})
-		done <- err
+		done <- graphtest.Err(s.Posts.DeletePost(s.author.Ctx, posts.PostInput{PostID: s.open.String()}))
 	}()
 	s.AwaitLocks(1)
 	graphtest.OK(t)(holder.Exec("SELECT FROM attachments WHERE id = $1 FOR UPDATE NOWAIT", file))
@@ -100,10 +96,7 @@ func TestAWorkComesWhileTheOnlyOneGoes(t *testing.T) {
 	graphtest.OK(t)(first.Exec("UPDATE posts SET deleted_at = stoa_now() WHERE id = $1", only.ID))
 	graphtest.OK(t)(first.Exec("SELECT stoa_profile_changed($1)", s.author.ID))
 	done := make(chan error, 1)
-	go func() {
-		_, err := s.create(s.author, work)
-		done <- err
-	}()
+	go func() { done <- graphtest.Err(s.create(s.author, work)) }()
 	s.AwaitLocks(1)
 	require.NoError(t, first.Commit())
 	require.NoError(t, <-done)

@@ -105,9 +105,7 @@ func BenchmarkWrite(b *testing.B) {
 				for i := range 8 {
 					text += words[(n+i*7)%40:]
 				}
-				if _, err := w.create(ada, posts.Fields{Text: &text, Visibility: ptr("public")}); err != nil {
-					b.Fatal(err)
-				}
+				graphtest.OK(b)(w.create(ada, posts.Fields{Text: &text, Visibility: ptr("public")}))
 			}
 		})
 	}
