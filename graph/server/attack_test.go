@@ -101,24 +101,24 @@ func TestVariablesOfWrongTypesAreTheCallersFault(t *testing.T) {
 	const suspend = `mutation ($id: ID!, $reason: String!) { suspendBot(botId: $id, reason: $reason) { id } }`
 	for name, c := range map[string]struct {
 		query string
-		v     variables
+		v     vars
 		code  fault.Code
 	}{
-		"too many values":        {`query ($i: [OrderState!]) { orders(where: {stateIn: $i}) { totalCount } }`, variables{"i": make([]string, 5000)}, fault.InvalidInput},
-		"many values elsewhere":  {`query ($i: Int) { bots(first: $i) { totalCount } }`, variables{"i": 5, "unused": make([][]int, 5000)}, fault.InvalidInput},
-		"an id of another form":  {suspend, variables{"id": "{019b0000-abcd-7000-8000-00000000000f}", "reason": "x"}, fault.InvalidID},
-		"a number for an id":     {suspend, variables{"id": 7, "reason": "x"}, fault.InvalidID},
-		"null for an id":         {suspend, variables{"id": nil, "reason": "x"}, fault.InvalidInput},
-		"nothing for a reason":   {suspend, variables{"id": "019b0000-abcd-7000-8000-00000000000f"}, fault.InvalidInput},
-		"a list for a reason":    {suspend, variables{"id": "019b0000-abcd-7000-8000-00000000000f", "reason": []string{"x"}}, fault.InvalidInput},
-		"a fraction":             {`query ($n: Int) { bots(first: $n) { totalCount } }`, variables{"n": 1.5}, fault.InvalidInput},
-		"a text for an integer":  {`query ($n: Int) { bots(first: $n) { totalCount } }`, variables{"n": "5"}, fault.InvalidInput},
-		"too large":              {`query ($n: Int) { bots(first: $n) { totalCount } }`, variables{"n": 1 << 40}, fault.InvalidInput},
-		"an enum in other case":  {`query ($s: BotState) { bots(where: {state: $s}) { totalCount } }`, variables{"s": "ACTIVE"}, fault.InvalidInput},
-		"an unknown input field": {`query ($w: BotWhereInput) { bots(where: $w) { totalCount } }`, variables{"w": variables{"nonce": 1}}, fault.InvalidInput},
-		"a cursor of our own":    {`query ($c: Cursor) { bots(after: $c) { totalCount } }`, variables{"c": "AAAA"}, fault.InvalidPagination},
-		"an object for base64":   {`mutation ($k: Base64) { registerBot(input: {encryptionPublicKey: $k}) { token } }`, variables{"k": variables{}}, fault.InvalidInput},
-		"an object for an image": {`mutation ($k: ID) { updateMe(input: {avatarAttachmentId: $k}) { bot { id } } }`, variables{"k": variables{}}, fault.InvalidInput},
+		"too many values":        {`query ($i: [OrderState!]) { orders(where: {stateIn: $i}) { totalCount } }`, vars{"i": make([]string, 5000)}, fault.InvalidInput},
+		"many values elsewhere":  {`query ($i: Int) { bots(first: $i) { totalCount } }`, vars{"i": 5, "unused": make([][]int, 5000)}, fault.InvalidInput},
+		"an id of another form":  {suspend, vars{"id": "{019b0000-abcd-7000-8000-00000000000f}", "reason": "x"}, fault.InvalidID},
+		"a number for an id":     {suspend, vars{"id": 7, "reason": "x"}, fault.InvalidID},
+		"null for an id":         {suspend, vars{"id": nil, "reason": "x"}, fault.InvalidInput},
+		"nothing for a reason":   {suspend, vars{"id": "019b0000-abcd-7000-8000-00000000000f"}, fault.InvalidInput},
+		"a list for a reason":    {suspend, vars{"id": "019b0000-abcd-7000-8000-00000000000f", "reason": []string{"x"}}, fault.InvalidInput},
+		"a fraction":             {`query ($n: Int) { bots(first: $n) { totalCount } }`, vars{"n": 1.5}, fault.InvalidInput},
+		"a text for an integer":  {`query ($n: Int) { bots(first: $n) { totalCount } }`, vars{"n": "5"}, fault.InvalidInput},
+		"too large":              {`query ($n: Int) { bots(first: $n) { totalCount } }`, vars{"n": 1 << 40}, fault.InvalidInput},
+		"an enum in other case":  {`query ($s: BotState) { bots(where: {state: $s}) { totalCount } }`, vars{"s": "ACTIVE"}, fault.InvalidInput},
+		"an unknown input field": {`query ($w: BotWhereInput) { bots(where: $w) { totalCount } }`, vars{"w": vars{"nonce": 1}}, fault.InvalidInput},
+		"a cursor of our own":    {`query ($c: Cursor) { bots(after: $c) { totalCount } }`, vars{"c": "AAAA"}, fault.InvalidPagination},
+		"an object for base64":   {`mutation ($k: Base64) { registerBot(input: {encryptionPublicKey: $k}) { token } }`, vars{"k": vars{}}, fault.InvalidInput},
+		"an object for an image": {`mutation ($k: ID) { updateMe(input: {avatarAttachmentId: $k}) { bot { id } } }`, vars{"k": vars{}}, fault.InvalidInput},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := s.ask(operatorToken, c.query, c.v)

@@ -29,10 +29,10 @@ func TestConnectionsTurnPages(t *testing.T) {
 	}
 	const page = `query ($after: Cursor, $order: [BotOrder!]) {
 		bots(first: 10, after: $after, orderBy: $order) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id handle createdAt } } } }`
-	for _, order := range []any{nil, []any{variables{"field": "HANDLE", "direction": "DESC"}}, []any{variables{"field": "CREATED_AT", "direction": "DESC"}}} {
+	for _, order := range []any{nil, []any{vars{"field": "HANDLE", "direction": "DESC"}}, []any{vars{"field": "CREATED_AT", "direction": "DESC"}}} {
 		seen, after := make(map[any]bool), any(nil)
 		for _, rows := range []int{10, 10, 5} {
-			c := s.ask(operatorToken, page, variables{"after": after, "order": order}).ok("bots")
+			c := s.ask(operatorToken, page, vars{"after": after, "order": order}).ok("bots")
 			require.InDelta(t, 25, c["totalCount"], 0)
 			require.Len(t, nodes(c), rows)
 			for _, node := range nodes(c) {
@@ -71,14 +71,14 @@ func TestACursorOfAnotherOrderIsRefused(t *testing.T) {
 	byHandle := s.ask(operatorToken, `{ bots(orderBy: {field: HANDLE}) { edges { cursor } } }`, nil).ok("bots")
 	cursor := byHandle["edges"].([]any)[0].(map[string]any)["cursor"]
 	const other = `query ($c: Cursor) { bots(after: $c, orderBy: [{field: CREATED_AT}]) { edges { node { id } } } }`
-	s.ask(operatorToken, other, variables{"c": cursor}).fault(200, fault.InvalidPagination)
+	s.ask(operatorToken, other, vars{"c": cursor}).fault(200, fault.InvalidPagination)
 	const more = `query ($c: Cursor) { bots(after: $c, orderBy: [{field: HANDLE}, {field: CREATED_AT}]) { edges { node { id } } } }`
-	s.ask(operatorToken, more, variables{"c": cursor}).fault(200, fault.InvalidPagination)
+	s.ask(operatorToken, more, vars{"c": cursor}).fault(200, fault.InvalidPagination)
 	const same = `query ($c: Cursor) { bots(after: $c, orderBy: [{field: HANDLE}]) { edges { node { id } } } }`
 	for _, text := range []string{"a\x00", "a\xff"} { // no handle ever was one of them
 		var forged strings.Builder
 		ent.Cursor{ID: uuid.Must(uuid.NewV7()), Value: []any{text}}.MarshalGQL(&forged)
-		s.ask(operatorToken, same, variables{"c": strings.Trim(forged.String(), `"`)}).fault(200, fault.InvalidPagination)
+		s.ask(operatorToken, same, vars{"c": strings.Trim(forged.String(), `"`)}).fault(200, fault.InvalidPagination)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestFiltersNarrow(t *testing.T) {
 		require.InDelta(t, found, c["totalCount"], 0, where)
 	}
 	entries := s.ask(operatorToken, `query ($id: ID) { ledgerEntries(where: {botID: $id, kind: grant}) { edges { node { deltaMinor number accountKind } } } }`,
-		variables{"id": one.ID}).ok("ledgerEntries")
+		vars{"id": one.ID}).ok("ledgerEntries")
 	require.Equal(t, []map[string]any{{"deltaMinor": 500_000.0, "number": 1.0, "accountKind": "available"}}, nodes(entries))
 	accounts := s.ask(operatorToken, `{ accounts(where: {hasBotWith: [{suspendedAtNotNil: true}]}) { edges { node { availableMinor bot { id handle } } } } }`, nil).ok("accounts")
 	require.Len(t, nodes(accounts), 1)
@@ -116,25 +116,25 @@ func TestFiltersThatCannotBeCarriedOut(t *testing.T) {
 	const ask = `query ($w: BotWhereInput) { bots(where: $w) { totalCount } }`
 	var states, alternatives []any
 	for i := range 3000 {
-		states, alternatives = append(states, "disputed"), append(alternatives, variables{"handle": fmt.Sprint("a", i)})
+		states, alternatives = append(states, "disputed"), append(alternatives, vars{"handle": fmt.Sprint("a", i)})
 	}
-	deep := variables{"handle": "a"}
+	deep := vars{"handle": "a"}
 	for range 4000 {
-		deep = variables{"not": deep}
+		deep = vars{"not": deep}
 	}
 	for _, where := range []any{
-		variables{"handle": "a\x00"}, variables{"handleContainsFold": "\x00"}, variables{"not": variables{}}, variables{"or": []any{variables{}}},
-		variables{"and": []any{variables{"handle": "a"}, variables{}}}, variables{"or": alternatives}, deep,
+		vars{"handle": "a\x00"}, vars{"handleContainsFold": "\x00"}, vars{"not": vars{}}, vars{"or": []any{vars{}}},
+		vars{"and": []any{vars{"handle": "a"}, vars{}}}, vars{"or": alternatives}, deep,
 	} {
-		a := s.ask(operatorToken, ask, variables{"w": where})
+		a := s.ask(operatorToken, ask, vars{"w": where})
 		require.Len(t, a.Errors, 1, "%.200s", a.raw)
 		require.Equal(t, fault.InvalidInput, a.Errors[0].Extensions.Code, "%.200s", a.raw)
 	}
 	const many = `query ($l: [OrderState!]) { orders(where: {or: [{stateIn: $l}, {not: {stateIn: $l}}, {stateIn: $l}]}) { totalCount } }`
-	require.Equal(t, fault.InvalidInput, s.ask(operatorToken, many, variables{"l": states[:1000]}).Errors[0].Extensions.Code)
-	s.ask(operatorToken, many, variables{"l": states[:500]}).ok("orders")
+	require.Equal(t, fault.InvalidInput, s.ask(operatorToken, many, vars{"l": states[:1000]}).Errors[0].Extensions.Code)
+	s.ask(operatorToken, many, vars{"l": states[:500]}).ok("orders")
 	s.ask(operatorToken, `{ tasks(where: {hasCustomerWith: [{}]}) { totalCount } }`, nil).fault(200, fault.InvalidInput)
-	s.ask(operatorToken, ask, variables{"w": variables{"or": []any{}, "createdAtGTE": "2026-11-21T00:00:00Z"}}).ok("bots")
+	s.ask(operatorToken, ask, vars{"w": vars{"or": []any{}, "createdAtGTE": "2026-11-21T00:00:00Z"}}).ok("bots")
 	require.Empty(t, s.log.String())
 }
 
@@ -159,11 +159,11 @@ func TestNodesOfEverySort(t *testing.T) {
 	s := newSite(t)
 	sown := s.sow()
 	for entity, id := range sown.ids {
-		node := s.ask(operatorToken, `query ($id: ID!) { node(id: $id) { __typename id } }`, variables{"id": id}).ok("node")
+		node := s.ask(operatorToken, `query ($id: ID!) { node(id: $id) { __typename id } }`, vars{"id": id}).ok("node")
 		require.Equal(t, map[string]any{"__typename": entity, "id": id.String()}, node)
 	}
 	ids := []any{sown.ids["Message"], uuid.Must(uuid.NewV7()), sown.ids["Order"], sown.ids["Message"]}
-	a := s.ask(operatorToken, `query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Message { sizeBytes } ... on Order { totalMinor customer { handle } } } }`, variables{"ids": ids})
+	a := s.ask(operatorToken, `query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Message { sizeBytes } ... on Order { totalMinor customer { handle } } } }`, vars{"ids": ids})
 	require.Empty(t, a.Errors, "%s", a.raw)
 	found := a.Data["nodes"].([]any)
 	require.Len(t, found, 4)
@@ -171,12 +171,12 @@ func TestNodesOfEverySort(t *testing.T) {
 	require.InDelta(t, 110, found[2].(map[string]any)["totalMinor"], 0)
 	require.Equal(t, found[0], found[3])
 
-	missing := s.ask(operatorToken, `query ($id: ID!) { node(id: $id) { id } }`, variables{"id": uuid.Must(uuid.NewV7())})
+	missing := s.ask(operatorToken, `query ($id: ID!) { node(id: $id) { id } }`, vars{"id": uuid.Must(uuid.NewV7())})
 	require.Empty(t, missing.Errors)
 	require.Nil(t, missing.Data["node"])
 	many := make([]any, 101)
 	for i := range many {
 		many[i] = uuid.Must(uuid.NewV7())
 	}
-	s.ask(operatorToken, `query ($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables{"ids": many}).fault(200, fault.InvalidPagination)
+	s.ask(operatorToken, `query ($ids: [ID!]!) { nodes(ids: $ids) { id } }`, vars{"ids": many}).fault(200, fault.InvalidPagination)
 }

@@ -29,7 +29,7 @@ func TestLimitsShowInHeaders(t *testing.T) {
 	left := func(n int) string { return fmt.Sprintf(`"mutations";r=%d;t=\d+`, n) }
 
 	ask := `mutation ($id: ID!) { requestContact(input: {recipientId: $id}) { repeated } }`
-	shown(s.ask(agent.Token, ask, variables{"id": friend.ID}), mutations+`, "contact_requests";q=9;w=60`, left(2)+`, "contact_requests";r=8;t=60`).ok("requestContact")
+	shown(s.ask(agent.Token, ask, vars{"id": friend.ID}), mutations+`, "contact_requests";q=9;w=60`, left(2)+`, "contact_requests";r=8;t=60`).ok("requestContact")
 	shown(s.ask(agent.Token, `mutation { updateMe(input: {}) { bot { id } } }`, nil), mutations, left(1)).fault(200, fault.InvalidInput)
 	shown(s.ask(agent.Token, `mutation { nothing }`, nil), mutations, left(0)).fault(400, fault.InvalidInput)
 	refused := shown(s.ask(agent.Token, `mutation { rotateToken { token } }`, nil), mutations, left(0))
@@ -75,33 +75,31 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 
 // leaving is the story of exports and erasures.
 func leaving(w *twins) {
-	create := func(body variables) operation {
-		return operation{method: "POST", path: "/exports", field: "createExport", body: body}
-	}
-	asked := create(variables{"operation_id": uuid.NewString(), "include_files": false})
+	create := func(body vars) operation { return op("POST /exports", "createExport", body) }
+	asked := create(vars{"operation_id": uuid.NewString(), "include_files": false})
 	made := w.same(asked)["export"].(map[string]any)["id"].(string)
 	w.same(asked)
-	w.refused(fault.RateLimited, create(variables{"operation_id": uuid.NewString()}))
-	w.refused(fault.InvalidInput, create(variables{}))
+	w.refused(fault.RateLimited, create(vars{"operation_id": uuid.NewString()}))
+	w.refused(fault.InvalidInput, create(vars{}))
 	other := w.overGraphQL(asked).ok("createExport")["export"].(map[string]any)["id"]
-	w.same(operation{method: "GET", path: "/exports/" + made, field: "export", more: variables{"exportId": other}})
-	w.refused(fault.InvalidID, operation{method: "GET", path: "/exports/x", field: "export", more: variables{"exportId": "x"}})
+	w.same(op("GET /exports/"+made, "export", nil, vars{"exportId": other}))
+	w.refused(fault.InvalidID, op("GET /exports/x", "export", nil, vars{"exportId": "x"}))
 	unknown := uuid.NewString()
-	w.refused(fault.NotFound, operation{method: "GET", path: "/exports/" + unknown, field: "export", more: variables{"exportId": unknown}})
+	w.refused(fault.NotFound, op("GET /exports/"+unknown, "export", nil, vars{"exportId": unknown}))
 
-	read := operation{method: "GET", path: "/bots/me/erasure", field: "erasure"}
-	cancel := operation{method: "DELETE", path: "/bots/me/erasure", field: "cancelErasure"}
+	read := op("GET /bots/me/erasure", "erasure")
+	cancel := op("DELETE /bots/me/erasure", "cancelErasure")
 	w.refused(fault.NotFound, read)
 	w.refused(fault.NotFound, cancel)
-	request := func(body, graphql variables) operation {
-		return operation{method: "POST", path: "/bots/me/erasure", field: "requestErasure", body: body, graphql: graphql}
+	request := func(body, graphql vars) operation {
+		return op("POST /bots/me/erasure", "requestErasure", body).twin(graphql)
 	}
-	w.refused(fault.InvalidInput, request(variables{}, nil))
-	me := operation{method: "GET", path: "/bots/me", field: "me"}
+	w.refused(fault.InvalidInput, request(vars{}, nil))
+	me := op("GET /bots/me", "me")
 	handle := func(answer map[string]any) any { return answer["bot"].(map[string]any)["handle"] }
 	id := uuid.NewString()
-	erase := request(variables{"operation_id": id, "confirm_handle": handle(w.same(me))},
-		variables{"operationId": id, "confirmHandle": handle(w.overGraphQL(me).ok("me"))})
+	erase := request(vars{"operation_id": id, "confirm_handle": handle(w.same(me))},
+		vars{"operationId": id, "confirmHandle": handle(w.overGraphQL(me).ok("me"))})
 	w.same(erase)
 	w.same(erase)
 	w.same(read)
@@ -115,13 +113,13 @@ func TestTheLongestDocument(t *testing.T) {
 	s := newSite(t)
 	const publish = `mutation ($in: DocumentInput!) { publishDocument(input: $in, reason: "a new year") { id text url withdrawnAt } }`
 	longest := strings.Repeat("\U0001F600", 200_000)
-	in := variables{"key": "terms", "title": "Terms", "version": "1", "text": longest}
-	raw := strings.ReplaceAll(string(marshal(t, variables{"query": publish, "variables": variables{"in": in}})), "\U0001F600", `\ud83d\ude00`)
+	in := vars{"key": "terms", "title": "Terms", "version": "1", "text": longest}
+	raw := strings.ReplaceAll(string(marshal(t, vars{"query": publish, "variables": vars{"in": in}})), "\U0001F600", `\ud83d\ude00`)
 	made := s.post(operatorToken, raw).ok("publishDocument")
 	require.Equal(t, longest, made["text"])
 	require.Empty(t, made["url"])
 	require.Nil(t, made["withdrawnAt"])
-	require.Contains(t, s.ask(operatorToken, publish, variables{"in": in}).fault(200, fault.InvalidInput).Extensions.Fields, "version")
+	require.Contains(t, s.ask(operatorToken, publish, vars{"in": in}).fault(200, fault.InvalidInput).Extensions.Fields, "version")
 }
 
 // An agent gets 403 while suspended and 401 for a replaced token; refusals of switches name the missing setup and when to retry.
@@ -132,7 +130,7 @@ func TestProceduresThroughGraphQL(t *testing.T) {
 	const me = `{ me { bot { id } } }`
 	do := func(field string, headers ...string) map[string]any {
 		name, _, _ := strings.Cut(field, "(")
-		return s.ask(operatorToken, `mutation ($id: ID!) { `+field+` }`, variables{"id": agent.ID}, headers...).ok(name)
+		return s.ask(operatorToken, `mutation ($id: ID!) { `+field+` }`, vars{"id": agent.ID}, headers...).ok(name)
 	}
 	require.NotNil(t, do(`suspendBot(botId: $id, reason: "spam") { suspendedAt }`, "X-Stoa-Operator", "Grace")["suspendedAt"])
 	log := s.ask(operatorToken, `{ auditEntries(last: 1) { edges { node { operator procedure target reason details } } } }`, nil).ok("auditEntries")

@@ -40,52 +40,49 @@ func TestRestAndGraphQLAgree(t *testing.T) {
 }
 
 func identity(w *twins) {
-	register := operation{method: "POST", path: "/bots/register", field: "registerBot", anonymous: true, body: variables{
+	register := op("POST /bots/register", "registerBot", vars{
 		"handle": "twin_one", "display_name": " Twin ", "encryption_public_key": w.rest.PublicKey(), "specialty": "echo",
 		"bio": "a\nb", "character_description": "grey", "profile_public": false, "invitation": "none",
-	}, graphql: variables{"handle": "twin_two"}}
+	}).twin(vars{"handle": "twin_two"}).anyone()
 	w.same(register)
 	w.refused(fault.HandleUnavailable, register)
-	w.refused(fault.HandleUnavailable, operation{method: "POST", path: "/bots/register", field: "registerBot", anonymous: true, body: variables{
-		"handle": "admin_2", "display_name": "Twin", "encryption_public_key": w.rest.PublicKey()}})
-	for _, body := range []variables{
+	w.refused(fault.HandleUnavailable, op("POST /bots/register", "registerBot", vars{
+		"handle": "admin_2", "display_name": "Twin", "encryption_public_key": w.rest.PublicKey()}).anyone())
+	for _, body := range []vars{
 		{}, {"handle": "Bad Handle"}, {"handle": "twin_3", "display_name": "", "encryption_public_key": "AAAA"},
 		{"handle": "twin_3", "display_name": "Twin", "encryption_public_key": base64.StdEncoding.EncodeToString(make([]byte, 32))},
 	} {
-		w.refused(fault.InvalidInput, operation{method: "POST", path: "/bots/register", field: "registerBot", anonymous: true, body: body})
+		w.refused(fault.InvalidInput, op("POST /bots/register", "registerBot", body).anyone())
 	}
-	w.same(operation{method: "GET", path: "/bots/me", field: "me"})
-	w.same(operation{method: "GET", path: "/bots/me/onboarding", field: "onboarding"})
-	update := func(body variables) operation {
-		return operation{method: "PATCH", path: "/bots/me", field: "updateMe", body: body}
-	}
-	w.same(update(variables{"display_name": "New", "profile_public": true, "avatar_attachment_id": nil}))
-	w.same(update(variables{"character_attachment_id": nil}))
-	w.refused(fault.InvalidInput, update(variables{}))
-	w.refused(fault.InvalidInput, update(variables{"avatar_attachment_id": "x", "bio": strings.Repeat("x", 4001)}))
-	w.refused(fault.PublicationRightsRequired, update(variables{"avatar_attachment_id": uuid.NewString()}))
-	w.refused(fault.InvalidAttachment, update(variables{"avatar_attachment_id": uuid.NewString(), "rights_confirmed": true}))
-	granted := w.same(operation{method: "POST", path: "/tokens/rotate", field: "rotateToken"})
-	w.refused(fault.Unauthorized, operation{method: "POST", path: "/tokens/revoke", field: "revokeToken"})
+	w.same(op("GET /bots/me", "me"))
+	w.same(op("GET /bots/me/onboarding", "onboarding"))
+	update := func(body vars) operation { return op("PATCH /bots/me", "updateMe", body) }
+	w.same(update(vars{"display_name": "New", "profile_public": true, "avatar_attachment_id": nil}))
+	w.same(update(vars{"character_attachment_id": nil}))
+	w.refused(fault.InvalidInput, update(vars{}))
+	w.refused(fault.InvalidInput, update(vars{"avatar_attachment_id": "x", "bio": strings.Repeat("x", 4001)}))
+	w.refused(fault.PublicationRightsRequired, update(vars{"avatar_attachment_id": uuid.NewString()}))
+	w.refused(fault.InvalidAttachment, update(vars{"avatar_attachment_id": uuid.NewString(), "rights_confirmed": true}))
+	granted := w.same(op("POST /tokens/rotate", "rotateToken"))
+	w.refused(fault.Unauthorized, op("POST /tokens/revoke", "revokeToken"))
 	require.NotEmpty(w.t, granted["token"])
 }
 
 func ownership(w *twins) {
-	requirements := operation{method: "GET", path: "/registration/requirements", field: "registrationRequirements", anonymous: true}
+	requirements := op("GET /registration/requirements", "registrationRequirements").anyone()
 	w.same(requirements)
-	request := operation{method: "POST", path: "/registration/email/request", field: "requestRegistrationEmail", anonymous: true,
-		body:    variables{"email": "ada@example.org", "handle": "twin_one", "encryption_public_key": w.rest.PublicKey()},
-		graphql: variables{"email": "bea@example.org", "handle": "twin_two"}}
+	ask := func(body vars) operation {
+		return op("POST /registration/email/request", "requestRegistrationEmail", body).anyone()
+	}
+	request := ask(vars{"email": "ada@example.org", "handle": "twin_one", "encryption_public_key": w.rest.PublicKey()}).
+		twin(vars{"email": "bea@example.org", "handle": "twin_two"})
 	w.refused(fault.VerificationSetupPending, request)
-	restore := operation{method: "POST", path: "/bots/restore/request", field: "requestRestore", anonymous: true,
-		body: variables{"handle": "twin_one", "email": "ada@example.org"}}
+	restore := op("POST /bots/restore/request", "requestRestore", vars{"handle": "twin_one", "email": "ada@example.org"}).anyone()
 	w.refused(fault.LifecycleSetupPending, restore)
 	w.RequireOwners()
 	w.same(requirements)
-	w.refused(fault.HandleUnavailable, operation{method: "POST", path: "/registration/email/request", field: "requestRegistrationEmail",
-		anonymous: true, body: variables{"email": "ada@example.org", "handle": "admin", "encryption_public_key": w.rest.PublicKey()}})
-	w.refused(fault.InvalidInput, operation{method: "POST", path: "/registration/email/request", field: "requestRegistrationEmail",
-		anonymous: true, body: variables{"email": "ada", "handle": "Twin"}})
+	w.refused(fault.HandleUnavailable, ask(vars{"email": "ada@example.org", "handle": "admin", "encryption_public_key": w.rest.PublicKey()}))
+	w.refused(fault.InvalidInput, ask(vars{"email": "ada", "handle": "Twin"}))
 	w.same(request)
 	w.refused(fault.RateLimited, request)
 	w.same(restore)
@@ -100,54 +97,50 @@ func ownership(w *twins) {
 		}
 		ada, bea := latest("ada@example.org"), latest("bea@example.org")
 		return operation{method: "POST", path: path, field: field, anonymous: anonymous,
-			body:    variables{"challenge_id": ada, "code": w.Email.Code(ada)},
-			graphql: variables{"challengeId": bea, "code": w.Email.Code(bea)}}
+			body:    vars{"challenge_id": ada, "code": w.Email.Code(ada)},
+			graphql: vars{"challengeId": bea, "code": w.Email.Code(bea)}}
 	}
 	verify := code("/registration/email/verify", "verifyRegistrationEmail", true)
-	w.refused(fault.InvalidInput, operation{method: "POST", path: verify.path, field: verify.field, anonymous: true,
-		body: variables{"challenge_id": "x", "code": "1"}})
+	w.refused(fault.InvalidInput, op("POST "+verify.path, verify.field, vars{"challenge_id": "x", "code": "1"}).anyone())
 	w.same(verify)
 	w.refused(fault.InvalidInput, verify)
 
-	link := operation{method: "POST", path: "/bots/me/owner-email/request", field: "requestOwnerEmail",
-		body: variables{"email": "ada@example.org"}, graphql: variables{"email": "bea@example.org"}}
+	link := op("POST /bots/me/owner-email/request", "requestOwnerEmail", vars{"email": "ada@example.org"}).twin(vars{"email": "bea@example.org"})
 	w.same(link)
 	w.refused(fault.RateLimited, link)
 	linked := code("/bots/me/owner-email/verify", "verifyOwnerEmail", false)
-	w.refused(fault.InvalidInput, operation{method: "POST", path: linked.path, field: linked.field, body: variables{}})
+	w.refused(fault.InvalidInput, op("POST "+linked.path, linked.field, vars{}))
 	w.same(linked)
 	w.same(linked)
 	w.refused(fault.StateConflict, link)
 }
 
 func hooks(w *twins) {
-	create := func(body variables) operation {
-		return operation{method: "POST", path: "/webhooks", field: "createWebhook", body: body}
-	}
-	w.same(create(variables{"url": "https://agent.example/hook", "kinds": []string{"message.created"}, "own": false, "signing": "v1a"}))
-	w.refused(fault.InvalidInput, create(variables{}))
-	w.refused(fault.InvalidInput, create(variables{"url": "http://agent.example/", "kinds": []string{}, "signing": "v0"}))
-	list := operation{method: "GET", path: "/webhooks", field: "myWebhooks"}
+	create := func(body vars) operation { return op("POST /webhooks", "createWebhook", body) }
+	w.same(create(vars{"url": "https://agent.example/hook", "kinds": []string{"message.created"}, "own": false, "signing": "v1a"}))
+	w.refused(fault.InvalidInput, create(vars{}))
+	w.refused(fault.InvalidInput, create(vars{"url": "http://agent.example/", "kinds": []string{}, "signing": "v0"}))
+	list := op("GET /webhooks", "myWebhooks")
 	id := w.same(list)["webhooks"].([]any)[0].(map[string]any)["id"].(string)
 	other := w.overGraphQL(list).ok("myWebhooks")["webhooks"].([]any)[0].(map[string]any)["id"]
-	on := func(method, verb, field string, body variables) operation {
-		return operation{method: method, path: "/webhooks/" + id + verb, field: field, body: body, more: variables{"webhookId": other}}
+	on := func(method, verb, field string, body vars) operation {
+		return op(method+" /webhooks/"+id+verb, field, body, vars{"webhookId": other})
 	}
 	nobody := func(op operation) operation {
-		op.path, op.more = strings.Replace(op.path, id, "x", 1), variables{"webhookId": "x"}
+		op.path, op.more = strings.Replace(op.path, id, "x", 1), vars{"webhookId": "x"}
 		return op
 	}
 	for _, op := range []operation{
-		on("GET", "", "myWebhook", nil), on("PATCH", "", "updateWebhook", variables{"state": "paused"}),
-		on("PATCH", "", "updateWebhook", variables{"own": true}), on("POST", "/test", "testWebhook", nil),
+		on("GET", "", "myWebhook", nil), on("PATCH", "", "updateWebhook", vars{"state": "paused"}),
+		on("PATCH", "", "updateWebhook", vars{"own": true}), on("POST", "/test", "testWebhook", nil),
 		on("GET", "/deliveries", "myWebhookDeliveries", nil),
 	} {
 		w.same(op)
 		w.refused(fault.InvalidID, nobody(op))
 	}
 	w.refused(fault.StateConflict, on("POST", "/rotate", "rotateWebhookSecret", nil))
-	w.refused(fault.InvalidInput, on("PATCH", "", "updateWebhook", variables{}))
-	w.refused(fault.InvalidInput, on("PATCH", "", "updateWebhook", variables{"state": "gone"}))
+	w.refused(fault.InvalidInput, on("PATCH", "", "updateWebhook", vars{}))
+	w.refused(fault.InvalidInput, on("PATCH", "", "updateWebhook", vars{"state": "gone"}))
 	w.same(on("DELETE", "", "deleteWebhook", nil))
 	w.refused(fault.NotFound, on("DELETE", "", "deleteWebhook", nil))
 }
@@ -155,33 +148,31 @@ func hooks(w *twins) {
 func friendship(w *twins) {
 	peer := w.Agent()
 	ask := func(id string) operation {
-		return operation{method: "POST", path: "/contacts/requests", field: "requestContact", body: variables{"recipient_id": id}}
+		return op("POST /contacts/requests", "requestContact", vars{"recipient_id": id})
 	}
 	w.same(ask(peer.ID.String()))
 	w.same(ask(peer.ID.String()))
 	w.refused(fault.InvalidID, ask("nobody"))
-	w.refused(fault.InvalidID, operation{method: "POST", path: "/contacts/requests", field: "requestContact", body: variables{}})
+	w.refused(fault.InvalidID, op("POST /contacts/requests", "requestContact", vars{}))
 	w.refused(fault.NotFound, ask(uuid.NewString()))
 	own := ask(w.rest.ID.String())
-	own.graphql = variables{"recipientId": w.graphql.ID}
+	own.graphql = vars{"recipientId": w.graphql.ID}
 	w.refused(fault.SelfContact, own)
-	list := operation{method: "GET", path: "/contacts", field: "myContacts"}
+	list := op("GET /contacts", "myContacts")
 	rest := w.same(list)["contacts"].([]any)
 	graphql := w.overGraphQL(list).ok("myContacts")["contacts"].([]any)
-	w.refused(fault.InvalidID, operation{method: "GET", path: "/contacts?before=5", field: "myContacts", more: variables{"before": 5}})
-	w.refused(fault.NotFound, operation{method: "GET", path: "/contacts?before=" + peer.ID.String(), field: "myContacts", more: variables{"before": peer.ID}})
+	w.refused(fault.InvalidID, op("GET /contacts?before=5", "myContacts", nil, vars{"before": 5}))
+	w.refused(fault.NotFound, op("GET /contacts?before="+peer.ID.String(), "myContacts", nil, vars{"before": peer.ID}))
 
 	act := func(verb, field, id string, other any) operation {
-		return operation{method: "POST", path: "/contacts/" + id + "/" + verb, field: field, more: variables{"contactId": other}}
+		return op("POST /contacts/"+id+"/"+verb, field, nil, vars{"contactId": other})
 	}
 	mine, theirs := rest[0].(map[string]any)["id"].(string), graphql[0].(map[string]any)["id"]
 	w.refused(fault.RecipientRequired, act("accept", "acceptContact", mine, theirs))
 	w.refused(fault.InvalidID, act("accept", "acceptContact", "x", "x"))
 	w.refused(fault.NotFound, act("block", "blockContact", peer.ID.String(), peer.ID))
 
-	block := func(id string) operation {
-		return operation{method: "POST", path: "/contacts/blocks", field: "blockBot", body: variables{"bot_id": id}}
-	}
+	block := func(id string) operation { return op("POST /contacts/blocks", "blockBot", vars{"bot_id": id}) }
 	stranger := w.Agent()
 	w.same(block(stranger.ID.String()))
 	w.same(block(stranger.ID.String()))
@@ -193,55 +184,55 @@ func friendship(w *twins) {
 		w.Befriend(peer, w.Agent())
 	}
 	accepting.same(act("accept", "acceptContact", mine, theirs))
-	send := operation{method: "POST", path: "/messages", field: "sendMessage", body: variables{
+	send := op("POST /messages", "sendMessage", vars{
 		"recipient_id": peer.ID, "client_message_id": uuid.NewString(), "nonce": base64.StdEncoding.EncodeToString([]byte("twenty-four-bytes-of-rest")[:24]),
 		"ciphertext": base64.StdEncoding.EncodeToString(make([]byte, 16)), "encryption_version": "box-v1",
 		"sender_public_key": w.rest.PublicKey(), "recipient_public_key": peer.PublicKey(),
-	}, graphql: variables{"senderPublicKey": w.graphql.PublicKey()}}
+	}).twin(vars{"senderPublicKey": w.graphql.PublicKey()})
 	sent := w.same(send)
 	require.NotEmpty(w.t, sent["message"])
 	w.same(send)
-	dialog := operation{method: "GET", path: "/messages?peer=" + peer.ID.String(), field: "dialog", more: variables{"peer": peer.ID}}
+	dialog := op("GET /messages?peer="+peer.ID.String(), "dialog", nil, vars{"peer": peer.ID})
 	require.Len(w.t, w.same(dialog)["messages"], 1)
 	for _, c := range []struct {
 		code   fault.Code
-		change variables
+		change vars
 	}{
-		{fault.IdempotencyConflict, variables{"ciphertext": base64.StdEncoding.EncodeToString(make([]byte, 17))}},
-		{fault.NonceReuse, variables{"client_message_id": uuid.NewString()}},
-		{fault.UnsupportedEncryption, variables{"encryption_version": "box-v2"}},
-		{fault.InvalidEnvelope, variables{"nonce": "AAAA"}},
-		{fault.ContactNotAccepted, variables{"recipient_id": uuid.NewString(), "client_message_id": uuid.NewString()}},
+		{fault.IdempotencyConflict, vars{"ciphertext": base64.StdEncoding.EncodeToString(make([]byte, 17))}},
+		{fault.NonceReuse, vars{"client_message_id": uuid.NewString()}},
+		{fault.UnsupportedEncryption, vars{"encryption_version": "box-v2"}},
+		{fault.InvalidEnvelope, vars{"nonce": "AAAA"}},
+		{fault.ContactNotAccepted, vars{"recipient_id": uuid.NewString(), "client_message_id": uuid.NewString()}},
 	} {
 		changed := send
-		changed.body = variables{}
-		for _, part := range []variables{send.body, c.change} {
+		changed.body = vars{}
+		for _, part := range []vars{send.body, c.change} {
 			maps.Copy(changed.body, part)
 		}
 		w.refused(c.code, changed)
 	}
-	w.refused(fault.EncryptedEnvelopeRequired, operation{method: "POST", path: "/messages", field: "sendMessage", body: variables{
-		"recipient_id": peer.ID, "client_message_id": uuid.NewString()}})
+	w.refused(fault.EncryptedEnvelopeRequired, op("POST /messages", "sendMessage", vars{
+		"recipient_id": peer.ID, "client_message_id": uuid.NewString()}))
 	accepting.same(act("block", "blockContact", mine, theirs))
 	w.refused(fault.ContactBlocked, ask(peer.ID.String()))
 }
 
 func money(w *twins) {
-	require.NotEmpty(w.t, w.same(operation{method: "GET", path: "/wallet", field: "myWallet"})["wallet"])
-	require.Len(w.t, w.same(operation{method: "GET", path: "/wallet/history", field: "walletHistory"})["entries"], 1)
-	w.same(operation{method: "GET", path: "/wallet/history?limit=1&before=1", field: "walletHistory", more: variables{"limit": 1, "before": "1"}})
-	w.refused(fault.InvalidInput, operation{method: "GET", path: "/wallet/history?limit=0", field: "walletHistory", more: variables{"limit": 0}})
-	w.refused(fault.InvalidInput, operation{method: "GET", path: "/wallet/history?before=01", field: "walletHistory", more: variables{"before": "01"}})
+	require.NotEmpty(w.t, w.same(op("GET /wallet", "myWallet"))["wallet"])
+	require.Len(w.t, w.same(op("GET /wallet/history", "walletHistory"))["entries"], 1)
+	w.same(op("GET /wallet/history?limit=1&before=1", "walletHistory", nil, vars{"limit": 1, "before": "1"}))
+	w.refused(fault.InvalidInput, op("GET /wallet/history?limit=0", "walletHistory", nil, vars{"limit": 0}))
+	w.refused(fault.InvalidInput, op("GET /wallet/history?before=01", "walletHistory", nil, vars{"before": "01"}))
 }
 
 func work(w *twins) {
 	peer := w.Agent()
 	w.Befriend(w.rest, peer)
 	w.Befriend(w.graphql, peer)
-	w.same(operation{method: "POST", path: "/orders/quote", field: "quoteOrder", body: variables{"amount_minor": 1005}})
-	w.refused(fault.InvalidInput, operation{method: "POST", path: "/orders/quote", field: "quoteOrder", body: variables{"amount_minor": 0}})
-	create := func(change variables) operation {
-		body := variables{
+	w.same(op("POST /orders/quote", "quoteOrder", vars{"amount_minor": 1005}))
+	w.refused(fault.InvalidInput, op("POST /orders/quote", "quoteOrder", vars{"amount_minor": 0}))
+	create := func(change vars) operation {
+		body := vars{
 			"operation_id": uuid.NewString(), "title": " A poem ", "description": "of four\nlines", "deadline": "2999-01-01T00:00:00.5+01:00",
 			"amount_minor": 1000, "contractor_id": peer.ID, "confirmed_total_minor": 1100,
 		}
@@ -251,7 +242,7 @@ func work(w *twins) {
 				delete(body, name)
 			}
 		}
-		return operation{method: "POST", path: "/orders", field: "createOrder", body: body}
+		return op("POST /orders", "createOrder", body)
 	}
 	offer := create(nil)
 	offered := w.same(offer)["order"].(map[string]any)["id"].(string)
@@ -259,69 +250,62 @@ func work(w *twins) {
 	twin := w.overGraphQL(operation{field: "myOrders"}).ok("myOrders")["orders"].([]any)[0].(map[string]any)["id"]
 	for _, c := range []struct {
 		code   fault.Code
-		change variables
+		change vars
 	}{
-		{fault.IdempotencyConflict, variables{"operation_id": offer.body["operation_id"], "title": "Another"}},
-		{fault.PriceChanged, variables{"confirmed_total_minor": 1099}},
-		{fault.InvalidInput, variables{"operation_id": nil, "title": "", "deadline": "tomorrow", "amount_minor": -1}},
-		{fault.InvalidInput, variables{"deadline": "2001-01-01T00:00:00Z"}},
-		{fault.InvalidInput, variables{"customer_id": peer.ID}},
-		{fault.NotFound, variables{"contractor_id": uuid.NewString()}},
-		{fault.FriendshipRequired, variables{"contractor_id": w.Agent().ID}},
+		{fault.IdempotencyConflict, vars{"operation_id": offer.body["operation_id"], "title": "Another"}},
+		{fault.PriceChanged, vars{"confirmed_total_minor": 1099}},
+		{fault.InvalidInput, vars{"operation_id": nil, "title": "", "deadline": "tomorrow", "amount_minor": -1}},
+		{fault.InvalidInput, vars{"deadline": "2001-01-01T00:00:00Z"}},
+		{fault.InvalidInput, vars{"customer_id": peer.ID}},
+		{fault.NotFound, vars{"contractor_id": uuid.NewString()}},
+		{fault.FriendshipRequired, vars{"contractor_id": w.Agent().ID}},
 	} {
 		w.refused(c.code, create(c.change))
 	}
-	list := func(query string, more variables) operation {
-		return operation{method: "GET", path: "/orders?" + query, field: "myOrders", more: more}
-	}
-	require.Len(w.t, w.same(list("state=offered&page_size=1", variables{"state": "offered", "pageSize": 1}))["orders"], 1)
-	w.refused(fault.InvalidPagination, list("page=0", variables{"page": 0}))
-	w.refused(fault.InvalidInput, list("state=lost", variables{"state": "lost"}))
+	list := func(query string, more vars) operation { return op("GET /orders?"+query, "myOrders", nil, more) }
+	require.Len(w.t, w.same(list("state=offered&page_size=1", vars{"state": "offered", "pageSize": 1}))["orders"], 1)
+	w.refused(fault.InvalidPagination, list("page=0", vars{"page": 0}))
+	w.refused(fault.InvalidInput, list("state=lost", vars{"state": "lost"}))
 
 	read := func(id string, other any) operation {
-		return operation{method: "GET", path: "/orders/" + id, field: "order", more: variables{"orderId": other}}
+		return op("GET /orders/"+id, "order", nil, vars{"orderId": other})
 	}
 	require.Len(w.t, w.same(read(offered, twin))["events"], 1)
 	w.refused(fault.NotFound, read(uuid.NewString(), uuid.NewString()))
 	w.refused(fault.InvalidID, read("x", "x"))
 
-	act := func(action string, body variables) operation {
+	act := func(action string, body vars) operation {
 		body["operation_id"] = uuid.NewString()
-		return operation{method: "POST", path: "/orders/" + offered + "/" + action, field: "orderAct", body: body, more: variables{"orderId": twin, "action": action}}
+		return op("POST /orders/"+offered+"/"+action, "orderAct", body, vars{"orderId": twin, "action": action})
 	}
 	contractor := &twins{site: w.site, rest: peer, graphql: peer, covered: w.covered}
-	w.refused(fault.CounterpartyRequired, act("accept", variables{"expected_version": 1}))
-	contractor.refused(fault.VersionConflict, act("accept", variables{"expected_version": 2}))
-	contractor.refused(fault.InvalidInput, act("accept", variables{}))
+	w.refused(fault.CounterpartyRequired, act("accept", vars{"expected_version": 1}))
+	contractor.refused(fault.VersionConflict, act("accept", vars{"expected_version": 2}))
+	contractor.refused(fault.InvalidInput, act("accept", vars{}))
 	// The two orders are one agent's now, so each takes its own operation id.
-	accept := act("accept", variables{"expected_version": 1})
-	accept.graphql = variables{"operationId": uuid.NewString()}
+	accept := act("accept", vars{"expected_version": 1})
+	accept.graphql = vars{"operationId": uuid.NewString()}
 	contractor.same(accept)
 	contractor.same(accept)
-	w.same(act("propose-refund", variables{"expected_version": 2, "reason": "it\nwent wrong"}))
-	w.refused(fault.RefundProposalExists, act("propose-refund", variables{"expected_version": 3, "reason": "again"}))
+	w.same(act("propose-refund", vars{"expected_version": 2, "reason": "it\nwent wrong"}))
+	w.refused(fault.RefundProposalExists, act("propose-refund", vars{"expected_version": 3, "reason": "again"}))
 	require.Len(w.t, w.same(read(offered, twin))["events"], 3)
 
-	rate := operation{method: "POST", path: "/orders/" + offered + "/rating", field: "rateOrder", more: variables{"orderId": twin},
-		body: variables{"operation_id": uuid.NewString(), "stars": 4, "text": "On\ntime."}}
+	rate := op("POST /orders/"+offered+"/rating", "rateOrder", vars{"operation_id": uuid.NewString(), "stars": 4, "text": "On\ntime."}, vars{"orderId": twin})
 	w.refused(fault.StateConflict, rate)
 	w.Exec("UPDATE orders SET state = 'in_progress' WHERE contractor_id = $1", peer.ID)
-	draft := operation{method: "POST", path: "/orders/" + offered + "/drafts", field: "sendDraft", more: variables{"orderId": twin},
-		body: variables{"operation_id": uuid.NewString(), "text": "The\nfirst verse."}}
+	draft := op("POST /orders/"+offered+"/drafts", "sendDraft", vars{"operation_id": uuid.NewString(), "text": "The\nfirst verse."}, vars{"orderId": twin})
 	w.refused(fault.Forbidden, draft)
-	draft.graphql = variables{"operationId": uuid.NewString()}
+	draft.graphql = vars{"operationId": uuid.NewString()}
 	contractor.same(draft)
 	contractor.same(draft)
-	draft.body, draft.graphql = variables{"operation_id": "x"}, nil
+	draft.body, draft.graphql = vars{"operation_id": "x"}, nil
 	contractor.refused(fault.InvalidInput, draft)
-	drafts := operation{method: "GET", path: "/orders/" + offered + "/drafts", field: "orderDrafts", more: variables{"orderId": twin}}
+	drafts := op("GET /orders/"+offered+"/drafts", "orderDrafts", nil, vars{"orderId": twin})
 	shown := w.same(drafts)["drafts"].([]any)
 	require.Len(w.t, shown, 1)
 	reply := func(id, other any) operation {
-		return operation{
-			method: "POST", path: fmt.Sprintf("/orders/%s/drafts/%s/reply", offered, id), field: "replyToDraft",
-			more: variables{"orderId": twin, "draftId": other}, body: variables{"operation_id": uuid.NewString(), "verdict": "fine"},
-		}
+		return op("POST "+fmt.Sprintf("/orders/%s/drafts/%s/reply", offered, id), "replyToDraft", vars{"operation_id": uuid.NewString(), "verdict": "fine"}, vars{"orderId": twin, "draftId": other})
 	}
 	w.refused(fault.NotFound, reply(uuid.NewString(), uuid.NewString()))
 	first, other := shown[0].(map[string]any)["id"], w.overGraphQL(drafts).ok("orderDrafts")["drafts"].([]any)[0].(map[string]any)["id"]
@@ -332,28 +316,28 @@ func work(w *twins) {
 	w.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted' WHERE contractor_id = $1", peer.ID)
 	w.same(rate)
 	w.same(rate)
-	rate.body = variables{"operation_id": rate.body["operation_id"], "stars": 5}
+	rate.body = vars{"operation_id": rate.body["operation_id"], "stars": 5}
 	w.refused(fault.IdempotencyConflict, rate)
-	rate.body = variables{"operation_id": "x", "stars": 6}
+	rate.body = vars{"operation_id": "x", "stars": 6}
 	w.refused(fault.InvalidInput, rate)
-	rate.path, rate.more = "/orders/x/rating", variables{"orderId": "x"}
+	rate.path, rate.more = "/orders/x/rating", vars{"orderId": "x"}
 	w.refused(fault.InvalidID, rate)
-	receipt := operation{method: "GET", path: "/orders/" + offered + "/receipt", field: "orderReceipt", more: variables{"orderId": twin}}
+	receipt := op("GET /orders/"+offered+"/receipt", "orderReceipt", nil, vars{"orderId": twin})
 	w.refused(fault.NotFound, receipt)
 	graphtest.OK(w.t)(w.Receipts.Sign(w.t.Context()))
 	for range 2 { // the first one may begin the log
 		graphtest.OK(w.t)(w.KeyLog.Sequence(w.t.Context()))
 	}
 	require.Len(w.t, w.same(receipt)["receipt"].(map[string]any)["ratings"], 1)
-	receipt.path, receipt.more = "/orders/x/receipt", variables{"orderId": "x"}
+	receipt.path, receipt.more = "/orders/x/receipt", vars{"orderId": "x"}
 	w.refused(fault.InvalidID, receipt)
-	receipts := operation{method: "GET", path: "/receipts", field: "myReceipts"}
+	receipts := op("GET /receipts", "myReceipts")
 	require.Len(w.t, w.same(receipts)["receipts"], 1)
-	receipts.path, receipts.more = receipts.path+"?before=5", variables{"before": 5}
+	receipts.path, receipts.more = receipts.path+"?before=5", vars{"before": 5}
 	w.refused(fault.InvalidID, receipts)
-	ratings := operation{method: "GET", path: "/bots/" + peer.ID.String() + "/ratings", field: "botRatings", more: variables{"botId": peer.ID}}
+	ratings := op("GET /bots/"+peer.ID.String()+"/ratings", "botRatings", nil, vars{"botId": peer.ID})
 	require.Len(w.t, w.same(ratings)["ratings"], 2)
-	ratings.path, ratings.more = ratings.path+"?before=5", variables{"botId": peer.ID, "before": 5}
+	ratings.path, ratings.more = ratings.path+"?before=5", vars{"botId": peer.ID, "before": 5}
 	w.refused(fault.InvalidID, ratings)
 }
 
@@ -362,22 +346,19 @@ func outbox(w *twins) {
 	peer := w.Agent()
 	w.Asked(peer, w.rest)
 	w.Asked(peer, w.graphql)
-	poll := operation{method: "GET", path: "/events", field: "pollEvents"}
+	poll := op("GET /events", "pollEvents")
 	rest := w.same(poll)["events"].([]any)
 	graphql := w.overGraphQL(poll).ok("pollEvents")["events"].([]any)
 	require.Len(w.t, rest, 1)
-	limited := func(query string, more variables) operation {
-		return operation{method: "GET", path: "/events?" + query, field: "pollEvents", more: more}
-	}
-	w.same(limited("limit=1&version=2", variables{"limit": 1, "version": "2"}))
-	w.refused(fault.InvalidInput, limited("limit=0", variables{"limit": 0}))
-	w.refused(fault.InvalidInput, limited("version=3", variables{"version": 3}))
-	w.same(limited("own=false", variables{"own": "false"}))
-	w.refused(fault.InvalidInput, limited("own=no", variables{"own": "no"}))
+	limited := func(query string, more vars) operation { return op("GET /events?"+query, "pollEvents", nil, more) }
+	w.same(limited("limit=1&version=2", vars{"limit": 1, "version": "2"}))
+	w.refused(fault.InvalidInput, limited("limit=0", vars{"limit": 0}))
+	w.refused(fault.InvalidInput, limited("version=3", vars{"version": 3}))
+	w.same(limited("own=false", vars{"own": "false"}))
+	w.refused(fault.InvalidInput, limited("own=no", vars{"own": "no"}))
 
 	acknowledge := func(mine, theirs any) operation {
-		return operation{method: "POST", path: "/events/acks", field: "acknowledgeEvents",
-			body: variables{"event_ids": []any{mine}}, graphql: variables{"eventIds": []any{theirs}}}
+		return op("POST /events/acks", "acknowledgeEvents", vars{"event_ids": []any{mine}}).twin(vars{"eventIds": []any{theirs}})
 	}
 	mine, theirs := rest[0].(map[string]any)["event_id"], graphql[0].(map[string]any)["eventId"]
 	for range 2 {
@@ -385,6 +366,6 @@ func outbox(w *twins) {
 	}
 	require.Len(w.t, w.same(acknowledge(theirs, mine))["unknown"], 1)
 	w.refused(fault.InvalidInput, acknowledge("x", "x"))
-	w.refused(fault.InvalidInput, operation{method: "POST", path: "/events/acks", field: "acknowledgeEvents", body: variables{}})
+	w.refused(fault.InvalidInput, op("POST /events/acks", "acknowledgeEvents", vars{}))
 	require.Empty(w.t, w.same(poll)["events"])
 }

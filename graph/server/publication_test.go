@@ -13,56 +13,52 @@ import (
 // publication is the story of posts, cards and files.
 func publication(w *twins) {
 	mine, theirs := w.File(w.rest, attachments.Portfolio), w.File(w.graphql, attachments.Portfolio)
-	create := func(body, graphql variables) operation {
-		return operation{method: "POST", path: "/posts", field: "createPost", body: body, graphql: graphql}
-	}
-	posted := w.same(create(variables{
+	create := func(body, graphql vars) operation { return op("POST /posts", "createPost", body).twin(graphql) }
+	posted := w.same(create(vars{
 		"text": "made of\nlines", "title": " A work ", "kind": "portfolio", "visibility": "public", "attachment_ids": []any{mine}, "rights_confirmed": true,
-	}, variables{"attachmentIds": []any{theirs}}))["post"].(map[string]any)["id"].(string)
-	w.same(create(variables{"text": "a note", "attachment_ids": []any{}}, nil))
-	twin := w.overGraphQL(operation{field: "feed", more: variables{"kind": "portfolio"}}).ok("feed")["posts"].([]any)[0].(map[string]any)["id"].(string)
+	}, vars{"attachmentIds": []any{theirs}}))["post"].(map[string]any)["id"].(string)
+	w.same(create(vars{"text": "a note", "attachment_ids": []any{}}, nil))
+	twin := w.overGraphQL(operation{field: "feed", more: vars{"kind": "portfolio"}}).ok("feed")["posts"].([]any)[0].(map[string]any)["id"].(string)
 	for _, c := range []struct {
 		code fault.Code
-		body variables
+		body vars
 	}{
-		{fault.InvalidText, variables{}},
-		{fault.InvalidText, variables{"text": strings.Repeat("x", 8001)}},
-		{fault.InvalidTitle, variables{"text": "x", "title": "two\nlines"}},
-		{fault.InvalidKind, variables{"text": "x", "kind": "poem"}},
-		{fault.InvalidVisibility, variables{"text": "x", "visibility": "friends"}},
-		{fault.InvalidField, variables{"text": "x", "attachment_ids": []any{"x"}}},
-		{fault.RightsRequired, variables{"text": "x", "attachment_ids": []any{uuid.NewString()}, "rights_confirmed": false}},
-		{fault.PublicationRightsRequired, variables{"text": "x", "visibility": "public", "attachment_ids": []any{uuid.NewString()}}},
-		{fault.InvalidAttachment, variables{"text": "x", "attachment_ids": []any{uuid.NewString()}}},
+		{fault.InvalidText, vars{}},
+		{fault.InvalidText, vars{"text": strings.Repeat("x", 8001)}},
+		{fault.InvalidTitle, vars{"text": "x", "title": "two\nlines"}},
+		{fault.InvalidKind, vars{"text": "x", "kind": "poem"}},
+		{fault.InvalidVisibility, vars{"text": "x", "visibility": "friends"}},
+		{fault.InvalidField, vars{"text": "x", "attachment_ids": []any{"x"}}},
+		{fault.RightsRequired, vars{"text": "x", "attachment_ids": []any{uuid.NewString()}, "rights_confirmed": false}},
+		{fault.PublicationRightsRequired, vars{"text": "x", "visibility": "public", "attachment_ids": []any{uuid.NewString()}}},
+		{fault.InvalidAttachment, vars{"text": "x", "attachment_ids": []any{uuid.NewString()}}},
 	} {
 		w.refused(c.code, create(c.body, nil))
 	}
-	w.refused(fault.AttachmentAlreadyBound, create(variables{"text": "x", "attachment_ids": []any{mine}}, variables{"attachmentIds": []any{theirs}}))
+	w.refused(fault.AttachmentAlreadyBound, create(vars{"text": "x", "attachment_ids": []any{mine}}, vars{"attachmentIds": []any{theirs}}))
 
-	on := func(method, field, id string, other any, body variables) operation {
-		return operation{method: method, path: "/posts/" + id, field: field, body: body, more: variables{"postId": other}}
+	on := func(method, field, id string, other any, body vars) operation {
+		return op(method+" /posts/"+id, field, body, vars{"postId": other})
 	}
-	update := func(body variables) operation { return on("PATCH", "updatePost", posted, twin, body) }
-	w.same(update(variables{"title": ""}))
-	w.same(update(variables{"text": "made of words", "kind": "update", "rights_confirmed": true}))
-	w.refused(fault.InvalidField, update(variables{}))
-	w.refused(fault.InvalidKind, update(variables{"kind": ""}))
-	w.refused(fault.NotFound, on("PATCH", "updatePost", uuid.NewString(), uuid.NewString(), variables{"text": "x"}))
-	w.refused(fault.InvalidID, on("PATCH", "updatePost", "x", "x", variables{"text": "x"}))
+	update := func(body vars) operation { return on("PATCH", "updatePost", posted, twin, body) }
+	w.same(update(vars{"title": ""}))
+	w.same(update(vars{"text": "made of words", "kind": "update", "rights_confirmed": true}))
+	w.refused(fault.InvalidField, update(vars{}))
+	w.refused(fault.InvalidKind, update(vars{"kind": ""}))
+	w.refused(fault.NotFound, on("PATCH", "updatePost", uuid.NewString(), uuid.NewString(), vars{"text": "x"}))
+	w.refused(fault.InvalidID, on("PATCH", "updatePost", "x", "x", vars{"text": "x"}))
 	w.same(on("GET", "post", posted, twin, nil))
 	reading := &twins{site: w.site, rest: w.Agent(), graphql: w.Agent(), covered: w.covered}
 	reading.same(on("GET", "post", posted, twin, nil))
-	reading.refused(fault.NotFound, on("PATCH", "updatePost", posted, twin, variables{"text": "x"}))
+	reading.refused(fault.NotFound, on("PATCH", "updatePost", posted, twin, vars{"text": "x"}))
 	reading.refused(fault.NotFound, on("DELETE", "deletePost", posted, twin, nil))
 	w.refused(fault.InvalidID, on("GET", "post", "x", "x", nil))
 
-	feed := func(query string, more variables) operation {
-		return operation{method: "GET", path: "/posts?" + query, field: "feed", more: more}
-	}
+	feed := func(query string, more vars) operation { return op("GET /posts?"+query, "feed", nil, more) }
 	require.Len(w.t, reading.same(feed("", nil))["posts"], 2)
-	require.Len(w.t, reading.same(feed("page=1&page_size=1&kind=update", variables{"page": 1, "pageSize": "1", "kind": "update"}))["posts"], 1)
-	w.refused(fault.InvalidPagination, feed("page=0", variables{"page": 0}))
-	w.refused(fault.InvalidKind, feed("kind=poem", variables{"kind": "poem"}))
+	require.Len(w.t, reading.same(feed("page=1&page_size=1&kind=update", vars{"page": 1, "pageSize": "1", "kind": "update"}))["posts"], 1)
+	w.refused(fault.InvalidPagination, feed("page=0", vars{"page": 0}))
+	w.refused(fault.InvalidKind, feed("kind=poem", vars{"kind": "poem"}))
 	files(w, reading, mine, theirs)
 	cards(w)
 
@@ -74,7 +70,7 @@ func publication(w *twins) {
 // files are read by their owner, by other agents and by anonymous callers.
 func files(w, reading *twins, mine, theirs uuid.UUID) {
 	read := func(id string, other any) operation {
-		return operation{method: "GET", path: "/attachments/" + id, field: "attachment", more: variables{"attachmentId": other}}
+		return op("GET /attachments/"+id, "attachment", nil, vars{"attachmentId": other})
 	}
 	require.NotNil(w.t, w.same(read(mine.String(), theirs))["attachment"].(map[string]any)["file_name"])
 	public := read(mine.String(), theirs)
@@ -93,56 +89,50 @@ func cards(w *twins) {
 	w.Posted(peer, "something rare", "public")
 	w.Befriend(w.rest, peer)
 	w.Befriend(w.graphql, peer)
-	search := func(query string, more variables) operation {
-		return operation{method: "GET", path: "/bots?" + query, field: "searchBots", more: more}
-	}
-	found := w.same(search("q=RARE&page_size=1", variables{"q": "RARE", "pageSize": 1}))["bots"].([]any)
+	search := func(query string, more vars) operation { return op("GET /bots?"+query, "searchBots", nil, more) }
+	found := w.same(search("q=RARE&page_size=1", vars{"q": "RARE", "pageSize": 1}))["bots"].([]any)
 	require.Len(w.t, found, 1)
 	require.NotEmpty(w.t, found[0].(map[string]any)["actions"])
-	require.Empty(w.t, w.same(search("specialty=nothing", variables{"specialty": "nothing"}))["bots"])
-	w.refused(fault.InvalidPagination, search("page=1001", variables{"page": 1001}))
-	w.refused(fault.InvalidSearch, search("q="+strings.Repeat("x", 161), variables{"q": strings.Repeat("x", 161)}))
+	require.Empty(w.t, w.same(search("specialty=nothing", vars{"specialty": "nothing"}))["bots"])
+	w.refused(fault.InvalidPagination, search("page=1001", vars{"page": 1001}))
+	w.refused(fault.InvalidSearch, search("q="+strings.Repeat("x", 161), vars{"q": strings.Repeat("x", 161)}))
 
-	card := func(id, query string, more variables) operation {
+	card := func(id, query string, more vars) operation {
 		more["botId"] = id
-		return operation{method: "GET", path: "/bots/" + id + "?" + query, field: "botCard", more: more}
+		return op("GET /bots/"+id+"?"+query, "botCard", nil, more)
 	}
-	require.Len(w.t, w.same(card(peer.ID.String(), "", variables{}))["posts"], 1)
-	require.Empty(w.t, w.same(card(peer.ID.String(), "kind=portfolio&page=2", variables{"kind": "portfolio", "page": 2}))["posts"])
-	w.refused(fault.InvalidID, card("x", "", variables{}))
-	w.refused(fault.InvalidKind, card(peer.ID.String(), "kind=poem", variables{"kind": "poem"}))
-	w.refused(fault.NotFound, card(uuid.NewString(), "", variables{}))
+	require.Len(w.t, w.same(card(peer.ID.String(), "", vars{}))["posts"], 1)
+	require.Empty(w.t, w.same(card(peer.ID.String(), "kind=portfolio&page=2", vars{"kind": "portfolio", "page": 2}))["posts"])
+	w.refused(fault.InvalidID, card("x", "", vars{}))
+	w.refused(fault.InvalidKind, card(peer.ID.String(), "kind=poem", vars{"kind": "poem"}))
+	w.refused(fault.NotFound, card(uuid.NewString(), "", vars{}))
 	w.Show(peer, false)
-	w.refused(fault.NotFound, card(peer.ID.String(), "", variables{}))
+	w.refused(fault.NotFound, card(peer.ID.String(), "", vars{}))
 }
 
 // assignment is the story of tasks: one is given away, one is closed.
 func assignment(w *twins) {
-	create := func(body variables) operation {
-		return operation{method: "POST", path: "/tasks", field: "createTask", body: body}
-	}
-	terms := variables{"title": " A sonnet ", "description": "of fourteen\nlines", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000}
+	create := func(body vars) operation { return op("POST /tasks", "createTask", body) }
+	terms := vars{"title": " A sonnet ", "description": "of fourteen\nlines", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000}
 	mine := w.same(create(terms))["task"].(map[string]any)["id"].(string)
 	newest := w.overGraphQL(operation{field: "taskBoard"}).ok("taskBoard")["tasks"].([]any)
 	require.Len(w.t, newest, 2)
 	twin := newest[0].(map[string]any)["id"]
-	for _, body := range []variables{
+	for _, body := range []vars{
 		{}, {"title": "", "description": "", "deadline": "tomorrow", "amount_minor": 0}, {"title": "two\nlines", "description": strings.Repeat("x", 8001)},
 		{"title": "x", "description": "x", "deadline": "2001-01-01T00:00:00Z", "amount_minor": 1},
 		{"title": "x", "description": "x", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1_000_000_000_000},
 	} {
 		w.refused(fault.InvalidInput, create(body))
 	}
-	watch := func(method, field string, body variables) operation {
-		return operation{method: method, path: "/tasks/watch", field: field, body: body}
-	}
+	watch := func(method, field string, body vars) operation { return op(method+" /tasks/watch", field, body) }
 	w.refused(fault.NotFound, watch("GET", "taskWatch", nil))
-	w.refused(fault.InvalidInput, watch("PUT", "watchTasks", variables{"q": strings.Repeat("x", 161), "min_amount_minor": 0}))
-	w.same(watch("PUT", "watchTasks", variables{"q": "poem", "min_amount_minor": 5}))
+	w.refused(fault.InvalidInput, watch("PUT", "watchTasks", vars{"q": strings.Repeat("x", 161), "min_amount_minor": 0}))
+	w.same(watch("PUT", "watchTasks", vars{"q": "poem", "min_amount_minor": 5}))
 	w.same(watch("GET", "taskWatch", nil))
 	w.same(watch("DELETE", "unwatchTasks", nil))
-	on := func(method, rest, field, id string, other any, body variables) operation {
-		return operation{method: method, path: "/tasks/" + id + rest, field: field, body: body, more: variables{"taskId": other}}
+	on := func(method, rest, field, id string, other any, body vars) operation {
+		return op(method+" /tasks/"+id+rest, field, body, vars{"taskId": other})
 	}
 	public := on("GET", "", "task", mine, twin, nil)
 	public.anonymous = true
@@ -150,30 +140,28 @@ func assignment(w *twins) {
 	w.same(on("GET", "", "task", mine, twin, nil))
 	w.refused(fault.InvalidID, on("GET", "", "task", "x", "x", nil))
 	w.refused(fault.NotFound, on("GET", "", "task", uuid.NewString(), uuid.NewString(), nil))
-	list := func(query string, more variables) operation {
-		return operation{method: "GET", path: "/tasks?" + query, field: "taskBoard", more: more, anonymous: true}
+	list := func(query string, more vars) operation {
+		return op("GET /tasks?"+query, "taskBoard", nil, more).anyone()
 	}
 	require.Len(w.t, w.same(list("", nil))["tasks"], 2)
-	require.Len(w.t, w.same(list("q=SONNET&page=1&page_size=1", variables{"q": "SONNET", "page": "1", "pageSize": 1}))["tasks"], 1)
-	require.Empty(w.t, w.same(list("q=zz", variables{"q": "zz"}))["tasks"])
-	require.Empty(w.t, w.same(list("state=closed", variables{"state": "closed"}))["tasks"])
-	w.refused(fault.InvalidInput, list("state=lost", variables{"state": "lost"}))
-	w.refused(fault.InvalidPagination, list("page=1001", variables{"page": 1001}))
-	w.refused(fault.InvalidSearch, list("q="+strings.Repeat("x", 161), variables{"q": strings.Repeat("x", 161)}))
+	require.Len(w.t, w.same(list("q=SONNET&page=1&page_size=1", vars{"q": "SONNET", "page": "1", "pageSize": 1}))["tasks"], 1)
+	require.Empty(w.t, w.same(list("q=zz", vars{"q": "zz"}))["tasks"])
+	require.Empty(w.t, w.same(list("state=closed", vars{"state": "closed"}))["tasks"])
+	w.refused(fault.InvalidInput, list("state=lost", vars{"state": "lost"}))
+	w.refused(fault.InvalidPagination, list("page=1001", vars{"page": 1001}))
+	w.refused(fault.InvalidSearch, list("q="+strings.Repeat("x", 161), vars{"q": strings.Repeat("x", 161)}))
 
 	agent := w.Agent()
 	peer := &twins{site: w.site, rest: agent, graphql: agent, covered: w.covered}
-	respond := func(body variables) operation {
-		return on("POST", "/responses", "respondToTask", mine, twin, body)
-	}
+	respond := func(body vars) operation { return on("POST", "/responses", "respondToTask", mine, twin, body) }
 	peer.same(on("GET", "", "task", mine, twin, nil))
 	peer.refused(fault.NotFound, on("GET", "/responses", "taskResponses", mine, twin, nil))
-	peer.refused(fault.InvalidInput, respond(variables{"amount_minor": 0}))
-	peer.refused(fault.InvalidID, on("POST", "/responses", "respondToTask", "x", "x", variables{"text": "I"}))
-	w.refused(fault.Forbidden, respond(variables{"text": "I"}))
-	answered := peer.same(respond(variables{"text": "I\nscan", "amount_minor": 1005}))["response"].(map[string]any)["id"]
-	peer.same(respond(variables{"text": "I\nscan", "amount_minor": 1005}))
-	peer.refused(fault.StateConflict, respond(variables{"text": "You"}))
+	peer.refused(fault.InvalidInput, respond(vars{"amount_minor": 0}))
+	peer.refused(fault.InvalidID, on("POST", "/responses", "respondToTask", "x", "x", vars{"text": "I"}))
+	w.refused(fault.Forbidden, respond(vars{"text": "I"}))
+	answered := peer.same(respond(vars{"text": "I\nscan", "amount_minor": 1005}))["response"].(map[string]any)["id"]
+	peer.same(respond(vars{"text": "I\nscan", "amount_minor": 1005}))
+	peer.refused(fault.StateConflict, respond(vars{"text": "You"}))
 	require.Len(w.t, peer.same(on("GET", "/responses", "taskResponses", mine, twin, nil))["responses"], 1)
 	require.Len(w.t, w.same(on("GET", "/responses", "taskResponses", mine, twin, nil))["responses"], 1)
 	theirs := w.overGraphQL(on("", "", "taskResponses", "", twin, nil)).ok("taskResponses")["responses"].([]any)[0].(map[string]any)["id"]
@@ -181,40 +169,40 @@ func assignment(w *twins) {
 	before.more["before"] = twin
 	w.refused(fault.NotFound, before)
 
-	changing := func(method, field, response string, other any, body variables) operation {
+	changing := func(method, field, response string, other any, body vars) operation {
 		op := on(method, "/responses/"+response, field, mine, twin, body)
 		op.more["responseId"] = other
 		return op
 	}
-	require.Len(w.t, peer.same(operation{method: "GET", path: "/tasks/responses", field: "listOwnResponses"})["responses"], 2)
-	ownBefore := operation{method: "GET", path: "/tasks/responses?before=" + mine, field: "listOwnResponses", more: variables{"before": twin}}
+	require.Len(w.t, peer.same(op("GET /tasks/responses", "listOwnResponses"))["responses"], 2)
+	ownBefore := op("GET /tasks/responses?before="+mine, "listOwnResponses", nil, vars{"before": twin})
 	peer.refused(fault.NotFound, ownBefore)
-	require.Len(w.t, w.same(operation{method: "GET", path: "/tasks?mine=true", field: "taskBoard", more: variables{"mine": "true"}})["tasks"], 1)
-	w.refused(fault.InvalidInput, list("mine=no", variables{"mine": "no"}))
-	w.refused(fault.Unauthorized, list("mine=true", variables{"mine": "true"}))
-	w.refused(fault.Forbidden, changing("PATCH", "updateResponse", answered.(string), theirs, variables{"text": "You"}))
-	peer.refused(fault.InvalidInput, changing("PATCH", "updateResponse", answered.(string), theirs, variables{}))
-	require.Equal(w.t, "You", peer.same(changing("PATCH", "updateResponse", answered.(string), theirs, variables{"text": "You"}))["response"].(map[string]any)["text"])
+	require.Len(w.t, w.same(op("GET /tasks?mine=true", "taskBoard", nil, vars{"mine": "true"}))["tasks"], 1)
+	w.refused(fault.InvalidInput, list("mine=no", vars{"mine": "no"}))
+	w.refused(fault.Unauthorized, list("mine=true", vars{"mine": "true"}))
+	w.refused(fault.Forbidden, changing("PATCH", "updateResponse", answered.(string), theirs, vars{"text": "You"}))
+	peer.refused(fault.InvalidInput, changing("PATCH", "updateResponse", answered.(string), theirs, vars{}))
+	require.Equal(w.t, "You", peer.same(changing("PATCH", "updateResponse", answered.(string), theirs, vars{"text": "You"}))["response"].(map[string]any)["text"])
 	w.refused(fault.Forbidden, changing("DELETE", "withdrawResponse", answered.(string), theirs, nil))
 	peer.same(changing("DELETE", "withdrawResponse", answered.(string), theirs, nil))
 	peer.refused(fault.StateConflict, changing("DELETE", "withdrawResponse", answered.(string), theirs, nil))
-	answered = peer.same(respond(variables{"text": "I\nscan", "amount_minor": 1005}))["response"].(map[string]any)["id"]
+	answered = peer.same(respond(vars{"text": "I\nscan", "amount_minor": 1005}))["response"].(map[string]any)["id"]
 	theirs = w.overGraphQL(on("", "", "taskResponses", "", twin, nil)).ok("taskResponses")["responses"].([]any)[0].(map[string]any)["id"]
 
-	choose := func(response, other any, body variables) operation {
+	choose := func(response, other any, body vars) operation {
 		body["operation_id"], body["response_id"] = uuid.NewString(), response
 		op := on("POST", "/select", "selectResponse", mine, twin, body)
-		op.graphql = variables{"responseId": other}
+		op.graphql = vars{"responseId": other}
 		return op
 	}
-	peer.refused(fault.NotFound, choose(answered, theirs, variables{"confirmed_total_minor": 1106}))
-	w.refused(fault.NotFound, choose(uuid.NewString(), uuid.NewString(), variables{"confirmed_total_minor": 1106}))
-	w.refused(fault.InvalidInput, choose(answered, theirs, variables{}))
-	w.refused(fault.PriceChanged, choose(answered, theirs, variables{"confirmed_total_minor": 1105}))
-	selection := choose(answered, theirs, variables{"confirmed_total_minor": 1106})
+	peer.refused(fault.NotFound, choose(answered, theirs, vars{"confirmed_total_minor": 1106}))
+	w.refused(fault.NotFound, choose(uuid.NewString(), uuid.NewString(), vars{"confirmed_total_minor": 1106}))
+	w.refused(fault.InvalidInput, choose(answered, theirs, vars{}))
+	w.refused(fault.PriceChanged, choose(answered, theirs, vars{"confirmed_total_minor": 1105}))
+	selection := choose(answered, theirs, vars{"confirmed_total_minor": 1106})
 	funded := w.same(selection)
 	require.Equal(w.t, funded, w.same(selection))
-	w.refused(fault.StateConflict, choose(answered, theirs, variables{"confirmed_total_minor": 1106}))
+	w.refused(fault.StateConflict, choose(answered, theirs, vars{"confirmed_total_minor": 1106}))
 	shut := func(id string, other any) operation { return on("POST", "/close", "closeTask", id, other, nil) }
 	w.refused(fault.StateConflict, shut(mine, twin))
 	peer.refused(fault.NotFound, shut(mine, twin))
@@ -223,5 +211,5 @@ func assignment(w *twins) {
 
 	unwanted := w.same(create(terms))["task"].(map[string]any)["id"].(string)
 	w.same(shut(unwanted, w.overGraphQL(operation{field: "taskBoard"}).ok("taskBoard")["tasks"].([]any)[0].(map[string]any)["id"]))
-	require.Len(w.t, w.same(list("state=selected", variables{"state": "selected"}))["tasks"], 2)
+	require.Len(w.t, w.same(list("state=selected", vars{"state": "selected"}))["tasks"], 2)
 }

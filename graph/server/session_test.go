@@ -97,12 +97,12 @@ func FuzzExamineDocument(f *testing.F) {
 	}
 	s := &server{Config: Config{Graph: &graph.Graph{}, Logger: slog.New(slog.DiscardHandler)}}
 	executor := s.newExecutor()
-	f.Fuzz(func(t *testing.T, query, variables string) {
+	f.Fuzz(func(t *testing.T, query, vars string) {
 		if _, err := examineDocument(query, ""); err != nil {
 			require.Equal(t, 400, faultOf(context.Background(), err).Status())
 			return
 		}
-		v, err := readVariables([]byte(variables))
+		v, err := readVariables([]byte(vars))
 		if err != nil {
 			return
 		}

@@ -81,20 +81,27 @@ func (s httpAnswer) code() fault.Code {
 
 const form = "application/x-www-form-urlencoded"
 
+// submit sends a form of our own pages.
+func (l *listener) submit(path string, fields url.Values, headers ...string) httpAnswer {
+	l.t.Helper()
+	return l.send(http.MethodPost, path, fields.Encode(), append(headers, "Content-Type", form, "Sec-Fetch-Site", "same-origin")...)
+}
+
+// cookie is the session that an answer begins, as a browser sends it.
+func (s httpAnswer) cookie() string { return s.Cookies()[0].Name + "=" + s.Cookies()[0].Value }
+
 // signIn returns the cookie that a browser sends after the sign-in.
 func (l *listener) signIn(name string) string {
 	l.t.Helper()
-	answer := l.send(http.MethodPost, "/sign-in", url.Values{"token": {operatorToken}, "name": {name}}.Encode(),
-		"Content-Type", form, "Sec-Fetch-Site", "same-origin")
+	answer := l.submit("/sign-in", url.Values{"token": {operatorToken}, "name": {name}})
 	require.Equal(l.t, http.StatusSeeOther, answer.StatusCode, answer.text)
-	cookies := answer.Cookies()
-	require.Len(l.t, cookies, 1)
-	kept := cookies[0]
+	require.Len(l.t, answer.Cookies(), 1)
+	kept := answer.Cookies()[0]
 	require.True(l.t, kept.HttpOnly)
 	require.Equal(l.t, http.SameSiteStrictMode, kept.SameSite)
 	require.Equal(l.t, 12*3600, kept.MaxAge)
 	require.NotContains(l.t, kept.Value, operatorToken)
-	return kept.Name + "=" + kept.Value
+	return answer.cookie()
 }
 
 // A read-only mount takes no other methods.
@@ -224,9 +231,7 @@ func TestOtherSitesCannotUseASession(t *testing.T) {
 func TestSigningIn(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
-	post := func(values url.Values) httpAnswer {
-		return l.send(http.MethodPost, "/sign-in", values.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
-	}
+	post := func(values url.Values) httpAnswer { return l.submit("/sign-in", values) }
 	for next, goes := range map[string]string{
 		"": "/", "/echo": "/echo", "/echo/a?b=c": "/echo/a?b=c", "/": "/", "/nothing": "/", "//evil.example/echo": "/", "/\\evil.example": "/",
 		"http://evil.example/echo": "/", "javascript:alert(1)": "/", "%zz": "/",
@@ -248,7 +253,6 @@ func TestSigningIn(t *testing.T) {
 	require.Negative(t, out.Cookies()[0].MaxAge)
 }
 
-// A code signs in once, and only through the form; a caller without the token gets no code.
 // A form that is sent after the session has ended is not lost: the page has it for another try. A foreign page gets none.
 func TestAFormOutlivesItsSession(t *testing.T) {
 	t.Parallel()
@@ -269,33 +273,26 @@ func TestAFormOutlivesItsSession(t *testing.T) {
 	require.NotContains(t, send("same-origin", url.Values{"text": {strings.Repeat("x", 2<<20)}}).text, "<form")
 }
 
+// A code signs in once, and only through the form; a caller without the token gets no code.
 func TestSigningInWithACode(t *testing.T) {
 	t.Parallel()
 	codes := new(server.SignInCodes)
 	l := newListener(t, func(c *server.Config) { c.Codes = codes })
-	spend := func(code string) httpAnswer {
-		return l.send(http.MethodPost, "/sign-in", url.Values{"code": {code}, "name": {"Ada"}}.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
-	}
+	spend := func(code string) httpAnswer { return l.submit("/sign-in", url.Values{"code": {code}, "name": {"Ada"}}) }
 	codeOf := func(path string) string {
 		parsed := graphtest.Got(url.Parse(path))(t)
 		require.Equal(t, "/sign-in", parsed.Path)
 		return parsed.Query().Get("code")
 	}
-	var made struct {
-		Path string `json:"path"`
-	}
-	answer := l.send(http.MethodPost, "/sign-in/codes", "", "Authorization", "Bearer "+operatorToken)
-	require.Equal(t, http.StatusOK, answer.StatusCode)
-	require.NoError(t, json.Unmarshal([]byte(answer.text), &made))
-	page := l.send(http.MethodGet, made.Path, "", "Accept", "text/html")
-	require.Contains(t, page.text, `name="code" value="`+codeOf(made.Path)+`"`)
+	made := l.newCode("Authorization", "Bearer "+operatorToken)
+	page := l.send(http.MethodGet, made, "", "Accept", "text/html")
+	require.Contains(t, page.text, `name="code" value="`+codeOf(made)+`"`)
 	require.NotContains(t, page.text, `name="token"`)
 	require.Empty(t, page.Cookies(), "opening a link does not sign in")
-	in := spend(codeOf(made.Path))
+	in := spend(codeOf(made))
 	require.Equal(t, http.StatusSeeOther, in.StatusCode, in.text)
-	kept := in.Cookies()[0]
-	require.Contains(t, l.send(http.MethodGet, "/echo", "", "Cookie", kept.Name+"="+kept.Value).text, "by Ada")
-	again := spend(codeOf(made.Path))
+	require.Contains(t, l.whoami("Cookie", in.cookie()).text, "by Ada")
+	again := spend(codeOf(made))
 	require.Equal(t, http.StatusUnauthorized, again.StatusCode)
 	require.Contains(t, again.text, "used up or too old")
 	require.Contains(t, again.text, `name="token"`)
@@ -327,7 +324,7 @@ func TestGuessing(t *testing.T) {
 		return l.send(http.MethodPost, server.Path, settings, append(more, "Content-Type", "application/json", "Authorization", "Bearer "+token)...)
 	}
 	page := func(token string, more ...string) httpAnswer {
-		return l.send(http.MethodPost, "/sign-in", "token="+token, append(more, "Content-Type", form, "Sec-Fetch-Site", "same-origin")...)
+		return l.submit("/sign-in", url.Values{"token": {token}}, more...)
 	}
 	paths := map[string]func(string, ...string) httpAnswer{"a mount": bearer, "GraphQL": ask, "the sign-in page": page}
 	ended := "stoa_" + strings.Repeat("A", 49)
@@ -370,7 +367,7 @@ func TestGuessingWithoutAProxy(t *testing.T) {
 	}
 	require.Equal(t, fault.RateLimited, l.send(http.MethodGet, "/echo", "", "Authorization", "Bearer guess", "X-Forwarded-For", "192.0.2.99").code())
 	require.Equal(t, http.StatusOK, l.send(http.MethodGet, "/echo", "", "Authorization", "Bearer "+operatorToken).StatusCode)
-	plain := l.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin", "X-Forwarded-Proto", "https")
+	plain := l.submit("/sign-in", url.Values{"token": {operatorToken}}, "X-Forwarded-Proto", "https")
 	require.False(t, plain.Cookies()[0].Secure, "no trusted proxy named https")
 }
 
@@ -379,7 +376,7 @@ func TestTheCookieIsSecureOverHTTPS(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
 	const proto = "X-Forwarded-Proto"
-	made := l.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin", proto, "https")
+	made := l.submit("/sign-in", url.Values{"token": {operatorToken}}, proto, "https")
 	require.Equal(t, http.StatusSeeOther, made.StatusCode, made.text)
 	kept := made.Cookies()[0]
 	require.Equal(t, "__Host-stoa_operator", kept.Name)
@@ -387,9 +384,8 @@ func TestTheCookieIsSecureOverHTTPS(t *testing.T) {
 	require.Equal(t, http.SameSiteStrictMode, kept.SameSite)
 	require.Equal(t, "/", kept.Path)
 	require.Empty(t, kept.Domain)
-	session := kept.Name + "=" + kept.Value
-	require.Equal(t, http.StatusOK, l.send(http.MethodGet, "/echo", "", "Cookie", session, proto, "https").StatusCode)
-	require.Equal(t, http.StatusUnauthorized, l.send(http.MethodGet, "/echo", "", "Cookie", session).StatusCode, "it was sent over http")
+	require.Equal(t, http.StatusOK, l.whoami("Cookie", made.cookie(), proto, "https").StatusCode)
+	require.Equal(t, http.StatusUnauthorized, l.whoami("Cookie", made.cookie()).StatusCode, "it was sent over http")
 	forced := "stoa_operator=" + kept.Value
 	require.Equal(t, http.StatusUnauthorized, l.send(http.MethodGet, "/echo", "", "Cookie", forced, proto, "https").StatusCode, "a page over http can make this one")
 	out := l.send(http.MethodPost, "/sign-out", "", "Sec-Fetch-Site", "same-origin", proto, "https").Cookies()[0]

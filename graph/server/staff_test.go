@@ -21,11 +21,26 @@ import (
 	"stoa/graph/server"
 )
 
+// ada is the context of an operator.
+func ada(t testing.TB) context.Context {
+	t.Helper()
+	return viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+}
+
 // invite makes an own token for an operator.
 func (l *listener) invite(name string) string {
 	l.t.Helper()
-	ctx := viewer.With(l.t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	return graphtest.Got(l.Operator.InviteOperator(ctx, name, "joins us"))(l.t).Token
+	return graphtest.Got(l.Operator.InviteOperator(ada(l.t), name, "joins us"))(l.t).Token
+}
+
+// newCode asks for a code that signs in, and returns the path with it.
+func (l *listener) newCode(headers ...string) string {
+	l.t.Helper()
+	answer := l.send(http.MethodPost, "/sign-in/codes", "", headers...)
+	require.Equal(l.t, http.StatusOK, answer.StatusCode, answer.text)
+	var made map[string]any
+	require.NoError(l.t, json.Unmarshal([]byte(answer.text), &made))
+	return made["path"].(string)
 }
 
 // whoami requests /echo, which names the caller, with these headers.
@@ -41,38 +56,29 @@ func TestAnOwnTokenNamesItsOperator(t *testing.T) {
 	token := l.invite("Kim Example")
 	bearer := []string{"Authorization", "Bearer " + token, "X-Stoa-Operator", "Ben"}
 	require.Contains(t, l.whoami(bearer...).text, "by Kim Example (2)")
-	signIn := func(fields url.Values) httpAnswer {
-		return l.send(http.MethodPost, "/sign-in", fields.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
+	signIn := func(fields url.Values) string {
+		in := l.submit("/sign-in", fields)
+		require.Equal(t, http.StatusSeeOther, in.StatusCode, in.text)
+		return in.cookie()
 	}
-	in := signIn(url.Values{"token": {" " + token + "\n"}, "name": {"Ben"}})
-	require.Equal(t, http.StatusSeeOther, in.StatusCode, in.text)
-	session := in.Cookies()[0].Name + "=" + in.Cookies()[0].Value
+	session := signIn(url.Values{"token": {" " + token + "\n"}, "name": {"Ben"}})
 	require.NotContains(t, session, token)
 	require.Contains(t, l.whoami("Cookie", session, "X-Stoa-Operator", "Ben").text, "by Kim Example")
 
-	var made struct {
-		Path string `json:"path"`
-	}
-	require.NoError(t, json.Unmarshal([]byte(l.send(http.MethodPost, "/sign-in/codes", "", bearer...).text), &made))
-	_, code, _ := strings.Cut(made.Path, "code=")
-	in = signIn(url.Values{"code": {code}, "name": {"Ben"}})
-	require.Equal(t, http.StatusSeeOther, in.StatusCode, in.text)
-	require.Contains(t, l.whoami("Cookie", in.Cookies()[0].Name+"="+in.Cookies()[0].Value).text, "by Kim Example")
-
+	_, code, _ := strings.Cut(l.newCode(bearer...), "code=")
+	other := signIn(url.Values{"code": {code}, "name": {"Ben"}})
+	require.Contains(t, l.whoami("Cookie", other).text, "by Kim Example")
 	require.Zero(t, l.Count("SELECT count(*) FROM operators WHERE left_at IS NOT NULL"))
-	other := in.Cookies()[0].Name + "=" + in.Cookies()[0].Value
-	require.Equal(t, http.StatusSeeOther, l.send(http.MethodPost, "/sign-out", "", "Cookie", session, "Sec-Fetch-Site", "same-origin").StatusCode)
+	require.Equal(t, http.StatusSeeOther, l.submit("/sign-out", nil, "Cookie", session).StatusCode)
 	for _, ended := range []string{session, other} {
 		require.Equal(t, http.StatusUnauthorized, l.whoami("Cookie", ended).StatusCode, "a copy of the cookie is worth nothing")
 	}
-	in = signIn(url.Values{"token": {token}})
-	session = in.Cookies()[0].Name + "=" + in.Cookies()[0].Value
+	session = signIn(url.Values{"token": {token}})
 	require.Contains(t, l.whoami("Cookie", session).text, "by Kim Example")
 	require.EqualValues(t, 1, l.Count("SELECT count(*) FROM operators WHERE left_at > stoa_now() - interval '1 minute'"), "the next shift begins here")
 
 	require.Empty(t, l.Traces(token), "only its hash is kept")
-	ctx := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	graphtest.OK(t)(l.Operator.RevokeOperator(ctx, "kim example", "left us"))
+	graphtest.OK(t)(l.Operator.RevokeOperator(ada(t), "kim example", "left us"))
 	for _, headers := range [][]string{bearer, {"Cookie", session}} {
 		require.Equal(t, http.StatusUnauthorized, l.whoami(headers...).StatusCode)
 	}
@@ -93,17 +99,16 @@ func TestInstallationTokenTakesNoOperatorsName(t *testing.T) {
 	installation := "Bearer " + operatorToken
 	require.Equal(t, fault.Forbidden, l.whoami("Authorization", installation, "X-Stoa-Operator", "kim").code())
 	require.Equal(t, fault.Unauthorized, l.whoami("Cookie", before).code())
-	refused := l.send(http.MethodPost, "/sign-in", url.Values{"token": {operatorToken}, "name": {"Kim"}}.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
+	refused := l.submit("/sign-in", url.Values{"token": {operatorToken}, "name": {"Kim"}})
 	require.Equal(t, http.StatusForbidden, refused.StatusCode)
 	require.Contains(t, refused.text, "An operator of this name has or had a token")
 	require.Contains(t, l.whoami("Authorization", installation).text, "by operator")
-	ctx := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	graphtest.OK(t)(l.Operator.RevokeOperator(ctx, "KIM", "left us"))
+	graphtest.OK(t)(l.Operator.RevokeOperator(ada(t), "KIM", "left us"))
 	for _, name := range []string{"Kim", "K im", "Kim\u200b", "Kіm"} { // the last is Cyrillic
 		require.Equal(t, fault.Forbidden, l.whoami("Authorization", installation, "X-Stoa-Operator", name).code(), "%q", name)
 	}
 	for _, name := range []string{"Kіm", "K-i-m", "operatоr", "OPERATOR"} {
-		_, err := l.Operator.InviteOperator(ctx, name, "joins us")
+		_, err := l.Operator.InviteOperator(ada(t), name, "joins us")
 		require.Equal(t, fault.InvalidInput, fault.From(err).Code, "%q", name)
 	}
 	l.invite("Kim")
@@ -126,8 +131,7 @@ func TestGuessesOfOwnTokensAreCounted(t *testing.T) {
 func TestAShiftBeginsWhenTheOperatorLeft(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	ctx := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	kim := graphtest.Got(s.Operator.InviteOperator(ctx, "Kim", "joins us"))(t).Token
+	kim := graphtest.Got(s.Operator.InviteOperator(ada(t), "Kim", "joins us"))(t).Token
 	shift := func(token string) map[string]any {
 		return s.ask(token, `{ shift { at since done { operator procedure count } happened { kind count } } }`, nil).ok("shift")
 	}
@@ -140,7 +144,7 @@ func TestAShiftBeginsWhenTheOperatorLeft(t *testing.T) {
 	require.Equal(t, 12*time.Hour, span(shift(operatorToken)))
 	s.Shift(20 * time.Hour)
 	agent := s.Agent()
-	s.ask(operatorToken, `mutation ($id: ID!) { noteBot(botId: $id, reason: "a friend") { id } }`, variables{"id": agent.ID}).ok("noteBot")
+	s.ask(operatorToken, `mutation ($id: ID!) { noteBot(botId: $id, reason: "a friend") { id } }`, vars{"id": agent.ID}).ok("noteBot")
 	for range 2 {
 		found := shift(kim)
 		require.Equal(t, 20*time.Hour, span(found))
@@ -155,8 +159,7 @@ func TestAShiftBeginsWhenTheOperatorLeft(t *testing.T) {
 func TestAPageThatRenewsItselfIsNoOperator(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
-	in := l.send(http.MethodPost, "/sign-in", url.Values{"token": {l.invite("Kim")}}.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
-	session := []string{"Cookie", in.Cookies()[0].Name + "=" + in.Cookies()[0].Value}
+	session := []string{"Cookie", l.submit("/sign-in", url.Values{"token": {l.invite("Kim")}}).cookie()}
 	l.whoami(session...)
 	for range 3 {
 		l.Shift(15 * time.Minute)
@@ -171,9 +174,8 @@ var schema = exec.NewExecutableSchema(exec.Config{}).Schema()
 
 // samples are literals for the types of all required arguments and input fields.
 var samples = map[string]string{
-	"ID": `"019b0000-abcd-7000-8000-00000000000f"`, "String": `"why not"`, "Int": "1", "Int64": "1", "OrderAction": `"start"`, "MaintenanceTask": "RECONCILE", "Boolean": "true",
-	"KeyPurpose":  "LOG",
-	"ContentKind": "POSTS",
+	"ID": `"019b0000-abcd-7000-8000-00000000000f"`, "String": `"why not"`, "Int": "1", "Int64": "1", "OrderAction": `"start"`,
+	"MaintenanceTask": "RECONCILE", "Boolean": "true", "KeyPurpose": "LOG", "ContentKind": "POSTS",
 }
 
 // sample writes the shortest valid value of a type.

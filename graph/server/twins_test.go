@@ -28,11 +28,31 @@ type operation struct {
 	method, path string
 	field        string
 	// body is the REST body; more holds the values of REST's path and query, by their GraphQL names.
-	body, more variables
+	body, more vars
 	// graphql replaces values of the body that differ between the twins.
-	graphql variables
+	graphql vars
 	// anonymous: REST sends no token. GraphQL always needs one, so it sends the operator's, who is no agent either.
 	anonymous bool
+}
+
+// op returns an operation by REST's route, such as "GET /bots/me", and GraphQL's field. Its parts are the body, and the values of
+// path and query.
+func op(route, field string, parts ...vars) operation {
+	method, path, _ := strings.Cut(route, " ")
+	parts = append(parts, nil, nil)
+	return operation{method: method, path: path, field: field, body: parts[0], more: parts[1]}
+}
+
+// twin returns the operation with other values for GraphQL's twin.
+func (o operation) twin(graphql vars) operation {
+	o.graphql = graphql
+	return o
+}
+
+// anyone returns the operation without a token.
+func (o operation) anyone() operation {
+	o.anonymous = true
+	return o
 }
 
 // same performs an operation on both sides, requires the same outcome, and returns it in REST's form.
@@ -97,13 +117,13 @@ func (w *twins) overGraphQL(op operation) *answer {
 		kind, field = "mutation", schema.Mutation.Fields.ForName(op.field)
 	}
 	text := " { " + op.field + everything(schema.Types[field.Type.Name()], 4) + " }"
-	v := variables{}
+	v := vars{}
 	if len(field.Arguments) > 0 {
 		input, _ := camel(map[string]any(op.body)).(map[string]any)
 		if input == nil {
 			input = map[string]any{}
 		}
-		for _, own := range []variables{op.more, op.graphql} {
+		for _, own := range []vars{op.more, op.graphql} {
 			maps.Copy(input, own)
 		}
 		v["input"] = input

@@ -90,10 +90,10 @@ type failure struct {
 	} `json:"extensions"`
 }
 
-type variables map[string]any
+type vars map[string]any
 
 // ask sends a document; a token of "" makes an anonymous request.
-func (s *site) ask(token, query string, v variables, headers ...string) *answer {
+func (s *site) ask(token, query string, v vars, headers ...string) *answer {
 	s.t.Helper()
 	raw := graphtest.Got(json.Marshal(map[string]any{"query": query, "variables": v}))(s.t)
 	return s.post(token, string(raw), headers...)
