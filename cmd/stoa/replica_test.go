@@ -20,6 +20,7 @@ import (
 
 	"stoa/cmd/child"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/slack"
 	"stoa/rest/client"
 )
@@ -222,12 +223,17 @@ func (p *replicated) stop() {
 // promote makes a standby the primary.
 func (p *replicated) promote() { p.run("pg_ctl", "promote", "-w", "-D", p.folder) }
 
-// exec runs a statement as superuser.
+// exec runs a statement as superuser, again if it conflicts with recovery, which it may begin.
 func (p *replicated) exec(database, statement string) {
 	p.t.Helper()
 	pool := graphtest.Got(sql.Open("postgres", p.urlOf(database)))(p.t)
 	defer pool.Close()
-	graphtest.OK(p.t)(pool.ExecContext(p.t.Context(), statement))
+	var err error
+	eventually(p.t, func() bool {
+		_, err = pool.ExecContext(p.t.Context(), statement)
+		return !db.Retryable(err)
+	}, "it conflicts with recovery")
+	require.NoError(p.t, err)
 }
 
 // bothHosts is the URL of a primary and its standby.

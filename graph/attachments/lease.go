@@ -137,10 +137,10 @@ func (a *API) renew(
 // maxForeground is how long a request waits for its cleanup; after that the attempts continue in the background.
 var maxForeground = slack.Of(time.Second)
 
-// cleanUp retries do for as long as a lease lasts, even if ctx is cancelled. It returns when do has succeeded or failed
-// permanently, or after a second: then the attempts continue in the background. If they fail, the lease expires.
+// cleanUp retries do, even if ctx is cancelled. It returns when do has succeeded or failed permanently, or after maxForeground:
+// then the attempts continue in the background for as long as a lease lasts. If they fail, the lease expires.
 func cleanUp(ctx context.Context, do func(context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxForeground+leaseTime)
 	done := make(chan struct{})
 	go func() {
 		defer cancel()
