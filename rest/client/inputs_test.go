@@ -195,7 +195,7 @@ func TestAnotherModuleBuildsTheProgramOfTheReadme(t *testing.T) {
 	here := must(os.Getwd())(t)
 	blocks := codeBlocks.FindAllStringSubmatch(string(must(os.ReadFile("README.md"))(t)), -1)
 	require.Len(t, blocks, 2)
-	lines := strings.Replace(blocks[0][2], "../stoa/rest/client", here, 1)
+	lines := strings.Replace(blocks[0][2], "../stoa/rest/client", strconv.Quote(here), 1)
 	require.Contains(t, lines, here)
 	sums := must(os.ReadFile("go.sum"))(t)
 
