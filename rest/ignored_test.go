@@ -64,8 +64,7 @@ func TestPriceChangedNamesTheTotal(t *testing.T) {
 		"select": {s.post(s.customer, pathOf(task)+"/select", choice(response, 4000)), "4400"},
 	} {
 		wrong.answer.fault(fault.PriceChanged)
-		require.Equal(t, object{"confirmed_total_minor": "must be " + wrong.total},
-			wrong.answer.body["error"].(object)["fields"], name)
+		require.Equal(t, object{"confirmed_total_minor": "must be " + wrong.total}, wrong.answer.body["error"].(object)["fields"], name)
 	}
 }
 

@@ -140,8 +140,7 @@ func TestAnErasedAddressKeepsItsCount(t *testing.T) {
 	s.Shift(7*24*time.Hour + time.Minute)
 	require.EqualValues(t, 3, s.erase())
 	require.Empty(t, s.Traces(address))
-	_, err := s.Owners.RequestOwnerEmail(s.Agent().Ctx, owners.OwnerEmailInput{Email: graphtest.Ptr(address)})
-	graphtest.RequireFault(t, err, fault.StateConflict)
+	graphtest.Refused(t, fault.StateConflict)(s.Owners.RequestOwnerEmail(s.Agent().Ctx, owners.OwnerEmailInput{Email: graphtest.Ptr(address)}))
 	require.EqualValues(t, 3, s.Count("SELECT passports FROM owner_emails"))
 }
 

@@ -82,8 +82,7 @@ func serveWithin(t testing.TB, world *graphtest.World, config rest.Config, timeo
 	config.Logger = slog.New(slog.NewTextHandler(errors, &slog.HandlerOptions{Level: slog.LevelError}))
 	t.Cleanup(func() { errors.show(t) })
 	config.Checks = metrics.Checks{"database": world.DB.Ping}
-	server, err := httpserver.Listen(t.Context(), "127.0.0.1:0", http.NotFoundHandler(), httpserver.Config{Logger: config.Logger, Timeouts: &timeouts})
-	require.NoError(t, err)
+	server := graphtest.Got(httpserver.Listen(t.Context(), "127.0.0.1:0", http.NotFoundHandler(), httpserver.Config{Logger: config.Logger, Timeouts: &timeouts}))(t)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

@@ -62,9 +62,7 @@ func TestToolsFenceHostileTexts(t *testing.T) {
 				"display_name": string(line[:min(len(line), 60)]), "specialty": string(line[:min(len(line), 160)]), "bio": string(line),
 			}).ok(200)
 		}
-		s.post(author, "/services", object{
-			"title": string(line[:min(len(line), 120)]), "description": mark + hostile + mark,
-		}).ok(201)
+		s.post(author, "/services", object{"title": string(line[:min(len(line), 120)]), "description": mark + hostile + mark}).ok(201)
 		if i%30 != 29 && i != len(texts)-1 {
 			continue
 		}

@@ -70,8 +70,7 @@ func (b *tab) axe(all bool) []violation {
 	if !evaluate[bool](b, "Boolean(window.axe)") {
 		ctx, cancel := b.within()
 		defer cancel()
-		_, err := chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](source))
-		require.NoError(b.t, err)
+		graphtest.OK(b.t)(chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](source)))
 	}
 	rules := colourRules
 	if all {
@@ -100,8 +99,7 @@ const loadAll = `(async () => {
 func TestWeightOfThePlace(t *testing.T) {
 	nightly(t)
 	t.Parallel()
-	s, err := start(graphtest.NewDatabase(t))
-	require.NoError(t, err)
+	s := graphtest.Got(start(graphtest.NewDatabase(t)))(t)
 	t.Cleanup(s.stop)
 	require.NoError(t, sample.Fill(t.Context(), sample.Filling{Config: sample.Config{URL: s.public}, Agents: 12, Out: io.Discard}))
 	todo := []string{s.public + "/"}

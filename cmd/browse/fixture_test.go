@@ -73,8 +73,7 @@ type author struct {
 // newMember makes an agent that is not registered yet.
 func (s *server) newMember(t *testing.T, handle string) *member {
 	t.Helper()
-	made, err := client.OpenAgent(filepath.Join(t.TempDir(), handle), s.public, client.Options{Timeout: patience})
-	require.NoError(t, err)
+	made := graphtest.Got(client.OpenAgent(filepath.Join(t.TempDir(), handle), s.public, client.Options{Timeout: patience}))(t)
 	return &member{Agent: made, handle: handle}
 }
 
@@ -88,8 +87,7 @@ func (s *server) join(t *testing.T, handle, name string) *member {
 
 func (m *member) register(t *testing.T, fields client.Fields) {
 	t.Helper()
-	made, err := m.Register(t.Context(), m.handle, fields)
-	require.NoError(t, err)
+	made := graphtest.Got(m.Register(t.Context(), m.handle, fields))(t)
 	m.id = made.ID
 }
 

@@ -16,6 +16,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
 )
 
 // maxHTML is the size of a page in bytes.
@@ -133,8 +135,7 @@ func (b *tab) fetch(address string) answer {
 	if known, ok := fetched.Load(address); ok {
 		return known.(answer)
 	}
-	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, address, nil)
-	require.NoError(b.t, err)
+	request := graphtest.Got(http.NewRequestWithContext(b.t.Context(), http.MethodGet, address, nil))(b.t)
 	request.Header.Set("Accept", "text/html")
 	if strings.HasPrefix(address, serving.operator) {
 		request.Header.Set("Authorization", "Bearer "+operatorToken)
@@ -142,8 +143,7 @@ func (b *tab) fetch(address string) answer {
 	response, err := http.DefaultClient.Do(request)
 	require.NoError(b.t, err)
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	require.NoError(b.t, err)
+	body := graphtest.Got(io.ReadAll(response.Body))(b.t)
 	got := answer{response.StatusCode, body}
 	fetched.Store(address, got)
 	return got
@@ -156,8 +156,7 @@ func (b *tab) inspectLinks(at string, p address) {
 		assert.Less(b.t, len(b.fetch(at).body), maxHTML)
 	}
 	for _, link := range check[[]string](b, "links()") {
-		to, err := url.Parse(link)
-		require.NoError(b.t, err)
+		to := graphtest.Got(url.Parse(link))(b.t)
 		fragment := to.Fragment
 		to.Fragment = ""
 		got := b.fetch(to.String())

@@ -174,11 +174,9 @@ func stopServer() {
 func (s *server) mail(t *testing.T, path, names string) (found *letter.Letter) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		written, err := filepath.Glob(filepath.Join(s.data, "mails", "*.eml"))
-		require.NoError(t, err)
+		written := graphtest.Got(filepath.Glob(filepath.Join(s.data, "mails", "*.eml")))(t)
 		for _, name := range slices.Backward(written) {
-			raw, err := os.ReadFile(name)
-			require.NoError(t, err)
+			raw := graphtest.Got(os.ReadFile(name))(t)
 			read, err := letter.Read(bytes.NewReader(raw))
 			if err == nil && strings.HasPrefix(read.Link, s.public+path) && bytes.Contains(raw, []byte(names)) {
 				found = read

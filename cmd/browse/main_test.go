@@ -95,9 +95,7 @@ type view struct {
 const phone, desktop = 390, 1280
 
 // views are the views in which every page is checked; with -short wholeViews replace them.
-var views = []view{
-	{phone, 844, "light"}, {phone, 844, "dark"}, {desktop, 900, "dark"}, {desktop, 900, "light"},
-}
+var views = []view{{phone, 844, "light"}, {phone, 844, "dark"}, {desktop, 900, "dark"}, {desktop, 900, "light"}}
 
 // wholeViews are the views in which axe-core checks the page by all its rules; in the others it checks only the colours, since
 // the scheme changes nothing else.
@@ -205,9 +203,7 @@ func evaluate[T any](b *tab, script string) T {
 	b.t.Helper()
 	ctx, cancel := b.within()
 	defer cancel()
-	found, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
-	require.NoError(b.t, err)
-	return found
+	return graphtest.Got(chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise)))(b.t)
 }
 
 // open goes to an address and returns the status of the answer.
@@ -263,8 +259,7 @@ func (b *tab) submit(selector string) {
 	b.t.Helper()
 	ctx, cancel := b.within()
 	defer cancel()
-	_, err := chromedp.RunResponse(ctx, chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(kb.Enter))
-	require.NoError(b.t, err)
+	graphtest.OK(b.t)(chromedp.RunResponse(ctx, chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(kb.Enter)))
 }
 
 // heading is the text of the page's first heading.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/letter"
+	"stoa/graph/graphtest"
 	"stoa/rest/client"
 )
 
@@ -35,16 +36,14 @@ func lastParts(s *server, link string) string {
 func (s *fixture) applies(t *testing.T, handle string) applicant {
 	t.Helper()
 	made := s.newMember(t, handle)
-	asked, err := made.AskOwner(t.Context(), ownerOf(handle), handle)
-	require.NoError(t, err)
+	asked := graphtest.Got(made.AskOwner(t.Context(), ownerOf(handle), handle))(t)
 	return applicant{made, asked, s.mail(t, "/owner/confirm/", handle)}
 }
 
 // admit brings the code of the mail, which works once the owner has confirmed, and registers the agent.
 func (a applicant) admit(t *testing.T) *member {
 	t.Helper()
-	proof, err := a.Prove(t.Context(), a.challenge, a.mail.Code)
-	require.NoError(t, err)
+	proof := graphtest.Got(a.Prove(t.Context(), a.challenge, a.mail.Code))(t)
 	fields := proof.Fields()
 	fields["display_name"] = a.handle
 	a.register(t, fields)
@@ -55,8 +54,7 @@ func (a applicant) admit(t *testing.T) *member {
 func (s *fixture) owned(t *testing.T, handle string) *member {
 	t.Helper()
 	a := s.applies(t, handle)
-	response, err := http.PostForm(a.mail.Link, url.Values{"confirm": {"yes"}})
-	require.NoError(t, err)
+	response := graphtest.Got(http.PostForm(a.mail.Link, url.Values{"confirm": {"yes"}}))(t)
 	defer response.Body.Close()
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	return a.admit(t)
@@ -65,8 +63,7 @@ func (s *fixture) owned(t *testing.T, handle string) *member {
 // forgets asks for the mail that restores access, and returns the last two parts of its link.
 func (s *fixture) forgets(t *testing.T, a *member) string {
 	t.Helper()
-	response, err := http.PostForm(s.public+"/owner/restore", url.Values{"handle": {a.handle}, "email": {ownerOf(a.handle)}})
-	require.NoError(t, err)
+	response := graphtest.Got(http.PostForm(s.public+"/owner/restore", url.Values{"handle": {a.handle}, "email": {ownerOf(a.handle)}}))(t)
 	defer response.Body.Close()
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	return lastParts(s.server, s.mail(t, "/owner/restore/", a.handle).Link)
@@ -132,8 +129,7 @@ func TestOwnerRestores(t *testing.T) {
 		_, err := a.Me(t.Context())
 		require.Error(t, err)
 		a.SetToken(evaluate[string](b, "document.querySelector('#token').value"))
-		_, err = a.Me(t.Context())
-		require.NoError(t, err)
+		graphtest.OK(t)(a.Me(t.Context()))
 
 		b.do(chromedp.Reload())
 		require.Equal(t, "Access to "+a.handle+" is restored", b.heading())

@@ -70,8 +70,7 @@ func TestCopyingTheSentence(t *testing.T) {
 func TestClosedSite(t *testing.T) {
 	nightly(t)
 	t.Parallel()
-	s, err := start(graphtest.NewDatabase(t), "STOA_SITE=off")
-	require.NoError(t, err)
+	s := graphtest.Got(start(graphtest.NewDatabase(t), "STOA_SITE=off"))(t)
 	t.Cleanup(s.stop)
 	b := newTab(t)
 	for _, p := range []address{{path: "/"}, {path: "/posts", status: http.StatusNotFound}} {

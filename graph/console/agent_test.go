@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
+	"stoa/graph/graphtest"
 )
 
 // An agent's page shows its face, its state and its acts, and offers only the procedures that are possible now.
@@ -92,10 +93,7 @@ func TestReceiptOfAnOrder(t *testing.T) {
 		says   string
 	}{
 		{func() {}, "waits to be signed"},
-		{func() {
-			_, err := w.Receipts.Sign(t.Context())
-			require.NoError(t, err)
-		}, "is signed, and waits for the key log"},
+		{func() { _ = graphtest.Got(w.Receipts.Sign(t.Context()))(t) }, "is signed, and waits for the key log"},
 		{func() { w.Exec("INSERT INTO log_openings (subject_id, index) SELECT id, 7 FROM receipts") }, "is signed, and entry 7 of the key log"},
 		{func() { w.Exec("UPDATE receipts SET jws = NULL, salt = NULL, erased_at = stoa_now()") }, "is erased, because both participants are deleted"},
 	} {
@@ -152,8 +150,7 @@ func TestSessionsOfAnAgent(t *testing.T) {
 func TestTheFaceOfAnAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	store, err := attachments.OpenStore(t.Context(), "", t.TempDir())
-	require.NoError(t, err)
+	store := graphtest.Got(attachments.OpenStore(t.Context(), "", t.TempDir()))(t)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	w.Attachments.Store = store
 	agent := w.Agent()
@@ -247,8 +244,7 @@ func TestAStatementThatFailsIsBrokenOff(t *testing.T) {
 		FROM generate_series(2, 101) n
 		UNION ALL SELECT gen_random_uuid(), stoa_now(), $1, NULL, NULL, 'issuance', 'reward', d
 		FROM unnest(ARRAY[-9000000000000000000, -9000000000000000000, -98]) d`, uuid.New(), agent.ID)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/books/agents/"+agent.ID.String()+"?format=csv", nil)
-	require.NoError(t, err)
+	request := graphtest.Got(http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/books/agents/"+agent.ID.String()+"?format=csv", nil))(t)
 	request.Header.Set("Cookie", w.cookie)
 	answer, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(t, err)

@@ -29,8 +29,7 @@ func TestTopUp(t *testing.T) {
 	require.Contains(t, refused, "must be from 0.01 to 10\u202f000\u202f000\u202f000.00 credits")
 	require.NotContains(t, refused, "minor")
 	action, fields := w.form(w.page(path))
-	_, err := uuid.Parse(fields.Get("operationId"))
-	require.NoError(t, err)
+	_ = graphtest.Got(uuid.Parse(fields.Get("operationId")))(t)
 	fields.Set("amountMinor", "12.50")
 	fields.Set("reason", "a prize")
 	w.shows(w.post(action, fields).text, "<dt>Available</dt>",

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
+
+	"stoa/graph/graphtest"
 )
 
 // heads are the headings of the columns of a list.
@@ -48,8 +50,7 @@ func TestColumnsOfAList(t *testing.T) {
 	usual := w.get("/services?q=&columns=bot&columns=createdAt&columns=deletedAt")
 	require.Equal(t, "/services", usual.Header.Get("Location"))
 
-	rows, err := csv.NewReader(strings.NewReader(w.get("/services?format=csv&columns=bot,updatedAt").text)).ReadAll()
-	require.NoError(t, err)
+	rows := graphtest.Got(csv.NewReader(strings.NewReader(w.get("/services?format=csv&columns=bot,updatedAt").text)).ReadAll())(t)
 	require.Equal(t, []string{"id", "title", "bot", "updatedAt"}, rows[0])
 	require.Len(t, rows, 41)
 	var objects []map[string]any

@@ -64,16 +64,13 @@ func TestErasuresAreOnTheOverview(t *testing.T) {
 		deadline, amount_minor, fee_minor, total_minor, fee_bps)
 		VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, 'disputed', 5, 'a', 'b', stoa_now(), 100, 10, 110, 1000)`,
 		uuid.Must(uuid.NewV7()), agent.ID, other.ID)
-	me, err := w.Bots.Me(agent.Ctx)
-	require.NoError(t, err)
+	me := graphtest.Got(w.Bots.Me(agent.Ctx))(t)
 	handle := me.Bot.Handle
-	_, err = w.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{OperationID: graphtest.Ptr(uuid.NewString()), ConfirmHandle: &handle})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{OperationID: graphtest.Ptr(uuid.NewString()), ConfirmHandle: &handle}))
 	page := w.get("/").text
 	require.Contains(t, page, "1 pending, 0 partial.")
 	w.Shift(8 * 24 * time.Hour)
-	_, err = w.Lifecycle.Erase(t.Context())
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Lifecycle.Erase(t.Context()))
 	page = w.get("/").text
 	require.Contains(t, page, "0 pending, 1 partial.")
 	w.shows(page,
@@ -197,8 +194,7 @@ func TestWhatIsLeftOutIsSaid(t *testing.T) {
 	w.Exec("INSERT INTO invitations (id, created_at, code_hash, uses) SELECT gen_random_uuid(), now(), sha256(n::text::bytea), 1 FROM generate_series(1, 10000) AS n")
 	require.NotContains(t, w.get("/invitations?format=csv&columns=uses").text, more)
 	w.Exec("INSERT INTO invitations (id, created_at, code_hash, uses) SELECT gen_random_uuid(), now(), sha256('x'), 1")
-	rows, err := csv.NewReader(strings.NewReader(w.get("/invitations?format=csv&columns=uses").text)).ReadAll()
-	require.NoError(t, err)
+	rows := graphtest.Got(csv.NewReader(strings.NewReader(w.get("/invitations?format=csv&columns=uses").text)).ReadAll())(t)
 	require.Len(t, rows, 1+10_000+1)
 	require.Equal(t, more, rows[10_001][0])
 	var all []map[string]any
@@ -242,8 +238,7 @@ func TestExports(t *testing.T) {
 	answer := w.get("/services?format=csv")
 	require.Equal(t, http.StatusOK, answer.StatusCode, answer.text)
 	require.Equal(t, `attachment; filename="services.csv"`, answer.Header.Get("Content-Disposition"))
-	rows, err := csv.NewReader(strings.NewReader(answer.text)).ReadAll()
-	require.NoError(t, err)
+	rows := graphtest.Got(csv.NewReader(strings.NewReader(answer.text)).ReadAll())(t)
 	require.Len(t, rows, 231)
 	require.Equal(t, []string{"id", "title"}, rows[0][:2])
 	require.Equal(t, "s230", rows[1][1], "newest ids first")
@@ -292,8 +287,7 @@ func TestExportsOfPrivateListsAreAudited(t *testing.T) {
 	saved := w.post(path, url.Values{"format": {"csv"}, "reason": {"a court order"}})
 	require.Equal(t, http.StatusOK, saved.StatusCode, saved.text)
 	require.Equal(t, `attachment; filename="messages.csv"`, saved.Header.Get("Content-Disposition"))
-	rows, err := csv.NewReader(strings.NewReader(saved.text)).ReadAll()
-	require.NoError(t, err)
+	rows := graphtest.Got(csv.NewReader(strings.NewReader(saved.text)).ReadAll())(t)
 	require.Len(t, rows, 132)
 	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM audit_entries WHERE procedure = 'exportList' AND operator = 'Ada' AND target = 'messages'
 		AND reason = 'a court order' AND details = jsonb_build_object('rows', 131, 'format', 'csv', 'contactID', $1::text)`, w.contact().String()))

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
+
+	"stoa/graph/graphtest"
 )
 
 // crawl opens every page that links lead to, and calls look with each.
@@ -40,8 +42,7 @@ func (w *world) crawl(look func(path string, answer response, root *html.Node)) 
 			if n.Data != "a" || to == "" || strings.HasPrefix(to, "#") {
 				continue
 			}
-			parsed, err := answer.Request.URL.Parse(to)
-			require.NoError(w.t, err)
+			parsed := graphtest.Got(answer.Request.URL.Parse(to))(w.t)
 			if parsed.Host == answer.Request.URL.Host {
 				parsed.Fragment = ""
 				next = append(next, parsed.RequestURI())

@@ -240,8 +240,7 @@ func TestSavingAFileOfAnOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()
-	store, err := attachments.OpenStore(t.Context(), "", t.TempDir())
-	require.NoError(t, err)
+	store := graphtest.Got(attachments.OpenStore(t.Context(), "", t.TempDir()))(t)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	w.Attachments.Store = store
 	shown := w.do("/procedures/reviewOrder?id="+w.ids["Order"].String(), "reason", "a complaint")

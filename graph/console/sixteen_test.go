@@ -74,8 +74,7 @@ func TestAFileIsSeenBeforeItIsRemoved(t *testing.T) {
 	w.Exec("UPDATE attachments SET bound_kind = 'order_input', bound_id = $2 WHERE id = $1", file, order)
 	require.Contains(t, w.get(path).text, `href="/procedures/reviewOrder?id=`+order.String())
 
-	store, err := attachments.OpenStore(t.Context(), "", t.TempDir())
-	require.NoError(t, err)
+	store := graphtest.Got(attachments.OpenStore(t.Context(), "", t.TempDir()))(t)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	w.Attachments.Store = store
 	picture, post := w.File(agent, attachments.Portfolio).String(), w.Posted(agent, "A picture", "public").ID.String()

@@ -94,16 +94,14 @@ type response struct {
 // send makes a request; headers are names and values in turn. Redirects are not followed.
 func (w *world) send(method, path, body string, headers ...string) response {
 	w.t.Helper()
-	request, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, strings.NewReader(body))
-	require.NoError(w.t, err)
+	request := graphtest.Got(http.NewRequestWithContext(w.t.Context(), method, w.url+path, strings.NewReader(body)))(w.t)
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
 	answer, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(w.t, err)
 	defer answer.Body.Close()
-	raw, err := io.ReadAll(answer.Body)
-	require.NoError(w.t, err)
+	raw := graphtest.Got(io.ReadAll(answer.Body))(w.t)
 	return response{answer, string(raw)}
 }
 
@@ -131,9 +129,7 @@ func (w *world) page(path string) *html.Node {
 
 func (w *world) parse(text string) *html.Node {
 	w.t.Helper()
-	root, err := html.Parse(strings.NewReader(text))
-	require.NoError(w.t, err)
-	return root
+	return graphtest.Got(html.Parse(strings.NewReader(text)))(w.t)
 }
 
 // form returns the fields of a page's form that posts, as a browser sends them, and its action.
@@ -239,8 +235,7 @@ func (w *world) fill() {
 	hide(token, one.Token, other.Token)
 	w.Exec("UPDATE bots SET display_name = $1, bio = $1, specialty = $1", hostile)
 	envelope := graphtest.Envelope(one, other)
-	message, err := w.Messages.SendMessage(one.Ctx, envelope)
-	require.NoError(w.t, err)
+	message := graphtest.Got(w.Messages.SendMessage(one.Ctx, envelope))(w.t)
 	hide(*envelope.Ciphertext, *envelope.Nonce)
 	for _, kind := range []string{"Task", "Response", "Service", "Feedback", "Reward", "Document", "Mail", "Webhook", "WebhookDelivery", "Invitation", "Order", "Post", "Rating"} {
 		w.ids[kind] = uuid.Must(uuid.NewV7())

@@ -63,8 +63,7 @@ func TestTheDossierOfAnAgent(t *testing.T) {
 	require.Equal(t, d.IfSuspended, d.Trades)
 	none := graphtest.Got(o.Operator.Dossier(o.ctx, uuid.New()))(t)
 	require.Nil(t, none)
-	_, err := o.Operator.Dossier(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), agent.ID)
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.Unauthorized)(o.Operator.Dossier(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), agent.ID))
 }
 
 // A stuck order says why.

@@ -18,16 +18,14 @@ import (
 // sent lets an agent send feedback.
 func (o *office) sent(by *graphtest.Agent) uuid.UUID {
 	o.t.Helper()
-	made, err := o.Feedback.SendFeedback(by.Ctx, feedback.SendInput{Kind: graphtest.Ptr("bug"), Text: graphtest.Ptr("It hums.")})
-	require.NoError(o.t, err)
+	made := graphtest.Got(o.Feedback.SendFeedback(by.Ctx, feedback.SendInput{Kind: graphtest.Ptr("bug"), Text: graphtest.Ptr("It hums.")}))(o.t)
 	return made.Feedback.ID
 }
 
 // own returns an agent's only feedback, as the agent reads it.
 func (o *office) own(by *graphtest.Agent) *feedback.Card {
 	o.t.Helper()
-	list, err := o.Feedback.OwnFeedback(by.Ctx, feedback.ListInput{})
-	require.NoError(o.t, err)
+	list := graphtest.Got(o.Feedback.OwnFeedback(by.Ctx, feedback.ListInput{}))(o.t)
 	require.Len(o.t, list.Feedback, 1)
 	return list.Feedback[0]
 }

@@ -39,8 +39,7 @@ func TestAnInvitationOfTheDemoMarks(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
-			made, err := o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{IsDemo: graphtest.Ptr(true)}, "why")
-			require.NoError(t, err)
+			made := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{IsDemo: graphtest.Ptr(true)}, "why"))(t)
 			require.True(t, made.Invitation.IsDemo)
 			require.Equal(t, true, o.entries()[0].Details["isDemo"])
 			plain := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{Uses: graphtest.Ptr(2)}, "why"))(t)

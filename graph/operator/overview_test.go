@@ -24,8 +24,7 @@ func (o *office) registered(ago time.Duration, count int) {
 // sums returns the counts of the hour, the day and the month.
 func (o *office) sums() (agents [3]int64) {
 	o.t.Helper()
-	found, err := o.Operator.Overview(o.ctx)
-	require.NoError(o.t, err)
+	found := graphtest.Got(o.Operator.Overview(o.ctx))(o.t)
 	require.Len(o.t, found.Activity, 3)
 	for i, window := range found.Activity {
 		require.Equal(o.t, []string{"hour", "day", "month"}[i], window.Window)

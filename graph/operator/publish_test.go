@@ -28,17 +28,13 @@ func terms(version string) operator.DocumentInput {
 
 func (o *office) published(in operator.DocumentInput) *ent.Document {
 	o.t.Helper()
-	made, err := o.Operator.PublishDocument(o.ctx, in, "why")
-	require.NoError(o.t, err)
-	return made
+	return graphtest.Got(o.Operator.PublishDocument(o.ctx, in, "why"))(o.t)
 }
 
 // inForce are the versions of a document that are in force.
 func (o *office) inForce(key string) []string {
 	o.t.Helper()
-	versions, err := o.DB.Ent.Document.Query().Where(document.Key(key), document.WithdrawnAtIsNil()).Select(document.FieldVersion).Strings(o.ctx)
-	require.NoError(o.t, err)
-	return versions
+	return graphtest.Got(o.DB.Ent.Document.Query().Where(document.Key(key), document.WithdrawnAtIsNil()).Select(document.FieldVersion).Strings(o.ctx))(o.t)
 }
 
 func TestANewVersionWithdrawsTheOneInForce(t *testing.T) {
@@ -136,9 +132,7 @@ func TestPublishingAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	versions := []string{"1", "2", "3", "4", "5", "6"}
 	for _, version := range versions {
-		group.Go(func() {
-			graphtest.OK(t)(o.Operator.PublishDocument(o.ctx, terms(version), "why"))
-		})
+		group.Go(func() { graphtest.OK(t)(o.Operator.PublishDocument(o.ctx, terms(version), "why")) })
 	}
 	group.Wait()
 	require.Len(t, o.inForce("terms"), 1)

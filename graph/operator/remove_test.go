@@ -132,8 +132,7 @@ var uses = map[string]struct {
 		})
 		require.NoError(o.t, err)
 		return func() []*attachments.Card {
-			me, err := o.Bots.Me(owner.Ctx)
-			require.NoError(o.t, err)
+			me := graphtest.Got(o.Bots.Me(owner.Ctx))(o.t)
 			if me.Bot.Visuals.Avatar == nil {
 				return nil
 			}
@@ -143,8 +142,7 @@ var uses = map[string]struct {
 	"a file of a post": {attachments.Portfolio, func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
 		post := o.publish(owner, file)
 		return func() []*attachments.Card {
-			read, err := o.Posts.Post(reader.Ctx, posts.PostInput{PostID: post.ID.String()})
-			require.NoError(o.t, err)
+			read := graphtest.Got(o.Posts.Post(reader.Ctx, posts.PostInput{PostID: post.ID.String()}))(o.t)
 			return read.Post.Attachments
 		}
 	}, false},
@@ -157,8 +155,7 @@ var uses = map[string]struct {
 		})
 		require.NoError(o.t, err)
 		return func() []*attachments.Card {
-			read, err := o.Orders.Order(reader.Ctx, orders.OrderInput{OrderID: made.Order.ID.String()})
-			require.NoError(o.t, err)
+			read := graphtest.Got(o.Orders.Order(reader.Ctx, orders.OrderInput{OrderID: made.Order.ID.String()}))(o.t)
 			require.Len(o.t, read.Order.InputAttachments, 1)
 			return []*attachments.Card{&read.Order.InputAttachments[0]}
 		}

@@ -56,9 +56,7 @@ func (o *office) rating() (id uuid.UUID) {
 // entries is the audit log, oldest first.
 func (o *office) entries() []*ent.AuditEntry {
 	o.t.Helper()
-	all, err := o.DB.Ent.AuditEntry.Query().Order(ent.Asc("id")).All(context.Background())
-	require.NoError(o.t, err)
-	return all
+	return graphtest.Got(o.DB.Ent.AuditEntry.Query().Order(ent.Asc("id")).All(context.Background()))(o.t)
 }
 
 // state is a digest of everything that a procedure could change.
@@ -164,8 +162,7 @@ func TestFind(t *testing.T) {
 	found = graphtest.Got(o.Operator.Find(o.ctx, "@pia"))(t)
 	require.Equal(t, "suspended", found.Exact.State)
 	graphtest.Refused(t, fault.InvalidSearch)(o.Operator.Find(o.ctx, strings.Repeat("x", 161)))
-	_, err := o.Operator.Find(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), "pia")
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.Unauthorized)(o.Operator.Find(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), "pia"))
 }
 
 // A search reads few rows, however many there are.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/slack"
 	"stoa/rest"
@@ -100,8 +101,7 @@ func TestContrast(t *testing.T) {
 func luminance(t *testing.T, colour string) (sum float64) {
 	t.Helper()
 	for i, weight := range []float64{.2126, .7152, .0722} {
-		value, err := strconv.ParseUint(colour[2*i:2*i+2], 16, 8)
-		require.NoError(t, err)
+		value := graphtest.Got(strconv.ParseUint(colour[2*i:2*i+2], 16, 8))(t)
 		channel := float64(value) / 255
 		if channel <= .03928 {
 			channel /= 12.92

@@ -38,8 +38,7 @@ func TestRestore(t *testing.T) {
 	token := restored.token()
 	w.secrets = append(w.secrets, token)
 	require.Equal(t, made.Bot.ID, graphtest.Got(w.Auth.Authenticate(context.Background(), token, false))(t).BotID)
-	_, err := w.Auth.Authenticate(context.Background(), made.Token, false)
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.Unauthorized)(w.Auth.Authenticate(context.Background(), made.Token, false))
 	restored.says("Valid until "+w.Now().Add(720*time.Hour).Format("2 January 2006"), "old tokens no longer work")
 
 	shown := w.get(mail.path).status(http.StatusOK)
@@ -187,8 +186,7 @@ func TestConfirmChangedDocuments(t *testing.T) {
 		again.says("The documents have changed since you opened this page", "Privacy, version 2")
 		require.Equal(t, "alert", attribute(again.find("p")[1], "role"))
 	}
-	_, err := w.verify(a, mail.code)
-	graphtest.RequireFault(t, err, fault.StateConflict)
+	graphtest.Refused(t, fault.StateConflict)(w.verify(a, mail.code))
 	require.Equal(t, "Thank you, echo is confirmed", w.submit(mail.path).status(http.StatusOK).title())
 
 	_, other := w.apply("delta")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/bots"
+	"stoa/graph/graphtest"
 )
 
 // The first page shows the latest acts, newest first, only of agents with public profiles, and never names an order.
@@ -131,8 +132,7 @@ func TestOrderOfAnAgentsPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p, other := w.publish("zephyr", nil), w.Agent()
-	_, err := w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{Bio: ptr("I blow.\n\n# Notice of the operators")})
-	require.NoError(t, err)
+	_ = graphtest.Got(w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{Bio: ptr("I blow.\n\n# Notice of the operators")}))(t)
 	w.rated(other, p.Agent, 4, "Swift")
 	w.Posted(other, "With @"+p.handle, "public")
 	page := w.get("/@" + p.handle).is(http.StatusOK)

@@ -168,8 +168,7 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	w := newWorld(t)
 	quiet, loud := w.Agent(), w.Agent()
 	offer := func(by *graphtest.Agent, title string) string {
-		made, err := w.Services.CreateService(by.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: &title, Description: ptr("x")}})
-		require.NoError(t, err)
+		made := graphtest.Got(w.Services.CreateService(by.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: &title, Description: ptr("x")}}))(t)
 		return "/services/" + made.Service.ID.String()
 	}
 	post := func(by *graphtest.Agent, title string) string {
@@ -285,8 +284,7 @@ func BenchmarkHome(b *testing.B) {
 		agent := w.Agent()
 		w.Posted(agent, text, "public")
 		w.Tasked(agent, "A task", text[:4000], 100)
-		_, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr("A service"), Description: ptr(text[:4000])}})
-		require.NoError(b, err)
+		_ = graphtest.Got(w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr("A service"), Description: ptr(text[:4000])}}))(b)
 	}
 	w.Exec("VACUUM ANALYZE")
 	defer debug.SetGCPercent(debug.SetGCPercent(300)) // as a serving process does

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/text"
 )
 
@@ -113,8 +114,7 @@ func requireProse(t *testing.T, root *html.Node) {
 		case "a":
 			require.Len(t, n.Attr, 2)
 			require.Regexp(t, `^https?://[a-z0-9.\[\]:-]+(/|\?|#|$)`, strings.ToLower(attribute(n, "href")))
-			to, err := url.Parse(attribute(n, "href"))
-			require.NoError(t, err)
+			to := graphtest.Got(url.Parse(attribute(n, "href")))(t)
 			require.Nil(t, to.User)
 			require.Equal(t, "nofollow ugc noopener", attribute(n, "rel"))
 		default:

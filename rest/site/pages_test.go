@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
 )
 
 // Each address has the same content in three forms, with a strong ETag, also for HEAD.
@@ -232,8 +234,7 @@ func TestWithoutTheSite(t *testing.T) {
 	require.NotContains(t, string(w.get(at+"/robots.txt").raw), "Sitemap:")
 	require.Contains(t, string(w.get("/robots.txt").raw), "Sitemap: https://stoa.example/sitemap.xml")
 	w.get(at + "/style.css").is(http.StatusOK)
-	raw, err := json.Marshal(w.get(at + "/api/v1/tasks").is(http.StatusOK).json())
-	require.NoError(t, err)
+	raw := graphtest.Got(json.Marshal(w.get(at + "/api/v1/tasks").is(http.StatusOK).json()))(t)
 	require.Contains(t, string(raw), "zephyr", "the API stays as it is")
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
 	"stoa/graph/posts"
 )
@@ -59,9 +60,7 @@ func (w *world) crawl() map[string]string {
 // column reads the texts of a query.
 func (w *world) column(query string) []string {
 	w.t.Helper()
-	found, err := db.Column[string](w.t.Context(), w.DB.SQL, &db.Statement{Text: query})
-	require.NoError(w.t, err)
-	return found
+	return graphtest.Got(db.Column[string](w.t.Context(), w.DB.SQL, &db.Statement{Text: query}))(w.t)
 }
 
 // A crawler that follows every link sees everything public and nothing else from the database.
@@ -77,8 +76,7 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", trashed.ID)
 	w.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
 	w.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", deleted.ID)
-	_, err := w.Posts.DeletePost(other.Ctx, postInput(other.post))
-	require.NoError(t, err)
+	_ = graphtest.Got(w.Posts.DeletePost(other.Ctx, postInput(other.post)))(t)
 	task := w.Tasked(open.Agent, "Task that is closed", "Done by myself", 100)
 	w.Exec("UPDATE tasks SET state = 'closed' WHERE id = $1", task.ID)
 	removed := w.Tasked(open.Agent, "Task that was removed", "By an operator", 100)

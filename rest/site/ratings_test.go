@@ -119,8 +119,7 @@ func TestMentionsLeadToAgents(t *testing.T) {
 	handle := w.handle(named)
 	text := fmt.Sprintf("Drawn by **@%s**, with @%s and @nobody_here, in `@%s`.", strings.ToUpper(handle), w.handle(closed), handle)
 	graphtest.OK(t)(w.Bots.UpdateMe(author.Ctx, bots.UpdateMeInput{Bio: &text, CharacterDescription: &text}))
-	offered, err := w.Services.CreateService(author.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr("x"), Description: &text}})
-	require.NoError(t, err)
+	offered := graphtest.Got(w.Services.CreateService(author.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr("x"), Description: &text}}))(t)
 	post, task := w.Posted(author, text, "public"), w.Tasked(author, "x", text, 100)
 	for path, count := range map[string]int{
 		"/posts/" + post.ID.String(): 1, "/tasks/" + task.ID.String(): 1, "/services/" + offered.Service.ID.String(): 1,
@@ -182,8 +181,7 @@ func TestMentionedIn(t *testing.T) {
 	require.Empty(t, w.get("/@"+handle+"?page=2", "Accept", pages.JSON).is(http.StatusOK).json()["mentioned"])
 
 	change := func(id uuid.UUID, by *graphtest.Agent, text, visibility *string) {
-		_, err := w.Posts.UpdatePost(by.Ctx, posts.UpdatePostInput{PostID: id.String(), Fields: posts.Fields{Text: text, Visibility: visibility}})
-		require.NoError(t, err)
+		_ = graphtest.Got(w.Posts.UpdatePost(by.Ctx, posts.UpdatePostInput{PostID: id.String(), Fields: posts.Fields{Text: text, Visibility: visibility}}))(t)
 	}
 	change(secret.ID, author, nil, ptr("public"))
 	require.Len(t, w.mentionedIn(handle), 3)

@@ -173,9 +173,7 @@ func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 	id := uuid.NewString()
 	good := `{"type":"ack","event_id":"` + id + `"}`
 	padded := func(size int) string { return good + strings.Repeat(" ", size-len(good)) }
-	text := func(s string) func(*testing.T, *client) {
-		return func(_ *testing.T, c *client) { c.send(s) }
-	}
+	text := func(s string) func(*testing.T, *client) { return func(_ *testing.T, c *client) { c.send(s) } }
 	raw := func(b []byte) func(*testing.T, *client) {
 		return func(t *testing.T, c *client) {
 			t.Helper()

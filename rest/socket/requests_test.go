@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 	"stoa/graph/platform/web"
 )
@@ -107,8 +108,7 @@ func (p *process) polling(token string) <-chan reply {
 // acknowledge acknowledges events by a request.
 func (p *process) acknowledge(token string, ids ...string) (acked, unknown []string) {
 	p.t.Helper()
-	body, err := json.Marshal(map[string]any{"event_ids": ids})
-	require.NoError(p.t, err)
+	body := graphtest.Got(json.Marshal(map[string]any{"event_ids": ids}))(p.t)
 	r := p.request(context.Background(), http.MethodPost, "/events/acks", token, string(body))
 	require.NoError(p.t, r.err)
 	require.Equal(p.t, http.StatusOK, r.status, "%s", r.raw)
@@ -145,8 +145,7 @@ func (p *process) stream(token, query, behind string) *reader {
 	p.t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
 	p.t.Cleanup(leave)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.api+"/events/stream"+query, http.NoBody)
-	require.NoError(p.t, err)
+	request := graphtest.Got(http.NewRequestWithContext(ctx, http.MethodGet, p.api+"/events/stream"+query, http.NoBody))(p.t)
 	request.Header = bearer(token)
 	if behind != "" {
 		request.Header.Set("Last-Event-ID", behind)

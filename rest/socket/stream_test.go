@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/slack"
 	"stoa/rest/socket"
@@ -136,8 +137,7 @@ func TestAStreamThatIsNotReadIsCutOff(t *testing.T) {
 	deaf, err := smallDialer.DialContext(t.Context(), "tcp", strings.TrimSuffix(strings.TrimPrefix(p.api, "http://"), "/api/v1"))
 	require.NoError(t, err)
 	defer deaf.Close()
-	_, err = io.WriteString(deaf, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+agent.Token+"\r\n\r\n")
-	require.NoError(t, err)
+	graphtest.OK(t)(io.WriteString(deaf, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+agent.Token+"\r\n\r\n"))
 	require.Eventually(t, func() bool { return p.closed(0) == 1 }, slack.TestWait, time.Millisecond)
 	require.Zero(t, p.figure("stoa_sockets_open"))
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
@@ -153,8 +153,7 @@ func TestAStreamIsNotSpokenTo(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Close()
 	require.NoError(t, conn.SetReadDeadline(time.Now().Add(slack.TestWait)))
-	_, err = io.WriteString(conn, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+agent.Token+"\r\n\r\nhello")
-	require.NoError(t, err)
+	graphtest.OK(t)(io.WriteString(conn, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+agent.Token+"\r\n\r\nhello"))
 	require.Eventually(t, func() bool { return p.figure("stoa_sockets_open") == 1 }, slack.TestWait, time.Millisecond)
 	p.tell(agent, 1)
 	lines := bufio.NewScanner(conn)
@@ -176,8 +175,7 @@ func TestTheListenersTimesDoNotEndWhatWaits(t *testing.T) {
 	timeouts := httpserver.DefaultTimeouts()
 	timeouts.Header, timeouts.Idle, timeouts.Body.Time, timeouts.Answer.Time = short, short, short, short
 	logger := slog.New(slog.DiscardHandler)
-	server, err := httpserver.Listen(t.Context(), "127.0.0.1:0", p.handler, httpserver.Config{Logger: logger, Timeouts: &timeouts})
-	require.NoError(t, err)
+	server := graphtest.Got(httpserver.Listen(t.Context(), "127.0.0.1:0", p.handler, httpserver.Config{Logger: logger, Timeouts: &timeouts}))(t)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
