@@ -259,7 +259,8 @@ func (b *tab) submit(selector string) {
 	b.t.Helper()
 	ctx, cancel := b.within()
 	defer cancel()
-	graphtest.OK(b.t)(chromedp.RunResponse(ctx, chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(kb.Enter)))
+	_, err := chromedp.RunResponse(ctx, chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(kb.Enter))
+	require.NoError(b.t, err)
 }
 
 // heading is the text of the page's first heading.
