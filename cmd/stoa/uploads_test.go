@@ -205,7 +205,7 @@ func stopInspection(t testing.TB, s *testServer, w *graphtest.World, attempt int
 func TestInspectionOnABusyMachine(t *testing.T) {
 	nightly(t)
 	t.Parallel()
-	w, s := ownServer(t)
+	w, s := ownServer(t, slack.Variable+"=2") // a request waits for a minute, and the inspection may take two
 	ada := s.join("Agent", "agent")
 	body, contentType := uploadForm("portfolio", []byte("no picture"))
 	refused, upload := &uploadRequest{contentType, body}, largeUpload()
