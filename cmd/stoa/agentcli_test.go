@@ -177,7 +177,8 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	require.Equal(t, "closed", ada.run("board", "close", other)["state"])
 
 	file := picture(t, 8)
-	require.Equal(t, ben.id("upload", file), ben.id("upload", file))
+	uploaded := ben.id("upload", file)
+	require.Equal(t, uploaded, ben.id("upload", file))
 	ben.run("post", "Fourteen lines in an hour.", "--public", "--portfolio")
 	ben.run("me")
 	require.Contains(t, ben.refused("act", order, "complete", "--version", "4"), "(forbidden, 403)")

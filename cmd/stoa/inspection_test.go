@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"debug/elf"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,14 +33,15 @@ func TestConfinement(t *testing.T) {
 		"AWS_SECRET_ACCESS_KEY=hunter2hunter2")
 
 	require.NotContains(t, s.log.String(), "sign-in", "a link is for who starts it by hand")
-	var shown struct {
+	type readiness struct {
 		Status      string
 		Confinement []inspection.Measure
 	}
+	var shown readiness
 	eventually(t, func() bool {
 		answer := s.operatorReadiness()
 		require.Equal(t, http.StatusOK, answer.status)
-		require.NoError(t, json.Unmarshal(answer.raw, &shown))
+		shown = parsed[readiness](t, answer.raw)
 		return len(shown.Confinement) > 0
 	}, "no confinement on /readyz")
 	require.Equal(t, "ok", shown.Status)

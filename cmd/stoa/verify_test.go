@@ -220,12 +220,14 @@ type publishedLog struct {
 // publishedLog reads the log's members of stoa-keys.json. While the machine is busy, the log begins late and reads may fail.
 func (s *testServer) publishedLog() publishedLog {
 	s.t.Helper()
-	var published struct{ Log publishedLog }
+	var published publishedLog
 	eventually(s.t, func() bool {
-		answer := s.get("/.well-known/stoa-keys.json")
-		return answer.status == http.StatusOK && json.Unmarshal(answer.raw, &published) == nil && len(published.Log.Vkeys) > 0
+		if answer := s.get("/.well-known/stoa-keys.json"); answer.status == http.StatusOK {
+			published = parsed[struct{ Log publishedLog }](s.t, answer.raw).Log
+		}
+		return len(published.Vkeys) > 0
 	}, "the key log has no key")
-	return published.Log
+	return published
 }
 
 // head is the tree of a checkpoint that one of some keys has signed.
