@@ -68,7 +68,7 @@ func TestAvatarOfAnOpenProfileIsPublic(t *testing.T) {
 			require.Regexp(t, `^"[A-Za-z0-9_-]{43}"$`, a.header.Get("ETag"))
 			require.NotContains(t, a.header.Get("Content-Disposition"), "picture")
 		}
-		// The type is that of the copy, which keeps the format.
+		// The record shows the copy, which has the format of the original.
 		s.call("GET", reader, path, nil).has(200, object{"attachment": object{
 			"file_name": nil, "sha256": nil, "preview_url": record["preview_url"], "media_type": "image/png", "size_bytes": len(download.raw),
 		}})

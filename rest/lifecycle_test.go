@@ -322,7 +322,7 @@ func TestWhatEachStateOfAnAgentAllows(t *testing.T) {
 	}
 }
 
-// begin makes two friends, one of which makes the request.
+// begin makes two friends and decides which of them sends the request.
 func (c lifecycleCase) begin(t *testing.T) *trade {
 	t.Helper()
 	s := &trade{site: serve(t, restricting.World(t), rest.Config{})}

@@ -36,7 +36,7 @@ func largeUpload() *uploadRequest {
 	return &uploadRequest{contentType, body}
 }
 
-// send returns the answer, without a status if there is none.
+// send uploads the file and returns the answer. If no answer comes, the status is 0.
 func (u *uploadRequest) send(s *testServer, by *testAgent) *httpAnswer {
 	request := s.request(http.MethodPost, s.url+"/api/v1/attachments", by.Token(), u.contentType, u.body)
 	response, err := http.DefaultTransport.RoundTrip(request)

@@ -24,6 +24,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,12 +100,13 @@ func (s Store) List() ([]Manifest, error) {
 func (s Store) lock() (func(), error) { return cluster.LockFolder(s.Folder, ErrBusy) }
 
 // Daily makes a backup when the last one is a day old, or when no backup exists and the database is a day old; else it returns
-// nil.
+// nil. Backups with a damaged manifest do not count.
 func (s Store) Daily(ctx context.Context) (*Manifest, error) {
 	all, err := s.List()
 	if err != nil {
 		return nil, err
 	}
+	all = slices.DeleteFunc(all, func(m Manifest) bool { return m.Damage != "" })
 	var since time.Time
 	if len(all) > 0 {
 		since = all[len(all)-1].MadeAt

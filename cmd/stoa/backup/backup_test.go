@@ -268,5 +268,8 @@ func TestDailyMakesOneBackupADay(t *testing.T) {
 	require.NotNil(t, m)
 	require.Nil(t, daily())
 	a.age(m, 25*time.Hour)
-	require.NotNil(t, daily())
+	m = daily()
+	require.NotNil(t, m)
+	require.NoError(t, os.WriteFile(a.path(m, "manifest.json"), []byte("{"), 0o600))
+	require.NotNil(t, daily(), "a backup with a damaged manifest does not count")
 }
