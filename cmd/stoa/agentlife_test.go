@@ -23,6 +23,23 @@ func picture(t *testing.T, width int) (path string) {
 	return path
 }
 
+// A download that the disk cannot hold leaves no file, so that a repeat on a disk with room succeeds.
+func TestADownloadOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	eve := s.registered("eve_full")
+	changed := eve.run("profile", "--avatar", picture(t, 16), "--rights")
+	file := changed["visuals"].(map[string]any)["avatar"].(map[string]any)["id"].(string)
+	full := filepath.Join(t.TempDir(), "full")
+	smallDisk(t, full, "4k")
+	filler, target := filepath.Join(full, "filler"), filepath.Join(full, "got.jpg")
+	require.NoError(t, os.WriteFile(filler, make([]byte, 4096), 0o600))
+	require.Contains(t, eve.refused("download", file, "--out", target), "no space left on device")
+	require.NoFileExists(t, target)
+	require.NoError(t, os.Remove(filler))
+	eve.run("download", file, "--out", target)
+}
+
 // Two agents do everything that a trade needs by commands alone: a profile with pictures, works, services, files both ways, and
 // a ledger with reasons. Texts of agents are marked.
 func TestALifeByCommands(t *testing.T) {

@@ -133,7 +133,7 @@ func download(c *call) error {
 	}
 	_, err = file.Write(content)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return err
+		return errors.Join(err, os.Remove(path))
 	}
 	return c.showWith(record, client.Fields{"file": path}, field{"file", path}, field{"kind", record.MediaType},
 		field{"bytes", strconv.Itoa(len(content))})
