@@ -274,7 +274,8 @@ func (r *run) read(ctx context.Context) error {
 func (r *run) quiet(ctx context.Context) (held map[string]float64, err error) {
 	for until := time.Now().Add(quietTimeout); time.Now().Before(until); time.Sleep(time.Second) {
 		held, err = audit.Holdings(ctx, r.bed)
-		if err != nil || held["socket_slots"]+held["upload_reservations"]+held["attachment_leases"]+held["unfinished_uploads"] == 0 {
+		if err != nil || held["socket_slots"]+held["upload_reservations"]+held["attachment_leases"]+held["unfinished_uploads"]+
+			held["temporary_files"] == 0 {
 			break
 		}
 	}

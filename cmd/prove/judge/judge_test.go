@@ -137,6 +137,7 @@ var defects = []defect{
 	{"a ledger that does not balance", "ledger", "sum", func(s *story) { s.Final.Ledger = []string{"the sum is 1"} }},
 	{"leaked goroutines", "leaks", "goroutines: 100 before, 200 after, 158 are allowed", func(s *story) { s.Final.After["goroutines"] = 200 }},
 	{"leaked slots", "leaks", "socket_slots", func(s *story) { s.Final.After["socket_slots"] = 3 }},
+	{"leaked files", "leaks", "temporary_files: 0 before, 1 after, 0 are allowed", func(s *story) { s.Final.After["temporary_files"] = 1 }},
 	{"leaked what has no row", "leaks", "other: 0 before, 1 after", func(s *story) { s.Final.After["other"] = 1 }},
 }
 

@@ -201,6 +201,11 @@ var allowed = []innocent{
 		a.Subject, a.Body = "/wallet/history?before=2", raw(object{"entries": s.Final.Entries["bob"][:1], "next_before": nil})
 	}},
 	{"some more goroutines", "leaks", func(s *story) { s.Final.After["goroutines"] = 158 }},
+	{"the file that a killed server was writing", "leaks", func(s *story) {
+		a := s.ask("dan", history.FileUpload, "cut", "hash", history.Unanswered, nil)
+		a.Start, a.End = s.Faults[1].Start, s.Faults[1].End
+		s.Final.After["temporary_files"] = 1
+	}},
 	{"a wallet read while it changes", "wallets", func(s *story) {
 		accept := s.find("paid-2", 0)
 		s.first(history.WalletGet).Start, s.first(history.WalletGet).End = accept.Start, accept.End
