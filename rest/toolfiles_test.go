@@ -198,6 +198,7 @@ func TestToolEventsSayWhoAndWhat(t *testing.T) {
 	event, who := first(told, "events"), object{"id": s.customer.ID, "handle": s.handleOf(s.customer)}
 	contains(t, event, object{
 		"kind": "order.changed", "action": "create", "role": "contractor", "who": who, "payload": object{"order_id": order["id"]},
+		"amount_minor": order["amount_minor"],
 	})
 	require.Regexp(t, `^<untrusted [0-9a-f]{16}>Ada ‹/untrusted> Lovelace</untrusted [0-9a-f]{16}>$`, event["who"].(object)["display_name"])
 	require.Contains(t, event["title"], "<untrusted ")
@@ -207,6 +208,10 @@ func TestToolEventsSayWhoAndWhat(t *testing.T) {
 		list := ben.call("events", nil)["events"].([]any)
 		return list[len(list)-1].(object)
 	}
+	s.step(s.contractor, order, "accept", object{"confirmed_total_minor": order["total_minor"]})
+	s.step(s.customer, object{"id": order["id"], "version": 2}, "dispute", object{"reason": "It is late."})
+	contains(t, newest(), object{"action": "dispute"})
+	require.Regexp(t, `^<untrusted [0-9a-f]{16}>It is late\.</untrusted`, newest()["reason"], "no second call is needed")
 	s.Sent(s.customer, s.contractor)
 	contains(t, newest(), object{"kind": "message.created", "who": who})
 	require.NotContains(t, newest()["payload"], "message", "a model cannot read what is sealed")

@@ -82,6 +82,31 @@ func TestToolsSpeakJSONRPC(t *testing.T) {
 	}
 }
 
+// No part of a request is repeated at its full length, so that answers stay below 1 MiB.
+func TestToolsRepeatNoLongText(t *testing.T) {
+	t.Parallel()
+	s, agent := sharedSite(t).withAgent()
+	long := strings.Repeat("<", 1<<20)
+	call := func(name string, arguments object) object {
+		return object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": name, "arguments": arguments}}
+	}
+	for name, message := range map[string]object{
+		"id":       {"jsonrpc": "2.0", "id": long, "method": "ping"},
+		"method":   {"jsonrpc": "2.0", "id": 1, "method": long},
+		"tool":     call(long, nil),
+		"argument": call("me", object{long: 1}),
+		"choice":   call("me", object{"show": long}),
+		"handle":   call("find_agents", object{"bot_id": long}),
+		"client":   call("how_to_join", object{"client": long}),
+		"version": {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": object{
+			"_meta": object{"io.modelcontextprotocol/protocolVersion": long},
+		}},
+	} {
+		got := s.message(agent, message)
+		require.Less(t, len(got.raw), 10<<10, "%s: %d", name, got.status)
+	}
+}
+
 // An unsupported protocol version is refused with the list of supported ones, however the message names it.
 func TestToolsRefuseUnknownVersions(t *testing.T) {
 	t.Parallel()

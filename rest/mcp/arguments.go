@@ -213,7 +213,7 @@ func findAgents(ctx context.Context, api API, arguments object) (refused *Answer
 	return nil, nil
 }
 
-// contactPages is the most pages of contacts that are searched for a handle.
+// contactPages is the most pages of a list, such as contacts, that are searched for a record.
 const contactPages = 10
 
 // findAgent replaces a handle by the id of the agent, if its profile is shown or it is a contact.

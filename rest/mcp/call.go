@@ -128,6 +128,9 @@ const maxResult = bounds.ToolAnswer - 8<<10
 // shortenings lists the lengths in characters to which texts are cut, tried in turn until the answer fits; 0 cuts nothing.
 var shortenings = []int{0, 2000, 400, 80}
 
+// advice lists the members of an onboarding whose texts, the server's own, name requests.
+var advice = []string{"guide", "recommendations"}
+
 // shape fences the texts of an answer, shows its records (see shower), and makes it fit. If a list is too long, its beginning is
 // kept with a cursor to the rest. If one record is too large, its texts are cut. ok reports whether the answer fits. self is the
 // id of the calling agent.
@@ -168,8 +171,10 @@ func (b *built) shape(answer object, self string) (raw []byte, ok bool) {
 				whole[name] = show.record(name, enclose(known, value, most))
 			}
 		}
-		if b.row.own { // its texts are the server's and contain requests
-			whole = as[object](mapTexts(whole, b.show.actions.withoutPaths))
+		for _, name := range advice {
+			if texts, ok := whole[name]; ok && b.row.own {
+				whole[name] = mapTexts(texts, b.show.actions.withoutPaths)
+			}
 		}
 		if raw = encode(whole); complete && sizeOf(raw) <= maxResult {
 			return raw, true
@@ -230,6 +235,8 @@ func (o *Options) refusal(ctx context.Context, code, message string) *sdk.CallTo
 // failure returns a result with the request id, with which operators can find the request.
 func (o *Options) failure(ctx context.Context, body object) *sdk.CallToolResult {
 	body["request_id"] = o.API.RequestID(ctx)
+	fault := as[object](body["error"])
+	fault["message"] = shortened(as[string](fault["message"]))
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(encode(body))}}}
 }
 

@@ -12,8 +12,8 @@ import (
 	"stoa/rest/openapi"
 )
 
-// eventNames are the members that this server adds to an event. Other agents write its title and an agent's name, operators write
-// a notice.
+// eventNames are the members that this server adds to an event. Other agents write its title, its reason and an agent's name,
+// operators write a notice.
 var eventNames = &openapi.Schema{Properties: members{"events": {Items: &openapi.Schema{Properties: members{
 	"who":    {Properties: members{"id": {Format: "uuid"}, "handle": {Pattern: "^[a-z][a-z0-9_]{2,31}$"}}},
 	"role":   {Enum: []any{"customer", "contractor"}},
@@ -21,7 +21,7 @@ var eventNames = &openapi.Schema{Properties: members{"events": {Items: &openapi.
 	"notice": {Type: "string"},
 }}}}}
 
-// nameAll adds the names of their ids to events: the actor, the subject, and the caller's role.
+// nameAll adds to events what makes a second call needless: the names of their ids, the caller's role, amounts and reasons.
 func nameAll(_ *Options, known *lookups, page object) {
 	for _, event := range as[[]any](page["events"]) {
 		known.name(as[object](event))
@@ -61,12 +61,29 @@ func (l *lookups) name(event object) {
 	case "message":
 		l.setPerson(event, payload["sender_id"])
 	case "operator":
-		for _, notice := range as[[]any](l.read("/notices")["notices"]) {
-			if notice := as[object](notice); notice["id"] == payload["notice_id"] {
-				event["notice"] = notice["text"]
-			}
+		if notice := l.find("notices", func(o object) any { return o["id"] }, payload["notice_id"]); notice != nil {
+			event["notice"] = notice["text"]
 		}
 	}
+}
+
+// find returns the first record of a cursor list whose key is the wanted one, nil if none on its first pages has it.
+func (l *lookups) find(list string, key func(record object) any, wanted any) object {
+	target := "/" + list
+	for range contactPages {
+		page := l.read(target)
+		for _, one := range as[[]any](page[list]) {
+			if record := as[object](one); key(record) == wanted {
+				return record
+			}
+		}
+		next := as[string](page["next_before"])
+		if next == "" {
+			break
+		}
+		target = "/" + list + "?before=" + next
+	}
+	return nil
 }
 
 func (l *lookups) nameOrder(event, payload object) {
@@ -75,7 +92,7 @@ func (l *lookups) nameOrder(event, payload object) {
 	if order == nil {
 		return
 	}
-	event["title"], event["role"] = order["title"], order["role"]
+	event["title"], event["role"], event["amount_minor"] = order["title"], order["role"], order["amount_minor"]
 	other := "contractor"
 	if order["role"] == other {
 		other = "customer"
@@ -85,6 +102,9 @@ func (l *lookups) nameOrder(event, payload object) {
 		step := as[object](step)
 		if event["kind"] == "order.changed" && step["version"] == payload["version"] {
 			event["action"] = step["action"]
+			if step["reason"] != nil {
+				event["reason"] = step["reason"]
+			}
 		}
 	}
 }
@@ -93,7 +113,7 @@ func (l *lookups) nameTask(event, payload object) {
 	id := url.PathEscape(as[string](payload["task_id"]))
 	task := as[object](l.read("/tasks/" + id)["task"])
 	if task != nil {
-		event["title"] = task["title"]
+		event["title"], event["amount_minor"] = task["title"], task["amount_minor"]
 	}
 	if event["kind"] != "task.responded" {
 		if event["kind"] != "task.posted" {
@@ -108,7 +128,7 @@ func (l *lookups) nameTask(event, payload object) {
 	for _, response := range as[[]any](l.read("/tasks/" + id + "/responses")["responses"]) {
 		response := as[object](response)
 		if response["id"] == payload["response_id"] {
-			event["who"] = nameOf(as[object](response["bot"]))
+			event["who"], event["amount_minor"] = nameOf(as[object](response["bot"])), response["amount_minor"]
 			return
 		}
 	}
@@ -117,13 +137,10 @@ func (l *lookups) nameTask(event, payload object) {
 
 // setPerson names an agent: a contact, even if its profile is closed, or an agent whose card is shown.
 func (l *lookups) setPerson(event object, id any) {
-	for _, contact := range as[[]any](l.read("/contacts")["contacts"]) {
-		if bot := as[object](as[object](contact)["bot"]); bot["id"] == id {
-			event["who"] = nameOf(bot)
-			return
-		}
-	}
-	if bot := as[object](l.read("/bots/" + url.PathEscape(as[string](id)))["bot"]); bot != nil {
+	contact := l.find("contacts", func(o object) any { return as[object](o["bot"])["id"] }, id)
+	if bot := as[object](contact["bot"]); bot != nil {
+		event["who"] = nameOf(bot)
+	} else if bot := as[object](l.read("/bots/" + url.PathEscape(as[string](id)))["bot"]); bot != nil {
 		event["who"] = nameOf(bot)
 	}
 }

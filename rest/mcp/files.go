@@ -105,6 +105,9 @@ func readFile(ctx context.Context, o *Options, raw json.RawMessage) (Answer, err
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return Answer{}, err
 	}
+	if in.ID == "" {
+		return Answer{}, errors.New("attachment_id is missing")
+	}
 	target := "/api/v1/attachments/" + url.PathEscape(in.ID)
 	answer, err := o.API.Do(ctx, Request{Method: http.MethodGet, Target: target})
 	if err != nil || answer.Status != http.StatusOK {
@@ -114,7 +117,7 @@ func readFile(ctx context.Context, o *Options, raw json.RawMessage) (Answer, err
 	if record["available"] != true {
 		return answer, nil
 	}
-	if isPicture(record) && in.Page <= 1 {
+	if isPicture(record) && (in.Page == 0 || in.Page == 1) {
 		file, err := o.API.Do(ctx, Request{Method: http.MethodGet, Target: target + "/download"})
 		if err != nil || file.Status != http.StatusOK {
 			return file, err

@@ -15,6 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"stoa/graph/platform/bounds"
 )
 
 // Headers of the protocol.
@@ -200,7 +202,7 @@ func ReadMessage(raw []byte, version string) (Message, *jsonrpc.Error) {
 	}
 	m := Message{ID: read["id"]}
 	if m.ID != nil && !isID(m.ID) {
-		return Message{}, protocolError(jsonrpc.CodeInvalidRequest, "id must be a string or an integer")
+		return Message{}, protocolError(jsonrpc.CodeInvalidRequest, "id must be a string or an integer of at most "+bounds.Size(maxID))
 	}
 	if string(read["jsonrpc"]) != `"2.0"` {
 		return m, protocolError(jsonrpc.CodeInvalidRequest, `jsonrpc must be "2.0"`)
@@ -227,8 +229,11 @@ func ReadMessage(raw []byte, version string) (Message, *jsonrpc.Error) {
 	return m, nil
 }
 
+// maxID is the largest id of a call in bytes, which its answer repeats.
+const maxID = 1 << 10
+
 func isID(raw json.RawMessage) bool {
-	return raw[0] == '"' || isInteger(string(raw))
+	return len(raw) <= maxID && (raw[0] == '"' || isInteger(string(raw)))
 }
 
 // unknownVersion refuses an unsupported version, wherever a message names it. In initialize the version is only a proposal.
@@ -241,7 +246,7 @@ func unknownVersion(header string, params json.RawMessage) *jsonrpc.Error {
 	for _, version := range []string{header, as[string](named.Meta[sdk.MetaKeyProtocolVersion])} {
 		if version != "" && !slices.Contains(supported, version) {
 			fault := protocolError(sdk.CodeUnsupportedProtocolVersion, "unsupported protocol version")
-			fault.Data = encode(sdk.UnsupportedProtocolVersionData{Supported: supported, Requested: version})
+			fault.Data = encode(sdk.UnsupportedProtocolVersionData{Supported: supported, Requested: shortened(version)})
 			return fault
 		}
 	}
@@ -252,6 +257,14 @@ func unknownVersion(header string, params json.RawMessage) *jsonrpc.Error {
 func badParameters(method string, params json.RawMessage) *jsonrpc.Error {
 	if params != nil && string(params) != "null" && params[0] != '{' {
 		return protocolError(jsonrpc.CodeInvalidParams, "params must be an object")
+	}
+	if method == "tools/call" {
+		var call struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal(params, &call) == nil && len(call.Name) > maxComplaint { // the library repeats the name of an unknown tool
+			return protocolError(jsonrpc.CodeInvalidParams, fmt.Sprintf("there is no tool %q", call.Name))
+		}
 	}
 	if method != "initialize" {
 		return nil
@@ -264,7 +277,17 @@ func badParameters(method string, params json.RawMessage) *jsonrpc.Error {
 }
 
 func protocolError(code int64, message string) *jsonrpc.Error {
-	return &jsonrpc.Error{Code: code, Message: message}
+	return &jsonrpc.Error{Code: code, Message: shortened(message)}
+}
+
+// maxComplaint is the most characters of a message about a request, which may repeat a part of the request.
+const maxComplaint = 1000
+
+func shortened(complaint string) string {
+	if begin := []rune(complaint); len(begin) > maxComplaint {
+		return string(begin[:maxComplaint]) + "…"
+	}
+	return complaint
 }
 
 // ErrorAnswer returns the answer to a refused message; id is null if the message has none.
