@@ -168,8 +168,9 @@ var table = []row{
 	}),
 }
 
-// ended are kinds of jobs that a process of an earlier version inserts: ticks do their work, and a kind without a worker would fail.
-var ended = []string{"cosign", "deliver", "feed", "log", "receipts", "recover"}
+// ended are kinds of jobs that a process of an earlier version inserts: ticks do their work, or nothing needs it any more, and a
+// kind without a worker would fail.
+var ended = []string{"cosign", "deliver", "feed", "log", "merge_search", "receipts", "recover"}
 
 // logCount logs how much a job did, unless that is nothing.
 func (c Config) logCount(ctx context.Context, done string, n int64) {

@@ -74,6 +74,20 @@ func TestFunctionsAreAppliedTogether(t *testing.T) {
 	require.Zero(t, applied)
 }
 
+// A database of 0.2.0 has a stoa_take with four parameters. Calls with four arguments reach the new one.
+func TestOneFunctionTakes(t *testing.T) {
+	t.Parallel()
+	database := open(t)
+	_, err := database.ExecContext(t.Context(), `CREATE FUNCTION stoa_take(limit_name text, limit_subject text, quota integer, span interval,
+			OUT allowed boolean, OUT remaining integer, OUT reset_after double precision) LANGUAGE plpgsql AS 'BEGIN END';
+		UPDATE function_files SET hash = ''`)
+	require.NoError(t, err)
+	require.NoError(t, migrate.Up(t.Context(), database))
+	var remaining int
+	require.NoError(t, database.QueryRowContext(t.Context(), "SELECT remaining FROM stoa_take('x', 'y', 3, interval '1 minute')").Scan(&remaining))
+	require.Equal(t, 2, remaining)
+}
+
 // Servers that start at once against an empty database migrate it together.
 func TestMigrationsAtOnce(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@
 -- that keeps to the quota in every span is never refused, and no span without its last sixtieth holds more. A refused act is not
 -- counted. remaining: acts that are still allowed at once. reset_after: seconds until the whole quota is available again or, for
 -- a refusal, until these acts are allowed. A quota of 0 means no limit.
+DROP FUNCTION IF EXISTS stoa_take(text, text, integer, interval); -- of 0.2.0: a call with four arguments would fit both
 CREATE OR REPLACE FUNCTION stoa_take(limit_name text, limit_subject text, quota integer, span interval, n integer DEFAULT 1,
   OUT allowed boolean, OUT remaining integer, OUT reset_after double precision) LANGUAGE plpgsql AS $$
 DECLARE
