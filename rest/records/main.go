@@ -35,6 +35,9 @@ func main() {
 	if err == nil {
 		files, err = generate(raw)
 	}
+	if err == nil {
+		files[asJSON] = raw
+	}
 	for name, content := range files {
 		if err == nil {
 			err = os.WriteFile(name, content, 0o644) //nolint:gosec // same mode as all sources
