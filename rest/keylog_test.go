@@ -211,7 +211,7 @@ func TestWhatTheKeyLogDoesNotHave(t *testing.T) {
 		"/log/1/tile/0/x000/000.p/5", "/log/1/tile/0/001/000.p/5", "/log/1/tile/0/x001/234", "/log/1/tile/0/x999/x999/x999/x999/x999/999",
 		"/log/1/tile/63/x999/x999/x999/x999/x999/999", "/log/1/tile/entries/000", "/log/1/tile/entries/000.p/6", "/log/1/tile/entries/001.p/1",
 		"/log/2/tile/0/000.p/1", "/log/1/proof/5", "/log/1/proof/-1", "/log/1/proof/01", "/log/2/proof/0", "/log/1/consistency?old=6",
-		"/log/2/consistency?old=1",
+		"/log/2/consistency?old=1", "/log/1/proof/9223372036854775807", "/log/1/consistency?old=9223372036854775807",
 	} {
 		l.send("GET", path, "", nil).fault(fault.NotFound)
 	}

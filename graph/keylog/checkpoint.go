@@ -20,7 +20,7 @@ import (
 // may call it. Faults: rate_limited, not_found for any other epoch; service_unavailable while the head does not continue one
 // that was signed.
 func (a *API) Checkpoint(ctx context.Context, epoch int) (signed []byte, err error) {
-	err = a.proving(ctx, epoch, 0, func(ctx context.Context, on db.Querier, head Head) (err error) {
+	err = a.proving(ctx, epoch, -1, func(ctx context.Context, on db.Querier, head Head) (err error) {
 		signed, err = a.sign(ctx, on, head)
 		return err
 	})
@@ -90,7 +90,7 @@ type Consistency struct {
 // Prove returns the proof that the present head continues the head of size old (§12.2). Anyone may call it. Faults: not_found for
 // another epoch than the present one and for a size above the head; service_unavailable as Checkpoint.
 func (a *API) Prove(ctx context.Context, epoch int, old int64) (proof *Consistency, err error) {
-	err = a.proving(ctx, epoch, old, func(ctx context.Context, on db.Querier, head Head) error {
+	err = a.proving(ctx, epoch, old-1, func(ctx context.Context, on db.Querier, head Head) error {
 		proof = &Consistency{OldSize: old, Size: head.Size, Hashes: []string{}}
 		if old > 0 {
 			hashes, err := tlog.ProveTree(head.Size, old, hashesOf(ctx, on, head))
@@ -111,7 +111,7 @@ func (a *API) Prove(ctx context.Context, epoch int, old int64) (proof *Consisten
 // Include returns the proof that an entry is in the log, in the format tlog-proof of C2SP (§12.2). Its head is the one with the
 // most lines of witnesses that has the entry, and the newest of these. Anyone may call it. Faults as Prove.
 func (a *API) Include(ctx context.Context, epoch int, index int64) (proof []byte, err error) {
-	err = a.proving(ctx, epoch, index+1, func(ctx context.Context, on db.Querier, head Head) error {
+	err = a.proving(ctx, epoch, index, func(ctx context.Context, on db.Querier, head Head) error {
 		made, err := a.provenBy(ctx, on, head)
 		if err != nil {
 			return err
@@ -123,13 +123,13 @@ func (a *API) Include(ctx context.Context, epoch int, index int64) (proof []byte
 }
 
 // proving calls prove with the present head, on the connections of anonymous reads. It returns not_found if the head has another
-// epoch or is smaller than least.
+// epoch or does not have the entry at index; every head has that at -1.
 func (a *API) proving(
-	ctx context.Context, epoch int, least int64, prove func(ctx context.Context, on db.Querier, head Head) error,
+	ctx context.Context, epoch int, index int64, prove func(ctx context.Context, on db.Querier, head Head) error,
 ) error {
 	return a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
 		return atHead(ctx, on, func(head Head) error {
-			if head.Epoch != epoch || head.Size < least {
+			if head.Epoch != epoch || head.Size <= index {
 				return fault.New(fault.NotFound)
 			}
 			return prove(ctx, on, head)
