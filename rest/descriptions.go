@@ -137,15 +137,15 @@ func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handle
 	once := sync.OnceValues(text)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := once()
-		s.writePage(w, r, mediaType, raw, err)
+		s.writePage(w, r, mediaType, pageAge, raw, err)
 	})
 }
 
-// writePage answers with a description, or with the fault of err.
-func (s *server) writePage(w http.ResponseWriter, r *http.Request, mediaType string, raw []byte, err error) {
+// writePage answers with a description, which clients may cache for age, or with the fault of err.
+func (s *server) writePage(w http.ResponseWriter, r *http.Request, mediaType, age string, raw []byte, err error) {
 	if err == nil {
 		w.Header().Set("Link", "<"+apiCatalogPath+`>; rel="api-catalog"`)
-		err = pages.WriteCached(w, r, mediaType, "public, max-age=300", s.began, raw)
+		err = pages.WriteCached(w, r, mediaType, age, s.began, raw)
 	}
 	if err != nil {
 		w.Header().Del("Link")

@@ -22,12 +22,13 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// Media types of the key log, and how long clients may cache its parts (§12.2).
+// Media types of the key log, and how long clients may cache its parts, the server's keys, and other descriptions (§12.2).
 const (
 	plainText   = "text/plain; charset=utf-8"
 	octets      = "application/octet-stream"
 	unchanging  = "public, max-age=31536000, immutable"
 	checkpoints = "public, max-age=1"
+	pageAge     = "public, max-age=300"
 )
 
 // logAnswer is a part of the key log.
@@ -148,7 +149,7 @@ func (s *server) publishedKeys() http.Handler {
 
 			Log *keylog.Published `json:"log"`
 		}{s.Graph.Webhooks.PublishedKeys(), log})
-		s.writePage(w, r, web.JSONType, body, err)
+		s.writePage(w, r, web.JSONType, checkpoints, body, err)
 		return nil
 	})
 }
@@ -196,6 +197,6 @@ func (s *server) receiptKeys() http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := keys(r.Context())
-		s.writePage(w, r, "application/json", raw, err)
+		s.writePage(w, r, "application/json", checkpoints, raw, err)
 	})
 }

@@ -200,6 +200,16 @@ func TestTheKeyLogByItsTiles(t *testing.T) {
 	l.get(l.Agent(), "/bots/me").has(200, object{"bot": object{"key_log": object{"index": nil, "salt": nil}}})
 }
 
+// Clients behind a cache learn of a new epoch or of a new key within seconds.
+func TestKeysAreCachedBriefly(t *testing.T) {
+	t.Parallel()
+	l, _ := newKeyLog(t, 0)
+	for _, path := range []string{"/.well-known/stoa-keys.json", "/.well-known/jwks.json"} {
+		got := l.send("GET", path, "", nil).is(200).carries("Cache-Control", "public, max-age=1")
+		l.send("GET", path, "", nil, "If-None-Match", got.header.Get("ETag")).is(304).carries("Cache-Control", "public, max-age=1")
+	}
+}
+
 // A path outside the log, or in another form, is not found.
 func TestWhatTheKeyLogDoesNotHave(t *testing.T) {
 	t.Parallel()

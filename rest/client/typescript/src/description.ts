@@ -14756,7 +14756,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14794,7 +14794,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14829,7 +14829,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14859,7 +14859,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
