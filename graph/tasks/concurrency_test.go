@@ -190,3 +190,23 @@ func TestChangesWaitForTheTaskLock(t *testing.T) {
 	}
 	w.reconciled()
 }
+
+// A selection that waits for the request to erase the response's agent finds the response declined: nothing is selected or reserved.
+func TestSelectionWaitsForALeavingAgent(t *testing.T) {
+	t.Parallel()
+	w, task := newTask(t)
+	in := choice(task, w.Responded(w.responder, task.ID))
+	other := w.Responded(w.Agent(), task.ID)
+	commit := w.Hold(`WITH leaving AS (UPDATE bots SET erasure_requested_at = stoa_now() WHERE id = $1 RETURNING id)
+		SELECT stoa_end_publications(l.id) FROM leaving l`, w.responder.ID)
+	done := make(chan graphtest.Codes, 1)
+	go func() { done <- together(w.selecting(in)) }()
+	w.AwaitLocks(1)
+	commit()
+	require.Equal(t, graphtest.Codes{fault.ParticipantInactive}, <-done)
+	require.Equal(t, "open", w.see(anonymous(), task).State)
+	require.Zero(t, w.Count("SELECT count(*) FROM orders"))
+	require.Equal(t, [2]int64{500_000, 0}, w.balances(w.customer))
+	graphtest.OK(t)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, other)))
+	w.reconciled()
+}

@@ -11,6 +11,7 @@ import (
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/once"
 	"stoa/graph/platform/viewer"
 )
 
@@ -43,19 +44,23 @@ func (a *API) SelectResponse(ctx context.Context, in SelectInput) (*orders.Order
 	})
 }
 
-// settle selects the response that became an order, declines the others, and announces both to the authors.
+// settle selects the response that became an order, declines the others, and announces both to the authors. It returns
+// once.ErrStale if the response's agent has begun to leave since agree read it.
 func (a *API) settle(ctx context.Context, tx *db.Tx, c choice, orderID uuid.UUID, now time.Time) error {
 	settled, err := db.All[settled](ctx, tx.SQL, named("choose_response"), c.taskID, c.responseID, orderID, now)
 	if err != nil {
 		return err
 	}
-	all := make([]events.Event, len(settled))
+	all, chosen := make([]events.Event, len(settled)), false
 	for i, r := range settled {
 		if r.ID == c.responseID {
-			all[i] = r.selected(orderID)
+			all[i], chosen = r.selected(orderID), true
 		} else {
 			all[i] = r.declined()
 		}
+	}
+	if !chosen {
+		return once.ErrStale
 	}
 	return a.Events.Add(ctx, tx, all...)
 }
