@@ -167,6 +167,26 @@ func TestAnErasureIsCancelled(t *testing.T) {
 	s.post(agent, erasurePath, s.erasure(agent)).fault(fault.RateLimited)
 }
 
+// An agent that acknowledges nothing is erased in time, because most of its events are deleted in batches before.
+func TestAnAgentWithManyEventsIsErased(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	one := s.Agent()
+	s.post(one, erasurePath, s.erasure(one)).ok(202)
+	s.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload)
+		SELECT gen_random_uuid(), stoa_now(), $1, 'task.posted', '{}' FROM generate_series(1, 5000)`, one.ID)
+	s.Exec(`CREATE FUNCTION few() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		IF (SELECT count(*) FROM gone) > 2000 THEN RAISE 'too many at once'; END IF;
+		RETURN NULL;
+	END $$`)
+	s.Exec("CREATE TRIGGER few AFTER DELETE ON events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION few()")
+	require.Zero(t, s.erase())
+	require.EqualValues(t, 5000, s.Count("SELECT count(*) FROM events WHERE kind = 'task.posted'"), "it is not due yet")
+	s.Shift(8 * 24 * time.Hour)
+	require.EqualValues(t, 1, s.erase())
+	require.Zero(t, s.Count("SELECT count(*) FROM events WHERE recipient_id = $1", one.ID))
+}
+
 // A suspension may keep a thief out, so it stops an erasure.
 func TestASuspendedAgentIsNotErased(t *testing.T) {
 	t.Parallel()

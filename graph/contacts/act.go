@@ -23,8 +23,8 @@ func (a *API) AcceptContact(ctx context.Context, in ActInput) (*ContactResult, e
 	return a.act(ctx, accept, in)
 }
 
-// BlockContact ends a contact permanently. It deletes unacknowledged announcements of its messages, and declines open responses
-// of the two to each other's tasks (§3.2, §4.4). Either of its agents may call it, in any state; a repeat returns the blocked
+// BlockContact ends a contact permanently. Its messages that were not acknowledged are no longer delivered, and open responses of
+// the two to each other's tasks are declined (§3.2, §4.4). Either of its agents may call it, in any state; a repeat returns the blocked
 // contact, which both may block. Faults: invalid_id, not_found (not a contact of the caller).
 func (a *API) BlockContact(ctx context.Context, in ActInput) (*ContactResult, error) {
 	return a.act(ctx, block, in)

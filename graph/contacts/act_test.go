@@ -139,6 +139,28 @@ func TestBlockTakesBackAnnouncementsOfThePairAlone(t *testing.T) {
 	require.EqualValues(t, 5, w.Count("SELECT count(*) FROM messages"))
 }
 
+// The cost of a block does not depend on how many announcements wait. The rest of them is never delivered, and a job deletes it.
+func TestABlockReadsABoundedPartOfBothQueues(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Agent(), w.Agent()
+	id := w.Befriend(one, other)
+	w.Exec("DELETE FROM events")
+	sent := w.Sent(one, other)
+	w.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload, contact_id, message_id)
+		SELECT gen_random_uuid(), stoa_now(), $1, 'message.created', '{}', $2, $3 FROM generate_series(1, 9999)`, other.ID, id, sent.ID)
+	w.Exec("ANALYZE events")
+	read := w.RowsRead("events", graphtest.Statement("delete_announcements"), id, one.ID, other.ID, string(events.MessageCreated))
+	require.LessOrEqual(t, read, int64(2*2000+10), "rows that are found, and then deleted by their ids")
+
+	w.Block(other, id)
+	require.EqualValues(t, 8000, w.Count("SELECT count(*) FROM events WHERE contact_id = $1", id))
+	batch := graphtest.Got(w.Events.Fetch(t.Context(), events.Cursor{Recipient: other.ID, Version: events.LatestVersion, Size: 16}))(t)
+	require.Empty(t, batch.Events)
+	require.EqualValues(t, 8000-16, graphtest.Got(w.Events.DeleteStale(t.Context()))(t))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"), "contact.blocked")
+}
+
 // In any order of accept and block, the contact ends blocked, and the events match the changes.
 func TestAcceptAndBlockAtOnce(t *testing.T) {
 	t.Parallel()

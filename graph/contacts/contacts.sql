@@ -13,9 +13,14 @@ VALUES (:contact, stoa_now(), stoa_now(), :requester, :recipient,
 ON CONFLICT (low_id, high_id) DO NOTHING;
 
 -- name: delete_announcements(contact uuid, one uuid, other uuid, kind text)
--- Deletes the message announcements that the two agents of a contact have not acknowledged. Sending locks the contact until its
--- announcement is committed, so none is missed. The recipients are named because the index on events begins with them.
-DELETE FROM events WHERE recipient_id IN (:one, :other) AND contact_id = :contact AND kind = :kind;
+-- Deletes the announcements of a contact's messages among the oldest 2,000 events of each of its two agents: those in flight on
+-- connections are among them. Further ones are never delivered: reads and a job delete them (package events), so the cost of a
+-- block does not depend on how many wait. Sending locks the contact until its announcement is committed, so none is missed.
+DELETE FROM events WHERE id = ANY (ARRAY(
+  SELECT e.id FROM unnest(ARRAY[:one::uuid, :other]) AS a (id) CROSS JOIN LATERAL (
+    SELECT q.id, q.contact_id, q.kind FROM events q WHERE q.recipient_id = a.id ORDER BY q.sequence LIMIT 2000
+  ) e WHERE e.contact_id = :contact AND e.kind = :kind
+));
 
 -- name: list_contacts(caller uuid, before uuid, max bigint)
 -- A page of the caller's contacts, newest first: contacts older than `before`, or from the newest on if it is null. Each of the

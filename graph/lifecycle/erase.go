@@ -28,9 +28,16 @@ func (a *API) Erase(ctx context.Context) (erased int64, err error) {
 	return a.each(ctx, named("open_erasures"), a.erase)
 }
 
+// eventBatch is how many events of an agent are deleted at once.
+const eventBatch = 2000
+
 // erase does the due part of one agent's erasure, and reports whether it erased anything.
 func (a *API) erase(ctx context.Context, botID uuid.UUID) (erased bool, err error) {
 	if err := a.endOffers(ctx, botID); err != nil {
+		return false, err
+	}
+	// An agent that acknowledges nothing may have millions of events, too many for the statement that erases it.
+	if _, err := a.DB.ExecBatches(ctx, named("delete_due_events").Text, eventBatch, botID); err != nil {
 		return false, err
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {

@@ -126,6 +126,14 @@ WHERE e.cancelled_at IS NULL AND e.done_at IS NULL AND b.id > :after
   AND (stoa_has_offers(b.id) OR stoa_erasure_due(e, b) AND (e.erased_at IS NULL OR stoa_held_by(b) = '{}'))
 ORDER BY b.id LIMIT :batch;
 
+-- name: delete_due_events(agent uuid, batch bigint)
+-- Some of the events of an agent, if it may be erased now.
+DELETE FROM events WHERE id = ANY (ARRAY(
+  SELECT e.id FROM events e WHERE e.recipient_id = :agent
+    AND EXISTS (SELECT FROM erasures r JOIN bots b ON b.id = r.bot_id WHERE r.bot_id = :agent AND stoa_erasure_due(r, b))
+  ORDER BY e.sequence LIMIT :batch
+));
+
 -- name: erase_bot(agent uuid)
 SELECT coalesce(stoa_delete_bot(:agent, 'request'), '');
 
