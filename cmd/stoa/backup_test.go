@@ -13,11 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/secrets"
 	"stoa/graph/graphtest"
+	"stoa/graph/lifecycle"
 )
 
 // A backup that is restored into an empty data folder makes a server like the original one.
@@ -122,6 +124,20 @@ func TestTheErasedStayErased(t *testing.T) {
 	require.True(t, erased(), "the server listens")
 	require.Empty(t, shows())
 	again.waitForLog("agents that were erased and came back with a backup are erased again")
+}
+
+// A record that a full disk or a crash has cut does not spoil the next one.
+func TestACutRecordOfAnErasure(t *testing.T) {
+	t.Parallel()
+	var settings databaseSettings
+	settings.DataDir = t.TempDir()
+	file := filepath.Join(settings.DataDir, erasuresFile)
+	cut, next := lifecycle.Erased{BotID: uuid.New(), ErasureID: uuid.New()}, lifecycle.Erased{BotID: uuid.New(), ErasureID: uuid.New()}
+	require.NoError(t, settings.recordErased(cut))
+	require.NoError(t, os.Truncate(file, int64(len(readFile(t, file))/2)))
+	require.NoError(t, settings.recordErased(next))
+	require.NoError(t, settings.recordErased(cut))
+	require.Equal(t, []lifecycle.Erased{next, cut}, graphtest.Got(settings.erasures())(t))
 }
 
 func TestSecretKey(t *testing.T) {

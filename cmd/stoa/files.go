@@ -103,7 +103,7 @@ func (p *process) confinement() any {
 // database learns from it who must stay erased.
 const erasuresFile = "erasures.jsonl"
 
-// recordErased appends a line to the file of erasures, durably.
+// recordErased appends a line to the file of erasures, durably. It begins with a line break: the line before may have been cut.
 func (s databaseSettings) recordErased(e lifecycle.Erased) (err error) {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s databaseSettings) recordErased(e lifecycle.Erased) (err error) {
 		return fmt.Errorf("record an erasure: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if _, err := file.Write(append(line, '\n')); err != nil {
+	if _, err := fmt.Fprintf(file, "\n%s\n", line); err != nil {
 		return err
 	}
 	if err := file.Sync(); err != nil {
@@ -127,7 +127,7 @@ func (s databaseSettings) recordErased(e lifecycle.Erased) (err error) {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// erasures reads the file of erasures, each agent once. A last line that a crash cut off was not committed and is left out.
+// erasures reads the file of erasures, each agent once. A line that was cut was not committed and is left out.
 func (s databaseSettings) erasures() ([]lifecycle.Erased, error) {
 	file, err := os.Open(filepath.Join(s.DataDir, erasuresFile))
 	if errors.Is(err, fs.ErrNotExist) {
