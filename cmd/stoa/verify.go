@@ -38,11 +38,10 @@ func (verifyCommand) Help() string {
 // verdicts are the exit codes of findings. Everything else is a failure.
 var verdicts = map[error]int{receipt.ErrInvalid: exitFailure, receipt.ErrUnvouched: 2, receipt.ErrUnlogged: 3}
 
+// maxKeySet bounds a fetched key set, in bytes.
 const (
-	// maxReceiptFile and maxKeySet bound the input, in bytes.
-	maxReceiptFile = 8 << 20
-	maxKeySet      = 1 << 20
-	keysTimeout    = 30 * time.Second
+	maxKeySet   = 1 << 20
+	keysTimeout = 30 * time.Second
 )
 
 // Run prints each receipt of the file, until one is not valid: then it returns an exitError.
@@ -51,7 +50,7 @@ func (c *verifyCommand) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	raw, err := readBounded(c.File)
+	raw, err := readInput(c.File)
 	if err != nil {
 		return err
 	}
@@ -163,7 +162,7 @@ func (c *verifyCommand) compare(said *receipt.Payload) error {
 		return exitError{errors.New("a rating has neither terms nor files"), exitFailure}
 	}
 	if c.Terms != "" {
-		raw, err := readBounded(c.Terms)
+		raw, err := readInput(c.Terms)
 		if err != nil {
 			return err
 		}
@@ -209,23 +208,18 @@ func paid(said *receipt.Payload, amount int64) int64 {
 	return amount
 }
 
-// readBounded reads a file, or standard input for -.
-func readBounded(path string) ([]byte, error) {
+// readInput reads a file, or standard input for -.
+func readInput(path string) ([]byte, error) {
 	if path == "-" {
-		return io.ReadAll(io.LimitReader(os.Stdin, maxReceiptFile))
+		return io.ReadAll(os.Stdin)
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxReceiptFile))
+	return os.ReadFile(path)
 }
 
 // readKeys reads a key set from a file or an address.
 func readKeys(from string) ([]byte, error) {
 	if !strings.HasPrefix(from, "https://") && !strings.HasPrefix(from, "http://") {
-		return readBounded(from)
+		return readInput(from)
 	}
 	response, err := (&http.Client{Timeout: keysTimeout}).Get(from) //nolint:noctx // the client has a timeout
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -96,6 +98,13 @@ func TestVerify(t *testing.T) {
 		fails(t, 1)(code, out, stderr)
 		require.Empty(t, out)
 	}
+	// The receipts of an archive and its orders may be of any size.
+	padding := bytes.Repeat([]byte("\n"), 9<<20)
+	archive := save("receipts.jsonl", slices.Concat(v.Cases[0].File, padding, v.Cases[0].File))
+	orders := save("orders.jsonl", slices.Concat([]byte(`{"id":"x"}`), padding, v.Terms))
+	out = succeeds(t)(runInProcess("verify", archive, "--keys", keys, "--log-key", v.LogKey, "--terms", orders))
+	require.Equal(t, 2, strings.Count(out, "@ada paid 1100"))
+
 	fails(t, 1)(runInProcess("verify", file, "--keys", file)) // a receipt is no key set
 	fails(t, 1)(runInProcess("verify", file, "--log-key", "x"))
 
