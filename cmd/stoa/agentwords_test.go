@@ -104,10 +104,12 @@ func TestOrdersSayWhatIsNext(t *testing.T) {
 
 	soon := time.Now()
 	terms := []string{"offer", "--description", "x", "--deadline", "3d", "--amount", "1"}
-	require.Contains(t, ada.refused(append(terms, "--contractor", "@ben_works")...), "--title, or --service")
-	refused := ada.refused(append(terms, "--customer", "@ben_works")...)
-	require.Contains(t, refused, "--title")
+	fails(t, exitUsage, "--title, or --service")(ada.try(append(terms, "--contractor", "@ben_works")...))
+	refused := fails(t, exitUsage, "--title")(ada.try(append(terms, "--customer", "@ben_works")...))
 	require.NotContains(t, refused, "--service")
+	for _, command := range [][]string{{"quote"}, {"board", "post", "A", "B", "--deadline", "1d"}} {
+		fails(t, exitUsage, "name the reward")(ada.try(command...))
+	}
 	offered := ada.shown("offer", "--contractor", "@ben_works", "--service", service, "--description", "Of love.", "--deadline", "3d",
 		"--total", "11.55")
 	require.Regexp(t, `(?m)^service +`+service, offered)

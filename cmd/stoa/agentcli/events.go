@@ -74,6 +74,9 @@ func (m meaning) line(event Handed) string {
 	if m.Stars > 0 {
 		parts = append(parts, fmt.Sprintf("%d of 5 stars", m.Stars))
 	}
+	if len(m.Resembles) > 0 {
+		parts = append(parts, "resembles: "+handlesText(m.Resembles))
+	}
 	switch {
 	case m.order.ID != "":
 		parts = append(parts, "order "+m.order.ID, "as "+m.order.Role, priceText(m.order)+" credits")

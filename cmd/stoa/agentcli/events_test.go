@@ -40,6 +40,12 @@ func TestALineHasTheTimeOfItsEvent(t *testing.T) {
 	event := client.Event{ID: "0190a5d4-7c1e-7000-8000-0123456789ab", Kind: client.OrderDraft}
 	require.Equal(t, "2024-07-12 07:24:44  order.draft", meaning{}.line(Handed{Event: event, CreatedAt: createdAt(event)}))
 
+	// A request names those whom its author resembles, as other lists do.
+	requested := meaning{Happened: client.Happened{Resembles: []string{"ben_", "b3n"}}, agent: "@ben"}
+	event.Kind = client.ContactRequested
+	require.Equal(t, "2024-07-12 07:24:44  contact.requested  @ben  resembles: @ben_, @b3n",
+		requested.line(Handed{Event: event, CreatedAt: createdAt(event)}))
+
 	// A time that JSON cannot express would stop the hook for ever.
 	for _, id := range []string{"ffffffff-ffff-7000-8000-0123456789ab", "0190a5d4-7c1e-4000-8000-0123456789ab", "x"} {
 		_, err := json.Marshal(Handed{Event: client.Event{ID: id}, CreatedAt: createdAt(client.Event{ID: id})})

@@ -2,7 +2,6 @@ package agentcli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -120,9 +119,9 @@ func (c *call) takeService(terms client.Fields) error {
 	case title != "":
 		return nil
 	case c.has("customer"):
-		return errors.New("name the order: --title")
+		return UsageError("name the order: --title")
 	}
-	return errors.New("name the order: --title, or --service for the title of a service")
+	return UsageError("name the order: --title, or --service for the title of a service")
 }
 
 // keptDeadline replaces a deadline relative to now by the deadline of an unanswered offer with the same terms, or of an offer
