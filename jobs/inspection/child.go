@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +41,8 @@ const (
 	exitUnable = 75
 	// exitLate means that the parent did not end the child in time.
 	exitLate = 76
+	// exitSpent means that there was no verdict within cpuTime.
+	exitSpent = 77
 )
 
 // Main is the child half, to be called with all arguments of the program: it confines this process permanently, reads a file
@@ -104,23 +107,22 @@ func serve(args []string, steps []step, inspect func([]byte, request) (response,
 	return nil
 }
 
-// allowInspection bounds the processor time until the verdict. allowCopy extends it for the copy, so that an accepted file is
-// not lost because of its copy.
+// allowInspection ends this process after cpuTime, whatever the purpose is. allowCopy lets it go on once there is a verdict, so that
+// an accepted file is not lost because of its copy.
 func allowInspection(p Purpose) error {
-	limit := unix.Rlimit{Cur: cpuTime, Max: cpuTime}
-	switch {
-	case !purposes[p].preview:
-		return nil
-	case p.publishes():
-		limit.Max = copyTime
+	if !purposes[p].preview {
+		return nil // an earlier inspection accepted the file
 	}
-	return unix.Setrlimit(unix.RLIMIT_CPU, &limit)
+	spent := make(chan os.Signal, 1)
+	signal.Notify(spent, unix.SIGXCPU) // which the Go runtime ignores otherwise
+	go func() {
+		<-spent
+		os.Exit(exitSpent)
+	}()
+	return unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: cpuTime, Max: copyTime})
 }
 
-func allowCopy(p Purpose) error {
-	if !p.publishes() {
-		return nil
-	}
+func allowCopy() error {
 	return unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: copyTime, Max: copyTime})
 }
 
@@ -198,8 +200,7 @@ const (
 	wallTime = 8 * copyTime * time.Second
 	// orphanTime ends a child whose parent died before it could.
 	orphanTime = wallTime + 2*time.Second
-	// cpuTime is the processor time in seconds until the verdict. copyTime is the time with the published version, so that an
-	// accepted file is not lost because of its public copy.
+	// cpuTime is the processor time in seconds until the verdict, copyTime with the copy of an image.
 	cpuTime  = 5 * min(instrumented, 3)
 	copyTime = 15
 	// maxMemory bounds a child's real memory in bytes, libraries included.

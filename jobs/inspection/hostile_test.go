@@ -61,6 +61,30 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestCostlyFilesAreRefused: a file that needs more than its processor time, in a library or in code of ours, is refused for that
+// reason, soon, for every purpose.
+func TestCostlyFilesAreRefused(t *testing.T) {
+	t.Parallel()
+	streams := append(page("", ""), slices.Repeat([]string{stream("/Filter/FlateDecode", deflate(make([]byte, maxDecoded)))}, 200)...)
+	strokes := stream("/Filter/FlateDecode", deflate(bytes.Repeat([]byte("0 0 m 199 99 l S\n"), 1_500_000)))
+	for name, content := range map[string][]byte{
+		"drawing":  pdfOf("", append(page("", "/Contents 4 0 R"), strokes)...),
+		"decoding": pdfOf("", streams...),
+	} {
+		for _, purpose := range []Purpose{Order, Portfolio} {
+			if testing.Short() && (name == "drawing") != (purpose == Order) {
+				continue
+			}
+			t.Run(name+" "+string(purpose), func(t *testing.T) {
+				t.Parallel()
+				report := inspected(t, content, purpose)
+				require.Equal(t, Limited, report.Ending, report.Processor)
+				require.Equal(t, string(refusedLimits), report.Reason)
+			})
+		}
+	}
+}
+
 // manyScans repeats a JPEG's scan more often than a progressive picture needs.
 func manyScans(t *testing.T) []byte {
 	whole := jpegOf(t, plain(8, 8, red))

@@ -86,7 +86,7 @@ func (i inspection) image(file []byte, p Purpose, r *response) error {
 			return refusedUndecodable
 		}
 		r.preview = shown.File
-		if err := allowCopy(p); err != nil {
+		if err := allowCopy(); err != nil {
 			return err
 		}
 	}
@@ -187,9 +187,6 @@ var purposes = map[Purpose]struct {
 	Order:       {[]MediaType{JPEG, PNG, PDF}, true, false},
 	Publication: {[]MediaType{JPEG, PNG, PDF}, false, true},
 }
-
-// publishes reports whether the inspection makes a published version, for which it has copyTime.
-func (p Purpose) publishes() bool { return purposes[p].published }
 
 // takes reports whether files of a type may be uploaded for the purpose.
 func (p Purpose) takes(t MediaType) bool { return slices.Contains(purposes[p].takes, t) }

@@ -39,9 +39,6 @@ func RunTests(m *testing.M, with Renderer) int {
 	return m.Run()
 }
 
-// ProcessorTime is the processor time of a file until its verdict.
-const ProcessorTime = cpuTime * time.Second
-
 // BenchmarkPhotograph inspects a JPEG of 12 megapixels, start of the child included, and publishes it. cpu-ms is the processor
 // time of the child. If vipsthumbnail is installed, cpu-ratio and wall-ratio compare with its preview of the same size, in turns
 // on the same machine.

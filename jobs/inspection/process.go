@@ -206,7 +206,7 @@ func (p *process) inspect(ctx context.Context, r Request) (Report, error) {
 	if !ok || p.cmd.ProcessState.ExitCode() == exitUnable {
 		return Report{}, p.failure()
 	}
-	report := Report{Reason: refusedLimits.Error(), Ending: p.ending(r.Purpose)}
+	report := Report{Reason: refusedLimits.Error(), Ending: p.ending()}
 	if report.Ending == Completed {
 		report = readReport(answer, r.Purpose)
 	}

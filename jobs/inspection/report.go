@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -125,25 +124,21 @@ const (
 	Crashed Ending = "crashed"
 )
 
-// spentTime is all the processor time of a child until its verdict, minus the kernel's rounding. A child that used this much
-// before its end reached its limit; a child that used less was waiting for the machine. Tests have a shorter time.
-var spentTime = (cpuTime - 1) * time.Second
+// spentTime is all the processor time of a child, minus the kernel's rounding. A child that used this much before its end reached
+// its limit; a child that used less was waiting for the machine. Tests have a shorter time.
+var spentTime = (copyTime - 1) * time.Second
 
 // outOfMemory matches the messages of the Go runtime, GLib, the C++ library and libvips about a lack of memory.
 var outOfMemory = regexp.MustCompile(`out of memory|cannot allocate memory|[Ff]ailed to allocate|bad_alloc|pthread_create failed`)
 
 // ending returns how the child ended.
-func (p *process) ending(purpose Purpose) Ending {
-	state, limit := p.cmd.ProcessState, spentTime
-	status, _ := state.Sys().(syscall.WaitStatus)
-	if purpose.publishes() && status.Signaled() { // at its verdict's limit it ends by itself (SIGXCPU)
-		limit += (copyTime - cpuTime) * time.Second
-	}
+func (p *process) ending() Ending {
+	state := p.cmd.ProcessState
 	switch {
 	case state.ExitCode() == 0:
 		return Completed
-	case status.Signaled() && status.Signal() == syscall.SIGXCPU,
-		state.UserTime()+state.SystemTime() >= limit,
+	case state.ExitCode() == exitSpent,
+		state.UserTime()+state.SystemTime() >= spentTime,
 		state.ExitCode() == exitPanic && outOfMemory.Match(p.stderr.kept):
 		return Limited
 	default:
