@@ -148,8 +148,15 @@ RETURNING id, owner_id)
 INSERT INTO upload_reservations (id, agent_id, bytes, files, expires_at, ended)
 SELECT id, owner_id, 0, 0, stoa_now() + make_interval(secs => :lease_seconds), true FROM gone RETURNING id;
 
--- name: was_displaced(id uuid)
-SELECT EXISTS (SELECT FROM upload_reservations WHERE id = :id AND ended);
+-- name: delete_large_upload(id uuid, lease uuid, lease_seconds double precision)
+-- Deletes an upload whose preview and copy the budgets do not have, as displace_inspection does. Such a reservation is slow, too.
+WITH gone AS (DELETE FROM attachments WHERE id = :id AND lease_id = :lease AND status = 'pending' RETURNING id, owner_id)
+INSERT INTO upload_reservations (id, agent_id, bytes, files, expires_at, ended, slow)
+SELECT id, owner_id, 0, 0, stoa_now() + make_interval(secs => :lease_seconds), true, true FROM gone;
+
+-- name: why_deleted(id uuid)
+-- Whether the budgets did not have the preview and the copy of a deleted upload; otherwise it was displaced. No row for another end.
+SELECT slow FROM upload_reservations WHERE id = :id AND ended;
 
 -- name: renew_lease(id uuid, lease uuid, lease_seconds double precision)
 UPDATE attachments SET lease_until = stoa_now() + make_interval(secs => :lease_seconds) WHERE id = :id AND lease_id = :lease;

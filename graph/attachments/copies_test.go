@@ -141,9 +141,12 @@ func TestUploadWithoutRoomForItsCopy(t *testing.T) {
 		return report, err
 	}, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: 1 << 20}))
 	agent = grown.Agent()
-	graphtest.Refused(t, fault.InvalidFile)(grown.send(agent, newForm(attachments.Avatar, original)))
+	f := newForm(attachments.Avatar, original)
+	graphtest.Refused(t, fault.StorageQuotaExceeded)(grown.send(agent, f))
 	grown.keeps(t, 0)
-	require.Equal(t, [3]int64{0, 0, 1}, grown.usage(agent.ID))
+	require.Equal(t, [3]int64{}, grown.usage(agent.ID))
+	grown.Attachments.Quotas.StorageBytesPerAgent = 4 << 20
+	require.False(t, graphtest.Got(grown.send(agent, f))(t).IsRepeat(), "once there is room, it may be sent again")
 }
 
 // A job makes the copies of files that an earlier version accepted, even if their owners' budgets are full, and replaces copies

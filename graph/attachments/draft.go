@@ -99,19 +99,22 @@ func (d *Draft) write(bytes int) (done func()) {
 	}
 }
 
-// WhenTaken calls interrupt when the upload loses its place to another agent, unless stop is called before. Taken then returns
-// the fault.
+// WhenTaken calls interrupt when the upload loses its reservation, unless stop is called before. Taken then returns the fault.
 func (d *Draft) WhenTaken(interrupt func()) (stop func() bool) {
 	return context.AfterFunc(d.ctx, interrupt)
 }
 
-// Taken returns upload_busy if the upload has lost its place to another agent, else nil.
+// Taken returns upload_busy if the upload has lost its place to another agent, service_unavailable if its reservation could not be
+// renewed, else nil.
 func (d *Draft) Taken() error {
-	if !errors.Is(context.Cause(d.ctx), errTaken) {
-		return nil
+	switch cause := context.Cause(d.ctx); {
+	case errors.Is(cause, errTaken):
+		return fault.New(fault.UploadBusy).Say("Others wait for the place of this upload: it was slower than 32 KiB a second, or one " +
+			"of more than two of its agent. Send it again.")
+	case errors.Is(cause, errUnrenewed):
+		return errReservationLost()
 	}
-	return fault.New(fault.UploadBusy).Say("Others wait for the place of this upload: it was slower than 32 KiB a second, or one of " +
-		"more than two of its agent. Send it again.")
+	return nil
 }
 
 // Write takes the next bytes of the file. It returns payload_too_large if the file exceeds MaxFile. A file that the budgets or

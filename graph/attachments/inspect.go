@@ -116,8 +116,8 @@ func (a *API) charge(ctx context.Context, agent uuid.UUID, report Report) error 
 	})
 }
 
-// accept makes the upload ready and releases the reserved bytes that preview and copy did not need. It does nothing if the lease
-// was lost.
+// accept makes the upload ready and releases the reserved bytes that preview and copy did not need. If these do not fit into the
+// budgets, it deletes the upload, which may be sent again. It does nothing if the lease was lost.
 func (a *API) accept(ctx context.Context, held *lease, report Report, preview, published object) error {
 	var fits bool
 	err := a.locked(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -135,8 +135,7 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, preview, p
 		return err
 	}
 	if !fits {
-		const reason = "Its preview and its copy for others do not fit into the storage budget."
-		return a.end(ctx, held, named("reject_upload"), reason, report.MediaType)
+		return a.end(ctx, held, named("delete_large_upload"), leaseTime.Seconds())
 	}
 	a.notify(held.ID)
 	return nil

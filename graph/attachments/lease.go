@@ -98,8 +98,11 @@ func (a *API) returnLease(ctx context.Context, id, name uuid.UUID, counts bool) 
 	})
 }
 
-// errTaken is the cause of a context whose lease no longer exists.
-var errTaken = errors.New("attachments: the lease was taken away")
+// The causes of a context whose lease no longer exists, or may have expired.
+var (
+	errTaken     = errors.New("attachments: the lease was taken away")
+	errUnrenewed = errors.New("attachments: the lease could not be renewed")
+)
 
 // renew runs a statement that renews a lease or a reservation, with its present arguments and the seconds it lasts, until stop is
 // called. The context ends when the lease is lost, or may be.
@@ -108,7 +111,7 @@ func (a *API) renew(
 ) (leased context.Context, stop func()) {
 	leased, lose := context.WithCancelCause(ctx)
 	cancel := func() { lose(nil) }
-	expiry := time.AfterFunc(maxUnrenewed, cancel)
+	expiry := time.AfterFunc(maxUnrenewed, func() { lose(errUnrenewed) })
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -3,10 +3,12 @@ package attachments
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
 )
@@ -45,6 +47,23 @@ func TestDefaultBudgets(t *testing.T) {
 	u := usage{Bytes: 80 << 20}
 	require.NoError(t, u.check(limits.Defaults(), demand{bytes: 20 << 20}))
 	require.Error(t, u.check(limits.Defaults(), demand{bytes: 20<<20 + 1}))
+}
+
+// An upload whose reservation cannot be renewed, because the database is down, ends with service_unavailable.
+func TestUploadWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		down, err := db.Open("postgres://127.0.0.1:1/none?sslmode=disable", db.Options{})
+		require.NoError(t, err)
+		d, interrupted := new(Draft), make(chan struct{})
+		d.ctx, d.stop = (&API{DB: down}).renew(t.Context(), paceInterval, named("renew_reservation"), func() []any { return []any{uuid.Nil, false} })
+		d.WhenTaken(func() { close(interrupted) })
+		<-interrupted
+		require.Positive(t, fault.From(d.Taken()).Retry())
+		require.ErrorIs(t, d.Taken(), fault.New(fault.ServiceUnavailable))
+		d.stop()
+		require.NoError(t, down.Close())
+	})
 }
 
 // OpenFolder opens a folder store on the test's own disk.

@@ -215,9 +215,8 @@ func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *r
 	return earlier, err
 }
 
-// wait returns the result of an upload's inspection: its card, invalid_file, service_unavailable if the record is deleted, or
-// upload_busy if it made room before its inspection began. It also returns upload_busy if the inspection takes too long or the
-// process shuts down; the inspection then goes on, as it does if ctx ends.
+// wait returns the result of an upload's inspection: its card, invalid_file, or a fault of recorded. It also returns upload_busy if
+// the inspection takes too long or the process shuts down; the inspection then goes on, as it does if ctx ends.
 func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{}) (*UploadResult, error) {
 	timeout := time.NewTimer(cmp.Or(a.InspectionWait, inspectionWait))
 	defer timeout.Stop()
@@ -251,7 +250,8 @@ func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{})
 	}
 }
 
-// recorded returns the record of an upload: upload_busy or service_unavailable if it was deleted.
+// recorded returns the record of an upload. If it was deleted: upload_busy if it made room before its inspection,
+// storage_quota_exceeded if there was no room for its preview and copy, else service_unavailable.
 func (a *API) recorded(ctx context.Context, id uuid.UUID) (*row, error) {
 	ctx, cancel := db.Bounded(ctx, db.RequestTimeout)
 	defer cancel()
@@ -259,17 +259,19 @@ func (a *API) recorded(ctx context.Context, id uuid.UUID) (*row, error) {
 	if err == nil {
 		return &r.row, nil
 	}
-	var displaced bool
-	if errors.Is(err, sql.ErrNoRows) {
-		err = a.DB.SQL.QueryRowContext(ctx, named("was_displaced").Text, id).Scan(&displaced)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return nil, err
 	}
+	large, err := db.Column[bool](ctx, a.DB.SQL, named("why_deleted"), id)
 	switch {
 	case err != nil:
 		return nil, err
-	case displaced:
-		return nil, fault.New(fault.UploadBusy).Say("Files of other agents came before this one; send the same upload again.")
-	default:
+	case len(large) == 0:
 		return nil, fault.New(fault.ServiceUnavailable).Say("The file could not be inspected; send the same upload again.")
+	case large[0]:
+		return nil, fault.New(fault.StorageQuotaExceeded).Say("Its preview and its copy for others do not fit into the storage budget.")
+	default:
+		return nil, fault.New(fault.UploadBusy).Say("Files of other agents came before this one; send the same upload again.")
 	}
 }
 
