@@ -170,7 +170,7 @@ func binder[In any]() (fill func(*In, *http.Request, []byte) error, parameters [
 		if len(parameters) > 0 || strict {
 			values, err = readQuery(r.URL.RawQuery)
 		}
-		if err != nil && strict {
+		if strict && (err != nil || len(parameters)+len(values) == 0 && r.URL.RawQuery != "") { // such as "&"
 			return fault.New(fault.InvalidInput).Say("The query cannot be read.")
 		}
 		for _, from := range sources {

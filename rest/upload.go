@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -29,20 +30,23 @@ type form struct {
 	io.ReadCloser
 
 	size int64
+	// closing is the line that ends the form, last the last line so far, no more of it than shows whether it is closing.
+	closing string
+	last    []byte
 	// failed is why the body could not be read to its end.
 	failed error
 }
 
 // checkForm checks the headers of an upload before it is read, and bounds its body. Faults: unsupported_media_type, payload_too_large.
 func checkForm(r *http.Request) error {
-	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	media, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != web.FormType || r.Header.Get("Content-Encoding") != "" {
 		return fault.New(fault.UnsupportedMediaType).Say("Send Content-Type: multipart/form-data without Content-Encoding.")
 	}
 	if r.ContentLength > maxForm {
 		return fault.New(fault.PayloadTooLarge)
 	}
-	r.Body = &form{ReadCloser: r.Body}
+	r.Body = &form{ReadCloser: r.Body, closing: "--" + parameters["boundary"] + "--"}
 	return nil
 }
 
@@ -53,11 +57,16 @@ func (f *form) Read(p []byte) (int, error) {
 	}
 	n, err := f.ReadCloser.Read(p)
 	f.size += int64(n)
+	f.keepLast(p[:n])
 	switch {
 	case f.size > maxForm:
 		f.failed = fault.New(fault.PayloadTooLarge)
-	case err == nil || errors.Is(err, io.EOF):
-		return n, err
+	case err == nil:
+		return n, nil
+	case errors.Is(err, io.EOF) && string(f.last) == f.closing:
+		return n, io.EOF // closing needs no line break
+	case errors.Is(err, io.EOF):
+		return n, io.ErrUnexpectedEOF // to package multipart, EOF would be the end of the form
 	default:
 		f.failed = web.BodyError(err)
 		if cutOff := new(wire.Error); errors.As(f.failed, &cutOff) {
@@ -67,11 +76,17 @@ func (f *form) Read(p []byte) (int, error) {
 	return 0, f.failed
 }
 
+// keepLast updates last with the next bytes.
+func (f *form) keepLast(p []byte) {
+	line := p[bytes.LastIndexByte(p, '\n')+1:]
+	if len(line) < len(p) {
+		f.last = f.last[:0]
+	}
+	f.last = append(f.last, line[:min(len(line), len(f.closing)+1-len(f.last))]...)
+}
+
 // interrupt makes a Read fail that waits for the client, if the server supports it.
 func (f *form) interrupt() {
-	if f == nil {
-		return
-	}
 	if body, ok := f.ReadCloser.(interface{ Interrupt() }); ok {
 		body.Interrupt()
 	}
@@ -79,7 +94,7 @@ func (f *form) interrupt() {
 
 // upload streams a form of exactly three parts into the file store (§4.8).
 func upload(files *attachments.API) operation {
-	return operation{malformed: invalidInput, run: func(ctx context.Context, r *http.Request, _ []byte) (any, error) {
+	return operation{run: func(ctx context.Context, r *http.Request, _ []byte) (any, error) {
 		draft, err := files.NewDraft(ctx, r.ContentLength)
 		if err != nil {
 			return nil, err
@@ -92,7 +107,7 @@ func upload(files *attachments.API) operation {
 		switch {
 		case err != nil && draft.Taken() != nil:
 			return nil, draft.Taken()
-		case err != nil && f != nil && f.failed != nil:
+		case err != nil && f.failed != nil:
 			return nil, f.failed
 		case err != nil:
 			return nil, err

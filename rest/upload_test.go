@@ -68,12 +68,28 @@ func TestUploadForms(t *testing.T) {
 		t.Log(name)
 		s.upload(agent.Token, form).fault(fault.InvalidFields)
 	}
-	for name, body := range map[string]string{"no form at all": "", "cut": "--x\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\norder"} {
+	const three = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=a\r\n\r\nno picture\r\n" +
+		"--x\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\norder\r\n" +
+		"--x\r\nContent-Disposition: form-data; name=\"upload_id\"\r\n\r\ne5b2b2d4-9e0b-4b5c-8a52-0d3c6e7f8a90\r\n--x"
+	raw := func(body string) *answer {
+		return s.send("POST", "/api/v1/attachments", agent.Token, body, "Content-Type", "multipart/form-data; boundary=x")
+	}
+	for name, body := range map[string]string{
+		"no form at all": "", "cut": "--x\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\norder",
+		"not closed": three, "half closed": three + "-", "another part": three + "\r\n", "a part's header": three + "\r\nA: b",
+		"a part's name": three + "\r\nContent-Disposition: form-data; name=\"extra\"", "a header like the end": three + "\r\nA: --x--",
+		"a part without a body": three + "\r\nContent-Disposition: form-data; name=\"extra\"\r\n\r\n",
+	} {
 		t.Log(name)
-		s.send("POST", "/api/v1/attachments", agent.Token, body, "Content-Type", "multipart/form-data; boundary=x").fault(fault.InvalidFields)
+		raw(body).fault(fault.InvalidFields)
 	}
 	s.send("POST", "/api/v1/attachments", agent.Token, "x", "Content-Type", "multipart/form-data").fault(fault.InvalidFields)
 	require.Zero(t, s.Count("SELECT count(*) FROM attachments WHERE owner_id = $1", agent.ID), "none of them is recorded")
+	raw(three + "--").fault(fault.InvalidFile)
+	for _, end := range []string{"--\r\n", "-- \r\n", "--\r\nmore"} {
+		raw(three + end).fault(fault.UploadUnavailable)
+	}
+	raw(strings.ReplaceAll(three, "\r", "") + "--").fault(fault.UploadUnavailable)
 }
 
 func TestUploadSizes(t *testing.T) {
