@@ -290,11 +290,24 @@ func TestShutdownOfAnIdleServer(t *testing.T) {
 	idle.ended()
 }
 
-// A request whose body does not arrive during the shutdown is answered.
+// A request whose body does not arrive during the shutdown is answered. A request whose body has arrived finishes.
 func TestShutdownSoon(t *testing.T) {
 	t.Parallel()
-	s := start(t, readAll, unbounded(), httpserver.Config{})
-	slow, later := dial(t, s), dial(t, s)
+	working, finish := make(chan struct{}), make(chan struct{})
+	s := start(t, func(w http.ResponseWriter, r *http.Request) {
+		readAll(w, r)
+		if r.URL.Path == "/work" {
+			close(working)
+			select {
+			case <-r.Context().Done():
+				panic(http.ErrAbortHandler)
+			case <-finish:
+			}
+		}
+	}, unbounded(), httpserver.Config{})
+	slow, later, work := dial(t, s), dial(t, s), dial(t, s)
+	work.send("POST /work HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+	<-working
 	slow.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345")
 	later.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n")
 	require.Equal(t, http.StatusContinue, later.answer().StatusCode) // its body is waited for
@@ -305,5 +318,7 @@ func TestShutdownSoon(t *testing.T) {
 		a.fault(t, fault.ServiceUnavailable)
 		require.NotEmpty(t, a.Header.Get("Retry-After"))
 	}
+	close(finish)
+	require.Equal(t, http.StatusOK, work.answer().StatusCode)
 	require.NoError(t, <-stopped)
 }

@@ -86,16 +86,22 @@ type body struct {
 	pace       progress
 	// mustAsk reports that reading asks the client for the body (100 Continue).
 	mustAsk bool
-	// begun reports that the handler has started to read the body, ended that it was read to its end.
-	begun, ended bool
+	// begun reports that the handler has started to read the body.
+	begun bool
+	// ended reports that it was read to its end.
+	ended atomic.Bool
 	// interrupted reports that the body must not be read further.
 	interrupted atomic.Bool
 	// failed is the error that ended reading.
 	failed error
 }
 
-// Interrupt makes a waiting Read and every later one fail with a timeout. It may be called from any goroutine.
+// Interrupt makes a waiting Read and every later one fail with a timeout. It may be called from any goroutine. It does nothing once
+// the body has ended: net/http, which then waits for the client to leave, would take a deadline for that.
 func (b *body) Interrupt() {
+	if b.ended.Load() {
+		return
+	}
 	b.interrupted.Store(true)
 	_ = b.controller.SetReadDeadline(past) // a connection that is closed has nothing to interrupt
 }
@@ -104,7 +110,7 @@ func (b *body) Interrupt() {
 func (b *body) Read(p []byte) (n int, err error) {
 	b.begun = true
 	switch {
-	case b.ended:
+	case b.ended.Load():
 		return 0, io.EOF
 	case b.failed != nil:
 		return 0, b.failed
@@ -119,7 +125,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 	case err == nil:
 		return n, nil
 	case errors.Is(err, io.EOF):
-		b.ended = true
+		b.ended.Store(true)
 		_ = b.controller.SetReadDeadline(time.Time{}) // from now on net/http waits for the client to leave
 		return n, err
 	case b.soon.Err() != nil:
@@ -139,10 +145,12 @@ func (b *body) Close() error { return nil }
 func (b *body) drain(within time.Duration) bool {
 	_ = b.controller.SetReadDeadline(time.Now().Add(within)) // the read shows that it is closed
 	_, err := io.CopyN(io.Discard, b.ReadCloser, maxDrain+1)
-	if b.ended = errors.Is(err, io.EOF); b.ended {
-		_ = b.controller.SetReadDeadline(time.Time{}) // as above
+	if !errors.Is(err, io.EOF) {
+		return false
 	}
-	return b.ended
+	b.ended.Store(true)
+	_ = b.controller.SetReadDeadline(time.Time{}) // as above
+	return true
 }
 
 // answer is the writer of one answer. It decides whether the connection can be kept.
@@ -169,7 +177,7 @@ func (a *answer) WriteHeader(status int) {
 // decideConnection drains a small unread body, or else closes the connection. net/http would wait for the rest of the body.
 func (a *answer) decideConnection() {
 	b := a.body
-	if b == nil || b.ended {
+	if b == nil || b.ended.Load() {
 		return
 	}
 	if waited := b.failed == nil && (b.begun || !b.mustAsk); waited {
@@ -210,7 +218,7 @@ func (a *answer) finish(method string) {
 
 // abandonBody prevents net/http from waiting for the rest of the request body, also after a panic.
 func (a *answer) abandonBody() {
-	if !a.conn.hijacked && !a.body.ended {
+	if !a.conn.hijacked && !a.body.ended.Load() {
 		_ = a.controller.SetReadDeadline(past) // fails only on a closed connection
 	}
 }
