@@ -123,8 +123,8 @@ type Ended struct {
 	Epoch   int       `json:"-" db:"epoch"`
 }
 
-// Published returns the public data of the log: its name, address and keys, the present one first, and the epochs that have
-// ended. It returns nil before the log has begun. Faults: rate_limited.
+// Published returns the public data of the log: its name, address and keys, the newest with an entry first, and the epochs that
+// have ended. It returns nil before the log has begun. Faults: rate_limited.
 func (a *API) Published(ctx context.Context) (*Published, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, a.published)
 }
@@ -137,7 +137,7 @@ func (a *API) published(ctx context.Context, q db.Querier) (*Published, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, vkeys, err := a.signers(ctx, q, head.Origin)
+	vkeys, err := a.vkeys(ctx, q, head.Origin)
 	if err != nil {
 		return nil, err
 	}

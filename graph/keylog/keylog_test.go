@@ -120,7 +120,7 @@ func TestOtherEntriesAreAppended(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM log_openings WHERE subject_id = $1 AND index = 2 AND salt = $2", receipt, salt))
 }
 
-// A new key is an entry, and the one before signs beside it for 30 days.
+// A new key is an entry, which makes it the first, and the one before signs beside it for 30 days.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -134,11 +134,14 @@ func TestRotation(t *testing.T) {
 			return err
 		}))
 	}
+	waiting := graphtest.Got(w.KeyLog.Published(ctx))(t)
+	require.Len(t, waiting.Vkeys, 2)
+	require.Equal(t, old.Vkeys[0], waiting.Vkeys[0], "clients believe another first key by its entry")
 	w.sequence()
 	now := w.read(1)
 	published := graphtest.Got(w.KeyLog.Published(ctx))(t)
 	require.Len(t, published.Vkeys, 2)
-	require.Equal(t, old.Vkeys[0], published.Vkeys[1])
+	require.Equal(t, []string{waiting.Vkeys[1], waiting.Vkeys[0]}, published.Vkeys)
 	w.open(now.note, old.Vkeys[0])
 	require.Equal(t, append([]byte{2}, digest("log")...), now.entries[2][:33])
 	require.Contains(t, published.Vkeys[0], base64.StdEncoding.EncodeToString(append([]byte{1}, now.entries[2][33:]...)))

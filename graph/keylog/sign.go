@@ -80,6 +80,29 @@ func (a *API) signers(ctx context.Context, q db.Querier, origin string) (all []n
 	return all, vkeys, nil
 }
 
+// vkeys returns the public keys of signers for clients. A new key follows the others until its entry is in the log, because clients
+// believe another first key only by its entry.
+func (a *API) vkeys(ctx context.Context, q db.Querier, origin string) ([]string, error) {
+	numbers, err := db.Column[int](ctx, q, named("live_keys"), PurposeLog)
+	if err != nil {
+		return nil, err
+	}
+	var logged, waiting []string
+	for _, number := range numbers {
+		vkey := format.LogKey(origin, ed25519.PublicKey(a.PrivateKey(PurposeLog, number)[ed25519.SeedSize:]))
+		index, err := a.keyIndex(ctx, q, PurposeLog, number)
+		switch {
+		case err != nil:
+			return nil, err
+		case index == nil:
+			waiting = append(waiting, vkey)
+		default:
+			logged = append(logged, vkey)
+		}
+	}
+	return append(logged, waiting...), nil
+}
+
 // RotateKey retires the present key of a purpose, adds the next one with its entry in the queue, and returns its number. Only
 // operators' procedures call it.
 func (a *API) RotateKey(ctx context.Context, tx *db.Tx, purpose string) (int, error) {

@@ -20,7 +20,7 @@ func (l *KeyLog) rotate(ctx context.Context, v *logView, vkey string) error {
 		return err
 	}
 	index := int64(-1)
-	err = l.patiently(ctx, func() error { // the key is published before its entry is in the tree
+	err = l.patiently(ctx, func() error { // servers of earlier versions name the key first before its entry is in the tree
 		head, err := l.checkpoint(ctx, v)
 		if err == nil {
 			index, err = l.last(ctx, v, entry, head.Size)

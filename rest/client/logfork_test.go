@@ -200,6 +200,32 @@ func TestTheLogsKeyIsRotated(t *testing.T) {
 	require.ErrorIs(t, errOf(a.Find(t.Context(), "eve")), client.ErrUnproven)
 }
 
+// A given key may be newer than the kept one, if the log proves it.
+func TestAGivenKeyMayFollowTheKeptOne(t *testing.T) {
+	t.Parallel()
+	for _, last := range []bool{false, true} { // the server may name it last, until the entry is in the log
+		s := newLogServer(t)
+		ada, ben, carol := s.register("ada"), s.register("ben"), s.register("carol")
+		file := filepath.Join(t.TempDir(), "agent.key")
+		require.NoError(t, s.agentOf(file, ada, client.Checks{}).Meet(t.Context(), ben.brief()))
+		old := s.logs[1]
+		vkey := announce(s, old, "new")
+		if last {
+			slices.Reverse(s.published["vkeys"].([]string))
+		}
+		other := keylogtest.New(old.Origin, logPrivate("other")).Key
+		for _, given := range []string{vkey, other} {
+			require.ErrorIs(t, s.agentOf(file, ada, client.Checks{LogKey: given}).Meet(t.Context(), carol.brief()), client.ErrLogForked)
+		}
+		old.Append(must(keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))(t))))(t))
+		a := s.agentOf(file, ada, client.Checks{LogKey: vkey})
+		_ = a.Meet(t.Context(), carol.brief()) // the old key alone signs here, so carol is not proven by the new one
+		head, _, err := a.Trust.Log()
+		require.NoError(t, err)
+		require.Equal(t, vkey, head.Vkey)
+	}
+}
+
 func entriesOf(t *testing.T, l *keylogtest.Log) []keylog.Entry {
 	t.Helper()
 	var all []keylog.Entry

@@ -187,11 +187,18 @@ func (l *KeyLog) view(ctx context.Context) (*logView, error) {
 	if err := v.believe(kept.vkey); err != nil {
 		return nil, err
 	}
-	if l.logKey != nil && !kept.rotated && !keylog.Public(l.logKey).Equal(keylog.Public(v.key)) {
-		return nil, l.forked(kept.newest().note(), []byte(l.checks.LogKey), "the key of the log that was kept is another than the one that you gave")
+	next := kept.vkey
+	if len(v.Vkeys) > 0 {
+		next = v.Vkeys[0]
 	}
-	if len(v.Vkeys) > 0 && v.Vkeys[0] != kept.vkey {
-		return v, l.rotate(ctx, v, v.Vkeys[0])
+	if l.logKey != nil && !kept.rotated && !keylog.Public(l.logKey).Equal(keylog.Public(v.key)) {
+		next = keylog.LogKey(v.Origin, keylog.Public(l.logKey)) // the operator may have replaced the key
+		if !slices.Contains(v.Vkeys, next) {
+			return nil, l.forked(kept.newest().note(), []byte(l.checks.LogKey), "the key of the log that was kept is another than the one that you gave")
+		}
+	}
+	if next != kept.vkey {
+		return v, l.rotate(ctx, v, next)
 	}
 	return v, nil
 }

@@ -2616,7 +2616,7 @@ export interface components {
                 origin: string;
                 /** @description Its routes are below. */
                 url: string;
-                /** @description The keys whose signatures checkpoints carry, the present one first. */
+                /** @description The keys whose signatures checkpoints carry, the present one first; a new key follows the others until its entry is in the log. */
                 vkeys: components["schemas"]["VerifierKey"][];
                 /** @description The keys of the witnesses to which heads are submitted. */
                 witnesses: components["schemas"]["VerifierKey"][];
