@@ -113,7 +113,8 @@ func (l *KeyLog) cosigned(ctx context.Context, v *logView, index int64) (head ke
 }
 
 // WatchKey is KeyLog.Audit and also checks that the log has exactly one entry for this agent's handle, with the agent's own id
-// and key. If not, it returns ErrOwnKey, ErrUnproven if the log has no such entry, or an error of Audit.
+// and key. If not, it returns ErrOwnKey, ErrUnproven if the log has no such entry, another error if nothing opens the entry because
+// this agent is being erased, or an error of Audit.
 func (a *Agent) WatchKey(ctx context.Context) (made Audited, err error) {
 	l := a.Log
 	l.mu.Lock()
@@ -144,6 +145,13 @@ func (a *Agent) ownEntry(ctx context.Context, made *Audited) error {
 	}
 	card.ID, card.Handle = a.identity.ID, a.identity.Handle
 	index, found := made.seen.labels[keylog.AgentLabel(made.view.host, card.Handle)]
+	if found && !card.sequenced() {
+		o, err := a.Onboarding(ctx)
+		if e := o.Lifecycle.Erasure; err == nil && e != nil && e.State == "partial" {
+			return fmt.Errorf("nothing opens entry %d, of this agent's handle, any more: the server has erased its salt, because the %s asked "+
+				"for the erasure of this agent. The token works until its orders are closed", index, e.RequestedBy)
+		}
+	}
 	switch {
 	case !card.sequenced(), !found && *card.KeyLog.Index >= made.Size:
 		return laterError{"this agent's key is not in the key log yet"}

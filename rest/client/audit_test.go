@@ -95,6 +95,28 @@ func TestTheOwnEntryIsOfTheOwnKey(t *testing.T) {
 	ok(t)(s.agent(ada, client.Checks{}).WatchKey(t.Context()))
 }
 
+// The salt of an agent that is being erased is gone while its orders keep it: that is no alarm.
+func TestAnErasedSaltIsNoAlarm(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada := s.register("ada")
+	ada.card["key_log"] = map[string]any{"index": nil, "salt": nil}
+	for state, alarm := range map[string]bool{"pending": true, "partial": false} {
+		s.say(func(w http.ResponseWriter, r *http.Request) bool {
+			asked := r.URL.Path == client.Prefix+"/bots/me/onboarding"
+			if asked {
+				s.reply(w, http.StatusOK, "lifecycle", map[string]any{"erasure": map[string]any{"state": state, "requested_by": "owner"}})
+			}
+			return asked
+		})
+		_, err := s.agent(ada, client.Checks{}).WatchKey(t.Context())
+		require.Equal(t, alarm, client.Alarm(err), "%s: %v", state, err)
+		if !alarm {
+			require.ErrorContains(t, err, "the owner asked for the erasure")
+		}
+	}
+}
+
 // Audits in one or several programs read each entry once, and find a duplicate label.
 func TestAuditsGoOn(t *testing.T) {
 	t.Parallel()

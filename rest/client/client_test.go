@@ -240,6 +240,35 @@ func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
 	require.Len(t, slices.Compact(bodies), 1, "each time the same bytes went out")
 }
 
+// An answered request is kept for 91 days from its answer, however long it waited for that.
+func TestAnAnsweredRequestIsKept(t *testing.T) {
+	t.Parallel()
+	silent := true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if silent {
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = io.WriteString(w, `{"rating": {}}`)
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "agent.key")
+	a, err := client.OpenAgent(file, server.URL, quick)
+	require.NoError(t, err)
+	_, _, err = a.Rate(t.Context(), uuid.NewString(), 5, "")
+	require.Error(t, err)
+	waiting := must(a.Outbox.Waiting())(t)
+	require.Len(t, waiting, 1)
+	before := time.Now().AddDate(0, 0, -92)
+	require.NoError(t, os.Chtimes(filepath.Join(file+".outbox", "waiting", waiting[0].ID+".json"), before, before))
+	silent = false
+	require.NoError(t, a.Resume(t.Context(), nil))
+	again, err := client.OpenAgent(file, server.URL, quick)
+	require.NoError(t, err)
+	_, kept, err := again.Outbox.Find(waiting[0].ID)
+	require.NoError(t, err)
+	require.True(t, kept)
+}
+
 // The same request has the same operation id each time, in every program.
 func TestActsOnceForTheSameRequest(t *testing.T) {
 	t.Parallel()

@@ -153,7 +153,8 @@ func (a *Agent) deliver(ctx context.Context, k Kept) (*Answer, error) {
 	answer, err := a.Send(ctx, k.Method, k.Path, k.Body)
 	switch {
 	case err == nil:
-		// Its file reports that it was done; another program may have moved it.
+		// Its file reports that it was done, and when, to OpenOutbox; another program may have moved it.
+		_ = os.Chtimes(a.Outbox.file(waiting, k.ID), time.Time{}, time.Now())
 		if moved := os.Rename(a.Outbox.file(waiting, k.ID), a.Outbox.file(done, k.ID)); moved != nil && !errors.Is(moved, fs.ErrNotExist) {
 			return answer, moved
 		}
