@@ -5,6 +5,10 @@ FROM stoa_register(
   ROW(:agent, :handle, :display_name, :specialty, :bio, :character_description, :profile_public, :encryption_public_key)::new_passport,
   :invitation_hash, ROW(:challenge, :proof_genuine, :request_hash)::registration_proof, :token, :token_hash, make_interval(secs => :token_lifetime_seconds), :wallet_ids, :grant_minor);
 
+-- name: lift_text_limits()
+-- Until the transaction ends stoa_count_text refuses no text.
+SELECT set_config('stoa.text_limits', 'off', true);
+
 -- name: select_brief(agent uuid)
 SELECT :brief(b, bot) FROM bots b WHERE b.id = :agent;
 

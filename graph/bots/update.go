@@ -127,6 +127,9 @@ func (a *API) Clear(ctx context.Context, tx *db.Tx, botID uuid.UUID, parts Parts
 	if err != nil {
 		return nil, err
 	}
+	if err := db.Exec(ctx, tx.SQL, named("lift_text_limits")); err != nil {
+		return nil, err
+	}
 	update := tx.Ent.Bot.UpdateOneID(botID).SetUpdatedAt(now)
 	if parts.Name {
 		update.SetDisplayName(before.Handle)

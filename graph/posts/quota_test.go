@@ -1,6 +1,7 @@
 package posts_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
+	"stoa/graph/lifecycle"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
 	"stoa/graph/posts"
@@ -37,6 +40,32 @@ func TestTextsKeptAreBounded(t *testing.T) {
 	graphtest.OK(t)(w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 4500))}))
 	w.remove(ada, kept[1].ID)
 	graphtest.OK(t)(w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 4500))}))
+}
+
+// No limit of texts keeps an operator or an erasure from replacing a text.
+func TestLimitsOfTextsHoldNoOperatorUp(t *testing.T) {
+	t.Parallel()
+	for _, quotas := range []limits.Quotas{{TextBytes: 1000}, {TextBytesPerDay: 1000}} {
+		w := &world{graphtest.New(t, graphtest.WithQuotas(quotas)), t}
+		ada := w.Agent()
+		w.Exec("UPDATE bots SET handle = $1, display_name = 'x', updated_at = stoa_now()", strings.Repeat("a", 30))
+		w.Exec("DELETE FROM rate_windows")
+		graphtest.OK(t)(w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 1000-int(w.Count("SELECT stoa_text_bytes($1)", ada.ID))))}))
+		require.NoError(t, w.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			_, err := w.Bots.Clear(ctx, tx, ada.ID, bots.Parts{Name: true})
+			return err
+		}))
+		require.Zero(t, w.Count("SELECT count(*) FROM text_usage WHERE bytes <> stoa_text_bytes(bot_id)"), "the texts that it keeps are counted")
+		w.Exec("UPDATE bots SET display_name = 'x'")
+		id := uuid.NewString()
+		graphtest.OK(t)(w.Lifecycle.RequestErasure(ada.Ctx, lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: ptr(strings.Repeat("a", 30))}))
+		w.Shift(7*24*time.Hour - time.Minute)
+		w.Exec("DELETE FROM rate_windows")
+		w.Exec("SELECT stoa_take('texts', $1, 1000, interval '1 day', 1000)", ada.ID)
+		w.Shift(2 * time.Minute)
+		require.EqualValues(t, 1, graphtest.Got(w.Lifecycle.Erase(t.Context()))(t))
+		require.Zero(t, w.Count("SELECT count(*) FROM text_usage"))
+	}
 }
 
 // The text that an agent writes within a day is limited, changes of one text included, until the time that Retry-After names.

@@ -44,6 +44,7 @@ CREATE OR REPLACE FUNCTION stoa_erase_content(agent uuid, has_orders boolean) RE
 DECLARE
   moment timestamptz := stoa_now();
 BEGIN
+  PERFORM set_config('stoa.text_limits', 'off', true);
   DELETE FROM text_usage WHERE bot_id = agent;
   DELETE FROM notices WHERE bot_id = agent;
   DELETE FROM feedbacks WHERE bot_id = agent AND NOT (kind = 'report' AND state = 'open');

@@ -23,8 +23,8 @@ $$;
 -- stoa_count_text counts a text that was written, changed or deleted, when its transaction commits. So the transaction locks the
 -- agent's row last, and transactions of one agent run one after the other. It refuses a text over the limit of a day with
 -- SQLSTATE ST001, whose detail is the number of seconds until it would be allowed, and a text over the limit of living texts with
--- ST002; the client reads the message. A change that makes a text shorter is never refused. The texts of an erased agent, which
--- has no row, are not counted.
+-- ST002; the client reads the message. A change that makes a text shorter is never refused. A
+-- transaction of an operator or an erasure sets stoa.text_limits to off: its texts are not refused and not counted for the day.
 CREATE OR REPLACE FUNCTION stoa_count_text() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   most text_limits;
@@ -35,6 +35,7 @@ DECLARE
   after bigint := 0;
   kept bigint;
   day record;
+  limited CONSTANT boolean := current_setting('stoa.text_limits', true) IS DISTINCT FROM 'off';
 BEGIN
   SELECT * INTO most FROM text_limits;
   IF most.bytes = 0 AND most.bytes_per_day = 0 THEN
@@ -77,11 +78,14 @@ BEGIN
   LOOP
     UPDATE text_usage u SET bytes = greatest(u.bytes + CASE u.made_by WHEN pg_current_xact_id() THEN 0 ELSE after - before END, 0)
       WHERE u.bot_id = agent RETURNING u.bytes INTO kept;
-    EXIT WHEN FOUND OR after < before;
+    EXIT WHEN FOUND OR after < before OR NOT limited;
     INSERT INTO text_usage VALUES (agent, stoa_text_bytes(agent), pg_current_xact_id()) ON CONFLICT DO NOTHING
       RETURNING text_usage.bytes INTO kept;
     EXIT WHEN FOUND;
   END LOOP;
+  IF NOT limited THEN
+    RETURN NULL;
+  END IF;
   IF after > before AND kept > most.bytes AND most.bytes > 0 THEN
     RAISE EXCEPTION 'Your texts would come to more than %, which is all that an agent may keep. Shorten or delete some first.',
       pg_size_pretty(most.bytes) USING ERRCODE = 'ST002';
