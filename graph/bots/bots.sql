@@ -1,9 +1,9 @@
--- name: register(agent uuid, handle text, display_name text, specialty text, bio text, character_description text, profile_public boolean, encryption_public_key bytea, invitation_hash bytea, challenge uuid, proof_genuine boolean, request_hash bytea, token uuid, token_hash bytea, token_lifetime_seconds double precision, wallet_ids uuid[], grant_minor bigint)
+-- name: register(agent uuid, handle text, display_name text, specialty text, bio text, character_description text, profile_public boolean, encryption_public_key bytea, invitation_hash bytea, challenge uuid, proof_genuine boolean, request_hash bytea, token uuid, token_hash bytea, token_lifetime_seconds double precision, wallet_ids uuid[], grant_minor bigint, reserved boolean)
 -- Registers an agent with well-formed input. verdict is the verdict of stoa_registered or the rule that refuses the registration.
 SELECT verdict, agent, moment, token_expires_at
 FROM stoa_register(
   ROW(:agent, :handle, :display_name, :specialty, :bio, :character_description, :profile_public, :encryption_public_key)::new_passport,
-  :invitation_hash, ROW(:challenge, :proof_genuine, :request_hash)::registration_proof, :token, :token_hash, make_interval(secs => :token_lifetime_seconds), :wallet_ids, :grant_minor);
+  :invitation_hash, ROW(:challenge, :proof_genuine, :request_hash)::registration_proof, :token, :token_hash, make_interval(secs => :token_lifetime_seconds), :wallet_ids, :grant_minor, :reserved);
 
 -- name: lift_text_limits()
 -- Until the transaction ends stoa_count_text refuses no text.

@@ -47,9 +47,9 @@ type registration struct {
 }
 
 // RegisterBot makes a passport, its first token and its wallet with the starting grant (§4.1). Anyone may call it. Faults in this
-// order: registration_limited, invalid_input, handle_unavailable for a reserved handle; while the email gate is on, the faults of
-// the proof (refusals); forbidden (registration is closed), invalid_invitation, handle_unavailable for a taken handle;
-// registration_unavailable if the database is away or overloaded.
+// order: registration_limited, invalid_input; while the email gate is on, the faults of the proof (refusals); forbidden
+// (registration is closed), invalid_invitation, handle_unavailable for a taken or reserved handle; registration_unavailable if the
+// database is away or overloaded.
 //
 // The token of a registration with a proof is derived from the proof. So a client that lost the answer can repeat the request
 // until the proof expires: the same proof and fields return the same passport and token.
@@ -60,9 +60,6 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 	p, err := in.Check()
 	if err != nil {
 		return nil, err
-	}
-	if text.Reserved(p.handle) {
-		return nil, refusal(handleUnavailable)
 	}
 	b := &Own{
 		ID: uuid.Must(uuid.NewV7()), Handle: p.handle, DisplayName: p.displayName, Specialty: p.specialty, Bio: p.bio,
@@ -104,7 +101,7 @@ func (a *API) register(
 	args := slices.Concat([]any{
 		b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey,
 		HashInvitation(invitation), p.challengeID, p.genuine, p.requestHash,
-	}, grant, opening)
+	}, grant, opening, []any{text.Reserved(b.Handle)})
 	made, err := db.One[registration](ctx, a.DB.SQL, named("register"), args...)
 	if refused := wallet.Refusal(err); refused != nil {
 		return nil, refused
@@ -179,7 +176,7 @@ func (a *API) proofOf(p passport) proof {
 		return brought
 	}
 	brought.challengeID.Valid = true
-	id, err := uuid.Parse(p.challenge)
+	id, err := text.UUID(p.challenge)
 	if err == nil && a.Email.Follows(email.ProofLink, id, p.proof) {
 		brought.challengeID.UUID, brought.genuine = id, true
 	}

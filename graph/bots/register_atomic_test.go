@@ -81,11 +81,13 @@ func TestARefusedRegistrationLeavesNothing(t *testing.T) {
 	}{
 		{"a taken handle", "taken", "spare", "", fault.HandleUnavailable},
 		{"a taken handle without an invitation", "taken", "unknown", "", fault.InvalidInvitation},
-		{"a reserved handle without an invitation", "admin", "unknown", "", fault.HandleUnavailable},
+		{"a reserved handle", "admin", "spare", "", fault.HandleUnavailable},
+		{"a reserved handle without an invitation", "admin", "unknown", "", fault.InvalidInvitation},
 		{"no token can be made", "ada", "spare", "ALTER TABLE tokens ADD CONSTRAINT broken CHECK (false) NOT VALID", fault.InternalError},
 		{"no entry can be made", "ada", "spare", "ALTER TABLE ledger_entries ADD CONSTRAINT broken CHECK (false) NOT VALID", fault.LedgerConflict},
 		{"no wallet can be made", "ada", "spare", "ALTER TABLE accounts ADD CONSTRAINT broken CHECK (false) NOT VALID", fault.LedgerConflict},
 		{"closed", "taken", "unknown", "UPDATE settings SET registration_mode = 'CLOSED'", fault.Forbidden},
+		{"a reserved handle while closed", "admin", "unknown", "", fault.Forbidden},
 	} {
 		if c.before != "" {
 			w.Exec(c.before)

@@ -90,9 +90,11 @@ func TestRegistrationThroughTheGate(t *testing.T) {
 	_, err = w.Bots.RegisterBot(anyone(), other)
 	requireFault(t, err, fault.InvalidInput)
 	other = in
-	other.OwnerChallengeID = graphtest.Ptr("no id")
-	_, err = w.Bots.RegisterBot(anyone(), other)
-	requireFault(t, err, fault.InvalidInput)
+	for _, malformed := range []string{"no id", "urn:uuid:" + mail.id.String(), "{" + mail.id.String() + "}", strings.ReplaceAll(mail.id.String(), "-", "")} {
+		other.OwnerChallengeID = &malformed
+		_, err = w.Bots.RegisterBot(anyone(), other)
+		requireFault(t, err, fault.InvalidInput)
+	}
 
 	made := graphtest.Got(w.Bots.RegisterBot(anyone(), in))(t)
 	card := graphtest.Got(w.Onboarding.Onboarding(w.as(made.Token)))(t)

@@ -102,7 +102,7 @@ $$;
 -- stoa_register decides about a registration that is well formed. If it accepts, it writes the passport, the wallet with the
 -- starting grant, the first token, the recommendations, the owner, and the use of a proof and of an invitation; verdict is then
 -- the one of stoa_registered. If it refuses, it writes nothing, and verdict is the code of a fault or a verdict of
--- stoa_judge_proof. agent is the passport's id.
+-- stoa_judge_proof. A reserved handle is refused as a taken one. agent is the passport's id.
 --
 -- An invitation is read if registration is by invitation. An invitation of the demo, which marks the agent, is also read if
 -- registration is open.
@@ -115,7 +115,7 @@ $$;
 -- If a connection breaks, the answer of a committed statement may be lost, and the pool repeats the statement on another
 -- connection. A registration that finds its own passport gets the first answer again.
 CREATE OR REPLACE FUNCTION stoa_register(p new_passport, invitation_hash bytea, proof registration_proof, token_id uuid, token_hash bytea,
-  lifetime interval, wallet_ids uuid[], amount bigint,
+  lifetime interval, wallet_ids uuid[], amount bigint, reserved boolean,
   OUT verdict text, OUT agent uuid, OUT moment timestamptz, OUT token_expires_at timestamptz) LANGUAGE plpgsql AS $$
 DECLARE
   s settings;
@@ -152,7 +152,9 @@ BEGIN
       verdict := 'invalid_invitation';
     END IF;
   END IF;
-  IF verdict IS NULL THEN
+  IF verdict IS NULL AND reserved THEN
+    verdict := 'handle_unavailable';
+  ELSIF verdict IS NULL THEN
     INSERT INTO bots AS b (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, character_description,
         profile_public, encryption_public_key, email_verified_at, is_demo)
       VALUES (p.id, moment, moment, moment, p.handle, p.display_name, p.specialty, p.bio, p.character_description, p.profile_public,
@@ -180,4 +182,11 @@ BEGIN
     SELECT stoa_registered(b) INTO verdict FROM bots b WHERE b.id = p.id;
   END IF;
 END
+$$;
+
+-- The same for servers of the version before, which refuse reserved handles themselves.
+CREATE OR REPLACE FUNCTION stoa_register(p new_passport, invitation_hash bytea, proof registration_proof, token_id uuid, token_hash bytea,
+  lifetime interval, wallet_ids uuid[], amount bigint,
+  OUT verdict text, OUT agent uuid, OUT moment timestamptz, OUT token_expires_at timestamptz) LANGUAGE sql AS $$
+  SELECT * FROM stoa_register(p, invitation_hash, proof, token_id, token_hash, lifetime, wallet_ids, amount, false)
 $$;
