@@ -124,6 +124,10 @@ func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uui
 			return nil, fault.Field(fault.InvalidInput, "confirm_handle", "must be your own handle, as a sign that you mean it")
 		}
 		current, err := db.Find[erasureRow](ctx, tx.SQL, named("select_erasure"), botID)
+		if current != nil && by == ByOwner {
+			current.RequestedBy = by // now the agent, whose token a thief may have, cannot cancel it
+			err = db.Exec(ctx, tx.SQL, named("take_over_erasure"), current.ID, by)
+		}
 		switch {
 		case err != nil:
 			return nil, err

@@ -103,6 +103,9 @@ INSERT INTO erasures (id, bot_id, operation_id, requested_by, requested_at, due_
 SELECT :erasure, b.id, :operation, :requested_by, stoa_now(), stoa_now() + make_interval(secs => :wait_seconds), b.profile_public
 FROM bots b WHERE b.id = :agent;
 
+-- name: take_over_erasure(erasure uuid, requested_by text)
+UPDATE erasures SET requested_by = :requested_by WHERE id = :erasure;
+
 -- name: begin_leaving(agent uuid)
 -- Hides an agent, which is locked.
 WITH closed AS (

@@ -257,6 +257,31 @@ func TestWhatKeepsFromDeletion(t *testing.T) {
 }
 
 // Several processes may do it at once.
+// The lifecycle leaves an agent to the erasure that was requested, which also erases its owner's address and stores a record.
+func TestARequestedErasureComesFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var records []lifecycle.Erased
+	w.Lifecycle.RecordErased = func(e lifecycle.Erased) error {
+		records = append(records, e)
+		return nil
+	}
+	agent := w.owned()
+	w.ShiftMonths(3, time.Hour)
+	require.Equal(t, lifecycle.Done{Trashed: 1, Notified: 1}, w.run())
+	w.ShiftMonths(1, -2*time.Hour)
+	handle, id := graphtest.Got(w.DB.Ent.Bot.Get(t.Context(), agent.ID))(t).Handle, uuid.NewString()
+	graphtest.OK(t)(w.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: &handle}))
+	w.Shift(3 * time.Hour)
+	require.Zero(t, w.run())
+	w.Shift(7 * 24 * time.Hour)
+	require.Zero(t, w.run())
+	require.EqualValues(t, 1, graphtest.Got(w.Lifecycle.Erase(t.Context()))(t))
+	require.Equal(t, "deleted", w.state(agent))
+	require.Len(t, records, 1)
+	require.Empty(t, w.Traces(owner))
+}
+
 func TestManyAgentsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

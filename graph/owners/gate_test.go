@@ -14,6 +14,7 @@ import (
 
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
+	"stoa/graph/lifecycle"
 	"stoa/graph/owners"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
@@ -217,6 +218,45 @@ func TestTheLastPlaces(t *testing.T) {
 	require.Equal(t, 3, n)
 	require.EqualValues(t, 3, w.Count("SELECT passports FROM owner_emails"))
 	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM bots"))
+}
+
+// A proof does not outlive its address, whose erasure moves the count of passports to a place that registration does not read.
+func TestAProofDiesWithItsAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const address = "ada@example.org"
+	for _, handle := range []string{"ada_x", "ada_y"} {
+		me := w.as(w.register(handle, address).Token)
+		id := uuid.NewString()
+		graphtest.OK(t)(w.Lifecycle.RequestErasure(me, lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: &handle}))
+	}
+	w.Shift(7*24*time.Hour - 10*time.Minute)
+	inputs := make([]bots.RegisterInput, 3)
+	for i := range inputs {
+		a := w.applicant(fmt.Sprintf("ada_%d", i), address)
+		inputs[i] = a.registration(w.prove(a))
+	}
+	w.Shift(11 * time.Minute)
+	require.EqualValues(t, 2, graphtest.Got(w.Lifecycle.Erase(t.Context()))(t))
+	for _, in := range inputs {
+		graphtest.Refused(t, fault.InvalidInput)(w.Bots.RegisterBot(anyone(), in))
+	}
+	w.register("ada_again", address)
+	a := w.applicant("ada_full", address)
+	graphtest.OK(t)(w.ask(a))
+	require.Zero(t, w.Count("SELECT count(*) FROM email_challenges WHERE handle = 'ada_full' AND mailed"))
+	require.EqualValues(t, 3, w.Count("SELECT sum(passports) FROM owner_emails"))
+}
+
+// A refused registration stores no address.
+func TestARefusedProofLeavesNoAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.applicant("ada", "ada@example.org")
+	in := a.registration(w.prove(a))
+	w.Exec("UPDATE settings SET registration_mode = 'CLOSED'")
+	graphtest.Refused(t, fault.Forbidden)(w.Bots.RegisterBot(anyone(), in))
+	require.Zero(t, w.Count("SELECT count(*) FROM owner_emails"))
 }
 
 func TestOneCodeIsVerifiedOnce(t *testing.T) {

@@ -1,10 +1,10 @@
 -- The deletion of agents (§3.4).
 
--- Whether an agent may be deleted: it is in the trash, its notice was sent a calendar month ago, nothing holds it, and it is not
--- suspended, because its owner could not have restored it then.
+-- Whether an agent may be deleted: it is in the trash, its notice was sent a calendar month ago, nothing holds it, it is not
+-- suspended, because its owner could not have restored it then, and its erasure was not requested, which erases more.
 CREATE OR REPLACE FUNCTION stoa_deletion_due(b bots, s settings, t trash_notices) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN b.state = 'trash' AND b.suspended_at IS NULL AND s.lifecycle_activated_at IS NOT NULL
-    AND t.sent_at + interval '1 month' <= stoa_now() THEN stoa_held_by(b) = '{}' ELSE false END
+  SELECT CASE WHEN b.state = 'trash' AND b.suspended_at IS NULL AND b.erasure_requested_at IS NULL
+    AND s.lifecycle_activated_at IS NOT NULL AND t.sent_at + interval '1 month' <= stoa_now() THEN stoa_held_by(b) = '{}' ELSE false END
 $$;
 
 -- stoa_without_brief returns a stored answer in which an agent shows as deleted, as bots.Brief writes it. A text within the
@@ -174,10 +174,12 @@ CREATE OR REPLACE FUNCTION stoa_move_passports(source text, target text) RETURNS
 $$;
 
 -- stoa_forget_address erases an owner's address, unless another agent of the owner's is here: the count of its passports goes on
--- under a digest, which only the installation's key can make. Mails and requests that wait are kept; they end within two days.
+-- under a digest, which only the installation's key can make. Mails and requests that wait are kept; they end within two days. Proofs are deleted:
+-- registration counts the passports of the address only. The challenges are locked, so no code is proved meanwhile.
 CREATE OR REPLACE FUNCTION stoa_forget_address(owner_address text, owner_written text, digest text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM FROM owner_emails o WHERE o.address = owner_address FOR UPDATE;
+  PERFORM FROM email_challenges c WHERE c.address = owner_address ORDER BY c.id FOR UPDATE;
+  PERFORM stoa_address_full(owner_address);
   IF EXISTS (SELECT FROM bot_owners o WHERE o.address = owner_address) THEN
     RETURN;
   END IF;
@@ -185,7 +187,7 @@ BEGIN
   DELETE FROM restores r WHERE r.address = owner_address;
   DELETE FROM owner_requests r WHERE r.address = owner_address;
   DELETE FROM email_challenges c WHERE c.address = owner_address
-    AND (c.used_at IS NOT NULL OR c.replaced_at IS NOT NULL OR coalesce(c.proof_expires_at, c.expires_at) <= stoa_now());
+    AND (c.verified_at IS NOT NULL OR c.replaced_at IS NOT NULL OR c.expires_at <= stoa_now());
   PERFORM stoa_move_passports(owner_address, digest);
 END
 $$;

@@ -4,8 +4,8 @@
 -- concurrent registrations gets the last place.
 CREATE OR REPLACE FUNCTION stoa_address_full(owner_address text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO owner_emails (address, created_at) VALUES (owner_address, stoa_now()) ON CONFLICT DO NOTHING;
-  RETURN (SELECT o.passports >= 3 FROM owner_emails o WHERE o.address = owner_address FOR UPDATE);
+  PERFORM pg_advisory_xact_lock(hashtextextended('owner_emails ' || owner_address, 0));
+  RETURN coalesce((SELECT o.passports >= 3 FROM owner_emails o WHERE o.address = owner_address), false);
 END
 $$;
 
@@ -14,7 +14,8 @@ $$;
 CREATE OR REPLACE FUNCTION stoa_take_passport(owner_address text, owner_written text, agent uuid, confirmed timestamptz,
   confirmed_documents jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE owner_emails SET passports = passports + 1 WHERE address = owner_address;
+  INSERT INTO owner_emails AS o (address, created_at, passports) VALUES (owner_address, stoa_now(), 1)
+    ON CONFLICT (address) DO UPDATE SET passports = o.passports + 1;
   INSERT INTO bot_owners (bot_id, address, written, verified_at, confirmed_at, documents)
     VALUES (agent, owner_address, owner_written, stoa_now(), confirmed, confirmed_documents);
 END

@@ -18,6 +18,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/lifecycle"
 	"stoa/graph/owners"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
 
@@ -149,6 +150,16 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 	require.Zero(t, graphtest.Got(w.Lifecycle.Erase(t.Context()))(t))
 	require.Equal(t, "echo stays", w.get(keep).status(http.StatusOK).title())
 	w.get(path).status(http.StatusOK)
+
+	// The owner asks for what a stolen token has asked for: then the token cannot cancel it.
+	id = "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c02"
+	v = graphtest.Got(w.Auth.Authenticate(t.Context(), made.Token, false))(t)
+	ctx = viewer.With(t.Context(), v)
+	graphtest.OK(t)(w.Lifecycle.RequestErasure(ctx, lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: graphtest.Ptr("echo")}))
+	keep = w.wished()
+	w.submit(w.wish("/owner/erase", "echo")).status(http.StatusOK)
+	graphtest.Refused(t, fault.Forbidden)(w.Lifecycle.CancelErasure(ctx))
+	w.submit(keep).status(http.StatusOK)
 
 	// Too late.
 	id = "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c03"
