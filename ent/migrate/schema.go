@@ -302,6 +302,14 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{EventsColumns[2], EventsColumns[3]},
 			},
+			{
+				Name:    "event_first_kinds",
+				Unique:  false,
+				Columns: []*schema.Column{EventsColumns[2], EventsColumns[3]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "(kind)::text = ANY ((ARRAY['contact.requested'::character varying, 'contact.accepted'::character varying, 'contact.blocked'::character varying, 'message.created'::character varying, 'order.changed'::character varying])::text[])",
+				},
+			},
 		},
 	}
 	// FeedbacksColumns holds the columns for the "feedbacks" table.
@@ -831,6 +839,19 @@ var (
 
 						ResponsesColumns[0].Name: true,
 					},
+				},
+			},
+			{
+				Name:    "response_shown",
+				Unique:  false,
+				Columns: []*schema.Column{ResponsesColumns[7], ResponsesColumns[1], ResponsesColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						ResponsesColumns[1].Name: true,
+
+						ResponsesColumns[0].Name: true,
+					},
+					Where: "(state)::text <> 'withdrawn'::text",
 				},
 			},
 		},

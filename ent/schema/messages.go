@@ -74,6 +74,13 @@ func (Event) Fields() []ent.Field {
 	}
 }
 
+// firstKinds is the condition of events that the first version of the channel has, as PostgreSQL writes it.
+const firstKinds = "(kind)::text = ANY ((ARRAY['contact.requested'::character varying, 'contact.accepted'::character varying, " +
+	"'contact.blocked'::character varying, 'message.created'::character varying, 'order.changed'::character varying])::text[])"
+
 func (Event) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("recipient_id", "sequence")}
+	return []ent.Index{
+		index.Fields("recipient_id", "sequence"),
+		index.Fields("recipient_id", "sequence").StorageKey("event_first_kinds").Annotations(entsql.IndexWhere(firstKinds)),
+	}
 }

@@ -76,6 +76,8 @@ func (Response) Indexes() []ent.Index {
 			Annotations(entsql.IndexWhere("(state)::text = 'withdrawn'::text")),
 		index.Fields("bot_id", "created_at", "id").Annotations(entsql.DescColumns("created_at", "id")),
 		index.Fields("task_id", "created_at", "id").Annotations(entsql.DescColumns("created_at", "id")),
+		index.Fields("task_id", "created_at", "id").StorageKey("response_shown").
+			Annotations(entsql.DescColumns("created_at", "id"), entsql.IndexWhere("(state)::text <> 'withdrawn'::text")),
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	"embed"
 
 	"github.com/google/uuid"
-	"github.com/lib/pq"
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
@@ -46,5 +45,5 @@ type API struct {
 
 // Metrics returns depth and age of the outbox of the whole cluster, for /metrics.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
-	return metrics.Read(ctx, a.DB.SQL, named("select_metrics"), pq.Array(latestKinds))
+	return metrics.Read(ctx, a.DB.SQL, named("select_metrics"))
 }

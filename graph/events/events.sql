@@ -8,11 +8,15 @@ FROM unnest(:ids::uuid[], :recipients::uuid[], :kinds::text[], :payloads::bytea[
 WHERE pg_current_xact_id() IS NOT NULL
 ORDER BY position;
 
--- name: fetch_events(recipient uuid, left_out text[], after bigint, known bigint, size bigint, skip_own boolean, own_kind text)
--- Reads a batch of a recipient's events from the index on recipient and sequence, and their messages by key; LIMIT 1 enforces
--- this plan. The number of rows read depends on the size of the batch and not on how many events are in flight. Events of the
--- kinds `left_out` are not returned; events up to `known` are returned without kind, payload and message. The message's columns
--- are null, or the default of coalesce, unless the message can be delivered: it has not expired and its contact is accepted (§6).
+-- text: first_kind(e)
+-- Whether version 1 has the kind of event e: the condition of the index event_first_kinds (migration 0059).
+e.kind IN ('contact.requested', 'contact.accepted', 'contact.blocked', 'message.created', 'order.changed')
+
+-- name: fetch_events(recipient uuid, first_kinds boolean, after bigint, known bigint, size bigint, skip_own boolean, own_kind text)
+-- Reads a batch of a recipient's events, of all kinds or of those of version 1, from an index on recipient and sequence, and their
+-- messages by key; LIMIT 1 enforces this plan. The number of rows read depends on the size of the batch and not on how many events
+-- are in flight or of other kinds. Events up to `known` are returned without kind, payload and message. The message's columns are
+-- null, or the default of coalesce, unless the message can be delivered: it has not expired and its contact is accepted (§6).
 --
 -- `own` marks own acts: events of `own_kind` whose actor is their recipient. Payloads are parsed only if the cursor skips own
 -- acts.
@@ -29,9 +33,13 @@ FROM (
     CASE WHEN i.sequence > :known THEN i.message_id END AS message_id,
     CASE WHEN :skip_own::boolean AND i.kind = :own_kind::text THEN
       convert_from(i.payload, 'UTF8')::json ->> 'actor_id' IS NOT DISTINCT FROM i.recipient_id::text ELSE false END AS own
-  FROM events i WHERE i.recipient_id = :recipient AND i.sequence > :after
-    AND i.kind <> ALL (:left_out::text[])
-  ORDER BY i.sequence LIMIT :size
+  FROM (
+    (SELECT * FROM events f WHERE :first_kinds::boolean AND f.recipient_id = :recipient AND f.sequence > :after AND :first_kind(f)
+     ORDER BY f.sequence LIMIT :size)
+    UNION ALL
+    (SELECT * FROM events a WHERE NOT :first_kinds AND a.recipient_id = :recipient AND a.sequence > :after
+     ORDER BY a.sequence LIMIT :size)
+  ) i
 ) e
 LEFT JOIN LATERAL (
   SELECT r.* FROM messages r JOIN contacts f ON f.id = r.contact_id
@@ -79,15 +87,15 @@ FROM event_sequence;
 -- Draws a transaction number. All numbers drawn before it are smaller.
 SELECT pg_current_xact_id()::text::bigint;
 
--- name: select_metrics(latest_kinds text[])
+-- name: select_metrics()
 -- Counts up to 100,000 events and finds the oldest ones in the indexes. The oldest of all is the first by its id, which begins
--- with the time. A connected agent's oldest event is its first in the sequence. Events of the latest kinds do not count, because
--- a connection with an earlier version does not receive them.
+-- with the time. A connected agent's oldest event is its first in the sequence. Only kinds of the first version count, because a
+-- connection with that version does not receive the others.
 SELECT (SELECT count(*) FROM (SELECT FROM events LIMIT 100000) e) AS stoa_outbox_events,
   greatest(extract(epoch FROM stoa_now() - (SELECT e.created_at FROM events e ORDER BY e.id LIMIT 1)), 0)::float8 AS stoa_outbox_oldest_seconds,
   greatest(extract(epoch FROM stoa_now() - (
     SELECT min(first.created_at) FROM (SELECT DISTINCT l.bot_id FROM socket_leases l JOIN socket_live_processes p USING (process)) c
-    CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = c.bot_id AND e.kind <> ALL (:latest_kinds)
+    CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = c.bot_id AND :first_kind(e)
       ORDER BY e.sequence LIMIT 1) first)), 0)::float8
     AS stoa_outbox_connected_oldest_seconds;
 

@@ -2,7 +2,6 @@ package events
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,26 +43,6 @@ const (
 // WindowSize is how many unacknowledged events may be in flight on one connection (§6).
 const WindowSize = 256
 
-// firstKinds are the kinds of the first version.
-var firstKinds = []string{
-	string(ContactRequested), string(ContactAccepted), string(ContactBlocked), string(MessageCreated), string(OrderChanged),
-}
-
-// latestKinds are the kinds that the latest version added. Connections of an earlier version do not receive them.
-var latestKinds = []string{
-	string(ProfileRecommendations), string(OrderRated), string(OrderDraft), string(OrderDraftReply), string(OrderReceipt),
-	string(TaskPosted), string(TaskResponded), string(TaskSelected), string(TaskDeclined),
-	string(FeedbackAnswered), string(ExportReady), string(OperatorNotice),
-}
-
-// kindsBehind returns the kinds that were added after a version of the channel.
-func kindsBehind(version int) []string {
-	if version >= LatestVersion {
-		return []string{}
-	}
-	return latestKinds
-}
-
 // ownKind is the only kind that is also sent to the agent that caused it. All other kinds are caused by others, or, like
 // profile.recommendations, by no agent.
 const ownKind = OrderChanged
@@ -71,8 +50,15 @@ const ownKind = OrderChanged
 // CanBeOwn reports whether an agent may get an event of a kind that it caused itself.
 func CanBeOwn(kind Kind) bool { return kind == ownKind }
 
-// Kinds returns the names of all kinds of all versions.
-func Kinds() []string { return slices.Concat(firstKinds, latestKinds) }
+// Kinds returns the names of all kinds of all versions. The first version has the kinds of first_kind (events.sql).
+func Kinds() []string {
+	return []string{
+		string(ContactRequested), string(ContactAccepted), string(ContactBlocked), string(MessageCreated), string(OrderChanged),
+		string(ProfileRecommendations), string(OrderRated), string(OrderDraft), string(OrderDraftReply), string(OrderReceipt),
+		string(TaskPosted), string(TaskResponded), string(TaskSelected), string(TaskDeclined),
+		string(FeedbackAnswered), string(ExportReady), string(OperatorNotice),
+	}
+}
 
 // ContactPayload is the payload of contact events. BotID is the agent that acted; FriendshipStatus is the receiver's view.
 type ContactPayload struct {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/lib/pq"
 
 	"stoa/graph/messages"
 	"stoa/graph/platform/db"
@@ -98,8 +97,8 @@ type row struct {
 // of being returned, because neither can be undone. An own act that the cursor skips is acknowledged instead, for all connections
 // of the agent.
 func (a *API) Fetch(ctx context.Context, c Cursor) (batch Batch, err error) {
-	rows, err := db.All[row](ctx, a.DB.SQL, named("fetch_events"), c.Recipient, pq.Array(kindsBehind(c.Version)), c.After, c.Known,
-		c.Size, c.SkipOwn, string(ownKind))
+	rows, err := db.All[row](ctx, a.DB.SQL, named("fetch_events"), c.Recipient, c.Version == FirstVersion, c.After, c.Known, c.Size,
+		c.SkipOwn, string(ownKind))
 	if err != nil {
 		return Batch{}, err
 	}

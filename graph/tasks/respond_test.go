@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/tasks"
@@ -157,4 +158,28 @@ func TestResponsesPage(t *testing.T) {
 		}
 	}
 	require.Len(t, seen, 250)
+}
+
+// Neither list reads the responses that others have withdrawn, nor does a block, also by the plans that a connection keeps.
+func TestWithdrawnResponsesCostNothing(t *testing.T) {
+	t.Parallel()
+	w, task := newTask(t)
+	other := w.Agent()
+	mine, theirs := w.Responded(w.responder, task.ID), w.Responded(other, task.ID)
+	w.Exec(`INSERT INTO responses (id, created_at, updated_at, task_id, bot_id, text, amount_minor, total_minor, state)
+		SELECT gen_random_uuid(), stoa_now(), stoa_now(), $1, $2, 'x', 1, 1, 'withdrawn' FROM generate_series(1, 10000)`, task.ID, other.ID)
+	w.Exec("ANALYZE responses")
+	read := func(statement string, args ...any) int64 {
+		return w.RowsReadBy("responses", func(on db.Querier) error {
+			if _, err := on.ExecContext(t.Context(), "SET LOCAL plan_cache_mode = force_generic_plan"); err != nil {
+				return err
+			}
+			return db.Exec(t.Context(), on, graphtest.Statement(statement), args...)
+		})
+	}
+	require.EqualValues(t, 2*2, read("list_responses", task.ID, nil, nil, 101), "each in the page and as a card")
+	require.EqualValues(t, 1*2, read("list_responses", task.ID, nil, w.responder.ID, 101))
+	require.EqualValues(t, 2, read("decline_between", w.customer.ID, other.ID))
+	require.Equal(t, []*tasks.ResponseCard{theirs, mine}, w.responses(w.customer, task))
+	require.Equal(t, []*tasks.ResponseCard{mine}, w.responses(w.responder, task))
 }

@@ -176,9 +176,9 @@ WHERE r.id = :response AND r.task_id = :task;
 SELECT t.id FROM tasks t WHERE t.customer_id IN (:one, :other) AND t.state = 'open' ORDER BY t.id FOR UPDATE;
 
 -- name: decline_between(one uuid, other uuid)
--- Declines the open responses of two agents to each other's tasks.
+-- Declines the open responses of two agents to each other's tasks, which are open, too.
 UPDATE responses r SET state = 'declined', updated_at = stoa_now() FROM tasks t
-WHERE t.id = r.task_id AND r.state = 'open' AND (t.customer_id, r.bot_id) IN ((:one::uuid, :other::uuid), (:other, :one))
+WHERE t.id = r.task_id AND r.state = 'open' AND t.state = 'open' AND (t.customer_id, r.bot_id) IN ((:one::uuid, :other::uuid), (:other, :one))
 RETURNING r.id, r.task_id, r.bot_id;
 
 -- name: insert_response(id uuid, task uuid, bot uuid, text character varying, amount bigint, total bigint, now timestamp with time zone)
@@ -204,7 +204,8 @@ WHERE t.customer_id = :customer AND t.removed_at IS NULL AND r.state = 'declined
 -- name: list_responses(task uuid, before uuid, bot uuid, max bigint)
 -- A page of the responses to a task, newest first: responses older than `before`, or from the newest on if it is null. Lists the
 -- responses of one agent, or, if bot is null, all but withdrawn ones. Empty if `before` is not a response to the task and of the
--- agent; it may have been withdrawn since it was read.
+-- agent; it may have been withdrawn since it was read. Nobody reads withdrawn responses of others: OFFSET 0 makes the index on the
+-- agent answer, since the one on the task has them all.
 WITH start AS (
   SELECT created_at, id FROM responses WHERE id = :before::uuid AND task_id = :task::uuid
   AND (:bot::uuid IS NULL OR bot_id = :bot::uuid)
@@ -212,10 +213,14 @@ WITH start AS (
   SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE :before::uuid IS NULL
 ), page AS (
   SELECT a.id, a.created_at FROM start s CROSS JOIN LATERAL (
-    SELECT r.id, r.created_at FROM responses r
-    WHERE r.task_id = :task::uuid AND (r.created_at, r.id) < (s.created_at, s.id)
-      AND CASE WHEN :bot::uuid IS NULL THEN r.state <> 'withdrawn' ELSE r.bot_id = :bot::uuid END
-    ORDER BY r.created_at DESC, r.id DESC LIMIT :max
+    (SELECT r.id, r.created_at FROM responses r
+     WHERE :bot::uuid IS NULL AND r.task_id = :task::uuid AND r.state <> 'withdrawn' AND (r.created_at, r.id) < (s.created_at, s.id)
+     ORDER BY r.created_at DESC, r.id DESC LIMIT :max)
+    UNION ALL
+    (SELECT o.id, o.created_at FROM (
+       SELECT * FROM responses r WHERE r.bot_id = :bot::uuid AND (r.created_at, r.id) < (s.created_at, s.id)
+       ORDER BY r.created_at DESC, r.id DESC OFFSET 0
+     ) o WHERE o.task_id = :task::uuid ORDER BY o.created_at DESC, o.id DESC LIMIT :max)
   ) a
 )
 SELECT r.* FROM page JOIN stoa_priced_response_cards r USING (id) ORDER BY page.created_at DESC, page.id DESC;
