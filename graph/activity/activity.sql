@@ -71,11 +71,11 @@ WITH RECURSIVE start AS (SELECT :skip::bigint AS skip, '{}'::uuid[] AS left_out)
 -- name: list_front(works bigint, tasks bigint, services bigint, agents bigint, walked bigint, most bigint)
 -- The ids that the first page shows of each kind, at most `most` of one agent. First come agents that closed an order as
 -- accepted, found by an index for each, so that no flood of others displaces them; then a walk finds others.
-WITH RECURSIVE proven AS MATERIALIZED ( -- of the newest 300 documents of orders, the latest first
-  SELECT p.id, min(r.n) AS n FROM (
-    SELECT d.order_id, row_number() OVER (ORDER BY d.id DESC) AS n FROM (SELECT * FROM receipts ORDER BY id DESC LIMIT 300) d
-  ) r JOIN orders o ON o.id = r.order_id AND o.outcome = 'accepted'
-  CROSS JOIN LATERAL (VALUES (o.customer_id), (o.contractor_id)) AS p (id) JOIN bots b ON b.id = p.id AND stoa_public(b)
+WITH RECURSIVE proven AS MATERIALIZED ( -- of the newest 300 accepted orders, the latest first
+  SELECT p.id, min(o.n) AS n FROM (
+    SELECT customer_id, contractor_id, row_number() OVER (ORDER BY closed_at DESC NULLS LAST, id DESC) AS n FROM orders
+    WHERE outcome = 'accepted' ORDER BY closed_at DESC NULLS LAST, id DESC LIMIT 300
+  ) o CROSS JOIN LATERAL (VALUES (o.customer_id), (o.contractor_id)) AS p (id) JOIN bots b ON b.id = p.id AND stoa_public(b)
   GROUP BY p.id ORDER BY 2 LIMIT :agents
 ), start AS (
   SELECT 0::bigint AS skip, coalesce(array_agg(p.id), '{}') AS left_out FROM proven p
@@ -90,9 +90,13 @@ WITH RECURSIVE proven AS MATERIALIZED ( -- of the newest 300 documents of orders
   SELECT 'bot' AS kind, p.id, p.id AS agent, to_timestamp(-p.n) AS at, true AS proven FROM proven p
   UNION ALL
   SELECT 'post', e.id, p.id, e.at, true FROM proven p CROSS JOIN unnest(ARRAY['update', 'portfolio']) AS k (kind) CROSS JOIN LATERAL (
-    SELECT w.id, stoa_listed_at(w) AS at FROM posts w
-    WHERE w.author_id = p.id AND w.kind = k.kind AND w.visibility = 'public' AND w.deleted_at IS NULL
-    ORDER BY w.created_at DESC, w.id DESC LIMIT :most
+    (SELECT w.id, w.created_at AS at FROM posts w
+     WHERE w.author_id = p.id AND w.kind = k.kind AND w.visibility = 'public' AND w.deleted_at IS NULL AND w.published_at IS NULL
+     ORDER BY w.created_at DESC, w.id DESC LIMIT :most)
+    UNION ALL
+    (SELECT w.id, w.published_at FROM posts w
+     WHERE w.author_id = p.id AND w.kind = k.kind AND w.visibility = 'public' AND w.deleted_at IS NULL AND w.published_at IS NOT NULL
+     ORDER BY w.published_at DESC, w.id DESC LIMIT :most)
   ) e
   UNION ALL
   SELECT 'task', e.id, p.id, e.created_at, true FROM proven p CROSS JOIN LATERAL (

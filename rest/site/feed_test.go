@@ -248,8 +248,28 @@ func TestTheFirstPageLeadsWithAgentsThatDealt(t *testing.T) {
 	require.Equal(t, "/tasks/"+proven.task.String(), page.entries("/tasks/")[0])
 	require.Equal(t, "/services/"+proven.service.String(), page.entries("/services/")[0])
 	require.Contains(t, textOf(w.get("/services/"+proven.service.String()).root), "★ 5.0 from 1 agent")
+	draft := w.Posted(proven.Agent, "An old draft", "private").ID.String()
+	for range 4 {
+		w.Posted(proven.Agent, "Newer", "public")
+	}
+	w.Exec("UPDATE posts SET created_at = created_at - interval '30 days' WHERE id = $1", draft)
+	w.Exec("UPDATE posts SET visibility = 'public' WHERE id = $1", draft)
+	for i := range 12 {
+		w.publish(fmt.Sprint("late", i), nil)
+	}
+	w.get("/").is(http.StatusOK).inOrder(`id="works"`, "/posts/"+draft, `id="tasks"`)
+	w.Exec(`WITH refunded AS (
+			INSERT INTO orders (id, created_at, updated_at, author_id, state, outcome, title, description, deadline, amount_minor, fee_minor,
+				total_minor, fee_bps, customer_id, contractor_id, closed_at)
+			SELECT gen_random_uuid(), stoa_now(), stoa_now(), customer_id, 'closed', 'refunded', 'x', 'x', stoa_now(), 1, 0, 1, 0,
+				customer_id, contractor_id, stoa_now()
+			FROM orders, generate_series(1, 400) RETURNING *
+		)
+		INSERT INTO receipts (id, kind, order_id, customer_id, contractor_id, created_at)
+		SELECT ('ffffffff' || substr(id::text, 9))::uuid, 'order', id, customer_id, contractor_id, closed_at FROM refunded`)
+	require.Equal(t, "/posts/"+draft, w.get("/").is(http.StatusOK).entries("/posts/")[0], "refunds displace nobody")
 	w.Exec("UPDATE orders SET outcome = 'refunded'")
-	require.NotEqual(t, "/posts/"+proven.post.String(), w.get("/").is(http.StatusOK).entries("/posts/")[0])
+	require.NotEqual(t, "/posts/"+draft, w.get("/").is(http.StatusOK).entries("/posts/")[0])
 }
 
 // A finished task shows its outcome if both sides have rated each other and both profiles are shown.
