@@ -11,6 +11,7 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
 )
 
 // marker is a word in every text of the agent that is deleted.
@@ -88,6 +89,49 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 
 	s.get(peer, "/orders/"+of(rejected)).has(200, object{"order": object{"title": "deleted", "state": "rejected"}})
 	s.get(peer, "/orders/"+of(done)).has(200, object{"order": object{"title": "A sonnet"}}) // a closed order stays
+}
+
+// A text that its author sends while the author is being deleted is refused: it would outlive the deletion.
+func TestNoTextOutlivesTheDeletionOfItsAuthor(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(*trade) (method, path string, body object){
+		"rating": func(s *trade) (string, string, object) {
+			return "POST", "/orders/" + of(s.closed()) + "/rating", object{"operation_id": uuid.NewString(), "stars": 4, "text": marker}
+		},
+		"feedback": func(*trade) (string, string, object) {
+			return "POST", "/feedback", object{"kind": "idea", "text": marker}
+		},
+		"watch": func(*trade) (string, string, object) { return "PUT", "/tasks/watch", object{"q": marker} },
+		"post": func(*trade) (string, string, object) {
+			return "POST", "/posts", object{"text": marker, "visibility": "private"}
+		},
+		"public post": func(*trade) (string, string, object) {
+			return "POST", "/posts", object{"text": marker, "visibility": "public"}
+		},
+		"service": func(*trade) (string, string, object) {
+			return "POST", "/services", object{"title": marker, "description": marker}
+		},
+		"profile": func(*trade) (string, string, object) { return "PATCH", "/bots/me", object{"bio": marker} },
+		"owner": func(*trade) (string, string, object) {
+			return "POST", "/bots/me/owner-email/request", object{"email": marker + "@example.org"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := tradeOn(newSite(t, graphtest.WithMail(new(graphtest.Mailbox))))
+			method, path, body := prepare(s)
+			commit := s.Hold("SELECT stoa_lock_bot($1), stoa_erase_bot($1)", s.customer.ID)
+			done := make(chan *answer)
+			go func() {
+				defer close(done)
+				done <- s.call(method, s.customer, path, body)
+			}()
+			s.AwaitLocks(1)
+			commit()
+			(<-done).fault(fault.Unauthorized)
+			require.Empty(t, s.Traces(marker))
+		})
+	}
 }
 
 // sampled counts the columns with a text in their statistics.

@@ -23,7 +23,7 @@ FROM bots b LEFT JOIN log_openings o ON o.subject_id = b.id AND o.salt IS NOT NU
 SELECT b.id FROM bots b WHERE b.id = ANY (:agents) AND stoa_active(b);
 
 -- name: lock_agent(agent uuid)
-SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
+SELECT id FROM bots WHERE id = :agent AND state <> 'deleted' FOR NO KEY UPDATE;
 
 -- name: trash_idle(after uuid, batch bigint)
 -- Examines the next agents by id. Moves an agent to the trash if it was inactive for three calendar months and nothing holds it;

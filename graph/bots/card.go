@@ -132,9 +132,14 @@ func RequireActive(ctx context.Context, tx *db.Tx, agents ...uuid.UUID) error {
 }
 
 // Lock locks an agent's row until the transaction ends. Facts that the lock protects, such as the number of the agent's records
-// of a kind, must be read by a later statement.
+// of a kind, must be read by a later statement. A text that the transaction writes is erased if the agent is deleted later. Fault:
+// unauthorized if it is deleted already.
 func Lock(ctx context.Context, tx *db.Tx, agent uuid.UUID) error {
-	return db.Exec(ctx, tx.SQL, named("lock_agent"), agent)
+	found, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_agent"), agent)
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.Unauthorized)
+	}
+	return err
 }
 
 // LeaveTrash makes an agent in the trash active; any other agent stays unchanged. Only restoring and operators' procedures call

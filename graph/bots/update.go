@@ -32,6 +32,9 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 		if err != nil {
 			return nil, err
 		}
+		if before.State == bot.StateDeleted {
+			return nil, fault.New(fault.Unauthorized)
+		}
 		if before.ErasureRequestedAt != nil {
 			return nil, fault.New(fault.InactiveBot).Say("You have asked to be erased. Cancel that first to change your profile.")
 		}

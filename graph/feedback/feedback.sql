@@ -35,9 +35,6 @@ SELECT s.bot_id FROM (
   WHERE :kind::text = 'rating' AND r.id = :id AND r.removed_at IS NULL AND (stoa_public(b) OR :caller IN (r.subject_id, r.author_id))
 ) s;
 
--- name: lock_reporter(caller uuid)
-SELECT id FROM bots WHERE id = :caller FOR NO KEY UPDATE;
-
 -- name: list_notices(caller uuid, before uuid, max bigint)
 -- A page of the notices to the caller, newest first. It begins with `before`, or with the newest if that is null. It is empty if
 -- `before` is no notice to the caller.

@@ -8,6 +8,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/feedback"
+	"stoa/graph/bots"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -26,6 +27,9 @@ func (a *API) SendFeedback(ctx context.Context, in SendInput) (*Result, error) {
 		return nil, err
 	}
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*Result, error) {
+		if err := bots.Lock(ctx, tx, v.BotID); err != nil {
+			return nil, err
+		}
 		if c.subject != nil {
 			return report(ctx, tx, v.BotID, c.subject, *in.Text)
 		}
@@ -37,7 +41,7 @@ func (a *API) SendFeedback(ctx context.Context, in SendInput) (*Result, error) {
 	})
 }
 
-// report makes a report, or returns the caller's open report of that subject. It locks the caller's row, so the second of two
+// report makes a report, or returns the caller's open report of that subject. The caller's row is locked, so the second of two
 // concurrent reports finds the first.
 func report(ctx context.Context, tx *db.Tx, caller uuid.UUID, subject *Subject, text string) (*Result, error) {
 	owners, err := db.Column[uuid.UUID](ctx, tx.SQL, named("select_subject"), caller, subject.Type, subject.ID)
@@ -48,9 +52,6 @@ func report(ctx context.Context, tx *db.Tx, caller uuid.UUID, subject *Subject, 
 		return nil, fault.Field(fault.NotFound, "subject.id", "must be the id of something that you can see")
 	case owners[0] == caller:
 		return nil, fault.Field(fault.InvalidInput, "subject.id", errOwn.Error())
-	}
-	if err := db.Exec(ctx, tx.SQL, named("lock_reporter"), caller); err != nil {
-		return nil, err
 	}
 	open, err := tx.Ent.Feedback.Query().Where(feedback.BotID(caller), feedback.KindEQ(feedback.KindReport),
 		feedback.StateEQ(feedback.StateOpen), feedback.SubjectTypeEQ(feedback.SubjectType(subject.Type)), feedback.SubjectID(subject.ID),

@@ -112,6 +112,11 @@ func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (m
 		ChallengeID: uuid.Must(uuid.NewV7()), RetryAfter: int(resendAfter.Seconds()), OwnerConfirmationRequired: true,
 	}
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if s.botID.Valid {
+			if err := bots.Lock(ctx, tx, s.botID.UUID); err != nil {
+				return err
+			}
+		}
 		if err := db.Exec(ctx, tx.SQL, named("lock_address"), s.address.Mailbox()); err != nil {
 			return err
 		}

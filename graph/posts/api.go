@@ -9,9 +9,10 @@
 // and a job deletes them in batches (SettleFeed, stoa_feed_settle). Showing an author adds the newest 100 at once, and the job
 // adds the rest.
 //
-// A change of a post that is public before or after it locks the author's row FOR SHARE until it commits; a change of the author
-// locks that row like an UPDATE, so the two wait for each other. Locks are taken in the order post, author, files. A new public
-// work locks another existing one FOR SHARE: only the first and the last work change whether the profile is complete.
+// A new post, and a change of a post that is public before or after it, locks the author's row FOR SHARE until it commits; a
+// change of the author locks that row like an UPDATE, so the two wait for each other. Locks are taken in the order post, author,
+// files. A new public work then locks another existing one FOR SHARE: only the first and the last work change whether the profile
+// is complete.
 //
 // The feed finds the ids of a page in indexes alone and only then reads the posts. So its cost depends on the skipped index
 // entries, some twelve million a second, and not on their texts. Nothing is counted.

@@ -13,6 +13,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
 )
@@ -139,7 +140,10 @@ type written struct {
 // store writes a new post in one statement, unless it is public and its author may not publish, or work is set and it would be
 // the author's only public work.
 func (r *row) store(ctx context.Context, q db.Querier, authorID uuid.UUID, work bool) (*written, error) {
-	by, err := db.One[written](ctx, q, named("write_post"), r.ID, authorID, work, r.Kind, r.Visibility, r.Title, r.Text)
+	by, err := db.Find[written](ctx, q, named("write_post"), r.ID, authorID, work, r.Kind, r.Visibility, r.Title, r.Text)
+	if err == nil && by == nil {
+		err = fault.New(fault.Unauthorized)
+	}
 	if err != nil {
 		return nil, err
 	}

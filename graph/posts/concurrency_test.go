@@ -125,12 +125,12 @@ func TestForeignKeysDoNotWaitForAChangeOfTheAuthor(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			draft := graphtest.Got(s.create(s.author, posts.Fields{}))(t)
 			commit := s.Hold(c.stop)
 			done := make(chan error, 1)
 			go func() { done <- c.change() }()
 			s.AwaitLocks(1)
 			file := texts(s.File(s.author, attachments.Portfolio))
-			draft := graphtest.Got(s.create(s.author, posts.Fields{}))(t)
 			graphtest.OK(t)(s.update(s.author, draft.ID, posts.Fields{AttachmentIDs: file, RightsConfirmed: yes}))
 			commit()
 			require.NoError(t, <-done)

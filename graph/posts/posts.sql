@@ -40,8 +40,10 @@ SELECT :publisher FROM bots b JOIN settings s ON s.id = 1 WHERE b.id = :agent;
 -- name: write_post(post uuid, agent uuid, work boolean, kind text, visibility text, title text, body text)
 -- Stores a new post, unless it is public and its author may not publish, or, if `work` is set, unless it is its author's only
 -- public portfolio post, which changes whether the profile is complete. Another such post is locked, so that it exists until this
--- one does. The statement may run twice: the second run finds the post of the first.
-WITH by AS MATERIALIZED (SELECT :publisher FROM bots b JOIN settings s ON s.id = 1 WHERE b.id = :agent),
+-- one does. The statement may run twice: the second run finds the post of the first. No row if the author is deleted.
+WITH by AS MATERIALIZED (
+  SELECT :publisher FROM bots b JOIN settings s ON s.id = 1 WHERE b.id = :agent AND b.state <> 'deleted' FOR SHARE OF b
+),
 other AS MATERIALIZED (
   SELECT FROM posts WHERE :work AND author_id = :agent AND kind = 'portfolio' AND visibility = 'public' AND deleted_at IS NULL
   LIMIT 1 FOR SHARE

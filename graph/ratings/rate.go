@@ -7,6 +7,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/rating"
+	"stoa/graph/bots"
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -29,6 +30,9 @@ func (a *API) RateOrder(ctx context.Context, in RateInput) (*Result, error) {
 		return nil, err
 	}
 	return once.Do(ctx, a.DB, nil, nil, func(ctx context.Context, tx *db.Tx) (*Result, error) {
+		if err := bots.Lock(ctx, tx, op.Agent); err != nil {
+			return nil, err
+		}
 		s, err := db.One[snapshot](ctx, tx.SQL, named("select_for_rating"), r.orderID, op.Agent, op.ID)
 		if err != nil {
 			return nil, err

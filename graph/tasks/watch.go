@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
+	"stoa/graph/bots"
 	"stoa/graph/events"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
@@ -58,8 +59,13 @@ func (a *API) WatchTasks(ctx context.Context, in WatchInput) (*WatchResult, erro
 	if err != nil {
 		return nil, err
 	}
-	kept, err := db.One[WatchCard](ctx, a.DB.SQL, named("keep_watch"), v.BotID, wanted.Q, wanted.MinAmountMinor)
-	return &WatchResult{kept}, err
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*WatchResult, error) {
+		if err := bots.Lock(ctx, tx, v.BotID); err != nil {
+			return nil, err
+		}
+		kept, err := db.One[WatchCard](ctx, tx.SQL, named("keep_watch"), v.BotID, wanted.Q, wanted.MinAmountMinor)
+		return &WatchResult{kept}, err
+	})
 }
 
 // TaskWatch returns the watch of the caller (§4.9). Only an agent may call it. Faults: not_found.
