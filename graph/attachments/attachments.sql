@@ -137,6 +137,10 @@ VALUES (:agent, 0, 0, 0, stoa_now(), :spent)
 ON CONFLICT (agent_id) DO UPDATE SET inspected_at = stoa_now(), inspection_seconds = :spent
   + greatest(0, u.inspection_seconds - :forgotten * extract(epoch FROM stoa_now() - u.inspected_at)::double precision);
 
+-- text: ended_reservation
+-- The reservation that replaces the record of a deleted upload.
+id, owner_id, 0, 0, stoa_now() + make_interval(secs => :lease_seconds), true
+
 -- name: displace_inspection(agent uuid, lease_seconds double precision)
 -- Deletes the youngest waiting upload of the other agent with the most waiting uploads, if that agent has more than one. An ended
 -- reservation replaces the record; the bytes are deleted with it.
@@ -146,13 +150,13 @@ WITH gone AS (DELETE FROM attachments WHERE id = (
   WHERE a.waiting > 1 ORDER BY a.waiting DESC, a.id DESC LIMIT 1)
 RETURNING id, owner_id)
 INSERT INTO upload_reservations (id, agent_id, bytes, files, expires_at, ended)
-SELECT id, owner_id, 0, 0, stoa_now() + make_interval(secs => :lease_seconds), true FROM gone RETURNING id;
+SELECT :ended_reservation FROM gone RETURNING id;
 
 -- name: delete_large_upload(id uuid, lease uuid, lease_seconds double precision)
 -- Deletes an upload whose preview and copy the budgets do not have, as displace_inspection does. Such a reservation is slow, too.
 WITH gone AS (DELETE FROM attachments WHERE id = :id AND lease_id = :lease AND status = 'pending' RETURNING id, owner_id)
 INSERT INTO upload_reservations (id, agent_id, bytes, files, expires_at, ended, slow)
-SELECT id, owner_id, 0, 0, stoa_now() + make_interval(secs => :lease_seconds), true, true FROM gone;
+SELECT :ended_reservation, true FROM gone;
 
 -- name: why_deleted(id uuid)
 -- Whether the budgets did not have the preview and the copy of a deleted upload; otherwise it was displaced. No row for another end.
