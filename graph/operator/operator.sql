@@ -47,10 +47,12 @@ SELECT c.bot_id, coalesce(c.about, lower(:kind)) AS about_type, coalesce(c.about
 SELECT id FROM bots WHERE id = :bot AND state <> 'deleted' FOR NO KEY UPDATE;
 
 -- name: insert_notice(id uuid, now timestamp with time zone, bot uuid, about text, about_id uuid, message text)
--- A notice is not repeated within a day, for example when a form is sent twice.
+-- A notice is not repeated within a day, for example when a form is sent twice, unless the agent was suspended since: then
+-- select_suspension needs it.
 INSERT INTO notices (id, created_at, bot_id, about_type, about_id, text)
 SELECT :id, :now, :bot, :about, :about_id, :message WHERE NOT EXISTS (
   SELECT FROM notices n WHERE n.bot_id = :bot AND n.created_at > :now::timestamptz - interval '1 day'
+    AND n.created_at >= coalesce((SELECT suspended_at FROM bots WHERE id = :bot), '-infinity')
     AND n.about_id = :about_id AND n.text = :message)
 RETURNING id;
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
@@ -39,6 +40,24 @@ func TestSuspensionEndsWithReinstatement(t *testing.T) {
 	require.NoError(t, authenticated())
 	graphtest.OK(t)(o.Operator.ReinstateBot(o.ctx, agent.ID, "to be sure"))
 	require.Len(t, o.entries(), 4)
+}
+
+// The refusals of an agent that is suspended again with the same message show it, although such a notice was sent that day. A form
+// that is sent twice sends one notice.
+func TestASecondSuspensionHasItsMessage(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	agent, message := o.Agent(), "Write to ada@example.org."
+	for suspensions := range int64(2) {
+		for range 2 {
+			graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, &message, "spam"))
+		}
+		require.Equal(t, suspensions+1, o.Count("SELECT count(*) FROM notices WHERE bot_id = $1", agent.ID))
+		_, err := o.Auth.Authenticate(context.Background(), agent.Token, true)
+		require.Contains(t, graphtest.RequireFault(t, err, fault.Forbidden).Message, message)
+		graphtest.OK(t)(o.Operator.ReinstateBot(o.ctx, agent.ID, "it was a mistake"))
+		o.Shift(time.Minute)
+	}
 }
 
 func TestAReissuedTokenIsTheOnlyOne(t *testing.T) {
