@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -195,13 +196,13 @@ func TestPlan(t *testing.T) {
 	require.Empty(t, steps)
 
 	_, err = database.ExecContext(t.Context(), `DELETE FROM goose_db_version WHERE version_id >= 11;
-		UPDATE function_files SET hash = '' WHERE name = 'functions/clock.sql'`)
+		UPDATE function_files SET hash = '' WHERE name IN ('functions/attachments.sql', 'functions/clock.sql')`)
 	require.NoError(t, err)
 	steps, err = migrate.Plan(t.Context(), database)
 	require.NoError(t, err)
 	written, err := filepath.Glob("sql/*.sql")
 	require.NoError(t, err)
-	require.Len(t, steps, len(written)-10+1, "the migrations from 0011 on, and a file of functions")
+	require.Len(t, steps, len(written)-10+2, "the migrations from 0011 on, and two files of functions")
 	require.Equal(t, "sql/0011_owners.sql", steps[0].Name)
 	require.Contains(t, steps[0].Purpose, "Owners")
 	require.Contains(t, steps[0].Locks, "bots (ACCESS EXCLUSIVE: everybody waits)")
@@ -209,7 +210,18 @@ func TestPlan(t *testing.T) {
 	require.Equal(t, "sql/0014_ratings.sql", steps[3].Name)
 	require.Contains(t, steps[1].Locks, "bots (SHARE UPDATE EXCLUSIVE: nobody waits)")
 	require.Contains(t, steps[5].Locks, "orders (SHARE UPDATE EXCLUSIVE: nobody waits)")
-	require.Equal(t, migrate.Step{Name: "functions/clock.sql"}, steps[len(steps)-1])
+	for number, tables := range map[string][]string{"0042": {"bots", "posts", "tasks", "services"}, "0043": {"drafts", "feedbacks"}} {
+		at := slices.IndexFunc(steps, func(s migrate.Step) bool { return strings.HasPrefix(s.Name, "sql/"+number) })
+		for _, table := range tables {
+			require.Contains(t, steps[at].Locks, table+" (ACCESS EXCLUSIVE: everybody waits)", "a statement in a block")
+		}
+	}
+	require.Equal(t, []migrate.Step{
+		{Name: "functions/attachments.sql", Locks: []string{
+			"attachments (SHARE ROW EXCLUSIVE: writes wait)", "failed_uploads (SHARE ROW EXCLUSIVE: writes wait)",
+		}},
+		{Name: "functions/clock.sql"},
+	}, steps[len(steps)-2:])
 	requireCurrent(t, database, false)
 }
 

@@ -30,15 +30,19 @@ var locks = []struct {
 	statement *regexp.Regexp
 	effect    string
 }{
-	{regexp.MustCompile(`(?im)^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(\w+)\s+(?:ADD|ALTER|DROP|RENAME|SET)`), "ACCESS EXCLUSIVE: everybody waits"},
-	{regexp.MustCompile(`(?im)^DROP TABLE (?:IF EXISTS )?(\w+)`), "ACCESS EXCLUSIVE: everybody waits"},
-	{regexp.MustCompile(`(?im)^CREATE (?:OR REPLACE )?(?:CONSTRAINT )?TRIGGER .*\bON (\w+)`), "SHARE ROW EXCLUSIVE: writes wait"},
+	{regexp.MustCompile(`(?im)^\s*ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(\w+)\s+(?:ADD|ALTER|DROP|RENAME|SET)`), "ACCESS EXCLUSIVE: everybody waits"},
+	{regexp.MustCompile(`(?im)^\s*DROP TABLE (?:IF EXISTS )?(\w+)`), "ACCESS EXCLUSIVE: everybody waits"},
+	{regexp.MustCompile(`(?im)^\s*DROP TRIGGER (?:IF EXISTS )?\w+ ON (\w+)`), "ACCESS EXCLUSIVE: everybody waits"},
+	{regexp.MustCompile(`(?im)^\s*CREATE (?:OR REPLACE )?(?:CONSTRAINT )?TRIGGER .*\bON (\w+)`), "SHARE ROW EXCLUSIVE: writes wait"},
 	{regexp.MustCompile(`(?im)\bREFERENCES (\w+)`), "SHARE ROW EXCLUSIVE: writes wait"},
-	{regexp.MustCompile(`(?im)^ALTER TABLE (\w+)\s+VALIDATE`), "SHARE UPDATE EXCLUSIVE: nobody waits"},
-	{regexp.MustCompile(`(?im)^CREATE (?:UNIQUE )?INDEX CONCURRENTLY .*\bON (\w+)`), "SHARE UPDATE EXCLUSIVE: nobody waits"},
-	{regexp.MustCompile(`(?im)^CREATE (?:UNIQUE )?INDEX .*\bON (\w+)`), "SHARE: writes wait until the index is made"},
+	{regexp.MustCompile(`(?im)^\s*ALTER TABLE (\w+)\s+VALIDATE`), "SHARE UPDATE EXCLUSIVE: nobody waits"},
+	{regexp.MustCompile(`(?im)^\s*CREATE (?:UNIQUE )?INDEX CONCURRENTLY .*\bON (\w+)`), "SHARE UPDATE EXCLUSIVE: nobody waits"},
+	{regexp.MustCompile(`(?im)^\s*CREATE (?:UNIQUE )?INDEX .*\bON (\w+)`), "SHARE: writes wait until the index is made"},
 	{regexp.MustCompile(`(?im)^\s*(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)`), "ROW EXCLUSIVE: writers of the same rows wait"},
 }
+
+// bodies are the bodies of functions, whose statements do not run.
+var bodies = regexp.MustCompile(`(?s)\bAS \$\$.*?\$\$`)
 
 // Plan lists the steps that Up would take, in that order, and changes nothing.
 func Plan(ctx context.Context, database *sql.DB) ([]Step, error) {
@@ -62,7 +66,11 @@ func Plan(ctx context.Context, database *sql.DB) ([]Step, error) {
 		return nil, fmt.Errorf("migrate: functions: %w", err)
 	}
 	for _, file := range changed {
-		steps = append(steps, Step{Name: file.name})
+		step := Step{Name: file.name}
+		if step.Locks, err = locksOf(ctx, database, file.text); err != nil {
+			return nil, fmt.Errorf("migrate: %s: %w", file.name, err)
+		}
+		steps = append(steps, step)
 	}
 	migrator, err := rivermigrate.New(riverdatabasesql.New(database), nil)
 	if err != nil {
@@ -106,8 +114,10 @@ func pendingFiles(ctx context.Context, database *sql.DB, provider *goose.Provide
 		if err != nil {
 			return nil, err
 		}
-		step, err := describe(ctx, database, path.Base(source.Path), string(text))
-		if err != nil {
+		purpose, _, _ := strings.Cut(string(text), "\n")
+		up, _, _ := strings.Cut(string(text), "-- +goose Down")
+		step := Step{Name: "sql/" + path.Base(source.Path), Purpose: strings.TrimPrefix(purpose, "-- ")}
+		if step.Locks, err = locksOf(ctx, database, up); err != nil {
 			return nil, err
 		}
 		steps = append(steps, step)
@@ -115,28 +125,25 @@ func pendingFiles(ctx context.Context, database *sql.DB, provider *goose.Provide
 	return steps, nil
 }
 
-// describe returns the purpose of a file and the tables of the database that it locks.
-func describe(ctx context.Context, database *sql.DB, name, text string) (Step, error) {
-	step := Step{Name: "sql/" + name}
-	first, _, _ := strings.Cut(text, "\n")
-	step.Purpose = strings.TrimPrefix(first, "-- ")
-	up, _, _ := strings.Cut(text, "-- +goose Down")
+// locksOf returns the tables of the database that statements lock, each with its strongest lock.
+func locksOf(ctx context.Context, database *sql.DB, statements string) (lines []string, err error) {
+	statements = bodies.ReplaceAllString(statements, "")
 	seen := make(map[string]bool)
 	for _, lock := range locks {
-		for _, found := range lock.statement.FindAllStringSubmatch(up, -1) {
+		for _, found := range lock.statement.FindAllStringSubmatch(statements, -1) {
 			table := found[1]
 			if seen[table] {
-				continue // its strongest lock is listed
+				continue
 			}
 			seen[table] = true
 			var exists bool
 			if err := database.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", table).Scan(&exists); err != nil {
-				return step, err
+				return nil, err
 			}
 			if exists {
-				step.Locks = append(step.Locks, table+" ("+lock.effect+")")
+				lines = append(lines, table+" ("+lock.effect+")")
 			}
 		}
 	}
-	return step, nil
+	return lines, nil
 }
