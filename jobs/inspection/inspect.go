@@ -92,7 +92,7 @@ func (i inspection) image(file []byte, p Purpose, r *response) error {
 	}
 	if purposes[p].published && !(purposes[p].preview && showsAll(r.MediaType, found.width, found.height)) {
 		if r.MediaType == PNG {
-			shown, err = i.PNG(source, publishedSide)
+			shown, err = i.PNG(source, publishedSide, maxWritten)
 		} else {
 			shown, err = i.JPEG(source, publishedSide, publishedRoom)
 		}
@@ -224,8 +224,9 @@ type Renderer interface {
 	// JPEG makes a JPEG on white, without metadata, of an image or a PDF's page: upright, in sRGB, no side longer than
 	// longest. A graphic that would take more than room is encoded as a photograph.
 	JPEG(s Source, longest int, room func(width, height int) int) (Rendered, error)
-	// PNG makes a PNG without metadata of a PNG: upright, in sRGB, no side longer than longest, with all its colours.
-	PNG(s Source, longest int) (Rendered, error)
+	// PNG makes a PNG without metadata of a PNG: upright, in sRGB, no side longer than longest, with all its colours. It has fewer
+	// pixels if it would otherwise take more than room bytes, as noise does.
+	PNG(s Source, longest, room int) (Rendered, error)
 }
 
 // Source is a file to render.

@@ -14,7 +14,7 @@ import (
 
 // PNG implements inspection.Renderer: a PNG as a PNG, upright, in sRGB, with the transparency and depth that it has. Colours change
 // only if it has a profile or a gamma, or is made smaller.
-func (Renderer) PNG(s inspection.Source, longest int) (inspection.Rendered, error) {
+func (Renderer) PNG(s inspection.Source, longest, room int) (inspection.Rendered, error) {
 	p, err := look(s, longest)
 	if err != nil {
 		return inspection.Rendered{}, err
@@ -25,10 +25,12 @@ func (Renderer) PNG(s inspection.Source, longest int) (inspection.Rendered, erro
 	if p.found.Swapped {
 		size.Width, size.Height = size.Height, size.Width
 	}
-	fit(&o, size, longest)
-	made, err := p.convert(o, true)
-	if err != nil {
-		return inspection.Rendered{}, err
+	var made []byte
+	for ; made == nil || len(made) > room; longest /= 2 {
+		fit(&o, size, longest)
+		if made, err = p.convert(o, true); err != nil {
+			return inspection.Rendered{}, err
+		}
 	}
 	p.found.File = essential(made)
 	if few := indexed(p.found.File); few != nil && len(few) < len(p.found.File) {
