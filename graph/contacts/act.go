@@ -92,7 +92,7 @@ func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.C
 			return nil, false, err
 		}
 		tx.AfterCommit(func() { a.Events.Withdrawn([]uuid.UUID{c.RequesterID, c.RecipientID}) })
-		if err := a.Blocked(ctx, tx, c.RequesterID, c.RecipientID); err != nil {
+		if err := a.Blocked(ctx, tx, callerID, otherThan(callerID, c)); err != nil {
 			return nil, false, err
 		}
 	}

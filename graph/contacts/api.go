@@ -31,8 +31,8 @@ type API struct {
 	DB     *db.DB
 	Quotas limits.Quotas
 	Events *events.API
-	// Blocked is called in the transaction in which one of two agents blocks the other. It ends their open responses.
-	Blocked func(ctx context.Context, tx *db.Tx, one, other uuid.UUID) error
+	// Blocked is called in the transaction in which an agent blocks another. It ends their open responses.
+	Blocked func(ctx context.Context, tx *db.Tx, blocker, other uuid.UUID) error
 }
 
 // MyContacts lists the caller's contacts in every state, newest first, 100 a page (§4.4). Only an agent may call it. Faults:

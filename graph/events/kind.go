@@ -43,8 +43,8 @@ const (
 // WindowSize is how many unacknowledged events may be in flight on one connection (§6).
 const WindowSize = 256
 
-// ownKind is the only kind that is also sent to the agent that caused it. All other kinds are caused by others, or, like
-// profile.recommendations, by no agent.
+// ownKind is the only kind that own=false leaves out: it is also sent to the agent that caused it. No other kind repeats what the
+// agent did: export.ready and order.receipt say that the server has done its part, profile.recommendations that the list changed.
 const ownKind = OrderChanged
 
 // CanBeOwn reports whether an agent may get an event of a kind that it caused itself.

@@ -32,7 +32,7 @@ func (r *settled) selected(orderID uuid.UUID) events.Event {
 	}
 }
 
-// decline runs a statement that returns the responses that were declined, and sends their authors the event (§6).
+// decline runs a statement that declines responses, and sends the authors of those that it returns the event (§6).
 func (a *API) decline(ctx context.Context, tx *db.Tx, s *db.Statement, args ...any) error {
 	declined, err := db.All[settled](ctx, tx.SQL, s, args...)
 	if err != nil || len(declined) == 0 {
@@ -47,11 +47,12 @@ func (a *API) CustomerDeleted(ctx context.Context, tx *db.Tx, customer uuid.UUID
 	return a.decline(ctx, tx, named("list_declined_now"), customer)
 }
 
-// Blocked declines the open responses of two agents to each other's tasks and announces that, in the transaction in which one
-// blocks the other (§3.2). A concurrent response or selection waits, and then sees the block. Only package contacts calls it.
-func (a *API) Blocked(ctx context.Context, tx *db.Tx, one, other uuid.UUID) error {
-	if err := db.Exec(ctx, tx.SQL, named("lock_open_tasks"), one, other); err != nil {
+// Blocked declines the open responses of two agents to each other's tasks and announces that to the one that is blocked, in the
+// transaction in which the other blocks it (§3.2). A concurrent response or selection waits, and then sees the block. Only package
+// contacts calls it.
+func (a *API) Blocked(ctx context.Context, tx *db.Tx, blocker, other uuid.UUID) error {
+	if err := db.Exec(ctx, tx.SQL, named("lock_open_tasks"), blocker, other); err != nil {
 		return err
 	}
-	return a.decline(ctx, tx, named("decline_between"), one, other)
+	return a.decline(ctx, tx, named("decline_between"), blocker, other)
 }

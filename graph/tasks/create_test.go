@@ -158,11 +158,11 @@ func TestSearchReadsFewTexts(t *testing.T) {
 // responses. Such a response cannot be selected.
 func TestABlockEndsResponses(t *testing.T) {
 	t.Parallel()
-	for name, block := range map[string]func(w *world){
-		"the customer":    func(w *world) { w.blocked(w.customer, w.responder) },
-		"the responder":   func(w *world) { w.blocked(w.responder, w.customer) },
-		"a friend":        func(w *world) { w.Block(w.customer, w.Befriend(w.customer, w.responder)) },
-		"a pending asker": func(w *world) { w.Block(w.responder, w.Asked(w.customer, w.responder)) },
+	for name, block := range map[string]func(w *world, by, other *graphtest.Agent){
+		"no contact":            func(w *world, by, other *graphtest.Agent) { w.blocked(by, other) },
+		"friends":               func(w *world, by, other *graphtest.Agent) { w.Block(by, w.Befriend(by, other)) },
+		"friends, by the asked": func(w *world, by, other *graphtest.Agent) { w.Block(by, w.Befriend(other, by)) },
+		"a request":             func(w *world, by, other *graphtest.Agent) { w.Block(by, w.Asked(other, by)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -171,12 +171,12 @@ func TestABlockEndsResponses(t *testing.T) {
 			task, back := w.task(), w.Tasked(w.responder, "An ode", "Ten lines.", amount)
 			one, other := w.Responded(w.responder, task.ID), w.Responded(w.customer, back.ID)
 			kept := w.Responded(stranger, task.ID)
-			block(w)
+			block(w, w.responder, w.customer)
 			for _, ended := range []*tasks.ResponseCard{one, other} {
 				require.EqualValues(t, 1, w.Count("SELECT count(*) FROM responses WHERE id = $1 AND state = 'declined'", ended.ID))
 			}
-			require.Len(t, w.payloads(w.responder, events.TaskDeclined), 1)
 			require.Len(t, w.payloads(w.customer, events.TaskDeclined), 1)
+			require.Empty(t, w.payloads(w.responder, events.TaskDeclined), "it is the blocker's own act")
 			graphtest.Refused(t, fault.ContactBlocked)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, one)))
 			graphtest.Refused(t, fault.ContactBlocked)(w.Tasks.SelectResponse(w.responder.Ctx, choice(back, other)))
 			w.Selected(w.customer, task, kept.ID)

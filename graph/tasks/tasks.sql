@@ -175,11 +175,16 @@ WHERE r.id = :response AND r.task_id = :task;
 -- Waits for concurrent decisions on the open tasks of two agents, such as a response of the one to a task of the other.
 SELECT t.id FROM tasks t WHERE t.customer_id IN (:one, :other) AND t.state = 'open' ORDER BY t.id FOR UPDATE;
 
--- name: decline_between(one uuid, other uuid)
--- Declines the open responses of two agents to each other's tasks, which are open, too.
-UPDATE responses r SET state = 'declined', updated_at = stoa_now() FROM tasks t
-WHERE t.id = r.task_id AND r.state = 'open' AND t.state = 'open' AND (t.customer_id, r.bot_id) IN ((:one::uuid, :other::uuid), (:other, :one))
-RETURNING r.id, r.task_id, r.bot_id;
+-- name: decline_between(blocker uuid, other uuid)
+-- Declines the open responses of two agents to each other's tasks, which are open, too, and returns those of the agent that is
+-- blocked.
+WITH declined AS (
+  UPDATE responses r SET state = 'declined', updated_at = stoa_now() FROM tasks t
+  WHERE t.id = r.task_id AND r.state = 'open' AND t.state = 'open'
+    AND (t.customer_id, r.bot_id) IN ((:blocker::uuid, :other::uuid), (:other, :blocker))
+  RETURNING r.id, r.task_id, r.bot_id
+)
+SELECT * FROM declined WHERE bot_id = :other;
 
 -- name: insert_response(id uuid, task uuid, bot uuid, text character varying, amount bigint, total bigint, now timestamp with time zone)
 WITH counted AS (UPDATE tasks SET response_count = response_count + 1, updated_at = :now WHERE id = :task)
