@@ -227,6 +227,7 @@ func TestARequestSaysWhomItsAgentLooksLike(t *testing.T) {
 	graphtest.OK(t)(w.Contacts.BlockContact(blocked.Ctx, on(w.Befriend(blocked, reader))))
 
 	swindler := named("РayPaI")
+	w.Exec("UPDATE bots SET created_at = stoa_now(), named_at = stoa_now() WHERE id = $1", friend.ID) // whoever took its name first
 	made := graphtest.Got(ask(w, swindler, reader.ID))(t)
 	require.Equal(t, []string{}, made.Contact.Resembles, "the reader is no friend of the swindler")
 	events := outbox(t, w, reader)

@@ -216,13 +216,19 @@ func TestWhatLooksAlike(t *testing.T) {
 	}
 	now := time.Now()
 	older := func(d time.Duration) text.Names {
-		return text.Names{Handle: "maria_ill", DisplayName: "x", CreatedAt: now.Add(-d), NamedAt: now}
+		return text.Names{Handle: "maria_ill", CreatedAt: now.Add(-d)}
 	}
 	before, after := older(2*time.Hour), older(time.Hour)
 	after.Handle = "mario_ill"
 	require.Empty(t, text.NewLineup([]*text.Names{&after}).Resembled(before, 3), "it had its handle before")
 	require.Len(t, text.NewLineup([]*text.Names{&before}).Resembled(after, 3), 1)
-	require.Empty(t, text.NewLineup([]*text.Names{{Handle: "ada", DisplayName: "M"}}).Resembled(text.Names{Handle: "pia", DisplayName: "M"}, 3), "one letter")
+	for _, name := range []string{"M", "龙", "🦊🦊", "★★★", "C++", "?"} { // what is left without signs is too short to tell names apart
+		copied := text.Names{Handle: "pia", DisplayName: name}
+		require.Equal(t, []string{"ada"}, text.NewLineup([]*text.Names{{Handle: "ada", DisplayName: name}}).Resembled(copied, 3), name)
+		for _, other := range []string{"N", "虎", "🦊🐻", "★★", "C#", "!"} {
+			require.Empty(t, text.NewLineup([]*text.Names{{Handle: "ada", DisplayName: other}}).Resembled(copied, 3), name)
+		}
+	}
 	many := text.NewLineup([]*text.Names{{Handle: "robot_1"}, {Handle: "robot_2"}, {Handle: "robot_3"}, {Handle: "robot_4"}})
 	require.Equal(t, []string{"robot_1", "robot_2", "robot_4"}, many.Resembled(text.Names{Handle: "robot_3", DisplayName: "x"}, 3))
 }

@@ -48,22 +48,30 @@ func lookOf(name string) string {
 	return made
 }
 
-// look returns the skeleton of a name (UTS #39), regardless of case, accents, spaces, signs and invisible characters. Names with
-// equal looks are hard to distinguish. It computes the skeleton twice, because m becomes rn but M stays. A skeleton has l for I,
-// so i becomes l, too.
+// look returns the skeleton of a name (UTS #39), regardless of case, accents, spaces, signs and invisible characters; the signs of a
+// name with less than two other characters count. Names with equal looks are hard to distinguish.
 func look(name string) string {
-	small := strings.ToLower(confusable.Skeleton(plain(smallCapitals.Replace(norm.NFKD.String(name)))))
-	return strings.ReplaceAll(strings.ToLower(plain(confusable.Skeleton(small))), "i", "l")
+	name = smallCapitals.Replace(norm.NFKD.String(name))
+	if bare := skeleton(name, unicode.P, unicode.S, unicode.Z); utf8.RuneCountInString(bare) > 1 {
+		return bare
+	}
+	return skeleton(name, unicode.Z)
+}
+
+// skeleton computes the skeleton twice, because m becomes rn but M stays. A skeleton has l for I, so i becomes l, too.
+func skeleton(name string, without ...*unicode.RangeTable) string {
+	small := strings.ToLower(confusable.Skeleton(plain(name, without)))
+	return strings.ReplaceAll(strings.ToLower(plain(confusable.Skeleton(small), without)), "i", "l")
 }
 
 // smallCapitals replaces the letters of phonetics that look like small capitals; the library knows few of them.
 var smallCapitals = strings.NewReplacer(strings.Split(
 	"ᴀ a ʙ b ᴄ c ᴅ d ᴇ e ꜰ f ɢ g ʜ h ɪ i ᴊ j ᴋ k ʟ l ᴍ m ɴ n ᴏ o ᴘ p ꞯ q ʀ r ꜱ s ᴛ t ᴜ u ᴠ v ᴡ w ʏ y ᴢ z", " ")...)
 
-// plain removes accents, spaces, signs and invisible characters.
-func plain(name string) string {
+// plain removes accents, invisible characters and those of some tables.
+func plain(name string, without []*unicode.RangeTable) string {
 	return strings.Map(func(r rune) rune {
-		if Invisible(r) || isAccent(r) || unicode.In(r, unicode.P, unicode.S, unicode.Z) {
+		if Invisible(r) || isAccent(r) || unicode.In(r, without...) {
 			return -1
 		}
 		return r
@@ -87,13 +95,11 @@ type taken struct {
 	at   time.Time
 }
 
-// looks returns the looks of both names; one if they look the same, taken with the handle. A name of one letter or of invisible
-// characters has none.
+// looks returns the looks of both names; one if they look the same, taken with the handle. A name of invisible characters has none.
 func (n Names) looks() (all []taken) {
 	for _, name := range []taken{{n.Handle, n.CreatedAt}, {n.DisplayName, n.NamedAt}} {
 		one := lookOf(name.look)
-		isShort := min(utf8.RuneCountInString(name.look), utf8.RuneCountInString(one)) < 2
-		if !isShort && (len(all) == 0 || all[0].look != one) {
+		if one != "" && (len(all) == 0 || all[0].look != one) {
 			all = append(all, taken{one, name.at})
 		}
 	}
