@@ -157,6 +157,9 @@ function messages(stoa: Stoa, peer: string): AsyncGenerator<Message, void, undef
 }
 
 async function read(door: Door, { agent: name, limit = 20 }: Arguments): Promise<Result> {
+  if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > 100) {
+    throw new Error("limit must be an integer from 1 to 100");
+  }
   const stoa = await agent(door);
   const fence = newFence();
   if (name === undefined) {
@@ -174,7 +177,7 @@ async function read(door: Door, { agent: name, limit = 20 }: Arguments): Promise
       }
       all.push({ ...about, text: "", error: String((error as Error).message), ...(error instanceof TrustError ? { refused: error.code } : {}) });
     }
-    if (all.length >= Number(limit)) {
+    if (all.length === limit) {
       break;
     }
   }

@@ -32,13 +32,14 @@ export interface ReceiptFinding {
 interface SignedDocument {
   jws: string;
   salt: string;
-  index: number | null;
-  proof: string | null;
+  index?: number | null;
+  proof?: string | null;
 }
 
 type Problem = { finding: "invalid" | "unvouched" | "unlogged"; reason: string };
 
-/** Checks the answer of `GET /api/v1/orders/{id}/receipt`, or of the site to the address of a rating's document. */
+/** Checks the answer of `GET /api/v1/orders/{id}/receipt`, or of the site to the address of a rating's document; a line of an archive's
+ * receipts.jsonl; or a JWS alone, a string. */
 export async function verifyReceipt(file: unknown, trust: ReceiptTrust): Promise<ReceiptFinding> {
   const problems: Problem[] = [];
   const found: ReceiptFinding = { finding: "valid", ratings: [] };
@@ -48,22 +49,27 @@ export async function verifyReceipt(file: unknown, trust: ReceiptTrust): Promise
     witnesses: await vkeys(trust.witnesses, kindOfWitness), problems,
   };
   try {
-    const { receipt, rating, jwks } = members(file);
+    const alone = typeof file === "string"; // nothing beside it names the receipt
+    const whole: Record<string, unknown> = alone ? { jws: file.trim() } : members(file);
+    const { rating, jwks } = whole;
+    const receipt = whole["receipt"] ?? (rating ? undefined : whole);
     checks.own = await keysOf(jwks).catch(() => checks.own);
-    if (receipt !== undefined && receipt !== null) {
+    if (receipt) {
       const card = members(receipt);
+      if (!card["jws"]) {
+        throw new Error("the file has neither receipt nor rating");
+      }
       const said = await open(card, "stoa-receipt+jwt", checks);
-      if (said["v"] !== 1 || said["jti"] !== card["id"] || said["sub"] !== card["order_id"] || typeof said["jti"] !== "string") {
+      const named = alone || (said["jti"] === card["id"] && said["sub"] === card["order_id"]);
+      if (said["v"] !== 1 || !named || typeof said["jti"] !== "string") {
         throw new Error("the signed receipt is of another order, receipt or version");
       }
       found.receipt = said;
       for (const one of card["ratings"] as unknown[] ?? []) {
         found.ratings.push(ofReceipt(await openRating(members(one), checks), said));
       }
-    } else if (rating !== undefined && rating !== null) {
-      found.ratings.push(await openRating(members(rating), checks));
     } else {
-      throw new Error("the file has neither receipt nor rating");
+      found.ratings.push(await openRating(members(rating), checks));
     }
   } catch (error) {
     return { finding: "invalid", reason: error instanceof Error ? error.message : String(error), ratings: [] };
@@ -132,7 +138,7 @@ async function open(document: Record<string, unknown>, kind: string, checks: Che
   }
   const payload = members(json(body));
   const issuer = String(payload["iss"]);
-  const problem = index === null || proof === null ?
+  const problem = index == null || proof == null ?
     { finding: "unlogged" as const, reason: "the file has no proof; fetch it again later" } :
     await included(await documentEntry(decode(salt), jws), proof, index, issuer, checks);
   for (const one of [trusted && await announced(id, trusted, issuer, checks), problem]) {

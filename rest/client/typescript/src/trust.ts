@@ -58,8 +58,8 @@ export interface KeptLog {
 export interface TrustStore {
   read(): Promise<TrustLine[]>;
   append(line: TrustLine): Promise<void>;
-  /** Keeps what proves that a log lies; returns the place. */
-  evidence?(of: { kept: string; served: string }): Promise<string>;
+  /** Keeps what proves that a log lies; returns the place, undefined if there is enough evidence from before. */
+  evidence?(of: { kept: string; served: string }): Promise<string | undefined>;
 }
 
 /** Keeps pins as long as the process lives: for tests, and for agents that live no longer. */

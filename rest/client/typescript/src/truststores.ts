@@ -4,6 +4,9 @@ import type { KeyPair } from "./keypair.js";
 import { appendLine, readLines, replaceFile } from "./lines.js";
 import type { TrustLine, TrustStore } from "./trust.js";
 
+// The most evidence files beside one trust file, so that a server cannot fill the disk.
+const maxEvidence = 40;
+
 /** Keeps pins and heads in a file of mode 0600, one as JSON a line, in Node. The client for Go reads and writes the same file. */
 export class FileTrustStore implements TrustStore {
   constructor(readonly path: string) {}
@@ -23,7 +26,13 @@ export class FileTrustStore implements TrustStore {
   }
 
   /** Writes both beside the file, under a name that the same evidence has again. */
-  async evidence({ kept, served }: { kept: string; served: string }): Promise<string> {
+  async evidence({ kept, served }: { kept: string; served: string }): Promise<string | undefined> {
+    const { readdir } = await import("node:fs/promises");
+    const { basename, dirname } = await import("node:path");
+    const beside = await readdir(dirname(this.path)).catch(() => []); // a folder that cannot be read takes no evidence
+    if (beside.filter((name) => name.startsWith(`${basename(this.path)}.fork.`)).length >= maxEvidence) {
+      return undefined;
+    }
     const sum = await sha256(utf8(`${kept}\n${served}`));
     const name = `${this.path}.fork.${hex(sum.subarray(0, 4))}`;
     await replaceFile(`${name}.kept`, kept);

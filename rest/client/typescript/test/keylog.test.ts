@@ -1,7 +1,7 @@
 // A key log that proves keys, and one that lies: the vectors of every client, and a small log whose key the test holds.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { mkdtemp, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -340,6 +340,18 @@ test("a log that goes back, forks, vanishes or changes its name or key is a fork
   }
 });
 
+test("a server cannot fill the disk with evidence", async () => {
+  const server = new LoggedServer();
+  const folder = await mkdtemp(join(tmpdir(), "stoa-"));
+  const log = server.client({}, new FileTrustStore(join(folder, "agent.key.trust")));
+  await log.meet(await server.register("ada"));
+  await Promise.all(Array.from({ length: 40 }, (_, n) => writeFile(join(folder, `agent.key.trust.fork.${n}`), "")));
+  server.without = true;
+  await assert.rejects(log.meet(await server.register("ben")), (error: TrustError) =>
+    error.code === "log_forked" && error.message.includes("evidence from before is kept"));
+  assert.equal((await readdir(folder)).length, 41);
+});
+
 test("a new epoch is reported, and accepted once it was read; pins stay", async () => {
   const server = new LoggedServer();
   const log = server.client();
@@ -423,8 +435,32 @@ test("a new key of the log is believed once the old one has signed its entry", a
   const fresh = signing(server.origin, "fresh");
   server.signers = [fresh, old!];
   await assert.rejects(log.meet(await server.register("ben")), refused("log_forked"), "no entry announces it");
-  server.entries = [...server.entries, await keyEntry("log", fresh.pair.publicKey)];
-  await log.meet(server.agents[1]!);
+  const given = await logVkey(server.origin, fresh.pair.publicKey);
+  for (const logKey of [given, await logVkey(server.origin, signing("other").pair.publicKey)]) {
+    await assert.rejects(server.client({ logKey }, log.trust.store).meet(server.agents[1]!), refused("log_forked"));
+  }
+  const kept = await log.trust.store.read();
+  const announcement = await keyEntry("log", fresh.pair.publicKey);
+  const { answer } = server;
+  server.answer = async (asked) => {
+    const said = await answer.call(server, asked);
+    if (asked.includes("/tile/") && !server.entries.includes(announcement)) { // the server may be about to append it
+      server.entries = [...server.entries, announcement];
+    }
+    return said;
+  };
+  await server.client({ patience: testWait / 1000 }, log.trust.store).meet(server.agents[1]!);
+
+  // A key that was given may be newer than the kept one, also while the server still names that first.
+  for (const vkeys of [[given, await logVkey(server.origin, old!.pair.publicKey)], [await logVkey(server.origin, old!.pair.publicKey), given]]) {
+    const store = new MemoryTrustStore();
+    await Promise.all(kept.map((line) => store.append(line)));
+    server.vkeys = vkeys;
+    const follower = server.client({ logKey: given }, store);
+    await follower.meet(server.agents[1]!);
+    assert.equal((await follower.trust.log()).vkey, given);
+  }
+  delete server.vkeys;
   server.signers = [fresh];
   await log.meet(await server.register("cleo"));
   assert.ok((await log.trust.log()).rotated);

@@ -44,6 +44,18 @@ test("receipts are found valid or not, as the vectors say", async () => {
   assert.equal(found.ratings[0]?.["stars"], 5);
 });
 
+test("the forms of an archive and a missing proof are read as stoa verify reads them", async () => {
+  const { receipt } = vectors.cases[0]!.file;
+  const trust = trustOf(vectors.cases[0]!);
+  const { proof: _, ...unlogged } = receipt!;
+  for (const [file, trust_, finding] of [
+    [receipt, trust, "valid"], [`${receipt!.jws}\n`, trust, "unlogged"], [receipt!.jws, {}, "unvouched"], [{ receipt: unlogged }, trust, "unlogged"],
+    [{ ...receipt, order_id: crypto.randomUUID() }, trust, "invalid"], [`${receipt!.jws}x`, trust, "invalid"],
+  ] as const) {
+    assert.equal((await verifyReceipt(file, trust_)).finding, finding, JSON.stringify(file).slice(0, 40));
+  }
+});
+
 // The Go client tries all bytes.
 test("a file with any other byte is not valid", async () => {
   const c = vectors.cases[0]!;

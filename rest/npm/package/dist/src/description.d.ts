@@ -2615,7 +2615,7 @@ export interface components {
                 origin: string;
                 /** @description Its routes are below. */
                 url: string;
-                /** @description The keys whose signatures checkpoints carry, the present one first. */
+                /** @description The keys whose signatures checkpoints carry, the present one first; a new key follows the others until its entry is in the log. */
                 vkeys: components["schemas"]["VerifierKey"][];
                 /** @description The keys of the witnesses to which heads are submitted. */
                 witnesses: components["schemas"]["VerifierKey"][];
@@ -14755,7 +14755,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14793,7 +14793,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14828,7 +14828,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14858,7 +14858,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;

@@ -21,6 +21,9 @@ export async function appendLine(path, line) {
         const last = size === 0 ? "\n" : (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer.toString();
         await file.write(`${last === "\n" ? "" : "\n"}${line}\n`);
         await file.sync();
+        if (size === 0) {
+            await syncFolderOf(path);
+        }
     }
     finally {
         await file.close();
@@ -32,6 +35,7 @@ export async function createFile(path, text) {
     const next = await writeBeside(path, text);
     try {
         await link(next, path); // fails if there is anything under that name
+        await syncFolderOf(path);
         return true;
     }
     catch (error) {
@@ -48,6 +52,15 @@ export async function createFile(path, text) {
 export async function replaceFile(path, text) {
     const { rename } = await import("node:fs/promises");
     await rename(await writeBeside(path, text), path);
+    await syncFolderOf(path);
+}
+// Syncs the folder of a file, unless the system cannot.
+async function syncFolderOf(path) {
+    const { open } = await import("node:fs/promises");
+    const { dirname } = await import("node:path");
+    const folder = await open(dirname(path)).catch(() => undefined);
+    await folder?.sync().catch(() => undefined);
+    await folder?.close();
 }
 // Writes a new file in the same folder and returns its path.
 async function writeBeside(path, text) {

@@ -20,7 +20,8 @@ const longestWait = 30;
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
  * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
  * on with the new one. It throws a ListenError with the code "listening" if another program on this machine listens with that key
- * file or a copy of it: an acknowledgement counts for both; of one on another machine it warns. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
+ * file or a copy of it, because an acknowledgement counts for both; it notices that on Linux only. If one on another machine
+ * listens it warns. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
  */
 export async function* listen(stoa, options = {}) {
     const release = stoa.keyFile === undefined ? undefined : await lock(stoa.keys.privateKey);

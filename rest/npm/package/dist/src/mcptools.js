@@ -118,6 +118,9 @@ function messages(stoa, peer) {
     return after((before) => stoa.done(stoa.api.GET("/api/v1/messages", { params: { query: { peer, ...(before ? { before } : {}) } } })), "messages");
 }
 async function read(door, { agent: name, limit = 20 }) {
+    if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > 100) {
+        throw new Error("limit must be an integer from 1 to 100");
+    }
     const stoa = await agent(door);
     const fence = newFence();
     if (name === undefined) {
@@ -136,7 +139,7 @@ async function read(door, { agent: name, limit = 20 }) {
             }
             all.push({ ...about, text: "", error: String(error.message), ...(error instanceof TrustError ? { refused: error.code } : {}) });
         }
-        if (all.length >= Number(limit)) {
+        if (all.length === limit) {
             break;
         }
     }

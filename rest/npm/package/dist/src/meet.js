@@ -123,10 +123,14 @@ export class KeyLog {
         if (!view) {
             return undefined;
         }
+        return this.#patiently(view, () => this.#proveCard(view, agent));
+    }
+    // Repeats what a proof is missing for; key_unproven once the patience has ended.
+    async #patiently(view, act) {
         const end = Date.now() + 1000 * (this.checks.patience ?? 10);
         for (;;) {
             try {
-                return await this.#proveCard(view, agent);
+                return await act();
             }
             catch (error) {
                 if (!(error instanceof Later)) {
@@ -194,9 +198,9 @@ export class KeyLog {
         }
         const view = await this.#believe(log, kept, kept.newest ? kept.vkey : undefined);
         if (kept.newest) {
-            await this.#compareGiven(kept, kept.newest, view.key);
-            if (log.vkeys[0] !== undefined && log.vkeys[0] !== view.vkey) {
-                await this.#rotate(view, log.vkeys[0]);
+            const next = await this.#given(view, kept.newest) ?? log.vkeys[0] ?? view.vkey;
+            if (next !== view.vkey) {
+                await this.#rotate(view, next);
             }
         }
         return view;
@@ -222,24 +226,44 @@ export class KeyLog {
         }
         return logVkey(log.origin, given.publicKey); // a later epoch has the same key
     }
-    async #compareGiven(kept, newest, known) {
+    // The given key if it is another than the kept one: the operator may have replaced that.
+    async #given({ kept, key, origin, vkeys }, newest) {
         const { logKey } = this.checks;
-        if (logKey !== undefined && !kept.rotated && !equal((await parseVkey(logKey, kindOfLog)).publicKey, known.publicKey)) {
+        const given = logKey === undefined || kept.rotated ? key.publicKey : (await parseVkey(logKey, kindOfLog)).publicKey;
+        if (equal(given, key.publicKey)) {
+            return undefined;
+        }
+        const vkey = await logVkey(origin, given);
+        if (!vkeys.includes(vkey)) {
             throw await this.#forked(newest, logKey, "the key of the log that was kept is another than the one that you gave");
         }
+        return vkey;
     }
     // Believes a new key of the log if a head that the old key has signed has an entry that announces it.
     async #rotate(view, vkey) {
         const newest = view.kept.newest;
         const key = await parseVkey(vkey, kindOfLog).catch(() => undefined);
-        const found = key?.name === view.origin ? await this.#find(view, await keyEntry("log", key.publicKey)) : undefined;
+        const entry = key?.name === view.origin ? await keyEntry("log", key.publicKey) : undefined;
+        let at;
+        const found = entry && await this.#patiently(view, async () => {
+            at = await this.#find(view, entry);
+            if (at === undefined) {
+                throw new Later("no entry announces the new key of the log");
+            }
+            return (await this.#include(view, at, entry)).newest;
+        }).catch((error) => {
+            if (at === undefined && error instanceof TrustError && error.code === "key_unproven") {
+                return undefined;
+            }
+            throw error;
+        });
         if (!key || !found) {
             throw await this.#forked(newest, vkey, "the server names another key of its log, which no entry announces");
         }
         await this.trust.keep({ ...headOf(found, vkey), accepted: "rotation" }, view.kept);
         Object.assign(view, { vkey, key, kept: await this.trust.log() });
     }
-    // The newest head, if the log has that entry; the last tile is read first.
+    // The index of an entry, undefined if the log does not have it; the last tile is read first.
     async #find(view, entry) {
         const { size } = await this.#checkpoint(view);
         for (let n = Math.ceil(size / 256) - 1; n >= 0; n--) {
@@ -247,7 +271,7 @@ export class KeyLog {
             const tile = await this.#get(view.path + path);
             const at = tile ? (await this.#sound(async () => parseEntries(tile))).findLastIndex((found) => equal(found, entry)) : -1;
             if (at >= 0) {
-                return (await this.#include(view, n * 256 + at, entry)).newest;
+                return n * 256 + at;
             }
         }
         return undefined;
@@ -341,8 +365,7 @@ export class KeyLog {
     }
     async #forked(kept, served, why) {
         const evidence = { kept: kept.checkpoint, served };
-        const place = await this.trust.store.evidence?.(evidence);
-        const where = place ? `; both are kept in ${place}.kept and .served` : "";
+        const where = await this.trust.store.evidence?.(evidence).then((place) => place ? `; both are kept in ${place}.kept and .served` : "; evidence from before is kept", (error) => `; they could not be kept: ${error.message}`) ?? "";
         return new TrustError("log_forked", `${why}${where}. The server, or someone before it, shows different logs to different agents; ` +
             "no further agent's key is believed. Show both to others who use this server", evidence);
     }

@@ -19,5 +19,6 @@ export interface ReceiptFinding {
     receipt?: Record<string, unknown>;
     ratings: Record<string, unknown>[];
 }
-/** Checks the answer of `GET /api/v1/orders/{id}/receipt`, or of the site to the address of a rating's document. */
+/** Checks the answer of `GET /api/v1/orders/{id}/receipt`, or of the site to the address of a rating's document; a line of an archive's
+ * receipts.jsonl; or a JWS alone, a string. */
 export declare function verifyReceipt(file: unknown, trust: ReceiptTrust): Promise<ReceiptFinding>;

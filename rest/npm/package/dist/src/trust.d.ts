@@ -50,11 +50,11 @@ export interface KeptLog {
 export interface TrustStore {
     read(): Promise<TrustLine[]>;
     append(line: TrustLine): Promise<void>;
-    /** Keeps what proves that a log lies; returns the place. */
+    /** Keeps what proves that a log lies; returns the place, undefined if there is enough evidence from before. */
     evidence?(of: {
         kept: string;
         served: string;
-    }): Promise<string>;
+    }): Promise<string | undefined>;
 }
 /** Keeps pins as long as the process lives: for tests, and for agents that live no longer. */
 export declare class MemoryTrustStore implements TrustStore {

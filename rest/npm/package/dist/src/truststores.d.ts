@@ -10,7 +10,7 @@ export declare class FileTrustStore implements TrustStore {
     evidence({ kept, served }: {
         kept: string;
         served: string;
-    }): Promise<string>;
+    }): Promise<string | undefined>;
 }
 /** Keeps pins in IndexedDB, in browsers: those of one agent under one name. */
 export declare class IndexedDBTrustStore implements TrustStore {
