@@ -39,7 +39,7 @@ func TestAForkIsKeptAsEvidence(t *testing.T) {
 			s.register("carol")
 		},
 		"a former epoch":  func(s *logServer, _ *keylogtest.Log) { s.published["origin"] = logHost + "/log/0"; s.register("carol") },
-		"a new vkey only": func(s *logServer, honest *keylogtest.Log) { announce(s, honest, "new"); s.register("carol") },
+		"a new vkey only": func(s *logServer, honest *keylogtest.Log) { announce(s, honest); s.register("carol") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,8 +141,8 @@ func TestHeadsOfProgramsAtOnce(t *testing.T) {
 }
 
 // announce publishes another key of a log.
-func announce(s *logServer, l *keylogtest.Log, key string) string {
-	vkey := keylogtest.New(l.Origin, logPrivate(key)).Key
+func announce(s *logServer, l *keylogtest.Log) string {
+	vkey := keylogtest.New(l.Origin, logPrivate("new")).Key
 	s.published["vkeys"] = []string{vkey, l.Key}
 	return vkey
 }
@@ -156,7 +156,7 @@ func TestTheLogsKeyIsRotated(t *testing.T) {
 	a := s.agentOf(file, ada, client.Checks{LogKey: s.logs[1].Key})
 	require.NoError(t, a.Meet(t.Context(), ben.brief()))
 	old := s.logs[1]
-	vkey := announce(s, old, "new")
+	vkey := announce(s, old)
 	entry := must(keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))(t))))(t)
 	s.fill(300)
 	require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrLogForked)
@@ -209,7 +209,7 @@ func TestAGivenKeyMayFollowTheKeptOne(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "agent.key")
 		require.NoError(t, s.agentOf(file, ada, client.Checks{}).Meet(t.Context(), ben.brief()))
 		old := s.logs[1]
-		vkey := announce(s, old, "new")
+		vkey := announce(s, old)
 		if last {
 			slices.Reverse(s.published["vkeys"].([]string))
 		}
@@ -244,7 +244,7 @@ func TestTheEntryOfANewKeyIsWaitedFor(t *testing.T) {
 	a := s.agent(ada, client.Checks{Patience: keylogtest.Wait(30 * time.Second)})
 	require.NoError(t, a.Meet(t.Context(), ben.brief()))
 	old := s.logs[1]
-	vkey := announce(s, old, "new")
+	vkey := announce(s, old)
 	entry := must(keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))(t))))(t)
 	looks := 0
 	s.say(func(_ http.ResponseWriter, r *http.Request) bool {
