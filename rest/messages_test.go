@@ -167,4 +167,5 @@ func TestLargeHeaders(t *testing.T) {
 		refused := s.raw("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: %s\r\n\r\n", strings.Repeat("x", size))
 		refused.fault(fault.HeaderFieldsTooLarge)
 	}
+	s.raw("GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n", strings.Repeat("x", 17<<10)).fault(fault.HeaderFieldsTooLarge)
 }

@@ -108,7 +108,7 @@ func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // limitHeaderSize refuses large headers with the error body; the limit of the HTTP server itself is much higher.
 func (s *server) limitHeaderSize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		size := len(r.RequestURI)
+		size := len(r.RequestURI) + len("Host: \r\n") + len(r.Host)
 		for name, values := range r.Header {
 			for _, value := range values {
 				size += len(name) + len(value) + len(": \r\n")

@@ -945,7 +945,7 @@ export interface paths {
         };
         /**
          * Fetch a file
-         * @description The original for its owner and the participants of its order, a cleaned version for everyone else who may read it. The first of those waits while it is made; 503 with Retry-After where that takes too long.
+         * @description The original for its owner and the participants of its order, a cleaned version for everyone else who may read it; 503 with Retry-After while that of a PDF is missing, as after an upgrade.
          */
         get: operations["downloadAttachment"];
         put?: never;
