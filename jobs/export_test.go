@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/metrics"
 )
 
 // StartPolling is Start with another interval between polls; of the periodic jobs it runs only those kinds.
@@ -41,4 +42,10 @@ func Actions() (names []string) {
 		names = append(names, action.name)
 	}
 	return names
+}
+
+// StartTick runs a tick once an hour until stop is called.
+func StartTick(do func(context.Context, Config) error) (stop func(context.Context)) {
+	c := Config{Metrics: new(metrics.Metrics)}
+	return c.startTicks([]row{tick(time.Hour, "tick", time.Hour, do)})
 }

@@ -71,7 +71,7 @@ type Jobs struct {
 	// stopped is closed when the client has stopped.
 	stopped   <-chan struct{}
 	listener  *pgxpool.Pool
-	stopTicks func()
+	stopTicks func(context.Context)
 }
 
 // Start begins to run jobs until Stop. The database must be there and migrated. ctx bounds only the start.
@@ -140,7 +140,7 @@ func start(ctx context.Context, c Config, poll time.Duration, repeated []row) (*
 // Stop takes no more jobs, waits for the running ones and cancels their context after 3 s. It returns ctx's error if ctx ends
 // first.
 func (j *Jobs) Stop(ctx context.Context) error {
-	j.stopTicks()
+	j.stopTicks(ctx)
 	if err := j.client.Stop(ctx); err != nil {
 		return fmt.Errorf("jobs: %w", err)
 	}

@@ -159,6 +159,18 @@ func TestStopIsFinal(t *testing.T) {
 	require.Zero(t, n, "the listener's connection is closed")
 }
 
+// A tick that does not end holds up no shutdown.
+func TestStopDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	begun, end := make(chan struct{}), make(chan struct{})
+	defer close(end)
+	stop := jobs.StartTick(func(context.Context, jobs.Config) error { close(begun); <-end; return nil })
+	<-begun
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	stop(ended)
+}
+
 func TestTheTableNamesEachJobOnce(t *testing.T) {
 	t.Parallel()
 	kinds := jobs.Kinds()

@@ -67,8 +67,9 @@ func (r row) insertion() *river.PeriodicJob {
 	}, &river.PeriodicJobOpts{ID: r.kind, RunOnStart: true})
 }
 
-// startTicks runs rows of ticks until stop is called, one run of each at a time. It logs the first failure after a success.
-func (c Config) startTicks(rows []row) (stop func()) {
+// startTicks runs rows of ticks until stop is called, one run of each at a time. It logs the first failure after a success. stop
+// waits for running ones until its context ends.
+func (c Config) startTicks(rows []row) (stop func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for _, r := range rows {
@@ -89,7 +90,15 @@ func (c Config) startTicks(rows []row) (stop func()) {
 			}
 		})
 	}
-	return func() { cancel(); running.Wait() }
+	return func(bounded context.Context) {
+		cancel()
+		ended := make(chan struct{})
+		go func() { running.Wait(); close(ended) }()
+		select {
+		case <-ended:
+		case <-bounded.Done():
+		}
+	}
 }
 
 // run runs a tick once. A panic is an error. A run for which there was no database does not count: River runs nothing then either.
