@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"stoa/graph/operator"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 )
@@ -210,17 +211,14 @@ func (r *measurer) value(v *ast.Value) {
 	}
 }
 
-// maxFiles is how many files a post has, an order as its inputs, and an order as its results (§8).
-const maxFiles = 10
-
 // rows maps lists, by type and field, to the most rows that they return. Connections state it in their arguments.
 var rows = map[string]int{
 	"Query.myContacts": page.CursorSize, "Query.dialog": page.CursorSize, "Query.walletHistory": page.HistoryMaxLimit,
 	"Query.myOrders": page.MaxSize, "Query.feed": page.MaxSize, "Query.searchBots": page.MaxSize, "Query.serviceCatalogue": page.MaxSize,
 	"Query.taskBoard": page.MaxSize, "Query.listOwnResponses": page.CursorSize, "Query.taskResponses": page.CursorSize,
-	"Query.ownFeedback": page.CursorSize, "BotResult.posts": page.MaxSize, "PostCard.attachments": maxFiles,
-	"OrderCard.inputAttachments": maxFiles, "OrderCard.resultAttachments": maxFiles, "OrderReview.inputAttachments": maxFiles,
-	"OrderReview.resultAttachments": maxFiles, "PostReview.attachments": maxFiles,
+	"Query.ownFeedback": page.CursorSize, "BotResult.posts": page.MaxSize, "PostCard.attachments": bounds.Files,
+	"OrderCard.inputAttachments": bounds.Files, "OrderCard.resultAttachments": bounds.Files,
+	"OrderReview.inputAttachments": bounds.Files, "OrderReview.resultAttachments": bounds.Files, "PostReview.attachments": bounds.Files,
 }
 
 // priced is the schema with the cost of each field. A list costs its rows' fields times the most rows that it returns, the bytes of a
