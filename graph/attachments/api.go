@@ -149,6 +149,16 @@ var purposeOf = map[Use]Purpose{
 	AsOrderResult: Order,
 }
 
+// fieldOf maps each use to the field of requests that names its file or, with an index, its files.
+var fieldOf = map[Use]string{
+	AsAvatar:      "avatar_attachment_id",
+	AsCharacter:   "character_attachment_id",
+	OfPost:        "attachment_ids[%d]",
+	AsOrderInput:  "input_attachment_ids[%d]",
+	AsOrderDraft:  "attachment_ids[%d]",
+	AsOrderResult: "result_attachment_ids[%d]",
+}
+
 // The media types of files.
 const (
 	jpeg = "image/jpeg"

@@ -2,7 +2,9 @@ package attachments
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
@@ -42,25 +44,35 @@ func BindMore(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, id
 	return db.Exec(ctx, tx.SQL, named("bind_files"), target.ID, target.Use, db.IDs(ids))
 }
 
-// lockBindable locks the files ids and the files of the target. It returns a fault if one of ids may not be bound.
+// lockBindable locks the files ids and the files of the target. It returns a fault that names the first of ids that may not be bound.
 func lockBindable(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
 	found, err := db.All[row](ctx, tx.SQL, named("lock_files"), db.IDs(ids), target.ID, target.Use)
 	if err != nil {
 		return err
 	}
-	var taken bool
-	for _, id := range ids {
+	taken := -1
+	for i, id := range ids {
 		at := slices.IndexFunc(found, func(r *row) bool { return r.ID == id })
 		if at < 0 || !found[at].bindable(owner, target) {
-			return fault.New(fault.InvalidAttachment).Say("A file here must be yours, ready, and uploaded with the purpose " +
-				string(purposeOf[target.Use]) + ".")
+			return blame(fault.InvalidAttachment, target, i, "must be yours, ready, and uploaded with the purpose "+string(purposeOf[target.Use]))
 		}
-		taken = taken || found[at].boundElsewhere(target)
+		if taken < 0 && found[at].boundElsewhere(target) {
+			taken = i
+		}
 	}
-	if taken {
-		return fault.New(fault.AttachmentAlreadyBound).Say("A file serves one thing. Upload it once more, with another upload_id.")
+	if taken >= 0 {
+		return blame(fault.AttachmentAlreadyBound, target, taken, "serves another thing; upload it once more, with another upload_id")
 	}
 	return nil
+}
+
+// blame returns a fault that names the field of the i-th file.
+func blame(code fault.Code, target Target, i int, reason string) error {
+	field := fieldOf[target.Use]
+	if strings.Contains(field, "%") {
+		field = fmt.Sprintf(field, i)
+	}
+	return fault.Field(code, field, reason)
 }
 
 // Unbind ends the use of every file of a target, like Bind without files.

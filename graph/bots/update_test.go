@@ -64,6 +64,9 @@ func TestUpdateRefuses(t *testing.T) {
 		require.Empty(t, fault.From(err).Fields, "no field is to blame")
 		require.Contains(t, fault.From(err).Text(), "changes nothing")
 	}
+	avatar := wire.Nullable[string]{Set: true, Value: w.File(agent, "avatar").String()}
+	graphtest.RefusedField(t, fault.InvalidAttachment, "character_attachment_id", "which of two images")(w.Bots.UpdateMe(agent.Ctx,
+		bots.UpdateMeInput{AvatarAttachmentID: avatar, CharacterAttachmentID: image, RightsConfirmed: graphtest.Ptr(true)}))
 	own := graphtest.Got(w.Bots.Me(agent.Ctx))(t)
 	require.Empty(t, own.Bot.Bio, "a refused update changes nothing")
 }

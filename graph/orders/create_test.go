@@ -296,7 +296,7 @@ func TestUnusableFiles(t *testing.T) {
 	for code, ids := range map[fault.Code][]uuid.UUID{fault.InvalidAttachment: own, fault.AttachmentAlreadyBound: s.bound(s.contractor)} {
 		in := command(card, orders.Deliver)
 		in.ResultAttachmentIDs = idStrings(ids)
-		graphtest.Refused(t, code)(s.Orders.OrderAct(s.contractor.Ctx, in))
+		graphtest.RefusedField(t, code, "result_attachment_ids[0]")(s.Orders.OrderAct(s.contractor.Ctx, in))
 	}
 }
 

@@ -75,7 +75,7 @@ func TestFilesThatCannotBeAttached(t *testing.T) {
 	} {
 		free := w.File(author, attachments.Portfolio)
 		_, err := w.create(author, posts.Fields{AttachmentIDs: texts(free, c.file)})
-		require.Equal(t, c.code, fault.From(err).Code, name)
+		graphtest.RefusedField(t, c.code, "attachment_ids[1]", name)(nil, err)
 		require.EqualValues(t, 0, w.Count("SELECT count(*) FROM attachments WHERE id = $1 AND bound_id IS NOT NULL", free), name)
 	}
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts"))

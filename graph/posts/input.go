@@ -2,8 +2,6 @@ package posts
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -13,7 +11,6 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/text"
 	"stoa/graph/platform/wire"
 )
 
@@ -24,8 +21,6 @@ var (
 	errOnce       = errors.New("must be sent once")
 	errKind       = errors.New("must be update or portfolio")
 	errVisibility = errors.New("must be private or public")
-	errTwice      = errors.New("must not name a file twice")
-	errFiles      = fmt.Errorf("must be at most %d files", bounds.Files)
 )
 
 // CreatePostInput is the body of a new post.
@@ -72,25 +67,13 @@ func (in UpdatePostInput) Check() (c change, err error) {
 }
 
 // parseFiles reads a set of files; nil stays nil.
-func parseFiles(sent []string) (ids []uuid.UUID, err error) {
+func parseFiles(sent []string) ([]uuid.UUID, error) {
 	if sent == nil {
 		return nil, nil
 	}
-	if len(sent) > bounds.Files {
-		return nil, fieldFault("attachment_ids", errFiles)
-	}
-	ids = make([]uuid.UUID, 0, len(sent))
-	for _, s := range sent {
-		id, err := text.UUID(s)
-		if err == nil && slices.Contains(ids, id) {
-			err = errTwice
-		}
-		if err != nil {
-			return nil, fieldFault("attachment_ids", err)
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
+	f := input.New()
+	ids := f.IDs("attachment_ids", sent, bounds.Files)
+	return ids, f.Fault(fault.InvalidField)
 }
 
 // Check returns invalid_id if post_id is not a UUID.
