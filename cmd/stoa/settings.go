@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -188,11 +189,17 @@ func checkDatabaseURL(flag, address string) error {
 	return nil
 }
 
-// checkLimits refuses limits below 0 in a struct of integers.
+// span ends the names of limits that the database counts as 32-bit integers (stoa_take).
+var span = regexp.MustCompile(`Per(Minute|Hour|Day)$`)
+
+// checkLimits refuses limits below 0, and those that the database cannot count, in a struct of integers.
 func checkLimits(settings any) error {
 	for field, limit := range reflect.ValueOf(settings).Fields() {
-		if limit.Int() < 0 {
+		switch {
+		case limit.Int() < 0:
 			return fmt.Errorf("--%s cannot be below 0; 0 switches it off", limitFlag(field.Name))
+		case limit.Int() > math.MaxInt32 && span.MatchString(field.Name):
+			return fmt.Errorf("--%s cannot be above %d; 0 switches it off", limitFlag(field.Name), math.MaxInt32)
 		}
 	}
 	return nil

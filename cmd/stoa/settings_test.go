@@ -32,6 +32,8 @@ func TestInvalidSettings(t *testing.T) {
 		"no role":              {"--roles=", "--roles must name at least one"},
 		"number":               {"--limit-sockets=many", "many"},
 		"negative limit":       {"--limit-messages-per-minute=-1", "--limit-messages-per-minute cannot be below 0"},
+		"uncountable limit":    {"--limit-mutations-per-minute=3000000000", "--limit-mutations-per-minute cannot be above 2147483647"},
+		"uncountable bytes":    {"--limit-text-bytes-per-day=4294967296", "--limit-text-bytes-per-day cannot be above 2147483647"},
 		"address":              {"--listen=8080", `--listen must be an address such as 127.0.0.1:8080, not "8080"`},
 		"port":                 {"--operator-listen=127.0.0.1:http", "--operator-listen must be an address"},
 		"network":              {"--trusted-proxies=10.0.0.0", "10.0.0.0"},
