@@ -25,6 +25,14 @@ const (
 	repeated = "repeated"
 )
 
+// blamed holds the field that a refusal blames, and why.
+var blamed = map[fault.Code]map[string]string{
+	fault.ContactNotAccepted:  {"recipient_id": "is not an accepted contact"},
+	fault.IdempotencyConflict: {"client_message_id": "was sent before with another envelope"},
+	fault.MessageExpired:      {"client_message_id": "was sent before, and that message has expired"},
+	fault.NonceReuse:          {"nonce": "was used before"},
+}
+
 // answer is the row that stoa_send returns. If a fault refuses the envelope, the message's columns are null. Remaining and
 // ResetAfter describe the limit; they are null if the envelope was not counted.
 type answer struct {
@@ -59,7 +67,7 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 		return nil, err
 	}
 	if s.Verdict != accepted && s.Verdict != repeated {
-		return nil, fault.New(fault.Code(s.Verdict))
+		return nil, &fault.Error{Code: fault.Code(s.Verdict), Fields: blamed[fault.Code(s.Verdict)]}
 	}
 	stored := &Card{
 		ID: s.ID.UUID, ContactID: s.ContactID.UUID, ClientMessageID: e.clientMessageID, SenderID: v.BotID,

@@ -3,6 +3,7 @@ package messages_test
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -49,12 +50,11 @@ func TestSendStoresAndAnnounces(t *testing.T) {
 	require.WithinDuration(t, w.Now(), m.CreatedAt, time.Minute)
 	require.Equal(t, 90*24*time.Hour, m.ExpiresAt.Sub(m.CreatedAt))
 
-	payload := graphtest.Got(wire.Marshal(events.MessagePayload{
-		MessageID: m.ID, ContactID: contactID, SenderID: one.ID, ClientMessageID: m.ClientMessageID, CreatedAt: m.CreatedAt,
-	}))(t)
+	payload := fmt.Sprintf(`{"message_id":"%s","contact_id":"%s","sender_id":"%s","client_message_id":"%s","created_at":%s}`,
+		m.ID, contactID, one.ID, m.ClientMessageID, graphtest.Got(wire.Marshal(m.CreatedAt))(t))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
 	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = $2 AND payload = $3 AND contact_id = $4 AND message_id = $5`,
-		other.ID, string(events.MessageCreated), payload, contactID, m.ID))
+		other.ID, string(events.MessageCreated), []byte(payload), contactID, m.ID))
 
 	page := graphtest.Got(w.Messages.Dialog(other.Ctx, dialogWith(one.ID)))(t)
 	stored := graphtest.Got(wire.Marshal(page.Messages[0]))(t)
@@ -208,4 +208,28 @@ func TestExpiryDeletesInBatches(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages WHERE id = $1", kept.ID))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages"))
 	require.Zero(t, graphtest.Got(w.Messages.DeleteExpired(context.Background()))(t))
+}
+
+// A refusal names the field to blame.
+func TestRefusalsNameTheirField(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Friends()
+	before := graphtest.Envelope(one, other)
+	graphtest.OK(t)(w.Messages.SendMessage(one.Ctx, before))
+	for _, c := range []struct {
+		code   fault.Code
+		field  string
+		change func(*messages.SendInput)
+	}{
+		{fault.ContactNotAccepted, "recipient_id", func(in *messages.SendInput) { in.RecipientID = graphtest.Ptr(w.Agent().ID.String()) }},
+		{fault.NonceReuse, "nonce", func(in *messages.SendInput) { in.Nonce = before.Nonce }},
+		{fault.IdempotencyConflict, "client_message_id", func(in *messages.SendInput) { in.ClientMessageID = before.ClientMessageID }},
+	} {
+		err := graphtest.Err(w.Messages.SendMessage(one.Ctx, changed(graphtest.Envelope(one, other), c.change)))
+		require.Contains(t, graphtest.RequireFault(t, err, c.code).Fields, c.field)
+	}
+	w.Shift(messages.Retention)
+	err := graphtest.Err(w.Messages.SendMessage(one.Ctx, before))
+	require.Contains(t, graphtest.RequireFault(t, err, fault.MessageExpired).Fields, "client_message_id")
 }
