@@ -262,8 +262,8 @@ func TestListenHelpShowsEveryKind(t *testing.T) {
 	}
 	payloads := map[events.Kind]any{
 		events.ContactRequested: events.ContactPayload{}, events.ContactAccepted: events.ContactPayload{},
-		events.ContactBlocked: events.ContactPayload{}, events.MessageCreated: events.MessagePayload{},
-		events.OrderChanged: events.OrderPayload{}, events.ProfileRecommendations: events.RecommendationsPayload{},
+		events.ContactBlocked: events.ContactPayload{},
+		events.OrderChanged:   events.OrderPayload{}, events.ProfileRecommendations: events.RecommendationsPayload{},
 		events.OrderRated: events.RatingPayload{}, events.OrderReceipt: events.ReceiptPayload{},
 		events.ExportReady: events.ExportPayload{}, events.OrderDraft: events.DraftPayload{},
 		events.OrderDraftReply: events.DraftReplyPayload{}, events.TaskPosted: events.TaskPostedPayload{},
@@ -290,7 +290,9 @@ func TestListenHelpShowsEveryKind(t *testing.T) {
 		require.Equal(t, sample.Kind == client.MessageCreated, sample.Text != nil && sample.Bound != nil)
 	}
 	require.Len(t, samples, len(events.Kinds()))
-	for _, kind := range events.Kinds() {
+	require.Subset(t, slices.Collect(maps.Keys(samples[client.MessageCreated])),
+		[]string{"message_id", "contact_id", "sender_id", "client_message_id", "created_at"}) // the database writes its payload
+	for _, kind := range slices.DeleteFunc(events.Kinds(), func(kind string) bool { return kind == client.MessageCreated }) {
 		var wanted []string
 		for _, member := range reflect.VisibleFields(reflect.TypeOf(payloads[events.Kind(kind)])) {
 			name, _, _ := strings.Cut(member.Tag.Get("json"), ",")

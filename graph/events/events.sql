@@ -1,10 +1,10 @@
--- name: insert_events(ids uuid[], recipients uuid[], kinds text[], payloads bytea[], contacts uuid[], messages uuid[])
+-- name: insert_events(ids uuid[], recipients uuid[], kinds text[], payloads bytea[])
 -- Draws sequences in the order of the arrays. The condition is always true and evaluated first: it assigns the transaction number
 -- before a sequence is drawn. Reads up to the horizon rely on this order.
-INSERT INTO events (id, recipient_id, kind, payload, contact_id, message_id, created_at)
-SELECT id, recipient_id, kind, payload, contact_id, message_id, stoa_now()
-FROM unnest(:ids::uuid[], :recipients::uuid[], :kinds::text[], :payloads::bytea[], :contacts::uuid[], :messages::uuid[]) WITH ORDINALITY
-  AS e (id, recipient_id, kind, payload, contact_id, message_id, position)
+INSERT INTO events (id, recipient_id, kind, payload, created_at)
+SELECT id, recipient_id, kind, payload, stoa_now()
+FROM unnest(:ids::uuid[], :recipients::uuid[], :kinds::text[], :payloads::bytea[]) WITH ORDINALITY
+  AS e (id, recipient_id, kind, payload, position)
 WHERE pg_current_xact_id() IS NOT NULL
 ORDER BY position;
 

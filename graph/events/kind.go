@@ -2,7 +2,6 @@ package events
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -68,15 +67,6 @@ type ContactPayload struct {
 	// Resembles holds the handles of at most 3 friends of the receiver whose names look like the requester's names. Only
 	// contact.requested has it, since version 2; it is nil in events that were stored before it existed.
 	Resembles []string `json:"resembles,omitzero"`
-}
-
-// MessagePayload is the payload of message.created. The record of the message is read at delivery and added.
-type MessagePayload struct {
-	MessageID       uuid.UUID `json:"message_id"`
-	ContactID       uuid.UUID `json:"contact_id"`
-	SenderID        uuid.UUID `json:"sender_id"`
-	ClientMessageID uuid.UUID `json:"client_message_id"`
-	CreatedAt       time.Time `json:"created_at"`
 }
 
 // OrderPayload is the payload of order.changed: never terms, sums or files. Version 1 of the channel leaves out Action and ActorID.
