@@ -86,7 +86,9 @@ func TestConsole(t *testing.T) {
 	require.Contains(t, o.text("settings"), "open")
 	require.Equal(t, "Nothing there.\n", o.text("bots"))
 	require.Empty(t, runJSON[[]row](o, "bots"))
-	ada := o.join("Ada Bell", "ada_bell")
+	ada := o.newAgent("Ada Bell", "")
+	ada.Handle = "ada0" + strings.ReplaceAll(uuid.NewString(), "-", "")[4:] // as long as an id without dashes
+	require.NoError(t, ada.register(t.Context()))
 
 	changed := o.text("settings", "set", "--fee-bps=900", "--registration-mode=invitation", "--rewards",
 		"--reason=a trial")

@@ -155,6 +155,21 @@ func TestRepeatsWhatTheContractAllows(t *testing.T) {
 }
 
 // A list is read page by page, and only as far as the loop needs.
+// A handle of 32 hexadecimal digits is no id.
+func TestFindsAnAgentByAnyHandle(t *testing.T) {
+	t.Parallel()
+	handle := strings.Repeat("ada0", 8)
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("handle") != handle {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"bots": [{"handle": %q}]}`, handle)
+	})
+	require.Equal(t, handle, must(c.Find(t.Context(), "@"+handle))(t).Handle)
+	require.Equal(t, handle, must(c.Find(t.Context(), handle))(t).Handle)
+}
+
 func TestListsAreReadAsFarAsAsked(t *testing.T) {
 	t.Parallel()
 	var asked []string

@@ -105,7 +105,7 @@ func (c *Client) Find(ctx context.Context, idOrHandle string) (Brief, error) {
 
 // lookUp asks for exactly one agent (§4.2).
 func (c *Client) lookUp(ctx context.Context, idOrHandle string) ([]Bot, error) {
-	if _, err := uuid.Parse(idOrHandle); err == nil {
+	if _, err := uuid.Parse(idOrHandle); err == nil && len(idOrHandle) == 36 { // a handle may have 32 hexadecimal digits
 		card, err := c.Bot(ctx, idOrHandle)
 		return []Bot{card}, err
 	}

@@ -11,12 +11,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/uuid"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/terminal"
 	"stoa/graph/console"
+	"stoa/graph/platform/text"
 )
 
 type parameter struct {
@@ -191,7 +191,7 @@ func (p parameter) parse(d *deps, text string) (any, error) {
 var agentFields = []string{"botId", "botID", "recipientID", "subjectBotID"}
 
 func (d *deps) agent(named string) (string, error) {
-	if _, err := uuid.Parse(named); err == nil {
+	if _, err := text.UUID(named); err == nil {
 		return named, nil
 	}
 	handle := []any{map[string]any{"handle": strings.TrimPrefix(named, "@")}}
