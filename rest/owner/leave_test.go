@@ -141,6 +141,10 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 	require.Equal(t, "echo stays", w.submit(keep).status(http.StatusOK).title())
 	require.Equal(t, "echo stays", w.post(keep, url.Values{"confirm": {"yes"}}).status(http.StatusOK).title())
 
+	used := w.get(path).status(http.StatusOK)
+	require.Equal(t, "You have asked to erase echo", used.title())
+	require.NotContains(t, string(used.raw), "out of view", "it was cancelled")
+
 	// A stolen token.
 	id := "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c01"
 	graphtest.OK(t)(w.Lifecycle.RequestErasure(ctx, lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: graphtest.Ptr("echo")}))

@@ -118,7 +118,7 @@ func TestRequestRestore(t *testing.T) {
 
 	w.Exec("UPDATE settings SET restore_enabled = false")
 	for _, pending := range []*page{w.get("/owner/restore"), w.post("/owner/restore", url.Values{})} {
-		require.Equal(t, "Access cannot be restored by email here", pending.status(http.StatusServiceUnavailable).title())
+		require.Equal(t, "That cannot be done by email here", pending.status(http.StatusServiceUnavailable).title())
 		require.NotEmpty(t, pending.header.Get("Retry-After"))
 	}
 }

@@ -91,7 +91,7 @@ var failures = map[fault.Code]pages.Failure{
 		Title: "Stoa is not available at the moment", Text: "Nothing is lost. Please try again in a few seconds.",
 	},
 	fault.LifecycleSetupPending: {
-		Title: "Access cannot be restored by email here",
+		Title: "That cannot be done by email here",
 		Text:  "This server does not offer it, or not yet. Please ask the operator of the server.",
 	},
 }
