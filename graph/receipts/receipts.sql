@@ -39,16 +39,17 @@ FROM ratings r JOIN bots a ON a.id = r.author_id WHERE r.id = ANY(:ratings);
 
 -- name: save_signed_receipts(ids uuid[], documents text[], salts bytea[], label bytea, commitments bytea[])
 -- Stores signed documents, and queues an entry for each in the key log. Only these rows hold the salts, so an erasure finds them.
+-- Participants are to be told of those whose told_at is infinity; servers of 0.2 tell them at once, and leave it null.
 WITH signed AS (
   SELECT * FROM unnest(:ids::uuid[], :documents::text[], :salts::bytea[], :commitments::bytea[]) AS s (id, jws, salt, commitment)
 ), saved AS (
-  UPDATE receipts r SET jws = s.jws, salt = s.salt FROM signed s WHERE r.id = s.id RETURNING r.id, s.commitment
+  UPDATE receipts r SET jws = s.jws, salt = s.salt, told_at = 'infinity' FROM signed s WHERE r.id = s.id RETURNING r.id, s.commitment
 )
 INSERT INTO log_queue (type, label, commitment, subject_id) SELECT 3, :label, v.commitment, v.id FROM saved v;
 
 -- text: proven
 -- The receipts r whose participants are to be notified, and whose entry the key log holds.
-receipts r JOIN log_openings g ON g.subject_id = r.id WHERE r.told_at IS NULL AND r.kind = 'order' AND r.jws IS NOT NULL
+receipts r JOIN log_openings g ON g.subject_id = r.id WHERE r.told_at = 'infinity' AND r.kind = 'order'
 
 -- name: work_waits()
 -- Whether a document waits for its signature, an entry for the log, or a proven receipt for its event, or the log has not begun.

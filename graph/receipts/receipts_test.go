@@ -295,6 +295,17 @@ func TestProofOfASequencedDocument(t *testing.T) {
 	}
 }
 
+// A server of 0.2 has told the participants when it signed.
+func TestReceiptsOfAnOlderServerAreNotAnnouncedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.closed()
+	w.sign()
+	w.Exec("UPDATE receipts SET told_at = NULL") // as such a server leaves it
+	w.sequence()
+	require.Zero(t, w.announced())
+}
+
 // Anyone reads the document of a rating while both profiles are open.
 func TestPublicDocumentOfARating(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,4 @@
--- When the participants were told of a receipt, and whether the profile of an agent that leaves was open. Those told by servers of the
--- version before count as told; what such a server still signs while this version runs may be told twice.
+-- When the participants were told of a receipt (see 0061), and whether the profile of an agent that leaves was open.
 
 -- +goose NO TRANSACTION
 -- +goose Up
