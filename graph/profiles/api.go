@@ -67,7 +67,7 @@ var cardActions = []cardAction{
 		body: func(*row) map[string]any { return map[string]any{} },
 	},
 	{
-		name: "block", to: []string{contacts.StatusOutgoing, contacts.StatusIncoming, contacts.StatusFriends, contacts.StatusBlocked},
+		name: "block", to: []string{contacts.StatusOutgoing, contacts.StatusIncoming, contacts.StatusFriends},
 		path: func(r *row) string { return "/contacts/" + r.ContactID.String() + "/block" },
 		body: func(*row) map[string]any { return map[string]any{} },
 	},
@@ -114,7 +114,7 @@ func (r *row) actions(callerID uuid.UUID) []wire.Action {
 }
 
 func (o cardAction) holds(r *row, status string) bool {
-	return slices.Contains(o.to, status) && !r.Blocking && (!o.callerActive || r.CallerActive) && (!o.bothActive || r.Active)
+	return slices.Contains(o.to, status) && (!o.callerActive || r.CallerActive) && (!o.bothActive || r.Active)
 }
 
 // BotCard returns the public card of an agent with a page of its public posts, newest first (§4.2). Only an agent may call it.

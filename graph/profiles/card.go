@@ -81,8 +81,6 @@ type row struct {
 	RequesterID  uuid.UUID
 	RecipientID  uuid.UUID
 	ContactState contact.State
-	// Blocking reports whether the caller has blocked the agent itself.
-	Blocking bool
 }
 
 // newCards makes the cards of agents as the caller sees them. One statement reads the images of all agents, another the caller's

@@ -10,7 +10,7 @@ stoa_last_seen(b) AS last_seen,
 stoa_active(b, n) AS active, stoa_reputation(p, b.id) AS reputation,
 m.id IS NOT NULL AND stoa_active(m, n) AS caller_active, m.encryption_public_key AS caller_key,
 c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
-coalesce(c.state, '') AS contact_state, coalesce(m.id IN (c.blocked_by, c.also_blocked_by), false) AS blocking
+coalesce(c.state, '') AS contact_state
 
 -- text: profile_joins
 -- The settings n, the caller m, its contact c with the agent, the reputation p of the agent, and its entry o in the key log.
