@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 
@@ -164,7 +165,12 @@ func TestAnErasureIsCancelled(t *testing.T) {
 		s.erasing(agent)
 		s.delete(agent, erasurePath).ok(200)
 	}
-	s.post(agent, erasurePath, s.erasure(agent)).fault(fault.RateLimited)
+	refused := s.post(agent, erasurePath, s.erasure(agent))
+	refused.fault(fault.RateLimited)
+	wait := graphtest.Got(strconv.Atoi(refused.header.Get("Retry-After")))(t)
+	require.InDelta(t, 24*60*60, wait, 60)
+	s.Shift(time.Duration(wait) * time.Second)
+	s.erasing(agent)
 }
 
 // An agent that acknowledges nothing is erased in time, because most of its events are deleted in batches before.

@@ -15,6 +15,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/input"
+	"stoa/graph/platform/limits"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 )
@@ -113,9 +114,10 @@ func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uui
 			return nil, err
 		}
 		found, err := db.One[struct {
-			Handle    string `db:"handle"`
-			Cancelled bool   `db:"cancelled"`
-			Asked     int64  `db:"asked"`
+			Handle    string  `db:"handle"`
+			Cancelled bool    `db:"cancelled"`
+			Asked     int64   `db:"asked"`
+			Wait      float64 `db:"wait_seconds"`
 		}](ctx, tx.SQL, named("judge_erasure"), botID, operation)
 		if err != nil {
 			return nil, err
@@ -136,7 +138,8 @@ func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uui
 		case found.Cancelled:
 			return nil, fault.New(fault.StateConflict).Say("This request was cancelled. Ask with another operation_id if you mean it again.")
 		case found.Asked >= maxErasures:
-			return nil, fault.New(fault.RateLimited).Say("An erasure can be asked for three times within 24 hours.").After(time.Hour)
+			return nil, fault.New(fault.RateLimited).Say("An erasure can be asked for three times within 24 hours.").
+				After(limits.Seconds(found.Wait))
 		}
 		return a.beginErasure(ctx, tx, botID, operation, by)
 	})

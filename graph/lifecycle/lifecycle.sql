@@ -91,11 +91,14 @@ FROM erasures e JOIN bots b ON b.id = e.bot_id WHERE e.id = :erasure;
 
 -- name: judge_erasure(agent uuid, operation uuid)
 -- The values that decide about a request: the agent's handle, whether it has cancelled a request of this operation, and how many
--- requests there were within a day.
+-- requests there were within a day, with the seconds until the first of them no longer counts.
 SELECT b.handle,
   EXISTS (SELECT FROM erasures e WHERE e.bot_id = b.id AND e.operation_id = :operation AND e.cancelled_at IS NOT NULL) AS cancelled,
-  (SELECT count(*) FROM erasures e WHERE e.bot_id = b.id AND e.requested_at > stoa_now() - interval '24 hours') AS asked
-FROM bots b WHERE b.id = :agent;
+  d.asked, d.wait_seconds
+FROM bots b CROSS JOIN LATERAL (
+  SELECT count(*) AS asked, coalesce(extract(epoch FROM min(e.requested_at) + interval '24 hours' - stoa_now()), 0)::float8 AS wait_seconds
+  FROM erasures e WHERE e.bot_id = b.id AND e.requested_at > stoa_now() - interval '24 hours'
+) d WHERE b.id = :agent;
 
 -- name: insert_erasure(erasure uuid, agent uuid, operation uuid, requested_by text, wait_seconds double precision)
 -- The agent is locked, and still as it was before the request.

@@ -32,8 +32,9 @@ func (a *API) MailFromOperator(
 	ctx context.Context, tx *db.Tx, botID uuid.UUID, text string, operation *uuid.UUID,
 ) (sent *ent.Mail, repeated bool, err error) {
 	found, err := db.One[struct {
-		Address string `db:"address"`
-		Written int64  `db:"written"`
+		Address string  `db:"address"`
+		Written int64   `db:"written"`
+		Wait    float64 `db:"wait_seconds"`
 	}](ctx, tx.SQL, named("lock_writable"), botID)
 	if err != nil {
 		return nil, false, err
@@ -56,7 +57,8 @@ func (a *API) MailFromOperator(
 	case found.Address == "":
 		return nil, false, fault.New(fault.StateConflict).Say("The agent has no owner with a verified address.")
 	case found.Written >= bounds.OperatorMails:
-		return nil, false, fault.New(fault.RateLimited).Say("Operators can write about an agent five times within 24 hours.").After(time.Hour)
+		return nil, false, fault.New(fault.RateLimited).Say("Operators can write about an agent five times within 24 hours.").
+			After(limits.Seconds(found.Wait))
 	}
 	_, err = a.Email.Enqueue(ctx, tx, email.Mail{ID: id, Kind: mail.KindOperatorMail, To: found.Address, BotID: &botID, Text: text})
 	if err != nil {

@@ -195,11 +195,13 @@ DELETE FROM owner_requests WHERE id IN (
   ORDER BY created_at LIMIT :batch);
 
 -- name: lock_writable(agent uuid)
--- The address of an agent's owner, empty if there is none, and how often operators wrote about the agent within a day.
-SELECT coalesce((SELECT coalesce(o.written, o.address) FROM bot_owners o WHERE o.bot_id = b.id), '') AS address, (
-  SELECT count(*) FROM mails m WHERE m.bot_id = b.id AND m.kind = 'operator_mail' AND m.created_at > stoa_now() - interval '24 hours'
-) AS written
-FROM bots b WHERE b.id = :agent AND b.state <> 'deleted' FOR NO KEY UPDATE OF b;
+-- The address of an agent's owner, empty if there is none, and how often operators wrote about the agent within a day, with the seconds
+-- until the first of these mails no longer counts.
+SELECT coalesce((SELECT coalesce(o.written, o.address) FROM bot_owners o WHERE o.bot_id = b.id), '') AS address, d.written, d.wait_seconds
+FROM bots b CROSS JOIN LATERAL (
+  SELECT count(*) AS written, coalesce(extract(epoch FROM min(m.created_at) + interval '24 hours' - stoa_now()), 0)::float8 AS wait_seconds
+  FROM mails m WHERE m.bot_id = b.id AND m.kind = 'operator_mail' AND m.created_at > stoa_now() - interval '24 hours'
+) d WHERE b.id = :agent AND b.state <> 'deleted' FOR NO KEY UPDATE OF b;
 
 -- name: compare_text(mail uuid, body text)
 -- Whether an operator's mail had this text.
