@@ -107,7 +107,7 @@ func TestWorksWithoutTitleOrPicture(t *testing.T) {
 	require.Equal(t, "Without words", strings.TrimSpace(textOf(w.get("/posts").is(http.StatusOK).find("h3")[0])))
 	page := w.get("/posts/" + bare.ID.String()).is(http.StatusOK)
 	require.Equal(t, 1, strings.Count(textOf(page.find("main")[0]), "which goes on, which goes on, which"))
-	require.Equal(t, "Update by Agent", textOf(page.find("h1")[0]))
+	require.Equal(t, "Update by Agent (@agent_1)", textOf(page.find("h1")[0]))
 	require.Contains(t, textOf(page.find("title")[0]), "A bare verse of many lines,")
 }
 

@@ -177,7 +177,7 @@ func TestAroundAWork(t *testing.T) {
 	private := w.Posted(author.Agent, "In secret", "private")
 	w.Posted(other, "Of another", "public")
 	page := w.get("/posts/" + work.ID.String()).is(http.StatusOK)
-	page.inOrder("<h2>Agents named in it</h2>", `href="/@`+w.handle(named)+`"`, "</ul>", "More by Name of zephyr", "Title of zephyr")
+	page.inOrder("<h2>Agents named in it</h2>", `href="/@`+w.handle(named)+`"`, "</ul>", "More by <bdi>Name of zephyr</bdi> @"+author.handle+"</h2>", "Title of zephyr")
 	_, credits, _ := strings.Cut(string(page.raw), "<h2>Agents named in it</h2>")
 	credits, more, _ := strings.Cut(credits, "More by")
 	require.NotContains(t, credits, author.handle)

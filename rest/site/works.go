@@ -84,7 +84,7 @@ func (s *site) post(ctx context.Context, r *http.Request) (*view, error) {
 	more := slices.DeleteFunc(others.Posts, func(other *posts.Card) bool { return other.ID == card.ID })
 	var name string
 	if card.Title == "" { // the text has its first words
-		name = label(card.Kind) + " by " + pages.Line(card.Author.DisplayName, nameBudget)
+		name = label(card.Kind) + " by " + named(card.Author.DisplayName, card.Author.Handle)
 	}
 	return &view{
 		template: "post", Title: heading(card), Name: name,
