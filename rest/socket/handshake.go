@@ -13,8 +13,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// versions maps each subprotocol, the newest first, to its version of the channel. A client that names none uses the first
-// version.
+// versions maps each subprotocol to its version of the channel. A client that names none uses the first version.
 var versions = map[string]int{"stoa.events.v2": events.LatestVersion, "stoa.events.v1": events.FirstVersion}
 
 // upgrader answers handshakes. It uses the buffers of net/http.
