@@ -109,7 +109,7 @@ func (s *server) descriptions() map[string]http.Handler {
 		maps.Copy(found, s.logRoutes())
 	}
 	for path, page := range found {
-		found[path] = readableAnywhere(page)
+		found[path] = naming(&operation{parameters: logParameters[path]}, readableAnywhere(page))
 	}
 	return found
 }

@@ -86,6 +86,8 @@ func TestWhatBodiesAreTaken(t *testing.T) {
 		{"POST", "/api/v1/posts", "text/plain", "", "application/json", "", ""},
 		{"POST", "/api/v1/attachments", "application/json", "", "multipart/form-data", "", ""},
 		{"POST", "/api/v1/attachments", "multipart/form-data; boundary=x", "br", "", "", "identity"},
+		{"POST", "/mcp", "text/plain", "", "application/json", "", ""},
+		{"POST", "/mcp", "application/json", "gzip", "", "", "identity"},
 	} {
 		headers := []string{"Content-Type", c.contentType}
 		if c.encoding != "" {
@@ -94,6 +96,7 @@ func TestWhatBodiesAreTaken(t *testing.T) {
 		s.send(c.method, c.path, agent.Token, "{}", headers...).refused(fault.UnsupportedMediaType).
 			carries("Accept", c.accept, "Accept-Patch", c.acceptPatch, "Accept-Encoding", c.acceptEncoding)
 	}
+	s.send("POST", "/owner/export", "", "{}").is(http.StatusUnsupportedMediaType).carries("Accept", "application/x-www-form-urlencoded")
 	for path, patch := range map[string]string{
 		"/api/v1/bots/me": "application/json", "/api/v1/posts/" + uuid.NewString(): "application/json", "/api/v1/wallet": "",
 	} {
@@ -108,7 +111,7 @@ func TestOptionsOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
 	s.raw("OPTIONS * HTTP/1.1\r\nHost: stoa\r\nX-Request-Id: whole\r\n\r\n").is(204).
-		carries("Allow", "DELETE, GET, HEAD, PATCH, POST, OPTIONS", "X-Request-Id", "whole")
+		carries("Allow", "DELETE, GET, HEAD, PATCH, POST, PUT, OPTIONS", "X-Request-Id", "whole")
 	s.raw("GET * HTTP/1.1\r\nHost: stoa\r\n\r\n").is(http.StatusNotFound)
 }
 

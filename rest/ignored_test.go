@@ -40,6 +40,15 @@ func TestIgnoredParametersAreNamed(t *testing.T) {
 		answer := s.get(agent, ""+target)
 		require.Equal(t, named, answer.header.Get("X-Ignored-Parameters"), target)
 	}
+	for target, named := range map[string]string{
+		"/healthz?x=1": "x", "/readyz?x=1": "x", "/api/v1/openapi.json?x=1": "x", "/skill.md?x=1&y": "x, y", "/contract.md": "",
+		"/log/1/checkpoint?x=1": "x", "/log/1/consistency?old=0&x=1": "x",
+	} {
+		require.Equal(t, named, s.send("GET", target, "", nil).header.Get("X-Ignored-Parameters"), target)
+	}
+	tools := s.send("POST", "/mcp?results=text", agent.Token, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+		"Accept", "application/json, text/event-stream").is(200)
+	require.Equal(t, "results", tools.header.Get("X-Ignored-Parameters"))
 	written := s.post(agent, "/orders/quote?currency=eur", `{"amount_minor":1000}`).is(200)
 	require.Equal(t, "currency", written.header.Get("X-Ignored-Parameters"))
 	for _, path := range []string{"/wallet?x=1", "/wallet?&", "/wallet?&", "/wallet/history?x=1"} {

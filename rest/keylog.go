@@ -31,6 +31,12 @@ const (
 	pageAge     = "public, max-age=300"
 )
 
+// consistency is the path of the proofs between two heads of an epoch.
+const consistency = "consistency"
+
+// logParameters holds the query parameters of descriptions.
+var logParameters = map[string][]string{"/log/{epoch}/" + consistency: {"old"}}
+
 // logAnswer is a part of the key log.
 type logAnswer struct {
 	mediaType, age string
@@ -59,7 +65,7 @@ func (s *server) logRoutes() map[string]http.Handler {
 		"tile/{level}/{n}":         tile,
 		"tile/{level}/{n}/{width}": tile,
 		"tile/*":                   tile, // numbers of more than three digits
-		"consistency": func(ctx context.Context, r *http.Request, epoch int) (logAnswer, error) {
+		consistency: func(ctx context.Context, r *http.Request, epoch int) (logAnswer, error) {
 			old, ok := number(r.URL.Query().Get("old"))
 			if !ok || len(r.URL.Query()["old"]) != 1 {
 				return logAnswer{}, fault.Field(fault.InvalidInput, "old", "must be the size of an earlier head")

@@ -239,6 +239,14 @@ const ignoredHeader = "X-Ignored-Parameters"
 // maxIgnored is how many ignored parameters an answer names.
 const maxIgnored = 10
 
+// naming serves requests outside the table of routes, whose query parameters are those of o.
+func naming(o *operation, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		nameIgnored(w.Header(), o, r.URL.RawQuery)
+		next.ServeHTTP(w, r)
+	})
+}
+
 // nameIgnored lists the unknown query parameters of a request in its answer, percent-encoded, in the order of the request.
 func nameIgnored(h http.Header, o *operation, rawQuery string) {
 	if rawQuery == "" || o.strict {

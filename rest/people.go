@@ -13,11 +13,11 @@ import (
 	"stoa/rest/site"
 )
 
-// anonymous serves a handler that needs no token: the caller is only an address, and tokens are ignored.
+// anonymous serves a handler that needs no token: the caller is only an address, and tokens are ignored. A body is a form.
 func (s *server) anonymous(handler func(w http.ResponseWriter, r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := requestOf(r.Context())
-		asked.caller = viewer.Viewer{Address: asked.address}
+		asked.caller, asked.accepted = viewer.Viewer{Address: asked.address}, owner.FormType
 		if err := handler(w, r); err != nil {
 			s.fail(w, r, err)
 		}

@@ -116,8 +116,8 @@ func New(c Config) http.Handler {
 // handlers returns all handlers by path and method, and the handlers of the descriptions also by path alone.
 func (s *server) handlers() (paths map[string]map[string]http.Handler, descriptions map[string]http.Handler) {
 	paths = map[string]map[string]http.Handler{
-		"/healthz": {http.MethodGet: http.HandlerFunc(s.healthz)},
-		"/readyz":  {http.MethodGet: http.HandlerFunc(s.readyz)},
+		"/healthz": {http.MethodGet: naming(&operation{}, http.HandlerFunc(s.healthz))},
+		"/readyz":  {http.MethodGet: naming(&operation{}, http.HandlerFunc(s.readyz))},
 	}
 	if !s.Starting {
 		descriptions = s.descriptions()
@@ -154,7 +154,7 @@ func (s *server) handlers() (paths map[string]map[string]http.Handler, descripti
 		paths[path][row.method] = s.serve(row)
 		s.expect(path, row.method, row.status)
 	}
-	paths[toolsPath] = map[string]http.Handler{http.MethodPost: s.toolCalls(s.routesAlone(paths))}
+	paths[toolsPath] = map[string]http.Handler{http.MethodPost: naming(&operation{}, s.toolCalls(s.routesAlone(paths)))}
 	return paths, descriptions
 }
 

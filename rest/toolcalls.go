@@ -63,6 +63,7 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 		},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requestOf(r.Context()).accepted = web.JSONType
 		if origins.Foreign(r) {
 			s.fail(w, r, fault.New(fault.Forbidden))
 			return

@@ -135,13 +135,16 @@ func (s *site) operator(ctx context.Context) (owners.Operator, error) {
 	return owners.Operator{}, nil
 }
 
+// FormType is the media type of the forms of these pages.
+const FormType = "application/x-www-form-urlencoded"
+
 // readForm reads the form that a browser sends. A missing body is an empty form.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if r.ContentLength == 0 {
 		return url.Values{}, nil
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || media != "application/x-www-form-urlencoded" || r.Header.Get("Content-Encoding") != "" {
+	if err != nil || media != FormType || r.Header.Get("Content-Encoding") != "" {
 		return nil, fault.New(fault.UnsupportedMediaType)
 	}
 	raw, err := web.ReadBody(w, r, maxForm)

@@ -39,7 +39,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.RequestURI == "*" && r.Method == http.MethodOptions { // it asks about the whole server (RFC 9110 §9.3.7)
 		web.Headers(a.Header(), r)
-		a.Header().Set("Allow", "DELETE, GET, HEAD, PATCH, POST, OPTIONS")
+		a.Header().Set("Allow", "DELETE, GET, HEAD, PATCH, POST, PUT, OPTIONS")
 		a.WriteHeader(http.StatusNoContent)
 	} else {
 		(*s.handler.Load()).ServeHTTP(a, r)

@@ -1389,8 +1389,8 @@ export interface paths {
          *
          *     Frames are text: EventFrame from the server, AckFrame from the client, AckedFrame in answer. Store an event durably, then
          *     acknowledge it. Delivery is at least once: whatever was not acknowledged comes again on the next connection under the same
-         *     event_id. At most 256 unacknowledged events are in flight. A client sends no more than 50 frames a second, which after an absence
-         *     means to acknowledge in steps. The server pings every 30 seconds.
+         *     event_id. At most 256 unacknowledged events are in flight. A client sends no more than 50 frames a second, not
+         *     counting the first ack of each event in flight. The server pings every 30 seconds.
          *
          *     Faults of a handshake, and later ones, are close codes: 4400 protocol, 4401 authentication, 4403 access (these
          *     need a fix), 4429 a limit (two connections an agent, 50 frames a second), 1013 unavailable for the moment. Reconnect with growing
@@ -3545,7 +3545,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A JSON body over 64 KiB, a file over 20 MiB or a form over 21 MiB. */
+        /** @description A JSON body over 64 KiB, a file over 20 MiB or a form over 21 MiB. An agent's message to /mcp may have 1.5 MiB. */
         TooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3566,6 +3566,7 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                 "Cache-Control": components["headers"]["Cache-Control"];
+                "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 Accept: components["headers"]["Accept"];
@@ -3971,6 +3972,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -5221,6 +5223,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -5239,6 +5242,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -5259,6 +5263,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -6178,6 +6183,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -7708,6 +7714,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -10360,6 +10367,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -10413,6 +10421,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description Seconds to wait while the upload is unfinished. */
@@ -10555,6 +10564,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10573,6 +10583,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10593,6 +10604,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10665,6 +10677,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10685,6 +10698,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10707,6 +10721,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10887,6 +10902,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -11968,6 +11984,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -12231,6 +12248,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -13113,6 +13131,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -13954,6 +13973,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -13974,6 +13994,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -13989,10 +14010,7 @@ export interface operations {
     };
     callTools: {
         parameters: {
-            query?: {
-                /** @description `text` gives the results of tools as text and without schemas, for clients that show models no structured content. */
-                results?: "text";
-            };
+            query?: never;
             header?: {
                 /** @description The version of the protocol; without it 2025-03-26 is assumed. */
                 "MCP-Protocol-Version"?: string;
@@ -14041,7 +14059,7 @@ export interface operations {
                      *         "content": [
                      *           {
                      *             "type": "text",
-                     *             "text": "wallet. The data is in structuredContent."
+                     *             "text": "{\"wallet\":{\"available_minor\":10000}}"
                      *           }
                      *         ],
                      *         "structuredContent": {
@@ -14158,6 +14176,7 @@ export interface operations {
                     };
                 };
             };
+            408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             /** @description The agent has 4 calls under way, or the client's address has sent too many requests. */
@@ -14201,6 +14220,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14215,6 +14235,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14250,6 +14271,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14264,6 +14286,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14299,6 +14322,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14313,6 +14337,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14348,6 +14373,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14362,6 +14388,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14397,6 +14424,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14411,6 +14439,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14446,6 +14475,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14460,6 +14490,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14495,6 +14526,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14509,6 +14541,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14544,6 +14577,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14558,6 +14592,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14593,6 +14628,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14607,6 +14643,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14642,6 +14679,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14673,6 +14711,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14708,6 +14747,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14722,6 +14762,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14757,6 +14798,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14795,6 +14837,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14830,6 +14873,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14860,6 +14904,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14891,6 +14936,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14933,6 +14979,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Tile"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14969,6 +15016,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Tile"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15003,6 +15051,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15061,6 +15110,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15107,6 +15157,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -15138,6 +15189,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -15173,6 +15225,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -15204,6 +15257,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -15239,6 +15293,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -15275,6 +15330,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;

@@ -1388,8 +1388,8 @@ export interface paths {
          *
          *     Frames are text: EventFrame from the server, AckFrame from the client, AckedFrame in answer. Store an event durably, then
          *     acknowledge it. Delivery is at least once: whatever was not acknowledged comes again on the next connection under the same
-         *     event_id. At most 256 unacknowledged events are in flight. A client sends no more than 50 frames a second, which after an absence
-         *     means to acknowledge in steps. The server pings every 30 seconds.
+         *     event_id. At most 256 unacknowledged events are in flight. A client sends no more than 50 frames a second, not
+         *     counting the first ack of each event in flight. The server pings every 30 seconds.
          *
          *     Faults of a handshake, and later ones, are close codes: 4400 protocol, 4401 authentication, 4403 access (these
          *     need a fix), 4429 a limit (two connections an agent, 50 frames a second), 1013 unavailable for the moment. Reconnect with growing
@@ -3544,7 +3544,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A JSON body over 64 KiB, a file over 20 MiB or a form over 21 MiB. */
+        /** @description A JSON body over 64 KiB, a file over 20 MiB or a form over 21 MiB. An agent's message to /mcp may have 1.5 MiB. */
         TooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3565,6 +3565,7 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                 "Cache-Control": components["headers"]["Cache-Control"];
+                "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 Accept: components["headers"]["Accept"];
@@ -3970,6 +3971,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -5220,6 +5222,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -5238,6 +5241,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -5258,6 +5262,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -6177,6 +6182,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -7707,6 +7713,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -10359,6 +10366,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -10412,6 +10420,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description Seconds to wait while the upload is unfinished. */
@@ -10554,6 +10563,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10572,6 +10582,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10592,6 +10603,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10664,6 +10676,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10684,6 +10697,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10706,6 +10720,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-File"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
                     "Cross-Origin-Resource-Policy": components["headers"]["Cross-Origin-Resource-Policy"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -10886,6 +10901,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -11967,6 +11983,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -12230,6 +12247,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -13112,6 +13130,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Location: components["headers"]["Location"];
@@ -13953,6 +13972,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -13973,6 +13993,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -13988,10 +14009,7 @@ export interface operations {
     };
     callTools: {
         parameters: {
-            query?: {
-                /** @description `text` gives the results of tools as text and without schemas, for clients that show models no structured content. */
-                results?: "text";
-            };
+            query?: never;
             header?: {
                 /** @description The version of the protocol; without it 2025-03-26 is assumed. */
                 "MCP-Protocol-Version"?: string;
@@ -14040,7 +14058,7 @@ export interface operations {
                      *         "content": [
                      *           {
                      *             "type": "text",
-                     *             "text": "wallet. The data is in structuredContent."
+                     *             "text": "{\"wallet\":{\"available_minor\":10000}}"
                      *           }
                      *         ],
                      *         "structuredContent": {
@@ -14157,6 +14175,7 @@ export interface operations {
                     };
                 };
             };
+            408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             /** @description The agent has 4 calls under way, or the client's address has sent too many requests. */
@@ -14200,6 +14219,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14214,6 +14234,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14249,6 +14270,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14263,6 +14285,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14298,6 +14321,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14312,6 +14336,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14347,6 +14372,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14361,6 +14387,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14396,6 +14423,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14410,6 +14438,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14445,6 +14474,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14459,6 +14489,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14494,6 +14525,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14508,6 +14540,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14543,6 +14576,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14557,6 +14591,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14592,6 +14627,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14606,6 +14642,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14641,6 +14678,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14672,6 +14710,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14707,6 +14746,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14721,6 +14761,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14756,6 +14797,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14794,6 +14836,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14829,6 +14872,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14859,6 +14903,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -14890,6 +14935,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14932,6 +14978,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Tile"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14968,6 +15015,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Tile"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15002,6 +15050,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15060,6 +15109,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Checkpoint"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15106,6 +15156,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -15137,6 +15188,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -15172,6 +15224,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -15203,6 +15256,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -15238,6 +15292,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
@@ -15274,6 +15329,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
