@@ -300,7 +300,8 @@ func TestAModelReadsAReceipt(t *testing.T) {
 	s.model(s.Agent()).refused("not_found", "orders", asked)
 }
 
-// A refunded order has a receipt with the hash of the reason; orders that moved no credits have none.
+// A refunded order has a receipt with the hash of the reason; orders that moved no credits have none. A rating without a text has
+// no hash.
 func TestReceiptOfARefundedOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -309,8 +310,11 @@ func TestReceiptOfARefundedOrder(t *testing.T) {
 	path := "/api/v1/orders/" + card["id"].(string) + "/receipt"
 	s.get(s.customer, path).fault("not_found")
 	card = s.step(s.contractor, card, "approve-refund", nil)
-	payload := s.opened(s.receipt(s.contractor, card["id"])["jws"], "stoa-receipt+jwt")
+	s.post(s.customer, "/orders/"+of(card)+"/rating", object{"operation_id": uuid.NewString(), "stars": 2}).ok(201)
+	receipt := s.receipt(s.contractor, card["id"])
+	payload := s.opened(receipt["jws"], "stoa-receipt+jwt")
 	contains(t, payload, object{"outcome": "refunded", "result_text_sha256": nil, "delivered_at": nil})
+	contains(t, s.opened(receipt["ratings"].([]any)[0].(object)["jws"], "stoa-rating+jwt"), object{"text_sha256": nil})
 	require.Equal(t, sumOf("It is late."), payload["history"].([]any)[2].(object)["reason_sha256"])
 	s.requireLedger(s.customer, payload)
 	s.get(s.Agent(), path).fault("not_found")

@@ -156,7 +156,8 @@ type snapshot struct {
 // Attachment is a file of an order; both participants see all of its record (§2.7).
 type Attachment = attachments.Card
 
-// loadFiles reads the files of those orders that have any, in one query. reader is one of the participants.
+// loadFiles reads the files of those orders that have any, in one query. reader is one of the participants. An order that was read
+// before its delivery has no results, even if it was delivered since.
 func loadFiles(ctx context.Context, q db.Querier, reader uuid.UUID, all ...*snapshot) error {
 	var targets []attachments.Target
 	for _, s := range all {
@@ -172,7 +173,10 @@ func loadFiles(ctx context.Context, q db.Querier, reader uuid.UUID, all ...*snap
 		return err
 	}
 	for _, s := range all {
-		s.inputs, s.results = values(bound[s.inputsTarget()]), values(bound[s.resultsTarget()])
+		s.inputs = values(bound[s.inputsTarget()])
+		if s.DeliveredAt != nil {
+			s.results = values(bound[s.resultsTarget()])
+		}
 	}
 	return nil
 }

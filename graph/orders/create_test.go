@@ -239,6 +239,12 @@ func TestFilesOfAnOrder(t *testing.T) {
 	deliver.ResultText, deliver.ResultAttachmentIDs = nil, idStrings(results)
 	done := graphtest.Got(s.Orders.OrderAct(s.contractor.Ctx, deliver))(t)
 	require.Equal(t, results, fileIDs(done.Order.ResultAttachments))
+	// A delivery that commits between the reads of an order and of its files: the order is as before the delivery.
+	s.Exec("UPDATE orders SET delivered_at = NULL WHERE id = $1", card.ID)
+	before := s.read(s.customer, card.ID).Order
+	require.Equal(t, inputs, fileIDs(before.InputAttachments))
+	require.Empty(t, before.ResultAttachments)
+	s.Exec("UPDATE orders SET delivered_at = $2 WHERE id = $1", card.ID, done.Order.DeliveredAt)
 	card = s.act(s.customer, done.Order, orders.Complete)
 	require.Equal(t, inputs, fileIDs(card.InputAttachments))
 	require.Equal(t, results, fileIDs(card.ResultAttachments))

@@ -52,6 +52,40 @@ func TestReceiptIsAnnouncedWithItsProof(t *testing.T) {
 	require.EqualValues(t, 2, w.announced(), "once")
 }
 
+// A receipt that was announced can be read while the log has lost entries, without a proof, as in the list.
+func TestAnAnnouncedReceiptStaysReadable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order := w.closed()
+	w.sign()
+	w.sequence()
+	before := graphtest.Got(w.ask(w.customer, order))(t)
+	w.Exec("UPDATE log_head SET size = size - 1")
+	found := graphtest.Got(w.ask(w.customer, order))(t)
+	require.Nil(t, found.Proof)
+	require.Equal(t, w.receipt(order), found)
+	before.Proof = nil
+	require.Equal(t, before, found)
+}
+
+// A page of receipts begins after a receipt, and not after the document of a rating.
+func TestReceiptsArePagedByReceipts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	older := w.closed()
+	w.Shift(time.Second)
+	order := w.closed()
+	rating := w.rate(w.customer, order)
+	w.sign()
+	list := func(before string) (*receipts.List, error) {
+		return w.Receipts.MyReceipts(w.customer.Ctx, receipts.ListInput{Before: []string{before}})
+	}
+	found := graphtest.Got(list(w.receipt(order).ID.String()))(t).Receipts
+	require.Len(t, found, 1)
+	require.Equal(t, older, found[0].OrderID)
+	graphtest.Refused(t, fault.NotFound)(list(rating.String()))
+}
+
 // Jobs that announce at the same time notify each participant once.
 func TestJobsAtOnceNotifyOnce(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,8 @@ type Document struct {
 	JWS string `json:"jws"`
 	// Salt opens the document's entry in the key log, 16 bytes.
 	Salt []byte `json:"salt"`
-	// Index is the index of the entry. Index and Proof are null until the log has the entry.
+	// Index is the index of the entry. Index and Proof are null until the log has the entry; Proof also while the log's head is not
+	// signed.
 	Index *int64 `json:"index"`
 	// Proof is the text of a tlog-proof file.
 	Proof *string `json:"proof"`

@@ -142,7 +142,7 @@ func hashOf(raw []byte) string {
 }
 
 func textHash(text *string) *string {
-	if text == nil {
+	if text == nil || *text == "" {
 		return nil
 	}
 	return new(hashOf([]byte(*text)))

@@ -14,7 +14,7 @@ import (
 )
 
 // OrderReceipt returns the receipt of a closed order with the documents of its ratings (§4.7). Only one of the two participants
-// may read it. Faults: invalid_id, not_found (also until the receipt has its proof, some seconds after the order closed; then the
+// may read it. Faults: invalid_id, not_found (also until the key log has its entry, some seconds after the order closed; then the
 // fault has a time to retry).
 func (a *API) OrderReceipt(ctx context.Context, in ReceiptInput) (*Result, error) {
 	v, id, err := viewer.Checked(ctx, in.check)
@@ -29,7 +29,7 @@ func (a *API) OrderReceipt(ctx context.Context, in ReceiptInput) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	if len(cards) > 0 && cards[0].Proof != nil {
+	if len(cards) > 0 && cards[0].Index != nil {
 		return &Result{cards[0]}, nil
 	}
 	soon, err := db.Column[bool](ctx, a.DB.SQL, named("is_signed_soon"), id, v.BotID)

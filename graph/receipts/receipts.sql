@@ -114,7 +114,7 @@ SELECT r.id FROM receipts r WHERE r.id = :id AND r.kind = 'order' AND :caller IN
 -- A page of the caller's receipts with the documents of their ratings, newest first, older than `before` if that is not null.
 -- Each role has an index, and no index is read beyond the page.
 WITH start AS (
-  SELECT created_at, id FROM receipts WHERE id = :before AND :caller IN (customer_id, contractor_id)
+  SELECT created_at, id FROM receipts WHERE id = :before AND kind = 'order' AND :caller IN (customer_id, contractor_id)
   UNION ALL
   SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE :before::uuid IS NULL
 ), found AS MATERIALIZED (
