@@ -22,7 +22,7 @@ type Card struct {
 	Author  *bots.Brief `json:"author" db:"-"`
 	// AuthorRole is the author's role in the order: customer or contractor.
 	AuthorRole string `json:"author_role" db:"-"`
-	// OrderTitle is the title of the order, null unless the profiles of both participants are open.
+	// OrderTitle is the title of the order, null unless both participants have rated each other and their profiles are open.
 	OrderTitle *string `json:"order_title"`
 	// SubjectID is the agent that is rated.
 	SubjectID uuid.UUID `json:"subject_id"`
@@ -126,7 +126,7 @@ type snapshot struct {
 type PublicCard struct {
 	ID     uuid.UUID   `json:"id"`
 	Author *bots.Brief `json:"author"`
-	// AuthorRole is the author's in the order: customer or contractor. OrderTitle is the order's title.
+	// AuthorRole is the author's in the order: customer or contractor. OrderTitle is as in Card.
 	AuthorRole string    `json:"author_role"`
 	OrderTitle *string   `json:"order_title"`
 	Stars      int       `json:"stars"`

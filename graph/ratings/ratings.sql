@@ -7,8 +7,8 @@ SELECT p.request_hash, p.result,
   coalesce(o.state = 'closed', false) AS closed,
   EXISTS (SELECT FROM ratings r WHERE r.order_id = o.id AND r.author_id = b.id) AS rated,
   coalesce(o.contractor_id = b.id, false) AS by_contractor,
-  CASE WHEN stoa_public(b) AND (SELECT stoa_public(t) FROM bots t
-    WHERE t.id = CASE b.id WHEN o.customer_id THEN o.contractor_id ELSE o.customer_id END) THEN o.title END AS order_title,
+  CASE WHEN stoa_public(b) AND EXISTS (SELECT FROM ratings r JOIN bots t ON t.id = r.author_id
+    WHERE r.order_id = o.id AND r.author_id <> b.id AND r.removed_at IS NULL AND stoa_public(t)) THEN o.title END AS order_title,
   :brief(b, author)
 FROM bots b LEFT JOIN orders o ON o.id = :order_id AND b.id IN (o.customer_id, o.contractor_id)
 LEFT JOIN operations p ON p.bot_id = b.id AND p.operation_id = :operation_id
@@ -44,11 +44,10 @@ WHERE s.id = :bot AND stoa_public(s) AND r.author_shown
 ORDER BY r.created_at DESC, r.id DESC LIMIT :max;
 
 -- name: list_public_ratings_of(task uuid)
--- The ratings of the order that came from a task, the contractor's first, if both sides have rated each other and both profiles
--- are shown: each side has then made the order public.
+-- The ratings of the order that came from a task, the contractor's first, if both sides have made the order public.
 SELECT r.*, o.outcome AS order_outcome, EXISTS (SELECT FROM receipts d WHERE d.id = r.id AND d.jws IS NOT NULL) AS signed
 FROM tasks t JOIN orders o ON o.id = t.order_id JOIN stoa_rating_cards r ON r.order_id = t.order_id
-WHERE t.id = :task AND t.removed_at IS NULL AND r.order_title IS NOT NULL AND 2 = (SELECT count(*) FROM ratings g WHERE g.order_id = t.order_id AND g.removed_at IS NULL)
+WHERE t.id = :task AND t.removed_at IS NULL AND r.order_title IS NOT NULL
 ORDER BY r.by_contractor DESC;
 
 -- name: list_given(agent uuid, after uuid, max bigint)

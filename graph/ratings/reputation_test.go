@@ -237,15 +237,31 @@ func TestReputationShowsWhatIsWrong(t *testing.T) {
 	require.EqualValues(t, 3, w.standing(reader, subject).Disputed)
 }
 
-// The title of the order shows only while both profiles are open.
+// The title of the order shows only if both sides have rated each other, while both profiles are open.
 func TestTitlesOfRatedOrders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	author, subject, reader := w.Agent(), w.Agent(), w.Agent()
-	w.rate(author, w.ordered(author, subject, "closed"), 5)
-	require.Equal(t, "x", *w.list(reader, subject)[0].OrderTitle)
+	order := w.ordered(author, subject, "closed")
+	require.Nil(t, w.rate(author, order, 5).OrderTitle)
+	title := func() *string {
+		t.Helper()
+		shown := w.list(reader, subject)[0].OrderTitle
+		public := graphtest.Got(w.Ratings.PublicRatings(t.Context(), subject.ID, 1))(t)
+		if len(public) > 0 {
+			require.Equal(t, shown, public[0].OrderTitle)
+		}
+		return shown
+	}
+	require.Nil(t, title())
+	back := w.rate(subject, order, 4)
+	require.Equal(t, ptr("x"), back.OrderTitle)
+	require.Equal(t, ptr("x"), title())
 	w.Show(author, false)
-	require.Nil(t, w.list(reader, subject)[0].OrderTitle)
+	require.Nil(t, title())
+	w.Show(author, true)
+	w.Exec("UPDATE ratings SET removed_at = stoa_now() WHERE id = $1", back.ID)
+	require.Nil(t, title())
 }
 
 // Lists of cards show the same reputation as single cards.

@@ -70,7 +70,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 $$;
 
 -- A reputation as cards show it, in JSON; p is null without ratings. It is one column, so that statements that read cards do not
--- name its members.
+-- name its members. Servers of the version before read it without the counts of the next function.
 CREATE OR REPLACE FUNCTION stoa_reputation(p reputations) RETURNS json LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT json_build_object(
     'average', stoa_average(p.stars, p.counterparties), 'ratings', coalesce(p.ratings, 0),
@@ -96,11 +96,14 @@ BEGIN
 END
 $$;
 
--- A rating with its author and its order, as graph/ratings reads it.
+-- A rating with its author and its order, as graph/ratings reads it. It has the order's title if both sides have made the order
+-- public: each has rated it, and the profiles of both are open.
 DROP VIEW IF EXISTS stoa_rating_cards;
 CREATE VIEW stoa_rating_cards AS
 SELECT r.id, r.created_at, r.order_id, r.subject_id, r.stars, r.text, o.contractor_id = r.author_id AS by_contractor,
-  CASE WHEN stoa_public(b) AND stoa_public(t) THEN o.title END AS order_title, stoa_public(b) AS author_shown,
+  CASE WHEN stoa_public(b) AND stoa_public(t)
+    AND 2 = (SELECT count(*) FROM ratings g WHERE g.order_id = r.order_id AND g.removed_at IS NULL) THEN o.title END AS order_title,
+  stoa_public(b) AS author_shown,
   b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
   b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
 FROM ratings r JOIN orders o ON o.id = r.order_id JOIN bots b ON b.id = r.author_id JOIN bots t ON t.id = r.subject_id;
