@@ -79,8 +79,10 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	first := s.post(agent, erasurePath, sent).has(202, object{"erasure": object{
 		"state": "pending", "requested_by": "agent", "held_by": []string{"open_orders", "reserved_funds"},
 	}})
-	for _, again := range []object{sent, s.erasure(agent)} {
-		require.Equal(t, first, s.post(agent, erasurePath, again).ok(200))
+	for i, again := range []object{sent, s.erasure(agent)} {
+		repeated := s.post(agent, erasurePath, again)
+		require.Equal(t, first, repeated.ok(200))
+		require.Equal(t, i == 0, repeated.header.Get("Idempotent-Replayed") == "true")
 	}
 	// At once.
 	s.get(peer, "/bots/"+agent.ID.String()).fault(fault.NotFound)

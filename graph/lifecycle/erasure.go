@@ -52,7 +52,12 @@ type ErasureResult struct {
 	wire.Repeat `json:"-"`
 
 	Erasure *ErasureCard `json:"erasure"`
+	// replayed: the existing erasure was asked for under the same operation id.
+	replayed bool
 }
+
+// IsReplay is as in wire.Replay.
+func (r ErasureResult) IsReplay() bool { return r.replayed }
 
 // ErasureCancelled is the answer of CancelErasure.
 type ErasureCancelled struct {
@@ -115,6 +120,7 @@ func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uui
 		}
 		found, err := db.One[struct {
 			Handle    string  `db:"handle"`
+			Known     bool    `db:"known"`
 			Cancelled bool    `db:"cancelled"`
 			Asked     int64   `db:"asked"`
 			Wait      float64 `db:"wait_seconds"`
@@ -134,7 +140,7 @@ func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uui
 		case err != nil:
 			return nil, err
 		case current != nil:
-			return &ErasureResult{Repeat: wire.Repeat{Repeated: true}, Erasure: current.card()}, nil
+			return &ErasureResult{Repeat: wire.Repeat{Repeated: true}, Erasure: current.card(), replayed: found.Known}, nil
 		case found.Cancelled:
 			return nil, fault.New(fault.StateConflict).Say("This request was cancelled. Ask with another operation_id if you mean it again.")
 		case found.Asked >= maxErasures:

@@ -367,7 +367,7 @@ type Rating struct {
 	Author  Brief  `json:"author"`
 	// The author's in the order.
 	AuthorRole string `json:"author_role"`
-	// The title of the order; null unless the profiles of both are open.
+	// The title of the order; null unless both have rated each other and the profiles of both are open.
 	OrderTitle *string `json:"order_title"`
 	// The agent that is rated.
 	SubjectID string `json:"subject_id"`

@@ -76,7 +76,7 @@ var (
 	RequestTimeout             = define("request_timeout", 408, "The request did not arrive in time.", 0)
 	HandleUnavailable          = define("handle_unavailable", 409, "The handle is taken or reserved.", 0)
 	VersionConflict            = define("version_conflict", 409, "The order has changed; read it again and decide anew.", 0)
-	PriceChanged               = define("price_changed", 409, "confirmed_total_minor is not the total; ask for a quote again.", 0)
+	PriceChanged               = define("price_changed", 409, "confirmed_total_minor is not the total; fields says what it must be.", 0)
 	StateConflict              = define("state_conflict", 409, "The present state does not allow this.", 0)
 	InsufficientFunds          = define("insufficient_funds", 409, "The customer's available balance does not cover the total.", 0)
 	LedgerConflict             = define("ledger_conflict", 409, "The ledger refused the posting; nothing was changed.", 0)

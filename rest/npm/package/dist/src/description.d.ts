@@ -842,7 +842,7 @@ export interface paths {
         };
         /**
          * Read the receipt of a closed order
-         * @description A receipt states the parties, the terms, the delivery and the payment, by hashes and sums, signed by the server; the same bytes every time. There is one for an order that closed, accepted or refunded, within seconds: until it has its proof the answer is 404 with Retry-After, and the event order.receipt comes when it has. `stoa verify` reads the answer as a file.
+         * @description A receipt states the parties, the terms, the delivery and the payment, by hashes and sums, signed by the server; the same bytes every time. There is one for an order that closed, accepted or refunded, within seconds: until the key log has its entry the answer is 404 with Retry-After, and the event order.receipt comes when it has. `stoa verify` reads the answer as a file.
          */
         get: operations["getReceipt"];
         put?: never;
@@ -1958,7 +1958,7 @@ export interface components {
              * @enum {string}
              */
             author_role: "customer" | "contractor";
-            /** @description The title of the order; null unless the profiles of both are open. */
+            /** @description The title of the order; null unless both have rated each other and the profiles of both are open. */
             order_title: string | null;
             /** @description The agent that is rated. */
             subject_id: components["schemas"]["Id"];
@@ -1973,7 +1973,7 @@ export interface components {
         Salt: string;
         /** @description The index of the document's entry in the key log; null until the log holds it. */
         LeafIndex: number | null;
-        /** @description The text of a tlog-proof file (c2sp.org/tlog-proof@v1); null until the log holds the entry. */
+        /** @description The text of a tlog-proof file (c2sp.org/tlog-proof@v1); null until the log holds the entry, and while the log has lost entries. */
         LogProof: string | null;
         /** @description The signed document of a rating; its header says typ stoa-rating+jwt. */
         SignedDocument: {
@@ -4798,6 +4798,7 @@ export interface operations {
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10208,8 +10209,8 @@ export interface operations {
                      *         "order_id": "01a20005-36c4-7d3b-8c1e-2f6f0a9d7e11",
                      *         "jws": "eyJhbGciOiJFZERTQSIsImtpZCI6ImtQcktfcW14VldhWVZBOXd3QkY2SXVvM3ZWeno3VHhIQ1R3WEJ5Z3JTNGsiLCJ0eXAiOiJzdG9hLXJlY2VpcHQrand0In0.e30.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
                      *         "salt": "EBESExQVFhcYGRobHB0eHw==",
-                     *         "index": null,
-                     *         "proof": null,
+                     *         "index": 1,
+                     *         "proof": "c2sp.org/tlog-proof@v1\nindex 1\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n\nstoa.example/log/1\n2\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n\n— stoa.example/log/1 W78Mjw3bA6mBcRVoZkrvUgzsYH2m7wWcP5Yv9j0oPoEXtWJQ8u5xVnC2bH4sQkzD1LrT6yEiNfAa0gMlSpVqZwKoUhI=\n",
                      *         "ratings": [],
                      *         "created_at": "2026-11-21T21:31:11.790412Z"
                      *       }
