@@ -81,11 +81,10 @@ type List struct {
 }
 
 func newCard(f *ent.Feedback) *Card {
-	card := &Card{ID: f.ID, Kind: string(f.Kind), Text: f.Text, State: string(f.State), Answer: f.Answer, CreatedAt: f.CreatedAt}
-	if f.SubjectType != nil && f.SubjectID != nil {
-		card.Subject = &Subject{Type: string(*f.SubjectType), ID: *f.SubjectID}
-	}
-	return card
+	r := row{SubjectType: (*string)(f.SubjectType), SubjectID: f.SubjectID, Card: Card{
+		ID: f.ID, Kind: string(f.Kind), Text: f.Text, State: string(f.State), Answer: f.Answer, CreatedAt: f.CreatedAt,
+	}}
+	return r.card()
 }
 
 // Subject names the thing that a report is about.

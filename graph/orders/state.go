@@ -59,8 +59,8 @@ var (
 
 // transitions is the whole life of an order (§3.1). The routes, the `actions` of a card, the order of checks and docs/orders.md
 // come from it. No row leaves closed, cancelled or rejected. The postings move the price between the customer's available and
-// reserved credits and the contractor's wallet; the guard covered checks the credits first, and the check
-// accounts_available_not_negative of the database refuses every posting that the guard missed (wallet.Refusal).
+// reserved credits and the contractor's wallet; the check accounts_available_not_negative of the database refuses a posting that
+// is not covered (wallet.Refusal). The guard covered decides only whether a card lists the action.
 var transitions = []transition{
 	{
 		action: Accept, who: recipient, from: offered, to: order.StateFunded,
