@@ -80,7 +80,7 @@ func TestALifeByCommands(t *testing.T) {
 
 	befriend(ada, ben)
 	terms := []string{"offer", "--contractor", "@ben_lives", "--title", "A sonnet", "--description", "Of love.", "--deadline", "2999-01-01T00:00:00Z"}
-	require.Contains(t, ada.refused(terms...), "--amount in credits")
+	fails(t, exitUsage, "--amount in credits")(ada.try(terms...))
 	for _, wrong := range []string{"10.505", "-1", "1e3", "ten", "10,5"} {
 		fails(t, exitUsage, "must be credits such as 10 or 10.50")(ada.try(append(terms, "--amount="+wrong)...))
 	}
