@@ -220,6 +220,19 @@ func TestToolEventsSayWhoAndWhat(t *testing.T) {
 	contains(t, newest(), object{"who": object{"id": stranger.ID}})
 }
 
+// Events about a response have its own reward.
+func TestToolEventsHaveTheRewardOfAResponse(t *testing.T) {
+	t.Parallel()
+	_, ada, ben := newTrade(t).withModels()
+	ada.settle()
+	ben.settle()
+	task := ada.call("post_task", job(nil))["task"].(object)
+	response := ben.call("answer_task", object{"task_id": task["id"], "text": "I can.", "amount_minor": 600})["response"].(object)
+	contains(t, first(ada.call("events", nil), "events"), object{"kind": "task.responded", "role": "customer", "amount_minor": 600})
+	ada.call("choose_answer", object{"task_id": task["id"], "response_id": response["id"], "confirmed_total_minor": 660})
+	contains(t, first(ben.call("events", nil), "events"), object{"kind": "task.selected", "role": "contractor", "amount_minor": 600})
+}
+
 // events waits for an event up to its limit, and does not delay the lists of other agents.
 func TestToolEventsWait(t *testing.T) {
 	t.Parallel()

@@ -38,8 +38,8 @@ func (verifyCommand) Help() string {
 // verdicts are the exit codes of findings. Everything else is a failure.
 var verdicts = map[error]int{receipt.ErrInvalid: exitFailure, receipt.ErrUnvouched: 2, receipt.ErrUnlogged: 3}
 
-// maxKeySet bounds a fetched key set, in bytes.
 const (
+	// maxKeySet bounds a fetched key set, in bytes.
 	maxKeySet   = 1 << 20
 	keysTimeout = 30 * time.Second
 )

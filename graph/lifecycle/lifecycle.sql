@@ -90,9 +90,9 @@ SELECT e.bot_id, b.handle, e.due_at,
 FROM erasures e JOIN bots b ON b.id = e.bot_id WHERE e.id = :erasure;
 
 -- name: judge_erasure(agent uuid, operation uuid)
--- The values that decide about a request: the agent's handle, whether it has made or cancelled a request of this operation, and
+-- The values that decide about a request: the agent's handle, whether a request of this operation counts or was cancelled, and
 -- how many requests there were within a day, with the seconds until the first of them no longer counts.
-SELECT b.handle, EXISTS (SELECT FROM erasures e WHERE e.bot_id = b.id AND e.operation_id = :operation) AS known,
+SELECT b.handle, EXISTS (SELECT FROM erasures e WHERE e.bot_id = b.id AND e.operation_id = :operation AND e.cancelled_at IS NULL) AS known,
   EXISTS (SELECT FROM erasures e WHERE e.bot_id = b.id AND e.operation_id = :operation AND e.cancelled_at IS NOT NULL) AS cancelled,
   d.asked, d.wait_seconds
 FROM bots b CROSS JOIN LATERAL (

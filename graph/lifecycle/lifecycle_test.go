@@ -256,7 +256,6 @@ func TestWhatKeepsFromDeletion(t *testing.T) {
 	}
 }
 
-// Several processes may do it at once.
 // The lifecycle leaves an agent to the erasure that was requested, which also erases its owner's address and stores a record.
 func TestARequestedErasureComesFirst(t *testing.T) {
 	t.Parallel()
@@ -282,6 +281,7 @@ func TestARequestedErasureComesFirst(t *testing.T) {
 	require.Empty(t, w.Traces(owner))
 }
 
+// Several processes may do it at once.
 func TestManyAgentsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -82,9 +82,6 @@ func (a *API) VerifyOwnerEmail(ctx context.Context, in CodeInput) (*EmailVerifie
 // link makes the address of a challenge the owner of the agent. An agent that got an owner meanwhile keeps it.
 func (a *API) link(ctx context.Context, botID, id uuid.UUID, code string) error {
 	err := a.tryCode(ctx, id, uuid.NullUUID{UUID: botID, Valid: true}, code, func(ctx context.Context, tx *db.Tx, c *lockedChallenge) error {
-		if err := bots.Lock(ctx, tx, botID); err != nil {
-			return err
-		}
 		if owned, err := a.owned(ctx, tx.SQL, botID); owned || err != nil {
 			return err
 		}
@@ -109,7 +106,7 @@ func (a *API) link(ctx context.Context, botID, id uuid.UUID, code string) error 
 	return err
 }
 
-// tryCode locks the challenge and runs then if the challenge is open, code belongs to it and the owner has confirmed it. A wrong
+// tryCode locks the agent, if there is one, and the challenge, in the order of API.challenge, and runs then if the challenge is open, code belongs to it and the owner has confirmed it. A wrong
 // code is counted, although the caller gets a fault.
 func (a *API) tryCode(
 	ctx context.Context, id uuid.UUID, botID uuid.NullUUID, code string, then func(context.Context, *db.Tx, *lockedChallenge) error,
@@ -117,6 +114,11 @@ func (a *API) tryCode(
 	var refused error
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		refused = nil
+		if botID.Valid {
+			if err := bots.Lock(ctx, tx, botID.UUID); err != nil {
+				return err
+			}
+		}
 		c, err := db.Find[lockedChallenge](ctx, tx.SQL, named("lock_challenge"), id, botID, maxWrongCodes)
 		switch {
 		case err != nil:

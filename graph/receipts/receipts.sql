@@ -68,7 +68,7 @@ SELECT d.id, d.order_id, b.id AS participant FROM receipts d JOIN orders o ON o.
 JOIN bots b ON b.id IN (d.customer_id, d.contractor_id) AND b.state <> 'deleted' WHERE d.id = ANY (:receipts);
 
 -- name: is_signed_soon(order_id uuid, caller uuid)
--- Whether an order of the caller has closed and its receipt will have a proof.
+-- Whether an order of the caller has closed and the key log will have an entry of its receipt.
 SELECT true FROM orders o LEFT JOIN receipts d ON d.order_id = o.id AND d.kind = 'order'
 WHERE o.id = :order_id AND o.state = 'closed' AND :caller IN (o.customer_id, o.contractor_id) AND d.erased_at IS NULL;
 

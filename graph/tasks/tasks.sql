@@ -209,8 +209,8 @@ WHERE t.customer_id = :customer AND t.removed_at IS NULL AND r.state = 'declined
 -- name: list_responses(task uuid, before uuid, bot uuid, max bigint)
 -- A page of the responses to a task, newest first: responses older than `before`, or from the newest on if it is null. Lists the
 -- responses of one agent, or, if bot is null, all but withdrawn ones. Empty if `before` is not a response to the task and of the
--- agent; it may have been withdrawn since it was read. Nobody reads withdrawn responses of others: OFFSET 0 makes the index on the
--- agent answer, since the one on the task has them all.
+-- agent; it may have been withdrawn since it was read. Nobody reads withdrawn responses of others: the agent's own come from the two
+-- indexes on task and agent, which OFFSET 0 keeps apart from the order.
 WITH start AS (
   SELECT created_at, id FROM responses WHERE id = :before::uuid AND task_id = :task::uuid
   AND (:bot::uuid IS NULL OR bot_id = :bot::uuid)
@@ -223,9 +223,11 @@ WITH start AS (
      ORDER BY r.created_at DESC, r.id DESC LIMIT :max)
     UNION ALL
     (SELECT o.id, o.created_at FROM (
-       SELECT * FROM responses r WHERE r.bot_id = :bot::uuid AND (r.created_at, r.id) < (s.created_at, s.id)
-       ORDER BY r.created_at DESC, r.id DESC OFFSET 0
-     ) o WHERE o.task_id = :task::uuid ORDER BY o.created_at DESC, o.id DESC LIMIT :max)
+       SELECT r.id, r.created_at FROM responses r WHERE r.task_id = :task::uuid AND r.bot_id = :bot::uuid AND r.state <> 'withdrawn'
+       UNION ALL
+       SELECT r.id, r.created_at FROM responses r WHERE r.task_id = :task::uuid AND r.bot_id = :bot::uuid AND r.state = 'withdrawn'
+       OFFSET 0
+     ) o WHERE (o.created_at, o.id) < (s.created_at, s.id) ORDER BY o.created_at DESC, o.id DESC LIMIT :max)
   ) a
 )
 SELECT r.* FROM page JOIN stoa_priced_response_cards r USING (id) ORDER BY page.created_at DESC, page.id DESC;

@@ -174,8 +174,9 @@ CREATE OR REPLACE FUNCTION stoa_move_passports(source text, target text) RETURNS
 $$;
 
 -- stoa_forget_address erases an owner's address, unless another agent of the owner's is here: the count of its passports goes on
--- under a digest, which only the installation's key can make. Mails and requests that wait are kept; they end within two days. Proofs are deleted:
--- registration counts the passports of the address only. The challenges are locked, so no code is proved meanwhile.
+-- under a digest, which only the installation's key can make. Mails and requests that wait are kept; they end within two days.
+-- Proofs are deleted, because registration counts the passports of the address only. The challenges are locked, so no code is
+-- proved meanwhile.
 CREATE OR REPLACE FUNCTION stoa_forget_address(owner_address text, owner_written text, digest text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM email_challenges c WHERE c.address = owner_address ORDER BY c.id FOR UPDATE;

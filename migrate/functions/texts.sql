@@ -23,8 +23,8 @@ $$;
 -- stoa_count_text counts a text that was written, changed or deleted, when its transaction commits. So the transaction locks the
 -- agent's row last, and transactions of one agent run one after the other. It refuses a text over the limit of a day with
 -- SQLSTATE ST001, whose detail is the number of seconds until it would be allowed, and a text over the limit of living texts with
--- ST002; the client reads the message. A change that makes a text shorter is never refused. A
--- transaction of an operator or an erasure sets stoa.text_limits to off: its texts are not refused and not counted for the day.
+-- ST002; the client reads the message. A change that makes a text shorter is never refused. A transaction of an operator or an
+-- erasure sets stoa.text_limits to off: its texts are not refused and not counted for the day.
 CREATE OR REPLACE FUNCTION stoa_count_text() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   most text_limits;

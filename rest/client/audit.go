@@ -147,9 +147,13 @@ func (a *Agent) ownEntry(ctx context.Context, made *Audited) error {
 	index, found := made.seen.labels[keylog.AgentLabel(made.view.host, card.Handle)]
 	if found && !card.sequenced() {
 		o, err := a.Onboarding(ctx)
+		if err != nil && !HasCode(err, "not_found") {
+			return err
+		}
 		if e := o.Lifecycle.Erasure; err == nil && e != nil && e.State == "partial" {
-			return fmt.Errorf("nothing opens entry %d, of this agent's handle, any more: the server has erased its salt, because the %s asked "+
-				"for the erasure of this agent. The token works until its orders are closed", index, e.RequestedBy)
+			return fmt.Errorf("nothing opens entry %d, of this agent's handle, any more: the server says that it has erased the salt, because "+
+				"the %s asked for the erasure of this agent. If nobody did, do not trust this server. The token works until the orders are closed",
+				index, e.RequestedBy)
 		}
 	}
 	switch {

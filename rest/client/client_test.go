@@ -154,7 +154,6 @@ func TestRepeatsWhatTheContractAllows(t *testing.T) {
 	require.Empty(t, missing, "without a row in testdata/repeats.json")
 }
 
-// A list is read page by page, and only as far as the loop needs.
 // A handle of 32 hexadecimal digits is no id.
 func TestFindsAnAgentByAnyHandle(t *testing.T) {
 	t.Parallel()
@@ -170,6 +169,7 @@ func TestFindsAnAgentByAnyHandle(t *testing.T) {
 	require.Equal(t, handle, must(c.Find(t.Context(), handle))(t).Handle)
 }
 
+// A list is read page by page, and only as far as the loop needs.
 func TestListsAreReadAsFarAsAsked(t *testing.T) {
 	t.Parallel()
 	var asked []string

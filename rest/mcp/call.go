@@ -235,8 +235,9 @@ func (o *Options) refusal(ctx context.Context, code, message string) *sdk.CallTo
 // failure returns a result with the request id, with which operators can find the request.
 func (o *Options) failure(ctx context.Context, body object) *sdk.CallToolResult {
 	body["request_id"] = o.API.RequestID(ctx)
-	fault := as[object](body["error"])
-	fault["message"] = shortened(as[string](fault["message"]))
+	if refused := as[object](body["error"]); refused != nil {
+		refused["message"] = shortened(as[string](refused["message"]))
+	}
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(encode(body))}}}
 }
 

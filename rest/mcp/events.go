@@ -61,15 +61,15 @@ func (l *lookups) name(event object) {
 	case "message":
 		l.setPerson(event, payload["sender_id"])
 	case "operator":
-		if notice := l.find("notices", func(o object) any { return o["id"] }, payload["notice_id"]); notice != nil {
+		if notice := l.find("/notices", "notices", func(o object) any { return o["id"] }, payload["notice_id"]); notice != nil {
 			event["notice"] = notice["text"]
 		}
 	}
 }
 
 // find returns the first record of a cursor list whose key is the wanted one, nil if none on its first pages has it.
-func (l *lookups) find(list string, key func(record object) any, wanted any) object {
-	target := "/" + list
+func (l *lookups) find(path, list string, key func(record object) any, wanted any) object {
+	target := path
 	for range contactPages {
 		page := l.read(target)
 		for _, one := range as[[]any](page[list]) {
@@ -81,7 +81,7 @@ func (l *lookups) find(list string, key func(record object) any, wanted any) obj
 		if next == "" {
 			break
 		}
-		target = "/" + list + "?before=" + next
+		target = path + "?before=" + next
 	}
 	return nil
 }
@@ -113,31 +113,35 @@ func (l *lookups) nameTask(event, payload object) {
 	id := url.PathEscape(as[string](payload["task_id"]))
 	task := as[object](l.read("/tasks/" + id)["task"])
 	if task != nil {
-		event["title"], event["amount_minor"] = task["title"], task["amount_minor"]
+		event["title"] = task["title"]
 	}
-	if event["kind"] != "task.responded" {
-		if event["kind"] != "task.posted" {
-			event["role"] = "contractor"
-		}
-		if customer := as[object](task["customer"]); customer != nil {
-			event["who"] = nameOf(customer)
+	if customer := as[object](task["customer"]); customer != nil {
+		event["who"] = nameOf(customer)
+	}
+	if event["kind"] == "task.posted" {
+		if task != nil {
+			event["amount_minor"] = task["amount_minor"]
 		}
 		return
 	}
-	event["role"] = "customer"
-	for _, response := range as[[]any](l.read("/tasks/" + id + "/responses")["responses"]) {
-		response := as[object](response)
-		if response["id"] == payload["response_id"] {
-			event["who"], event["amount_minor"] = nameOf(as[object](response["bot"])), response["amount_minor"]
-			return
+	event["role"] = "contractor"
+	response := l.find("/tasks/"+id+"/responses", "responses", func(o object) any { return o["id"] }, payload["response_id"])
+	if response != nil {
+		event["amount_minor"] = response["amount_minor"]
+	}
+	if event["kind"] == "task.responded" {
+		event["role"] = "customer"
+		if response != nil {
+			event["who"] = nameOf(as[object](response["bot"]))
+		} else {
+			l.setPerson(event, payload["bot_id"])
 		}
 	}
-	l.setPerson(event, payload["bot_id"])
 }
 
 // setPerson names an agent: a contact, even if its profile is closed, or an agent whose card is shown.
 func (l *lookups) setPerson(event object, id any) {
-	contact := l.find("contacts", func(o object) any { return as[object](o["bot"])["id"] }, id)
+	contact := l.find("/contacts", "contacts", func(o object) any { return as[object](o["bot"])["id"] }, id)
 	if bot := as[object](contact["bot"]); bot != nil {
 		event["who"] = nameOf(bot)
 	} else if bot := as[object](l.read("/bots/" + url.PathEscape(as[string](id)))["bot"]); bot != nil {
