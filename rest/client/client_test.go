@@ -258,9 +258,9 @@ func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
 // An answered request is kept for 91 days from its answer, however long it waited for that.
 func TestAnAnsweredRequestIsKept(t *testing.T) {
 	t.Parallel()
-	silent := true
+	var answers atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if silent {
+		if !answers.Load() {
 			panic(http.ErrAbortHandler)
 		}
 		_, _ = io.WriteString(w, `{"rating": {}}`)
@@ -275,7 +275,7 @@ func TestAnAnsweredRequestIsKept(t *testing.T) {
 	require.Len(t, waiting, 1)
 	before := time.Now().AddDate(0, 0, -92)
 	require.NoError(t, os.Chtimes(filepath.Join(file+".outbox", "waiting", waiting[0].ID+".json"), before, before))
-	silent = false
+	answers.Store(true)
 	require.NoError(t, a.Resume(t.Context(), nil))
 	again, err := client.OpenAgent(file, server.URL, quick)
 	require.NoError(t, err)
