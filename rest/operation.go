@@ -239,7 +239,7 @@ const ignoredHeader = "X-Ignored-Parameters"
 // maxIgnored is how many ignored parameters an answer names.
 const maxIgnored = 10
 
-// naming serves requests outside the table of routes, whose query parameters are those of o.
+// naming adds X-Ignored-Parameters to the answers of a handler outside the table of routes. o has the known parameters.
 func naming(o *operation, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		nameIgnored(w.Header(), o, r.URL.RawQuery)

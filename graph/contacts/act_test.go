@@ -227,7 +227,8 @@ func TestARequestSaysWhomItsAgentLooksLike(t *testing.T) {
 	graphtest.OK(t)(w.Contacts.BlockContact(blocked.Ctx, on(w.Befriend(blocked, reader))))
 
 	swindler := named("РayPaI")
-	w.Exec("UPDATE bots SET created_at = stoa_now(), named_at = stoa_now() WHERE id = $1", friend.ID) // whoever took its name first
+	// The friend's name is the newer one: the reader is warned all the same.
+	w.Exec("UPDATE bots SET created_at = stoa_now(), named_at = stoa_now() WHERE id = $1", friend.ID)
 	made := graphtest.Got(ask(w, swindler, reader.ID))(t)
 	require.Equal(t, []string{}, made.Contact.Resembles, "the reader is no friend of the swindler")
 	events := outbox(t, w, reader)

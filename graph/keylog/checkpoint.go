@@ -286,11 +286,7 @@ func (a *API) Proofs(ctx context.Context, indexes []int64) (proofs map[int64]str
 
 // KeyIndex returns the index of a key's entry in the present log, nil until the log has it.
 func (a *API) KeyIndex(ctx context.Context, purpose string, number int) (*int64, error) {
-	return a.keyIndex(ctx, a.DB.SQL, purpose, number)
-}
-
-func (a *API) keyIndex(ctx context.Context, q db.Querier, purpose string, number int) (*int64, error) {
-	found, err := db.Column[int64](ctx, q, named("index_of"), subjectOf(a.keyEntry(purpose, number)))
+	found, err := db.Column[int64](ctx, a.DB.SQL, named("index_of"), subjectOf(a.keyEntry(purpose, number)))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -60,6 +60,10 @@ SELECT o.subject_id, o.index, nullif(o.salt, '') FROM unnest(:subjects::uuid[], 
 -- name: index_of(subject uuid)
 SELECT index FROM log_openings WHERE subject_id = :subject;
 
+-- name: entered(subjects uuid[])
+-- Those of the subjects whose entry is in the log.
+SELECT subject_id FROM log_openings WHERE subject_id = ANY (:subjects);
+
 -- name: move_openings()
 -- The entries of the former epoch follow the first one of the next.
 UPDATE log_openings SET index = index + 1;

@@ -7,8 +7,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 
+	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 
 	"stoa/graph/platform/db"
@@ -87,17 +89,21 @@ func (a *API) vkeys(ctx context.Context, q db.Querier, origin string) ([]string,
 	if err != nil {
 		return nil, err
 	}
+	subjects := make([]uuid.UUID, len(numbers))
+	for i, number := range numbers {
+		subjects[i] = subjectOf(a.keyEntry(PurposeLog, number))
+	}
+	entered, err := db.Column[uuid.UUID](ctx, q, named("entered"), db.IDs(subjects))
+	if err != nil {
+		return nil, err
+	}
 	var logged, waiting []string
-	for _, number := range numbers {
+	for i, number := range numbers {
 		vkey := format.LogKey(origin, ed25519.PublicKey(a.PrivateKey(PurposeLog, number)[ed25519.SeedSize:]))
-		index, err := a.keyIndex(ctx, q, PurposeLog, number)
-		switch {
-		case err != nil:
-			return nil, err
-		case index == nil:
-			waiting = append(waiting, vkey)
-		default:
+		if slices.Contains(entered, subjects[i]) {
 			logged = append(logged, vkey)
+		} else {
+			waiting = append(waiting, vkey)
 		}
 	}
 	return append(logged, waiting...), nil

@@ -99,7 +99,7 @@ func TestAttacks(t *testing.T) {
 			before := time.Now()
 			var once Inspector
 			if name == "hang" || name == "starve" {
-				once.wall = slack.Of(2*time.Second) * min(instrumented, 3) // it must have begun by then
+				once.wall = slack.Of(2 * min(instrumented, 3) * time.Second) // it must have begun by then
 			}
 			report, state, err := once.run(t.Context(), Request{Original: file(t, []byte("x")), Purpose: Purpose(name)})
 			require.Less(t, time.Since(before), wallTime+slack.TestWait)
