@@ -216,7 +216,9 @@ func (r *run) orderNotices(a *history.Attempt, add due) {
 func (r *run) responseNotices(a *history.Attempt, add due) {
 	response, customer, says := got(a).Response.ID, r.customers[a.Subject], map[string]string{"task_id": a.Subject}
 	add(a, a.Succeeded(), customer, taskResponded, response, map[string]string{"task_id": a.Subject, "bot_id": r.ids[a.Agent]})
-	isKept := a.Succeeded() && !slices.ContainsFunc(r.by[history.ResponseWithdraw], about(response))
+	ownBlock := func(b *history.Attempt) bool { return b.Agent == a.Agent && b.Subject == customer && mayHaveActed(b) }
+	isKept := a.Succeeded() && !slices.ContainsFunc(r.by[history.ResponseWithdraw], about(response)) &&
+		!slices.ContainsFunc(r.by[history.ContactBlock], ownBlock) // its author is not told
 	for _, end := range r.endings(a.Subject) {
 		chosen := sent(end).ResponseID
 		switch {

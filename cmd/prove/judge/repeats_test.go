@@ -92,6 +92,10 @@ func (s *story) heard() {
 var laterAllowed = []innocent{
 	{"all hear of a selection", "event contents", (*story).heard},
 	{"all have heard of a selection", "events received", (*story).heard},
+	{"a response whose author has blocked the customer", "events received", func(s *story) {
+		s.contact("dan", history.ContactBlock, "ann", 201, "blocked", true)
+		s.chosen()
+	}},
 	{"a response that may have been withdrawn", "events received", func(s *story) {
 		s.chosen()
 		s.ask("dan", history.ResponseWithdraw, "", "r4", history.Unanswered, nil).Of = "t3"
