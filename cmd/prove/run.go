@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"stoa/cmd/prove/audit"
@@ -30,9 +28,8 @@ type run struct {
 	bed      *testbed.Bed
 	load     *workload.Workload
 	scene    *faults.Scene
-	// canary is nil until the load balancer runs. canaries waits for it.
-	canary   atomic.Pointer[faults.Canary]
-	canaries sync.WaitGroup
+	// canary asks the load balancer for answers.
+	canary sync.WaitGroup
 	// failed is an error that is not a finding of the judge, such as a service that did not return.
 	failed error
 	// outcome holds the findings.
@@ -126,7 +123,7 @@ func (r *run) examine(ctx context.Context) error {
 	err := r.phases(running)
 	stop()
 	<-watched
-	r.canaries.Wait()
+	r.canary.Wait()
 	if r.outcome.early {
 		r.failed = nil // an interrupted phase has not failed
 		return nil
@@ -155,7 +152,7 @@ func (r *run) watch(ctx context.Context) {
 			return
 		case <-time.After(pause):
 		}
-		begun, h := time.Now(), r.known()
+		begun, h := time.Now(), r.recorder.Known()
 		if findings := judge.Early(h, h.Length-behind); judge.Violations(findings) > 0 {
 			r.outcome.findings, r.outcome.history, r.outcome.early, r.outcome.at = findings, h, true, r.recorder.Now()
 			r.logf("the judge stops the run")
@@ -163,30 +160,6 @@ func (r *run) watch(ctx context.Context) {
 		}
 		pause = max(watchPause, patience*time.Since(begun))
 	}
-}
-
-// known returns the record so far, with the faults in force, which have no end yet. A fault that was in force only before or
-// after the copy may be missing in the record.
-func (r *run) known() *history.History {
-	pending := r.pending()
-	var h history.History
-	r.recorder.Record(func(recorded *history.History) { h = *recorded })
-	h.Length = r.recorder.Now()
-	h.Faults = slices.Clone(h.Faults)
-	for _, fault := range append(pending, r.pending()...) {
-		fault.Lifted, fault.End = h.Length+24*time.Hour, h.Length+24*time.Hour
-		h.Faults = append(h.Faults, fault)
-	}
-	return &h
-}
-
-// pending returns the faults in force, including the starvation of the machine.
-func (r *run) pending() []history.Fault {
-	pending := r.scene.Pending()
-	if canary := r.canary.Load(); canary != nil {
-		pending = append(pending, canary.Pending()...)
-	}
-	return pending
 }
 
 func (r *run) phases(ctx context.Context) error {
@@ -211,9 +184,7 @@ func (r *run) start(ctx context.Context) (err error) {
 	if r.bed, err = testbed.New(ctx, r.Dir, r.config); err == nil {
 		r.outcome.begun = r.recorder.Now()
 		r.scene.Bed, r.scene.Recorder = r.bed, r.recorder
-		canary := faults.NewCanary(r.bed, r.recorder)
-		r.canary.Store(canary)
-		r.canaries.Go(func() { canary.Run(ctx) })
+		r.canary.Go(func() { faults.Canary(ctx, r.bed.URL+testbed.CanaryPath, r.recorder) })
 	}
 	return err
 }
@@ -241,8 +212,8 @@ func (r *run) work(ctx context.Context) error {
 	working, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { r.load.Run(working) })
-	running.Go(func() { report.Progress(working, r.recorder, r.scene.InForce, os.Stderr) })
-	r.failed = faults.Schedule(ctx, r.scene, r.recorder, r.chosen, end)
+	running.Go(func() { report.Progress(working, r.recorder, os.Stderr) })
+	r.failed = faults.Schedule(ctx, r.scene, r.chosen, end)
 	stop()
 	running.Wait()
 	return ctx.Err()

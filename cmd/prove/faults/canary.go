@@ -4,11 +4,9 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"stoa/cmd/prove/history"
-	"stoa/cmd/prove/testbed"
 )
 
 const (
@@ -20,53 +18,32 @@ const (
 	sluggish = 50 * time.Millisecond
 )
 
-// Canary repeatedly asks the load balancer itself, not a server, for an answer that needs no work. If it takes half a second, the
-// machine starved, and events of that time prove nothing about the service: the canary records a fault.
-type Canary struct {
-	url      string
-	recorder *history.Recorder
-
-	mu sync.Mutex
-	// asked is when the running request was due; 0 if none is running.
-	asked time.Duration
-}
-
-// NewCanary makes the canary of a production.
-func NewCanary(bed *testbed.Bed, recorder *history.Recorder) *Canary {
-	return &Canary{url: bed.URL + testbed.CanaryPath, recorder: recorder}
-}
-
-// Run asks until ctx ends.
-func (c *Canary) Run(ctx context.Context) {
+// Canary repeatedly asks the load balancer itself, at url, for an answer that needs no server and no work, until ctx ends. If it
+// takes half a second, the machine starved, and events of that time prove nothing about the service: then it was a fault.
+func Canary(ctx context.Context, url string, recorder *history.Recorder) {
 	client := &http.Client{Transport: new(http.Transport)}
 	defer client.CloseIdleConnections()
-	due := c.recorder.Now()
+	due := recorder.Now()
 	for ctx.Err() == nil {
-		c.begin(due)
-		c.ask(ctx, client)
-		now := c.recorder.Now()
-		c.recorder.Record(func(h *history.History) {
-			if now-due > sluggish {
-				h.Delays = append(h.Delays, history.Delay{Start: due, End: now})
-			}
-			if now-due > starvation {
-				h.Faults = append(h.Faults, history.Fault{Name: history.MachineStarved, Target: "the machine", Start: due, Lifted: now, End: now})
-			}
-		})
-		c.begin(0)
-		due = c.recorder.Now() + canaryInterval // oversleeping counts, too
+		starved := history.Fault{Name: history.MachineStarved, Target: "the machine", Start: due}
+		end := recorder.Begin(starved)
+		askCanary(ctx, client, url)
+		now := recorder.Now()
+		if now-due > sluggish {
+			recorder.Record(func(h *history.History) { h.Delays = append(h.Delays, history.Delay{Start: due, End: now}) })
+		}
+		if starved.Lifted, starved.End = now, now; now-due > starvation {
+			end(starved)
+		} else {
+			end()
+		}
+		due = recorder.Now() + canaryInterval // oversleeping counts, too
 		_ = wait(ctx, canaryInterval)
 	}
 }
 
-func (c *Canary) begin(asked time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.asked = asked
-}
-
-func (c *Canary) ask(ctx context.Context, client *http.Client) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
+func askCanary(ctx context.Context, client *http.Client, url string) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return
 	}
@@ -76,14 +53,4 @@ func (c *Canary) ask(ctx context.Context, client *http.Client) {
 	}
 	_, _ = io.Copy(io.Discard, response.Body) // only the time counts
 	_ = response.Body.Close()
-}
-
-// Pending returns a starvation that has not ended yet.
-func (c *Canary) Pending() []history.Fault {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.asked == 0 || c.recorder.Now()-c.asked < starvation {
-		return nil
-	}
-	return []history.Fault{{Name: history.MachineStarved, Target: "the machine", Start: c.asked}}
 }

@@ -67,29 +67,10 @@ type Scene struct {
 	// victim is the server that the round's faults hit.
 	victim *testbed.Server
 
-	mu sync.Mutex
-	// pending are the faults of the round, from before they begin until they are recorded.
-	pending []history.Fault
-	missed  []string
+	mu     sync.Mutex
+	missed []string
 	// loss is the backup that is to be restored.
 	loss history.Loss
-}
-
-// Pending returns the faults in force that are not recorded yet.
-func (s *Scene) Pending() []history.Fault {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.pending)
-}
-
-// InForce names the faults in force, separated by " + "; it is empty between two rounds.
-func (s *Scene) InForce() string {
-	pending := s.Pending()
-	names := make([]string, len(pending))
-	for i, fault := range pending {
-		names[i] = fault.Name
-	}
-	return strings.Join(names, " + ")
 }
 
 // Missed returns the faults that were tried and not injected, each with the reason.
@@ -158,7 +139,7 @@ const (
 // Schedule injects faults until the end: first each one alone, in the order of the seed, then two at a time. It returns when all
 // are lifted. It returns an error if a fault could not be lifted, or if service did not return in time. Faults that could not be
 // injected are among the scene's missed ones.
-func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen []Fault, end time.Time) error {
+func Schedule(ctx context.Context, s *Scene, chosen []Fault, end time.Time) error {
 	if len(chosen) == 0 {
 		return wait(ctx, time.Until(end))
 	}
@@ -182,7 +163,7 @@ func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen 
 				return fmt.Errorf("before %s: %w", round[0].Name, err)
 			}
 		}
-		if err := strikeRound(ctx, s, recorder, round); err != nil {
+		if err := strikeRound(ctx, s, round); err != nil {
 			return err
 		}
 	}
@@ -216,25 +197,20 @@ func (f Fault) at(begun time.Duration) history.Fault {
 
 // strikeRound injects faults together, waits until the service has returned, and records the faults that took effect. It notes
 // the others as missed.
-func strikeRound(ctx context.Context, s *Scene, recorder *history.Recorder, round []Fault) (err error) {
-	s.mu.Lock()
-	for _, f := range round {
-		s.pending = append(s.pending, f.at(recorder.Now()))
+func strikeRound(ctx context.Context, s *Scene, round []Fault) (err error) {
+	noted := make([]history.Fault, len(round))
+	for i, f := range round {
+		noted[i] = f.at(s.Recorder.Now())
 	}
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.pending = nil
-	}()
+	end := s.Recorder.Begin(noted...)
 	var all []*struck
 	var lifting sync.WaitGroup
 	for _, f := range round {
-		one, failed := strike(ctx, s, recorder, f)
+		one, failed := strike(ctx, s, f)
 		switch {
 		case failed == nil:
 			all = append(all, one)
-			lifting.Go(func() { one.liftInTime(ctx, s, recorder) })
+			lifting.Go(func() { one.liftInTime(ctx, s) })
 		case errors.As(failed, new(notInjectedError)):
 			s.miss(f.Name, failed)
 		default:
@@ -248,33 +224,32 @@ func strikeRound(ctx context.Context, s *Scene, recorder *history.Recorder, roun
 	if err == nil {
 		err = awaitReady(ctx, s.Bed)
 	}
-	end := recorder.Now()
-	recorder.Record(func(h *history.History) {
-		for _, one := range all {
-			one.recorded.End = end
-			h.Faults = append(h.Faults, one.recorded)
-		}
-	})
+	effective := make([]history.Fault, len(all))
+	for i, one := range all {
+		effective[i] = one.recorded
+		effective[i].End = s.Recorder.Now()
+	}
+	end(effective...)
 	return err
 }
 
 // liftInTime lifts a fault at its time. Faults of a round do not wait for each other: a server that one fault restarts may need
 // the network that another one has cut.
-func (one *struck) liftInTime(ctx context.Context, s *Scene, recorder *history.Recorder) {
-	_ = wait(ctx, one.left-(recorder.Now()-one.recorded.Start)) // an interruption lifts the fault, too
+func (one *struck) liftInTime(ctx context.Context, s *Scene) {
+	_ = wait(ctx, one.left-(s.Recorder.Now()-one.recorded.Start)) // an interruption lifts the fault, too
 	failed := one.lift(context.WithoutCancel(ctx))
 	if errors.As(failed, new(notInjectedError)) {
 		s.miss(one.recorded.Name, failed)
 	} else if failed != nil {
 		one.failed = fmt.Errorf("lifting %s: %w", one.recorded.Name, failed)
 	}
-	one.recorded.Lifted = recorder.Now()
+	one.recorded.Lifted = s.Recorder.Now()
 }
 
 // strike draws a server and injects a fault into it, and tries again if that fails.
-func strike(ctx context.Context, s *Scene, recorder *history.Recorder, f Fault) (*struck, error) {
+func strike(ctx context.Context, s *Scene, f Fault) (*struck, error) {
 	s.victim = s.Bed.Servers[s.Random.IntN(len(s.Bed.Servers))]
-	begun := recorder.Now()
+	begun := s.Recorder.Now()
 	var target string
 	var lift Lift
 	var err error

@@ -23,7 +23,9 @@ import (
 
 // stage is a scene without a production.
 func stage() *Scene {
-	return &Scene{Bed: &testbed.Bed{Servers: []*testbed.Server{{Name: "server-1"}}}, Random: rand.New(rand.NewPCG(1, 1))}
+	return &Scene{
+		Bed: &testbed.Bed{Servers: []*testbed.Server{{Name: "server-1"}}}, Random: rand.New(rand.NewPCG(1, 1)), Recorder: history.NewRecorder(1),
+	}
 }
 
 // A fault that cannot be injected is undone and tried again.
@@ -38,7 +40,7 @@ func TestStrikeTriesAgain(t *testing.T) {
 		}
 		return "it", lift, nil
 	}}
-	one, err := strike(t.Context(), stage(), history.NewRecorder(1), f)
+	one, err := strike(t.Context(), stage(), f)
 	require.NoError(t, err)
 	require.Equal(t, "it", one.recorded.Target)
 	require.Equal(t, 2, tried)
@@ -49,7 +51,7 @@ func TestStrikeTriesAgain(t *testing.T) {
 func TestStrikeDoesNotHideDefects(t *testing.T) {
 	t.Parallel()
 	tried := 0
-	_, err := strike(t.Context(), stage(), history.NewRecorder(1), Fault{Strike: func(context.Context, *Scene) (string, Lift, error) {
+	_, err := strike(t.Context(), stage(), Fault{Strike: func(context.Context, *Scene) (string, Lift, error) {
 		tried++
 		return "", nil, errors.New("the server does not start")
 	}})
@@ -60,9 +62,9 @@ func TestStrikeDoesNotHideDefects(t *testing.T) {
 // A fault without effect is reported as missed, and is no error.
 func TestFaultsThatMetNothingAreMissed(t *testing.T) {
 	t.Parallel()
-	s, recorder := stage(), history.NewRecorder(1)
+	s := stage()
 	one := &struck{recorded: history.Fault{Name: "idle"}, lift: func(context.Context) error { return errNoEffect }}
-	one.liftInTime(t.Context(), s, recorder)
+	one.liftInTime(t.Context(), s)
 	require.NoError(t, one.failed)
 	require.Equal(t, []string{"idle: it met nothing"}, s.Missed())
 }
@@ -93,40 +95,33 @@ func TestCanaryRecordsStarvation(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}), make(chan struct{})
 	var requests atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == testbed.CanaryPath && requests.Add(1) == 2 {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if requests.Add(1) == 2 {
 			close(asked)
 			<-answer
 		}
 	}))
 	defer server.Close()
 	recorder := history.NewRecorder(1)
-	canary := NewCanary(&testbed.Bed{URL: server.URL}, recorder)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		canary.Run(ctx)
+		Canary(ctx, server.URL, recorder)
 	}()
 	<-asked
-	require.Eventually(t, func() bool { return len(canary.Pending()) == 1 }, slack.TestWait, 10*time.Millisecond)
-	begun := canary.Pending()[0].Start
+	known := recorder.Known()
+	inForce := known.Faults[len(known.Faults)-1]
+	require.Greater(t, inForce.End, known.Length)
+	require.Eventually(t, func() bool { return recorder.Now()-inForce.Start > starvation }, slack.TestWait, 10*time.Millisecond)
 	close(answer)
-	starved := func() (faults []history.Fault) {
-		recorder.Record(func(h *history.History) {
-			for _, f := range h.Faults {
-				if f.Start == begun {
-					faults = append(faults, f)
-				}
-			}
-		})
-		return faults
+	starved := func() []history.Fault {
+		return slices.DeleteFunc(recorder.Known().Faults, func(f history.Fault) bool { return f.Start != inForce.Start || f.End > time.Hour })
 	}
 	require.Eventually(t, func() bool { return len(starved()) == 1 }, slack.TestWait, 10*time.Millisecond)
 	stop()
 	<-ended
-	require.Empty(t, canary.Pending())
-	require.GreaterOrEqual(t, starved()[0].End-begun, starvation)
+	require.GreaterOrEqual(t, starved()[0].End-inForce.Start, starvation)
 }
 
 // Transactions that have written certain events wait at their commit until the fault is over.

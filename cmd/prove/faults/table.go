@@ -97,7 +97,7 @@ var table = []Fault{
 			}
 			_, err = tx.ExecContext(ctx, "LOCK TABLE orders IN ACCESS EXCLUSIVE MODE")
 			return "orders", func(context.Context) error {
-				if err := tx.Rollback(); err != nil && len(s.Pending()) <= 1 {
+				if err := tx.Rollback(); err != nil && len(s.Recorder.InForce()) <= 1 {
 					return err
 				}
 				return nil // another fault may have cut the connection, with which the lock ended

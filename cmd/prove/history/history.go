@@ -7,6 +7,7 @@ package history
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 )
@@ -222,6 +223,8 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	history History
+	// inForce are the faults of Begin that have not ended.
+	inForce [][]Fault
 }
 
 // NewRecorder begins a history: its times count from now.
@@ -237,6 +240,44 @@ func (r *Recorder) Record(add func(h *History)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	add(&r.history)
+}
+
+// Begin notes faults that are in force from now on. end records those of them that had an effect.
+func (r *Recorder) Begin(faults ...Fault) (end func(effective ...Fault)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inForce = append(r.inForce, faults)
+	return func(effective ...Fault) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.inForce = slices.DeleteFunc(r.inForce, func(other []Fault) bool { return &other[0] == &faults[0] })
+		r.history.Faults = append(r.history.Faults, effective...)
+	}
+}
+
+// InForce names the faults in force, without MachineStarved.
+func (r *Recorder) InForce() (names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, fault := range slices.Concat(r.inForce...) {
+		if fault.Name != MachineStarved {
+			names = append(names, fault.Name)
+		}
+	}
+	return names
+}
+
+// Known returns the record so far, in which the faults in force end in a day.
+func (r *Recorder) Known() *History {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.history
+	h.Length, h.Faults = r.Now(), slices.Clone(h.Faults)
+	for _, fault := range slices.Concat(r.inForce...) {
+		fault.Lifted, fault.End = h.Length+24*time.Hour, h.Length+24*time.Hour
+		h.Faults = append(h.Faults, fault)
+	}
+	return &h
 }
 
 // Finish returns the history. Nothing may be recorded afterwards.

@@ -138,8 +138,8 @@ func failed(all []history.Attempt, from, to time.Duration) (n int) {
 // interval is the time between two lines of progress.
 const interval = 5 * time.Second
 
-// Progress writes a line about the time since the last line, repeatedly until ctx ends. fault names the fault in force.
-func Progress(ctx context.Context, recorder *history.Recorder, fault func() string, to io.Writer) {
+// Progress writes a line about the time since the last line, repeatedly until ctx ends.
+func Progress(ctx context.Context, recorder *history.Recorder, to io.Writer) {
 	for requests, last := 0, recorder.Now(); ; {
 		select {
 		case <-ctx.Done():
@@ -151,7 +151,7 @@ func Progress(ctx context.Context, recorder *history.Recorder, fault func() stri
 			unavailable, requests, events = failed(h.Attempts[before:], 0, now), len(h.Attempts), len(h.Deliveries)
 		})
 		fmt.Fprintf(to, "%6s  %5.0f requests/s  %d failed  %d events  %s\n", now.Round(time.Second),
-			float64(requests-before)/(now-last).Seconds(), unavailable, events, fault())
+			float64(requests-before)/(now-last).Seconds(), unavailable, events, strings.Join(recorder.InForce(), " + "))
 		last = now
 	}
 }

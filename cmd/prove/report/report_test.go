@@ -65,10 +65,11 @@ func TestProgress(t *testing.T) {
 			h.Attempts = append(h.Attempts, history.Attempt{Status: 200}, history.Attempt{})
 			h.Deliveries = make([]history.Delivery, 3)
 		})
+		recorder.Begin(history.Fault{Name: "kill"}, history.Fault{Name: "tear"})
 		ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
 		defer cancel()
 		var out strings.Builder
-		report.Progress(ctx, recorder, func() string { return "kill" }, &out)
-		require.Equal(t, "    5s      0 requests/s  1 failed  3 events  kill\n", out.String())
+		report.Progress(ctx, recorder, &out)
+		require.Equal(t, "    5s      0 requests/s  1 failed  3 events  kill + tear\n", out.String())
 	})
 }
