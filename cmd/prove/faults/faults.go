@@ -18,6 +18,7 @@ import (
 
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/testbed"
+	"stoa/cmd/prove/workload"
 )
 
 // Lift removes the cause of a fault.
@@ -63,7 +64,7 @@ type Scene struct {
 	Random *rand.Rand
 	// Recorder and Agents belong to the run.
 	Recorder *history.Recorder
-	Agents   Agents
+	Agents   *workload.Workload
 	// victim is the server that the round's faults hit.
 	victim *testbed.Server
 

@@ -12,16 +12,6 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// Agents are the agents of the run, as a restore uses them.
-type Agents interface {
-	// Hold ends activities of agents that a restore would break, such as changes of tokens, and prevents new ones.
-	Hold()
-	// Forget makes them forget the answers whose requests they would repeat. No server runs.
-	Forget()
-	// Resume makes them find out which of their orders still exist, and lets them go on.
-	Resume(ctx context.Context)
-}
-
 // sinceBackup is how long the load goes on between a backup and its restore.
 const sinceBackup = 8 * time.Second
 

@@ -23,7 +23,7 @@ type restores struct {
 	lost  [][2]time.Time
 }
 
-// Hold implements faults.Agents.
+// Hold ends activities that a restore would break, such as changes of tokens, and prevents new ones until Resume.
 func (w *Workload) Hold() {
 	w.restores.lasting.Lock()
 	w.restores.mu.Lock()
@@ -31,7 +31,8 @@ func (w *Workload) Hold() {
 	w.restores.begun = time.Now()
 }
 
-// Forget implements faults.Agents. It also drops the known states of all orders: note accepts the next read state.
+// Forget drops the answers whose requests the agents would repeat, and the known states of all orders: note accepts the next read
+// state. No server runs.
 func (w *Workload) Forget() {
 	for _, a := range w.registered {
 		a.mu.Lock()
@@ -48,7 +49,7 @@ func (w *Workload) Forget() {
 	w.restores.lost = append(w.restores.lost, [2]time.Time{w.restores.begun, time.Now()})
 }
 
-// Resume implements faults.Agents. The judge knows whether an order may be lost.
+// Resume finds out which orders still exist, and lets the agents go on. The judge knows whether an order may be lost.
 func (w *Workload) Resume(ctx context.Context) {
 	defer w.restores.lasting.Unlock()
 	start := w.Recorder.Now()
