@@ -32,14 +32,9 @@ type run struct {
 	canary sync.WaitGroup
 	// failed is an error that is not a finding of the judge, such as a service that did not return.
 	failed error
-	// outcome holds the findings.
-	outcome outcome
-}
-
-// outcome holds the findings of a proof.
-type outcome struct {
+	// findings are the judge's, about judged.
 	findings []judge.Finding
-	history  *history.History
+	judged   *history.History
 	// begun: when the servers were ready. at: when the findings were made. early: they stopped the run.
 	begun, at time.Duration
 	early     bool
@@ -93,7 +88,7 @@ func (r *run) prove(ctx context.Context) error {
 	r.logf("seed %d: repeat the plan with --seed %d", r.Seed, r.Seed)
 	err := r.examine(ctx)
 	if r.bed != nil {
-		if r.outcome.early { // the rest of the run is not judged
+		if r.early { // the rest of the run is not judged
 			r.bed.Kill()
 		}
 		err = errors.Join(err, r.bed.Close())
@@ -124,13 +119,13 @@ func (r *run) examine(ctx context.Context) error {
 	stop()
 	<-watched
 	r.canary.Wait()
-	if r.outcome.early {
+	if r.early {
 		r.failed = nil // an interrupted phase has not failed
 		return nil
 	}
 	if err == nil {
-		r.outcome.history = r.recorder.Finish()
-		r.outcome.findings, r.outcome.at = judge.Judge(r.outcome.history), r.recorder.Now()
+		r.judged = r.recorder.Finish()
+		r.findings, r.at = judge.Judge(r.judged), r.recorder.Now()
 	}
 	return err
 }
@@ -154,7 +149,7 @@ func (r *run) watch(ctx context.Context) {
 		}
 		begun, h := time.Now(), r.recorder.Known()
 		if findings := judge.Early(h, h.Length-behind); judge.Violations(findings) > 0 {
-			r.outcome.findings, r.outcome.history, r.outcome.early, r.outcome.at = findings, h, true, r.recorder.Now()
+			r.findings, r.judged, r.early, r.at = findings, h, true, r.recorder.Now()
 			r.logf("the judge stops the run")
 			return
 		}
@@ -182,7 +177,7 @@ func (r *run) logf(format string, args ...any) {
 
 func (r *run) start(ctx context.Context) (err error) {
 	if r.bed, err = testbed.New(ctx, r.Dir, r.config); err == nil {
-		r.outcome.begun = r.recorder.Now()
+		r.begun = r.recorder.Now()
 		r.scene.Bed, r.scene.Recorder = r.bed, r.recorder
 		r.canary.Go(func() { faults.Canary(ctx, r.bed.URL+testbed.CanaryPath, r.recorder) })
 	}

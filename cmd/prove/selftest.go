@@ -137,8 +137,8 @@ func (c *selfTestCommand) prove(ctx context.Context, b built, seed uint64) selft
 		return result
 	}
 	failed := r.prove(ctx)
-	result.After = r.outcome.at - r.outcome.begun
-	for _, f := range r.outcome.findings {
+	result.After = r.at - r.begun
+	for _, f := range r.findings {
 		if f.Count > 0 {
 			result.By, result.Violation = f.Name, f.Violations[0]
 			break
@@ -150,7 +150,7 @@ func (c *selfTestCommand) prove(ctx context.Context, b built, seed uint64) selft
 	switch missed := r.scene.Missed(); {
 	case result.By != "":
 	case r.failed != nil:
-		result.By, result.After = "a fault that the service did not outlive", r.recorder.Now()-r.outcome.begun
+		result.By, result.After = "a fault that the service did not outlive", r.recorder.Now()-r.begun
 		result.Violation = r.failed.Error()
 	case failed != nil: // the proof itself may have failed
 		result.NotTried, _, _ = strings.Cut(failed.Error(), "\n")

@@ -24,9 +24,8 @@ var errBroken = errors.New("promises were broken")
 
 // conclude prints the findings, and writes history and result if requested. A stopped run has no result.
 func (r *run) conclude(ctx context.Context) error {
-	o := &r.outcome
 	if r.History != "" {
-		text, err := json.Marshal(o.history)
+		text, err := json.Marshal(r.judged)
 		if err != nil {
 			return err
 		}
@@ -37,7 +36,7 @@ func (r *run) conclude(ctx context.Context) error {
 	for _, missed := range r.scene.Missed() {
 		r.logf("not injected: %s", missed)
 	}
-	if r.Out != "" && !o.early {
+	if r.Out != "" && !r.early {
 		made, err := r.result(ctx)
 		if err == nil {
 			err = made.Write(r.Out)
@@ -46,7 +45,7 @@ func (r *run) conclude(ctx context.Context) error {
 			return err
 		}
 	}
-	err := verdict(o.history, o.findings)
+	err := verdict(r.judged, r.findings)
 	if err != nil {
 		fmt.Fprintf(os.Stdout, "seed %d; again: %s\n", r.Seed, again(r.Seed))
 	}
@@ -55,34 +54,30 @@ func (r *run) conclude(ctx context.Context) error {
 
 // result makes the result of the run.
 func (r *run) result(ctx context.Context) (*report.Result, error) {
-	made, err := newResult(ctx, r.title(), r.Server, again(r.Seed))
+	made, err := newResult(ctx, "Faults", r.Server, again(r.Seed))
 	if err == nil && r.Older != "" {
-		var older []string
+		var older string
 		older, err = version(ctx, r.Older)
-		made.Version += ", and older: " + strings.Join(older, " ")
+		made.Version += ", and older: " + older
 	}
-	made.Fill(r.outcome.history, r.outcome.findings, r.scene.Missed())
+	made.Fill(r.judged, r.findings, r.scene.Missed())
 	return made, err
 }
 
 // newResult begins the result of a command.
 func newResult(ctx context.Context, title, server, command string) (*report.Result, error) {
-	words, err := version(ctx, server)
-	return &report.Result{Title: title, Date: time.Now(), Version: strings.Join(words, " "), Command: command, Machine: report.Machine()}, err
+	build, err := version(ctx, server)
+	return &report.Result{Title: title, Date: time.Now(), Version: build, Command: command, Machine: report.Machine()}, err
 }
 
 // version asks a program for its name, its commit, and its build information.
-func version(ctx context.Context, program string) ([]string, error) {
+func version(ctx context.Context, program string) (string, error) {
 	program, err := filepath.Abs(program)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	out, err := exec.CommandContext(ctx, program, "version").Output()
-	words := strings.Fields(string(out))
-	if err == nil && len(words) < 2 {
-		err = fmt.Errorf("%s does not say its version", program)
-	}
-	return words, err
+	return strings.Join(strings.Fields(string(out)), " "), err
 }
 
 // again returns the command that repeats this one.
@@ -92,17 +87,6 @@ func again(seed uint64) string {
 		flags += fmt.Sprintf(" --seed %d", seed)
 	}
 	return "make prove PROVEFLAGS='" + strings.TrimSpace(flags) + "'"
-}
-
-// title returns the heading of the result.
-func (c *faultsCommand) title() string {
-	switch {
-	case c.Older != "":
-		return "Servers of two versions"
-	case c.Failover:
-		return "Failover of the database"
-	}
-	return "Faults"
 }
 
 // Run judges a history that an earlier run has kept.
