@@ -19,14 +19,14 @@ func TestCommands(t *testing.T) {
 	for command, line := range map[string][]string{
 		"faults":       {"--minutes", "3", "--failover", program},
 		"judge <file>": {"judge", "main.go"},
-		"self-test":    {"self-test", "--bugs", "event-lost,order-role", "--share", "1/2", program},
+		"self-test":    {"self-test", "--bugs", "event-lost,order-role", "--share", "2", "--parts", "4", program},
 	} {
 		chosen, err := parse(line)
 		require.NoError(t, err, command)
 		require.Equal(t, command, chosen.Command())
 	}
 	for _, refused := range [][]string{
-		{"judge"}, {"judge", "none.json"}, {"self-test", "--share", "3/2", program},
+		{"judge"}, {"judge", "none.json"}, {"self-test", "--share", "3", "--parts", "2", program}, {"self-test", "--bugs", "none-of-them", program},
 	} {
 		_, err := parse(refused)
 		require.Error(t, err, refused)

@@ -15,20 +15,27 @@ import (
 
 // selfTestCommand holds the flags of the self-test.
 type selfTestCommand struct {
-	Bugs      string  `help:"Bugs by name, separated by commas, or all: ${bugs}." default:"all"`
-	Minutes   float64 `help:"Length of the load of each proof." default:"1"`
-	Seed      uint64  `help:"Plan of each proof." default:"1"`
-	Tries     uint64  `help:"Plans, from the seed on, after which a bug counts as missed." default:"2"`
-	Processes int     `help:"Number of servers." default:"3"`
-	Agents    int     `help:"Number of agents, 8 to 28." default:"16"`
-	Faults    string  `help:"Faults of the bugs that name none." default:"server-killed,network-reset,network-torn,rolling-restart"`
-	Server    string  `help:"The server's program without a bug." default:"bin/stoa" type:"existingfile"`
-	Dir       string  `help:"Folder for the runs' own folders and the programs." type:"existingdir"`
-	Out       string  `help:"Folder for result.json and result.md, which are written after each bug." type:"existingdir"`
-	Results   string  `help:"File that keeps results: a bug that was found or missed there is not tried again." type:"path"`
-	Least     int     `help:"How many bugs must be found." default:"0"`
+	Bugs      []string `help:"Bugs by name, or all: ${bugs}." default:"all" enum:"all,${bugs}"`
+	Share     int      `help:"Part of the bugs to try, from 1 to the number of parts." default:"1"`
+	Parts     int      `help:"Number of parts." default:"1"`
+	Minutes   float64  `help:"Length of the load of each proof." default:"1"`
+	Seed      uint64   `help:"Plan of each proof." default:"1"`
+	Tries     uint64   `help:"Plans, from the seed on, after which a bug counts as missed." default:"2"`
+	Processes int      `help:"Number of servers." default:"3"`
+	Agents    int      `help:"Number of agents, 8 to 28." default:"16"`
+	Faults    string   `help:"Faults of the bugs that name none." default:"server-killed,network-reset,network-torn,rolling-restart"`
+	Server    string   `help:"The server's program without a bug." default:"bin/stoa" type:"existingfile"`
+	Dir       string   `help:"Folder for the runs' own folders and the programs." type:"existingdir"`
+	Out       string   `help:"Folder for result.json and result.md, which are written after each bug." type:"existingdir"`
+	Least     int      `help:"How many bugs must be found." default:"0"`
+}
 
-	Share selftest.Share `help:"Part of the bugs, such as 2/4: the second of four." default:"1/1"`
+// Validate refuses parts that do not exist.
+func (c *selfTestCommand) Validate() error {
+	if c.Share < 1 || c.Share > c.Parts {
+		return errors.New("--share is a number from 1 to --parts")
+	}
+	return nil
 }
 
 // built is a server with a bug, or the reason why it was not built.
@@ -40,24 +47,16 @@ type built struct {
 
 // Run proves one server after the other while the next one is built.
 func (c *selfTestCommand) Run(ctx context.Context) error {
-	bugs, err := selftest.Select(c.Bugs)
-	if err != nil {
-		return err
-	}
 	made, err := newResult(ctx, "Bugs planted on purpose", c.Server, again(c.Seed))
 	if err != nil {
 		return err
 	}
-	r, err := selftest.Load(c.Results)
-	if err != nil {
-		return err
-	}
-	bugs = r.Untried(c.Share.Rows(bugs))
 	folder, err := os.MkdirTemp(c.Dir, "stoa-bugs-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // the folder holds only programs
+	var r selftest.Results
 	try := func(next built) error {
 		result := c.prove(ctx, next, c.Seed)
 		for seed := c.Seed + 1; seed < c.Seed+c.Tries && next.bug.Name != "" && result.By == "" && ctx.Err() == nil; seed++ {
@@ -68,31 +67,26 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		result.Version = strings.Fields(made.Version)[1]
-		r[result.Bug] = result
-		logf("%s: %s %s %s", cmp.Or(result.Bug, "without a bug"), result.Verdict(), result.After.Round(time.Second), result.Violation)
+		r = append(r, result)
+		logf("%s: %s %s %s", cmp.Or(result.Bug.Name, "without a bug"), result.Verdict(), result.After.Round(time.Second), result.Violation)
 		r.Fill(made)
-		err := r.Keep(c.Results)
 		if c.Out != "" {
-			err = errors.Join(err, made.Write(c.Out))
+			return made.Write(c.Out)
 		}
+		return nil
+	}
+	servers := buildAhead(ctx, folder, selftest.Share(selftest.Select(c.Bugs...), c.Share, c.Parts))
+	if err := try(built{program: c.Server}); err != nil {
 		return err
 	}
-	servers := buildAhead(ctx, folder, bugs)
-	if !r.Tried("") {
-		if err := try(built{program: c.Server}); err != nil {
-			return err
-		}
-		if err := r.Judge(0); err != nil {
-			return err
-		}
+	if err := r.Judge(0); err != nil {
+		return err
 	}
 	for next := range servers {
 		if err := errors.Join(try(next), os.RemoveAll(filepath.Join(folder, next.bug.Name))); err != nil {
 			return err
 		}
 	}
-	r.Fill(made)
 	text, err := made.Page()
 	if err != nil {
 		return err
@@ -121,7 +115,7 @@ func buildAhead(ctx context.Context, folder string, bugs []selftest.Row) <-chan 
 // prove runs a short proof of one server by the plan of the seed. The bug is found if the judge finds a violation or if service
 // does not return after a fault; any other error is a proof without a result.
 func (c *selfTestCommand) prove(ctx context.Context, b built, seed uint64) selftest.Result {
-	result := selftest.Result{Bug: b.bug.Name}
+	result := selftest.Result{Bug: b.bug}
 	proof := &faultsCommand{
 		Seed: seed, Minutes: c.Minutes, Processes: c.Processes, Agents: c.Agents, Faults: c.Faults, Server: b.program, Dir: c.Dir,
 	}

@@ -69,39 +69,15 @@ func parse(name, text string) Row {
 	return b
 }
 
-// Select returns the rows of these names, separated by commas, in the order of the catalogue: every row for "all".
-func Select(names string) ([]Row, error) {
-	if names == "all" {
-		return slices.Clone(catalogue), nil
-	}
-	wanted := strings.Split(names, ",")
-	for _, name := range wanted {
-		if !slices.ContainsFunc(catalogue, func(b Row) bool { return b.Name == name }) {
-			return nil, fmt.Errorf("there is no bug %q; there are %s", name, strings.Join(Names(), ", "))
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(catalogue), func(b Row) bool { return !slices.Contains(wanted, b.Name) }), nil
+// Select returns the rows of these names, or every row for "all", in the order of the catalogue.
+func Select(names ...string) []Row {
+	return slices.DeleteFunc(slices.Clone(catalogue), func(b Row) bool { return !slices.Contains(names, b.Name) && !slices.Contains(names, "all") })
 }
 
-// Share is one part of several, as in "2/4": every fourth row from the second on, so that each share has bugs of all kinds.
-type Share struct{ number, of int }
-
-// UnmarshalText reads a share from 1/n to n/n.
-func (s *Share) UnmarshalText(text []byte) error {
-	var rest string
-	n, _ := fmt.Sscanf(string(text)+" .", "%d/%d %s", &s.number, &s.of, &rest)
-	if n != 3 || rest != "." || s.number < 1 || s.number > s.of {
-		return fmt.Errorf("%q is no share such as 2/4", text)
-	}
-	return nil
-}
-
-func (s Share) String() string { return fmt.Sprintf("%d/%d", s.number, s.of) }
-
-// Rows returns the rows of the share.
-func (s Share) Rows(all []Row) (rows []Row) {
+// Share returns every row of a number, counted from 1, among so many: each share has bugs of all kinds.
+func Share(all []Row, number, of int) (rows []Row) {
 	for i, b := range all {
-		if i%s.of == s.number-1 {
+		if i%of == number-1 {
 			rows = append(rows, b)
 		}
 	}
