@@ -19,6 +19,7 @@ import (
 	"github.com/lib/pq"
 
 	"stoa/cmd/bench/load"
+	"stoa/cmd/child"
 )
 
 // variant is one side of a comparison.
@@ -132,28 +133,8 @@ func postgresTime(postmaster int) (time.Duration, error) {
 		}
 		ended += ticks
 	}
-	running, err := children(postmaster)
-	if err != nil {
-		return 0, err
-	}
-	total, err := cpuTime(running...)
+	total, err := cpuTime(child.ChildrenOf(postmaster)...)
 	return total + time.Duration(ended)*tick, err
-}
-
-// children lists the children of a process.
-func children(pid int) (all []int, err error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	if err != nil {
-		return nil, err
-	}
-	for field := range strings.FieldsSeq(string(raw)) {
-		child, err := strconv.Atoi(field)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, child)
-	}
-	return all, nil
 }
 
 // scripts are the operations in SQL, for pgbench, on the tables that setup.sql makes.

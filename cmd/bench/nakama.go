@@ -43,10 +43,13 @@ func (d *database) startNakama(ctx context.Context, program string, connections 
 	if output, err := exec.CommandContext(ctx, program, "migrate", "up", "--database.address", url).CombinedOutput(); err != nil {
 		return n, fmt.Errorf("nakama migrate: %w: %s", err, output)
 	}
-	port, err := freePort()
+	// Nakama also listens on the port before the API's, and on the third port before the console's.
+	address, err := child.FreeAddress()
 	if err != nil {
 		return n, err
 	}
+	_, text, _ := net.SplitHostPort(address) // it has both
+	port, _ := strconv.Atoi(text)
 	command := exec.CommandContext(ctx, program, "--name", "bench", "--data_dir", filepath.Join(d.folder, "nakama"),
 		"--database.address", url, "--socket.address", "127.0.0.1", "--socket.port", strconv.Itoa(port),
 		"--console.address", "127.0.0.1", "--console.port", strconv.Itoa(port+4))
@@ -71,24 +74,6 @@ func (n *nakama) stop() {
 	if n.db != nil {
 		_ = n.db.Close() // nothing is written any more
 	}
-}
-
-// freePort returns a port that is probably free, like its neighbours. Nakama also listens on the port before the API's, and on the
-// third port before the console's.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends at once
-	if err != nil {
-		return 0, err
-	}
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		return 0, err
-	}
-	n, err := strconv.Atoi(port)
-	if err != nil {
-		return 0, err
-	}
-	return n, listener.Close()
 }
 
 // variant is Nakama as one side of the comparison.

@@ -9,9 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -132,4 +137,34 @@ func Serving(line []byte) (address, operator string, ok bool) {
 		return "", "", false
 	}
 	return entry.Address, entry.Operator, true
+}
+
+// ChildrenOf returns the process ids of the children of all threads of a process; none if it has ended.
+func ChildrenOf(pid int) (children []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is right
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // a thread may have ended
+		for field := range strings.FieldsSeq(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				children = append(children, child)
+			}
+		}
+	}
+	return children
+}
+
+// FreeAddress returns an unused address of the loopback. Its port is below those that Linux gives to outgoing connections, so it
+// stays free until its server listens, and while that server restarts.
+func FreeAddress() (string, error) {
+	for {
+		address := fmt.Sprintf("127.0.0.1:%d", 16384+rand.IntN(16384))
+		listener, err := net.Listen("tcp", address) //nolint:noctx // it does not wait
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		return address, listener.Close()
+	}
 }

@@ -3,7 +3,9 @@ package child_test
 import (
 	"context"
 	"io"
+	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 	"time"
 
@@ -21,4 +23,23 @@ func TestLongLines(t *testing.T) {
 	p, err := child.Start(ctx, command, io.Discard, func(line []byte) bool { return string(line) == "ready" })
 	require.NoError(t, err)
 	p.Kill()
+}
+
+// A child is found, whichever thread started it.
+func TestChildrenOfAllThreads(t *testing.T) {
+	t.Parallel()
+	command := exec.CommandContext(t.Context(), "sleep", "600")
+	started, release := make(chan error), make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	go func() {
+		runtime.LockOSThread() // not the main thread
+		defer runtime.UnlockOSThread()
+		started <- command.Start()
+		<-release
+	}()
+	require.NoError(t, <-started)
+	require.Contains(t, child.ChildrenOf(os.Getpid()), command.Process.Pid)
+	require.NoError(t, command.Process.Kill())
+	require.Error(t, command.Wait())
+	require.NotContains(t, child.ChildrenOf(os.Getpid()), command.Process.Pid)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,15 +37,6 @@ var Scenarios = []Scenario{
 	{"orders", order},
 	{"register", register},
 	{"searchWorst", searchWorst},
-}
-
-// Named returns the scenario with that name; ok is false if no scenario has it.
-func Named(name string) (s Scenario, ok bool) {
-	i := slices.IndexFunc(Scenarios, func(s Scenario) bool { return s.Name == name })
-	if i < 0 {
-		return s, false
-	}
-	return Scenarios[i], true
 }
 
 // rareWord is a word of one agent in a hundred.

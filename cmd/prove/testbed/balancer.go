@@ -163,7 +163,7 @@ func newNetwork(name string, upstreams []string) (*Network, error) {
 	zerolog.SetGlobalLevel(zerolog.Disabled) // toxics ignore the logger of their server
 	n := new(Network)
 	for _, upstream := range upstreams {
-		address, err := freeAddress()
+		address, err := child.FreeAddress()
 		if err != nil {
 			return n, err
 		}

@@ -113,10 +113,10 @@ func newPatroni(ctx context.Context, folder string) (p *Patroni, err error) {
 }
 
 func (p *Patroni) startEtcd(ctx context.Context) (address string, err error) {
-	if address, err = freeAddress(); err != nil {
+	if address, err = child.FreeAddress(); err != nil {
 		return "", err
 	}
-	peer, err := freeAddress()
+	peer, err := child.FreeAddress()
 	if err != nil {
 		return "", err
 	}
@@ -133,10 +133,10 @@ func (a account) start(ctx context.Context, command *exec.Cmd, ready string) (*c
 }
 
 func (n *Node) configure(etcd string) (err error) {
-	if n.Address, err = freeAddress(); err != nil {
+	if n.Address, err = child.FreeAddress(); err != nil {
 		return err
 	}
-	if n.API, err = freeAddress(); err != nil {
+	if n.API, err = child.FreeAddress(); err != nil {
 		return err
 	}
 	var text bytes.Buffer

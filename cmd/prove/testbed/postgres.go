@@ -101,7 +101,7 @@ func newPostgres(ctx context.Context, folder string, diskSize int64) (p *Postgre
 	if p.account, err = newAccount(filepath.Dir(folder), "database"); err != nil {
 		return p, err
 	}
-	if p.Address, err = freeAddress(); err != nil {
+	if p.Address, err = child.FreeAddress(); err != nil {
 		return p, err
 	}
 	if p.Disk, err = newDisk(p.folder, diskSize); err != nil {
@@ -115,7 +115,7 @@ func newPostgres(ctx context.Context, folder string, diskSize int64) (p *Postgre
 	if out, err := initialise.CombinedOutput(); err != nil {
 		return p, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	host, port, _ := net.SplitHostPort(p.Address) // freeAddress has both
+	host, port, _ := net.SplitHostPort(p.Address) // it has both
 	text := fmt.Sprintf(settings, host, port)
 	if err := os.WriteFile(filepath.Join(folder, "postgresql.auto.conf"), []byte(text), 0o600); err != nil {
 		return p, err

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"net/smtp"
 	"os"
-	"os/exec"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -14,25 +12,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
-
-// A child is found, whichever thread started it.
-func TestChildrenOfAllThreads(t *testing.T) {
-	t.Parallel()
-	command := exec.CommandContext(t.Context(), "sleep", "600")
-	started, release := make(chan error), make(chan struct{})
-	t.Cleanup(func() { close(release) })
-	go func() {
-		runtime.LockOSThread() // not the main thread
-		defer runtime.UnlockOSThread()
-		started <- command.Start()
-		<-release
-	}()
-	require.NoError(t, <-started)
-	require.Contains(t, childrenOf(os.Getpid()), command.Process.Pid)
-	require.NoError(t, command.Process.Kill())
-	require.Error(t, command.Wait())
-	require.NotContains(t, childrenOf(os.Getpid()), command.Process.Pid)
-}
 
 // While writes are held, reads go on. If its client does not end the hold, the database does. Without a database nothing is held.
 func TestHoldWrites(t *testing.T) {

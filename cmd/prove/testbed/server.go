@@ -51,10 +51,10 @@ type Server struct {
 
 func (b *Bed) newServer(number int) (s *Server, err error) {
 	s = &Server{Name: "server-" + strconv.Itoa(number), bed: b, older: b.Older != ""}
-	if s.Address, err = freeAddress(); err != nil {
+	if s.Address, err = child.FreeAddress(); err != nil {
 		return nil, err
 	}
-	if s.Operator, err = freeAddress(); err != nil {
+	if s.Operator, err = child.FreeAddress(); err != nil {
 		return nil, err
 	}
 	if s.log, err = newLog(b.Folder, s.Name); err != nil {
@@ -156,21 +156,7 @@ func (s *Server) Inspectors() []int {
 	if s.process == nil {
 		return nil
 	}
-	return childrenOf(s.process.PID)
-}
-
-// childrenOf returns the process ids of the children of all threads of a process; none if it has ended.
-func childrenOf(pid int) (children []int) {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is right
-	for _, list := range lists {
-		text, _ := os.ReadFile(list) // a thread may have ended
-		for field := range strings.FieldsSeq(string(text)) {
-			if child, err := strconv.Atoi(field); err == nil {
-				children = append(children, child)
-			}
-		}
-	}
-	return children
+	return child.ChildrenOf(s.process.PID)
 }
 
 // Ready reports whether the process answers /readyz with 200.

@@ -13,14 +13,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 
-	"golang.org/x/sys/unix"
+	"stoa/cmd/child"
 )
 
 // Config describes the programs to run.
@@ -101,7 +99,7 @@ func (b *Bed) start(ctx context.Context) (err error) {
 	if b.Mail, err = newMailServer(); err != nil {
 		return err
 	}
-	address, err := freeAddress()
+	address, err := child.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -195,22 +193,6 @@ func (b *Bed) Close() error {
 
 // Remove removes the folder of a closed bed.
 func (b *Bed) Remove() error { return os.RemoveAll(b.Folder) }
-
-// freeAddress returns an unused address of the loopback. Its port is below those that Linux gives to outgoing connections, so it
-// stays free until its server listens, and while that server restarts.
-func freeAddress() (string, error) {
-	for {
-		address := fmt.Sprintf("127.0.0.1:%d", 16384+rand.IntN(16384))
-		listener, err := net.Listen("tcp", address) //nolint:noctx // it does not wait
-		if errors.Is(err, unix.EADDRINUSE) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		return address, listener.Close()
-	}
-}
 
 // newLog opens the log of a child in the folder.
 func newLog(folder, name string) (*os.File, error) {
