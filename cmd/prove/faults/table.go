@@ -14,14 +14,12 @@ import (
 // table is every fault.
 var table = []Fault{
 	{Name: "server-killed", Length: 2 * time.Second,
-		Strike: server(func(_ context.Context, s *testbed.Server) error { s.Kill(); return nil }, func(ctx context.Context, s *testbed.Server) error {
-			return s.Start(ctx)
-		})},
+		Strike: server(func(_ context.Context, s *testbed.Server) error { s.End(syscall.SIGKILL); return nil }, start)},
 	{Name: "server-killed-often", Length: 20 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			victim := s.victim
 			return victim.Name, repeatedly(ctx, 3*time.Second, func() error {
-				victim.Kill()
+				victim.End(syscall.SIGKILL)
 				return victim.Start(ctx)
 			}), nil
 		}},
@@ -152,13 +150,17 @@ var table = []Fault{
 	{Name: "database-full", Database: Alone, Length: 6 * time.Second, AsRoot: true, Failover: true, Strike: part("the database",
 		func(s *Scene) error { return s.Bed.Database.Disk.Fill() },
 		func(ctx context.Context, s *Scene) error {
-			return errors.Join(s.Bed.Database.Disk.Empty(), s.Bed.Database.Revive(ctx))
+			return errors.Join(s.Bed.Database.Disk.Empty(), wait(ctx, panics), s.Bed.Database.Start(ctx))
 		})},
 	{Name: "restored", Single: true, Database: Alone, Length: time.Second, Failover: true, Prepare: backUp, Strike: restore},
 }
 
-// effectTimeout is how much longer a fault without effect stays in force.
-const effectTimeout = 10 * time.Second
+const (
+	// effectTimeout is how much longer a fault without effect stays in force.
+	effectTimeout = 10 * time.Second
+	// panics is how long a database without space takes to end, if it ends.
+	panics = 500 * time.Millisecond
+)
 
 // nothing lifts a fault that ends by itself.
 func nothing(context.Context) error { return nil }
@@ -180,6 +182,8 @@ func server(strike, lift onServer) Strike {
 		return victim.Name, func(ctx context.Context) error { return lift(ctx, victim) }, strike(ctx, victim)
 	}
 }
+
+func start(ctx context.Context, s *testbed.Server) error { return s.Start(ctx) }
 
 func signal(signal syscall.Signal) onServer {
 	return func(_ context.Context, s *testbed.Server) error { s.Signal(signal); return nil }
@@ -267,7 +271,7 @@ func loseMailing(ctx context.Context, s *Scene) (string, Lift, error) {
 			if wait(ctx, pause) != nil {
 				break
 			}
-			server.Kill()
+			server.End(syscall.SIGKILL)
 			failed = errors.Join(failed, server.Start(context.WithoutCancel(ctx)))
 			pause = time.Second
 		}

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"text/template"
 	"time"
@@ -47,10 +46,10 @@ type Node struct {
 	// Address is PostgreSQL's listener, API is Patroni's.
 	Address, API string
 
+	service
+
 	cluster *Patroni
 	folder  string
-	mu      sync.Mutex
-	process *child.Process
 }
 
 // patroniSettings make a standby replace a lost primary within half a minute: its lease lasts 20 s, Patroni's minimum.
@@ -98,6 +97,9 @@ func newPatroni(ctx context.Context, folder string) (p *Patroni, err error) {
 	for i := range nodes {
 		n := &Node{Name: "node-" + strconv.Itoa(i+1), cluster: p}
 		n.folder = filepath.Join(p.folder, n.Name)
+		n.launch = func(ctx context.Context) (*child.Process, error) { // Patroni starts the database
+			return p.start(ctx, p.command(ctx, n.folder, "patroni", n.settings()), "INFO")
+		}
 		if err := n.configure(etcd); err != nil {
 			return p, err
 		}
@@ -148,18 +150,8 @@ func (n *Node) configure(etcd string) (err error) {
 
 func (n *Node) settings() string { return filepath.Join(n.folder, "patroni.yml") }
 
-// Start starts the node's Patroni, which starts the database.
-func (n *Node) Start(ctx context.Context) (err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.process, err = n.cluster.start(ctx, n.cluster.command(ctx, n.folder, "patroni", n.settings()), "INFO")
-	return err
-}
-
 // Kill ends Patroni and the database of the node with SIGKILL, as the loss of its machine would.
 func (n *Node) Kill() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	text, err := os.ReadFile(filepath.Join(n.folder, "data", "postmaster.pid"))
 	if err != nil {
 		return err
@@ -169,10 +161,8 @@ func (n *Node) Kill() error {
 	if err != nil {
 		return err
 	}
-	n.process.Signal(syscall.SIGKILL)
-	err = syscall.Kill(pid, syscall.SIGKILL)
-	<-n.process.Ended()
-	return err
+	n.End(syscall.SIGKILL)
+	return syscall.Kill(pid, syscall.SIGKILL)
 }
 
 // isPrimary asks Patroni whether the node is the running primary.
@@ -239,7 +229,7 @@ func (p *Patroni) URL(role, database string) string {
 
 func (p *Patroni) close() error {
 	for _, n := range p.Nodes {
-		n.process.Stop()
+		n.Stop()
 	}
 	p.etcd.Stop()
 	return p.log.Close()

@@ -11,7 +11,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 
@@ -32,9 +31,6 @@ shared_buffers = 64MB
 listen_addresses = '%s'
 port = %s
 `
-
-// reviveGrace is how long a panicking database takes to end.
-const reviveGrace = 500 * time.Millisecond
 
 // account runs the programs of databases: PostgreSQL refuses to run as root.
 type account struct {
@@ -89,15 +85,17 @@ type Postgres struct {
 	Disk *Disk
 
 	account
+	service
 
-	folder  string
-	mu      sync.Mutex
-	process *child.Process
+	folder string
 }
 
 // newPostgres initialises the cluster on a disk of diskSize bytes and starts it.
 func newPostgres(ctx context.Context, folder string, diskSize int64) (p *Postgres, err error) {
 	p = &Postgres{folder: folder}
+	p.launch = func(ctx context.Context) (*child.Process, error) {
+		return p.start(ctx, p.command(ctx, folder, filepath.Join(p.programs, "postgres"), "-D", folder), "ready to accept connections")
+	}
 	if p.account, err = newAccount(filepath.Dir(folder), "database"); err != nil {
 		return p, err
 	}
@@ -141,45 +139,11 @@ func (p *Postgres) url(database string) string {
 	return "postgres://postgres@" + p.Address + "/" + database + "?sslmode=disable"
 }
 
-// Start starts the database and waits until it answers.
-func (p *Postgres) Start(ctx context.Context) (err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	command := p.command(ctx, p.folder, filepath.Join(p.programs, "postgres"), "-D", p.folder)
-	p.process, err = p.start(ctx, command, "ready to accept connections")
-	return err
-}
-
 // StopImmediately ends the database as a crash would (pg_ctl stop -m immediate).
-func (p *Postgres) StopImmediately() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.process.Signal(syscall.SIGQUIT)
-	<-p.process.Ended()
-}
-
-// Revive starts the database again if it has ended by itself.
-func (p *Postgres) Revive(ctx context.Context) error {
-	p.mu.Lock()
-	ended := p.process.Ended()
-	p.mu.Unlock()
-	select {
-	case <-ended:
-		return p.Start(ctx)
-	case <-time.After(reviveGrace):
-		return nil
-	}
-}
+func (p *Postgres) StopImmediately() { p.End(syscall.SIGQUIT) }
 
 func (p *Postgres) close() error {
-	if p.process != nil {
-		p.process.Signal(syscall.SIGINT) // a fast stop
-		select {
-		case <-p.process.Ended():
-		case <-time.After(10 * time.Second):
-			p.process.Kill()
-		}
-	}
+	p.StopImmediately()
 	if p.Disk == nil {
 		return nil
 	}

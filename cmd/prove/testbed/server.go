@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"stoa/cmd/child"
@@ -38,19 +36,19 @@ type Server struct {
 	// Network lies between it and the database.
 	Network *Network
 
+	service
+
 	bed *Bed
 	log *os.File
 	// clock holds the seconds by which the server's clock is ahead, if clocks can be set.
 	clock *os.File
-
-	mu      sync.Mutex
-	process *child.Process
-	// older: it runs the older version.
+	// older: it runs the older version. service's mutex guards it.
 	older bool
 }
 
 func (b *Bed) newServer(number int) (s *Server, err error) {
 	s = &Server{Name: "server-" + strconv.Itoa(number), bed: b, older: b.Older != ""}
+	s.launch = s.serve
 	if s.Address, err = child.FreeAddress(); err != nil {
 		return nil, err
 	}
@@ -72,29 +70,14 @@ func (b *Bed) newServer(number int) (s *Server, err error) {
 	return s, err
 }
 
-// Start starts the process and waits until it serves. It does nothing if another fault has started it again. The process outlives
-// ctx.
-func (s *Server) Start(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.process != nil {
-		select {
-		case <-s.process.Ended():
-		default:
-			return nil
-		}
-	}
-	return s.start(ctx)
-}
-
-func (s *Server) start(ctx context.Context) error {
+func (s *Server) serve(ctx context.Context) (*child.Process, error) {
 	program := s.bed.Program
 	if s.older {
 		program = s.bed.Older
 	}
 	program, err := filepath.Abs(program)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	parameters := "sslmode=disable"
 	if s.bed.Failover {
@@ -109,44 +92,22 @@ func (s *Server) start(ctx context.Context) error {
 		command.Env = append(command.Env, clockVariable+"="+s.clock.Name())
 	}
 	command.Env = append(command.Env, s.bed.Environment...)
-	s.process, err = child.Start(ctx, command, s.log, func(line []byte) bool {
+	return child.Start(ctx, command, s.log, func(line []byte) bool {
 		_, _, ok := child.Serving(line)
 		return ok
 	})
-	return err
-}
-
-// Kill ends the process with SIGKILL. It does nothing for a server that could not be started again.
-func (s *Server) Kill() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.process.Kill()
-}
-
-// Stop ends the process gracefully.
-func (s *Server) Stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.process.Stop()
 }
 
 // ChangeVersion ends the process gracefully and starts its other version, which it returns: older or newer.
-func (s *Server) ChangeVersion(ctx context.Context) (string, error) {
+func (s *Server) ChangeVersion(ctx context.Context) (version string, err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.process.Stop()
-	s.older = !s.older
-	if s.older {
-		return "older", s.start(ctx)
+	s.older = !s.older // also for another fault that starts it meanwhile
+	if version = "newer"; s.older {
+		version = "older"
 	}
-	return "newer", s.start(ctx)
-}
-
-// Signal sends a signal to the process.
-func (s *Server) Signal(signal syscall.Signal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.process.Signal(signal)
+	s.mu.Unlock()
+	s.Stop()
+	return version, s.Start(ctx)
 }
 
 // Inspectors returns the process ids of the children that inspect files.

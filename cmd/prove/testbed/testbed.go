@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 
 	"stoa/cmd/child"
 )
@@ -155,7 +156,7 @@ func (b *Bed) Data() string { return filepath.Join(b.Folder, "data") }
 // Kill ends all servers with SIGKILL, if a graceful end would only take time.
 func (b *Bed) Kill() {
 	for _, s := range b.Servers {
-		s.Kill()
+		s.End(syscall.SIGKILL)
 	}
 }
 
