@@ -12,16 +12,8 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// marked are the operations whose repeats are marked as stored answers: those with an id that the client chooses (§1.8).
-var marked = map[string]bool{
-	history.MessageSend: true, history.FileUpload: true, history.OrderRate: true, history.DraftSend: true, history.DraftReply: true,
-	history.TaskSelect: true, history.OrderCreate: true, history.OrderAccept: true, history.OrderReject: true,
-	history.OrderCancel: true, history.OrderStart: true, history.OrderDeliver: true, history.OrderComplete: true,
-	history.OrderDispute: true, history.OrderProposeRefund: true, history.OrderApproveRefund: true,
-}
-
-// compared are the other operations whose repeats get the first answer.
-var compared = map[string]bool{history.TaskRespond: true, history.OwnerVerify: true, history.Register: true}
+// unmarked are the operations with an id whose repeats are not marked as stored answers: the client does not choose it (§1.8).
+var unmarked = is(history.TaskRespond, history.OwnerVerify, history.Register, history.ErasureRequest)
 
 // mayChange names the members that may differ in a later answer to the same request, with the reason. Members that are not listed
 // may not differ.
@@ -71,7 +63,7 @@ func checkRepeats(r *run, f *Finding) {
 // checkSameRequest judges the answers to one request.
 func checkSameRequest(q *request, f *Finding) {
 	var first *history.Attempt
-	created, unmarked := 0, 0
+	created, acted := 0, 0
 	for _, a := range q.attempts {
 		if a.Operation != q.operation() {
 			f.violatedf("%s: the history has also %s under this id", q, a.Operation)
@@ -87,10 +79,10 @@ func checkSameRequest(q *request, f *Finding) {
 			created++
 		}
 		if !a.Replayed {
-			unmarked++
+			acted++
 		}
 		switch {
-		case !marked[a.Operation] && !compared[a.Operation]:
+		case a.Operation == history.ErasureRequest: // it shows what has become of it
 		case first == nil:
 			first = a
 			read(f, a)
@@ -103,8 +95,8 @@ func checkSameRequest(q *request, f *Finding) {
 	if created > 1 && q.operation() != history.Register { // a registration has no 200
 		f.violatedf("%s was answered 201 by %d attempts", q, created)
 	}
-	if unmarked > 1 && marked[q.operation()] {
-		f.violatedf("%s acted in %d attempts: their answers are not marked as stored ones", q, unmarked)
+	if acted > 1 && !unmarked(q.attempts[0]) {
+		f.violatedf("%s acted in %d attempts: their answers are not marked as stored ones", q, acted)
 	}
 }
 
