@@ -9,37 +9,17 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// The codes of similar operations. The sequences of orders and contacts decide when each of their codes may come.
-const (
-	ofOrder    = "version_conflict state_conflict insufficient_funds"
-	ofResponse = "state_conflict contact_blocked"
-)
+// ofResponse are the codes of the operations on a response.
+const ofResponse = "state_conflict contact_blocked"
 
 // refusals lists the codes with which each operation may be refused. Other codes are violations: the description of the API has
-// more codes, which these agents never cause.
+// more codes, which these agents never cause. The models of orders and contacts decide when each of their codes may come.
 var refusals = map[string]string{
 	history.MessageSend:    "nonce_reuse idempotency_conflict contact_not_accepted rate_limited",
-	history.ContactRequest: "contact_blocked rate_limited",
-	history.ContactAccept:  "contact_blocked recipient_required not_found",
-	history.ContactBlock:   "not_found",
-
-	history.FileUpload:  "upload_busy storage_quota_exceeded upload_unavailable idempotency_conflict request_timeout",
-	history.FileUnsound: "upload_busy storage_quota_exceeded invalid_file",
-	history.Register:    "handle_unavailable",
-
-	history.OrderAccept:        ofOrder + " counterparty_required forbidden",
-	history.OrderReject:        ofOrder + " counterparty_required forbidden",
-	history.OrderCancel:        ofOrder + " forbidden",
-	history.OrderStart:         ofOrder + " forbidden",
-	history.OrderDeliver:       ofOrder + " forbidden",
-	history.OrderComplete:      ofOrder + " forbidden",
-	history.OrderDispute:       ofOrder + " forbidden",
-	history.OrderProposeRefund: ofOrder + " refund_proposal_exists",
-	history.OrderApproveRefund: ofOrder + " refund_not_proposed counterparty_required",
-	history.OrderGet:           "not_found",
-	history.OrderRate:          "state_conflict",
-	history.DraftSend:          "state_conflict",
-	history.DraftReply:         "state_conflict",
+	history.ContactRequest: "rate_limited",
+	history.FileUpload:     "upload_busy storage_quota_exceeded upload_unavailable idempotency_conflict request_timeout",
+	history.FileUnsound:    "upload_busy storage_quota_exceeded invalid_file",
+	history.Register:       "handle_unavailable",
 
 	history.TaskCreate:       "insufficient_funds storage_record_limit",
 	history.TaskSelect:       ofResponse + " insufficient_funds not_found",
@@ -61,6 +41,12 @@ var refusals = map[string]string{
 	history.EventPoll:   "rate_limited",
 	history.TokenRotate: "unauthorized", history.TokenUse: "unauthorized", history.TokenSocket: "",
 	history.ErasureDue: "unauthorized not_found",
+}
+
+// hasModel reports whether checkOrders or checkContacts judges the answer.
+func hasModel(a *history.Attempt) bool {
+	_, ofOrder := rules[a.Operation]
+	return settled(a) && (ofOrder || besides(a) || is(history.OrderGet, history.ContactRequest, history.ContactAccept, history.ContactBlock)(a))
 }
 
 // withoutCode are the operations whose refusals have no code.
@@ -127,7 +113,7 @@ func checkRefusals(r *run, f *Finding) {
 		}
 		switch {
 		case a.Changed != "" && a.Code == conflictOf(a.Operation): // checkChangedRepeats
-		case strings.HasPrefix(a.Operation, "burst."): // checkLimits
+		case strings.HasPrefix(a.Operation, "burst."), hasModel(a): // checkLimits judges a burst
 		case a.Code == "not_found" && r.isGone(a): // a restore may have undone it
 		case !isListed:
 			f.violatedf("%s: nothing allows this refusal", Describe(a))
