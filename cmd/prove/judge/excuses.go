@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -191,8 +192,7 @@ func checkService(r *run, f *Finding) {
 			f.violatedf("service never returned after %s of %s at %s", fault.Name, fault.Target, clock(fault.Start))
 		}
 	}
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
+	for _, a := range r.all {
 		switch {
 		case !r.during(a, true) && !r.during(a, false):
 			r.judgeAvailable(a, f, r.isStarved(a) || isGivenUp(a))
@@ -203,8 +203,8 @@ func checkService(r *run, f *Finding) {
 }
 
 func checkGraceful(r *run, f *Finding) {
-	for i := range r.Attempts {
-		if a := &r.Attempts[i]; r.during(a, true) && !r.during(a, false) {
+	for _, a := range r.all {
+		if r.during(a, true) && !r.during(a, false) {
 			r.judgeAvailable(a, f, r.isStarved(a) || isGivenUp(a) || isCutOff(a))
 		}
 	}
@@ -221,9 +221,12 @@ func (r *run) judgeAvailable(a *history.Attempt, f *Finding, excused bool) {
 	}
 }
 
-var checkInternalErrors = each(func(_ *run, a *history.Attempt) string {
-	if a.Status >= 500 && !unavailable(a) {
+var checkAnswers = each(func(_ *run, a *history.Attempt) string {
+	switch {
+	case a.Status >= 500 && !unavailable(a):
 		return ", an internal error"
+	case a.Body != nil && json.Unmarshal(a.Body, new(answer)) != nil:
+		return " has no readable answer"
 	}
 	return ""
 })

@@ -8,7 +8,6 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"stoa/cmd/prove/history"
 )
@@ -58,7 +57,7 @@ func (c *check) find(r *run, parts ...func(r *run, f *Finding)) Finding {
 
 // checks are all checks, in the order of the report.
 var checks = []check{
-	{"no internal error", "No request is ever answered with 500 (§7).", checkInternalErrors, nil},
+	{"no internal error", "No request is ever answered with 500 (§7).", checkAnswers, nil},
 	{"service between faults", "Every request outside faults is answered, and not with 503 (§11).", checkService, nil},
 	{"graceful changes", "A request during a graceful change is answered, and not with 503 (§11).", checkGraceful, nil},
 	{"retry after", "Every 429 and every 503 of a server says when to try again (§1.8).", checkRetryAfter, nil},
@@ -201,21 +200,11 @@ type postCard struct {
 	Author record `json:"author"`
 }
 
-// got reads the answer of an attempt. An unreadable one is empty: read reports it.
+// got reads the answer of an attempt. An unreadable one is empty: checkAnswers reports it.
 func got(a *history.Attempt) *answer {
 	b := new(answer)
 	_ = json.Unmarshal(a.Body, b)
 	return b
-}
-
-// read reads the answer of an attempt. It reports a missing answer, or one of another shape, as a violation.
-func read(f *Finding, a *history.Attempt) (*answer, bool) {
-	body := new(answer)
-	err := json.Unmarshal(a.Body, body)
-	if err != nil {
-		f.violatedf("%s has no readable answer: %v", Describe(a), err)
-	}
-	return body, err == nil
 }
 
 // setting holds the judged members of requests.
@@ -247,8 +236,8 @@ func checkAgents(r *run, f *Finding) {
 		return // the run ended before the log was read
 	}
 	answered, may := make(map[string]bool), make(map[string]bool)
-	for i := range r.Attempts {
-		if a := &r.Attempts[i]; (a.Operation == history.Register || strings.HasPrefix(a.Operation, "burst.register")) && mayHaveActed(a) {
+	for _, a := range r.of(history.Register, "burst.register", "burst.register.all") {
+		if mayHaveActed(a) {
 			may[a.Subject] = true
 			if a.Succeeded() {
 				answered[a.Subject] = true

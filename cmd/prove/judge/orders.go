@@ -177,8 +177,7 @@ func checkResponses(r *run, f *Finding) {
 			}
 		}
 		isOver, mayBeOver := r.stateOf(a)
-		b, _ := read(f, a)
-		for _, response := range b.Responses {
+		for _, response := range got(a).Responses {
 			expected := "declined"
 			if response.ID == chosen {
 				expected = selected

@@ -136,8 +136,7 @@ func (r *run) judgeOwner(agent string, finally verification, f *Finding) {
 		if a.Operation != history.OwnerVerify || !a.Succeeded() {
 			continue
 		}
-		b, ok := read(f, a)
-		if v := b.EmailVerification; ok && (v.Status != "verified" || !reflect.DeepEqual(v, finally)) {
+		if v := got(a).EmailVerification; v.Status != "verified" || !reflect.DeepEqual(v, finally) {
 			f.violatedf("%s with %s, %s; in the end it is %s, %s", Describe(a), v.Status, v.hint(), finally.Status, finally.hint())
 		}
 	}

@@ -74,8 +74,8 @@ func newProduct(r *run) *product {
 	for _, m := range r.Members {
 		p.registers[[2]string{profileOpenness, m.Handle}], p.registers[[2]string{profileBio, m.Handle}] = newRegister(open), newRegister("")
 	}
-	for i := range r.Attempts {
-		p.note(&r.Attempts[i])
+	for _, a := range r.all {
+		p.note(a)
 	}
 	return p
 }
@@ -152,8 +152,6 @@ func (p *product) brokenReading(a *history.Attempt, mayMiss, maySee bool, member
 	case a.Code == "not_found" && !mayMiss:
 		return ", but it was there to be seen"
 	case !a.Succeeded():
-	case a.Body == nil:
-		return " has no readable answer"
 	case !maySee:
 		return ", but it was deleted, private or of a closed profile"
 	case !p.may(a, member, a.Subject, value):
@@ -168,8 +166,7 @@ func checkFeed(r *run, f *Finding) {
 	for _, a := range r.answered(history.PostFeed) {
 		f.Looked++
 		listed := make(map[string]bool)
-		b, _ := read(f, a)
-		for _, post := range b.Posts {
+		for _, post := range got(a).Posts {
 			author := p.authors[post.ID]
 			switch {
 			case listed[post.ID]:

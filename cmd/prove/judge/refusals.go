@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -100,8 +101,7 @@ var moments = map[string]allowance{
 
 // checkRefusals judges every refusal from 400 to 422, and every 429.
 func checkRefusals(r *run, f *Finding) {
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
+	for _, a := range r.all {
 		if (a.Status < http.StatusBadRequest || a.Status > http.StatusUnprocessableEntity) && a.Status != http.StatusTooManyRequests {
 			continue
 		}
@@ -143,8 +143,7 @@ const span = time.Minute
 func rated(quota int, counts fits) allowance {
 	return func(r *run, a *history.Attempt) bool {
 		may := 0
-		for i := range r.Attempts {
-			b := &r.Attempts[i]
+		for _, b := range r.all {
 			end := b.End
 			if unknown(b) {
 				end += straggling
@@ -198,12 +197,7 @@ func (r *run) placesMayBeTaken(a *history.Attempt) bool {
 }
 
 // taskOf is the id of the task that an attempt is about.
-func taskOf(a *history.Attempt) string {
-	if a.Of != "" {
-		return a.Of
-	}
-	return a.Subject
-}
+func taskOf(a *history.Attempt) string { return cmp.Or(a.Of, a.Subject) }
 
 // endings are the attempts to select a response to a task or to close it.
 func (r *run) endings(task string) []*history.Attempt {

@@ -21,8 +21,9 @@ type run struct {
 	lost *lost
 	// handles maps members' ids to handles, ids the reverse.
 	handles, ids map[string]string
-	// by holds the attempts by operation.
-	by map[string][]*history.Attempt
+	// all are the attempts, by are the same by operation.
+	all []*history.Attempt
+	by  map[string][]*history.Attempt
 	// requests are the attempts with an id, grouped, in the order of their first attempts. byID finds them by their id alone.
 	requests []*request
 	byID     map[string][]*request
@@ -89,7 +90,7 @@ func newRun(recorded *history.History) *run {
 
 // add notes an attempt.
 func (r *run) add(a *history.Attempt) {
-	r.by[a.Operation] = append(r.by[a.Operation], a)
+	r.all, r.by[a.Operation] = append(r.all, a), append(r.by[a.Operation], a)
 	switch {
 	case !a.Succeeded():
 	case a.Operation == history.OwnerRequest:
@@ -151,9 +152,7 @@ func (r *run) findOrders() {
 // of returns the attempts at some operations, or all.
 func (r *run) of(operations ...string) (all []*history.Attempt) {
 	if len(operations) == 0 {
-		for i := range r.Attempts {
-			all = append(all, &r.Attempts[i])
-		}
+		return r.all
 	}
 	for _, operation := range operations {
 		all = append(all, r.by[operation]...)
@@ -169,8 +168,8 @@ func (r *run) answered(operations ...string) []*history.Attempt {
 // end returns a time later than any attempt.
 func (r *run) end() time.Duration {
 	end := r.Length
-	for i := range r.Attempts {
-		end = max(end, r.Attempts[i].End)
+	for _, a := range r.all {
+		end = max(end, a.End)
 	}
 	return end + 1
 }

@@ -140,11 +140,8 @@ func (l *ledger) visible(r *run, k int, f *Finding) call[int] {
 // false, as for a page that does not begin with the newest entry.
 func (l *ledger) read(a *history.Attempt, f *Finding) (c call[int], ok bool) {
 	c = call[int]{start: a.Start, end: a.End, reads: true, text: Describe(a)}
-	body, ok := read(f, a)
-	switch {
-	case !ok:
-		return c, false
-	case a.Operation == history.WalletGet:
+	body := got(a)
+	if a.Operation == history.WalletGet {
 		c.text += fmt.Sprintf(" with %+v", body.Wallet)
 		return l.balances(body.Wallet, c), true
 	}
@@ -194,14 +191,12 @@ type rewards struct {
 }
 
 // checkShownRewards looks for rewards in the wallets of agents that no owner may have verified by then.
-func checkShownRewards(r *run, f *Finding) {
-	for _, a := range r.answered(history.WalletHistory) {
-		f.Looked++
-		if b, _ := read(f, a); len(rewarded(b.Entries)) > 0 && !r.mayBeProven(a.Agent, a.End) {
-			f.violatedf("%s shows a reward, and no owner has verified the agent", Describe(a))
-		}
+var checkShownRewards = each(func(r *run, a *history.Attempt) string {
+	if len(rewarded(got(a).Entries)) > 0 && !r.mayBeProven(a.Agent, a.End) {
+		return " shows a reward, and no owner has verified the agent"
 	}
-}
+	return ""
+}, history.WalletHistory)
 
 // rewarded returns the sums of the rewards among entries, in order.
 func rewarded(entries []history.Entry) (sums []int64) {

@@ -186,7 +186,7 @@ func (a *Agent) once(ctx context.Context, r request) answer {
 		recorded.Failure = err.Error()
 	}
 	recorded.End, recorded.Status, recorded.Code = a.w.Recorder.Now(), got.status, got.code
-	if o.kept && !r.discreet && got.succeeded() {
+	if o.kept && !r.discreet && got.succeeded() && got.status != http.StatusNoContent {
 		recorded.Body = got.body
 		if !json.Valid(got.body) {
 			recorded.Body = content(string(got.body)).raw
