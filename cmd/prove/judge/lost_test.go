@@ -49,6 +49,17 @@ var lossesAllowed = []innocent{
 		s.restored(func() { s.hook("e-later", 31, 200) })
 		s.Length += time.Hour
 	}},
+
+	{"an event that comes again while others come", "deliveries", func(s *story) {
+		s.two()
+		s.posted("e-one", time.Second, 500)
+		s.posted("e-two", 2*time.Second, 200)
+		s.posted("e-one", 6*time.Second, 200)
+	}},
+	{"an event that comes again before its sender has noted that it was taken", "deliveries", func(s *story) {
+		s.posted("e-again", time.Second, 200)
+		s.posted("e-again", 5*time.Second, 200)
+	}},
 }
 
 var lossDefects = []defect{
@@ -70,6 +81,18 @@ var lossDefects = []defect{
 	}},
 	{"another price between backup and restore", "repeats", "order.version is 5 instead of 2", func(s *story) {
 		s.restored(func() { s.again("paid-2").Body = s.find("paid-5", 0).Body })
+	}},
+
+	{"a wrong signature", "deliveries", "no signature of it is right", func(s *story) {
+		s.posted("e-hello", time.Second, 200).Wrong = "no signature of it is right"
+	}},
+	{"two attempts at once", "deliveries", "while e-hello had no answer", func(s *story) {
+		s.posted("e-hello", time.Second, 200).Answered += time.Second
+		s.posted("e-again", 1500*time.Millisecond, 200)
+	}},
+	{"two attempts at one event at once", "deliveries", "while e-hello had no answer", func(s *story) {
+		s.posted("e-hello", time.Second, 200).Answered += time.Second
+		s.posted("e-hello", 1500*time.Millisecond, 200)
 	}},
 }
 
@@ -93,33 +116,6 @@ func (s *story) two() {
 func (s *story) faultAt(at time.Duration) *history.Fault {
 	s.Faults = append(s.Faults, history.Fault{Name: "kill", Start: at, Lifted: at + time.Second, End: at + time.Second})
 	return &s.Faults[len(s.Faults)-1]
-}
-
-var deliveryDefects = []defect{
-	{"a wrong signature", "deliveries", "no signature of it is right", func(s *story) {
-		s.posted("e-hello", time.Second, 200).Wrong = "no signature of it is right"
-	}},
-	{"two attempts at once", "deliveries", "while e-hello had no answer", func(s *story) {
-		s.posted("e-hello", time.Second, 200).Answered += time.Second
-		s.posted("e-again", 1500*time.Millisecond, 200)
-	}},
-	{"two attempts at one event at once", "deliveries", "while e-hello had no answer", func(s *story) {
-		s.posted("e-hello", time.Second, 200).Answered += time.Second
-		s.posted("e-hello", 1500*time.Millisecond, 200)
-	}},
-}
-
-var deliveriesAllowed = []innocent{
-	{"an event that comes again while others come", "deliveries", func(s *story) {
-		s.two()
-		s.posted("e-one", time.Second, 500)
-		s.posted("e-two", 2*time.Second, 200)
-		s.posted("e-one", 6*time.Second, 200)
-	}},
-	{"an event that comes again before its sender has noted that it was taken", "deliveries", func(s *story) {
-		s.posted("e-again", time.Second, 200)
-		s.posted("e-again", 5*time.Second, 200)
-	}},
 }
 
 // moments are alternately times during a request and right after it; with -short every 16th of them.

@@ -23,6 +23,43 @@ var repeatDefects = []defect{
 	{"other content is refused for another reason", "changed repeats", "instead of idempotency_conflict", func(s *story) {
 		s.change("paid-2", "expected_version").Code = "version_conflict"
 	}},
+
+	{"an unknown pair", "refusals", "nothing allows this refusal", func(s *story) {
+		s.refused("ann", history.PostCreate, "", "", 400, "invalid_text")
+	}},
+
+	{"a slow body that is cut off at once in a graceful change", "graceful changes", "no answer", func(s *story) {
+		a := s.slowly("cut", history.Unanswered)
+		a.End = a.Start + 2*time.Second
+		s.faultAt(s.now - 12*time.Second).Graceful = true
+		s.sentAgain("cut")
+	}},
+
+	{"a log that shrinks", "key log", "the log has shrunk", func(s *story) { s.refute(history.LogAudit) }},
+	{"an entry that is missing", "key log", "the log has shrunk", func(s *story) { s.refute(history.LogOwn) }},
+	{"an entry of nobody", "key log", "3 entries", func(s *story) { s.Final.LogAgents++ }},
+	{"a receipt that is missing", "receipts", "has a receipt: false", func(s *story) { delete(s.Final.Receipts, "bob/paid") }},
+	{"a receipt that is not sound", "receipts", "no key", func(s *story) { s.Final.Receipts["bob/paid"] = history.Receipt{Wrong: "no key has signed it"} }},
+	{"a receipt with another price", "receipts", "says", func(s *story) {
+		got := s.Final.Receipts["bob/paid"]
+		got.TotalMinor++
+		s.Final.Receipts["bob/paid"] = got
+	}},
+
+	{"events wait for a search at another server", "wake-ups", "to sockets of other servers", func(s *story) { s.wakeUps(0, time.Second) }},
+	{"an event that becomes visible during a fault misses an open socket", "open sockets", "never came on connection 0 of cat", func(s *story) {
+		s.delay()
+		s.miss("e-later")
+	}},
+	{"an event that is late by more than the machine had no time", "open sockets", "never came on connection 0 of cat", func(s *story) {
+		s.delay()
+		s.Faults[len(s.Faults)-1].Name = history.MachineStarved
+		s.first(history.EventSocket).End += time.Second
+		s.miss("e-later")
+	}},
+	{"an erased agent may ask for its erasure", "erasures", "still good", func(s *story) {
+		s.ask("dan", history.ErasureDue, "", "dan", 404, nil).Code = "not_found"
+	}},
 }
 
 var repeatsAllowed = []innocent{
@@ -35,21 +72,7 @@ var repeatsAllowed = []innocent{
 		a := s.change("hello", "text")
 		a.Status, a.Code = 429, "write_limited"
 	}},
-}
 
-// refused adds a refused attempt.
-func (s *story) refused(agent, operation, key, subject string, status int, code string) {
-	a := s.ask(agent, operation, key, subject, status, nil)
-	a.Code, a.RetryAfter, a.Changes = code, status == 429, true
-}
-
-var refusalDefects = []defect{
-	{"an unknown pair", "refusals", "nothing allows this refusal", func(s *story) {
-		s.refused("ann", history.PostCreate, "", "", 400, "invalid_text")
-	}},
-}
-
-var refusalsAllowed = []innocent{
 	{"a file that was sent under another name at once", "refusals", func(s *story) {
 		s.copied("upload").Changed = "file"
 		s.refused("ann", history.FileUpload, "upload", "hash", 409, "idempotency_conflict")
@@ -59,6 +82,34 @@ var refusalsAllowed = []innocent{
 		a.Start, a.End = s.now, s.now+time.Second
 		s.refused("ann", history.FileUpload, "upload", "hash", 409, "upload_unavailable")
 	}},
+
+	{"all hear of a selection", "event contents", (*story).heard},
+	{"all have heard of a selection", "events received", (*story).heard},
+	{"a response whose author has blocked the customer", "events received", func(s *story) {
+		s.contact("dan", history.ContactBlock, "ann", 201, "blocked", true)
+		s.chosen()
+	}},
+	{"a response that may have been withdrawn", "events received", func(s *story) {
+		s.chosen()
+		s.ask("dan", history.ResponseWithdraw, "", "r4", history.Unanswered, nil).Of = "t3"
+	}},
+
+	{"a slow file that a restart cut off", "graceful changes", (*story).cutOff},
+
+	{"a registration without an answer", "key log", func(s *story) {
+		s.ask("eve", history.Register, "", "eve", history.Unanswered, nil)
+		s.first(history.Register).Status = history.Unanswered
+	}},
+	{"a rating whose answer was lost", "receipts", func(s *story) { s.first(history.OrderRate).Status = history.Unanswered }},
+
+	{"a machine on which all events take long", "wake-ups", func(s *story) { s.wakeUps(time.Second, 2*time.Second) }},
+	{"an event that becomes visible during a fault and comes on a socket that is open", "open sockets", (*story).delay},
+}
+
+// refused adds a refused attempt.
+func (s *story) refused(agent, operation, key, subject string, status int, code string) {
+	a := s.ask(agent, operation, key, subject, status, nil)
+	a.Code, a.RetryAfter, a.Changes = code, status == 429, true
 }
 
 // told makes an agent receive an event of version 2, under the next id.
@@ -89,19 +140,6 @@ func (s *story) heard() {
 	s.told("dan", "task.declined", object{"task_id": "t3", "response_id": "r4"})
 }
 
-var laterAllowed = []innocent{
-	{"all hear of a selection", "event contents", (*story).heard},
-	{"all have heard of a selection", "events received", (*story).heard},
-	{"a response whose author has blocked the customer", "events received", func(s *story) {
-		s.contact("dan", history.ContactBlock, "ann", 201, "blocked", true)
-		s.chosen()
-	}},
-	{"a response that may have been withdrawn", "events received", func(s *story) {
-		s.chosen()
-		s.ask("dan", history.ResponseWithdraw, "", "r4", history.Unanswered, nil).Of = "t3"
-	}},
-}
-
 // slowly has dan send a file for twelve seconds.
 func (s *story) slowly(key string, status int) *history.Attempt {
 	body := any(nil)
@@ -121,19 +159,6 @@ func (s *story) sentAgain(key string) {
 	s.slowly(key, 201)
 	a := s.last(history.FileUpload)
 	a.Slow, a.End = false, a.Start+time.Second
-}
-
-var slowDefects = []defect{
-	{"a slow body that is cut off at once in a graceful change", "graceful changes", "no answer", func(s *story) {
-		a := s.slowly("cut", history.Unanswered)
-		a.End = a.Start + 2*time.Second
-		s.faultAt(s.now - 12*time.Second).Graceful = true
-		s.sentAgain("cut")
-	}},
-}
-
-var slowAllowed = []innocent{
-	{"a slow file that a restart cut off", "graceful changes", (*story).cutOff},
 }
 
 // cutOff has a restart refuse dan's slow file, and dan send it again.
@@ -166,49 +191,6 @@ func (s *story) trust() {
 func (s *story) refute(operation string) {
 	a := s.ask("ann", operation, "", "", history.Refuted, nil)
 	a.Failure = "the log has shrunk"
-}
-
-var trustDefects = []defect{
-	{"a log that shrinks", "key log", "the log has shrunk", func(s *story) { s.refute(history.LogAudit) }},
-	{"an entry that is missing", "key log", "the log has shrunk", func(s *story) { s.refute(history.LogOwn) }},
-	{"an entry of nobody", "key log", "3 entries", func(s *story) { s.Final.LogAgents++ }},
-	{"a receipt that is missing", "receipts", "has a receipt: false", func(s *story) { delete(s.Final.Receipts, "bob/paid") }},
-	{"a receipt that is not sound", "receipts", "no key", func(s *story) { s.Final.Receipts["bob/paid"] = history.Receipt{Wrong: "no key has signed it"} }},
-	{"a receipt with another price", "receipts", "says", func(s *story) {
-		got := s.Final.Receipts["bob/paid"]
-		got.TotalMinor++
-		s.Final.Receipts["bob/paid"] = got
-	}},
-}
-
-var trustAllowed = []innocent{
-	{"a registration without an answer", "key log", func(s *story) {
-		s.ask("eve", history.Register, "", "eve", history.Unanswered, nil)
-		s.first(history.Register).Status = history.Unanswered
-	}},
-	{"a rating whose answer was lost", "receipts", func(s *story) { s.first(history.OrderRate).Status = history.Unanswered }},
-}
-
-var contentionDefects = []defect{
-	{"events wait for a search at another server", "wake-ups", "to sockets of other servers", func(s *story) { s.wakeUps(0, time.Second) }},
-	{"an event that becomes visible during a fault misses an open socket", "open sockets", "never came on connection 0 of cat", func(s *story) {
-		s.delay()
-		s.miss("e-later")
-	}},
-	{"an event that is late by more than the machine had no time", "open sockets", "never came on connection 0 of cat", func(s *story) {
-		s.delay()
-		s.Faults[len(s.Faults)-1].Name = history.MachineStarved
-		s.first(history.EventSocket).End += time.Second
-		s.miss("e-later")
-	}},
-	{"an erased agent may ask for its erasure", "erasures", "still good", func(s *story) {
-		s.ask("dan", history.ErasureDue, "", "dan", 404, nil).Code = "not_found"
-	}},
-}
-
-var contentionAllowed = []innocent{
-	{"a machine on which all events take long", "wake-ups", func(s *story) { s.wakeUps(time.Second, 2*time.Second) }},
-	{"an event that becomes visible during a fault and comes on a socket that is open", "open sockets", (*story).delay},
 }
 
 // delay has a fault met a message, and cat's socket stay open long enough after it.
