@@ -103,10 +103,11 @@ func (w *Workload) burstRegistrations(ctx context.Context) {
 	register := func(operation string, address int) {
 		stranger := w.newStranger(1000 + address)
 		defer stranger.client.CloseIdleConnections()
-		handle := "x" + strings.ReplaceAll(uuid.NewString(), "-", "")[:20]
-		keys, _ := client.NewKeys() // it never fails
-		stranger.once(ctx, request{operation: operation, subject: handle,
-			body: members{"handle": handle, "display_name": handle, "encryption_public_key": keys.Public()}})
+		stranger.Handle = "x" + strings.ReplaceAll(uuid.NewString(), "-", "")[:20]
+		stranger.keys, _ = client.NewKeys() // it never fails
+		r := stranger.registration()
+		r.operation = operation
+		stranger.once(ctx, r)
 	}
 	alone := history.Burst{Limit: "registrations an hour of an address", Operation: "burst.register", Allowed: registrationsOfAddress,
 		Code: "registration_limited"}

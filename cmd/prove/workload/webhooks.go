@@ -33,10 +33,11 @@ const (
 type hook struct {
 	agent  *Agent
 	server *http.Server
-	// known is closed when seal and id of the webhook are set: a test may come before the answer that has them.
-	known chan struct{}
-	seal  seal
-	id    string
+	// known is closed when id and key of the webhook are set: a test may come before the answer that has them.
+	known   chan struct{}
+	id      string
+	signing string
+	key     []byte
 
 	mu     sync.Mutex
 	failed map[string]bool
@@ -58,7 +59,7 @@ func (w *Workload) newHook(ctx context.Context, a *Agent, signing string) error 
 	if err != nil {
 		return err
 	}
-	h := &hook{agent: a, failed: make(map[string]bool), known: make(chan struct{})}
+	h := &hook{agent: a, signing: signing, failed: make(map[string]bool), known: make(chan struct{})}
 	w.hooks = append(w.hooks, h)
 	h.server = &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	go func() { _ = h.server.Serve(listener) }() // it ends with Close
@@ -68,13 +69,21 @@ func (w *Workload) newHook(ctx context.Context, a *Agent, signing string) error 
 		return err
 	}
 	h.id = made.text("webhook.id")
-	if secret := made.text("secret"); secret != "" {
-		h.seal = secretSeal(secret)
-	} else if h.seal, err = publicSeal(a.once(ctx, request{operation: "hook.keys"})); err != nil {
-		return err
+	key := strings.TrimPrefix(made.text("secret"), "whsec_")
+	if key == "" { // the server signs by its own key
+		var set struct {
+			Keys []struct {
+				PublicKey string `json:"public_key"`
+			} `json:"keys"`
+		}
+		if _, err := a.need(ctx, request{operation: "hook.keys"}, &set); err != nil || len(set.Keys) == 0 {
+			return errors.Join(err, errors.New("the server publishes no key"))
+		}
+		key = strings.TrimPrefix(set.Keys[0].PublicKey, "whpk_")
 	}
+	h.key, err = base64.StdEncoding.DecodeString(key)
 	close(h.known)
-	return nil
+	return err
 }
 
 // ServeHTTP implements http.Handler.
@@ -131,45 +140,17 @@ type delivered struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// seal reports whether a signature belongs to a text. The scheme precedes the signature.
-type seal struct {
-	scheme string
-	fits   func(signature, text []byte) bool
-}
-
-// keyOf reads a key; one that cannot be read fits no signature.
-func keyOf(text, prefix string) []byte {
-	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, prefix))
-	return key
-}
-
-// secretSeal checks the signatures of a webhook with a secret.
-func secretSeal(secret string) seal {
-	key := keyOf(secret, "whsec_")
-	return seal{"v1", func(signature, text []byte) bool {
-		sum := hmac.New(sha256.New, key)
+// signed reports whether a signature of a scheme belongs to a text.
+func (h *hook) signed(scheme string, signature, text []byte) bool {
+	switch {
+	case scheme != h.signing || len(h.key) == 0:
+		return false
+	case scheme == "v1":
+		sum := hmac.New(sha256.New, h.key)
 		sum.Write(text)
-		return len(key) > 0 && hmac.Equal(signature, sum.Sum(nil))
-	}}
-}
-
-// publicSeal checks the signatures by the server's own key, of /.well-known/stoa-keys.json.
-func publicSeal(published answer) (seal, error) {
-	var set struct {
-		Keys []struct {
-			PublicKey string `json:"public_key"`
-		} `json:"keys"`
+		return hmac.Equal(signature, sum.Sum(nil))
 	}
-	if err := published.into(&set); err != nil {
-		return seal{}, err
-	}
-	if len(set.Keys) == 0 {
-		return seal{}, errors.New("the server publishes no key")
-	}
-	key := keyOf(set.Keys[0].PublicKey, "whpk_")
-	return seal{"v1a", func(signature, text []byte) bool {
-		return len(key) == ed25519.PublicKeySize && ed25519.Verify(key, text, signature)
-	}}, nil
+	return len(h.key) == ed25519.PublicKeySize && ed25519.Verify(h.key, text, signature)
 }
 
 // wrong returns a careful receiver's complaint about a delivery, or nothing.
@@ -180,7 +161,7 @@ func (h *hook) wrong(header http.Header, body []byte, sent delivered) string {
 	for one := range strings.FieldsSeq(header.Get("webhook-signature")) {
 		scheme, encoded, _ := strings.Cut(one, ",")
 		signature, err := base64.StdEncoding.DecodeString(encoded)
-		genuine = genuine || err == nil && scheme == h.seal.scheme && h.seal.fits(signature, text)
+		genuine = genuine || err == nil && h.signed(scheme, signature, text)
 	}
 	seconds, err := strconv.ParseInt(at, 10, 64)
 	switch {

@@ -10,11 +10,11 @@ import (
 	"image/color"
 	"image/png"
 	"math/rand/v2"
-	"mime/multipart"
 
 	"github.com/google/uuid"
 
 	"stoa/cmd/prove/history"
+	"stoa/rest/client"
 )
 
 // post is a post whose creation was answered.
@@ -169,14 +169,8 @@ func noise(random *rand.Rand, side int) []byte {
 
 // upload is an upload request. Its variant has the same bytes under another name, or another picture under the same name.
 func upload(id string, file []byte, name string) request {
-	var raw bytes.Buffer
-	w := multipart.NewWriter(&raw)
-	_ = w.WriteField("purpose", "portfolio") // writing to a buffer never fails
-	_ = w.WriteField("upload_id", id)
-	part, _ := w.CreateFormFile("file", name)
-	_, _ = part.Write(file)
-	_ = w.Close()
-	return request{operation: history.FileUpload, id: id, subject: hash(file), body: form{raw.Bytes(), w.FormDataContentType()},
+	kind, raw := client.UploadForm("portfolio", name, id, file)
+	return request{operation: history.FileUpload, id: id, subject: hash(file), body: form{raw, kind},
 		variant: func() request {
 			if sum := sha256.Sum256([]byte(id)); sum[0]%2 == 0 {
 				return upload(id, picture(rand.New(rand.NewPCG(uint64(sum[1]), uint64(sum[2])))), name)
