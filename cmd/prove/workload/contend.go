@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -93,46 +94,26 @@ func (w *Workload) contest(ctx context.Context, all ...moving) []answer {
 // drawRivals returns all rivals in random order.
 func (w *Workload) drawRivals() []*Agent { return shuffled(w.arena.random, w.rivals) }
 
-const (
-	customer   = true
-	contractor = false
-)
-
-// clash is an action that one side of an order tries.
-type clash struct {
-	customer bool
-	action   string
-}
-
-// clashes are actions that are tried at the same time in each state.
-var clashes = map[string][][]clash{
+// clashes are the actions of a customer (c) and a contractor (w) that are tried at the same time in each state.
+var clashes = map[string][][]string{
 	"offered": {
-		{{contractor, "accept"}, {contractor, "accept"}}, {{customer, "cancel"}, {contractor, "accept"}},
-		{{contractor, "reject"}, {contractor, "accept"}}, {{contractor, "accept"}, {contractor, "accept"}, {contractor, "accept"}},
+		{"w accept", "w accept"}, {"c cancel", "w accept"}, {"w reject", "w accept"}, {"w accept", "w accept", "w accept"},
 	},
-	"funded": {
-		{{contractor, "start"}, {contractor, "start"}}, {{contractor, "start"}, {customer, "dispute"}},
-		{{customer, "propose-refund"}, {contractor, "start"}},
-	},
-	"in_progress": {
-		{{contractor, "deliver"}, {contractor, "deliver"}}, {{contractor, "deliver"}, {customer, "dispute"}},
-		{{customer, "dispute"}, {contractor, "dispute"}},
-	},
+	"funded":      {{"w start", "w start"}, {"w start", "c dispute"}, {"c propose-refund", "w start"}},
+	"in_progress": {{"w deliver", "w deliver"}, {"w deliver", "c dispute"}, {"c dispute", "w dispute"}},
 	"delivered": {
-		{{customer, "complete"}, {customer, "complete"}}, {{customer, "complete"}, {contractor, "dispute"}},
-		{{customer, "complete"}, {customer, "complete"}, {contractor, "propose-refund"}},
+		{"c complete", "c complete"}, {"c complete", "w dispute"}, {"c complete", "c complete", "w propose-refund"},
 	},
 	"disputed": {
-		{{customer, "propose-refund"}, {contractor, "propose-refund"}}, {{customer, "approve-refund"}, {customer, "approve-refund"}},
-		{{contractor, "approve-refund"}, {contractor, "approve-refund"}},
+		{"c propose-refund", "w propose-refund"}, {"c approve-refund", "c approve-refund"}, {"w approve-refund", "w approve-refund"},
 	},
 }
 
 // contendForOrder takes an order from its offer to its end; in each state its sides try two or three actions at once.
 func (w *Workload) contendForOrder(ctx context.Context) {
 	rivals := w.drawRivals()
-	sides := map[bool]*Agent{customer: rivals[0], contractor: rivals[1]}
 	buyer, seller := rivals[0], rivals[1]
+	sides := map[string]*Agent{"c": buyer, "w": seller}
 	got, _ := buyer.repeat(ctx, buyer.offer(seller, int64(1+w.arena.random.IntN(5000)), true))
 	o := w.note(got)
 	if o == nil {
@@ -159,7 +140,8 @@ func (w *Workload) contendForOrder(ctx context.Context) {
 		}
 		var all []moving
 		for _, c := range one(w.arena.random, clashes[state]) {
-			all = append(all, moving{sides[c.customer], sides[c.customer].move(o, c.action, version)})
+			side, action, _ := strings.Cut(c, " ")
+			all = append(all, moving{sides[side], sides[side].move(o, action, version)})
 		}
 		w.contest(ctx, all...)
 		buyer.read(ctx, o.id)
@@ -305,10 +287,9 @@ func (w *Workload) contendForUpload(ctx context.Context) {
 		w.contest(ctx, moving{a, r}, moving{a, other})
 		return
 	}
-	const atOnce = 5
-	var all []moving
-	for range atOnce {
-		all = append(all, moving{a, upload(uuid.NewString(), picture(w.arena.random), "many.png")})
+	all := make([]moving, 5)
+	for i := range all {
+		all[i] = moving{a, upload(uuid.NewString(), picture(w.arena.random), "many.png")}
 	}
 	w.contest(ctx, all...)
 }
