@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -28,8 +30,8 @@ type run struct {
 	bed      *testbed.Bed
 	load     *workload.Workload
 	scene    *faults.Scene
-	// canary asks the load balancer for answers.
-	canary sync.WaitGroup
+	// canaries waits for the canary.
+	canaries sync.WaitGroup
 	// failed is an error that is not a finding of the judge, such as a service that did not return.
 	failed error
 	// findings are the judge's, about judged.
@@ -118,7 +120,7 @@ func (r *run) examine(ctx context.Context) error {
 	err := r.phases(running)
 	stop()
 	<-watched
-	r.canary.Wait()
+	r.canaries.Wait()
 	if r.early {
 		r.failed = nil // an interrupted phase has not failed
 		return nil
@@ -141,12 +143,7 @@ const (
 
 // watch repeatedly judges the known record until ctx ends or until it finds a violation, which ends the run.
 func (r *run) watch(ctx context.Context) {
-	for pause := watchPause; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
+	for pause := watchPause; testbed.Wait(ctx, pause) == nil; {
 		begun, h := time.Now(), r.recorder.Known()
 		if findings := judge.Early(h, h.Length-behind); judge.Violations(findings) > 0 {
 			r.findings, r.judged, r.early, r.at = findings, h, true, r.recorder.Now()
@@ -179,7 +176,7 @@ func (r *run) start(ctx context.Context) (err error) {
 	if r.bed, err = testbed.New(ctx, r.Dir, r.config); err == nil {
 		r.begun = r.recorder.Now()
 		r.scene.Bed, r.scene.Recorder = r.bed, r.recorder
-		r.canary.Go(func() { faults.Canary(ctx, r.bed.URL+testbed.CanaryPath, r.recorder) })
+		r.canaries.Go(func() { canary(ctx, r.bed.URL+testbed.CanaryPath, r.recorder) })
 	}
 	return err
 }
@@ -238,12 +235,56 @@ func (r *run) read(ctx context.Context) error {
 
 // quiet returns the resources that the service holds once it has released all that clients held, or after 30 s.
 func (r *run) quiet(ctx context.Context) (held map[string]float64, err error) {
-	for until := time.Now().Add(quietTimeout); time.Now().Before(until); time.Sleep(time.Second) {
+	_ = testbed.Await(ctx, time.Second, quietTimeout, func() bool {
 		held, err = audit.Holdings(ctx, r.bed)
-		if err != nil || held["socket_slots"]+held["upload_reservations"]+held["attachment_leases"]+held["unfinished_uploads"]+
-			held["temporary_files"] == 0 {
-			break
-		}
-	}
+		return err != nil || held["socket_slots"]+held["upload_reservations"]+held["attachment_leases"]+held["unfinished_uploads"]+
+			held["temporary_files"] == 0
+	})
 	return held, err
+}
+
+const (
+	// canaryInterval is the time between two requests of the canary.
+	canaryInterval = 100 * time.Millisecond
+	// starvation is how long the canary waits on a machine without any free time.
+	starvation = 500 * time.Millisecond
+	// sluggish is how long it waits on a busy machine; on an idle one it waits for a few milliseconds.
+	sluggish = 50 * time.Millisecond
+)
+
+// canary repeatedly asks the load balancer itself, at url, for an answer that needs no server and no work, until ctx ends. If it
+// takes half a second, the machine starved, and events of that time prove nothing about the service: then it was a fault.
+func canary(ctx context.Context, url string, recorder *history.Recorder) {
+	client := &http.Client{Transport: new(http.Transport)}
+	defer client.CloseIdleConnections()
+	due := recorder.Now()
+	for ctx.Err() == nil {
+		starved := history.Fault{Name: history.MachineStarved, Target: "the machine", Start: due}
+		end := recorder.Begin(starved)
+		askCanary(ctx, client, url)
+		now := recorder.Now()
+		if now-due > sluggish {
+			recorder.Record(func(h *history.History) { h.Delays = append(h.Delays, history.Delay{Start: due, End: now}) })
+		}
+		if starved.Lifted, starved.End = now, now; now-due > starvation {
+			end(starved)
+		} else {
+			end()
+		}
+		due = recorder.Now() + canaryInterval // oversleeping counts, too
+		_ = testbed.Wait(ctx, canaryInterval)
+	}
+}
+
+func askCanary(ctx context.Context, client *http.Client, url string) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return // the load balancer ends with the run
+	}
+	_, _ = io.Copy(io.Discard, response.Body) // only the time counts
+	_ = response.Body.Close()
 }

@@ -142,11 +142,11 @@ const (
 // injected are among the scene's missed ones.
 func Schedule(ctx context.Context, s *Scene, chosen []Fault, end time.Time) error {
 	if len(chosen) == 0 {
-		return wait(ctx, time.Until(end))
+		return testbed.Wait(ctx, time.Until(end))
 	}
 	order := s.Random.Perm(len(chosen))
 	for i := 0; ; i++ {
-		if err := wait(ctx, calm); err != nil {
+		if err := testbed.Wait(ctx, calm); err != nil {
 			return err
 		}
 		round := []Fault{chosen[order[i%len(order)]]}
@@ -157,7 +157,7 @@ func Schedule(ctx context.Context, s *Scene, chosen []Fault, end time.Time) erro
 			}
 		}
 		if time.Now().Add(longest + calm).After(end) {
-			return wait(ctx, time.Until(end))
+			return testbed.Wait(ctx, time.Until(end))
 		}
 		if prepare := round[0].Prepare; prepare != nil {
 			if err := prepare(ctx, s); err != nil {
@@ -237,7 +237,7 @@ func strikeRound(ctx context.Context, s *Scene, round []Fault) (err error) {
 // liftInTime lifts a fault at its time. Faults of a round do not wait for each other: a server that one fault restarts may need
 // the network that another one has cut.
 func (one *struck) liftInTime(ctx context.Context, s *Scene) {
-	_ = wait(ctx, one.left-(s.Recorder.Now()-one.recorded.Start)) // an interruption lifts the fault, too
+	_ = testbed.Wait(ctx, one.left-(s.Recorder.Now()-one.recorded.Start)) // an interruption lifts the fault, too
 	failed := one.lift(context.WithoutCancel(ctx))
 	if errors.As(failed, new(notInjectedError)) {
 		s.miss(one.recorded.Name, failed)
@@ -263,7 +263,7 @@ func strike(ctx context.Context, s *Scene, f Fault) (*struck, error) {
 		if lift != nil {
 			_ = lift(context.WithoutCancel(ctx)) // there may be nothing to lift
 		}
-		if !errors.As(err, new(notInjectedError)) || wait(ctx, retryPause) != nil {
+		if !errors.As(err, new(notInjectedError)) || testbed.Wait(ctx, retryPause) != nil {
 			break
 		}
 	}
@@ -295,9 +295,9 @@ func (s *Scene) miss(name string, why error) {
 
 // awaitReady waits until every server is ready and the load balancer knows it.
 func awaitReady(ctx context.Context, bed *testbed.Bed) error {
-	deadline := time.Now().Add(returnTimeout)
-	for {
-		missing := ""
+	missing := ""
+	if err := testbed.Await(ctx, 50*time.Millisecond, returnTimeout, func() bool {
+		missing = ""
 		for _, server := range bed.Servers {
 			if !server.Ready(ctx) {
 				missing = server.Name
@@ -306,23 +306,9 @@ func awaitReady(ctx context.Context, bed *testbed.Bed) error {
 		if missing == "" && !bed.Balanced(ctx) {
 			missing = "a server, as the load balancer sees it,"
 		}
-		switch {
-		case missing == "":
-			return wait(ctx, testbed.BalancerInterval)
-		case time.Now().After(deadline):
-			return fmt.Errorf("%s is not ready %s after the fault was lifted", missing, returnTimeout)
-		}
-		if err := wait(ctx, 50*time.Millisecond); err != nil {
-			return err
-		}
+		return missing == ""
+	}); err != nil {
+		return fmt.Errorf("%s is not ready after the fault was lifted: %w", missing, err)
 	}
-}
-
-func wait(ctx context.Context, length time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(length):
-		return nil
-	}
+	return testbed.Wait(ctx, testbed.BalancerInterval)
 }

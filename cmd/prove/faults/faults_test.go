@@ -5,20 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"slices"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/testbed"
-	"stoa/graph/platform/slack"
 )
 
 // stage is a scene without a production.
@@ -88,40 +83,6 @@ func TestPairs(t *testing.T) {
 		}
 		require.Equal(t, want, named(pair[0]).mayMeet(named(pair[1])), pair)
 	}
-}
-
-// A machine that delays an answer too long is recorded, and the fault is in force until the answer comes.
-func TestCanaryRecordsStarvation(t *testing.T) {
-	t.Parallel()
-	asked, answer := make(chan struct{}), make(chan struct{})
-	var requests atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		if requests.Add(1) == 2 {
-			close(asked)
-			<-answer
-		}
-	}))
-	defer server.Close()
-	recorder := history.NewRecorder(1)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		Canary(ctx, server.URL, recorder)
-	}()
-	<-asked
-	known := recorder.Known()
-	inForce := known.Faults[len(known.Faults)-1]
-	require.Greater(t, inForce.End, known.Length)
-	require.Eventually(t, func() bool { return recorder.Now()-inForce.Start > starvation }, slack.TestWait, 10*time.Millisecond)
-	close(answer)
-	starved := func() []history.Fault {
-		return slices.DeleteFunc(recorder.Known().Faults, func(f history.Fault) bool { return f.Start != inForce.Start || f.End > time.Hour })
-	}
-	require.Eventually(t, func() bool { return len(starved()) == 1 }, slack.TestWait, 10*time.Millisecond)
-	stop()
-	<-ended
-	require.GreaterOrEqual(t, starved()[0].End-inForce.Start, starvation)
 }
 
 // Transactions that have written certain events wait at their commit until the fault is over.

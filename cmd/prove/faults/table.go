@@ -132,12 +132,10 @@ var table = []Fault{
 				return err
 			}
 			return "the database", func(ctx context.Context) (err error) {
-				// Another fault may have ended the database, too.
-				for until := time.Now().Add(returnTimeout); time.Now().Before(until) && wait(ctx, retryPause) == nil; {
-					if err = run(ctx, promptCommits); err == nil {
-						break
-					}
-				}
+				_ = testbed.Await(ctx, retryPause, returnTimeout, func() bool { // another fault may have ended the database, too
+					err = run(ctx, promptCommits)
+					return err == nil
+				})
 				return err
 			}, injected(run(ctx, lateCommits))
 		}},
@@ -150,7 +148,7 @@ var table = []Fault{
 	{Name: "database-full", Database: Alone, Length: 6 * time.Second, AsRoot: true, Failover: true, Strike: part("the database",
 		func(s *Scene) error { return s.Bed.Database.Disk.Fill() },
 		func(ctx context.Context, s *Scene) error {
-			return errors.Join(s.Bed.Database.Disk.Empty(), wait(ctx, panics), s.Bed.Database.Start(ctx))
+			return errors.Join(s.Bed.Database.Disk.Empty(), testbed.Wait(ctx, panics), s.Bed.Database.Start(ctx))
 		})},
 	{Name: "restored", Single: true, Database: Alone, Length: time.Second, Failover: true, Prepare: backUp, Strike: restore},
 }
@@ -229,11 +227,7 @@ func killInspectors(ctx context.Context, s *Scene) (string, Lift, error) {
 		return nil
 	})
 	return "all servers", func(ctx context.Context) error {
-		for until := time.Now().Add(effectTimeout); killed.Load() == 0 && time.Now().Before(until); {
-			if wait(ctx, 100*time.Millisecond) != nil {
-				break
-			}
-		}
+		_ = testbed.Await(ctx, 100*time.Millisecond, effectTimeout, func() bool { return killed.Load() > 0 })
 		if err := stop(ctx); err != nil || killed.Load() > 0 {
 			return err
 		}
@@ -251,7 +245,7 @@ func restartAll(ctx context.Context, s *Scene) error {
 		if err := awaitReady(ctx, s.Bed); err != nil {
 			return err
 		}
-		if err := wait(ctx, time.Second); err != nil { // the load balancer notices it
+		if err := testbed.Wait(ctx, time.Second); err != nil { // the load balancer notices it
 			return err
 		}
 	}
@@ -268,7 +262,7 @@ func loseMailing(ctx context.Context, s *Scene) (string, Lift, error) {
 	stop := beside(ctx, func(ctx context.Context) (failed error) {
 		pause := mailsUnderWay
 		for _, server := range s.Bed.Servers {
-			if wait(ctx, pause) != nil {
+			if testbed.Wait(ctx, pause) != nil {
 				break
 			}
 			server.End(syscall.SIGKILL)
@@ -292,7 +286,7 @@ CREATE CONSTRAINT TRIGGER prove_commit_late AFTER INSERT ON events DEFERRABLE IN
 // repeatedly runs do at an interval until the fault is lifted.
 func repeatedly(ctx context.Context, interval time.Duration, do func() error) Lift {
 	return beside(ctx, func(ctx context.Context) (failed error) {
-		for wait(ctx, interval) == nil {
+		for testbed.Wait(ctx, interval) == nil {
 			failed = errors.Join(failed, do())
 		}
 		return failed

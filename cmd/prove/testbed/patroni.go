@@ -23,9 +23,11 @@ import (
 const (
 	// nodes is how many databases there are.
 	nodes = 2
-	// primaryTimeout and standbyTimeout are the times within which there must be a primary and a standby.
+	// primaryTimeout and standbyTimeout are the times within which there must be a primary and a standby; pollPause is the time
+	// between two looks.
 	primaryTimeout = 60 * time.Second
 	standbyTimeout = 60 * time.Second
+	pollPause      = 100 * time.Millisecond
 	// primaryOnly are the parameters of a URL that names several hosts, after sslmode.
 	primaryOnly = "&connect_timeout=3&target_session_attrs=read-write"
 )
@@ -189,7 +191,10 @@ func (p *Patroni) Primary(ctx context.Context) *Node {
 
 // AwaitPrimary waits until there is a primary.
 func (p *Patroni) AwaitPrimary(ctx context.Context) error {
-	return await(ctx, primaryTimeout, "no node becomes the primary", func() bool { return p.Primary(ctx) != nil })
+	if err := Await(ctx, pollPause, primaryTimeout, func() bool { return p.Primary(ctx) != nil }); err != nil {
+		return fmt.Errorf("no node becomes the primary: %w", err)
+	}
+	return nil
 }
 
 // AwaitStandby waits until a synchronous standby follows the primary.
@@ -199,11 +204,14 @@ func (p *Patroni) AwaitStandby(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	return await(ctx, standbyTimeout, "no synchronous standby follows the primary", func() bool {
+	if err := Await(ctx, pollPause, standbyTimeout, func() bool {
 		var n int
 		err := db.QueryRowContext(ctx, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").Scan(&n)
 		return err == nil && n > 0
-	})
+	}); err != nil {
+		return fmt.Errorf("no synchronous standby follows the primary: %w", err)
+	}
+	return nil
 }
 
 // SwitchOver makes the standby the primary, gracefully.
@@ -233,18 +241,4 @@ func (p *Patroni) close() error {
 	}
 	p.etcd.Stop()
 	return p.log.Close()
-}
-
-func await(ctx context.Context, timeout time.Duration, otherwise string, condition func() bool) error {
-	for until := time.Now().Add(timeout); !condition(); {
-		if time.Now().After(until) {
-			return errors.New(otherwise)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	return nil
 }

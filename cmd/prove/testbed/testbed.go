@@ -18,6 +18,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"stoa/cmd/child"
 )
@@ -198,4 +199,75 @@ func (b *Bed) Remove() error { return os.RemoveAll(b.Folder) }
 // newLog opens the log of a child in the folder.
 func newLog(folder, name string) (*os.File, error) {
 	return os.OpenFile(filepath.Join(folder, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}
+
+// service is a process that faults end and start again. Its methods may be called from any goroutine.
+type service struct {
+	// launch starts the process and waits until it serves. The process outlives ctx.
+	launch func(ctx context.Context) (*child.Process, error)
+
+	mu      sync.Mutex
+	process *child.Process
+}
+
+// Start starts the process and waits until it serves. It does nothing if another fault has started it again.
+func (s *service) Start(ctx context.Context) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process != nil {
+		select {
+		case <-s.process.Ended():
+		default:
+			return nil
+		}
+	}
+	s.process, err = s.launch(ctx)
+	return err
+}
+
+// Stop ends the process gracefully.
+func (s *service) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.process.Stop()
+}
+
+// End sends a signal to the process and waits for its end. It does nothing for a process that could not be started again.
+func (s *service) End(signal syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process != nil {
+		s.process.Signal(signal)
+		<-s.process.Ended()
+	}
+}
+
+// Signal sends a signal to the process.
+func (s *service) Signal(signal syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.process.Signal(signal)
+}
+
+// Await waits until a condition is true, which it calls again after each pause, or returns an error when the time is over or ctx ends.
+func Await(ctx context.Context, pause, timeout time.Duration, condition func() bool) error {
+	for until := time.Now().Add(timeout); !condition(); {
+		if time.Now().After(until) {
+			return fmt.Errorf("it takes longer than %s", timeout)
+		}
+		if err := Wait(ctx, pause); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Wait waits for some time. It returns the error of ctx if that ends earlier.
+func Wait(ctx context.Context, length time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(length):
+		return nil
+	}
 }

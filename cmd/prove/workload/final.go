@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"time"
 
 	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/testbed"
 )
 
 const (
@@ -91,14 +91,10 @@ func (w *Workload) readFiles(ctx context.Context, final *history.Final) {
 			}
 		}
 	})
-	for _, a := range w.registered {
-		for id := range maps.Keys(owners) {
-			if owners[id] != a.Handle {
-				continue
-			}
-			if got := a.once(ctx, request{operation: "file.download", subject: id}); got.succeeded() {
-				final.Files[id] = hash(got.body)
-			}
+	for id, owner := range owners {
+		a := w.registered[slices.IndexFunc(w.registered, func(a *Agent) bool { return a.Handle == owner })]
+		if got := a.once(ctx, request{operation: "file.download", subject: id}); got.succeeded() {
+			final.Files[id] = hash(got.body)
 		}
 	}
 }
@@ -114,11 +110,8 @@ func (w *Workload) erase(ctx context.Context, _ *history.Final) error {
 	if _, err := w.bed.DB.ExecContext(ctx, "UPDATE erasures SET due_at = now() WHERE bot_id = $1", a.ID); err != nil {
 		return err
 	}
-	for end := time.Now().Add(madeWithin); time.Now().Before(end); {
-		got := a.once(ctx, request{operation: history.ErasureDue, subject: a.Handle})
-		if got.status == http.StatusUnauthorized || !pause(ctx, madePace) {
-			break
-		}
-	}
+	_ = testbed.Await(ctx, madePace, madeWithin, func() bool { // the judge knows what has come of it
+		return a.once(ctx, request{operation: history.ErasureDue, subject: a.Handle}).status == http.StatusUnauthorized
+	})
 	return nil
 }

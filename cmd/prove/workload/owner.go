@@ -163,7 +163,7 @@ func (a *Agent) settleOwner(ctx context.Context) {
 
 // awaitReward waits until every earned reward is paid. The judge checks it again.
 func (a *Agent) awaitReward(ctx context.Context) {
-	for until := time.Now().Add(rewardWithin); time.Now().Before(until); {
+	_ = testbed.Await(ctx, time.Second, rewardWithin, func() bool {
 		var card struct {
 			Rewards struct {
 				Grounds []struct {
@@ -172,16 +172,13 @@ func (a *Agent) awaitReward(ctx context.Context) {
 				}
 			}
 		}
+		_ = a.once(ctx, a.onboarding()).into(&card) // without an answer none is due
 		due := false
-		if a.once(ctx, a.onboarding()).into(&card) == nil {
-			for _, ground := range card.Rewards.Grounds {
-				due = due || ground.Status == "available" && len(ground.Missing) == 0
-			}
+		for _, ground := range card.Rewards.Grounds {
+			due = due || ground.Status == "available" && len(ground.Missing) == 0
 		}
-		if !due || !pause(ctx, time.Second) {
-			return
-		}
-	}
+		return !due
+	})
 }
 
 func (a *Agent) onboarding() request { return request{operation: "onboarding.get", subject: a.Handle} }

@@ -203,13 +203,4 @@ func regularly(ctx context.Context, random *rand.Rand, mean time.Duration, do fu
 }
 
 // pause waits; it returns false if ctx ended.
-func pause(ctx context.Context, length time.Duration) bool {
-	timer := time.NewTimer(length)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
+func pause(ctx context.Context, length time.Duration) bool { return testbed.Wait(ctx, length) == nil }
