@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -67,7 +68,8 @@ func (r *run) result(ctx context.Context) (*report.Result, error) {
 // newResult begins the result of a command.
 func newResult(ctx context.Context, title, server, command string) (*report.Result, error) {
 	build, err := version(ctx, server)
-	return &report.Result{Title: title, Date: time.Now(), Version: build, Command: command, Machine: report.Machine()}, err
+	machine := fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
+	return &report.Result{Title: title, Date: time.Now(), Version: build, Command: command, Machine: machine}, err
 }
 
 // version asks a program for its name, its commit, and its build information.

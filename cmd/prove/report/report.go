@@ -3,17 +3,14 @@ package report
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -40,34 +37,31 @@ type Table struct {
 	Rows  [][]string `json:"rows"`
 }
 
-// Machine describes the machine in a few words.
-func Machine() string {
-	return fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
-}
-
-//go:embed page.md.tmpl
-var pageText string
-
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"row": row, "rule": rule}).Parse(pageText))
-
-// row formats a row of a table in Markdown; rule is the line below its head.
+// row formats a row of a table in Markdown.
 func row(cells []string) string {
 	escaped := make([]string, len(cells))
 	for i, cell := range cells {
 		escaped[i] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell)
 	}
-	return "| " + strings.Join(escaped, " | ") + " |"
+	return "| " + strings.Join(escaped, " | ") + " |\n"
 }
 
-func rule(cells []string) string { return "|" + strings.Repeat(" --- |", len(cells)) }
-
 // Page returns the result as Markdown.
-func (r *Result) Page() (string, error) {
-	var text strings.Builder
-	if err := page.Execute(&text, r); err != nil {
-		return "", fmt.Errorf("report: %w", err)
+func (r *Result) Page() string {
+	made := Table{Head: []string{"", ""}, Rows: [][]string{
+		{"date", r.Date.UTC().Format("2 January 2006, 15:04 MST")}, {"server", r.Version}, {"machine", r.Machine}, {"command", "`" + r.Command + "`"},
+	}}
+	text := "# " + r.Title + "\n\n" + r.Verdict + "\n"
+	for _, table := range append([]Table{made}, r.Tables...) {
+		if table.Title != "" {
+			text += "\n## " + table.Title + "\n"
+		}
+		text += "\n" + row(table.Head) + "|" + strings.Repeat(" --- |", len(table.Head)) + "\n"
+		for _, cells := range table.Rows {
+			text += row(cells)
+		}
 	}
-	return text.String(), nil
+	return text
 }
 
 // Write writes result.json and result.md into a folder.
@@ -76,11 +70,7 @@ func (r *Result) Write(folder string) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	text, err := r.Page()
-	if err != nil {
-		return err
-	}
-	for name, content := range map[string]string{"result.json": string(raw) + "\n", "result.md": text} {
+	for name, content := range map[string]string{"result.json": string(raw) + "\n", "result.md": r.Page()} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil { //nolint:gosec // everyone may read it
 			return fmt.Errorf("report: %w", err)
 		}
