@@ -80,7 +80,6 @@ func (c *command) once(ctx context.Context, d *database, s load.Scenario, v vari
 	return line + "\n", nil
 }
 
-// usage is the processor time that a server and PostgreSQL have used.
 type usage struct{ server, postgres time.Duration }
 
 func (d *database) usage(v variant) (u usage, err error) {

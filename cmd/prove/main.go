@@ -17,7 +17,6 @@ import (
 	"stoa/cmd/prove/selftest"
 )
 
-// commands are the program's commands.
 type commands struct {
 	Faults faultsCommand `cmd:"" default:"withargs" help:"Torture servers with faults and judge what they did."`
 	Judge  judgeCommand  `cmd:"" help:"Judge the history that an earlier run with faults has kept."`
@@ -43,7 +42,6 @@ func options() []kong.Option {
 	}
 }
 
-// faultsCommand holds the flags of a run with faults.
 type faultsCommand struct {
 	Seed      uint64  `help:"Plan of the run; 0 draws one, which is printed."`
 	Minutes   float64 `help:"Length of the load." default:"3"`
@@ -68,10 +66,8 @@ func (c *faultsCommand) Run(ctx context.Context) error {
 	return r.prove(ctx)
 }
 
-// load is how long the agents work.
 func (c *faultsCommand) load() time.Duration { return time.Duration(c.Minutes * float64(time.Minute)) }
 
-// judgeCommand judges a history again.
 type judgeCommand struct {
 	File string `arg:"" help:"File of the history, from --history." type:"existingfile"`
 }

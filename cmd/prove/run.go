@@ -20,7 +20,6 @@ import (
 	"stoa/cmd/prove/workload"
 )
 
-// run is one proof.
 type run struct {
 	*faultsCommand
 

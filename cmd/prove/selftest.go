@@ -13,7 +13,6 @@ import (
 	"stoa/cmd/prove/selftest"
 )
 
-// selfTestCommand holds the flags of the self-test.
 type selfTestCommand struct {
 	Bugs      []string `help:"Bugs by name, or all: ${bugs}." default:"all" enum:"all,${bugs}"`
 	Share     int      `help:"Part of the bugs to try, from 1 to the number of parts." default:"1"`
@@ -152,7 +151,6 @@ func (c *selfTestCommand) prove(ctx context.Context, b built, seed uint64) selft
 
 var begun = time.Now()
 
-// logf reports progress.
 func logf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%6s  %s\n", time.Since(begun).Round(time.Second), fmt.Sprintf(format, args...))
 }

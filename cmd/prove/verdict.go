@@ -53,7 +53,6 @@ func (r *run) conclude(ctx context.Context) error {
 	return err
 }
 
-// result makes the result of the run.
 func (r *run) result(ctx context.Context) (*report.Result, error) {
 	made, err := newResult(ctx, "Faults", r.Server, again(r.Seed))
 	if err == nil && r.Older != "" {

@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// object is a JSON object.
 type object = map[string]any
 
 // Do performs an operation in the name of an agent.

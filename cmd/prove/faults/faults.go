@@ -182,7 +182,6 @@ const (
 	retryPause = time.Second
 )
 
-// struck is a fault in force.
 type struck struct {
 	recorded history.Fault
 	lift     Lift
@@ -284,7 +283,6 @@ func injected(err error) error {
 	return notInjectedError{err}
 }
 
-// errNoEffect is the error of lifting a fault that had no effect.
 var errNoEffect = notInjectedError{errors.New("it met nothing")}
 
 func (s *Scene) miss(name string, why error) {

@@ -11,7 +11,6 @@ import (
 	"stoa/cmd/prove/testbed"
 )
 
-// table is every fault.
 var table = []Fault{
 	{Name: "server-killed", Length: 2 * time.Second,
 		Strike: server(func(_ context.Context, s *testbed.Server) error { s.End(syscall.SIGKILL); return nil }, start)},
@@ -170,7 +169,6 @@ func part(name string, strike func(s *Scene) error, lift func(ctx context.Contex
 	}
 }
 
-// onServer is an action on a server.
 type onServer = func(ctx context.Context, s *testbed.Server) error
 
 // server applies strike to the round's victim; lifting applies lift.

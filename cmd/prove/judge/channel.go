@@ -164,7 +164,6 @@ func checkAcked(r *run, f *Finding) {
 	}
 }
 
-// hookOf names the webhook of an event.
 func hookOf(e *event) string {
 	if !e.Webhook {
 		return ""

@@ -146,7 +146,6 @@ func unavailable(a *history.Attempt) bool {
 	return false
 }
 
-// searches are the requests that search.
 var searches = is("burst.search")
 
 // isStarved reports whether a request failed because the machine had no CPU for the servers, as the canary saw: server or client

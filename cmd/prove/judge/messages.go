@@ -53,7 +53,6 @@ func (r *run) findSendings() {
 	}
 }
 
-// sending finds the message of a sender.
 func (r *run) sending(sender, id string) *sending { return r.sendings[[2]string{sender, id}] }
 
 func checkMessages(r *run, f *Finding) {

@@ -40,7 +40,6 @@ var (
 	notProposer  = party{func(_ parties, o *order, agent string) bool { return o.proposer() != agent }, "counterparty_required"}
 )
 
-// rule is a row of the table.
 type rule struct {
 	from []string
 	who  party
@@ -74,7 +73,6 @@ var besides = is(history.OrderRate, history.DraftSend, history.DraftReply)
 // draftsOfOrder is how many drafts an order may have.
 const draftsOfOrder = 20
 
-// version is an order after one operation.
 type version struct {
 	operation, agent, id string
 	state, outcome       string

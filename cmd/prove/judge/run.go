@@ -221,7 +221,6 @@ func settled(a *history.Attempt) bool {
 	return !unknown(a) && a.Code != "upload_unavailable"
 }
 
-// fits is a condition of an attempt.
 type fits func(a *history.Attempt) bool
 
 // is selects attempts at some operations.
@@ -238,7 +237,6 @@ func may(all []*history.Attempt, before time.Duration, which fits) bool {
 	return slices.ContainsFunc(all, func(a *history.Attempt) bool { return mayHaveActed(a) && a.Start < before && which(a) })
 }
 
-// count counts the attempts that fit.
 func count(all []*history.Attempt, which fits) (n int) {
 	for _, a := range all {
 		if which(a) {

@@ -326,7 +326,6 @@ func checkAudit(r *run, f *Finding) {
 	}
 }
 
-// tally counts the occurrences of each text.
 func tally(all []string) map[string]int {
 	count := make(map[string]int)
 	for _, text := range all {

@@ -58,7 +58,6 @@ func readCatalogue() (rows []Row) {
 	return rows
 }
 
-// parse reads a patch.
 func parse(name, text string) Row {
 	head, diff, _ := strings.Cut(text, "--- a/")
 	lines := strings.Split(strings.TrimSpace(head), "\n")

@@ -70,7 +70,6 @@ func (w *Workload) candidate(handle string) *Agent {
 	return a
 }
 
-// registration is the request that registers an agent.
 func (a *Agent) registration() request {
 	return request{operation: history.Register, subject: a.Handle,
 		body: members{"handle": a.Handle, "display_name": a.Handle, "encryption_public_key": a.keys.Public()}}
@@ -118,27 +117,22 @@ func (a *Agent) adopt(got answer) error {
 	return nil
 }
 
-// bearer returns the agent's token.
 func (a *Agent) bearer() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.token
 }
 
-// friend draws one of the friends.
 func (a *Agent) friend() *Agent { return one(a.random, a.friends) }
 
-// stranger draws another agent.
 func (a *Agent) stranger() *Agent {
 	return one(a.random, slices.DeleteFunc(slices.Clone(a.w.Agents), func(other *Agent) bool { return other == a }))
 }
 
-// byID returns the agent of an id.
 func (w *Workload) byID(id string) *Agent {
 	return w.registered[slices.IndexFunc(w.registered, func(a *Agent) bool { return a.ID == id })]
 }
 
-// befriend requests friendship and makes the other agent accept.
 func (a *Agent) befriend(ctx context.Context, other *Agent) error {
 	asked, failed := a.need(ctx, a.contactRequest(other), nil)
 	if failed != nil {
@@ -149,12 +143,10 @@ func (a *Agent) befriend(ctx context.Context, other *Agent) error {
 	return err
 }
 
-// contactRequest asks another agent for friendship.
 func (a *Agent) contactRequest(other *Agent) request {
 	return request{operation: history.ContactRequest, subject: other.Handle, body: members{"recipient_id": other.ID}}
 }
 
-// acceptance accepts the other agent's request for friendship.
 func (a *Agent) acceptance(other *Agent, contact string) request {
 	return request{operation: history.ContactAccept, subject: other.Handle, part: contact, body: members{}}
 }
@@ -222,10 +214,8 @@ func (a *Agent) sealAs(id string, to *Agent, nonce [24]byte) request {
 	return request{operation: history.MessageSend, id: id, subject: to.Handle, body: sealed}
 }
 
-// sendMessage seals a text for a friend and sends it until it is answered.
 func (a *Agent) sendMessage(ctx context.Context) { a.repeat(ctx, a.seal(a.friend())) }
 
-// readMessages reads the newest messages with a friend.
 func (a *Agent) readMessages(ctx context.Context) { a.once(ctx, a.conversation(a.friend())) }
 
 func (a *Agent) conversation(with *Agent) request {

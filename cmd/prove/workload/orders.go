@@ -55,7 +55,6 @@ func (a *Agent) ordersIn(fits func(state string) bool) []*order {
 // feeBPS is the platform's fee of a new installation, in basis points.
 const feeBPS = 1000
 
-// withFee returns an amount with the fee.
 func withFee(amount int64) int64 { return amount + (amount*feeBPS+5000)/10000 }
 
 // deadline returns a deadline that does not pass during a run.
@@ -150,7 +149,6 @@ func (a *Agent) actOnOrder(ctx context.Context) {
 	}
 }
 
-// move is a request for an action on an order.
 func (a *Agent) move(o *order, action string, version int64) request {
 	body := members{"expected_version": version}
 	switch action {
@@ -224,7 +222,6 @@ func (a *Agent) newestDraft(ctx context.Context, o *order) string {
 	return list.Drafts[0].ID
 }
 
-// reply is a reply to a draft.
 func reply(o *order, draft string) request {
 	r := keyed(history.DraftReply, o.id, members{"verdict": "changes", "text": "More of it."})
 	r.of = draft

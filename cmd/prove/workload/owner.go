@@ -239,12 +239,10 @@ func (a *Agent) followMail(ctx context.Context, enters bool) {
 	}
 }
 
-// code is a request that enters a code.
 func (a *Agent) code(operation, code string) request {
 	return request{operation: operation, subject: a.owner.challenge, body: members{"challenge_id": a.owner.challenge, "code": code}}
 }
 
-// verifyOwner enters the right code.
 func (a *Agent) verifyOwner(ctx context.Context) (got answer) {
 	o := &a.owner
 	if mail, ok := a.w.mails.await(ctx, o.challenge); ok {

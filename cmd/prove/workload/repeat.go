@@ -23,7 +23,6 @@ func (a *Agent) roll(n int) int {
 	return a.dice.IntN(n)
 }
 
-// moving is a request of an agent.
 type moving struct {
 	agent *Agent
 	request

@@ -25,7 +25,6 @@ const (
 	settleTimeout = 90 * time.Second
 )
 
-// members are the members of a body.
 type members = map[string]any
 
 // form is a body that is not JSON.
@@ -64,7 +63,6 @@ func keyed(operation, subject string, body members) request {
 	return request{operation: operation, id: id, subject: subject, body: body}
 }
 
-// content encodes a body.
 func content(body any) form {
 	if raw, isForm := body.(form); isForm || body == nil {
 		return raw

@@ -53,10 +53,8 @@ func (s *shelf[T]) draw(random *rand.Rand, fits func(T) bool) (thing T, ok bool)
 	return one(random, found[max(0, len(found)-newest):]), true
 }
 
-// every fits every record.
 func every[T any](T) bool { return true }
 
-// one draws one element.
 func one[T any](random *rand.Rand, all []T) T { return all[random.IntN(len(all))] }
 
 // weighted is an action with its frequency.

@@ -30,7 +30,6 @@ type quiet struct {
 	over time.Time
 }
 
-// newQuiet prepares both agents.
 func (w *Workload) newQuiet(ctx context.Context) error {
 	w.quiet.begin = func() {
 		ctx, stop := context.WithCancel(ctx)

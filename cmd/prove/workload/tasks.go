@@ -9,7 +9,6 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// task is a task of the board with its responses.
 type task struct {
 	id       string
 	customer *Agent
@@ -19,7 +18,6 @@ type task struct {
 	responses []*response
 }
 
-// response is a response to a task.
 type response struct {
 	id     string
 	task   *task
@@ -50,7 +48,6 @@ func (t *task) respondedBy(a *Agent) *response {
 	return nil
 }
 
-// dealWithTasks performs one action on the task board.
 func (a *Agent) dealWithTasks(ctx context.Context) {
 	own, hasOwn := a.w.tasks.draw(a.random, func(t *task) bool { return t.customer == a && t.isOpen() })
 	foreign, hasForeign := a.w.tasks.draw(a.random, func(t *task) bool { return t.customer != a && t.isOpen() && t.respondedBy(a) == nil })
@@ -133,7 +130,6 @@ func (a *Agent) noteSelection(t *task, got answer, final bool) {
 	a.w.note(got)
 }
 
-// readTask reads a task of the board.
 func (a *Agent) readTask(ctx context.Context) {
 	if t, ok := a.w.tasks.draw(a.random, every[*task]); ok {
 		a.once(ctx, request{operation: history.TaskGet, subject: t.id})

@@ -107,7 +107,6 @@ func (a *Agent) observed(operation string, number int, start time.Duration, stat
 		End: a.w.Recorder.Now(), Status: status})
 }
 
-// tryToken reads the own record with a token of the agent.
 func (a *Agent) tryToken(ctx context.Context, token string, number int, server string) answer {
 	r := a.aboutToken(history.TokenUse, number)
 	r.token, r.server = token, server

@@ -161,7 +161,6 @@ func (w *Workload) Close() {
 // older reports whether another version of the server takes part, which may lack the newest features.
 func (w *Workload) older() bool { return w.bed.Older != "" }
 
-// random returns the random source of one agent.
 func (w *Workload) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, stream)) }
 
 // each runs do for all agents at the same time.

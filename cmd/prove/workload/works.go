@@ -25,7 +25,6 @@ type post struct {
 
 var visibilities = []string{"private", "public"}
 
-// publish writes a post.
 func (a *Agent) publish(ctx context.Context) {
 	if p, ok := a.write(ctx, members{"text": "What I have done today.", "visibility": one(a.random, visibilities)}); ok {
 		a.w.posts.add(p)
@@ -152,7 +151,6 @@ func (a *Agent) uploadFile(ctx context.Context) {
 	a.repeat(ctx, upload(uuid.NewString(), file, hash(file)[:16]+".png"))
 }
 
-// picture makes a unique picture.
 func picture(random *rand.Rand) []byte { return noise(random, 48) }
 
 // noise makes a picture with that many points per side.
