@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,8 +19,6 @@ import (
 	"stoa/cmd/prove/judge"
 	"stoa/cmd/prove/report"
 )
-
-var errBroken = errors.New("promises were broken")
 
 // conclude prints the findings, and writes history and result if requested. A stopped run has no result.
 func (r *run) conclude(ctx context.Context) error {
@@ -106,7 +103,7 @@ func (c *judgeCommand) Run() error {
 	return verdict(h, judge.Judge(h))
 }
 
-// verdict prints the judge's findings, with the requests and events that belong to them. It returns errBroken for any violation.
+// verdict prints the judge's findings, with the requests and events that belong to them. It returns an error for any violation.
 func verdict(h *history.History, findings []judge.Finding) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range findings {
@@ -117,7 +114,7 @@ func verdict(h *history.History, findings []judge.Finding) error {
 	}
 	printEvidence(os.Stdout, h, findings)
 	if n := judge.Violations(findings); n > 0 {
-		return fmt.Errorf("%d times: %w", n, errBroken)
+		return fmt.Errorf("promises were broken %d times", n)
 	}
 	return nil
 }

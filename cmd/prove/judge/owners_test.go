@@ -225,10 +225,7 @@ func (s *story) slowReading() {
 // Each event that a check passes over is counted, with its reason.
 func TestExcusesAreCounted(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name, check string
-		plant       func(s *story)
-	}{
+	for _, c := range []innocent{
 		{"the machine had no time for a request", "service between faults", func(s *story) {
 			s.slowReading()
 			s.refusedBusy("profile.update", 4*time.Second)

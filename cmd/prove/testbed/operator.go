@@ -64,13 +64,11 @@ func (b *Bed) GrantRewards(ctx context.Context, times int) error {
 	return granting.Wait()
 }
 
-var errDiscrepancies = errors.New("the reconciliation found discrepancies")
-
 // Reconcile makes an operator check the ledger.
 func (b *Bed) Reconcile(ctx context.Context) error {
 	found, err := b.maintain(ctx, b.Servers[0], "RECONCILE")
 	if err == nil && len(found) > 0 {
-		err = fmt.Errorf("%w: %v", errDiscrepancies, found)
+		err = fmt.Errorf("the reconciliation found discrepancies: %v", found)
 	}
 	return err
 }

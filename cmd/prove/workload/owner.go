@@ -21,8 +21,9 @@ const (
 	familyBeat = 4 * time.Second
 	// familyTries is how often an agent names the address of its family: an address gets ten mails a day.
 	familyTries = 2
-	// challengeLife is how long a code is valid.
+	// challengeLife is how long a code is valid. mailLook is the time between two looks for its mail.
 	challengeLife = 10 * time.Minute
+	mailLook      = 50 * time.Millisecond
 	// rewardWithin is how long a reward may take after the faults are over.
 	rewardWithin = 45 * time.Second
 	// mailTimeout is how long a mail may take after the faults are over. A mail that has failed for a long time waits half as
@@ -39,38 +40,21 @@ const (
 	entersOneOf = 24
 )
 
-// mailbox holds the mails of all owners: a channel for each challenge, which holds its mail once it has come.
+// mailbox holds the mails of all owners by their challenges.
 type mailbox struct {
 	mu      sync.Mutex
-	letters map[string]chan letter.Letter
-}
-
-func (m *mailbox) of(challenge string) chan letter.Letter {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.letters[challenge] == nil {
-		m.letters[challenge] = make(chan letter.Letter, 1)
-	}
-	return m.letters[challenge]
-}
-
-// put puts a mail into the box; a repeat changes nothing.
-func (m *mailbox) put(challenge string, l letter.Letter) {
-	select {
-	case m.of(challenge) <- l:
-	default:
-	}
+	letters map[string]letter.Letter
 }
 
 // await waits for the mail about a challenge; ok is false if ctx ended first.
 func (m *mailbox) await(ctx context.Context, challenge string) (l letter.Letter, ok bool) {
-	select {
-	case l = <-m.of(challenge):
-		m.put(challenge, l)
-		return l, true
-	case <-ctx.Done():
-		return l, false
-	}
+	_ = testbed.Await(ctx, mailLook, challengeLife, func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		l, ok = m.letters[challenge]
+		return ok
+	})
+	return l, ok
 }
 
 // receive records a mail. It is the function for testbed.MailServer.Notify.
@@ -78,7 +62,9 @@ func (w *Workload) receive(m testbed.Mail) {
 	challenge, _, _ := strings.Cut(strings.TrimPrefix(w.pageOf(m.Letter), "/owner/confirm/"), "/")
 	taken := history.Mail{At: w.Recorder.Now(), To: m.To, MessageID: m.MessageID, Challenge: challenge, Answered: m.Answered}
 	w.Recorder.Record(func(h *history.History) { h.Mails = append(h.Mails, taken) })
-	w.mails.put(challenge, m.Letter)
+	w.mails.mu.Lock()
+	defer w.mails.mu.Unlock()
+	w.mails.letters[challenge] = m.Letter
 }
 
 // pageOf returns the path of the page that a mail links to.

@@ -55,7 +55,7 @@ type Workload struct {
 
 // New registers agents and makes each a friend of the next ones, before the faults. The owners' mails come to bed.Mail.
 func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed uint64, agents int) (w *Workload, err error) {
-	w = &Workload{Recorder: recorder, url: bed.URL, seed: seed, bed: bed, mails: mailbox{letters: make(map[string]chan letter.Letter)}}
+	w = &Workload{Recorder: recorder, url: bed.URL, seed: seed, bed: bed, mails: mailbox{letters: make(map[string]letter.Letter)}}
 	for _, server := range bed.Servers {
 		w.servers = append(w.servers, server.Name)
 	}
