@@ -144,11 +144,6 @@ func (r *run) notices() (all []notice) {
 	add := func(a *history.Attempt, certain bool, agent, kind, about string, says map[string]string) {
 		all = append(all, notice{content{kind: kind, about: about}, agent, a.Start, Describe(a), certain && about != "" && agent != "", says})
 	}
-	for _, s := range r.Sent {
-		if m := r.sending(s.Sender, s.ClientMessageID); m.success {
-			all = append(all, notice{content{kind: messageCreated, about: m.id}, s.Recipient, m.start, "the message was answered at " + clock(m.answered), true, nil})
-		}
-	}
 	for _, id := range sorted(r.orders) {
 		o := r.orders[id]
 		for i, e := range o.Events {
@@ -160,35 +155,30 @@ func (r *run) notices() (all []notice) {
 			}
 		}
 	}
-	for _, a := range r.of(history.ContactRequest, history.ContactAccept) {
-		kind, b := contactRequested, got(a)
-		if a.Operation == history.ContactAccept {
-			kind = contactAccepted
-		}
-		if a.Succeeded() && (kind == contactAccepted || b.Contact.RequestedByMe) { // otherwise the other agent had asked before
-			add(a, true, r.handles[b.Contact.Bot.ID], kind, r.ids[a.Agent], nil)
-		}
-	}
-	for _, a := range r.of(history.DraftSend, history.DraftReply, history.OrderRate, history.OrderComplete, history.OrderApproveRefund) {
+	for _, a := range r.of(history.MessageSend, history.ContactRequest, history.ContactAccept, history.DraftSend, history.DraftReply,
+		history.OrderRate, history.OrderComplete, history.OrderApproveRefund, history.TaskRespond) {
 		if mayHaveActed(a) {
-			r.orderNotices(a, add)
-		}
-	}
-	for _, a := range r.by[history.TaskRespond] {
-		if mayHaveActed(a) {
-			r.responseNotices(a, add)
+			r.noticesOf(a, add)
 		}
 	}
 	return all
 }
 
-// orderNotices adds the events of a draft, a reply, a rating or a closed order.
-func (r *run) orderNotices(a *history.Attempt, add due) {
+// noticesOf adds the events of a message, a contact, a draft, a reply, a rating, a closed order or a response.
+func (r *run) noticesOf(a *history.Attempt, add due) {
 	b, says, customer, contractor := got(a), map[string]string{"order_id": a.Subject}, "", ""
 	if o := r.orders[a.Subject]; o != nil {
 		customer, contractor = r.handles[o.Order.CustomerID], r.handles[o.Order.ContractorID]
 	}
 	switch a.Operation {
+	case history.MessageSend:
+		add(a, a.Succeeded(), a.Subject, messageCreated, b.Message.ID, nil)
+	case history.ContactRequest: // if it was not requested by the agent, the other one had asked before
+		add(a, a.Succeeded() && b.Contact.RequestedByMe, r.handles[b.Contact.Bot.ID], contactRequested, r.ids[a.Agent], nil)
+	case history.ContactAccept:
+		add(a, a.Succeeded(), r.handles[b.Contact.Bot.ID], contactAccepted, r.ids[a.Agent], nil)
+	case history.TaskRespond:
+		r.responseNotices(a, add)
 	case history.DraftSend:
 		add(a, a.Succeeded(), customer, orderDraft, b.Draft.ID, says)
 	case history.DraftReply:
