@@ -32,9 +32,6 @@ func (d *database) startNakama(ctx context.Context, program string, connections 
 			n.stop()
 		}
 	}()
-	if program, err = filepath.Abs(program); err != nil {
-		return n, err
-	}
 	url, db, err := d.create(ctx, "nakama")
 	if err != nil {
 		return n, err

@@ -37,10 +37,6 @@ var fill string
 
 // start starts a program on a new database of a name, registers agents and, if d.full, fills it. The caller must stop it.
 func (d *database) start(ctx context.Context, name, program string, agents int) (s *server, err error) {
-	program, err = filepath.Abs(program)
-	if err != nil {
-		return nil, err
-	}
 	s = new(server)
 	defer func() {
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -70,10 +69,6 @@ func newResult(ctx context.Context, title, server, command string) (*report.Resu
 
 // version asks a program for its name, its commit, and its build information.
 func version(ctx context.Context, program string) (string, error) {
-	program, err := filepath.Abs(program)
-	if err != nil {
-		return "", err
-	}
 	out, err := exec.CommandContext(ctx, program, "version").Output()
 	return strings.Join(strings.Fields(string(out)), " "), err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -130,11 +129,7 @@ func (b *Bed) Restore(ctx context.Context) error {
 
 // command runs a command of the program on the servers' database and data folder.
 func (b *Bed) command(ctx context.Context, arguments ...string) error {
-	program, err := filepath.Abs(b.Program)
-	if err != nil {
-		return err
-	}
-	command := exec.CommandContext(ctx, program, arguments...)
+	command := exec.CommandContext(ctx, b.Program, arguments...)
 	command.Env = append(os.Environ(), "STOA_DATABASE_URL=postgres://stoa@"+b.Database.Address+"/stoa?sslmode=disable",
 		"STOA_DATA_DIR="+b.Data())
 	if out, err := command.CombinedOutput(); err != nil {

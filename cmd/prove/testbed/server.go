@@ -75,10 +75,6 @@ func (s *Server) serve(ctx context.Context) (*child.Process, error) {
 	if s.older {
 		program = s.bed.Older
 	}
-	program, err := filepath.Abs(program)
-	if err != nil {
-		return nil, err
-	}
 	parameters := "sslmode=disable"
 	if s.bed.Failover {
 		parameters += primaryOnly

@@ -231,16 +231,13 @@ func (a *Agent) ackMost(ctx context.Context, events ...frame) int {
 }
 
 // drain receives and acknowledges all waiting events of the agent.
-func (a *Agent) drain(ctx context.Context) error {
-	for deadline := time.Now().Add(drainTimeout); ; {
-		err := a.drainOnce(ctx, deadline)
-		if err == nil || time.Now().After(deadline) {
-			return err
-		}
-		if !pause(ctx, 200*time.Millisecond) {
-			return ctx.Err()
-		}
-	}
+func (a *Agent) drain(ctx context.Context) (err error) {
+	deadline := time.Now().Add(drainTimeout)
+	_ = testbed.Await(ctx, 200*time.Millisecond, drainTimeout, func() bool {
+		err = a.drainOnce(ctx, deadline)
+		return err == nil
+	})
+	return err
 }
 
 func (a *Agent) drainOnce(ctx context.Context, deadline time.Time) error {
