@@ -63,11 +63,6 @@ func starvesMachine(f *history.Fault) bool { return f.Name == history.MachineSta
 // events.
 func (r *run) disturbed(from, to time.Duration) bool { return r.met(from-aftermath, to, delaysEvents) }
 
-// faultWithin reports whether a fault was in force during an attempt or some time before it.
-func (r *run) faultWithin(a *history.Attempt, before time.Duration) bool {
-	return r.met(a.Start-before, a.End, delaysEvents)
-}
-
 // forgotten reports whether a failover may have lost counts from a span.
 func (r *run) forgotten(from, to time.Duration) bool {
 	return r.met(from-recounted, to+recounted, forgetsLimits)

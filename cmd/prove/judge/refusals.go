@@ -187,12 +187,12 @@ func (r *run) uploadsMayBeBusy(a *history.Attempt) bool {
 	}
 	all := r.of(history.FileUpload, history.FileUnsound)
 	return beside(all, a, by(a.Agent), lingers) >= uploadsOfAgent || beside(all, a, anything, lingers) >= uploadsWaiting ||
-		a.End-a.Start >= patience || r.faultWithin(a, abandoned)
+		a.End-a.Start >= patience || r.met(a.Start-abandoned, a.End, delaysEvents)
 }
 
 // placesMayBeTaken reports whether earlier connections of the agent may hold its places on the event channel.
 func (r *run) placesMayBeTaken(a *history.Attempt) bool {
-	return r.faultWithin(a, abandoned) || beside(r.by[history.EventPoll], a, by(a.Agent),
+	return r.met(a.Start-abandoned, a.End, delaysEvents) || beside(r.by[history.EventPoll], a, by(a.Agent),
 		func(*history.Attempt) time.Duration { return givenBack }) > 0
 }
 

@@ -133,7 +133,7 @@ func (a *Agent) settleOwner(ctx context.Context) {
 	o := &a.owner
 	ctx, cancel := context.WithTimeout(ctx, max(mailTimeout, time.Since(o.asked)*3/2))
 	defer cancel()
-	if a.w.mayBeLost(o.asked) {
+	if a.w.mayBeLost(time.Since(o.asked)) {
 		o.challenge = ""
 	}
 	if o.challenge != "" && !o.linked {

@@ -165,8 +165,8 @@ func (a *Agent) tryOut(c *connection, number int) {
 func (w *Workload) rotate(ctx context.Context) {
 	a := w.spares[0]
 	regularly(ctx, a.random, rotationPace, func() {
-		if a.bearer() != "" && w.restores.lasting.TryLock() {
-			defer w.restores.lasting.Unlock()
+		if a.bearer() != "" && w.lasting.TryLock() {
+			defer w.lasting.Unlock()
 			a.rotateOnce(ctx)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -45,7 +46,8 @@ type Workload struct {
 	quiet                                         quiet
 	hooks                                         []*hook
 	arena                                         arena
-	restores                                      restores
+	// lasting is held while an agent's token changes, and from a backup until the end of its restore.
+	lasting sync.Mutex
 	// registered are all agents, including the agents of bursts.
 	registered []*Agent
 	mails      mailbox
@@ -138,6 +140,48 @@ func (w *Workload) Settle(ctx context.Context) error {
 	w.endSockets(ctx)
 	others := slices.Concat(w.burst, w.crowd, w.quiet.agents)
 	return each(ctx, slices.DeleteFunc(others, func(a *Agent) bool { return len(a.friends) == 0 }), (*Agent).drain)
+}
+
+// Hold ends changes of tokens until Resume: an agent that lost a new token in a restore could not continue.
+func (w *Workload) Hold() { w.lasting.Lock() }
+
+// Forget drops the answers whose requests the agents would repeat, and the known states of all orders: note accepts the next read
+// state. No server runs.
+func (w *Workload) Forget() {
+	for _, a := range w.registered {
+		a.mu.Lock()
+		a.answers = nil
+		a.mu.Unlock()
+	}
+	for _, o := range w.orders.list(every[*order]) {
+		o.mu.Lock()
+		o.state, o.version = "", 0
+		o.mu.Unlock()
+	}
+}
+
+// Resume finds out which orders still exist, and lets the agents go on. The judge knows whether an order may be lost.
+func (w *Workload) Resume(ctx context.Context) {
+	defer w.lasting.Unlock()
+	start := w.Recorder.Now()
+	if _, err := w.log.AcceptEpoch(ctx, ""); client.Alarm(err) {
+		w.watcher.audited(history.LogAudit, start, err)
+	}
+	unseen := func(o *order) bool { _, version := o.seen(); return version == 0 }
+	for _, o := range w.orders.list(unseen) {
+		if w.byID(o.customer).read(ctx, o.id).status == http.StatusNotFound {
+			w.orders.remove(func(other *order) bool { return other == o })
+		}
+	}
+}
+
+// mayBeLost reports whether a restore may have undone an answer of that age.
+func (w *Workload) mayBeLost(age time.Duration) (is bool) {
+	at := w.Recorder.Now() - age
+	w.Recorder.Record(func(h *history.History) {
+		is = slices.ContainsFunc(h.Losses, func(l history.Loss) bool { return at > l.Begun && at < l.Restored })
+	})
+	return is
 }
 
 // signedIn returns the registered agents with a token. A token may have been lost with an answer.
