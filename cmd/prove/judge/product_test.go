@@ -8,11 +8,6 @@ import (
 
 // live has ann close and open her profile, change and delete posts, and publish a task; bob and cat see everything that they may.
 func (s *story) live() {
-	s.ask("bob", history.ContactList, "", "bob", 200, object{"next_before": nil, "contacts": []object{
-		{"id": "c1", "state": "accepted", "bot": object{"id": id("ann")}},
-	}})
-	s.ask("cat", history.ContactList, "", "cat", 200, object{"next_before": nil, "contacts": []object{}})
-
 	s.profile("painter", true)
 	s.card("painter")
 	s.profile("painter", false)
