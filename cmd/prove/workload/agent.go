@@ -99,7 +99,7 @@ func (w *Workload) newAgents(ctx context.Context, format string, count int) (all
 func (w *Workload) newTwins(ctx context.Context) error {
 	one, other := w.candidate("twin"), w.candidate("twin")
 	answers := w.atOnce(ctx, 0, moving{one, one.registration()}, moving{other, other.registration()})
-	if answers[0].succeeded() {
+	if answers[0].Succeeded() {
 		return one.adopt(answers[0])
 	}
 	return other.adopt(answers[1])
@@ -107,8 +107,8 @@ func (w *Workload) newTwins(ctx context.Context) error {
 
 // adopt reads the answer of the agent's registration.
 func (a *Agent) adopt(got answer) error {
-	if !got.succeeded() {
-		return fmt.Errorf("%s cannot register: %d %s", a.Handle, got.status, got.body)
+	if !got.Succeeded() {
+		return fmt.Errorf("%s cannot register: %d %s", a.Handle, got.Status, got.Body)
 	}
 	w := a.w
 	a.ID, a.token = got.text("bot.id"), got.text("token")

@@ -36,14 +36,14 @@ func (w *Workload) Read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		final.Onboarding[a.Handle] = got.body
+		final.Onboarding[a.Handle] = got.Body
 	}
 	for _, o := range w.orders.list(every[*order]) {
 		got := w.byID(o.customer).read(ctx, o.id)
-		if !got.succeeded() {
-			return fmt.Errorf("order %s: %d %s", o.id, got.status, got.body)
+		if !got.Succeeded() {
+			return fmt.Errorf("order %s: %d %s", o.id, got.Status, got.Body)
 		}
-		final.Orders[o.id] = got.body
+		final.Orders[o.id] = got.Body
 	}
 	w.readFiles(ctx, &final)
 	if !w.older() {
@@ -93,8 +93,8 @@ func (w *Workload) readFiles(ctx context.Context, final *history.Final) {
 	})
 	for id, owner := range owners {
 		a := w.registered[slices.IndexFunc(w.registered, func(a *Agent) bool { return a.Handle == owner })]
-		if got := a.once(ctx, request{operation: "file.download", subject: id}); got.succeeded() {
-			final.Files[id] = hash(got.body)
+		if got := a.once(ctx, request{operation: "file.download", subject: id}); got.Succeeded() {
+			final.Files[id] = hash(got.Body)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func (w *Workload) erase(ctx context.Context, _ *history.Final) error {
 		return err
 	}
 	_ = testbed.Await(ctx, madePace, madeWithin, func() bool { // the judge knows what has come of it
-		return a.once(ctx, request{operation: history.ErasureDue, subject: a.Handle}).status == http.StatusUnauthorized
+		return a.once(ctx, request{operation: history.ErasureDue, subject: a.Handle}).Status == http.StatusUnauthorized
 	})
 	return nil
 }

@@ -144,7 +144,7 @@ func (a *Agent) actOnOrder(ctx context.Context) {
 	}
 	got, _ := a.repeat(ctx, a.move(o, action, version))
 	a.w.note(got)
-	if got.code == "version_conflict" || got.code == "state_conflict" {
+	if got.Code == "version_conflict" || got.Code == "state_conflict" {
 		a.read(ctx, o.id)
 	}
 }

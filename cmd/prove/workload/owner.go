@@ -179,7 +179,7 @@ func (a *Agent) askForCode(ctx context.Context) (asked bool) {
 		o.challenge, o.address, o.asked = challenge, address, time.Now()
 		return true
 	case o.linked:
-	case got.code == "state_conflict": // the address is full
+	case got.Code == "state_conflict": // the address is full
 		o.family = ""
 	case !got.final(): // it may have replaced the earlier challenge
 		o.challenge = ""
@@ -220,7 +220,7 @@ func (a *Agent) followMail(ctx context.Context, enters bool) {
 		a.once(ctx, r)
 	}
 	together(func() { got = a.verifyOwner(ctx) }, change, change)
-	if got.code == "state_conflict" {
+	if got.Code == "state_conflict" {
 		o.family = "" // the address is full
 	}
 }
@@ -235,7 +235,7 @@ func (a *Agent) verifyOwner(ctx context.Context) (got answer) {
 		r := a.code(history.OwnerVerify, mail.Code)
 		r.id, r.subject = o.challenge, o.address
 		got, _ = a.repeat(ctx, r)
-		o.linked = o.linked || got.succeeded()
+		o.linked = o.linked || got.Succeeded()
 	}
 	return got
 }
@@ -244,13 +244,13 @@ func (a *Agent) verifyOwner(ctx context.Context) (got answer) {
 func (a *Agent) confirm(ctx context.Context, mail letter.Letter) (confirmed bool) {
 	r := request{operation: history.OwnerOpen, subject: a.owner.challenge, part: a.w.pageOf(mail)}
 	page, _ := a.repeat(ctx, r)
-	if !page.succeeded() {
+	if !page.Succeeded() {
 		return false
 	}
 	r.operation = history.OwnerConfirm
-	r.body = form{[]byte(letter.Form(string(page.body)).Encode()), "application/x-www-form-urlencoded"}
+	r.body = form{[]byte(letter.Form(string(page.Body)).Encode()), "application/x-www-form-urlencoded"}
 	got, _ := a.repeat(ctx, r)
-	return got.succeeded()
+	return got.Succeeded()
 }
 
 const (

@@ -57,7 +57,7 @@ func (a *Agent) attempt(ctx context.Context, r request, first bool) answer {
 		return a.once(ctx, r)
 	}
 	one, other := a.pair(ctx, r, r)
-	if one.succeeded() || one.final() && !other.final() {
+	if one.Succeeded() || one.final() && !other.final() {
 		return one
 	}
 	return other
@@ -66,7 +66,7 @@ func (a *Agent) attempt(ctx context.Context, r request, first bool) answer {
 // answered sometimes repeats an answered request, and remembers it for later.
 func (a *Agent) answered(ctx context.Context, r request, got answer) {
 	o := operations[r.operation]
-	if o.again == 0 || !got.succeeded() {
+	if o.again == 0 || !got.Succeeded() {
 		return
 	}
 	if a.roll(o.again) == 0 {

@@ -71,41 +71,38 @@ func content(body any) form {
 	return form{raw, "application/json"}
 }
 
-// answer is the answer to a request. status is history.Unanswered if none came.
+// answer is an attempt with its whole body. Its Status is history.Unanswered if no answer came.
 type answer struct {
-	status     int
-	code       string
-	retryAfter time.Duration
-	body       []byte
-}
+	history.Attempt
 
-func (a answer) succeeded() bool { return a.status >= 200 && a.status < 300 }
+	retryAfter time.Duration
+}
 
 // final reports whether a repeat would get the same answer.
 func (a answer) final() bool {
-	switch a.status {
+	switch a.Status {
 	case http.StatusTooManyRequests:
-		return a.code == "storage_quota_exceeded" // waiting does not help
+		return a.Code == "storage_quota_exceeded" // waiting does not help
 	case history.Unanswered, http.StatusServiceUnavailable, http.StatusInternalServerError:
 		return false
 	}
-	return a.code != "upload_unavailable"
+	return a.Code != "upload_unavailable"
 }
 
 // into decodes the body of a successful answer; it returns an error for other answers.
 func (a answer) into(body any) error {
-	if !a.succeeded() {
-		return fmt.Errorf("%d %s", a.status, a.body)
+	if !a.Succeeded() {
+		return fmt.Errorf("%d %s", a.Status, a.Body)
 	}
-	return json.Unmarshal(a.body, body)
+	return json.Unmarshal(a.Body, body)
 }
 
 // text returns a member of a successful answer, empty if it has none.
 func (a answer) text(path string) string {
-	if !a.succeeded() {
+	if !a.Succeeded() {
 		return ""
 	}
-	return member(a.body, path)
+	return member(a.Body, path)
 }
 
 // member returns a text in a JSON object by its path, such as "post.id"; empty if it has none.
@@ -172,23 +169,23 @@ func (a *Agent) once(ctx context.Context, r request) answer {
 	if !o.page {
 		path, token = "/api/v1"+path, cmp.Or(token, a.bearer())
 	}
-	recorded := history.Attempt{
+	got := answer{Attempt: history.Attempt{
 		Agent: a.Handle, Operation: r.operation, ID: r.id, Subject: r.subject, Of: r.of, Changed: r.changed, Version: r.version,
 		Slow: r.pace > 0, Changes: method != http.MethodGet && token != "" && r.operation != history.EventAck, Start: a.w.Recorder.Now(),
-	}
+	}}
 	if o.noted {
-		recorded.Sent = body.raw
+		got.Sent = body.raw
 	}
-	got, err := a.exchange(ctx, r, method, path, token, body, &recorded)
-	if err != nil {
-		recorded.Failure = err.Error()
+	if err := a.exchange(ctx, r, method, path, token, body, &got); err != nil {
+		got.Failure = err.Error()
 	}
-	recorded.End, recorded.Status, recorded.Code = a.w.Recorder.Now(), got.status, got.code
-	if o.kept && !r.discreet && got.succeeded() && got.status != http.StatusNoContent {
-		recorded.Body = got.body
-		if !json.Valid(got.body) {
-			recorded.Body = content(string(got.body)).raw
-		}
+	got.End = a.w.Recorder.Now()
+	recorded := got.Attempt
+	switch {
+	case !o.kept || r.discreet || !got.Succeeded() || got.Status == http.StatusNoContent:
+		recorded.Body = nil
+	case !json.Valid(got.Body):
+		recorded.Body = content(string(got.Body)).raw
 	}
 	a.w.record(recorded)
 	return got
@@ -196,16 +193,14 @@ func (a *Agent) once(ctx context.Context, r request) answer {
 
 // exchange sends a request and reads its answer. It finishes a started request even if the run ends, because a request that was
 // cut off cannot be judged.
-func (a *Agent) exchange(
-	ctx context.Context, r request, method, path, token string, body form, recorded *history.Attempt,
-) (got answer, err error) {
+func (a *Agent) exchange(ctx context.Context, r request, method, path, token string, body form, got *answer) error {
 	var from io.Reader = bytes.NewReader(body.raw)
 	if r.pace > 0 {
 		from = newDrip(ctx, body.raw, r.pace)
 	}
 	sent, err := http.NewRequestWithContext(context.WithoutCancel(ctx), method, a.w.url+path, from)
 	if err != nil {
-		return got, err
+		return err
 	}
 	headers := map[string]string{"Content-Type": body.kind, testbed.ChosenHeader: r.server}
 	if token != "" {
@@ -223,26 +218,25 @@ func (a *Agent) exchange(
 	client.Timeout += r.pace
 	response, err := client.Do(sent)
 	if err != nil {
-		return got, err
+		return err
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	if err != nil {
-		return got, err
+		return err
 	}
 	if by := response.Header.Get(testbed.BalancerHeader); by != "" {
-		return got, errors.New(history.NoServer + by)
+		return errors.New(history.NoServer + by)
 	}
-	recorded.Process = response.Header.Get(testbed.ServerHeader)
-	recorded.Replayed = response.Header.Get("Idempotent-Replayed") == "true"
-	got = answer{status: response.StatusCode, body: raw}
+	got.Status, got.Body, got.Process = response.StatusCode, raw, response.Header.Get(testbed.ServerHeader)
+	got.Replayed = response.Header.Get("Idempotent-Replayed") == "true"
 	if wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s"); err == nil {
-		got.retryAfter, recorded.RetryAfter = wait, true
+		got.retryAfter, got.RetryAfter = wait, true
 	}
-	if !got.succeeded() {
-		got.code = member(raw, "error.code") // an answer without a code is judged by its status
+	if !got.Succeeded() {
+		got.Code = member(raw, "error.code") // an answer without a code is judged by its status
 	}
-	return got, nil
+	return nil
 }
 
 // record adds attempts to the history.

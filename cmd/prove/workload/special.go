@@ -122,7 +122,7 @@ func (a *Agent) uploadSlowly(ctx context.Context) {
 		slowly := r
 		slowly.pace = shortestUpload + time.Duration(a.random.Int64N(int64(longestUpload-shortestUpload)))
 		slowly.announced = a.random.IntN(2) == 0
-		if !a.once(ctx, slowly).succeeded() {
+		if !a.once(ctx, slowly).Succeeded() {
 			a.repeat(ctx, r)
 		}
 	})

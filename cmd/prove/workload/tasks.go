@@ -88,7 +88,7 @@ func (a *Agent) respond(ctx context.Context, t *task) {
 		t.mu.Lock()
 		t.responses = append(t.responses, &response{id: id, task: t, author: a, amount: amount})
 		t.mu.Unlock()
-	} else if got.code == "state_conflict" {
+	} else if got.Code == "state_conflict" {
 		t.end()
 	}
 }
@@ -124,7 +124,7 @@ func (r *response) request(operation string, body any) request {
 }
 
 func (a *Agent) noteSelection(t *task, got answer, final bool) {
-	if final && got.code != "not_found" { // the response was withdrawn
+	if final && got.Code != "not_found" { // the response was withdrawn
 		t.end()
 	}
 	a.w.note(got)

@@ -186,9 +186,9 @@ func (a *Agent) rotateOnce(ctx context.Context) {
 		if token := got.text("token"); token != "" {
 			next = token
 		}
-		failed = failed || got.status == history.Unanswered || got.status >= http.StatusInternalServerError
+		failed = failed || got.Status == history.Unanswered || got.Status >= http.StatusInternalServerError
 	}
-	if next == "" && (!failed || a.tryToken(ctx, old, a.tokens, "").succeeded()) {
+	if next == "" && (!failed || a.tryToken(ctx, old, a.tokens, "").Succeeded()) {
 		return // a limit refused it, or it was not rotated
 	}
 	a.renew(ctx, old, next)

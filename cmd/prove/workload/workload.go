@@ -169,7 +169,7 @@ func (w *Workload) Resume(ctx context.Context) {
 	}
 	unseen := func(o *order) bool { _, version := o.seen(); return version == 0 }
 	for _, o := range w.orders.list(unseen) {
-		if w.byID(o.customer).read(ctx, o.id).status == http.StatusNotFound {
+		if w.byID(o.customer).read(ctx, o.id).Status == http.StatusNotFound {
 			w.orders.remove(func(other *order) bool { return other == o })
 		}
 	}
