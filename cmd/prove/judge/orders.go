@@ -113,12 +113,11 @@ func (r *run) shows(p parties, a *history.Attempt, got *answer, o *order) bool {
 // anything fits every attempt.
 func anything(*history.Attempt) bool { return true }
 
-var checkTasks = all(
-	checkEndings,
-	each(brokenResponse, history.ResponseUpdate, history.ResponseWithdraw, history.TaskRespond),
-	each(brokenTask, history.TaskGet),
-	checkResponses,
-)
+func checkTasks(r *run, f *Finding) {
+	checkEndings(r, f)
+	checkTaskAnswers(r, f)
+	checkResponses(r, f)
+}
 
 // checkEndings looks for tasks that ended twice, and for responses that were both selected and withdrawn.
 func checkEndings(r *run, f *Finding) {
@@ -140,27 +139,25 @@ func checkEndings(r *run, f *Finding) {
 	}
 }
 
-func brokenResponse(r *run, a *history.Attempt) string {
-	isRepeat := a.Operation == history.TaskRespond && a.Status != http.StatusCreated // a repeat shows its present state
-	if a.Succeeded() && !isRepeat && did(r.endings(taskOf(a)), a.Start, anything) {
-		return ", but the task was over"
-	}
-	return ""
-}
-
 // stateOf reports whether a task was certainly over when an attempt began, and whether it may have been over before the attempt ended.
 func (r *run) stateOf(a *history.Attempt) (isOver, mayBeOver bool) {
-	endings := r.endings(a.Subject)
+	endings := r.endings(taskOf(a))
 	return did(endings, a.Start, anything), may(endings, a.End, anything)
 }
 
-func brokenTask(r *run, a *history.Attempt) string {
+var checkTaskAnswers = each(func(r *run, a *history.Attempt) string {
 	isOver, mayBeOver := r.stateOf(a)
-	if state := got(a).Task.State; a.Succeeded() && (isOver && state == open || !mayBeOver && state != open) {
-		return " shows it " + state
+	switch state := got(a).Task.State; {
+	case !a.Succeeded(), a.Operation == history.TaskRespond && a.Status != http.StatusCreated: // a repeat shows its present state
+	case a.Operation == history.TaskGet:
+		if isOver && state == open || !mayBeOver && state != open {
+			return " shows it " + state
+		}
+	case isOver:
+		return ", but the task was over"
 	}
 	return ""
-}
+}, history.ResponseUpdate, history.ResponseWithdraw, history.TaskRespond, history.TaskGet)
 
 // checkResponses compares the states that a task's customer sees with the attempts to end it: a selection declines the others,
 // and so does the end of the task, or a block.

@@ -3,7 +3,6 @@ package judge
 import (
 	"encoding/json"
 	"net/http"
-	"reflect"
 	"strings"
 	"time"
 
@@ -19,16 +18,9 @@ const (
 
 // verification is an agent's state with its owner (§4.1).
 type verification struct {
-	Status     string  `json:"status"`
-	EmailHint  *string `json:"email_hint"`
-	VerifiedAt *string `json:"verified_at"`
-}
-
-func (v verification) hint() string {
-	if v.EmailHint == nil {
-		return "no address"
-	}
-	return *v.EmailHint
+	Status     string `json:"status"`
+	EmailHint  string `json:"email_hint"`
+	VerifiedAt string `json:"verified_at"`
 }
 
 // hintOf returns the hint of an address that an agent gets.
@@ -37,11 +29,7 @@ func hintOf(address string) string {
 	return address[:min(1, len(address))] + "***@" + domain
 }
 
-// isOwned reports whether an agent had an owner at a moment, mayBeOwned whether it may have had one.
-func (r *run) isOwned(agent string, at time.Duration) bool {
-	return did(r.by[history.OwnerVerify], at, by(agent))
-}
-
+// mayBeOwned reports whether an agent may have had an owner at a moment.
 func (r *run) mayBeOwned(agent string, at time.Duration) bool {
 	return may(r.by[history.OwnerVerify], at, by(agent))
 }
@@ -82,19 +70,28 @@ func (r *run) guesses(challenge string, which fits) int {
 }
 
 // checkOwners judges the answers alone, checkHolders the state at the end.
-var checkOwners = all(
-	each(ofChallenge(brokenGuess), history.OwnerGuess), each(ofChallenge(brokenVerification), history.OwnerVerify),
-)
-
-// ofChallenge leaves out attempts without an answer, and attempts about a challenge that a restore may have undone.
-func ofChallenge(broken func(r *run, a *history.Attempt) string) func(r *run, a *history.Attempt) string {
-	return func(r *run, a *history.Attempt) string {
-		if !settled(a) || r.isGone(a) {
-			return ""
+var checkOwners = each(func(r *run, a *history.Attempt) string {
+	switch {
+	case !settled(a) || r.isGone(a): // a restore may have undone the challenge
+	case a.Operation == history.OwnerGuess:
+		if a.Succeeded() && !r.mayBeOwned(a.Agent, a.End) {
+			return ", but the code was wrong"
 		}
-		return broken(r, a)
+	case did(r.by[history.OwnerVerify], a.Start, by(a.Agent)):
+		if !a.Succeeded() {
+			return ", but the agent had an owner"
+		}
+	case a.Succeeded() && r.isEnded(a.ID, a.Start) && !r.mayBeOwned(a.Agent, a.Start):
+		return ", but five wrong codes had ended the challenge"
+	case a.Succeeded() && !may(r.by[history.OwnerConfirm], a.End, about(a.ID)):
+		return ", but the owner had not confirmed"
+	case a.Code == "state_conflict" && did(r.by[history.OwnerConfirm], a.Start, about(a.ID)) && !r.mayBeFull(a.Subject, a.Agent, a.End):
+		return ", but the owner had confirmed, and the address had not three agents"
+	case a.Code == "invalid_input" && !r.mayBeOver(a.ID, a.End) && !r.mayBeOwned(a.Agent, a.End): // it may have been used at that moment
+		return ", but the code was right, and the challenge was not over"
 	}
-}
+	return ""
+}, history.OwnerGuess, history.OwnerVerify)
 
 func checkHolders(r *run, f *Finding) {
 	holders := make(map[string][]string)
@@ -114,7 +111,7 @@ func checkHolders(r *run, f *Finding) {
 		v := card.EmailVerification
 		f.Looked++
 		if v.Status == "verified" {
-			holders[v.hint()] = append(holders[v.hint()], m.Handle)
+			holders[v.EmailHint] = append(holders[v.EmailHint], m.Handle)
 		}
 		r.judgeOwner(m.Handle, v, f)
 	}
@@ -136,36 +133,11 @@ func (r *run) judgeOwner(agent string, finally verification, f *Finding) {
 		if a.Operation != history.OwnerVerify || !a.Succeeded() {
 			continue
 		}
-		if v := got(a).EmailVerification; v.Status != "verified" || !reflect.DeepEqual(v, finally) {
-			f.violatedf("%s with %s, %s; in the end it is %s, %s", Describe(a), v.Status, v.hint(), finally.Status, finally.hint())
+		if v := got(a).EmailVerification; v.Status != "verified" || v != finally {
+			f.violatedf("%s with %s, %s; in the end it is %s, %s", Describe(a), v.Status, v.EmailHint, finally.Status, finally.EmailHint)
 		}
 	}
-	if finally.Status == "verified" && !hints[finally.hint()] {
-		f.violatedf("%s has the owner %s, whose code it never entered", agent, finally.hint())
+	if finally.Status == "verified" && !hints[finally.EmailHint] {
+		f.violatedf("%s has the owner %s, whose code it never entered", agent, finally.EmailHint)
 	}
-}
-
-func brokenGuess(r *run, a *history.Attempt) string {
-	if a.Succeeded() && !r.mayBeOwned(a.Agent, a.End) {
-		return ", but the code was wrong"
-	}
-	return ""
-}
-
-func brokenVerification(r *run, a *history.Attempt) string {
-	switch {
-	case r.isOwned(a.Agent, a.Start):
-		if !a.Succeeded() {
-			return ", but the agent had an owner"
-		}
-	case a.Succeeded() && r.isEnded(a.ID, a.Start) && !r.mayBeOwned(a.Agent, a.Start):
-		return ", but five wrong codes had ended the challenge"
-	case a.Succeeded() && !may(r.by[history.OwnerConfirm], a.End, about(a.ID)):
-		return ", but the owner had not confirmed"
-	case a.Code == "state_conflict" && did(r.by[history.OwnerConfirm], a.Start, about(a.ID)) && !r.mayBeFull(a.Subject, a.Agent, a.End):
-		return ", but the owner had confirmed, and the address had not three agents"
-	case a.Code == "invalid_input" && !r.mayBeOver(a.ID, a.End) && !r.mayBeOwned(a.Agent, a.End): // it may have been used at that moment
-		return ", but the code was right, and the challenge was not over"
-	}
-	return ""
 }

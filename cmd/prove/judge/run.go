@@ -275,15 +275,6 @@ func each(broken func(r *run, a *history.Attempt) string, operations ...string) 
 	}
 }
 
-// all runs several parts of a check.
-func all(parts ...func(r *run, f *Finding)) func(r *run, f *Finding) {
-	return func(r *run, f *Finding) {
-		for _, part := range parts {
-			part(r, f)
-		}
-	}
-}
-
 // Describe names an attempt in a violation.
 func Describe(a *history.Attempt) string {
 	who, about := cmp.Or(a.Agent, "someone"), a.Subject
