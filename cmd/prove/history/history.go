@@ -116,15 +116,8 @@ type Mail struct {
 	Answered  bool          `json:"answered"`  // the mail server has confirmed the mail to its sender
 }
 
-// Sent is a message that an agent tried to send. Nonce and Ciphertext are in base64; the recipient must read Text.
-type Sent struct {
-	ClientMessageID string `json:"client_message_id"`
-	Sender          string `json:"sender"`
-	Recipient       string `json:"recipient"`
-	Nonce           string `json:"nonce"`
-	Ciphertext      string `json:"ciphertext"`
-	Text            string `json:"text"`
-}
+// MessageText is the text of a message, which its recipient must read.
+func MessageText(sender, recipient, id string) string { return sender + " to " + recipient + ": " + id }
 
 // Member is an agent of the run.
 type Member struct {
@@ -155,7 +148,6 @@ type History struct {
 	Faults     []Fault       `json:"faults"`
 	Losses     []Loss        `json:"losses,omitempty"`
 	Delays     []Delay       `json:"delays,omitempty"`
-	Sent       []Sent        `json:"sent"`
 	Bursts     []Burst       `json:"bursts"`
 	Mails      []Mail        `json:"mails"`
 	Final      Final         `json:"final"`
@@ -294,7 +286,7 @@ const (
 	Register           = "register"            // Subject: the handle; with the proof of an owner ID: the handle, Body: {bot, token}
 	RegistrationVerify = "registration.verify" // enters the code of a registration's proof; Subject: the address
 
-	MessageSend    = "message.send"    // Subject: the recipient's handle; Body: {message}
+	MessageSend    = "message.send"    // Subject: the recipient's handle; Sent: the sealed message; Body: {message}
 	ContactRequest = "contact.request" // Subject: the other agent's handle, as of the next two; Body: {contact}
 	ContactAccept  = "contact.accept"
 	ContactBlock   = "contact.block"

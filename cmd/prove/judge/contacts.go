@@ -112,31 +112,29 @@ func (r *run) mayBeNoFriends(a *history.Attempt) bool {
 
 // checkNonces looks for messages that were accepted under one nonce: of one sender, or between two agents (§2.4).
 func checkNonces(r *run, f *Finding) {
-	for i := range r.Sent {
-		s := r.sending(r.Sent[i].Sender, r.Sent[i].ClientMessageID)
+	for _, s := range r.messages {
 		if !s.success {
 			continue
 		}
 		f.Looked++
-		for _, other := range r.nonces[s.Nonce] {
-			if other.success && clashes(s.Sent, other.Sent) && s.ClientMessageID < other.ClientMessageID {
-				f.violatedf("messages %s of %s and %s of %s were accepted under one nonce",
-					s.ClientMessageID, s.Sender, other.ClientMessageID, other.Sender)
+		for _, other := range r.nonces[s.nonce] {
+			if other.success && clashes(s, other) && s.key < other.key {
+				f.violatedf("messages %s of %s and %s of %s were accepted under one nonce", s.key, s.sender, other.key, other.sender)
 			}
 		}
 	}
 }
 
 // clashes reports whether two messages may not have one nonce.
-func clashes(one, other *history.Sent) bool {
-	return one.ClientMessageID != other.ClientMessageID && one.Nonce != "" &&
-		(one.Sender == other.Sender || pairOf(one.Sender, one.Recipient) == pairOf(other.Sender, other.Recipient))
+func clashes(one, other *sending) bool {
+	return one.key != other.key && one.nonce != "" &&
+		(one.sender == other.sender || pairOf(one.sender, one.recipient) == pairOf(other.sender, other.recipient))
 }
 
 // nonceMayBeUsed reports whether another message may have taken the nonce of a message by the end of an attempt to send it.
 func (r *run) nonceMayBeUsed(a *history.Attempt) bool {
 	s := r.sending(a.Agent, a.ID)
-	return s != nil && slices.ContainsFunc(r.nonces[s.Nonce], func(other *sending) bool {
-		return clashes(s.Sent, other.Sent) && other.tried && other.start < a.End
+	return slices.ContainsFunc(r.nonces[s.nonce], func(other *sending) bool {
+		return clashes(s, other) && other.tried && other.start < a.End
 	})
 }

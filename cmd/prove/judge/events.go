@@ -101,9 +101,9 @@ func (r *run) findEvents() {
 		}
 	}
 	r.causes = make(map[content]cause)
-	for _, s := range r.sendings {
+	for _, s := range r.messages {
 		if s.success {
-			r.causes[content{kind: messageCreated, about: s.id}] = cause{s.start, s.answered, []string{s.Recipient}, s}
+			r.causes[content{kind: messageCreated, about: s.id}] = cause{s.start, s.answered, []string{s.recipient}, s}
 		}
 	}
 	for _, q := range r.requests {
@@ -302,7 +302,7 @@ func (r *run) unfounded(e *event, due []notice) string {
 	}
 	switch e.Kind {
 	case messageCreated:
-		if s := r.sending(r.handles[e.members["sender_id"]], e.members["client_message_id"]); s == nil || s.Recipient != e.Agent {
+		if s := r.sending(r.handles[e.members["sender_id"]], e.members["client_message_id"]); s == nil || s.recipient != e.Agent {
 			return "no message to this agent"
 		}
 	case contactRequested, contactAccepted, contactBlocked:

@@ -215,6 +215,8 @@ type setting struct {
 	Visibility    *string `json:"visibility"`
 	ProfilePublic *bool   `json:"profile_public"`
 	ResponseID    string  `json:"response_id"`
+	Nonce         string  `json:"nonce"`
+	Ciphertext    string  `json:"ciphertext"`
 }
 
 func sent(a *history.Attempt) (s setting) {

@@ -11,8 +11,8 @@ import (
 
 // sending is a message with when it was sent.
 type sending struct {
-	*history.Sent
-	// sealed are all ciphertexts that were sent under the id.
+	sender, recipient, key, nonce string
+	// sealed are all ciphertexts that were sent under the key.
 	sealed []string
 	// start is when the first attempt began that may have had an effect.
 	start time.Duration
@@ -26,43 +26,41 @@ type sending struct {
 	process string
 }
 
-// findSendings fills sendings and nonces with all messages that agents tried to send.
+// findSendings fills messages, sendings and nonces.
 func (r *run) findSendings() {
-	sent := make(map[[2]string]*sending)
-	for i := range r.Sent {
-		s := &r.Sent[i]
-		key := [2]string{s.Sender, s.ClientMessageID}
-		if sent[key] == nil {
-			sent[key] = &sending{Sent: s}
+	r.sendings, r.nonces = make(map[[2]string]*sending), make(map[string][]*sending)
+	for _, a := range r.by[history.MessageSend] {
+		s, sealed := r.sending(a.Agent, a.ID), sent(a)
+		if s == nil {
+			s = &sending{sender: a.Agent, recipient: a.Subject, key: a.ID}
+			r.messages, r.sendings[[2]string{a.Agent, a.ID}] = append(r.messages, s), s
 		}
-		sent[key].sealed = append(sent[key].sealed, s.Ciphertext)
+		if a.Changed == "" {
+			s.nonce = sealed.Nonce
+		}
+		if a.Changed != "ciphertext" { // which no key opens
+			s.sealed = append(s.sealed, sealed.Ciphertext)
+		}
 	}
 	for _, q := range r.requests {
-		s := sent[[2]string{q.agent, q.id}]
-		if q.operation() != history.MessageSend || s == nil {
+		if q.operation() != history.MessageSend {
 			continue
 		}
+		s := r.sending(q.agent, q.id)
 		s.start, s.tried = q.begun(), q.isUnknown()
 		if a := q.succeeded(); a != nil {
 			s.tried, s.success, s.answered, s.id, s.process = true, true, a.End, got(a).Message.ID, a.Process
 		}
 	}
-	r.sendings, r.nonces = sent, make(map[string][]*sending)
-	for _, s := range sent {
-		r.nonces[s.Nonce] = append(r.nonces[s.Nonce], s)
+	for _, s := range r.messages {
+		r.nonces[s.nonce] = append(r.nonces[s.nonce], s)
 	}
 }
 
-func (r *run) sending(sender, id string) *sending { return r.sendings[[2]string{sender, id}] }
+func (r *run) sending(sender, key string) *sending { return r.sendings[[2]string{sender, key}] }
 
 func checkMessages(r *run, f *Finding) {
-	for _, q := range r.requests {
-		if q.operation() == history.MessageSend && r.sending(q.agent, q.id) == nil {
-			f.violatedf("%s has no record of what was sent", q)
-		}
-	}
-	for i := range r.Sent {
-		s := r.sending(r.Sent[i].Sender, r.Sent[i].ClientMessageID)
+	for _, s := range r.messages {
 		if !s.success {
 			if s.tried {
 				f.Excused++
@@ -70,17 +68,16 @@ func checkMessages(r *run, f *Finding) {
 			continue
 		}
 		f.Looked++
-		for _, list := range []string{s.Sender + "/" + s.Recipient, s.Recipient + "/" + s.Sender} {
+		for _, list := range []string{s.sender + "/" + s.recipient, s.recipient + "/" + s.sender} {
 			listed := 0
 			for i := range r.Final.Messages[list] {
 				m := &r.Final.Messages[list][i]
-				if m.ID == s.id && m.ClientMessageID == s.ClientMessageID {
+				if m.ID == s.id && m.ClientMessageID == s.key {
 					listed++
 				}
 			}
 			if listed != 1 {
-				f.violatedf("message %s of %s was answered as %s, but is %d times in the list of %s",
-					s.ClientMessageID, s.Sender, s.id, listed, list)
+				f.violatedf("message %s of %s was answered as %s, but is %d times in the list of %s", s.key, s.sender, s.id, listed, list)
 			}
 		}
 	}
@@ -110,7 +107,7 @@ func checkList(r *run, f *Finding, reader, peer string) {
 		if sender == reader {
 			recipient = peer
 		}
-		if s == nil || s.Recipient != recipient {
+		if s == nil || s.recipient != recipient {
 			f.violatedf("%s/%s lists message %s of %q, which was never sent", reader, peer, m.ClientMessageID, sender)
 			continue
 		}
@@ -121,12 +118,11 @@ func checkList(r *run, f *Finding, reader, peer string) {
 		if !slices.Contains(s.sealed, m.Ciphertext) {
 			f.violatedf("%s/%s lists message %s of %s with another ciphertext", reader, peer, m.ClientMessageID, sender)
 		}
-		if m.Text != s.Text && (m.Text != "" || reader != sender) {
-			f.violatedf("%s/%s: message %s of %s opens to %q instead of %q", reader, peer, m.ClientMessageID, sender, m.Text, s.Text)
+		if text := history.MessageText(sender, recipient, s.key); m.Text != text && (m.Text != "" || reader != sender) {
+			f.violatedf("%s/%s: message %s of %s opens to %q instead of %q", reader, peer, m.ClientMessageID, sender, m.Text, text)
 		}
 		if before := latest[sender]; before != nil && s.success && s.answered < before.start {
-			f.violatedf("%s/%s lists message %s of %s after %s, which was sent later",
-				reader, peer, m.ClientMessageID, sender, before.ClientMessageID)
+			f.violatedf("%s/%s lists message %s of %s after %s, which was sent later", reader, peer, m.ClientMessageID, sender, before.key)
 		}
 		if before := latest[sender]; before == nil || s.start > before.start {
 			latest[sender] = s

@@ -241,7 +241,6 @@ func TestExcusesAreCounted(t *testing.T) {
 		}},
 		{"a restart cut a slow file off", "graceful changes", (*story).cutOff},
 		{"a message whose answer is not known", "messages", func(s *story) {
-			s.Sent = append(s.Sent, history.Sent{ClientMessageID: "lost", Sender: "ann", Recipient: "bob"})
 			s.ask("ann", history.MessageSend, "lost", "bob", history.Unanswered, nil)
 		}},
 		{"an act on an order whose answer is not known", "orders", func(s *story) {

@@ -162,10 +162,10 @@ var productDefects = []defect{
 		s.contact("dan", history.ContactAccept, "cat", 200, "accepted", false)
 	}},
 	{"a nonce of one sender is taken twice", "nonces", "were accepted under one nonce", func(s *story) {
-		s.Sent[0].Nonce = s.Sent[2].Nonce
+		edit(&s.find("hello", 0).Sent, "nonce hello", "nonce again")
 	}},
 	{"a nonce is taken by both sides", "nonces", "were accepted under one nonce", func(s *story) {
-		s.Sent[0].Nonce = s.Sent[1].Nonce
+		edit(&s.find("hello", 0).Sent, "nonce hello", "nonce answer")
 	}},
 }
 
@@ -207,11 +207,11 @@ var productAllowed = []innocent{
 	}},
 	{"a nonce of other agents", "nonces", func(s *story) {
 		s.message("dan", "cat", "elsewhere")
-		s.Sent[len(s.Sent)-1].Nonce = s.Sent[1].Nonce
+		edit(&s.find("elsewhere", 0).Sent, "nonce elsewhere", "nonce answer")
 	}},
 	{"a nonce that was refused", "nonces", func(s *story) {
-		s.Sent[0].Nonce = s.Sent[2].Nonce
 		a := s.find("hello", 0)
+		edit(&a.Sent, "nonce hello", "nonce again")
 		a.Status, a.Code = 409, "nonce_reuse"
 	}},
 }

@@ -38,7 +38,8 @@ type run struct {
 	// customers are the handles of the tasks' customers, challenges the answered requests for a code by the id of the challenge.
 	customers  map[string]string
 	challenges map[string]*history.Attempt
-	// sendings are the messages by sender and client_message_id, nonces by their nonce.
+	// messages are all messages, sendings the same by sender and client_message_id, nonces by their nonce.
+	messages []*sending
 	sendings map[[2]string]*sending
 	nonces   map[string][]*sending
 	// product holds the written values of profiles and posts.

@@ -66,7 +66,7 @@ func (s *story) copied(key string) *history.Attempt {
 func (s *story) again(key string) *history.Attempt {
 	first := *s.find(key, 0)
 	a := s.ask(first.Agent, first.Operation, key, first.Subject, 200, nil)
-	a.Body, a.Version, a.Replayed = first.Body, first.Version, true
+	a.Sent, a.Body, a.Version, a.Replayed = first.Sent, first.Body, first.Version, true
 	return a
 }
 
@@ -86,13 +86,11 @@ func (s *story) event(agent string, connection int, event, kind string, payload 
 }
 
 func (s *story) message(sender, recipient, key string) {
-	s.Sent = append(s.Sent, history.Sent{
-		ClientMessageID: key, Sender: sender, Recipient: recipient, Nonce: "nonce " + key, Ciphertext: "sealed " + key, Text: "text of " + key,
-	})
-	s.ask(sender, history.MessageSend, key, recipient, 201, object{"message": object{"id": "m-" + key}})
+	a := s.ask(sender, history.MessageSend, key, recipient, 201, object{"message": object{"id": "m-" + key}})
+	a.Sent = raw(object{"nonce": "nonce " + key, "ciphertext": "sealed " + key})
 	for _, list := range []string{sender + "/" + recipient, recipient + "/" + sender} {
 		s.Final.Messages[list] = append(s.Final.Messages[list], history.Message{
-			ID: "m-" + key, ClientMessageID: key, SenderID: id(sender), Ciphertext: "sealed " + key, Text: "text of " + key,
+			ID: "m-" + key, ClientMessageID: key, SenderID: id(sender), Ciphertext: "sealed " + key, Text: history.MessageText(sender, recipient, key),
 		})
 	}
 	s.event(recipient, connectionOf[recipient], "e-"+key, "message.created", object{

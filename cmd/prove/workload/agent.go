@@ -200,17 +200,13 @@ func newNonce() (nonce [24]byte) {
 	return nonce
 }
 
-// seal is a request that sends a new message, which it records.
+// seal is a request that sends a new message.
 func (a *Agent) seal(to *Agent) request { return a.sealAs(uuid.NewString(), to, newNonce()) }
 
 // sealAs is like seal, with an id and a nonce, which another message may have.
 func (a *Agent) sealAs(id string, to *Agent, nonce [24]byte) request {
-	text := fmt.Sprintf("%s to %s: %s", a.Handle, to.Handle, id)
+	text := history.MessageText(a.Handle, to.Handle, id)
 	sealed, _ := a.keys.SealWith(to.ID, to.keys.Public(), text, id, nonce) // the key and the text are sound
-	sent := history.Sent{
-		ClientMessageID: id, Sender: a.Handle, Recipient: to.Handle, Nonce: sealed.Nonce, Text: text, Ciphertext: sealed.Ciphertext,
-	}
-	a.w.Recorder.Record(func(h *history.History) { h.Sent = append(h.Sent, sent) })
 	return request{operation: history.MessageSend, id: id, subject: to.Handle, body: sealed}
 }
 

@@ -47,7 +47,7 @@ var operations = map[string]operation{
 	history.ContactAccept:  {call: "POST /contacts/$x/accept", kept: true},
 	history.ContactBlock:   {call: "POST /contacts/$x/block", kept: true},
 	history.ContactList:    {call: "GET /contacts"},
-	history.MessageSend:    {call: "POST /messages", kept: true, again: oneOfMany, member: "ciphertext"},
+	history.MessageSend:    {call: "POST /messages", kept: true, noted: true, again: oneOfMany, member: "ciphertext"},
 	"message.list":         {call: "GET /messages?peer=$x"},
 
 	history.OrderCreate:        {call: "POST /orders", kept: true, again: oneOfMany, member: "title"},
