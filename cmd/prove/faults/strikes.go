@@ -23,7 +23,6 @@ func backUp(ctx context.Context, s *Scene) error {
 	s.Agents.Hold()
 	s.loss = history.Loss{Begun: s.Recorder.Now()}
 	err := s.Bed.Backup(ctx)
-	s.loss.Made = s.Recorder.Now()
 	if err == nil {
 		err = testbed.Wait(ctx, sinceBackup)
 	}

@@ -102,7 +102,6 @@ type Delay struct {
 // Loss is a restored backup: everything that was answered from the backup's begin until the restore may be gone.
 type Loss struct {
 	Begun    time.Duration `json:"begun"`    // when the backup began
-	Made     time.Duration `json:"made"`     // when it was complete
 	Stopped  time.Duration `json:"stopped"`  // when the servers got the signal to end
 	Restored time.Duration `json:"restored"` // when it had taken the database's place; no server ran yet
 }
@@ -118,12 +117,6 @@ type Mail struct {
 
 // MessageText is the text of a message, which its recipient must read.
 func MessageText(sender, recipient, id string) string { return sender + " to " + recipient + ": " + id }
-
-// Member is an agent of the run.
-type Member struct {
-	Handle string `json:"handle"`
-	ID     string `json:"id"`
-}
 
 // Burst is a series of requests that together exceed one limit. Operation and Agent select its attempts between Start and End.
 type Burst struct {
@@ -141,7 +134,6 @@ type Burst struct {
 type History struct {
 	Seed       uint64        `json:"seed"`
 	Length     time.Duration `json:"length"`
-	Members    []Member      `json:"members"`
 	Attempts   []Attempt     `json:"attempts"`
 	Deliveries []Delivery    `json:"deliveries"`
 	Acks       []Ack         `json:"acks"`
@@ -283,7 +275,7 @@ func (r *Recorder) Finish() *History {
 // The operations of attempts that the judge knows by name, each with the Body that it needs of a 2xx answer. Of all others it
 // judges only the status.
 const (
-	Register           = "register"            // Subject: the handle; with the proof of an owner ID: the handle, Body: {bot, token}
+	Register           = "register"            // Subject: the handle; with the proof of an owner ID: the handle; Body: {bot, token}
 	RegistrationVerify = "registration.verify" // enters the code of a registration's proof; Subject: the address
 
 	MessageSend    = "message.send"    // Subject: the recipient's handle; Sent: the sealed message; Body: {message}

@@ -9,20 +9,12 @@ import (
 )
 
 // checkOnce looks for two agents that registered under one handle, and for a registration that was answered with two agents.
-func checkOnce(r *run, f *Finding) {
-	made := make(map[string]string)
-	for _, a := range r.answered(history.Register) {
-		f.Looked++
-		id := got(a).Bot.ID
-		if a.Body == nil {
-			continue // its answer was not recorded
-		}
-		if made[a.Subject] != "" && made[a.Subject] != id {
-			f.violatedf("%s made %s, although %s has the handle", Describe(a), id, made[a.Subject])
-		}
-		made[a.Subject] = id
+var checkOnce = each(func(r *run, a *history.Attempt) string {
+	if id := r.ids[a.Subject]; a.Succeeded() && got(a).Bot.ID != id {
+		return ", although " + id + " has the handle"
 	}
-}
+	return ""
+}, history.Register)
 
 // checkErasures looks for agents whose token still works when their erasure was due (§12.7).
 var checkErasures = each(func(r *run, a *history.Attempt) string {

@@ -14,7 +14,7 @@ import (
 // restored lets do happen between a backup and the end of all servers, and restores the backup.
 func (s *story) restored(do func()) {
 	s.now += time.Second
-	loss := history.Loss{Begun: s.now, Made: s.now + 50*time.Millisecond}
+	loss := history.Loss{Begun: s.now}
 	s.now += 100 * time.Millisecond
 	do()
 	for i := range s.Attempts {

@@ -95,25 +95,25 @@ var checkOwners = each(func(r *run, a *history.Attempt) string {
 
 func checkHolders(r *run, f *Finding) {
 	holders := make(map[string][]string)
-	for _, m := range r.Members {
-		raw, read := r.Final.Onboarding[m.Handle]
+	for _, agent := range sorted(r.ids) {
+		raw, read := r.Final.Onboarding[agent]
 		var card answer
 		switch err := json.Unmarshal(raw, &card); {
-		case !read && r.mayBeOwned(m.Handle, r.end()):
-			f.violatedf("the onboarding of %s cannot be read at the end", m.Handle)
+		case !read && r.mayBeOwned(agent, r.end()):
+			f.violatedf("the onboarding of %s cannot be read at the end", agent)
 			continue
 		case !read:
 			continue
 		case err != nil:
-			f.violatedf("the onboarding of %s is unreadable: %v", m.Handle, err)
+			f.violatedf("the onboarding of %s is unreadable: %v", agent, err)
 			continue
 		}
 		v := card.EmailVerification
 		f.Looked++
 		if v.Status == "verified" {
-			holders[v.EmailHint] = append(holders[v.EmailHint], m.Handle)
+			holders[v.EmailHint] = append(holders[v.EmailHint], agent)
 		}
-		r.judgeOwner(m.Handle, v, f)
+		r.judgeOwner(agent, v, f)
 	}
 	for _, hint := range sorted(holders) {
 		if len(holders[hint]) > agentsOfAddress {

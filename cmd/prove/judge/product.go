@@ -71,8 +71,8 @@ const (
 
 func newProduct(r *run) *product {
 	p := &product{make(map[[2]string]register), make(map[string]string)}
-	for _, m := range r.Members {
-		p.registers[[2]string{profileOpenness, m.Handle}], p.registers[[2]string{profileBio, m.Handle}] = newRegister(open), newRegister("")
+	for agent := range r.ids {
+		p.registers[[2]string{profileOpenness, agent}], p.registers[[2]string{profileBio, agent}] = newRegister(open), newRegister("")
 	}
 	for _, a := range r.all {
 		p.note(a)

@@ -144,7 +144,7 @@ var productDefects = []defect{
 		older := s.lasting()
 		s.feed("cat", older, older)
 	}},
-	{"a handle of two agents", "registrations", "although b1 has the handle", func(s *story) {
+	{"a handle of two agents", "registrations", "although b2 has the handle", func(s *story) {
 		for _, name := range []string{"b1", "b2"} {
 			s.ask("twin", history.Register, "", "twin", 201, object{"bot": object{"id": name}})
 		}

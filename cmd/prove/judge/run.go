@@ -19,7 +19,7 @@ type run struct {
 	*history.History
 	// lost holds the things that restores may have undone.
 	lost *lost
-	// handles maps members' ids to handles, ids the reverse.
+	// handles maps agents' ids to handles, ids the reverse.
 	handles, ids map[string]string
 	// all are the attempts, by are the same by operation.
 	all []*history.Attempt
@@ -66,9 +66,6 @@ func newRun(recorded *history.History) *run {
 		byID: make(map[string][]*request), ofOrders: make(map[string][]*request), made: make(map[string]*history.Attempt),
 		customers: make(map[string]string), challenges: make(map[string]*history.Attempt), acked: make(map[[2]string]time.Duration),
 	}
-	for _, m := range h.Members {
-		r.handles[m.ID], r.ids[m.Handle] = m.Handle, m.ID
-	}
 	r.byStart = slices.SortedFunc(slices.Values(h.Faults), func(a, b history.Fault) int { return cmp.Compare(a.Start, b.Start) })
 	for i := range h.Attempts {
 		r.add(&h.Attempts[i])
@@ -94,6 +91,9 @@ func (r *run) add(a *history.Attempt) {
 	r.all, r.by[a.Operation] = append(r.all, a), append(r.by[a.Operation], a)
 	switch {
 	case !a.Succeeded():
+	case a.Operation == history.Register:
+		id := got(a).Bot.ID
+		r.handles[id], r.ids[a.Subject] = a.Subject, id
 	case a.Operation == history.OwnerRequest:
 		r.challenges[got(a).ChallengeID] = a
 	case a.Operation == history.TaskRespond:

@@ -196,7 +196,6 @@ func (s *story) link(agent, address string) {
 // right is a history that keeps every promise.
 func right() *story {
 	s := &story{History: history.History{
-		Members: []history.Member{{Handle: "ann", ID: id("ann")}, {Handle: "bob", ID: id("bob")}, {Handle: "dan", ID: id("dan")}, {Handle: "cat", ID: id("cat")}},
 		Final: history.Final{
 			Orders: make(map[string]json.RawMessage), Entries: make(map[string][]history.Entry),
 			Wallets: make(map[string]history.Wallet), Messages: make(map[string][]history.Message),
@@ -206,10 +205,10 @@ func right() *story {
 			After:      map[string]float64{"goroutines": 110, "socket_slots": 2},
 		},
 	}}
-	for _, m := range s.Members {
-		s.credit(m.Handle, history.Entry{
-			TransactionID: "grant of " + m.Handle, Kind: "grant", AccountKind: "available", DeltaMinor: 500_000,
-		})
+	s.now = -400 * time.Millisecond // before everything else
+	for _, agent := range []string{"ann", "bob", "dan", "cat"} {
+		s.ask(agent, history.Register, "", agent, 201, object{"bot": object{"id": id(agent)}})
+		s.credit(agent, history.Entry{TransactionID: "grant of " + agent, Kind: "grant", AccountKind: "available", DeltaMinor: 500_000})
 	}
 	s.ask("ann", history.ContactRequest, "", "bob", 201,
 		object{"contact": object{"id": "c1", "state": "pending", "requested_by_me": true, "bot": object{"id": id("bob")}}})

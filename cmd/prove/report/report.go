@@ -88,7 +88,7 @@ func (r *Result) Fill(h *history.History, findings []judge.Finding, missed []str
 		r.Verdict = fmt.Sprintf("**%d violations** were found.", n)
 	}
 	load := Table{"Load", []string{"", ""}, [][]string{
-		{"seed", strconv.FormatUint(h.Seed, 10)}, {"length", Seconds(h.Length)}, {"agents", strconv.Itoa(len(h.Members))},
+		{"seed", strconv.FormatUint(h.Seed, 10)}, {"length", Seconds(h.Length)},
 		{"requests", strconv.Itoa(len(h.Attempts))},
 		{"requests without an answer, or with a status of 500 or more", strconv.Itoa(failed(h.Attempts, 0, h.Length))},
 		{"events received, acknowledged", fmt.Sprintf("%d, %d", len(h.Deliveries), len(h.Acks))},

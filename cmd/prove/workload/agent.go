@@ -78,9 +78,7 @@ func (a *Agent) registration() request {
 // newAgent registers an agent before the faults.
 func (w *Workload) newAgent(ctx context.Context, handle string) (*Agent, error) {
 	a := w.candidate(handle)
-	r := a.registration()
-	r.discreet = true
-	return a, a.adopt(a.once(ctx, r))
+	return a, a.adopt(a.once(ctx, a.registration()))
 }
 
 // newAgents registers several agents; format makes their handles from their numbers.
@@ -113,7 +111,6 @@ func (a *Agent) adopt(got answer) error {
 	w := a.w
 	a.ID, a.token = got.text("bot.id"), got.text("token")
 	w.registered = append(w.registered, a)
-	w.Recorder.Record(func(h *history.History) { h.Members = append(h.Members, history.Member{Handle: a.Handle, ID: a.ID}) })
 	return nil
 }
 

@@ -41,8 +41,6 @@ type request struct {
 	part, query string
 	// body holds members, or a form.
 	body any
-	// discreet keeps the answer out of the history, although answers of the operation are kept.
-	discreet bool
 	// server names the server for the request; empty for any.
 	server string
 	// token replaces the agent's token; empty for none.
@@ -182,7 +180,7 @@ func (a *Agent) once(ctx context.Context, r request) answer {
 	got.End = a.w.Recorder.Now()
 	recorded := got.Attempt
 	switch {
-	case !o.kept || r.discreet || !got.Succeeded() || got.Status == http.StatusNoContent:
+	case !o.kept || !got.Succeeded() || got.Status == http.StatusNoContent:
 		recorded.Body = nil
 	case !json.Valid(got.Body):
 		recorded.Body = content(string(got.Body)).raw
