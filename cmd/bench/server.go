@@ -107,21 +107,13 @@ const jobsTimeout = 5 * time.Minute
 // awaitJobs waits until the server has run the jobs that it runs when it starts: a backup, a reconciliation, the activity of the last 30
 // days and others.
 func (s *server) awaitJobs(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
-	defer cancel()
-	ticker := time.NewTicker(200 * time.Millisecond)
-	defer ticker.Stop()
-	for {
+	for begun := time.Now(); time.Since(begun) < jobsTimeout; time.Sleep(200 * time.Millisecond) {
 		var ended bool
 		if err := s.db.QueryRowContext(ctx, jobsEnded).Scan(&ended); err != nil || ended {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), errors.New("the jobs that follow a start do not end"))
-		case <-ticker.C:
-		}
 	}
+	return errors.New("the jobs that follow a start do not end")
 }
 
 // settings keep PostgreSQL's background work out of the measurements; calm does it between them. observation loads the counter
