@@ -38,9 +38,8 @@ type Fault struct {
 	// AsRoot: only root can inject it. Versions: it needs a second version of the server. Clock: it needs servers whose clocks
 	// can be set.
 	AsRoot, Versions, Clock bool
-	// Single: it is injected alone, on servers of one version.
-	Single bool
-	// Prepare, unless it is nil, prepares the fault while the load runs. It excuses nothing.
+	// Prepare, unless it is nil, prepares the fault while the load runs. It excuses nothing. Such a fault is injected alone, on
+	// servers of one version.
 	Prepare func(ctx context.Context, s *Scene) error
 	// Failover, Graceful and Mail have the same meaning as in history.Fault.
 	Failover, Graceful, Mail bool
@@ -109,7 +108,7 @@ func (f Fault) unfit(config testbed.Config) error {
 		"there is one database: see --failover":                         f.Database == Replicated && !config.Failover,
 		"it is not for a primary with a standby: leave --failover away": f.Database == Alone && config.Failover,
 		"only root can do that":                                         f.AsRoot && os.Geteuid() != 0,
-		"it is for servers of one version: leave --older away":          f.Single && config.Older != "",
+		"it is for servers of one version: leave --older away":          f.Prepare != nil && config.Older != "",
 		"there is one version of the server: see --older":               f.Versions && config.Older == "",
 		"the servers' clocks cannot be set: see --clocks":               f.Clock && !config.Clocks,
 	} {
@@ -173,7 +172,7 @@ func Schedule(ctx context.Context, s *Scene, chosen []Fault, end time.Time) erro
 // mayMeet reports whether two faults may be injected together. Two faults of the database itself may not: the end of
 // one may need space on the disk or a standby, which the other has taken away.
 func (f Fault) mayMeet(second Fault) bool {
-	return f.Name != second.Name && !f.Single && !second.Single && (f.Database == Any || second.Database == Any)
+	return f.Name != second.Name && f.Prepare == nil && second.Prepare == nil && (f.Database == Any || second.Database == Any)
 }
 
 const (

@@ -149,7 +149,7 @@ var table = []Fault{
 		func(ctx context.Context, s *Scene) error {
 			return errors.Join(s.Bed.Database.Disk.Empty(), testbed.Wait(ctx, panics), s.Bed.Database.Start(ctx))
 		})},
-	{Name: "restored", Single: true, Database: Alone, Length: time.Second, Failover: true, Prepare: backUp, Strike: restore},
+	{Name: "restored", Database: Alone, Length: time.Second, Failover: true, Prepare: backUp, Strike: restore},
 }
 
 const (

@@ -200,12 +200,8 @@ func (a *Agent) rotateOnce(ctx context.Context) {
 // revoke ends the token of the rotating agent, and tries it on all servers.
 func (w *Workload) revoke(ctx context.Context) {
 	a := w.spares[0]
-	token := a.bearer()
-	if token == "" {
-		return
-	}
-	a.once(ctx, a.aboutToken(history.TokenRevoke, a.tokens))
-	for _, server := range w.servers {
-		a.tryToken(ctx, token, a.tokens, server)
+	if token := a.bearer(); token != "" {
+		a.once(ctx, a.aboutToken(history.TokenRevoke, a.tokens))
+		a.renew(ctx, token, "")
 	}
 }
