@@ -35,7 +35,8 @@ func TestCommands(t *testing.T) {
 		require.Equal(t, command, chosen.Command())
 	}
 	for _, refused := range [][]string{
-		{"judge"}, {"judge", "none.json"}, {"self-test", "--share", "3", "--parts", "2", program}, {"self-test", "--bugs", "none-of-them", program},
+		{"judge"}, {"judge", "none.json"}, {"self-test", "--share", "3", "--parts", "2", program},
+		{"self-test", "--bugs", "none-of-them", program},
 	} {
 		_, err := parse(refused)
 		require.Error(t, err, refused)
@@ -68,7 +69,9 @@ func TestCanaryRecordsStarvation(t *testing.T) {
 	require.Eventually(t, func() bool { return recorder.Now()-inForce.Start > starvation }, slack.TestWait, 10*time.Millisecond)
 	close(answer)
 	starved := func() []history.Fault {
-		return slices.DeleteFunc(recorder.Known().Faults, func(f history.Fault) bool { return f.Start != inForce.Start || f.End > time.Hour })
+		return slices.DeleteFunc(recorder.Known().Faults, func(f history.Fault) bool {
+			return f.Start != inForce.Start || f.End > time.Hour
+		})
 	}
 	require.Eventually(t, func() bool { return len(starved()) == 1 }, slack.TestWait, 10*time.Millisecond)
 	stop()

@@ -125,7 +125,7 @@ func (r *run) examine(ctx context.Context) error {
 		return nil
 	}
 	if err == nil {
-		r.judged = r.recorder.Finish()
+		r.judged = r.recorder.Known()
 		r.findings, r.at = judge.Judge(r.judged), r.recorder.Now()
 	}
 	return err

@@ -19,7 +19,8 @@ import (
 // stage is a scene without a production.
 func stage() *Scene {
 	return &Scene{
-		Bed: &testbed.Bed{Servers: []*testbed.Server{{Name: "server-1"}}}, Random: rand.New(rand.NewPCG(1, 1)), Recorder: history.NewRecorder(1),
+		Bed:    &testbed.Bed{Servers: []*testbed.Server{{Name: "server-1"}}},
+		Random: rand.New(rand.NewPCG(1, 1)), Recorder: history.NewRecorder(1),
 	}
 }
 

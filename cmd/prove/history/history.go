@@ -264,14 +264,6 @@ func (r *Recorder) Known() *History {
 	return &h
 }
 
-// Finish returns the history. Nothing may be recorded afterwards.
-func (r *Recorder) Finish() *History {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.history.Length = r.Now()
-	return &r.history
-}
-
 // The operations of attempts that the judge knows by name, each with the Body that it needs of a 2xx answer. Of all others it
 // judges only the status.
 const (

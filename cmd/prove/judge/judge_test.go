@@ -35,7 +35,9 @@ type defect struct {
 
 var defects = []defect{
 	{"internal error", "no internal error", "500", func(s *story) { s.last("tasks.list").Status = 500 }},
-	{"an answer of another shape", "no internal error", "no readable answer", func(s *story) { s.find("paid-2", 0).Body = raw("none") }},
+	{"an answer of another shape", "no internal error", "no readable answer", func(s *story) {
+		s.find("paid-2", 0).Body = raw("none")
+	}},
 	{"a status that is none of ours", "no internal error", "501", func(s *story) { s.last("tasks.list").Status = 501 }},
 	{"unavailable without a fault", "service between faults", "503", func(s *story) { s.Faults = s.Faults[:1] }},
 	{"no answer after a fault", "service between faults", "connection reset", func(s *story) {

@@ -44,10 +44,11 @@ var refusals = map[string]string{
 	history.ErasureDue: "unauthorized not_found",
 }
 
+var otherModel = is(history.OrderGet, history.ContactRequest, history.ContactAccept, history.ContactBlock)
+
 // hasModel reports whether checkOrders or checkContacts judges the answer.
 func hasModel(a *history.Attempt) bool {
-	_, ofOrder := rules[a.Operation]
-	return settled(a) && (ofOrder || besides(a) || is(history.OrderGet, history.ContactRequest, history.ContactAccept, history.ContactBlock)(a))
+	return settled(a) && (rules[a.Operation].to != "" || besides(a) || otherModel(a))
 }
 
 // withoutCode are the operations whose refusals have no code.

@@ -90,7 +90,8 @@ func (s *story) message(sender, recipient, key string) {
 	a.Sent = raw(object{"nonce": "nonce " + key, "ciphertext": "sealed " + key})
 	for _, list := range []string{sender + "/" + recipient, recipient + "/" + sender} {
 		s.Final.Messages[list] = append(s.Final.Messages[list], history.Message{
-			ID: "m-" + key, ClientMessageID: key, SenderID: id(sender), Ciphertext: "sealed " + key, Text: history.MessageText(sender, recipient, key),
+			ID: "m-" + key, ClientMessageID: key, SenderID: id(sender), Ciphertext: "sealed " + key,
+			Text: history.MessageText(sender, recipient, key),
 		})
 	}
 	s.event(recipient, connectionOf[recipient], "e-"+key, "message.created", object{

@@ -49,7 +49,8 @@ func row(cells []string) string {
 // Page returns the result as Markdown.
 func (r *Result) Page() string {
 	made := Table{Head: []string{"", ""}, Rows: [][]string{
-		{"date", r.Date.UTC().Format("2 January 2006, 15:04 MST")}, {"server", r.Version}, {"machine", r.Machine}, {"command", "`" + r.Command + "`"},
+		{"date", r.Date.UTC().Format("2 January 2006, 15:04 MST")}, {"server", r.Version}, {"machine", r.Machine},
+		{"command", "`" + r.Command + "`"},
 	}}
 	text := "# " + r.Title + "\n\n" + r.Verdict + "\n"
 	for _, table := range append([]Table{made}, r.Tables...) {

@@ -77,7 +77,9 @@ func parse(name, text string) Row {
 
 // Select returns the rows of these names, or every row for "all", in the order of the catalogue.
 func Select(names ...string) []Row {
-	return slices.DeleteFunc(slices.Clone(catalogue), func(b Row) bool { return !slices.Contains(names, b.Name) && !slices.Contains(names, "all") })
+	return slices.DeleteFunc(slices.Clone(catalogue), func(b Row) bool {
+		return !slices.Contains(names, b.Name) && !slices.Contains(names, "all")
+	})
 }
 
 // Share returns every row of a number, counted from 1, among so many: each share has bugs of all kinds.

@@ -49,7 +49,9 @@ func TestBugsCompile(t *testing.T) {
 // a bug. A proof without a result is no result.
 func TestResultsAreJudged(t *testing.T) {
 	t.Parallel()
-	r := Results{{}, {Bug: catalogue[0], By: "orders", After: 12 * time.Second}, {Bug: catalogue[1], NotTried: "no right"}, {Bug: catalogue[2]}}
+	r := Results{
+		{}, {Bug: catalogue[0], By: "orders", After: 12 * time.Second}, {Bug: catalogue[1], NotTried: "no right"}, {Bug: catalogue[2]},
+	}
 	made := new(report.Result)
 	r.Fill(made)
 	page := made.Page()

@@ -249,7 +249,7 @@ func (s *service) Signal(signal syscall.Signal) {
 	s.process.Signal(signal)
 }
 
-// Await waits until a condition is true, which it calls again after each pause, or returns an error when the time is over or ctx ends.
+// Await waits until a condition is true, which it calls again after each pause. It returns an error if the time is over or ctx ends.
 func Await(ctx context.Context, pause, timeout time.Duration, condition func() bool) error {
 	for until := time.Now().Add(timeout); !condition(); {
 		if time.Now().After(until) {
