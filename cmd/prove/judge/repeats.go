@@ -13,7 +13,7 @@ import (
 )
 
 // unmarked are the operations with an id whose repeats are not marked as stored answers: the client does not choose it (§1.8).
-var unmarked = is(history.TaskRespond, history.OwnerVerify, history.Register, history.ErasureRequest)
+var unmarked = is(history.TaskRespond, history.OwnerVerify, history.Register)
 
 // mayChange names the members that may differ in a later answer to the same request, with the reason. Members that are not listed
 // may not differ.
@@ -81,14 +81,11 @@ func checkSameRequest(q *request, f *Finding) {
 		if !a.Replayed {
 			acted++
 		}
-		switch {
-		case a.Operation == history.ErasureRequest: // it shows what has become of it
-		case first == nil:
+		if first == nil {
 			first = a
-		default:
-			for _, difference := range differences(first, a) {
-				f.violatedf("%s differs from the first answer: %s", Describe(a), difference)
-			}
+		}
+		for _, difference := range differences(first, a) {
+			f.violatedf("%s differs from the first answer: %s", Describe(a), difference)
 		}
 	}
 	if created > 1 && q.operation() != history.Register { // a registration has no 200
