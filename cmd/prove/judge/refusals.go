@@ -65,6 +65,7 @@ var moments = map[string]allowance{
 	"invalid_visibility":   (*run).profileMayBeClosed,
 	"upload_busy":          (*run).uploadsMayBeBusy,
 	"request_timeout":      (*run).bodyMayBeLate,
+	"contact_blocked":      (*run).customerMayBlock,
 	"handle_unavailable":   earlier(sameSubject, history.Register),
 	"idempotency_conflict": otherContent,
 	"storage_record_limit": func(r *run, a *history.Attempt) bool {
@@ -89,15 +90,11 @@ var moments = map[string]allowance{
 	history.TaskSelect + " not_found": func(r *run, a *history.Attempt) bool {
 		return may(r.by[history.ResponseWithdraw], a.End, about(sent(a).ResponseID))
 	},
-	history.TaskSelect + " state_conflict":        (*run).taskMayBeOver,
-	history.TaskClose + " state_conflict":         (*run).taskMayBeOver,
-	history.TaskRespond + " state_conflict":       (*run).responseMayBeOver,
-	history.ResponseUpdate + " state_conflict":    (*run).responseMayBeOver,
-	history.ResponseWithdraw + " state_conflict":  (*run).responseMayBeOver,
-	history.TaskSelect + " contact_blocked":       (*run).customerMayBlock,
-	history.TaskRespond + " contact_blocked":      (*run).customerMayBlock,
-	history.ResponseUpdate + " contact_blocked":   (*run).customerMayBlock,
-	history.ResponseWithdraw + " contact_blocked": (*run).customerMayBlock,
+	history.TaskSelect + " state_conflict":       (*run).taskMayBeOver,
+	history.TaskClose + " state_conflict":        (*run).taskMayBeOver,
+	history.TaskRespond + " state_conflict":      (*run).responseMayBeOver,
+	history.ResponseUpdate + " state_conflict":   (*run).responseMayBeOver,
+	history.ResponseWithdraw + " state_conflict": (*run).responseMayBeOver,
 }
 
 // checkRefusals judges every refusal from 400 to 422, and every 429.
