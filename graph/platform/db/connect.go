@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,30 +17,18 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// connector connects to a server that takes writes. If none does, or the connection breaks meanwhile, the fault is service_unavailable.
+// connector connects to a server that takes writes. A failure without a reason of the database is service_unavailable.
 type connector struct{ driver.Connector }
 
-// standbyErrors are the texts of target_session_attrs' errors; lib/pq gives them no type.
-var standbyErrors = []string{"server is in hot standby mode", "session is read-only"}
-
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	var broken error
-	conn, err := c.Connector.Connect(context.WithValue(ctx, connectingKey{}, &broken))
-	if err == nil {
-		return conn, nil
+	conn, err := c.Connector.Connect(context.WithValue(ctx, connectingKey{}, true))
+	if err != nil && pq.As(err) == nil {
+		err = fault.Wrap(fault.ServiceUnavailable, err)
 	}
-	for _, text := range standbyErrors {
-		if strings.Contains(err.Error(), text) {
-			broken = err
-		}
-	}
-	if broken != nil {
-		return nil, fault.Wrap(fault.ServiceUnavailable, err)
-	}
-	return nil, err
+	return conn, err
 }
 
-// connectingKey is the context key for the error of a write that failed while connecting. lib/pq hides it from Unwrap.
+// connectingKey is the context key of a dial that connects, not one that cancels a statement.
 type connectingKey struct{}
 
 // newConnector makes a connector that closes a silent connection soon after the statement_timeout of its session. Unless it is 0,
@@ -109,17 +96,15 @@ type dialer struct {
 var errNeverCancels = errors.New("db: a pooler may not survive a request to cancel")
 
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	broken, connecting := ctx.Value(connectingKey{}).(*error)
-	if !connecting && !d.cancels {
+	if !d.cancels && ctx.Value(connectingKey{}) == nil {
 		return nil, errNeverCancels
 	}
 	conn, err := d.Dialer.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{Conn: conn, silence: d.silence, broken: broken}
-	s.connectBy, _ = ctx.Deadline()
-	return s, nil
+	connectBy, _ := ctx.Deadline()
+	return &socket{Conn: conn, silence: d.silence, connectBy: connectBy}, nil
 }
 
 // DialTimeout implements pq.Dialer; lib/pq calls DialContext.
@@ -137,14 +122,11 @@ type socket struct {
 	connectBy time.Time
 	connected bool
 	deadline  time.Time
-	broken    *error
 }
 
 // SetDeadline is called by lib/pq before it connects and, with the zero time, after it has connected.
 func (s *socket) SetDeadline(at time.Time) error {
-	if s.connected = at.IsZero(); s.connected {
-		s.broken = nil
-	} else if !s.connectBy.IsZero() && s.connectBy.Before(at) {
+	if s.connected = at.IsZero(); !s.connected && !s.connectBy.IsZero() && s.connectBy.Before(at) {
 		at = s.connectBy
 	}
 	s.deadline = at
@@ -159,11 +141,7 @@ func (s *socket) Write(b []byte) (int, error) {
 			return 0, err
 		}
 	}
-	n, err := s.Conn.Write(b)
-	if err != nil && s.broken != nil {
-		*s.broken = err
-	}
-	return n, err
+	return s.Conn.Write(b)
 }
 
 // ErrRefusesConnections is in the error of NewConnections.Check if the database refuses a new connection.

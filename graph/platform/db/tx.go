@@ -9,6 +9,7 @@ import (
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 
 	"stoa/ent"
 	"stoa/graph/platform/fault"
@@ -43,8 +44,7 @@ type Tx struct {
 func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
 	ctx, cancel := Bounded(ctx, RequestTimeout)
 	defer cancel()
-	wait := firstWait
-	for attempt := 1; ; attempt++ {
+	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, 2*wait {
 		err := d.once(ctx, fn)
 		if err == nil || attempt == attempts || !Retryable(err) {
 			return err
@@ -54,7 +54,6 @@ func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx *Tx) error)
 			return err
 		case <-time.After(wait/2 + rand.N(wait)):
 		}
-		wait *= 2
 	}
 }
 
@@ -64,10 +63,7 @@ func Change[T any](ctx context.Context, d *DB, change func(ctx context.Context, 
 		made, err = change(ctx, tx)
 		return err
 	})
-	if err != nil {
-		return *new(T), err
-	}
-	return made, nil
+	return made, err
 }
 
 // Alone is Change for a change with at most one writing statement, which commits by itself. It is not retried.
@@ -76,7 +72,7 @@ func Alone[T any](ctx context.Context, d *DB, change func(ctx context.Context, t
 	defer cancel()
 	tx := &Tx{Ent: d.Ent, SQL: d.SQL}
 	if made, err = change(ctx, tx); err != nil {
-		return *new(T), err
+		return made, err
 	}
 	for _, follow := range tx.after {
 		follow()
@@ -101,7 +97,7 @@ func (d *DB) once(ctx context.Context, fn func(ctx context.Context, tx *Tx) erro
 	_, done := tracing.Statement(ctx, "COMMIT")
 	err = inner.Tx.Commit()
 	done(err)
-	if refused := new(pq.Error); errors.As(err, &refused) {
+	if pq.As(err) != nil {
 		return err
 	}
 	if err != nil {
@@ -198,17 +194,14 @@ func RetryUnavailable(ctx context.Context, do func(context.Context) error) error
 
 // Retryable reports whether a transaction with this error changed nothing and may succeed if it is retried, as Tx does.
 func Retryable(err error) bool {
-	if _, stale := errors.AsType[staleError](err); stale {
-		return true
-	}
-	refused := new(pq.Error)
-	return errors.As(err, &refused) && (refused.Code == "40001" || refused.Code == "40P01")
+	_, stale := errors.AsType[staleError](err)
+	return stale || pq.As(err, pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected) != nil
 }
 
 // Violates reports whether err means that a row violates the named constraint or unique index.
 func Violates(err error, constraint string) bool {
-	refused := new(pq.Error)
-	return errors.As(err, &refused) && refused.Constraint == constraint
+	refused := pq.As(err)
+	return refused != nil && refused.Constraint == constraint
 }
 
 // Job is work to do after a commit: its kind names the worker, and its fields are stored as JSON.
