@@ -136,7 +136,7 @@ func From(err error) *Error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}
-	if refused, ok := errors.AsType[*pq.Error](err); ok && refusals[string(refused.Code)] != "" {
+	if refused := pq.As(err); refused != nil && refusals[string(refused.Code)] != "" {
 		seconds, _ := strconv.ParseFloat(refused.Detail, 64) // empty if waiting does not help
 		return Wrap(refusals[string(refused.Code)], err).Say(refused.Message).After(time.Duration(math.Ceil(seconds)) * time.Second)
 	}
@@ -144,24 +144,18 @@ func From(err error) *Error {
 }
 
 func classify(err error) Code {
-	var (
-		postgres *pq.Error
-		network  *net.OpError
-		missing  *ent.NotFoundError
-	)
-	switch {
-	case errors.As(err, &missing), errors.Is(err, sql.ErrNoRows):
+	_, network := errors.AsType[*net.OpError](err)
+	switch refused := pq.As(err); {
+	case ent.IsNotFound(err), errors.Is(err, sql.ErrNoRows):
 		return NotFound
-	case errors.As(err, &postgres):
-		if postgres.Severity == "FATAL" || unavailableStates[string(postgres.Code)] || unavailableStates[string(postgres.Code.Class())] {
+	case refused != nil:
+		if refused.Severity == "FATAL" || unavailableStates[string(refused.Code)] || unavailableStates[string(refused.Code.Class())] {
 			return ServiceUnavailable
 		}
-		return InternalError
-	case errors.As(err, &network), errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone),
+	case network, errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone),
 		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return ServiceUnavailable
-	default:
-		return InternalError
 	}
+	return InternalError
 }

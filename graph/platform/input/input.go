@@ -31,16 +31,12 @@ type Fields struct{ fault.Fields }
 func New() Fields { return Fields{fault.Fields{}} }
 
 // Require returns the value of a field that must be sent.
-func Require[T any](f Fields, name string, sent *T) (value T) {
-	if sent == nil {
-		f.Add(name, ErrRequired)
-		return value
-	}
-	return *sent
+func Require[T any](f Fields, name string, sent *T) T {
+	return Read(f, name, sent, func(value T) (T, error) { return value, nil })
 }
 
 // Read returns the value of a field that must be sent, as parse reads it.
-func Read[T any](f Fields, name string, sent *string, parse func(string) (T, error)) (value T) {
+func Read[T, S any](f Fields, name string, sent *S, parse func(S) (T, error)) (value T) {
 	if sent == nil {
 		f.Add(name, ErrRequired)
 		return value

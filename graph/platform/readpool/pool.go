@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 	"golang.org/x/sync/semaphore"
 
 	"stoa/graph/platform/bounds"
@@ -295,6 +296,5 @@ func callerOf(v viewer.Viewer) string {
 
 // timedOut reports whether a statement was ended by its statement_timeout or lock_timeout.
 func timedOut(err error) bool {
-	refused, ok := errors.AsType[*pq.Error](err)
-	return ok && (refused.Code == "57014" || refused.Code == "55P03")
+	return pq.As(err, pqerror.QueryCanceled, pqerror.LockNotAvailable) != nil
 }

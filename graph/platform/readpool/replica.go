@@ -1,9 +1,10 @@
 package readpool
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"stoa/graph/platform/db"
@@ -31,8 +32,7 @@ type Replica struct {
 	Metrics *metrics.Metrics
 	Logger  *slog.Logger
 
-	mu     sync.Mutex
-	status ReplicaStatus
+	status atomic.Pointer[ReplicaStatus] // nil before the first measurement
 	// positions holds the primary's positions that the replica has not replayed, preceded by the last one that it has replayed.
 	positions []position
 }
@@ -134,17 +134,11 @@ func (r *Replica) measure(ctx context.Context, primary *db.DB) {
 }
 
 func (r *Replica) set(status string, lag time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.status = ReplicaStatus{status, lag.Round(time.Millisecond).Seconds()}
+	r.status.Store(&ReplicaStatus{status, lag.Round(time.Millisecond).Seconds()})
 }
 
 // Status returns the result of the last measurement.
-func (r *Replica) Status() ReplicaStatus {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.status
-}
+func (r *Replica) Status() ReplicaStatus { return *cmp.Or(r.status.Load(), new(ReplicaStatus)) }
 
 // answers runs a read on the replica and reports whether the replica answered. If the replica is down, too slow, in conflict with
 // recovery (40001) or without the last migration, it did not answer, and the caller asks the primary.

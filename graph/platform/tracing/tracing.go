@@ -7,7 +7,6 @@ package tracing
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -70,7 +69,7 @@ func Statement(ctx context.Context, query string) (context.Context, func(error))
 	return ctx, func(err error) { //nolint:spancheck // as above
 		if err != nil {
 			state := "none"
-			if refused := new(pq.Error); errors.As(err, &refused) {
+			if refused := pq.As(err); refused != nil {
 				state = string(refused.Code)
 			}
 			span.SetAttributes(attribute.String("db.response.status_code", state))
