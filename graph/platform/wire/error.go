@@ -7,11 +7,9 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/uuid"
 )
 
 // Kind is the kind of an error in a body, by which a route chooses its 400 code (§7).
@@ -60,22 +58,9 @@ var syntaxes = []struct {
 	{io.ErrUnexpectedEOF, "ends before its JSON is complete"},
 }
 
-// formats describes the strings from which some Go types are read.
-var formats = map[reflect.Type]string{
-	reflect.TypeFor[time.Time](): "an RFC 3339 time",
-	reflect.TypeFor[uuid.UUID](): "a UUID of 8-4-4-4-12 hexadecimal digits",
-	reflect.TypeFor[[]byte]():    "padded standard base64",
-}
-
-// wants describes the JSON from which a Go type is read, by reflect.Kind.
-var wants = [...]string{
-	reflect.Invalid: "another value",
-	reflect.Bool:    "true or false",
-	reflect.Int:     integer, reflect.Int8: integer, reflect.Int16: integer, reflect.Int32: integer, reflect.Int64: integer,
-	reflect.Uint: integer, reflect.Uint8: integer, reflect.Uint16: integer, reflect.Uint32: integer, reflect.Uint64: integer,
-	reflect.Float32: "a number", reflect.Float64: "a number",
-	reflect.String: "a string",
-	reflect.Slice:  "a list", reflect.Array: "a list",
+// wants describes the JSON from which a Go type is read.
+var wants = map[reflect.Kind]string{
+	reflect.Bool: "true or false", reflect.Int: integer, reflect.Int64: integer, reflect.String: "a string", reflect.Slice: "a list",
 	reflect.Map: "an object", reflect.Struct: "an object",
 }
 
@@ -109,7 +94,10 @@ func semantic(bad *json.SemanticError) *Error {
 	case errors.Is(bad.Err, strconv.ErrRange):
 		e.Reason = "is out of range"
 	default:
-		e.Reason = "must be " + wanted(bad.GoType)
+		e.Reason = "must be another value"
+		if bad.GoType != nil && wants[bad.GoType.Kind()] != "" {
+			e.Reason = "must be " + wants[bad.GoType.Kind()]
+		}
 		if got := kinds[bad.JSONKind]; got != "" {
 			e.Reason += "; got " + got
 		}
@@ -132,20 +120,6 @@ func known(object reflect.Type) string {
 		return ""
 	}
 	return "; the fields here are " + strings.Join(names, ", ")
-}
-
-func wanted(t reflect.Type) string {
-	if f, ok := formats[t]; ok {
-		return f
-	}
-	var k reflect.Kind
-	if t != nil {
-		k = t.Kind()
-	}
-	if int(k) < len(wants) && wants[k] != "" {
-		return wants[k]
-	}
-	return wants[reflect.Invalid]
 }
 
 // field converts a JSON pointer to a path: /attachment_ids/2 to attachment_ids[2].

@@ -6,11 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -28,9 +26,6 @@ type input struct {
 	Total   *int64                `json:"total,omitzero"`
 	Results *[]string             `json:"results,omitzero"`
 	Avatar  wire.Nullable[string] `json:"avatar,omitzero"`
-	Peer    uuid.UUID             `json:"peer,omitzero"`
-	At      time.Time             `json:"at,omitzero"`
-	Bytes   []byte                `json:"bytes,omitzero"`
 	Inner   struct {
 		X int64 `json:"x"`
 	} `json:"inner,omitzero"`
@@ -53,37 +48,30 @@ func requireKind(t require.TestingT, err error, kind wire.Kind) *wire.Error {
 
 func TestUnmarshalAccepts(t *testing.T) {
 	t.Parallel()
-	const id = "019b0000-abcd-7000-8000-00000000000f"
 	for body, want := range map[string]input{
-		`{}`:                                     {},
-		" \t\r\n{ } \n":                          {},
-		`{"title":"a\ud83d\ude00\u0000"}`:        {Title: "a😀\x00"},
-		`{"\u0074itle":"null"}`:                  {Title: "null"},
-		`{"amount_minor":9223372036854775807}`:   {Amount: 9223372036854775807},
-		`{"amount_minor":-9223372036854775808}`:  {Amount: -9223372036854775808},
-		`{"amount_minor":-0}`:                    {},
-		`{"attachment_ids":[]}`:                  {Files: []string{}},
-		`{"text":""}`:                            {Text: new(string)},
-		`{"rights_confirmed":false}`:             {Rights: new(bool)},
-		`{"total":0}`:                            {Total: new(int64)},
-		`{"results":[],"text":"null"}`:           {Results: &[]string{}, Text: sent("null")},
-		`{"avatar":null}`:                        {Avatar: wire.Nullable[string]{Set: true, Null: true}},
-		`{"avatar":"a"}`:                         {Avatar: wire.Nullable[string]{Set: true, Value: "a"}},
-		`{"peer":"` + strings.ToUpper(id) + `"}`: {Peer: uuid.MustParse(id)},
-		`{"at":"2026-11-21T02:03:04Z"}`:          {At: time.Date(2026, 11, 21, 2, 3, 4, 0, time.UTC)},
-		`{"bytes":"+/8="}`:                       {Bytes: []byte{0xfb, 0xff}},
+		`{}`:                                    {},
+		" \t\r\n{ } \n":                         {},
+		`{"title":"a\ud83d\ude00\u0000"}`:       {Title: "a😀\x00"},
+		`{"\u0074itle":"null"}`:                 {Title: "null"},
+		`{"amount_minor":9223372036854775807}`:  {Amount: 9223372036854775807},
+		`{"amount_minor":-9223372036854775808}`: {Amount: -9223372036854775808},
+		`{"amount_minor":-0}`:                   {},
+		`{"attachment_ids":[]}`:                 {Files: []string{}},
+		`{"text":""}`:                           {Text: new(string)},
+		`{"rights_confirmed":false}`:            {Rights: new(bool)},
+		`{"total":0}`:                           {Total: new(int64)},
+		`{"results":[],"text":"null"}`:          {Results: &[]string{}, Text: sent("null")},
+		`{"avatar":null}`:                       {Avatar: wire.Nullable[string]{Set: true, Null: true}},
+		`{"avatar":"a"}`:                        {Avatar: wire.Nullable[string]{Set: true, Value: "a"}},
 		`{"inner":{"x":1}}`: {Inner: struct {
 			X int64 `json:"x"`
 		}{1}},
 		`{"raw":null}`:         {Raw: wire.Raw(`null`)},
 		`{"raw":[null,1E400]}`: {Raw: wire.Raw(`[null,1E400]`)},
 	} {
-		t.Run(body, func(t *testing.T) {
-			t.Parallel()
-			var got input
-			require.NoError(t, wire.Unmarshal([]byte(body), &got))
-			require.Equal(t, want, got)
-		})
+		var got input
+		require.NoError(t, wire.Unmarshal([]byte(body), &got), body)
+		require.Equal(t, want, got, body)
 	}
 }
 
@@ -91,8 +79,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 	t.Parallel()
 	const noInteger = "must be an integer without fraction or exponent; got "
 	const noField = "is not a field of this request; the fields here are title, public, amount_minor, attachment_ids, text, " +
-		"rights_confirmed, total, results, avatar, peer, at, bytes, inner, raw"
-	const noUUID = "must be a UUID of 8-4-4-4-12 hexadecimal digits; got "
+		"rights_confirmed, total, results, avatar, inner, raw"
 	for _, c := range []struct {
 		body   string
 		kind   wire.Kind
@@ -156,14 +143,6 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{`{"results":null}`, wire.Type, "results", "must be a list; got null"},
 		{`{"results":[null]}`, wire.Type, "results[0]", "must be a string; got null"},
 		{`{"avatar":false}`, wire.Type, "avatar", "must be a string; got false"},
-		{`{"peer":null}`, wire.Type, "peer", noUUID + "null"},
-		{`{"peer":{}}`, wire.Type, "peer", noUUID + "an object"},
-		{`{"peer":"{019b0000-abcd-7000-8000-00000000000f}"}`, wire.Type, "peer", noUUID + "a string"},
-		{`{"peer":"019b0000abcd-7000-8000-00000000000f-"}`, wire.Type, "peer", noUUID + "a string"},
-		{`{"peer":"019b0000abcd7000800000000000000f"}`, wire.Type, "peer", noUUID + "a string"},
-		{`{"at":null}`, wire.Type, "at", "must be an RFC 3339 time; got null"},
-		{`{"at":"2026-11-21"}`, wire.Type, "at", "must be an RFC 3339 time; got a string"},
-		{`{"bytes":"+/8"}`, wire.Type, "bytes", "must be padded standard base64; got a string"},
 		{`{"inner":null}`, wire.Type, "inner", "must be an object; got null"},
 		{`{"inner":{"x":null}}`, wire.Type, "inner.x", noInteger + "null"},
 		{`{"inner":[]}`, wire.Type, "inner", "must be an object; got a list"},
@@ -191,8 +170,7 @@ func TestUnmarshalIntoMap(t *testing.T) {
 	require.NoError(t, wire.Unmarshal(body, &free))
 	require.Equal(t, map[string]any{"a": nil, "b": []any{nil, 1.0}, "c": "null"}, free)
 	var texts map[string]string
-	bad := requireKind(t, wire.Unmarshal(body, &texts), wire.Type)
-	require.Equal(t, "a", bad.Field)
+	require.Equal(t, "a", requireKind(t, wire.Unmarshal(body, &texts), wire.Type).Field)
 }
 
 func TestUnmarshalReadsWhatMarshalWrites(t *testing.T) {
@@ -204,10 +182,7 @@ func TestUnmarshalReadsWhatMarshalWrites(t *testing.T) {
 			Public: rapid.Bool().Draw(t, "public"),
 			Amount: rapid.Int64().Draw(t, "amount"),
 			Files:  rapid.SliceOf(text).Draw(t, "files"),
-			Bytes:  rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "bytes"),
-			At:     time.UnixMicro(rapid.Int64Range(0, 1<<52).Draw(t, "at")).UTC(),
 		}
-		copy(want.Peer[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "peer"))
 		if rapid.Bool().Draw(t, "sent") {
 			want.Text = sent(text.Draw(t, "text"))
 			want.Total = sent(rapid.Int64().Draw(t, "total"))
@@ -224,7 +199,7 @@ func TestUnmarshalReadsWhatMarshalWrites(t *testing.T) {
 func FuzzUnmarshal(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"title":"a","amount_minor":1,"attachment_ids":["x"],"avatar":null}`, `{"title":null}`, `{"x":1}`,
-		`{"raw":{"a":[null,1e9]},"text":"n","total":-0}`, `{"amount_minor":1.0}`, `[{}]`, `{"peer":"{}"}`, `{"text":"\ud800"}`,
+		`{"raw":{"a":[null,1e9]},"text":"n","total":-0}`, `{"amount_minor":1.0}`, `[{}]`, `{"text":"\ud800"}`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -238,9 +213,7 @@ func FuzzUnmarshal(f *testing.F) {
 		}
 		require.NoError(t, wire.Check(data))
 		out, err := wire.Marshal(in)
-		if err != nil {
-			return // a time whose UTC year has five digits or a sign
-		}
+		require.NoError(t, err)
 		var again input
 		require.NoError(t, wire.Unmarshal(out, &again), "%s", out)
 		same, err := wire.Marshal(again)

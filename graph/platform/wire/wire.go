@@ -19,7 +19,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/uuid"
 )
 
 // Raw is one JSON value as it was sent, of any type, null included; its syntax has been checked. A map of Raw reads a body whose
@@ -131,7 +130,6 @@ var outgoing = json.JoinOptions(
 	json.Deterministic(true),
 	json.WithMarshalers(json.JoinMarshalers(
 		json.MarshalToFunc(writeTime),
-		json.MarshalToFunc(writeUUID),
 		json.MarshalToFunc(writeBytes),
 	)),
 )
@@ -154,10 +152,6 @@ func writeTime(enc *jsontext.Encoder, t time.Time) error {
 	return enc.WriteValue(t.AppendFormat(enc.AvailableBuffer(), `"2006-01-02T15:04:05.000000Z"`))
 }
 
-func writeUUID(enc *jsontext.Encoder, id uuid.UUID) error {
-	return enc.WriteToken(jsontext.String(id.String()))
-}
-
 func writeBytes(enc *jsontext.Encoder, raw []byte) error {
 	if raw == nil {
 		return enc.WriteToken(jsontext.Null)
@@ -168,17 +162,14 @@ func writeBytes(enc *jsontext.Encoder, raw []byte) error {
 var (
 	incoming = json.JoinOptions(
 		json.RejectUnknownMembers(true),
-		json.WithUnmarshalers(json.JoinUnmarshalers(
-			json.UnmarshalFromFunc(refuseNull),
-			json.UnmarshalFromFunc(readUUID),
-		)),
+		json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)),
 	)
 	bom = []byte("\xef\xbb\xbf")
 )
 
 // Unmarshal reads one JSON object from data into the struct or map that into points to (§1.3). Member names match
-// case-sensitively; integers have neither fraction nor exponent; a UUID is in canonical form; null is refused except for
-// Nullable, Raw and any. A pointer stays nil if the member was left out; it refuses null, too.
+// case-sensitively; integers have neither fraction nor exponent; null is refused except for Nullable, Raw and any. A pointer stays
+// nil if the member was left out; it refuses null, too. Ids, times and bytes are texts, which their method reads.
 //
 // Unmarshal returns a sender's mistake as *Error. Syntax is checked before fields: a body with a syntax error is Syntax even if
 // an earlier member is Unknown or Type. If several members are wrong, Field is the first. After an error, the target may be
@@ -233,26 +224,4 @@ func refuseNull(dec *jsontext.Decoder, into any) error {
 		t = t.Elem()
 	}
 	return &json.SemanticError{JSONKind: 'n', GoType: t}
-}
-
-// readUUID accepts only the canonical form. uuid.Parse also accepts braces, URNs and bare digits, which all have other lengths.
-func readUUID(dec *jsontext.Decoder, into *uuid.UUID) error {
-	tok, err := dec.ReadToken()
-	if err != nil {
-		return err
-	}
-	refused := &json.SemanticError{JSONKind: tok.Kind(), GoType: reflect.TypeFor[uuid.UUID]()}
-	if tok.Kind() != '"' {
-		return refused
-	}
-	s := tok.String()
-	if len(s) != 36 {
-		return refused
-	}
-	id, err := uuid.Parse(s)
-	if err != nil {
-		return refused
-	}
-	*into = id
-	return nil
 }
