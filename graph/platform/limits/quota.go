@@ -7,7 +7,6 @@ package limits
 
 import (
 	"context"
-	"database/sql"
 	"math"
 	"net/http"
 	"reflect"
@@ -95,12 +94,10 @@ type Limit struct {
 
 // The limits that count requests (§8). The subject is an agent's id, an address, or empty for the whole server.
 var (
-	Mutations = Limit{"mutations", time.Minute, fault.WriteLimited,
-		func(q Quotas) int { return q.MutationsPerMinute }}
+	Mutations       = Limit{"mutations", time.Minute, fault.WriteLimited, func(q Quotas) int { return q.MutationsPerMinute }}
 	ContactRequests = Limit{"contact_requests", time.Minute, fault.RateLimited,
 		func(q Quotas) int { return q.ContactRequestsPerMinute }}
-	Messages = Limit{"messages", time.Minute, fault.RateLimited,
-		func(q Quotas) int { return q.MessagesPerMinute }}
+	Messages                = Limit{"messages", time.Minute, fault.RateLimited, func(q Quotas) int { return q.MessagesPerMinute }}
 	RegistrationsPerAddress = Limit{"registrations_per_address", time.Hour, fault.RegistrationLimited,
 		func(q Quotas) int { return q.RegistrationsPerAddressPerHour }}
 	Registrations = Limit{"registrations", time.Hour, fault.RegistrationLimited,
@@ -112,17 +109,13 @@ var (
 		func(q Quotas) int { return q.RestoresPerAddressPerHour }}
 	// Mails is the budget of all mails together. The next two are parts of it, counted together: a mail that may wait longer gets
 	// a smaller part. If a part is used up, a mail waits; only a request for a code is refused.
-	Mails = Limit{"mails", time.Hour, fault.RateLimited,
-		func(q Quotas) int { return q.MailsPerHour }}
+	Mails = Limit{"mails", time.Hour, fault.RateLimited, func(q Quotas) int { return q.MailsPerHour }}
 	// MailedCodes are three quarters of it.
-	MailedCodes = Limit{"mails", time.Hour, fault.RateLimited,
-		func(q Quotas) int { return q.MailsPerHour - q.MailsPerHour/4 }}
+	MailedCodes = Limit{"mails", time.Hour, fault.RateLimited, func(q Quotas) int { return q.MailsPerHour - q.MailsPerHour/4 }}
 	// MailedNotices are half of it.
-	MailedNotices = Limit{"mails", time.Hour, fault.RateLimited,
-		func(q Quotas) int { return q.MailsPerHour - q.MailsPerHour/2 }}
+	MailedNotices = Limit{"mails", time.Hour, fault.RateLimited, func(q Quotas) int { return q.MailsPerHour - q.MailsPerHour/2 }}
 	// Searches are counted for an agent, and for the address of a client without a token.
-	Searches = Limit{"searches", time.Minute, fault.RateLimited,
-		func(q Quotas) int { return q.SearchesPerMinute }}
+	Searches = Limit{"searches", time.Minute, fault.RateLimited, func(q Quotas) int { return q.SearchesPerMinute }}
 )
 
 // storeTexts has every agent's texts counted again if the limits changed: nothing is counted while both are off.
@@ -240,16 +233,24 @@ func (q Quotas) Take(ctx context.Context, on db.Querier, limit Limit, subject st
 	if quota == 0 {
 		return nil
 	}
-	taken := Taken{Limit: limit, Quota: quota}
-	var seconds float64
-	err := db.Each(ctx, on, func(rows *sql.Rows) error {
-		return rows.Scan(&taken.Allowed, &taken.Remaining, &seconds)
-	}, takeOne, limit.Name, subject, quota, limit.Span.Seconds())
+	found, err := db.One[counted](ctx, on, takeOne, limit.Name, subject, quota, limit.Span.Seconds())
 	if err != nil {
 		return err
 	}
-	taken.Reset = Seconds(seconds)
-	recordOf(ctx).Add(taken)
+	return found.note(ctx, limit, quota)
+}
+
+// counted is the row of stoa_take.
+type counted struct {
+	Allowed    bool
+	Remaining  int
+	ResetAfter float64
+}
+
+// note adds the state of a limit to the record of the request, and returns its fault.
+func (c counted) note(ctx context.Context, limit Limit, quota int) error {
+	taken := Taken{limit, quota, c.Allowed, c.Remaining, Seconds(c.ResetAfter)}
+	Note(ctx, taken)
 	return taken.Fault()
 }
 
@@ -257,45 +258,31 @@ var takeOne = &db.Statement{Text: "SELECT allowed, remaining, reset_after FROM s
 
 // takeBoth counts an act of one subject and, only if that is allowed, of the whole server. It takes its locks in this order.
 var takeBoth = &db.Statement{Text: `
-SELECT own.allowed, own.remaining, own.reset_after, whole.allowed, whole.remaining, whole.reset_after
-FROM stoa_take($1, $2, $3, make_interval(secs => $4)) own
-CROSS JOIN LATERAL stoa_take($5, '', CASE WHEN own.allowed THEN $6::integer ELSE 0 END, make_interval(secs => $7)) whole`}
+WITH own AS MATERIALIZED (SELECT allowed, remaining, reset_after FROM stoa_take($1, $2, $3, make_interval(secs => $4)))
+SELECT * FROM own UNION ALL SELECT whole.allowed, whole.remaining, whole.reset_after
+FROM own CROSS JOIN LATERAL stoa_take($5, '', CASE WHEN own.allowed THEN $6::integer ELSE 0 END, make_interval(secs => $7)) whole`}
 
 // TakeOnce counts one act in one statement against the subject's own limit and, if that allows it, against a limit of the server.
 // Both a transport and the method behind it call it: within one request each limit counts once. It returns the fault of the limit
 // whose quota is used up. That limit does not count the act, but the subject's own limit keeps its count.
 func (q Quotas) TakeOnce(ctx context.Context, on *db.DB, own Limit, subject string, whole Limit) error {
-	record := recordOf(ctx)
-	both := [...]Taken{q.untaken(record, own), q.untaken(record, whole)}
-	if both[0].Quota == 0 && both[1].Quota == 0 {
+	var quotas [2]int // 0 if the limit is off or has already counted this request
+	both := [len(quotas)]Limit{own, whole}
+	for i, limit := range both {
+		if !recordOf(ctx).has(limit.Name) {
+			quotas[i] = limit.Quota(q)
+		}
+	}
+	if quotas == [len(quotas)]int{} {
 		return nil
 	}
-	var seconds [len(both)]float64
-	err := db.Each(ctx, on.SQL, func(rows *sql.Rows) error {
-		return rows.Scan(&both[0].Allowed, &both[0].Remaining, &seconds[0], &both[1].Allowed, &both[1].Remaining, &seconds[1])
-	}, takeBoth, own.Name, subject, both[0].Quota, own.Span.Seconds(), whole.Name, both[1].Quota, whole.Span.Seconds())
-	if err != nil {
-		return err
-	}
-	for i, taken := range both {
-		if taken.Quota == 0 {
-			continue
-		}
-		taken.Reset = Seconds(seconds[i])
-		record.Add(taken)
-		if err := taken.Fault(); err != nil {
-			return err
+	rows, err := db.All[counted](ctx, on.SQL, takeBoth, own.Name, subject, quotas[0], own.Span.Seconds(), whole.Name, quotas[1], whole.Span.Seconds())
+	for i, found := range rows {
+		if err == nil && quotas[i] > 0 {
+			err = found.note(ctx, both[i], quotas[i])
 		}
 	}
-	return nil
-}
-
-// untaken returns a limit before it is counted. Its quota is 0 if the limit is off or has already counted this request.
-func (q Quotas) untaken(record *Record, limit Limit) Taken {
-	if record.has(limit.Name) {
-		return Taken{Limit: limit}
-	}
-	return Taken{Limit: limit, Quota: limit.Quota(q)}
+	return err
 }
 
 // Seconds converts seconds from the database to a duration of whole seconds, rounded up, at least one second.
