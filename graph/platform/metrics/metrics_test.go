@@ -134,15 +134,3 @@ func TestTheTableIsSound(t *testing.T) {
 		require.True(t, strings.HasSuffix(row[3], "."), name)
 	}
 }
-
-func BenchmarkRequest(b *testing.B) {
-	m := metrics.New("v1")
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			m.InFlight.Add(1)
-			m.HTTP.Done(3*time.Millisecond, "/posts/{post_id}", http.MethodGet, "200")
-			m.InFlight.Add(-1)
-		}
-	})
-}

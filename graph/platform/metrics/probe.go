@@ -4,8 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/slack"
@@ -39,12 +40,9 @@ func Read(ctx context.Context, q db.Querier, s *db.Statement, args ...any) (valu
 // would look like new ones.
 type probe struct {
 	readers []Reader
-
-	// turn guards the fields below.
-	turn   sync.Mutex
+	running singleflight.Group
+	// latest belongs to the reading that runs.
 	latest reading
-	// running is closed when the current reading ends; nil while no reading runs.
-	running chan struct{}
 }
 
 // reading is the result of a reading.
@@ -69,28 +67,19 @@ func (m *Metrics) Probe(readers ...Reader) {
 
 // look returns a reading that is recent enough, or a failed one.
 func (p *probe) look() reading {
-	p.turn.Lock()
-	if time.Since(p.latest.began) < probePeriod {
-		defer p.turn.Unlock()
-		return p.latest
-	}
-	if p.running == nil {
-		p.running = make(chan struct{})
-		go p.read(p.running)
-	}
-	over := p.running
-	p.turn.Unlock()
 	select {
-	case <-over:
+	case done := <-p.running.DoChan("", p.read):
+		return done.Val.(reading)
 	case <-time.After(probeTimeout):
 		return reading{failed: true, took: probeTimeout}
 	}
-	p.turn.Lock()
-	defer p.turn.Unlock()
-	return p.latest
 }
 
-func (p *probe) read(over chan struct{}) {
+// read returns the latest reading if it is recent enough, or else reads anew.
+func (p *probe) read() (any, error) {
+	if time.Since(p.latest.began) < probePeriod {
+		return p.latest, nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	found := reading{began: time.Now()}
@@ -104,10 +93,8 @@ func (p *probe) read(over chan struct{}) {
 	if found.failed {
 		found.values = nil
 	}
-	p.turn.Lock()
-	defer p.turn.Unlock()
-	p.latest, p.running = found, nil
-	close(over)
+	p.latest = found
+	return found, nil
 }
 
 // Check returns an error that explains the problem, or nil.

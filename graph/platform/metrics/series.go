@@ -77,7 +77,6 @@ func (s *Series) Expect(labels ...string) {
 	}
 }
 
-// Count adds one.
 func (s *Series) Count(labels ...string) {
 	if s != nil {
 		s.counts.WithLabelValues(labels...).Inc()
