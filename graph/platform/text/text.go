@@ -23,16 +23,6 @@ var (
 	errInvisible = errors.New("must hold at least one visible character")
 )
 
-// lineBreaks are the separators that are not control characters.
-var lineBreaks = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x2028, Hi: 0x2029, Stride: 1}}}
-
-// bidi holds the embeddings, overrides and isolates and their terminators: they reorder the text around a name. Directional marks
-// are not included.
-var bidi = &unicode.RangeTable{R16: []unicode.Range16{
-	{Lo: 0x202A, Hi: 0x202E, Stride: 1},
-	{Lo: 0x2066, Hi: 0x2069, Stride: 1},
-}}
-
 // Line returns the text of a single-line field (title, display_name, specialty): s without surrounding white space. It refuses
 // lengths outside least to most, control characters and line separators, bidi controls, and text of only invisible characters.
 // White space alone counts as the empty text.
@@ -44,9 +34,9 @@ func Line(s string, least, most int) (string, error) {
 	visible := s == ""
 	for _, r := range s {
 		switch {
-		case unicode.IsControl(r), unicode.Is(lineBreaks, r):
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 			return "", errLines
-		case unicode.Is(bidi, r):
+		case r >= '\u202a' && unicode.Is(unicode.Bidi_Control, r): // not the directional marks, which reorder nothing around a name
 			return "", errBidi
 		}
 		visible = visible || !Invisible(r)
@@ -83,21 +73,16 @@ func length(s string, least, most int) error {
 	}
 }
 
-// blanks holds characters that show nothing although Unicode classifies them as letters, marks or symbols.
-var blanks = &unicode.RangeTable{
-	R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}}, // Braille pattern blank
-	R32: []unicode.Range32{
-		{Lo: 0x16FE4, Hi: 0x16FE4, Stride: 1}, // Khitan small script filler
-		{Lo: 0x1D159, Hi: 0x1D159, Stride: 1}, // musical symbol null notehead
-	},
-}
+// blanks holds characters that show nothing although Unicode classifies them as letters, marks or symbols: Braille pattern blank,
+// Khitan small script filler, musical symbol null notehead.
+const blanks = "\u2800\U00016FE4\U0001D159"
 
 // Invisible reports whether r shows nothing by itself (§1.4): white space, format characters (zero-width and
 // directional marks, soft hyphen, tags, …), default-ignorable characters (variation selectors, Hangul fillers, …) and
 // blanks. Format characters that have a shape, such as the Arabic number sign, are visible.
 func Invisible(r rune) bool {
-	return unicode.In(r, unicode.White_Space, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blanks) ||
-		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+	return unicode.In(r, unicode.White_Space, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
+		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) || strings.ContainsRune(blanks, r)
 }
 
 // Hidden reports whether r is invisible in a text. Spaces, tabs and new lines count as visible.
