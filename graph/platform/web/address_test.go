@@ -106,18 +106,14 @@ func TestForeign(t *testing.T) {
 		{"http://localhost.evil.example", "127.0.0.1:80", true}, {"http://evil.example", "127.0.0.1:80", true},
 		{"http://192.168.1.5", "127.0.0.1:80", true},
 	} {
-		address, err := net.ResolveTCPAddr("tcp", c.at)
-		require.NoError(t, err)
-		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(address))
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
-		require.NoError(t, err)
+		address := net.Addr(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.at)))
+		request := httptest.NewRequest(http.MethodGet, "/", http.NoBody).WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, address))
 		request.Header.Set("Origin", c.origin)
 		require.Equal(t, c.foreign, origins.Foreign(request), "%s at %s", c.origin, c.at)
 		request.Host = "evil.example"
 		require.Equal(t, c.foreign, origins.Foreign(request), "%s at %s", c.origin, c.at)
 	}
-	plain, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-	require.NoError(t, err)
+	plain := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
 	require.False(t, origins.Foreign(plain), "programs send no Origin")
 	plain.Header.Set("Origin", "http://localhost")
 	require.True(t, origins.Foreign(plain), "the address is not known")

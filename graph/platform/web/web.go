@@ -198,24 +198,16 @@ func NewOrigins(own string, allowed []string) Origins {
 // with DNS rebinding, an attacker's page sends its own name in both headers. On a connection to a loopback address, pages of all
 // loopback names of this machine are allowed, too.
 func (o Origins) Foreign(r *http.Request) bool {
+	local, known := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	here := known && local.IP.IsLoopback()
 	for _, origin := range r.Header.Values("Origin") {
 		from, err := url.Parse(origin)
-		own := err == nil && from.Host != "" && (normalOrigin(from) == o.own || IsLoopback(from.Hostname()) && atLoopback(r))
+		own := err == nil && from.Host != "" && (normalOrigin(from) == o.own || here && IsLoopback(from.Hostname()))
 		if !own && !o.isAllowed(strings.ToLower(origin)) {
 			return true
 		}
 	}
 	return false
-}
-
-// atLoopback reports whether a request came to a loopback address of this machine.
-func atLoopback(r *http.Request) bool {
-	address, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if !ok {
-		return false
-	}
-	host, _, err := net.SplitHostPort(address.String())
-	return err == nil && IsLoopback(host)
 }
 
 // IsLoopback reports whether a host is a loopback address or localhost, without asking the resolver.
@@ -247,7 +239,7 @@ func (o Origins) isAllowed(origin string) bool {
 // right as long as each hop is a trusted proxy. If the connection has no IP address, as in a test, it returns the connection's
 // host name.
 func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
-	peer, ok := peerOf(r)
+	peer, ok := parse(r.RemoteAddr)
 	if !ok {
 		return host(r.RemoteAddr)
 	}
@@ -281,7 +273,7 @@ func Secure(r *http.Request, trusted []netip.Prefix) bool {
 	if r.TLS != nil {
 		return true
 	}
-	peer, ok := peerOf(r)
+	peer, ok := parse(r.RemoteAddr)
 	if !ok || !Trusts(trusted, peer) {
 		return false
 	}
@@ -293,9 +285,6 @@ func Secure(r *http.Request, trusted []netip.Prefix) bool {
 func Trusts(trusted []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(address.Unmap().WithZone("")) })
 }
-
-// peerOf returns the address of the other end of the connection.
-func peerOf(r *http.Request) (netip.Addr, bool) { return parse(r.RemoteAddr) }
 
 // parse reads an address with or without a port, as some proxies add it.
 func parse(text string) (netip.Addr, bool) {
