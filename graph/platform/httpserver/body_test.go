@@ -83,8 +83,7 @@ func TestSmallBodyKeepsTheConnection(t *testing.T) {
 				"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n" + strings.Repeat("x", 60000),
 				"DELETE / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
 			} {
-				c.send(request)
-				a := c.answer()
+				a := c.ask(request)
 				require.Equal(t, http.StatusOK, a.StatusCode)
 				require.False(t, a.Close, "%.80q", request)
 			}
@@ -98,8 +97,7 @@ func TestEarlyAnswerReachesASenderOfMuch(t *testing.T) {
 	c := dial(t, start(t, ok, unbounded(), httpserver.Config{}))
 	const size = 16 << 20
 	c.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777216\r\n\r\n")
-	c.send(strings.Repeat("x", size))
-	require.Equal(t, http.StatusOK, c.answer().StatusCode)
+	require.Equal(t, http.StatusOK, c.ask(strings.Repeat("x", size)).StatusCode)
 }
 
 // A body below the minimum rate, even if some bytes arrive, ends with request_timeout.
@@ -141,8 +139,7 @@ func TestMalformedBody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := dial(t, s)
-			c.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + sent)
-			a := c.answer()
+			a := c.ask("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + sent)
 			a.fault(t, fault.InvalidInput)
 			require.True(t, a.Close)
 		})
@@ -159,8 +156,7 @@ func TestContinue(t *testing.T) {
 	for range 2 {
 		c.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
 		require.Equal(t, http.StatusContinue, c.answer().StatusCode)
-		c.send("{}")
-		require.Equal(t, http.StatusOK, c.answer().StatusCode)
+		require.Equal(t, http.StatusOK, c.ask("{}").StatusCode)
 	}
 }
 
@@ -195,8 +191,7 @@ func TestConnectionLimits(t *testing.T) {
 			var open []*client
 			for range 3 {
 				one := dial(t, s)
-				one.send(request)
-				require.Equal(t, http.StatusOK, one.answer().StatusCode)
+				require.Equal(t, http.StatusOK, one.ask(request).StatusCode)
 				open = append(open, one)
 			}
 			silent := dial(t, s)
@@ -218,9 +213,7 @@ func TestTrustedProxiesHaveNoLimitPerAddress(t *testing.T) {
 	t.Parallel()
 	s := start(t, ok, unbounded(), httpserver.Config{ConnectionsPerAddress: 1, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	for range 5 {
-		c := dial(t, s)
-		c.send(request)
-		require.Equal(t, http.StatusOK, c.answer().StatusCode)
+		require.Equal(t, http.StatusOK, dial(t, s).ask(request).StatusCode)
 	}
 }
 
@@ -267,11 +260,9 @@ func TestShutdownAnswersNewConnections(t *testing.T) {
 	timeouts.Fresh = slack.TestWait
 	s := start(t, ok, timeouts, httpserver.Config{})
 	fresh, later := dial(t, s), dial(t, s)
-	later.send(request)
-	require.Equal(t, http.StatusOK, later.answer().StatusCode) // they are accepted in order
+	require.Equal(t, http.StatusOK, later.ask(request).StatusCode) // they are accepted in order
 	stopped := stopping(t, s)
-	fresh.send(request)
-	require.Equal(t, http.StatusOK, fresh.answer().StatusCode)
+	require.Equal(t, http.StatusOK, fresh.ask(request).StatusCode)
 	require.NoError(t, <-stopped)
 }
 
@@ -282,8 +273,7 @@ func TestShutdownOfAnIdleServer(t *testing.T) {
 	timeouts.Fresh = 50 * time.Millisecond
 	s := start(t, ok, timeouts, httpserver.Config{})
 	silent, idle := dial(t, s), dial(t, s)
-	idle.send(request)
-	require.Equal(t, http.StatusOK, idle.answer().StatusCode)
+	require.Equal(t, http.StatusOK, idle.ask(request).StatusCode)
 	s.AwaitFresh(t.Context())
 	silent.ended()
 	require.NoError(t, s.Shutdown(t.Context()))

@@ -31,10 +31,6 @@ type listener struct {
 // everyone stands for all clients.
 const everyone = ""
 
-func newListener(inner net.Listener, s *Server) *listener {
-	return &listener{Listener: inner, server: s, close: sync.OnceValue(inner.Close), open: make(map[string]int), refused: make(chan struct{}, 64)}
-}
-
 func (l *listener) Close() error { return l.close() }
 
 func (l *listener) Accept() (net.Conn, error) {

@@ -43,8 +43,7 @@ func TestRefusalsOfTheServerItself(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			conn := dial(t, s)
-			conn.send(c.request)
-			a := conn.answer()
+			a := conn.ask(c.request)
 			a.fault(t, c.code)
 			require.True(t, a.Close)
 			conn.ended()
@@ -52,8 +51,7 @@ func TestRefusalsOfTheServerItself(t *testing.T) {
 	}
 	// The same holds after an answered request.
 	c := dial(t, s)
-	c.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	require.Equal(t, "ok", string(c.answer().raw))
+	require.Equal(t, "ok", string(c.ask(request).raw))
 	c.send("GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n")
 	c.answer().fault(t, fault.ExpectationFailed)
 }
@@ -75,7 +73,7 @@ func TestSlowReader(t *testing.T) {
 	}, timeouts, httpserver.Config{})
 	c := dial(t, s)
 	require.NoError(t, c.SetReadBuffer(4<<10))
-	c.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	c.send(request)
 	select {
 	case err := <-failed:
 		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
@@ -96,18 +94,14 @@ func TestSlowHandler(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 		}
 	}, timeouts, httpserver.Config{})
-	c := dial(t, s)
-	c.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	require.Equal(t, "event\nevent\nevent\n", string(c.answer().raw))
+	require.Equal(t, "event\nevent\nevent\n", string(dial(t, s).ask(request).raw))
 }
 
 func TestLargeAnswer(t *testing.T) {
 	t.Parallel()
 	large := bytes.Repeat([]byte("0123456789abcdef"), 1<<18)
 	s := start(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) }, unbounded(), httpserver.Config{})
-	c := dial(t, s)
-	c.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	require.True(t, bytes.Equal(large, c.answer().raw))
+	require.True(t, bytes.Equal(large, dial(t, s).ask(request).raw))
 }
 
 // After a handler has taken over the connection, the server does not interfere.

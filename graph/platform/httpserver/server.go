@@ -113,7 +113,7 @@ func Listen(ctx context.Context, address string, handler http.Handler, c Config)
 	if s.Metrics == nil {
 		s.Metrics = new(metrics.Metrics)
 	}
-	s.listener = newListener(inner, s)
+	s.listener = &listener{Listener: inner, server: s, close: sync.OnceValue(inner.Close), open: make(map[string]int), refused: make(chan struct{}, 64)}
 	s.Handle(handler)
 	s.http = &http.Server{
 		Handler:           http.HandlerFunc(s.serve),

@@ -80,6 +80,13 @@ func (c *client) answer() *answer {
 	return &answer{response, raw}
 }
 
+// ask sends a request and reads its answer.
+func (c *client) ask(text string) *answer {
+	c.t.Helper()
+	c.send(text)
+	return c.answer()
+}
+
 // ended requires that the server closes the connection.
 func (c *client) ended() {
 	c.t.Helper()
