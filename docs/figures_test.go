@@ -22,7 +22,8 @@ func figures() []struct {
 	figures        []string
 } {
 	q := limits.Defaults()
-	plain, count, size := strconv.Itoa, bounds.Count, bounds.Size
+	plain, size := strconv.Itoa, bounds.Size
+	count := func(n int) string { return bounds.Grouped(int64(n), ",") }
 	minutes := func(d time.Duration) string { return plain(int(d.Minutes())) }
 	hours := func(d time.Duration) string { return plain(int(d.Hours())) }
 	// These three are constants of packages, and a sentence of the code names each.

@@ -14,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/graph/operator"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/text"
 )
@@ -310,7 +311,7 @@ func amountOf(minor any) string { return credits(whole(minor)) }
 func credits(minor int64) string { return pages.Credits(minor, "\u202f") }
 
 // grouped formats a number with its thousands apart.
-func grouped(n int64) string { return pages.Grouped(n, "\u202f") }
+func grouped(n int64) string { return bounds.Grouped(n, "\u202f") }
 
 // fileSize formats a size in bytes.
 func fileSize(bytes int64) string {

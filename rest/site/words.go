@@ -12,6 +12,7 @@ import (
 	"stoa/graph/activity"
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/pages"
 	"stoa/graph/posts"
 	"stoa/graph/ratings"
@@ -44,9 +45,9 @@ func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 // figure formats a count for people; counting ends at activity.CountLimit.
 func figure(n int64) string {
 	if n >= activity.CountLimit {
-		return pages.Grouped(activity.CountLimit, ",") + "+"
+		return bounds.Grouped(activity.CountLimit, ",") + "+"
 	}
-	return pages.Grouped(n, ",")
+	return bounds.Grouped(n, ",")
 }
 
 // heading returns the title of a work, or its first words.

@@ -81,16 +81,16 @@ func Size(bytes int) string {
 			return strconv.Itoa(whole) + " " + units[unit]
 		}
 	}
-	return Count(bytes)
+	return Grouped(int64(bytes), ",")
 }
 
 var units = [...]string{"KiB", "MiB", "GiB"}
 
-// Count formats a number for people: 10,000.
-func Count(n int) string {
-	digits := strconv.Itoa(n)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
+// Grouped formats a whole number with a mark between its thousands.
+func Grouped(n int64, mark string) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + mark + digits[i:]
 	}
 	return digits
 }

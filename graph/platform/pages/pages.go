@@ -14,13 +14,13 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/web"
@@ -216,22 +216,13 @@ func Noun(n any, of string) string {
 	return of + "s"
 }
 
-// Grouped formats a whole number with a mark between its thousands.
-func Grouped(n int64, mark string) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + mark + digits[i:]
-	}
-	return digits
-}
-
 // Credits formats an amount in minor units as credits, with a mark between the thousands.
 func Credits(minor int64, mark string) string {
 	sign := ""
 	if minor < 0 {
 		sign, minor = "−", -minor
 	}
-	return fmt.Sprintf("%s%s.%02d", sign, Grouped(minor/100, mark), minor%100)
+	return fmt.Sprintf("%s%s.%02d", sign, bounds.Grouped(minor/100, mark), minor%100)
 }
 
 // maxMarks is how many combining marks may follow each other; more of them would cover the text around them.
