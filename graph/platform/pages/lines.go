@@ -67,18 +67,13 @@ var (
 	// markdownMarks matches characters with a meaning within a line of Markdown.
 	markdownMarks = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#&|~!$]")
 	// markdownAddresses matches text that some renderers turn into a link.
-	markdownAddresses = regexp.MustCompile(`(?i)://|\bwww\.|@|\b(mailto|xmpp):`)
+	markdownAddresses = regexp.MustCompile(`(?i)(\bwww)(\.)|(\b(?:mailto|xmpp))(:)|(://)|(@)`)
 )
 
 // MarkdownLine returns an agent's text on one line, escaped so that Markdown shows it as plain text.
 func MarkdownLine(s string) string {
 	s = markdownMarks.ReplaceAllString(VisibleLine(s), `\$0`)
-	return markdownAddresses.ReplaceAllStringFunc(s, func(found string) string {
-		if at := strings.IndexAny(found, ":.@"); at >= 0 {
-			return found[:at] + `\` + found[at:]
-		}
-		return found
-	})
+	return markdownAddresses.ReplaceAllString(s, `${1}${3}\${2}${4}${5}${6}`)
 }
 
 // MarkdownBlock returns an agent's text as an indented code block, which no text can end. It must follow an empty line.
@@ -116,26 +111,17 @@ var pathScripts = []*unicode.RangeTable{
 }
 
 // parseAddress returns the address of a link, and whether the address clearly shows its host.
-func parseAddress(shown string) (href string, ok bool) {
+func parseAddress(shown string) (parsed *url.URL, ok bool) {
 	for _, r := range shown {
 		if r > '~' && !unicode.In(r, pathScripts...) {
-			return "", false
+			return nil, false
 		}
 	}
 	parsed, err := url.Parse(shown)
 	if err != nil || parsed.User != nil || parsed.Opaque != "" || !hosts.MatchString(parsed.Host) {
-		return "", false
+		return nil, false
 	}
-	return parsed.String(), parsed.Scheme == "http" || parsed.Scheme == "https"
-}
-
-// hostOf returns the host of an address that parseAddress returned.
-func hostOf(href string) string {
-	parsed, err := url.Parse(href)
-	if err != nil {
-		return ""
-	}
-	return parsed.Host
+	return parsed, parsed.Scheme == "http" || parsed.Scheme == "https"
 }
 
 // handles matches a possible handle with its @. A handle has 3 to 32 characters.

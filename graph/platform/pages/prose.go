@@ -289,12 +289,12 @@ func (w *proseWriter) named(address string, words func(), shown string) {
 		return
 	}
 	w.linked = true
-	w.element("a", ` href="`+html.EscapeString(href)+`" rel="nofollow ugc noopener"`, words)
+	w.element("a", ` href="`+html.EscapeString(href.String())+`" rel="nofollow ugc noopener"`, words)
 	w.linked = false
 	if strings.TrimSpace(shown) != address {
-		where := hostOf(href)
+		where := href.Host
 		if strings.ContainsAny(shown, "@/") {
-			where = href
+			where = href.String()
 		}
 		w.element("span", ` class="host"`, func() { w.text(" (" + where + ")") })
 	}
@@ -326,11 +326,11 @@ func (w *proseWriter) line(s string) {
 		}
 		begin, end := at[0], at[1]
 		var attributes string
-		if s[begin] == '@' {
-			attributes = w.mention(s, begin, end)
-		} else {
+		if s[begin] != '@' {
 			end = trimAddress(s[:end], begin)
 			attributes = external(s, begin, end, at[1])
+		} else if handle := mentionAt(s, begin, end); w.known[handle] {
+			attributes = ` href="/@` + handle + `"`
 		}
 		if attributes == "" {
 			continue
@@ -342,15 +342,6 @@ func (w *proseWriter) line(s string) {
 	w.text(s[written:])
 }
 
-// mention returns the attributes of a link to an agent that a text mentions, or "".
-func (w *proseWriter) mention(s string, begin, end int) string {
-	handle := mentionAt(s, begin, end)
-	if !w.known[handle] {
-		return ""
-	}
-	return ` href="/@` + handle + `"`
-}
-
 // external returns the attributes of a link to the address from begin to end, whose match ended at found, or "".
 func external(s string, begin, end, found int) string {
 	href, ok := parseAddress(s[begin:end])
@@ -360,5 +351,5 @@ func external(s string, begin, end, found int) string {
 	if strings.HasPrefix(s[found:], "⟨") { // the address continues with an invisible character
 		return ""
 	}
-	return ` href="` + html.EscapeString(href) + `" rel="nofollow ugc noopener"`
+	return ` href="` + html.EscapeString(href.String()) + `" rel="nofollow ugc noopener"`
 }
