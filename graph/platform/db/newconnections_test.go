@@ -17,8 +17,7 @@ import (
 func TestNewConnectionsAreTried(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	d, err := db.Open(w.URL, db.Options{Connections: 1})
-	require.NoError(t, err)
+	d := graphtest.Got(db.Open(w.URL, db.Options{Connections: 1}))(t)
 	defer func() { require.NoError(t, d.Close()) }()
 	require.NoError(t, d.Ping(t.Context()))
 	accepting := &db.NewConnections{DB: d}
@@ -28,7 +27,7 @@ func TestNewConnectionsAreTried(t *testing.T) {
 	require.NoError(t, d.Ping(t.Context()))
 	require.NoError(t, accepting.Check(t.Context()), "a success lasts for a minute")
 	refused := &db.NewConnections{DB: d}
-	err = refused.Check(t.Context())
+	err := refused.Check(t.Context())
 	require.ErrorIs(t, err, db.ErrRefusesConnections)
 	require.ErrorContains(t, err, "not currently accepting connections")
 
@@ -41,11 +40,9 @@ func TestNewConnectionsAreTried(t *testing.T) {
 // the second.
 func TestSilentHostLeavesTimeForTheNext(t *testing.T) {
 	t.Parallel()
-	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	silent := graphtest.Got(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	defer silent.Close()
-	address, err := url.Parse(graphtest.NewDatabase(t))
-	require.NoError(t, err)
+	address := graphtest.Got(url.Parse(graphtest.NewDatabase(t)))(t)
 	host, port, err := net.SplitHostPort(silent.Addr().String())
 	require.NoError(t, err)
 	query := address.Query()
@@ -57,8 +54,7 @@ func TestSilentHostLeavesTimeForTheNext(t *testing.T) {
 	query.Set("port", port+","+at)
 	address.Host = ""
 	address.RawQuery = query.Encode()
-	d, err := db.Open(address.String(), db.Options{})
-	require.NoError(t, err)
+	d := graphtest.Got(db.Open(address.String(), db.Options{}))(t)
 	defer func() { require.NoError(t, d.Close()) }()
 	ctx, cancel := db.Bounded(t.Context(), db.RequestTimeout)
 	defer cancel()
@@ -70,12 +66,10 @@ func TestSilentHostLeavesTimeForTheNext(t *testing.T) {
 // A read-only database is not ready, and the next Ping uses another connection.
 func TestPingOfAStandby(t *testing.T) {
 	t.Parallel()
-	d, err := db.Open(graphtest.New(t).URL, db.Options{Connections: 1})
-	require.NoError(t, err)
+	d := graphtest.Got(db.Open(graphtest.New(t).URL, db.Options{Connections: 1}))(t)
 	defer func() { require.NoError(t, d.Close()) }()
 	require.NoError(t, d.Ping(t.Context()))
-	_, err = d.SQL.ExecContext(t.Context(), "SET default_transaction_read_only = on") // as on a standby
-	require.NoError(t, err)
+	graphtest.OK(t)(d.SQL.ExecContext(t.Context(), "SET default_transaction_read_only = on")) // as on a standby
 	require.ErrorContains(t, d.Ping(t.Context()), "the database is read-only")
 	require.NoError(t, d.Ping(t.Context()))
 }

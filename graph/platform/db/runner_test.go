@@ -29,27 +29,22 @@ import (
 func open(t *testing.T, address string, options db.Options) (d *db.DB, plain *sql.DB) {
 	t.Helper()
 	schema := "s" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	parsed, err := url.Parse(address)
-	require.NoError(t, err)
+	parsed := graphtest.Got(url.Parse(address))(t)
 	query := parsed.Query()
 	query.Set("search_path", schema)
 	parsed.RawQuery = query.Encode()
-	plain, err = db.OpenPlain(parsed.String())
-	require.NoError(t, err)
+	plain = graphtest.Got(db.OpenPlain(parsed.String()))(t)
 	t.Cleanup(func() { require.NoError(t, plain.Close()) })
-	_, err = plain.ExecContext(t.Context(), "CREATE SCHEMA "+schema)
-	require.NoError(t, err)
+	graphtest.OK(t)(plain.ExecContext(t.Context(), "CREATE SCHEMA "+schema))
 	options.Connections = 1
-	d, err = db.Open(parsed.String(), options)
-	require.NoError(t, err)
+	d = graphtest.Got(db.Open(parsed.String(), options))(t)
 	t.Cleanup(func() { _ = d.Close() }) // fails if the connection is lost
 	return d, plain
 }
 
 func must(t *testing.T, on db.Querier, query string, args ...any) {
 	t.Helper()
-	_, err := on.ExecContext(t.Context(), query, args...)
-	require.NoError(t, err, query)
+	require.NoError(t, graphtest.Err(on.ExecContext(t.Context(), query, args...)), query)
 }
 
 // one returns the single value of a query.
@@ -65,11 +60,10 @@ func one[T any](t *testing.T, on db.Querier, query string, args ...any) T {
 func kept(t *testing.T, d *db.DB) map[string]int {
 	t.Helper()
 	all, runs := "SELECT statement, generic_plans + custom_plans AS runs FROM pg_prepared_statements", map[string]int{}
-	rows, err := db.All[struct {
+	rows := graphtest.Got(db.All[struct {
 		Statement string `db:"statement"`
 		Runs      int    `db:"runs"`
-	}](t.Context(), d.SQL, &db.Statement{Text: all})
-	require.NoError(t, err)
+	}](t.Context(), d.SQL, &db.Statement{Text: all}))(t)
 	for _, r := range rows {
 		runs[r.Statement] = r.Runs
 	}
@@ -134,8 +128,7 @@ func TestStatementsOfATransactionAreKept(t *testing.T) {
 	const query = "INSERT INTO t VALUES ($1)"
 	for range 3 {
 		require.NoError(t, d.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.SQL.ExecContext(ctx, query, 1)
-			return err
+			return graphtest.Err(tx.SQL.ExecContext(ctx, query, 1))
 		}))
 	}
 	require.Equal(t, map[string]int{query: 2}, kept(t, d))
@@ -261,8 +254,7 @@ func TestLostConnections(t *testing.T) {
 	err := d.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		ran++
 		end(one[int](t, tx.SQL, query, 0))
-		_, err := tx.SQL.ExecContext(ctx, query, 0)
-		return err
+		return graphtest.Err(tx.SQL.ExecContext(ctx, query, 0))
 	})
 	require.ErrorIs(t, err, driver.ErrBadConn)
 	require.Equal(t, fault.ServiceUnavailable, fault.From(err).Code)
@@ -283,8 +275,7 @@ func TestConnectionsToAStandbyLeaveThePool(t *testing.T) {
 	require.Error(t, d.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		before = one[int](t, tx.SQL, "SELECT pg_backend_pid()")
 		must(t, tx.SQL, "SET TRANSACTION READ ONLY")
-		_, err := tx.SQL.ExecContext(ctx, "DROP TABLE written")
-		return err
+		return graphtest.Err(tx.SQL.ExecContext(ctx, "DROP TABLE written"))
 	}))
 	require.NotEqual(t, before, one[int](t, d.SQL, "SELECT pg_backend_pid()"))
 }
@@ -293,8 +284,7 @@ func TestConnectionsToAStandbyLeaveThePool(t *testing.T) {
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	statement := func(ctx context.Context, d *db.DB) error {
-		_, err := d.SQL.ExecContext(ctx, "SELECT $1::int", 2)
-		return err
+		return graphtest.Err(d.SQL.ExecContext(ctx, "SELECT $1::int", 2))
 	}
 	for name, hang := range map[string]func(ctx context.Context, d *db.DB, hung *atomic.Bool) error{
 		"a kept statement": func(ctx context.Context, d *db.DB, hung *atomic.Bool) error {
@@ -346,8 +336,7 @@ func TestSilentServer(t *testing.T) {
 // A connection that breaks while connecting is not an internal error.
 func TestConnectingMayBreak(t *testing.T) {
 	t.Parallel()
-	deaf, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	deaf := graphtest.Got(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { require.NoError(t, deaf.Close()) })
 	go func() {
 		for {
@@ -372,15 +361,13 @@ func TestSlowStatements(t *testing.T) {
 	t.Parallel()
 	d, _ := open(t, graphtest.NewDatabase(t), db.Options{StatementTimeout: 200 * time.Millisecond})
 	slow := func(ctx context.Context) error {
-		_, err := d.SQL.ExecContext(ctx, "SELECT pg_sleep($1)", 0.8)
-		return err
+		return graphtest.Err(d.SQL.ExecContext(ctx, "SELECT pg_sleep($1)", 0.8))
 	}
 	require.ErrorContains(t, slow(t.Context()), "statement timeout")
 	patient := db.Patient(t.Context())
 	require.NoError(t, slow(patient))
 	require.NoError(t, d.Tx(patient, func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.SQL.ExecContext(ctx, "SELECT pg_sleep($1)", 0.8)
-		return err
+		return graphtest.Err(tx.SQL.ExecContext(ctx, "SELECT pg_sleep($1)", 0.8))
 	}))
 }
 
@@ -412,13 +399,11 @@ func TestContextsThatEnd(t *testing.T) {
 	stop, ended = run(t.Context())
 	waiting, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	_, err := d.SQL.ExecContext(waiting, "SELECT $1::int", 1)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, graphtest.Err(d.SQL.ExecContext(waiting, "SELECT $1::int", 1)), context.DeadlineExceeded)
 	stop()
 	must(t, plain, "SELECT pg_advisory_unlock(1)")
 	require.NoError(t, <-ended)
-	_, err = d.SQL.ExecContext(waiting, "SELECT $1::int", 1)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, graphtest.Err(d.SQL.ExecContext(waiting, "SELECT $1::int", 1)), context.DeadlineExceeded)
 }
 
 func eventually(t *testing.T, reached func() bool) {

@@ -75,10 +75,7 @@ func TestWrongStatements(t *testing.T) {
 		"words for a text without":       "-- text: t\nb.id\n-- name: a()\nSELECT :t(d)",
 		"parameter of the name of texts": "-- text: t\nb.id\n-- name: a(t uuid)\nSELECT :t",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Panics(t, func() { db.Load(fstest.MapFS{"a.sql": {Data: []byte(text)}}) })
-		})
+		require.Panics(t, func() { db.Load(fstest.MapFS{"a.sql": {Data: []byte(text)}}) }, name)
 	}
 }
 
@@ -89,9 +86,6 @@ func TestSharedFilesHoldTextsThatAreUsed(t *testing.T) {
 		"a statement":    "-- text: t\n1\n-- name: b()\nSELECT 2",
 		"an unused text": "-- text: t\n1\n-- text: u\n2",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Panics(t, func() { db.Load(own, fstest.MapFS{"b.sql": {Data: []byte(text)}}) })
-		})
+		require.Panics(t, func() { db.Load(own, fstest.MapFS{"b.sql": {Data: []byte(text)}}) }, name)
 	}
 }

@@ -27,10 +27,8 @@ func TestAnErrorLeavesNothingBehind(t *testing.T) {
 	followed := false
 	err := w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
 		tx.AfterCommit(func() { followed = true })
-		_, err := tx.SQL.ExecContext(ctx, insertAudit)
-		require.NoError(t, err)
-		_, err = tx.Ent.Invitation.Create().SetCodeHash([]byte("x")).SetUses(1).SetCreatedAt(time.Now()).Save(ctx)
-		require.NoError(t, err)
+		graphtest.OK(t)(tx.SQL.ExecContext(ctx, insertAudit))
+		graphtest.OK(t)(tx.Ent.Invitation.Create().SetCodeHash([]byte("x")).SetUses(1).SetCreatedAt(time.Now()).Save(ctx))
 		return failure
 	})
 	require.ErrorIs(t, err, failure)
@@ -45,8 +43,7 @@ func TestBothHalvesCommitTogether(t *testing.T) {
 	followed := 0
 	require.NoError(t, w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
 		tx.AfterCommit(func() { followed++ })
-		invitation, err := tx.Ent.Invitation.Create().SetCodeHash([]byte("x")).SetUses(1).SetCreatedAt(time.Now()).Save(ctx)
-		require.NoError(t, err)
+		invitation := graphtest.Got(tx.Ent.Invitation.Create().SetCodeHash([]byte("x")).SetUses(1).SetCreatedAt(time.Now()).Save(ctx))(t)
 		var seen uuid.UUID
 		require.NoError(t, tx.SQL.QueryRowContext(ctx, "SELECT id FROM invitations").Scan(&seen))
 		require.Equal(t, invitation.ID, seen)
@@ -63,26 +60,20 @@ func TestDeadlocksAreRetried(t *testing.T) {
 	orders := [2][2]uuid.UUID{{one.ID, other.ID}, {other.ID, one.ID}}
 	// Each order waits after its first lock until the other also has its first lock.
 	locked, once := [2]chan struct{}{make(chan struct{}), make(chan struct{})}, [2]sync.Once{}
-	var group sync.WaitGroup
-	for i := range 4 {
+	ended := graphtest.AtOnce(4, func(i int) error {
 		mine, theirs := i%2, (i+1)%2
-		group.Go(func() {
-			err := w.DB.Tx(patient, func(ctx context.Context, tx *db.Tx) error {
-				for _, id := range orders[mine] {
-					if _, err := tx.SQL.ExecContext(ctx, "UPDATE accounts SET entry_count = entry_count + 1 WHERE bot_id = $1", id); err != nil {
-						return err
-					}
-					once[mine].Do(func() { close(locked[mine]) })
-					<-locked[theirs]
+		return w.DB.Tx(patient, func(ctx context.Context, tx *db.Tx) error {
+			for _, id := range orders[mine] {
+				if _, err := tx.SQL.ExecContext(ctx, "UPDATE accounts SET entry_count = entry_count + 1 WHERE bot_id = $1", id); err != nil {
+					return err
 				}
-				return nil
-			})
-			if err != nil {
-				t.Errorf("a deadlock came through: %v", err)
+				once[mine].Do(func() { close(locked[mine]) })
+				<-locked[theirs]
 			}
+			return nil
 		})
-	}
-	group.Wait()
+	})
+	require.Equal(t, map[fault.Code]int{"": 4}, ended.Count())
 	require.EqualValues(t, 2+2*4, w.Count("SELECT sum(entry_count) FROM accounts"))
 }
 
@@ -92,8 +83,7 @@ func TestOtherErrorsAreNotRetried(t *testing.T) {
 	ran := 0
 	err := w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
 		ran++
-		_, err := tx.SQL.ExecContext(ctx, "UPDATE settings SET fee_bps = 10001")
-		return err
+		return graphtest.Err(tx.SQL.ExecContext(ctx, "UPDATE settings SET fee_bps = 10001"))
 	})
 	require.True(t, db.Violates(err, "settings_fee_range"))
 	require.False(t, db.Violates(err, "another"))
@@ -118,8 +108,7 @@ func TestLostCommitIsUnknown(t *testing.T) {
 
 	w.Exec("CREATE TABLE late (n int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
 	err = w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.SQL.ExecContext(ctx, "INSERT INTO late VALUES (1), (1)")
-		return err
+		return graphtest.Err(tx.SQL.ExecContext(ctx, "INSERT INTO late VALUES (1), (1)"))
 	})
 	var refused *pq.Error
 	require.ErrorAs(t, err, &refused)
@@ -130,12 +119,8 @@ func TestNowIsTheDatabaseClock(t *testing.T) {
 	w := graphtest.New(t)
 	read := func() (now time.Time) {
 		require.NoError(t, w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
-			var err error
-			now, err = tx.Now(ctx)
-			require.NoError(t, err)
-			again, err := tx.Now(ctx)
-			require.NoError(t, err)
-			require.Equal(t, now, again)
+			now = graphtest.Got(tx.Now(ctx))(t)
+			require.Equal(t, now, graphtest.Got(tx.Now(ctx))(t))
 			return nil
 		}))
 		return now

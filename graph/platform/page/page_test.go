@@ -43,17 +43,13 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, s := range append(refused, "1001") {
-		_, err := page.Parse([]string{s}, nil, 1000)
-		requireError(t, err, "page", "must be a decimal integer from 1 to 1000")
+		refuses(t, fault.InvalidPagination, "page", "must be a decimal integer from 1 to 1000")(page.Parse([]string{s}, nil, 1000))
 	}
 	for _, s := range append(refused, "51") {
-		_, err := page.Parse(nil, []string{s}, 1000)
-		requireError(t, err, "page_size", "must be a decimal integer from 1 to 50")
+		refuses(t, fault.InvalidPagination, "page_size", "must be a decimal integer from 1 to 50")(page.Parse(nil, []string{s}, 1000))
 	}
-	_, err := page.Parse([]string{"1", "1"}, nil, 1000)
-	requireError(t, err, "page", "must be sent once")
-	_, err = page.Parse(nil, []string{"", ""}, 1000)
-	requireError(t, err, "page_size", "must be sent once")
+	refuses(t, fault.InvalidPagination, "page", "must be sent once")(page.Parse([]string{"1", "1"}, nil, 1000))
+	refuses(t, fault.InvalidPagination, "page_size", "must be sent once")(page.Parse(nil, []string{"", ""}, 1000))
 }
 
 func TestCursor(t *testing.T) {
@@ -69,31 +65,22 @@ func TestCursor(t *testing.T) {
 	require.Equal(t, page.History{Before: 1, Limit: 1}, h)
 
 	for _, s := range refused {
-		_, err := page.Cursor([]string{s}, nil)
-		requireError(t, err, "before", "must be a decimal integer from 1 to 9223372036854775807")
+		refuses(t, fault.InvalidInput, "before", "must be a decimal integer from 1 to 9223372036854775807")(page.Cursor([]string{s}, nil))
 	}
 	for _, s := range append(refused, "101") {
-		_, err := page.Cursor(nil, []string{s})
-		requireError(t, err, "limit", "must be a decimal integer from 1 to 100")
+		refuses(t, fault.InvalidInput, "limit", "must be a decimal integer from 1 to 100")(page.Cursor(nil, []string{s}))
 	}
-	_, err = page.Cursor([]string{"1", "2"}, nil)
-	requireError(t, err, "before", "must be sent once")
-	_, err = page.Cursor(nil, []string{"1", "1"})
-	requireError(t, err, "limit", "must be sent once")
+	refuses(t, fault.InvalidInput, "before", "must be sent once")(page.Cursor([]string{"1", "2"}, nil))
+	refuses(t, fault.InvalidInput, "limit", "must be sent once")(page.Cursor(nil, []string{"1", "1"}))
 }
 
-func requireError(t *testing.T, err error, field, reason string) {
+// refuses returns a check of a call's results: the call must refuse a parameter.
+func refuses(t *testing.T, code fault.Code, field, reason string) func(any, error) {
 	t.Helper()
-	code := fault.InvalidPagination
-	if field == "before" || field == "limit" {
-		code = fault.InvalidInput
+	return func(_ any, err error) {
+		t.Helper()
+		require.Equal(t, fault.Field(code, field, reason), err)
 	}
-	requireFault(t, err, code, field, reason)
-}
-
-func requireFault(t *testing.T, err error, code fault.Code, field, reason string) {
-	t.Helper()
-	require.Equal(t, fault.Field(code, field, reason), err)
 }
 
 // Following next_page from the first page shows every row once, in order, up to the highest page.
@@ -183,8 +170,7 @@ func TestFlag(t *testing.T) {
 		}
 	}
 	for _, values := range [][]string{{""}, {"1"}, {"True"}, {" true"}, {"true", "true"}, {"false", "true"}} {
-		_, err := page.Flag(fault.InvalidInput, "own", values, true)
-		requireFault(t, err, fault.InvalidInput, "own", "must be true or false, sent once, or left out")
+		refuses(t, fault.InvalidInput, "own", "must be true or false, sent once, or left out")(page.Flag(fault.InvalidInput, "own", values, true))
 	}
 }
 
@@ -200,9 +186,7 @@ func TestID(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, read)
 	for _, s := range []string{"", "x", "{" + id.String() + "}", "urn:uuid:" + id.String(), "0190a5d47c1e700080000123456789ab"} {
-		_, err := page.ID("peer", []string{s})
-		requireFault(t, err, fault.InvalidID, "peer", "must be a UUID of 8-4-4-4-12 hexadecimal digits")
+		refuses(t, fault.InvalidID, "peer", "must be a UUID of 8-4-4-4-12 hexadecimal digits")(page.ID("peer", []string{s}))
 	}
-	_, err = page.ID("before", []string{id.String(), id.String()})
-	requireFault(t, err, fault.InvalidID, "before", "must be sent once")
+	refuses(t, fault.InvalidID, "before", "must be sent once")(page.ID("before", []string{id.String(), id.String()}))
 }

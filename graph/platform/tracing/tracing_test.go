@@ -124,13 +124,3 @@ func TestLinesSayTheirTrace(t *testing.T) {
 	never.End()
 	span.End()
 }
-
-func BenchmarkOperationWithoutATrace(b *testing.B) {
-	type key struct{}
-	ctx := context.WithValue(b.Context(), key{}, 1)
-	b.ReportAllocs()
-	for b.Loop() {
-		_, end := tracing.Operation(ctx, "bots.Me")
-		end(nil)
-	}
-}
