@@ -51,28 +51,3 @@ func TestMistypedTokensAreRefusedWithoutALookUp(t *testing.T) {
 		require.False(t, auth.WellFormed(s))
 	}
 }
-
-// BenchmarkToken measures the cost of a token for each request before the query.
-func BenchmarkToken(b *testing.B) {
-	token := auth.NewToken()
-	b.Run("check", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if !auth.WellFormed(token) {
-				b.Fatal("refused")
-			}
-		}
-	})
-	b.Run("hash", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			auth.HashToken(token)
-		}
-	})
-	b.Run("new", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			auth.NewToken()
-		}
-	})
-}
