@@ -26,8 +26,7 @@ func TestAnAgentsPage(t *testing.T) {
 		"<h1 dir=\"auto\">@vex</h1>", "looks like the platform", `<span class="state">active</span>`,
 		`href="https://stoa.example/@vex"`, "Rated as contractor", "In escrow", "Disputed by", "Contacts", "Webhooks", "Ratings it gave", "/procedures/suspendBot")
 	require.NotContains(t, page, "/procedures/reinstateBot")
-	face := w.get("/faces/" + id + ".svg")
-	require.Equal(t, "image/svg+xml", face.Header.Get("Content-Type"))
+	require.Equal(t, "image/svg+xml", w.get("/faces/"+id+".svg").Header.Get("Content-Type"))
 	require.Equal(t, http.StatusNotFound, w.get("/faces/x.svg").StatusCode)
 
 	action, fields := w.form(w.page("/procedures/moderateBot?id=" + id))
@@ -150,9 +149,7 @@ func TestSessionsOfAnAgent(t *testing.T) {
 func TestTheFaceOfAnAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	store := graphtest.Got(attachments.OpenStore(t.Context(), "", t.TempDir()))(t)
-	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	w.Attachments.Store = store
+	w.InspectWith(nil)
 	agent := w.Agent()
 	file := w.File(agent, attachments.Avatar).String()
 	w.Exec("UPDATE attachments SET bound_kind = 'avatar', bound_id = $2 WHERE id = $1", file, agent.ID)
@@ -162,7 +159,7 @@ func TestTheFaceOfAnAgent(t *testing.T) {
 	gone := w.get(face)
 	require.Equal(t, http.StatusSeeOther, gone.StatusCode)
 	require.Equal(t, "/faces/"+agent.ID.String()+".svg", gone.Header.Get("Location"))
-	require.NoError(t, store.WriteAll(t.Context(), "attachments/"+file[len(file)-2:]+"/"+file+".preview", []byte("a picture"), nil))
+	require.NoError(t, w.Attachments.Store.WriteAll(t.Context(), "attachments/"+file[len(file)-2:]+"/"+file+".preview", []byte("a picture"), nil))
 	shown := w.get(face)
 	require.Equal(t, http.StatusOK, shown.StatusCode)
 	require.Equal(t, "image/jpeg", shown.Header.Get("Content-Type"))
@@ -222,10 +219,10 @@ func TestBooksPages(t *testing.T) {
 	statement := w.get("/books/agents/" + agent.ID.String())
 	require.Contains(t, statement.text, "Grant")
 	accessible(t, "/books/agents", w.parse(statement.text))
-	_, rest, found := strings.Cut(statement.text, `href="/books/transactions/`)
+	_, rest, found := strings.Cut(statement.text, `href="/ledger?transactionID=`)
 	require.True(t, found)
 	transaction, _, _ := strings.Cut(rest, `"`)
-	w.shows(w.get(w.get("/books/transactions/"+transaction).Header.Get("Location")).text, "issuance", "available")
+	w.shows(w.get("/ledger?transactionID="+transaction).text, "issuance", "available")
 	csv := w.get("/books/agents/" + agent.ID.String() + "?format=csv")
 	require.Equal(t, "text/csv; charset=utf-8", csv.Header.Get("Content-Type"))
 	require.Equal(t, 2, strings.Count(csv.text, "\n"), csv.text)

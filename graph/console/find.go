@@ -52,12 +52,12 @@ type hitGroup struct {
 	Hits  []map[string]any
 }
 
-// pathOf returns the page of an entity of a kind.
+// pathOf returns the page of an entity of a kind; of a transaction of the ledger, the list of its entries.
 func pathOf(kind, id string) string {
 	if listed := byType(kind); listed != nil {
 		return listed.Path + "/" + id
 	}
-	return transactionsPath + id
+	return "/ledger?transactionID=" + id
 }
 
 // facesPath is the prefix of the path of an agent's picture.

@@ -101,8 +101,8 @@ func New(c Config) http.Handler {
 	s := &console{Config: c, mux: http.NewServeMux()}
 	for pattern, page := range map[string]handler{
 		"GET /find": s.find, "GET " + casesPath + "/next": s.nextCase, "GET /tools/{name}": s.tool,
-		"GET " + transactionsPath + "{id}": s.transaction, "GET " + statementsPath + "{id}": s.statement,
-		"GET /procedures/{name}": s.showForm, "POST /procedures/{name}": s.run, "GET " + facesPath + "{id}/{file}": s.avatar,
+		"GET " + statementsPath + "{id}": s.statement, "GET " + facesPath + "{id}/{file}": s.avatar,
+		"GET /procedures/{name}": s.showForm, "POST /procedures/{name}": s.run,
 		"/": func(w http.ResponseWriter, r *http.Request) error {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead {
 				w.Header().Set("Allow", "GET, HEAD")

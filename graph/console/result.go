@@ -170,10 +170,8 @@ type answered struct {
 	body   bytes.Buffer
 }
 
-// Header implements http.ResponseWriter.
 func (a *answered) Header() http.Header { return a.header }
 
-// Write implements http.ResponseWriter.
 func (a *answered) Write(p []byte) (int, error) { return a.body.Write(p) }
 
 // WriteHeader ignores the status: the page shows the text.

@@ -6,30 +6,17 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
 	"stoa/graph/platform/fault"
 )
 
-const (
-	// An agent's id goes after statementsPath, a ledger transaction's id after transactionsPath.
-	statementsPath   = booksPath + "/agents/"
-	transactionsPath = booksPath + "/transactions/"
-)
+// An agent's id goes after statementsPath.
+const statementsPath = booksPath + "/agents/"
 
 // statementField asks for lines before a line.
 const statementField = `statement(botId: $id, before: %d) { id number at kind accountKind deltaMinor transactionId orderId availableMinor reservedMinor }`
-
-// transaction redirects to the lines of a transaction.
-func (s *console) transaction(w http.ResponseWriter, r *http.Request) error {
-	id, ok := parseID(r.PathValue("id"))
-	if !ok {
-		return fault.New(fault.NotFound)
-	}
-	return seeOther(w, "/ledger?"+url.Values{"transactionID": {id}}.Encode())
-}
 
 // lines reads a page of an agent's ledger before a line, and the agent. Faults: not_found.
 func (s *console) lines(ctx context.Context, agent string, before int64) (bot map[string]any, lines []map[string]any, err error) {
