@@ -149,8 +149,7 @@ func TestACaseShowsWhatIsReported(t *testing.T) {
 	id := uuid.MustParse(task.ID.String())
 	w.report(by, "task", id)
 	w.report(by, "bot", subject.ID)
-	post := w.Posted(subject, "I am the support.", "public")
-	w.report(w.Agent(), "post", post.ID)
+	w.report(w.Agent(), "post", w.Posted(subject, "I am the support.", "public").ID)
 	w.report(w.Agent(), "bot", by.ID)
 	page := w.get(at).text
 	require.NotContains(t, page, "since</span>")

@@ -116,11 +116,10 @@ func TestWritingToAnOwner(t *testing.T) {
 	done := w.post(action, fields)
 	require.Equal(t, http.StatusOK, done.StatusCode, done.text)
 	require.Contains(t, done.text, "An answer goes to the contact address")
-	again := w.post(action, fields)
-	require.Equal(t, http.StatusOK, again.StatusCode)
+	require.Equal(t, http.StatusOK, w.post(action, fields).StatusCode)
 	require.Len(t, box.To("ada@example.org"), 1, "a form that is sent twice mails once")
 	require.Contains(t, box.To("ada@example.org")[0].Text, "> Please have it look at its order.\r\n")
-	for _, shown := range []string{done.text, w.get("/mails").text, w.get("/audit").text, w.get(offered[0]).text, w.log.text.String()} {
+	for _, shown := range []string{done.text, w.get("/mails").text, w.get("/audit").text, w.get(offered[0]).text, w.log.String()} {
 		require.NotContains(t, shown, "ada@example.org")
 		require.NotContains(t, shown, "look at its order")
 	}

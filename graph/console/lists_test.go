@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"stoa/graph/console"
 	"stoa/graph/graphtest"
 )
 
@@ -69,11 +70,8 @@ func TestEveryColumn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()
-	for _, path := range []string{
-		"/agents", "/contacts", "/messages", "/feedback", "/reports", "/posts", "/tasks", "/responses", "/services", "/orders", "/ratings", "/wallets", "/ledger",
-		"/rewards", "/files", "/events", "/mails", "/webhooks", "/deliveries", "/invitations", "/documents", "/audit",
-	} {
-		var names []string
+	for _, listed := range console.Sections() {
+		path, names := listed.Path, []string{}
 		for n := range w.page(path).Descendants() {
 			if attribute(n, "name") == "columns" {
 				names = append(names, attribute(n, "value"))

@@ -49,8 +49,7 @@ func TestAnEmptyServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	page := w.get("/").text
-	require.Contains(t, page, `<p class="calm">Nothing.</p>`)
-	require.Contains(t, page, "Nothing happened.")
+	w.shows(page, `<p class="calm">Nothing.</p>`, "Nothing happened.")
 	require.Contains(t, w.get("/agents").text, "There is nothing yet.")
 }
 
@@ -64,8 +63,7 @@ func TestErasuresAreOnTheOverview(t *testing.T) {
 		deadline, amount_minor, fee_minor, total_minor, fee_bps)
 		VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, 'disputed', 5, 'a', 'b', stoa_now(), 100, 10, 110, 1000)`,
 		uuid.Must(uuid.NewV7()), agent.ID, other.ID)
-	me := graphtest.Got(w.Bots.Me(agent.Ctx))(t)
-	handle := me.Bot.Handle
+	handle := graphtest.Got(w.Bots.Me(agent.Ctx))(t).Bot.Handle
 	graphtest.OK(t)(w.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{OperationID: graphtest.Ptr(uuid.NewString()), ConfirmHandle: &handle}))
 	page := w.get("/").text
 	require.Contains(t, page, "1 pending, 0 partial.")
@@ -299,7 +297,7 @@ func TestExportsOfPrivateListsAreAudited(t *testing.T) {
 	require.Len(t, all, 1)
 	require.Equal(t, "accepted", all[0]["state"])
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM audit_entries WHERE target = 'contacts' AND details->>'rows' = '1'"))
-	require.Empty(t, w.log.text.String())
+	require.Empty(t, w.log.String())
 }
 
 // contact returns the id of the only contact.

@@ -74,12 +74,10 @@ func TestAFileIsSeenBeforeItIsRemoved(t *testing.T) {
 	w.Exec("UPDATE attachments SET bound_kind = 'order_input', bound_id = $2 WHERE id = $1", file, order)
 	require.Contains(t, w.get(path).text, `href="/procedures/reviewOrder?id=`+order.String())
 
-	store := graphtest.Got(attachments.OpenStore(t.Context(), "", t.TempDir()))(t)
-	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	w.Attachments.Store = store
+	w.InspectWith(nil)
 	picture, post := w.File(agent, attachments.Portfolio).String(), w.Posted(agent, "A picture", "public").ID.String()
 	w.Exec("UPDATE attachments SET bound_kind = 'post', bound_id = $2 WHERE id = $1", picture, post)
-	require.NoError(t, store.WriteAll(t.Context(), "attachments/"+picture[len(picture)-2:]+"/"+picture+".preview", []byte("a picture"), nil))
+	require.NoError(t, w.Attachments.Store.WriteAll(t.Context(), "attachments/"+picture[len(picture)-2:]+"/"+picture+".preview", []byte("a picture"), nil))
 	seen := `<img class="seen" src="/faces/` + picture + "/" + picture + `"`
 	require.Contains(t, w.get("/procedures/removeAttachment?id="+picture).text, seen)
 	require.Contains(t, w.do("/procedures/reviewPost?id="+post, "reason", "a complaint").text, seen)

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -34,31 +33,19 @@ type world struct {
 	t      testing.TB
 	url    string
 	cookie string
-	log    *lines
+	log    strings.Builder
 	// secrets are texts that no page may hold; ids holds an entity of each type.
 	secrets []string
 	ids     map[string]uuid.UUID
 }
 
-// lines holds the log lines of the listener.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
 func newWorld(t testing.TB, options ...graphtest.Option) *world {
 	t.Helper()
-	w := &world{World: graphtest.New(t, options...), t: t, log: new(lines), ids: map[string]uuid.UUID{}}
+	w := &world{World: graphtest.New(t, options...), t: t, ids: map[string]uuid.UUID{}}
 	w.Operator.BackUp = func(context.Context) (*operator.Backup, error) {
 		return &operator.Backup{Name: "20261123T120000Z", Files: 3, SizeBytes: 4096}, nil
 	}
-	log := slog.New(slog.NewTextHandler(w.log, nil))
+	log := slog.New(slog.NewTextHandler(&w.log, nil))
 	figures := server.Mount{Path: "/figures", Title: "Figures", Text: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		_, _ = io.WriteString(w, `{"three":3}`)
@@ -75,7 +62,7 @@ func newWorld(t testing.TB, options ...graphtest.Option) *world {
 	t.Cleanup(listener.Close)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log(w.log.text.String())
+			t.Log(w.log.String())
 		}
 	})
 	w.url = listener.URL
@@ -101,8 +88,7 @@ func (w *world) send(method, path, body string, headers ...string) response {
 	answer, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(w.t, err)
 	defer answer.Body.Close()
-	raw := graphtest.Got(io.ReadAll(answer.Body))(w.t)
-	return response{answer, string(raw)}
+	return response{answer, string(graphtest.Got(io.ReadAll(answer.Body))(w.t))}
 }
 
 // get opens a page in the browser.
@@ -190,13 +176,11 @@ func chosen(n *html.Node) string {
 		if o.Data != "option" {
 			continue
 		}
+		if has(o, "selected") {
+			return attribute(o, "value")
+		}
 		if !seen {
 			first, seen = attribute(o, "value"), true
-		}
-		for _, a := range o.Attr {
-			if a.Key == "selected" {
-				return attribute(o, "value")
-			}
 		}
 	}
 	return first
