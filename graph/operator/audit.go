@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -45,11 +46,8 @@ func (e entry) concerned(ctx context.Context, tx *db.Tx) (*concerned, error) {
 	if err != nil {
 		return new(concerned), nil //nolint:nilerr // this target belongs to no agent
 	}
-	found, err := db.All[concerned](ctx, tx.SQL, named("select_concerned"), e.procedure.Target, id)
-	if err != nil || len(found) == 0 {
-		return new(concerned), err
-	}
-	return found[0], nil
+	found, err := db.Find[concerned](ctx, tx.SQL, named("select_concerned"), e.procedure.Target, id)
+	return cmp.Or(found, new(concerned)), err
 }
 
 // notify writes the message to the agent. If it does not, it returns the reason.

@@ -139,7 +139,11 @@ const maxPresetName, presetsMost = 80, 100
 // Presets lists the operators' prepared texts for moderation, by name. Faults: unauthorized.
 func (a *API) Presets(ctx context.Context) ([]*Preset, error) {
 	rows, err := read[presetRow](ctx, a, named("list_presets"), presetsMost)
-	return presetsOf(rows), err
+	all := make([]*Preset, len(rows))
+	for i, row := range rows {
+		all[i] = row.preset()
+	}
+	return all, err
 }
 
 // presetRow is a preset as statements return it.
@@ -149,15 +153,12 @@ type presetRow struct {
 	Kinds pq.StringArray
 }
 
-func presetsOf(rows []*presetRow) (all []*Preset) {
-	for _, r := range rows {
-		r.Preset.Kinds = []ContentKind{}
-		for _, kind := range r.Kinds {
-			r.Preset.Kinds = append(r.Preset.Kinds, ContentKind(kind))
-		}
-		all = append(all, &r.Preset)
+func (r *presetRow) preset() *Preset {
+	r.Preset.Kinds = make([]ContentKind, len(r.Kinds))
+	for i, kind := range r.Kinds {
+		r.Preset.Kinds[i] = ContentKind(kind)
 	}
-	return all
+	return &r.Preset
 }
 
 // WritePreset stores texts under a name. It replaces a preset of that name only if replace is set; case is ignored. Faults:
@@ -184,15 +185,15 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 	}
 	e := entry{writePreset, in.Name, reason, map[string]any{"preset": in}, wrong, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*Preset, error) {
-		made, err := db.All[presetRow](ctx, tx.SQL, named("save_preset"), in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported,
+		made, err := db.Find[presetRow](ctx, tx.SQL, named("save_preset"), in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported,
 			in.ClearName, in.ClearTexts, in.ClearImages, kinds, in.Replace)
 		if err != nil {
 			return nil, err
 		}
-		if len(made) == 0 {
+		if made == nil {
 			return nil, fault.Field(fault.InvalidInput, "name", "is the name of another preset: replace it, or choose another name")
 		}
-		return presetsOf(made)[0], nil
+		return made.preset(), nil
 	})
 }
 
@@ -200,14 +201,11 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 func (a *API) DeletePreset(ctx context.Context, name, reason string) (*Preset, error) {
 	e := entry{deletePreset, name, reason, map[string]any{"name": name}, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*Preset, error) {
-		gone, err := db.All[presetRow](ctx, tx.SQL, named("drop_preset"), strings.ToValidUTF8(name, "�"))
+		gone, err := db.One[presetRow](ctx, tx.SQL, named("drop_preset"), strings.ToValidUTF8(name, "�"))
 		if err != nil {
 			return nil, err
 		}
-		if len(gone) == 0 {
-			return nil, fault.New(fault.NotFound)
-		}
-		return presetsOf(gone)[0], nil
+		return gone.preset(), nil
 	})
 }
 

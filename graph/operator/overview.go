@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"stoa/graph/lifecycle"
 	"stoa/graph/platform/db"
@@ -36,39 +37,27 @@ func (a *API) Overview(ctx context.Context) (*Overview, error) {
 	if o.Posing, err = a.impersonators(ctx, names); err != nil {
 		return nil, err
 	}
-	if o.Erasures, err = a.erasures(ctx); err != nil {
+	if o.Erasures, err = db.One[OpenErasures](ctx, a.DB.SQL, named("count_erasures"), erasuresCounted); err != nil {
+		return nil, err
+	}
+	if o.Erasures.First, err = lifecycle.OpenErasures(ctx, a.DB, erasuresMost); err != nil {
 		return nil, err
 	}
 	o.Processes, err = a.processes(ctx)
 	return &o, err
 }
 
-// activityRow is a part of a window.
-type activityRow struct {
-	Name         string
-	Begins       time.Time
-	StepSeconds  int
-	Agents       int64
-	Messages     int64
-	Orders       int64
-	CreditsMinor int64
-}
-
 func (a *API) activity(ctx context.Context) ([]*Activity, error) {
-	rows, err := read[activityRow](ctx, a, named("select_activity"))
-	if err != nil {
-		return nil, err
+	rows, err := read[struct {
+		Activity
+
+		Agents, Messages, Orders, CreditsMinor pq.Int64Array
+	}](ctx, a, named("select_activity"))
+	all := make([]*Activity, len(rows))
+	for i, r := range rows {
+		all[i] = &Activity{r.Window, r.Begins, r.StepSeconds, r.Agents, r.Messages, r.Orders, r.CreditsMinor}
 	}
-	var all []*Activity
-	for _, r := range rows {
-		if len(all) == 0 || all[len(all)-1].Window != r.Name {
-			all = append(all, &Activity{Window: r.Name, Begins: r.Begins, StepSeconds: r.StepSeconds})
-		}
-		last := all[len(all)-1]
-		last.Agents, last.Messages = append(last.Agents, r.Agents), append(last.Messages, r.Messages)
-		last.Orders, last.CreditsMinor = append(last.Orders, r.Orders), append(last.CreditsMinor, r.CreditsMinor)
-	}
-	return all, nil
+	return all, err
 }
 
 // RecordActivity counts the minutes that have passed since the last counted one, an hour at a time. The first time it begins at
@@ -174,15 +163,6 @@ func (a *API) attention(ctx context.Context) ([]*Attention, []*knownName, error)
 
 // erasuresMost is how many open erasures are shown. The erasures of each state are counted up to erasuresCounted.
 const erasuresMost, erasuresCounted = 20, 1000
-
-func (a *API) erasures(ctx context.Context) (*OpenErasures, error) {
-	counted, err := db.One[OpenErasures](ctx, a.DB.SQL, named("count_erasures"), erasuresCounted)
-	if err != nil {
-		return nil, err
-	}
-	counted.First, err = lifecycle.OpenErasures(ctx, a.DB, erasuresMost)
-	return counted, err
-}
 
 // tracesPerSection is how many of the newest records of a kind an overview shows.
 const tracesPerSection = 6

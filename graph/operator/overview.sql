@@ -19,7 +19,7 @@ SELECT count(*) FROM recorded;
 WITH deleted AS (DELETE FROM activity WHERE at < stoa_now() - make_interval(secs => :kept_seconds) RETURNING 1) SELECT count(*) FROM deleted;
 
 -- name: select_activity()
--- The counts of each part of the windows, which end with this minute. Unrecorded minutes are counted here, an hour at most.
+-- The windows with the counts of their parts; they end with this minute. Unrecorded minutes are counted here, an hour at most.
 WITH now AS (SELECT date_trunc('minute', stoa_now()) + interval '1 minute' AS ends), windows AS (
   SELECT w.name, w.step, w.parts, now.ends - make_interval(secs => w.step) * w.parts AS begins
   FROM now, (VALUES ('hour', 30, 120), ('day', 24, 3600), ('month', 30, 86400)) AS w (name, parts, step)
@@ -35,10 +35,11 @@ WITH now AS (SELECT date_trunc('minute', stoa_now()) + interval '1 minute' AS en
     sum(m.messages) AS messages, sum(m.orders) AS orders, sum(m.credits_minor) AS credits_minor
   FROM windows w JOIN minutes m ON m.at >= w.begins GROUP BY 1, 2
 )
-SELECT w.name, w.begins, w.step AS step_seconds, coalesce(c.agents, 0)::bigint AS agents,
-  coalesce(c.messages, 0)::bigint AS messages, coalesce(c.orders, 0)::bigint AS orders, coalesce(c.credits_minor, 0)::bigint AS credits_minor
+SELECT w.name AS "window", w.begins, w.step AS step_seconds, array_agg(coalesce(c.agents, 0)::bigint ORDER BY part.part) AS agents,
+  array_agg(coalesce(c.messages, 0)::bigint ORDER BY part.part) AS messages, array_agg(coalesce(c.orders, 0)::bigint ORDER BY part.part) AS orders,
+  array_agg(coalesce(c.credits_minor, 0)::bigint ORDER BY part.part) AS credits_minor
 FROM windows w CROSS JOIN LATERAL generate_series(0, w.parts - 1) AS part LEFT JOIN counted c ON c.name = w.name AND c.part = part.part
-ORDER BY w.begins DESC, part.part;
+GROUP BY w.name, w.begins, w.step ORDER BY w.begins DESC;
 
 -- name: select_attention(idle_seconds double precision, least_free double precision, silent_seconds double precision)
 -- How many things of each kind need attention, counted up to a bound from an index, and how long the oldest has waited.

@@ -59,14 +59,14 @@ func (a *API) InviteOperator(ctx context.Context, name, reason string) (*NewOper
 			return nil, err
 		}
 		token := ownTokenPrefix + rand.Text()
-		made, err := db.All[Operator](ctx, tx.SQL, named("invite_operator"), name, auth.HashToken(token), viewer.From(ctx).Name)
+		made, err := db.Find[Operator](ctx, tx.SQL, named("invite_operator"), name, auth.HashToken(token), viewer.From(ctx).Name)
 		if err != nil {
 			return nil, err
 		}
-		if len(made) == 0 {
+		if made == nil {
 			return nil, fault.Field(fault.InvalidInput, "name", "belongs to an operator with a token: revoke that first")
 		}
-		return &NewOperator{Operator: made[0], Token: token}, nil
+		return &NewOperator{Operator: made, Token: token}, nil
 	})
 }
 
@@ -96,17 +96,17 @@ func OwnToken(sent string) string {
 // the viewer that opened the session of the request; nil without one. Anyone may call it. Faults: unauthorized, also for a session
 // from before the operator signed out.
 func (a *API) Recognize(ctx context.Context, ownToken string, session *int, present bool) (viewer.Viewer, error) {
-	found, err := db.All[struct {
-		Name     string `db:"name"`
-		SignOuts int    `db:"sign_outs"`
+	found, err := db.Find[struct {
+		Name     string
+		SignOuts int
 	}](ctx, a.DB.SQL, named("recognize_operator"), []byte(ownToken), session, present)
-	if err == nil && len(found) == 0 {
+	if err == nil && found == nil {
 		err = fault.New(fault.Unauthorized)
 	}
 	if err != nil {
 		return viewer.Viewer{}, err
 	}
-	return viewer.Viewer{Kind: viewer.Operator, Name: found[0].Name, OwnToken: ownToken, SignOuts: found[0].SignOuts}, nil
+	return viewer.Viewer{Kind: viewer.Operator, Name: found.Name, OwnToken: ownToken, SignOuts: found.SignOuts}, nil
 }
 
 // Leave records that the operator of an own token has signed out, which ends the sessions of that token: the next shift begins
