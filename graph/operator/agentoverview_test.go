@@ -61,8 +61,7 @@ func TestTheDossierOfAnAgent(t *testing.T) {
 	require.Equal(t, "suspended", d.State)
 	require.False(t, d.Public)
 	require.Equal(t, d.IfSuspended, d.Trades)
-	none := graphtest.Got(o.Operator.Dossier(o.ctx, uuid.New()))(t)
-	require.Nil(t, none)
+	require.Nil(t, graphtest.Got(o.Operator.Dossier(o.ctx, uuid.New()))(t))
 	graphtest.Refused(t, fault.Unauthorized)(o.Operator.Dossier(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), agent.ID))
 }
 
@@ -73,8 +72,7 @@ func TestWhyAnOrderIsStuck(t *testing.T) {
 	order := o.order()
 	stuck := func(state string) string {
 		o.Exec("UPDATE orders SET state = $2::text, disputed_by = CASE WHEN $2::text = 'disputed' THEN customer_id END WHERE id = $1", order, state)
-		found := graphtest.Got(o.Operator.Trade(o.ctx, order))(t)
-		return strings.Join(found.Stuck, " ")
+		return strings.Join(graphtest.Got(o.Operator.Trade(o.ctx, order))(t).Stuck, " ")
 	}
 	require.Regexp(t, "^Disputed by @[a-z0-9_]+[.]$", stuck("disputed"))
 	o.Shift(time.Hour)
@@ -83,8 +81,7 @@ func TestWhyAnOrderIsStuck(t *testing.T) {
 	o.Shift(4 * day)
 	require.Equal(t, "Untouched for three days while credits are held.", stuck("delivered"))
 	require.Empty(t, stuck("cancelled"))
-	none := graphtest.Got(o.Operator.Trade(o.ctx, uuid.New()))(t)
-	require.Nil(t, none)
+	require.Nil(t, graphtest.Got(o.Operator.Trade(o.ctx, uuid.New()))(t))
 }
 
 // Now shows the acts of agents within the hour, and nothing older.
@@ -97,7 +94,7 @@ func TestNow(t *testing.T) {
 	o.task(agent)
 	o.rating()
 	o.Exec("UPDATE attachments SET status = 'rejected', rejection = 'It is no picture.' WHERE id = $1", o.File(agent, "avatar"))
-	o.report(other, agent.ID)
+	o.report(other, "bot", agent.ID)
 	kinds := func() map[string]int {
 		found := graphtest.Got(o.Operator.Now(o.ctx))(t)
 		counts := map[string]int{}
@@ -152,8 +149,7 @@ func TestBooks(t *testing.T) {
 		require.Equal(t, before+line.DeltaMinor, line.AvailableMinor, "line %d", line.Number)
 		require.Zero(t, line.ReservedMinor)
 	}
-	older := graphtest.Got(o.Operator.Statement(o.ctx, agent.ID, graphtest.Ptr(int64(3))))(t)
-	require.Equal(t, lines[2:], older)
+	require.Equal(t, lines[2:], graphtest.Got(o.Operator.Statement(o.ctx, agent.ID, graphtest.Ptr(int64(3))))(t))
 }
 
 // Agents with names like the platform's are on the overview until they are suspended.
@@ -219,10 +215,8 @@ func TestSeveralTrades(t *testing.T) {
 	require.Len(t, all[0].Sides, 2)
 	require.False(t, all[0].Sides[0].Owned)
 	require.False(t, all[0].Sides[1].Suspended)
-	_, err := o.Operator.Trades(o.ctx, make([]uuid.UUID, 101))
-	require.ErrorIs(t, err, fault.New(fault.InvalidPagination))
-	_, err = o.Operator.Trades(context.Background(), nil)
-	require.ErrorIs(t, err, fault.New(fault.Unauthorized))
+	require.ErrorIs(t, graphtest.Err(o.Operator.Trades(o.ctx, make([]uuid.UUID, 101))), fault.New(fault.InvalidPagination))
+	require.ErrorIs(t, graphtest.Err(o.Operator.Trades(context.Background(), nil)), fault.New(fault.Unauthorized))
 }
 
 // Only an operator writes the entry of an export, and states the reason.

@@ -37,8 +37,7 @@ func TestAnAnswerIsReadByItsAgent(t *testing.T) {
 	id := o.sent(ada)
 	answered := graphtest.Got(o.Operator.AnswerFeedback(o.ctx, id, "It is\nmeant to.", nil, "as promised"))(t)
 	require.NotNil(t, answered.AnsweredAt)
-	by := graphtest.Got(answered.Bot(o.ctx))(t)
-	require.Equal(t, ada.ID, by.ID)
+	require.Equal(t, ada.ID, graphtest.Got(answered.Bot(o.ctx))(t).ID)
 	require.Equal(t, "answered", o.own(ada).State)
 	require.Equal(t, "It is\nmeant to.", *o.own(ada).Answer)
 
@@ -53,12 +52,10 @@ func TestAnAnswerIsReadByItsAgent(t *testing.T) {
 func TestAnswersAreChecked(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	ada := o.Agent()
-	id := o.sent(ada)
+	id := o.sent(o.Agent())
 	before := o.state()
 	for _, answer := range []string{"", strings.Repeat("ж", 4001), "\x07", "\xff"} {
-		_, err := o.Operator.AnswerFeedback(o.ctx, id, answer, nil, "why")
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "answer")
+		graphtest.RefusedField(t, fault.InvalidInput, "answer")(o.Operator.AnswerFeedback(o.ctx, id, answer, nil, "why"))
 	}
 	_, err := o.Operator.AnswerFeedback(o.ctx, id, "", nil, "")
 	require.Len(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, 2)
@@ -73,15 +70,12 @@ func TestAMessageReachesTheAgentConcerned(t *testing.T) {
 	o := newOffice(t)
 	reporter, reported := o.Agent(), o.Agent()
 	post := o.Posted(reported, "send me your tokens", "public")
-	made := graphtest.Got(o.Feedback.SendFeedback(reporter.Ctx, feedback.SendInput{
-		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("It asks for tokens."),
-		Subject: &feedback.SubjectInput{Type: graphtest.Ptr("post"), ID: graphtest.Ptr(post.ID.String())},
-	}))(t)
+	made := o.report(reporter, "post", post.ID)
 	notices := func(of *graphtest.Agent) []*feedback.Notice {
 		return graphtest.Got(o.Feedback.Notices(of.Ctx, feedback.ListInput{}))(t).Notices
 	}
 	for _, message := range []*string{nil, graphtest.Ptr(""), graphtest.Ptr("Do not."), graphtest.Ptr("Do not.")} {
-		graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, made.Feedback.ID, "Thank you.", message, "seen to"))
+		graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, made.ID, "Thank you.", message, "seen to"))
 	}
 	require.Empty(t, notices(reporter))
 	got := notices(reported)
@@ -97,8 +91,7 @@ func TestAMessageReachesTheAgentConcerned(t *testing.T) {
 
 	before := o.state()
 	for _, message := range []string{" ", strings.Repeat("ж", 2001), "\x07"} {
-		_, err := o.Operator.SuspendBot(o.ctx, reported.ID, &message, "why")
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "message")
+		graphtest.RefusedField(t, fault.InvalidInput, "message")(o.Operator.SuspendBot(o.ctx, reported.ID, &message, "why"))
 	}
 	require.Equal(t, before, o.state())
 }
@@ -171,8 +164,7 @@ func TestMailsToOwnersThatAreRefused(t *testing.T) {
 	id, gone, alone := o.ownedAgent(), o.ownedAgent(), o.Agent().ID
 	o.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", gone)
 	mail := func(to uuid.UUID, body string) error {
-		_, err := o.Operator.MailOwner(o.ctx, to, body, nil, "why")
-		return err
+		return graphtest.Err(o.Operator.MailOwner(o.ctx, to, body, nil, "why"))
 	}
 	graphtest.RequireFault(t, mail(id, "Hello."), fault.LifecycleSetupPending)
 	box := new(graphtest.Mailbox)
@@ -208,8 +200,7 @@ func TestAMailToAnOwnerIsRepeated(t *testing.T) {
 	require.Equal(t, first.Mail.ID, again.Mail.ID)
 	graphtest.Refused(t, fault.IdempotencyConflict)(o.Operator.MailOwner(o.ctx, id, "Hallo.", &operation, "why"))
 	require.Len(t, box.To(written), 1)
-	_, err := o.Operator.MailOwner(o.ctx, other, "Hello.", &operation, "why")
-	require.NoError(t, err, "it is another agent's")
+	require.NoError(t, graphtest.Err(o.Operator.MailOwner(o.ctx, other, "Hello.", &operation, "why")), "it is another agent's")
 	require.Len(t, box.To(written), 2)
 }
 

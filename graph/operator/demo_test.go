@@ -14,12 +14,10 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/exec"
-	"stoa/graph/feedback"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
 	"stoa/graph/posts"
-	"stoa/graph/services"
 )
 
 // register tries to register an agent with an invitation.
@@ -50,8 +48,7 @@ func TestAnInvitationOfTheDemoMarks(t *testing.T) {
 				code string
 				demo bool
 			}{{plain.Code, false}, {made.Code, true}} {
-				registered := graphtest.Got(o.register(fmt.Sprint("agent", i), c.code))(t)
-				require.Equal(t, c.demo, registered.Bot.IsDemo)
+				require.Equal(t, c.demo, graphtest.Got(o.register(fmt.Sprint("agent", i), c.code))(t).Bot.IsDemo)
 			}
 			require.EqualValues(t, 1, o.Count("SELECT count(*) FROM bots WHERE is_demo AND handle = 'agent1'"))
 			require.EqualValues(t, 1, o.Count("SELECT used FROM invitations WHERE is_demo"))
@@ -82,8 +79,7 @@ func TestTheRemovalOfTheDemoIsAudited(t *testing.T) {
 	require.Equal(t, operator.Population{Demo: 1, Others: 1}, found)
 	require.Empty(t, o.entries())
 
-	done := graphtest.Got(o.Operator.RemoveDemo(o.ctx, "why"))(t)
-	require.EqualValues(t, 1, done.Deleted)
+	require.EqualValues(t, 1, graphtest.Got(o.Operator.RemoveDemo(o.ctx, "why"))(t).Deleted)
 	require.Equal(t, "removeDemo", o.entries()[0].Procedure)
 	found = graphtest.Got(o.Operator.Population(o.ctx))(t)
 	require.Equal(t, operator.Population{Others: 1}, found)
@@ -109,8 +105,7 @@ func TestReconciliationReportsDamage(t *testing.T) {
 	require.Len(t, damaged.Discrepancies, 1)
 	require.Equal(t, id, *damaged.Discrepancies[0].BotID)
 	require.Equal(t, "RECONCILE", o.entries()[1].Details["task"])
-	_, err := o.Operator.RunMaintenance(o.ctx, "DEFRAGMENT", "why")
-	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "task")
+	graphtest.RefusedField(t, fault.InvalidInput, "task")(o.Operator.RunMaintenance(o.ctx, "DEFRAGMENT", "why"))
 }
 
 func TestCleanupSweepsEverything(t *testing.T) {
@@ -135,8 +130,7 @@ func TestCleanupSweepsEverything(t *testing.T) {
 
 	broken := errors.New("broken")
 	o.Operator.Kept = []operator.Retention{{Name: "broken", Sweep: func(context.Context) (int64, error) { return 0, broken }}}
-	_, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "why")
-	require.ErrorIs(t, err, broken)
+	require.ErrorIs(t, graphtest.Err(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "why")), broken)
 	require.Len(t, o.entries(), 3)
 }
 
@@ -174,8 +168,7 @@ func TestTheRewardsTaskGrantsThem(t *testing.T) {
 	agent := o.Agent()
 	o.Exec("UPDATE settings SET rewards_enabled = true")
 	o.Exec("UPDATE bots SET email_verified_at = stoa_now(), avatar_id = $2 WHERE id = $1", agent.ID, o.File(agent, attachments.Avatar))
-	done := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskRewards, "now"))(t)
-	require.Equal(t, int64(1), done.Granted)
+	require.Equal(t, int64(1), graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskRewards, "now"))(t).Granted)
 }
 
 func TestTheBackupTask(t *testing.T) {
@@ -198,8 +191,7 @@ var removals = map[string]struct {
 	"post": {
 		func(o *office, by *graphtest.Agent) uuid.UUID { return o.Posted(by, marker, "public").ID },
 		func(o *office, id uuid.UUID) error {
-			_, err := o.Operator.RemovePost(o.ctx, id, nil, "why")
-			return err
+			return graphtest.Err(o.Operator.RemovePost(o.ctx, id, nil, "why"))
 		},
 		func(o *office, id uuid.UUID) (string, error) {
 			p, err := o.DB.Ent.Post.Get(o.ctx, id)
@@ -208,15 +200,12 @@ var removals = map[string]struct {
 	},
 	"service": {
 		func(o *office, by *graphtest.Agent) uuid.UUID {
-			made, err := o.Services.CreateService(by.Ctx, services.CreateServiceInput{Fields: services.Fields{
-				Title: graphtest.Ptr(marker), Description: graphtest.Ptr(marker),
-			}})
-			require.NoError(o.t, err)
-			return made.Service.ID
+			id := o.service(by)
+			o.Exec("UPDATE services SET title = $1, description = $1", marker)
+			return id
 		},
 		func(o *office, id uuid.UUID) error {
-			_, err := o.Operator.RemoveService(o.ctx, id, nil, "why")
-			return err
+			return graphtest.Err(o.Operator.RemoveService(o.ctx, id, nil, "why"))
 		},
 		func(o *office, id uuid.UUID) (string, error) {
 			s, err := o.DB.Ent.Service.Get(o.ctx, id)
@@ -231,8 +220,7 @@ var removals = map[string]struct {
 			return id
 		},
 		func(o *office, id uuid.UUID) error {
-			_, err := o.Operator.RemoveTask(o.ctx, id, nil, "why")
-			return err
+			return graphtest.Err(o.Operator.RemoveTask(o.ctx, id, nil, "why"))
 		},
 		func(o *office, id uuid.UUID) (string, error) {
 			t, err := o.DB.Ent.Task.Get(o.ctx, id)
@@ -256,9 +244,7 @@ func TestRemovedTextsGoAfterAWhile(t *testing.T) {
 		},
 		"in a case": func(o *office, by *graphtest.Agent, ids map[string]uuid.UUID) {
 			for name := range removals {
-				graphtest.OK(o.t)(o.Feedback.SendFeedback(o.Agent().Ctx, feedback.SendInput{
-					Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("Spam."), Subject: &feedback.SubjectInput{Type: &name, ID: graphtest.Ptr(ids[name].String())},
-				}))
+				o.report(o.Agent(), name, ids[name])
 			}
 			graphtest.OK(o.t)(o.Operator.ModerateBot(o.ctx, by.ID, true, true, true, true, nil, true, nil, nil, nil, "spam"))
 		},
@@ -299,9 +285,7 @@ func TestTextsThatEarlierVersionsKeptGo(t *testing.T) {
 		SELECT gen_random_uuid(), stoa_now(), stoa_now(), $1, '', $2, stoa_now() FROM generate_series(1, 1201)`, agent.ID, marker)
 	o.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description, deleted_at)
 		VALUES (gen_random_uuid(), stoa_now(), stoa_now(), $1, $2, $2, stoa_now())`, agent.ID, marker)
-	erased := graphtest.Got(o.Operator.EraseRemoved(context.Background()))(t)
-	require.EqualValues(t, 1202, erased)
+	require.EqualValues(t, 1202, graphtest.Got(o.Operator.EraseRemoved(context.Background()))(t))
 	require.Empty(t, o.Traces(marker))
-	post := graphtest.Got(o.Posts.Post(agent.Ctx, posts.PostInput{PostID: kept.ID.String()}))(t)
-	require.Equal(t, "as ever", post.Post.Text)
+	require.Equal(t, "as ever", graphtest.Got(o.Posts.Post(agent.Ctx, posts.PostInput{PostID: kept.ID.String()}))(t).Post.Text)
 }

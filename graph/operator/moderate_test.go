@@ -28,11 +28,10 @@ func TestAProfileIsCleared(t *testing.T) {
 			o := newOffice(t)
 			swindler := o.Agent()
 			avatar := o.File(swindler, "avatar").String()
-			_, err := o.Bots.UpdateMe(swindler.Ctx, bots.UpdateMeInput{
+			graphtest.OK(t)(o.Bots.UpdateMe(swindler.Ctx, bots.UpdateMeInput{
 				DisplayName: graphtest.Ptr("Stoa support"), Specialty: graphtest.Ptr("refunds"), Bio: graphtest.Ptr("Send me your token."),
 				CharacterDescription: graphtest.Ptr("An official."), AvatarAttachmentID: wire.Nullable[string]{Set: true, Value: avatar}, RightsConfirmed: graphtest.Ptr(true),
-			})
-			require.NoError(t, err)
+			}))
 			cleared := graphtest.Got(o.Operator.ClearProfile(o.ctx, swindler.ID, c.name, c.texts, c.images, nil, "poses as the platform"))(t)
 			require.Equal(t, swindler.ID, cleared.ID)
 			own := graphtest.Got(o.Bots.Me(swindler.Ctx))(t)
@@ -126,8 +125,7 @@ func TestRemovalIsBounded(t *testing.T) {
 func TestWrittenRatingsAreRemoved(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	id := o.rating()
-	found := graphtest.Got(o.DB.Ent.Rating.Get(o.ctx, id))(t)
+	found := graphtest.Got(o.DB.Ent.Rating.Get(o.ctx, o.rating()))(t)
 	_ = graphtest.Got(o.Operator.RemoveContent(o.ctx, found.AuthorID, []operator.ContentKind{operator.ContentKindRatings}, nil, "bought"))(t)
 	require.EqualValues(t, 0, o.Count("SELECT count(*) FROM ratings WHERE removed_at IS NULL"))
 	require.EqualValues(t, 0, o.Count("SELECT coalesce(sum(ratings), 0) FROM reputations WHERE bot_id = $1", found.SubjectID))
@@ -142,11 +140,7 @@ func TestTheAuditOfAnAgent(t *testing.T) {
 	graphtest.OK(t)(o.Operator.RemoveTask(o.ctx, o.task(agent), nil, "spam"))
 	graphtest.OK(t)(o.Operator.RemoveService(o.ctx, o.service(agent), nil, "spam"))
 	graphtest.OK(t)(o.Operator.RemoveAttachment(o.ctx, o.File(agent, "avatar"), nil, "spam"))
-	report := graphtest.Got(o.Feedback.SendFeedback(other.Ctx, feedback.SendInput{
-		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("Spam."),
-		Subject: &feedback.SubjectInput{Type: graphtest.Ptr("bot"), ID: graphtest.Ptr(agent.ID.String())},
-	}))(t)
-	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, report.Feedback.ID, "Thank you.", nil, "seen to"))
+	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, o.report(other, "bot", agent.ID).ID, "Thank you.", nil, "seen to"))
 	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, nil, "spam"))
 	graphtest.OK(t)(o.Operator.RemovePost(o.ctx, o.Posted(other, "spam", "public").ID, nil, "another's"))
 	found := graphtest.Got(o.Operator.AuditEntries(o.ctx, nil, nil, nil, nil, nil, &ent.AuditEntryWhereInput{BotID: &agent.ID}))(t)
@@ -157,15 +151,13 @@ func TestTheAuditOfAnAgent(t *testing.T) {
 	require.ElementsMatch(t, []string{"removePost", "removeTask", "removeService", "removeAttachment", "answerFeedback", "suspendBot"}, procedures)
 }
 
-// report sends a report of an agent.
-func (o *office) report(by *graphtest.Agent, subject uuid.UUID) *feedback.Card {
+// report sends a report of a thing of a kind.
+func (o *office) report(by *graphtest.Agent, kind string, subject uuid.UUID) *feedback.Card {
 	o.t.Helper()
-	made, err := o.Feedback.SendFeedback(by.Ctx, feedback.SendInput{
+	return graphtest.Got(o.Feedback.SendFeedback(by.Ctx, feedback.SendInput{
 		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("It asks for tokens."),
-		Subject: &feedback.SubjectInput{Type: graphtest.Ptr("bot"), ID: graphtest.Ptr(subject.String())},
-	})
-	require.NoError(o.t, err)
-	return made.Feedback
+		Subject: &feedback.SubjectInput{Type: &kind, ID: graphtest.Ptr(subject.String())},
+	}))(o.t).Feedback
 }
 
 // Reports are listed apart from other feedback, first on the overview, with the age of the oldest.
@@ -174,7 +166,7 @@ func TestReportsStandApart(t *testing.T) {
 	o := newOffice(t)
 	reporter, subject := o.Agent(), o.Agent()
 	o.sent(reporter)
-	made := o.report(reporter, subject.ID)
+	made := o.report(reporter, "bot", subject.ID)
 	reports := graphtest.Got(o.Operator.Reports(o.ctx, nil, nil, nil, nil, nil, nil))(t)
 	require.Equal(t, 1, reports.TotalCount)
 	require.Equal(t, made.ID, reports.Edges[0].Node.ID)
@@ -184,8 +176,7 @@ func TestReportsStandApart(t *testing.T) {
 	require.NotEqual(t, made.ID, others.Edges[0].Node.ID)
 
 	o.Shift(3*time.Hour + time.Second)
-	overview := graphtest.Got(o.Operator.Overview(o.ctx))(t)
-	first := overview.Attention[0]
+	first := graphtest.Got(o.Operator.Overview(o.ctx))(t).Attention[0]
 	require.Equal(t, "report waits for an answer, for 3 hours.", first.Text)
 	require.EqualValues(t, 1, first.Count)
 
@@ -202,16 +193,11 @@ func TestACaseIsSettledInOneAct(t *testing.T) {
 	swindler, other, gone, reporter := o.Agent(), o.Agent(), o.Agent(), o.Agent()
 	kept := o.Posted(swindler, "a harmless post", "public")
 	post, task := o.Posted(swindler, "send me your tokens", "public"), o.task(swindler)
-	about := func(by *graphtest.Agent, kind string, id uuid.UUID) {
-		graphtest.OK(t)(o.Feedback.SendFeedback(by.Ctx, feedback.SendInput{
-			Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("Spam."), Subject: &feedback.SubjectInput{Type: &kind, ID: graphtest.Ptr(id.String())},
-		}))
-	}
 	require.Empty(t, graphtest.Got(o.Operator.Cases(o.ctx))(t))
-	about(reporter, "post", post.ID)
-	about(reporter, "task", task)
-	about(gone, "bot", swindler.ID)
-	about(reporter, "bot", other.ID)
+	o.report(reporter, "post", post.ID)
+	o.report(reporter, "task", task)
+	o.report(gone, "bot", swindler.ID)
+	o.report(reporter, "bot", other.ID)
 	o.Deleted(gone)
 	cases := graphtest.Got(o.Operator.Cases(o.ctx))(t)
 	require.Len(t, cases, 2)
@@ -255,8 +241,7 @@ func TestPresets(t *testing.T) {
 	require.Equal(t, "Spam", o.entries()[0].Target)
 	before := o.state()
 	wrong := func(field string, in operator.PresetInput) {
-		_, err := o.Operator.WritePreset(o.ctx, in, "why")
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, field)
+		graphtest.RefusedField(t, fault.InvalidInput, field)(o.Operator.WritePreset(o.ctx, in, "why"))
 	}
 	for field, in := range map[string]operator.PresetInput{
 		"name": {Name: "SPAM", Answer: "Mine."}, "answer": {Name: "x", Answer: strings.Repeat("x", 4001)}, "message": {Name: "x", Message: strings.Repeat("x", 2001)},

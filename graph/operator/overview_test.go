@@ -58,8 +58,7 @@ func TestActivityIsCountedOnce(t *testing.T) {
 	require.NoError(t, o.Operator.RecordActivity(o.ctx))
 	require.Equal(t, [3]int64{0, 6, 10}, o.sums())
 	o.Shift(32 * day)
-	deleted := graphtest.Got(o.Operator.DeleteOldActivity(o.ctx))(t)
-	require.Positive(t, deleted)
+	require.Positive(t, graphtest.Got(o.Operator.DeleteOldActivity(o.ctx))(t))
 	require.Zero(t, o.Count("SELECT count(*) FROM activity WHERE at < stoa_now() - interval '31 days'"))
 }
 
@@ -124,8 +123,7 @@ func TestOpenErasuresAreShown(t *testing.T) {
 	}
 	graphtest.OK(t)(o.Lifecycle.CancelErasure(changed.Ctx))
 	shown := func() *operator.OpenErasures {
-		found := graphtest.Got(o.Operator.Overview(o.ctx))(t)
-		return found.Erasures
+		return graphtest.Got(o.Operator.Overview(o.ctx))(t).Erasures
 	}
 	open := shown()
 	require.EqualValues(t, 2, open.Pending)

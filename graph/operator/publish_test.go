@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -129,14 +128,12 @@ func TestDocumentsAreChecked(t *testing.T) {
 func TestPublishingAtOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	var group sync.WaitGroup
-	versions := []string{"1", "2", "3", "4", "5", "6"}
-	for _, version := range versions {
-		group.Go(func() { graphtest.OK(t)(o.Operator.PublishDocument(o.ctx, terms(version), "why")) })
-	}
-	group.Wait()
+	ended := graphtest.AtOnce(6, func(i int) error {
+		return graphtest.Err(o.Operator.PublishDocument(o.ctx, terms(fmt.Sprint(i)), "why"))
+	})
+	require.Equal(t, map[fault.Code]int{"": 6}, ended.Count())
 	require.Len(t, o.inForce("terms"), 1)
-	require.EqualValues(t, len(versions), o.Count("SELECT count(*) FROM documents"))
+	require.EqualValues(t, 6, o.Count("SELECT count(*) FROM documents"))
 }
 
 // noticed returns the remarks about each agent under "needs attention", by kind and handle.
@@ -269,11 +266,8 @@ func TestSwindlersAreNoticed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
-			otto, other, swindler := o.Agent(), o.Agent(), o.Agent()
-			o.called(otto, "otto_poems", "Otto the poet")
-			o.called(other, "ada", "Ada")
-			o.called(swindler, "quite_different", "Somebody")
-			o.closed(otto, other)
+			otto, swindler := o.named("otto_poems", "Otto the poet"), o.named("quite_different", "Somebody")
+			o.closed(otto, o.named("ada", "Ada"))
 			kind, about := act(o, swindler)
 			found := o.noticed()
 			require.Len(t, found, 1)
@@ -312,14 +306,10 @@ func TestAnImitatorThatRegisteredBefore(t *testing.T) {
 func TestACrowdOfImitatorsHidesNothing(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	otto, swindler := o.Agent(), o.Agent()
-	o.called(otto, "otto_poems", "Otto the poet")
-	o.called(swindler, "quite_different", "Otto the poet")
+	otto, swindler := o.named("otto_poems", "Otto the poet"), o.named("quite_different", "Otto the poet")
 	o.closed(otto, o.Agent())
 	for n := range 11 {
-		one := o.Agent()
-		o.called(one, fmt.Sprint("imitator", n, "_of_otto"), "Otto the poet")
-		o.closed(swindler, one)
+		o.closed(swindler, o.named(fmt.Sprint("imitator", n, "_of_otto"), "Otto the poet"))
 	}
 	require.Equal(t, "looks like @otto_poems", o.noticed()["lookalikes"]["quite_different"])
 	require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, swindler.ID))(t).Resembles)
@@ -329,12 +319,8 @@ func TestACrowdOfImitatorsHidesNothing(t *testing.T) {
 func TestHonestAgentsAreNotNoticed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	otto, other := o.Agent(), o.Agent()
-	o.called(otto, "otto_poems", "Otto the poet")
-	o.called(other, "ada", "Ada")
-	o.closed(otto, other)
-	old := o.Agent()
-	o.called(old, "quite_different", "Somebody")
+	o.closed(o.named("otto_poems", "Otto the poet"), o.named("ada", "Ada"))
+	old := o.named("quite_different", "Somebody")
 	for range 8 {
 		o.Posted(old, "A poem", "public")
 	}

@@ -22,11 +22,9 @@ import (
 // publish lets an agent post a text with a file.
 func (o *office) publish(by *graphtest.Agent, file uuid.UUID) *posts.Card {
 	o.t.Helper()
-	made, err := o.Posts.CreatePost(by.Ctx, posts.CreatePostInput{Fields: posts.Fields{
+	return graphtest.Got(o.Posts.CreatePost(by.Ctx, posts.CreatePostInput{Fields: posts.Fields{
 		Text: graphtest.Ptr("buy now"), Visibility: graphtest.Ptr("public"), AttachmentIDs: []string{file.String()}, RightsConfirmed: graphtest.Ptr(true),
-	}})
-	require.NoError(o.t, err)
-	return made.Post
+	}}))(o.t).Post
 }
 
 // file reads the record of a file.
@@ -41,22 +39,15 @@ func (o *office) file(ctx context.Context, id uuid.UUID) (*attachments.Card, err
 // task lets an agent put a task on the board.
 func (o *office) task(by *graphtest.Agent) uuid.UUID {
 	o.t.Helper()
-	made, err := o.Tasks.CreateTask(by.Ctx, tasks.CreateTaskInput{
-		Title: graphtest.Ptr("A poem"), Description: graphtest.Ptr("of four lines"), AmountMinor: graphtest.Ptr(int64(1000)),
-		Deadline: graphtest.Ptr(o.Now().Add(day).Format(time.RFC3339)),
-	})
-	require.NoError(o.t, err)
-	return made.Task.ID
+	return o.Tasked(by, "A poem", "of four lines", 1000).ID
 }
 
 // service lets an agent add a service to the catalogue.
 func (o *office) service(by *graphtest.Agent) uuid.UUID {
 	o.t.Helper()
-	made, err := o.Services.CreateService(by.Ctx, services.CreateServiceInput{Fields: services.Fields{
+	return graphtest.Got(o.Services.CreateService(by.Ctx, services.CreateServiceInput{Fields: services.Fields{
 		Title: graphtest.Ptr("Poems"), Description: graphtest.Ptr("of any length"),
-	}})
-	require.NoError(o.t, err)
-	return made.Service.ID
+	}}))(o.t).Service.ID
 }
 
 func TestRemovedTasksAndServicesAreGoneForEveryone(t *testing.T) {
@@ -70,13 +61,11 @@ func TestRemovedTasksAndServicesAreGoneForEveryone(t *testing.T) {
 	goneService := graphtest.Got(o.Operator.RemoveService(o.ctx, service, nil, "an advertisement"))(t)
 	require.NotNil(t, goneService.DeletedAt)
 	require.Equal(t, "Poems", goneService.Title)
-	by := graphtest.Got(goneService.Bot(o.ctx))(t)
-	require.Equal(t, ada.ID, by.ID)
+	require.Equal(t, ada.ID, graphtest.Got(goneService.Bot(o.ctx))(t).ID)
 	for _, ctx := range []context.Context{ada.Ctx, context.Background()} {
 		graphtest.Refused(t, fault.NotFound)(o.Tasks.Task(ctx, tasks.TaskInput{TaskID: task.String()}))
 		graphtest.Refused(t, fault.NotFound)(o.Services.Service(ctx, services.ServiceInput{ServiceID: service.String()}))
-		list := graphtest.Got(o.Services.ServiceCatalogue(ctx, services.CatalogueInput{}))(t)
-		require.Empty(t, list.Services)
+		require.Empty(t, graphtest.Got(o.Services.ServiceCatalogue(ctx, services.CatalogueInput{}))(t).Services)
 	}
 	graphtest.Refused(t, fault.NotFound)(o.Services.DeleteService(ada.Ctx, services.ServiceInput{ServiceID: service.String()}))
 	graphtest.Refused(t, fault.NotFound)(o.Operator.RemoveTask(o.ctx, task, nil, "again"))
@@ -95,8 +84,7 @@ func TestARemovedPostIsGoneForEveryone(t *testing.T) {
 	gone := graphtest.Got(o.Operator.RemovePost(o.ctx, post.ID, nil, "an advertisement"))(t)
 	require.Equal(t, "buy now", gone.Text, "the explorer keeps it")
 	require.NotNil(t, gone.DeletedAt)
-	by := graphtest.Got(gone.Author(o.ctx))(t)
-	require.Equal(t, author.ID, by.ID)
+	require.Equal(t, author.ID, graphtest.Got(gone.Author(o.ctx))(t).ID)
 
 	for _, agent := range []*graphtest.Agent{author, reader} {
 		graphtest.Refused(t, fault.NotFound)(o.Posts.Post(agent.Ctx, posts.PostInput{PostID: post.ID.String()}))
@@ -127,10 +115,9 @@ var uses = map[string]struct {
 	shown bool
 }{
 	"the image of a profile": {attachments.Avatar, func(o *office, owner, _ *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
-		_, err := o.Bots.UpdateMe(owner.Ctx, bots.UpdateMeInput{
+		graphtest.OK(o.t)(o.Bots.UpdateMe(owner.Ctx, bots.UpdateMeInput{
 			AvatarAttachmentID: wire.Nullable[string]{Set: true, Value: file.String()}, RightsConfirmed: graphtest.Ptr(true),
-		})
-		require.NoError(o.t, err)
+		}))
 		return func() []*attachments.Card {
 			me := graphtest.Got(o.Bots.Me(owner.Ctx))(o.t)
 			if me.Bot.Visuals.Avatar == nil {
@@ -148,12 +135,11 @@ var uses = map[string]struct {
 	}, false},
 	"a file of an order": {attachments.Order, func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
 		o.Befriend(owner, reader)
-		made, err := o.Orders.CreateOrder(owner.Ctx, orders.CreateInput{
+		made := graphtest.Got(o.Orders.CreateOrder(owner.Ctx, orders.CreateInput{
 			OperationID: graphtest.Ptr(uuid.NewString()), Title: graphtest.Ptr("A sonnet"), Description: graphtest.Ptr("Fourteen lines."),
 			Deadline: graphtest.Ptr(o.Now().Add(day).Format(time.RFC3339Nano)), AmountMinor: graphtest.Ptr(int64(1000)),
 			ContractorID: graphtest.Ptr(reader.ID.String()), ConfirmedTotalMinor: graphtest.Ptr(int64(1100)), InputAttachmentIDs: []string{file.String()},
-		})
-		require.NoError(o.t, err)
+		}))(o.t)
 		return func() []*attachments.Card {
 			read := graphtest.Got(o.Orders.Order(reader.Ctx, orders.OrderInput{OrderID: made.Order.ID.String()}))(o.t)
 			require.Len(o.t, read.Order.InputAttachments, 1)
@@ -172,13 +158,11 @@ func TestARemovedFileIsGoneForEveryone(t *testing.T) {
 			file := o.File(owner, use.purpose)
 			found := use.bind(o, owner, reader, file)
 			require.Equal(t, []uuid.UUID{file}, ids(found()))
-			before := graphtest.Got(o.file(reader.Ctx, file))(t)
-			require.True(t, before.Available)
+			require.True(t, graphtest.Got(o.file(reader.Ctx, file))(t).Available)
 
 			gone := graphtest.Got(o.Operator.RemoveAttachment(o.ctx, file, nil, "not theirs"))(t)
 			require.NotNil(t, gone.DeletedAt)
-			by := graphtest.Got(gone.Owner(o.ctx))(t)
-			require.Equal(t, owner.ID, by.ID)
+			require.Equal(t, owner.ID, graphtest.Got(gone.Owner(o.ctx))(t).ID)
 
 			for _, agent := range []*graphtest.Agent{owner, reader} {
 				in := attachments.AttachmentInput{AttachmentID: file.String()}

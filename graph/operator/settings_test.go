@@ -1,7 +1,6 @@
 package operator_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/ent"
 	"stoa/ent/setting"
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
@@ -29,8 +27,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		"operatorContactEmail": {OperatorContactEmail: p("Ada <ada@example.org>")},
 		"operatorWebsite":      {OperatorWebsite: p("javascript:alert(1)")},
 	} {
-		_, err := o.Operator.UpdateSettings(o.ctx, in, "why")
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, field)
+		graphtest.RefusedField(t, fault.InvalidInput, field)(o.Operator.UpdateSettings(o.ctx, in, "why"))
 	}
 	_, err := o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{FeeBps: graphtest.Ptr(int64(-1)), OperatorName: p(strings.Repeat("x", 161))}, "")
 	require.Len(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, 3)
@@ -41,11 +38,10 @@ func TestSettingsThatAreLeftOutStay(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	p := graphtest.Ptr[string]
-	_, err := o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{
+	graphtest.OK(t)(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{
 		FeeBps: graphtest.Ptr(int64(0)), RewardsEnabled: graphtest.Ptr(true), EmailGateEnabled: graphtest.Ptr(false), RestoreEnabled: graphtest.Ptr(false),
 		OperatorName: p(" Ada & Co "), OperatorContactEmail: p("ada@example.org"), OperatorWebsite: p("https://example.org/about"),
-	}, "moving in")
-	require.NoError(t, err)
+	}, "moving in"))
 	graphtest.OK(t)(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{OperatorWebsite: p("")}, "the site is gone"))
 	now := graphtest.Got(o.Operator.Settings(o.ctx))(t)
 	require.Zero(t, now.FeeBps)
@@ -63,16 +59,10 @@ func TestSettingsThatAreLeftOutStay(t *testing.T) {
 func TestRegistrationModes(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	key := o.Agent().PublicKey()
 	mode := func(m setting.RegistrationMode) {
 		graphtest.OK(t)(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{RegistrationMode: &m}, "why"))
 	}
-	register := func(handle, code string) error {
-		_, err := o.Bots.RegisterBot(context.Background(), bots.RegisterInput{
-			Handle: &handle, DisplayName: &handle, EncryptionPublicKey: &key, Invitation: &code,
-		})
-		return err
-	}
+	register := func(handle, code string) error { return graphtest.Err(o.register(handle, code)) }
 	mode(setting.RegistrationModeClosed)
 	graphtest.RequireFault(t, register("closed_one", ""), fault.Forbidden)
 	mode(setting.RegistrationModeInvitation)
@@ -97,8 +87,7 @@ func TestRegistrationModes(t *testing.T) {
 
 // enable switches the email gate or restoring by email on or off.
 func (o *office) enable(gate, restore *bool) error {
-	_, err := o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{EmailGateEnabled: gate, RestoreEnabled: restore}, "why")
-	return err
+	return graphtest.Err(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{EmailGateEnabled: gate, RestoreEnabled: restore}, "why"))
 }
 
 func TestSwitchesThatNeedMailStayOff(t *testing.T) {
@@ -106,7 +95,6 @@ func TestSwitchesThatNeedMailStayOff(t *testing.T) {
 	o := newOffice(t)
 	before := o.state()
 	yes, no := graphtest.Ptr(true), graphtest.Ptr(false)
-	activate := func(do func() (*ent.Setting, error)) error { _, err := do(); return err }
 	const mail = "sending mail, which this installation cannot"
 	for name, c := range map[string]struct {
 		err   error
@@ -117,8 +105,8 @@ func TestSwitchesThatNeedMailStayOff(t *testing.T) {
 		"restore":           {o.enable(nil, yes), fault.LifecycleSetupPending, []string{mail}},
 		"both":              {o.enable(yes, yes), fault.VerificationSetupPending, []string{mail}},
 		"one on, one off":   {o.enable(no, yes), fault.LifecycleSetupPending, []string{mail}},
-		"lifecycle":         {activate(func() (*ent.Setting, error) { return o.Operator.ActivateLifecycle(o.ctx, "why") }), fault.LifecycleSetupPending, []string{mail}},
-		"email requirement": {activate(func() (*ent.Setting, error) { return o.Operator.ActivateEmailRequirement(o.ctx, "why") }), fault.VerificationSetupPending, []string{mail}},
+		"lifecycle":         {graphtest.Err(o.Operator.ActivateLifecycle(o.ctx, "why")), fault.LifecycleSetupPending, []string{mail}},
+		"email requirement": {graphtest.Err(o.Operator.ActivateEmailRequirement(o.ctx, "why")), fault.VerificationSetupPending, []string{mail}},
 	} {
 		refused := graphtest.RequireFault(t, c.err, c.code)
 		require.Equal(t, 503, refused.Status(), name)
@@ -131,7 +119,7 @@ func TestSwitchesThatNeedMailStayOff(t *testing.T) {
 	require.Equal(t, before, o.state(), "nothing was changed, nothing audited")
 
 	// Existing setup is not reported as missing.
-	_ = graphtest.Got(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{OperatorName: graphtest.Ptr("Ada"), OperatorContactEmail: graphtest.Ptr("ada@example.org")}, "why"))(t)
+	graphtest.OK(t)(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{OperatorName: graphtest.Ptr("Ada"), OperatorContactEmail: graphtest.Ptr("ada@example.org")}, "why"))
 	graphtest.OK(t)(o.Operator.PublishDocument(o.ctx, terms("1"), "why"))
 	refused := graphtest.RequireFault(t, o.enable(yes, nil), fault.VerificationSetupPending)
 	require.NotContains(t, refused.Message, "contact address")
@@ -158,8 +146,7 @@ func TestSwitchingOffIsAlwaysAllowed(t *testing.T) {
 		when := graphtest.Got(time.Parse(time.RFC3339Nano, e.Details["activatedAt"].(string)))(t)
 		require.True(t, when.Equal(*since.LifecycleActivatedAt), "the audit log keeps the time of activation")
 	}
-	_, err := o.Operator.DeactivateLifecycle(o.ctx, "to be sure")
-	require.NoError(t, err, "a repeat")
+	require.NoError(t, graphtest.Err(o.Operator.DeactivateLifecycle(o.ctx, "to be sure")), "a repeat")
 	require.Nil(t, o.entries()[3].Details["activatedAt"])
 }
 
@@ -204,8 +191,7 @@ func TestReinstatingLeadsOutOfTheTrash(t *testing.T) {
 	o := newOffice(t)
 	agent := o.Agent()
 	o.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
-	back := graphtest.Got(o.Operator.ReinstateBot(o.ctx, agent.ID, "it was asked for"))(t)
-	require.EqualValues(t, "active", back.State)
+	require.EqualValues(t, "active", graphtest.Got(o.Operator.ReinstateBot(o.ctx, agent.ID, "it was asked for"))(t).State)
 }
 
 func TestInvitationsAreChecked(t *testing.T) {
@@ -217,8 +203,7 @@ func TestInvitationsAreChecked(t *testing.T) {
 		"expiresAt": {ExpiresAt: &past},
 		"note":      {Note: graphtest.Ptr(strings.Repeat("x", 501))},
 	} {
-		_, err := o.Operator.CreateInvitation(o.ctx, in, "why")
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, field)
+		graphtest.RefusedField(t, fault.InvalidInput, field)(o.Operator.CreateInvitation(o.ctx, in, "why"))
 	}
 	require.Empty(t, o.entries())
 	require.Zero(t, o.Count("SELECT count(*) FROM invitations"))
@@ -234,6 +219,5 @@ func TestACodeIsKeptNowhere(t *testing.T) {
 	entry := o.entries()[0]
 	require.Equal(t, made.Invitation.ID.String(), entry.Target)
 	require.NotContains(t, fmt.Sprint(entry.Details, entry.Reason), made.Code)
-	second := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{}, "why"))(t)
-	require.NotEqual(t, made.Code, second.Code)
+	require.NotEqual(t, made.Code, graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{}, "why"))(t).Code)
 }

@@ -2,7 +2,6 @@ package operator_test
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -35,8 +34,7 @@ func TestSuspensionEndsWithReinstatement(t *testing.T) {
 	again := graphtest.Got(o.Operator.SuspendBot(o.ctx, agent.ID, nil, "more spam"))(t)
 	require.True(t, first.SuspendedAt.Equal(*again.SuspendedAt))
 
-	back := graphtest.Got(o.Operator.ReinstateBot(o.ctx, agent.ID, "it was a mistake"))(t)
-	require.Nil(t, back.SuspendedAt)
+	require.Nil(t, graphtest.Got(o.Operator.ReinstateBot(o.ctx, agent.ID, "it was a mistake"))(t).SuspendedAt)
 	require.NoError(t, authenticated())
 	graphtest.OK(t)(o.Operator.ReinstateBot(o.ctx, agent.ID, "to be sure"))
 	require.Len(t, o.entries(), 4)
@@ -66,8 +64,7 @@ func TestAReissuedTokenIsTheOnlyOne(t *testing.T) {
 	agent, bystander := o.Agent(), o.Agent()
 	granted := graphtest.Got(o.Operator.ReissueToken(o.ctx, agent.ID, "the agent lost its token"))(t)
 	graphtest.Refused(t, fault.Unauthorized)(o.Auth.Authenticate(context.Background(), agent.Token, false))
-	v := graphtest.Got(o.Auth.Authenticate(context.Background(), granted.Token, false))(t)
-	require.Equal(t, agent.ID, v.BotID)
+	require.Equal(t, agent.ID, graphtest.Got(o.Auth.Authenticate(context.Background(), granted.Token, false))(t).BotID)
 	graphtest.OK(t)(o.Auth.Authenticate(context.Background(), bystander.Token, false))
 	require.Empty(t, o.entries()[0].Details)
 }
@@ -110,15 +107,13 @@ func TestTopUpIsBounded(t *testing.T) {
 	o := newOffice(t)
 	id := o.Agent().ID
 	for _, amount := range []int64{0, -1, 1_000_000_000_001} {
-		_, err := o.Operator.TopUpWallet(o.ctx, id, amount, nil, "why")
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "amountMinor")
+		graphtest.RefusedField(t, fault.InvalidInput, "amountMinor")(o.Operator.TopUpWallet(o.ctx, id, amount, nil, "why"))
 	}
 	most := graphtest.Got(o.Operator.TopUpWallet(o.ctx, id, 1_000_000_000_000, nil, "why"))(t)
 	require.Equal(t, wallet.GrantMinor+1_000_000_000_000, most.Account.AvailableMinor)
 	least := graphtest.Got(o.Operator.TopUpWallet(o.ctx, id, 1, nil, "why"))(t)
 	require.Equal(t, most.Account.AvailableMinor+1, least.Account.AvailableMinor)
-	owner := graphtest.Got(least.Account.Bot(o.ctx))(t)
-	require.Equal(t, id, owner.ID)
+	require.Equal(t, id, graphtest.Got(least.Account.Bot(o.ctx))(t).ID)
 	require.Equal(t, int64(2), o.Count("SELECT count(*) FROM ledger_entries WHERE bot_id = $1 AND kind = 'top_up'", id))
 }
 
@@ -126,8 +121,7 @@ func TestTopUpUnderAnOperationIDHappensOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	one, other, operation := o.Agent().ID, o.Agent().ID, uuid.Must(uuid.NewV7())
-	first := graphtest.Got(o.Operator.TopUpWallet(o.ctx, one, 700, &operation, "why"))(t)
-	require.False(t, first.Repeated)
+	require.False(t, graphtest.Got(o.Operator.TopUpWallet(o.ctx, one, 700, &operation, "why"))(t).Repeated)
 	again := graphtest.Got(o.Operator.TopUpWallet(o.ctx, one, 700, &operation, "the answer was lost"))(t)
 	require.True(t, again.Repeated)
 	require.Equal(t, wallet.GrantMinor+700, again.Account.AvailableMinor)
@@ -142,21 +136,11 @@ func TestTopUpUnderAnOperationIDHappensOnce(t *testing.T) {
 func TestTopUpsAtOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	one, other, operation := o.Agent().ID, o.Agent().ID, uuid.Must(uuid.NewV7())
-	var group sync.WaitGroup
-	for i := range 8 {
-		group.Go(func() {
-			id := one
-			if i%2 == 1 {
-				id = other
-			}
-			_, err := o.Operator.TopUpWallet(o.ctx, id, 700, &operation, "why")
-			if err != nil {
-				require.Equal(t, fault.IdempotencyConflict, fault.From(err).Code)
-			}
-		})
-	}
-	group.Wait()
+	agents, operation := []uuid.UUID{o.Agent().ID, o.Agent().ID}, uuid.Must(uuid.NewV7())
+	ended := graphtest.AtOnce(8, func(i int) error {
+		return graphtest.Err(o.Operator.TopUpWallet(o.ctx, agents[i%2], 700, &operation, "why"))
+	})
+	require.Equal(t, map[fault.Code]int{"": 4, fault.IdempotencyConflict: 4}, ended.Count())
 	require.Equal(t, int64(1), o.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'top_up' AND account_kind = 'available'"))
 	require.Equal(t, 2*wallet.GrantMinor+700, o.Count("SELECT sum(available_minor)::bigint FROM accounts"))
 }

@@ -89,7 +89,7 @@ func (o *office) ownedAgent() uuid.UUID {
 func (o *office) named(handle, name string) *graphtest.Agent {
 	o.t.Helper()
 	agent := o.Agent()
-	o.Exec("UPDATE bots SET handle = $2, display_name = $3 WHERE id = $1", agent.ID, handle, name)
+	o.called(agent, handle, name)
 	return agent
 }
 
