@@ -157,8 +157,7 @@ func TestRequestsThatAreNoneOfGraphQL(t *testing.T) {
 		{http.MethodGet, "//graphql", 404, fault.NotFound},
 		{http.MethodPost, "/healthz", 405, fault.MethodNotAllowed},
 	} {
-		request := graphtest.Got(http.NewRequest(c.method, s.graphql+c.path, nil))(t)
-		s.do(request).fault(c.status, c.code)
+		s.do(graphtest.Got(http.NewRequest(c.method, s.graphql+c.path, nil))(t)).fault(c.status, c.code)
 	}
 	health, err := http.Get(s.graphql + "/healthz")
 	require.NoError(t, err)

@@ -138,10 +138,6 @@ type loginThrottle struct {
 	log   *slog.Logger
 }
 
-func newLoginThrottle(log *slog.Logger) loginThrottle {
-	return loginThrottle{httprate.NewRateLimiter(maxGuesses, guessWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{})), log}
-}
-
 // wrongToken counts a wrong token and returns its fault: unauthorized, or rate_limited after maxGuesses. It logs the address when that
 // number is reached.
 func (t loginThrottle) wrongToken(w http.ResponseWriter, r *http.Request, client string) error {

@@ -32,8 +32,7 @@ func TestGraphQLOfTheDocumentsRuns(t *testing.T) {
 	s := newSite(t, graphtest.WithQuotas(limits.Quotas{}))
 	pages := graphtest.Got(filepath.Glob("../../docs/*.md"))(t)
 	for _, folder := range []string{"../../*.md", "../../docs/*/*.md", "../../rest/*.md"} {
-		more := graphtest.Got(filepath.Glob(folder))(t)
-		pages = append(pages, more...)
+		pages = append(pages, graphtest.Got(filepath.Glob(folder))(t)...)
 	}
 	ran := 0
 	for _, page := range pages {

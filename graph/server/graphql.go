@@ -301,7 +301,6 @@ type operations struct {
 	*webhooksAPI
 }
 
-// root implements gqlgen's ResolverRoot.
 type root struct{ *graph.Graph }
 
 func (r root) resolver() resolver {

@@ -104,7 +104,6 @@ type Answer struct {
 // request over HTTP. Variables hold JSON values. It is safe for concurrent use.
 type Ask func(ctx context.Context, query string, variables map[string]any) Answer
 
-// ask implements Ask.
 func (s *server) ask(ctx context.Context, query string, variables map[string]any) Answer {
 	began := time.Now()
 	info, err := examineDocument(query, "")

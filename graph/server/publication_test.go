@@ -175,8 +175,7 @@ func assignment(w *twins) {
 		return op
 	}
 	require.Len(w.t, peer.same(op("GET /tasks/responses", "listOwnResponses"))["responses"], 2)
-	ownBefore := op("GET /tasks/responses?before="+mine, "listOwnResponses", nil, vars{"before": twin})
-	peer.refused(fault.NotFound, ownBefore)
+	peer.refused(fault.NotFound, op("GET /tasks/responses?before="+mine, "listOwnResponses", nil, vars{"before": twin}))
 	require.Len(w.t, w.same(op("GET /tasks?mine=true", "taskBoard", nil, vars{"mine": "true"}))["tasks"], 1)
 	w.refused(fault.InvalidInput, list("mine=no", vars{"mine": "no"}))
 	w.refused(fault.Unauthorized, list("mine=true", vars{"mine": "true"}))

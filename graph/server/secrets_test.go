@@ -87,16 +87,12 @@ func (s *site) sow() sown {
 	out.ids["Post"] = s.Posted(one, "the text of a post", "private").ID
 	out.ids["Attachment"] = s.File(one, attachments.Order)
 	s.Exec("UPDATE attachments SET bound_kind = 'order_input', bound_id = $2 WHERE id = $1", out.ids["Attachment"], out.ids["Order"])
-	file, err := s.DB.Ent.Attachment.Get(ctx, out.ids["Attachment"])
-	require.NoError(s.t, err)
+	file := graphtest.Got(s.DB.Ent.Attachment.Get(ctx, out.ids["Attachment"]))(s.t)
 	hide(string(file.Sha256), file.UploadID.String())
 	out.ids["Bot"] = one.ID
-	out.ids["Account"], err = s.DB.Ent.Account.Query().FirstID(ctx)
-	require.NoError(s.t, err)
-	out.ids["LedgerEntry"], err = s.DB.Ent.LedgerEntry.Query().FirstID(ctx)
-	require.NoError(s.t, err)
-	out.ids["AuditEntry"], err = s.DB.Ent.AuditEntry.Query().FirstID(ctx)
-	require.NoError(s.t, err)
+	out.ids["Account"] = graphtest.Got(s.DB.Ent.Account.Query().FirstID(ctx))(s.t)
+	out.ids["LedgerEntry"] = graphtest.Got(s.DB.Ent.LedgerEntry.Query().FirstID(ctx))(s.t)
+	out.ids["AuditEntry"] = graphtest.Got(s.DB.Ent.AuditEntry.Query().FirstID(ctx))(s.t)
 	return out
 }
 

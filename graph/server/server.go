@@ -32,6 +32,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
+	"github.com/go-chi/httprate"
 	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
@@ -83,7 +84,8 @@ func New(c Config) http.Handler {
 	if c.Metrics == nil {
 		c.Metrics = new(metrics.Metrics)
 	}
-	s := &server{Config: c, sessions: newSessions(c.OperatorToken), throttle: newLoginThrottle(c.Logger)}
+	wrong := httprate.NewRateLimiter(maxGuesses, guessWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{}))
+	s := &server{Config: c, sessions: newSessions(c.OperatorToken), throttle: loginThrottle{wrong, c.Logger}}
 	s.byPath = s.paths()
 	s.forOperators, s.forOthers = s.newExecutor(), s.newExecutor()
 	s.forOperators.Use(extension.Introspection{})

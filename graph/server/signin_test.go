@@ -65,8 +65,7 @@ func (l *listener) send(method, path, body string, headers ...string) httpAnswer
 	response, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(l.t, err)
 	defer response.Body.Close()
-	raw := graphtest.Got(io.ReadAll(response.Body))(l.t)
-	return httpAnswer{response, string(raw)}
+	return httpAnswer{response, string(graphtest.Got(io.ReadAll(response.Body))(l.t))}
 }
 
 // code is the fault of an answer.

@@ -137,8 +137,7 @@ func TestAShiftBeginsWhenTheOperatorLeft(t *testing.T) {
 	}
 	span := func(of map[string]any) time.Duration {
 		at := graphtest.Got(time.Parse(time.RFC3339, of["at"].(string)))(t)
-		since := graphtest.Got(time.Parse(time.RFC3339, of["since"].(string)))(t)
-		return at.Sub(since).Round(time.Minute)
+		return at.Sub(graphtest.Got(time.Parse(time.RFC3339, of["since"].(string)))(t)).Round(time.Minute)
 	}
 	require.Equal(t, 12*time.Hour, span(shift(kim)), "never away")
 	require.Equal(t, 12*time.Hour, span(shift(operatorToken)))

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -29,36 +28,18 @@ const operatorToken = "the-operator-token-of-these-tests-only"
 type site struct {
 	*graphtest.World
 	rest, graphql string
-	log           *lines
+	log           bytes.Buffer
 	draining      atomic.Bool
 	t             testing.TB
 }
 
-// lines holds the log lines of the endpoint.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 func newSite(t testing.TB, options ...graphtest.Option) *site {
 	t.Helper()
-	s := &site{World: graphtest.New(t, options...), log: new(lines), t: t}
+	s := &site{World: graphtest.New(t, options...), t: t}
 	public := httptest.NewServer(rest.New(rest.Config{Graph: s.Graph, Draining: &s.draining, Logger: slog.New(slog.DiscardHandler)}))
 	t.Cleanup(public.Close)
 	operators := httptest.NewServer(server.New(server.Config{
-		Graph: s.Graph, OperatorToken: operatorToken, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
+		Graph: s.Graph, OperatorToken: operatorToken, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
 	}))
 	t.Cleanup(operators.Close)
 	t.Cleanup(func() {
@@ -95,8 +76,7 @@ type vars map[string]any
 // ask sends a document; a token of "" makes an anonymous request.
 func (s *site) ask(token, query string, v vars, headers ...string) *answer {
 	s.t.Helper()
-	raw := graphtest.Got(json.Marshal(map[string]any{"query": query, "variables": v}))(s.t)
-	return s.post(token, string(raw), headers...)
+	return s.post(token, string(graphtest.Got(json.Marshal(map[string]any{"query": query, "variables": v}))(s.t)), headers...)
 }
 
 // post sends a body unchanged.
