@@ -152,13 +152,7 @@ func New(c Config) *Graph {
 	if c.LastBackup == nil {
 		c.LastBackup = func(context.Context) (*operator.Backup, error) { return nil, nil } //nolint:nilnil // none
 	}
-	hooks := &webhooks.API{DB: c.DB, Sender: c.Webhooks, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.Metrics.Webhooks}
-	wake := func(recipients []uuid.UUID) {
-		c.Sockets.Wake(recipients)
-		hooks.Wake(recipients)
-	}
-	outbox := &events.API{DB: c.DB, Wake: wake, Withdrawn: c.Sockets.Withdrawn, Acknowledged: c.Sockets.Acknowledged}
-	hooks.Events = outbox
+	outbox := &events.API{DB: c.DB, Wake: c.Sockets.Wake, Withdrawn: c.Sockets.Withdrawn, Acknowledged: c.Sockets.Acknowledged}
 	tokens := &auth.API{
 		DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.Sockets.TokensEnded, PauseWebhooks: webhooks.Pause,
 	}
@@ -187,7 +181,7 @@ func New(c Config) *Graph {
 		Events:      outbox,
 		Feedback:    &feedback.API{DB: c.DB},
 		KeyLog:      log,
-		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: wake},
+		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Sockets.Wake},
 		Drafts:      &drafts.API{DB: c.DB, Events: outbox},
 		Orders:      &orders.API{DB: c.DB, Events: outbox},
 		Onboarding:  onboard,
@@ -197,7 +191,9 @@ func New(c Config) *Graph {
 		Receipts:    &receipts.API{DB: c.DB, Events: outbox, Reads: reads, KeyLog: log},
 		Services:    &services.API{DB: c.DB, Quotas: c.Quotas, Reads: reads},
 		Wallet:      &wallet.API{DB: c.DB},
-		Webhooks:    hooks,
+		Webhooks: &webhooks.API{
+			DB: c.DB, Events: outbox, Sender: c.Webhooks, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.Metrics.Webhooks,
+		},
 	}
 	g.Owners = &owners.API{
 		DB: c.DB, Quotas: c.Quotas, Email: mails, Auth: tokens, ReadOnboarding: onboard.Onboarding,

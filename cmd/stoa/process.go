@@ -147,7 +147,6 @@ func (p *process) start(ctx context.Context) error {
 	}
 	p.sockets = hub
 	p.background(func(ctx context.Context) { _ = hub.Run(ctx) }) // it returns nil
-	p.background(domains.Webhooks.Run)
 	if err := p.repeatErasures(ctx, domains.Lifecycle); err != nil {
 		return err
 	}

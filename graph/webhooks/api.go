@@ -1,9 +1,8 @@
 // Package webhooks delivers agents' events to their own HTTP endpoints (§4.12), after Standard Webhooks 1.0.0.
 //
-// A webhook is one more consumer of the agent's event queue (§6). Queue adds a row of pending_deliveries for each unacknowledged
-// event of the webhook's kinds that has none, so a committed event reaches it even if a wake-up is lost (queue.go). Only an
-// active webhook has such rows: switching it off deletes them, and switching it on begins anew. An answer 2xx acknowledges the
-// event for every connection of the agent.
+// A webhook is one more consumer of the agent's event queue (§6). Every second Queue adds a row of pending_deliveries for each
+// unacknowledged event of the webhook's kinds that has none (queue.go). Only an active webhook has such rows: switching it off
+// deletes them, and switching it on begins anew. An answer 2xx acknowledges the event for every connection of the agent.
 //
 // A new address gets only a webhook.test until it has answered one with 2xx (change.go). If an agent's tokens end or it is
 // suspended, its webhooks are paused, their secrets are void and running attempts have no effect (change.go), because a thief of
@@ -62,7 +61,6 @@ type API struct {
 	// Attempts counts how attempts end; nil counts nothing.
 	Attempts *metrics.Series
 
-	woken wakeups
 	// slow counts the running deliveries of this process to endpoints that are not prompt.
 	slow atomic.Int64
 }
@@ -132,15 +130,12 @@ func (a *API) MyWebhookDeliveries(ctx context.Context, in DeliveriesInput) (*Del
 	if err != nil {
 		return nil, err
 	}
-	exists, err := a.DB.Ent.Webhook.Query().Where(webhook.ID(of.Of), webhook.BotID(v.BotID)).Exist(ctx)
-	if err == nil && exists && of.Before != nil {
-		exists, err = a.DB.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(*of.Before), webhookdelivery.WebhookID(of.Of)).Exist(ctx)
+	_, err = a.DB.Ent.Webhook.Query().Where(webhook.ID(of.Of), webhook.BotID(v.BotID)).OnlyID(ctx)
+	if err == nil && of.Before != nil {
+		_, err = a.DB.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(*of.Before), webhookdelivery.WebhookID(of.Of)).OnlyID(ctx)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if !exists {
-		return nil, fault.New(fault.NotFound)
 	}
 	found, err := db.All[Delivery](ctx, a.DB.SQL, named("list_deliveries"), of.Of, of.Before, page.CursorSize+1)
 	if err != nil {

@@ -67,24 +67,18 @@ func (a *API) TestWebhook(ctx context.Context, in Input) (*Test, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Test{EventID: asked}, a.queue(ctx, tx, Scope{Due: true})
+		return &Test{EventID: asked}, a.queue(ctx, tx, Scope{webhook: &id})
 	})
 }
 
 // askTest makes the test of a webhook due now, and returns the id under which it is sent. At most one test waits for a webhook.
 // The caller has locked the webhook.
 func askTest(ctx context.Context, tx *db.Tx, id uuid.UUID) (uuid.UUID, error) {
-	waiting, err := db.Column[uuid.UUID](ctx, tx.SQL, named("waiting_test"), id)
+	asked, err := db.Column[uuid.UUID](ctx, tx.SQL, named("ask_test"), id, uuid.Must(uuid.NewV7()))
 	if err != nil {
 		return uuid.Nil, err
 	}
-	if len(waiting) == 0 {
-		waiting = []uuid.UUID{uuid.Must(uuid.NewV7())}
-		if err := db.Exec(ctx, tx.SQL, named("add_test"), id, waiting[0]); err != nil {
-			return uuid.Nil, err
-		}
-	}
-	return waiting[0], db.Exec(ctx, tx.SQL, named("look_now"), id)
+	return asked[0], nil
 }
 
 // askMissingTests adds the tests of untested webhooks that have none: of the given webhook, or of up to 100.
@@ -198,9 +192,6 @@ func lock(ctx context.Context, tx *db.Tx, v viewer.Viewer, id uuid.UUID) (*ent.W
 func Pause(ctx context.Context, tx *db.Tx, botID uuid.UUID, why auth.Ending) error {
 	has, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_webhooks"), botID)
 	if err != nil || len(has) == 0 {
-		return err
-	}
-	if err := db.Exec(ctx, tx.SQL, named("drop_all_pending"), botID); err != nil {
 		return err
 	}
 	return db.Exec(ctx, tx.SQL, named("void_webhooks"), botID, string(why))

@@ -110,7 +110,7 @@ func (a *API) deliverDue(ctx context.Context, id uuid.UUID) error {
 		if err := a.record(ctx, d, got); err != nil {
 			return err
 		}
-		if got.status == 0 {
+		if got.status == nil {
 			return nil
 		}
 	}
@@ -129,9 +129,7 @@ func (a *API) body(ctx context.Context, d *attempt) ([]byte, error) {
 		Data      wire.RawObject `json:"data"`
 	}{Type: d.Kind, Timestamp: d.CreatedAt, BotID: d.BotID, WebhookID: d.WebhookID}
 	if d.isTest() {
-		data, err := wire.Marshal(struct {
-			WebhookID uuid.UUID `json:"webhook_id"`
-		}{d.WebhookID})
+		data, err := wire.Marshal(map[string]any{"webhook_id": d.WebhookID})
 		if err != nil {
 			return nil, err
 		}

@@ -57,17 +57,13 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, d *attempt, got answer, v v
 	if err = db.Exec(ctx, tx.SQL, named("end_pending"), d.WebhookID, d.EventID); err != nil || v.state == "" {
 		return err
 	}
-	switched, err := db.Column[uuid.UUID](ctx, tx.SQL, named("switch_off"), d.WebhookID, d.URL, string(v.state), texts(downfalls[v.state]))
-	if err != nil || len(switched) == 0 {
-		return err
-	}
-	return db.Exec(ctx, tx.SQL, named("drop_events"), d.WebhookID)
+	return db.Exec(ctx, tx.SQL, named("switch_off"), d.WebhookID, d.URL, string(v.state), texts(downfalls[v.state]))
 }
 
 // addRecord adds the record of an attempt, which its agent sees.
 func addRecord(ctx context.Context, tx *db.Tx, d *attempt, got answer, next *time.Time) error {
 	return db.Exec(ctx, tx.SQL, named("add_delivery"), uuid.Must(uuid.NewV7()), d.WebhookID, d.EventID, d.Kind, d.Attempts,
-		got.statusOrNull(), got.reason, d.Now, next)
+		got.status, got.reason, d.Now, next)
 }
 
 // note stores the result of the attempt in the webhook's row, which is locked.
@@ -80,8 +76,8 @@ func note(ctx context.Context, tx *db.Tx, d *attempt, got answer) error {
 	if got.retryAfter > 0 && d.lasts() {
 		notBefore = new(d.Now.Add(got.retryAfter))
 	}
-	return db.Exec(ctx, tx.SQL, named("note_failure"), d.WebhookID, d.Now, got.statusOrNull(), got.reason,
-		got.status != 0 && got.took < promptTime, took, notBefore, texts(auth.Endings))
+	return db.Exec(ctx, tx.SQL, named("note_failure"), d.WebhookID, d.Now, got.status, got.reason,
+		got.status != nil && got.took < promptTime, took, notBefore, texts(auth.Endings))
 }
 
 // waits are the waits after the first, second, … failed attempt. The attempt after the last wait is the last.

@@ -81,10 +81,8 @@ func NewSender(c SenderConfig) *Sender {
 	return &Sender{config: c, public: c.transport(guard.Safe), loopback: c.transport(onlyLoopback)}
 }
 
-// control is called with each address before a connection to it is made.
-type control = func(network, address string, _ syscall.RawConn) error
-
-func (c SenderConfig) transport(check control) http.RoundTripper {
+// transport makes a transport that calls check with each address before a connection to it is made.
+func (c SenderConfig) transport(check func(network, address string, _ syscall.RawConn) error) http.RoundTripper {
 	dialer := &net.Dialer{Resolver: c.Resolver, Control: check, KeepAlive: -1}
 	return &http.Transport{
 		DialContext:            dialer.DialContext,
@@ -107,21 +105,13 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 
 // answer is the result of an attempt.
 type answer struct {
-	// status is 0 if there was no answer.
-	status int
+	// status is nil if there was no answer.
+	status *int
 	// reason is why the attempt failed; empty if the endpoint has acknowledged.
 	reason string
 	// retryAfter is the pause that the endpoint has asked for.
 	retryAfter time.Duration
 	took       time.Duration
-}
-
-// statusOrNull returns the status as it is stored.
-func (a answer) statusOrNull() *int {
-	if a.status == 0 {
-		return nil
-	}
-	return &a.status
 }
 
 // post sends a body. It returns an error only if ctx is done, because then nothing is known about the endpoint.
@@ -158,13 +148,13 @@ func (s *Sender) exchange(ctx context.Context, address string, header http.Heade
 	defer response.Body.Close()
 	// The status alone decides. Reading a little lets the endpoint finish; the rest is discarded.
 	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer)
-	a := answer{status: response.StatusCode}
+	a := answer{status: &response.StatusCode}
 	switch {
-	case a.status/100 == 2:
+	case *a.status/100 == 2:
 		return a, nil
-	case a.status/100 == 3:
+	case *a.status/100 == 3:
 		a.reason = reasonRedirect
-	case a.status == http.StatusGone:
+	case *a.status == http.StatusGone:
 		a.reason = reasonGone
 	default:
 		a.reason = reasonStatus

@@ -11,37 +11,38 @@ WHERE t.id = :token AND t.revoked_at IS NULL AND t.expires_at > stoa_now();
 -- Locks the webhooks of an agent. A later statement reads them.
 SELECT id FROM webhooks WHERE bot_id = :agent ORDER BY id FOR NO KEY UPDATE;
 
--- name: drop_all_pending(agent uuid)
-DELETE FROM pending_deliveries WHERE webhook_id IN (SELECT id FROM webhooks WHERE bot_id = :agent);
-
 -- name: void_webhooks(agent uuid, reason text)
--- Pauses all webhooks of an agent, which are locked, and gives each a secret that was never shown: deliveries are no longer signed
--- with the one before.
+-- Pauses all webhooks of an agent, which are locked, drops what waits for them, and gives each a secret that was never shown:
+-- deliveries are no longer signed with the one before.
+WITH dropped AS (
+  DELETE FROM pending_deliveries WHERE webhook_id IN (SELECT id FROM webhooks WHERE bot_id = :agent)
+)
 UPDATE webhooks SET state = 'paused', voided = voided + 1, secret_number = secret_number + 1, rotated_at = NULL, due_at = NULL,
   queued_until = NULL, not_before = NULL, last_failure_at = stoa_now(), last_failure_status = NULL, last_failure_error = :reason::text,
   updated_at = stoa_now()
 WHERE bot_id = :agent;
 
--- name: add_pending(agents uuid[], webhook uuid, recent boolean, size bigint)
+-- name: add_pending(webhook uuid, recent boolean)
 -- Adds the missing pending deliveries of unacknowledged events, for active and tested webhooks of active agents: of the given
--- agents or the given webhook, or of all if there are none; if recent, only of agents whose newest event is less than a minute
--- old. It reads at most `size` events of an agent, the newest if recent, otherwise the oldest, and lets at most about 256 wait
--- for a webhook, so a long queue costs little. It locks the webhooks, so one that is being switched off gets nothing.
+-- webhook, or of all if that is null; if recent, only of agents whose newest event is less than a minute old. It reads the newest
+-- 1,000 events of an agent if recent, otherwise the oldest 10,000, or a million for the given webhook, and lets at most about 256
+-- wait for a webhook, so a long queue costs little. It locks the webhooks, so one that is being switched off gets nothing.
 WITH missing AS MATERIALIZED (
   SELECT w.id AS webhook_id, e.id, e.kind, e.sequence
   FROM webhooks w JOIN bots b ON b.id = w.bot_id
   CROSS JOIN LATERAL (
     SELECT q.id, q.kind, q.sequence FROM (
-      (SELECT * FROM events n WHERE :recent AND n.recipient_id = w.bot_id ORDER BY n.sequence DESC LIMIT :size)
+      (SELECT * FROM events n WHERE :recent AND n.recipient_id = w.bot_id ORDER BY n.sequence DESC LIMIT 1000)
       UNION ALL
-      (SELECT * FROM events o WHERE NOT :recent AND o.recipient_id = w.bot_id ORDER BY o.sequence LIMIT :size)
+      (SELECT * FROM events o WHERE NOT :recent AND o.recipient_id = w.bot_id ORDER BY o.sequence
+        LIMIT CASE WHEN :webhook::uuid IS NULL THEN 10000 ELSE 1000000 END)
     ) q
     WHERE jsonb_exists(w.kinds, q.kind)
       AND NOT EXISTS (SELECT FROM pending_deliveries p WHERE p.webhook_id = w.id AND p.event_id = q.id)
     ORDER BY q.sequence LIMIT 256
   ) e
   WHERE w.state = 'active' AND w.confirmed_at IS NOT NULL AND b.state = 'active' AND b.suspended_at IS NULL
-    AND (:agents::uuid[] = '{}' OR w.bot_id = ANY (:agents)) AND (:webhook::uuid IS NULL OR w.id = :webhook)
+    AND (:webhook::uuid IS NULL OR w.id = :webhook)
     AND (NOT :recent OR stoa_now() - interval '1 minute' < (
       SELECT n.created_at FROM events n WHERE n.recipient_id = w.bot_id ORDER BY n.sequence DESC LIMIT 1))
     AND (SELECT count(*) FROM (SELECT FROM pending_deliveries p WHERE p.webhook_id = w.id LIMIT 256) waiting) < 256
@@ -62,17 +63,19 @@ WHERE w.state = 'active' AND w.confirmed_at IS NULL AND (:webhook::uuid IS NULL 
   AND NOT EXISTS (SELECT FROM pending_deliveries p WHERE p.webhook_id = w.id AND p.sequence = 0)
 ORDER BY w.id LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED;
 
--- name: waiting_test(webhook uuid)
--- Makes the waiting test of a webhook, which is locked, due now.
-UPDATE pending_deliveries SET next_attempt_at = least(next_attempt_at, stoa_now()) WHERE webhook_id = :webhook AND sequence = 0
-RETURNING event_id;
-
--- name: add_test(webhook uuid, event uuid)
-INSERT INTO pending_deliveries (webhook_id, event_id, kind, sequence, created_at, next_attempt_at)
-VALUES (:webhook, :event, 'webhook.test', 0, stoa_now(), stoa_now());
-
--- name: look_now(webhook uuid)
-UPDATE webhooks SET due_at = stoa_now() WHERE id = :webhook;
+-- name: ask_test(webhook uuid, event uuid)
+-- Makes the waiting test of a webhook, which is locked, due now, or adds one under a new id. Returns its id.
+WITH looked AS (
+  UPDATE webhooks SET due_at = stoa_now() WHERE id = :webhook
+), waiting AS (
+  UPDATE pending_deliveries SET next_attempt_at = least(next_attempt_at, stoa_now()) WHERE webhook_id = :webhook AND sequence = 0
+  RETURNING event_id
+), added AS (
+  INSERT INTO pending_deliveries (webhook_id, event_id, kind, sequence, created_at, next_attempt_at)
+  SELECT :webhook::uuid, :event::uuid, 'webhook.test', 0, stoa_now(), stoa_now() WHERE NOT EXISTS (SELECT FROM waiting)
+  RETURNING event_id
+)
+SELECT event_id FROM waiting UNION ALL SELECT event_id FROM added;
 
 -- name: look_again()
 -- Makes the queue check webhooks whose deliveries wait but that it would never check: an older version of the server added these.
@@ -119,9 +122,6 @@ WITH looked AS MATERIALIZED (
 SELECT n.id, coalesce(stoa_used_seconds(t), 0) AS used_seconds
 FROM noted n LEFT JOIN webhook_time t ON t.bot_id = n.bot_id
 WHERE n.chosen;
-
--- name: has_webhooks(agents uuid[])
-SELECT EXISTS (SELECT FROM webhooks WHERE bot_id = ANY (:agents) AND state = 'active');
 
 -- name: select_endpoint(webhook uuid)
 SELECT bot_id, prompt FROM webhooks WHERE id = :webhook;
@@ -177,10 +177,6 @@ UPDATE pending_deliveries SET next_attempt_at = :next WHERE webhook_id = :webhoo
 -- name: drop_pending(webhook uuid)
 DELETE FROM pending_deliveries WHERE webhook_id = :webhook;
 
--- name: drop_events(webhook uuid)
--- Keeps tests.
-DELETE FROM pending_deliveries WHERE webhook_id = :webhook AND sequence > 0;
-
 -- name: lock_noted(webhook uuid)
 -- How often the webhook was voided; no row if it was deleted.
 SELECT voided FROM webhooks WHERE id = :webhook FOR NO KEY UPDATE;
@@ -206,10 +202,13 @@ FROM (SELECT k.state = 'paused' AND k.last_failure_error = ANY (:lasting::text[]
 WHERE id = :webhook;
 
 -- name: switch_off(webhook uuid, url text, state text, from_states text[])
--- Changes nothing if the address was changed during the attempt.
-UPDATE webhooks SET state = :state::text, updated_at = stoa_now() WHERE id = :webhook AND url = :url::text
-  AND state = ANY (:from_states::text[])
-RETURNING id;
+-- Changes nothing if the address was changed during the attempt; otherwise it drops what waits, except a test.
+WITH switched AS (
+  UPDATE webhooks SET state = :state::text, updated_at = stoa_now() WHERE id = :webhook AND url = :url::text
+    AND state = ANY (:from_states::text[])
+  RETURNING id
+)
+DELETE FROM pending_deliveries WHERE webhook_id IN (SELECT id FROM switched) AND sequence > 0;
 
 -- name: add_delivery(delivery uuid, webhook uuid, event uuid, kind text, attempt bigint, status bigint, error text, at timestamp with time zone, next timestamp with time zone)
 INSERT INTO webhook_deliveries (id, webhook_id, event_id, kind, attempt, status, error, created_at, next_attempt_at)
