@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
 )
 
 // Scope is the part of the ledger that a check reads.
@@ -43,13 +44,7 @@ type scopeRow struct {
 const overlap = time.Hour
 
 // Scopes lists the scopes of checks.
-func Scopes() []Scope {
-	names := make([]Scope, len(scopes))
-	for i, s := range scopes {
-		names[i] = s.scope
-	}
-	return names
-}
+func Scopes() []Scope { return page.Map(scopes, func(s scopeRow) Scope { return s.scope }) }
 
 // progress is a row of ledger_checks.
 type progress struct {

@@ -12,8 +12,8 @@ import (
 // lastID is not before any id.
 var lastID = uuid.Max
 
-// phase is one walk over a table in slices (reconcile.sql). A slice is one statement, and so one snapshot: a wallet is compared
-// with entries and orders of the same moment, despite concurrent writes.
+// phase is one walk over a table in slices (reconcile.sql), each planned for its bounds. A slice is one statement, and so one
+// snapshot: a wallet is compared with entries and orders of the same moment, despite concurrent writes.
 type phase struct {
 	end, discrepancies *db.Statement
 	// fromNew makes the walk begin at the new rows (ledger_checks.since) instead of at the first row.
@@ -22,22 +22,17 @@ type phase struct {
 
 // wholePhases read every entry and every order.
 var wholePhases = []phase{
-	{end: planned("wallets_end"), discrepancies: planned("wallets_discrepancies")},
-	{end: planned("transactions_end"), discrepancies: planned("transactions_discrepancies")},
+	{end: named("wallets_end"), discrepancies: named("wallets_discrepancies")},
+	{end: named("transactions_end"), discrepancies: named("transactions_discrepancies")},
 }
 
 // newPhases read every wallet, and all rows since the last check.
 var newPhases = []phase{
-	{end: planned("new_wallets_end"), discrepancies: planned("new_wallets_discrepancies")},
-	{end: planned("new_entries_end"), discrepancies: planned("new_transactions_discrepancies"), fromNew: true},
-	{end: planned("new_entries_end"), discrepancies: planned("new_entries_without_wallet"), fromNew: true},
-	{end: planned("new_orders_end"), discrepancies: planned("new_orders_discrepancies"), fromNew: true},
-	{end: planned("new_order_events_end"), discrepancies: planned("new_order_events_discrepancies"), fromNew: true},
-}
-
-// planned returns a statement that is planned for the bounds of each slice.
-func planned(name string) *db.Statement {
-	return &db.Statement{Name: name, Text: db.PlanPerValue + statements.Named(name).Text}
+	{end: named("new_wallets_end"), discrepancies: named("new_wallets_discrepancies")},
+	{end: named("new_entries_end"), discrepancies: named("new_transactions_discrepancies"), fromNew: true},
+	{end: named("new_entries_end"), discrepancies: named("new_entries_without_wallet"), fromNew: true},
+	{end: named("new_orders_end"), discrepancies: named("new_orders_discrepancies"), fromNew: true},
+	{end: named("new_order_events_end"), discrepancies: named("new_order_events_discrepancies"), fromNew: true},
 }
 
 // slice checks the slice after an id and returns its end, or lastID if the phase is over.

@@ -44,6 +44,7 @@ WHERE a.bot_id IS NULL AND h.total <> 0 ORDER BY t.customer_id LIMIT 1000
 
 -- name: wallets_end(after uuid)
 -- A slice has at most 2000 wallets with 100000 entries together, but at least one wallet.
+/* plan per value */
 SELECT bot_id FROM (
   SELECT a.bot_id, row_number() OVER w AS n, sum(a.entry_count) OVER w AS unread
   FROM (SELECT * FROM accounts WHERE bot_id > :after ORDER BY bot_id LIMIT 2000) a
@@ -52,6 +53,7 @@ SELECT bot_id FROM (
 
 -- name: wallets_discrepancies(after uuid, until uuid)
 -- An agent's wallet is compared with the sums of its entries and with the total of its orders.
+/* plan per value */
 WITH entries AS (
   SELECT bot_id, :sums
   FROM ledger_entries WHERE bot_id > :after AND bot_id <= :until GROUP BY bot_id
@@ -72,12 +74,14 @@ WITH entries AS (
 :wallets_wrong;
 
 -- name: transactions_end(after uuid)
+/* plan per value */
 SELECT transaction_id FROM (
   SELECT transaction_id FROM ledger_entries WHERE transaction_id > :after ORDER BY transaction_id LIMIT 100000
 ) s ORDER BY transaction_id DESC LIMIT 1;
 
 -- name: transactions_discrepancies(after uuid, until uuid)
 -- The entries of a transaction sum to zero, and so do all entries of the ledger; a slice returns its part of that sum.
+/* plan per value */
 WITH s AS (
   SELECT transaction_id, sum(delta_minor)::bigint AS total FROM ledger_entries
   WHERE transaction_id > :after AND transaction_id <= :until GROUP BY transaction_id
@@ -87,6 +91,7 @@ WITH s AS (
 -- The rows since the last check, and every wallet: the entries after a wallet's checkpoint are added to it.
 
 -- name: new_wallets_end(after uuid)
+/* plan per value */
 SELECT bot_id FROM (
   SELECT a.bot_id, row_number() OVER w AS n, sum(greatest(a.entry_count - coalesce(m.number, 0), 0)) OVER w AS unread
   FROM (SELECT * FROM accounts WHERE bot_id > :after ORDER BY bot_id LIMIT 2000) a LEFT JOIN ledger_checkpoints m USING (bot_id)
@@ -95,6 +100,7 @@ SELECT bot_id FROM (
 
 -- name: new_wallets_discrepancies(after uuid, until uuid)
 -- Moves the checkpoints of sound wallets forward.
+/* plan per value */
 WITH changed AS (
   SELECT bot_id, coalesce(w.available_minor, 0) AS available_minor, coalesce(w.reserved_minor, 0) AS reserved_minor,
     coalesce(w.entry_count, 0) AS entry_count,
@@ -126,9 +132,11 @@ WITH changed AS (
 :wallets_wrong;
 
 -- name: new_entries_end(after uuid)
+/* plan per value */
 SELECT id FROM (SELECT id FROM ledger_entries WHERE id > :after ORDER BY id LIMIT 20000) s ORDER BY id DESC LIMIT 1;
 
 -- name: new_transactions_discrepancies(after uuid, until uuid)
+/* plan per value */
 WITH s AS MATERIALIZED (
   SELECT t.transaction_id, e.total
   FROM (SELECT DISTINCT transaction_id FROM ledger_entries WHERE id > :after AND id <= :until) t
@@ -138,6 +146,7 @@ WITH s AS MATERIALIZED (
 
 -- name: new_entries_without_wallet(after uuid, until uuid)
 -- The walk over wallets does not see the entries of agents that have neither a wallet nor a checkpoint.
+/* plan per value */
 WITH s AS (
   SELECT b.bot_id, 0::bigint AS available_minor, 0::bigint AS reserved_minor, 0::bigint AS entry_count, e.available, e.reserved,
     e.entries, e.last, e.first <> 1 OR e.numbers <> e.entries AS unnumbered, 0::bigint AS held
@@ -153,10 +162,12 @@ WITH s AS (
 :wallets_wrong;
 
 -- name: new_orders_end(after uuid)
+/* plan per value */
 SELECT id FROM (SELECT id FROM orders WHERE id > :after ORDER BY id LIMIT 20000) s ORDER BY id DESC LIMIT 1;
 
 -- name: new_orders_discrepancies(after uuid, until uuid)
 -- The walk over wallets skips customers without a reserve.
+/* plan per value */
 SELECT :reserve_missing
 FROM (
   SELECT DISTINCT customer_id FROM orders WHERE id > :after AND id <= :until
@@ -164,10 +175,12 @@ FROM (
 :customers_without_reserve;
 
 -- name: new_order_events_end(after uuid)
+/* plan per value */
 SELECT id FROM (SELECT id FROM order_events WHERE id > :after ORDER BY id LIMIT 20000) s ORDER BY id DESC LIMIT 1;
 
 -- name: new_order_events_discrepancies(after uuid, until uuid)
 -- Like new_orders_discrepancies, for older orders that have changed.
+/* plan per value */
 SELECT :reserve_missing
 FROM (
   SELECT DISTINCT o.customer_id FROM order_events e JOIN orders o ON o.id = e.order_id WHERE e.id > :after AND e.id <= :until
@@ -200,6 +213,13 @@ UPDATE ledger_checks SET last_began_at = coalesce(began_at, stoa_now()), last_en
   since = :since, began_at = NULL, phase = 0, position = DEFAULT, found = DEFAULT
 WHERE scope = :scope;
 
--- name: read_results()
-SELECT scope, extract(epoch FROM last_ended_at)::float8 AS ended, last_found, found, began_at IS NOT NULL AS running
-FROM ledger_checks;
+-- name: ledger_metrics(checks text[])
+-- When each scope was last checked, and how often each check found a discrepancy: in the last check of a scope, or so far in a
+-- running one. No row before the first check.
+SELECT 'stoa_ledger_reconciled_timestamp_seconds' AS name, c.scope AS label, extract(epoch FROM c.last_ended_at)::float8 AS value
+FROM ledger_checks c WHERE c.last_ended_at IS NOT NULL
+UNION ALL
+SELECT 'stoa_ledger_discrepancies', k.name, coalesce((
+  SELECT max(greatest((c.last_found -> 'counted' ->> k.name)::float8, (c.found -> 'counted' ->> k.name)::float8)) FROM ledger_checks c), 0)
+FROM unnest(:checks::text[]) AS k (name)
+WHERE EXISTS (SELECT FROM ledger_checks c WHERE c.last_ended_at IS NOT NULL OR c.began_at IS NOT NULL);

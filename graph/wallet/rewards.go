@@ -2,22 +2,12 @@ package wallet
 
 import (
 	"context"
-	"embed"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
 	"stoa/ent/reward"
 	"stoa/graph/platform/db"
-)
-
-//go:embed rewards.sql
-var rewardFiles embed.FS
-
-var (
-	rewardStatements = db.Load(rewardFiles)
-	examineRewards   = rewardStatements.Named("examine_rewards")
-	insertDueRewards = rewardStatements.Named("insert_due_rewards")
 )
 
 // RewardMinor is the amount of each ground in minor units (§2.5).
@@ -61,7 +51,7 @@ type examined struct {
 // it may be stopped half-way and run in several processes concurrently. Only jobs and operators' procedures call it.
 func (a *API) GrantRewards(ctx context.Context) (granted int64, err error) {
 	for last := uuid.Nil; ; {
-		batch, err := db.All[examined](ctx, a.DB.SQL, examineRewards, last, rewardBatch)
+		batch, err := db.All[examined](ctx, a.DB.SQL, named("examine_rewards"), last, rewardBatch)
 		if err != nil {
 			return granted, err
 		}
@@ -95,7 +85,7 @@ func (a *API) GrantReward(ctx context.Context, botID uuid.UUID) (granted int64, 
 		ids, grounds, amounts = append(ids, uuid.Must(uuid.NewV7())), append(grounds, string(ground)), append(amounts, amount)
 	}
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (int64, error) {
-		due, err := db.Column[int64](ctx, tx.SQL, insertDueRewards, botID, db.IDs(ids), pq.Array(grounds), pq.Array(amounts))
+		due, err := db.Column[int64](ctx, tx.SQL, named("insert_due_rewards"), botID, db.IDs(ids), pq.Array(grounds), pq.Array(amounts))
 		if err != nil {
 			return 0, err
 		}
