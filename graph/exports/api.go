@@ -120,13 +120,11 @@ type Truncated struct {
 	Before *string `json:"before"`
 }
 
-// Scan implements sql.Scanner.
 func (t *Truncated) Scan(column any) error {
 	raw, _ := column.([]byte)
 	return json.Unmarshal(raw, t)
 }
 
-// Value implements driver.Valuer.
 func (t Truncated) Value() (driver.Value, error) {
 	raw, err := json.Marshal(t)
 	return string(raw), err

@@ -99,14 +99,14 @@ func sealed(ctx context.Context, a *API, m *making) error {
 // proveKey writes the proof of the agent's entry in the key log, unless the log has no such entry yet.
 func proveKey(ctx context.Context, a *API, m *making) error {
 	me, err := a.Records.Bots.Me(ctx)
-	if err != nil || me.Bot.KeyLog.Index == nil {
+	if err != nil {
 		return err
 	}
-	proofs, err := a.KeyLog.Proofs(ctx, []int64{*me.Bot.KeyLog.Index})
-	if err != nil || len(proofs) == 0 {
+	proofs, err := a.KeyLog.Proofs(ctx, me.Bot.KeyLog.Index)
+	if err != nil || proofs[0] == nil {
 		return err
 	}
-	return m.archive.whole("key.tlog-proof", []byte(proofs[*me.Bot.KeyLog.Index]))
+	return m.archive.whole("key.tlog-proof", []byte(*proofs[0]))
 }
 
 // copyFiles writes the bytes of the agent's files, each once, under the hash that their records name. Missing files are left out.

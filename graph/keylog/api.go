@@ -23,8 +23,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
@@ -62,9 +60,6 @@ type Head struct {
 	Size   int64  `db:"size"`
 	Root   []byte `db:"root"`
 }
-
-// tree returns the head as the library's type.
-func (h Head) tree() tlog.Tree { return tlog.Tree{N: h.Size, Hash: tlog.Hash(h.Root)} }
 
 var errNotBegun = errors.New("the key log has not begun")
 

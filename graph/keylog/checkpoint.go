@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lib/pq"
 	"golang.org/x/mod/sumdb/note"
@@ -98,7 +99,7 @@ func (a *API) Prove(ctx context.Context, epoch int, old int64) (proof *Consisten
 				return broken(err)
 			}
 			for _, hash := range hashes {
-				proof.Hashes = append(proof.Hashes, encoded(hash))
+				proof.Hashes = append(proof.Hashes, base64.StdEncoding.EncodeToString(hash[:]))
 			}
 		}
 		checkpoint, err := a.sign(ctx, on, head)
@@ -145,32 +146,18 @@ func broken(err error) error {
 	return err
 }
 
-func encoded(hash tlog.Hash) string { return base64.StdEncoding.EncodeToString(hash[:]) }
-
 // proven makes proofs of entries. A proof uses the head with the most lines of witnesses that has the entry: after each growth
 // the present head has no lines for a moment, and an agent that demands a quorum needs them. A proof by an earlier head is as
 // good, because the present one continues it (consistency).
 type proven struct {
-	api      *API
-	ctx      context.Context //nolint:containedctx // it lives for one call
-	on       db.Querier
-	tree     reader // of the present head
-	present  Head
-	signed   []byte               // the present head
-	cosigned []*cosigned          // in order of preference
-	notes    map[int64]signedHead // the used ones, by their size
-}
-
-// cosigned is a head with the lines of witnesses.
-type cosigned struct {
-	Size  int64          `db:"size"`
-	Lines pq.StringArray `db:"lines"`
+	tree reader // of the present head
+	// heads are in order of preference, the present one last. Of earlier ones only those with more lines than each later one are kept.
+	heads []signedHead
 }
 
 // signedHead is a head with all its signatures.
 type signedHead struct {
-	Head
-
+	size   int64
 	signed []byte
 }
 
@@ -180,41 +167,36 @@ func (a *API) provenBy(ctx context.Context, on db.Querier, present Head) (*prove
 	if err != nil {
 		return nil, err
 	}
-	cosigned, err := db.All[cosigned](ctx, on, named("most_cosigned"), present.Epoch, present.Size)
-	return &proven{a, ctx, on, hashesOf(ctx, on, present), present, signed, cosigned, make(map[int64]signedHead)}, err
-}
-
-// head returns the head for the proof of an entry.
-func (p *proven) head(index int64) (signedHead, error) {
-	for _, found := range p.cosigned {
-		if found.Size <= index {
-			continue
-		}
-		if found.Size == p.present.Size {
-			break
-		}
-		if made, known := p.notes[found.Size]; known {
-			return made, nil
-		}
-		root, err := tlog.TreeHash(found.Size, p.tree)
-		if err != nil {
-			return signedHead{}, broken(err)
-		}
-		head := Head{Epoch: p.present.Epoch, Origin: p.present.Origin, Size: found.Size, Root: root[:]}
-		signed, err := p.api.signedNote(p.ctx, p.on, head)
-		p.notes[found.Size] = signedHead{head, withLines(signed, found.Lines)}
-		return p.notes[found.Size], err
-	}
-	return signedHead{p.present, p.signed}, nil
-}
-
-// include returns the proof of an entry, as a file of C2SP's tlog-proof.
-func (p *proven) include(index int64) ([]byte, error) {
-	head, err := p.head(index)
+	cosigned, err := db.All[struct {
+		Size  int64
+		Lines pq.StringArray
+	}](ctx, on, named("most_cosigned"), present.Epoch, present.Size)
 	if err != nil {
 		return nil, err
 	}
-	hashes, err := tlog.ProveRecord(head.Size, index, p.tree)
+	p := &proven{tree: hashesOf(ctx, on, present)}
+	for _, found := range cosigned {
+		if found.Size == present.Size {
+			break
+		}
+		root, err := tlog.TreeHash(found.Size, p.tree)
+		if err != nil {
+			return nil, broken(err)
+		}
+		made, err := a.signedNote(ctx, on, Head{Epoch: present.Epoch, Origin: present.Origin, Size: found.Size, Root: root[:]})
+		if err != nil {
+			return nil, err
+		}
+		p.heads = append(p.heads, signedHead{found.Size, withLines(made, found.Lines)})
+	}
+	p.heads = append(p.heads, signedHead{present.Size, signed})
+	return p, nil
+}
+
+// include returns the proof of an entry of the present head, as a file of C2SP's tlog-proof.
+func (p *proven) include(index int64) ([]byte, error) {
+	head := p.heads[slices.IndexFunc(p.heads, func(h signedHead) bool { return h.size > index })]
+	hashes, err := tlog.ProveRecord(head.size, index, p.tree)
 	if err != nil {
 		return nil, broken(err)
 	}
@@ -254,39 +236,39 @@ func (a *API) SigningKey(ctx context.Context, q db.Querier, purpose string) (ed2
 	return a.PrivateKey(purpose, numbers[0]), nil
 }
 
-// Proofs returns the proofs that entries are in the present log, as files of C2SP's tlog-proof. It returns none while the log's head is
-// not signed (ErrBehind, ErrForked), and none above the head.
-func (a *API) Proofs(ctx context.Context, indexes []int64) (proofs map[int64]string, err error) {
-	proofs = make(map[int64]string)
-	if len(indexes) == 0 {
+// Proofs returns the proofs that entries are in the present log, as files of C2SP's tlog-proof, in the order of their indexes. A
+// proof is nil if its index is nil or above the head. All are nil while the head is not signed (ErrBehind, ErrForked).
+func (a *API) Proofs(ctx context.Context, indexes ...*int64) ([]*string, error) {
+	proofs := make([]*string, len(indexes))
+	if !slices.ContainsFunc(indexes, func(index *int64) bool { return index != nil }) {
 		return proofs, nil
 	}
-	err = atHead(ctx, a.DB.SQL, func(head Head) error {
+	err := atHead(ctx, a.DB.SQL, func(head Head) error {
 		made, err := a.provenBy(ctx, a.DB.SQL, head)
 		if err != nil {
 			return err
 		}
-		for _, index := range indexes {
-			if index >= head.Size {
+		for i, index := range indexes {
+			if index == nil || *index >= head.Size {
 				continue
 			}
-			proof, err := made.include(index)
+			proof, err := made.include(*index)
 			if err != nil {
 				return err
 			}
-			proofs[index] = string(proof)
+			proofs[i] = new(string(proof))
 		}
 		return nil
 	})
 	if unsigned(err) {
-		return make(map[int64]string), nil
+		return make([]*string, len(indexes)), nil
 	}
 	return proofs, err
 }
 
 // KeyIndex returns the index of a key's entry in the present log, nil until the log has it.
 func (a *API) KeyIndex(ctx context.Context, purpose string, number int) (*int64, error) {
-	found, err := db.Column[int64](ctx, a.DB.SQL, named("index_of"), subjectOf(a.keyEntry(purpose, number)))
+	found, err := db.Column[int64](ctx, a.DB.SQL, named("index_of"), subjectOf(a.keyEntry(purpose, number).Bytes()))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package keylog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,11 +30,11 @@ var (
 // HeadStore keeps the greatest head that was signed: in memory and, if it has a path, in a file, which all processes with the same
 // data folder share. It is safe for concurrent use.
 type HeadStore struct {
-	path   string
-	mu     sync.Mutex
-	signed *Head // the greatest of this process
-	// shown holds other signed heads, in memory only: a witness has shown them and the database does not continue them.
-	shown []Head
+	path string
+	mu   sync.Mutex
+	// heads holds the last head that this process signed, and those that a witness has shown since and the database does not
+	// continue.
+	heads []Head
 }
 
 // NewHeadStore returns the store of a file, which need not exist. If path is empty it keeps heads in memory only.
@@ -41,30 +42,36 @@ func NewHeadStore(path string) *HeadStore { return &HeadStore{path: path} }
 
 // Greatest returns the greatest head that was signed, nil if none was.
 func (s *HeadStore) Greatest() (*Head, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.greatest()
-}
-
-func (s *HeadStore) greatest() (*Head, error) {
-	if s.path == "" {
-		return s.signed, nil
-	}
-	raw, err := os.ReadFile(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s.signed, nil
-	}
-	if err != nil {
+	kept, err := s.kept()
+	if err != nil || len(kept) == 0 {
 		return nil, err
 	}
-	kept, err := parseHead(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.path, err)
+	return &kept[0], nil
+}
+
+// kept returns the heads that the next one must continue, the greatest first.
+func (s *HeadStore) kept() ([]Head, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.read()
+}
+
+// read is kept for a caller that holds mu.
+func (s *HeadStore) read() ([]Head, error) {
+	heads := slices.Clone(s.heads)
+	if s.path != "" {
+		raw, err := os.ReadFile(s.path)
+		if err == nil {
+			var filed Head
+			filed, err = parseHead(raw)
+			heads = append(heads, filed)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w", s.path, err)
+		}
 	}
-	if s.signed != nil && !kept.exceeds(*s.signed) {
-		return s.signed, nil
-	}
-	return &kept, nil
+	slices.SortStableFunc(heads, func(a, b Head) int { return cmp.Or(cmp.Compare(b.Epoch, a.Epoch), cmp.Compare(b.Size, a.Size)) })
+	return slices.CompactFunc(heads, Head.equals), nil
 }
 
 func (h Head) equals(other Head) bool {
@@ -79,36 +86,33 @@ func (h Head) exceeds(other Head) bool {
 // Raise keeps a head and writes its note to the file, if check accepts the heads that are kept. Other processes with the same
 // file wait meanwhile. After a crash the file holds the previous head or this one.
 func (s *HeadStore) Raise(head Head, note []byte, check func(kept []Head) error) error {
-	return s.locked(func(kept *Head) error {
-		if err := check(s.all(kept)); err != nil {
-			return err
+	return s.locked(func(kept []Head) error {
+		err := check(kept)
+		if err == nil && (len(kept) == 0 || head.exceeds(kept[0])) {
+			err = s.write(note)
 		}
-		if kept != nil && kept.Epoch == head.Epoch && kept.Size == head.Size {
+		if err == nil {
+			s.heads = []Head{head} // it continues all others
+		}
+		return err
+	})
+}
+
+// Learn keeps a signed head that the database does not continue: in memory, and in the file if it is the greatest.
+func (s *HeadStore) Learn(head Head, note []byte) error {
+	return s.locked(func(kept []Head) error {
+		if !slices.ContainsFunc(kept, head.equals) {
+			s.heads = append(s.heads, head)
+		}
+		if len(kept) > 0 && !head.exceeds(kept[0]) {
 			return nil
 		}
-		return s.replace(head, note)
+		return s.write(note)
 	})
 }
 
-// Learn keeps a signed head that the database does not continue: in the file if it is the greatest, else in memory.
-func (s *HeadStore) Learn(head Head, note []byte) error {
-	return s.locked(func(kept *Head) error {
-		if kept == nil || head.exceeds(*kept) {
-			err := s.replace(head, note)
-			if err != nil {
-				s.shown = append(s.shown, head)
-			}
-			return err
-		}
-		if !slices.ContainsFunc(s.all(kept), head.equals) {
-			s.shown = append(s.shown, head)
-		}
-		return nil
-	})
-}
-
-// locked calls change with the greatest head, while no other process with the same file changes it.
-func (s *HeadStore) locked(change func(kept *Head) error) error {
+// locked calls change with the heads that are kept, while no other process with the same file changes it.
+func (s *HeadStore) locked(change func(kept []Head) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.path != "" {
@@ -118,29 +122,18 @@ func (s *HeadStore) locked(change func(kept *Head) error) error {
 		}
 		defer unlock()
 	}
-	kept, err := s.greatest()
+	kept, err := s.read()
 	if err != nil {
 		return err
 	}
 	return change(kept)
 }
 
-func (s *HeadStore) replace(head Head, note []byte) error {
-	if s.path != "" {
-		if err := durable.WriteFile(s.path, note); err != nil {
-			return err
-		}
+func (s *HeadStore) write(note []byte) error {
+	if s.path == "" {
+		return nil
 	}
-	s.signed = &head
-	return nil
-}
-
-// all returns the heads that the next one must continue.
-func (s *HeadStore) all(greatest *Head) []Head {
-	if greatest == nil {
-		return s.shown
-	}
-	return append([]Head{*greatest}, s.shown...)
+	return durable.WriteFile(s.path, note)
 }
 
 // lockFile waits for the lock of a file.
@@ -174,18 +167,11 @@ func parseHead(note []byte) (Head, error) {
 
 // continues returns ErrBehind or ErrForked unless a stored head continues all signed heads that are kept.
 func (a *API) continues(ctx context.Context, q db.Querier, head Head) error {
-	kept, err := a.Signed.heads()
+	kept, err := a.Signed.kept()
 	if err != nil {
 		return err
 	}
 	return continuingAll(ctx, q, head, kept)
-}
-
-func (s *HeadStore) heads() ([]Head, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	greatest, err := s.greatest()
-	return s.all(greatest), err
 }
 
 func continuingAll(ctx context.Context, q db.Querier, head Head, kept []Head) (err error) {

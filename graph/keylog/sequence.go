@@ -58,7 +58,7 @@ func (a *API) Sequence(ctx context.Context) (appended int64, err error) {
 	})
 }
 
-// appendQueued appends rows of the queue, which are locked, to the log, whose head is locked.
+// appendQueued appends rows, which are those of the queue or have no id, to the log. Rows and head are locked.
 func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) (int64, error) {
 	taken, subjects := make([]int64, len(rows)), make([]uuid.UUID, 0, len(rows))
 	for i, r := range rows {
@@ -82,8 +82,9 @@ func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) 
 		return 0, err
 	}
 	var (
-		entries [][]byte
-		opened  openings
+		entries, salts [][]byte
+		opened         []uuid.UUID
+		indexes        []int64
 	)
 	for _, r := range rows {
 		raw, salt := slices.Concat([]byte{byte(r.Type)}, r.Label, r.Commitment), r.Salt
@@ -99,42 +100,27 @@ func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) 
 			r.SubjectID = uuid.NullUUID{UUID: subjectOf(raw), Valid: true}
 		}
 		if r.SubjectID.Valid {
-			opened.add(r.SubjectID.UUID, head.Size+int64(len(entries)), salt)
+			opened, indexes, salts = append(opened, r.SubjectID.UUID), append(indexes, head.Size+int64(len(entries))), append(salts, salt)
 		}
 		entries = append(entries, raw)
 	}
 	if err := db.Exec(ctx, q, named("drop_queue"), pq.Int64Array(taken)); err != nil || len(entries) == 0 {
 		return 0, err
 	}
-	if err := opened.write(ctx, q); err != nil {
+	err = db.Exec(ctx, q, named("add_openings"), db.IDs(opened), pq.Int64Array(indexes), pq.ByteaArray(salts))
+	if err != nil {
 		return 0, err
 	}
-	tree, err := readEdge(head.Size, hashesOf(ctx, q, head))
-	if err != nil {
-		return 0, fmt.Errorf("keylog: %w", err)
+	tree := new(edge)
+	if head.Size > 0 {
+		if tree, err = readEdge(head.Size, hashesOf(ctx, q, head)); err != nil {
+			return 0, fmt.Errorf("keylog: %w", err)
+		}
 	}
 	for _, entry := range entries {
 		tree.append(entry)
 	}
 	return int64(len(entries)), tree.write(ctx, q, head.Epoch, head.Size, entries)
-}
-
-// openings are rows of log_openings.
-type openings struct {
-	subjects []uuid.UUID
-	indexes  []int64
-	salts    [][]byte
-}
-
-func (o *openings) add(subject uuid.UUID, index int64, salt []byte) {
-	o.subjects, o.indexes, o.salts = append(o.subjects, subject), append(o.indexes, index), append(o.salts, salt)
-}
-
-func (o *openings) write(ctx context.Context, q db.Querier) error {
-	if len(o.subjects) == 0 {
-		return nil
-	}
-	return db.Exec(ctx, q, named("add_openings"), db.IDs(o.subjects), pq.Int64Array(o.indexes), pq.ByteaArray(o.salts))
 }
 
 // begin begins the log, unless it has begun: its first entries are the keys of the server.
@@ -143,19 +129,13 @@ func (a *API) begin(ctx context.Context, tx *db.Tx) error {
 	if n, err := db.Changed(ctx, tx.SQL, named("add_head"), head.Epoch, head.Origin); err != nil || n == 0 {
 		return err
 	}
-	entries := make([][]byte, 0, 2)
+	var keys []*queued
 	for _, purpose := range []string{PurposeLog, PurposeReceipts} {
-		entries = append(entries, a.keyEntry(purpose, 1))
+		entry := a.keyEntry(purpose, 1)
+		keys = append(keys, &queued{Type: entry.Type, Label: entry.Label[:], Commitment: entry.Commitment[:]})
 	}
-	tree, opened := new(edge), openings{}
-	for i, entry := range entries {
-		tree.append(entry)
-		opened.add(subjectOf(entry), int64(i), nil)
-	}
-	if err := opened.write(ctx, tx.SQL); err != nil {
-		return err
-	}
-	return tree.write(ctx, tx.SQL, head.Epoch, 0, entries)
+	_, err := appendQueued(ctx, tx.SQL, head, keys)
+	return err
 }
 
 // hostname is the host of an origin, with its port.

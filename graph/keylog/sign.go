@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
 	format "stoa/rest/client/keylog"
 )
 
@@ -59,9 +60,9 @@ func NewJWK(key ed25519.PrivateKey) JWK {
 }
 
 // keyEntry returns the log entry of a key of the server.
-func (a *API) keyEntry(purpose string, number int) []byte {
+func (a *API) keyEntry(purpose string, number int) format.Entry {
 	entry, _ := format.KeyEntry(purpose, a.PrivateKey(purpose, number)[ed25519.SeedSize:]) // it has the size of a key
-	return entry.Bytes()
+	return entry
 }
 
 // signers returns the signers of checkpoints and their public keys: the present key, and the keys that retired less than 30 days
@@ -89,10 +90,7 @@ func (a *API) vkeys(ctx context.Context, q db.Querier, origin string) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	subjects := make([]uuid.UUID, len(numbers))
-	for i, number := range numbers {
-		subjects[i] = subjectOf(a.keyEntry(PurposeLog, number))
-	}
+	subjects := page.Map(numbers, func(number int) uuid.UUID { return subjectOf(a.keyEntry(PurposeLog, number).Bytes()) })
 	entered, err := db.Column[uuid.UUID](ctx, q, named("entered"), db.IDs(subjects))
 	if err != nil {
 		return nil, err
@@ -126,6 +124,6 @@ func (a *API) RotateKey(ctx context.Context, tx *db.Tx, purpose string) (int, er
 	if err := db.Exec(ctx, tx.SQL, named("add_key"), purpose, number); err != nil {
 		return 0, err
 	}
-	raw := a.keyEntry(purpose, number)
-	return number, db.Exec(ctx, tx.SQL, named("add_queue"), int(format.TypeKey), raw[1:1+sha256.Size], raw[1+sha256.Size:])
+	entry := a.keyEntry(purpose, number)
+	return number, db.Exec(ctx, tx.SQL, named("add_queue"), int(entry.Type), entry.Label[:], entry.Commitment[:])
 }

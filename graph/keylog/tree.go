@@ -85,10 +85,10 @@ type reader struct {
 
 // hashesOf returns the reader of a head that is not empty.
 func hashesOf(ctx context.Context, q db.Querier, head Head) reader {
-	return reader{tlog.TileHashReader(head.tree(), &tiles{ctx, q, head.Epoch, make(map[tlog.Tile][]byte)})}
+	tree := tlog.Tree{N: head.Size, Hash: tlog.Hash(head.Root)}
+	return reader{tlog.TileHashReader(tree, &tiles{ctx, q, head.Epoch, make(map[tlog.Tile][]byte)})}
 }
 
-// ReadHashes implements tlog.HashReader.
 func (r reader) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	hashes, err := r.HashReader.ReadHashes(indexes)
 	if failed := new(readError); err != nil && !errors.As(err, &failed) {
@@ -105,13 +105,10 @@ type tiles struct {
 	known map[tlog.Tile][]byte // tiles that were read before
 }
 
-// Height implements tlog.TileReader.
 func (t *tiles) Height() int { return tileHeight }
 
-// SaveTiles implements tlog.TileReader.
 func (t *tiles) SaveTiles([]tlog.Tile, [][]byte) {}
 
-// ReadTiles implements tlog.TileReader.
 func (t *tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	read := make([][]byte, len(wanted))
 	for i, tile := range wanted {

@@ -59,28 +59,19 @@ func (a *API) PublishedKeys(ctx context.Context) (*KeySet, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, indexes := &KeySet{Keys: make([]*PublishedKey, len(numbers))}, make([]int64, 0, len(numbers))
+	indexes := make([]*int64, len(numbers))
 	for i, number := range numbers {
-		made := &PublishedKey{JWK: keylog.NewJWK(a.KeyLog.PrivateKey(keylog.PurposeReceipts, number))}
-		if made.LogIndex, err = a.KeyLog.KeyIndex(ctx, keylog.PurposeReceipts, number); err != nil {
+		if indexes[i], err = a.KeyLog.KeyIndex(ctx, keylog.PurposeReceipts, number); err != nil {
 			return nil, err
 		}
-		if made.LogIndex != nil {
-			indexes = append(indexes, *made.LogIndex)
-		}
-		set.Keys[i] = made
 	}
-	proofs, err := a.KeyLog.Proofs(ctx, indexes)
+	proofs, err := a.KeyLog.Proofs(ctx, indexes...)
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range set.Keys {
-		if key.LogIndex == nil {
-			continue
-		}
-		if proof, made := proofs[*key.LogIndex]; made {
-			key.LogProof = &proof
-		}
+	set := &KeySet{Keys: make([]*PublishedKey, len(numbers))}
+	for i, number := range numbers {
+		set.Keys[i] = &PublishedKey{keylog.NewJWK(a.KeyLog.PrivateKey(keylog.PurposeReceipts, number)), indexes[i], proofs[i]}
 	}
 	return set, nil
 }

@@ -2,9 +2,7 @@ package receipts
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,26 +53,8 @@ type PublicDocument struct {
 
 // Summary returns the state of the receipt of an order, in a sentence; empty if it has none. It checks no caller.
 func Summary(ctx context.Context, q db.Querier, orderID uuid.UUID) (string, error) {
-	found, err := db.One[struct {
-		ID     uuid.UUID `db:"id"`
-		Signed bool      `db:"signed"`
-		Erased bool      `db:"erased"`
-		Index  *int64    `db:"index"`
-	}](ctx, q, named("read_receipt_state"), orderID)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return "", nil
-	case err != nil:
-		return "", err
-	case found.Erased:
-		return fmt.Sprintf("The receipt %s is erased, because both participants are deleted.", found.ID), nil
-	case !found.Signed:
-		return fmt.Sprintf("The receipt %s waits to be signed.", found.ID), nil
-	case found.Index == nil:
-		return fmt.Sprintf("The receipt %s is signed, and waits for the key log.", found.ID), nil
-	default:
-		return fmt.Sprintf("The receipt %s is signed, and entry %d of the key log.", found.ID, *found.Index), nil
-	}
+	found, err := db.Column[string](ctx, q, named("receipt_summary"), orderID)
+	return strings.Join(found, ""), err
 }
 
 // ReceiptInput names an order in the path.
@@ -103,58 +83,39 @@ func (in RatingInput) check() (uuid.UUID, error) { return input.ID("rating_id", 
 // kindOfReceipt is the kind of the row of an order's receipt; the others are ratings.
 const kindOfReceipt = "order"
 
-// row is a signed document.
+// row is a signed document. Statements read its columns straight into the Document.
 type row struct {
-	ID        uuid.UUID `db:"id"`
-	Kind      string    `db:"kind"`
-	OrderID   uuid.UUID `db:"order_id"`
-	CreatedAt time.Time `db:"created_at"`
-	JWS       string    `db:"jws"`
-	Salt      []byte    `db:"salt"`
-	// Index is null until the key log holds the document's entry.
-	Index *int64 `db:"index"`
+	ID        uuid.UUID
+	Kind      string
+	OrderID   uuid.UUID
+	CreatedAt time.Time
+	Document
 }
 
-// document returns the row as it goes over the wire, with its proof from proofs.
-func (r *row) document(proofs map[int64]string) *Document {
-	d := &Document{JWS: r.JWS, Salt: r.Salt, Index: r.Index}
-	if r.Index != nil {
-		if proof, ok := proofs[*r.Index]; ok {
-			d.Proof = &proof
-		}
+// prove adds the proofs to documents.
+func (a *API) prove(ctx context.Context, rows ...*row) error {
+	proofs, err := a.KeyLog.Proofs(ctx, page.Map(rows, func(r *row) *int64 { return r.Index })...)
+	for i, proof := range proofs {
+		rows[i].Proof = proof
 	}
-	return d
-}
-
-// proofs returns the proofs of the rows' entries by their index.
-func (a *API) proofs(ctx context.Context, rows ...*row) (map[int64]string, error) {
-	indexes := make([]int64, 0, len(rows))
-	for _, r := range rows {
-		if r.Index != nil {
-			indexes = append(indexes, *r.Index)
-		}
-	}
-	return a.KeyLog.Proofs(ctx, indexes)
+	return err
 }
 
 // cards makes receipts of rows; in these the ratings of an order follow its receipt. Ratings whose receipt is not signed yet are
 // left out.
 func (a *API) cards(ctx context.Context, rows []*row) ([]*Card, error) {
-	proofs, err := a.proofs(ctx, rows...)
-	if err != nil {
+	if err := a.prove(ctx, rows...); err != nil {
 		return nil, err
 	}
 	cards := []*Card{}
 	for _, r := range rows {
 		if r.Kind == kindOfReceipt {
-			cards = append(cards, &Card{
-				ID: r.ID, OrderID: r.OrderID, Document: *r.document(proofs), Ratings: []*Document{}, CreatedAt: r.CreatedAt,
-			})
+			cards = append(cards, &Card{ID: r.ID, OrderID: r.OrderID, Document: r.Document, Ratings: []*Document{}, CreatedAt: r.CreatedAt})
 			continue
 		}
 		if len(cards) > 0 && cards[len(cards)-1].OrderID == r.OrderID {
 			last := cards[len(cards)-1]
-			last.Ratings = append(last.Ratings, r.document(proofs))
+			last.Ratings = append(last.Ratings, &r.Document)
 		}
 	}
 	return cards, nil

@@ -2,7 +2,6 @@ package receipts
 
 import (
 	"context"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -55,39 +54,13 @@ func (a *API) MyReceipts(ctx context.Context, in ListInput) (*List, error) {
 		return nil, err
 	}
 	if len(rows) == 0 && before != nil {
-		known, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("is_receipt_of"), before, v.BotID)
-		if err != nil {
+		if _, err := db.One[struct{ ID uuid.UUID }](ctx, a.DB.SQL, named("is_receipt_of"), before, v.BotID); err != nil {
 			return nil, err
 		}
-		if len(known) == 0 {
-			return nil, fault.New(fault.NotFound)
-		}
 	}
-	rows, more := firstReceipts(rows, page.CursorSize)
 	cards, err := a.cards(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	list := &List{Receipts: cards}
-	if more {
-		list.NextBefore = &cards[len(cards)-1].ID
-	}
-	return list, nil
-}
-
-// firstReceipts returns the rows of the first receipts and their ratings, and whether others follow.
-func firstReceipts(rows []*row, receipts int) (shown []*row, more bool) {
-	n := 0
-	end := slices.IndexFunc(rows, func(r *row) bool {
-		if r.Kind == kindOfReceipt {
-			n++
-		}
-		return n > receipts
-	})
-	if end < 0 {
-		return rows, false
-	}
-	return rows[:end], true
+	shown, next := page.Older(cards, page.CursorSize, func(c *Card) uuid.UUID { return c.ID })
+	return &List{shown, next}, err
 }
 
 // PublicRating returns the document of a rating, while the profiles of both participants are open (§4.13). Anyone may call it.
@@ -100,12 +73,11 @@ func (a *API) PublicRating(ctx context.Context, in RatingInput) (*PublicDocument
 	found, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*row, error) {
 		return db.One[row](ctx, on, named("read_public_rating_document"), id)
 	})
+	if err == nil {
+		err = a.prove(ctx, found)
+	}
 	if err != nil {
 		return nil, err
 	}
-	proofs, err := a.proofs(ctx, found)
-	if err != nil {
-		return nil, err
-	}
-	return &PublicDocument{found.document(proofs)}, nil
+	return &PublicDocument{&found.Document}, nil
 }

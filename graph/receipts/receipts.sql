@@ -10,31 +10,34 @@ ORDER BY d.created_at LIMIT :max FOR UPDATE OF d SKIP LOCKED;
 -- name: select_signing_keys(purpose text)
 SELECT k.number FROM signing_keys k WHERE k.purpose = :purpose ORDER BY k.number DESC;
 
+-- text: text_hash(of, column)
+-- The SHA-256 of a text in hex; null if there is none.
+encode(sha256(convert_to(nullif(of.column, ''), 'UTF8')), 'hex')
+
+-- text: files_of(kind)
+-- The files of a kind that are bound to the order o, in their order.
+(SELECT coalesce(json_agg(json_build_object('sha256', encode(f.sha256, 'hex'), 'size_bytes', f.size_bytes, 'media_type', f.media_type)
+  ORDER BY f.position), '[]') FROM attachments f WHERE f.bound_id = o.id AND f.bound_kind = 'kind')
+
 -- name: read_orders_of_receipts(orders uuid[])
-SELECT o.id AS order_id, o.title, o.description, o.result_text, coalesce(o.outcome, '') AS outcome, o.version AS order_version,
-  o.author_id, o.task_id, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.deadline, o.created_at, o.funded_at, o.delivered_at,
-  o.closed_at, c.id AS "customer.id", c.handle AS "customer.handle", c.encryption_public_key AS "customer.key",
-  k.id AS "contractor.id", k.handle AS "contractor.handle", k.encryption_public_key AS "contractor.key"
+-- Steps and transactions are listed oldest first. The amount of a transaction is the sum that the accounts received.
+SELECT o.id AS order_id, o.title, o.description, :text_hash(o, result_text) AS result_text_sha256, coalesce(o.outcome, '') AS outcome,
+  o.version AS order_version, o.author_id, o.task_id, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.deadline, o.created_at,
+  o.funded_at, o.delivered_at, o.closed_at,
+  c.id AS "customer.id", c.handle AS "customer.handle", c.encryption_public_key AS "customer.key",
+  k.id AS "contractor.id", k.handle AS "contractor.handle", k.encryption_public_key AS "contractor.key",
+  :files_of(order_input) AS input_files, :files_of(order_result) AS result_files,
+  (SELECT coalesce(json_agg(json_build_object('action', e.action, 'participant_id', e.participant_id, 'version', e.version,
+      'at', e.created_at, 'reason_sha256', :text_hash(e, reason)) ORDER BY e.version), '[]')
+    FROM order_events e WHERE e.order_id = o.id) AS history,
+  (SELECT coalesce(json_agg(json_build_object('transaction_id', t.id, 'kind', t.kind, 'total_minor', t.total) ORDER BY t.at, t.id), '[]')
+    FROM (SELECT e.transaction_id AS id, min(e.kind) AS kind, sum(e.delta_minor) FILTER (WHERE e.delta_minor > 0) AS total,
+        min(e.created_at) AS at
+      FROM ledger_entries e WHERE e.order_id = o.id GROUP BY e.transaction_id) t) AS ledger
 FROM orders o JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id WHERE o.id = ANY(:orders);
 
--- name: read_steps_of_receipts(orders uuid[])
--- The steps of each order, oldest first.
-SELECT e.order_id, e.action, e.participant_id, e.version, e.created_at AS at, e.reason
-FROM order_events e WHERE e.order_id = ANY(:orders) ORDER BY e.order_id, e.version;
-
--- name: read_transfers_of_receipts(orders uuid[])
--- The transactions of each order, oldest first, with their amounts: the sum that the accounts received.
-SELECT e.order_id, e.transaction_id, min(e.kind) AS kind, sum(e.delta_minor) FILTER (WHERE e.delta_minor > 0)::bigint AS total_minor
-FROM ledger_entries e WHERE e.order_id = ANY(:orders)
-GROUP BY e.order_id, e.transaction_id ORDER BY e.order_id, min(e.created_at), e.transaction_id;
-
--- name: read_files_of_receipts(orders uuid[])
--- The files that are bound to orders, in their order within each kind.
-SELECT f.bound_id AS order_id, f.bound_kind AS kind, encode(f.sha256, 'hex') AS sha256, f.size_bytes, f.media_type
-FROM attachments f WHERE f.bound_id = ANY(:orders) AND f.bound_kind IN ('order_input', 'order_result') ORDER BY f.position;
-
 -- name: read_ratings_of_receipts(ratings uuid[])
-SELECT r.id, r.author_id, r.subject_id, r.stars, CASE WHEN a.state <> 'deleted' THEN r.text END AS text
+SELECT r.id, r.author_id, r.subject_id, r.stars, CASE WHEN a.state <> 'deleted' THEN :text_hash(r, text) END AS text_sha256
 FROM ratings r JOIN bots a ON a.id = r.author_id WHERE r.id = ANY(:ratings);
 
 -- name: save_signed_receipts(ids uuid[], documents text[], salts bytea[], label bytea, commitments bytea[])
@@ -139,6 +142,11 @@ JOIN bots c ON c.id = d.customer_id AND stoa_public(c) JOIN bots k ON k.id = d.c
 LEFT JOIN log_openings g ON g.subject_id = d.id
 WHERE d.id = :id AND d.kind = 'rating' AND d.jws IS NOT NULL;
 
--- name: read_receipt_state(order_id uuid)
-SELECT d.id, d.jws IS NOT NULL AS signed, d.erased_at IS NOT NULL AS erased, g.index
+-- name: receipt_summary(order_id uuid)
+SELECT 'The receipt ' || d.id || CASE
+    WHEN d.erased_at IS NOT NULL THEN ' is erased, because both participants are deleted.'
+    WHEN d.jws IS NULL THEN ' waits to be signed.'
+    WHEN g.index IS NULL THEN ' is signed, and waits for the key log.'
+    ELSE ' is signed, and entry ' || g.index || ' of the key log.'
+  END AS summary
 FROM receipts d LEFT JOIN log_openings g ON g.subject_id = d.id WHERE d.order_id = :order_id AND d.kind = 'order';

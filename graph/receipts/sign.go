@@ -13,10 +13,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
-	"stoa/ent/attachment"
 	"stoa/graph/events"
 	"stoa/graph/keylog"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
 )
 
 const (
@@ -96,14 +96,16 @@ func (a *API) signBatch(ctx context.Context, tx *db.Tx, but []uuid.UUID, most in
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
-	ids = make([]uuid.UUID, len(due))
-	for i, d := range due {
-		ids[i] = d.ID
-	}
-	by, err := a.newSigner(ctx, tx)
+	ids = page.Map(due, func(d *unsigned) uuid.UUID { return d.ID })
+	origin, logKey, err := a.KeyLog.Name(ctx, tx.SQL)
 	if err != nil {
 		return nil, err
 	}
+	key, err := a.KeyLog.SigningKey(ctx, tx.SQL, keylog.PurposeReceipts)
+	if err != nil {
+		return nil, err
+	}
+	by := signer{origin, logKey, key}
 	of, err := readSources(ctx, tx, due)
 	if err != nil {
 		return ids, err
@@ -129,15 +131,6 @@ type signer struct {
 	// log and logKey are the origin of the key log and the hash of its key.
 	log, logKey string
 	key         ed25519.PrivateKey
-}
-
-func (a *API) newSigner(ctx context.Context, tx *db.Tx) (*signer, error) {
-	origin, logKey, err := a.KeyLog.Name(ctx, tx.SQL)
-	if err != nil {
-		return nil, err
-	}
-	key, err := a.KeyLog.SigningKey(ctx, tx.SQL, keylog.PurposeReceipts)
-	return &signer{origin, logKey, key}, err
 }
 
 // SignAs returns a payload as a compact JWS of a type, in canonical JSON, signed with the present key of receipts. Other domains
@@ -177,13 +170,15 @@ func (s *signer) document(of *sources, d *unsigned) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("there is no rating %s", d.ID)
 		}
-		return sign(s.key, ratingType, s.rating(given, d))
+		given.Issuer, given.IssuedAt, given.OrderID, given.Receipt = s.log, d.CreatedAt.Unix(), d.OrderID, d.ReceiptID
+		given.Version = documentVersion
+		return sign(s.key, ratingType, given)
 	}
 	o, ok := of.orders[d.OrderID]
 	if !ok {
 		return "", fmt.Errorf("there is no order %s", d.OrderID)
 	}
-	payload, err := s.receipt(of, o, d)
+	payload, err := s.receipt(o, d)
 	if err != nil {
 		return "", err
 	}
@@ -191,30 +186,19 @@ func (s *signer) document(of *sources, d *unsigned) (string, error) {
 }
 
 // receipt returns the payload of an order's receipt.
-func (s *signer) receipt(of *sources, o *closedOrder, d *unsigned) (*receipt, error) {
-	inputs := of.bound[use{o.OrderID, attachment.BoundKindOrderInput}]
-	results := of.bound[use{o.OrderID, attachment.BoundKindOrderResult}]
+func (s *signer) receipt(o *closedOrder, d *unsigned) (*receipt, error) {
 	agreed, err := canonical(terms{
 		OrderID: o.OrderID, Title: o.Title, Description: o.Description, Deadline: o.Deadline, AmountMinor: o.AmountMinor, FeeBps: o.FeeBps,
-		InputFiles: inputs,
+		InputFiles: o.InputFiles,
 	})
 	if err != nil {
 		return nil, err
 	}
-	made := o.receipt
+	made := &o.receipt
 	made.Issuer, made.LogKey, made.IssuedAt, made.ID, made.Version = s.log, s.logKey, d.CreatedAt.Unix(), d.ID, documentVersion
-	made.Environment, made.Unit, made.TermsSHA256, made.ResultTextSHA256 = environment, unit, hashOf(agreed), textHash(o.ResultText)
-	made.Customer, made.Contractor, made.InputFiles, made.ResultFiles = made.Customer.shown(), made.Contractor.shown(), inputs, results
-	made.History, made.Ledger = of.steps[o.OrderID], of.transfers[o.OrderID]
-	return &made, nil
-}
-
-// rating returns the payload of a rating's document.
-func (s *signer) rating(r *givenRating, d *unsigned) *rating {
-	made := r.rating
-	made.Issuer, made.IssuedAt, made.OrderID, made.Receipt = s.log, d.CreatedAt.Unix(), d.OrderID, d.ReceiptID
-	made.TextSHA256, made.Version = textHash(r.Text), documentVersion
-	return &made
+	made.Environment, made.Unit, made.TermsSHA256 = environment, unit, hashOf(agreed)
+	made.Customer, made.Contractor = made.Customer.shown(), made.Contractor.shown()
+	return made, nil
 }
 
 // AddMissing adds rows for the documents of orders that closed, and of ratings that were given, before the server made documents.
@@ -257,14 +241,10 @@ func (a *API) Announce(ctx context.Context) (announced int64, err error) {
 			if err != nil || len(found) == 0 {
 				return err
 			}
-			all := make([]events.Event, len(found))
-			for i, to := range found {
-				all[i] = events.Event{
-					Recipient: to.Participant, Kind: events.OrderReceipt,
-					Payload: events.ReceiptPayload{OrderID: to.OrderID, ReceiptID: to.ReceiptID},
-				}
-			}
-			return a.Events.Add(ctx, tx, all...)
+			return a.Events.Add(ctx, tx, page.Map(found, func(to *notified) events.Event {
+				payload := events.ReceiptPayload{OrderID: to.OrderID, ReceiptID: to.ReceiptID}
+				return events.Event{Recipient: to.Participant, Kind: events.OrderReceipt, Payload: payload}
+			})...)
 		})
 		announced += int64(len(batch))
 		if err != nil || len(batch) < signBatch {
