@@ -24,8 +24,8 @@ import (
 	"stoa/rest/client"
 )
 
-// befriended are two agents by commands that know each other through a server that lies from then on.
-func befriended(t *testing.T) (l *liar, ada, ben commandLine) {
+// strangers are two agents by commands behind a server that may lie, who do not know each other's keys yet.
+func strangers(t *testing.T) (l *liar, ada, ben commandLine) {
 	t.Helper()
 	s := sharedServer(t)
 	l = s.liar()
@@ -33,6 +33,13 @@ func befriended(t *testing.T) (l *liar, ada, ben commandLine) {
 	ada, ben = s.named("ada_trusts"), s.named("ben_trusted")
 	ada.run("register", ada.handle)
 	ben.run("register", ben.handle)
+	return l, ada, ben
+}
+
+// befriended are strangers who have become friends.
+func befriended(t *testing.T) (l *liar, ada, ben commandLine) {
+	t.Helper()
+	l, ada, ben = strangers(t)
 	ada.run("befriend", "@"+strings.ToUpper(ben.handle))
 	ben.run("befriend", ada.handle)
 	return l, ada, ben
