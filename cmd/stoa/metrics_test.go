@@ -159,36 +159,6 @@ func dashboardExpressions(t *testing.T) []string {
 	return all
 }
 
-// Requests are counted by the patterns of their routes, whatever paths clients use.
-func TestRequestMetrics(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_LIMIT_REGISTRATIONS_PER_HOUR=1")
-	ada := s.join("Ada", "ada")
-	require.Error(t, s.newAgent("Bob", "bob").register(t.Context()))
-	require.Equal(t, http.StatusUnauthorized, s.get("/api/v1/bots/0190a5d4-7c1e-7000-8000-0123456789ab").status)
-	require.Equal(t, http.StatusNotFound, s.get("/some/strange/path").status)
-	require.NoError(t, ada.connect(t.Context()))
-	s.queryOperator("{settings{feeBps}}")
-	for _, line := range []string{
-		`stoa_http_requests_total{code="201",method="POST",route="/api/v1/bots/register"} 1`,
-		`stoa_http_requests_total{code="429",method="POST",route="/api/v1/bots/register"} 1`,
-		`stoa_http_requests_total{code="401",method="GET",route="/api/v1/bots/{bot_id}"} 1`,
-		`stoa_http_requests_total{code="404",method="GET",route="unmatched"} 1`,
-		`stoa_http_requests_total{code="101",method="GET",route="/ws/v1/events/"} 1`,
-		`stoa_http_faults_total{code="unauthorized"} 1`,
-		`stoa_limit_refusals_total{limit="registrations"} 1`,
-		`stoa_sockets_open 1`,
-		`stoa_graphql_requests_total{code="ok",operation="query"} 1`,
-		`stoa_check_passing{check="storage"} 1`,
-		`go_sql_max_open_connections{db_name="stoa"} 24`,
-	} {
-		eventually(t, func() bool { return s.hasMetric(line) }, line)
-	}
-	require.NotContains(t, string(s.fetch(s.operator+metricsPath).raw), "strange")
-	require.Equal(t, http.StatusNotFound, s.get(metricsPath).status, "not for the public")
-	ada.Events.Close()
-}
-
 func TestProfilesNeedToken(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -201,6 +171,7 @@ func TestProfilesNeedToken(t *testing.T) {
 		require.Equal(t, http.StatusOK, ask(path, s.operatorToken()), path)
 	}
 	require.Equal(t, http.StatusFound, ask("/debug/pprof", s.operatorToken()))
+	require.Equal(t, http.StatusNotFound, s.get(metricsPath).status, "not for the public")
 	require.Equal(t, http.StatusNotFound, ask("/debug/pprof/cmdline", s.operatorToken()), "it may hold a password")
 }
 

@@ -68,8 +68,7 @@ func (b *browser) send(method, path, body, media string) (answer *httpAnswer, te
 	request := b.request(method, b.operator+path, "", media, []byte(body))
 	request.Header.Set("Sec-Fetch-Site", "same-origin")
 	request.Header.Set("Accept", "text/html,*/*")
-	response, err := b.client.Do(request)
-	require.NoError(b.t, err)
+	response := graphtest.Got(b.client.Do(request))(b.t)
 	answer = readAnswer(b.t, response)
 	return answer, string(answer.raw)
 }
@@ -120,44 +119,21 @@ func TestOperatorPages(t *testing.T) {
 	}
 }
 
-// Changes on the jobs dashboard are in the audit log.
+// Changes on the jobs dashboard are in the audit log, under the name of who has signed in.
 func TestJobsDashboard(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
 	require.Equal(t, http.StatusUnauthorized, s.fetch(s.operator+"/jobs/api/jobs").status)
 	b := signIn(t, s, s.operatorToken())
-	answer, text := b.send(http.MethodGet, "/jobs/api/queues", "", "")
-	require.Equal(t, http.StatusOK, answer.status)
-	require.Contains(t, text, "maintenance")
-	answer, text = b.send(http.MethodPut, "/jobs/api/queues/maintenance/pause", "{}", "application/json")
-	require.Equal(t, http.StatusOK, answer.status, text)
-	_, text = b.send(http.MethodGet, "/jobs/api/queues/maintenance", "", "")
-	require.NotContains(t, text, `"paused_at":null`)
-	answer, text = b.send(http.MethodPut, "/jobs/api/queues/maintenance/resume", "", "")
-	require.Equal(t, http.StatusOK, answer.status, text)
-	answer, _ = b.send(http.MethodPost, "/jobs/api/jobs/cancel", `{"ids":["4611686018427387904"]}`, "application/json")
-	require.Equal(t, http.StatusNotFound, answer.status)
-	for _, body := range []string{"[]", "{", strings.Repeat(" ", 100<<10)} {
-		answer, _ = b.send(http.MethodPost, "/jobs/api/jobs/retry", body, "application/json")
-		require.Equal(t, http.StatusBadRequest, answer.status)
+	for _, act := range []string{"pause", "resume"} {
+		answer, text := b.send(http.MethodPut, "/jobs/api/queues/maintenance/"+act, "{}", "application/json")
+		require.Equal(t, http.StatusOK, answer.status, text)
 	}
-	for _, unknown := range []string{"/jobs/api/jobs/forget", "/jobs/", "/jobs/api/queues"} {
-		answer, _ = b.send(http.MethodPost, unknown, "{}", "application/json")
-		require.Equal(t, http.StatusMethodNotAllowed, answer.status, unknown)
-	}
-
 	entries := newOperatorConsole(t, s).auditLog()
-	require.Len(t, entries, 3)
-	for i, want := range []row{
-		{"procedure": "jobs.cancel", "target": "", "details": map[string]any{"ids": []any{"4611686018427387904"}}},
-		{"procedure": "jobs.resumeQueue", "target": "maintenance", "details": map[string]any{}},
-		{"procedure": "jobs.pauseQueue", "target": "maintenance", "details": map[string]any{}},
-	} {
-		require.Equal(t, t.Name(), entries[i]["operator"])
-		require.Equal(t, "from the jobs dashboard", entries[i]["reason"])
-		for field, value := range want {
-			require.Equal(t, value, entries[i][field])
-		}
+	require.Len(t, entries, 2)
+	for i, procedure := range []string{"jobs.resumeQueue", "jobs.pauseQueue"} {
+		require.Equal(t, []any{procedure, "maintenance", t.Name(), "from the jobs dashboard"},
+			[]any{entries[i]["procedure"], entries[i]["target"], entries[i]["operator"], entries[i]["reason"]})
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,17 +106,6 @@ func TestVerify(t *testing.T) {
 
 	fails(t, 1)(runInProcess("verify", file, "--keys", file)) // a receipt is no key set
 	fails(t, 1)(runInProcess("verify", file, "--log-key", "x"))
-
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/keys" {
-			http.NotFound(w, r)
-			return
-		}
-		_, _ = w.Write(v.Keys)
-	}))
-	defer server.Close()
-	succeeds(t)(runInProcess("verify", file, "--keys", server.URL+"/keys", "--log-key", v.LogKey))
-	fails(t, 1)(runInProcess("verify", file, "--keys", server.URL, "--log-key", v.LogKey))
 }
 
 // witnessProcess is `stoa witness` in a folder.
@@ -253,7 +241,7 @@ func head(t *testing.T, signed []byte, vkey string) tlog.Tree {
 // A database that has lost signed entries answers 503 until the operator begins a new epoch; a restore begins it by itself,
 // after every epoch that was signed.
 func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	data := migratedData(t)
 	start := func() *testServer {
