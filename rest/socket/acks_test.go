@@ -139,28 +139,6 @@ func TestAcksOfOtherEventsChangeNothing(t *testing.T) {
 	again.quiet()
 }
 
-func TestAnAckOnOneConnectionServesBoth(t *testing.T) {
-	t.Parallel()
-	h, here, there := sharedCluster(t).withTwo()
-	agent := h.Agent()
-	for _, processes := range [][2]*process{{here, here}, {here, there}} {
-		one, other := processes[0].dial(agent.Token), processes[1].dial(agent.Token)
-		here.tell(agent, 1, 2)
-		ids := one.gets(1, 2)
-		require.Equal(t, ids, other.gets(1, 2))
-		one.acked(ids[0])
-		other.acked(ids[1])
-		// Both connections received both events, so both answer; neither event is sent again.
-		other.acked(ids[0])
-		one.acked(ids[1])
-		one.quiet()
-		other.quiet()
-		one.hangUp()
-		other.hangUp()
-		require.Zero(t, h.unacknowledged(agent))
-	}
-}
-
 func TestAtMostAWindowIsInFlight(t *testing.T) {
 	t.Parallel()
 	h, p, agent := sharedCluster(t).withAgent()

@@ -50,20 +50,6 @@ func TestUnacknowledgedEventsComeAgainUnderTheirIDs(t *testing.T) {
 	require.Zero(t, h.unacknowledged(agent))
 }
 
-func TestNothingIsSentTwiceOnOneConnection(t *testing.T) {
-	t.Parallel()
-	_, p, agent := sharedCluster(t).withAgent()
-	p.tell(agent, 1)
-	conn := p.dial(agent.Token)
-	conn.gets(1)
-	for range 3 {
-		p.hub.Wake([]uuid.UUID{agent.ID})
-	}
-	p.tell(agent, 2)
-	conn.gets(2)
-	conn.quiet()
-}
-
 // held is a transaction that has written an event and is not committed yet.
 type held struct {
 	commit chan struct{}
