@@ -60,8 +60,7 @@ func TestRetriesGoByTheClockOfTheDatabase(t *testing.T) {
 	h.enqueueMail(&graphtest.Mailbox{Refuse: func(*email.Message) error { return errors.New("451 later") }})
 	config := h.config()
 	config.Clock = jobs.Ahead(time.Hour)
-	running, err := jobs.StartPolling(t.Context(), config, time.Second)
-	require.NoError(t, err)
+	running := graphtest.Got(jobs.StartPolling(t.Context(), config, time.Second))(t)
 	const later = "SELECT count(*) FROM river_job WHERE kind = 'send_mail' AND state = 'scheduled' AND scheduled_at > now() + interval '1 hour'"
 	require.Eventually(t, func() bool { return h.Count(later) == 1 }, slack.TestWait, 10*time.Millisecond)
 	require.NoError(t, running.Stop(t.Context()))
@@ -83,8 +82,7 @@ func TestTheJobOfADeadProcessIsRunAgain(t *testing.T) {
 	box := new(graphtest.Mailbox)
 	h.enqueueMail(box)
 	h.Exec("UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '61 seconds', attempted_by = '{dead}'")
-	running, err := jobs.StartPolling(t.Context(), h.config(), time.Second)
-	require.NoError(t, err)
+	running := graphtest.Got(jobs.StartPolling(t.Context(), h.config(), time.Second))(t)
 	t.Cleanup(func() { require.NoError(t, running.Stop(context.Background())) })
 	require.Eventually(t, func() bool { return len(box.To("ada@example.org")) == 1 }, slack.TestWait, 10*time.Millisecond)
 }
@@ -93,8 +91,7 @@ func TestTheJobOfADeadProcessIsRunAgain(t *testing.T) {
 func (h *world) enqueueMail(box *graphtest.Mailbox) {
 	h.t.Helper()
 	h.Email.Mailer, h.Email.From = box, &netmail.Address{Address: "stoa@stoa.example"}
-	insert, err := jobs.NewEnqueue(h.DB, h.clock, slog.New(slog.DiscardHandler))
-	require.NoError(h.t, err)
+	insert := graphtest.Got(jobs.NewEnqueue(h.DB, h.clock, slog.New(slog.DiscardHandler)))(h.t)
 	h.Email.InsertJob = insert
 	require.NoError(h.t, h.DB.Tx(h.t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		_, err := h.Email.Enqueue(ctx, tx, email.Mail{Kind: mail.KindTest, To: "ada@example.org"})
@@ -179,8 +176,7 @@ func TestRunsAreCounted(t *testing.T) {
 	config := h.config()
 	config.Metrics = m
 	h.Exec("ALTER TABLE accounts RENAME TO hidden") // so that reconcile fails
-	running, err := jobs.StartPolling(t.Context(), config, never, "activity", "reconcile")
-	require.NoError(t, err)
+	running := graphtest.Got(jobs.StartPolling(t.Context(), config, never, "activity", "reconcile"))(t)
 	t.Cleanup(func() { require.NoError(t, running.Stop(context.Background())) })
 	for _, line := range []string{
 		`stoa_job_runs_total{kind="activity",outcome="completed"} 1`,
@@ -196,22 +192,29 @@ func TestRunsAreCounted(t *testing.T) {
 	}
 }
 
+// dashboard returns a function that sends requests to a new dashboard.
+func (h *world) dashboard(database *db.DB) func(who viewer.Viewer, method, path, body string) *httptest.ResponseRecorder {
+	h.t.Helper()
+	made := graphtest.Got(jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: database, Logger: slog.New(slog.DiscardHandler)}))(h.t)
+	h.t.Cleanup(made.Stop)
+	return func(who viewer.Viewer, method, path, body string) *httptest.ResponseRecorder {
+		request, answer := httptest.NewRequest(method, path, strings.NewReader(body)), httptest.NewRecorder()
+		made.ServeHTTP(answer, request.WithContext(viewer.With(request.Context(), who)))
+		return answer
+	}
+}
+
 // Besides the guard of the mount, nothing changes without an operator in the context, or without an audit entry.
 func TestOnlyOperatorsActOnTheDashboard(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
-	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: h.DB, Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(t, err)
-	t.Cleanup(dashboard.Stop)
+	ask := h.dashboard(h.DB)
 	h.Exec("INSERT INTO river_queue (name, updated_at) VALUES ('maintenance', now())")
 	paused := func() int64 {
 		return h.Count("SELECT count(*) FROM river_queue WHERE paused_at IS NOT NULL")
 	}
 	pause := func(who viewer.Viewer) *httptest.ResponseRecorder {
-		request := httptest.NewRequest(http.MethodPut, "/jobs/api/queues/maintenance/pause", strings.NewReader("{}"))
-		answer := httptest.NewRecorder()
-		dashboard.ServeHTTP(answer, request.WithContext(viewer.With(request.Context(), who)))
-		return answer
+		return ask(who, http.MethodPut, "/jobs/api/queues/maintenance/pause", "{}")
 	}
 	for _, kind := range []viewer.Kind{viewer.Anonymous, viewer.Agent} {
 		require.Equal(t, http.StatusUnauthorized, pause(viewer.Viewer{Kind: kind}).Code)
@@ -231,14 +234,9 @@ func TestOnlyOperatorsActOnTheDashboard(t *testing.T) {
 func TestActsAreReadStrictly(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
-	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: h.DB, Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(t, err)
-	t.Cleanup(dashboard.Stop)
+	ask := h.dashboard(h.DB)
 	act := func(method, path, body string) *httptest.ResponseRecorder {
-		request := httptest.NewRequest(method, "/jobs/api/"+path, strings.NewReader(body))
-		answer := httptest.NewRecorder()
-		dashboard.ServeHTTP(answer, request.WithContext(viewer.With(request.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Ada"})))
-		return answer
+		return ask(viewer.Viewer{Kind: viewer.Operator, Name: "Ada"}, method, "/jobs/api/"+path, body)
 	}
 	for _, body := range []string{
 		`{"ids":["1"],"ids":["2"]}`, `{"ids":["1"],"IDs":["2"]}`, `{"ids":["1"],"note":"\u0000"}`, `{"ids":["\u0000"]}`, `{"ids":["one"]}`, `null`,
@@ -267,16 +265,9 @@ func TestActsOfTheDashboardAreKnown(t *testing.T) {
 func TestTheDashboardWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
-	own, err := db.Open(h.URL, db.Options{})
-	require.NoError(t, err)
-	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: own, Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(t, err)
-	t.Cleanup(dashboard.Stop)
-	show := func() *httptest.ResponseRecorder {
-		answer := httptest.NewRecorder()
-		dashboard.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/jobs/api/queues", nil))
-		return answer
-	}
+	own := graphtest.Got(db.Open(h.URL, db.Options{}))(t)
+	ask := h.dashboard(own)
+	show := func() *httptest.ResponseRecorder { return ask(viewer.Viewer{}, http.MethodGet, "/jobs/api/queues", "") }
 	require.Equal(t, http.StatusOK, show().Code)
 	h.Exec("ALTER TABLE river_queue RENAME TO elsewhere")
 	require.Equal(t, http.StatusInternalServerError, show().Code)
@@ -291,14 +282,8 @@ func TestTheDashboardWaitsForTheDatabase(t *testing.T) {
 func TestTheDashboardOpensOnWhatFailed(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
-	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: h.DB, Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(t, err)
-	t.Cleanup(dashboard.Stop)
-	get := func(path string) *httptest.ResponseRecorder {
-		answer := httptest.NewRecorder()
-		dashboard.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
-		return answer
-	}
+	ask := h.dashboard(h.DB)
+	get := func(path string) *httptest.ResponseRecorder { return ask(viewer.Viewer{}, http.MethodGet, path, "") }
 	insert := func(state, finalized string) {
 		h.Exec(`INSERT INTO river_job (kind, args, max_attempts, state, finalized_at) VALUES ('test', '{}', 1, $1::river_job_state, `+finalized+`)`, state)
 	}
