@@ -21,8 +21,7 @@ import (
 
 func (s *logServer) monitor(file string) *client.KeyLog {
 	s.t.Helper()
-	l, err := client.OpenKeyLog(file, s.url, client.Options{Retries: -1, Checks: client.Checks{Patience: time.Millisecond}})
-	require.NoError(s.t, err)
+	l := must(client.OpenKeyLog(file, s.url, client.Options{Retries: -1, Checks: client.Checks{Patience: time.Millisecond}}))(s.t)
 	return l
 }
 

@@ -45,8 +45,7 @@ func TestStart(t *testing.T) {
 	} {
 		require.ErrorContains(t, connect(t, other).PingContext(t.Context()), "no pg_hba.conf entry", other)
 	}
-	info, err := os.Stat(filepath.Join(folder, "postgres"))
-	require.NoError(t, err)
+	info := must(os.Stat(filepath.Join(folder, "postgres")))(t)
 	require.Equal(t, os.ModeDir|0o700, info.Mode())
 
 	stop(t, c)
@@ -101,8 +100,7 @@ func TestPaths(t *testing.T) {
 			cfg := config(filepath.Join(t.TempDir(), tail))
 			c := start(t, cfg)
 			require.Equal(t, 1, queryValue[int](t, connect(t, c.URL()), "SELECT 1"))
-			conn, err := pgx.Connect(t.Context(), c.URL())
-			require.NoError(t, err)
+			conn := must(pgx.Connect(t.Context(), c.URL()))(t)
 			require.NoError(t, conn.Close(t.Context()))
 			require.Empty(t, unfinishedIn(t, strings.NewReplacer("[", `\[`, "?", `\?`, "*", `\*`).Replace(cfg.DataDir)))
 			if name == "signs" {
@@ -189,8 +187,7 @@ func TestLogIsBounded(t *testing.T) {
 	require.Less(t, info.Size(), int64(logLimit+2000))
 	require.NoError(t, log.file.Close())
 
-	log.file, err = os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	require.NoError(t, err)
+	log.file = must(os.OpenFile("/dev/full", os.O_WRONLY, 0))(t)
 	lost, err := log.Write([]byte("lost"))
 	require.NoError(t, err)
 	require.Equal(t, 4, lost)

@@ -64,8 +64,7 @@ var initialisedTemplate = sync.OnceValues(func() (string, error) {
 // folder. It saves the time of initdb.
 func initialised(t *testing.T, folder string) string {
 	t.Helper()
-	template, err := initialisedTemplate()
-	require.NoError(t, err)
+	template := must(initialisedTemplate())(t)
 	out, err := exec.CommandContext(t.Context(), "cp", "-a", template, folder).CombinedOutput() // files keep their owner
 	require.NoError(t, err, "%s", out)
 	return folder
@@ -96,8 +95,7 @@ type server struct {
 // binary is handed over open, since another account cannot reach its path.
 func spawn(t *testing.T, folder string, as *syscall.Credential) *server {
 	t.Helper()
-	binary, err := os.Open("/proc/self/exe")
-	require.NoError(t, err)
+	binary := must(os.Open("/proc/self/exe"))(t)
 	defer binary.Close()
 	out, childOut, err := os.Pipe()
 	require.NoError(t, err)
@@ -138,14 +136,22 @@ func (s *server) kill(t *testing.T) {
 	_ = s.Wait()
 }
 
+// must returns the result of a call that must succeed: must(os.Stat(path))(t).
+func must[T any](result T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		require.NoError(t, err)
+		return result
+	}
+}
+
 func config(folder string) Config {
 	return Config{DataDir: folder, Volatile: true, Logger: slog.New(slog.DiscardHandler)}
 }
 
 func start(t *testing.T, config Config) *Cluster {
 	t.Helper()
-	c, err := Start(t.Context(), config)
-	require.NoError(t, err)
+	c := must(Start(t.Context(), config))(t)
 	t.Cleanup(func() { stop(t, c) })
 	return c
 }
@@ -160,8 +166,7 @@ func stop(t *testing.T, c *Cluster) {
 
 func connect(t *testing.T, url string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("postgres", url)
-	require.NoError(t, err)
+	db := must(sql.Open("postgres", url))(t)
 	t.Cleanup(func() { _ = db.Close() }) // its connections may be dead
 	return db
 }
@@ -199,11 +204,9 @@ const flushed = "&synchronous_commit=on"
 // pidOf is the pid of the folder's postmaster by its own record.
 func pidOf(t *testing.T, folder string) int {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(folder, "postgres", "postmaster.pid"))
-	require.NoError(t, err)
+	text := must(os.ReadFile(filepath.Join(folder, "postgres", "postmaster.pid")))(t)
 	first, _, _ := strings.Cut(string(text), "\n")
-	pid, err := strconv.Atoi(first)
-	require.NoError(t, err)
+	pid := must(strconv.Atoi(first))(t)
 	return pid
 }
 
@@ -211,28 +214,22 @@ func pidOf(t *testing.T, folder string) int {
 // inherited the folder's lock until it runs its own program, so callers wait for it.
 func isStopped(t *testing.T, folder string) bool {
 	t.Helper()
-	dir, err := os.Open(filepath.Join(folder, "postgres"))
-	require.NoError(t, err)
+	dir := must(os.Open(filepath.Join(folder, "postgres")))(t)
 	defer dir.Close()
-	free, err := tryLock(dir)
-	require.NoError(t, err)
+	free := must(tryLock(dir))(t)
 	return free
 }
 
 func unfinishedIn(t *testing.T, folder string) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(folder, unfinished+"*"))
-	require.NoError(t, err)
+	found := must(filepath.Glob(filepath.Join(folder, unfinished+"*")))(t)
 	return found
 }
 
 func nobody(t *testing.T) *syscall.Credential {
 	t.Helper()
-	found, err := user.Lookup("nobody")
-	require.NoError(t, err)
-	uid, err := strconv.Atoi(found.Uid)
-	require.NoError(t, err)
-	gid, err := strconv.Atoi(found.Gid)
-	require.NoError(t, err)
+	found := must(user.Lookup("nobody"))(t)
+	uid := must(strconv.Atoi(found.Uid))(t)
+	gid := must(strconv.Atoi(found.Gid))(t)
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }

@@ -58,15 +58,12 @@ func TestShared(t *testing.T) {
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	cfg := config(initialised(t, filepath.Join(t.TempDir(), "data")))
-	dir, err := os.Open(filepath.Join(cfg.DataDir, "postgres"))
-	require.NoError(t, err)
+	dir := must(os.Open(filepath.Join(cfg.DataDir, "postgres")))(t)
 	defer dir.Close()
-	held, err := tryLock(dir)
-	require.NoError(t, err)
+	held := must(tryLock(dir))(t)
 	require.True(t, held)
 	c := &Cluster{config: cfg, data: cfg.DataDir, folder: filepath.Join(cfg.DataDir, "postgres")}
-	c.dir, err = os.Open(c.folder)
-	require.NoError(t, err)
+	c.dir = must(os.Open(c.folder))(t)
 	defer c.dir.Close()
 	require.ErrorContains(t, c.startOrShare(t.Context(), pollInterval), c.folder+" is locked by another process")
 }
@@ -75,8 +72,7 @@ func TestLocked(t *testing.T) {
 func TestStopOutOfTime(t *testing.T) {
 	t.Parallel()
 	cfg := config(initialised(t, filepath.Join(t.TempDir(), "data")))
-	c, err := Start(t.Context(), cfg)
-	require.NoError(t, err)
+	c := must(Start(t.Context(), cfg))(t)
 	execSQL(t, connect(t, c.URL()+flushed), "CREATE TABLE kept AS SELECT 1 AS n")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -93,17 +89,14 @@ func TestAccount(t *testing.T) {
 	require.NoError(t, os.Mkdir(closed, 0o700))
 	folder := initialised(t, filepath.Join(closed, "data"))
 	c := start(t, config(folder))
-	owner, err := ownerOf(filepath.Join(folder, "postgres"))
-	require.NoError(t, err)
-	runs, err := ownerOf(filepath.Join("/proc", strconv.Itoa(pidOf(t, folder))))
-	require.NoError(t, err)
+	owner := must(ownerOf(filepath.Join(folder, "postgres")))(t)
+	runs := must(ownerOf(filepath.Join("/proc", strconv.Itoa(pidOf(t, folder)))))(t)
 	require.Equal(t, owner.Uid, runs.Uid)
 	require.NotZero(t, runs.Uid)
 	if own := os.Geteuid(); own != 0 {
 		require.EqualValues(t, own, runs.Uid)
 	}
-	session, err := syscall.Getpgid(pidOf(t, folder))
-	require.NoError(t, err)
+	session := must(syscall.Getpgid(pidOf(t, folder)))(t)
 	require.NotEqual(t, syscall.Getpgrp(), session, "out of reach of the terminal's signals")
 	require.NoError(t, connect(t, c.URL()).PingContext(t.Context()))
 }
@@ -128,20 +121,17 @@ func TestOrdinaryAccountThenRoot(t *testing.T) {
 		eventually(t, func() bool { return isStopped(t, folder) }, "no process is left")
 	}
 	use(spawn(t, folder, as))
-	before, err := ownerOf(filepath.Join(folder, "postgres"))
-	require.NoError(t, err)
+	before := must(ownerOf(filepath.Join(folder, "postgres")))(t)
 	use(spawn(t, folder, nil))
 	use(spawn(t, folder, as))
-	after, err := ownerOf(filepath.Join(folder, "postgres"))
-	require.NoError(t, err)
+	after := must(ownerOf(filepath.Join(folder, "postgres")))(t)
 	require.Equal(t, before, after)
 }
 
 // withoutPassword returns the URL without its password, as an account has it that only reaches the socket.
 func withoutPassword(t *testing.T, address string) string {
 	t.Helper()
-	parsed, err := url.Parse(address)
-	require.NoError(t, err)
+	parsed := must(url.Parse(address))(t)
 	query := parsed.Query()
 	query.Del("passfile")
 	parsed.RawQuery = query.Encode()
@@ -163,8 +153,7 @@ func requireSecured(t *testing.T, c *Cluster) {
 	t.Helper()
 	db := connect(t, c.URL())
 	require.Equal(t, 42, queryValue[int](t, db, "SELECT n FROM kept"))
-	conn, err := pgx.Connect(t.Context(), c.URL())
-	require.NoError(t, err)
+	conn := must(pgx.Connect(t.Context(), c.URL()))(t)
 	require.NoError(t, conn.Close(t.Context()))
 
 	bare := withoutPassword(t, c.URL())
@@ -172,16 +161,14 @@ func requireSecured(t *testing.T, c *Cluster) {
 	wrong := strings.Replace(bare, "stoa@", "stoa:guess@", 1)
 	require.ErrorContains(t, connect(t, wrong).PingContext(t.Context()), "password authentication failed")
 
-	info, err := os.Stat(filepath.Join(c.data, passwordFile))
-	require.NoError(t, err)
+	info := must(os.Stat(filepath.Join(c.data, passwordFile)))(t)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
 	require.NotContains(t, c.URL(), passwordOf(t, c))
 }
 
 func passwordOf(t *testing.T, c *Cluster) string {
 	t.Helper()
-	line, err := os.ReadFile(c.passwordPath())
-	require.NoError(t, err)
+	line := must(os.ReadFile(c.passwordPath()))(t)
 	return strings.TrimPrefix(strings.TrimSpace(string(line)), "*:*:*:stoa:")
 }
 

@@ -22,6 +22,14 @@ func private(name string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
+// must returns the result of a call that must succeed: must(keylog.ParseEntry(raw))(t).
+func must[T any](result T, err error) func(require.TestingT) T {
+	return func(t require.TestingT) T {
+		require.NoError(t, err)
+		return result
+	}
+}
+
 func entryOf(n int) keylog.Entry { return keylog.ReceiptEntry([]byte("salt"), string(rune('a'+n))) }
 
 func filled(t require.TestingT, entries int) (*keylogtest.Log, note.Verifier) {
@@ -29,8 +37,7 @@ func filled(t require.TestingT, entries int) (*keylogtest.Log, note.Verifier) {
 	for i := range entries {
 		require.EqualValues(t, i, l.Append(entryOf(i)))
 	}
-	log, err := keylog.ParseLogKey(l.Key)
-	require.NoError(t, err)
+	log := must(keylog.ParseLogKey(l.Key))(t)
 	return l, log
 }
 
@@ -179,8 +186,7 @@ func TestEntries(t *testing.T) {
 func TestTiles(t *testing.T) {
 	t.Parallel()
 	l, _ := filled(t, 300)
-	entries, err := keylog.ParseEntries(l.Tile(1, 44))
-	require.NoError(t, err)
+	entries := must(keylog.ParseEntries(l.Tile(1, 44)))(t)
 	require.Len(t, entries, 44)
 	require.Equal(t, entryOf(256), entries[0])
 	for _, wrong := range [][]byte{l.Tile(0, 2)[1:], l.Tile(0, 2)[:100], append(l.Tile(0, 256), l.Tile(0, 1)...), {0}, {0, 0}} {

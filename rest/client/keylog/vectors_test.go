@@ -159,8 +159,7 @@ func checkpointVectors(t *testing.T, l *keylogtest.Log) []checkpointVector {
 	none, signed := map[string]int64{}, map[string]int64{"witness.example": at.Unix()}
 	plain := sound("signed by the log", 300, none)
 	cosigned := sound("signed by a witness", 5, signed, witnessAs("witness.example", "witness"))
-	alone, err := note.Sign(&note.Note{Text: l.Head(-1).Text()}, witnessAs("witness.example", "witness"))
-	require.NoError(t, err)
+	alone := must(note.Sign(&note.Note{Text: l.Head(-1).Text()}, witnessAs("witness.example", "witness")))(t)
 	made := []checkpointVector{
 		plain, cosigned, sound("of an empty log", 0, none), sound("signed by a stranger", 7, none, witnessAs("stranger.example", "stranger")),
 		sound("signed by another key of the witness's name", 7, none, witnessAs("witness.example", "stranger")),

@@ -28,8 +28,7 @@ func proverOf(l *keylogtest.Log) witness.Prove {
 
 func submitterOf(t testing.TB, lines ...string) *witness.Submitter {
 	t.Helper()
-	targets, err := witness.ParseTargets(strings.Join(lines, "\n"))
-	require.NoError(t, err)
+	targets := must(witness.ParseTargets(strings.Join(lines, "\n")))
 	return witness.NewSubmitter(targets, keylogtest.Wait(2*time.Second))
 }
 
@@ -44,8 +43,7 @@ func (w *world) target() string { return w.vkey + " " + w.url + "/" }
 func TestSubmit(t *testing.T) {
 	t.Parallel()
 	l := logOf(origin, "log", 40, 99)
-	log, err := keylog.ParseLogKey(l.Key)
-	require.NoError(t, err)
+	log := must(keylog.ParseLogKey(l.Key))
 	one, two := start(t, t.TempDir(), l.Key), start(t, t.TempDir(), l.Key)
 	require.Equal(t, 200, two.submit(l, 0, 7).status)
 	first, second := submitterOf(t, one.target(), two.target()), submitterOf(t, one.target(), two.target())
@@ -67,8 +65,7 @@ func TestSubmit(t *testing.T) {
 	}
 	for _, kept := range first.Heads(t.Context(), []string{l.Key}) {
 		require.NoError(t, kept.Err)
-		head, err := keylog.Open(kept.Note, log)
-		require.NoError(t, err)
+		head := must(keylog.Open(kept.Note, log))
 		require.Equal(t, l.Head(40), head.Checkpoint)
 	}
 	for _, cosigned := range submitAll(t, submitterOf(t, one.target(), two.target()), l.Checkpoint(20), proverOf(l)) {
@@ -88,14 +85,11 @@ func TestWitnessesThatFail(t *testing.T) {
 	t.Parallel()
 	l := logOf(origin, "log", 40, 99)
 	good := start(t, t.TempDir(), l.Key)
-	another, err := keylog.NewWitnessSigner(name, private("another"), now)
-	require.NoError(t, err)
-	byAnother, err := note.Sign(&note.Note{Text: l.Head(40).Text()}, another)
-	require.NoError(t, err)
+	another := must(keylog.NewWitnessSigner(name, private("another"), now))
+	byAnother := must(note.Sign(&note.Note{Text: l.Head(40).Text()}, another))
 	signer, vkey, err := witness.OpenKey(t.TempDir()+"/key", "w2")
 	require.NoError(t, err)
-	ofOther, err := note.Sign(&note.Note{Text: l.Head(39).Text()}, signer)
-	require.NoError(t, err)
+	ofOther := must(note.Sign(&note.Note{Text: l.Head(39).Text()}, signer))
 	lineOf := func(signed []byte) string { return string(signed[strings.LastIndex(string(signed), "— "):]) }
 	for what, c := range map[string]struct {
 		complaint string
@@ -159,14 +153,12 @@ func TestTargets(t *testing.T) {
 		"\n" + vkey + "  https://a.example/w \n\n" + other + " http://b.example",
 		vkey + " https://a.example/w," + other + " http://b.example",
 	} {
-		targets, err := witness.ParseTargets(text)
-		require.NoError(t, err)
+		targets := must(witness.ParseTargets(text))
 		require.Len(t, targets, 2)
 		require.Equal(t, vkey, targets[0].Key)
 		require.Equal(t, "https://a.example/w", targets[0].URL)
 	}
-	targets, err := witness.ParseTargets("")
-	require.NoError(t, err)
+	targets := must(witness.ParseTargets(""))
 	require.Empty(t, targets)
 	for _, wrong := range []string{
 		vkey, "https://a.example", vkey + " a.example", vkey + " ftp://a.example", vkey + " https://a.example x",

@@ -58,13 +58,11 @@ type world struct {
 
 func start(t testing.TB, folder string, vkeys ...string) *world {
 	t.Helper()
-	logs, err := witness.ParseLogs("# logs\n\n" + strings.Join(vkeys, "\n") + "\n")
-	require.NoError(t, err)
+	logs := must(witness.ParseLogs("# logs\n\n" + strings.Join(vkeys, "\n") + "\n"))
 	signer, vkey, err := witness.OpenKey(filepath.Join(folder, "key"), name)
 	require.NoError(t, err)
 	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
-	w, err := witness.New(witness.Config{Logs: logs, Signer: signer, Folder: folder, Logger: logger})
-	require.NoError(t, err)
+	w := must(witness.New(witness.Config{Logs: logs, Signer: signer, Folder: folder, Logger: logger}))
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
 	return &world{t, folder, server.URL, vkey}
@@ -78,24 +76,21 @@ type answer struct {
 
 func (w *world) post(body string) answer {
 	w.Helper()
-	response, err := http.Post(w.url+"/add-checkpoint", "", strings.NewReader(body))
-	require.NoError(w, err)
+	response := must(http.Post(w.url+"/add-checkpoint", "", strings.NewReader(body)))
 	return read(w, response)
 }
 
 func (w *world) latest(origin string) answer {
 	w.Helper()
 	sum := sha256.Sum256([]byte(origin))
-	response, err := http.Get(w.url + "/" + hex.EncodeToString(sum[:]) + "/checkpoint")
-	require.NoError(w, err)
+	response := must(http.Get(w.url + "/" + hex.EncodeToString(sum[:]) + "/checkpoint"))
 	return read(w, response)
 }
 
 func read(t testing.TB, response *http.Response) answer {
 	t.Helper()
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
+	body := must(io.ReadAll(response.Body))
 	return answer{response.StatusCode, response.Header.Get("Content-Type"), string(body)}
 }
 
@@ -119,12 +114,9 @@ func (w *world) cosigned(l *keylogtest.Log, size int64, a answer) {
 	w.Helper()
 	require.Equal(w, http.StatusOK, a.status, a.body)
 	require.Equal(w, 1, strings.Count(a.body, "\n"), a.body)
-	log, err := keylog.ParseLogKey(l.Key)
-	require.NoError(w, err)
-	by, err := keylog.ParseWitnessKey(w.vkey)
-	require.NoError(w, err)
-	opened, err := keylog.Open(append(l.Checkpoint(size), a.body...), log, by)
-	require.NoError(w, err)
+	log := must(keylog.ParseLogKey(l.Key))
+	by := must(keylog.ParseWitnessKey(w.vkey))
+	opened := must(keylog.Open(append(l.Checkpoint(size), a.body...), log, by))
 	require.Contains(w, opened.By, name)
 }
 
@@ -138,12 +130,9 @@ func TestStatuses(t *testing.T) {
 	proof := l.Consistency(10, 20)
 	broken := bytes.Replace(l.Checkpoint(20), []byte("\n20\n"), []byte("\n21\n"), 1)
 	signer := must(keylog.NewLogSigner(origin, private("log")))
-	extended, err := note.Sign(&note.Note{Text: l.Head(20).Text() + strings.Repeat("x", 400) + "\n"}, signer)
-	require.NoError(t, err)
-	gap, err := note.Sign(&note.Note{Text: l.Head(20).Text() + "\nx\n"}, signer)
-	require.NoError(t, err)
-	empty, err := note.Sign(&note.Note{Text: keylog.Checkpoint{Origin: origin, Root: tlog.Hash{1}}.Text()}, signer)
-	require.NoError(t, err)
+	extended := must(note.Sign(&note.Note{Text: l.Head(20).Text() + strings.Repeat("x", 400) + "\n"}, signer))
+	gap := must(note.Sign(&note.Note{Text: l.Head(20).Text() + "\nx\n"}, signer))
+	empty := must(note.Sign(&note.Note{Text: keylog.Checkpoint{Origin: origin, Root: tlog.Hash{1}}.Text()}, signer))
 	other := must(keylog.NewWitnessSigner("w2", private("w2"), now))
 	for _, c := range []struct {
 		name, body string
@@ -222,8 +211,7 @@ func TestStatuses(t *testing.T) {
 	}
 	w := start(t, t.TempDir(), l.Key)
 	require.Equal(t, 404, w.latest("unknown").status)
-	response, err := http.Get(w.url + "/add-checkpoint")
-	require.NoError(t, err)
+	response := must(http.Get(w.url + "/add-checkpoint"))
 	require.Equal(t, 405, read(t, response).status)
 }
 
