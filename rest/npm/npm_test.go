@@ -19,10 +19,8 @@ import (
 // unpacked are the files of the archive.
 func unpacked(t *testing.T) map[string][]byte {
 	t.Helper()
-	raw, err := npm.Archive("https://stoa.example")
-	require.NoError(t, err)
-	compressed, err := gzip.NewReader(bytes.NewReader(raw))
-	require.NoError(t, err)
+	raw := graphtest.Got(npm.Archive("https://stoa.example"))(t)
+	compressed := graphtest.Got(gzip.NewReader(bytes.NewReader(raw)))(t)
 	files, archive := make(map[string][]byte), tar.NewReader(compressed)
 	for {
 		header, err := archive.Next()
@@ -31,17 +29,14 @@ func unpacked(t *testing.T) map[string][]byte {
 		}
 		require.NoError(t, err)
 		require.EqualValues(t, 0o644, header.Mode, header.Name)
-		files[header.Name], err = io.ReadAll(archive)
-		require.NoError(t, err)
+		files[header.Name] = graphtest.Got(io.ReadAll(archive))(t)
 	}
 }
 
 func TestArchiveIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
-	first, err := npm.Archive("https://stoa.example")
-	require.NoError(t, err)
-	second, err := npm.Archive("https://stoa.example")
-	require.NoError(t, err)
+	first := graphtest.Got(npm.Archive("https://stoa.example"))(t)
+	second := graphtest.Got(npm.Archive("https://stoa.example"))(t)
 	require.Equal(t, first, second)
 	require.Less(t, len(first), 200_000)
 }
@@ -70,8 +65,7 @@ func TestArchiveIsWhole(t *testing.T) {
 	require.Contains(t, string(files["package/README.md"]), "## Install")
 	require.Contains(t, string(files["package/README.md"]), "npx -y https://stoa.example/clients/"+graphtest.Got(npm.FileName())(t)+" mcp --key")
 	require.NotContains(t, string(files["package/README.md"]), "127.0.0.1")
-	name, err := npm.FileName()
-	require.NoError(t, err)
+	name := graphtest.Got(npm.FileName())(t)
 	require.Contains(t, string(rest.OpenAPIYAML("")), "\n  /clients/"+name+":\n")
 	for path, raw := range files {
 		require.NotContains(t, string(raw), "§", "%s points into a document that is not in the package", path)

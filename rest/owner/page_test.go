@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/pages"
 )
 
@@ -39,9 +40,7 @@ func newPage(t *testing.T, method string, answer *http.Response, raw []byte) *pa
 	}
 	require.NotEqual(t, http.MethodHead, method)
 	require.Equal(t, "no-store", p.header.Get("Cache-Control"))
-	var err error
-	p.root, err = html.Parse(bytes.NewReader(raw))
-	require.NoError(t, err)
+	p.root = graphtest.Got(html.Parse(bytes.NewReader(raw)))(t)
 	p.check()
 	return p
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/bounds"
 	"stoa/rest"
 	"stoa/rest/reference"
@@ -15,12 +16,9 @@ import (
 
 func page(t *testing.T) string {
 	t.Helper()
-	raw, err := rest.OpenAPI("")
-	require.NoError(t, err)
-	page, err := reference.Page(raw)
-	require.NoError(t, err)
-	again, err := reference.Page(raw)
-	require.NoError(t, err)
+	raw := graphtest.Got(rest.OpenAPI(""))(t)
+	page := graphtest.Got(reference.Page(raw))(t)
+	again := graphtest.Got(reference.Page(raw))(t)
 	require.Equal(t, string(page), string(again))
 	return string(page)
 }
@@ -61,8 +59,7 @@ func TestPageIsWholeAndSmall(t *testing.T) {
 	t.Parallel()
 	page := page(t)
 	require.Less(t, len(page), reference.Limit)
-	d, err := resttest.Load()
-	require.NoError(t, err)
+	d := graphtest.Got(resttest.Load())(t)
 	follow := func(value any) map[string]any {
 		found := object(value)
 		for {
@@ -131,8 +128,7 @@ func TestLengthsOfTrimmedLines(t *testing.T) {
 	for _, path := range []string{"/posts", "/orders", "/tasks", "/services"} {
 		require.Regexp(t, `title\*?:\.\.160 `, line(page, "POST", path))
 	}
-	d, err := resttest.Load()
-	require.NoError(t, err)
+	d := graphtest.Got(resttest.Load())(t)
 	for name, longest := range map[string]int{"SentName": bounds.DisplayName, "SentShortLine": bounds.Title, "SentTitle": bounds.Title} {
 		pattern := regexp.MustCompile(object(d.Document, "components", "schemas", name)["pattern"].(string))
 		require.True(t, pattern.MatchString(" "+strings.Repeat("x", longest)+" "), name)
@@ -144,8 +140,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 	t.Parallel()
 	_, codes, found := strings.Cut(page(t), "\n## Codes\n")
 	require.True(t, found)
-	d, err := resttest.Load()
-	require.NoError(t, err)
+	d := graphtest.Got(resttest.Load())(t)
 	listed, _ := object(d.Document, "components", "schemas", "ErrorCode")["enum"].([]any)
 	require.NotEmpty(t, listed)
 	for _, code := range listed {

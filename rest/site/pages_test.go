@@ -237,14 +237,3 @@ func TestWithoutTheSite(t *testing.T) {
 	raw := graphtest.Got(json.Marshal(w.get(at + "/api/v1/tasks").is(http.StatusOK).json()))(t)
 	require.Contains(t, string(raw), "zephyr", "the API stays as it is")
 }
-
-// A link preview of a page has a picture: the picture on the page, or the server's.
-func TestEveryPreviewHasAPicture(t *testing.T) {
-	t.Parallel()
-	w, p := newPublished(t)
-	for _, path := range append(p.addresses()[2:4], "/", "/@"+p.handle, "/posts", "/tasks", "/services", "/search") {
-		got := string(w.get(path).is(http.StatusOK).raw)
-		require.Equal(t, strings.Count(got, `property="og:title"`), strings.Count(got, `property="og:image"`), path)
-		require.Contains(t, got, `property="og:image"`, path)
-	}
-}

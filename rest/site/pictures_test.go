@@ -37,7 +37,8 @@ func TestPicturesOfLinks(t *testing.T) {
 	w, p := newPublished(t)
 	text := w.Posted(p.Agent, "# Only *words*", "public").ID.String()
 	for _, page := range []string{
-		"/@" + p.handle, "/posts/" + text, "/", "/posts", "/tasks", "/tasks/" + p.task.String(), "/services/" + p.service.String(),
+		"/@" + p.handle, "/posts/" + text, "/", "/posts", "/tasks", "/tasks/" + p.task.String(), "/services",
+		"/services/" + p.service.String(), "/search",
 	} {
 		require.Equal(t, map[string]string{
 			"og:image": "/cards/stoa.png", "og:image:type": "image/png", "og:image:width": "1200", "og:image:height": "630",

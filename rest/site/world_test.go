@@ -138,15 +138,13 @@ func (w *world) send(method, path string, headers ...string) *answer {
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Add(headers[i], headers[i+1])
 	}
-	response, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(w.t, err)
+	response := graphtest.Got(http.DefaultTransport.RoundTrip(request))(w.t)
 	defer response.Body.Close()
 	raw := graphtest.Got(io.ReadAll(response.Body))(w.t)
 	a := &answer{t: w.t, status: response.StatusCode, header: response.Header, raw: raw}
 	require.Empty(w.t, a.header.Values("Set-Cookie"))
 	if strings.HasPrefix(a.header.Get("Content-Type"), "text/html") && len(raw) > 0 {
-		a.root, err = html.Parse(bytes.NewReader(raw))
-		require.NoError(w.t, err)
+		a.root = graphtest.Got(html.Parse(bytes.NewReader(raw)))(w.t)
 		a.check()
 	}
 	return a

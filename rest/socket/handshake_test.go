@@ -128,8 +128,7 @@ func TestPlainRequestsMustUpgrade(t *testing.T) {
 			for name, value := range c.header {
 				request.Header.Set(name, value)
 			}
-			response, err := http.DefaultTransport.RoundTrip(request)
-			require.NoError(t, err)
+			response := graphtest.Got(http.DefaultTransport.RoundTrip(request))(t)
 			defer response.Body.Close()
 			var body strings.Builder
 			require.NoError(t, response.Write(&body))

@@ -64,8 +64,7 @@ func TestASlotIsGivenBackWhoseLeaseComesLater(t *testing.T) {
 	t.Cleanup(func() { _ = behind.Close() })
 	h.outbox = behind
 	p, agent := h.process(quotas(1, 0)), h.Agent()
-	lock, err := h.DB.SQL.Pool.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
+	lock := graphtest.Got(h.DB.SQL.Pool.BeginTx(t.Context(), nil))(t)
 	graphtest.OK(t)(lock.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(7061006)"))
 
 	refused := make(chan int)

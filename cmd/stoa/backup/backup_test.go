@@ -26,8 +26,7 @@ type testStore struct {
 
 func newTestStore(t *testing.T) *testStore {
 	t.Helper()
-	files, err := attachments.OpenStore(t.Context(), "", filepath.Join(t.TempDir(), "files"))
-	require.NoError(t, err)
+	files := graphtest.Got(attachments.OpenStore(t.Context(), "", filepath.Join(t.TempDir(), "files")))(t)
 	t.Cleanup(func() { require.NoError(t, files.Close()) })
 	return &testStore{t: t, ctx: t.Context(), Store: backup.Store{
 		Folder: filepath.Join(t.TempDir(), "backups"), Database: graphtest.NewDatabase(t), Files: files, Version: "test",
@@ -49,16 +48,14 @@ func newSmallStore(t *testing.T) *testStore {
 
 func (a *testStore) made() *backup.Manifest {
 	a.t.Helper()
-	m, err := a.Make(a.ctx)
-	require.NoError(a.t, err)
+	m := graphtest.Got(a.Make(a.ctx))(a.t)
 	return m
 }
 
 // database runs statements on a connection that is closed afterwards.
 func (a *testStore) database(act func(*sql.DB)) {
 	a.t.Helper()
-	pool, err := sql.Open("postgres", a.Database)
-	require.NoError(a.t, err)
+	pool := graphtest.Got(sql.Open("postgres", a.Database))(a.t)
 	act(pool)
 	require.NoError(a.t, pool.Close())
 }
@@ -68,8 +65,7 @@ func (a *testStore) fee(set int) (found int) {
 	a.t.Helper()
 	a.database(func(d *sql.DB) {
 		if set > 0 {
-			_, err := d.ExecContext(a.ctx, "UPDATE settings SET fee_bps = $1", set)
-			require.NoError(a.t, err)
+			graphtest.OK(a.t)(d.ExecContext(a.ctx, "UPDATE settings SET fee_bps = $1", set))
 		}
 		require.NoError(a.t, d.QueryRowContext(a.ctx, "SELECT fee_bps FROM settings").Scan(&found))
 	})
@@ -87,8 +83,7 @@ func (a *testStore) path(m *backup.Manifest, parts ...string) string {
 
 func (a *testStore) names() []string {
 	a.t.Helper()
-	all, err := a.List()
-	require.NoError(a.t, err)
+	all := graphtest.Got(a.List())(a.t)
 	var names []string
 	for _, m := range all {
 		names = append(names, m.Name)
@@ -108,14 +103,12 @@ func TestRestore(t *testing.T) {
 
 	a.fee(1)
 	a.database(func(d *sql.DB) {
-		_, err := d.ExecContext(a.ctx, "CREATE TABLE public.of_a_later_version (); DROP TABLE operations")
-		require.NoError(t, err)
+		graphtest.OK(t)(d.ExecContext(a.ctx, "CREATE TABLE public.of_a_later_version (); DROP TABLE operations"))
 	})
 	require.NoError(t, a.Files.Delete(a.ctx, "attachments/ab/one.original"))
 	a.put("attachments/cd/two.original", "two")
 
-	restored, err := a.Restore(a.ctx, backup.RestoreOptions{Replace: true})
-	require.NoError(t, err)
+	restored := graphtest.Got(a.Restore(a.ctx, backup.RestoreOptions{Replace: true}))(t)
 	require.Equal(t, m.Name, restored.Name)
 	require.Equal(t, 777, a.fee(0))
 	a.database(func(d *sql.DB) {
@@ -125,8 +118,7 @@ func TestRestore(t *testing.T) {
 		require.Equal(t, 1, n)
 	})
 	for key, content := range map[string]string{"attachments/ab/one.original": "one", "attachments/cd/two.original": "two"} {
-		found, err := a.Files.ReadAll(a.ctx, key)
-		require.NoError(t, err)
+		found := graphtest.Got(a.Files.ReadAll(a.ctx, key))(t)
 		require.Equal(t, content, string(found))
 	}
 }
@@ -141,26 +133,21 @@ func TestRestoreOfTheVersionBefore(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(a.path(m, "files", one)), 0o700))
 	require.NoError(t, os.Rename(a.pooled("one"), a.path(m, "files", one)))
 	require.NoError(t, os.Remove(filepath.Join(a.Folder, "pool")))
-	text, err := os.ReadFile(a.path(m, "manifest.json"))
-	require.NoError(t, err)
+	text := graphtest.Got(os.ReadFile(a.path(m, "manifest.json")))(t)
 	text = []byte(strings.Replace(string(text), `"pool": true`, `"generation": "`+m.Name+`"`, 1))
 	require.NoError(t, os.WriteFile(a.path(m, "manifest.json"), text, 0o600))
 
 	a.fee(1)
 	require.NoError(t, a.Files.Delete(a.ctx, one))
-	damaged, err := a.Verify(a.ctx, "")
-	require.NoError(t, err)
+	damaged := graphtest.Got(a.Verify(a.ctx, ""))(t)
 	require.Empty(t, damaged)
-	_, err = a.Restore(a.ctx, backup.RestoreOptions{Replace: true})
-	require.NoError(t, err)
+	graphtest.OK(t)(a.Restore(a.ctx, backup.RestoreOptions{Replace: true}))
 	require.Equal(t, 777, a.fee(0))
-	found, err := a.Files.ReadAll(a.ctx, one)
-	require.NoError(t, err)
+	found := graphtest.Got(a.Files.ReadAll(a.ctx, one))(t)
 	require.Equal(t, "one", string(found))
 
 	a.flip(a.path(m, "files", one))
-	_, err = a.Restore(a.ctx, backup.RestoreOptions{Replace: true})
-	require.ErrorContains(t, err, "files/"+one)
+	require.ErrorContains(t, graphtest.Err(a.Restore(a.ctx, backup.RestoreOptions{Replace: true})), "files/"+one)
 	require.Zero(t, a.made().Repaired)
 	require.FileExists(t, a.pooled("one"), "the next backup shares nothing with it")
 }
@@ -181,8 +168,7 @@ func TestRestoreRefusals(t *testing.T) {
 		require.ErrorIs(t, err, backup.ErrInUse)
 	})
 	require.NoError(t, os.WriteFile(a.path(m, "database.dump"), []byte("half of it"), 0o600))
-	_, err = a.Restore(a.ctx, backup.RestoreOptions{Name: m.Name, Replace: true})
-	require.ErrorContains(t, err, "is damaged")
+	require.ErrorContains(t, graphtest.Err(a.Restore(a.ctx, backup.RestoreOptions{Name: m.Name, Replace: true})), "is damaged")
 	require.Equal(t, 1, a.fee(0))
 }
 
@@ -193,8 +179,7 @@ func (a *testStore) age(m *backup.Manifest, by time.Duration) *backup.Manifest {
 	at := m.MadeAt.Add(-by)
 	older.MadeAt, older.Name = at, at.Format("2006-01-02T15-04-05.000Z")
 	require.NoError(a.t, os.Rename(a.path(m), a.path(&older)))
-	text, err := os.ReadFile(a.path(&older, "manifest.json"))
-	require.NoError(a.t, err)
+	text := graphtest.Got(os.ReadFile(a.path(&older, "manifest.json")))(a.t)
 	stamp := func(t time.Time) string { return t.Format(time.RFC3339Nano) }
 	aged := strings.Replace(string(text), stamp(m.MadeAt), stamp(at), 1)
 	require.NoError(a.t, os.WriteFile(a.path(&older, "manifest.json"), []byte(aged), 0o600))
@@ -228,10 +213,8 @@ func TestFailedBackupLeavesNothing(t *testing.T) {
 	a := newSmallStore(t)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := a.Make(gone)
-	require.Error(t, err)
-	entries, err := os.ReadDir(a.Folder)
-	require.NoError(t, err)
+	require.Error(t, graphtest.Err(a.Make(gone)))
+	entries := graphtest.Got(os.ReadDir(a.Folder))(t)
 	for _, entry := range entries {
 		require.Contains(t, []string{"lock", "pool"}, entry.Name())
 	}
@@ -241,28 +224,23 @@ func TestOneAtATime(t *testing.T) {
 	t.Parallel()
 	a := newSmallStore(t)
 	a.made()
-	lock, err := os.OpenFile(filepath.Join(a.Folder, "lock"), os.O_RDWR, 0)
-	require.NoError(t, err)
+	lock := graphtest.Got(os.OpenFile(filepath.Join(a.Folder, "lock"), os.O_RDWR, 0))(t)
 	defer lock.Close()
 	require.NoError(t, unix.Flock(int(lock.Fd()), unix.LOCK_EX))
-	_, err = a.Make(a.ctx)
-	require.ErrorIs(t, err, backup.ErrBusy)
-	_, err = a.Restore(a.ctx, backup.RestoreOptions{Replace: true})
-	require.ErrorIs(t, err, backup.ErrBusy)
+	require.ErrorIs(t, graphtest.Err(a.Make(a.ctx)), backup.ErrBusy)
+	require.ErrorIs(t, graphtest.Err(a.Restore(a.ctx, backup.RestoreOptions{Replace: true})), backup.ErrBusy)
 }
 
 func TestDailyMakesOneBackupADay(t *testing.T) {
 	t.Parallel()
 	a := newSmallStore(t)
 	daily := func() *backup.Manifest {
-		m, err := a.Daily(a.ctx)
-		require.NoError(t, err)
+		m := graphtest.Got(a.Daily(a.ctx))(t)
 		return m
 	}
 	require.Nil(t, daily(), "a database of today")
 	a.database(func(d *sql.DB) {
-		_, err := d.ExecContext(a.ctx, "UPDATE goose_db_version SET tstamp = tstamp - interval '25 hours'")
-		require.NoError(t, err)
+		graphtest.OK(t)(d.ExecContext(a.ctx, "UPDATE goose_db_version SET tstamp = tstamp - interval '25 hours'"))
 	})
 	m := daily()
 	require.NotNil(t, m)

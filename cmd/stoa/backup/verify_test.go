@@ -28,21 +28,17 @@ func (a *testStore) pooled(content string) string {
 // flip changes one bit of a file, as a failing disk does: neither its size nor its inode changes.
 func (a *testStore) flip(path string) {
 	a.t.Helper()
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	require.NoError(a.t, err)
+	f := graphtest.Got(os.OpenFile(path, os.O_RDWR, 0))(a.t)
 	defer f.Close()
 	b := make([]byte, 1)
-	_, err = f.ReadAt(b, 1)
-	require.NoError(a.t, err)
+	graphtest.OK(a.t)(f.ReadAt(b, 1))
 	b[0] ^= 4
-	_, err = f.WriteAt(b, 1)
-	require.NoError(a.t, err)
+	graphtest.OK(a.t)(f.WriteAt(b, 1))
 }
 
 func (a *testStore) inPool() int {
 	a.t.Helper()
-	entries, err := os.ReadDir(filepath.Join(a.Folder, "pool"))
-	require.NoError(a.t, err)
+	entries := graphtest.Got(os.ReadDir(filepath.Join(a.Folder, "pool")))(a.t)
 	return len(entries)
 }
 
@@ -55,12 +51,10 @@ func TestBackupsShareFiles(t *testing.T) {
 	first := a.made()
 	require.Equal(t, int64(2), first.Files)
 	require.Equal(t, 1, a.inPool())
-	before, err := os.Stat(a.pooled("content"))
-	require.NoError(t, err)
+	before := graphtest.Got(os.Stat(a.pooled("content")))(t)
 	a.put("attachments/ef/three.original", "other")
 	second := a.made()
-	after, err := os.Stat(a.pooled("content"))
-	require.NoError(t, err)
+	after := graphtest.Got(os.Stat(a.pooled("content")))(t)
 	require.True(t, os.SameFile(before, after), "it is not copied again")
 	require.Equal(t, 2, a.inPool())
 
@@ -72,8 +66,7 @@ func TestBackupsShareFiles(t *testing.T) {
 	a.made()
 	require.Equal(t, 2, a.inPool(), "the second backup needs it")
 	require.NoError(t, os.Remove(filepath.Join(a.Folder, "pool", filepath.Base(a.pooled("other")))))
-	damaged, err := a.Verify(t.Context(), second.Name)
-	require.NoError(t, err)
+	damaged := graphtest.Got(a.Verify(t.Context(), second.Name))(t)
 	require.Len(t, damaged, 1)
 	require.Contains(t, damaged[0].Reason, "it is missing")
 	a.age(second, 2*24*time.Hour)
@@ -91,8 +84,7 @@ func TestDamageIsRepaired(t *testing.T) {
 	a.made()
 	a.made()
 	a.flip(a.pooled("one"))
-	damaged, err := a.Verify(t.Context(), "")
-	require.NoError(t, err)
+	damaged := graphtest.Got(a.Verify(t.Context(), ""))(t)
 	require.Len(t, damaged, 2, "it is in both backups")
 	require.Equal(t, "files/"+one, damaged[0].Path)
 	require.EqualValues(t, 1, a.Verified(damaged[0].Backup).Damaged)
@@ -100,8 +92,7 @@ func TestDamageIsRepaired(t *testing.T) {
 	all := graphtest.Got(a.List())(t)
 	last := all[len(all)-1].Name
 	require.Nil(t, a.Verified(last))
-	damaged, err = a.Verify(t.Context(), "")
-	require.NoError(t, err)
+	damaged = graphtest.Got(a.Verify(t.Context(), ""))(t)
 	require.Empty(t, damaged)
 	require.Zero(t, a.Verified(last).Damaged)
 	require.False(t, a.Verified(last).At.Before(all[len(all)-1].MadeAt))
@@ -127,8 +118,7 @@ func TestRestoreOfDamagedBackup(t *testing.T) {
 	require.NotContains(t, err.Error(), two)
 	require.Equal(t, 1, a.fee(0), "nothing was touched")
 
-	_, err = a.Restore(t.Context(), backup.RestoreOptions{Replace: true, SkipDamaged: true})
-	require.NoError(t, err)
+	graphtest.OK(t)(a.Restore(t.Context(), backup.RestoreOptions{Replace: true, SkipDamaged: true}))
 	require.Equal(t, 777, a.fee(0))
 	for key, comes := range map[string]bool{one: false, two: true} {
 		there, err := a.Files.Exists(t.Context(), key)
@@ -167,7 +157,6 @@ func TestADamagedManifestStopsNoOtherBackup(t *testing.T) {
 	_, err = a.Restore(t.Context(), backup.RestoreOptions{Name: broken.Name, Replace: true, SkipDamaged: true})
 	require.ErrorContains(t, err, "manifest.json")
 	require.Equal(t, 777, a.fee(0))
-	_, err = a.Restore(t.Context(), backup.RestoreOptions{Name: whole.Name, Replace: true})
-	require.NoError(t, err)
+	graphtest.OK(t)(a.Restore(t.Context(), backup.RestoreOptions{Name: whole.Name, Replace: true}))
 	require.Equal(t, 1, a.fee(0))
 }
