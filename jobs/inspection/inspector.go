@@ -105,22 +105,19 @@ func (i *Inspector) startSpare() {
 		return
 	}
 	i.starting.Go(func() {
-		if p, err := start(); err == nil {
-			i.keepSpare(p)
+		p, err := start()
+		if err != nil {
+			return
+		}
+		select {
+		case i.spare <- p:
+			if i.closed.Load() {
+				i.closeSpare()
+			}
+		default:
+			p.close()
 		}
 	})
-}
-
-// keepSpare makes a child that got no request the spare, unless there is one or the Inspector is closed.
-func (i *Inspector) keepSpare(p *process) {
-	select {
-	case i.spare <- p:
-		if i.closed.Load() {
-			i.closeSpare()
-		}
-	default:
-		p.close()
-	}
 }
 
 func (i *Inspector) closeSpare() {
@@ -137,12 +134,11 @@ func (i *Inspector) Confinement(ctx context.Context) ([]Measure, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer i.startSpare()
 	measures, err := p.measures(ctx)
 	if err != nil {
-		p.close()
 		return nil, err
 	}
-	i.keepSpare(p)
 	return append(measures, closedMemory()), nil
 }
 

@@ -38,10 +38,9 @@ var environment = []string{
 
 // process is a child from its start on. It inspects one file.
 type process struct {
-	cmd    *exec.Cmd
-	stdin  *os.File
-	stdout output
-	stderr capped
+	cmd            *exec.Cmd
+	stdin          *os.File
+	stdout, stderr capped
 	// exited is closed when the process has ended and its output is read.
 	exited chan struct{}
 	wall   time.Duration
@@ -63,9 +62,7 @@ func start() (*process, error) {
 			Path: path, Args: []string{Program, Subcommand, strconv.Itoa(pickAccount())}, Dir: "/", Env: environment,
 			WaitDelay: time.Second, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 		},
-		stdin:  writer,
-		stdout: output{capped: capped{most: maxAnswer + 2*maxWritten}, ready: make(chan struct{})}, stderr: capped{most: maxComplaint},
-		exited: make(chan struct{}),
+		stdin: writer, stdout: capped{most: maxAnswer + 2*maxWritten}, stderr: capped{most: maxComplaint}, exited: make(chan struct{}),
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = reader, &p.stdout, &p.stderr
 	_ = unix.CloseRange(uint(unix.Stderr+1), ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // since Linux 5.11; closeDescriptors does the rest
@@ -113,17 +110,17 @@ func (p *process) send(r Request) error {
 	return err
 }
 
-// measures waits until the child is confined and returns its measures.
+// measures ends the child, which gets no file, and returns the measures that confined it.
 func (p *process) measures(ctx context.Context) ([]Measure, error) {
+	defer p.close()
+	_ = p.stdin.Close() // the child ends
 	select {
-	case <-p.stdout.ready:
 	case <-p.exited:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	first, _, ok := p.stdout.split()
+	first, _, ok := p.answer()
 	if !ok {
-		<-p.exited
 		return nil, p.failure()
 	}
 	return first.Measures, nil
@@ -134,33 +131,11 @@ func (p *process) failure() error {
 	return fmt.Errorf("inspection: exit %d: %.1024q", p.cmd.ProcessState.ExitCode(), p.stderr.kept)
 }
 
-// output keeps the child's standard output and closes ready when its first line is there.
-type output struct {
-	capped
-	mu      sync.Mutex
-	ready   chan struct{}
-	isReady bool
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	n, err := o.capped.Write(b)
-	if !o.isReady && bytes.IndexByte(o.kept, '\n') >= 0 {
-		o.isReady = true
-		close(o.ready)
-	}
-	return n, err
-}
-
-// split returns the first line and the rest, and whether the first line is complete and well formed.
-func (o *output) split() (first ready, rest []byte, ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	line, rest, ok := bytes.Cut(o.kept, []byte{'\n'})
-	if ok && json.Unmarshal(line, &first) != nil {
-		ok = false
-	}
+// answer returns the first line of the output of a child that has ended, and the rest. ok is false if the line is incomplete or
+// malformed.
+func (p *process) answer() (first ready, rest []byte, ok bool) {
+	line, rest, ok := bytes.Cut(p.stdout.kept, []byte{'\n'})
+	ok = ok && json.Unmarshal(line, &first) == nil
 	return first, rest, ok
 }
 
@@ -202,7 +177,7 @@ func (p *process) inspect(ctx context.Context, r Request) (Report, error) {
 	if failed != nil {
 		return Report{}, failed
 	}
-	_, answer, ok := p.stdout.split()
+	_, answer, ok := p.answer()
 	if !ok || p.cmd.ProcessState.ExitCode() == exitUnable {
 		return Report{}, p.failure()
 	}
