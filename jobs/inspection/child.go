@@ -50,7 +50,7 @@ const (
 func Main(args []string, with Renderer) int { return child(args, steps, inspection{with}.file) }
 
 // child is Main with other steps and another inspection, for tests of the confinement.
-func child(args []string, steps []step, inspect func([]byte, request) (response, error)) int {
+func child(args []string, steps []step, inspect func([]byte, request) (Report, error)) int {
 	if err := serve(args, steps, inspect); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitUnable
@@ -59,7 +59,7 @@ func child(args []string, steps []step, inspect func([]byte, request) (response,
 }
 
 // serve does the child's work; an error is the machine's fault.
-func serve(args []string, steps []step, inspect func([]byte, request) (response, error)) error {
+func serve(args []string, steps []step, inspect func([]byte, request) (Report, error)) error {
 	if len(args) != 2 || args[0] != Subcommand {
 		return errors.New("only stoa starts " + Program + ": it inspects one file and ends")
 	}
@@ -91,15 +91,14 @@ func serve(args []string, steps []step, inspect func([]byte, request) (response,
 	var refused refusal
 	switch {
 	case errors.As(err, &refused):
-		r = response{MediaType: r.MediaType, Reason: refused.Error()}
+		r = Report{MediaType: r.MediaType, Reason: refused.Error()}
 	case err != nil:
 		return err
 	}
-	r.PreviewSize, r.PublishedSize = len(r.preview), len(r.published)
-	if err := writeLine(r); err != nil {
+	if err := writeLine(response{r, len(r.Preview), len(r.Published)}); err != nil {
 		return err
 	}
-	for _, made := range [][]byte{r.preview, r.published} {
+	for _, made := range [][]byte{r.Preview, r.Published} {
 		if _, err := os.Stdout.Write(made); err != nil {
 			return err
 		}

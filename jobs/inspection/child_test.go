@@ -73,7 +73,7 @@ func strike(with syscall.Signal) {
 }
 
 // attackOr inspects a file, but a purpose that names an attack runs it.
-func attackOr(with Renderer, file []byte, asked request) (response, error) {
+func attackOr(with Renderer, file []byte, asked request) (Report, error) {
 	if attack := attacks[string(asked.Purpose)]; attack != nil {
 		attack()
 		os.Exit(0)

@@ -158,10 +158,10 @@ func forks(targets) bool {
 }
 
 // breakOut tries every escape and reports those that are open.
-func breakOut(file []byte) (response, error) {
+func breakOut(file []byte) (Report, error) {
 	var to targets
 	if err := json.Unmarshal(file, &to); err != nil {
-		return response{}, err
+		return Report{}, err
 	}
 	var open []string
 	for _, name := range slices.Sorted(maps.Keys(escapes)) {
@@ -169,5 +169,5 @@ func breakOut(file []byte) (response, error) {
 			open = append(open, name)
 		}
 	}
-	return response{Reason: "open: " + strings.Join(open, " ")}, nil
+	return Report{Reason: "open: " + strings.Join(open, " ")}, nil
 }

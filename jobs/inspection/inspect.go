@@ -14,7 +14,7 @@ type inspection struct{ Renderer }
 
 // file inspects a file: our own scan first, then the libraries. It makes the files that the purpose asks for, the preview or the
 // published version. A refusal is the file's fault; any other error is the machine's.
-func (i inspection) file(file []byte, asked request) (response, error) {
+func (i inspection) file(file []byte, asked request) (Report, error) {
 	r, err := sniff(file, asked.Purpose)
 	switch {
 	case err != nil:
@@ -24,7 +24,7 @@ func (i inspection) file(file []byte, asked request) (response, error) {
 	default:
 		err = i.image(file, asked.Purpose, &r)
 	}
-	if err == nil && max(len(r.preview), len(r.published)) > maxWritten {
+	if err == nil && max(len(r.Preview), len(r.Published)) > maxWritten {
 		err = refusedLimits
 	}
 	r.Accepted = err == nil
@@ -32,25 +32,25 @@ func (i inspection) file(file []byte, asked request) (response, error) {
 }
 
 // sniff determines the type of a file and whether the purpose takes it.
-func sniff(file []byte, p Purpose) (response, error) {
+func sniff(file []byte, p Purpose) (Report, error) {
 	switch {
 	case len(file) == 0:
-		return response{}, refusedEmpty
+		return Report{}, refusedEmpty
 	case len(file) > maxFile:
-		return response{}, refusedSize
+		return Report{}, refusedSize
 	}
 	for media, magic := range magics {
 		switch {
 		case !bytes.HasPrefix(file, magic):
 			continue
 		case !p.takes(media):
-			return response{MediaType: media}, refusedPurpose
+			return Report{MediaType: media}, refusedPurpose
 		case isArchive(file):
-			return response{MediaType: media}, refusedArchive
+			return Report{MediaType: media}, refusedArchive
 		}
-		return response{MediaType: media}, nil
+		return Report{MediaType: media}, nil
 	}
-	return response{}, refusedUnknown
+	return Report{}, refusedUnknown
 }
 
 // imageInfo holds the properties of an image that a scan finds.
@@ -74,7 +74,7 @@ var scans = map[MediaType]func([]byte) (imageInfo, error){
 
 // image makes the files that the purpose asks for, which proves the whole image to be sound, and records an accepted image's
 // size as displayed. If a JPEG's preview shows it at its full size, the preview is also the copy for others.
-func (i inspection) image(file []byte, p Purpose, r *response) error {
+func (i inspection) image(file []byte, p Purpose, r *Report) error {
 	found, err := scans[r.MediaType](file)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (i inspection) image(file []byte, p Purpose, r *response) error {
 		if shown, err = i.JPEG(source, previewSide, previewRoom); err != nil {
 			return refusedUndecodable
 		}
-		r.preview = shown.File
+		r.Preview = shown.File
 		if err := allowCopy(); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (i inspection) image(file []byte, p Purpose, r *response) error {
 		if err != nil {
 			return refusedUndecodable
 		}
-		r.published = shown.File
+		r.Published = shown.File
 	}
 	r.Width, r.Height = found.width, found.height
 	if shown.Swapped {
@@ -116,7 +116,7 @@ func showsAll(t MediaType, width, height int) bool {
 // pdf makes the files that the purpose asks for and records an accepted PDF's number of pages. It must be possible to rewrite
 // the file, whatever the purpose: a verdict does not depend on whether a file becomes public. A request for one page of an
 // accepted file does not rewrite it again.
-func (i inspection) pdf(file []byte, asked request, r *response) error {
+func (i inspection) pdf(file []byte, asked request, r *Report) error {
 	if err := scanPDF(file); err != nil {
 		return err
 	}
@@ -139,14 +139,14 @@ func (i inspection) pdf(file []byte, asked request, r *response) error {
 		if r.Pages = max(r.Pages, shown.Pages); r.Pages > maxPages {
 			return refusedPages
 		}
-		r.preview = shown.File
+		r.Preview = shown.File
 	}
 	if asked.Page > 0 {
 		return nil
 	}
 	written, err := document.published()
 	if makes.published {
-		r.published = written
+		r.Published = written
 	}
 	return err
 }

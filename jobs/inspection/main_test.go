@@ -23,7 +23,7 @@ const self = "/proc/self/exe"
 // runs the tests.
 func RunTests(m *testing.M, with Renderer) int {
 	if len(os.Args) > 1 && os.Args[1] == Subcommand {
-		inspect := func(file []byte, asked request) (response, error) { return attackOr(with, file, asked) }
+		inspect := func(file []byte, asked request) (Report, error) { return attackOr(with, file, asked) }
 		return child(os.Args[1:], stepsWithout(os.Getenv(without)), inspect)
 	}
 	UseProgram(self)

@@ -12,44 +12,36 @@ import (
 // Report is the result of an inspection, with the files that it made.
 type Report struct {
 	// Accepted is true if the file may be kept.
-	Accepted bool
+	Accepted bool `json:"accepted"`
 	// Reason is one English sentence for the sender, empty when accepted.
-	Reason string
+	Reason string `json:"reason"`
 	// MediaType is the type of the bytes. It is empty for a file of an unknown type, and may be empty for other refused files.
-	MediaType MediaType
+	MediaType MediaType `json:"media_type"`
 	// Width and Height are an accepted image's pixels as displayed, upright; 0 for a PDF.
-	Width, Height int
+	Width  int `json:"width"`
+	Height int `json:"height"`
 	// Pages is an accepted PDF's number of pages; 0 for an image.
-	Pages int
+	Pages int `json:"pages"`
 	// Preview is a JPEG, longest side at most 1024 pixels, sRGB, upright, without metadata: the image, or the PDF's first page on
 	// white. At most 1 MiB, and 4 KiB and 3 bytes a pixel. Empty when refused and for Publication.
-	Preview []byte
+	Preview []byte `json:"-"`
 	// Published is the copy that others than the owner may download, of the same MediaType: an image, longest side at most 4096
 	// pixels, sRGB, upright, without metadata, a PNG with all its colours and transparency; a PDF without document information, XMP,
 	// PieceInfo, OPI, thumbnails, authors of annotations, and metadata of its images. Empty when refused, for Order, and of a JPEG
 	// that the preview shows at its full size.
-	Published []byte
-
+	Published []byte `json:"-"`
 	// Processor is the processor time that the child took.
-	Processor time.Duration
-
+	Processor time.Duration `json:"-"`
 	// Ending is how the child ended; unless it is Completed, the file is refused because of that ending.
-	Ending Ending
+	Ending Ending `json:"-"`
 }
 
-// response is a line of the child's standard output. The preview and the published version follow it.
+// response is a line of the child's standard output. The preview and the published version follow it, in these sizes in bytes.
 type response struct {
-	Accepted  bool      `json:"accepted"`
-	Reason    string    `json:"reason"`
-	MediaType MediaType `json:"media_type"`
-	Width     int       `json:"width"`
-	Height    int       `json:"height"`
-	Pages     int       `json:"pages"`
-	// PreviewSize and PublishedSize are the sizes of the files in bytes.
+	Report
+
 	PreviewSize   int `json:"preview_size"`
 	PublishedSize int `json:"published_size"`
-
-	preview, published []byte
 }
 
 // readReport reads a response and its files. The file may have taken over the child, so the response is not trusted: numbers
@@ -67,10 +59,7 @@ func readReport(answer []byte, p Purpose) Report {
 	if !r.plausible(p) || !r.divide(files) || !r.complete(p) {
 		return senseless
 	}
-	return Report{
-		Accepted: true, MediaType: r.MediaType, Width: r.Width, Height: r.Height, Pages: r.Pages,
-		Preview: r.preview, Published: r.published,
-	}
+	return r.Report
 }
 
 // divide takes the files, which must have the sizes that the response names.
@@ -79,31 +68,31 @@ func (r *response) divide(files []byte) bool {
 		r.PreviewSize+r.PublishedSize != len(files) {
 		return false
 	}
-	r.preview, r.published = files[:r.PreviewSize:r.PreviewSize], files[r.PreviewSize:]
+	r.Preview, r.Published = files[:r.PreviewSize:r.PreviewSize], files[r.PreviewSize:]
 	return true
 }
 
 // complete reports whether the files are those that the purpose makes, by their first bytes.
-func (r *response) complete(p Purpose) bool {
-	makes, preview, published := purposes[p], len(r.preview) > 0, len(r.published) > 0
+func (r *Report) complete(p Purpose) bool {
+	makes, preview, published := purposes[p], len(r.Preview) > 0, len(r.Published) > 0
 	spared := makes.preview && !published && showsAll(r.MediaType, r.Width, r.Height)
 	return preview == makes.preview && (published == makes.published || spared) &&
-		(!preview || bytes.HasPrefix(r.preview, jpegMagic)) && (!published || bytes.HasPrefix(r.published, magics[r.MediaType]))
+		(!preview || bytes.HasPrefix(r.Preview, jpegMagic)) && (!published || bytes.HasPrefix(r.Published, magics[r.MediaType]))
 }
 
 // maxReason bounds a reason in bytes.
 const maxReason = 128
 
-// wellFormed reports whether a response has our form, so that it can be shown to the sender and recorded: a known type, and a
+// wellFormed reports whether a report has our form, so that it can be shown to the sender and recorded: a known type, and a
 // short reason of printable ASCII if and only if it refuses.
-func (r response) wellFormed() bool {
+func (r *Report) wellFormed() bool {
 	odd := strings.ContainsFunc(r.Reason, func(r rune) bool { return r < ' ' || r > '~' })
 	return (r.MediaType == "" || Portfolio.takes(r.MediaType)) && r.Accepted == (r.Reason == "") &&
 		len(r.Reason) <= maxReason && !odd
 }
 
 // plausible reports whether an acceptance could be one of ours.
-func (r response) plausible(p Purpose) bool {
+func (r *Report) plausible(p Purpose) bool {
 	if r.MediaType == PDF {
 		return p.takes(PDF) && r.Pages > 0 && r.Pages <= maxPages && r.Width == 0 && r.Height == 0
 	}
