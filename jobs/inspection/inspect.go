@@ -115,8 +115,14 @@ func showsAll(t MediaType, width, height int) bool {
 
 // pdf makes the files that the purpose asks for and records an accepted PDF's number of pages. It must be possible to rewrite
 // the file, whatever the purpose: a verdict does not depend on whether a file becomes public. A request for one page of an
-// accepted file does not rewrite it again.
-func (i inspection) pdf(file []byte, asked request, r *Report) error {
+// accepted file does not rewrite it again. A file that makes pdfcpu panic is refused.
+func (i inspection) pdf(file []byte, asked request, r *Report) (err error) {
+	reason := refusedMalformed
+	defer func() {
+		if recover() != nil {
+			err = reason
+		}
+	}()
 	if err := scanPDF(file); err != nil {
 		return err
 	}
@@ -144,6 +150,7 @@ func (i inspection) pdf(file []byte, asked request, r *Report) error {
 	if asked.Page > 0 {
 		return nil
 	}
+	reason = refusedRewrite
 	written, err := document.published()
 	if makes.published {
 		r.Published = written

@@ -24,14 +24,9 @@ type document struct {
 // withoutFolder keeps pdfcpu from making a folder of settings and fonts in anyone's home.
 var withoutFolder = sync.OnceFunc(func() { model.ConfigPath = "disable" })
 
-// openPDF reads every object of a PDF. A file that pdfcpu cannot read, or that makes it panic, is refused. This package uses
-// pdfcpu's core and not its package api, which takes tens of milliseconds to initialise in every process that links it.
-func openPDF(file []byte) (d *document, err error) {
-	defer func() {
-		if recover() != nil {
-			d, err = nil, refusedMalformed
-		}
-	}()
+// openPDF reads every object of a PDF. A file that pdfcpu cannot read is refused. This package uses pdfcpu's core and not its package
+// api, which takes tens of milliseconds to initialise in every process that links it.
+func openPDF(file []byte) (*document, error) {
 	withoutFolder()
 	conf := model.NewDefaultConfiguration()
 	conf.Offline = true
@@ -50,7 +45,7 @@ func openPDF(file []byte) (d *document, err error) {
 	case ctx.Encrypt != nil:
 		return nil, refusedEncrypted
 	}
-	d = &document{ctx: ctx}
+	d := &document{ctx: ctx}
 	for _, number := range slices.Sorted(maps.Keys(ctx.Table)) {
 		if entry := ctx.Table[number]; entry != nil && !entry.Free {
 			d.numbers = append(d.numbers, number)
@@ -72,12 +67,7 @@ func knownVersion(file []byte) []byte {
 }
 
 // check walks every object: none may be active, and no stream may expand without measure.
-func (d *document) check() (err error) {
-	defer func() {
-		if recover() != nil {
-			err = refusedMalformed
-		}
-	}()
+func (d *document) check() error {
 	for _, number := range d.numbers {
 		o := d.resolve(*types.NewIndirectRef(number, 0))
 		if err := d.active(o, 0); err != nil {
@@ -134,12 +124,7 @@ type pageTree struct {
 }
 
 // pages returns how many pages there are: the larger of the root's count and the number of pages in the tree.
-func (d *document) pages() (count int, err error) {
-	defer func() {
-		if recover() != nil {
-			count, err = 0, refusedMalformed
-		}
-	}()
+func (d *document) pages() (int, error) {
 	catalog, err := d.ctx.Catalog()
 	if err != nil {
 		return 0, refusedMalformed

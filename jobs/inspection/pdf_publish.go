@@ -2,6 +2,7 @@ package inspection
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
@@ -18,30 +19,9 @@ var annotationKeys = map[string]bool{"T": true, "RC": true}
 
 // published returns the document's published version, written anew without document information, private entries and the private
 // parts of its JPEG and JPEG 2000 images. It holds only objects that its catalog reaches; therefore it holds no earlier
-// revisions. It is read again, and not published if that fails. published changes d.
+// revisions. It is PDF 2.0, which deprecates document information: for older versions pdfcpu would add its own. It is read again,
+// and not published if that fails. published changes d.
 func (d *document) published() ([]byte, error) {
-	written, err := d.rewrite()
-	if err != nil {
-		return nil, err
-	}
-	again, err := openPDF(written)
-	if err != nil {
-		return nil, refusedRewrite
-	}
-	if _, err = again.pages(); err != nil {
-		return nil, refusedRewrite
-	}
-	return written, nil
-}
-
-// rewrite writes the published version. The result is PDF 2.0, which deprecates document information: for older versions pdfcpu
-// would add its own.
-func (d *document) rewrite() (written []byte, err error) {
-	defer func() {
-		if recover() != nil {
-			written, err = nil, refusedRewrite
-		}
-	}()
 	for _, number := range d.numbers {
 		d.removePrivate(d.resolve(*types.NewIndirectRef(number, 0)), 0)
 		if err := d.cleanImages(number); err != nil {
@@ -51,31 +31,22 @@ func (d *document) rewrite() (written []byte, err error) {
 	version := model.V20
 	d.ctx.HeaderVersion, d.ctx.RootVersion = &version, nil
 	d.ctx.Info, d.ctx.ID, d.ctx.AdditionalStreams = nil, nil, nil
-	out := bounded{most: maxWritten}
-	buffer := bufio.NewWriter(&out)
-	d.ctx.Write.Writer = buffer
-	err = pdfcpu.WriteContext(d.ctx)
-	switch err = errors.Join(err, buffer.Flush()); {
-	case errors.Is(err, refusedLimits):
-		return nil, refusedLimits
-	case err != nil:
+	var out bytes.Buffer
+	d.ctx.Write.Writer = bufio.NewWriter(&out)
+	if err := errors.Join(pdfcpu.WriteContext(d.ctx), d.ctx.Write.Flush()); err != nil {
 		return nil, refusedRewrite
 	}
-	return out.kept, nil
-}
-
-// bounded keeps the bytes written to it and refuses more than its limit.
-type bounded struct {
-	kept []byte
-	most int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if len(b.kept)+len(p) > b.most {
-		return 0, refusedLimits
+	if out.Len() > maxWritten {
+		return nil, refusedLimits
 	}
-	b.kept = append(b.kept, p...)
-	return len(p), nil
+	again, err := openPDF(out.Bytes())
+	if err == nil {
+		_, err = again.pages()
+	}
+	if err != nil {
+		return nil, refusedRewrite
+	}
+	return out.Bytes(), nil
 }
 
 // removePrivate removes the private entries of an object and of everything written inside it.
