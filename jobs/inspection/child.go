@@ -206,7 +206,7 @@ const (
 	maxMemory = instrumented * 512 * mebibyte
 	// maxData bounds the private writable memory (RLIMIT_DATA). It does not bound address space, since the Go runtime and the
 	// libraries reserve far more than they use. The rest up to maxMemory is left to code and read-only pages.
-	maxData = instrumented * 480 * mebibyte
+	maxData = instrumented * 448 * mebibyte
 	// maxAddresses bounds address space (RLIMIT_AS), so that shared and read-only mappings cannot grow without end either.
 	maxAddresses = instrumented * 3072 * mebibyte
 	// goMemory is the memory at which the child's Go half starts to collect eagerly (GOMEMLIMIT).

@@ -66,9 +66,12 @@ func deflate(data []byte) []byte {
 	return b.Bytes()
 }
 
-// bomb is 64 MiB of one byte, deflated the given number of times, without ever holding them in memory. Rows share equal bombs.
-func bomb(t *testing.T, times int, fill byte) []byte {
-	made, _ := bombs.LoadOrStore([2]int{times, int(fill)}, sync.OnceValue(func() []byte {
+// bomb is 64 MiB of one byte, deflated the given number of times.
+func bomb(t *testing.T, times int, fill byte) []byte { return bombOf(t, 64, times, fill) }
+
+// bombOf is a bomb of a size in MiB, made without ever holding them in memory. Rows share equal bombs.
+func bombOf(t *testing.T, size, times int, fill byte) []byte {
+	made, _ := bombs.LoadOrStore([3]int{size, times, int(fill)}, sync.OnceValue(func() []byte {
 		var b bytes.Buffer
 		var w io.Writer = &b
 		var layers []io.Closer
@@ -77,7 +80,7 @@ func bomb(t *testing.T, times int, fill byte) []byte {
 			w, layers = layer, append(layers, layer)
 		}
 		block := bytes.Repeat([]byte{fill}, mebibyte)
-		for range 64 {
+		for range size {
 			graphtest.OK(t)(w.Write(block))
 		}
 		for i := range layers {

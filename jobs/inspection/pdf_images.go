@@ -2,6 +2,7 @@ package inspection
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/pdfcpu/pdfcpu/pkg/filter"
@@ -207,7 +208,7 @@ func readInline(t *tokens) (image inline, ok bool) {
 				depth--
 			case tokenName:
 				if filters {
-					image.filters = append(image.filters, types.PDFFilter{Name: longFilter(value.text)})
+					image.filters = append(image.filters, types.PDFFilter{Name: cmp.Or(inlineFilters[value.text], value.text)})
 				}
 			}
 			if depth <= 0 {

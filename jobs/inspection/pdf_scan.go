@@ -3,20 +3,12 @@ package inspection
 import (
 	"bytes"
 	"compress/zlib"
-	"errors"
 	"io"
-	"regexp"
-	"strconv"
-
-	"github.com/pdfcpu/pdfcpu/pkg/filter"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
 var (
-	pdfMagic   = []byte("%PDF-")
-	pdfEnd     = []byte("%%EOF")
-	pdfObject  = []byte("obj")
-	pdfTrailer = []byte("trailer")
+	pdfMagic = []byte("%PDF-")
+	pdfEnd   = []byte("%%EOF")
 )
 
 // scanPDF looks at a PDF's bytes without relying on its cross-reference: header and end, and every object and trailer anywhere
@@ -33,37 +25,22 @@ func scanPDF(file []byte) error {
 		return refusedMalformed
 	}
 	scan := pdfScan{file: file, effort: 8*len(file) + mebibyte, expansion: 2 * maxDecoded}
-	for at := range marks(file) {
-		if err := scan.object(at); err != nil {
-			return err
-		}
-	}
-	return scan.indexes()
-}
-
-// marks yields the offset after every "n g obj" and every "trailer".
-func marks(file []byte) func(yield func(int) bool) {
-	return func(yield func(int) bool) {
+	for _, mark := range []string{"obj", "trailer"} {
 		for at := 0; ; {
-			found := bytes.Index(file[at:], pdfObject)
+			found := bytes.Index(file[at:], []byte(mark))
 			if found < 0 {
 				break
 			}
-			at += found + len(pdfObject)
-			if numbered(file[:at-len(pdfObject)]) && !yield(at) {
-				return
+			at += found + len(mark)
+			if mark == "obj" && !numbered(file[:at-len(mark)]) {
+				continue
 			}
-		}
-		for at := 0; ; {
-			found := bytes.Index(file[at:], pdfTrailer)
-			if found < 0 {
-				return
-			}
-			if at += found + len(pdfTrailer); !yield(at) {
-				return
+			if err := scan.object(at); err != nil {
+				return err
 			}
 		}
 	}
+	return nil
 }
 
 // numbered reports whether bytes end in a digit, white space between: the generation number of an object.
@@ -77,7 +54,7 @@ type pdfScan struct {
 	file []byte
 	// effort is how many bytes may still be read: objects that overlap on purpose must not make the scan quadratic.
 	effort int
-	// expansion is how many bytes object and cross-reference streams may still expand to.
+	// expansion is how many bytes object streams may still expand to.
 	expansion int
 }
 
@@ -179,100 +156,7 @@ func names(value token, rest tokens) bool {
 	return value.kind == tokenString || value.kind == tokenOpen
 }
 
-// indexOffsets finds the offsets of cross-references.
-var indexOffsets = regexp.MustCompile(`(?:startxref|/Prev|/XRefStm)[\x00\t\n\f\r ]*\+?([0-9]{1,10})`)
-
-// indexes bounds the expansion of cross-reference streams. pdfcpu inflates any object to which such an offset leads, up to 512
-// MiB, so every object that may be meant is inflated here first, within the bounds of object streams.
-func (s *pdfScan) indexes() error {
-	seen := map[int]bool{}
-	for _, found := range indexOffsets.FindAllSubmatch(s.file, -1) {
-		offset, err := strconv.Atoi(string(found[1]))
-		if err != nil || offset >= len(s.file) {
-			continue
-		}
-		at := bytes.Index(s.file[offset:], pdfObject)
-		if at += offset + len(pdfObject); at < offset+len(pdfObject) || seen[at] {
-			continue
-		}
-		seen[at] = true
-		if err := s.index(at); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// index inflates the stream of the object at an offset, if it is one.
-func (s *pdfScan) index(at int) error {
-	t := tokens{b: s.file, at: at}
-	filters, ok := streamFilters(&t)
-	if s.effort -= t.at - at; s.effort < 0 {
-		return refusedMalformed
-	}
-	if !ok || len(filters) == 0 {
-		return nil
-	}
-	data := pastLine(s.file[t.at:])
-	packed := types.StreamDict{Dict: types.NewDict(), Raw: data, FilterPipeline: filters}
-	err := packed.DecodeWithLimit(int64(min(s.expansion, maxDecoded)))
-	if s.expansion -= len(packed.Content); errors.Is(err, filter.ErrDecodeLimitExceeded) || s.expansion <= 0 {
-		return refusedExpansion
-	}
-	return nil
-}
-
 // pastLine passes the end of a line, which stands between "stream" and its data.
 func pastLine(b []byte) []byte {
 	return bytes.TrimPrefix(bytes.TrimPrefix(b, []byte{'\r'}), []byte{'\n'})
-}
-
-// streamFilters reads a dictionary up to the data of its stream and returns the filters; not ok if it has no stream.
-func streamFilters(t *tokens) (filters []types.PDFFilter, ok bool) {
-	depth, inFilter := 0, 0 // inFilter is the depth within the value of /Filter, 1 for a name that is the value
-	for {
-		next := t.next()
-		switch next.kind {
-		case tokenEnd:
-			return nil, false
-		case tokenOpen:
-			depth++
-			if inFilter > 0 {
-				inFilter++
-			}
-		case tokenClose:
-			depth--
-			if inFilter--; inFilter == 1 {
-				inFilter = 0
-			}
-		case tokenName:
-			switch {
-			case inFilter > 0:
-				filters = append(filters, types.PDFFilter{Name: longFilter(next.text)})
-				if inFilter == 1 {
-					inFilter = 0
-				}
-			case depth == 1 && next.text == "Filter":
-				inFilter = 1
-			}
-		case tokenKeyword:
-			if next.text == "stream" {
-				return filters, true
-			}
-			if boundary[next.text] {
-				return nil, false
-			}
-		}
-		if depth > maxNesting {
-			return nil, false
-		}
-	}
-}
-
-// longFilter returns the long name of a filter.
-func longFilter(name string) string {
-	if long := inlineFilters[name]; long != "" {
-		return long
-	}
-	return name
 }
