@@ -2,12 +2,12 @@ package inspection
 
 import (
 	"bytes"
-	"encoding/binary"
 	"slices"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // linkSchemes are the schemes that a link of a PDF may have.
@@ -50,7 +50,10 @@ const maxScheme = 64
 // schemeAndMore returns the first printable ASCII characters of an address in any encoding, without spaces.
 func schemeAndMore(address []byte) string {
 	var head strings.Builder
-	text := []byte(fromUTF16(address))
+	text, _, err := transform.Bytes(unicode.BOMOverride(transform.Nop), address) // a mark means UTF-16 of either order, or UTF-8
+	if err != nil {
+		text = address
+	}
 	for i := 0; i < len(text) && head.Len() < maxScheme; i++ {
 		b := text[i]
 		if b == '%' && i+2 < len(text) && nibble(text[i+1]) >= 0 && nibble(text[i+2]) >= 0 {
@@ -64,57 +67,17 @@ func schemeAndMore(address []byte) string {
 	return head.String()
 }
 
-// fromUTF16 decodes a text that has the mark of UTF-16, of either order.
-func fromUTF16(text []byte) string {
-	var order binary.ByteOrder = binary.BigEndian
-	switch {
-	case bytes.HasPrefix(text, []byte{0xFE, 0xFF}):
-	case bytes.HasPrefix(text, []byte{0xFF, 0xFE}):
-		order = binary.LittleEndian
-	default:
-		return string(text)
-	}
-	units := make([]uint16, 0, len(text)/2)
-	for at := 2; at+1 < len(text); at += 2 {
-		units = append(units, order.Uint16(text[at:]))
-	}
-	return string(utf16.Decode(units))
-}
-
-// stringEscapes are the characters that stand for others behind a backslash.
-var stringEscapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f'}
-
 // stringBytes decodes a string of a PDF with its delimiters (ISO 32000-2, 7.3.4). Damaged ones are read as far as they go.
 func stringBytes(raw []byte) []byte {
 	if len(raw) > 0 && raw[0] == '<' {
 		return hexBytes(raw[1:])
 	}
 	raw = bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("(")), []byte(")"))
-	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' || i+1 == len(raw) {
-			out = append(out, raw[i])
-			continue
-		}
-		i++
-		code, digits := 0, 0
-		for ; digits < 3 && i < len(raw) && raw[i] >= '0' && raw[i] <= '7'; digits++ {
-			code = code<<3 | int(raw[i]-'0')
-			i++
-		}
-		meant, special := stringEscapes[raw[min(i, len(raw)-1)]]
-		switch {
-		case digits > 0:
-			out = append(out, byte(code))
-			i--
-		case raw[i] == '\r' || raw[i] == '\n': // a line that goes on; the rest of its end is white space
-		case special:
-			out = append(out, meant)
-		default:
-			out = append(out, raw[i])
-		}
+	text, err := types.Unescape(string(raw))
+	if err != nil {
+		return raw
 	}
-	return out
+	return text
 }
 
 // isAmbiguous reports whether pdfcpu and readers read a string of hexadecimal digits differently: with white space within a
