@@ -10,36 +10,16 @@ import (
 // The parts that make a PDF active (§2.7). The tables are used twice: by the scan over the raw bytes (pdf_scan.go) and by the
 // walk over the objects that pdfcpu read, below.
 
-// activeActions are the types of action (a dictionary's /S) that are refused wherever they stand.
-var activeActions = map[string]bool{
-	"JavaScript":       true,
-	"Launch":           true,
-	"SubmitForm":       true,
-	"ImportData":       true,
-	"GoToR":            true,
-	"GoToE":            true,
-	"Rendition":        true,
-	"Movie":            true,
-	"Sound":            true,
-	"RichMediaExecute": true,
-	"GoTo3DView":       true,
-}
-
-// activeAnnotations are the types of annotation (a dictionary's /Subtype) that are refused.
-var activeAnnotations = map[string]bool{
-	"FileAttachment": true,
-	"Movie":          true,
-	"Sound":          true,
-	"RichMedia":      true,
-	"3D":             true,
-}
-
-// activeKeys are entries that are refused whatever they hold, null aside.
-var activeKeys = map[string]bool{
-	"JavaScript":    true,
-	"EmbeddedFiles": true,
-	"XFA":           true,
-}
+// activeActions are the types of action (a dictionary's /S) that are refused wherever they stand, activeAnnotations the types of
+// annotation (a dictionary's /Subtype), and activeKeys the entries that are refused whatever they hold, null aside.
+var (
+	activeActions = []string{
+		"JavaScript", "Launch", "SubmitForm", "ImportData", "GoToR", "GoToE", "Rendition", "Movie", "Sound", "RichMediaExecute",
+		"GoTo3DView",
+	}
+	activeAnnotations = []string{"FileAttachment", "Movie", "Sound", "RichMedia", "3D"}
+	activeKeys        = []string{"JavaScript", "EmbeddedFiles", "XFA"}
+)
 
 // fileKeys are the entries for an attached file; an /EF dictionary holds at least one of them.
 var fileKeys = []string{"F", "UF", "DOS", "Mac", "Unix"}
@@ -103,9 +83,9 @@ func (d *document) activeEntry(key string, value types.Object) bool {
 	}
 	switch key {
 	case keyAction:
-		return activeActions[name(value)]
+		return slices.Contains(activeActions, name(value))
 	case keySubtype:
-		return activeAnnotations[name(value)]
+		return slices.Contains(activeAnnotations, name(value))
 	case keyScript:
 		return d.script(value)
 	case keyFileSystem:
@@ -118,7 +98,7 @@ func (d *document) activeEntry(key string, value types.Object) bool {
 		files, ok := value.(types.Dict)
 		return ok && slices.ContainsFunc(fileKeys, func(key string) bool { return d.entry(files, key) != nil })
 	}
-	return activeKeys[key]
+	return slices.Contains(activeKeys, key)
 }
 
 // external reports whether an object is a stream whose data lie in another file or behind a URL.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"io"
+	"slices"
 )
 
 var (
@@ -136,12 +137,12 @@ func refusedPair(key string, value token, raw []byte) error {
 		return refusedLink
 	case key == keyEncryption && holds:
 		return refusedEncrypted
-	case key == keyAction && value.kind == tokenName && activeActions[value.text],
-		key == keySubtype && value.kind == tokenName && activeAnnotations[value.text],
+	case key == keyAction && value.kind == tokenName && slices.Contains(activeActions, value.text),
+		key == keySubtype && value.kind == tokenName && slices.Contains(activeAnnotations, value.text),
 		key == keyScript && (value.kind == tokenString || value.kind == tokenNumber),
 		key == keyFileSystem && value.kind == tokenName && value.text == urlSystem,
 		key == keyFile && value.kind == tokenOpen,
-		activeKeys[key] && (holds || value.kind == tokenString):
+		slices.Contains(activeKeys, key) && (holds || value.kind == tokenString):
 		return refusedActive
 	}
 	return nil

@@ -128,13 +128,13 @@ func TestPDF(t *testing.T) {
 func TestActiveTables(t *testing.T) {
 	t.Parallel()
 	rows := map[string]string{}
-	for action := range activeActions {
+	for _, action := range activeActions {
 		rows[action] = "<</S/" + action + ">>"
 	}
-	for annotation := range activeAnnotations {
+	for _, annotation := range activeAnnotations {
 		rows["annotation "+annotation] = "<</Subtype/" + annotation + ">>"
 	}
-	for key := range activeKeys {
+	for _, key := range activeKeys {
 		rows["entry "+key] = "<</" + key + "[]>>"
 	}
 	rows["URL"] = "<</FS/URL/F(http://example.org)>>"
