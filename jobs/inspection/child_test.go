@@ -52,10 +52,10 @@ var attacks = map[string]func(){
 	"fail":  func() { os.Exit(exitUnable) },
 	"confess": func() {
 		var held []string
-		for _, limit := range resourceLimits {
+		for resource, most := range resourceLimits {
 			var is unix.Rlimit
-			_ = unix.Getrlimit(limit.resource, &is)
-			held = append(held, fmt.Sprint(is.Cur == limit.most && is.Max == limit.most))
+			_ = unix.Getrlimit(resource, &is)
+			held = append(held, fmt.Sprint(is.Cur == most && is.Max == most))
 		}
 		_, secret := os.ReadFile("/etc/shadow")
 		_, above := os.ReadDir("..")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/user"
@@ -156,22 +157,10 @@ func forbidPrivileges(int) (string, error) {
 	return "set", nil
 }
 
-// resourceLimit is a limit of the kernel for a process.
-type resourceLimit struct {
-	resource int
-	most     uint64
-}
-
 // resourceLimits are set as soft and hard limits of the child.
-var resourceLimits = []resourceLimit{
-	{unix.RLIMIT_DATA, maxData},
-	{unix.RLIMIT_AS, maxAddresses},
-	{unix.RLIMIT_CPU, copyTime},
-	{unix.RLIMIT_FSIZE, 0},
-	{unix.RLIMIT_NOFILE, maxOpen},
-	{unix.RLIMIT_CORE, 0},
-	{unix.RLIMIT_MSGQUEUE, 0},
-	{unix.RLIMIT_MEMLOCK, 0},
+var resourceLimits = map[int]uint64{
+	unix.RLIMIT_DATA: maxData, unix.RLIMIT_AS: maxAddresses, unix.RLIMIT_CPU: copyTime, unix.RLIMIT_FSIZE: 0, unix.RLIMIT_NOFILE: maxOpen,
+	unix.RLIMIT_CORE: 0, unix.RLIMIT_MSGQUEUE: 0, unix.RLIMIT_MEMLOCK: 0,
 }
 
 func limitResources(account int) (string, error) {
@@ -183,9 +172,11 @@ func limitResources(account int) (string, error) {
 		}
 		threads += uint64(machine.Procs)
 	}
-	for _, limit := range append(resourceLimits, resourceLimit{unix.RLIMIT_NPROC, threads}) {
-		if err := unix.Setrlimit(limit.resource, &unix.Rlimit{Cur: limit.most, Max: limit.most}); err != nil {
-			return "", fmt.Errorf("limit %d: %w", limit.resource, err)
+	limits := maps.Clone(resourceLimits)
+	limits[unix.RLIMIT_NPROC] = threads
+	for resource, most := range limits {
+		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			return "", fmt.Errorf("limit %d: %w", resource, err)
 		}
 	}
 	return "set", nil
@@ -217,25 +208,19 @@ var allowed = []string{
 	// Memory
 	"brk", "madvise", "membarrier", "mincore", "mmap", "mprotect", "mremap", "munmap",
 	// Files
-	"access", "close", "close_range", "dup", "dup2", "dup3", "faccessat", "faccessat2", "fadvise64", "fallocate",
-	"fdatasync", "flock",
-	"fstat", "fstatfs", "fsync", "ftruncate", "getcwd", "getdents64", "lseek", "lstat", "mkdir", "mkdirat", "newfstatat",
-	"open", "openat",
-	"pipe2", "pread64", "preadv", "pwrite64", "pwritev", "read", "readlink", "readlinkat", "readv", "rename", "renameat",
-	"renameat2",
-	"rmdir", "stat", "statfs", "statx", "unlink", "unlinkat", "write", "writev",
+	"access", "close", "close_range", "dup", "dup2", "dup3", "faccessat", "faccessat2", "fadvise64", "fallocate", "fdatasync",
+	"flock", "fstat", "fstatfs", "fsync", "ftruncate", "getcwd", "getdents64", "lseek", "lstat", "mkdir", "mkdirat", "newfstatat",
+	"open", "openat", "pipe2", "pread64", "preadv", "pwrite64", "pwritev", "read", "readlink", "readlinkat", "readv", "rename",
+	"renameat", "renameat2", "rmdir", "stat", "statfs", "statx", "unlink", "unlinkat", "write", "writev",
 	// Waiting
 	"clock_nanosleep", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "futex", "nanosleep", "poll",
-	"ppoll",
-	"pselect6", "restart_syscall", "sched_yield", "select",
+	"ppoll", "pselect6", "restart_syscall", "sched_yield", "select",
 	// Threads and signals
 	"exit", "exit_group", "get_robust_list", "rseq", "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigreturn",
-	"rt_sigtimedwait",
-	"sched_getaffinity", "sched_getparam", "sched_getscheduler", "set_robust_list", "set_tid_address", "sigaltstack",
-	"arch_prctl",
+	"rt_sigtimedwait", "sched_getaffinity", "sched_getparam", "sched_getscheduler", "set_robust_list", "set_tid_address",
+	"sigaltstack", "arch_prctl",
 	// Questions
-	"clock_getres", "clock_gettime", "getegid", "geteuid", "getgid", "getpid", "getppid", "getpriority", "getrandom",
-	"getresgid",
+	"clock_getres", "clock_gettime", "getegid", "geteuid", "getgid", "getpid", "getppid", "getpriority", "getrandom", "getresgid",
 	"getresuid", "getrlimit", "getrusage", "getsid", "gettid", "gettimeofday", "getuid", "sysinfo", "time", "times", "uname",
 }
 
