@@ -202,18 +202,14 @@ var program = sync.OnceValues(func() (string, error) {
 })
 
 // openProgram opens the program beside another one and returns a path to it that works as long as this process lives: after an
-// upgrade, a server goes on with the version that it was started with.
+// upgrade, a server goes on with the version that it was started with. The runtime would close an os.File.
 func openProgram(beside string) (string, error) {
-	file, err := os.Open(filepath.Join(filepath.Dir(beside), Program))
+	file, err := unix.Open(filepath.Join(filepath.Dir(beside), Program), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", fmt.Errorf("%s, the program that inspects files, must lie beside %s: %w", Program, filepath.Base(beside), err)
 	}
-	opened.Store(file, true)
-	return fmt.Sprintf("/proc/self/fd/%d", file.Fd()), nil
+	return fmt.Sprintf("/proc/self/fd/%d", file), nil
 }
-
-// opened keeps programs open: the runtime closes a file that nothing refers to.
-var opened sync.Map
 
 // FindProgram returns an error if the child's program is missing. A server that inspects files calls it first.
 func FindProgram() error {
