@@ -1,7 +1,7 @@
 // Package socket is the event channel (§6): the connections on which agents receive their events.
 //
-// There are three kinds. A socket (WebSocket) and a stream (server-sent events) are sessions, which send events as they come; a
-// poll waits for events and is answered once. Each holds a slot. A session stores no events. It reads its agent's unacknowledged
+// There are three kinds. A socket (WebSocket) and a stream (server-sent events) send events as they come; a poll waits for events
+// and is answered once. Each is a session, which holds a slot and stores no events. It reads its agent's unacknowledged
 // rows when it opens and whenever it is woken, and sends the events that its connection has not received. It deletes an
 // acknowledged event before it answers the ack. So a wake-up carries no data and may be lost. An event is never lost, is sent
 // once on a connection, and is not sent on a connection that opens after its ack was answered. If an agent has two connections,
@@ -72,19 +72,6 @@ const (
 // ended the statement by then if its answer is lost.
 var statementTimeout = slack.Of(5 * time.Second)
 
-// receiver holds a slot and receives its agent's events: a session or a poll. Any goroutine may call its methods; they do not
-// block.
-type receiver interface {
-	// place returns the receiver's slot. The slot changes only before the receiver is registered.
-	place() *events.Slot
-	// schedule adds work.
-	schedule(work pending)
-	// settle tells the receiver that events are acknowledged.
-	settle(ids []uuid.UUID)
-	// close ends the receiver; only the first reason counts.
-	close(reason closeReason)
-}
-
 // Hub holds the connections of one process. It is safe for concurrent use.
 type Hub struct {
 	Config
@@ -94,14 +81,15 @@ type Hub struct {
 	ctx  context.Context //nolint:containedctx // sessions outlive the request that opened them
 	stop context.CancelFunc
 
-	mu        sync.RWMutex
-	receivers map[uuid.UUID][]receiver
-	draining  bool
+	mu sync.RWMutex
+	// sessions are the open ones, by agent.
+	sessions map[uuid.UUID][]*session
+	draining bool
 	// process is the number under which slots are leased; 0 while no connection holds its lock.
 	process int32
 	// connected is closed while process is set.
 	connected chan struct{}
-	// open counts receivers that have not finished.
+	// open counts sessions that have not finished.
 	open sync.WaitGroup
 
 	// statements holds a value for each running statement of a session or poll.
@@ -127,7 +115,7 @@ type Hub struct {
 // New makes a Hub that serves connections once Run runs.
 func New(c Config) *Hub {
 	h := &Hub{
-		Config: c, origins: web.NewOrigins(c.Origin, c.AllowedOrigins), receivers: make(map[uuid.UUID][]receiver),
+		Config: c, origins: web.NewOrigins(c.Origin, c.AllowedOrigins), sessions: make(map[uuid.UUID][]*session),
 		statements: make(chan struct{}, statementsAtOnce),
 		connected:  make(chan struct{}), recheck: make(chan struct{}, 1), reconnected: make(chan struct{}, 1),
 		queue: peerQueue{waiting: make(chan struct{}, 1)}, writeTimeout: defaultWriteTimeout,
@@ -199,11 +187,11 @@ func (h *Hub) Drain(ctx context.Context) {
 	h.draining = true
 	h.mu.Unlock()
 	leaving := h.all()
-	for i, r := range leaving {
+	for i, s := range leaving {
 		if i > 0 {
 			pause(ctx, time.Second/time.Duration(len(leaving)))
 		}
-		r.close(errDraining)
+		s.close(errDraining)
 	}
 	closed := make(chan struct{})
 	go func() {
@@ -254,43 +242,43 @@ func (h *Hub) warnLimited(failure string, err error) {
 	h.Logger.WarnContext(h.ctx, failure, "error", err)
 }
 
-// siblings returns the receivers of an agent. The caller must not change the slice.
-func (h *Hub) siblings(bot uuid.UUID) []receiver {
+// siblings returns the sessions of an agent. The caller must not change the slice.
+func (h *Hub) siblings(bot uuid.UUID) []*session {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return h.receivers[bot]
+	return h.sessions[bot]
 }
 
-// all returns every receiver.
-func (h *Hub) all() (list []receiver) {
+// all returns every session.
+func (h *Hub) all() (list []*session) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	for _, siblings := range h.receivers {
+	for _, siblings := range h.sessions {
 		list = append(list, siblings...)
 	}
 	return list
 }
 
-// scheduleFor gives work to the receivers of agents on this process.
+// scheduleFor gives work to the sessions of agents on this process.
 func (h *Hub) scheduleFor(bots []uuid.UUID, work pending) {
 	for _, bot := range bots {
-		for _, r := range h.siblings(bot) {
-			r.schedule(work)
+		for _, s := range h.siblings(bot) {
+			s.schedule(work)
 		}
 	}
 }
 
-// scheduleAll gives work to every receiver of this process.
+// scheduleAll gives work to every session of this process.
 func (h *Hub) scheduleAll(work pending) {
-	for _, r := range h.all() {
-		r.schedule(work)
+	for _, s := range h.all() {
+		s.schedule(work)
 	}
 }
 
-// settle notifies all receivers of an agent that events are acknowledged.
+// settle notifies all sessions of an agent that events are acknowledged.
 func (h *Hub) settle(bot uuid.UUID, ids []uuid.UUID) {
-	for _, r := range h.siblings(bot) {
-		r.settle(ids)
+	for _, s := range h.siblings(bot) {
+		s.settle(ids)
 	}
 }
 

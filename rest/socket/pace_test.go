@@ -45,7 +45,7 @@ func TestEveryConnectionIsPingedInEachInterval(t *testing.T) {
 			s := new(session)
 			s.begin(h, nil, rounds)
 			s.slot.BotID = uuid.New()
-			h.receivers[s.slot.BotID] = []receiver{s}
+			h.sessions[s.slot.BotID] = []*session{s}
 			sessions[rounds] = s
 		}
 		go every(h.PingInterval/2, nil, h.pingPeers)(t.Context())

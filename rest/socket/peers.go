@@ -144,8 +144,8 @@ func execute(conn *pq.ListenerConn, statement string) error {
 // takeSlots leases the slots of all sessions under a new number and then admits new sessions.
 func (h *Hub) takeSlots(ctx context.Context, process int32) error {
 	var held []events.Slot
-	for _, r := range h.all() {
-		held = append(held, *r.place())
+	for _, s := range h.all() {
+		held = append(held, s.slot)
 	}
 	if err := h.Graph.Events.KeepSlots(ctx, process, held); err != nil {
 		return err
@@ -153,8 +153,8 @@ func (h *Hub) takeSlots(ctx context.Context, process int32) error {
 	h.setProcess(process)
 	// The slot of a session that closed meanwhile may have been freed before it was leased again.
 	staying := make(map[uuid.UUID]bool, len(held))
-	for _, r := range h.all() {
-		staying[r.place().ID] = true
+	for _, s := range h.all() {
+		staying[s.slot.ID] = true
 	}
 	for _, slot := range held {
 		if !staying[slot.ID] {
@@ -221,11 +221,11 @@ func (h *Hub) handleNotice(process int32, notice string) {
 	}
 }
 
-// displace closes the receiver that holds a slot. If none is registered yet, it tries again until the given time.
+// displace closes the session that holds a slot. If none is registered yet, it tries again until the given time.
 func (h *Hub) displace(slot uuid.UUID, until time.Time) {
-	for _, r := range h.all() {
-		if r.place().ID == slot {
-			r.close(errFull)
+	for _, s := range h.all() {
+		if s.slot.ID == slot {
+			s.close(errFull)
 			return
 		}
 	}

@@ -13,58 +13,49 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// poll is a request that waits for events. It reads when it is woken, and is answered once.
-type poll struct {
-	hub  *Hub
-	slot events.Slot
-	// woken holds a token if there may be events.
-	woken chan struct{}
-	// ctx ends with the request, or when the poll must end; its cause is then the closeReason.
-	ctx    context.Context //nolint:containedctx // it is the request's
-	cancel context.CancelCauseFunc
-}
-
 // Poll returns the page of a poll that found nothing. It waits for events until the poll's time is over, its token ends or the
 // Hub drains. If the client leaves, the page is empty. Faults: rate_limited, unauthorized, service_unavailable.
 func (h *Hub) Poll(ctx context.Context, wait *events.Wait) (*events.Page, error) {
-	p := &poll{hub: h, woken: make(chan struct{}, 1)}
-	p.ctx, p.cancel = context.WithCancelCause(ctx)
-	defer p.cancel(nil)
-	refused := h.admit(ctx, wait.Agent, p)
+	s := new(session)
+	s.begin(h, nil, 0)
+	defer s.close(errAnswered)
+	defer context.AfterFunc(ctx, func() { s.close(errBroken) })()
+	refused := h.admit(ctx, wait.Agent, s)
 	if refused != nil {
 		h.counts.closed(refused.code)
 		return answer(nil, *refused, nil)
 	}
-	p.schedule(pending{fetch: true}) // an event before the registration did not wake the poll
-	found, reason, failed := p.wait(ctx, wait)
-	h.unregister(p) // before the answer, so that a client that has it can poll again
-	h.finished(p, reason)
+	s.schedule(pending{fetch: true}) // an event before the registration did not wake the poll
+	found, reason, failed := s.poll(ctx, wait)
+	h.unregister(s) // before the answer, so that a client that has it can poll again
+	h.finished(s, reason)
 	return answer(found, reason, failed)
 }
 
-// wait waits for events, and returns them or the reason why it stopped. ctx is the request's; failed is the error of the last read.
-func (p *poll) wait(ctx context.Context, wait *events.Wait) (found *events.Page, reason closeReason, failed error) {
+// poll waits for events, and returns them or the reason why it stopped. ctx is the request's; failed is the error of the last read.
+func (s *session) poll(ctx context.Context, wait *events.Wait) (found *events.Page, reason closeReason, failed error) {
 	over := time.NewTimer(wait.Length)
 	defer over.Stop()
 	var retry <-chan time.Time
 	for pause := firstWait; ; {
 		select {
-		case <-p.woken:
+		case <-s.woken:
 		case <-retry:
 		case <-over.C:
 			return nil, errAnswered, failed
-		case <-p.ctx.Done():
-			return nil, reasonOfEnd(p.ctx), failed
-		case <-p.hub.ctx.Done():
-			return nil, errAway, nil
+		case <-s.ctx.Done():
+			if s.hub.ctx.Err() != nil {
+				return nil, errAway, nil
+			}
+			return nil, reasonOfEnd(s.ctx), failed
 		}
-		found, failed = events.ReadPage(ctx, wait.Cursor, p.hub.fetch)
+		found, failed = events.ReadPage(ctx, wait.Cursor, s.hub.fetch)
 		switch {
 		case failed != nil:
-			p.hub.warnLimited("event poll cannot read", failed)
+			s.hub.warnLimited("event poll cannot read", failed)
 			retry, pause = time.After(pause), min(2*pause, longWait)
 		case len(found.Events) > 0:
-			p.hub.counts.delivered.Add(int64(len(found.Events)))
+			s.hub.counts.delivered.Add(int64(len(found.Events)))
 			return found, errAnswered, nil
 		}
 	}
@@ -82,19 +73,6 @@ func answer(found *events.Page, reason closeReason, failed error) (*events.Page,
 	}
 	return &events.Page{Events: []*events.Card{}}, nil
 }
-
-func (p *poll) place() *events.Slot { return &p.slot }
-
-func (p *poll) schedule(work pending) {
-	if work.fetch || work.recheck {
-		notify(p.woken)
-	}
-}
-
-// settle implements receiver: a poll that waits has received nothing.
-func (*poll) settle([]uuid.UUID) {}
-
-func (p *poll) close(reason closeReason) { p.cancel(reason) }
 
 // defaultStreamLife is the maximum life of a stream. Its client never has to send anything; if it is still there, it reconnects.
 const defaultStreamLife = 4 * time.Hour

@@ -15,17 +15,18 @@ import (
 const chunk = 16
 
 // session is one open connection of an agent, with its pending work and its received events. Only the goroutine of serve sends
-// events and answers to acks.
+// events and answers to acks. A poll is a session without a link: it is woken, reads and is answered.
 type session struct {
-	hub     *Hub
-	link    link
+	hub  *Hub
+	link link
+	// slot changes only before the session is registered.
 	slot    events.Slot
 	version int
-	// pingRounds is the number of rounds between two pings.
+	// pingRounds is the number of rounds between two pings; 0 for none.
 	pingRounds int
 	// skipOwn: events about the agent's own acts are acknowledged instead of sent.
 	skipOwn bool
-	// ctx ends when the session is closed; its cause is the closeReason.
+	// ctx ends when the session is closed; its cause is the closeReason. Only the first one counts.
 	ctx    context.Context //nolint:containedctx // a session outlives the request that opened it
 	cancel context.CancelCauseFunc
 	// woken holds a token if serve has to look for work.
@@ -76,11 +77,9 @@ func (s *session) begin(h *Hub, l link, pingRounds int) {
 	s.ctx, s.cancel = context.WithCancelCause(h.ctx)
 }
 
-func (s *session) place() *events.Slot { return &s.slot }
-
 func (s *session) close(reason closeReason) { s.cancel(reason) }
 
-// reasonOfEnd returns why a receiver was closed; errBroken if its client has left or the Hub has stopped.
+// reasonOfEnd returns why a session was closed; errBroken if its client has left or the Hub has stopped.
 func reasonOfEnd(ctx context.Context) closeReason {
 	reason, _ := context.Cause(ctx).(closeReason) //nolint:errorlint // it was never wrapped
 	return reason
@@ -93,8 +92,11 @@ func (s *session) schedule(work pending) {
 	notify(s.woken)
 }
 
-// settle implements receiver: it makes room for other events.
+// settle makes room for other events. A poll that waits has received none.
 func (s *session) settle(ids []uuid.UUID) {
+	if s.link == nil {
+		return
+	}
 	s.mu.Lock()
 	for _, id := range ids {
 		s.inflight.settle(id)
@@ -248,52 +250,28 @@ func (s *session) sendAll(batch events.Batch) bool {
 	}
 	for i := range batch.Events {
 		e := &batch.Events[i]
-		switch s.next(e) {
-		case stop:
-			return false
-		case readAgain:
+		s.mu.Lock()
+		// The connection has received the event, or must not receive it any more.
+		skip := s.inflight.received(e.ID) || slices.Contains(s.settledWhileLoading, e.ID)
+		sends := !skip && e.Kind != "" && !s.inflight.full()
+		if sends {
+			s.inflight.send(e.ID, e.Sequence)
+		}
+		s.mu.Unlock()
+		switch {
+		case skip:
+		case e.Kind == "": // it became visible after later ones and was read without its frame; it must be read again with it
 			p.known = e.Sequence - 1
 			return false
-		case send:
-			if !s.write(s.link.frame(e)) {
-				return false
-			}
+		case !sends || !s.write(s.link.frame(e)): // if the window is full, it must be read again later
+			return false
+		default:
 			s.hub.counts.delivered.Add(1)
-		case skip:
 		}
 		p.at = e.Sequence
 		p.known = max(p.known, e.Sequence)
 	}
 	return true
-}
-
-// step is the next action for an event of a batch.
-type step int
-
-const (
-	// stop: the event must be read again later, because the window is full.
-	stop step = iota
-	// readAgain: the event became visible after later ones and was read without its frame; it must be read again with it.
-	readAgain
-	// skip: the connection has received the event, or must not receive it any more.
-	skip
-	send
-)
-
-// next returns the step for an event of the batch. If it is send, the event is in flight from now on.
-func (s *session) next(e *events.Queued) step {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.inflight.received(e.ID) || slices.Contains(s.settledWhileLoading, e.ID):
-		return skip
-	case e.Kind == "":
-		return readAgain
-	case s.inflight.full():
-		return stop
-	}
-	s.inflight.send(e.ID, e.Sequence)
-	return send
 }
 
 // write sends a frame, and ends the session if that fails.

@@ -108,8 +108,8 @@ var (
 	leaseRetries = [...]time.Duration{slack.Of(50 * time.Millisecond), slack.Of(100 * time.Millisecond), slack.Of(200 * time.Millisecond), 0}
 )
 
-// admit leases a slot for an agent's receiver and registers it, or returns why it cannot: errFull, errDraining or errAway.
-func (h *Hub) admit(ctx context.Context, v viewer.Viewer, r receiver) *closeReason {
+// admit leases a slot for an agent's session and registers it, or returns why it cannot: errFull, errDraining or errAway.
+func (h *Hub) admit(ctx context.Context, v viewer.Viewer, s *session) *closeReason {
 	ctx, cancel := context.WithTimeout(ctx, admitTimeout)
 	defer cancel()
 	if h.isDraining() {
@@ -123,9 +123,9 @@ func (h *Hub) admit(ctx context.Context, v viewer.Viewer, r receiver) *closeReas
 	if refused := h.lease(ctx, process, slot); refused != nil {
 		return refused
 	}
-	*r.place() = slot
-	if refused := h.register(r, process); refused != nil {
-		*r.place() = events.Slot{}
+	s.slot = slot
+	if refused := h.register(s, process); refused != nil {
+		s.slot = events.Slot{}
 		h.freeSlot(slot.ID)
 		return refused
 	}
@@ -151,8 +151,8 @@ func (h *Hub) lease(ctx context.Context, process int32, slot events.Slot) *close
 	return &errFull
 }
 
-// register adds a receiver, unless the Hub is draining or the process has lost the number under which the slot was leased.
-func (h *Hub) register(r receiver, process int32) *closeReason {
+// register adds a session, unless the Hub is draining or the process has lost the number under which the slot was leased.
+func (h *Hub) register(s *session, process int32) *closeReason {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -161,33 +161,27 @@ func (h *Hub) register(r receiver, process int32) *closeReason {
 	case process != h.process || h.ctx.Err() != nil:
 		return &errAway
 	}
-	agent := r.place().BotID
-	h.receivers[agent] = append(h.receivers[agent], r)
+	h.sessions[s.slot.BotID] = append(h.sessions[s.slot.BotID], s)
 	h.counts.opened.Add(1)
 	h.open.Add(1)
 	return nil
 }
 
-// unregister removes a receiver and frees its slot. It waits a moment for the slot, so that a client that sees its connection
-// closed can open another one. It ignores a receiver that was not admitted.
-func (h *Hub) unregister(r receiver) {
-	slot := r.place()
-	if slot.ID == uuid.Nil {
+// unregister removes a session and frees its slot. It waits a moment for the slot, so that a client that sees its connection
+// closed can open another one. It ignores a session that was not admitted.
+func (h *Hub) unregister(s *session) {
+	if s.slot.ID == uuid.Nil {
 		return
 	}
 	h.mu.Lock()
-	siblings := h.receivers[slot.BotID]
-	if i := slices.Index(siblings, r); i >= 0 {
-		// A new slice, because others may be iterating over the old one.
-		if siblings = slices.Concat(siblings[:i], siblings[i+1:]); len(siblings) == 0 {
-			delete(h.receivers, slot.BotID)
-		} else {
-			h.receivers[slot.BotID] = siblings
-		}
+	// A new slice, because others may be iterating over the old one.
+	siblings := slices.DeleteFunc(slices.Clone(h.sessions[s.slot.BotID]), func(other *session) bool { return other == s })
+	if h.sessions[s.slot.BotID] = siblings; len(siblings) == 0 {
+		delete(h.sessions, s.slot.BotID)
 	}
 	h.mu.Unlock()
 	select {
-	case <-h.freeSlot(slot.ID):
+	case <-h.freeSlot(s.slot.ID):
 	case <-time.After(h.releaseTimeout):
 	case <-h.ctx.Done():
 	}
@@ -213,10 +207,10 @@ func (h *Hub) freeSlot(id uuid.UUID) <-chan struct{} {
 	return done
 }
 
-// finished counts a receiver whose connection is closed, or a socket that was not admitted.
-func (h *Hub) finished(r receiver, reason closeReason) {
+// finished counts a session whose connection is closed, or a socket that was not admitted.
+func (h *Hub) finished(s *session, reason closeReason) {
 	h.counts.closed(reason.code)
-	if r.place().ID != uuid.Nil {
+	if s.slot.ID != uuid.Nil {
 		h.open.Done()
 	}
 }

@@ -63,8 +63,8 @@ func (h *Hub) try(ctx context.Context, failure string, statement func(context.Co
 // pingPeers runs a round of pings to the sessions' clients.
 func (h *Hub) pingPeers(context.Context) {
 	h.round++
-	for _, r := range h.all() {
-		if s, ok := r.(*session); ok && h.round%s.pingRounds == 0 {
+	for _, s := range h.all() {
+		if s.pingRounds > 0 && h.round%s.pingRounds == 0 {
 			s.schedule(pending{ping: true})
 		}
 	}
@@ -72,13 +72,13 @@ func (h *Hub) pingPeers(context.Context) {
 
 // checkTokens closes connections whose token has ended.
 func (h *Hub) checkTokens(ctx context.Context) {
-	receivers := h.all()
-	if len(receivers) == 0 {
+	sessions := h.all()
+	if len(sessions) == 0 {
 		return
 	}
-	tokens := make([]uuid.UUID, len(receivers))
-	for i, r := range receivers {
-		tokens[i] = r.place().TokenID
+	tokens := make([]uuid.UUID, len(sessions))
+	for i, s := range sessions {
+		tokens[i] = s.slot.TokenID
 	}
 	h.try(ctx, "event socket cannot check its tokens", func(ctx context.Context) error {
 		ended, err := h.Graph.Auth.EndedTokens(ctx, tokens)
@@ -86,9 +86,9 @@ func (h *Hub) checkTokens(ctx context.Context) {
 			return err
 		}
 		texts, unknown := h.Graph.Auth.EndingTexts(ctx, ended)
-		for i, r := range receivers {
+		for i, s := range sessions {
 			if slices.Contains(ended, tokens[i]) {
-				r.close(errEnded.say(texts[tokens[i]]))
+				s.close(errEnded.say(texts[tokens[i]]))
 			}
 		}
 		return errors.Join(err, unknown)
@@ -98,7 +98,7 @@ func (h *Hub) checkTokens(ctx context.Context) {
 // noteActivity counts an open connection as activity of its agent.
 func (h *Hub) noteActivity(ctx context.Context) {
 	h.mu.RLock()
-	bots := slices.Collect(maps.Keys(h.receivers))
+	bots := slices.Collect(maps.Keys(h.sessions))
 	h.mu.RUnlock()
 	h.try(ctx, "event socket cannot note activity", func(ctx context.Context) error {
 		return h.Graph.Auth.NoteActivity(ctx, bots)
