@@ -87,8 +87,6 @@ type Hub struct {
 	draining bool
 	// process is the number under which slots are leased; 0 while no connection holds its lock.
 	process int32
-	// connected is closed while process is set.
-	connected chan struct{}
 	// open counts sessions that have not finished.
 	open sync.WaitGroup
 
@@ -116,8 +114,7 @@ type Hub struct {
 func New(c Config) *Hub {
 	h := &Hub{
 		Config: c, origins: web.NewOrigins(c.Origin, c.AllowedOrigins), sessions: make(map[uuid.UUID][]*session),
-		statements: make(chan struct{}, statementsAtOnce),
-		connected:  make(chan struct{}), recheck: make(chan struct{}, 1), reconnected: make(chan struct{}, 1),
+		statements: make(chan struct{}, statementsAtOnce), recheck: make(chan struct{}, 1), reconnected: make(chan struct{}, 1),
 		queue: peerQueue{waiting: make(chan struct{}, 1)}, writeTimeout: defaultWriteTimeout,
 		releaseTimeout: defaultReleaseTimeout, streamLife: defaultStreamLife,
 	}
@@ -296,9 +293,6 @@ func (c *counts) closed(code int) { c.byCode[max(0, slices.Index(codes[:], code)
 
 // Figures returns the figures of this process since its start, for /metrics. They are not an atomic snapshot.
 func (h *Hub) Figures() []metrics.Value {
-	h.mu.RLock()
-	linked := h.process != 0
-	h.mu.RUnlock()
 	c := &h.counts
 	figures := []metrics.Value{
 		{Name: "stoa_sockets_open", Value: float64(len(h.all()))},
@@ -308,7 +302,7 @@ func (h *Hub) Figures() []metrics.Value {
 		{Name: "stoa_events_acknowledged_total", Value: float64(c.acknowledged.Load())},
 		{Name: "stoa_wakeups_heard_total", Value: float64(c.wakeups.Load())},
 		{Name: "stoa_processes", Value: float64(c.processes.Load())},
-		{Name: "stoa_sockets_linked", Value: metrics.Flag(linked)},
+		{Name: "stoa_sockets_linked", Value: metrics.Flag(h.number() != 0)},
 	}
 	for i, code := range codes {
 		n := float64(c.byCode[i].Load())

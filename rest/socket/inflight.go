@@ -16,9 +16,8 @@ const settledKept = 4 * events.WindowSize
 type inflight struct {
 	// pending holds events that are sent and not settled, in the order of sending; at most events.WindowSize.
 	pending []sent
-	// settled holds events that are acknowledged, here or elsewhere, or withdrawn. It is a ring buffer once it is full.
+	// settled holds events that are acknowledged, here or elsewhere, or withdrawn; the latest settledKept of them.
 	settled []sent
-	oldest  int
 }
 
 // sent is an event that the connection has received.
@@ -90,12 +89,9 @@ func (f *inflight) settle(id uuid.UUID) {
 	if f.pending = slices.Delete(f.pending, i, i+1); len(f.pending) == 0 {
 		f.pending = nil
 	}
-	if len(f.settled) < settledKept {
-		f.settled = append(f.settled, done)
-		return
+	if f.settled = append(f.settled, done); len(f.settled) > settledKept {
+		f.settled = f.settled[1:]
 	}
-	f.settled[f.oldest] = done
-	f.oldest = (f.oldest + 1) % settledKept
 }
 
 // prune settles the events in flight that a batch from the oldest event on should hold but does not: they were acknowledged on

@@ -168,29 +168,24 @@ func (h *Hub) takeSlots(ctx context.Context, process int32) error {
 func (h *Hub) setProcess(process int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch {
-	case h.process == 0 && process != 0:
-		close(h.connected)
-	case h.process != 0 && process == 0:
-		h.connected = make(chan struct{})
-	}
 	h.process = process
+}
+
+// number returns the number under which slots are leased, or 0.
+func (h *Hub) number() int32 {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.process
 }
 
 // awaitProcess returns the number under which slots are leased, or 0. While it is 0 it waits for connectWait, since a lost
 // connection is usually replaced at once.
 func (h *Hub) awaitProcess(ctx context.Context) int32 {
-	h.mu.RLock()
-	connected := h.connected
-	h.mu.RUnlock()
-	select {
-	case <-connected:
-	case <-time.After(connectWait):
-	case <-ctx.Done():
+	for end := time.Now().Add(connectWait); ; pause(ctx, firstWait) {
+		if process := h.number(); process != 0 || ctx.Err() != nil || time.Now().After(end) {
+			return process
+		}
 	}
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.process
 }
 
 // handleNotice handles a notice of another process; an unknown one changes nothing.

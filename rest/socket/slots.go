@@ -67,20 +67,14 @@ var (
 // codes are the close codes with a separate count; a peer may close with any other code.
 var codes = [...]int{0, 1000, 1001, errFraming.code, codeUnavailable, codeProtocol, codeIdentity, codeAccess, codeLimit}
 
-// reasonOfFault maps faults of authentication to reasons. Any other fault means that the server cannot decide at the moment.
-var reasonOfFault = map[fault.Code]closeReason{
-	fault.Unauthorized: errIdentity,
-	fault.Forbidden:    errSuspended,
-}
-
-// reasonOf returns the close reason for a fault of authorize or lease.
+// reasonOf returns the close reason for a fault of authorize or lease. Most faults mean that the server cannot decide at the moment.
 func (h *Hub) reasonOf(err error) *closeReason {
-	known := fault.From(err)
-	if refused, ok := reasonOfFault[known.Code]; ok {
-		if known.Code == fault.Unauthorized {
-			refused = refused.say(known.Message)
-		}
+	switch known := fault.From(err); known.Code {
+	case fault.Unauthorized:
+		refused := errIdentity.say(known.Message)
 		return &refused
+	case fault.Forbidden:
+		return &errSuspended
 	}
 	h.warnLimited("event socket refuses a client", err)
 	return &errAway

@@ -113,10 +113,7 @@ func (h *Hub) watchProcesses(ctx context.Context) {
 		if err != nil {
 			return err
 		}
-		h.mu.RLock()
-		connected := h.process != 0
-		h.mu.RUnlock()
-		h.queue.setAlone(connected && len(live) == 1)
+		h.queue.setAlone(h.number() != 0 && len(live) == 1)
 		if slices.ContainsFunc(h.known, func(process int32) bool { return !slices.Contains(live, process) }) {
 			h.scheduleAll(pending{recheck: true})
 		}
