@@ -23,7 +23,6 @@ import (
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/slack"
 	"stoa/jobs"
-	"stoa/jobs/inspection/inspectiontest"
 	"stoa/rest"
 )
 
@@ -35,7 +34,7 @@ func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
 	timeouts := httpserver.DefaultTimeouts()
 	timeouts.Body.Time = 10 * time.Minute // otherwise the slow ones time out on a busy machine
 	s := serveWithin(t, graphtest.New(t, graphtest.WithQuotas(quotas)), rest.Config{}, timeouts)
-	costly, done := inspectiontest.Strokes(1_000), make(chan struct{})
+	costly, done := pngOf(t, 90, 90), make(chan struct{})
 	s.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 		if info, err := original.Stat(); err == nil && info.Size() == int64(len(costly)) {
 			<-done
