@@ -37,15 +37,11 @@ var (
 
 // The words of notices.
 const (
-	wordHello = "hello"
-	// wordWake: the listed agents have new events.
-	wordWake = "wake"
-	// wordRecheck: events of the listed agents were acknowledged or withdrawn.
-	wordRecheck = "recheck"
-	// wordEveryone means wordRecheck for every agent, and wordTokens.
-	wordEveryone = "everyone"
-	// wordTokens: tokens have ended.
-	wordTokens = "tokens"
+	wordHello    = "hello"
+	wordWake     = "wake"     // the listed agents have new events
+	wordRecheck  = "recheck"  // events of the listed agents were acknowledged or withdrawn
+	wordEveryone = "everyone" // wordRecheck for every agent, and wordTokens
+	wordTokens   = "tokens"   // tokens have ended
 	// wordDisplace: a slot of the named process was given to an agent that had none. The database (stoa_open_socket) sends it, with
 	// the sender databaseSender.
 	wordDisplace   = "displace"

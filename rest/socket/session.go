@@ -53,13 +53,10 @@ type link interface {
 
 // pending is the work of a session.
 type pending struct {
-	// fetch: there may be new events.
-	fetch bool
-	// recheck: events in flight may be gone, and any event may be new.
-	recheck bool
+	fetch   bool // there may be new events
+	recheck bool // events in flight may be gone, and any event may be new
 	ping    bool
-	// acks are events whose acks need an answer.
-	acks []uuid.UUID
+	acks    []uuid.UUID // events whose acks need an answer
 }
 
 func (p *pending) add(more pending) {
