@@ -130,31 +130,25 @@ func MultiCursorsPredicate[T any](after, before *Cursor[T], of *MultiCursorsOpti
 		if len(values) != len(of.Fields) {
 			return nil, fmt.Errorf("the cursor is of another order: it has %d values, not %d", len(values), len(of.Fields))
 		}
-		order := place{slices.Clone(of.Fields), slices.Clone(of.Directions), slices.Clone(values)}
-		if !slices.Contains(of.Fields, of.FieldID) {
-			order = place{append(order.columns, of.FieldID), append(order.directions, of.DirectionID), append(order.values, any(c.ID))}
+		columns, directions := slices.Clip(of.Fields), slices.Clip(of.Directions)
+		if !slices.Contains(columns, of.FieldID) {
+			columns, directions, values = append(columns, of.FieldID), append(directions, of.DirectionID), append(slices.Clip(values), any(c.ID))
 		}
-		conditions = append(conditions, func(s *sql.Selector) { s.Where(order.behind(s)) })
+		conditions = append(conditions, func(s *sql.Selector) { s.Where(behind(s, columns, directions, values)) })
 	}
 	return conditions, nil
 }
 
-// place is the values that a row has in the columns of an order.
-type place struct {
-	columns    []string
-	directions []OrderDirection
-	values     []any
-}
-
-// behind is the condition of the rows behind a place: the first column is behind its value, or has it and the others are behind.
-func (p place) behind(s *sql.Selector) *sql.Predicate {
-	column, value, compare := s.C(p.columns[0]), p.values[0], sql.GT
-	if p.directions[0] == OrderDirectionDesc {
+// behind is the condition of the rows behind the row that has some values in the columns of an order: the first column is behind its
+// value, or has it and the others are behind.
+func behind(s *sql.Selector, columns []string, directions []OrderDirection, values []any) *sql.Predicate {
+	column, compare := s.C(columns[0]), sql.GT
+	if directions[0] == OrderDirectionDesc {
 		compare = sql.LT
 	}
-	if len(p.columns) == 1 {
-		return compare(column, value)
+	if len(columns) == 1 {
+		return compare(column, values[0])
 	}
-	others := place{p.columns[1:], p.directions[1:], p.values[1:]}
-	return sql.Or(compare(column, value), sql.And(sql.EQ(column, value), others.behind(s)))
+	others := behind(s, columns[1:], directions[1:], values[1:])
+	return sql.Or(compare(column, values[0]), sql.And(sql.EQ(column, values[0]), others))
 }
