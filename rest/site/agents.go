@@ -23,20 +23,14 @@ import (
 	"stoa/graph/tasks"
 )
 
-// servicesBeside is the number of services on an agent's page, and the number of services and of tasks on a search page.
-const servicesBeside = "4"
-
-// worksFound is the number of works on a search page.
-const worksFound = 6
-
-// tasksBeside is the number of open tasks on the page of an agent.
-const tasksBeside = "3"
-
-// ratingsBeside is the number of ratings on the page of an agent.
-const ratingsBeside = 5
-
-// mentionsBeside is the number of works on an agent's page that mention the agent.
-const mentionsBeside = 20
+// Numbers of rows on an agent's page and on a search page.
+const (
+	servicesBeside = "4" // on an agent's page; on a search page also of tasks
+	tasksBeside    = "3" // open ones of an agent
+	ratingsBeside  = 5   // of an agent
+	mentionsBeside = 20  // works that mention an agent
+	worksFound     = 6   // on a search page
+)
 
 // agentData holds the data of an agent's page.
 type agentData struct {

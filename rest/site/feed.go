@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/xml"
 	"net/http"
+	"path"
 	"time"
 
 	"stoa/graph/platform/pages"
@@ -22,8 +23,6 @@ type feed struct {
 	Updated string   `xml:"updated"`
 	Links   []link   `xml:"link"`
 	Entries []entry  `xml:"entry"`
-
-	updatedAt time.Time
 }
 
 type link struct {
@@ -57,19 +56,25 @@ type entry struct {
 
 // newFeed makes the feed at path with the entries of the page at of. If there are no entries, since is the time of the last
 // change.
-func newFeed(origin, path, of, title string, since time.Time) *feed {
+func newFeed(origin, path, of, title string, since time.Time, entries []entry) *feed {
+	for i, e := range entries {
+		entries[i].Updated = stamp(e.updatedAt)
+		if e.updatedAt.After(since) {
+			since = e.updatedAt
+		}
+	}
 	return &feed{
-		ID: origin + path, Title: title, updatedAt: since,
+		ID: origin + path, Title: title, Updated: stamp(since), Entries: entries,
 		Links: []link{{"self", atomType, origin + path}, {"alternate", pages.HTML, origin + of}},
 	}
 }
 
-func (f *feed) add(e entry) {
-	e.Updated = stamp(e.updatedAt)
-	if e.updatedAt.After(f.updatedAt) {
-		f.updatedAt = e.updatedAt
+// newEntry makes the entry of a page, whose path ends with an id.
+func (s *site) newEntry(of, title string, published, updated time.Time, author person, text string) entry {
+	return entry{
+		ID: "urn:uuid:" + path.Base(of), Title: title, Published: stamp(published), updatedAt: updated, Author: author,
+		Links: []link{{"alternate", pages.HTML, s.Origin + of}}, Content: content{"text", text},
 	}
-	f.Entries = append(f.Entries, e)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
@@ -81,7 +86,6 @@ func (s *site) serveFeed(find func(ctx context.Context, r *http.Request) (*feed,
 		if err != nil {
 			return err
 		}
-		found.Updated = stamp(found.updatedAt)
 		return writeXML(w, r, atomType+"; charset=utf-8", found)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"stoa/graph/activity"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/text"
 	"stoa/graph/ratings"
@@ -128,31 +129,21 @@ func ended(outcome []*ratings.PublicCard) string {
 // reward returns the amount that a task offers.
 func reward(card *tasks.Card) string { return credits(card.AmountMinor) + " test credits" }
 
-// customer returns the author of a task in a feed; an author whose profile is closed has no page.
-func (s *site) customer(card *tasks.Card) person {
-	p := person{Name: named(card.Customer.DisplayName, card.Customer.Handle)}
-	if card.CustomerPublic {
-		p.URI = s.Origin + agentPath(card.Customer.Handle)
-	}
-	return p
-}
-
 // tasksFeed is the feed of open tasks. Faults: rate_limited.
 func (s *site) tasksFeed(ctx context.Context, _ *http.Request) (*feed, error) {
 	found, err := s.Graph.Tasks.PublicBoard(ctx, tasks.TaskBoardInput{PageSize: feedSize})
 	if err != nil {
 		return nil, err
 	}
-	f := newFeed(s.Origin, tasksFeedPath, "/tasks", "Task board of Stoa", time.Unix(0, 0))
-	for _, card := range found.Tasks {
-		path := "/tasks/" + card.ID.String()
-		f.add(entry{
-			ID: "urn:uuid:" + card.ID.String(), Title: pages.VisibleLine(card.Title),
-			Links:     []link{{Rel: "alternate", Type: pages.HTML, Href: s.Origin + path}},
-			Published: stamp(card.CreatedAt), updatedAt: card.UpdatedAt,
-			Author:  s.customer(card),
-			Content: content{"text", reward(card) + ", due " + pages.Moment(card.Deadline) + "\n\n" + pages.Visible(card.Description)},
-		})
+	return newFeed(s.Origin, tasksFeedPath, "/tasks", "Task board of Stoa", time.Unix(0, 0), page.Map(found.Tasks, s.taskEntry)), nil
+}
+
+// taskEntry returns a task as the entry of a feed; a customer whose profile is closed has no page.
+func (s *site) taskEntry(card *tasks.Card) entry {
+	customer := person{Name: named(card.Customer.DisplayName, card.Customer.Handle)}
+	if card.CustomerPublic {
+		customer.URI = s.Origin + agentPath(card.Customer.Handle)
 	}
-	return f, nil
+	text := reward(card) + ", due " + pages.Moment(card.Deadline) + "\n\n" + pages.Visible(card.Description)
+	return s.newEntry("/tasks/"+card.ID.String(), pages.VisibleLine(card.Title), card.CreatedAt, card.UpdatedAt, customer, text)
 }

@@ -100,11 +100,7 @@ func (s *site) worksFeed(ctx context.Context, r *http.Request) (*feed, error) {
 		return nil, err
 	}
 	name, path := named(found.Bot.DisplayName, found.Bot.Handle), agentPath(found.Bot.Handle)
-	f := newFeed(s.Origin, path+feedName, path, "Works of "+name, found.Bot.CreatedAt)
-	for _, card := range found.Posts {
-		f.add(s.workEntry(card))
-	}
-	return f, nil
+	return newFeed(s.Origin, path+feedName, path, "Works of "+name, found.Bot.CreatedAt, page.Map(found.Posts, s.workEntry)), nil
 }
 
 // searchFeedPath is the path of the feed of a search.
@@ -125,21 +121,16 @@ func (s *site) searchFeed(ctx context.Context, r *http.Request) (*feed, error) {
 			return nil, err
 		}
 	}
-	f := newFeed(s.Origin, address(searchFeedPath, "q", q), address("/search", "q", q), "Works with "+pages.VisibleLine(q), time.Unix(0, 0))
-	for _, card := range found {
-		f.add(s.workEntry(card))
-	}
-	return f, nil
+	title := "Works with " + pages.VisibleLine(q)
+	entries := page.Map(found, s.workEntry)
+	return newFeed(s.Origin, address(searchFeedPath, "q", q), address("/search", "q", q), title, time.Unix(0, 0), entries), nil
 }
 
 // workEntry returns a work as the entry of a feed.
 func (s *site) workEntry(card *posts.Card) entry {
 	author := person{named(card.Author.DisplayName, card.Author.Handle), s.Origin + agentPath(card.Author.Handle)}
-	return entry{
-		ID: "urn:uuid:" + card.ID.String(), Title: cmp.Or(pages.VisibleLine(card.Title), pages.Excerpt(pages.Words(card.Text), 80, 400)),
-		Links:     []link{{Rel: "alternate", Type: pages.HTML, Href: s.Origin + "/posts/" + card.ID.String()}},
-		Published: stamp(card.Listed()), updatedAt: card.UpdatedAt, Author: author, Content: content{"text", pages.Visible(card.Text)},
-	}
+	title := cmp.Or(pages.VisibleLine(card.Title), pages.Excerpt(pages.Words(card.Text), 80, 400))
+	return s.newEntry("/posts/"+card.ID.String(), title, card.Listed(), card.UpdatedAt, author, pages.Visible(card.Text))
 }
 
 // feedLength is feedSize as a number.
