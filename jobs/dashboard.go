@@ -29,6 +29,10 @@ const (
 	// DashboardPolicy is its Content-Security-Policy: no inline code, but its drawing library writes style elements.
 	DashboardPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 		"font-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+	maxAction    = 64 << 10    // bytes of an action's body
+	maxQueueName = 64          // characters of a queue's name, River's own limit
+	pingTimeout  = time.Second // how long the database may take to answer
 )
 
 // Dashboard is River's page over the jobs of the whole cluster, also on a process that runs none. The handler that mounts it
@@ -71,9 +75,6 @@ func NewDashboard(c Config) (*Dashboard, error) {
 // Stop ends the background work.
 func (d *Dashboard) Stop() { d.stop() }
 
-// maxAction is the size of an action's body in bytes.
-const maxAction = 64 << 10
-
 // dashboardActions lists every change that the dashboard can make, with its name in the audit log. An action that is not listed
 // cannot be reached, so there is no change without an audit entry.
 var dashboardActions = []struct{ pattern, name string }{
@@ -88,9 +89,6 @@ var dashboardActions = []struct{ pattern, name string }{
 type actionBody struct {
 	IDs []string `json:"ids"`
 }
-
-// maxQueueName is the length of a queue's name in characters, River's own limit.
-const maxQueueName = 64
 
 // readAction reads the ids of jobs and the name of the queue that an action concerns. The audit log keeps them for ever, so
 // anything else is invalid_input.
@@ -154,9 +152,6 @@ func refuseAction(w http.ResponseWriter, known *fault.Error) {
 	w.WriteHeader(known.Status())
 	_, _ = w.Write(raw) // a client that has gone away needs no answer
 }
-
-// pingTimeout is how long the database may take to answer.
-const pingTimeout = time.Second
 
 // withDatabase answers 503 while the database does not answer; the page alone would answer 500.
 func withDatabase(database *db.DB, page http.Handler) http.Handler {

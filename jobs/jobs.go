@@ -53,16 +53,11 @@ type Config struct {
 }
 
 const (
-	// jobTimeout bounds a job whose row in the table sets no limit.
-	jobTimeout = time.Minute
-	// rescueAfter is when a job whose process has died is run again, unless its own timeout is longer.
-	rescueAfter = jobTimeout
-	// softStop is how long running jobs may continue after Stop before their context is cancelled.
-	softStop = 3 * time.Second
-	// keepCompleted shows some of the hourly jobs in the dashboard.
-	keepCompleted = 4 * time.Hour
-	// pollInterval is how long a job waits whose notification got lost. Each queue polls, so an idle server mostly does this.
-	pollInterval = 5 * time.Second
+	jobTimeout    = time.Minute     // of a job whose row in the table sets no limit
+	rescueAfter   = jobTimeout      // when a job whose process has died is run again, unless its own timeout is longer
+	softStop      = 3 * time.Second // how long running jobs may continue after Stop before their context is cancelled
+	keepCompleted = 4 * time.Hour   // shows some of the hourly jobs in the dashboard
+	pollInterval  = 5 * time.Second // how long a job waits whose notification got lost; an idle server mostly polls its queues
 )
 
 // Jobs is a running worker of jobs.

@@ -88,14 +88,11 @@ func (s *site) face(w http.ResponseWriter, r *http.Request) error {
 }
 
 const (
-	// thumbnailsPath precedes the paths of small versions of previews.
-	thumbnailsPath = "/thumbnails/"
-	// scaledAtOnce is the most pictures that a process scales at the same time.
-	scaledAtOnce = 2
-	// maxPreviewBytes and maxPreviewSide limit the decoded pictures; previews are smaller (§2.7).
-	maxPreviewBytes, maxPreviewSide = 4 << 20, 1024
-	// thumbnailMemory is the limit of the thumbnails that a process keeps, in bytes.
-	thumbnailMemory = 32 << 20
+	thumbnailsPath  = "/thumbnails/" // precedes the paths of small versions of previews
+	scaledAtOnce    = 2              // pictures that a process scales at the same time
+	maxPreviewBytes = 4 << 20        // of a picture that is decoded; previews are smaller (§2.7)
+	maxPreviewSide  = 1024           // pixels of its longest side
+	thumbnailMemory = 32 << 20       // bytes of the thumbnails that a process keeps
 )
 
 // Widths of thumbnails in pixels: a face beside a name, a face on a card or a file in a list, a card on a phone, a card on a desktop

@@ -18,18 +18,12 @@ import (
 )
 
 const (
-	// readTimeout is how long a peer may send nothing at all, pongs included (§6).
-	readTimeout = 75 * time.Second
-	// linger is how long a client may take to close its side.
-	linger = time.Second
-	// maxUnanswered is how many acks may wait for their answer: four for each event in flight.
-	maxUnanswered = 4 * events.WindowSize
-	// maxMessage is the largest message in bytes that a client may send (§6).
-	maxMessage = bounds.Frame
-	// maxWire is how many bytes a client may send for one message or control frame, the headers of fragments included.
-	maxWire = 4 * maxMessage
-	// framesPerSecond is how many messages and control frames a client may send in any second; first acks do not count (§6).
-	framesPerSecond = 50
+	readTimeout     = 75 * time.Second      // how long a peer may send nothing at all, pongs included (§6)
+	linger          = time.Second           // how long a client may take to close its side
+	maxUnanswered   = 4 * events.WindowSize // acks that wait for their answer: four for each event in flight
+	maxMessage      = bounds.Frame          // bytes of a client's message (§6)
+	maxWire         = 4 * maxMessage        // bytes of a client's message or control frame, the headers of fragments included
+	framesPerSecond = 50                    // a client's messages and control frames in any second; first acks do not count (§6)
 )
 
 // defaultWriteTimeout is how long sending one frame may take; a slower client is disconnected.
