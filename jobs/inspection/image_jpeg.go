@@ -3,6 +3,7 @@ package inspection
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // size is an image's pixels as stored, before orientation.
@@ -179,9 +180,7 @@ var neededSegments = map[byte][]byte{
 }
 
 // privateSigns begin the blocks that must not be left in a picture, whatever its structure.
-var privateSigns = [][]byte{
-	[]byte("Exif\x00\x00"), []byte("http://ns.adobe.com/"), []byte("<x:xmpmeta"), []byte("Photoshop 3.0\x00"),
-}
+var privateSigns = []string{"Exif\x00\x00", "http://ns.adobe.com/", "<x:xmpmeta", "Photoshop 3.0\x00"}
 
 // maxStrips is how often a damaged picture is stripped, until stripping changes nothing.
 const maxStrips = 4
@@ -240,10 +239,8 @@ func keeps(marker byte, body []byte) bool {
 
 // private refuses bytes that hold a private block.
 func private(b []byte) error {
-	for _, sign := range privateSigns {
-		if bytes.Contains(b, sign) {
-			return refusedMalformed
-		}
+	if slices.ContainsFunc(privateSigns, func(sign string) bool { return bytes.Contains(b, []byte(sign)) }) {
+		return refusedMalformed
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package inspection
 import (
 	"bytes"
 	"regexp"
+	"slices"
 )
 
 // maxJPEGTail bounds the bytes after a JPEG's end.
@@ -38,7 +39,10 @@ func checkTail(tail []byte, several bool) error {
 		if len(rest) < before {
 			continue
 		}
-		if rest = trimRight(rest); len(rest) == before {
+		for len(rest) > 0 && isPadding(rest[len(rest)-1]) {
+			rest = rest[:len(rest)-1]
+		}
+		if len(rest) == before {
 			return refusedTrailing
 		}
 	}
@@ -60,14 +64,6 @@ func pastPadding(b []byte) []byte {
 		at += film - 4
 	}
 	return b[at:]
-}
-
-// trimRight removes padding at the end.
-func trimRight(b []byte) []byte {
-	for len(b) > 0 && isPadding(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
 }
 
 // filmBoxes are the top-level boxes of an MP4 (ISO/IEC 14496-12), whose first is ftyp.
@@ -117,22 +113,13 @@ var foreignHeads = []string{
 // holdsForeign reports whether bytes hold another format that may begin anywhere, or begin one.
 func holdsForeign(b []byte) bool {
 	lower := lowered(b)
-	for _, sign := range foreignSigns {
-		if bytes.Contains(lower, []byte(sign)) {
-			return true
-		}
-	}
-	return zipEntry.Match(b) || elfHead.Match(b) || beginsForeign(pastPadding(b))
+	holds := func(sign string) bool { return bytes.Contains(lower, []byte(sign)) }
+	return slices.ContainsFunc(foreignSigns, holds) || zipEntry.Match(b) || elfHead.Match(b) || beginsForeign(pastPadding(b))
 }
 
 // beginsForeign reports whether bytes begin another format.
 func beginsForeign(b []byte) bool {
-	for _, head := range foreignHeads {
-		if bytes.HasPrefix(b, []byte(head)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(foreignHeads, func(head string) bool { return bytes.HasPrefix(b, []byte(head)) })
 }
 
 // lowered returns bytes with ASCII letters in lower case.
