@@ -104,10 +104,13 @@ func (s *socket) writeDeadline() time.Time { return time.Now().Add(s.hub.writeTi
 // read handles frames of the client until the connection ends. When the session is closed it waits for the peer to close, too.
 func (s *socket) read() {
 	for {
-		message, err := s.receive()
+		event, wrong, err := s.receive()
 		if err == nil {
-			if reason := s.handle(message); reason != nil {
-				s.close(*reason)
+			if wrong == nil {
+				wrong = s.handle(event)
+			}
+			if wrong != nil {
+				s.close(*wrong)
 			}
 			continue
 		}
@@ -121,50 +124,40 @@ func (s *socket) read() {
 	}
 }
 
-// message is a message that was read: the event of a well-formed ack, or the reason why the message is wrong.
-type message struct {
-	event  uuid.UUID
-	reason *closeReason
-}
-
-// receive reads the next message. An error ends the reading permanently.
-func (s *socket) receive() (message, error) {
+// receive reads the next message, an ack of an event, or returns what is wrong with it. An error ends the reading permanently.
+func (s *socket) receive() (event uuid.UUID, wrong *closeReason, err error) {
 	kind, reader, err := s.conn.NextReader()
 	if err != nil {
-		return message{}, err
+		return uuid.Nil, nil, err
 	}
 	raw, err := io.ReadAll(io.LimitReader(reader, maxMessage+1))
 	if err != nil {
-		return message{}, err
+		return uuid.Nil, nil, err
 	}
 	s.touch()
 	switch {
 	case len(raw) > maxMessage:
-		return message{reason: &errLarge}, nil
+		return uuid.Nil, &errLarge, nil
 	case kind != websocket.TextMessage:
-		return message{reason: &errProtocol}, nil
+		return uuid.Nil, &errProtocol, nil
 	}
-	event, err := readAck(raw)
-	if err != nil {
-		return message{reason: &errProtocol}, nil //nolint:nilerr // the reason says it
+	if event, err = readAck(raw); err != nil {
+		return uuid.Nil, &errProtocol, nil
 	}
-	return message{event: event}, nil
+	return event, nil, nil
 }
 
 // handle schedules an acknowledgement, or returns the reason if the connection must end. An ack of an event that this connection
 // has not received changes nothing. First acks do not count as frames.
-func (s *socket) handle(m message) *closeReason {
-	if m.reason != nil {
-		return m.reason
-	}
+func (s *socket) handle(event uuid.UUID) *closeReason {
 	s.mu.Lock()
-	state, waiting := s.inflight.ack(m.event), len(s.pending.acks)
+	state, waiting := s.inflight.ack(event), len(s.pending.acks)
 	s.mu.Unlock()
 	if state != ackFirst && s.isFast() || waiting >= maxUnanswered {
 		return &errFast
 	}
 	if state != ackUnknown {
-		s.schedule(pending{acks: []uuid.UUID{m.event}})
+		s.schedule(pending{acks: []uuid.UUID{event}})
 	}
 	return nil
 }
