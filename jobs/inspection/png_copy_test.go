@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"image"
 	"image/color"
-	"image/png"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -192,26 +189,5 @@ func TestCopiesKeepTheirFormat(t *testing.T) {
 		got, err := sniff(report.Published, Portfolio)
 		require.NoError(t, err)
 		require.Equal(t, want, got.MediaType)
-	}
-}
-
-// BenchmarkCopyOfPNG makes the copy of a large PNG.
-func BenchmarkCopyOfPNG(b *testing.B) {
-	for _, side := range []int{1000, 4000} {
-		b.Run(strconv.Itoa(side), func(b *testing.B) {
-			var content bytes.Buffer
-			require.NoError(b, png.Encode(&content, waves(side, side)))
-			path := b.TempDir() + "/original"
-			require.NoError(b, os.WriteFile(path, content.Bytes(), 0o600))
-			for b.Loop() {
-				original, err := os.Open(path)
-				require.NoError(b, err)
-				report, state, err := new(Inspector).run(b.Context(), Request{Original: original, Purpose: Publication})
-				require.NoError(b, err)
-				require.True(b, report.Accepted, report.Reason)
-				b.ReportMetric(float64((state.UserTime() + state.SystemTime()).Milliseconds()), "cpu-ms")
-				require.NoError(b, original.Close())
-			}
-		})
 	}
 }

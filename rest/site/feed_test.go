@@ -4,9 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +14,6 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/services"
-	"stoa/rest"
 )
 
 func query(name, value string) string { return url.Values{name: {value}}.Encode() }
@@ -294,26 +291,4 @@ func TestAFinishedTaskSaysWhatBecameOfIt(t *testing.T) {
 	}
 	w.Show(contractor, false)
 	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "Outcome")
-}
-
-// BenchmarkHome reports the processor time of the first page with long texts.
-func BenchmarkHome(b *testing.B) {
-	w := &world{World: graphtest.New(b)}
-	text := strings.Repeat("Some *words* of a work, with a [link](https://a.example/b) and an é.\n\n- a list\n- of two\n\n", 60)
-	for range 9 {
-		agent := w.Agent()
-		w.Posted(agent, text, "public")
-		w.Tasked(agent, "A task", text[:4000], 100)
-		_ = graphtest.Got(w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr("A service"), Description: ptr(text[:4000])}}))(b)
-	}
-	w.Exec("VACUUM ANALYZE")
-	defer debug.SetGCPercent(debug.SetGCPercent(300)) // as a serving process does
-	server := rest.New(w.config())
-	report := w.Processor()
-	for b.Loop() {
-		got := httptest.NewRecorder()
-		server.ServeHTTP(got, httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", http.NoBody))
-		require.Equal(b, http.StatusOK, got.Code)
-	}
-	report(b)
 }
