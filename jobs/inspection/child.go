@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -67,9 +68,7 @@ func serve(args []string, steps []step, inspect func([]byte, request) (Report, e
 	if err != nil {
 		return err
 	}
-	if err := closeDescriptors(); err != nil {
-		return err
-	}
+	closeDescriptors()
 	measures, err := confine(account, steps)
 	if err != nil {
 		return err
@@ -126,23 +125,16 @@ func allowCopy() error {
 }
 
 // closeDescriptors closes all descriptors that the child inherited, except the standard three. The Go runtime opens its own,
-// such as the one of epoll, only later or anew.
-func closeDescriptors() error {
-	// The parent has marked its own to be closed (start); this closes those that another thread of it opened meanwhile.
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return nil //nolint:nilerr // without /proc the parent's marks must do
-	}
-	for _, entry := range entries {
-		var fd int
-		if _, err := fmt.Sscan(entry.Name(), &fd); err != nil || fd <= unix.Stderr {
-			continue
-		}
-		if to, err := os.Readlink("/proc/self/fd/" + entry.Name()); err == nil && !strings.HasPrefix(to, "anon_inode:") {
-			_ = unix.Close(fd) // ReadDir's own is closed already
+// such as the one of epoll, only later or anew. The parent has marked its own to be closed (start); this closes those that another
+// thread of it opened meanwhile. Without /proc the parent's marks must do.
+func closeDescriptors() {
+	paths, _ := filepath.Glob("/proc/self/fd/*") // the pattern is well formed
+	for _, path := range paths {
+		fd, _ := strconv.Atoi(filepath.Base(path)) // a number
+		if to, err := os.Readlink(path); err == nil && fd > unix.Stderr && !strings.HasPrefix(to, "anon_inode:") {
+			_ = unix.Close(fd) // Glob's own is closed already
 		}
 	}
-	return nil
 }
 
 // writeLine writes a value as a line of standard output.
