@@ -158,8 +158,6 @@ func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 	h.Exec("DELETE FROM river_job")
 	h.Exec("DELETE FROM pending_deliveries")
 	h.Exec("UPDATE webhooks SET confirmed_at = stoa_now(), prompt = true, due_at = NULL, queued_until = NULL")
-	h.Events.Wake = h.Webhooks.Wake
-	go h.Webhooks.Run(t.Context())
 	h.start("deliver")
 	busy := func() bool {
 		mu.Lock()
