@@ -117,14 +117,12 @@ func (i *AccountWhereInput) P() (predicate.Account, error) {
 	if i.ID != nil {
 		predicates = append(predicates, account.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, account.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, account.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.BotID != nil {
 		predicates = append(predicates, account.BotIDEQ(*i.BotID))
 	}
@@ -248,38 +246,30 @@ func (i *AttachmentWhereInput) P() (predicate.Attachment, error) {
 	if i.ID != nil {
 		predicates = append(predicates, attachment.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, attachment.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, attachment.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.OwnerID != nil {
 		predicates = append(predicates, attachment.OwnerIDEQ(*i.OwnerID))
 	}
-
 	if i.Purpose != nil {
 		predicates = append(predicates, attachment.PurposeEQ(*i.Purpose))
 	}
-
 	if i.Status != nil {
 		predicates = append(predicates, attachment.StatusEQ(*i.Status))
 	}
-
 	if i.MediaTypeContainsFold != nil {
 		predicates = append(predicates, attachment.MediaTypeContainsFold(*i.MediaTypeContainsFold))
 	}
-
 	if i.BoundKind != nil {
 		predicates = append(predicates, attachment.BoundKindEQ(*i.BoundKind))
 	}
-
 	if i.BoundID != nil {
 		predicates = append(predicates, attachment.BoundIDEQ(*i.BoundID))
 	}
-
 	if i.DeletedAtIsNil {
 		predicates = append(predicates, attachment.DeletedAtIsNil())
 	}
@@ -319,16 +309,13 @@ type AuditEntryWhereInput struct {
 	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
 	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	Operator *string `json:"operator,omitempty"`
-
+	Operator             *string `json:"operator,omitempty"`
 	OperatorContainsFold *string `json:"operatorContainsFold,omitempty"`
 
-	Procedure *string `json:"procedure,omitempty"`
-
+	Procedure             *string `json:"procedure,omitempty"`
 	ProcedureContainsFold *string `json:"procedureContainsFold,omitempty"`
 
-	Target *string `json:"target,omitempty"`
-
+	Target             *string `json:"target,omitempty"`
 	TargetContainsFold *string `json:"targetContainsFold,omitempty"`
 
 	BotID *uuid.UUID `json:"botID,omitempty"`
@@ -405,39 +392,33 @@ func (i *AuditEntryWhereInput) P() (predicate.AuditEntry, error) {
 	if i.ID != nil {
 		predicates = append(predicates, auditentry.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, auditentry.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, auditentry.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.Operator != nil {
 		predicates = append(predicates, auditentry.OperatorEQ(*i.Operator))
 	}
-
 	if i.OperatorContainsFold != nil {
 		predicates = append(predicates, auditentry.OperatorContainsFold(*i.OperatorContainsFold))
 	}
 	if i.Procedure != nil {
 		predicates = append(predicates, auditentry.ProcedureEQ(*i.Procedure))
 	}
-
 	if i.ProcedureContainsFold != nil {
 		predicates = append(predicates, auditentry.ProcedureContainsFold(*i.ProcedureContainsFold))
 	}
 	if i.Target != nil {
 		predicates = append(predicates, auditentry.TargetEQ(*i.Target))
 	}
-
 	if i.TargetContainsFold != nil {
 		predicates = append(predicates, auditentry.TargetContainsFold(*i.TargetContainsFold))
 	}
 	if i.BotID != nil {
 		predicates = append(predicates, auditentry.BotIDEQ(*i.BotID))
 	}
-
 	if i.ReasonContainsFold != nil {
 		predicates = append(predicates, auditentry.ReasonContainsFold(*i.ReasonContainsFold))
 	}
@@ -463,8 +444,7 @@ type BotWhereInput struct {
 	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
 	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	Handle *string `json:"handle,omitempty"`
-
+	Handle             *string `json:"handle,omitempty"`
 	HandleContainsFold *string `json:"handleContainsFold,omitempty"`
 
 	DisplayNameContainsFold *string `json:"displayNameContainsFold,omitempty"`
@@ -555,30 +535,24 @@ func (i *BotWhereInput) P() (predicate.Bot, error) {
 	if i.ID != nil {
 		predicates = append(predicates, bot.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, bot.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, bot.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.Handle != nil {
 		predicates = append(predicates, bot.HandleEQ(*i.Handle))
 	}
-
 	if i.HandleContainsFold != nil {
 		predicates = append(predicates, bot.HandleContainsFold(*i.HandleContainsFold))
 	}
-
 	if i.DisplayNameContainsFold != nil {
 		predicates = append(predicates, bot.DisplayNameContainsFold(*i.DisplayNameContainsFold))
 	}
-
 	if i.SpecialtyContainsFold != nil {
 		predicates = append(predicates, bot.SpecialtyContainsFold(*i.SpecialtyContainsFold))
 	}
-
 	if i.ProfilePublic != nil {
 		predicates = append(predicates, bot.ProfilePublicEQ(*i.ProfilePublic))
 	}
@@ -594,14 +568,12 @@ func (i *BotWhereInput) P() (predicate.Bot, error) {
 	if i.State != nil {
 		predicates = append(predicates, bot.StateEQ(*i.State))
 	}
-
 	if i.SuspendedAtIsNil {
 		predicates = append(predicates, bot.SuspendedAtIsNil())
 	}
 	if i.SuspendedAtNotNil {
 		predicates = append(predicates, bot.SuspendedAtNotNil())
 	}
-
 	if i.EmailVerifiedAtIsNil {
 		predicates = append(predicates, bot.EmailVerifiedAtIsNil())
 	}
@@ -710,22 +682,18 @@ func (i *ContactWhereInput) P() (predicate.Contact, error) {
 	if i.ID != nil {
 		predicates = append(predicates, contact.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, contact.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, contact.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.RequesterID != nil {
 		predicates = append(predicates, contact.RequesterIDEQ(*i.RequesterID))
 	}
-
 	if i.RecipientID != nil {
 		predicates = append(predicates, contact.RecipientIDEQ(*i.RecipientID))
 	}
-
 	if i.State != nil {
 		predicates = append(predicates, contact.StateEQ(*i.State))
 	}
@@ -741,7 +709,6 @@ func (i *ContactWhereInput) P() (predicate.Contact, error) {
 		}
 		predicates = append(predicates, contact.HasRequesterWith(with...))
 	}
-
 	if len(i.HasRecipientWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasRecipientWith))
 		for _, w := range i.HasRecipientWith {
@@ -853,26 +820,21 @@ func (i *DocumentWhereInput) P() (predicate.Document, error) {
 	if i.ID != nil {
 		predicates = append(predicates, document.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, document.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, document.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.KeyContainsFold != nil {
 		predicates = append(predicates, document.KeyContainsFold(*i.KeyContainsFold))
 	}
-
 	if i.TitleContainsFold != nil {
 		predicates = append(predicates, document.TitleContainsFold(*i.TitleContainsFold))
 	}
-
 	if i.TextContainsFold != nil {
 		predicates = append(predicates, document.TextContainsFold(*i.TextContainsFold))
 	}
-
 	if i.WithdrawnAtIsNil {
 		predicates = append(predicates, document.WithdrawnAtIsNil())
 	}
@@ -979,26 +941,21 @@ func (i *EventWhereInput) P() (predicate.Event, error) {
 	if i.ID != nil {
 		predicates = append(predicates, event.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, event.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, event.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.RecipientID != nil {
 		predicates = append(predicates, event.RecipientIDEQ(*i.RecipientID))
 	}
-
 	if i.Kind != nil {
 		predicates = append(predicates, event.KindEQ(*i.Kind))
 	}
-
 	if i.ContactID != nil {
 		predicates = append(predicates, event.ContactIDEQ(*i.ContactID))
 	}
-
 	if i.MessageID != nil {
 		predicates = append(predicates, event.MessageIDEQ(*i.MessageID))
 	}
@@ -1112,34 +1069,27 @@ func (i *FeedbackWhereInput) P() (predicate.Feedback, error) {
 	if i.ID != nil {
 		predicates = append(predicates, feedback.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, feedback.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, feedback.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.BotID != nil {
 		predicates = append(predicates, feedback.BotIDEQ(*i.BotID))
 	}
-
 	if i.Kind != nil {
 		predicates = append(predicates, feedback.KindEQ(*i.Kind))
 	}
-
 	if i.SubjectType != nil {
 		predicates = append(predicates, feedback.SubjectTypeEQ(*i.SubjectType))
 	}
-
 	if i.SubjectID != nil {
 		predicates = append(predicates, feedback.SubjectIDEQ(*i.SubjectID))
 	}
-
 	if i.SubjectBotID != nil {
 		predicates = append(predicates, feedback.SubjectBotIDEQ(*i.SubjectBotID))
 	}
-
 	if i.TextContainsFold != nil {
 		predicates = append(predicates, feedback.TextContainsFold(*i.TextContainsFold))
 	}
@@ -1158,7 +1108,6 @@ func (i *FeedbackWhereInput) P() (predicate.Feedback, error) {
 		}
 		predicates = append(predicates, feedback.HasBotWith(with...))
 	}
-
 	if len(i.HasSubjectBotWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasSubjectBotWith))
 		for _, w := range i.HasSubjectBotWith {
@@ -1266,18 +1215,15 @@ func (i *InvitationWhereInput) P() (predicate.Invitation, error) {
 	if i.ID != nil {
 		predicates = append(predicates, invitation.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, invitation.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, invitation.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.NoteContainsFold != nil {
 		predicates = append(predicates, invitation.NoteContainsFold(*i.NoteContainsFold))
 	}
-
 	if i.RevokedAtIsNil {
 		predicates = append(predicates, invitation.RevokedAtIsNil())
 	}
@@ -1388,34 +1334,27 @@ func (i *LedgerEntryWhereInput) P() (predicate.LedgerEntry, error) {
 	if i.ID != nil {
 		predicates = append(predicates, ledgerentry.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, ledgerentry.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, ledgerentry.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.TransactionID != nil {
 		predicates = append(predicates, ledgerentry.TransactionIDEQ(*i.TransactionID))
 	}
-
 	if i.BotID != nil {
 		predicates = append(predicates, ledgerentry.BotIDEQ(*i.BotID))
 	}
-
 	if i.AccountKind != nil {
 		predicates = append(predicates, ledgerentry.AccountKindEQ(*i.AccountKind))
 	}
-
 	if i.Kind != nil {
 		predicates = append(predicates, ledgerentry.KindEQ(*i.Kind))
 	}
-
 	if i.OperationID != nil {
 		predicates = append(predicates, ledgerentry.OperationIDEQ(*i.OperationID))
 	}
-
 	if i.OrderID != nil {
 		predicates = append(predicates, ledgerentry.OrderIDEQ(*i.OrderID))
 	}
@@ -1532,50 +1471,42 @@ func (i *MailWhereInput) P() (predicate.Mail, error) {
 	if i.ID != nil {
 		predicates = append(predicates, mail.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, mail.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, mail.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.Kind != nil {
 		predicates = append(predicates, mail.KindEQ(*i.Kind))
 	}
-
 	if i.AddressHintContainsFold != nil {
 		predicates = append(predicates, mail.AddressHintContainsFold(*i.AddressHintContainsFold))
 	}
 	if i.BotID != nil {
 		predicates = append(predicates, mail.BotIDEQ(*i.BotID))
 	}
-
 	if i.SentAtIsNil {
 		predicates = append(predicates, mail.SentAtIsNil())
 	}
 	if i.SentAtNotNil {
 		predicates = append(predicates, mail.SentAtNotNil())
 	}
-
 	if i.RefusedAtIsNil {
 		predicates = append(predicates, mail.RefusedAtIsNil())
 	}
 	if i.RefusedAtNotNil {
 		predicates = append(predicates, mail.RefusedAtNotNil())
 	}
-
 	if i.ExpiredAtIsNil {
 		predicates = append(predicates, mail.ExpiredAtIsNil())
 	}
 	if i.ExpiredAtNotNil {
 		predicates = append(predicates, mail.ExpiredAtNotNil())
 	}
-
 	if i.AttemptsGT != nil {
 		predicates = append(predicates, mail.AttemptsGT(*i.AttemptsGT))
 	}
-
 	if i.LastErrorContainsFold != nil {
 		predicates = append(predicates, mail.LastErrorContainsFold(*i.LastErrorContainsFold))
 	}
@@ -1690,26 +1621,21 @@ func (i *MessageWhereInput) P() (predicate.Message, error) {
 	if i.ID != nil {
 		predicates = append(predicates, message.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, message.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, message.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.ContactID != nil {
 		predicates = append(predicates, message.ContactIDEQ(*i.ContactID))
 	}
-
 	if i.SenderID != nil {
 		predicates = append(predicates, message.SenderIDEQ(*i.SenderID))
 	}
-
 	if i.RecipientID != nil {
 		predicates = append(predicates, message.RecipientIDEQ(*i.RecipientID))
 	}
-
 	if i.ClientMessageID != nil {
 		predicates = append(predicates, message.ClientMessageIDEQ(*i.ClientMessageID))
 	}
@@ -1747,8 +1673,7 @@ type OrderWhereInput struct {
 
 	ServiceID *uuid.UUID `json:"serviceID,omitempty"`
 
-	State *order.State `json:"state,omitempty"`
-
+	State   *order.State  `json:"state,omitempty"`
 	StateIn []order.State `json:"stateIn,omitempty"`
 
 	Outcome *order.Outcome `json:"outcome,omitempty"`
@@ -1836,65 +1761,51 @@ func (i *OrderWhereInput) P() (predicate.Order, error) {
 	if i.ID != nil {
 		predicates = append(predicates, order.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, order.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, order.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.UpdatedAtLT != nil {
 		predicates = append(predicates, order.UpdatedAtLT(*i.UpdatedAtLT))
 	}
-
 	if i.CustomerID != nil {
 		predicates = append(predicates, order.CustomerIDEQ(*i.CustomerID))
 	}
-
 	if i.ContractorID != nil {
 		predicates = append(predicates, order.ContractorIDEQ(*i.ContractorID))
 	}
-
 	if i.AuthorID != nil {
 		predicates = append(predicates, order.AuthorIDEQ(*i.AuthorID))
 	}
-
 	if i.TaskID != nil {
 		predicates = append(predicates, order.TaskIDEQ(*i.TaskID))
 	}
-
 	if i.ServiceID != nil {
 		predicates = append(predicates, order.ServiceIDEQ(*i.ServiceID))
 	}
-
 	if i.State != nil {
 		predicates = append(predicates, order.StateEQ(*i.State))
 	}
-
 	if len(i.StateIn) > 0 {
 		predicates = append(predicates, order.StateIn(i.StateIn...))
 	}
-
 	if i.Outcome != nil {
 		predicates = append(predicates, order.OutcomeEQ(*i.Outcome))
 	}
-
 	if i.DeadlineLT != nil {
 		predicates = append(predicates, order.DeadlineLT(*i.DeadlineLT))
 	}
-
 	if i.DisputedAtGTE != nil {
 		predicates = append(predicates, order.DisputedAtGTE(*i.DisputedAtGTE))
 	}
-
 	if i.RefundProposedAtIsNil {
 		predicates = append(predicates, order.RefundProposedAtIsNil())
 	}
 	if i.RefundProposedAtNotNil {
 		predicates = append(predicates, order.RefundProposedAtNotNil())
 	}
-
 	if i.ClosedAtGTE != nil {
 		predicates = append(predicates, order.ClosedAtGTE(*i.ClosedAtGTE))
 	}
@@ -1910,7 +1821,6 @@ func (i *OrderWhereInput) P() (predicate.Order, error) {
 		}
 		predicates = append(predicates, order.HasCustomerWith(with...))
 	}
-
 	if len(i.HasContractorWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasContractorWith))
 		for _, w := range i.HasContractorWith {
@@ -2028,34 +1938,27 @@ func (i *PostWhereInput) P() (predicate.Post, error) {
 	if i.ID != nil {
 		predicates = append(predicates, post.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, post.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, post.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.AuthorID != nil {
 		predicates = append(predicates, post.AuthorIDEQ(*i.AuthorID))
 	}
-
 	if i.Kind != nil {
 		predicates = append(predicates, post.KindEQ(*i.Kind))
 	}
-
 	if i.Visibility != nil {
 		predicates = append(predicates, post.VisibilityEQ(*i.Visibility))
 	}
-
 	if i.TitleContainsFold != nil {
 		predicates = append(predicates, post.TitleContainsFold(*i.TitleContainsFold))
 	}
-
 	if i.TextContainsFold != nil {
 		predicates = append(predicates, post.TextContainsFold(*i.TextContainsFold))
 	}
-
 	if i.DeletedAtIsNil {
 		predicates = append(predicates, post.DeletedAtIsNil())
 	}
@@ -2182,34 +2085,27 @@ func (i *RatingWhereInput) P() (predicate.Rating, error) {
 	if i.ID != nil {
 		predicates = append(predicates, rating.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, rating.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, rating.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.OrderID != nil {
 		predicates = append(predicates, rating.OrderIDEQ(*i.OrderID))
 	}
-
 	if i.AuthorID != nil {
 		predicates = append(predicates, rating.AuthorIDEQ(*i.AuthorID))
 	}
-
 	if i.SubjectID != nil {
 		predicates = append(predicates, rating.SubjectIDEQ(*i.SubjectID))
 	}
-
 	if i.Stars != nil {
 		predicates = append(predicates, rating.StarsEQ(*i.Stars))
 	}
-
 	if i.TextContainsFold != nil {
 		predicates = append(predicates, rating.TextContainsFold(*i.TextContainsFold))
 	}
-
 	if i.RemovedAtIsNil {
 		predicates = append(predicates, rating.RemovedAtIsNil())
 	}
@@ -2228,7 +2124,6 @@ func (i *RatingWhereInput) P() (predicate.Rating, error) {
 		}
 		predicates = append(predicates, rating.HasAuthorWith(with...))
 	}
-
 	if len(i.HasSubjectWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasSubjectWith))
 		for _, w := range i.HasSubjectWith {
@@ -2341,22 +2236,18 @@ func (i *ResponseWhereInput) P() (predicate.Response, error) {
 	if i.ID != nil {
 		predicates = append(predicates, response.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, response.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, response.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.TaskID != nil {
 		predicates = append(predicates, response.TaskIDEQ(*i.TaskID))
 	}
-
 	if i.BotID != nil {
 		predicates = append(predicates, response.BotIDEQ(*i.BotID))
 	}
-
 	if i.State != nil {
 		predicates = append(predicates, response.StateEQ(*i.State))
 	}
@@ -2372,7 +2263,6 @@ func (i *ResponseWhereInput) P() (predicate.Response, error) {
 		}
 		predicates = append(predicates, response.HasTaskWith(with...))
 	}
-
 	if len(i.HasBotWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasBotWith))
 		for _, w := range i.HasBotWith {
@@ -2481,18 +2371,15 @@ func (i *RewardWhereInput) P() (predicate.Reward, error) {
 	if i.ID != nil {
 		predicates = append(predicates, reward.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, reward.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, reward.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.BotID != nil {
 		predicates = append(predicates, reward.BotIDEQ(*i.BotID))
 	}
-
 	if i.Ground != nil {
 		predicates = append(predicates, reward.GroundEQ(*i.Ground))
 	}
@@ -2610,26 +2497,21 @@ func (i *ServiceWhereInput) P() (predicate.Service, error) {
 	if i.ID != nil {
 		predicates = append(predicates, service.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, service.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, service.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.BotID != nil {
 		predicates = append(predicates, service.BotIDEQ(*i.BotID))
 	}
-
 	if i.TitleContainsFold != nil {
 		predicates = append(predicates, service.TitleContainsFold(*i.TitleContainsFold))
 	}
-
 	if i.DescriptionContainsFold != nil {
 		predicates = append(predicates, service.DescriptionContainsFold(*i.DescriptionContainsFold))
 	}
-
 	if i.DeletedAtIsNil {
 		predicates = append(predicates, service.DeletedAtIsNil())
 	}
@@ -2754,34 +2636,27 @@ func (i *TaskWhereInput) P() (predicate.Task, error) {
 	if i.ID != nil {
 		predicates = append(predicates, task.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, task.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, task.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.CustomerID != nil {
 		predicates = append(predicates, task.CustomerIDEQ(*i.CustomerID))
 	}
-
 	if i.TitleContainsFold != nil {
 		predicates = append(predicates, task.TitleContainsFold(*i.TitleContainsFold))
 	}
-
 	if i.DescriptionContainsFold != nil {
 		predicates = append(predicates, task.DescriptionContainsFold(*i.DescriptionContainsFold))
 	}
-
 	if i.State != nil {
 		predicates = append(predicates, task.StateEQ(*i.State))
 	}
-
 	if i.OrderID != nil {
 		predicates = append(predicates, task.OrderIDEQ(*i.OrderID))
 	}
-
 	if i.RemovedAtIsNil {
 		predicates = append(predicates, task.RemovedAtIsNil())
 	}
@@ -2827,8 +2702,7 @@ type WebhookWhereInput struct {
 
 	Signing *webhook.Signing `json:"signing,omitempty"`
 
-	State *webhook.State `json:"state,omitempty"`
-
+	State   *webhook.State  `json:"state,omitempty"`
 	StateIn []webhook.State `json:"stateIn,omitempty"`
 
 	Prompt    *bool `json:"prompt,omitempty"`
@@ -2906,34 +2780,27 @@ func (i *WebhookWhereInput) P() (predicate.Webhook, error) {
 	if i.ID != nil {
 		predicates = append(predicates, webhook.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, webhook.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, webhook.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.BotID != nil {
 		predicates = append(predicates, webhook.BotIDEQ(*i.BotID))
 	}
-
 	if i.HostContainsFold != nil {
 		predicates = append(predicates, webhook.HostContainsFold(*i.HostContainsFold))
 	}
-
 	if i.Signing != nil {
 		predicates = append(predicates, webhook.SigningEQ(*i.Signing))
 	}
-
 	if i.State != nil {
 		predicates = append(predicates, webhook.StateEQ(*i.State))
 	}
-
 	if len(i.StateIn) > 0 {
 		predicates = append(predicates, webhook.StateIn(i.StateIn...))
 	}
-
 	if i.Prompt != nil {
 		predicates = append(predicates, webhook.PromptEQ(*i.Prompt))
 	}
@@ -3051,22 +2918,18 @@ func (i *WebhookDeliveryWhereInput) P() (predicate.WebhookDelivery, error) {
 	if i.ID != nil {
 		predicates = append(predicates, webhookdelivery.IDEQ(*i.ID))
 	}
-
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, webhookdelivery.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, webhookdelivery.CreatedAtLT(*i.CreatedAtLT))
 	}
-
 	if i.WebhookID != nil {
 		predicates = append(predicates, webhookdelivery.WebhookIDEQ(*i.WebhookID))
 	}
-
 	if i.EventID != nil {
 		predicates = append(predicates, webhookdelivery.EventIDEQ(*i.EventID))
 	}
-
 	if i.ErrorContainsFold != nil {
 		predicates = append(predicates, webhookdelivery.ErrorContainsFold(*i.ErrorContainsFold))
 	}
