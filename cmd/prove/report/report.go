@@ -52,17 +52,18 @@ func (r *Result) Page() string {
 		{"date", r.Date.UTC().Format("2 January 2006, 15:04 MST")}, {"server", r.Version}, {"machine", r.Machine},
 		{"command", "`" + r.Command + "`"},
 	}}
-	text := "# " + r.Title + "\n\n" + r.Verdict + "\n"
+	var text strings.Builder
+	fmt.Fprintf(&text, "# %s\n\n%s\n", r.Title, r.Verdict)
 	for _, table := range append([]Table{made}, r.Tables...) {
 		if table.Title != "" {
-			text += "\n## " + table.Title + "\n"
+			fmt.Fprintf(&text, "\n## %s\n", table.Title)
 		}
-		text += "\n" + row(table.Head) + "|" + strings.Repeat(" --- |", len(table.Head)) + "\n"
+		text.WriteString("\n" + row(table.Head) + "|" + strings.Repeat(" --- |", len(table.Head)) + "\n")
 		for _, cells := range table.Rows {
-			text += row(cells)
+			text.WriteString(row(cells))
 		}
 	}
-	return text
+	return text.String()
 }
 
 // Write writes result.json and result.md into a folder.
