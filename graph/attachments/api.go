@@ -26,7 +26,6 @@ package attachments
 import (
 	"embed"
 	"encoding/hex"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,8 +54,6 @@ type API struct {
 	DrawPage PageDrawer
 	// ShutdownSoon is closed when requests must not wait any longer, because the process shuts down; nil for never.
 	ShutdownSoon <-chan struct{}
-
-	waiting sync.Map // the uploads that wait in this process: id -> chan struct{}, closed when the inspection has ended
 }
 
 // InspectJob asks for the inspection of one upload.

@@ -69,7 +69,7 @@ a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes
 a.bound_kind, a.bound_id, a.deleted_at
 
 -- name: read_attachment(id uuid, caller uuid)
--- A file and the caller's rights to it (null for none; a null caller is anonymous). Everyone may download the published version
+-- A file and the caller's rights to it (null for none; the zero UUID is anonymous). Everyone may download the published version
 -- of an image of an open profile of an active agent (§2.1), and of a file of such an agent's public post (§2.2); deleting a post
 -- unbinds its files.
 SELECT :file, CASE

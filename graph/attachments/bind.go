@@ -119,9 +119,9 @@ func Bound(ctx context.Context, q db.Querier, reader uuid.UUID, targets ...Targe
 	return cards, nil
 }
 
-// Listed returns the cards of files by their ids, in that order, as Bound returns them. A file that does not exist is left out.
-func Listed(ctx context.Context, q db.Querier, reader uuid.UUID, ids ...uuid.UUID) ([]*Card, error) {
-	cards := []*Card{}
+// Listed returns the cards of files by their ids, as Bound returns them.
+func Listed(ctx context.Context, q db.Querier, reader uuid.UUID, ids ...uuid.UUID) (map[uuid.UUID]*Card, error) {
+	cards := make(map[uuid.UUID]*Card, len(ids))
 	if len(ids) == 0 {
 		return cards, nil
 	}
@@ -129,10 +129,8 @@ func Listed(ctx context.Context, q db.Querier, reader uuid.UUID, ids ...uuid.UUI
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range ids {
-		if at := slices.IndexFunc(found, func(r *row) bool { return r.ID == id }); at >= 0 {
-			cards = append(cards, newCard(found[at], found[at].rightsWithin(reader)))
-		}
+	for _, r := range found {
+		cards[r.ID] = newCard(r, r.rightsWithin(reader))
 	}
 	return cards, nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 )
 
 // publication is the purpose of an inspection that makes only the public copy; no file is uploaded for it.
@@ -40,18 +39,6 @@ func (r *row) published() version {
 		v.size, v.sha256, v.key = *r.PublishedSize, r.PublishedSHA256, publishedKey(r.ID)
 	}
 	return v
-}
-
-// publicFile returns the published version, or service_unavailable if it is not made yet.
-func (a *API) publicFile(r *row) (*File, error) {
-	v := r.published()
-	if v.key == "" {
-		return nil, fault.New(fault.ServiceUnavailable).Say("The public copy of the file is being made; try again later.")
-	}
-	return &File{
-		Name: r.shownName(ofPublic, "", v.media), MediaType: v.media, Size: v.size, Tag: tag(v.sha256), Public: true,
-		store: a.Store, key: v.key,
-	}, nil
 }
 
 // MakeMissingCopies makes the public copies that an earlier version did not make, until all are made or until is reached. It

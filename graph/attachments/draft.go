@@ -141,19 +141,14 @@ func (d *Draft) store(p []byte) error {
 		}
 	}
 	if d.reservation.refused != nil {
-		d.cancelWrite()
-		return d.emptyReservation()
+		d.cancelWrite() // it keeps its place among the uploads under way
+		return db.Exec(d.ctx, d.api.DB.SQL, named("empty_reservation"), d.reservation.id)
 	}
 	if err := d.open(); err != nil {
 		return err
 	}
 	_, err := d.writer.Write(p)
 	return err
-}
-
-// emptyReservation returns the reserved budgets but keeps the place among the uploads under way; the bytes are deleted already.
-func (d *Draft) emptyReservation() error {
-	return db.Exec(d.ctx, d.api.DB.SQL, named("empty_reservation"), d.reservation.id)
 }
 
 // open opens the writer once there is something to write, so that a form without a file touches no store.

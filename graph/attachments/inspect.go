@@ -131,14 +131,10 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, preview, p
 		return db.Exec(ctx, tx.SQL, named("accept_upload"), held.ID, held.Lease, report.MediaType, report.Width, report.Height,
 			report.Pages, preview.size, preview.sha256, published.size, published.sha256)
 	})
-	if err != nil {
-		return err
-	}
-	if !fits {
+	if err == nil && !fits {
 		return a.end(ctx, held, named("delete_large_upload"), leaseTime.Seconds())
 	}
-	a.notify(held.ID)
-	return nil
+	return err
 }
 
 // end runs a statement that rejects an upload, or deletes its record so that it may be sent again, and deletes its bytes. It does
@@ -151,7 +147,6 @@ func (a *API) end(ctx context.Context, held *lease, s *db.Statement, args ...any
 	})
 	if err == nil && ended == 1 {
 		_ = a.deleteObjects(context.WithoutCancel(ctx), held.ID) // DeleteOrphans deletes the rest
-		a.notify(held.ID)
 	}
 	return err
 }

@@ -84,5 +84,5 @@ func (a *API) TryClaim(ctx context.Context) (full bool, err error) {
 	return full, err
 }
 
-// LocalDisk is the disk of a server.
-type LocalDisk = localDisk
+// SyncPath syncs as a server does.
+var SyncPath = syncPath

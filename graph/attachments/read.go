@@ -57,11 +57,7 @@ func (a *API) read(ctx context.Context, id string) (*row, rights, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	var caller uuid.NullUUID
-	if v := viewer.From(ctx); v.Kind == viewer.Agent {
-		caller = uuid.NullUUID{UUID: v.BotID, Valid: true}
-	}
-	r, err := db.One[readRow](ctx, a.DB.SQL, named("read_attachment"), parsed, caller)
+	r, err := db.One[readRow](ctx, a.DB.SQL, named("read_attachment"), parsed, viewer.From(ctx).BotID)
 	if errors.Is(err, sql.ErrNoRows) || (err == nil && (r.Rights == nil || r.Status == attachment.StatusPending)) {
 		return nil, "", fault.New(fault.NotFound)
 	}
@@ -156,7 +152,14 @@ func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File
 			Name: r.FileName, MediaType: *r.MediaType, Size: r.Size, Tag: tag(r.SHA256), store: a.Store, key: originalKey(r.ID),
 		}, nil
 	}
-	return a.publicFile(r)
+	v := r.published()
+	if v.key == "" {
+		return nil, fault.New(fault.ServiceUnavailable).Say("The public copy of the file is being made; try again later.")
+	}
+	return &File{
+		Name: r.shownName(ofPublic, "", v.media), MediaType: v.media, Size: v.size, Tag: tag(v.sha256), Public: true,
+		store: a.Store, key: v.key,
+	}, nil
 }
 
 // Original returns the bytes of a file as they were uploaded, 20 MiB at most. The caller has checked that the reader may read

@@ -141,26 +141,19 @@ func newPowerCut() *powerCut {
 
 func inodeOf(info os.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }
 
-func (p *powerCut) SyncFile(f *os.File) error {
+// sync takes the place of syncPath.
+func (p *powerCut) sync(path string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.brokenFile {
-		return syscall.EIO
-	}
-	info, err := f.Stat()
-	if err != nil {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
 		return err
-	}
-	content, err := os.ReadFile(f.Name())
-	p.contents[inodeOf(info)] = content
-	return err
-}
-
-func (p *powerCut) SyncFolder(path string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.brokenFolder {
+	case info.IsDir() && p.brokenFolder, !info.IsDir() && p.brokenFile:
 		return syscall.EIO
+	case !info.IsDir():
+		p.contents[inodeOf(info)], err = os.ReadFile(path)
+		return err
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -192,7 +185,7 @@ func (p *powerCut) left(root, path string) ([]byte, bool) {
 func (w *world) onDisk(t *testing.T, disk *powerCut) (root string) {
 	t.Helper()
 	root = filepath.Join(t.TempDir(), "data", "files")
-	store := graphtest.Got(attachments.OpenFolder(root, disk))(t)
+	store := graphtest.Got(attachments.OpenFolder(root, disk.sync))(t)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	w.Attachments.Store = store
 	w.folder = root
@@ -259,22 +252,15 @@ func TestDiskThatCannotSync(t *testing.T) {
 	}
 }
 
-// The disk of a server asks the kernel to sync, which refuses a pipe and a folder of /proc.
+// A server asks the kernel to sync, which refuses files and folders of /proc.
 func TestTheDiskSyncs(t *testing.T) {
 	t.Parallel()
-	reader, writer, err := os.Pipe()
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, errors.Join(reader.Close(), writer.Close())) })
-	var disk attachments.LocalDisk
-	require.ErrorIs(t, disk.SyncFile(writer), syscall.EINVAL)
-	require.ErrorIs(t, disk.SyncFolder("/proc"), syscall.EINVAL)
-	require.NoError(t, disk.SyncFolder(t.TempDir()))
+	require.ErrorIs(t, attachments.SyncPath("/proc/version"), syscall.EINVAL)
+	require.ErrorIs(t, attachments.SyncPath("/proc"), syscall.EINVAL)
+	require.NoError(t, attachments.SyncPath(t.TempDir()))
 }
 
-type noSync struct{}
-
-func (noSync) SyncFile(*os.File) error { return nil }
-func (noSync) SyncFolder(string) error { return nil }
+func noSync(string) error { return nil }
 
 // BenchmarkFolderWrite measures the cost of durability for a file of 100 kB and for one of 20 MiB.
 func BenchmarkFolderWrite(b *testing.B) {
@@ -282,7 +268,7 @@ func BenchmarkFolderWrite(b *testing.B) {
 		"durable": func(folder string) (*attachments.Store, error) {
 			return attachments.OpenStore(context.Background(), "", folder)
 		},
-		"unsynced": func(folder string) (*attachments.Store, error) { return attachments.OpenFolder(folder, noSync{}) },
+		"unsynced": func(folder string) (*attachments.Store, error) { return attachments.OpenFolder(folder, noSync) },
 	} {
 		for size, n := range map[string]int{"100kB": 100_000, "20MiB": 20 << 20} {
 			b.Run(size+"/"+name, func(b *testing.B) {

@@ -31,7 +31,8 @@ type Store struct {
 
 	// root is the folder; empty for an object store, whose writes are durable.
 	root string
-	disk disk
+	// syncPath is the function syncPath, but for tests.
+	syncPath func(path string) error
 	// durable are the folders whose own names are known to be durable.
 	durable sync.Map
 }
@@ -41,7 +42,7 @@ type Store struct {
 // driver imports a hundred packages that a domain does not need. Several processes may share one store.
 func OpenStore(ctx context.Context, address, folder string) (*Store, error) {
 	if address == "" {
-		return openFolder(folder, localDisk{})
+		return openFolder(folder, syncPath)
 	}
 	bucket, err := blob.OpenBucket(ctx, compatible(address))
 	if err != nil {
@@ -68,29 +69,17 @@ func compatible(address string) string {
 	return parsed.String()
 }
 
-// disk makes written files durable. Tests replace it.
-type disk interface {
-	// SyncFile makes the content of an open file durable.
-	SyncFile(f *os.File) error
-	// SyncFolder makes the names in a folder durable.
-	SyncFolder(path string) error
-}
-
-// localDisk implements disk by fsync.
-type localDisk struct{}
-
-func (localDisk) SyncFile(f *os.File) error { return f.Sync() }
-
-func (localDisk) SyncFolder(path string) error {
-	folder, err := os.Open(path)
+// syncPath makes the content of a file, or the names in a folder, durable.
+func syncPath(path string) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // openFolder opens the store in a folder, which it makes with its parents.
-func openFolder(path string, on disk) (*Store, error) {
+func openFolder(path string, syncPath func(string) error) (*Store, error) {
 	root, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -101,7 +90,7 @@ func openFolder(path string, on disk) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Bucket: files, root: root, disk: on}, nil
+	return &Store{Bucket: files, root: root, syncPath: syncPath}, nil
 }
 
 // NewWriter begins an object, which appears when the writer is closed. If ctx has ended by then, it does not.
@@ -175,11 +164,7 @@ func (s *Store) sync(key string) error {
 		return nil
 	}
 	path := filepath.Join(s.root, filepath.FromSlash(key)) // fileblob escapes none of the letters that our keys have
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(s.disk.SyncFile(file), file.Close()); err != nil {
+	if err := s.syncPath(path); err != nil {
 		return err
 	}
 	return s.syncName(filepath.Dir(path))
@@ -188,7 +173,7 @@ func (s *Store) sync(key string) error {
 // syncName makes the names in a folder durable, its own name, and the names of the folders above it up to the root, which may be
 // new.
 func (s *Store) syncName(folder string) error {
-	if err := s.disk.SyncFolder(folder); err != nil {
+	if err := s.syncPath(folder); err != nil {
 		return err
 	}
 	var synced []string
@@ -196,7 +181,7 @@ func (s *Store) syncName(folder string) error {
 		if _, known := s.durable.Load(folder); known {
 			break
 		}
-		if err := s.disk.SyncFolder(filepath.Dir(folder)); err != nil {
+		if err := s.syncPath(filepath.Dir(folder)); err != nil {
 			return err
 		}
 		synced = append(synced, folder)

@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	// pollInterval is the time between two checks whether another process has finished the inspection.
-	pollInterval = 100 * time.Millisecond
+	// firstPoll and lastPoll bound the time between two checks whether the inspection has ended; it grows.
+	firstPoll = 10 * time.Millisecond
+	lastPoll  = 50 * time.Millisecond
 	// unfinishedRetry is the Retry-After of a repeat while the upload is being inspected.
 	unfinishedRetry = 5 * time.Second
 	// maxFileName in characters.
@@ -62,7 +63,7 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 	defer in.File.write(0)() // the body is there
 	// From here on a repeated or refused upload does not use the store.
 	bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
-	earlier, _, err := a.checkUpload(bounded, a.DB.SQL, in.File.reservation, f, false)
+	earlier, err := a.checkUpload(bounded, a.DB.SQL, in.File.reservation, f, false)
 	cancel()
 	if err != nil {
 		return nil, err
@@ -73,9 +74,6 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 	if err := in.File.commit(); err != nil {
 		return nil, err
 	}
-	id := in.File.reservation.id
-	inspected := a.subscribe(id)
-	defer a.waiting.Delete(id)
 	if earlier, err = a.record(ctx, in.File.reservation, f); err != nil {
 		return nil, err
 	}
@@ -83,7 +81,7 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 		return repeated(earlier), nil
 	}
 	in.File.recorded = true
-	return a.wait(ctx, id, inspected)
+	return a.wait(ctx, in.File.reservation.id)
 }
 
 func repeated(r *row) *UploadResult {
@@ -140,38 +138,36 @@ func (in UploadInput) Check() (form, error) {
 
 // checkUpload decides about a received upload: it returns the record of the earlier upload that it repeats, a fault, or neither
 // for a new one. If the queue is full, an agent without waiting uploads displaces the youngest upload of an agent with several.
-// With locked it is deleted and its id returned.
-func (a *API) checkUpload(
-	ctx context.Context, q db.Querier, r *reservation, f form, locked bool,
-) (earlier *row, displaced []uuid.UUID, err error) {
+// With locked it is deleted.
+func (a *API) checkUpload(ctx context.Context, q db.Querier, r *reservation, f form, locked bool) (earlier *row, err error) {
 	earlier, err = db.One[row](ctx, q, named("find_upload"), r.owner, f.uploadID)
 	switch {
 	case err == nil:
-		return earlier, nil, earlier.checkRepeat(f)
+		return earlier, earlier.checkRepeat(f)
 	case !errors.Is(err, sql.ErrNoRows):
-		return nil, nil, err
+		return nil, err
 	case r.refused != nil:
-		return nil, nil, r.refused
+		return nil, r.refused
 	}
 	u, err := db.One[usage](ctx, q, named("read_usage"), everyone, r.owner, r.id)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := u.checkTime(a.Quotas); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	err = u.check(a.Quotas, demand{records: 1, files: 1, bytes: f.reserve, inspections: 1})
 	if !errors.Is(err, fault.New(fault.UploadBusy)) || u.Waiting+u.Inspecting > 0 {
-		return nil, nil, err
+		return nil, err
 	}
 	if !locked {
-		return nil, nil, nil
+		return nil, nil
 	}
 	displaced, failed := db.Column[uuid.UUID](ctx, q, named("displace_inspection"), r.owner, leaseTime.Seconds())
 	if failed != nil || len(displaced) == 0 {
-		return nil, nil, cmp.Or(failed, err)
+		return nil, cmp.Or(failed, err)
 	}
-	return nil, displaced, nil
+	return nil, nil
 }
 
 // checkRepeat returns the fault of an upload under the same upload_id, or nil if this record is its answer.
@@ -192,9 +188,8 @@ func (r *row) checkRepeat(f form) error {
 // record replaces the reservation of an upload by its record and requests its inspection, unless checkUpload returns a fault or
 // an earlier record.
 func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *row, err error) {
-	var displaced []uuid.UUID
 	err = a.locked(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if earlier, displaced, err = a.checkUpload(ctx, tx.SQL, held, f, true); err != nil || earlier != nil {
+		if earlier, err = a.checkUpload(ctx, tx.SQL, held, f, true); err != nil || earlier != nil {
 			return err
 		}
 		if err := changeReservation(ctx, tx, named("delete_reservation"), held.id); err != nil {
@@ -207,22 +202,14 @@ func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *r
 		}
 		return a.Enqueue(ctx, tx, InspectJob{AttachmentID: held.id})
 	})
-	if err == nil {
-		for _, gone := range displaced {
-			a.notify(gone)
-		}
-	}
 	return earlier, err
 }
 
 // wait returns the result of an upload's inspection: its card, invalid_file, or a fault of recorded. It also returns upload_busy if
 // the inspection takes too long or the process shuts down; the inspection then goes on, as it does if ctx ends.
-func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{}) (*UploadResult, error) {
-	timeout := time.NewTimer(cmp.Or(a.InspectionWait, inspectionWait))
-	defer timeout.Stop()
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
-	for {
+func (a *API) wait(ctx context.Context, id uuid.UUID) (*UploadResult, error) {
+	timeout := time.After(cmp.Or(a.InspectionWait, inspectionWait))
+	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
 		r, err := a.recorded(ctx, id)
 		switch {
 		case err != nil:
@@ -237,10 +224,8 @@ func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{})
 			return nil, rejected
 		}
 		select {
-		case <-inspected:
-			inspected = nil
-		case <-tick.C:
-		case <-timeout.C:
+		case <-time.After(poll):
+		case <-timeout:
 			return nil, fault.New(fault.UploadBusy).Say("The inspection takes long and goes on; repeat the upload later.")
 		case <-a.ShutdownSoon:
 			return nil, fault.New(fault.UploadBusy).Say("The server shuts down; the inspection goes on later, so repeat the upload then.")
@@ -255,7 +240,7 @@ func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{})
 func (a *API) recorded(ctx context.Context, id uuid.UUID) (*row, error) {
 	ctx, cancel := db.Bounded(ctx, db.RequestTimeout)
 	defer cancel()
-	r, err := db.One[readRow](ctx, a.DB.SQL, named("read_attachment"), id, uuid.NullUUID{})
+	r, err := db.One[readRow](ctx, a.DB.SQL, named("read_attachment"), id, uuid.Nil)
 	if err == nil {
 		return &r.row, nil
 	}
@@ -272,19 +257,5 @@ func (a *API) recorded(ctx context.Context, id uuid.UUID) (*row, error) {
 		return nil, fault.New(fault.StorageQuotaExceeded).Say("Its preview and its copy for others do not fit into the storage budget.")
 	default:
 		return nil, fault.New(fault.UploadBusy).Say("Files of other agents came before this one; send the same upload again.")
-	}
-}
-
-// subscribe returns a channel that notify closes.
-func (a *API) subscribe(id uuid.UUID) <-chan struct{} {
-	inspected := make(chan struct{})
-	a.waiting.Store(id, inspected)
-	return inspected
-}
-
-// notify ends the wait of an upload of this process.
-func (a *API) notify(id uuid.UUID) {
-	if inspected, waited := a.waiting.LoadAndDelete(id); waited {
-		close(inspected.(chan struct{})) //nolint:forcetypeassert // subscribe stores nothing else
 	}
 }

@@ -1,6 +1,7 @@
 package bots
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/google/uuid"
@@ -165,33 +166,24 @@ type Pictured struct {
 // VisualsOf returns the visuals of many agents in one query, by their ids. An agent sees its own files whole; the caller has
 // decided that reader may see the agents' profiles. q is a pool or a transaction.
 func VisualsOf(ctx context.Context, q db.Querier, reader uuid.UUID, of ...Pictured) (map[uuid.UUID]Visuals, error) {
-	var targets []attachments.Target
+	var ids []uuid.UUID
 	for _, b := range of {
-		if b.AvatarID != nil {
-			targets = append(targets, attachments.Target{Use: attachments.AsAvatar, ID: b.ID})
-		}
-		if b.CharacterID != nil {
-			targets = append(targets, attachments.Target{Use: attachments.AsCharacter, ID: b.ID})
+		for _, id := range []*uuid.UUID{b.AvatarID, b.CharacterID} {
+			if id != nil {
+				ids = append(ids, *id)
+			}
 		}
 	}
-	cards, err := attachments.Bound(ctx, q, reader, targets...)
+	cards, err := attachments.Listed(ctx, q, reader, ids...)
 	if err != nil {
 		return nil, err
 	}
 	visuals := make(map[uuid.UUID]Visuals, len(of))
 	for _, b := range of {
 		visuals[b.ID] = Visuals{
-			Avatar:               first(cards[attachments.Target{Use: attachments.AsAvatar, ID: b.ID}]),
-			Character:            first(cards[attachments.Target{Use: attachments.AsCharacter, ID: b.ID}]),
+			Avatar: cards[*cmp.Or(b.AvatarID, &uuid.Nil)], Character: cards[*cmp.Or(b.CharacterID, &uuid.Nil)],
 			CharacterDescription: b.CharacterDescription,
 		}
 	}
 	return visuals, nil
-}
-
-func first(cards []*Image) *Image {
-	if len(cards) == 0 {
-		return nil
-	}
-	return cards[0]
 }

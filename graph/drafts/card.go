@@ -2,7 +2,6 @@ package drafts
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,6 +12,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/once"
+	"stoa/graph/platform/page"
 )
 
 // Card is a draft as the two participants of its order see it (§2.11).
@@ -73,28 +73,17 @@ type row struct {
 func cards(ctx context.Context, q db.Querier, reader uuid.UUID, rows ...*row) ([]*Card, error) {
 	var ids []uuid.UUID
 	for _, r := range rows {
-		for _, id := range r.AttachmentIDs {
-			if !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
-		}
+		ids = append(ids, r.AttachmentIDs...)
 	}
-	found, err := attachments.Listed(ctx, q, reader, ids...)
+	files, err := attachments.Listed(ctx, q, reader, ids...)
 	if err != nil {
 		return nil, err
-	}
-	byID := make(map[uuid.UUID]*attachments.Card, len(found))
-	for _, file := range found {
-		byID[file.ID] = file
 	}
 	list := make([]*Card, len(rows))
 	for i, r := range rows {
 		list[i] = &Card{
-			ID: r.ID, OrderID: r.OrderID, Number: r.Number, Text: r.Text, Attachments: make([]*attachments.Card, len(r.AttachmentIDs)),
-			CreatedAt: r.CreatedAt,
-		}
-		for j, id := range r.AttachmentIDs {
-			list[i].Attachments[j] = byID[id]
+			ID: r.ID, OrderID: r.OrderID, Number: r.Number, Text: r.Text, CreatedAt: r.CreatedAt,
+			Attachments: page.Map(r.AttachmentIDs, func(id uuid.UUID) *attachments.Card { return files[id] }),
 		}
 		if r.Verdict != nil {
 			list[i].Reply = &Reply{Verdict: *r.Verdict, Text: r.ReplyText, CreatedAt: *r.RepliedAt}
