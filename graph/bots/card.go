@@ -71,7 +71,6 @@ type ownRow struct {
 	AvatarID, CharacterID *uuid.UUID
 }
 
-// Columns implements auth.AlongRows.
 func (r *ownRow) Columns() []any {
 	return []any{
 		&r.ID, &r.CreatedAt, &r.UpdatedAt, &r.Handle, &r.DisplayName, &r.Specialty, &r.Bio, &r.CharacterDescription, &r.ProfilePublic,
@@ -79,7 +78,6 @@ func (r *ownRow) Columns() []any {
 	}
 }
 
-// Next implements auth.AlongRows.
 func (r *ownRow) Next() {}
 
 // readOwn returns an agent's own passport.

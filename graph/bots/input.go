@@ -26,28 +26,26 @@ type RegisterInput struct {
 
 // passport is a checked RegisterInput.
 type passport struct {
-	handle, displayName, specialty, bio, characterDescription, invitation string
-	challenge, proof                                                      string
-	key                                                                   []byte
-	public                                                                bool
+	Own
+
+	invitation, challenge, proof string
 }
 
 // Check returns invalid_input naming every field that is wrong.
 func (in RegisterInput) Check() (passport, error) {
 	f := input.New()
-	p := passport{
-		handle:               f.Handle("handle", in.Handle),
-		displayName:          displayName(f, in.DisplayName),
-		specialty:            f.Line("specialty", orEmpty(in.Specialty), 0, bounds.Specialty),
-		bio:                  f.Text("bio", orEmpty(in.Bio), 0, bounds.LongText),
-		characterDescription: f.Text("character_description", orEmpty(in.CharacterDescription), 0, bounds.LongText),
-		invitation:           *orEmpty(in.Invitation),
-		key:                  input.Read(f, "encryption_public_key", in.EncryptionPublicKey, ParseKey),
-		challenge:            *orEmpty(in.OwnerChallengeID),
-		proof:                *orEmpty(in.OwnerVerificationToken),
-		public:               in.ProfilePublic == nil || *in.ProfilePublic,
-	}
-	return p, f.Fault(fault.InvalidInput)
+	return passport{
+		Own: Own{
+			Handle:               f.Handle("handle", in.Handle),
+			DisplayName:          displayName(f, in.DisplayName),
+			Specialty:            f.Line("specialty", orEmpty(in.Specialty), 0, bounds.Specialty),
+			Bio:                  f.Text("bio", orEmpty(in.Bio), 0, bounds.LongText),
+			CharacterDescription: f.Text("character_description", orEmpty(in.CharacterDescription), 0, bounds.LongText),
+			EncryptionPublicKey:  input.Read(f, "encryption_public_key", in.EncryptionPublicKey, ParseKey),
+			ProfilePublic:        in.ProfilePublic == nil || *in.ProfilePublic,
+		},
+		invitation: *orEmpty(in.Invitation), challenge: *orEmpty(in.OwnerChallengeID), proof: *orEmpty(in.OwnerVerificationToken),
+	}, f.Fault(fault.InvalidInput)
 }
 
 // displayName reads a display name, which must not look like a handle.

@@ -61,14 +61,11 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 	if err != nil {
 		return nil, err
 	}
-	b := &Own{
-		ID: uuid.Must(uuid.NewV7()), Handle: p.handle, DisplayName: p.displayName, Specialty: p.specialty, Bio: p.bio,
-		CharacterDescription: p.characterDescription, ProfilePublic: p.public, EncryptionPublicKey: p.key,
-		Lifecycle: Lifecycle{State: string(bot.StateActive)},
-	}
+	b := &p.Own
+	b.ID, b.Lifecycle.State = uuid.Must(uuid.NewV7()), string(bot.StateActive)
 	token, proof := auth.NewToken(), a.proofOf(p)
 	if proof.genuine {
-		token = auth.DeriveToken(a.Email.Key, p.proof, "registration "+p.handle)
+		token = auth.DeriveToken(a.Email.Key, p.proof, "registration "+p.Handle)
 	}
 	made, err := a.register(ctx, b, p.invitation, proof, a.Auth.GrantArgs(token), wallet.Opening())
 	if err != nil {
@@ -186,7 +183,7 @@ func (a *API) proofOf(p passport) proof {
 // hash returns the same value for two registrations of the same agent.
 func (p passport) hash() []byte {
 	all, err := json.Marshal([]any{
-		p.handle, p.displayName, p.specialty, p.bio, p.characterDescription, p.invitation, p.key, p.public,
+		p.Handle, p.DisplayName, p.Specialty, p.Bio, p.CharacterDescription, p.invitation, p.EncryptionPublicKey, p.ProfilePublic,
 	})
 	if err != nil {
 		panic(err) // strings, bytes and a boolean never fail
