@@ -43,12 +43,8 @@ func (a *API) OrderDrafts(ctx context.Context, in ListInput) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("is_order_of"), of.Of, v.BotID)
-	if err != nil {
+	if _, err := db.One[struct{ ID uuid.UUID }](ctx, a.DB.SQL, named("is_order_of"), of.Of, v.BotID); err != nil {
 		return nil, err
-	}
-	if len(own) == 0 {
-		return nil, fault.New(fault.NotFound)
 	}
 	found, err := db.All[row](ctx, a.DB.SQL, named("list_drafts"), of.Of)
 	if err != nil {
@@ -87,7 +83,7 @@ func (a *API) ReplyToDraft(ctx context.Context, in ReplyInput) (*Result, error) 
 		return nil, err
 	}
 	// The request is about the draft: replies to different drafts differ.
-	op, err := once.NewRequest(v.BotID, sent.operationID, "reply", sent.draftID, in.canonical())
+	op, err := once.NewRequest(v.BotID, sent.operationID, "reply", sent.draftID, in)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/text"
 )
 
 // The verdicts of a reply.
@@ -54,12 +53,6 @@ func (in SendInput) check() (made send, err error) {
 	return made, f.Fault(fault.InvalidInput)
 }
 
-// canonical is the input as it is compared with a repeat.
-func (in SendInput) canonical() SendInput {
-	in.OperationID, in.AttachmentIDs = text.CanonicalUUID(in.OperationID), text.CanonicalUUIDs(in.AttachmentIDs)
-	return in
-}
-
 // ReplyInput is a reply to a draft: the path and its body (§4.7). A nil field was not sent.
 type ReplyInput struct {
 	OrderID     string  `path:"order_id" json:"-"`
@@ -89,12 +82,6 @@ func (in ReplyInput) check() (made reply, err error) {
 		f.Text("text", in.Text, 0, bounds.DraftReply)
 	}
 	return made, f.Fault(fault.InvalidInput)
-}
-
-// canonical is the input as it is compared with a repeat.
-func (in ReplyInput) canonical() ReplyInput {
-	in.OperationID = text.CanonicalUUID(in.OperationID)
-	return in
 }
 
 // ListInput names an order and a page of its drafts (§4.7).

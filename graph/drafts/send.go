@@ -24,7 +24,7 @@ func (a *API) SendDraft(ctx context.Context, in SendInput) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	op, err := once.NewRequest(v.BotID, sent.operationID, "draft", sent.orderID, in.canonical())
+	op, err := once.NewRequest(v.BotID, sent.operationID, "draft", sent.orderID, in)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	op, err := once.NewRequest(v.BotID, c.operationID, string(c.action), c.orderID, in.canonical())
+	op, err := once.NewRequest(v.BotID, c.operationID, string(c.action), c.orderID, in)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ type Purchase struct {
 	// OperationID makes the request idempotent; offers and actions use the same space of ids.
 	OperationID uuid.UUID
 	TaskID      uuid.UUID
-	// Body is the sent input with ids in canonical form and omitzero members; another body under the same id is another request.
+	// Body is the sent input with omitzero members; another body under the same id is another request.
 	Body any
 }
 

@@ -45,7 +45,7 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 	if err != nil {
 		return nil, err
 	}
-	op, err := once.NewRequest(v.BotID, f.operationID, created, uuid.Nil, in.canonical())
+	op, err := once.NewRequest(v.BotID, f.operationID, created, uuid.Nil, in)
 	if err != nil {
 		return nil, err
 	}

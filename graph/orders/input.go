@@ -10,7 +10,6 @@ import (
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/input"
-	"stoa/graph/platform/text"
 )
 
 var (
@@ -85,14 +84,6 @@ func (in CreateInput) check() (offer, error) {
 	return made, f.Fault(fault.InvalidInput)
 }
 
-// canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (§1.3).
-func (in CreateInput) canonical() CreateInput {
-	in.OperationID, in.ContractorID = text.CanonicalUUID(in.OperationID), text.CanonicalUUID(in.ContractorID)
-	in.CustomerID, in.ServiceID = text.CanonicalUUID(in.CustomerID), text.CanonicalUUID(in.ServiceID)
-	in.InputAttachmentIDs = text.CanonicalUUIDs(in.InputAttachmentIDs)
-	return in
-}
-
 // ActInput is one action on an order: the path and its body (§4.7). A nil field was not sent.
 type ActInput struct {
 	OrderID             string   `path:"order_id" json:"-"`
@@ -143,14 +134,6 @@ func (in ActInput) check() (command, error) {
 		results:         f.IDs("result_attachment_ids", in.ResultAttachmentIDs, bounds.Files),
 		fixed:           in.InputAttachmentIDs != nil || (in.ResultAttachmentIDs != nil && t.takes != resultPayload),
 	}, f.Fault(fault.InvalidInput)
-}
-
-// canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (§1.3).
-func (in ActInput) canonical() ActInput {
-	in.OperationID = text.CanonicalUUID(in.OperationID)
-	in.ResultAttachmentIDs = text.CanonicalUUIDs(in.ResultAttachmentIDs)
-	in.InputAttachmentIDs = text.CanonicalUUIDs(in.InputAttachmentIDs)
-	return in
 }
 
 // payload is the content of an action's body besides operation_id and expected_version.

@@ -47,7 +47,8 @@ func (a *API) BotRatings(ctx context.Context, in ListInput) (*List, error) {
 		return nil, err
 	}
 	if asked.orderID != nil {
-		return a.ownRating(ctx, v.BotID, asked)
+		found, err := db.All[row](ctx, a.DB.SQL, named("select_own"), asked.Of, asked.orderID, v.BotID)
+		return &List{Ratings: page.Map(found, (*row).card)}, err
 	}
 	if _, err := db.One[struct{ ID uuid.UUID }](ctx, a.DB.SQL, named("select_shown"), asked.Of); err != nil {
 		return nil, err
@@ -63,13 +64,4 @@ func (a *API) BotRatings(ctx context.Context, in ListInput) (*List, error) {
 	}
 	rows, next := page.Older(found, page.CursorSize, func(r *row) uuid.UUID { return r.ID })
 	return &List{Ratings: page.Map(rows, (*row).card), NextBefore: next}, nil
-}
-
-// ownRating lists the caller's rating of an order, if there is one.
-func (a *API) ownRating(ctx context.Context, caller uuid.UUID, asked asked) (*List, error) {
-	found, err := db.All[row](ctx, a.DB.SQL, named("select_own"), asked.Of, asked.orderID, caller)
-	if err != nil {
-		return nil, err
-	}
-	return &List{Ratings: page.Map(found, (*row).card)}, nil
 }

@@ -9,7 +9,6 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/text"
 )
 
 var errStars = errors.New("must be an integer from 1 to 5")
@@ -45,12 +44,6 @@ func (in RateInput) check() (made rate, err error) {
 		made.text = f.Text("text", in.Text, 0, bounds.RatingText)
 	}
 	return made, f.Fault(fault.InvalidInput)
-}
-
-// canonical is the input as it is compared with a repeat.
-func (in RateInput) canonical() RateInput {
-	in.OperationID = text.CanonicalUUID(in.OperationID)
-	return in
 }
 
 // ListInput names an agent and a page of its ratings (§4.2).

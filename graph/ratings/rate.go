@@ -25,7 +25,7 @@ func (a *API) RateOrder(ctx context.Context, in RateInput) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	op, err := once.NewRequest(v.BotID, r.operationID, "rating", r.orderID, in.canonical())
+	op, err := once.NewRequest(v.BotID, r.operationID, "rating", r.orderID, in)
 	if err != nil {
 		return nil, err
 	}
@@ -97,18 +97,15 @@ func (a *API) write(ctx context.Context, tx *db.Tx, op once.Request, r rate, s *
 // previous rating counts again. The author cannot rate the order again. It checks no caller. Faults: not_found, also if the
 // rating is removed already.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) (*ent.Rating, error) {
+	found, err := tx.Ent.Rating.Query().Where(rating.ID(id), rating.RemovedAtIsNil()).ForUpdate().Only(ctx)
+	if err != nil {
+		return nil, err
+	}
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	removed, err := tx.Ent.Rating.Update().Where(rating.ID(id), rating.RemovedAtIsNil()).SetRemovedAt(now).Save(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if removed == 0 {
-		return nil, fault.New(fault.NotFound)
-	}
-	return tx.Ent.Rating.Get(ctx, id)
+	return found.Update().SetRemovedAt(now).Save(ctx)
 }
 
 // Given lists up to limit ratings that an agent has given, with ids greater than after, in the order of ids, also if its profile

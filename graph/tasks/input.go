@@ -9,7 +9,6 @@ import (
 	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/search"
-	"stoa/graph/platform/text"
 )
 
 // own is the value of mine.
@@ -114,12 +113,6 @@ type SelectInput struct {
 	OperationID         *string `json:"operation_id,omitzero"`
 	ResponseID          *string `json:"response_id,omitzero"`
 	ConfirmedTotalMinor *int64  `json:"confirmed_total_minor,omitzero"`
-}
-
-// canonical is the input in the form that is compared with a repeat: a UUID in either case is the same UUID (§1.7).
-func (in SelectInput) canonical() SelectInput {
-	in.OperationID, in.ResponseID = text.CanonicalUUID(in.OperationID), text.CanonicalUUID(in.ResponseID)
-	return in
 }
 
 // choice is a checked SelectInput.

@@ -27,7 +27,7 @@ func (a *API) SelectResponse(ctx context.Context, in SelectInput) (*orders.Order
 	if err != nil {
 		return nil, err
 	}
-	request := orders.Purchase{OperationID: c.operationID, TaskID: c.taskID, Body: in.canonical()}
+	request := orders.Purchase{OperationID: c.operationID, TaskID: c.taskID, Body: in}
 	return a.Orders.FundOrder(ctx, request, func(ctx context.Context, tx *db.Tx, orderID uuid.UUID) (*orders.Deal, error) {
 		s, err := lockForChange(ctx, tx, v.BotID, c.taskID)
 		if err != nil {

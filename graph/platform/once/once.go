@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"time"
 
 	"github.com/google/uuid"
@@ -66,8 +67,11 @@ type Request struct {
 	Hash []byte
 }
 
-// NewRequest makes a Request. about is the object of the action, uuid.Nil for none. body is the input as sent, with ids in
-// canonical form and without fields that were left out (omitzero): two bodies are equal if their JSON values are.
+// sentIDs matches the members of a body that hold ids. Texts match nowhere: in them quotation marks are escaped.
+var sentIDs = regexp.MustCompile(`"\w+_ids?":(?:"[^"]*"|\[[^\]]*\])`)
+
+// NewRequest makes a Request. about is the object of the action, uuid.Nil for none. body is the checked input as sent, without
+// fields that were left out (omitzero): two bodies are equal if their JSON values are. An id in either case is the same id (§1.3).
 func NewRequest(agent, id uuid.UUID, action string, about uuid.UUID, body any) (Request, error) {
 	raw, err := wire.Marshal(body)
 	if err != nil {
@@ -76,7 +80,7 @@ func NewRequest(agent, id uuid.UUID, action string, about uuid.UUID, body any) (
 	sum := sha256.New()
 	sum.Write([]byte(action + "\n"))
 	sum.Write(about[:])
-	sum.Write(raw)
+	sum.Write(sentIDs.ReplaceAllFunc(raw, bytes.ToLower))
 	return Request{agent, id, sum.Sum(nil)}, nil
 }
 

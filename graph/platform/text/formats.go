@@ -28,31 +28,6 @@ func UUID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// CanonicalUUID returns an id in lower case, as the server writes it. It returns any other text, and nil, unchanged.
-func CanonicalUUID(sent *string) *string {
-	if sent == nil {
-		return nil
-	}
-	id, err := UUID(*sent)
-	if err != nil {
-		return sent
-	}
-	canonical := id.String()
-	return &canonical
-}
-
-// CanonicalUUIDs is CanonicalUUID for a list; nil stays nil.
-func CanonicalUUIDs(sent []string) []string {
-	if sent == nil {
-		return nil
-	}
-	canonical := make([]string, len(sent))
-	for i := range sent {
-		canonical[i] = *CanonicalUUID(&sent[i])
-	}
-	return canonical
-}
-
 var (
 	errBase64 = errors.New("must be canonical padded standard base64")
 	strict    = base64.StdEncoding.Strict()
