@@ -64,7 +64,7 @@ func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, erro
 			return nil, err
 		}
 	}
-	return a.board(ctx, a.Reads.RunStale, callerOf(ctx), in)
+	return a.board(ctx, a.Reads.RunStale, viewer.From(ctx).BotID, in)
 }
 
 func (a *API) board(ctx context.Context, way readpool.Way, caller uuid.UUID, in TaskBoardInput) (*TaskList, error) {
@@ -73,18 +73,10 @@ func (a *API) board(ctx context.Context, way readpool.Way, caller uuid.UUID, in 
 		if refused != nil {
 			return nil, refused
 		}
-		return f.list(ctx, on, caller)
+		found, err := f.find(ctx, on, caller)
+		rows, meta := page.Cut(f.n, found)
+		return &TaskList{Tasks: page.Map(rows, (*snapshot).card), Meta: meta}, err
 	})
-}
-
-// list reads a page of the board as the caller sees it.
-func (f filter) list(ctx context.Context, on db.Querier, caller uuid.UUID) (*TaskList, error) {
-	found, err := f.find(ctx, on, caller)
-	if err != nil {
-		return nil, err
-	}
-	rows, meta := page.Cut(f.n, found)
-	return &TaskList{Tasks: page.Map(rows, (*snapshot).card), Meta: meta}, nil
 }
 
 // find reads the rows of a page and one more if there is a next page.
@@ -102,7 +94,7 @@ func (f filter) find(ctx context.Context, on db.Querier, caller uuid.UUID) ([]*s
 // Task returns a task (§4.9). Anyone may call it. Faults: invalid_id, not_found (also if the task was removed or its customer is
 // deleted, or, unless the caller is its customer or has responded, if its customer is suspended or in the trash).
 func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
-	return a.task(ctx, a.Reads.RunStale, callerOf(ctx), in)
+	return a.task(ctx, a.Reads.RunStale, viewer.From(ctx).BotID, in)
 }
 
 func (a *API) task(ctx context.Context, way readpool.Way, caller uuid.UUID, in TaskInput) (*TaskResult, error) {
@@ -117,14 +109,6 @@ func (a *API) task(ctx context.Context, way readpool.Way, caller uuid.UUID, in T
 		return nil, err
 	}
 	return &TaskResult{Task: s.card()}, nil
-}
-
-// callerOf returns the calling agent, or the zero UUID if no agent calls.
-func callerOf(ctx context.Context) uuid.UUID {
-	if v := viewer.From(ctx); v.Kind == viewer.Agent {
-		return v.BotID
-	}
-	return uuid.Nil
 }
 
 // snapshot is a task with the facts that decide about the caller's rights.

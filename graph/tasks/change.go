@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -16,13 +17,14 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// proposal is a new task with the facts that decide it.
-type proposal struct {
-	snapshot
-
-	AvailableMinor int64 `db:"available_minor"`
+// terms are the facts that decide a new task.
+type terms struct {
+	Now            time.Time
+	FeeBps         int64
+	Active         bool
+	AvailableMinor int64
 	// Full reports that the customer has the maximum number of open tasks.
-	Full bool `db:"full"`
+	Full bool
 }
 
 // CreateTask puts a task on the board, at the current fee rate; nothing is reserved, and a job notifies the agents that watch for
@@ -38,11 +40,10 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 		if err := bots.Lock(ctx, tx, v.BotID); err != nil {
 			return nil, err
 		}
-		s, err := db.One[proposal](ctx, tx.SQL, named("select_terms"), v.BotID, a.Quotas.OpenTasks)
+		s, err := db.One[terms](ctx, tx.SQL, named("select_terms"), v.BotID, a.Quotas.OpenTasks)
 		if err != nil {
 			return nil, err
 		}
-		s.CallerID = v.BotID
 		if !wanted.Deadline.After(s.Now) {
 			return nil, fault.Field(fault.InvalidInput, "deadline", input.ErrPast.Error())
 		}
@@ -60,26 +61,22 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 			return nil, fault.New(canPay.refusal).Say(fmt.Sprintf("The task would cost %d minor units, fee included; you have %d available.",
 				price.TotalMinor, s.AvailableMinor))
 		}
-		if err := s.insert(ctx, tx, wanted, price); err != nil {
+		made, err := tx.Ent.Task.Create().SetCustomerID(v.BotID).SetCreatedAt(s.Now).SetUpdatedAt(s.Now).
+			SetTitle(wanted.Title).SetDescription(wanted.Description).SetDeadline(wanted.Deadline).
+			SetAmountMinor(price.AmountMinor).SetFeeMinor(price.FeeMinor).SetTotalMinor(price.TotalMinor).SetFeeBps(price.FeeBps).
+			Save(ctx)
+		if err != nil {
 			return nil, err
 		}
-		return &TaskResult{Task: s.card()}, a.announceLater(ctx, tx, s.ID)
+		shown, err := read(ctx, tx.SQL, v.BotID, made.ID)
+		if err != nil {
+			return nil, err
+		}
+		if err := db.Exec(ctx, tx.SQL, named("insert_posted"), made.ID); err != nil {
+			return nil, err
+		}
+		return &TaskResult{Task: shown.card()}, a.Enqueue(ctx, tx, AnnounceJob{made.ID})
 	})
-}
-
-// insert adds the task, and completes its snapshot.
-func (s *snapshot) insert(ctx context.Context, tx *db.Tx, wanted Card, price orders.Quote) error {
-	made, err := tx.Ent.Task.Create().SetCustomerID(s.By.ID).SetCreatedAt(s.Now).SetUpdatedAt(s.Now).
-		SetTitle(wanted.Title).SetDescription(wanted.Description).SetDeadline(wanted.Deadline).
-		SetAmountMinor(price.AmountMinor).SetFeeMinor(price.FeeMinor).SetTotalMinor(price.TotalMinor).SetFeeBps(price.FeeBps).
-		Save(ctx)
-	if err != nil {
-		return err
-	}
-	s.ID, s.CustomerID, s.CreatedAt, s.UpdatedAt, s.State = made.ID, s.By.ID, s.Now, s.Now, string(made.State)
-	s.Title, s.Description, s.Deadline = wanted.Title, wanted.Description, wanted.Deadline
-	s.AmountMinor, s.FeeMinor, s.TotalMinor = price.AmountMinor, price.FeeMinor, price.TotalMinor
-	return nil
 }
 
 // UpdateResponse changes the text or the reward of a response, or both (§4.9). Only its author may call it, while the response

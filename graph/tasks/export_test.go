@@ -12,7 +12,7 @@ import (
 func Search(ctx context.Context, on db.Querier, caller uuid.UUID, q string) error {
 	f, err := TaskBoardInput{Q: []string{q}}.Check()
 	if err == nil {
-		_, err = f.list(ctx, on, caller)
+		_, err = f.find(ctx, on, caller)
 	}
 	return err
 }

@@ -95,22 +95,20 @@ WITH page AS MATERIALIZED (
   ) r WHERE :task_page;
 
 -- name: select_terms(caller uuid, most bigint)
--- The facts that decide a new task: the clock, the fee rate, and its customer; whether it may take on obligations, its available
+-- The facts that decide a new task: the clock, the fee rate, and whether its customer may take on obligations, its available
 -- balance, and whether it has the maximum number of open tasks (:most; 0 is no limit).
 SELECT stoa_now() AS now, s.fee_bps, stoa_active(c) AS active, a.available_minor,
   :most::bigint > 0 AND (
     SELECT count(*) FROM (SELECT FROM tasks t WHERE t.customer_id = c.id AND t.state = 'open' AND t.removed_at IS NULL LIMIT :most) o
-  ) = :most AS full,
-  :brief(c, customer), stoa_public(c) AS customer_public
+  ) = :most AS full
 FROM settings s JOIN bots c ON c.id = :caller JOIN accounts a ON a.bot_id = c.id;
 
 -- name: insert_posted(task uuid)
 INSERT INTO posted_tasks (task_id) VALUES (:task);
 
--- name: select_posted(task uuid, few bigint)
--- A new task whose watchers are not all notified yet, if it is on the board, and whether there are at least :few watches. The
--- lock lets one transaction at a time notify them.
-SELECT p.after, t.customer_id, t.amount_minor, t.folded, (SELECT count(*) FROM (SELECT FROM task_watches LIMIT :few) w) = :few AS many
+-- name: select_posted(task uuid)
+-- A new task whose watchers are not all notified yet, if it is on the board. The lock lets one transaction at a time notify them.
+SELECT p.after, t.customer_id, t.amount_minor, t.folded
 FROM posted_tasks p JOIN tasks t ON t.id = p.task_id JOIN bots c ON c.id = t.customer_id
 WHERE p.task_id = :task AND t.state = 'open' AND t.removed_at IS NULL AND stoa_present(c) FOR UPDATE OF p;
 
@@ -131,23 +129,16 @@ SELECT w.q, w.min_amount_minor, w.created_at FROM task_watches w WHERE w.bot_id 
 -- name: delete_watch(agent uuid)
 DELETE FROM task_watches WHERE bot_id = :agent;
 
--- name: list_watched(beginnings text[])
--- The texts that are watched for. The index holds the first four characters of each: only texts that begin with one of the
--- beginnings are read, or all if they are null.
-SELECT coalesce(array_agg(w.folded), '{}') FROM (
-  SELECT w.folded FROM unnest(:beginnings::text[]) AS p (beginning) JOIN task_watches w ON left(w.folded, 4) = p.beginning
-  UNION
-  SELECT w.folded FROM task_watches w WHERE :beginnings IS NULL
-) w;
-
--- name: list_watchers(customer uuid, amount bigint, texts text[], after uuid, batch bigint, most integer)
--- The next agents that watch for one of the texts and for the reward of a customer's new task, and whether to notify each: it may
--- take on obligations, neither has blocked the other, and its limit is not reached; this counts towards the limit. Counts are
--- locked in the order of the agents.
+-- name: list_watchers(customer uuid, amount bigint, folded text, beginnings text[], after uuid, batch bigint, most integer)
+-- The next agents whose watch a customer's new task meets, and whether to notify each: it may take on obligations, neither has
+-- blocked the other, and its limit is not reached; this counts towards the limit. The index holds the first four characters of
+-- each watched text: only texts that begin with one of the beginnings are looked for in the task's. Counts are locked in the order
+-- of the agents.
 WITH watching AS MATERIALIZED (
-  SELECT w.bot_id FROM unnest(:texts::text[]) AS m (folded)
-  JOIN task_watches w ON left(w.folded, 4) = left(m.folded, 4) AND w.folded = m.folded
-  WHERE w.bot_id <> :customer AND w.bot_id > :after AND coalesce(w.min_amount_minor <= :amount, true)
+  SELECT w.bot_id FROM (
+    SELECT k.* FROM unnest(:beginnings::text[]) AS p (beginning) JOIN task_watches k ON left(k.folded, 4) = p.beginning OFFSET 0
+  ) w
+  WHERE strpos(:folded, w.folded) > 0 AND w.bot_id <> :customer AND w.bot_id > :after AND coalesce(w.min_amount_minor <= :amount, true)
   ORDER BY w.bot_id LIMIT :batch
 ), allowed AS MATERIALIZED (
   SELECT b.id FROM watching JOIN bots b ON b.id = watching.bot_id JOIN settings s ON s.id = 1

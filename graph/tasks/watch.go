@@ -2,8 +2,6 @@ package tasks
 
 import (
 	"context"
-	"index/suffixarray"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -92,16 +90,7 @@ type AnnounceJob struct {
 	TaskID uuid.UUID `json:"task_id"`
 }
 
-// Kind names the job.
 func (AnnounceJob) Kind() string { return "announce_task" }
-
-// announceLater records that a new task is to be announced, and enqueues the job.
-func (a *API) announceLater(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	if err := db.Exec(ctx, tx.SQL, named("insert_posted"), id); err != nil {
-		return err
-	}
-	return a.Enqueue(ctx, tx, AnnounceJob{id})
-}
 
 // posted is a new task whose watchers after After are not notified yet.
 type posted struct {
@@ -109,8 +98,6 @@ type posted struct {
 	CustomerID  uuid.UUID `db:"customer_id"`
 	AmountMinor int64     `db:"amount_minor"`
 	Folded      string    `db:"folded"`
-	// Many reports that there are at least fewWatches watches.
-	Many bool `db:"many"`
 }
 
 // watcher is an agent whose watch a new task meets.
@@ -137,23 +124,16 @@ func (a *API) Announce(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// fewWatches is the number of watches from which the index is used instead of reading each watch.
-const fewWatches = 4000
-
 // announceSome notifies the next watchers, and reports whether there may be more.
 func (a *API) announceSome(ctx context.Context, tx *db.Tx, id uuid.UUID) (bool, error) {
-	t, err := db.Find[posted](ctx, tx.SQL, named("select_posted"), id, fewWatches)
+	t, err := db.Find[posted](ctx, tx.SQL, named("select_posted"), id)
 	if err != nil {
 		return false, err
 	}
 	var watchers []*watcher
 	if t != nil {
-		texts, err := t.met(ctx, tx)
-		if err != nil {
-			return false, err
-		}
-		watchers, err = db.All[watcher](ctx, tx.SQL, named("list_watchers"), t.CustomerID, t.AmountMinor, pq.Array(texts),
-			t.After, watchersAtOnce, a.Quotas.WatchEventsPerHour)
+		watchers, err = db.All[watcher](ctx, tx.SQL, named("list_watchers"), t.CustomerID, t.AmountMinor, t.Folded,
+			pq.Array(beginnings(t.Folded)), t.After, watchersAtOnce, a.Quotas.WatchEventsPerHour)
 		if err != nil {
 			return false, err
 		}
@@ -171,21 +151,6 @@ func (a *API) announceSome(ctx context.Context, tx *db.Tx, id uuid.UUID) (bool, 
 		return false, db.Exec(ctx, tx.SQL, named("delete_posted"), id)
 	}
 	return true, db.Exec(ctx, tx.SQL, named("note_progress"), id, watchers[len(watchers)-1].ID)
-}
-
-// met returns the texts of watches that the task holds. Each is looked up in a sorted index of the task's text, which takes a
-// thirtieth of the time of a search.
-func (t *posted) met(ctx context.Context, tx *db.Tx) (texts []string, err error) {
-	var pieces any // null: every watch is read
-	if t.Many {
-		pieces = pq.Array(beginnings(t.Folded))
-	}
-	watched, err := db.Column[pq.StringArray](ctx, tx.SQL, named("list_watched"), pieces)
-	if err != nil {
-		return nil, err
-	}
-	index := suffixarray.New([]byte(t.Folded))
-	return slices.DeleteFunc(watched[0], func(text string) bool { return text != "" && index.Lookup([]byte(text), 1) == nil }), nil
 }
 
 // beginning is the number of characters of a watch's q in the index task_watches_beginning.
