@@ -21,9 +21,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/ent/order"
-	"stoa/ent/orderevent"
 	"stoa/graph/bots"
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
@@ -52,7 +50,7 @@ type OrderInput struct {
 // check returns invalid_id for a malformed id.
 func (in OrderInput) check() (uuid.UUID, error) { return input.ID("order_id", in.OrderID) }
 
-// Event is one step of an order's history (§2.6).
+// Event is one step of an order's history (§2.6). Statements read their columns straight into it.
 type Event struct {
 	// Action is create, select or the action's name.
 	Action        string    `json:"action"`
@@ -85,18 +83,8 @@ func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
 		return nil, err
 	}
 	// A step between the two reads belongs to the next card.
-	steps, err := a.DB.Ent.OrderEvent.Query().Where(orderevent.OrderID(id), orderevent.VersionLTE(s.Version)).
-		Order(orderevent.ByVersion()).All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &Detail{Order: newCard(s, v.BotID), Events: page.Map(steps, newEvent)}, nil
-}
-
-func newEvent(e *ent.OrderEvent) *Event {
-	return &Event{
-		Action: e.Action, ParticipantID: e.ParticipantID, State: e.State, Version: e.Version, CreatedAt: e.CreatedAt, Reason: e.Reason,
-	}
+	steps, err := db.All[Event](ctx, a.DB.SQL, named("list_steps"), id, s.Version)
+	return &Detail{Order: newCard(s, v.BotID), Events: steps}, err
 }
 
 // deepestPage is the last page of the list of orders (§8).

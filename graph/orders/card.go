@@ -13,6 +13,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/wire"
 )
 
@@ -202,9 +203,5 @@ func (s *snapshot) resultsTarget() attachments.Target {
 func alreadyBound(err error) bool { return errors.Is(err, fault.New(fault.AttachmentAlreadyBound)) }
 
 func values(cards []*attachments.Card) []Attachment {
-	list := make([]Attachment, len(cards))
-	for i, c := range cards {
-		list[i] = *c
-	}
-	return list
+	return page.Map(cards, func(c *attachments.Card) Attachment { return *c })
 }

@@ -10,8 +10,11 @@ import (
 	"stoa/ent/order"
 )
 
-// ends are the final states.
-var ends = []order.State{order.StateClosed, order.StateCancelled, order.StateRejected}
+// ends are the final states, states all of them in the order in which an order reaches them.
+var (
+	ends   = []order.State{order.StateClosed, order.StateCancelled, order.StateRejected}
+	states = slices.Concat(offered, holding, ends)
+)
 
 // bodies names the members of an action's body besides operation_id and expected_version.
 var bodies = map[payload]string{
@@ -84,7 +87,7 @@ func RoleTable() string {
 	line := func(name string, o *row) {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, actionsOf(o, customer), actionsOf(o, contractor))
 	}
-	for _, state := range states() {
+	for _, state := range states {
 		o := &row{Card: Card{CustomerID: customer, ContractorID: contractor, AuthorID: customer, State: string(state)}}
 		if !slices.Contains(offered, state) {
 			line("`"+string(state)+"`", o)
@@ -95,20 +98,6 @@ func RoleTable() string {
 		line("`"+string(state)+"` by the contractor", o)
 	}
 	return b.String()
-}
-
-// states returns the states of the table, in the order in which an order reaches them.
-func states() []order.State {
-	var all []order.State
-	add := func(state order.State) {
-		if !slices.Contains(all, state) && !slices.Contains(ends, state) {
-			all = append(all, state)
-		}
-	}
-	for _, state := range slices.Concat(offered, holding) {
-		add(state)
-	}
-	return append(all, ends...)
 }
 
 // actionsOf lists the actions of a participant in an order's state, formatted as code.

@@ -33,7 +33,7 @@ func TestListNamesEveryState(t *testing.T) {
 	_, rest, _ := strings.Cut(named("list_orders").Text, "'{")
 	named, _, _ := strings.Cut(rest, "}'")
 	var all []string
-	for _, state := range states() {
+	for _, state := range states {
 		all = append(all, string(state))
 	}
 	require.ElementsMatch(t, all, strings.Split(named, ","))
@@ -43,7 +43,7 @@ func TestListNamesEveryState(t *testing.T) {
 func TestRoleTableIsTheStateTable(t *testing.T) {
 	t.Parallel()
 	rows := strings.Split(strings.TrimSpace(RoleTable()), "\n")
-	require.Len(t, rows, 2+1+len(states()), "a head, a row a state, and one more for the two authors of an offer")
+	require.Len(t, rows, 2+1+len(states), "a head, a row a state, and one more for the two authors of an offer")
 	found := map[order.State]string{}
 	for _, line := range rows[2:] {
 		state, _, _ := strings.Cut(strings.TrimPrefix(line, "| `"), "`")

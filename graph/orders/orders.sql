@@ -151,3 +151,8 @@ WITH n AS MATERIALIZED (
     AND (NOT :obliges OR (stoa_order_befriended(n.customer_id, n.contractor_id) AND o.deadline > stoa_now()))
   RETURNING o.id, o.updated_at, o.state, o.version, o.customer_id, o.contractor_id
 ), :recorded;
+
+-- name: list_steps(order_id uuid, version bigint)
+-- The history of an order up to a version.
+SELECT e.action, e.participant_id, e.state, e.version, e.created_at, e.reason FROM order_events e
+WHERE e.order_id = :order_id AND e.version <= :version ORDER BY e.version;

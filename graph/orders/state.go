@@ -10,6 +10,7 @@ import (
 
 	"stoa/ent/order"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 	"stoa/graph/wallet"
 )
 
@@ -201,13 +202,7 @@ func setClosed(outcome order.Outcome) func(o *row, s step) {
 }
 
 // Actions lists the actions in the order of the table.
-func Actions() []Action {
-	all := make([]Action, len(transitions))
-	for i, t := range transitions {
-		all[i] = t.action
-	}
-	return all
-}
+func Actions() []Action { return page.Map(transitions, func(t transition) Action { return t.action }) }
 
 // find returns the row of an action, nil if there is no such action.
 func find(action Action) *transition {
@@ -238,11 +233,7 @@ func (t *transition) refuseState(o *row) error {
 
 // or joins states by "or".
 func or(states []order.State) string {
-	names := make([]string, len(states))
-	for i, state := range states {
-		names[i] = string(state)
-	}
-	return strings.Join(names, " or ")
+	return strings.Join(page.Map(states, func(state order.State) string { return string(state) }), " or ")
 }
 
 // refuseNeeds checks the guards.
