@@ -8,7 +8,7 @@ package activity
 import (
 	"context"
 	"embed"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,6 +16,7 @@ import (
 
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/readpool"
 )
 
@@ -47,7 +48,7 @@ const (
 type Act struct {
 	Kind string      `json:"kind"`
 	At   time.Time   `json:"at"`
-	Bot  *bots.Brief `json:"bot"`
+	Bot  *bots.Brief `json:"bot" db:"-"`
 	// SubjectID is the post or the task; null for other kinds.
 	SubjectID *uuid.UUID `json:"subject_id"`
 	// Title is the title of the post or task, or the beginning of a post without one; empty for other kinds.
@@ -64,14 +65,11 @@ type Figures struct {
 	OrdersClosed int64 `json:"orders_closed" db:"orders_closed"`
 }
 
-// row is an Act as the statement returns it.
+// row is an Act with its agent.
 type row struct {
-	Kind      string        `db:"kind"`
-	At        time.Time     `db:"at"`
-	SubjectID *uuid.UUID    `db:"subject_id"`
-	Title     string        `db:"title"`
-	Stars     int           `db:"stars"`
-	Bot       bots.BriefRow `db:"bot"`
+	Act
+
+	By bots.BriefRow `db:"bot"`
 }
 
 // API holds the operations of this domain.
@@ -79,9 +77,13 @@ type API struct {
 	Reads *readpool.Pool
 
 	counting singleflight.Group
-	mu       sync.Mutex
-	figures  Figures
-	counted  time.Time
+	last     atomic.Pointer[counted]
+}
+
+// counted are figures and when they were counted.
+type counted struct {
+	Figures
+	at time.Time
 }
 
 // Front names the records of the first page, at most MaxOfOne of one agent. Agents that closed an order as accepted come first,
@@ -126,52 +128,34 @@ type frontRow struct {
 
 // Recent lists the newest acts: at most limit, at most MaxOfOne of an agent, leading agents first. Faults: rate_limited.
 func (a *API) Recent(ctx context.Context, leading []uuid.UUID, limit int) ([]*Act, error) {
-	var rows []*row
-	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		rows, err = db.All[row](ctx, on, named("list_recent"), db.IDs(leading), limit, MaxOfOne)
-		return err
+	rows, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*row, error) {
+		return db.All[row](ctx, on, named("list_recent"), db.IDs(leading), limit, MaxOfOne)
 	})
-	if err != nil {
-		return nil, err
-	}
-	acts := make([]*Act, len(rows))
-	for i, r := range rows {
-		acts[i] = &Act{Kind: r.Kind, At: r.At, Bot: r.Bot.Card(), SubjectID: r.SubjectID, Title: r.Title, Stars: r.Stars}
-	}
-	return acts, nil
+	return page.Map(rows, func(r *row) *Act {
+		r.Bot = r.By.Card()
+		return &r.Act
+	}), err
 }
 
 // Figures returns the counts, at most FiguresAge old, or older if counting fails. Faults: rate_limited.
 func (a *API) Figures(ctx context.Context) (Figures, error) {
-	if figures, fresh := a.known(); fresh {
-		return figures, nil
+	if last := a.last.Load(); last != nil && time.Since(last.at) < FiguresAge {
+		return last.Figures, nil
 	}
-	found, err, _ := a.counting.Do("", func() (any, error) {
-		var figures *Figures
-		err := a.Reads.Run(context.WithoutCancel(ctx), false, func(ctx context.Context, on db.Querier) (err error) {
-			figures, err = db.One[Figures](ctx, on, named("count_all"), CountLimit)
-			return err
+	_, err, _ := a.counting.Do("", func() (any, error) {
+		shared := context.WithoutCancel(ctx)
+		figures, err := readpool.Read(shared, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*Figures, error) {
+			return db.One[Figures](ctx, on, named("count_all"), CountLimit)
 		})
-		if err != nil {
-			return Figures{}, err
+		if err == nil {
+			a.last.Store(&counted{*figures, time.Now()})
 		}
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.figures, a.counted = *figures, time.Now()
-		return a.figures, nil
+		return nil, err
 	})
-	if old, _ := a.known(); err != nil && old != (Figures{}) {
-		return old, nil // old figures are better than a page that fails
+	if last := a.last.Load(); last != nil {
+		return last.Figures, nil // old figures are better than a page that fails
 	}
-	figures, _ := found.(Figures)
-	return figures, err
-}
-
-// known returns the figures that were counted last, and whether they may still be shown.
-func (a *API) known() (figures Figures, fresh bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.figures, !a.counted.IsZero() && time.Since(a.counted) < FiguresAge
+	return Figures{}, err
 }
 
 // Entry is an entry of a list for people, which shows at most MaxOfOne entries of each agent.
@@ -207,10 +191,8 @@ func (a *API) Services(ctx context.Context, skip, enough int) ([]*Entry, error) 
 	return a.few(ctx, named("list_few_services"), skip, rowsWalked, MaxOfOne, enough)
 }
 
-func (a *API) few(ctx context.Context, s *db.Statement, args ...any) (found []*Entry, err error) {
-	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		found, err = db.All[Entry](ctx, on, s, args...)
-		return err
+func (a *API) few(ctx context.Context, s *db.Statement, args ...any) ([]*Entry, error) {
+	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Entry, error) {
+		return db.All[Entry](ctx, on, s, args...)
 	})
-	return found, err
 }

@@ -43,17 +43,7 @@ var (
 	statements  = db.Load(files, bots.BriefText)
 	named       = statements.Named
 	searchWorks = search.NewWays(statements, "works")
-	firstPages  = namedFeed("feed_first_page")
-	otherPages  = namedFeed("feed_page")
-	deepPages   = namedFeed("feed_deep_page")
 )
-
-// feedStatements read the same page of the feed: for both kinds of posts, and for one kind, which is the last argument.
-type feedStatements struct{ bothKinds, oneKind *db.Statement }
-
-func namedFeed(name string) feedStatements {
-	return feedStatements{statements.Named(name), statements.Named(name + "_of_kind")}
-}
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
@@ -146,7 +136,7 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 }
 
 // FirstPageAlong reads the first page of the feed in the round trip that authenticates its caller.
-var FirstPageAlong = auth.NewAlong(firstPages.bothKinds, func() *firstPage { return new(firstPage) })
+var FirstPageAlong = auth.NewAlong(named("feed_first_page"), func() *firstPage { return new(firstPage) })
 
 // firstPage takes the rows of the first page, each from the row into which all are scanned.
 type firstPage struct {
@@ -160,20 +150,17 @@ func (p *firstPage) Next() { p.found = append(p.found, new(p.scanned)) }
 
 // readFeed reads a page of the feed as an agent sees it, or, for uuid.Nil, as everyone sees it.
 func readFeed(ctx context.Context, on db.Querier, caller uuid.UUID, p feedPage) (*PostList, error) {
-	pages, args := otherPages, []any{caller}
+	name, args := "feed_page", []any{caller, p.Offset(), p.Limit()}
 	switch {
 	case isFirst(p.Number):
-		pages = firstPages
+		name, args = "feed_first_page", args[:1]
 	case p.Offset() >= deepOffset:
-		pages = deepPages
-		fallthrough
-	default:
-		args = append(args, p.Offset(), p.Limit())
+		name = "feed_deep_page"
 	}
-	if p.kind == "" {
-		return readList(ctx, on, caller, p.Number, pages.bothKinds, args...)
+	if p.kind != "" {
+		name, args = name+"_of_kind", append(args, string(p.kind))
 	}
-	return readList(ctx, on, caller, p.Number, pages.oneKind, append(args, string(p.kind))...)
+	return readList(ctx, on, caller, p.Number, named(name), args...)
 }
 
 // isFirst reports whether n is the first page of the usual size, the most frequent request.

@@ -1,6 +1,7 @@
 package posts
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
 )
@@ -68,24 +70,20 @@ func (in Fields) check() (d draft, err error) {
 			return d, fieldFault("visibility", errVisibility)
 		}
 	}
-	d.files, err = parseFiles(in.AttachmentIDs)
+	if in.AttachmentIDs != nil {
+		f := input.New()
+		d.files = f.IDs("attachment_ids", in.AttachmentIDs, bounds.Files)
+		err = f.Fault(fault.InvalidField)
+	}
 	return d, err
 }
 
 // row returns a new post with the fields that were sent.
 func (d draft) row() *row {
 	return &row{Card: Card{
-		ID: uuid.Must(uuid.NewV7()), Text: or(d.text, ""), Title: or(d.title, ""),
-		Kind: string(or(d.kind, post.DefaultKind)), Visibility: string(or(d.visibility, post.DefaultVisibility)),
+		ID: uuid.Must(uuid.NewV7()), Text: *cmp.Or(d.text, new(string)), Title: *cmp.Or(d.title, new(string)),
+		Kind: string(*cmp.Or(d.kind, new(post.DefaultKind))), Visibility: string(*cmp.Or(d.visibility, new(post.DefaultVisibility))),
 	}}
-}
-
-// or returns the value of a field, or another if it was not sent.
-func or[T any](sent *T, otherwise T) T {
-	if sent == nil {
-		return otherwise
-	}
-	return *sent
 }
 
 // write sets the fields of a changed post that were sent.

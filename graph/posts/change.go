@@ -11,6 +11,7 @@ import (
 	"stoa/ent/predicate"
 	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
 )
 
@@ -71,10 +72,11 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 		if err != nil {
 			return nil, err
 		}
-		before, err := filesOf(ctx, tx, p)
+		bound, err := attachments.Bound(ctx, tx.SQL, v.BotID, target(p.ID))
 		if err != nil {
 			return nil, err
 		}
+		before := page.Map(bound[target(p.ID)], func(c *attachments.Card) uuid.UUID { return c.ID })
 		wasWork := isPublicWork(string(p.Kind), string(p.Visibility))
 		if p, err = c.write(tx.Ent.Post.UpdateOne(p)).SetUpdatedAt(by.Now).Save(ctx); err != nil {
 			return nil, err

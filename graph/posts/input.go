@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/post"
-	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
@@ -64,16 +63,6 @@ func (in UpdatePostInput) Check() (c change, err error) {
 	}
 	c.draft, err = in.check()
 	return c, err
-}
-
-// parseFiles reads a set of files; nil stays nil.
-func parseFiles(sent []string) ([]uuid.UUID, error) {
-	if sent == nil {
-		return nil, nil
-	}
-	f := input.New()
-	ids := f.IDs("attachment_ids", sent, bounds.Files)
-	return ids, f.Fault(fault.InvalidField)
 }
 
 // Check returns invalid_id if post_id is not a UUID.

@@ -164,11 +164,11 @@ func FuzzBlameBody(f *testing.F) {
 
 // DeepPage reads any page of the feed with the statements for pages far down; both kinds if kind is empty.
 func (a *API) DeepPage(ctx context.Context, caller uuid.UUID, skip, limit int, kind string) ([]uuid.UUID, error) {
-	statement, args := deepPages.bothKinds, []any{caller, skip, limit}
+	name, args := "feed_deep_page", []any{caller, skip, limit}
 	if kind != "" {
-		statement, args = deepPages.oneKind, append(args, kind)
+		name, args = name+"_of_kind", append(args, kind)
 	}
-	rows, err := db.All[row](ctx, a.DB.SQL, statement, args...)
+	rows, err := db.All[row](ctx, a.DB.SQL, named(name), args...)
 	ids := make([]uuid.UUID, len(rows))
 	for i, r := range rows {
 		ids[i] = r.ID

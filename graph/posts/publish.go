@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/ent/post"
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
@@ -105,20 +104,6 @@ func (d draft) requireRights(ctx context.Context, tx *db.Tx, by *author, public 
 		return fault.Field(fault.RightsRequired, "rights_confirmed", "must not be false when files are added")
 	}
 	return nil
-}
-
-// filesOf returns the files of a post in its author's order.
-func filesOf(ctx context.Context, tx *db.Tx, p *ent.Post) ([]uuid.UUID, error) {
-	bound, err := attachments.Bound(ctx, tx.SQL, p.AuthorID, target(p.ID))
-	if err != nil {
-		return nil, err
-	}
-	cards := bound[target(p.ID)]
-	ids := make([]uuid.UUID, len(cards))
-	for i, c := range cards {
-		ids[i] = c.ID
-	}
-	return ids, nil
 }
 
 // PublicFeed lists the public posts of active open profiles, newest first, as anyone sees them without a token (§4.13). Pages

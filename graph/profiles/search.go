@@ -37,22 +37,14 @@ func (a *API) search(ctx context.Context, callerID uuid.UUID, in SearchInput) (*
 		if refused != nil {
 			return nil, refused
 		}
-		return a.list(ctx, on, callerID, f)
+		found, err := f.find(ctx, on, callerID)
+		if err != nil {
+			return nil, err
+		}
+		rows, meta := page.Cut(f.n, found)
+		cards, err := a.newCards(ctx, on, callerID, rows)
+		return &BotList{Bots: cards, Meta: meta}, err
 	})
-}
-
-// list reads a page of a search, as an agent sees it.
-func (a *API) list(ctx context.Context, on db.Querier, callerID uuid.UUID, f filters) (*BotList, error) {
-	found, err := f.find(ctx, on, callerID)
-	if err != nil {
-		return nil, err
-	}
-	rows, meta := page.Cut(f.n, found)
-	cards, err := a.newCards(ctx, on, callerID, rows)
-	if err != nil {
-		return nil, err
-	}
-	return &BotList{Bots: cards, Meta: meta}, nil
 }
 
 // find reads the rows of a page and one more if there is a next page.
@@ -90,14 +82,11 @@ func (a *API) PublicBot(ctx context.Context, in PublicInput) (*BotResult, error)
 		return nil, fault.New(fault.NotFound)
 	}
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*BotResult, error) {
-		ids, err := db.Column[uuid.UUID](ctx, on, named("find_handle"), in.Handle, "", "")
+		found, err := db.One[struct{ ID uuid.UUID }](ctx, on, named("find_handle"), in.Handle, "", "")
 		if err != nil {
 			return nil, err
 		}
-		if len(ids) == 0 {
-			return nil, fault.New(fault.NotFound)
-		}
-		s.id = ids[0]
+		s.id = found.ID
 		return a.show(ctx, on, uuid.Nil, s)
 	})
 }

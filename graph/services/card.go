@@ -115,10 +115,7 @@ func readStanding(ctx context.Context, on db.Querier, caller viewer.Viewer, rows
 	if caller.Kind != viewer.Agent || len(rows) == 0 {
 		return standing{}, nil
 	}
-	agents := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		agents[i] = r.By.ID
-	}
+	agents := page.Map(rows, func(r *row) uuid.UUID { return r.By.ID })
 	slices.SortFunc(agents, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 	found, err := db.All[struct {
 		Active      bool          `db:"active"`
