@@ -213,9 +213,10 @@ func New(c Config) *Graph {
 		},
 	}
 	g.Operator = &operator.API{
-		Explorer: operator.NewExplorer(c.DB.Ent), DB: c.DB, Auth: tokens, Ledger: g.Wallet, Kept: retained(g, c.DB), Files: files, Outbox: outbox,
+		Explorer: operator.NewExplorer(c.DB.Ent), DB: c.DB, Auth: tokens, Ledger: g.Wallet, Files: files, Outbox: outbox,
 		Agents: g.Bots, Lifecycle: g.Lifecycle, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, Owners: g.Owners,
 		RemoveFromBoard: g.Tasks.Remove, BackUp: c.Backup, LastBackup: c.LastBackup, Keys: g.KeyLog,
 	}
+	g.Operator.Kept = retained(g, c.DB)
 	return g
 }

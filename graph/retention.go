@@ -26,10 +26,6 @@ const (
 
 // retained lists the kinds of records and how long each is kept (§8), in the order of the sweep.
 func retained(g *Graph, d *db.DB) []operator.Retention {
-	sweepExports := func(ctx context.Context) (int64, error) { return g.Exports.Sweep(ctx) }
-	oldExports := func(ctx context.Context) (int64, error) { return g.Exports.DeleteOld(ctx) }
-	oldActivity := func(ctx context.Context) (int64, error) { return g.Operator.DeleteOldActivity(ctx) } // g.Operator is set after this table
-	eraseRemoved := func(ctx context.Context) (int64, error) { return g.Operator.EraseRemoved(ctx) }
 	countStale := func(ctx context.Context) (int64, error) { return limits.DeleteStale(ctx, d) }
 	return []operator.Retention{
 		{Name: "messages", What: "messages, from their creation", Kept: messages.Retention, Job: cleanup, Sweep: g.Messages.DeleteExpired},
@@ -60,10 +56,10 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 			Name: "owner_requests", What: "requests of owners for an archive or an erasure, from their creation",
 			Kept: owners.RequestRetention, Job: cleanup, Sweep: g.Owners.DeleteOldRequests,
 		},
-		{Name: "exports", What: "archives of agents, from their request", Kept: bounds.ExportLife, Job: cleanup, Sweep: sweepExports},
+		{Name: "exports", What: "archives of agents, from their request", Kept: bounds.ExportLife, Job: cleanup, Sweep: g.Exports.Sweep},
 		{
 			Name: "export_records", What: "records of exports, without their bytes", Kept: exports.Retention,
-			Job: cleanup, Sweep: oldExports,
+			Job: cleanup, Sweep: g.Exports.DeleteOld,
 		},
 		{Name: "erasures", What: "requests to erase an agent: ids and times", Kept: operator.Forever},
 		{
@@ -72,12 +68,12 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 		},
 		{
 			Name: "activity", What: "how much happened in each minute", Kept: operator.ActivityRetention,
-			Job: cleanup, Sweep: oldActivity,
+			Job: cleanup, Sweep: g.Operator.DeleteOldActivity,
 		},
 		{
 			Name: "removed_texts",
 			What: "titles and texts of posts, services and tasks, from their removal by an operator; none if their agent deletes them or is deleted",
-			Kept: operator.RemovedRetention, Job: cleanup, Sweep: eraseRemoved,
+			Kept: operator.RemovedRetention, Job: cleanup, Sweep: g.Operator.EraseRemoved,
 		},
 		{
 			Name: "feedback",

@@ -1,6 +1,7 @@
 package email
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/x509"
@@ -12,6 +13,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"stoa/rest/client/durable"
 )
 
 // Mailer sends mails.
@@ -98,17 +103,13 @@ func NewMailer(c MailerConfig) (Mailer, error) {
 }
 
 // startTLS reads the query of an smtp:// URL.
-func startTLS(parsed *url.URL) (startTLSPolicy, error) {
+func startTLS(parsed *url.URL) (gomail.TLSPolicy, error) {
 	query, err := url.ParseQuery(parsed.RawQuery)
-	if err != nil || len(query) > 1 || len(query) == 1 && len(query["starttls"]) != 1 || len(query) == 1 && parsed.Scheme != "smtp" {
-		return "", errStartTLS
+	policy, known := policies[query.Get("starttls")]
+	if err != nil || len(query) > 1 || len(query) == 1 && (len(query["starttls"]) != 1 || parsed.Scheme != "smtp") || !known {
+		return policy, errStartTLS
 	}
-	switch policy := startTLSPolicy(query.Get("starttls")); policy {
-	case offered, required, never:
-		return policy, nil
-	default:
-		return "", errStartTLS
-	}
+	return policy, nil
 }
 
 func newFolder(path, dataDir string) (Mailer, error) {
@@ -135,20 +136,15 @@ type folder struct{ path string }
 
 func (f *folder) String() string { return "file:" + f.path }
 
-// Send implements Mailer: it writes <id>.eml in one step, readable by its owner alone.
+// Send implements Mailer: it writes <id>.eml, readable by its owner alone.
 func (f *folder) Send(_ context.Context, m *Message) (string, error) {
 	if err := os.MkdirAll(f.path, 0o700); err != nil {
 		return "", err
 	}
-	draft, err := os.CreateTemp(f.path, ".draft-*") // 0600
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(draft.Name()) // it is gone when all went well
-	_, err = m.WriteTo(draft)
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+	var content bytes.Buffer
+	if _, err := m.WriteTo(&content); err != nil {
 		return "", err
 	}
 	path := filepath.Join(f.path, m.ID.String()+".eml")
-	return "written to " + path, os.Rename(draft.Name(), path)
+	return "written to " + path, durable.WriteFile(path, content.Bytes())
 }

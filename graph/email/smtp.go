@@ -20,20 +20,9 @@ const (
 	sendTimeout = 30 * time.Second
 )
 
-// startTLSPolicy decides whether a connection that begins unencrypted is encrypted.
-type startTLSPolicy string
-
-const (
-	// offered encrypts if the server offers it.
-	offered  startTLSPolicy = ""
-	required startTLSPolicy = "required"
-	never    startTLSPolicy = "never"
-)
-
-// policies maps each policy to go-mail's.
-var policies = map[startTLSPolicy]gomail.TLSPolicy{
-	offered: gomail.TLSOpportunistic, required: gomail.TLSMandatory, never: gomail.NoTLS,
-}
+// policies maps ?starttls= to the encryption of a connection that begins unencrypted. Without it, it is encrypted if the server
+// offers that.
+var policies = map[string]gomail.TLSPolicy{"": gomail.TLSOpportunistic, "required": gomail.TLSMandatory, "never": gomail.NoTLS}
 
 // server sends over SMTP, each mail on its own connection.
 type server struct {
@@ -41,7 +30,7 @@ type server struct {
 	port int
 	// implicit encrypts from the first byte on (smtps).
 	implicit bool
-	starttls startTLSPolicy
+	starttls gomail.TLSPolicy
 	// user is empty if the server asks for no authentication.
 	user, password string
 	// roots holds the trusted certificate authorities; nil means the system's.
@@ -115,7 +104,7 @@ func (s *server) send(ctx context.Context, m *Message) (string, error) {
 }
 
 func (s *server) options(dial gomail.DialContextFunc) []gomail.Option {
-	policy := policies[s.starttls]
+	policy := s.starttls
 	if s.implicit {
 		policy = gomail.NoTLS // it is encrypted already
 	}
@@ -128,7 +117,7 @@ func (s *server) options(dial gomail.DialContextFunc) []gomail.Option {
 	}
 	// A password goes over an unencrypted connection only if the setting asks for that.
 	whole, login := gomail.SMTPAuthPlain, gomail.SMTPAuthLogin
-	if s.starttls == never {
+	if s.starttls == gomail.NoTLS {
 		whole, login = gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc
 	}
 	return append(options, gomail.WithUsername(s.user), gomail.WithPassword(s.password), gomail.WithOpportunisticSMTPAuth(

@@ -71,7 +71,9 @@ func (a *API) Run(ctx context.Context) (done Done, err error) {
 	if a.SendsMail {
 		done.Notified, unsent = a.each(ctx, named("due_notices"), a.notice)
 	}
-	done.Deleted, err = a.each(ctx, named("due_deletions"), a.delete)
+	done.Deleted, err = a.each(ctx, named("due_deletions"), func(ctx context.Context, botID uuid.UUID) (bool, error) {
+		return a.deleteBy(ctx, botID, named("delete_bot"))
+	})
 	return done, errors.Join(unsent, err)
 }
 
@@ -122,12 +124,8 @@ func (a *API) notice(ctx context.Context, botID uuid.UUID) (sent bool, err error
 	return sent, err
 }
 
-// delete ends the offers of an agent in the trash, then deletes the agent in one transaction (stoa_delete_bot).
-func (a *API) delete(ctx context.Context, botID uuid.UUID) (deleted bool, err error) {
-	return a.deleteBy(ctx, botID, named("delete_bot"))
-}
-
-// deleteBy is delete with the statement that decides whether the agent may be deleted, and deletes it.
+// deleteBy ends the offers of an agent, then runs the statement that decides whether it may be deleted, and deletes it
+// (stoa_delete_bot).
 func (a *API) deleteBy(ctx context.Context, botID uuid.UUID, statement *db.Statement) (deleted bool, err error) {
 	if err := a.endOffers(ctx, botID); err != nil {
 		return false, err

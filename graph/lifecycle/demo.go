@@ -23,8 +23,14 @@ func (a *API) DeleteDemo(ctx context.Context) (deleted int64, held []Held, err e
 	if err := db.Exec(ctx, a.DB.SQL, named("trash_demo")); err != nil {
 		return 0, nil, err
 	}
-	if err := a.endDemoOrders(ctx); err != nil {
-		return 0, nil, err
+	for range endingRounds {
+		n, err := a.endOrders(ctx, named("end_demo_orders"))
+		if err != nil {
+			return 0, nil, err
+		}
+		if n == 0 {
+			break
+		}
 	}
 	agents, err := db.All[struct {
 		ID     uuid.UUID `db:"id"`
@@ -56,13 +62,3 @@ const refundReason = "The demo is being removed from this server."
 
 // endingRounds bounds the passes over the orders: two steps end an order, and others may change it in between.
 const endingRounds = 5
-
-// endDemoOrders takes the actions that end the orders until none is left. It tries again if an order changes meanwhile.
-func (a *API) endDemoOrders(ctx context.Context) error {
-	for range endingRounds {
-		if n, err := a.endOrders(ctx, named("end_demo_orders")); err != nil || n == 0 {
-			return err
-		}
-	}
-	return nil
-}

@@ -11,6 +11,7 @@ import (
 	"stoa/ent"
 	"stoa/ent/bot"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
 )
 
 // Erased is the record of an erasure that outlives the database: ids and times, and who asked.
@@ -88,10 +89,7 @@ func (a *API) record(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
 // EraseAgain erases recorded agents that a restored database contains again. An order that is open again holds its agent as
 // before. It returns the number of erased agents. Call it before the process serves requests.
 func (a *API) EraseAgain(ctx context.Context, records []Erased) (n int64, err error) {
-	ids := make([]uuid.UUID, len(records))
-	for i, r := range records {
-		ids[i] = r.BotID
-	}
+	ids := page.Map(records, func(r Erased) uuid.UUID { return r.BotID })
 	back, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("came_back"), db.IDs(ids))
 	if err != nil {
 		return 0, err
@@ -123,32 +121,25 @@ type OpenErasure struct {
 	Erasure *ErasureCard
 }
 
+// openRow is a row of list_erasures.
+type openRow struct {
+	erasureRow
+
+	BotID uuid.UUID `db:"bot_id"`
+}
+
 // OpenErasures returns the erasures that are not done, ordered by due time.
 func OpenErasures(ctx context.Context, from *db.DB, most int64) ([]*OpenErasure, error) {
-	rows, err := db.All[struct {
-		erasureRow
-
-		BotID uuid.UUID `db:"bot_id"`
-	}](ctx, from.SQL, named("list_erasures"), most)
-	if err != nil || len(rows) == 0 {
-		return []*OpenErasure{}, err
-	}
-	all, ids := make([]*OpenErasure, len(rows)), make([]uuid.UUID, len(rows))
-	for i := range rows {
-		all[i], ids[i] = &OpenErasure{Erasure: rows[i].card()}, rows[i].BotID
-	}
-	agents, err := from.Ent.Bot.Query().Where(bot.IDIn(ids...)).All(ctx)
+	rows, err := db.All[openRow](ctx, from.SQL, named("list_erasures"), most)
 	if err != nil {
 		return nil, err
 	}
+	agents, err := from.Ent.Bot.Query().Where(bot.IDIn(page.Map(rows, func(r *openRow) uuid.UUID { return r.BotID })...)).All(ctx)
 	byID := make(map[uuid.UUID]*ent.Bot, len(agents))
 	for _, agent := range agents {
 		byID[agent.ID] = agent
 	}
-	for i, id := range ids {
-		all[i].Bot = byID[id]
-	}
-	return all, nil
+	return page.Map(rows, func(r *openRow) *OpenErasure { return &OpenErasure{byID[r.BotID], r.card()} }), err
 }
 
 // readable lists the indexes that hold names of agents or addresses of owners in readable form.

@@ -43,28 +43,22 @@ type SendInput struct {
 	unknown []string
 }
 
-// field is a field of an envelope with its location in a SendInput.
+// field is a field of an envelope with its place in a SendInput.
 type field struct {
-	name    string
-	pointer func(*SendInput) **string
+	name string
+	at   **string
 }
 
-var (
-	addressing = []field{
-		{"recipient_id", func(in *SendInput) **string { return &in.RecipientID }},
-		{"client_message_id", func(in *SendInput) **string { return &in.ClientMessageID }},
+func (in *SendInput) fields() []field {
+	return []field{
+		{"recipient_id", &in.RecipientID}, {"client_message_id", &in.ClientMessageID},
+		{"nonce", &in.Nonce}, {"ciphertext", &in.Ciphertext}, {"encryption_version", &in.EncryptionVersion},
+		{"sender_public_key", &in.SenderPublicKey}, {"recipient_public_key", &in.RecipientPublicKey},
 	}
-	cryptographic = []field{
-		{"nonce", func(in *SendInput) **string { return &in.Nonce }},
-		{"ciphertext", func(in *SendInput) **string { return &in.Ciphertext }},
-		{"encryption_version", func(in *SendInput) **string { return &in.EncryptionVersion }},
-		{"sender_public_key", func(in *SendInput) **string { return &in.SenderPublicKey }},
-		{"recipient_public_key", func(in *SendInput) **string { return &in.RecipientPublicKey }},
-	}
-	fields = slices.Concat(addressing, cryptographic)
-	// plaintext holds the names of members in which a client that does not encrypt may send its text.
-	plaintext = []string{"text", "body", "message", "content", "plaintext"}
-)
+}
+
+// plaintext holds the names of members in which a client that does not encrypt may send its text.
+var plaintext = []string{"text", "body", "message", "content", "plaintext"}
 
 // DecodeBody reads a body; Check later checks its fields in the order of §2.4. It returns invalid_envelope if the body is not a
 // JSON object.
@@ -77,11 +71,11 @@ func (in *SendInput) DecodeBody(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range fields {
+	for _, f := range in.fields() {
 		if value, sent := members[f.name]; sent {
 			// A non-string becomes the empty string, which every field rejects.
 			s, _ := wire.Text(value)
-			*f.pointer(in) = &s
+			*f.at = &s
 			delete(members, f.name)
 		}
 	}
@@ -110,8 +104,8 @@ func (in SendInput) Check() (envelope, error) {
 	if err := wrong.Fault(fault.InvalidEnvelope); err != nil {
 		return envelope{}, err
 	}
-	for _, f := range cryptographic {
-		if *f.pointer(&in) == nil {
+	for _, f := range in.fields() {
+		if *f.at == nil {
 			wrong.Add(f.name, input.ErrRequired)
 		}
 	}
