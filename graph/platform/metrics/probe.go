@@ -69,7 +69,8 @@ func (m *Metrics) Probe(readers ...Reader) {
 func (p *probe) look() reading {
 	select {
 	case done := <-p.running.DoChan("", p.read):
-		return done.Val.(reading)
+		seen, _ := done.Val.(reading)
+		return seen
 	case <-time.After(probeTimeout):
 		return reading{failed: true, took: probeTimeout}
 	}
