@@ -238,7 +238,8 @@ func (w *world) send(method, path, body string, headers ...string) *page {
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	answer := graphtest.Got(http.DefaultTransport.RoundTrip(request))(w.t)
+	answer, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(w.t, err)
 	defer answer.Body.Close()
 	raw := graphtest.Got(io.ReadAll(answer.Body))(w.t)
 	return newPage(w.t, method, answer, raw)

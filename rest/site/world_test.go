@@ -138,7 +138,8 @@ func (w *world) send(method, path string, headers ...string) *answer {
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Add(headers[i], headers[i+1])
 	}
-	response := graphtest.Got(http.DefaultTransport.RoundTrip(request))(w.t)
+	response, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(w.t, err)
 	defer response.Body.Close()
 	raw := graphtest.Got(io.ReadAll(response.Body))(w.t)
 	a := &answer{t: w.t, status: response.StatusCode, header: response.Header, raw: raw}

@@ -128,7 +128,8 @@ func TestPlainRequestsMustUpgrade(t *testing.T) {
 			for name, value := range c.header {
 				request.Header.Set(name, value)
 			}
-			response := graphtest.Got(http.DefaultTransport.RoundTrip(request))(t)
+			response, err := http.DefaultTransport.RoundTrip(request)
+			require.NoError(t, err)
 			defer response.Body.Close()
 			var body strings.Builder
 			require.NoError(t, response.Write(&body))
