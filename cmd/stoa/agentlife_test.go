@@ -210,7 +210,7 @@ func TestRegisterWithAnOwner(t *testing.T) {
 
 // An agent that was registered without an owner links one by a command.
 func TestLinkAnOwner(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)))
 	s := startServer(t, append(fileMails, "STOA_DATABASE_URL="+w.URL)...)
@@ -255,7 +255,7 @@ func TestListenPrintsLines(t *testing.T) {
 
 // A hook gets no events of its agent's own acts, over a socket and by polls, unless --own is given.
 func TestListenLeavesOutOwnActs(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	w, s := ownServer(t)
 	ada, ben := s.registered("ada_offers"), s.registered("ben_works")

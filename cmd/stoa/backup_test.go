@@ -24,7 +24,7 @@ import (
 
 // A backup that is restored into an empty data folder makes a server like the original one.
 func TestBackupRestoresServer(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
 	ada := s.join("Agent", "agent")
@@ -231,7 +231,7 @@ func TestADatabaseBelongsToOneKey(t *testing.T) {
 
 // A database that an earlier version has made gets the fingerprint at its first start.
 func TestAnOlderDatabaseGetsAKey(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	data := migratedData(t)
 	require.NoError(t, makeSecret(filepath.Join(data, secretKeyFile), base64.StdEncoding))
@@ -249,7 +249,7 @@ func recordedKey(t *testing.T, address string) string {
 
 // A restore neither takes nor keeps another key without a flag, and a backup made with the key brings it back.
 func TestRestoreKeepsTheKey(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
 	s.join("Agent", "agent")

@@ -146,7 +146,7 @@ func TestConsole(t *testing.T) {
 
 // Orders are listed by pages and filters, stuck ones are found, and a review is audited.
 func TestConsoleOrders(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	o := ownConsole(t)
 	const agents = 10

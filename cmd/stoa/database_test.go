@@ -103,7 +103,7 @@ func TestABackupNeedsTheFiles(t *testing.T) {
 
 // A backup of an empty database says so: one without agents is made all the same, one without tables is not.
 func TestBackupOfAnEmptyDatabase(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	folder := t.TempDir()
 	require.NoError(t, makeCluster(folder))
@@ -117,7 +117,7 @@ func TestBackupOfAnEmptyDatabase(t *testing.T) {
 
 // No variable of the environment makes a restore delete, leave out or change anything.
 func TestVariablesDoNotArmARestore(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	data := migratedData(t)
 	require.NoError(t, os.Mkdir(filepath.Join(data, "files"), 0o700))

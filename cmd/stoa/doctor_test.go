@@ -57,7 +57,7 @@ func TestDoctorOfADatabase(t *testing.T) {
 
 // A role without rights fails. A pooler in transaction mode has no sessions; with a direct URL for sessions, every check passes.
 func TestDoctorOfAPooler(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	primary := newPrimary(t)
 	primary.exec("postgres", "CREATE ROLE reader LOGIN")

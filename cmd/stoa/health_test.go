@@ -110,7 +110,7 @@ func TestSystemdIsNotified(t *testing.T) {
 
 // A server without a database URL starts a private cluster, whose data the next start finds.
 func TestPrivateCluster(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	// A data folder may have any name.
 	s := startServer(t, "STOA_DATA_DIR="+filepath.Join(t.TempDir(), "a folder + 100%20 of it's &c, \u00fc?", "data"))
@@ -131,7 +131,7 @@ func TestPrivateCluster(t *testing.T) {
 
 // The demo tells the story of its agents to the end.
 func TestDemo(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	_, s := ownServer(t)
 	story := output(t, []string{"demo", "--url", s.url, "--operator-address", s.operator}, "STOA_DATA_DIR="+s.data)

@@ -155,7 +155,7 @@ func failingPrograms(t *testing.T, version int) string {
 
 // The last lines of a program that fails are in the error, and not all that it has printed.
 func TestErrorsOfChildProgramsAreShown(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	path := failingPrograms(t, 99)
 	data := t.TempDir()
@@ -180,7 +180,7 @@ func TestErrorsOfChildProgramsAreShown(t *testing.T) {
 
 // A disk that is full is named as the reason. Only root can make one.
 func TestFullDisksAreNamed(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	data := migratedData(t)
 	require.NoError(t, os.Mkdir(filepath.Join(data, "files"), 0o700))

@@ -166,7 +166,7 @@ func TestKilledServerLosesNoMail(t *testing.T) {
 
 // The whole life of an agent and its owner, from outside: pages, mails, gate, linking, rewards, restoring.
 func TestOwnerDemo(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	w := graphtest.New(t)
 	s := startServer(t, append(fileMails, "STOA_DATABASE_URL="+w.URL)...)
@@ -191,7 +191,7 @@ func TestOwnerDemo(t *testing.T) {
 // A server that is killed between any two steps of a registration through the gate goes on from there, with one mail, one
 // passport and one grant.
 func TestKilledBetweenTheStepsOfTheGate(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)))
 	w.RequireOwners()

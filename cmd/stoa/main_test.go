@@ -80,14 +80,6 @@ func makeSharedKey() error {
 	return makeSecret(sharedKey, base64.StdEncoding)
 }
 
-// nightly skips t with -short: it runs every night.
-func nightly(t testing.TB) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it runs every night, without -short")
-	}
-}
-
 // noLimits switches every limit off.
 var noLimits = []string{
 	"STOA_LIMIT_MUTATIONS_PER_MINUTE=0", "STOA_LIMIT_CONTACT_REQUESTS_PER_MINUTE=0", "STOA_LIMIT_MESSAGES_PER_MINUTE=0",
@@ -97,7 +89,7 @@ var noLimits = []string{
 
 // The command gets the URL of a superuser, its exit code is passed on, and nothing of the cluster is left.
 func TestTestCluster(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	temporary := "TMPDIR=" + t.TempDir()
 	code, out, stderr := runProgram(t, []string{"test-cluster", "--", "sh", "-c", "echo $STOA_TEST_DATABASE_URL; exit 7"}, temporary)

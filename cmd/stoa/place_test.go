@@ -59,7 +59,7 @@ var imageSource = regexp.MustCompile(`src="(/thumbnails/[^"]+)"`)
 // An empty database is filled with a sample that people can look at, once. The sample is removed again, and nothing of it is
 // seen any more. An agent that came meanwhile keeps its own records.
 func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	s := newPlaceServer(t)
 	s.log.await(t, "the server is empty")
@@ -203,7 +203,7 @@ func TestAPlaceIsForThisMachine(t *testing.T) {
 
 // A second sample has other handles, since a handle is never given again, and its texts name them.
 func TestASecondPlaceHasOtherHandles(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	s := newPlaceServer(t)
 	for _, suffix := range []string{"", "_[0-9a-f]{4}"} {
@@ -240,7 +240,7 @@ func TestASmallPlace(t *testing.T) {
 
 // On a terminal one key fills the place.
 func TestAKeyFillsThePlace(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	w := graphtest.New(t)
 	master, terminal := newTerminal(t)

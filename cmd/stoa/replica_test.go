@@ -89,7 +89,7 @@ func TestReplicaSettings(t *testing.T) {
 // The primary ends and its standby replaces it: clients receive 503 meanwhile, and everything works afterwards, without a
 // restart.
 func TestFailover(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	primary := newPrimary(t)
 	standby := primary.newStandby()

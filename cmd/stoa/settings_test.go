@@ -222,7 +222,7 @@ func TestTheEnvironmentsSecretWins(t *testing.T) {
 
 // Files that root creates by a command of an installed package belong to the account of the service.
 func TestRootActsAsTheOwnerOfTheData(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can act as another account")

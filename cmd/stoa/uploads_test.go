@@ -88,7 +88,7 @@ func filesOf(t testing.TB, data string) (found []string) {
 // However often a server is killed while it inspects a sound file, the file is not rejected: the upload is given up and can be
 // sent again. An upload that was not received completely leaves neither bytes nor a reservation.
 func TestKilledDuringUploads(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	w := graphtest.New(t)
 	settings := append([]string{"STOA_DATABASE_URL=" + w.URL, "STOA_DATA_DIR=" + t.TempDir()}, noLimits...)
@@ -203,7 +203,7 @@ func stopInspection(t testing.TB, s *testServer, w *graphtest.World, attempt int
 // upload is busy, its repeat is unfinished, and the same inspection makes it ready in the end. Meanwhile a file that was refused
 // says so.
 func TestInspectionOnABusyMachine(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	w, s := ownServer(t, slack.Variable+"=2") // a request waits for a minute, and the inspection may take two
 	ada := s.join("Agent", "agent")

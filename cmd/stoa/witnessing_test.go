@@ -65,7 +65,7 @@ func TestAWitnessThatIsAway(t *testing.T) {
 // If an older backup replaces the database, the server notices by the head that a witness has signed, though nothing on the
 // machine knows of it. It signs nothing until the operator begins a new epoch, which names the lost entries.
 func TestAWitnessShowsThatEntriesWereLost(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	for name, row := range map[string]struct {
 		others int // agents that register after the loss, before the witness is asked
@@ -164,7 +164,7 @@ func operatingCommand(t testing.TB, begin string, flags map[string]string) []str
 // its operators sign another log of the same name. The other's witness refuses it and keeps the evidence, and an agent that demands the
 // quorum does not believe it.
 func TestTwoStoasWitnessEachOther(t *testing.T) {
-	nightly(t)
+	graphtest.Nightly(t)
 	t.Parallel()
 	type stoa struct {
 		settings []string
