@@ -23,16 +23,14 @@ import (
 // withWebhooks switches webhooks on, with jobs that are inserted.
 func (h *world) withWebhooks(timeout time.Duration) {
 	h.t.Helper()
-	insert, err := jobs.NewEnqueue(h.DB, h.clock, slog.New(slog.DiscardHandler))
-	require.NoError(h.t, err)
+	insert := graphtest.Got(jobs.NewEnqueue(h.DB, h.clock, slog.New(slog.DiscardHandler)))(h.t)
 	h.Webhooks.InsertJob = insert
 	h.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{AllowLoopback: true, Timeout: timeout})
 }
 
 func (h *world) hook(agent *graphtest.Agent, address string) {
 	h.t.Helper()
-	_, err := h.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &address})
-	require.NoError(h.t, err)
+	graphtest.OK(h.t)(h.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &address}))
 }
 
 // The jobs deliver events without a wake-up, and repeat failed deliveries 5 s later.

@@ -173,8 +173,7 @@ func TestEveryLimitedRouteHasTheHeaders(t *testing.T) {
 		if token != "" {
 			request.Header.Set("Authorization", "Bearer "+token)
 		}
-		response, err := http.DefaultTransport.RoundTrip(request)
-		require.NoError(t, err)
+		response := graphtest.Got(http.DefaultTransport.RoundTrip(request))(t)
 		defer response.Body.Close()
 		raw := graphtest.Got(io.ReadAll(response.Body))(t)
 		var failed web.ErrorBody

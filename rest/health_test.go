@@ -92,9 +92,7 @@ func TestHungDatabase(t *testing.T) {
 			t.Helper()
 			var held [connections]*sql.Conn
 			for i := range held {
-				var err error
-				held[i], err = served.SQL.Pool.Conn(t.Context())
-				require.NoError(t, err)
+				held[i] = graphtest.Got(served.SQL.Pool.Conn(t.Context()))(t)
 			}
 			return func() {
 				for _, conn := range held {

@@ -32,8 +32,7 @@ func (s *site) stuck() int64 {
 func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 	t.Parallel()
 	s, agent := newSite(t).withAgent()
-	lock, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
+	lock := graphtest.Got(s.DB.SQL.Pool.BeginTx(t.Context(), nil))(t)
 	defer lock.Rollback()
 	graphtest.OK(t)(lock.ExecContext(t.Context(), "LOCK TABLE services IN ACCESS EXCLUSIVE MODE"))
 

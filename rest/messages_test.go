@@ -64,13 +64,11 @@ func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
 // raw sends a request unchanged and returns the answer, and whether the connection is closed after it.
 func (s *site) raw(format string, args ...any) *answer {
 	s.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	require.NoError(s.t, err)
+	conn := graphtest.Got(net.Dial("tcp", strings.TrimPrefix(s.url, "http://")))(s.t)
 	defer conn.Close()
 	require.NoError(s.t, conn.SetDeadline(time.Now().Add(slack.TestWait)))
 	graphtest.OK(s.t)(fmt.Fprintf(conn, format, args...))
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	require.NoError(s.t, err)
+	response := graphtest.Got(http.ReadResponse(bufio.NewReader(conn), nil))(s.t)
 	defer response.Body.Close()
 	raw := graphtest.Got(io.ReadAll(response.Body))(s.t)
 	return newAnswer(s.t, response, raw)

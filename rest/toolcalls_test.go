@@ -55,8 +55,7 @@ func (s *site) modelWith(token string) *model {
 		require.NoError(s.t, err)
 		compiler := jsonschema.NewCompiler()
 		require.NoError(s.t, compiler.AddResource(tool.Name, tool.OutputSchema))
-		m.output[tool.Name], err = compiler.Compile(tool.Name)
-		require.NoError(s.t, err)
+		m.output[tool.Name] = graphtest.Got(compiler.Compile(tool.Name))(s.t)
 	}
 	return m
 }
@@ -197,8 +196,7 @@ func TestToolsRefuse(t *testing.T) {
 	} {
 		require.Contains(t, m.refused(c.code, c.tool, c.arguments)["message"], c.message)
 	}
-	_, err := m.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "rm"})
-	require.ErrorContains(t, err, "rm")
+	require.ErrorContains(t, graphtest.Err(m.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "rm"})), "rm")
 }
 
 // A tool that waits ends together with the request that called it.
@@ -208,8 +206,7 @@ func TestToolsEndWithTheirRequest(t *testing.T) {
 	m := s.model(s.Agent())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := m.session.CallTool(ctx, &sdk.CallToolParams{Name: "me"})
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, graphtest.Err(m.session.CallTool(ctx, &sdk.CallToolParams{Name: "me"})), context.Canceled)
 	m.call("me", nil)
 }
 
@@ -254,8 +251,7 @@ func TestToolCallsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	busy, other := s.Agent(), s.Agent()
-	locked, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
+	locked := graphtest.Got(s.DB.SQL.Pool.BeginTx(t.Context(), nil))(t)
 	defer locked.Rollback() // it may have failed before
 	graphtest.OK(t)(locked.ExecContext(t.Context(),
 		"SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE contacts IN ACCESS EXCLUSIVE MODE"))

@@ -47,8 +47,7 @@ func (c cluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableRes
 
 func theChart(t *testing.T) *chart.Chart {
 	t.Helper()
-	loaded, err := loader.Load("../chart")
-	require.NoError(t, err)
+	loaded := must(loader.Load("../chart"))(t)
 	return loaded
 }
 
@@ -118,8 +117,7 @@ func decode(t *testing.T, document string) (string, any) {
 
 func rendered(t *testing.T, values string, found ...runtime.Object) manifests {
 	t.Helper()
-	made, err := render(t, values, found...)
-	require.NoError(t, err)
+	made := must(render(t, values, found...))(t)
 	return made
 }
 
@@ -137,8 +135,7 @@ func deployment(t *testing.T, made manifests) *apps.Deployment {
 // everything sets each value of the chart to something else.
 func everything(t *testing.T) string {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/everything.yaml")
-	require.NoError(t, err)
+	raw := must(os.ReadFile("testdata/everything.yaml"))(t)
 	return string(raw)
 }
 
@@ -290,10 +287,8 @@ func TestNotesWarnOfAnIngressThatIsNotTrusted(t *testing.T) {
 	} {
 		loaded, given := theChart(t), map[string]any{}
 		require.NoError(t, yaml.Unmarshal([]byte(values), &given))
-		all, err := chartutil.ToRenderValues(loaded, given, chartutil.ReleaseOptions{Name: "house", Namespace: "stoa"}, nil)
-		require.NoError(t, err)
-		files, err := engine.Render(loaded, all)
-		require.NoError(t, err)
+		all := must(chartutil.ToRenderValues(loaded, given, chartutil.ReleaseOptions{Name: "house", Namespace: "stoa"}, nil))(t)
+		files := must(engine.Render(loaded, all))(t)
 		require.Equal(t, warns, strings.Contains(files["stoa/templates/NOTES.txt"], "STOA_TRUSTED_PROXIES"), values)
 	}
 }
@@ -353,8 +348,7 @@ func TestHelmFindsNothingToImprove(t *testing.T) {
 }
 
 func TestTheChartIsOfTheNewestRelease(t *testing.T) {
-	raw, err := os.ReadFile("../../../CHANGELOG.md")
-	require.NoError(t, err)
+	raw := must(os.ReadFile("../../../CHANGELOG.md"))(t)
 	_, rest, found := bytes.Cut(raw, []byte("\n## Unreleased\n"))
 	if !found {
 		rest = raw
@@ -364,7 +358,6 @@ func TestTheChartIsOfTheNewestRelease(t *testing.T) {
 	release, _, _ := bytes.Cut(rest, []byte("\n"))
 	require.Equal(t, string(release), theChart(t).AppVersion())
 	require.Equal(t, string(release), theChart(t).Metadata.Version)
-	names, err := filepath.Glob("../chart/templates/*.yaml")
-	require.NoError(t, err)
+	names := must(filepath.Glob("../chart/templates/*.yaml"))(t)
 	require.NotEmpty(t, names)
 }

@@ -40,23 +40,17 @@ func TestAnArchiveIsOneImageForDockerAndOCI(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	file := anImage(t, "amd64")
 	for _, wanted := range []string{"localhost/stoa:0.1.0-git1.abc", "localhost/stoa:latest"} {
-		tag, err := name.NewTag(wanted)
-		require.NoError(t, err)
-		docker, err := tarball.ImageFromPath(file, &tag)
-		require.NoError(t, err)
+		tag := must(name.NewTag(wanted))(t)
+		docker := must(tarball.ImageFromPath(file, &tag))(t)
 		oci, platform, err := readArchive(file, t.TempDir())
 		require.NoError(t, err)
 		require.Equal(t, "linux/amd64", platform.String())
-		of, err := docker.ConfigName()
-		require.NoError(t, err)
-		same, err := oci.ConfigName()
-		require.NoError(t, err)
+		of := must(docker.ConfigName())(t)
+		same := must(oci.ConfigName())(t)
 		require.Equal(t, same, of)
 	}
-	first, err := os.ReadFile(file)
-	require.NoError(t, err)
-	second, err := os.ReadFile(anImage(t, "amd64"))
-	require.NoError(t, err)
+	first := must(os.ReadFile(file))(t)
+	second := must(os.ReadFile(anImage(t, "amd64")))(t)
 	require.Equal(t, first, second)
 }
 
@@ -108,12 +102,9 @@ func TestAPushedImageHasBothArchitectures(t *testing.T) {
 	repository := strings.TrimPrefix(server.URL, "http://") + "/team/stoa"
 	require.NoError(t, push(repository, "0.1.0+git1.abc", []string{anImage(t, "amd64"), anImage(t, "arm64")}))
 	for _, tag := range []string{"0.1.0-git1.abc", "latest"} {
-		reference, err := name.ParseReference(repository + ":" + tag)
-		require.NoError(t, err)
-		index, err := remote.Index(reference)
-		require.NoError(t, err)
-		manifest, err := index.IndexManifest()
-		require.NoError(t, err)
+		reference := must(name.ParseReference(repository + ":" + tag))(t)
+		index := must(remote.Index(reference))(t)
+		manifest := must(index.IndexManifest())(t)
 		require.Len(t, manifest.Manifests, 2)
 		require.Equal(t, "arm64", manifest.Manifests[1].Platform.Architecture)
 	}
@@ -125,8 +116,7 @@ func TestCompose(t *testing.T) {
 	options, err := cli.NewProjectOptions([]string{"../../../compose.yaml"}, cli.WithName("stoa"), cli.WithWorkingDirectory("../../.."),
 		cli.WithEnv([]string{"STOA_DATABASE_PASSWORD=password", "STOA_IMAGE=stoa"}))
 	require.NoError(t, err)
-	project, err := options.LoadProject(t.Context())
-	require.NoError(t, err)
+	project := must(options.LoadProject(t.Context()))(t)
 	require.NotEmpty(t, project.ServiceNames())
 	require.NotEmpty(t, project.VolumeNames())
 }

@@ -26,6 +26,15 @@ func nightly(t *testing.T) {
 	}
 }
 
+// must returns the result of a call that must succeed: must(os.ReadFile(path))(t).
+func must[T any](result T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		require.NoError(t, err)
+		return result
+	}
+}
+
 func write(t *testing.T, path, content string) string {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
@@ -37,10 +46,8 @@ func TestSignaturesAreMinisigns(t *testing.T) {
 	nightly(t)
 	public, secret, err := minisign.GenerateKey(nil)
 	require.NoError(t, err)
-	encrypted, err := minisign.EncryptKey("a password", secret)
-	require.NoError(t, err)
-	plain, err := secret.MarshalText()
-	require.NoError(t, err)
+	encrypted := must(minisign.EncryptKey("a password", secret))(t)
+	plain := must(secret.MarshalText())(t)
 	for _, key := range [][]byte{encrypted, plain} {
 		folder := t.TempDir()
 		file := write(t, filepath.Join(folder, "SHA256SUMS"), "sums\n")
@@ -68,8 +75,7 @@ func TestSignaturesAreMinisigns(t *testing.T) {
 func bill(t *testing.T, artifact, folder string) []byte {
 	t.Helper()
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
-	raw, err := exec.Command("../sbom", artifact, "1", folder).Output()
-	require.NoError(t, err)
+	raw := must(exec.Command("../sbom", artifact, "1", folder).Output())(t)
 	return raw
 }
 
@@ -81,11 +87,9 @@ func TestABillOfMaterialsNamesWhatIsInAnArtifact(t *testing.T) {
 	write(t, filepath.Join(folder, "package/package.json"), `{"dependencies": {"@a/b": "1.0.0"}}`)
 	write(t, filepath.Join(folder, "chart/Chart.yaml"), "appVersion: 1.0.0+git1\n")
 	write(t, filepath.Join(folder, "chart/values.yaml"), "image: {repository: localhost/stoa}\n")
-	program, err := os.Executable()
-	require.NoError(t, err)
+	program := must(os.Executable())(t)
 	require.NoError(t, os.Symlink(program, filepath.Join(folder, "link")))
-	raw, err := os.ReadFile(program)
-	require.NoError(t, err)
+	raw := must(os.ReadFile(program))(t)
 	require.NoError(t, os.Chmod(write(t, filepath.Join(folder, "usr/bin/program"), string(raw)), 0o700))
 	var read cyclonedx.BOM
 	require.NoError(t, json.Unmarshal(bill(t, program, folder), &read))
@@ -115,8 +119,7 @@ func provenance(t *testing.T, files ...string) []byte {
 	} {
 		t.Setenv(name, value)
 	}
-	raw, err := exec.Command("../provenance", files...).Output()
-	require.NoError(t, err)
+	raw := must(exec.Command("../provenance", files...).Output())(t)
 	return raw
 }
 
@@ -128,8 +131,7 @@ func TestProvenanceIsInTotosAndSLSAs(t *testing.T) {
 	require.NoError(t, read.Validate())
 	require.Len(t, read.Subject, 2)
 	require.Equal(t, "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb", read.Subject[0].Digest["sha256"])
-	inner, err := protojson.Marshal(read.Predicate)
-	require.NoError(t, err)
+	inner := must(protojson.Marshal(read.Predicate))(t)
 	var made slsa.Provenance
 	require.NoError(t, protojson.Unmarshal(inner, &made))
 	require.NoError(t, made.Validate())
@@ -139,8 +141,7 @@ func TestProvenanceIsInTotosAndSLSAs(t *testing.T) {
 func TestOnlyACommitIsSigned(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"release", "lines"} {
-		raw, err := os.ReadFile("../" + name)
-		require.NoError(t, err)
+		raw := must(os.ReadFile("../" + name))(t)
 		write(t, filepath.Join(folder, ".ci/package", name), string(raw))
 	}
 	said, err := exec.Command("git", "init", "-q", folder).CombinedOutput()
@@ -159,8 +160,7 @@ func smallRelease(t *testing.T) (folder, key string) {
 	t.Helper()
 	_, secret, err := minisign.GenerateKey(nil)
 	require.NoError(t, err)
-	plain, err := secret.MarshalText()
-	require.NoError(t, err)
+	plain := must(secret.MarshalText())(t)
 	t.Setenv("STOA_RELEASE_KEY_FILE", write(t, filepath.Join(t.TempDir(), "key"), string(plain)))
 	folder, key = t.TempDir(), filepath.Join(t.TempDir(), "minisign.pub")
 	artifact := write(t, filepath.Join(folder, "stoa_1_amd64.deb"), "a package")
@@ -174,8 +174,7 @@ func smallRelease(t *testing.T) (folder, key string) {
 func describeAndSign(t *testing.T, folder, key string) {
 	t.Helper()
 	var files, lines []string
-	entries, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	entries := must(os.ReadDir(folder))(t)
 	for _, entry := range entries {
 		if !strings.Contains(entry.Name(), "SHA256SUMS") && entry.Name() != "provenance.intoto.json" {
 			files = append(files, filepath.Join(folder, entry.Name()))
@@ -183,8 +182,7 @@ func describeAndSign(t *testing.T, folder, key string) {
 	}
 	write(t, filepath.Join(folder, "provenance.intoto.json"), string(provenance(t, files...)))
 	for _, file := range append(files, filepath.Join(folder, "provenance.intoto.json")) {
-		raw, err := os.ReadFile(file)
-		require.NoError(t, err)
+		raw := must(os.ReadFile(file))(t)
 		lines = append(lines, fmt.Sprintf("%x  %s\n", sha256.Sum256(raw), filepath.Base(file)))
 	}
 	list := write(t, filepath.Join(folder, "SHA256SUMS"), strings.Join(lines, ""))
