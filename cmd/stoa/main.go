@@ -28,8 +28,8 @@ import (
 	"stoa/cmd/stoa/agentcli"
 	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/operatorcli"
-	operators "stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/secrets"
+	"stoa/cmd/stoa/terminal"
 	"stoa/graph/platform/slack"
 	"stoa/rest/client"
 )
@@ -98,8 +98,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		if ended, ok := errors.AsType[exitError](err); ok {
 			return printError(stderr, err, ended.code)
 		}
-		wrong := new(operators.UsageError)
-		if _, usage := errors.AsType[agentcli.UsageError](err); usage || errors.As(err, &wrong) {
+		if _, wrong := errors.AsType[terminal.UsageError](err); wrong {
 			return printError(stderr, hint(fmt.Errorf("%w (see %s --help)", err, chosen.Selected().FullPath())), exitUsage)
 		}
 		code := exitFailure

@@ -113,7 +113,7 @@ func (c *Command) Run(chosen *kong.Context) error {
 	selected, all := chosen.Selected(), rows()
 	i := slices.IndexFunc(all, func(r row) bool { return "agent "+r.path == selected.Path() })
 	if i < 0 {
-		return UsageError("a command is missing")
+		return terminal.UsageError("a command is missing")
 	}
 	ctx, stop := untilSignal()
 	defer stop()
@@ -193,7 +193,7 @@ func (c *call) read(fields reflect.Value) error {
 			continue
 		}
 		if c.has(p.name) {
-			return UsageError("write " + p.name + " once, as an argument or as a flag")
+			return terminal.UsageError("write " + p.name + " once, as an argument or as a flag")
 		}
 		c.given[p.name] = reflect.Indirect(value).Interface()
 	}
@@ -207,7 +207,7 @@ func (c *call) read(fields reflect.Value) error {
 
 // missing returns the error for an argument that may be written as a flag and was not written.
 func missing(name string) error {
-	return UsageError("write " + name + ", as an argument or as --" + name)
+	return terminal.UsageError("write " + name + ", as an argument or as --" + name)
 }
 
 // text, list and number are values of parameters, empty if they were not given.

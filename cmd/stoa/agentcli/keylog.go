@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -109,7 +110,7 @@ func unpin(c *call) error {
 // watch checks a key log once, or repeatedly until an error that a new check cannot cure.
 func (c *call) watch(every time.Duration, look func(context.Context) (client.Audited, error)) error {
 	if every < 0 {
-		return UsageError("--every must be a time such as 1h")
+		return terminal.UsageError("--every must be a time such as 1h")
 	}
 	for {
 		found, err := look(c.ctx)

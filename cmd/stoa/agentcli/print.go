@@ -214,11 +214,11 @@ func (a *amount) UnmarshalText(text []byte) error {
 
 func (a amount) wire() any { return int64(a) }
 
-// reward returns the reward of the command in minor units, or a UsageError if it has none.
+// reward returns the reward of the command in minor units, or a terminal.UsageError if it has none.
 func (c *call) reward() (int64, error) {
 	minor, ok := c.body()["amount_minor"].(int64)
 	if !ok {
-		return 0, UsageError("name the reward: --amount in credits, such as 10.50, or --minor in minor units")
+		return 0, terminal.UsageError("name the reward: --amount in credits, such as 10.50, or --minor in minor units")
 	}
 	return minor, nil
 }

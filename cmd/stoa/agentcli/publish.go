@@ -84,7 +84,7 @@ func post(c *call) error {
 	case !c.has("edit") && text == "":
 		return missing("text")
 	case len(c.given) == 1 && slices.Contains([]string{"list", "show", "add", "change", "edit", "remove", "delete"}, text):
-		return UsageError("post publishes a text, and " + text + " looks like a command: did you mean post ID, --edit ID, --delete ID or feed?")
+		return terminal.UsageError("post publishes a text, and " + text + " looks like a command: did you mean post ID, --edit ID, --delete ID or feed?")
 	}
 	fields := make(client.Fields)
 	if !c.has("edit") {

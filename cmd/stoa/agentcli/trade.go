@@ -41,14 +41,9 @@ func (f *deadline) UnmarshalText(text []byte) error {
 
 func (f deadline) wire() any { return f.UTC().Format(time.RFC3339) }
 
-// UsageError means that the arguments do not fit together. The exit code is 2.
-type UsageError string
-
-func (e UsageError) Error() string { return string(e) }
-
 func offer(c *call) error {
 	if c.has("customer") && c.has("service") { // its agent is the contractor
-		return UsageError("--service works only with --contractor: it names a service of that agent")
+		return terminal.UsageError("--service works only with --contractor: it names a service of that agent")
 	}
 	if err := c.connect(); err != nil {
 		return err
@@ -119,9 +114,9 @@ func (c *call) takeService(terms client.Fields) error {
 	case title != "":
 		return nil
 	case c.has("customer"):
-		return UsageError("name the order: --title")
+		return terminal.UsageError("name the order: --title")
 	}
-	return UsageError("name the order: --title, or --service for the title of a service")
+	return terminal.UsageError("name the order: --title, or --service for the title of a service")
 }
 
 // keptDeadline replaces a deadline relative to now by the deadline of an unanswered offer with the same terms, or of an offer

@@ -1,7 +1,7 @@
 // Package operatorcli is `stoa operator`: the daily work of operators, over the GraphQL of a running server.
 //
 // The commands are made from the schema, like the console: a list and a record for each section of the console, and each
-// procedure with its arguments as flags (schema.go). A table adds shorter names for common commands. Rows and results are printed
+// procedure with its arguments as flags (commands.go). A table adds shorter names for common commands. Rows and results are printed
 // for people, or with --json as GraphQL names and amounts in minor units. Every procedure needs a reason, which the server writes
 // to the audit log.
 //
@@ -46,7 +46,6 @@ type deps struct {
 	terminal *os.File
 }
 
-// Run runs the chosen command.
 func (c *Command) Run(chosen *kong.Context) error {
 	asked, err := c.Client()
 	if err != nil {
@@ -59,7 +58,7 @@ func (c *Command) Run(chosen *kong.Context) error {
 	selected := chosen.Selected()
 	done, ok := find(selected.Path())
 	if !ok {
-		return &client.UsageError{Text: "a command is missing"}
+		return terminal.UsageError("a command is missing")
 	}
 	given := map[string]any{}
 	for i, p := range done.parameters {
@@ -74,25 +73,24 @@ func (c *Command) Run(chosen *kong.Context) error {
 	return done.run(d, given)
 }
 
-// ask runs an operation and returns its data untyped.
 func (d *deps) ask(ctx context.Context, document string, variables map[string]any) (map[string]any, error) {
 	var data map[string]any
 	err := d.Ask(ctx, document, variables, &data)
 	return data, err
 }
 
-// why returns the given reason, or asks for it on a terminal. If there is neither, it returns a *client.UsageError.
+// why returns the given reason, or asks for it on a terminal. If there is neither, it returns a terminal.UsageError.
 func (d *deps) why(given string) (string, error) {
 	if strings.TrimSpace(given) != "" {
 		return given, nil
 	}
 	if d.terminal == nil {
-		return "", &client.UsageError{Text: "--reason is needed: it goes into the audit log"}
+		return "", terminal.UsageError("--reason is needed: it goes into the audit log")
 	}
 	fmt.Fprint(os.Stderr, "Why? ")
 	line, err := bufio.NewReader(d.terminal).ReadString('\n')
 	if strings.TrimSpace(line) == "" {
-		return "", &client.UsageError{Text: "nothing was done without a reason"}
+		return "", terminal.UsageError("nothing was done without a reason")
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the reason: %w", err)
@@ -136,7 +134,7 @@ func find(path string) (command, bool) {
 func tree() any {
 	commands := make([]terminal.Command, len(all()))
 	for i, c := range all() {
-		commands[i] = terminal.Command{Path: c.path, Group: c.group, Help: c.help, Default: isDefault(c.path)}
+		commands[i] = terminal.Command{Path: c.path, Group: c.group, Help: c.help, Default: strings.HasSuffix(c.path, " list") || c.path == "settings show"}
 		for _, p := range c.parameters {
 			commands[i].Parameters = append(commands[i].Parameters, terminal.Parameter{Name: p.name(), Type: p.kind(), Tag: p.tag()})
 		}
@@ -188,9 +186,6 @@ var shortNames = []struct {
 	{"mails list", "list mails", nil}, {"retention", "show retention", nil}, {"audit", "list audit", nil},
 	{"maintenance", "run-maintenance", nil},
 }
-
-// isDefault reports whether a command runs if only the first word of its path is given.
-func isDefault(path string) bool { return strings.HasSuffix(path, " list") || path == "settings show" }
 
 // flagNames are the flags whose names do not follow from the schema.
 var flagNames = map[string]string{

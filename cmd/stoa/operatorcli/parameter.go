@@ -13,7 +13,6 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/terminal"
 	"stoa/graph/console"
 	"stoa/graph/platform/text"
@@ -122,7 +121,7 @@ func (p parameter) tag() string {
 	return tag
 }
 
-// read converts a value from kong to a GraphQL variable; nil if nothing was given. It returns *client.UsageError.
+// read converts a value from kong to a GraphQL variable; nil if nothing was given. It returns terminal.UsageError.
 func (p parameter) read(d *deps, given any) (any, error) {
 	switch given := given.(type) {
 	case bool:
@@ -144,7 +143,7 @@ func (p parameter) read(d *deps, given any) (any, error) {
 		return made, nil
 	case []byte:
 		if !utf8.Valid(given) {
-			return nil, &client.UsageError{Text: "the text of a document must be in UTF-8"}
+			return nil, terminal.UsageError("the text of a document must be in UTF-8")
 		}
 		return string(given), nil
 	case string:
@@ -171,13 +170,13 @@ func (p parameter) parse(d *deps, text string) (any, error) {
 	case strings.HasSuffix(p.field, "Minor"):
 		minor, ok := terminal.ParseCredits(text)
 		if !ok {
-			return nil, &client.UsageError{Text: fmt.Sprintf("%q is no amount of credits such as 12.34", text)}
+			return nil, terminal.UsageError(fmt.Sprintf("%q is no amount of credits such as 12.34", text))
 		}
 		return minor, nil
 	case of == "Int" || of == "Int64":
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, &client.UsageError{Text: fmt.Sprintf("%s: %q is no whole number", p.written(), text)}
+			return nil, terminal.UsageError(fmt.Sprintf("%s: %q is no whole number", p.written(), text))
 		}
 		return n, nil
 	case of == "ID" && slices.Contains(agentFields, p.field):
@@ -200,19 +199,19 @@ func (d *deps) agent(named string) (string, error) {
 		return "", err
 	}
 	if len(found) == 0 {
-		return "", &client.UsageError{Text: "no agent has the handle " + named}
+		return "", terminal.UsageError("no agent has the handle " + named)
 	}
 	return fmt.Sprint(found[0]["id"]), nil
 }
 
-// word returns one of the choices as the schema writes it; case does not matter. It returns *client.UsageError.
+// word returns one of the choices as the schema writes it; case does not matter. It returns terminal.UsageError.
 func (p parameter) word(typed string) (string, error) {
 	if p.choices == nil {
 		return typed, nil
 	}
 	i := slices.IndexFunc(p.choices, func(one string) bool { return strings.EqualFold(one, typed) })
 	if i < 0 {
-		return "", &client.UsageError{Text: fmt.Sprintf("%s: %q is none of %s", p.written(), typed, strings.Join(p.choices, ", "))}
+		return "", terminal.UsageError(fmt.Sprintf("%s: %q is none of %s", p.written(), typed, strings.Join(p.choices, ", ")))
 	}
 	if values := schema.Types[p.of.Name()].EnumValues; values != nil {
 		return values[i].Name, nil
@@ -253,9 +252,8 @@ func parseTime(text string, now time.Time, isBack bool) (time.Time, error) {
 	}
 	length, err := parseDuration(text)
 	if err != nil {
-		return time.Time{}, &client.UsageError{
-			Text: fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a duration such as 36h or 7d", text),
-		}
+		const fault = "%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a duration such as 36h or 7d"
+		return time.Time{}, terminal.UsageError(fmt.Sprintf(fault, text))
 	}
 	if isBack {
 		length = -length

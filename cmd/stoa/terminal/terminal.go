@@ -62,6 +62,11 @@ func JSON(out io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
+// UsageError means that an argument is missing or invalid. The exit code is 2.
+type UsageError string
+
+func (e UsageError) Error() string { return string(e) }
+
 // Is reports whether a file is a terminal.
 func Is(f *os.File) bool {
 	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
@@ -86,6 +91,11 @@ func Credits(minor int64) string {
 	}
 	return fmt.Sprintf("%s%d.%02d", sign, minor/100, minor%100)
 }
+
+var capital = regexp.MustCompile("[A-Z]")
+
+// Hyphened converts a name of Go or GraphQL to a name of the command line: suspendBot becomes suspend-bot.
+func Hyphened(name string) string { return strings.ToLower(capital.ReplaceAllString(name, "-$0")) }
 
 var inCredits = regexp.MustCompile(`^(\d{1,17})(?:\.(\d{1,2}))?$`)
 

@@ -1,6 +1,6 @@
 // Package client sends GraphQL requests to the operator listener of a running server. It imports no package of the server.
 //
-// Errors tell the user how to go on: *UsageError for invalid settings, *RefusedError for requests that the server refused.
+// Errors tell the user how to go on: terminal.UsageError for invalid settings, RefusedError for requests that the server refused.
 package client
 
 import (
@@ -20,13 +20,15 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"stoa/cmd/stoa/terminal"
 )
 
 // tokenFile holds the token that the server made, in its data folder.
 const tokenFile = "operator.token"
 
 // ErrNoToken means that no token is set and the data folder has none.
-var ErrNoToken error = &UsageError{"no token"}
+const ErrNoToken = terminal.UsageError("no token")
 
 // answerTimeout bounds one request; maintenance takes the longest.
 const answerTimeout = 2 * time.Minute
@@ -47,7 +49,7 @@ type Client struct {
 	address, token, tokenSource, name string
 }
 
-// Client returns a client that has not connected yet. It returns *UsageError without a token.
+// Client returns a client that has not connected yet. It returns a terminal.UsageError without a token.
 func (c Connection) Client() (*Client, error) {
 	origin, err := c.origin()
 	if err != nil {
@@ -58,14 +60,14 @@ func (c Connection) Client() (*Client, error) {
 		return nil, err
 	}
 	if strings.ContainsFunc(c.As, unicode.IsControl) {
-		return nil, &UsageError{"--as: a name is one line"}
+		return nil, terminal.UsageError("--as: a name is one line")
 	}
 	return &Client{origin, c.Address, token, source, c.As}, nil
 }
 
 // origin returns the origin of the listener. For a listener on all interfaces it is the loopback address.
 func (c Connection) origin() (string, error) {
-	wrong := &UsageError{fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address)}
+	wrong := terminal.UsageError(fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address))
 	if strings.Contains(c.Address, "://") {
 		parsed, err := url.Parse(c.Address)
 		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
@@ -113,34 +115,21 @@ func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	case errors.As(err, &network) && network.Timeout():
 		return nil, fmt.Errorf("%s has not answered in time; the request may have been carried out all the same: see stoa operator audit", c.address)
 	default:
-		return nil, fmt.Errorf("no server answers at %s; is it running there? (--address): %w", c.address, innermost(err))
+		for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+			err = inner
+		}
+		return nil, fmt.Errorf("no server answers at %s; is it running there? (--address): %w", c.address, err)
 	}
 }
-
-func innermost(err error) error {
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
-		err = inner
-	}
-	return err
-}
-
-// UsageError means that an argument is missing or invalid. The exit code is 2.
-type UsageError struct{ Text string }
-
-func (e *UsageError) Error() string { return e.Text }
 
 // RefusedError is an error in the server's answer.
-type RefusedError struct {
-	// Code is a code of §7.
-	Code string
-	text string
-}
+type RefusedError string
 
-func (e *RefusedError) Error() string { return e.text }
+func (e RefusedError) Error() string { return string(e) }
 
 // Refused returns the error for an answer that is not GraphQL.
 func (c *Client) Refused(status string) error {
-	return &RefusedError{text: fmt.Sprintf("the server refused (%s); the token came from %s", status, c.tokenSource)}
+	return RefusedError(fmt.Sprintf("the server refused (%s); the token came from %s", status, c.tokenSource))
 }
 
 type refusal struct {
@@ -192,7 +181,7 @@ func (c *Client) Ask(ctx context.Context, document string, variables map[string]
 // explain returns the error of an answer, with the fields that caused it.
 func (c *Client) explain(first refusal) error {
 	if first.Extensions == nil {
-		return &RefusedError{text: strings.TrimSuffix(first.Message, ".")}
+		return RefusedError(strings.TrimSuffix(first.Message, "."))
 	}
 	extensions := first.Extensions
 	var said strings.Builder
@@ -206,5 +195,5 @@ func (c *Client) explain(first refusal) error {
 	if extensions.RetryAfter > 0 && !strings.HasSuffix(extensions.Code, "_setup_pending") { // no time sets it up
 		fmt.Fprintf(&said, "\n  try again in %.0f s", extensions.RetryAfter)
 	}
-	return &RefusedError{extensions.Code, said.String()}
+	return RefusedError(said.String())
 }

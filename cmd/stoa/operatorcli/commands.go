@@ -2,17 +2,24 @@ package operatorcli
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
-	"regexp"
+	"net/http"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/cmd/stoa/operatorcli/client"
+	"stoa/cmd/stoa/terminal"
 	"stoa/graph/console"
 	"stoa/graph/operator"
 )
@@ -73,7 +80,7 @@ func list(s console.Section, path, order string, more ...parameter) command {
 		}
 		limit, _ := given["limit"].(int64)
 		if limit < 1 {
-			return &client.UsageError{Text: "--limit must be at least 1"}
+			return terminal.UsageError("--limit must be at least 1")
 		}
 		if given["all"] == true {
 			limit = 0
@@ -128,7 +135,7 @@ func shows() (all []command) {
 			}
 			node, _ := found["node"].(map[string]any)
 			if s.Correct(node); len(node) == 0 {
-				return &client.UsageError{Text: fmt.Sprintf("none of the list %s has the id %v", s.Path[1:], given[named.field])}
+				return terminal.UsageError(fmt.Sprintf("none of the list %s has the id %v", s.Path[1:], given[named.field]))
 			}
 			fields := d.fields(of, node)
 			if account, ok := found["account"].(map[string]any); ok {
@@ -162,7 +169,7 @@ func procedures() (all []command) {
 		if console.IsEntity(schema.Types[field.Type.Name()]) {
 			depth = 0
 		}
-		all = append(all, operation("mutation", hyphened(listed.Name), groupProcedures, field, depth))
+		all = append(all, operation("mutation", terminal.Hyphened(listed.Name), groupProcedures, field, depth))
 	}
 	return all
 }
@@ -186,11 +193,6 @@ func operation(kind, path, group string, field *ast.FieldDefinition, depth int) 
 	}}
 }
 
-// hyphened converts a name of the schema to the command line's form: suspendBot becomes suspend-bot.
-func hyphened(name string) string { return strings.ToLower(capital.ReplaceAllString(name, "-$0")) }
-
-var capital = regexp.MustCompile("[A-Z]")
-
 func (d *deps) carryOut(name, document string, of *ast.Definition, parameters []parameter, given map[string]any) error {
 	variables, repeatable := map[string]any{}, false
 	for _, p := range parameters {
@@ -208,13 +210,13 @@ func (d *deps) carryOut(name, document string, of *ast.Definition, parameters []
 		}
 	}
 	if input, ok := variables["input"].(map[string]any); ok && len(input) == 0 && name == "updateSettings" {
-		return &client.UsageError{Text: "nothing to set: name at least one setting"}
+		return terminal.UsageError("nothing to set: name at least one setting")
 	}
 	if _, ok := given["operationId"]; repeatable && !ok {
 		variables["operationId"] = uuid.NewString()
 	}
 	found, err := d.ask(context.Background(), document, variables)
-	if refused := new(client.RefusedError); repeatable && err != nil && !errors.As(err, &refused) {
+	if _, refused := errors.AsType[client.RefusedError](err); repeatable && err != nil && !refused {
 		return fmt.Errorf("%w\n  to be sure of it, repeat with --operation-id=%s: it is not done again", err, variables["operationId"])
 	}
 	if err != nil {
@@ -239,4 +241,82 @@ var filters = map[string][]parameter{
 		where: func(value any) map[string]any {
 			return map[string]any{"or": []map[string]any{{"customerID": value}, {"contractorID": value}}}
 		}}},
+}
+
+// special returns the commands without a list or procedure in the schema.
+func special() []command {
+	stuck := func(since any) map[string]any {
+		at, _ := since.(time.Time) // the parameter's type
+		return console.Stuck(time.Now().UTC(), at)
+	}
+	required := ast.NonNullNamedType("String", nil)
+	found := list(sectionOf(schema.Types["Order"]), "list stuck-orders", "UPDATED_AT", parameter{
+		field: "idle", of: ast.NamedType("Time", nil), standard: "3d", where: stuck, help: "How long untouched is too long: 36h or 7d, say.",
+	})
+	found.help = "Orders that are disputed, late, or untouched for a while with reserved credits; the longest waiting first."
+	return []command{
+		found,
+		{"save-file", groupProcedures, "Save one of the files that review-order lists.", []parameter{
+			{field: "orderId", of: idType, positional: true, help: "Id of the order."},
+			{field: "file", of: idType, positional: true, help: "Id of the file."},
+			{field: "to", of: required, help: "Where to put it; an existing file is not replaced."},
+			newParameter(reasonField, "", required, false, ""),
+		}, saveFile},
+		{"sign-in", groupProcedures, "Print a link that signs a browser in once, within five minutes.", nil, signIn},
+	}
+}
+
+// saveFile creates the target file before it reads the order, because each review is audited.
+func saveFile(d *deps, given map[string]any) error {
+	path, _ := given["to"].(string)
+	place, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return terminal.UsageError(fmt.Sprintf("--to: %s is there already", path))
+	}
+	if err != nil {
+		return fmt.Errorf("--to: %w", err)
+	}
+	delete(given, "to")
+	found, err := d.ask(context.Background(), `mutation ($orderId: ID!, $file: ID!, $reason: String!) {
+		reviewOrder(orderId: $orderId, reason: $reason) { file(id: $file) } }`, given)
+	var raw []byte
+	if err == nil {
+		reviewed, _ := found["reviewOrder"].(map[string]any)
+		raw, err = base64.StdEncoding.DecodeString(fmt.Sprint(reviewed["file"]))
+	}
+	if err == nil {
+		_, err = place.Write(raw)
+	}
+	if err = errors.Join(err, place.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return d.detail(map[string]any{"id": given["file"], "path": path, "sizeBytes": len(raw)},
+		[]field{{"File", fmt.Sprint(given["file"])}, {"Saved as", path}, {"Bytes", strconv.Itoa(len(raw))}})
+}
+
+func signIn(d *deps, _ map[string]any) error {
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, d.Origin+"/sign-in/codes", http.NoBody)
+	if err != nil {
+		return err
+	}
+	answer, err := d.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return d.Refused(answer.Status)
+	}
+	var made struct {
+		Path      string `json:"path"`
+		ExpiresIn int    `json:"expires_in"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&made); err != nil {
+		return fmt.Errorf("the answer of %s: %w", d.Origin, err)
+	}
+	if d.json {
+		return terminal.JSON(d.out, map[string]any{"url": d.Origin + made.Path, "expiresIn": made.ExpiresIn})
+	}
+	_, err = fmt.Fprintln(d.out, d.Origin+made.Path)
+	return err
 }
