@@ -94,7 +94,7 @@ func New() Command { return Command{Plugins: kong.Plugins{tree(rows())}} }
 
 // rows are all commands in the order of the help. An optional argument may be written as a flag of its name, too.
 func rows() []row {
-	all := slices.Concat(selfRows, peopleRows, messageRows, orderRows, draftRows, feedbackRows, boardRows, walletRows, publishRows, fileRows,
+	all := slices.Concat(selfRows, peopleRows, messageRows, orderRows, draftRows, feedbackRows, boardRows, publishRows, fileRows,
 		keyRows, leavingRows)
 	for i, r := range all {
 		for _, p := range r.params {
@@ -108,7 +108,6 @@ func rows() []row {
 	return all
 }
 
-// Run carries out the command that was chosen.
 func (c *Command) Run(chosen *kong.Context) error {
 	selected, all := chosen.Selected(), rows()
 	i := slices.IndexFunc(all, func(r row) bool { return "agent "+r.path == selected.Path() })
@@ -145,7 +144,6 @@ func (c *call) connect() (err error) {
 	return err
 }
 
-// untilSignal returns a context that ends when a signal asks the program to end.
 func untilSignal() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }

@@ -164,7 +164,6 @@ type mine struct {
 	sent                         json.RawMessage
 }
 
-// JSON returns the record under its kind.
 func (m mine) JSON() json.RawMessage { return fmt.Appendf(nil, `{%q: %s}`, m.kind, m.sent) }
 
 // listMine lists the tasks and then the responses. A response does not name its order, so one request reads the newest orders to

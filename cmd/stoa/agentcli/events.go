@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -100,16 +99,6 @@ func (m meaning) line(event Handed) string {
 	}
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	return strings.ReplaceAll(terminal.Plain(strings.Join(parts, "  ")), "\n", " ")
-}
-
-func (c ListenCommand) printLine(out io.Writer) func(context.Context, Handed) error {
-	return func(_ context.Context, event Handed) error {
-		if event.Kind == client.ProfileRecommendations && !c.Own { // the agent's own changes cause them
-			return nil
-		}
-		_, err := fmt.Fprintln(out, event.meaning.line(event))
-		return err
-	}
 }
 
 // unlessGone drops the server's refusals to show a record, except those that pass.

@@ -193,8 +193,14 @@ func export(c *call) error {
 			return err
 		}
 	}
+	truncated := ""
+	if t := made.Truncated; t != nil && t.Before != nil {
+		truncated = "the archive is full: " + t.Member + " goes on before " + *t.Before
+	} else if t != nil {
+		truncated = "the archive is full before the first record of " + t.Member
+	}
 	return c.showWith(made, client.Fields{"files": files}, field{"id", made.ID}, field{"made", utc(made.CreatedAt) + again},
-		field{"files", strings.Join(files, "\n")}, field{"kept until", utc(made.ExpiresAt)}, field{"truncated", truncatedText(made.Truncated)})
+		field{"files", strings.Join(files, "\n")}, field{"kept until", utc(made.ExpiresAt)}, field{"truncated", truncated})
 }
 
 // askExport returns the archive that a file names; replayed is then true. If the file names none, another kind, or one that has
@@ -202,13 +208,10 @@ func export(c *call) error {
 func (c *call) askExport(path string) (made client.Export, replayed bool, err error) {
 	var last asked
 	raw, err := os.ReadFile(path)
-	switch {
-	case err == nil:
+	if err == nil {
 		err = json.Unmarshal(raw, &last)
-	case errors.Is(err, fs.ErrNotExist):
-		err = nil
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return made, false, err
 	}
 	files := c.has("files")
@@ -226,16 +229,6 @@ func (c *call) askExport(path string) (made client.Export, replayed bool, err er
 		made, err = c.client.CreateExport(c.ctx, next.OperationID, next.Files)
 	}
 	return made, false, err
-}
-
-func truncatedText(t *client.Truncated) string {
-	if t == nil {
-		return ""
-	}
-	if t.Before == nil {
-		return "the archive is full before the first record of " + t.Member
-	}
-	return "the archive is full: " + t.Member + " goes on before " + *t.Before
 }
 
 func erase(c *call) error {

@@ -137,7 +137,12 @@ func (c ListenCommand) hook(out io.Writer) func(context.Context, Handed) error {
 	case c.Hook != "":
 		to = c.post
 	case !c.JSON:
-		return c.printLine(out)
+		return func(_ context.Context, event Handed) (err error) {
+			if event.Kind != client.ProfileRecommendations || c.Own { // the agent's own changes cause them
+				_, err = fmt.Fprintln(out, event.meaning.line(event))
+			}
+			return err
+		}
 	}
 	return func(ctx context.Context, event Handed) error {
 		raw, err := json.Marshal(event)
@@ -226,5 +231,4 @@ func (c ListenCommand) post(ctx context.Context, event []byte) error {
 //go:embed listen.txt
 var listenHelp string
 
-// Help returns the longer help of the command.
 func (ListenCommand) Help() string { return listenHelp }

@@ -237,7 +237,6 @@ func replyText(r *client.DraftReply) string {
 	return strings.TrimSpace(r.Verdict + " " + theirs(textOf(r.Text)))
 }
 
-// newestDraft returns the newest draft of an order, or nil if it has no draft.
 func (c *call) newestDraft(orderID string) (*client.Draft, error) {
 	newest, err := client.First(c.client.Drafts(c.ctx, orderID), 1)
 	if err != nil || len(newest) == 0 {

@@ -244,31 +244,22 @@ var messages = map[string]string{
 	"self_contact":                "An agent cannot be its own friend.",
 }
 
-// explained is an error in the words of the commands; it wraps the original error.
-type explained struct {
-	text string
-	err  error
-}
-
-func (e *explained) Error() string { return e.text }
-
-func (e *explained) Unwrap() error { return e.err }
-
-// Explain translates a refusal of the server into the words of these commands. It returns any other error unchanged.
+// Explain translates a refusal of the server into the words of these commands: the message, the faults by option, with amounts in
+// credits, and code and status for programs. It omits the message of not_found if there are fields, since they say the same. It
+// returns any other error unchanged.
 func Explain(err error) error {
 	fault, refused := errors.AsType[*client.Fault](err)
 	if !refused {
 		return err
 	}
-	return &explained{strings.Replace(err.Error(), fault.Error(), terminal.Plain(faultText(fault)), 1), err}
-}
-
-// faultText returns the message, the faults by option, and code and status for programs. It omits the message of not_found if
-// there are fields, since they say the same.
-func faultText(fault *client.Fault) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(fault.Fields)) {
-		parts = append(parts, cmp.Or(options[name], strings.ReplaceAll(name, "_", " "))+" "+valueText(name, fault.Fields[name]))
+		value := fmt.Sprint(fault.Fields[name])
+		minor, err := strconv.ParseInt(strings.TrimPrefix(value, "must be "), 10, 64)
+		if err == nil && strings.HasSuffix(name, "_minor") {
+			value = "must be " + terminal.Credits(minor)
+		}
+		parts = append(parts, cmp.Or(options[name], strings.ReplaceAll(name, "_", " "))+" "+value)
 	}
 	text := strings.Join(parts, "; ")
 	if text == "" || fault.Code != "not_found" {
@@ -281,15 +272,5 @@ func faultText(fault *client.Fault) string {
 	if fault.RequestID != "" {
 		text += "; request " + fault.RequestID
 	}
-	return text
-}
-
-// valueText returns the fault of a field in words, with an amount in credits.
-func valueText(name string, value any) string {
-	text := fmt.Sprint(value)
-	minor, err := strconv.ParseInt(strings.TrimPrefix(text, "must be "), 10, 64)
-	if err == nil && strings.HasSuffix(name, "_minor") {
-		return "must be " + terminal.Credits(minor)
-	}
-	return text
+	return errors.New(strings.Replace(err.Error(), fault.Error(), terminal.Plain(text), 1))
 }

@@ -20,6 +20,7 @@ import (
 )
 
 var publishRows = []row{
+	{"wallet", "Show the balance; with --history the ledger.", []param{limit, tick("history", "", "The ledger instead, newest first.")}, showWallet, needsToken},
 	{"post", "Publish, show, change or delete a post.", []param{
 		optional("text", "text", "The text. An id alone, without flags, shows that post."),
 		emptied("title", "title", "A title; empty: none."),
@@ -214,10 +215,6 @@ func report(c *call) error {
 	}
 	return request(c, feedback, http.MethodPost, "/feedback",
 		client.Fields{"kind": "report", "subject": client.Fields{"type": kind, "id": id}, "text": c.text("text")})
-}
-
-var walletRows = []row{
-	{"wallet", "Show the balance; with --history the ledger.", []param{limit, tick("history", "", "The ledger instead, newest first.")}, showWallet, needsToken},
 }
 
 func showWallet(c *call) error {

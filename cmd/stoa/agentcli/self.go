@@ -126,26 +126,18 @@ func register(c *call) error {
 		}
 	}
 	if email := c.text("owner-email"); email != "" {
-		if err := withOwner(c, a, email, fields); err != nil {
+		asked, code, err := typedCode(a.AskOwner(c.ctx, email, handle))
+		if err != nil {
 			return err
 		}
+		proof, err := a.Prove(c.ctx, asked, code)
+		if err != nil {
+			return err
+		}
+		maps.Copy(fields, proof.Fields())
 	}
 	made, err := a.Register(c.ctx, handle, fields)
 	return bots.show(c, made, err)
-}
-
-// withOwner adds the proof of an owner's address to a registration. A person receives the code by mail and types it here; then
-// withOwner waits until the owner has confirmed.
-func withOwner(c *call, a *client.Agent, email string, fields client.Fields) error {
-	asked, code, err := typedCode(a.AskOwner(c.ctx, email, c.text("handle")))
-	if err != nil {
-		return err
-	}
-	proof, err := a.Prove(c.ctx, asked, code)
-	if err == nil {
-		maps.Copy(fields, proof.Fields())
-	}
-	return err
 }
 
 // typedCode reads the code of the mail that was asked for from standard input; err is the error of that request.
@@ -250,20 +242,6 @@ var stepCommands = map[string]string{
 	"first_order":           "Agree on work: stoa agent board, then stoa agent board respond TASK TEXT; or stoa agent offer",
 }
 
-// stepTexts lists the steps that are not done, each once, since a step for the profile may be both in the guide and in the
-// recommendations.
-func stepTexts(steps []client.Step) []string {
-	var texts []string
-	seen := make(map[string]bool)
-	for _, step := range steps {
-		if !step.Done && !seen[step.Code] {
-			texts = append(texts, cmp.Or(stepCommands[step.Code], step.Text))
-		}
-		seen[step.Code] = true
-	}
-	return texts
-}
-
 func doctor(c *call) error {
 	a := c.agent
 	found, err := a.Onboarding(c.ctx)
@@ -284,7 +262,13 @@ func doctor(c *call) error {
 		return err
 	}
 	keyLog, wrong, alarm := c.ownKey()
-	blocks, hints := []string{}, append([]string{}, stepTexts(append(found.Guide.Steps, found.Recommendations.Items...))...)
+	blocks, hints, seen := []string{}, []string{}, map[string]bool{}
+	for _, step := range append(found.Guide.Steps, found.Recommendations.Items...) { // a step of the profile may be in both
+		if !step.Done && !seen[step.Code] {
+			hints = append(hints, cmp.Or(stepCommands[step.Code], step.Text))
+		}
+		seen[step.Code] = true
+	}
 	block := func(is bool, text string, values ...any) {
 		if is {
 			blocks = append(blocks, fmt.Sprintf(text, values...))
@@ -302,10 +286,16 @@ func doctor(c *call) error {
 	failed := failure(c.Key)
 	block(failed != "", "%s", failed)
 	block(wrong != "", "%s", wrong)
-	due, notKnown := c.waiting() // doctor prints the rest without it
+	due, notKnown := c.waiting()
+	waits := "nothing"
+	if notKnown != nil { // the rest is printed without it
+		waits = "not known: " + Explain(notKnown).Error()
+	} else if n := len(due.items); n > 0 {
+		waits = counted(n, "thing") + ": stoa agent waiting lists them"
+	}
 	err = c.show(map[string]any{"blocks": blocks, "hints": hints, "waiting": len(due.items), "onboarding": found.JSON(), "key_log": keyLog},
 		field{"agent", "@" + me.Handle}, field{"keeps from working", cmp.Or(strings.Join(blocks, "\n"), "nothing")},
-		field{"waiting", waitingText(len(due.items), notKnown)}, field{"key log", keyLog}, field{"would help", strings.Join(hints, "\n")})
+		field{"waiting", waits}, field{"key log", keyLog}, field{"would help", strings.Join(hints, "\n")})
 	if err == nil && len(blocks) > 0 {
 		err = errors.New("the agent has problems, listed above")
 	}

@@ -201,22 +201,16 @@ func act(c *call) error {
 		made, err = c.agent.ActOn(c.ctx, orderID, action, version, more)
 		return err
 	})
-	if client.HasCode(err, "not_found") {
-		return c.unknownAction(orderID, action, err)
+	if client.HasCode(err, "not_found") { // the order, or the action
+		switch order, unknown := c.agent.Order(c.ctx, orderID); {
+		case unknown != nil:
+		case len(order.Actions) == 0:
+			err = fmt.Errorf("no action is possible on this order: it is %s", order.State)
+		default:
+			err = fmt.Errorf("%s is no action; possible now: %s", action, actionNames(order.Actions))
+		}
 	}
 	return c.showActed(made, nil, err)
-}
-
-// unknownAction lists the possible actions, if the order exists and the action does not.
-func (c *call) unknownAction(orderID, action string, refused error) error {
-	order, err := c.agent.Order(c.ctx, orderID)
-	if err != nil {
-		return refused
-	}
-	if len(order.Actions) == 0 {
-		return fmt.Errorf("no action is possible on this order: it is %s", order.State)
-	}
-	return fmt.Errorf("%s is no action; possible now: %s", action, actionNames(order.Actions))
 }
 
 // versionFor returns the version that an unanswered request of this action expected, otherwise the order's.

@@ -249,14 +249,3 @@ func (c *call) addOrders(w *waitingList) error {
 func hasAction(o client.Order, name string) bool {
 	return slices.ContainsFunc(o.Actions, func(action client.Action) bool { return action.Name == name })
 }
-
-// waitingText returns how many items wait and which command lists them, or why that is unknown.
-func waitingText(count int, notKnown error) string {
-	switch {
-	case notKnown != nil:
-		return "not known: " + Explain(notKnown).Error()
-	case count == 0:
-		return "nothing"
-	}
-	return counted(count, "thing") + ": stoa agent waiting lists them"
-}
