@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 	"golang.org/x/sys/unix"
 )
 
@@ -160,14 +161,13 @@ func (d *database) shutdown(ctx context.Context) error {
 
 // ready waits until the database answers. Recovery after a crash may take minutes; only ctx limits it.
 func (c *Cluster) ready(ctx context.Context, d *database) error {
-	const starting, wrongPassword = "57P03", "28P01"
 	return wait(ctx, func() (bool, error) {
 		err := c.ping(ctx)
-		refused, isRefused := errors.AsType[*pq.Error](err)
+		refused := pq.As(err)
 		switch {
-		case isRefused && refused.Code == wrongPassword:
+		case pq.As(err, pqerror.InvalidPassword) != nil:
 			return true, fmt.Errorf("%w: remove %s, and the next start makes another password", err, c.passwordPath())
-		case err == nil || isRefused && refused.Code != starting:
+		case err == nil || refused != nil && refused.Code != pqerror.CannotConnectNow:
 			return true, err
 		}
 		select {
@@ -181,15 +181,12 @@ func (c *Cluster) ready(ctx context.Context, d *database) error {
 
 // ping logs in as the server will. A database whose every connection is taken counts as answering.
 func (c *Cluster) ping(ctx context.Context) error {
-	connector, err := pq.NewConnector(c.URL())
+	pool, err := sql.Open("postgres", c.URL())
 	if err != nil {
 		return err
 	}
-	pool := sql.OpenDB(connector)
 	defer pool.Close()
-	err = pool.PingContext(ctx)
-	const tooManyConnections = "53300"
-	if refused, ok := errors.AsType[*pq.Error](err); ok && refused.Code == tooManyConnections {
+	if err = pool.PingContext(ctx); pq.As(err, pqerror.TooManyConnections) != nil {
 		return nil
 	}
 	return err
