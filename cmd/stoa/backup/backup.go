@@ -16,6 +16,7 @@ package backup
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -28,6 +29,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 	"gocloud.dev/gcerrors"
 	"golang.org/x/sys/unix"
 
@@ -35,6 +38,7 @@ import (
 	"stoa/cmd/stoa/secrets"
 	"stoa/graph/attachments"
 	"stoa/graph/operator"
+	"stoa/graph/platform/db"
 )
 
 const (
@@ -110,7 +114,10 @@ func (s Store) Daily(ctx context.Context) (*Manifest, error) {
 	var since time.Time
 	if len(all) > 0 {
 		since = all[len(all)-1].MadeAt
-	} else if since, err = s.firstMigration(ctx); err != nil {
+	} else { // since the database has its first table
+		err = s.query(ctx, "SELECT min(tstamp) AT TIME ZONE current_setting('TimeZone') FROM goose_db_version", &since)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if time.Since(since) < interval {
@@ -128,19 +135,23 @@ func (s Store) Make(ctx context.Context) (*Manifest, error) {
 		return nil, err
 	}
 	defer unlock()
-	if err := s.removePartial(); err != nil {
-		return nil, err
+	partials, err := fs.Glob(os.DirFS(s.Folder), "*"+partial) // which a crash left
+	for _, name := range partials {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(s.Folder, name)))
 	}
-	before, err := s.List()
-	if err != nil {
-		return nil, err
-	}
-	empty, err := s.isEmpty(ctx)
-	if err != nil {
+	before, failed := s.List()
+	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
 	now := time.Now().UTC()
-	m := Manifest{Pool: true, Empty: empty, Name: now.Format(nameFormat), MadeAt: now, Version: s.Version}
+	m := Manifest{Pool: true, Name: now.Format(nameFormat), MadeAt: now, Version: s.Version}
+	err = s.query(ctx, "SELECT NOT EXISTS (SELECT FROM bots)", &m.Empty)
+	if pq.As(err, pqerror.UndefinedTable) != nil {
+		return nil, ErrNoTables
+	}
+	if err != nil {
+		return nil, err
+	}
 	folder := filepath.Join(s.Folder, m.Name)
 	if err := s.fill(ctx, folder+partial, &m, before); err != nil {
 		return nil, errors.Join(fmt.Errorf("the backup: %w", err), os.RemoveAll(folder+partial))
@@ -149,17 +160,6 @@ func (s Store) Make(ctx context.Context) (*Manifest, error) {
 		return nil, err
 	}
 	return &m, errors.Join(syncFileSystem(s.Folder), s.prune(append(before, m), now))
-}
-
-// removePartial removes the unfinished backups that a crash left.
-func (s Store) removePartial() error {
-	entries, err := os.ReadDir(s.Folder)
-	for _, entry := range entries {
-		if strings.HasSuffix(entry.Name(), partial) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(s.Folder, entry.Name())))
-		}
-	}
-	return err
 }
 
 // fill writes the parts of a backup and syncs them.
@@ -260,7 +260,11 @@ func (s Store) pool(ctx context.Context, key string) (sum string, err error) {
 
 // writeKey notes in the manifest which key the database belongs to, and puts that key into the folder of a backup if it is set.
 func (s Store) writeKey(ctx context.Context, folder string, m *Manifest, sums checksums) (err error) {
-	if m.KeyFingerprint, err = s.keyFingerprint(ctx); err != nil || s.Key == nil {
+	err = db.UsePlain(s.Database, func(pool *sql.DB) (err error) {
+		m.KeyFingerprint, err = secrets.Recorded(ctx, pool)
+		return err
+	})
+	if err != nil || s.Key == nil {
 		return err
 	}
 	own := secrets.Fingerprint(s.Key)

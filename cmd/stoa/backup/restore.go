@@ -93,7 +93,9 @@ func (s Store) Verify(ctx context.Context, name string) ([]Damage, error) {
 			return nil, err
 		}
 		found = append(found, damaged...)
-		s.noteVerified(m.Name, Verification{time.Now().UTC(), int64(len(damaged))})
+		if text, err := json.Marshal(Verification{time.Now().UTC(), int64(len(damaged))}); err == nil {
+			_ = os.WriteFile(filepath.Join(s.Folder, m.Name, verifiedFile), text, 0o600) // unless the folder cannot be written
+		}
 	}
 	return found, nil
 }
@@ -105,13 +107,6 @@ const verifiedFile = "verified.json"
 type Verification struct {
 	At      time.Time `json:"at"`
 	Damaged int64     `json:"damaged"`
-}
-
-// noteVerified stores a verification, unless the folder cannot be written.
-func (s Store) noteVerified(name string, v Verification) {
-	if text, err := json.Marshal(v); err == nil {
-		_ = os.WriteFile(filepath.Join(s.Folder, name, verifiedFile), text, 0o600)
-	}
 }
 
 // Verified returns the last verification of a backup; nil if none is known.
@@ -160,22 +155,22 @@ func (s Store) verify(ctx context.Context, m Manifest, read map[string]string) (
 	return found, nil
 }
 
-// RestoreOptions select a backup, and the losses that its restore may cause.
+// RestoreOptions select a backup, and the losses that its restore may cause. They are flags of the command line, too. Its fields are
+// read from no variable of the environment, since a restore changes an installation.
 type RestoreOptions struct {
-	// Name of the backup; empty: the last one.
-	Name string
-	// Replace deletes everything in the database first; else the database must be empty.
-	Replace bool
-	// SkipDamaged leaves out files that are damaged.
-	SkipDamaged bool
-	// KeyFingerprint identifies the installation's key; empty if it has none.
-	KeyFingerprint string
-	// TakeKey replaces the installation's key, by PutKey, with the backup's key, from this or another backup of the folder. A
-	// restore into an installation without a key does so, too.
-	TakeKey bool
-	PutKey  func(key []byte) error
-	// NewKey accepts another key than the backup's: the restored database belongs to the key of the next server that starts.
-	NewKey bool
+	Name    string `arg:"" optional:"" help:"Name of the backup; the last one by default."`
+	Replace bool   `env:"-" help:"Delete everything in the database first. No server may be running."`
+
+	SkipDamaged bool `env:"-" help:"Leave out files whose checksum is wrong, instead of restoring nothing."`
+
+	// TakeKey takes the key from this or another backup of the folder. A restore into an installation without a key does so, too.
+	TakeKey bool `env:"-" name:"with-key" xor:"key" help:"Put the key that a backup holds in place of the installation's, which stays beside it under another name."`
+	// NewKey: the restored database belongs to the key of the next server that starts.
+	NewKey bool `env:"-" xor:"key" help:"Keep the installation's key although the backup belongs to another one; docs/running.md lists the consequences."`
+
+	// KeyFingerprint identifies the installation's key, empty if it has none, and PutKey replaces it.
+	KeyFingerprint string                 `kong:"-"`
+	PutKey         func(key []byte) error `kong:"-"`
 }
 
 // Restore restores a backup. The database must be empty (ErrNotEmpty), unless o.Replace is set: then no other session may use
@@ -219,13 +214,16 @@ func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error)
 			return nil, err
 		}
 	}
-	if err := s.load(ctx, filepath.Join(s.Folder, m.Name, databaseFile)); err != nil {
+	// An empty name of the database is the one of the environment.
+	err = s.run(ctx, "pg_restore", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error", "--dbname=",
+		filepath.Join(s.Folder, m.Name, databaseFile))
+	if err != nil {
 		return nil, fmt.Errorf("the database of %s: %w", m.Name, err)
 	}
-	if forget {
-		return &m, s.forgetKey(ctx)
+	if forget { // the next server that starts decides which key it belongs to
+		err = s.execute(ctx, "DELETE FROM installation_key")
 	}
-	return &m, nil
+	return &m, err
 }
 
 func (s Store) find(name string) (Manifest, error) {

@@ -76,6 +76,15 @@ func OpenPlain(url string) (*sql.DB, error) {
 	return sql.OpenDB(connector{made}), nil
 }
 
+// UsePlain calls act with a pool of OpenPlain, which it closes afterwards.
+func UsePlain(url string, act func(*sql.DB) error) error {
+	pool, err := OpenPlain(url)
+	if err != nil {
+		return err
+	}
+	return errors.Join(act(pool), pool.Close())
+}
+
 // tolerance is how much later than necessary a deadline may be. So a busy connection moves it only ten times a second; to move it
 // at every statement would wake the poller each time.
 const tolerance = 100 * time.Millisecond

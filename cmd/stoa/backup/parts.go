@@ -2,17 +2,26 @@ package backup
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lib/pq"
+
+	"stoa/cmd/stoa/cluster"
+	"stoa/graph/platform/db"
 )
 
 // The parts of a backup. checksumsFile lists every file in the format of sha256sum; the manifest holds the checksum of this list.
@@ -78,7 +87,6 @@ func (m Manifest) write(folder string) error {
 	return os.WriteFile(filepath.Join(folder, manifestFile), append(text, '\n'), 0o600)
 }
 
-// path returns the path of a listed file.
 func (s Store) path(m Manifest, name, sum string) string {
 	if m.Pool && strings.HasPrefix(name, filesFolder+"/") {
 		return filepath.Join(s.poolFolder(), sum)
@@ -118,7 +126,6 @@ func (s Store) checksumsOf(m Manifest) (checksums, error) {
 	return found, err
 }
 
-// digest returns the size and the SHA-256 of a file.
 func digest(path string) (int64, string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -128,4 +135,74 @@ func digest(path string) (int64, string, error) {
 	sum := sha256.New()
 	size, err := io.Copy(sum, f)
 	return size, hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// query reads one value.
+func (s Store) query(ctx context.Context, query string, into any) error {
+	return db.UsePlain(s.Database, func(pool *sql.DB) error { return pool.QueryRowContext(ctx, query).Scan(into) })
+}
+
+// execute runs statements that take no parameters.
+func (s Store) execute(ctx context.Context, statements string) error {
+	return db.UsePlain(s.Database, func(pool *sql.DB) error {
+		_, err := pool.ExecContext(ctx, statements)
+		return err
+	})
+}
+
+// dump writes the database into a file, without the rows of unlogged tables.
+func (s Store) dump(ctx context.Context, path string) error {
+	return s.run(ctx, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--no-unlogged-table-data", "--file="+path)
+}
+
+// run runs a PostgreSQL client program. It gets the connection in its environment, since anybody can read a process's arguments.
+func (s Store) run(ctx context.Context, program string, args ...string) error {
+	var major int
+	if err := s.query(ctx, "SELECT current_setting('server_version_num')::int / 10000", &major); err != nil {
+		return err
+	}
+	path, err := cluster.Client(ctx, program, major)
+	if err != nil {
+		return err
+	}
+	address, err := db.ConnectionURL(s.Database)
+	if err != nil {
+		return err
+	}
+	config, err := pq.NewConfig(address)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append(environment(config), "LANG=C", "TZ=UTC", "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
+	var out cluster.Output
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return out.Explain(program, err)
+	}
+	return nil
+}
+
+// environment returns the variables of libpq that mean the same as the connection URL.
+func environment(c pq.Config) []string {
+	var hosts, addresses, ports []string
+	for _, one := range append([]pq.ConfigMultihost{{Host: c.Host, Hostaddr: c.Hostaddr, Port: c.Port}}, c.Multi...) {
+		hosts, ports = append(hosts, one.Host), append(ports, strconv.Itoa(int(one.Port)))
+		if one.Hostaddr.IsValid() {
+			addresses = append(addresses, one.Hostaddr.String())
+		}
+	}
+	env := []string{
+		"PGHOST=" + strings.Join(hosts, ","), "PGHOSTADDR=" + strings.Join(addresses, ","), "PGPORT=" + strings.Join(ports, ","),
+		"PGTARGETSESSIONATTRS=" + string(c.TargetSessionAttrs), "PGDATABASE=" + c.Database, "PGUSER=" + c.User,
+		"PGPASSWORD=" + c.Password, "PGPASSFILE=" + c.Passfile, "PGOPTIONS=" + c.Options, "PGSSLMODE=" + string(c.SSLMode),
+		"PGSSLCERT=" + c.SSLCert, "PGSSLKEY=" + c.SSLKey, "PGSSLROOTCERT=" + c.SSLRootCert,
+	}
+	if c.ConnectTimeout > 0 {
+		env = append(env, "PGCONNECT_TIMEOUT="+strconv.Itoa(int(c.ConnectTimeout.Seconds())))
+	}
+	return slices.DeleteFunc(env, func(one string) bool { return strings.HasSuffix(one, "=") })
 }
