@@ -1,4 +1,26 @@
+// Package secrets hides secrets in environment variables from other processes.
+//
+// /proc/<pid>/environ shows the environment that a process started with, whatever it unsets later, to root and to the same
+// user. Hide overwrites the secrets in it; Go has copied the environment by then. Forget removes them from the copy, so that no
+// child gets them.
 package secrets
+
+/*
+#include <string.h>
+#include <stdlib.h>
+
+extern char **environ;
+
+static void hide(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (char **entry = environ; entry && *entry; entry++)
+		if (!strncmp(*entry, name, length) && (*entry)[length] == '=')
+			explicit_bzero(*entry + length + 1, strlen(*entry + length + 1));
+}
+*/
+import "C"
 
 import (
 	"context"
@@ -10,16 +32,15 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unsafe"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 )
 
 // Consequences names the data that another key makes void.
 const Consequences = "with another key, codes and links that were mailed are void, and so are the secret of every webhook and" +
 	" the key by which the server signs: receivers refuse the server's deliveries until they have fetched the new ones"
-
-// undefinedTable is PostgreSQL's error code for a table that does not exist.
-const undefinedTable = "42P01"
 
 // The table installation_key holds the fingerprint of the installation's key that the database's first server had. Codes, links,
 // the secrets of webhooks and the server's signing key are derived from the key, so a server with another key would silently
@@ -36,7 +57,7 @@ func Fingerprint(key []byte) string {
 func Recorded(ctx context.Context, pool *sql.DB) (string, error) {
 	var found string
 	err := pool.QueryRowContext(ctx, "SELECT fingerprint FROM installation_key").Scan(&found)
-	if refused, ok := errors.AsType[*pq.Error](err); errors.Is(err, sql.ErrNoRows) || (ok && refused.Code == undefinedTable) {
+	if errors.Is(err, sql.ErrNoRows) || pq.As(err, pqerror.UndefinedTable) != nil {
 		return "", nil
 	}
 	return found, err
@@ -59,20 +80,14 @@ func Replace(ctx context.Context, pool *sql.DB, fingerprint string) error {
 	return err
 }
 
-// ForgetKey removes the fingerprint: the next server that starts records the fingerprint of its key.
-func ForgetKey(ctx context.Context, pool *sql.DB) error {
-	_, err := pool.ExecContext(ctx, "DELETE FROM installation_key")
-	return err
-}
-
-// fileSuffix ends the variable that names the file of another one.
-const fileSuffix = "_FILE"
+// FileSuffix ends the variable that names the file of another one.
+const FileSuffix = "_FILE"
 
 // FileVariables returns the variables that name a file of a secret, one for each variable that may hold one.
 func FileVariables() []string {
 	names := make([]string, len(variables))
 	for i, v := range variables {
-		names[i] = v.name + fileSuffix
+		names[i] = v.name + FileSuffix
 	}
 	return names
 }
@@ -85,14 +100,14 @@ const maxFile = 16 << 10
 // a server without its setting would start with another database. Call it before the settings are read.
 func ReadFiles() error {
 	for _, named := range FileVariables() {
-		name, path := strings.TrimSuffix(named, fileSuffix), os.Getenv(named)
+		name, path := strings.TrimSuffix(named, FileSuffix), os.Getenv(named)
 		if path == "" {
 			continue
 		}
 		if os.Getenv(name) != "" {
 			return fmt.Errorf("%s and %s are both set; unset one", name, named)
 		}
-		value, err := readFile(path)
+		value, err := ReadFile(path)
 		if err != nil {
 			return fmt.Errorf("%s: %w", named, err)
 		}
@@ -103,15 +118,8 @@ func ReadFiles() error {
 	return nil
 }
 
-// Other returns the other variable of the same setting: NAME_FILE for NAME, and NAME for NAME_FILE.
-func Other(name string) string {
-	if without, isFile := strings.CutSuffix(name, fileSuffix); isFile {
-		return without
-	}
-	return name + fileSuffix
-}
-
-func readFile(path string) (string, error) {
+// ReadFile returns the secret of a file: one line, of at most 16 KiB, without its line end.
+func ReadFile(path string) (string, error) {
 	file, err := os.Open(path) //nolint:gosec // the one who sets the variables may read every file of this account
 	if err != nil {
 		return "", err
@@ -131,4 +139,44 @@ func readFile(path string) (string, error) {
 		return "", fmt.Errorf("%s holds more than one line", path)
 	}
 	return value, nil
+}
+
+// variable is an environment variable that may hold a secret.
+type variable struct {
+	name string
+	// keep is true if the program reads it again later, for every new connection or backup.
+	keep bool
+}
+
+var variables = []variable{
+	{name: "STOA_OPERATOR_TOKEN"},
+	{name: "STOA_DATABASE_URL"},
+	{name: "STOA_DATABASE_DIRECT_URL"},
+	{name: "STOA_DATABASE_REPLICA_URL"},
+	{name: "STOA_FILES_URL"},
+	{name: "STOA_SMTP_URL"},
+	{name: "AWS_ACCESS_KEY_ID"},
+	{name: "AWS_SECRET_ACCESS_KEY"},
+	{name: "AWS_SESSION_TOKEN"},
+	{name: "OTEL_EXPORTER_OTLP_HEADERS"},
+	{name: "OTEL_EXPORTER_OTLP_TRACES_HEADERS"},
+	{name: "PGPASSWORD", keep: true},
+}
+
+// Hide overwrites the secrets in /proc/<pid>/environ. os.Getenv still returns them. Call it first in main.
+func Hide() {
+	for _, v := range variables {
+		name := C.CString(v.name)
+		C.hide(name)
+		C.free(unsafe.Pointer(name))
+	}
+}
+
+// Forget unsets the secrets. Call it once all settings are read.
+func Forget() {
+	for _, v := range variables {
+		if !v.keep {
+			_ = os.Unsetenv(v.name) // fails only for names that cannot be set
+		}
+	}
 }
