@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"math"
@@ -56,7 +55,6 @@ type settings struct {
 	Connection connectionSettings `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
 }
 
-// listenSettings configure the public listener.
 type listenSettings struct {
 	Listen string `default:"127.0.0.1:8080" help:"Address of the public listener: REST, event socket, health."`
 }
@@ -66,7 +64,6 @@ type originSettings struct {
 	BaseURL string `help:"Origin at which clients reach the public listener; empty: http:// and its address."`
 }
 
-// dataSettings name the folder of the server's own data.
 type dataSettings struct {
 	DataDir string `default:"./data" help:"Folder of the private database and of the server's other files."`
 }
@@ -80,13 +77,11 @@ type databaseSettings struct {
 	DatabaseDirectURL string `help:"The same database without a pooler, for connections that need a session; empty: --database-url."`
 }
 
-// replicaSettings configure a hot standby for reads.
 type replicaSettings struct {
 	DatabaseReplicaURL    string        `help:"A hot standby for reads of the task board without a token; empty: the primary answers them."`
 	DatabaseReplicaMaxLag time.Duration `default:"10s" help:"How old answers of the standby may be; beyond it the primary answers."`
 }
 
-// fileSettings name the place of the files of attachments.
 type fileSettings struct {
 	FilesURL string `help:"Object store, such as s3://bucket?endpoint=https://host&region=name; empty: the data folder."`
 }
@@ -118,7 +113,6 @@ type webhookSettings struct {
 	WebhooksAllowLoopback bool `help:"Allow webhooks that lead to this machine, over http too; for trying only."`
 }
 
-// sender returns the sender of webhooks; nil if they are switched off.
 func (s webhookSettings) sender() *webhooks.Sender {
 	if s.Webhooks != "on" {
 		return nil
@@ -126,7 +120,6 @@ func (s webhookSettings) sender() *webhooks.Sender {
 	return webhooks.NewSender(webhooks.SenderConfig{AllowLoopback: s.WebhooksAllowLoopback})
 }
 
-// witnessSettings name the witnesses of this server's key log.
 type witnessSettings struct {
 	Witnesses string `placeholder:"VKEY URL" help:"Witnesses that sign the key log: vkey and URL a line; a comma separates as well."`
 }
@@ -154,10 +147,12 @@ func (s *settings) Validate() error {
 		checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen),
 	}
 	for _, origin := range s.AllowedOrigins {
-		checks = append(checks, checkOrigin(origin))
+		if parsed, err := url.Parse(origin); err != nil || parsed.Host == "" || parsed.Scheme+"://"+parsed.Host != origin {
+			checks = append(checks, fmt.Errorf("--allowed-origins: %q is not an origin such as https://example.org", origin))
+		}
 	}
 	if s.BaseURL != "" {
-		checks = append(checks, checkBaseURL(s.BaseURL))
+		checks = append(checks, checkBaseURL("base-url", s.BaseURL))
 	}
 	if len(s.Roles) == 0 {
 		checks = append(checks, errors.New("--roles must name at least one of api, events and jobs"))
@@ -197,19 +192,12 @@ func checkLimits(settings any) error {
 	for field, limit := range reflect.ValueOf(settings).Fields() {
 		switch {
 		case limit.Int() < 0:
-			return fmt.Errorf("--%s cannot be below 0; 0 switches it off", limitFlag(field.Name))
+			return fmt.Errorf("--limit%s cannot be below 0; 0 switches it off", terminal.Hyphened(field.Name))
 		case limit.Int() > math.MaxInt32 && span.MatchString(field.Name):
-			return fmt.Errorf("--%s cannot be above %d; 0 switches it off", limitFlag(field.Name), math.MaxInt32)
+			return fmt.Errorf("--limit%s cannot be above %d; 0 switches it off", terminal.Hyphened(field.Name), math.MaxInt32)
 		}
 	}
 	return nil
-}
-
-var wordStart = regexp.MustCompile(`[A-Z]`)
-
-// limitFlag is the flag of a limit: limit-sockets-per-agent for SocketsPerAgent.
-func limitFlag(field string) string {
-	return "limit" + strings.ToLower(wordStart.ReplaceAllString(field, "-$0"))
 }
 
 func checkAddress(flag, address string) error {
@@ -223,38 +211,23 @@ func checkAddress(flag, address string) error {
 	return nil
 }
 
-func checkOrigin(origin string) error {
-	parsed, err := url.Parse(origin)
-	if err != nil || parsed.Host == "" || parsed.Scheme+"://"+parsed.Host != origin {
-		return fmt.Errorf("--allowed-origins: %q is not an origin such as https://example.org", origin)
-	}
-	return nil
-}
-
 // baseURL is an origin as links and descriptions hold it.
 var baseURL = regexp.MustCompile(`^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
-func checkBaseURL(origin string) error {
+func checkBaseURL(flag, origin string) error {
 	if !baseURL.MatchString(origin) {
-		return fmt.Errorf("--base-url must be an origin such as https://stoa.example, without a path, not %q", origin)
+		return fmt.Errorf("--%s must be an origin such as https://stoa.example, without a path, not %q", flag, origin)
 	}
 	return nil
 }
 
 // logger writes to a file in the format that was set.
 func (s logSettings) logger(to *os.File) *slog.Logger {
-	format := s.LogFormat
-	if format == "auto" && terminal.Is(to) {
-		format = "text"
+	options := &slog.HandlerOptions{Level: s.LogLevel}
+	if s.LogFormat == "text" || s.LogFormat == "auto" && terminal.Is(to) {
+		return slog.New(slog.NewTextHandler(to, options))
 	}
-	return slog.New(newLogHandler(format, to, &slog.HandlerOptions{Level: s.LogLevel}))
-}
-
-func newLogHandler(format string, to io.Writer, options *slog.HandlerOptions) slog.Handler {
-	if format == "text" {
-		return slog.NewTextHandler(to, options)
-	}
-	return slog.NewJSONHandler(to, options)
+	return slog.New(slog.NewJSONHandler(to, options))
 }
 
 // stoaVariables are the variables of the environment that begin with STOA_.

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -13,6 +15,10 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"stoa/cmd/stoa/doctor"
+	"stoa/cmd/stoa/doctor/engine"
+	"stoa/cmd/stoa/terminal"
+	"stoa/rest"
 	"stoa/rest/client"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/receipt"
@@ -171,26 +177,25 @@ func (c *verifyCommand) compare(said *receipt.Payload) error {
 		}
 	}
 	for _, path := range c.Files {
-		if err := compareFile(said, path); err != nil {
+		raw, err := os.ReadFile(path)
+		if err == nil {
+			err = said.CheckFile(bytes.NewReader(raw))
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return nil
 }
 
-func compareFile(said *receipt.Payload, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return said.CheckFile(file)
-}
-
 func printVerified(out io.Writer, found *receipt.Verified) {
 	if said := found.Receipt; said != nil {
+		paid, got := said.TotalMinor, said.AmountMinor
+		if said.Outcome != "accepted" {
+			paid, got = 0, 0
+		}
 		fmt.Fprintf(out, "order %s at %s: %s\n@%s paid %d for work of @%s, who got %d (minor units)\n", said.OrderID, said.Issuer, said.Outcome,
-			said.Customer.Handle, paid(said, said.TotalMinor), said.Contractor.Handle, paid(said, said.AmountMinor))
+			said.Customer.Handle, paid, said.Contractor.Handle, got)
 	}
 	for _, r := range found.Ratings {
 		fmt.Fprintf(out, "rating %s: %d stars by %s of %s\n", r.ID, r.Stars, r.AuthorID, r.SubjectID)
@@ -198,14 +203,6 @@ func printVerified(out io.Writer, found *receipt.Verified) {
 	for _, head := range found.Heads {
 		fmt.Fprintf(out, "in the log %s of %d entries, %d of your witnesses signed\n", head.Origin, head.Size, len(head.By))
 	}
-}
-
-// paid returns the finally paid part of an amount: 0 for a refunded order.
-func paid(said *receipt.Payload, amount int64) int64 {
-	if said.Outcome != "accepted" {
-		return 0
-	}
-	return amount
 }
 
 // readInput reads a file, or standard input for -.
@@ -230,4 +227,58 @@ func readKeys(from string) ([]byte, error) {
 		return nil, fmt.Errorf("%s answers %d", from, response.StatusCode)
 	}
 	return io.ReadAll(io.LimitReader(response.Body, maxKeySet))
+}
+
+// doctorCommand checks a server's descriptions of itself (§9), or tries on a database the features that Stoa needs.
+type doctorCommand struct {
+	URL string `default:"http://127.0.0.1:8080" help:"Origin of the running server."`
+	engine.Config
+	JSON bool `env:"-" name:"json" help:"With --database: print the checks as JSON."`
+}
+
+func (c doctorCommand) Validate() error {
+	if c.Address == "" && (c.Config != engine.Config{} || c.JSON) {
+		return errors.New("--database is missing: --database-direct, --database-spread and --json belong to it")
+	}
+	return errors.Join(checkBaseURL("url", c.URL), checkDatabaseURL("database", c.Address), checkDatabaseURL("database-direct", c.Direct))
+}
+
+func (c doctorCommand) Run(out io.Writer) error {
+	if c.Address == "" {
+		return doctor.Examine(context.Background(), c.URL, out)
+	}
+	ctx := contextUntilSignal(slog.New(slog.DiscardHandler))
+	c.Address, c.Direct = spreadHosts(c.Address), spreadHosts(c.Direct)
+	report, err := engine.Examine(ctx, c.Config)
+	if len(report.Results) == 0 {
+		return explainDatabaseError(err)
+	}
+	if c.JSON {
+		err = errors.Join(err, terminal.JSON(out, report))
+	} else {
+		report.Print(out)
+	}
+	return errors.Join(err, report.Err())
+}
+
+// openapiCommand prints the description of the API without a server or a database.
+type openapiCommand struct {
+	Format  string `default:"yaml" enum:"yaml,json" help:"yaml or json."`
+	BaseURL string `default:"http://127.0.0.1:8080" help:"Origin of the server that is described."`
+}
+
+func (c openapiCommand) Validate() error { return checkBaseURL("base-url", c.BaseURL) }
+
+// Run prints the description that /api/v1/openapi.json serves (§9).
+func (c openapiCommand) Run(out io.Writer) error {
+	text := rest.OpenAPIYAML(c.BaseURL)
+	if c.Format == "json" {
+		var err error
+		if text, err = rest.OpenAPI(c.BaseURL); err != nil {
+			return err
+		}
+		text = append(text, '\n')
+	}
+	_, err := out.Write(text)
+	return err
 }

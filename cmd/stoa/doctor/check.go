@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -27,22 +28,13 @@ func (e *examination) read(path string, into any) bool {
 	return true
 }
 
-// own reports whether an address that a document names belongs to this server.
-func (e *examination) own(path, address string) bool {
-	if address == e.origin || strings.HasPrefix(address, e.origin+"/") {
-		return true
-	}
-	e.reportFalsef(path, "%s is not of this server", address)
-	return false
-}
-
 var parameter = regexp.MustCompile(`\{[^}]*\}`)
 
 // checkDescription asks every path of the description which methods it has.
 func (e *examination) checkDescription() {
 	var description struct {
 		OpenAPI string
-		Servers []struct{ URL string }
+		Servers []link
 		Paths   map[string]map[string]json.RawMessage
 	}
 	if !e.read(openapiPath, &description) {
@@ -51,9 +43,7 @@ func (e *examination) checkDescription() {
 	if !strings.HasPrefix(description.OpenAPI, "3.1") {
 		e.reportFalsef(openapiPath, "it is OpenAPI %q instead of 3.1", description.OpenAPI)
 	}
-	for _, server := range description.Servers {
-		e.own(openapiPath, server.URL)
-	}
+	e.own(openapiPath, description.Servers)
 	for _, path := range slices.Sorted(maps.Keys(description.Paths)) {
 		for _, method := range []string{"GET", "POST", "PATCH", "PUT", "DELETE"} {
 			if _, ok := description.Paths[path][strings.ToLower(method)]; ok {
@@ -83,21 +73,28 @@ func (e *examination) checkDescription() {
 	}
 }
 
+// link is an address in a list of a document.
+type link struct{ Name, URL, Href, Digest string }
+
+// own reports links to other servers, and returns the others.
+func (e *examination) own(path string, links []link) []link {
+	return slices.DeleteFunc(links, func(l link) bool {
+		address := cmp.Or(l.Href, l.URL)
+		own := address == e.origin || strings.HasPrefix(address, e.origin+"/")
+		if !own {
+			e.reportFalsef(path, "%s is not of this server", address)
+		}
+		return !own
+	})
+}
+
 // checkSkills compares the skill with the digest of the index.
 func (e *examination) checkSkills() {
-	var index struct {
-		Skills []struct{ Name, URL, Digest string }
-	}
-	if !e.read(indexPath, &index) {
-		return
-	}
-	if len(index.Skills) == 0 {
+	var index struct{ Skills []link }
+	if e.read(indexPath, &index) && len(index.Skills) == 0 {
 		e.reportFalsef(indexPath, "it names no skill")
 	}
-	for _, skill := range index.Skills {
-		if !e.own(indexPath, skill.URL) {
-			continue
-		}
+	for _, skill := range e.own(indexPath, index.Skills) {
 		got, err := e.ask(http.MethodGet, skill.URL)
 		if err != nil || got.status != http.StatusOK {
 			e.reportFalsef(indexPath, "the skill %s is not at %s", skill.Name, skill.URL)
@@ -112,54 +109,45 @@ func (e *examination) checkSkills() {
 	}
 }
 
-// checkCatalogs checks the links of two catalogs: of the API, and of skills and tools. All are of this server, and each answers
-// 200 except an item, which need not accept GET. The catalog of the API leads to the description.
+// checkCatalogs checks the links of two catalogs: of the API, and of skills and tools. Each answers 200 except an item, which need
+// not accept GET. The catalog of the API leads to the description.
 func (e *examination) checkCatalogs() {
-	type link struct {
-		Href string `json:"href"`
-		URL  string `json:"url"`
+	var catalog struct {
+		Linkset []map[string]json.RawMessage
+		Entries []link
 	}
-	var api struct{ Linkset []map[string]json.RawMessage }
-	var skills struct{ Entries []link }
-	described := !e.read(catalogPath, &api)
-	follow := func(path, address string, accepts bool) {
-		described = described || address == e.origin+openapiPath
-		if e.own(path, address) && accepts && e.status(address) != http.StatusOK {
-			e.reportFalsef(path, "%s answers %d", address, e.status(address))
-		}
-	}
-	for _, set := range api.Linkset {
+	described := !e.read(catalogPath, &catalog)
+	for _, set := range catalog.Linkset {
 		for relation, raw := range set {
 			var links []link
 			_ = json.Unmarshal(raw, &links) // the anchor has none
-			for _, one := range links {
-				follow(catalogPath, one.Href, relation != "item")
+			for _, one := range e.own(catalogPath, links) {
+				described = described || one.Href == e.origin+openapiPath
+				if relation != "item" && e.status(one.Href) != http.StatusOK {
+					e.reportFalsef(catalogPath, "%s answers %d", one.Href, e.status(one.Href))
+				}
 			}
 		}
 	}
 	if !described {
 		e.reportFalsef(catalogPath, "it does not lead to %s", openapiPath)
 	}
-	e.read(aiCatalogPath, &skills)
-	for _, one := range skills.Entries {
-		follow(aiCatalogPath, one.URL, true)
+	e.read(aiCatalogPath, &catalog)
+	for _, one := range e.own(aiCatalogPath, catalog.Entries) {
+		if status := e.status(one.URL); status != http.StatusOK {
+			e.reportFalsef(aiCatalogPath, "%s answers %d", one.URL, status)
+		}
 	}
 }
 
 // checkCard sends an empty request without a token to each address of the tools. They must refuse it, because it is no valid
 // message or has no token.
 func (e *examination) checkCard() {
-	var card struct{ Remotes []struct{ URL string } }
-	if !e.read(cardPath, &card) {
-		return
-	}
-	if len(card.Remotes) == 0 {
+	var card struct{ Remotes []link }
+	if e.read(cardPath, &card) && len(card.Remotes) == 0 {
 		e.reportFalsef(cardPath, "it names no place of the tools")
 	}
-	for _, remote := range card.Remotes {
-		if !e.own(cardPath, remote.URL) {
-			continue
-		}
+	for _, remote := range e.own(cardPath, card.Remotes) {
 		got, err := e.ask(http.MethodPost, remote.URL, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
 		if err != nil || (got.status != http.StatusUnauthorized && got.status != http.StatusBadRequest) {
 			e.reportFalsef(cardPath, "there are no tools at %s", remote.URL)

@@ -14,17 +14,12 @@ import (
 // Where the descriptions are.
 const (
 	indexPath      = "/.well-known/agent-skills/index.json"
-	skillPath      = "/.well-known/agent-skills/stoa/SKILL.md"
 	catalogPath    = "/.well-known/api-catalog"
 	aiCatalogPath  = "/.well-known/ai-catalog.json"
 	cardPath       = "/mcp/server-card"
-	heartbeatPath  = "/heartbeat.md"
 	wholeTextPath  = "/llms-full.txt"
-	shortTextPath  = "/llms.txt"
 	plainSkillPath = "/skill.md"
 	robotsPath     = "/robots.txt"
-	ordersPath     = "/orders.md"
-	referencePath  = "/reference.md"
 	openapiPath    = "/api/v1/openapi.json"
 	readyPath      = "/readyz"
 )
@@ -36,17 +31,17 @@ var documents = []struct {
 	listed      bool
 }{
 	{indexPath, "application/json", true},
-	{skillPath, "text/markdown", true},
+	{"/.well-known/agent-skills/stoa/SKILL.md", "text/markdown", true},
 	{catalogPath, "application/linkset+json", true},
 	{cardPath, "application/mcp-server-card+json", true},
 	{aiCatalogPath, "application/ai-catalog+json", true},
-	{heartbeatPath, "text/markdown", true},
+	{"/heartbeat.md", "text/markdown", true},
 	{wholeTextPath, "text/plain", true},
 	{robotsPath, "text/plain", true},
-	{ordersPath, "text/markdown", true},
-	{referencePath, "text/markdown", true},
+	{"/orders.md", "text/markdown", true},
+	{"/reference.md", "text/markdown", true},
 	{plainSkillPath, "text/markdown", false},
-	{shortTextPath, "text/plain", false},
+	{"/llms.txt", "text/plain", false},
 	{openapiPath, "application/json", false},
 }
 

@@ -19,12 +19,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/graph/graphtest"
 )
 
 func connect(t *testing.T, address string) *sql.DB {
 	t.Helper()
-	pool, err := open(address)
+	pool, err := sql.Open("postgres", address)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, pool.Close()) })
 	return pool
@@ -96,9 +97,9 @@ func TestEachCheckCanFail(t *testing.T) {
 	require.Len(t, lacks, len(checks)-1, "the first check is TestARoleWithoutTheRight")
 	address := graphtest.NewDatabase(t)
 	for _, c := range checks[1:] {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			lack, known := lacks[c.name]
+			lack, known := lacks[c.Name]
 			require.True(t, known)
 			require.NoError(t, c.run(t.Context(), Config{Address: address, Direct: address}, newSchema(t, address)))
 			without := lesser(t, address, lack.pattern, lack.replacement)
@@ -144,7 +145,7 @@ func TestReport(t *testing.T) {
 	report.Print(&text)
 	require.Contains(t, text.String(), "ok    version\n")
 	require.Regexp(t, `(?m)^fails unlogged tables\n      tried:   .+\n      got:     .+got p, expected u\n      breaks:  .+$`, text.String())
-	require.NoError(t, report.PrintJSON(&object))
+	require.NoError(t, terminal.JSON(&object, report))
 	var parsed Report
 	require.NoError(t, json.Unmarshal(object.Bytes(), &parsed))
 	require.Equal(t, report, parsed)
@@ -154,7 +155,7 @@ func TestReport(t *testing.T) {
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
-	at := slices.IndexFunc(checks, func(c check) bool { return c.name == "row locks" })
+	at := slices.IndexFunc(checks, func(c check) bool { return c.Name == "row locks" })
 	config := Config{Address: address, Direct: address, Spread: "COMMENT ON TABLE %s IS 'spread'"}
 	schema := newSchema(t, address)
 	require.NoError(t, checks[at].run(t.Context(), config, schema))
@@ -224,7 +225,7 @@ func TestTheSchemaRestsOnNothingElse(t *testing.T) {
 			continue
 		}
 		require.Positive(t, found, feature.kind)
-		require.True(t, slices.ContainsFunc(checks, func(c check) bool { return c.name == feature.check }), feature.check)
+		require.True(t, slices.ContainsFunc(checks, func(c check) bool { return c.Name == feature.check }), feature.check)
 	}
 }
 
