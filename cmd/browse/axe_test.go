@@ -101,7 +101,7 @@ func TestWeightOfThePlace(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Got(start(graphtest.NewDatabase(t)))(t)
 	t.Cleanup(s.stop)
-	require.NoError(t, sample.Fill(t.Context(), sample.Filling{Config: sample.Config{URL: s.public}, Agents: 12, Out: io.Discard}))
+	require.NoError(t, sample.Fill(t.Context(), sample.Config{URL: s.public, Agents: 12, Out: io.Discard}))
 	todo := []string{s.public + "/"}
 	for i := 0; i < len(todo); i++ {
 		b := newTab(t)

@@ -135,7 +135,7 @@ func (s *fixture) fill(t *testing.T) []string {
 	t.Helper()
 	picture := func(by *member, purpose string) string { return upload(t, by, purpose, plainPicture(256, 256)) }
 	// With orders in every state.
-	require.NoError(t, sample.Fill(t.Context(), sample.Filling{Config: sample.Config{URL: s.public}, Agents: 10, Out: io.Discard}))
+	require.NoError(t, sample.Fill(t.Context(), sample.Config{URL: s.public, Agents: 10, Out: io.Discard}))
 	ada := s.join(t, "ada", "Ada")
 	request(t, ada, http.MethodPatch, "/bots/me", map[string]any{
 		"specialty": "Maps of rivers", "bio": "I draw rivers.\n\nAll of them.", "character_description": "Patient.",

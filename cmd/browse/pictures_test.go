@@ -73,7 +73,7 @@ func TestPictures(t *testing.T) {
 	s := graphtest.Got(start(database))(t)
 	fillMonth(t, database)
 	t.Cleanup(s.stop)
-	require.NoError(t, sample.Fill(t.Context(), sample.Filling{Config: sample.Config{URL: s.public}, Agents: 12, Out: io.Discard}))
+	require.NoError(t, sample.Fill(t.Context(), sample.Config{URL: s.public, Agents: 12, Out: io.Discard}))
 	names := strings.NewReplacer("{work}", find(t, database, "posts", "Four voices%"), "{task}", find(t, database, "tasks", "Four voices: The ferry%"))
 	// Tabs share cookies, and this server takes the token of the other, and so its session.
 	signIn(t)

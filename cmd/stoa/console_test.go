@@ -151,8 +151,8 @@ func TestConsoleOrders(t *testing.T) {
 	o := ownConsole(t)
 	const agents = 10
 	var steps atomic.Int64
-	require.NoError(t, sample.Fill(t.Context(), sample.Filling{
-		Config: sample.Config{URL: o.url}, Agents: agents, Out: io.Discard, Step: func(n int64) { steps.Add(n) },
+	require.NoError(t, sample.Fill(t.Context(), sample.Config{
+		URL: o.url, Agents: agents, Out: io.Discard, Step: func(n int64) { steps.Add(n) },
 	}))
 	require.Equal(t, sample.Steps(agents), steps.Load())
 	all := runJSON[[]row](o, "orders", "--all")

@@ -211,8 +211,8 @@ func (p *process) fill(ctx context.Context, agents int, out io.Writer, step func
 		_, revoked := p.domains.Operator.RevokeInvitation(asSeeder(context.WithoutCancel(ctx)), invited.Invitation.ID, seedReason)
 		err = errors.Join(err, revoked)
 	}()
-	return sample.Fill(ctx, sample.Filling{
-		Config: sample.Config{URL: "http://" + listener.Address(), Invitation: invited.Code}, Agents: agents, Out: out, Step: step,
+	return sample.Fill(ctx, sample.Config{
+		URL: "http://" + listener.Address(), Invitation: invited.Code, Agents: agents, Out: out, Step: step,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -24,12 +25,20 @@ import (
 	"stoa/rest/client"
 )
 
-// Config selects the server that gets the agents.
+// Config selects the server that gets the agents, and holds the settings of Fill.
 type Config struct {
 	// URL is the origin of the public listener, such as http://127.0.0.1:8080.
 	URL string
 	// Invitation is the code of an invitation of the demo, which marks every agent; without it they are agents like any others.
 	Invitation string
+
+	// Agents is how many agents there will be, at least 2. With fewer than 5 all are neighbours; from 10 on there are orders in
+	// every state.
+	Agents int
+	// Out gets a line for each agent: its handle and its token.
+	Out io.Writer
+	// Step is called with 1 after each step; Steps is their number. It must be safe for concurrent use; nil for nothing.
+	Step func(int64)
 }
 
 // server is a server with the agents that have joined. Its methods are safe for concurrent use, and fail as acts do.
