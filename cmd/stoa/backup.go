@@ -9,8 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"stoa/cmd/stoa/backup"
@@ -59,20 +59,13 @@ func (s *backupSettings) requireFiles() error {
 	if s.FilesURL != "" {
 		return nil
 	}
-	_, err := os.Stat(s.filesFolder())
+	folder, _ := filepath.Abs(s.filesFolder()) // the reader may not know the current folder; here and below
+	_, err := os.Stat(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no folder %s with the files of the server: name its data folder (--data-dir or STOA_DATA_DIR), or"+
-			" the object store (--files-url)", absolute(s.filesFolder()))
+			" the object store (--files-url)", folder)
 	}
 	return err
-}
-
-// absolute returns the absolute path for a message, since the reader may not know the current folder.
-func absolute(path string) string {
-	if full, err := filepath.Abs(path); err == nil {
-		return full
-	}
-	return path
 }
 
 // requireBackups refuses a data folder that has neither backups nor a database: the user meant another folder.
@@ -80,10 +73,11 @@ func (s *databaseSettings) requireBackups() error {
 	if err := s.actAsOwner(); err != nil {
 		return err
 	}
-	_, err := os.Stat(s.backupsFolder())
+	folder, _ := filepath.Abs(s.backupsFolder())
+	_, err := os.Stat(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = s.requireDatabase(); err == nil {
-			err = fmt.Errorf("there are no backups: there is no folder %s", absolute(s.backupsFolder()))
+			err = fmt.Errorf("there are no backups: there is no folder %s", folder)
 		}
 	}
 	return err
@@ -104,12 +98,8 @@ type backupMakeCommand struct {
 	WithKey bool `env:"-" help:"Put the installation's key into the backup, mode 0600; a reader of it can compute codes and links of mails, and sign as the server."`
 }
 
-// Run makes a backup and warns if the database is empty.
 func (c *backupMakeCommand) Run(out io.Writer) error {
-	if err := c.requireDatabase(); err != nil {
-		return err
-	}
-	if err := c.requireFiles(); err != nil {
+	if err := cmp.Or(c.requireDatabase(), c.requireFiles()); err != nil {
 		return err
 	}
 	return c.withStore(func(ctx context.Context, store backup.Store) (err error) {
@@ -151,13 +141,13 @@ func (c *backupListCommand) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tMADE\tBYTES\tFILES\tVERSION\tNOTES")
+	var rows [][]string
 	for _, m := range all {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\n",
-			m.Name, m.MadeAt.Format(time.RFC3339), m.SizeBytes(), m.Files, m.Version, notes(m))
+		rows = append(rows, []string{m.Name, m.MadeAt.Format(time.RFC3339), strconv.FormatInt(m.SizeBytes(), 10),
+			strconv.FormatInt(m.Files, 10), m.Version, notes(m)})
 	}
-	return table.Flush()
+	_, err = io.WriteString(out, terminal.Table([]string{"NAME", "MADE", "BYTES", "FILES", "VERSION", "NOTES"}, rows))
+	return err
 }
 
 // notes returns the words about a backup in the list, besides its figures.
@@ -203,38 +193,27 @@ func (c *backupVerifyCommand) Run(out io.Writer) error {
 	return err
 }
 
-// backupRestoreCommand changes an installation, so no variable of the environment sets its flags.
 type backupRestoreCommand struct {
 	backupSettings
-	Name    string `arg:"" optional:"" help:"Name of the backup; the last one by default."`
-	From    string `env:"-" help:"Folder of the backups; by default backups in the data folder." type:"path"`
-	Replace bool   `env:"-" help:"Delete everything in the database first. No server may be running."`
-
-	SkipDamaged bool `env:"-" help:"Leave out files whose checksum is wrong, instead of restoring nothing."`
-
-	WithKey bool `env:"-" xor:"key" help:"Put the key that a backup holds in place of the installation's, which stays beside it under another name."`
-	NewKey  bool `env:"-" xor:"key" help:"Keep the installation's key although the backup belongs to another one; docs/running.md lists the consequences."`
+	From string `env:"-" help:"Folder of the backups; by default backups in the data folder." type:"path"`
+	backup.RestoreOptions
 }
 
-// Run restores a backup.
 func (c *backupRestoreCommand) Run(out io.Writer) error {
 	return c.withStore(func(ctx context.Context, store backup.Store) error {
 		if c.From != "" {
 			store.Folder = c.From
 		}
-		options := backup.RestoreOptions{
-			Name: c.Name, Replace: c.Replace, SkipDamaged: c.SkipDamaged, TakeKey: c.WithKey, NewKey: c.NewKey,
-			PutKey: func(key []byte) error { return c.putKey(c.DataDir, key) },
-		}
+		c.PutKey = func(key []byte) error { return c.putKey(c.DataDir, key) }
 		key, err := c.knownKey(c.DataDir)
 		if err != nil {
 			return err
 		}
 		if key != nil {
-			options.KeyFingerprint = secrets.Fingerprint(key)
+			c.KeyFingerprint = secrets.Fingerprint(key)
 		}
 		defer shownProgress("restoring", &store)()
-		restored, err := store.Restore(ctx, options)
+		restored, err := store.Restore(ctx, c.RestoreOptions)
 		if err != nil {
 			return explainRestore(err)
 		}
@@ -270,12 +249,10 @@ func explainRestore(err error) error {
 	return err
 }
 
-// backups returns the backups of a running server.
 func (p *process) backups() backup.Store {
 	return backup.Store{Folder: p.settings.backupsFolder(), Database: p.directURL(), Files: p.files, Version: versionText()}
 }
 
-// makeBackup makes a backup for an operator.
 func (p *process) makeBackup(ctx context.Context) (*operator.Backup, error) {
 	made, err := p.backups().Make(ctx)
 	if errors.Is(err, backup.ErrBusy) || errors.Is(err, cluster.ErrNoClient) {
@@ -288,7 +265,6 @@ func (p *process) makeBackup(ctx context.Context) (*operator.Backup, error) {
 	return shown(made), nil
 }
 
-// shown converts a backup to the form that operators see.
 func shown(m *backup.Manifest) *operator.Backup {
 	return &operator.Backup{Name: m.Name, Files: m.Files, SizeBytes: m.SizeBytes(), MadeAt: m.MadeAt}
 }
@@ -307,7 +283,6 @@ func (p *process) lastBackup(context.Context) (*operator.Backup, error) {
 	return last, nil
 }
 
-// makeDailyBackup is the periodic job.
 func (p *process) makeDailyBackup(ctx context.Context) error {
 	made, err := p.backups().Daily(ctx)
 	if made != nil {

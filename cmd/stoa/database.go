@@ -1,23 +1,30 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/lib/pq"
 
 	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/doctor/engine"
+	"stoa/cmd/stoa/terminal"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/readpool"
+	"stoa/migrate"
 )
 
 // requireDatabase returns an error unless a database is set or the data folder has one. Only serve makes one: any other command
@@ -74,15 +81,6 @@ func (s databaseSettings) withDatabase(log *slog.Logger, act func(ctx context.Co
 	return act(ctx, address)
 }
 
-// usePool calls act with a pool that is closed afterwards.
-func usePool(address string, act func(*sql.DB) error) error {
-	pool, err := db.OpenPlain(address)
-	if err != nil {
-		return err
-	}
-	return errors.Join(act(pool), pool.Close())
-}
-
 // directURL returns the URL for work that needs a session: listening, session locks, migrations, backups. main is the URL of the
 // database.
 func (s databaseSettings) directURL(main string) string {
@@ -120,15 +118,6 @@ func spreadHosts(address string) string {
 	}
 	return scheme + "://" + authority[:at] + path + "?host=" + url.QueryEscape(strings.Join(hosts, ",")) +
 		"&port=" + url.QueryEscape(strings.Join(ports, ",")) + query
-}
-
-// isTransient reports whether a failure may go away by itself. A refused login (class 28), a database that does not exist (3D)
-// and the errors of statements do not.
-func isTransient(err error) bool {
-	if refused, ok := errors.AsType[*pq.Error](err); ok && (refused.Code.Class() == "28" || refused.Code.Class() == "3D") {
-		return false
-	}
-	return fault.From(err).Code == fault.ServiceUnavailable
 }
 
 // checkServerVersion refuses a PostgreSQL that is too old.
@@ -202,4 +191,121 @@ func (p *process) replicaStatus() any {
 		return nil
 	}
 	return p.replica.Status()
+}
+
+// migrateCommand migrates the database before the server starts; serve does the same by itself.
+type migrateCommand struct {
+	databaseSettings
+	logSettings
+
+	Plan bool `env:"-" help:"Print the steps and the tables that they would lock, and do nothing."`
+}
+
+// clusterStopTimeout bounds the stop of a private cluster that ran for one command only.
+const clusterStopTimeout = 10 * time.Second
+
+// Run applies the missing migrations; a private cluster runs only meanwhile. It makes no cluster: serve makes a new one with the
+// schema of its version, so a data folder without a database has nothing to migrate.
+func (c *migrateCommand) Run(out io.Writer) error {
+	log := c.logger(os.Stderr)
+	return c.withDatabase(log, func(ctx context.Context, address string) error {
+		address = c.directURL(address)
+		if c.Plan {
+			return planMigration(ctx, address, out)
+		}
+		work := startProgress(os.Stderr, terminal.Is(os.Stderr), "migrating", unknownTotal, false)
+		err := migrateDatabase(ctx, address, log)
+		work.end()
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(out, "The database is at the schema of this version.")
+		return err
+	})
+}
+
+// planMigration prints the steps that migrateDatabase would take.
+func planMigration(ctx context.Context, address string, out io.Writer) error {
+	var steps []migrate.Step
+	err := db.UsePlain(address, func(pool *sql.DB) (err error) {
+		if err = checkServerVersion(ctx, pool); err == nil {
+			steps, err = migrate.Plan(ctx, pool)
+		}
+		return err
+	})
+	if err != nil {
+		return explainDatabaseError(err)
+	}
+	var text strings.Builder
+	for _, step := range steps {
+		text.WriteString(step.Name)
+		if step.Purpose != "" {
+			text.WriteString(": " + step.Purpose)
+		}
+		text.WriteString("\n")
+		for _, lock := range step.Locks {
+			text.WriteString("    locks " + lock + "\n")
+		}
+	}
+	_, err = io.WriteString(out, cmp.Or(text.String(), "Nothing: the database is at the schema of this version.\n"))
+	return err
+}
+
+const (
+	minRetryDelay = 200 * time.Millisecond
+	maxRetryDelay = 5 * time.Second
+)
+
+// migrateDatabase waits until the database answers, and brings its schema to this version. It returns an error only if waiting
+// does not help: a refused login, a server that is too old, a migration that fails. address must lead to sessions.
+func migrateDatabase(ctx context.Context, address string, log *slog.Logger) error {
+	for delay := minRetryDelay; ; delay = min(2*delay, maxRetryDelay) {
+		// A separate pool: the server's has a statement timeout, and a migration may take long.
+		err := db.UsePlain(address, func(pool *sql.DB) error {
+			if err := checkServerVersion(ctx, pool); err != nil {
+				return err
+			}
+			return whileStarting(log, func() error { return migrate.Up(ctx, pool) })
+		})
+		refused := pq.As(err)
+		final := refused != nil && (refused.Code.Class() == "28" || refused.Code.Class() == "3D") // no such login or database
+		if err == nil || ctx.Err() != nil || final || fault.From(err).Code != fault.ServiceUnavailable {
+			return explainDatabaseError(err)
+		}
+		log.Warn("waiting for the database", "database", redactURL(address), "error", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(delay):
+		}
+	}
+}
+
+// schemaCheckInterval is how long the schema counts as current without another check, since anybody may request /readyz.
+const schemaCheckInterval = 2 * time.Second
+
+var errOldSchema = errors.New("migrations are missing")
+
+// checkSchema is the readiness check that every migration of this binary is applied. While the database does not answer, the
+// last result stays; the check of the database reports the outage.
+func checkSchema(database *sql.DB) metrics.Check {
+	var current atomic.Pointer[time.Time] // when the schema was found current; nil if it was not
+	return func(ctx context.Context) error {
+		checked := current.Load()
+		if checked != nil && time.Since(*checked) < schemaCheckInterval {
+			return nil
+		}
+		complete, err := migrate.Current(ctx, database)
+		switch {
+		case err != nil && checked != nil:
+			return nil
+		case err == nil && !complete:
+			current.Store(nil)
+			return errOldSchema
+		case err == nil:
+			now := time.Now()
+			current.Store(&now)
+		}
+		return err
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/lifecycle"
 	"stoa/jobs/inspection"
+	"stoa/rest/client/durable"
 )
 
 // Validate refuses a URL that is not of an S3 bucket.
@@ -63,7 +64,8 @@ func (p *process) checkStorage(ctx context.Context) error {
 // firstChildTimeout bounds the start of the first inspecting child. If it fails, the first upload tries again.
 const firstChildTimeout = time.Minute
 
-// findMeasures starts the first child that inspects files, and keeps and logs the measures that confine it.
+// findMeasures starts the first child that inspects files, keeps the measures that confine it, and logs them in one line: a warning
+// if one of them is not in force.
 func (p *process) findMeasures(ctx context.Context, inspector *inspection.Inspector) {
 	ctx, cancel := context.WithTimeout(ctx, firstChildTimeout)
 	defer cancel()
@@ -72,12 +74,7 @@ func (p *process) findMeasures(ctx context.Context, inspector *inspection.Inspec
 		p.log.Error("files cannot be inspected", "error", err)
 		return
 	}
-	logConfinement(p.log, measures)
-	p.measures.Store(&measures)
-}
-
-// logConfinement logs one line: at level info if every measure is in force, else as a warning.
-func logConfinement(log *slog.Logger, measures []inspection.Measure) {
+	p.measures.Store(measures)
 	level, text := slog.LevelInfo, "inspection of files is confined"
 	attributes := make([]any, 0, 2*len(measures))
 	for _, m := range measures {
@@ -88,15 +85,7 @@ func logConfinement(log *slog.Logger, measures []inspection.Measure) {
 		}
 		attributes = append(attributes, m.Name, detail)
 	}
-	log.Log(context.Background(), level, text, attributes...)
-}
-
-// confinement returns the part of /readyz of the operator listener about confinement; nil before the first child runs.
-func (p *process) confinement() any {
-	if measures := p.measures.Load(); measures != nil {
-		return *measures
-	}
-	return nil
+	p.log.Log(ctx, level, text, attributes...)
 }
 
 // erasuresFile has a line for each agent that was erased at its request. It is in no backup, so a server that starts on a restored
@@ -109,7 +98,8 @@ func (s databaseSettings) recordErased(e lifecycle.Erased) (err error) {
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(filepath.Join(s.DataDir, erasuresFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	path := filepath.Join(s.DataDir, erasuresFile)
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("record an erasure: %w", err)
 	}
@@ -120,11 +110,7 @@ func (s databaseSettings) recordErased(e lifecycle.Erased) (err error) {
 	if err := file.Sync(); err != nil {
 		return err
 	}
-	folder, err := os.Open(s.DataDir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return durable.SyncFolderOf(path)
 }
 
 // erasures reads the file of erasures, each agent once. A line that was cut was not committed and is left out.

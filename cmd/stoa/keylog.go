@@ -14,6 +14,7 @@ import (
 	"stoa/cmd/stoa/cluster"
 	"stoa/graph/keylog"
 	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/httpserver"
 	"stoa/rest/client/keylog/witness"
 )
@@ -40,14 +41,12 @@ func (c *newEpochCommand) Validate() error {
 	return c.databaseSettings.Validate()
 }
 
-var errNoLog = errors.New("the key log has not begun; a server begins it")
-
 // Run begins a new epoch. Servers that run go on with it.
 func (c *newEpochCommand) Run(out io.Writer) error {
 	return c.withDatabase(c.logger(os.Stderr), func(ctx context.Context, address string) error {
 		next, err := c.newEpoch(ctx, address, c.Reason)
 		if err == nil && next == nil {
-			err = errNoLog
+			err = errors.New("the key log has not begun; a server begins it")
 		}
 		if err != nil {
 			return err
@@ -64,7 +63,7 @@ func (s databaseSettings) newEpoch(ctx context.Context, address, reason string) 
 	if err != nil {
 		return nil, err
 	}
-	err = usePool(s.directURL(address), func(pool *sql.DB) error {
+	err = db.UsePlain(s.directURL(address), func(pool *sql.DB) error {
 		tx, err := pool.BeginTx(ctx, nil)
 		if err != nil {
 			return err
@@ -180,7 +179,6 @@ func (s witnessSettings) Validate() error {
 	return nil
 }
 
-// targets returns the configured witnesses.
 func (s witnessSettings) targets() []witness.Target {
 	targets, _ := witness.ParseTargets(s.Witnesses) // Validate has read them
 	return targets

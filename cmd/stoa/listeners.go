@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/pprof" // it also registers with http.DefaultServeMux, which nothing here serves
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -27,24 +25,16 @@ const (
 	operatorShare = 0.1
 )
 
-// limitToShare lowers a limit on connections to a share of the file descriptors that the process may open.
-func limitToShare(limit int, share float64) (int, error) {
-	var files unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
-		return 0, err
-	}
-	return min(limit, int(share*float64(min(files.Cur, 1<<30)))), nil
-}
-
-// listen opens an address and serves it; name is public or operator. While the process shuts down, every answer closes its
-// connection.
+// listen opens an address and serves it, with at most a share of the file descriptors that the process may open; name is public or
+// operator. While the process shuts down, every answer closes its connection.
 func (p *process) listen(
 	ctx context.Context, name, address string, share float64, handler http.Handler,
 ) (*httpserver.Server, error) {
-	connections, err := limitToShare(p.settings.Connection.Connections, share)
-	if err != nil {
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
 		return nil, err
 	}
+	connections := min(p.settings.Connection.Connections, int(share*float64(min(files.Cur, 1<<30))))
 	s, err := httpserver.Listen(ctx, address, handler, httpserver.Config{
 		Logger: p.log, Metrics: p.metrics, Draining: &p.draining, TrustedProxies: p.settings.TrustedProxies,
 		Connections: connections, ConnectionsPerAddress: p.settings.Connection.ConnectionsPerAddress,
@@ -74,15 +64,6 @@ func (p *process) restConfig() rest.Config {
 	}
 }
 
-// startingConfig is the public listener until the database answers: health works, everything else is service_unavailable.
-func (p *process) startingConfig() rest.Config {
-	starting := func(context.Context) error { return errors.New("the server is starting") }
-	c := p.restConfig()
-	c.Starting = true
-	c.Checks = metrics.Checks{"database": starting, "migrations": starting, "jobs": starting, "storage": starting}
-	return c
-}
-
 // servingConfig configures the public listener for the roles of this process.
 func (p *process) servingConfig(domains *graph.Graph) rest.Config {
 	c := p.restConfig()
@@ -97,7 +78,6 @@ func (p *process) servingConfig(domains *graph.Graph) rest.Config {
 	return c
 }
 
-// readinessChecks returns the checks of /readyz.
 func (p *process) readinessChecks() metrics.Checks {
 	database := func(ctx context.Context) error {
 		if err := p.db.Ping(ctx); err != nil {
@@ -151,11 +131,6 @@ func (p *process) serveOperator(domains *graph.Graph, token string) error {
 	return nil
 }
 
-// signInLink returns a link that signs an operator in without the token: once, and within five minutes.
-func (p *process) signInLink() string {
-	return "http://" + p.operator.Address() + p.signInCodes.Path(time.Now(), "")
-}
-
 // operatorMounts returns the handlers of the operator listener besides GraphQL and the pages of the console, in the order of
 // their navigation.
 func (p *process) operatorMounts() []server.Mount {
@@ -171,7 +146,7 @@ func (p *process) operatorMounts() []server.Mount {
 		{
 			Path: "/readyz", Title: "Readiness", About: "The checks that this process must pass to be ready, the confinement of the inspection of files, and the lag of the replica.",
 			Open: true, Text: true, Handler: rest.New(rest.Config{
-				Logger: p.log, Draining: &p.draining, Checks: p.readinessChecks(), Confinement: p.confinement,
+				Logger: p.log, Draining: &p.draining, Checks: p.readinessChecks(), Confinement: p.measures.Load,
 				Replica: p.replicaStatus,
 			}),
 		},

@@ -8,65 +8,55 @@ import (
 	"io"
 	"net/mail"
 	"os"
-	"strings"
 	"time"
 
+	"stoa/cmd/stoa/secrets"
 	"stoa/graph/email"
 )
 
-// mailSetup holds the mailer and its settings.
-type mailSetup struct {
-	mailer email.Mailer
-	from   *mail.Address
-}
-
 // Validate refuses settings that cannot send mail.
 func (s mailSettings) Validate() error {
-	_, err := s.open("")
+	_, _, err := s.open("")
 	return err
 }
 
-// open returns the setup for sending mail, without a connection; nil if mail is not set up. Its errors hold no password.
-func (s mailSettings) open(dataDir string) (*mailSetup, error) {
+// open returns the mailer, which has not connected yet, and the sender; nil if mail is not set up. Its errors hold no password.
+func (s mailSettings) open(dataDir string) (email.Mailer, *mail.Address, error) {
 	switch {
 	case s.SMTPURL == "" && (s.MailFrom != "" || s.SMTPPasswordFile != "" || s.SMTPCAFile != ""):
-		return nil, errors.New("--smtp-url is missing: without it no mail is sent, and the other settings of mail mean nothing")
+		return nil, nil, errors.New("--smtp-url is missing: without it no mail is sent, and the other settings of mail mean nothing")
 	case s.SMTPURL == "":
-		return nil, nil //nolint:nilnil // mail is not set up
+		return nil, nil, nil
 	case s.MailFrom == "":
-		return nil, errors.New("--mail-from is missing: mail needs a sender, such as stoa@example.org")
+		return nil, nil, errors.New("--mail-from is missing: mail needs a sender, such as stoa@example.org")
 	}
 	from, err := mail.ParseAddress(s.MailFrom)
 	if err != nil {
-		return nil, errors.New("--mail-from must be an address such as stoa@example.org or Stoa <stoa@example.org>")
+		return nil, nil, errors.New("--mail-from must be an address such as stoa@example.org or Stoa <stoa@example.org>")
 	}
 	if _, err := email.Parse(from.Address); err != nil {
-		return nil, fmt.Errorf("--mail-from %w", err)
+		return nil, nil, fmt.Errorf("--mail-from %w", err)
 	}
 	config := email.MailerConfig{URL: s.SMTPURL, DataDir: dataDir}
 	if s.SMTPPasswordFile != "" {
-		password, err := os.ReadFile(s.SMTPPasswordFile)
-		if err != nil {
-			return nil, fmt.Errorf("--smtp-password-file: %w", err)
-		}
-		if config.Password = strings.TrimRight(string(password), "\r\n"); config.Password == "" {
-			return nil, fmt.Errorf("--smtp-password-file: %s is empty", s.SMTPPasswordFile)
+		if config.Password, err = secrets.ReadFile(s.SMTPPasswordFile); err != nil {
+			return nil, nil, fmt.Errorf("--smtp-password-file: %w", err)
 		}
 	}
 	if s.SMTPCAFile != "" {
 		certificates, err := os.ReadFile(s.SMTPCAFile)
 		if err != nil {
-			return nil, fmt.Errorf("--smtp-ca-file: %w", err)
+			return nil, nil, fmt.Errorf("--smtp-ca-file: %w", err)
 		}
 		if config.CA = x509.NewCertPool(); !config.CA.AppendCertsFromPEM(certificates) {
-			return nil, fmt.Errorf("--smtp-ca-file: %s holds no certificate in PEM", s.SMTPCAFile)
+			return nil, nil, fmt.Errorf("--smtp-ca-file: %s holds no certificate in PEM", s.SMTPCAFile)
 		}
 	}
 	mailer, err := email.NewMailer(config)
 	if err != nil {
-		return nil, fmt.Errorf("--smtp-url %w", err)
+		return nil, nil, fmt.Errorf("--smtp-url %w", err)
 	}
-	return &mailSetup{mailer, from}, nil
+	return mailer, from, nil
 }
 
 // mailCommand helps to set up mail.
@@ -96,7 +86,7 @@ func (c *mailTestCommand) Run(out io.Writer) error {
 	if err := c.actAsOwner(); err != nil {
 		return err
 	}
-	setup, err := c.open(c.DataDir)
+	mailer, from, err := c.open(c.DataDir)
 	if err != nil {
 		return err
 	}
@@ -104,14 +94,14 @@ func (c *mailTestCommand) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	message, err := email.NewTest(setup.from, to, time.Now())
+	message, err := email.NewTest(from, to, time.Now())
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(out, "Sending a test mail to %s over %s.\n", to, setup.mailer); err != nil {
+	if _, err := fmt.Fprintf(out, "Sending a test mail to %s over %s.\n", to, mailer); err != nil {
 		return err
 	}
-	answer, err := setup.mailer.Send(context.Background(), message)
+	answer, err := mailer.Send(context.Background(), message)
 	if err != nil {
 		return fmt.Errorf("the mail was not accepted: %w", err)
 	}

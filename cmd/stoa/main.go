@@ -34,7 +34,6 @@ import (
 	"stoa/rest/client"
 )
 
-// commands is the command line.
 type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database to the schema of this version; serve does so by itself."`
@@ -71,10 +70,6 @@ type exitError struct {
 	code int
 }
 
-// Unwrap returns the error without its code.
-func (e exitError) Unwrap() error { return e.error }
-
-// newCommands returns the command line before it is parsed.
 func newCommands() *commands { return &commands{Agent: agentcli.New(), Operator: operatorcli.New()} }
 
 const (
@@ -120,7 +115,12 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	if err := errors.Join(readEnvironmentFile(), secrets.ReadFiles()); err != nil {
 		return nil, err
 	}
-	args = customary(args)
+	switch { // the usual forms of other programs
+	case len(args) > 0 && args[0] == "help":
+		args = append(slices.Clone(args[1:]), "--help")
+	case len(args) == 1 && (args[0] == "--version" || args[0] == "-v"):
+		args = []string{"version"}
+	}
 	parser, err := kong.New(newCommands(), kong.Name("stoa"), kong.Writers(stdout, stderr), kong.DefaultEnvars(envPrefix),
 		kong.Description("A social platform for AI agents. Each flag is also an environment variable: --listen is STOA_LISTEN."),
 		kong.ExplicitGroups([]kong.Group{{Key: agentcli.SharedFlags, Title: "Shared flags:"}}),
@@ -131,7 +131,10 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	kongcompletion.Register(parser, kongcompletion.WithPredictors(operatorcli.Predictors()))
 	chosen, err := parser.Parse(args)
 	if err != nil {
-		see := commandOf(err, parser.Model) // before the error is replaced
+		see := parser.Model.Name // or the command that the line was meant for, as far as it names one
+		if faulty, ok := errors.AsType[*kong.ParseError](err); ok && faulty.Context.Selected() != nil {
+			see = faulty.Context.Selected().FullPath()
+		}
 		if said := withoutValue.ReplaceAllString(err.Error(), "a value must follow"); said != err.Error() {
 			err = errors.New(said)
 		}
@@ -139,25 +142,6 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	}
 	chosen.BindTo(stdout, (*io.Writer)(nil))
 	return chosen, nil
-}
-
-// customary translates the usual forms of other programs into ours: help COMMAND, --version and -v.
-func customary(args []string) []string {
-	switch {
-	case len(args) > 0 && args[0] == "help":
-		return append(slices.Clone(args[1:]), "--help")
-	case len(args) == 1 && (args[0] == "--version" || args[0] == "-v"):
-		return []string{"version"}
-	}
-	return args
-}
-
-// commandOf returns the command that a faulty command line was meant for, as far as it names one.
-func commandOf(err error, all *kong.Application) string {
-	if faulty, ok := errors.AsType[*kong.ParseError](err); ok && faulty.Context.Selected() != nil {
-		return faulty.Context.Selected().FullPath()
-	}
-	return all.Name
 }
 
 func printError(to io.Writer, err error, code int) int {
@@ -173,7 +157,6 @@ var version string
 
 type versionCommand struct{}
 
-// Run prints one line.
 func (versionCommand) Run(out io.Writer) error {
 	_, err := fmt.Fprintf(out, "stoa %s %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"log/slog"
+	"net/mail"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -15,6 +18,7 @@ import (
 	"stoa/cmd/stoa/secrets"
 	"stoa/graph"
 	"stoa/graph/attachments"
+	"stoa/graph/email"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/metrics"
@@ -42,7 +46,8 @@ type process struct {
 	closers []func(context.Context) error
 
 	secretKey []byte
-	mail      *mailSetup // nil: mail is not set up
+	mail      email.Mailer // nil: mail is not set up
+	mailFrom  *mail.Address
 
 	metrics *metrics.Metrics
 	tracer  trace.Tracer // nil: traces are off
@@ -58,13 +63,12 @@ type process struct {
 	sockets          *socket.Hub // nil before it runs
 	clock            *jobs.Clock
 	jobs             *jobs.Jobs
-	measures         atomic.Pointer[[]inspection.Measure] // that confine the inspection of files; nil before the first child runs
+	measures         atomic.Value // []inspection.Measure, which confine the inspection of files; nothing before the first child runs
 	dashboard        *jobs.Dashboard
 	signInCodes      *server.SignInCodes
 	filling          sync.WaitGroup // a run of fill
 }
 
-// newProcess returns a process that has started nothing yet.
 func newProcess(settings *settings, log *slog.Logger, fail context.CancelCauseFunc) *process {
 	return &process{
 		settings: settings, log: log, shutdownSoon: make(chan struct{}), fail: fail, signInCodes: new(server.SignInCodes),
@@ -89,24 +93,22 @@ func (p *process) background(work func(context.Context)) {
 // start opens the parts. The listeners come first: while the process waits for the database, health answers and everything else
 // is service_unavailable. After an error the caller must call stop.
 func (p *process) start(ctx context.Context) error {
-	configureGC()
 	if err := os.MkdirAll(p.settings.DataDir, 0o700); err != nil {
 		return err
 	}
 	token, err := p.settings.token(p.settings.DataDir)
-	if err != nil {
+	if err = cmp.Or(err, p.settings.checkKey(p.settings.DataDir)); err != nil {
 		return err
 	}
-	if err := p.settings.checkKey(p.settings.DataDir); err != nil {
-		return err
-	}
-	if p.mail, err = p.settings.mailSettings.open(p.settings.DataDir); err != nil {
+	if p.mail, p.mailFrom, err = p.settings.mailSettings.open(p.settings.DataDir); err != nil {
 		return err
 	}
 	if err := p.openTelemetry(ctx); err != nil {
 		return err
 	}
-	starting := rest.New(p.startingConfig())
+	config, wait := p.restConfig(), func(context.Context) error { return errors.New("the server is starting") }
+	config.Starting, config.Checks = true, metrics.Checks{"database": wait, "migrations": wait, "jobs": wait, "storage": wait}
+	starting := rest.New(config)
 	if p.public, err = p.listen(ctx, "public", p.settings.Listen, publicShare, starting); err != nil {
 		return err
 	}
@@ -122,7 +124,7 @@ func (p *process) start(ctx context.Context) error {
 	if err := p.openDatabase(ctx); err != nil {
 		return err
 	}
-	err = usePool(p.directURL(), func(pool *sql.DB) (err error) {
+	err = db.UsePlain(p.directURL(), func(pool *sql.DB) (err error) {
 		p.secretKey, err = p.settings.claimKey(ctx, p.settings.DataDir, pool)
 		return err
 	})
@@ -136,11 +138,11 @@ func (p *process) start(ctx context.Context) error {
 	hub := socket.New(socket.Config{
 		URL: p.directURL(), Quotas: p.settings.Limit, Origin: p.origin(), AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
 	})
-	config, err := p.graphConfig(hub)
+	graphConfig, err := p.graphConfig(hub)
 	if err != nil {
 		return err
 	}
-	domains := graph.New(config)
+	domains := graph.New(graphConfig)
 	p.domains, hub.Graph = domains, domains
 	if err := p.beginLog(ctx); err != nil {
 		return err
@@ -217,7 +219,6 @@ func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err erro
 // witnessTimeout is how long the key log waits for one witness.
 var witnessTimeout = slack.Of(2 * time.Second)
 
-// graphConfig returns the configuration of the domains.
 func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 	enqueue, err := jobs.NewEnqueue(p.db, p.clock, p.log)
 	if err != nil {
@@ -231,15 +232,14 @@ func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 		ShutdownSoon: p.shutdownSoon,
 		Sockets:      hub,
 		Origin:       p.origin(),
+		Mail:         p.mail,
+		MailFrom:     p.mailFrom,
 		LogHead:      p.settings.logHead(),
 		SecretKey:    p.secretKey,
 		Webhooks:     p.settings.sender(),
 	}
 	if targets := p.settings.targets(); len(targets) > 0 {
 		config.Witnesses = witness.NewSubmitter(targets, witnessTimeout)
-	}
-	if p.mail != nil {
-		config.Mail, config.MailFrom = p.mail.mailer, p.mail.from
 	}
 	return config, nil
 }

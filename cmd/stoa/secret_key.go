@@ -16,6 +16,7 @@ import (
 
 	"stoa/cmd/stoa/secrets"
 	"stoa/graph/email"
+	"stoa/graph/platform/db"
 	"stoa/rest/client/durable"
 )
 
@@ -25,7 +26,6 @@ const secretKeyFile = "secret.key"
 // othersMode are the permissions that a file with a secret must not have: anything for its group or for others.
 const othersMode = 0o077
 
-// keyPath returns the path of the installation's key.
 func (s secretSettings) keyPath(dataDir string) string {
 	if s.SecretKeyFile != "" {
 		return s.SecretKeyFile
@@ -37,22 +37,17 @@ func (s secretSettings) keyPath(dataDir string) string {
 // read or write.
 func (s secretSettings) readKey(dataDir string) ([]byte, error) {
 	path := s.keyPath(dataDir)
-	file, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("the installation's key: %w", err)
 	}
-	defer file.Close()
-	info, err := file.Stat()
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("the installation's key: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&othersMode != 0 {
 		return nil, fmt.Errorf("the installation's key is open to others: %s has mode %04o; close it (chmod 600); if others may have"+
 			" read it, remove it and make another with stoa key accept", path, mode)
-	}
-	text, err := io.ReadAll(file)
-	if err != nil {
-		return nil, fmt.Errorf("the installation's key: %w", err)
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(key) != email.KeySize {
@@ -137,17 +132,12 @@ func (s secretSettings) putKey(dataDir string, key []byte) error {
 		return err
 	}
 	if before != nil {
-		if err := os.Link(path, keptPath(path, before)); err != nil && !errors.Is(err, fs.ErrExist) {
+		short := strings.NewReplacer("SHA256:", "", "/", "_", "+", "-").Replace(secrets.Fingerprint(before))
+		if err := os.Link(path, path+"."+short[:8]); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
 	return durable.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(key)+"\n"))
-}
-
-// keptPath returns the path under which putKey keeps the replaced key.
-func keptPath(path string, key []byte) string {
-	short := strings.NewReplacer("SHA256:", "", "/", "_", "+", "-").Replace(secrets.Fingerprint(key))
-	return path + "." + short[:8]
 }
 
 // keyCommand is about the key from which codes, links, secrets and signatures are derived (docs/running.md).
@@ -166,7 +156,7 @@ type keySettings struct {
 // withDatabase calls act with a pool. A private cluster runs only meanwhile.
 func (s *keySettings) withDatabase(act func(context.Context, *sql.DB) error) error {
 	return s.databaseSettings.withDatabase(s.logger(os.Stderr), func(ctx context.Context, address string) error {
-		return usePool(s.directURL(address), func(pool *sql.DB) error { return act(ctx, pool) })
+		return db.UsePlain(s.directURL(address), func(pool *sql.DB) error { return act(ctx, pool) })
 	})
 }
 
@@ -275,17 +265,13 @@ func (s operatorSettings) token(dataDir string) (string, error) {
 // makeSecret writes 32 random bytes to path in one step. If another process was faster, its secret stays.
 func makeSecret(path string, encoding *base64.Encoding) error {
 	secret := make([]byte, 32)
-	_, _ = rand.Read(secret)                                                  // it never fails
-	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // 0600
-	if err != nil {
+	_, _ = rand.Read(secret) // it never fails
+	draft := path + "." + rand.Text()
+	defer os.Remove(draft)
+	if err := durable.WriteFile(draft, []byte(encoding.EncodeToString(secret)+"\n")); err != nil {
 		return err
 	}
-	defer os.Remove(draft.Name())
-	_, err = fmt.Fprintln(draft, encoding.EncodeToString(secret))
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Link(draft, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil

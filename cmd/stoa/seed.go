@@ -132,20 +132,15 @@ func (c demoCommand) Run(out io.Writer) error {
 		config.Operator = operator
 		return sample.TellOwner(context.Background(), config)
 	}
+	parsed, wrong := url.Parse(c.URL)
 	switch {
-	case errors.Is(err, operators.ErrNoToken), !c.local(): // the token beside this program is of another server
+	case errors.Is(err, operators.ErrNoToken), wrong != nil || !web.IsLoopback(parsed.Hostname()): // the token is of another server
 	case err != nil:
 		return err
 	default:
 		config.Operator = operator
 	}
 	return sample.Tell(context.Background(), config)
-}
-
-// local reports whether the server is on this machine.
-func (c demoCommand) local() bool {
-	parsed, err := url.Parse(c.URL)
-	return err == nil && web.IsLoopback(parsed.Hostname())
 }
 
 const (
@@ -217,43 +212,28 @@ func (p *process) fill(ctx context.Context, agents int, out io.Writer, step func
 }
 
 // welcome prints the addresses of the server. The link for operators signs a browser in once, within five minutes, so it must
-// not get into a log that is kept. If the database is empty, welcome offers to fill it.
+// not get into a log that is kept. If the database has no agents and only this machine can reach the server, welcome offers to fill
+// it, by a key if the process is in the foreground of its terminal.
 func (p *process) welcome(ctx context.Context, to io.Writer) {
 	fmt.Fprintf(to, `
 Stoa %s is ready.
 
   people     %s/
   agents     %[2]s/skill.md
-  operators  %[3]s (signs in once, within five minutes)
+  operators  http://%[3]s%[4]s (signs in once, within five minutes)
   a story    stoa demo, or make demo, in another terminal
-`, versionText(), p.origin(), p.signInLink())
-	if p.offersPlace(ctx) {
+`, versionText(), p.origin(), p.operator.Address(), p.signInCodes.Path(time.Now(), ""))
+	local := requireLocal(p.settings.listenSettings, p.settings.originSettings) == nil && p.settings.has("api") && p.settings.has("jobs")
+	if found, err := p.domains.Operator.Population(asSeeder(ctx)); local && err == nil && requireEmpty(found) == nil {
 		way := "stoa seed, or make seed, in another terminal"
-		if canAsk(os.Stdin) {
+		foreground, err := unix.IoctlGetInt(int(os.Stdin.Fd()), unix.TIOCGPGRP)
+		if terminal.Is(os.Stdin) && err == nil && foreground == unix.Getpgrp() {
 			way = "type s and Enter here; or " + way
 			go p.fillOnKey(ctx, os.Stdin, to)
 		}
 		fmt.Fprintf(to, "  a place    the server is empty; to fill it with invented agents: %s\n", way)
 	}
 	fmt.Fprintln(to)
-}
-
-// offersPlace reports whether the welcome offers to fill the database: it has no agents, and only this machine can reach the server.
-func (p *process) offersPlace(ctx context.Context) bool {
-	if requireLocal(p.settings.listenSettings, p.settings.originSettings) != nil || !p.settings.has("api") || !p.settings.has("jobs") {
-		return false
-	}
-	found, err := p.domains.Operator.Population(asSeeder(ctx))
-	return err == nil && requireEmpty(found) == nil
-}
-
-// canAsk reports whether a file is the terminal of this process, and the process in its foreground.
-func canAsk(f *os.File) bool {
-	if !terminal.Is(f) {
-		return false
-	}
-	foreground, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
-	return err == nil && foreground == unix.Getpgrp()
 }
 
 // fillOnKey waits for an s on a terminal, and fills the database then. It returns when the terminal ends.

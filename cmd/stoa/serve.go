@@ -35,6 +35,9 @@ func (c *serveCommand) Run(parsed *kong.Context) error {
 	if err := inspection.CloseMemory(); err != nil {
 		return err
 	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	ctx, fail := context.WithCancelCause(contextUntilSignal(log))
 	defer fail(nil)
 	p := newProcess(&c.settings, log, fail)
@@ -61,7 +64,8 @@ func (c *serveCommand) Run(parsed *kong.Context) error {
 func (p *process) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
-		p.announceShutdown()
+		p.draining.Store(true) // which turns /readyz to 503
+		time.Sleep(drainDelay)
 		return nil
 	case err := <-p.public.Failed():
 		return err
@@ -103,13 +107,6 @@ func contextUntilSignal(log *slog.Logger) context.Context {
 // are in use; collecting as often as Go does by default is a fifth of the work of a request.
 const gcPercent = 300
 
-// configureGC sets up the garbage collector of a serving process.
-func configureGC() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-}
-
 // The shutdown fits into 20 s (§11). Each bound is a maximum: a part that has nothing to do ends at once.
 var (
 	// drainDelay is how long requests are still accepted, for load balancers to notice that this process is not ready any more.
@@ -127,12 +124,6 @@ var (
 	// clusterTimeout bounds the stop of the private cluster.
 	clusterTimeout = slack.Of(5 * time.Second)
 )
-
-// announceShutdown turns /readyz to 503 and waits for load balancers to notice.
-func (p *process) announceShutdown() {
-	p.draining.Store(true)
-	time.Sleep(drainDelay)
-}
 
 // stop closes the parts that start has opened, after running requests and jobs have ended.
 func (p *process) stop(ctx context.Context) error {
@@ -161,22 +152,19 @@ func (p *process) stop(ctx context.Context) error {
 
 // finishRequests waits for running requests and cuts off those that outlast ctx.
 func (p *process) finishRequests(ctx context.Context) error {
+	open := slices.DeleteFunc([]*httpserver.Server{p.public, p.operator}, func(l *httpserver.Server) bool { return l == nil })
 	soon := time.AfterFunc(waitsTimeout, func() {
 		close(p.shutdownSoon)
-		for _, l := range p.openListeners() {
+		for _, l := range open {
 			l.ShutdownSoon()
 		}
 	})
 	defer soon.Stop()
 	var all errgroup.Group
-	for _, l := range p.openListeners() {
+	for _, l := range open {
 		all.Go(func() error { return l.Shutdown(ctx) })
 	}
 	return all.Wait()
-}
-
-func (p *process) openListeners() []*httpserver.Server {
-	return slices.DeleteFunc([]*httpserver.Server{p.public, p.operator}, func(l *httpserver.Server) bool { return l == nil })
 }
 
 func withTimeout(ctx context.Context, timeout time.Duration, work func(context.Context) error) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,32 +143,33 @@ func (c healthCommand) Run(out io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
 	defer cancel()
-	status, body, err := askHealth(ctx, c.Listen, path)
+	body, err := askHealth(ctx, c.Listen, path)
 	if err != nil {
 		return err
-	}
-	if status != http.StatusOK {
-		return fmt.Errorf("%s answers %d: %s", path, status, body)
 	}
 	_, err = fmt.Fprintln(out, body)
 	return err
 }
 
 // askHealth asks a listener of this machine. An address without a host, or with one that stands for all, means the loopback. No
-// proxy of the environment is used.
-func askHealth(ctx context.Context, address, path string) (status int, body string, err error) {
+// proxy of the environment is used. An answer other than 200 is an error.
+func askHealth(ctx context.Context, address, path string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
 	if err != nil {
-		return 0, "", err
+		return "", err
 	}
 	transport := &http.Transport{DisableKeepAlives: true}
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return 0, "", err
+		return "", err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxHealthAnswer))
-	return response.StatusCode, strings.TrimSpace(string(text)), err
+	body := strings.TrimSpace(string(text))
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %d: %s", path, response.StatusCode, body)
+	}
+	return body, err
 }
 
 // Notifications to systemd, by the protocol of sd_notify(3). Without NOTIFY_SOCKET none are sent.
@@ -188,19 +190,26 @@ func notifySystemd(log *slog.Logger, state string) {
 // whileStarting lets work take longer than systemd allows for a start. It is for work that ends by itself, such as migrations,
 // and not for waiting for a database that is away.
 func whileStarting(log *slog.Logger, work func() error) error {
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		for {
-			notifySystemd(log, "EXTEND_TIMEOUT_USEC="+strconv.FormatInt(extendStart.Microseconds(), 10))
-			select {
-			case <-done:
-				return
-			case <-time.After(extendEvery):
-			}
-		}
-	}()
+	ctx, done := context.WithCancel(context.Background())
+	defer done()
+	go every(ctx, extendEvery, func() {
+		notifySystemd(log, "EXTEND_TIMEOUT_USEC="+strconv.FormatInt(extendStart.Microseconds(), 10))
+	})
 	return work()
+}
+
+// every calls do now and after each interval, until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func()) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		do()
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 // feedWatchdog notifies systemd twice in each of its intervals while the process works, until ctx ends. It does nothing if the
@@ -213,20 +222,13 @@ func (p *process) feedWatchdog(ctx context.Context) {
 	if interval == 0 {
 		return
 	}
-	ticker := time.NewTicker(interval / 2)
-	defer ticker.Stop()
-	for {
+	every(ctx, interval/2, func() {
 		if err := p.works(ctx, interval/2); err != nil {
 			p.log.Error("the watchdog is not told that this process works", "error", err)
 		} else {
 			notifySystemd(p.log, daemon.SdNotifyWatchdog)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
+	})
 }
 
 // works returns an error if a restart of the process would help: it does not answer, or its jobs have stopped. A restart does
@@ -235,12 +237,8 @@ func (p *process) feedWatchdog(ctx context.Context) {
 func (p *process) works(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	status, _, err := askHealth(ctx, p.operator.Address(), "/healthz")
-	if err != nil {
+	if _, err := askHealth(ctx, p.operator.Address(), "/healthz"); err != nil {
 		return err
-	}
-	if status != http.StatusOK {
-		return fmt.Errorf("/healthz answers %d", status)
 	}
 	return p.checkJobs(ctx)
 }
@@ -263,16 +261,7 @@ func (p *process) startHeartbeat(domains *graph.Graph) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		ticker := time.NewTicker(heartbeatPeriod)
-		defer ticker.Stop()
-		for {
-			p.beat(ctx, domains, id, checks)
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-		}
+		every(ctx, heartbeatPeriod, func() { p.beat(ctx, domains, id, checks) })
 	}()
 	p.atEnd(func(end context.Context) error {
 		cancel()
@@ -291,8 +280,9 @@ func (p *process) startHeartbeat(domains *graph.Graph) {
 func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID, checks metrics.Checks) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
+	host, _ := os.Hostname()
 	told := operator.Process{
-		ID: id, Name: processName(), Version: versionText(), Roles: p.settings.Roles, Failing: p.failing(ctx, checks),
+		ID: id, Name: fmt.Sprintf("%s:%d", cmp.Or(host, "unknown"), os.Getpid()), Version: versionText(), Roles: p.settings.Roles, Failing: p.failing(ctx, checks),
 	}
 	told.DiskFreeBytes, told.DiskTotalBytes = diskSpace(p.settings.DataDir)
 	if err := domains.Operator.RecordProcess(ctx, told); err != nil && ctx.Err() == nil {
@@ -315,15 +305,6 @@ func (p *process) failing(ctx context.Context, checks metrics.Checks) []string {
 	}
 	slices.Sort(failing)
 	return failing
-}
-
-// processName returns the host name and the process id.
-func processName() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("%s:%d", host, os.Getpid())
 }
 
 // diskSpace returns the free bytes for this process on the disk of a folder, and the disk's size; zeros if they are unknown.
