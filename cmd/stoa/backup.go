@@ -85,9 +85,8 @@ func (s *databaseSettings) requireBackups() error {
 
 // shownProgress shows on standard error how many bytes are done; the caller calls the function that it returns.
 func shownProgress(what string, store *backup.Store) (end func()) {
-	work := startProgress(os.Stderr, terminal.Is(os.Stderr), what, unknownTotal, true)
-	store.Progress = work.add
-	return work.end
+	store.Progress, end = showProgress(os.Stderr, terminal.Is(os.Stderr), what, 0)
+	return end
 }
 
 func (s databaseSettings) backupsFolder() string { return filepath.Join(s.DataDir, "backups") }

@@ -213,9 +213,9 @@ func (c *migrateCommand) Run(out io.Writer) error {
 		if c.Plan {
 			return planMigration(ctx, address, out)
 		}
-		work := startProgress(os.Stderr, terminal.Is(os.Stderr), "migrating", unknownTotal, false)
+		_, end := showProgress(os.Stderr, terminal.Is(os.Stderr), "migrating", 0)
 		err := migrateDatabase(ctx, address, log)
-		work.end()
+		end()
 		if err != nil {
 			return err
 		}

@@ -166,68 +166,42 @@ func (versionCommand) Run(out io.Writer) error {
 func versionText() string { return cmp.Or(version, release+"+dev") }
 
 const (
-	unknownTotal = -1 // of work of unknown length
-
 	terminalInterval = time.Second
 	logInterval      = 10 * time.Second
 )
 
-// progress shows how far a command is. Work of less than a second shows nothing. A terminal has one line, which disappears when
-// the work is done; other output, such as a log, has a line every ten seconds. Its methods may be called from any goroutine.
-type progress struct {
-	what  string
-	bytes bool
-	total int64
-	done  atomic.Int64
-	ended chan struct{}
-	shown sync.WaitGroup
-}
-
-// startProgress begins to show work, such as "copying files". total and the sizes of add are bytes or steps.
-func startProgress(to io.Writer, terminal bool, what string, total int64, bytes bool) *progress {
-	w := &progress{what: what, bytes: bytes, total: total, ended: make(chan struct{})}
-	began, interval, wipe, end := time.Now(), logInterval, "", "\n"
-	if terminal {
-		interval, wipe, end = terminalInterval, "\r\x1b[2K", ""
+// showProgress shows how far a command is, such as "copying files", until end is called. add counts bytes, or steps of a total if
+// that is not 0; any goroutine may call it. Work of less than a second shows nothing. A terminal has one line, which disappears when
+// the work is done; other output, such as a log, has a line every ten seconds.
+func showProgress(to io.Writer, isTerminal bool, what string, total int64) (add func(n int64), end func()) {
+	var done atomic.Int64
+	var shown sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	began, interval, wipe, lineEnd := time.Now(), logInterval, "", "\n"
+	if isTerminal {
+		interval, wipe, lineEnd = terminalInterval, "\r\x1b[2K", ""
 	}
-	w.shown.Go(func() {
-		ticker := time.NewTicker(interval)
-		defer ticker.Stop()
+	shown.Go(func() {
 		for {
 			select {
-			case <-w.ended:
+			case <-ctx.Done():
 				_, _ = io.WriteString(to, wipe) // the terminal may be closed, here and below
 				return
-			case <-ticker.C:
-				_, _ = io.WriteString(to, wipe+w.line(time.Since(began))+end)
+			case <-time.After(interval):
 			}
+			line := fmt.Sprintf("%s%s: %d s", wipe, what, int(time.Since(began).Seconds()))
+			if n := done.Load(); n > 0 && total == 0 {
+				line += fmt.Sprintf(", %d MB", n/1_000_000)
+			} else if n > 0 {
+				line += fmt.Sprintf(", %d of %d", n, total)
+			}
+			_, _ = io.WriteString(to, line+lineEnd)
 		}
 	})
-	return w
-}
-
-// add counts n more bytes or steps as done.
-func (w *progress) add(n int64) { w.done.Add(n) }
-
-// end stops showing the work. Call it once.
-func (w *progress) end() {
-	close(w.ended)
-	w.shown.Wait()
-}
-
-// line returns the work's line.
-func (w *progress) line(after time.Duration) string {
-	text := fmt.Sprintf("%s: %d s", w.what, int(after.Seconds()))
-	done := w.done.Load()
-	switch {
-	case done == 0:
-		return text
-	case w.bytes:
-		return fmt.Sprintf("%s, %d MB", text, done/1_000_000)
-	case w.total == unknownTotal:
-		return fmt.Sprintf("%s, %d", text, done)
+	return func(n int64) { done.Add(n) }, func() {
+		cancel()
+		shown.Wait()
 	}
-	return fmt.Sprintf("%s, %d of %d", text, done, w.total)
 }
 
 // testClusterCommand runs another command beside a throw-away PostgreSQL cluster. The command finds the URL of a superuser in

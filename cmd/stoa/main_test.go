@@ -119,22 +119,24 @@ func TestProgressIsShown(t *testing.T) {
 	for name, c := range map[string]struct {
 		terminal bool
 		takes    time.Duration
+		total    int64
 		lines    int
 		shows    string
 	}{
-		"short on a terminal": {true, 900 * time.Millisecond, 0, ""},
-		"short in a log":      {false, 9 * time.Second, 0, ""},
-		"long on a terminal":  {true, 3 * time.Second, 0, "seeding"},
-		"long in a log":       {false, 31 * time.Second, 3, "seeding: 30 s, 7 of 9"},
+		"short on a terminal": {true, 900 * time.Millisecond, 9, 0, ""},
+		"short in a log":      {false, 9 * time.Second, 9, 0, ""},
+		"long on a terminal":  {true, 3 * time.Second, 9, 0, "seeding"},
+		"long in a log":       {false, 31 * time.Second, 9, 3, "seeding: 30 s, 7000000 of 9"},
+		"bytes":               {false, 31 * time.Second, 0, 3, "seeding: 30 s, 7 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var to bytes.Buffer
-				w := startProgress(&to, c.terminal, "seeding", 9, false)
-				w.add(7)
+				add, end := showProgress(&to, c.terminal, "seeding", c.total)
+				add(7_000_000)
 				time.Sleep(c.takes)
-				w.end()
+				end()
 				require.Equal(t, c.lines, strings.Count(to.String(), "\n"), to.String())
 				require.Contains(t, to.String(), c.shows)
 				if c.shows == "" {
@@ -142,18 +144,5 @@ func TestProgressIsShown(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestProgressLine(t *testing.T) {
-	t.Parallel()
-	for want, w := range map[string]*progress{
-		"copying: 12 s":        {what: "copying", bytes: true},
-		"copying: 12 s, 34 MB": {what: "copying", bytes: true, total: unknownTotal},
-	} {
-		if strings.Contains(want, "MB") {
-			w.add(34_500_000)
-		}
-		require.Equal(t, want, w.line(12*time.Second))
 	}
 }

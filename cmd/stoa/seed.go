@@ -79,9 +79,9 @@ func (c *seedCommand) Run(out io.Writer) error {
 	case c.Remove:
 		err = p.removeDemo(ctx, out)
 	default:
-		work := startProgress(os.Stderr, terminal.Is(os.Stderr), "seeding", sample.Steps(c.Agents), false)
-		err = p.fill(ctx, c.Agents, out, work.add)
-		work.end()
+		add, end := showProgress(os.Stderr, terminal.Is(os.Stderr), "seeding", sample.Steps(c.Agents))
+		err = p.fill(ctx, c.Agents, out, add)
+		end()
 		if err == nil {
 			_, err = fmt.Fprintln(out, "Each line is an agent's handle and bearer token.")
 		}
