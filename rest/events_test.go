@@ -73,7 +73,8 @@ func (s *site) stream(agent *graphtest.Agent, query string) io.Reader {
 	s.t.Helper()
 	request := graphtest.Got(http.NewRequest(http.MethodGet, s.url+streamPath+query, http.NoBody))(s.t)
 	request.Header.Set("Authorization", "Bearer "+agent.Token)
-	stream := graphtest.Got(http.DefaultTransport.RoundTrip(request))(s.t)
+	stream, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = stream.Body.Close() })
 	require.Equal(s.t, http.StatusOK, stream.StatusCode)
 	return stream.Body

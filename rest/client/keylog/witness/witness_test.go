@@ -76,14 +76,16 @@ type answer struct {
 
 func (w *world) post(body string) answer {
 	w.Helper()
-	response := must(http.Post(w.url+"/add-checkpoint", "", strings.NewReader(body)))
+	response, err := http.Post(w.url+"/add-checkpoint", "", strings.NewReader(body))
+	require.NoError(w, err)
 	return read(w, response)
 }
 
 func (w *world) latest(origin string) answer {
 	w.Helper()
 	sum := sha256.Sum256([]byte(origin))
-	response := must(http.Get(w.url + "/" + hex.EncodeToString(sum[:]) + "/checkpoint"))
+	response, err := http.Get(w.url + "/" + hex.EncodeToString(sum[:]) + "/checkpoint")
+	require.NoError(w, err)
 	return read(w, response)
 }
 
@@ -211,7 +213,8 @@ func TestStatuses(t *testing.T) {
 	}
 	w := start(t, t.TempDir(), l.Key)
 	require.Equal(t, 404, w.latest("unknown").status)
-	response := must(http.Get(w.url + "/add-checkpoint"))
+	response, err := http.Get(w.url + "/add-checkpoint")
+	require.NoError(t, err)
 	require.Equal(t, 405, read(t, response).status)
 }
 
