@@ -74,7 +74,12 @@ func (e *examination) checkDescription() {
 }
 
 // link is an address in a list of a document.
-type link struct{ Name, URL, Href, Digest string }
+type link struct {
+	Name   string `json:"name"`
+	URL    string `json:"url"`
+	Href   string `json:"href"`
+	Digest string `json:"digest"`
+}
 
 // own reports links to other servers, and returns the others.
 func (e *examination) own(path string, links []link) []link {
