@@ -24,9 +24,15 @@ type Fault struct { //nolint:errname // it is the word for it in the whole repos
 	RequestID string
 	// RetryAfter is how long to wait before trying again; 0 if the server does not say.
 	RetryAfter time.Duration
+
+	// reason is the error of this package with which the client itself refuses; nil if the server does.
+	reason error
 }
 
 func (f *Fault) Error() string {
+	if f.reason != nil {
+		return f.reason.Error() + ": " + f.Message
+	}
 	text := fmt.Sprintf("%s (%d): %s", f.Code, f.Status, f.Message)
 	if len(f.Fields) > 0 {
 		if fields, err := json.Marshal(f.Fields); err == nil {
@@ -38,6 +44,9 @@ func (f *Fault) Error() string {
 	}
 	return text
 }
+
+// Unwrap returns the error of this package with which the client itself refused, nil for a refusal of the server.
+func (f *Fault) Unwrap() error { return f.reason }
 
 // HasCode reports whether err is a fault with that code, such as version_conflict.
 func HasCode(err error, code string) bool {
@@ -68,21 +77,10 @@ func (a *Answer) Fault() *Fault {
 	}
 }
 
-// refusal is a refusal by this client itself: a *Fault like the server's, with a code, and one of the errors of this package, with the
-// reason.
-type refusal struct {
-	reason error
-	fault  *Fault
-}
-
+// refuse returns a refusal by this client itself: one of the errors of this package as a *Fault like the server's.
 func refuse(reason error, status int, code, format string, args ...any) error {
-	return &refusal{reason, &Fault{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}}
+	return &Fault{Status: status, Code: code, Message: fmt.Sprintf(format, args...), reason: reason}
 }
-
-func (r *refusal) Error() string { return r.reason.Error() + ": " + r.fault.Message }
-
-// Unwrap makes errors.Is and errors.As find both.
-func (r *refusal) Unwrap() []error { return []error{r.reason, r.fault} }
 
 // Replayed reports whether the server did nothing and repeated its answer to an earlier request with the same id (§1.7). That
 // answer may be outdated.

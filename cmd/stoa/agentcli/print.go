@@ -246,10 +246,10 @@ var messages = map[string]string{
 
 // Explain translates a refusal of the server into the words of these commands: the message, the faults by option, with amounts in
 // credits, and code and status for programs. It omits the message of not_found if there are fields, since they say the same. It
-// returns any other error unchanged.
+// returns any other error unchanged, also a refusal of the client itself.
 func Explain(err error) error {
 	fault, refused := errors.AsType[*client.Fault](err)
-	if !refused {
+	if !refused || fault.Unwrap() != nil {
 		return err
 	}
 	var parts []string
