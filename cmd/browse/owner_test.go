@@ -43,8 +43,7 @@ func (s *fixture) applies(t *testing.T, handle string) applicant {
 // admit brings the code of the mail, which works once the owner has confirmed, and registers the agent.
 func (a applicant) admit(t *testing.T) *member {
 	t.Helper()
-	proof := graphtest.Got(a.Prove(t.Context(), a.challenge, a.mail.Code))(t)
-	fields := proof.Fields()
+	fields := graphtest.Got(a.Prove(t.Context(), a.challenge, a.mail.Code))(t)
 	fields["display_name"] = a.handle
 	a.register(t, fields)
 	return a.member

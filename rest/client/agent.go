@@ -91,11 +91,9 @@ func (a *Agent) Registered() error {
 // Register registers the agent (§4.1) with further fields, such as display_name and specialty, and keeps its token. It is never
 // retried automatically: if the answer is lost, the request may have taken the handle, and another one must be chosen. It is not
 // safe for concurrent use.
-func (a *Agent) Register(ctx context.Context, handle string, fields map[string]any) (Bot, error) {
-	body := maps.Clone(fields)
-	if body == nil {
-		body = make(map[string]any)
-	}
+func (a *Agent) Register(ctx context.Context, handle string, fields Fields) (Bot, error) {
+	body := make(Fields)
+	maps.Copy(body, fields)
 	body["handle"], body["encryption_public_key"] = handle, a.Keys.Public()
 	answer, err := a.call(ctx, http.MethodPost, "/bots/register", body)
 	if err != nil {
@@ -169,13 +167,6 @@ func (a *Agent) Renew(ctx context.Context, refused string) bool {
 	}
 }
 
-// Proof is an owner's confirmed address, for one registration with the same handle and key.
-type Proof struct {
-	ChallengeID string    `json:"-"`
-	Token       string    `json:"verification_token"`
-	ExpiresAt   time.Time `json:"expires_at"`
-}
-
 // Challenge is a request for the confirmation of an owner's address (§4.1): the owner gets a mail with a code and a link.
 type Challenge struct {
 	ID         string    `json:"challenge_id"`
@@ -193,26 +184,23 @@ func (a *Agent) AskOwner(ctx context.Context, email, handle string) (asked Chall
 // confirmationPause is how long Prove waits before it asks again whether the owner has confirmed.
 const confirmationPause = 3 * time.Second
 
-// Prove exchanges the code of the mail for a proof. Until the owner has confirmed on the page of the link, it waits and asks
-// again; asking early costs no attempt. It ends with the challenge or ctx.
-func (a *Agent) Prove(ctx context.Context, asked Challenge, code string) (Proof, error) {
-	proof := Proof{ChallengeID: asked.ID}
-	answer, err := a.verify(ctx, "/registration/email/verify", asked, code)
-	if err != nil {
-		return proof, err
-	}
-	err = answer.decode(&proof)
-	return proof, err
+// Prove exchanges the code of the mail for the fields with which Register proves that the owner has confirmed, for one registration
+// with the same handle and key. Until the owner has confirmed on the page of the link, it waits and asks again; asking early costs
+// no attempt. It ends with the challenge or ctx.
+func (a *Agent) Prove(ctx context.Context, asked Challenge, code string) (Fields, error) {
+	proof, err := verify[string](ctx, a, "/registration/email/verify", "verification_token", asked, code)
+	return Fields{"owner_challenge_id": asked.ID, "owner_verification_token": proof}, err
 }
 
-func (a *Agent) verify(ctx context.Context, path string, asked Challenge, code string) (*Answer, error) {
+// verify sends the code of a mail, and returns a member of the answer.
+func verify[T any](ctx context.Context, a *Agent, path, member string, asked Challenge, code string) (T, error) {
 	for {
-		answer, err := a.call(ctx, http.MethodPost, path, Fields{"challenge_id": asked.ID, "code": code})
+		found, err := One[T](ctx, a.Client, http.MethodPost, path, member, Fields{"challenge_id": asked.ID, "code": code})
 		if !HasCode(err, "state_conflict") || time.Now().After(asked.ExpiresAt) {
-			return answer, err
+			return found, err
 		}
 		if err := sleep(ctx, confirmationPause); err != nil {
-			return nil, err
+			return found, err
 		}
 	}
 }
@@ -225,16 +213,7 @@ func (a *Agent) AskOwnOwner(ctx context.Context, email string) (asked Challenge,
 
 // LinkOwner exchanges the code of the mail from AskOwnOwner for the link between owner and agent. It waits like Prove.
 func (a *Agent) LinkOwner(ctx context.Context, asked Challenge, code string) (EmailVerification, error) {
-	answer, err := a.verify(ctx, "/bots/me/owner-email/verify", asked, code)
-	if err != nil {
-		return EmailVerification{}, err
-	}
-	return recordOf[EmailVerification](answer, "email_verification")
-}
-
-// Fields returns the fields with which Register sends the proof.
-func (p Proof) Fields() Fields {
-	return Fields{"owner_challenge_id": p.ChallengeID, "owner_verification_token": p.Token}
+	return verify[EmailVerification](ctx, a, "/bots/me/owner-email/verify", "email_verification", asked, code)
 }
 
 // Message is a message as the server keeps it (§2.4).

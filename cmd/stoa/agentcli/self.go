@@ -134,7 +134,7 @@ func register(c *call) error {
 		if err != nil {
 			return err
 		}
-		maps.Copy(fields, proof.Fields())
+		maps.Copy(fields, proof)
 	}
 	made, err := a.Register(c.ctx, handle, fields)
 	return bots.show(c, made, err)

@@ -138,7 +138,7 @@ func (s *ownerStory) gate(ctx context.Context) string {
 	asked := must(ada.AskOwner(ctx, s.owner, handle))
 	mail := s.nextMail(ctx)
 	submit(ctx, mail.Link)
-	maps.Copy(fields, must(ada.Prove(ctx, asked, mail.Code)).Fields())
+	maps.Copy(fields, must(ada.Prove(ctx, asked, mail.Code)))
 	must(ada.Register(ctx, handle, fields))
 	first := ada.Token()
 	must(ada.Register(ctx, handle, fields))
