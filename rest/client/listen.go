@@ -75,19 +75,16 @@ func (l *Listener) Run(ctx context.Context) error {
 			return cmp.Or(ctx.Err(), err)
 		}
 		l.report(err)
+		wait := backoff(l.failures, maxDelay)
+		if fault, ok := errors.AsType[*Fault](err); ok {
+			wait = max(wait, fault.RetryAfter)
+		}
 		l.failures++
-		if sleep(ctx, max(backoff(l.failures-1, maxDelay), asksFor(err))) != nil {
+		if sleep(ctx, wait) != nil {
 			break
 		}
 	}
 	return ctx.Err()
-}
-
-func asksFor(err error) time.Duration {
-	if fault, ok := errors.AsType[*Fault](err); ok {
-		return fault.RetryAfter
-	}
-	return 0
 }
 
 // errStore means that Seen cannot be written: continuing would handle events again and again.
@@ -104,17 +101,12 @@ func (l *Listener) renews(ctx context.Context, refused string, err error) bool {
 	if !isTokens(err) || l.Renew == nil || !l.Renew(ctx, refused) {
 		return false
 	}
-	l.report(&renewed{err})
+	l.report(errRenewed)
 	return true
 }
 
-// renewed means that another token is in use because the server refused the old one.
-type renewed struct{ refused error }
-
-// Error does not repeat the refusal: a rotation is no failure.
-func (*renewed) Error() string { return "the token was rotated; going on with the new one" }
-
-func (r *renewed) Unwrap() error { return r.refused }
+// errRenewed is reported if another token is in use because the server refused the old one. A rotation is no failure.
+var errRenewed = errors.New("the token was rotated; going on with the new one")
 
 // UnhandledError means that Handle has failed, and when it gets the same event again. Later events wait until it succeeds.
 type UnhandledError struct {
