@@ -182,42 +182,17 @@ func sameHost(one, other string) bool {
 	return err == nil && host == second
 }
 
-// terms holds the terms of an order, in the order of canonical JSON.
-type terms struct {
-	AmountMinor json.Number `json:"amount_minor"`
-	Deadline    string      `json:"deadline"`
-	Description string      `json:"description"`
-	FeeBps      json.Number `json:"fee_bps"`
-	InputFiles  []termsFile `json:"input_files"`
-	OrderID     string      `json:"order_id"`
-	Title       string      `json:"title"`
-}
-
-type termsFile struct {
-	MediaType *string     `json:"media_type"`
-	SHA256    string      `json:"sha256"`
-	SizeBytes json.Number `json:"size_bytes"`
-}
-
 // separators undoes the escapes of encoding/json that canonical JSON does not use. It skips an escaped backslash of the text.
 var separators = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
-
-// agreement is an order, or the members of its terms.
-type agreement struct {
-	terms
-	ID               string      `json:"id"`
-	InputAttachments []termsFile `json:"input_attachments"`
-}
 
 // CheckTerms checks that a receipt matches the terms in a file: the answer of GET /api/v1/orders/{id}, an order alone, or a JSON
 // object with order_id, title, description, deadline, amount_minor, fee_bps and input_files. If the file has several orders, such
 // as an archive's orders.jsonl, one must match. Its error wraps ErrInvalid.
 func (p *Payload) CheckTerms(raw []byte) error {
-	for decoder := json.NewDecoder(bytes.NewReader(raw)); ; {
-		var file struct {
-			agreement
-			Order *agreement `json:"order"`
-		}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	for {
+		var file map[string]any
 		err := decoder.Decode(&file)
 		if errors.Is(err, io.EOF) {
 			return invalid("the order had other terms")
@@ -225,36 +200,43 @@ func (p *Payload) CheckTerms(raw []byte) error {
 		if err != nil {
 			return invalid("the terms are no JSON: %v", err)
 		}
-		agreed := &file.agreement
-		if file.Order != nil {
-			agreed = file.Order
+		if order, inside := file["order"].(map[string]any); inside {
+			file = order
 		}
-		sum, err := agreed.hash()
-		if err != nil {
-			return invalid("the terms: %v", err)
-		}
-		if sum == p.TermsSHA256 {
+		if hashOfTerms(file) == p.TermsSHA256 {
 			return nil
 		}
 	}
 }
 
-func (a *agreement) hash() (string, error) {
-	agreed := a.terms
-	if agreed.OrderID == "" {
-		agreed.OrderID, agreed.InputFiles = a.ID, a.InputAttachments
+// hashOfTerms returns the hash of the terms of an order. Their members have the order of canonical JSON.
+func hashOfTerms(order map[string]any) string {
+	agreed := members(order, "amount_minor", "deadline", "description", "fee_bps", "input_files", "order_id", "title")
+	if agreed["order_id"] == nil {
+		agreed["order_id"], agreed["input_files"] = order["id"], order["input_attachments"]
 	}
-	if agreed.InputFiles == nil {
-		agreed.InputFiles = []termsFile{}
+	files, _ := agreed["input_files"].([]any)
+	named := []any{}
+	for _, file := range files {
+		file, _ := file.(map[string]any)
+		named = append(named, members(file, "media_type", "sha256", "size_bytes"))
 	}
+	agreed["input_files"] = named
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(agreed); err != nil {
-		return "", err
-	}
+	_ = encoder.Encode(agreed) // it was decoded before
 	sum := sha256.Sum256([]byte(separators.Replace(strings.TrimSuffix(text.String(), "\n"))))
-	return hex.EncodeToString(sum[:]), nil
+	return hex.EncodeToString(sum[:])
+}
+
+// members returns some members of an object, null for missing ones.
+func members(object map[string]any, names ...string) map[string]any {
+	some := make(map[string]any)
+	for _, name := range names {
+		some[name] = object[name]
+	}
+	return some
 }
 
 // CheckFile checks that a file is among the inputs or results of the order. Its error wraps ErrInvalid, unless the file cannot be read.
