@@ -57,35 +57,27 @@ func (a *Agent) open(ctx context.Context, m Message, peerID, eventID string) (Op
 	if err != nil {
 		return Opened{}, err
 	}
-	bound, sealed, err := a.judge(m)
+	bound, err := m.Bound()
+	sealed := time.Time{}
+	if bound {
+		sealed = m.SealedAt()
+	}
+	switch {
+	case err == nil && !bound && a.RequireBound:
+		err = ErrUnbound
+	case bound && time.Since(sealed) > staleAfter:
+		err = fmt.Errorf("%w: on %s", ErrStale, sealed.Format(time.DateOnly))
+	}
+	if err == nil {
+		err = a.Meet(ctx, other)
+	}
+	if err == nil {
+		err = a.Nonces.Claim(key, m.Nonce, m.ID, eventID, sealed)
+	}
 	if err != nil {
 		return Opened{}, err
 	}
-	if err := a.Meet(ctx, other); err != nil {
-		return Opened{}, err
-	}
-	if err := a.Nonces.Claim(key, m.Nonce, m.ID, eventID, sealed); err != nil {
-		return Opened{}, err
-	}
 	return Opened{text, bound, sealed}, nil
-}
-
-// judge reports whether a message is bound and when it was sealed, or why it is always refused.
-func (a *Agent) judge(m Message) (bound bool, sealed time.Time, err error) {
-	bound, err = m.Bound()
-	switch {
-	case err != nil:
-		return false, sealed, err
-	case !bound && a.RequireBound:
-		return false, sealed, ErrUnbound
-	case !bound:
-		return false, sealed, nil
-	}
-	sealed = m.SealedAt()
-	if time.Since(sealed) > staleAfter {
-		return true, sealed, fmt.Errorf("%w: on %s", ErrStale, sealed.Format(time.DateOnly))
-	}
-	return true, sealed, nil
 }
 
 // Text opens the message of an event; ok is false for an event without a message. The same event, or its message in a list, may
