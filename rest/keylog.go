@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"stoa/graph/keylog"
 	"stoa/graph/platform/db"
@@ -49,12 +49,12 @@ func (s *server) logRoutes() map[string]http.Handler {
 	log := s.Graph.KeyLog
 	tile := func(ctx context.Context, r *http.Request, epoch int) (logAnswer, error) {
 		_, path, _ := strings.Cut(r.URL.Path, "/tile/")
-		tile, ok := parseTile(path)
-		if !ok {
+		named := strings.NewReplacer("data", "-", "entries", "data").Replace(path) // the library calls entries data
+		tile, err := tlog.ParseTilePath("tile/8/" + named)                         // a tile has exactly one path
+		if err != nil {
 			return logAnswer{}, fault.New(fault.NotFound)
 		}
-		tile.Epoch = epoch
-		body, err := log.Tile(ctx, tile)
+		body, err := log.Tile(ctx, epoch, tile)
 		return logAnswer{octets, unchanging, body}, err
 	}
 	routes := map[string]func(context.Context, *http.Request, int) (logAnswer, error){
@@ -105,36 +105,6 @@ func (s *server) logRoutes() map[string]http.Handler {
 		})
 	}
 	return handlers
-}
-
-var tilePath = regexp.MustCompile(`^(entries|[0-9]{1,2})/((?:x[0-9]{3}/){0,5}[0-9]{3})(?:\.p/([0-9]{1,3}))?$`)
-
-// tileWidth is the width of a full tile.
-const tileWidth = 256
-
-// parseTile parses the path of a tile after tile/. A tile has exactly one path.
-func parseTile(path string) (keylog.Tile, bool) {
-	parts := tilePath.FindStringSubmatch(path)
-	if parts == nil || strings.HasPrefix(parts[2], "x000") {
-		return keylog.Tile{}, false
-	}
-	tile := keylog.Tile{Entries: parts[1] == "entries", Width: tileWidth}
-	if !tile.Entries {
-		level, ok := number(parts[1])
-		if !ok {
-			return keylog.Tile{}, false
-		}
-		tile.Level = int(level)
-	}
-	tile.N, _ = strconv.ParseInt(strings.NewReplacer("x", "", "/", "").Replace(parts[2]), 10, 64) // digits that fit
-	if parts[3] != "" {
-		width, ok := number(parts[3])
-		if !ok || width < 1 || width >= tileWidth {
-			return keylog.Tile{}, false
-		}
-		tile.Width = int(width)
-	}
-	return tile, true
 }
 
 // number parses a number of at least 0. A number has exactly one form.

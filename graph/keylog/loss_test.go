@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"stoa/graph/graphtest"
 	"stoa/graph/keylog"
@@ -104,7 +105,7 @@ func TestTheLogNeitherShrinksNorForks(t *testing.T) {
 	require.Equal(t, left, published.Epochs[0].Size)
 	require.Equal(t, formerRoot[:], published.Epochs[0].Root)
 	require.Equal(t, "a backup was restored (stoa.example/log/1 was signed with 7 entries, and 5 are left)", published.Epochs[0].Reason)
-	tile, err := w.KeyLog.Tile(ctx, keylog.Tile{Epoch: 1, N: 0, Width: int(left)})
+	tile, err := w.KeyLog.Tile(ctx, 1, tlog.Tile{W: int(left)})
 	require.NoError(t, err, "what is left of the former epoch can still be read")
 	require.Len(t, tile, int(left)*32)
 	w.Agent()

@@ -211,14 +211,14 @@ func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*
 	}
 	tree, check := new(edge), new(edge)
 	for entries := [][]byte{format.EpochEntry(former.Origin, tlog.Hash(former.Root)).Bytes()}; len(entries) > 0; {
-		at := tree.size
+		at := tree.Size
 		for _, raw := range entries {
 			tree.append(raw)
 		}
 		if err := tree.write(ctx, q, next.Epoch, at, entries); err != nil {
 			return nil, err
 		}
-		done := check.size
+		done := check.Size
 		if entries, err = db.Column[[]byte](ctx, q, named("list_entries"), former.Epoch, done, min(done+copied, former.Size)); err != nil {
 			return nil, err
 		}
@@ -226,13 +226,13 @@ func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*
 			check.append(raw)
 		}
 	}
-	if check.size != former.Size || former.Size > 0 && check.root() != tlog.Hash(former.Root) {
+	if check.Size != former.Size || former.Size > 0 && check.Root() != tlog.Hash(former.Root) {
 		return nil, fmt.Errorf("keylog: %w: %s", errDiffers, former.Origin)
 	}
 	if err := db.Exec(ctx, q, named("move_openings")); err != nil {
 		return nil, err
 	}
-	root := tree.root()
-	next.Size, next.Root = tree.size, root[:]
+	root := tree.Root()
+	next.Size, next.Root = tree.Size, root[:]
 	return &next, nil
 }

@@ -21,12 +21,10 @@ const (
 	tileWidth  = format.TileWidth
 )
 
-// edge is the right edge of a tree: the hashes that an appended leaf needs.
+// edge is the right edge of a tree, with the roots of the full tiles that appends have completed.
 type edge struct {
-	size int64
-	// subtrees are the roots of the full subtrees that the tree consists of, from left to right, so from large to small.
-	subtrees []tlog.Hash
-	// roots holds the roots of the full tiles that appends have completed.
+	format.Edge
+
 	roots []root
 }
 
@@ -39,27 +37,11 @@ type root struct {
 
 // append appends a leaf.
 func (e *edge) append(entry []byte) {
-	hash, n := tlog.RecordHash(entry), e.size
-	for level := 1; n&1 == 1; level++ {
-		last := len(e.subtrees) - 1
-		hash, n = tlog.NodeHash(e.subtrees[last], hash), n>>1
-		e.subtrees = e.subtrees[:last]
+	e.Append(entry, func(level int, n int64, hash tlog.Hash) {
 		if level%tileHeight == 0 {
 			e.roots = append(e.roots, root{level / tileHeight, n, hash})
 		}
-	}
-	e.subtrees = append(e.subtrees, hash)
-	e.size++
-}
-
-// root returns the root of a tree that is not empty.
-func (e *edge) root() tlog.Hash {
-	last := len(e.subtrees) - 1
-	hash := e.subtrees[last]
-	for i := last - 1; i >= 0; i-- {
-		hash = tlog.NodeHash(e.subtrees[i], hash)
-	}
-	return hash
+	})
 }
 
 // readEdge reads the edge of a tree that is not empty, and verifies it against the root.
@@ -72,7 +54,7 @@ func readEdge(size int64, hashes tlog.HashReader) (*edge, error) {
 		}
 	}
 	subtrees, err := hashes.ReadHashes(indexes)
-	return &edge{size: size, subtrees: subtrees}, err
+	return &edge{Edge: format.Edge{Size: size, Subtrees: subtrees}}, err
 }
 
 // errDiffers means that the stored leaves or roots do not match the head.
@@ -165,37 +147,26 @@ func (e *edge) write(ctx context.Context, q db.Querier, epoch int, first int64, 
 		}
 		e.roots = nil
 	}
-	root := e.root()
-	return db.Exec(ctx, q, named("set_head"), epoch, e.size, root[:])
+	root := e.Root()
+	return db.Exec(ctx, q, named("set_head"), epoch, e.Size, root[:])
 }
 
-// Tile names a tile of C2SP's tlog-tiles.
-type Tile struct {
-	Epoch int
-	// Entries selects entries instead of hashes; Level is then 0.
-	Entries bool
-	Level   int
-	N       int64
-	// Width is 256 for a full tile.
-	Width int
-}
-
-// Tile returns the hashes or entries of a tile, also of epochs that have ended (§12.2). Anyone may call it. Faults: not_found
-// beyond the head.
-func (a *API) Tile(ctx context.Context, t Tile) (tile []byte, err error) {
+// Tile returns the hashes of a tile, or the entries of one of level -1, also of epochs that have ended (§12.2). Anyone may call it.
+// Faults: not_found beyond the head.
+func (a *API) Tile(ctx context.Context, epoch int, t tlog.Tile) (tile []byte, err error) {
 	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
-		head, err := db.One[Head](ctx, on, named("head_of"), t.Epoch)
-		if errors.Is(err, sql.ErrNoRows) || err == nil && t.beyond(head.Size) {
+		head, err := db.One[Head](ctx, on, named("head_of"), epoch)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && beyond(t, head.Size) {
 			return fault.New(fault.NotFound)
 		}
 		if err != nil {
 			return err
 		}
-		if !t.Entries {
-			tile, err = readHashes(ctx, on, t.Epoch, t.Level, t.N, t.Width)
+		if t.L >= 0 {
+			tile, err = readHashes(ctx, on, epoch, t.L, t.N, t.W)
 			return err
 		}
-		entries, err := db.Column[[]byte](ctx, on, named("list_entries"), t.Epoch, t.N*tileWidth, t.N*tileWidth+int64(t.Width))
+		entries, err := db.Column[[]byte](ctx, on, named("list_entries"), epoch, t.N*tileWidth, t.N*tileWidth+int64(t.W))
 		for _, entry := range entries {
 			tile = append(binary.BigEndian.AppendUint16(tile, format.EntrySize), entry...)
 		}
@@ -205,7 +176,7 @@ func (a *API) Tile(ctx context.Context, t Tile) (tile []byte, err error) {
 }
 
 // beyond reports whether a tree of that size lacks hashes of the tile.
-func (t Tile) beyond(size int64) bool {
+func beyond(t tlog.Tile, size int64) bool {
 	const highest = 62 / tileHeight // no tree in the database is higher
-	return t.Level > highest || t.N > size || t.N*tileWidth+int64(t.Width) > size>>(tileHeight*t.Level)
+	return t.L > highest || t.N > size || t.N*tileWidth+int64(t.W) > size>>(tileHeight*max(t.L, 0))
 }

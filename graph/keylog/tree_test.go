@@ -35,9 +35,9 @@ func entryOf(n int64) []byte {
 
 // requireSame compares an edge with the library's tree of the same size.
 func requireSame(t require.TestingT, e *edge, whole stored) {
-	root, err := tlog.TreeHash(e.size, whole)
+	root, err := tlog.TreeHash(e.Size, whole)
 	require.NoError(t, err)
-	require.Equal(t, root, e.root())
+	require.Equal(t, root, e.Root())
 	for _, full := range e.roots {
 		hash := whole[tlog.StoredHashIndex(full.level*tileHeight, full.n)]
 		require.Equal(t, hash, full.hash, "level %d, %d", full.level, full.n)
@@ -50,11 +50,11 @@ func requireSame(t require.TestingT, e *edge, whole stored) {
 				count++
 			}
 		}
-		require.Equal(t, e.size>>(tileHeight*level), count, "roots of level %d", level)
+		require.Equal(t, e.Size>>(tileHeight*level), count, "roots of level %d", level)
 	}
-	read, err := readEdge(e.size, whole)
+	read, err := readEdge(e.Size, whole)
 	require.NoError(t, err)
-	require.Equal(t, e.subtrees, read.subtrees)
+	require.Equal(t, e.Subtrees, read.Subtrees)
 }
 
 // An edge has the root of the library's tree and completes the roots that its tiles hold, and is read from a tree as it was
@@ -67,18 +67,18 @@ func TestEdgesAreThoseOfTheLibrary(t *testing.T) {
 			e     = new(edge)
 		)
 		for range rapid.IntRange(1, 1200).Draw(t, "size") {
-			entry := entryOf(e.size)
-			whole = whole.add(t, e.size, entry)
+			entry := entryOf(e.Size)
+			whole = whole.add(t, e.Size, entry)
 			e.append(entry)
 		}
 		requireSame(t, e, whole)
 		roots := e.roots
-		e, err := readEdge(e.size, whole)
+		e, err := readEdge(e.Size, whole)
 		require.NoError(t, err)
 		e.roots = roots
 		for range rapid.IntRange(1, 300).Draw(t, "more") {
-			entry := entryOf(e.size)
-			whole = whole.add(t, e.size, entry)
+			entry := entryOf(e.Size)
+			whole = whole.add(t, e.Size, entry)
 			e.append(entry)
 		}
 		requireSame(t, e, whole)
@@ -92,9 +92,9 @@ func TestEdgesOfTwoLevels(t *testing.T) {
 		whole stored
 		e     = new(edge)
 	)
-	for e.size < 66_000 {
-		entry := entryOf(e.size)
-		whole = whole.add(t, e.size, entry)
+	for e.Size < 66_000 {
+		entry := entryOf(e.Size)
+		whole = whole.add(t, e.Size, entry)
 		e.append(entry)
 	}
 	requireSame(t, e, whole)

@@ -65,7 +65,7 @@ func (w *world) read(epoch int) log {
 	found := log{origin: origin, note: signed}
 	for n := int64(0); n<<8 < tree.N; n++ {
 		width := int(min(256, tree.N-n<<8))
-		tile := graphtest.Got(w.KeyLog.Tile(ctx, keylog.Tile{Epoch: epoch, Entries: true, N: n, Width: width}))(w.t)
+		tile := graphtest.Got(w.KeyLog.Tile(ctx, epoch, tlog.Tile{L: -1, N: n, W: width}))(w.t)
 		for len(tile) > 0 {
 			size := 2 + int(binary.BigEndian.Uint16(tile))
 			found.entries, tile = append(found.entries, tile[2:size]), tile[size:]
@@ -187,10 +187,10 @@ func BenchmarkLargeLog(b *testing.B) {
 		"proof":      func() error { return graphtest.Err(w.KeyLog.Include(ctx, 1, next())) },
 		"consistent": func() error { return graphtest.Err(w.KeyLog.Prove(ctx, 1, 1+next())) },
 		"hashes": func() error {
-			return graphtest.Err(w.KeyLog.Tile(ctx, keylog.Tile{Epoch: 1, N: next() / 256, Width: 200}))
+			return graphtest.Err(w.KeyLog.Tile(ctx, 1, tlog.Tile{N: next() / 256, W: 200}))
 		},
 		"entries": func() error {
-			return graphtest.Err(w.KeyLog.Tile(ctx, keylog.Tile{Epoch: 1, Entries: true, N: next() / 256, Width: 200}))
+			return graphtest.Err(w.KeyLog.Tile(ctx, 1, tlog.Tile{L: -1, N: next() / 256, W: 200}))
 		},
 	} {
 		b.Run(name, func(b *testing.B) {

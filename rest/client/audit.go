@@ -10,11 +10,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
-
-	"golang.org/x/mod/sumdb/tlog"
 
 	"stoa/rest/client/durable"
 	"stoa/rest/client/keylog"
@@ -70,12 +67,12 @@ func (l *KeyLog) audit(ctx context.Context) (made Audited, err error) {
 	if err != nil {
 		return made, err
 	}
-	if seen.size > head.Size {
-		return made, l.forked(nil, head.Note, fmt.Sprintf("%d entries were read, and the log now says %d", seen.size, head.Size))
+	if seen.Size > head.Size {
+		return made, l.forked(nil, head.Note, fmt.Sprintf("%d entries were read, and the log now says %d", seen.Size, head.Size))
 	}
 	newest := head
 	if len(head.By) < l.checks.Quorum {
-		if head, err = l.cosigned(ctx, v, max(seen.size, 1)-1); err != nil {
+		if head, err = l.cosigned(ctx, v, max(seen.Size, 1)-1); err != nil {
 			return made, err
 		}
 		if newest, err = l.advance(ctx, v, newest, head); err != nil {
@@ -83,14 +80,14 @@ func (l *KeyLog) audit(ctx context.Context) (made Audited, err error) {
 		}
 	}
 	made = Audited{
-		Origin: v.Origin, Vkey: v.vkey, Size: head.Size, Read: head.Size - seen.size, Witnesses: head.By, Claimed: v.Witnesses,
+		Origin: v.Origin, Vkey: v.vkey, Size: head.Size, Read: head.Size - seen.Size, Witnesses: head.By, Claimed: v.Witnesses,
 		seen: seen, view: v,
 	}
-	if err := l.scan(ctx, v, seen.size, head.Size, seen.add); err != nil {
+	if err := l.scan(ctx, v, seen.Size, head.Size, seen.add); err != nil {
 		return made, err
 	}
 	made.Agents = len(seen.labels)
-	if seen.head(v.Origin) != head.Checkpoint {
+	if seen.Root() != head.Root {
 		return made, l.forked(head.Note, head.Note, "the entries that the server shows do not make the head that it has signed")
 	}
 	return made, errors.Join(seen.save(), l.keep(headOf(newest, v.vkey), v))
@@ -174,42 +171,11 @@ func (a *Agent) ownEntry(ctx context.Context, made *Audited) error {
 	return err
 }
 
-// tree is an append-only Merkle tree, kept as the hashes of its full subtrees from left to right, the largest first.
-type tree struct {
-	size   int64
-	hashes []tlog.Hash
-}
-
-// append adds an entry. It merges one full subtree for each trailing 1 bit of the old size.
-func (t *tree) append(entry keylog.Entry) {
-	hash := tlog.RecordHash(entry.Bytes())
-	for n := t.size; n&1 == 1; n >>= 1 {
-		last := len(t.hashes) - 1
-		hash, t.hashes = tlog.NodeHash(t.hashes[last], hash), t.hashes[:last]
-	}
-	t.hashes = append(t.hashes, hash)
-	t.size++
-}
-
-// head is the head of the tree in the log with that origin.
-func (t *tree) head(origin string) keylog.Checkpoint {
-	head := keylog.Checkpoint{Origin: origin, Size: t.size}
-	if t.size == 0 {
-		head.Root, _ = tlog.TreeHash(0, nil) // it reads nothing
-		return head
-	}
-	head.Root = t.hashes[len(t.hashes)-1]
-	for _, hash := range slices.Backward(t.hashes[:len(t.hashes)-1]) {
-		head.Root = tlog.NodeHash(hash, head.Root)
-	}
-	return head
-}
-
 // seenLog is the part of a log that audits have read: its tree, and the index of each agent's label. One file has the entries of
 // a signed head in the log's format. Another has the number that is on disk, so the remains of a crash are ignored. Programs may
 // share the files, because all write the same bytes.
 type seenLog struct {
-	tree
+	keylog.Edge
 
 	path, origin string
 	entries      []byte
@@ -244,8 +210,9 @@ func (s *seenLog) countFile() string { return s.path + ".size" }
 
 // add adds an entry that was read. It returns ErrLabelTwice if the handle of an agent has an entry already.
 func (s *seenLog) add(index int64, entry keylog.Entry) error {
-	s.append(entry)
-	s.entries = append(s.entries, entry.Bytes()...)
+	raw := entry.Bytes()
+	s.Append(raw, nil)
+	s.entries = append(s.entries, raw...)
 	if entry.Type != keylog.TypeAgent {
 		return nil
 	}
@@ -272,7 +239,7 @@ func (s *seenLog) save() error {
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return durable.WriteFile(s.countFile(), strconv.AppendInt(nil, s.size, 10))
+	return durable.WriteFile(s.countFile(), strconv.AppendInt(nil, s.Size, 10))
 }
 
 func (l *KeyLog) tile(ctx context.Context, v *logView, n, size int64) ([]keylog.Entry, error) {

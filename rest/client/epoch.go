@@ -158,24 +158,25 @@ func (l *KeyLog) follow(ctx context.Context, v *logView, head keylog.Witnessed, 
 			}
 		}
 	}
-	var whole, before tree
+	var whole, before keylog.Edge
 	err := l.scan(ctx, v, 0, head.Size, func(index int64, entry keylog.Entry) error {
-		whole.append(entry)
+		raw := entry.Bytes()
+		whole.Append(raw, nil)
 		if index == 0 {
 			if entry != keylog.EpochEntry(former.Origin, former.Root) {
 				return forked("the new log does not begin with the end of the former one")
 			}
 			return nil
 		}
-		before.append(entry)
-		for _, root := range wanted[before.size] {
-			if before.head(root.Origin) != root {
-				return forked(fmt.Sprintf("the new log does not have the former one's %d entries", root.Size))
+		before.Append(raw, nil)
+		for _, head := range wanted[before.Size] {
+			if before.Root() != head.Root {
+				return forked(fmt.Sprintf("the new log does not have the former one's %d entries", head.Size))
 			}
 		}
 		return nil
 	})
-	if err == nil && (whole.head(v.Origin) != head.Checkpoint || whole.size <= former.Size) {
+	if err == nil && (whole.Root() != head.Root || whole.Size <= former.Size) {
 		err = forked("the entries of the new log do not make the head that the server has signed")
 	}
 	return err

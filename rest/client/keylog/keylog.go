@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,10 +52,7 @@ type Entry struct {
 
 // Bytes returns the entry as the log stores it.
 func (e Entry) Bytes() []byte {
-	raw := make([]byte, 0, EntrySize)
-	raw = append(raw, byte(e.Type))
-	raw = append(raw, e.Label[:]...)
-	return append(raw, e.Commitment[:]...)
+	return slices.Concat([]byte{byte(e.Type)}, e.Label[:], e.Commitment[:])
 }
 
 // ParseEntry reads an entry.
@@ -62,10 +60,7 @@ func ParseEntry(raw []byte) (Entry, error) {
 	if len(raw) != EntrySize || raw[0] < byte(TypeAgent) || raw[0] > byte(TypeEpoch) {
 		return Entry{}, fmt.Errorf("no entry of a key log: %d bytes", len(raw))
 	}
-	e := Entry{Type: Type(raw[0])}
-	copy(e.Label[:], raw[1:])
-	copy(e.Commitment[:], raw[1+sha256.Size:])
-	return e, nil
+	return Entry{Type(raw[0]), [sha256.Size]byte(raw[1:]), [sha256.Size]byte(raw[1+sha256.Size:])}, nil
 }
 
 // Agent has the fields of an agent to which its entry commits, as in the server's JSON.
@@ -84,12 +79,10 @@ func AgentLabel(host, handle string) [sha256.Size]byte {
 
 // KeyEntry returns the entry of a key of the server: an Ed25519 public key for a purpose.
 func KeyEntry(purpose string, public []byte) (Entry, error) {
-	e := Entry{Type: TypeKey, Label: digest(purpose)}
-	if len(public) != len(e.Commitment) {
-		return Entry{}, fmt.Errorf("an Ed25519 public key has %d bytes, not %d", len(e.Commitment), len(public))
+	if len(public) != sha256.Size {
+		return Entry{}, fmt.Errorf("an Ed25519 public key has %d bytes, not %d", sha256.Size, len(public))
 	}
-	copy(e.Commitment[:], public)
-	return e, nil
+	return Entry{TypeKey, digest(purpose), [sha256.Size]byte(public)}, nil
 }
 
 // ReceiptEntry returns the entry of a signed document: a receipt or a rating.
@@ -144,6 +137,42 @@ func ParseEntries(tile []byte) ([]Entry, error) {
 		entries, tile = append(entries, entry), tile[size:]
 	}
 	return entries, nil
+}
+
+// Edge is the right edge of an append-only tree.
+type Edge struct {
+	Size int64
+	// Subtrees are the roots of the full subtrees that the tree consists of, from left to right, so from large to small.
+	Subtrees []tlog.Hash
+}
+
+// Append appends an entry, and merges one subtree for each trailing 1 bit of the old size. Unless it is nil, merged is called with
+// level, number and root of each merged subtree.
+func (e *Edge) Append(entry []byte, merged func(level int, n int64, root tlog.Hash)) {
+	hash, n := tlog.RecordHash(entry), e.Size
+	for level := 1; n&1 == 1; level++ {
+		last := len(e.Subtrees) - 1
+		hash, n = tlog.NodeHash(e.Subtrees[last], hash), n>>1
+		e.Subtrees = e.Subtrees[:last]
+		if merged != nil {
+			merged(level, n, hash)
+		}
+	}
+	e.Subtrees = append(e.Subtrees, hash)
+	e.Size++
+}
+
+// Root returns the root of the tree.
+func (e *Edge) Root() tlog.Hash {
+	if e.Size == 0 {
+		return sha256.Sum256(nil)
+	}
+	last := len(e.Subtrees) - 1
+	root := e.Subtrees[last]
+	for _, hash := range slices.Backward(e.Subtrees[:last]) {
+		root = tlog.NodeHash(hash, root)
+	}
+	return root
 }
 
 // ErrUnsigned means that a checkpoint is not signed by the log's key.
