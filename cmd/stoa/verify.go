@@ -138,14 +138,14 @@ func keptLogKey(path string) (note.Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	vkey, err := trust.LogKey()
+	head, kept, err := trust.Log()
 	if err != nil {
 		return nil, err
 	}
-	if vkey == "" {
+	if !kept {
 		return nil, fmt.Errorf("%s keeps no head of a key log", path)
 	}
-	return keylog.ParseLogKey(vkey)
+	return keylog.ParseLogKey(head.Vkey)
 }
 
 func parseAll(vkeys []string, parse func(string) (note.Verifier, error)) ([]note.Verifier, error) {

@@ -136,13 +136,13 @@ func ownKey(format string, args ...any) error {
 }
 
 func (a *Agent) ownEntry(ctx context.Context, made *Audited) error {
-	card, err := One[logged](ctx, a.Client, http.MethodGet, "/bots/me", "bot", nil)
+	card, err := a.Me(ctx)
 	if err != nil {
 		return err
 	}
 	card.ID, card.Handle = a.identity.ID, a.identity.Handle
 	index, found := made.seen.labels[keylog.AgentLabel(made.view.host, card.Handle)]
-	if found && !card.sequenced() {
+	if found && card.KeyLog.Index == nil {
 		o, err := a.Onboarding(ctx)
 		if err != nil && !HasCode(err, "not_found") {
 			return err
@@ -154,14 +154,14 @@ func (a *Agent) ownEntry(ctx context.Context, made *Audited) error {
 		}
 	}
 	switch {
-	case !card.sequenced(), !found && *card.KeyLog.Index >= made.Size:
+	case card.KeyLog.Index == nil, !found && *card.KeyLog.Index >= made.Size:
 		return laterError{"this agent's key is not in the key log yet"}
 	case !found:
 		return ownKey("entry %d, which the server names, is not of this agent's handle", *card.KeyLog.Index)
 	case index != *card.KeyLog.Index:
 		return ownKey("entry %d is of this agent's handle, and the server says that entry %d is", index, *card.KeyLog.Index)
 	}
-	_, _, err = a.Log.include(ctx, made.view, index, card.agent(a.Keys.Public()).Entry(made.view.host, card.KeyLog.Salt))
+	_, _, err = a.Log.include(ctx, made.view, index, card.entry(made.view.host, a.Keys.Public()))
 	if errors.Is(err, ErrUnproven) || errors.Is(err, errAbsent) {
 		return ownKey("entry %d, of this agent's handle, does not open to this agent's id and key", index)
 	}

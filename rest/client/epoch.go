@@ -87,26 +87,20 @@ type Epoch struct {
 func (l *KeyLog) AcceptEpoch(ctx context.Context, vkey string) (made Epoch, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	kept, err := l.trust.log()
-	if err == nil && kept.origin == "" {
-		err = errors.New("no key log was seen before: there is nothing to accept")
-	}
+	v, said, err := l.published(ctx)
 	if err != nil {
 		return made, err
 	}
-	found, said, err := l.published(ctx)
-	if err == nil && found == nil {
-		err = l.forked(kept.newest().note(), said, "the server has no key log")
-	}
-	if err != nil {
-		return made, err
-	}
-	v := &logView{publishedLog: *found, kept: kept}
+	kept := v.kept
 	same := v.Origin == kept.origin
-	if same && vkey == "" {
+	switch {
+	case kept.origin == "":
+		return made, errors.New("no key log was seen before: there is nothing to accept")
+	case v.Origin == "":
+		return made, l.forked(kept.newest().note(), said, "the server has no key log")
+	case same && vkey == "":
 		return made, fmt.Errorf("%s is the log that was seen before: there is nothing to accept", v.Origin)
-	}
-	if !same {
+	case !same:
 		if refused := l.otherOrigin(v, said); !errors.Is(refused, ErrEpoch) {
 			return made, refused
 		}

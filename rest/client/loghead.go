@@ -66,12 +66,6 @@ func (t *Trust) Log() (Head, bool, error) {
 	return newest, true, nil
 }
 
-// LogKey returns the current vkey of the server's log, empty if no head was ever kept.
-func (t *Trust) LogKey() (string, error) {
-	kept, err := t.log()
-	return kept.vkey, err
-}
-
 func (t *Trust) log() (keptLog, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -128,22 +128,27 @@ type publishedLog struct {
 
 const keysPath = "/.well-known/stoa-keys.json"
 
-// published reads the server's publication about its log, nil if it has none. said is the whole answer.
-func (l *KeyLog) published(ctx context.Context) (found *publishedLog, said []byte, err error) {
+// published reads what the server publishes about its log, beside what is kept of it. Origin is empty if the server has no log. said
+// is the whole answer.
+func (l *KeyLog) published(ctx context.Context) (v *logView, said []byte, err error) {
+	v = new(logView)
+	if v.kept, err = l.trust.log(); err != nil {
+		return nil, nil, err
+	}
 	answer, err := l.client.get(ctx, keysPath)
 	if answer != nil && answer.Status == http.StatusNotFound {
-		return nil, answer.Body, nil
+		return v, answer.Body, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	var keys struct {
+	keys := struct {
 		Log *publishedLog `json:"log"`
-	}
+	}{&v.publishedLog}
 	if err := json.Unmarshal(answer.Body, &keys); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", keysPath, err)
 	}
-	return keys.Log, answer.Body, nil
+	return v, answer.Body, nil
 }
 
 // logView is the log as the server publishes it now, with the key that is trusted.
@@ -159,23 +164,19 @@ type logView struct {
 
 // view reads the server's publication about the log, nil if it has none and never had one.
 func (l *KeyLog) view(ctx context.Context) (*logView, error) {
-	kept, err := l.trust.log()
+	v, said, err := l.published(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, said, err := l.published(ctx)
+	kept := v.kept
 	switch {
-	case err != nil:
-		return nil, err
-	case found == nil && kept.origin != "":
+	case v.Origin == "" && kept.origin != "":
 		return nil, l.forked(kept.newest().note(), said, "it had a key log, and now says that it has none")
-	case found == nil && (l.checks.LogKey != "" || l.checks.Quorum > 0):
+	case v.Origin == "" && (l.checks.LogKey != "" || l.checks.Quorum > 0):
 		return nil, unproven("the server has no key log")
-	case found == nil:
+	case v.Origin == "":
 		return nil, nil //nolint:nilnil // there is nothing to check
-	}
-	v := &logView{publishedLog: *found, kept: kept}
-	if kept.origin != "" && kept.origin != v.Origin {
+	case kept.origin != "" && kept.origin != v.Origin:
 		return nil, l.otherOrigin(v, said)
 	}
 	if err := v.address(); err != nil {

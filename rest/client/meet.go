@@ -27,49 +27,20 @@ func (a *Agent) Meet(ctx context.Context, agent Brief) error {
 	if known, err := a.Trust.knows(agent); err != nil || known != unknown { // it was met meanwhile
 		return err
 	}
-	met, err := a.Log.prove(ctx, agent, at("/bots/", agent.ID, ""))
+	proven, _, err := a.Log.prove(ctx, agent, agent.ID)
 	if errors.Is(err, ErrUnproven) && a.Log.checks.AllowUnproven {
 		return a.Trust.Check(agent)
 	}
 	if err != nil {
 		return err
 	}
-	return a.Trust.pin(met.Brief, met.via(), met.index)
+	return a.Trust.pin(proven)
 }
 
-// provenAgent is an agent. The log proves its key if index is not nil.
-type provenAgent struct {
-	Brief
-
-	index *int64
-	// witnesses counts the known witnesses that have signed a head which has the entry.
-	witnesses int
-}
-
-func (p provenAgent) via() string {
-	if p.index == nil {
-		return ViaFirstUse
-	}
-	return ViaLog
-}
-
-// logged has the members of a card to which a log entry commits, as the server writes them.
-type logged struct {
-	ID        string  `json:"id"`
-	Handle    string  `json:"handle"`
-	Key       *string `json:"encryption_public_key"`
-	CreatedAt string  `json:"created_at"`
-	KeyLog    *struct {
-		Index *int64 `json:"index"`
-		Salt  []byte `json:"salt"`
-	} `json:"key_log"`
-}
-
-// sequenced reports whether the server has put the entry into the log.
-func (c logged) sequenced() bool { return c.KeyLog != nil && c.KeyLog.Index != nil }
-
-func (c logged) agent(key string) keylog.Agent {
-	return keylog.Agent{ID: c.ID, Handle: c.Handle, Key: key, CreatedAt: c.CreatedAt}
+// entry returns the log entry of a card with that key, in the log of a host. The server has microseconds in every time.
+func (b Bot) entry(host, key string) keylog.Entry {
+	const micros = "2006-01-02T15:04:05.000000Z"
+	return keylog.Agent{ID: b.ID, Handle: b.Handle, Key: key, CreatedAt: b.CreatedAt.UTC().Format(micros)}.Entry(host, b.KeyLog.Salt)
 }
 
 // laterError means that something is not proven yet, and why.
@@ -94,17 +65,17 @@ func (l *KeyLog) patiently(ctx context.Context, try func() error) error {
 	}
 }
 
-// prove checks that the log proves the key of an agent, whose card is at a path, and keeps the head of the proof. Without a log it
-// returns the agent without an index. The caller holds the lock.
-func (l *KeyLog) prove(ctx context.Context, agent Brief, path string) (met provenAgent, err error) {
-	met.Brief = agent
+// prove checks that the log proves the key of an agent, whose id is me for oneself, and keeps the head of the proof. Without a log
+// the pin has no index. witnesses counts the known witnesses that have signed a head which has the entry. The caller holds the lock.
+func (l *KeyLog) prove(ctx context.Context, agent Brief, id string) (p Pin, witnesses int, err error) {
+	p = firstUse(agent)
 	v, err := l.view(ctx)
 	if v == nil || err != nil {
-		return met, err
+		return p, 0, err
 	}
 	name := cmp.Or(agent.Handle, agent.ID)
 	err = l.patiently(ctx, func() error {
-		card, err := One[logged](ctx, l.client, http.MethodGet, path, "bot", nil)
+		card, err := l.client.Bot(ctx, id)
 		switch {
 		case HasCode(err, "not_found"), HasCode(err, "invalid_id"):
 			return unproven("the profile of %s is closed, so the server shows no proof of its key. Ask the agent for its fingerprint over "+
@@ -114,30 +85,22 @@ func (l *KeyLog) prove(ctx context.Context, agent Brief, path string) (met prove
 		case !strings.EqualFold(card.ID, agent.ID), agent.Handle != "" && card.Handle != agent.Handle,
 			card.Key == nil || *card.Key != *agent.Key:
 			return unproven("the server names two keys, ids or handles for %s at once", name)
-		case !card.sequenced():
+		case card.KeyLog.Index == nil:
 			return laterError{"the key of " + name + " is not in the key log"}
 		}
-		if met.index, met.witnesses, err = l.proveCard(ctx, v, card); err == nil {
-			met.Handle = card.Handle
+		newest, by, err := l.include(ctx, v, *card.KeyLog.Index, card.entry(v.host, *card.Key))
+		switch {
+		case errors.Is(err, errAbsent):
+			return laterError{fmt.Sprintf("the key log has no entry %d", *card.KeyLog.Index)}
+		case err != nil:
+			return err
+		case by < l.checks.Quorum:
+			return l.belowQuorum(by)
 		}
-		return err
+		p.Handle, p.Via, p.Index, witnesses = card.Handle, ViaLog, card.KeyLog.Index, by
+		return l.keep(headOf(newest, v.vkey), v)
 	})
-	return met, err
-}
-
-// proveCard checks that the log proves a card that names its entry.
-func (l *KeyLog) proveCard(ctx context.Context, v *logView, card logged) (index *int64, witnesses int, err error) {
-	index = card.KeyLog.Index
-	newest, witnesses, err := l.include(ctx, v, *index, card.agent(*card.Key).Entry(v.host, card.KeyLog.Salt))
-	switch {
-	case errors.Is(err, errAbsent):
-		return nil, 0, laterError{fmt.Sprintf("the key log has no entry %d", *index)}
-	case err != nil:
-		return nil, 0, err
-	case witnesses < l.checks.Quorum:
-		return nil, 0, l.belowQuorum(witnesses)
-	}
-	return index, witnesses, l.keep(headOf(newest, v.vkey), v)
+	return p, witnesses, err
 }
 
 func (l *KeyLog) belowQuorum(witnesses int) error {
@@ -159,20 +122,16 @@ type Verified struct {
 // and pins it, unless it is this agent itself. A fingerprint alone is enough if the log proves nothing. It returns ErrFingerprint
 // if the fingerprint differs, or if the server names another key for this agent than its key file has.
 func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (v Verified, err error) {
-	found, path, own := a.itself(), "/bots/me", true
-	if !found.IsNamed(idOrHandle) {
-		if found, err = a.Client.Find(ctx, idOrHandle); err != nil {
-			return v, err
-		}
-		path, own = at("/bots/", found.ID, ""), false
-	}
-	if found.Key == nil {
-		return v, fmt.Errorf("%s has no key: it was deleted", found.Handle)
-	}
+	key, id := a.Keys.Public(), "me"
+	found := Brief{ID: a.identity.ID, Handle: a.identity.Handle, Key: &key}
+	own := found.IsNamed(idOrHandle)
 	if own {
-		err = a.compareOwn(ctx, found)
-	} else {
-		err = a.Trust.Compare(found)
+		err = a.compareOwn(ctx)
+	} else if found, err = a.Client.Find(ctx, idOrHandle); err == nil {
+		id, err = found.ID, a.Trust.Compare(found)
+	}
+	if err == nil && found.Key == nil {
+		err = fmt.Errorf("%s has no key: it was deleted", found.Handle)
 	}
 	if err != nil {
 		return v, err
@@ -185,44 +144,37 @@ func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (v V
 			"nothing was pinned", v.Fingerprint, found.Handle, fingerprint)
 	}
 	a.Log.mu.Lock()
-	met, err := a.Log.prove(ctx, found, path)
+	v.Pin, v.Witnesses, err = a.Log.prove(ctx, found, id)
 	a.Log.mu.Unlock()
-	via := met.via()
-	if err == nil && met.index == nil {
+	if err == nil && v.Index == nil {
 		v.Missing = "the server has no key log"
 	}
 	if errors.Is(err, ErrUnproven) && fingerprint != "" {
-		v.Missing, err, via = err.Error(), nil, ViaFirstUse
+		v.Missing, err = err.Error(), nil
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return v, err
-	}
-	v.Witnesses = met.witnesses
-	if own {
-		v.Pin = Pin{ID: found.ID, Handle: found.Handle, Key: *found.Key, Index: met.index}
+	case own:
+		v.Via = "" // an agent does not pin itself
 		return v, nil
+	case v.Via == ViaFirstUse && fingerprint != "":
+		v.Via = ViaFingerprint
 	}
-	if via == ViaFirstUse && fingerprint != "" {
-		via = ViaFingerprint
-	}
-	if err := a.Trust.pin(met.Brief, via, met.index); err != nil {
+	if err := a.Trust.pin(v.Pin); err != nil {
 		return v, err
 	}
 	pins, err := a.Trust.Pins()
-	v.Pin = pins[strings.ToLower(found.ID)]
+	v.Pin = pins[v.ID]
 	return v, err
 }
 
-func (a *Agent) compareOwn(ctx context.Context, own Brief) error {
+// compareOwn returns ErrFingerprint if the server names another key for this agent than its key file has.
+func (a *Agent) compareOwn(ctx context.Context) error {
 	me, err := a.Me(ctx)
-	if err == nil && (me.Key == nil || *me.Key != *own.Key) {
+	if err == nil && (me.Key == nil || *me.Key != a.Keys.Public()) {
 		err = refuse(ErrFingerprint, http.StatusConflict, "key_changed", "the server names another key for this agent, @%s, than its key file "+
-			"holds", own.Handle)
+			"holds", a.identity.Handle)
 	}
 	return err
-}
-
-func (a *Agent) itself() Brief {
-	key := a.Keys.Public()
-	return Brief{ID: a.identity.ID, Handle: a.identity.Handle, Key: &key}
 }

@@ -62,7 +62,17 @@ func OpenTrust(path string) (*Trust, error) {
 
 // Check pins the key of an agent at its first use. It returns ErrKeyChanged if the agent or the handle is pinned with another
 // key. A deleted agent, which has no key, changes nothing. It does not check the key log: see Agent.Meet.
-func (t *Trust) Check(agent Brief) error { return t.pin(agent, ViaFirstUse, nil) }
+func (t *Trust) Check(agent Brief) error {
+	if agent.Key == nil {
+		return nil
+	}
+	return t.pin(firstUse(agent))
+}
+
+// firstUse is the pin of an agent that has a key, without evidence.
+func firstUse(agent Brief) Pin {
+	return Pin{ID: strings.ToLower(agent.ID), Handle: agent.Handle, Key: *agent.Key, Via: ViaFirstUse}
+}
 
 // Compare is Check without pinning.
 func (t *Trust) Compare(agent Brief) error {
@@ -87,17 +97,15 @@ func (t *Trust) knows(agent Brief) (pinState, error) {
 }
 
 // pin pins an agent, or adds better evidence than first use to its pin.
-func (t *Trust) pin(agent Brief, via string, index *int64) error {
-	if agent.Key == nil {
-		return nil
-	}
+func (t *Trust) pin(made Pin) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	agent := Brief{ID: made.ID, Handle: made.Handle, Key: &made.Key}
 	known, err := t.compare(agent)
-	if err != nil || known == pinned && (via == ViaFirstUse || t.pins[strings.ToLower(agent.ID)].Via != ViaFirstUse) {
+	if err != nil || known == pinned && (made.Via == ViaFirstUse || t.pins[made.ID].Via != ViaFirstUse) {
 		return err
 	}
-	if err := t.add(Pin{ID: strings.ToLower(agent.ID), Handle: agent.Handle, Key: *agent.Key, Via: via, Index: index}); err != nil {
+	if err := t.add(made); err != nil {
 		return err
 	}
 	if known, err = t.compare(agent); err == nil && known != pinned { // another program may have pinned another key meanwhile
