@@ -1,13 +1,13 @@
 package keylog
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -140,8 +140,8 @@ func signedAt(raw []byte) time.Time {
 	return time.Unix(int64(binary.BigEndian.Uint64(raw[4:])), 0).UTC()
 }
 
-// proofHeader is the first line of a proof, by C2SP tlog-proof.
-const proofHeader = "c2sp.org/tlog-proof@v1"
+// proofForm matches a proof up to its checkpoint, by C2SP tlog-proof. Extra data, which Stoa's proofs do not have, is skipped.
+var proofForm = regexp.MustCompile(`^c2sp\.org/tlog-proof@v1\n(?:extra .*\n)?index (0|[1-9][0-9]*)\n((?:[A-Za-z0-9+/=]+\n)*)\n`)
 
 // ErrNotIncluded means that a proof does not show that an entry is in the log.
 var ErrNotIncluded = errors.New("the proof does not show this entry in the log")
@@ -159,7 +159,7 @@ type Proof struct {
 // Text returns the proof as a file holds it.
 func (p Proof) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\nindex %d\n", proofHeader, p.Index)
+	fmt.Fprintf(&b, "c2sp.org/tlog-proof@v1\nindex %d\n", p.Index)
 	for _, hash := range p.Hashes {
 		b.WriteString(base64.StdEncoding.EncodeToString(hash[:]) + "\n")
 	}
@@ -168,27 +168,17 @@ func (p Proof) Text() string {
 	return b.String()
 }
 
-// ParseProof reads a proof. Extra data, which Stoa's proofs do not have, is skipped.
-func ParseProof(text []byte) (Proof, error) {
-	head, checkpoint, found := bytes.Cut(text, []byte("\n\n"))
-	lines := strings.Split(string(head), "\n")
-	if !found || lines[0] != proofHeader {
-		return Proof{}, errors.New("no proof: its first line is " + proofHeader)
+// ParseProof reads a proof.
+func ParseProof(text []byte) (p Proof, err error) {
+	form := proofForm.FindSubmatch(text)
+	if form == nil {
+		return p, errors.New("it has not the form of a proof of C2SP (tlog-proof)")
 	}
-	if lines = lines[1:]; len(lines) > 0 && strings.HasPrefix(lines[0], "extra ") {
-		lines = lines[1:]
+	p.Checkpoint = text[len(form[0]):]
+	if p.Index, err = strconv.ParseInt(string(form[1]), 10, 64); err != nil {
+		return p, err
 	}
-	p := Proof{Checkpoint: checkpoint}
-	number, isIndex := "", false
-	if len(lines) > 0 {
-		number, isIndex = strings.CutPrefix(lines[0], "index ")
-	}
-	index, err := strconv.ParseInt(number, 10, 64)
-	if !isIndex || err != nil || index < 0 || strconv.FormatInt(index, 10) != number {
-		return Proof{}, errors.New("a proof names an index")
-	}
-	p.Index = index
-	p.Hashes, err = ParseHashes(lines[1:])
+	p.Hashes, err = ParseHashes(strings.Fields(string(form[2])))
 	return p, err
 }
 
@@ -222,9 +212,6 @@ func (p Proof) Check(entry Entry, log note.Verifier, witnesses ...note.Verifier)
 
 // CheckIncluded checks that an entry has that index in the tree of a head. It returns ErrNotIncluded if the hashes do not show it.
 func CheckIncluded(head Checkpoint, index int64, entry Entry, hashes []tlog.Hash) error {
-	if index < 0 || index >= head.Size {
-		return ErrNotIncluded
-	}
 	if tlog.CheckRecord(hashes, head.Size, head.Root, index, tlog.RecordHash(entry.Bytes())) != nil {
 		return ErrNotIncluded
 	}
