@@ -87,20 +87,6 @@ func flipped(t *rapid.T, text string) (string, int) {
 	return base64.StdEncoding.EncodeToString(raw), at
 }
 
-// A message with a random nonce is unbound, whatever the server shows.
-func TestARandomNonceIsUnbound(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		var nonce [24]byte
-		for i := range nonce {
-			nonce[i] = rapid.Byte().Draw(t, "byte")
-		}
-		ids := rapid.SliceOfN(drawID(), 3, 3).Draw(t, "ids")
-		sealed := must(anyKeys(t, "sender").SealWith(ids[0], anyKeys(t, "recipient").Public(), "x", ids[1], nonce))(t)
-		require.Equal(t, "unbound", findingOf(t, client.Message{SenderID: ids[2], Envelope: sealed}))
-	})
-}
-
 func FuzzBound(f *testing.F) {
 	sender := must(client.ParseKeys(privateKey(1)))(f)
 	recipient := must(client.ParseKeys(privateKey(101)))(f)

@@ -89,3 +89,20 @@ func TestAHandlerGetsTheNewToken(t *testing.T) {
 	require.ErrorIs(t, listener.Run(ctx), context.Canceled)
 	require.True(t, seen.Has("e1"))
 }
+
+// A listener reports another listener on another machine, which the server names.
+func TestAListenerReportsAnotherOne(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Other-Listeners", "1")
+		_, _ = io.WriteString(w, `{"events": [], "more": false}`)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var reported []error
+	err := openAgent(t, filepath.Join(t.TempDir(), "agent.key"), c.Origin()).Listen(ctx, client.Listener{PollOnly: true, Report: func(err error) {
+		reported = append(reported, err)
+		cancel()
+	}})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, []error{client.ErrListensElsewhere}, reported)
+}
