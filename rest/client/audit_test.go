@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -101,12 +100,8 @@ func TestAnErasedSaltIsNoAlarm(t *testing.T) {
 	ada := s.register("ada")
 	ada.card["key_log"] = map[string]any{"index": nil, "salt": nil}
 	for state, alarm := range map[string]bool{"pending": true, "partial": false} {
-		s.say(func(w http.ResponseWriter, r *http.Request) bool {
-			asked := r.URL.Path == client.Prefix+"/bots/me/onboarding"
-			if asked {
-				s.reply(w, http.StatusOK, "lifecycle", map[string]any{"erasure": map[string]any{"state": state, "requested_by": "owner"}})
-			}
-			return asked
+		s.answerAt("/bots/me/onboarding", func(w http.ResponseWriter, _ *http.Request) {
+			s.reply(w, http.StatusOK, "lifecycle", map[string]any{"erasure": map[string]any{"state": state, "requested_by": "owner"}})
 		})
 		_, err := s.agent(ada, client.Checks{}).WatchKey(t.Context())
 		require.Equal(t, alarm, client.Alarm(err), "%s: %v", state, err)
@@ -183,25 +178,13 @@ func TestFalseTiles(t *testing.T) {
 	s := newLogServer(t)
 	s.fill(5)
 	file := filepath.Join(t.TempDir(), "monitor")
-	other := keylogtest.New(s.logs[1].Origin, logPrivate("log"))
+	other := keylogtest.New(s.logs[1].Origin, keylogtest.Private("log"))
 	for range 5 {
 		other.Append(keylog.ReceiptEntry([]byte(uuid.NewString()), "y"))
 	}
-	s.say(func(w http.ResponseWriter, r *http.Request) bool {
-		if !strings.Contains(r.URL.Path, "tile") {
-			return false
-		}
-		_, _ = w.Write(other.Tile(0, 5))
-		return true
-	})
+	s.answerAt("tile", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(other.Tile(0, 5)) })
 	require.ErrorIs(t, errOf(s.monitor(file).Audit(t.Context())), client.ErrLogForked)
-	s.say(func(w http.ResponseWriter, r *http.Request) bool {
-		if !strings.Contains(r.URL.Path, "tile") {
-			return false
-		}
-		_, _ = w.Write(s.logs[1].Tile(0, 4))
-		return true
-	})
+	s.answerAt("tile", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(s.logs[1].Tile(0, 4)) })
 	require.ErrorContains(t, errOf(s.monitor(file).Audit(t.Context())), "4 entries")
 	s.say(nil)
 	ok(t)(s.monitor(file).Audit(t.Context()))

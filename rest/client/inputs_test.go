@@ -62,8 +62,7 @@ func TestFilesOfOlderProgramsCount(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "agent.key")
 	known, id, message := agent(1, 1, 1), uuid.NewString(), uuid.NewString()
-	pin, err := json.Marshal(map[string]any{"id": known.ID, "handle": known.Handle, "key": *known.Key, "at": "2026-10-01T00:00:00Z"})
-	require.NoError(t, err)
+	pin := must(json.Marshal(map[string]any{"id": known.ID, "handle": known.Handle, "key": *known.Key, "at": "2026-10-01T00:00:00Z"}))(t)
 	month := filepath.Join(file+".nonces", time.Now().UTC().Format("2006-01"))
 	for path, text := range map[string]string{
 		file + ".trust": string(pin) + "\n", month: "AfNkY_xFoyru-UXMOTPScjdX " + message + " -\n", file + ".seen": id + "\n",

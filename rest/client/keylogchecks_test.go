@@ -66,25 +66,16 @@ func TestAnAgentIsProvenOnce(t *testing.T) {
 	require.Equal(t, "dora", pinOf(t, a, dora).Handle)
 }
 
+// withoutLog answers with the keys of a server that has no log.
+func withoutLog(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"keys": []}`)) }
+
 // Servers of an earlier version have no log: agents are trusted at first use. A server that had a log cannot drop it.
 func TestAServerWithoutALog(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
 	ada, ben, carol := s.register("ada"), s.register("ben"), s.register("carol")
-	without := func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/.well-known/stoa-keys.json" {
-			_, _ = w.Write([]byte(`{"keys": []}`))
-		}
-		return r.URL.Path == "/.well-known/stoa-keys.json"
-	}
-	missing := func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/.well-known/stoa-keys.json" {
-			http.NotFound(w, r)
-		}
-		return r.URL.Path == "/.well-known/stoa-keys.json"
-	}
-	for _, answer := range []func(http.ResponseWriter, *http.Request) bool{without, missing} {
-		s.say(answer)
+	for _, answer := range []http.HandlerFunc{withoutLog, http.NotFound} {
+		s.answerAt("/stoa-keys.json", answer)
 		a := s.agent(ada, client.Checks{})
 		ok(t)(a.Find(t.Context(), "ben"))
 		require.Equal(t, client.ViaFirstUse, pinOf(t, a, ben).Via)
@@ -98,7 +89,7 @@ func TestAServerWithoutALog(t *testing.T) {
 		// Once there is a log the pin is proven by hand, others on first use, and the log stays.
 		s.say(nil)
 		require.Equal(t, client.ViaLog, must(a.Verify(t.Context(), "@ben", ""))(t).Via)
-		s.say(answer)
+		s.answerAt("/stoa-keys.json", answer)
 		_, err := a.Find(t.Context(), "carol")
 		require.ErrorIs(t, err, client.ErrLogForked)
 		require.True(t, client.Alarm(err))
@@ -213,13 +204,7 @@ func TestEveryByteOfTheLogCounts(t *testing.T) {
 		for i := range honest {
 			lie := slices.Clone(honest)
 			lie[i] ^= 1 << (i % 6)
-			s.say(func(w http.ResponseWriter, r *http.Request) bool {
-				if r.URL.Path == "/log/1/"+path {
-					_, _ = w.Write(lie)
-					return true
-				}
-				return false
-			})
+			s.answerAt("/log/1/"+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(lie) })
 			file := filepath.Join(folder, uuid.NewString())
 			require.NoError(t, os.WriteFile(file+".trust", trust, 0o600))
 			a := s.agentOf(file, ada, client.Checks{})
@@ -283,12 +268,8 @@ func TestAnAgentVerifiesItself(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
 	ada := s.register("ada")
-	s.say(func(w http.ResponseWriter, r *http.Request) bool { // the profile is closed
-		closed := strings.HasSuffix(r.URL.Path, "/bots/"+ada.id())
-		if closed {
-			s.reply(w, http.StatusNotFound, "error", map[string]any{"code": "not_found"})
-		}
-		return closed
+	s.answerAt("/bots/"+ada.id(), func(w http.ResponseWriter, _ *http.Request) { // the profile is closed
+		s.reply(w, http.StatusNotFound, "error", map[string]any{"code": "not_found"})
 	})
 	a := s.agent(ada, client.Checks{})
 	for _, name := range []string{ada.id(), "@Ada"} {
@@ -306,15 +287,10 @@ func TestAnotherKeyOfOneselfIsNoticed(t *testing.T) {
 	s := newLogServer(t)
 	ada, ben := s.register("ada"), s.register("ben")
 	own := must(client.Fingerprint(ada.keys.Public()))(t)
-	withoutLog := func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/.well-known/stoa-keys.json" {
-			s.reply(w, http.StatusOK, "keys", []any{})
-			return true
+	for _, logged := range []bool{true, false} {
+		if !logged {
+			s.answerAt("/stoa-keys.json", withoutLog)
 		}
-		return false
-	}
-	for _, answer := range []func(http.ResponseWriter, *http.Request) bool{nil, withoutLog} {
-		s.say(answer)
 		a := s.agent(ada, client.Checks{})
 		ada.card["encryption_public_key"] = ada.keys.Public()
 		ok(t)(a.Verify(t.Context(), "ada", own))

@@ -89,15 +89,13 @@ func TestEvidenceIsBounded(t *testing.T) {
 	for i := range 40 {
 		require.NoError(t, os.WriteFile(file+".trust.fork."+strconv.Itoa(i), nil, 0o600))
 	}
-	before, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	before := must(os.ReadDir(folder))(t)
 	s.begin(1, "log")
 	s.register("carol")
-	_, err = a.Find(t.Context(), "carol")
+	_, err := a.Find(t.Context(), "carol")
 	require.ErrorIs(t, err, client.ErrLogForked)
 	require.ErrorContains(t, err, "evidence from before is kept")
-	after, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	after := must(os.ReadDir(folder))(t)
 	require.Len(t, after, len(before))
 }
 
@@ -129,7 +127,7 @@ func TestHeadsOfProgramsAtOnce(t *testing.T) {
 	raw := must(os.ReadFile(file + ".trust"))(t)
 
 	// A forked head that another program has kept is detected, too.
-	fork := keylogtest.New(s.logs[1].Origin, logPrivate("log"))
+	fork := keylogtest.New(s.logs[1].Origin, keylogtest.Private("log"))
 	fork.Append(keylog.ReceiptEntry(nil, "x"))
 	head := fork.Head(-1)
 	line, err := json.Marshal(map[string]any{"log": client.Head{
@@ -142,7 +140,7 @@ func TestHeadsOfProgramsAtOnce(t *testing.T) {
 
 // announce publishes another key of a log.
 func announce(s *logServer, l *keylogtest.Log) string {
-	vkey := keylogtest.New(l.Origin, logPrivate("new")).Key
+	vkey := keylogtest.New(l.Origin, keylogtest.Private("new")).Key
 	s.published["vkeys"] = []string{vkey, l.Key}
 	return vkey
 }
@@ -162,14 +160,11 @@ func TestTheLogsKeyIsRotated(t *testing.T) {
 	require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrLogForked)
 	old.Append(entry)
 	s.fill(300)
-	twin := keylogtest.New(old.Origin, logPrivate("new")) // the log as the new key signs it
+	twin := keylogtest.New(old.Origin, keylogtest.Private("new")) // the log as the new key signs it
 	for _, of := range entriesOf(t, old) {
 		twin.Append(of)
 	}
-	s.say(func(w http.ResponseWriter, r *http.Request) bool { // checkpoints have both signatures
-		if !strings.HasPrefix(r.URL.Path, "/log/1/") {
-			return false
-		}
+	s.answerAt("/log/1/", func(w http.ResponseWriter, r *http.Request) { // checkpoints have both signatures
 		body := recorded(old, r)
 		both := string(bytes.TrimSuffix(bytes.SplitAfter(twin.Checkpoint(-1), []byte("\n\n"))[1], nil))
 		if r.URL.Path == "/log/1/consistency" {
@@ -177,13 +172,12 @@ func TestTheLogsKeyIsRotated(t *testing.T) {
 			_ = json.Unmarshal(body, &proof)
 			proof["checkpoint"] = proof["checkpoint"].(string) + both
 			_ = json.NewEncoder(w).Encode(proof)
-			return true
+			return
 		}
 		if !strings.Contains(r.URL.Path, "tile") {
 			body = append(body, both...)
 		}
 		_, _ = w.Write(body)
-		return true
 	})
 	require.NoError(t, a.Meet(t.Context(), carol.brief()))
 	head, _, err := a.Trust.Log()
@@ -213,7 +207,7 @@ func TestAGivenKeyMayFollowTheKeptOne(t *testing.T) {
 		if last {
 			slices.Reverse(s.published["vkeys"].([]string))
 		}
-		other := keylogtest.New(old.Origin, logPrivate("other")).Key
+		other := keylogtest.New(old.Origin, keylogtest.Private("other")).Key
 		for _, given := range []string{vkey, other} {
 			require.ErrorIs(t, s.agentOf(file, ada, client.Checks{LogKey: given}).Meet(t.Context(), carol.brief()), client.ErrLogForked)
 		}
@@ -268,22 +262,18 @@ func TestAQuorumOfWitnesses(t *testing.T) {
 	var vkeys []string
 	var signed [][]byte
 	for _, name := range []string{"w1", "w2"} {
-		signer := must(keylog.NewWitnessSigner(name, logPrivate(name), time.Now))(t)
-		vkeys = append(vkeys, keylog.WitnessKey(name, keylog.Public(must(keylog.ParseLogKey(keylogtest.New(name, logPrivate(name)).Key))(t))))
+		signer := must(keylog.NewWitnessSigner(name, keylogtest.Private(name), time.Now))(t)
+		vkeys = append(vkeys, keylog.WitnessKey(name, keylog.Public(must(keylog.ParseLogKey(keylogtest.New(name, keylogtest.Private(name)).Key))(t))))
 		signed = append(signed, s.logs[1].Checkpoint(-1, signer))
 	}
 	for _, row := range []struct {
 		quorum int
 		proven bool
 	}{{0, true}, {1, true}, {2, false}} {
-		s.say(func(w http.ResponseWriter, r *http.Request) bool {
-			if r.URL.Path != "/log/1/proof/1" {
-				return false
-			}
+		s.answerAt("/log/1/proof/1", func(w http.ResponseWriter, _ *http.Request) {
 			proof := s.logs[1].Proof(1, 2)
 			proof.Checkpoint = signed[0]
 			_, _ = w.Write([]byte(proof.Text()))
-			return true
 		})
 		a := s.agent(ada, client.Checks{Witnesses: vkeys, Quorum: row.quorum})
 		err := a.Meet(t.Context(), ben.brief())
@@ -307,9 +297,9 @@ func TestAQuorumWhileTheLogGrows(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
 	ada, ben := s.register("ada"), s.register("ben")
-	signer := must(keylog.NewWitnessSigner("w", logPrivate("w"), time.Now))(t)
+	signer := must(keylog.NewWitnessSigner("w", keylogtest.Private("w"), time.Now))(t)
 	checks := client.Checks{
-		Witnesses: []string{keylog.WitnessKey("w", keylog.Public(must(keylog.ParseLogKey(keylogtest.New("w", logPrivate("w")).Key))(t)))}, Quorum: 1,
+		Witnesses: []string{keylog.WitnessKey("w", keylog.Public(must(keylog.ParseLogKey(keylogtest.New("w", keylogtest.Private("w")).Key))(t)))}, Quorum: 1,
 	}
 	s.fill(300)
 	s.logs[1].Witness(302, signer)
@@ -343,19 +333,13 @@ func TestAQuorumWhileTheLogGrows(t *testing.T) {
 	require.False(t, client.Alarm(err))
 
 	// If the log does not continue a head that witnesses have signed, it is a fork.
-	fork := keylogtest.New(s.logs[1].Origin, logPrivate("log"))
+	fork := keylogtest.New(s.logs[1].Origin, keylogtest.Private("log"))
 	for range 700 {
 		fork.Append(keylog.ReceiptEntry([]byte("fork"), "x"))
 	}
 	fork.Witness(650, signer)
 	honest := s.logs[1]
-	s.say(func(w http.ResponseWriter, r *http.Request) bool {
-		if !strings.HasPrefix(r.URL.Path, "/log/1/proof/") {
-			return false
-		}
-		_, _ = w.Write(recorded(fork, r))
-		return true
-	})
+	s.answerAt("/log/1/proof/", func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(recorded(fork, r)) })
 	honest.Witness(0)
 	s.fill(100)
 	require.ErrorIs(t, errOf(a.WatchKey(t.Context())), client.ErrLogForked)

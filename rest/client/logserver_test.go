@@ -1,8 +1,6 @@
 package client_test
 
 import (
-	"crypto/ed25519"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -39,11 +37,6 @@ type logServer struct {
 	requests []string
 }
 
-func logPrivate(name string) ed25519.PrivateKey {
-	seed := sha256.Sum256([]byte(name))
-	return ed25519.NewKeyFromSeed(seed[:])
-}
-
 func newLogServer(t *testing.T) *logServer {
 	t.Helper()
 	s := &logServer{t: t, logs: make(map[int]*keylogtest.Log), cards: make(map[string]map[string]any)}
@@ -56,7 +49,7 @@ func newLogServer(t *testing.T) *logServer {
 
 // begin starts the log of an epoch, and publishes it.
 func (s *logServer) begin(epoch int, key string) *keylogtest.Log {
-	l := keylogtest.New(keylog.Origin(logHost, epoch), logPrivate(key))
+	l := keylogtest.New(keylog.Origin(logHost, epoch), keylogtest.Private(key))
 	s.logs[epoch] = l
 	s.published = map[string]any{"origin": l.Origin, "vkeys": []string{l.Key}, "witnesses": []string{}, "epochs": []any{}}
 	return l
@@ -118,6 +111,17 @@ func (s *logServer) say(answer func(w http.ResponseWriter, r *http.Request) bool
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer, s.requests = answer, nil
+}
+
+// answerAt answers the requests whose path has a part from now on.
+func (s *logServer) answerAt(part string, answer http.HandlerFunc) {
+	s.say(func(w http.ResponseWriter, r *http.Request) bool {
+		has := strings.Contains(r.URL.Path, part)
+		if has {
+			answer(w, r)
+		}
+		return has
+	})
 }
 
 func (s *logServer) asked() []string {

@@ -17,28 +17,14 @@ import (
 
 const origin = "stoa.example/log/1"
 
-func private(name string) ed25519.PrivateKey {
-	seed := sha256.Sum256([]byte(name))
-	return ed25519.NewKeyFromSeed(seed[:])
-}
-
-// must returns the result of a call that must succeed: must(keylog.ParseEntry(raw))(t).
-func must[T any](result T, err error) func(require.TestingT) T {
-	return func(t require.TestingT) T {
-		require.NoError(t, err)
-		return result
-	}
-}
-
 func entryOf(n int) keylog.Entry { return keylog.ReceiptEntry([]byte("salt"), string(rune('a'+n))) }
 
 func filled(t require.TestingT, entries int) (*keylogtest.Log, note.Verifier) {
-	l := keylogtest.New(origin, private("log"))
+	l := keylogtest.New(origin, keylogtest.Private("log"))
 	for i := range entries {
 		require.EqualValues(t, i, l.Append(entryOf(i)))
 	}
-	log := must(keylog.ParseLogKey(l.Key))(t)
-	return l, log
+	return l, keylogtest.Got(keylog.ParseLogKey(l.Key))(t)
 }
 
 // Every head proves each of its entries, but no other entry and no other index; every later head continues the earlier ones.
@@ -48,13 +34,11 @@ func TestProofs(t *testing.T) {
 		size := rapid.IntRange(1, 300).Draw(t, "size")
 		l, log := filled(t, size)
 		index := rapid.IntRange(0, size-1).Draw(t, "index")
-		proof, err := keylog.ParseProof([]byte(l.Proof(int64(index), int64(size)).Text()))
-		require.NoError(t, err)
-		head, err := proof.Check(entryOf(index), log)
-		require.NoError(t, err)
+		proof := keylogtest.Got(keylog.ParseProof([]byte(l.Proof(int64(index), int64(size)).Text())))(t)
+		head := keylogtest.Got(proof.Check(entryOf(index), log))(t)
 		require.Equal(t, l.Head(-1), head.Checkpoint)
 
-		_, err = proof.Check(entryOf(index+1), log)
+		_, err := proof.Check(entryOf(index+1), log)
 		require.ErrorIs(t, err, keylog.ErrNotIncluded)
 		proof.Index++
 		_, err = proof.Check(entryOf(index), log)
@@ -99,35 +83,28 @@ func TestWitnessesAreNamedWithTheirTimes(t *testing.T) {
 	t.Parallel()
 	l, log := filled(t, 3)
 	at := time.Unix(1_790_000_000, 0).UTC()
-	signer, err := keylog.NewWitnessSigner("witness.example", private("witness"), func() time.Time { return at })
-	require.NoError(t, err)
-	stranger, err := keylog.NewWitnessSigner("stranger.example", private("stranger"), func() time.Time { return at })
-	require.NoError(t, err)
-	witness, err := keylog.ParseWitnessKey(keylog.WitnessKey("witness.example", private("witness").Public().(ed25519.PublicKey)))
-	require.NoError(t, err)
+	signer := keylogtest.Got(keylog.NewWitnessSigner("witness.example", keylogtest.Private("witness"), func() time.Time { return at }))(t)
+	stranger := keylogtest.Got(keylog.NewWitnessSigner("stranger.example", keylogtest.Private("stranger"), func() time.Time { return at }))(t)
+	witness := keylogtest.Got(keylog.ParseWitnessKey(keylog.WitnessKey("witness.example", keylogtest.Private("witness").Public().(ed25519.PublicKey))))(t)
 
-	opened, err := keylog.Open(l.Checkpoint(-1, signer, stranger), log, witness)
-	require.NoError(t, err)
+	opened := keylogtest.Got(keylog.Open(l.Checkpoint(-1, signer, stranger), log, witness))(t)
 	require.Equal(t, map[string]time.Time{"witness.example": at}, opened.By)
 
 	// A head signed only by a witness or by another log's key is refused.
-	unsigned, err := note.Sign(&note.Note{Text: l.Head(-1).Text()}, signer)
-	require.NoError(t, err)
-	_, err = keylog.Open(unsigned, log, witness)
+	unsigned := keylogtest.Got(note.Sign(&note.Note{Text: l.Head(-1).Text()}, signer))(t)
+	_, err := keylog.Open(unsigned, log, witness)
 	require.ErrorIs(t, err, keylog.ErrUnsigned)
-	other := keylogtest.New(origin, private("other"))
+	other := keylogtest.New(origin, keylogtest.Private("other"))
 	_, err = keylog.Open(other.Checkpoint(-1), log)
 	require.ErrorIs(t, err, keylog.ErrUnsigned)
 }
 
 func TestVkeys(t *testing.T) {
 	t.Parallel()
-	public := private("log").Public().(ed25519.PublicKey)
+	public := keylogtest.Private("log").Public().(ed25519.PublicKey)
 	vkey := keylog.LogKey(origin, public)
-	verifier, err := note.NewVerifier(vkey) // the library's own reader
-	require.NoError(t, err)
-	parsed, err := keylog.ParseLogKey(vkey)
-	require.NoError(t, err)
+	verifier := keylogtest.Got(note.NewVerifier(vkey))(t) // the library's own reader
+	parsed := keylogtest.Got(keylog.ParseLogKey(vkey))(t)
 	require.Equal(t, verifier.KeyHash(), parsed.KeyHash())
 	require.Equal(t, public, keylog.Public(parsed))
 	for _, wrong := range []string{"", "a", "a+b+c", "+" + vkey, vkey + "A", vkey[:len(vkey)-4], keylog.WitnessKey(origin, public),
@@ -135,9 +112,9 @@ func TestVkeys(t *testing.T) {
 		_, err := keylog.ParseLogKey(wrong)
 		require.Error(t, err, wrong)
 	}
-	_, err = keylog.ParseWitnessKey(vkey)
+	_, err := keylog.ParseWitnessKey(vkey)
 	require.Error(t, err)
-	_, err = keylog.NewLogSigner("a+b", private("log"))
+	_, err = keylog.NewLogSigner("a+b", keylogtest.Private("log"))
 	require.Error(t, err)
 }
 
@@ -165,18 +142,15 @@ func TestEntries(t *testing.T) {
 		Type: keylog.TypeAgent, Label: sum("stoa log handle 1\nstoa.example\nada"),
 		Commitment: sum("stoa log agent 1\n" + string(salt) + agent.ID + "\nada\nKEY=\n2026-01-01T00:00:00Z\n"),
 	}, agent.Entry("stoa.example", salt))
-	key, err := keylog.KeyEntry(keylog.PurposeLog, private("log").Public().(ed25519.PublicKey))
-	require.NoError(t, err)
+	key := keylogtest.Got(keylog.KeyEntry(keylog.PurposeLog, keylogtest.Private("log").Public().(ed25519.PublicKey)))(t)
 	require.Equal(t, sum("log"), key.Label)
-	_, err = keylog.KeyEntry(keylog.PurposeLog, nil)
+	_, err := keylog.KeyEntry(keylog.PurposeLog, nil)
 	require.Error(t, err)
 	require.Equal(t, sum("stoa log receipt 1\n"+string(salt)+"a.b.c"), keylog.ReceiptEntry(salt, "a.b.c").Commitment)
 	require.Zero(t, keylog.ReceiptEntry(salt, "a.b.c").Label)
 	require.Equal(t, sum(origin), keylog.EpochEntry(origin, sum("root")).Label)
 
-	read, err := keylog.ParseEntry(key.Bytes())
-	require.NoError(t, err)
-	require.Equal(t, key, read)
+	require.Equal(t, key, keylogtest.Got(keylog.ParseEntry(key.Bytes()))(t))
 	for _, wrong := range [][]byte{nil, make([]byte, keylog.EntrySize), append([]byte{5}, make([]byte, 64)...), key.Bytes()[1:]} {
 		_, err := keylog.ParseEntry(wrong)
 		require.Error(t, err)
@@ -186,7 +160,7 @@ func TestEntries(t *testing.T) {
 func TestTiles(t *testing.T) {
 	t.Parallel()
 	l, _ := filled(t, 300)
-	entries := must(keylog.ParseEntries(l.Tile(1, 44)))(t)
+	entries := keylogtest.Got(keylog.ParseEntries(l.Tile(1, 44)))(t)
 	require.Len(t, entries, 44)
 	require.Equal(t, entryOf(256), entries[0])
 	for _, wrong := range [][]byte{l.Tile(0, 2)[1:], l.Tile(0, 2)[:100], append(l.Tile(0, 256), l.Tile(0, 1)...), {0}, {0, 0}} {
@@ -210,9 +184,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if c, err := keylog.ParseCheckpoint(string(raw)); err == nil {
-			again, err := keylog.ParseCheckpoint(c.Text())
-			require.NoError(t, err)
-			require.Equal(t, c, again)
+			require.Equal(t, c, keylogtest.Got(keylog.ParseCheckpoint(c.Text()))(t))
 		}
 		_, _ = keylog.ParseEntries(raw)
 		if k, err := keylog.ParseLogKey(string(raw)); err == nil {

@@ -83,11 +83,9 @@ func TestVectors(t *testing.T) {
 	l, log := filled(t, 300)
 	host, _, err := keylog.HostOf(origin)
 	require.NoError(t, err)
-	witnessKey := keylog.WitnessKey("witness.example", private("witness").Public().(ed25519.PublicKey))
-	witness, err := keylog.ParseWitnessKey(witnessKey)
-	require.NoError(t, err)
-	tile, err := keylog.ParseEntries(l.Tile(1, 44))
-	require.NoError(t, err)
+	witnessKey := keylog.WitnessKey("witness.example", keylogtest.Private("witness").Public().(ed25519.PublicKey))
+	witness := keylogtest.Got(keylog.ParseWitnessKey(witnessKey))(t)
+	tile := keylogtest.Got(keylog.ParseEntries(l.Tile(1, 44)))(t)
 	v := vectors{
 		Host: host, Vkey: l.Key, Witness: witnessKey, Agents: agentVectors(host), Checkpoints: checkpointVectors(t, l), Proofs: proofVectors(l),
 		Consistency: headsVectors(l), Tile: tileVector{Path: keylog.EntriesPath(1, 44), N: 1, Size: 300, Tile: l.Tile(1, 44)},
@@ -104,8 +102,7 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	for _, p := range v.Proofs {
-		entry, err := keylog.ParseEntry(p.Entry)
-		require.NoError(t, err)
+		entry := keylogtest.Got(keylog.ParseEntry(p.Entry))(t)
 		proof, err := keylog.ParseProof([]byte(p.Proof))
 		if err == nil {
 			_, err = proof.Check(entry, log)
@@ -113,21 +110,16 @@ func TestVectors(t *testing.T) {
 		require.Equal(t, p.Sound, err == nil, p.Name)
 	}
 	for _, c := range v.Consistency {
-		older, err := keylog.ParseCheckpoint(c.Older)
-		require.NoError(t, err)
-		newer, err := keylog.ParseCheckpoint(c.Newer)
-		require.NoError(t, err)
-		hashes, err := keylog.ParseHashes(c.Hashes)
-		require.NoError(t, err)
+		older := keylogtest.Got(keylog.ParseCheckpoint(c.Older))(t)
+		newer := keylogtest.Got(keylog.ParseCheckpoint(c.Newer))(t)
+		hashes := keylogtest.Got(keylog.ParseHashes(c.Hashes))(t)
 		require.Equal(t, c.Sound, keylog.CheckConsistent(older, newer, hashes) == nil, c.Name)
 	}
-	text, err := json.MarshalIndent(v, "", "  ")
-	require.NoError(t, err)
+	text := keylogtest.Got(json.MarshalIndent(v, "", "  "))(t)
 	if *update {
 		require.NoError(t, os.WriteFile(vectorsFile, append(text, '\n'), 0o600))
 	}
-	kept, err := os.ReadFile(vectorsFile)
-	require.NoError(t, err)
+	kept := keylogtest.Got(os.ReadFile(vectorsFile))(t)
 	require.JSONEq(t, string(kept), string(text), "run go test ./rest/client/keylog -run Vectors -update if this is meant")
 }
 
@@ -149,9 +141,7 @@ func checkpointVectors(t *testing.T, l *keylogtest.Log) []checkpointVector {
 	t.Helper()
 	at := time.Unix(1_790_000_000, 0)
 	witnessAs := func(name, key string) note.Signer {
-		signer, err := keylog.NewWitnessSigner(name, private(key), func() time.Time { return at })
-		require.NoError(t, err)
-		return signer
+		return keylogtest.Got(keylog.NewWitnessSigner(name, keylogtest.Private(key), func() time.Time { return at }))(t)
 	}
 	sound := func(name string, size int64, by map[string]int64, witnesses ...note.Signer) checkpointVector {
 		return checkpointVector{Name: name, Signed: string(l.Checkpoint(size, witnesses...)), Sound: true, Size: size, By: by}
@@ -159,15 +149,15 @@ func checkpointVectors(t *testing.T, l *keylogtest.Log) []checkpointVector {
 	none, signed := map[string]int64{}, map[string]int64{"witness.example": at.Unix()}
 	plain := sound("signed by the log", 300, none)
 	cosigned := sound("signed by a witness", 5, signed, witnessAs("witness.example", "witness"))
-	alone := must(note.Sign(&note.Note{Text: l.Head(-1).Text()}, witnessAs("witness.example", "witness")))(t)
+	alone := keylogtest.Got(note.Sign(&note.Note{Text: l.Head(-1).Text()}, witnessAs("witness.example", "witness")))(t)
 	made := []checkpointVector{
 		plain, cosigned, sound("of an empty log", 0, none), sound("signed by a stranger", 7, none, witnessAs("stranger.example", "stranger")),
 		sound("signed by another key of the witness's name", 7, none, witnessAs("witness.example", "stranger")),
 	}
 	for name, text := range map[string]string{
 		"by a witness alone":       string(alone),
-		"by another log's key":     string(keylogtest.New(origin, private("other")).Checkpoint(-1)),
-		"by a log of another name": string(keylogtest.New("other.example/log/1", private("log")).Checkpoint(-1)),
+		"by another log's key":     string(keylogtest.New(origin, keylogtest.Private("other")).Checkpoint(-1)),
+		"by a log of another name": string(keylogtest.New("other.example/log/1", keylogtest.Private("log")).Checkpoint(-1)),
 		"with another size":        strings.Replace(plain.Signed, "\n300\n", "\n301\n", 1),
 		"with another time":        retimed(cosigned.Signed),
 		"without signatures":       plain.Signed[:strings.Index(plain.Signed, "— ")],

@@ -70,10 +70,7 @@ type stoa struct {
 	announced map[string]any
 }
 
-func seed(name string) ed25519.PrivateKey {
-	sum := sha256.Sum256([]byte("test of receipts " + name))
-	return ed25519.NewKeyFromSeed(sum[:])
-}
+func seed(name string) ed25519.PrivateKey { return keylogtest.Private("test of receipts " + name) }
 
 func newStoa(host, name string) *stoa {
 	s := &stoa{key: seed(name), log: keylogtest.New(keylog.Origin(host, 1), seed(name+" log"))}
@@ -299,8 +296,7 @@ func build() vectors {
 // read reads the vectors of the file.
 func read(t *testing.T) (v vectors) {
 	t.Helper()
-	raw, err := os.ReadFile(vectorsFile)
-	require.NoError(t, err)
+	raw := keylogtest.Got(os.ReadFile(vectorsFile))(t)
 	require.NoError(t, json.Unmarshal(raw, &v))
 	return v
 }
@@ -308,24 +304,18 @@ func read(t *testing.T) (v vectors) {
 // trust returns the keys that a case trusts.
 func (v vectors) trust(t *testing.T, c vector) (trust receipt.Trust) {
 	t.Helper()
-	var err error
 	if c.Keys {
 		keys := v.Keys
 		if c.JWKS != nil {
 			keys = c.JWKS
 		}
-		trust.Keys, err = receipt.ParseKeys(keys)
-		require.NoError(t, err)
+		trust.Keys = keylogtest.Got(receipt.ParseKeys(keys))(t)
 	}
 	if c.LogKey {
-		log, err := keylog.ParseLogKey(v.LogKey)
-		require.NoError(t, err)
-		trust.Logs = []note.Verifier{log}
+		trust.Logs = []note.Verifier{keylogtest.Got(keylog.ParseLogKey(v.LogKey))(t)}
 	}
 	if c.Witness {
-		witness, err := keylog.ParseWitnessKey(v.Witness)
-		require.NoError(t, err)
-		trust.Witnesses = []note.Verifier{witness}
+		trust.Witnesses = []note.Verifier{keylogtest.Got(keylog.ParseWitnessKey(v.Witness))(t)}
 	}
 	return trust
 }
@@ -374,8 +364,7 @@ func TestEveryChangedByteIsRefused(t *testing.T) {
 func TestTermsAndFiles(t *testing.T) {
 	t.Parallel()
 	v := read(t)
-	found, err := receipt.Verify(v.Cases[0].File, v.trust(t, v.Cases[0]))
-	require.NoError(t, err)
+	found := keylogtest.Got(receipt.Verify(v.Cases[0].File, v.trust(t, v.Cases[0])))(t)
 	said := found.Receipt
 	require.NoError(t, said.CheckTerms(v.Terms))
 	order := with(agreed, map[string]any{"id": orderID, "input_attachments": []any{with(input, map[string]any{"id": ratingID})}})

@@ -4,13 +4,17 @@ package keylogtest
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -29,6 +33,12 @@ type Log struct {
 	// proving is the head, with the lines of its witnesses, that proofs of its entries use; empty for none.
 	proving   int64
 	witnesses []note.Signer
+}
+
+// Private returns the key that follows from a name.
+func Private(name string) ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte(name))
+	return ed25519.NewKeyFromSeed(seed[:])
 }
 
 // New returns an empty log. Logs with the same key are forks of each other as soon as their entries differ.
@@ -152,4 +162,18 @@ func must[T any](value T, err error) T {
 		panic(err)
 	}
 	return value
+}
+
+// Got returns the result of a call that must succeed.
+func Got[T any](result T, err error) func(require.TestingT) T {
+	return func(t require.TestingT) T {
+		require.NoError(t, err)
+		return result
+	}
+}
+
+// Wait stretches a time of a test by STOA_TEST_SLACK, which also stretches the time-outs of the server.
+func Wait(d time.Duration) time.Duration {
+	factor, _ := strconv.ParseFloat(os.Getenv("STOA_TEST_SLACK"), 64) // 0 if it is not set
+	return time.Duration(max(1, factor) * float64(d))
 }

@@ -28,7 +28,7 @@ func proverOf(l *keylogtest.Log) witness.Prove {
 
 func submitterOf(t testing.TB, lines ...string) *witness.Submitter {
 	t.Helper()
-	targets := must(witness.ParseTargets(strings.Join(lines, "\n")))
+	targets := keylogtest.Got(witness.ParseTargets(strings.Join(lines, "\n")))(t)
 	return witness.NewSubmitter(targets, keylogtest.Wait(2*time.Second))
 }
 
@@ -43,7 +43,7 @@ func (w *world) target() string { return w.vkey + " " + w.url + "/" }
 func TestSubmit(t *testing.T) {
 	t.Parallel()
 	l := logOf(origin, "log", 40, 99)
-	log := must(keylog.ParseLogKey(l.Key))
+	log := keylogtest.Got(keylog.ParseLogKey(l.Key))(t)
 	one, two := start(t, t.TempDir(), l.Key), start(t, t.TempDir(), l.Key)
 	require.Equal(t, 200, two.submit(l, 0, 7).status)
 	first, second := submitterOf(t, one.target(), two.target()), submitterOf(t, one.target(), two.target())
@@ -65,8 +65,7 @@ func TestSubmit(t *testing.T) {
 	}
 	for _, kept := range first.Heads(t.Context(), []string{l.Key}) {
 		require.NoError(t, kept.Err)
-		head := must(keylog.Open(kept.Note, log))
-		require.Equal(t, l.Head(40), head.Checkpoint)
+		require.Equal(t, l.Head(40), keylogtest.Got(keylog.Open(kept.Note, log))(t).Checkpoint)
 	}
 	for _, cosigned := range submitAll(t, submitterOf(t, one.target(), two.target()), l.Checkpoint(20), proverOf(l)) {
 		require.ErrorIs(t, cosigned.Err, witness.ErrAhead)
@@ -85,11 +84,11 @@ func TestWitnessesThatFail(t *testing.T) {
 	t.Parallel()
 	l := logOf(origin, "log", 40, 99)
 	good := start(t, t.TempDir(), l.Key)
-	another := must(keylog.NewWitnessSigner(name, private("another"), now))
-	byAnother := must(note.Sign(&note.Note{Text: l.Head(40).Text()}, another))
+	another := keylogtest.Got(keylog.NewWitnessSigner(name, keylogtest.Private("another"), now))(t)
+	byAnother := keylogtest.Got(note.Sign(&note.Note{Text: l.Head(40).Text()}, another))(t)
 	signer, vkey, err := witness.OpenKey(t.TempDir()+"/key", "w2")
 	require.NoError(t, err)
-	ofOther := must(note.Sign(&note.Note{Text: l.Head(39).Text()}, signer))
+	ofOther := keylogtest.Got(note.Sign(&note.Note{Text: l.Head(39).Text()}, signer))(t)
 	lineOf := func(signed []byte) string { return string(signed[strings.LastIndex(string(signed), "— "):]) }
 	for what, c := range map[string]struct {
 		complaint string
@@ -153,13 +152,12 @@ func TestTargets(t *testing.T) {
 		"\n" + vkey + "  https://a.example/w \n\n" + other + " http://b.example",
 		vkey + " https://a.example/w," + other + " http://b.example",
 	} {
-		targets := must(witness.ParseTargets(text))
+		targets := keylogtest.Got(witness.ParseTargets(text))(t)
 		require.Len(t, targets, 2)
 		require.Equal(t, vkey, targets[0].Key)
 		require.Equal(t, "https://a.example/w", targets[0].URL)
 	}
-	targets := must(witness.ParseTargets(""))
-	require.Empty(t, targets)
+	require.Empty(t, keylogtest.Got(witness.ParseTargets(""))(t))
 	for _, wrong := range []string{
 		vkey, "https://a.example", vkey + " a.example", vkey + " ftp://a.example", vkey + " https://a.example x",
 		vkey + " https://a.example?x=1", "x https://a.example", vkey + " https://a.example\n" + vkey + " https://b.example",

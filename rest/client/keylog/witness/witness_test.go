@@ -2,7 +2,6 @@ package witness_test
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -31,14 +30,9 @@ const (
 	name   = "witness.example"
 )
 
-func private(of string) ed25519.PrivateKey {
-	seed := sha256.Sum256([]byte(of))
-	return ed25519.NewKeyFromSeed(seed[:])
-}
-
 // logOf returns a log whose entries from fork on differ from the entries of a log with another fork.
 func logOf(origin, key string, entries, fork int) *keylogtest.Log {
-	l := keylogtest.New(origin, private(key))
+	l := keylogtest.New(origin, keylogtest.Private(key))
 	for i := range entries {
 		text := fmt.Sprint("entry ", i)
 		if i >= fork {
@@ -58,11 +52,11 @@ type world struct {
 
 func start(t testing.TB, folder string, vkeys ...string) *world {
 	t.Helper()
-	logs := must(witness.ParseLogs("# logs\n\n" + strings.Join(vkeys, "\n") + "\n"))
+	logs := keylogtest.Got(witness.ParseLogs("# logs\n\n" + strings.Join(vkeys, "\n") + "\n"))(t)
 	signer, vkey, err := witness.OpenKey(filepath.Join(folder, "key"), name)
 	require.NoError(t, err)
 	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
-	w := must(witness.New(witness.Config{Logs: logs, Signer: signer, Folder: folder, Logger: logger}))
+	w := keylogtest.Got(witness.New(witness.Config{Logs: logs, Signer: signer, Folder: folder, Logger: logger}))(t)
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
 	return &world{t, folder, server.URL, vkey}
@@ -92,7 +86,7 @@ func (w *world) latest(origin string) answer {
 func read(t testing.TB, response *http.Response) answer {
 	t.Helper()
 	defer response.Body.Close()
-	body := must(io.ReadAll(response.Body))
+	body := keylogtest.Got(io.ReadAll(response.Body))(t)
 	return answer{response.StatusCode, response.Header.Get("Content-Type"), string(body)}
 }
 
@@ -116,9 +110,9 @@ func (w *world) cosigned(l *keylogtest.Log, size int64, a answer) {
 	w.Helper()
 	require.Equal(w, http.StatusOK, a.status, a.body)
 	require.Equal(w, 1, strings.Count(a.body, "\n"), a.body)
-	log := must(keylog.ParseLogKey(l.Key))
-	by := must(keylog.ParseWitnessKey(w.vkey))
-	opened := must(keylog.Open(append(l.Checkpoint(size), a.body...), log, by))
+	log := keylogtest.Got(keylog.ParseLogKey(l.Key))(w)
+	by := keylogtest.Got(keylog.ParseWitnessKey(w.vkey))(w)
+	opened := keylogtest.Got(keylog.Open(append(l.Checkpoint(size), a.body...), log, by))(w)
 	require.Contains(w, opened.By, name)
 }
 
@@ -131,11 +125,11 @@ func TestStatuses(t *testing.T) {
 	forged := logOf(origin, "other", 40, 99)
 	proof := l.Consistency(10, 20)
 	broken := bytes.Replace(l.Checkpoint(20), []byte("\n20\n"), []byte("\n21\n"), 1)
-	signer := must(keylog.NewLogSigner(origin, private("log")))
-	extended := must(note.Sign(&note.Note{Text: l.Head(20).Text() + strings.Repeat("x", 400) + "\n"}, signer))
-	gap := must(note.Sign(&note.Note{Text: l.Head(20).Text() + "\nx\n"}, signer))
-	empty := must(note.Sign(&note.Note{Text: keylog.Checkpoint{Origin: origin, Root: tlog.Hash{1}}.Text()}, signer))
-	other := must(keylog.NewWitnessSigner("w2", private("w2"), now))
+	signer := keylogtest.Got(keylog.NewLogSigner(origin, keylogtest.Private("log")))(t)
+	extended := keylogtest.Got(note.Sign(&note.Note{Text: l.Head(20).Text() + strings.Repeat("x", 400) + "\n"}, signer))(t)
+	gap := keylogtest.Got(note.Sign(&note.Note{Text: l.Head(20).Text() + "\nx\n"}, signer))(t)
+	empty := keylogtest.Got(note.Sign(&note.Note{Text: keylog.Checkpoint{Origin: origin, Root: tlog.Hash{1}}.Text()}, signer))(t)
+	other := keylogtest.Got(keylog.NewWitnessSigner("w2", keylogtest.Private("w2"), now))(t)
 	for _, c := range []struct {
 		name, body string
 		status     int
@@ -235,12 +229,10 @@ func TestState(t *testing.T) {
 	require.Equal(t, answer{409, "text/x.tlog.size", "40\n"}, again.submit(l, 0, 20))
 	again.cosigned(l, 40, again.submit(l, 40, 40))
 
-	entries, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	entries := keylogtest.Got(os.ReadDir(folder))(t)
 	require.Len(t, entries, 2, "a file a log, and the key")
 	for _, entry := range entries {
-		info, err := entry.Info()
-		require.NoError(t, err)
+		info := keylogtest.Got(entry.Info())(t)
 		require.EqualValues(t, 0o600, info.Mode())
 		require.Less(t, info.Size(), int64(1024))
 		if entry.Name() == "key" {
@@ -252,9 +244,8 @@ func TestState(t *testing.T) {
 			"", "x", kept.body[:30], string(forged.Checkpoint(3)), strings.Replace(kept.body, "\n40\n", "\n39\n", 1),
 		} {
 			require.NoError(t, os.WriteFile(path, []byte(state), 0o600))
-			logs, err := witness.ParseLogs(l.Key)
-			require.NoError(t, err)
-			_, err = witness.New(witness.Config{Logs: logs, Folder: folder})
+			logs := keylogtest.Got(witness.ParseLogs(l.Key))(t)
+			_, err := witness.New(witness.Config{Logs: logs, Folder: folder})
 			require.Error(t, err, state)
 		}
 	}
@@ -304,8 +295,7 @@ func TestKeyFile(t *testing.T) {
 	_, again, err := witness.OpenKey(path, "another name counts only when the file is made")
 	require.NoError(t, err)
 	require.Equal(t, vkey, again)
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
+	raw := keylogtest.Got(os.ReadFile(path))(t)
 	for _, wrong := range []string{"", "x", strings.Replace(string(raw), name, "other", 1), string(raw[:len(raw)-4]), vkey} {
 		require.NoError(t, os.WriteFile(path, []byte(wrong), 0o600))
 		_, _, err = witness.OpenKey(path, name)
@@ -319,11 +309,4 @@ func TestKeyFile(t *testing.T) {
 		_, err := witness.ParseLogs(wrong)
 		require.Error(t, err, wrong)
 	}
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }
