@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -71,6 +72,9 @@ func uploadedAt(r *http.Request) time.Time {
 	return time.Unix(id.Time().UnixTime())
 }
 
+// byteRange matches first-last, first- or -length, without the zeros at the beginning of a number.
+var byteRange = regexp.MustCompile(`^[ \t]*(?:0*(\d+))?-(?:0*(\d+))?[ \t]*$`)
+
 // maxRanges is how many ranges of a file a request may ask for; a request with more gets the whole file.
 const maxRanges = 8
 
@@ -88,11 +92,22 @@ func satisfiableRanges(r *http.Request, size int64) string {
 	}
 	var satisfiable []string
 	for _, part := range parts {
-		first, last, valid := parseRange(strings.Trim(part, " \t"), size)
-		if !valid {
+		found := byteRange.FindStringSubmatch(part)
+		if found == nil || found[1]+found[2] == "" {
 			return ""
 		}
-		if first < size && first <= last {
+		from, to := found[1], found[2]
+		first, _ := strconv.ParseInt(from, 10, 64) // a number that does not fit is the largest one
+		last, _ := strconv.ParseInt(to, 10, 64)
+		switch {
+		case from == "":
+			first, last = size-min(last, size), size-1
+		case to == "":
+			last = size - 1
+		case cmp.Or(cmp.Compare(len(to), len(from)), strings.Compare(to, from)) < 0: // numbers of any length
+			return ""
+		}
+		if last = min(last, size-1); first < size && first <= last {
 			satisfiable = append(satisfiable, strconv.FormatInt(first, 10)+"-"+strconv.FormatInt(last, 10))
 		}
 	}
@@ -104,39 +119,6 @@ func satisfiableRanges(r *http.Request, size int64) string {
 
 // beyond returns the range that satisfiableRanges returns if no requested byte is in a file of the given size.
 func beyond(size int64) string { return "bytes=" + strconv.FormatInt(size, 10) + "-" }
-
-// parseRange parses first-last, first- or -length for a file of the given size. The range has no byte of the file if first is at
-// least size or greater than last.
-func parseRange(text string, size int64) (first, last int64, valid bool) {
-	from, to, dash := strings.Cut(text, "-")
-	if !dash || !isDigits(from) || !isDigits(to) || from+to == "" {
-		return 0, 0, false
-	}
-	if from == "" {
-		return size - min(parseSaturating(to), size), size - 1, true
-	}
-	if to == "" {
-		return parseSaturating(from), size - 1, true
-	}
-	if lessDecimal(to, from) {
-		return 0, 0, false
-	}
-	return parseSaturating(from), min(parseSaturating(to), size-1), true
-}
-
-func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
-
-// parseSaturating returns the number that digits spell, or the largest int64 if it does not fit.
-func parseSaturating(digits string) int64 {
-	n, _ := strconv.ParseInt(digits, 10, 64) // out of range: n is the largest int64
-	return n
-}
-
-// lessDecimal compares numbers of any length.
-func lessDecimal(a, b string) bool {
-	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
-	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) < 0
-}
 
 // extValueChars are the characters, besides letters and digits, that RFC 8187 leaves unescaped.
 const extValueChars = "!#$&+-.^_`|~"
