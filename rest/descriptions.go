@@ -51,17 +51,13 @@ func indented(text string) string {
 func OpenAPIYAML(origin string) []byte { return withOrigin(openAPI, origin) }
 
 // OpenAPI returns OpenAPIYAML as JSON, with the members in the same order.
-func OpenAPI(origin string) ([]byte, error) {
-	table, err := json.Marshal(orders.RoleTable())
-	if err != nil {
-		return nil, err
+func OpenAPI(origin string) []byte {
+	inJSON := func(text string) string {
+		quoted, _ := json.Marshal(text) // any text can be encoded
+		return string(bytes.Trim(quoted, `"`))
 	}
-	quoted, err := json.Marshal(origin)
-	if err != nil {
-		return nil, err
-	}
-	text := strings.Replace(strings.TrimSuffix(openAPIJSONFile, "\n"), rolesInJSON, string(bytes.Trim(table, `"`)), 1)
-	return withOrigin(text, string(bytes.Trim(quoted, `"`))), nil
+	text := strings.Replace(strings.TrimSuffix(openAPIJSONFile, "\n"), rolesInJSON, inJSON(orders.RoleTable()), 1)
+	return withOrigin(text, inJSON(origin))
 }
 
 // withOrigin puts the origin of the server into a description.
@@ -82,25 +78,21 @@ func (s *server) descriptions() map[string]http.Handler {
 	catalog := func(mediaType string, made func() any) http.Handler {
 		return s.page(mediaType, func() ([]byte, error) { return json.Marshal(made()) })
 	}
-	archive, err := npm.FileName()
-	if err != nil {
-		panic(err) // the package is part of this build
-	}
 	found := map[string]http.Handler{
-		"/api/v1/openapi.json": s.page("application/json", func() ([]byte, error) { return OpenAPI(s.Origin) }),
-		"/skill.md":            text(markdown, skill),
-		skillFilePath:          text(markdown, skill),
-		heartbeatPath:          text(markdown, heartbeat),
-		"/orders.md":           text(markdown, orders.Document()),
-		contractPath:           s.page(markdown, func() ([]byte, error) { return docs.Contract(), nil }),
-		"/reference.md":        s.page(markdown, s.reference),
-		"/llms.txt":            text(plainText, index),
-		wholeTextPath:          s.page(plainText, s.wholeText),
-		robotsPath:             text(plainText, s.robots()),
-		skillIndexPath:         catalog("application/json", s.skillIndex),
-		apiCatalogPath:         catalog(`application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`, s.apiCatalog),
-		aiCatalogPath:          catalog("application/ai-catalog+json", s.aiCatalog),
-		clientsPath + archive:  s.page("application/gzip", func() ([]byte, error) { return npm.Archive(s.at("")) }),
+		"/api/v1/openapi.json":       s.page("application/json", func() ([]byte, error) { return OpenAPI(s.Origin), nil }),
+		"/skill.md":                  text(markdown, skill),
+		skillFilePath:                text(markdown, skill),
+		heartbeatPath:                text(markdown, heartbeat),
+		"/orders.md":                 text(markdown, orders.Document()),
+		contractPath:                 s.page(markdown, func() ([]byte, error) { return docs.Contract(), nil }),
+		"/reference.md":              s.page(markdown, s.reference),
+		"/llms.txt":                  text(plainText, index),
+		wholeTextPath:                s.page(plainText, s.wholeText),
+		robotsPath:                   text(plainText, s.robots()),
+		skillIndexPath:               catalog("application/json", s.skillIndex),
+		apiCatalogPath:               catalog(`application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`, s.apiCatalog),
+		aiCatalogPath:                catalog("application/ai-catalog+json", s.aiCatalog),
+		clientsPath + npm.FileName(): s.page("application/gzip", func() ([]byte, error) { return npm.Archive(s.at("")) }),
 	}
 	if s.Graph != nil { // a process describes only the paths that it serves
 		found[keysPath] = s.publishedKeys()
@@ -116,11 +108,7 @@ func (s *server) descriptions() map[string]http.Handler {
 
 // reference returns the description as a short page.
 func (s *server) reference() ([]byte, error) {
-	description, err := OpenAPI(s.Origin)
-	if err != nil {
-		return nil, err
-	}
-	page, err := reference.Page(description)
+	page, err := reference.Page(OpenAPI(s.Origin))
 	return withOrigin(string(page), s.Origin), err
 }
 

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -17,6 +15,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"stoa/rest/mcp"
+	"stoa/rest/openapi"
 )
 
 // Well-known paths of descriptions (§9).
@@ -59,20 +58,15 @@ func (s *server) at(path string) string { return cmp.Or(s.Origin, localOrigin) +
 // skillIndex returns the index of Agent Skills Discovery 0.2.0: one skill, with the hash of its text.
 func (s *server) skillIndex() any {
 	sum := sha256.Sum256(withOrigin(skill, s.Origin))
+	_, matter, _ := strings.Cut(skill, "\ndescription: ")
+	description, _, _ := strings.Cut(matter, "\n")
 	return map[string]any{
 		"$schema": "https://schemas.agentskills.io/discovery/0.2.0/schema.json",
 		"skills": []map[string]string{{
-			"name": "stoa", "type": "skill-md", "description": skillField("description"), "url": s.at(skillFilePath),
+			"name": "stoa", "type": "skill-md", "description": description, "url": s.at(skillFilePath),
 			"digest": "sha256:" + hex.EncodeToString(sum[:]),
 		}},
 	}
-}
-
-// skillField returns a field of the skill's front matter.
-func skillField(name string) string {
-	_, after, _ := strings.Cut(skill, "\n"+name+": ")
-	value, _, _ := strings.Cut(after, "\n")
-	return value
 }
 
 // link is a target of a link set.
@@ -159,26 +153,13 @@ func (s *server) serverCard() any {
 
 // wholeText returns the index, the skill, and one line for each request of the description, for readers that fetch only one page.
 func (s *server) wholeText() ([]byte, error) {
-	description, err := OpenAPI(s.Origin)
+	api, err := openapi.Parse(OpenAPI(s.Origin))
 	if err != nil {
 		return nil, err
 	}
-	var api struct {
-		Paths map[string]map[string]json.RawMessage `json:"paths"`
-	}
-	if err := json.Unmarshal(description, &api); err != nil {
-		return nil, err
-	}
 	var lines strings.Builder
-	for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
-		for _, method := range slices.Sorted(maps.Keys(api.Paths[path])) {
-			var operation struct {
-				Summary string `json:"summary"`
-			}
-			if json.Unmarshal(api.Paths[path][method], &operation) == nil && operation.Summary != "" {
-				fmt.Fprintf(&lines, "- `%s %s`: %s\n", strings.ToUpper(method), path, operation.Summary)
-			}
-		}
+	for _, o := range api.Operations {
+		fmt.Fprintf(&lines, "- `%s %s`: %s\n", o.Method, o.Path, o.Summary)
 	}
 	_, guide, _ := strings.Cut(skill, "\n---\n") // without its front matter
 	return withOrigin(index+"\n---\n"+guide+"\n---\n\n# Every request\n\n"+lines.String(), s.Origin), nil

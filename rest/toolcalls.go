@@ -34,24 +34,11 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 	origins := web.NewOrigins(s.Origin, s.AllowedOrigins)
 	calls := atOnce{limit: callsAtOnce, running: make(map[string]int)}
 	protocol := &mcp.Handler{
-		New: func() (agents, guests *sdk.Server, err error) {
-			description, err := OpenAPI(s.Origin)
-			if err != nil {
-				return nil, nil, err
-			}
-			archive, err := npm.FileName()
-			if err != nil {
-				return nil, nil, err
-			}
-			options := mcp.Options{
-				Description: description, Name: ToolsName(s.Origin), Version: s.Version, Origin: s.at(""), Package: s.at(clientsPath + archive),
-				API: localAPI{api},
-			}
-			if agents, err = mcp.NewServer(options); err != nil {
-				return nil, nil, err
-			}
-			guests, err = mcp.NewGuestServer(options)
-			return agents, guests, err
+		New: func() (agents, guests *sdk.Server) {
+			return mcp.NewServers(mcp.Options{
+				Description: OpenAPI(s.Origin), Name: ToolsName(s.Origin), Version: s.Version, Origin: s.at(""),
+				Package: s.at(clientsPath + npm.FileName()), API: localAPI{api},
+			})
 		},
 		IsGuest: isGuest,
 		Fail:    s.fail,

@@ -273,11 +273,7 @@ func (c openapiCommand) Validate() error { return checkBaseURL("base-url", c.Bas
 func (c openapiCommand) Run(out io.Writer) error {
 	text := rest.OpenAPIYAML(c.BaseURL)
 	if c.Format == "json" {
-		var err error
-		if text, err = rest.OpenAPI(c.BaseURL); err != nil {
-			return err
-		}
-		text = append(text, '\n')
+		text = append(rest.OpenAPI(c.BaseURL), '\n')
 	}
 	_, err := out.Write(text)
 	return err

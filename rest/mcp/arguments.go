@@ -160,22 +160,16 @@ func (b *built) request(w *builtWay, arguments object) Request {
 			rest[b.parameter(argument)] = value
 		}
 	}
-	return w.operation.request(rest, b.row.defaults)
-}
-
-// request returns the request of an operation with parameters and the defaults of its query.
-func (o *operation) request(rest, defaults object) Request {
-	rest = maps.Clone(rest)
-	target := o.path
-	for _, name := range o.inPath {
+	target := w.path
+	for _, name := range w.inPath {
 		target = strings.ReplaceAll(target, "{"+name+"}", url.PathEscape(as[string](rest[name])))
 		delete(rest, name)
 	}
 	query := make(url.Values)
-	for _, name := range o.inQuery {
+	for _, name := range w.inQuery {
 		value, ok := rest[name]
 		if !ok {
-			value = defaults[name]
+			value = b.row.defaults[name]
 		}
 		if value != nil {
 			query.Set(name, fmt.Sprint(value))
@@ -185,13 +179,13 @@ func (o *operation) request(rest, defaults object) Request {
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}
-	if o.method == http.MethodGet || o.method == http.MethodDelete {
-		return Request{Method: o.method, Target: target}
+	if w.method == http.MethodGet || w.method == http.MethodDelete {
+		return Request{Method: w.method, Target: target}
 	}
-	if o.takes[operationID] && rest[operationID] == nil {
-		rest[operationID], _ = client.DeriveID(o.method, target, rest) // decoded JSON can be encoded
+	if w.takes[operationID] && rest[operationID] == nil {
+		rest[operationID], _ = client.DeriveID(w.method, target, rest) // decoded JSON can be encoded
 	}
-	return Request{Method: o.method, Target: target, Body: encode(rest)}
+	return Request{Method: w.method, Target: target, Body: encode(rest)}
 }
 
 // agents lists the arguments that name an agent. The contract needs an id; a tool also accepts a handle.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sync/semaphore"
@@ -60,12 +61,11 @@ func (b *built) call(ctx context.Context, o *Options, turn *semaphore.Weighted, 
 }
 
 // addPresent marks the stored answer of an earlier call as stored, and adds the record's current state if such records change.
-func (b *built) addPresent(ctx context.Context, api API, stored object) {
-	if b.present != nil {
-		id := object{b.present.inPath[0]: as[object](stored["order"])["id"]}
-		now, err := api.Do(ctx, b.present.request(id, nil))
-		if err == nil && now.Status == http.StatusOK {
-			stored["now"] = as[object](decode(now.Body))["order"]
+func (b *built) addPresent(known *lookups, stored object) {
+	if b.row.brief {
+		id := as[string](as[object](stored["order"])["id"])
+		if now := known.read("/orders/" + url.PathEscape(id)); now != nil {
+			stored["now"] = now["order"]
 		}
 	}
 	stored["replayed"] = true
@@ -95,13 +95,14 @@ func (b *built) result(ctx context.Context, o *Options, answer Answer) (*sdk.Cal
 	if b.row.amend != nil {
 		b.row.amend(o, known, whole)
 	}
-	if b.row.brief {
-		completeActed(as[object](whole["order"]))
-	} else {
-		known.complete(as[object](whole["order"]))
+	switch order := as[object](whole["order"]); {
+	case !b.row.brief:
+		known.complete(order)
+	case order["state"] == "closed": // the action has just closed it
+		order["rated"] = false
 	}
 	if answer.Header.Get(web.ReplayedHeader) != "" {
-		b.addPresent(ctx, o.API, whole)
+		b.addPresent(known, whole)
 		known.complete(as[object](whole["now"]))
 	}
 	raw, ok := b.shape(whole, o.API.Self(ctx))

@@ -99,27 +99,15 @@ func mapTexts(value any, change func(string) string) any {
 // leastHidden is the least number of characters that a cut must remove.
 const leastHidden = 100
 
-// shorten cuts a text after its first most characters and adds the number of the others, unless that saves little.
+// shorten cuts a text after its first most characters and adds the number of the others, unless that saves little; 0 cuts nothing.
 func shorten(s string, most int) string {
-	shortened, left := cutText(s, most)
+	characters := []rune(s)
+	left := len(characters) - most
 	marker := fmt.Sprintf("⟨%d more characters⟩", left)
-	if left < utf8.RuneCountInString(marker)+leastHidden {
+	if most == 0 || left < utf8.RuneCountInString(marker)+leastHidden {
 		return s
 	}
-	return shortened + marker
-}
-
-// cutText returns the first most characters of a text, and how many follow; 0 cuts nothing.
-func cutText(s string, most int) (kept string, left int) {
-	for at := range s {
-		if most == 0 {
-			break
-		}
-		if left++; left > most {
-			return s[:at], utf8.RuneCountInString(s[at:])
-		}
-	}
-	return s, 0
+	return string(characters[:most]) + marker
 }
 
 func showHidden(s string) string {

@@ -45,7 +45,7 @@ const statelessVersion = "2026-07-28"
 // The caller of ServeMessage checks who calls, from where, and how large the message is.
 type Handler struct {
 	// New makes the server for agents and the server for guests, who have no token.
-	New func() (agents, guests *sdk.Server, err error)
+	New func() (agents, guests *sdk.Server)
 	// IsGuest reports whether a request has no token.
 	IsGuest func(*http.Request) bool
 	// Fail answers a request for which the protocol has no answer.
@@ -55,14 +55,12 @@ type Handler struct {
 
 	once    sync.Once
 	library http.Handler
-	err     error
 }
 
 // ServeMessage answers a request whose body was read.
 func (h *Handler) ServeMessage(w http.ResponseWriter, r *http.Request, body []byte) {
 	h.once.Do(func() {
-		agents, guests, err := h.New()
-		h.err = err
+		agents, guests := h.New()
 		h.library = sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 			if h.IsGuest(r) {
 				return guests
@@ -73,10 +71,6 @@ func (h *Handler) ServeMessage(w http.ResponseWriter, r *http.Request, body []by
 			DisableLocalhostProtection: true, // behind a proxy on the same machine every request has a foreign Host
 		})
 	})
-	if h.err != nil {
-		h.Fail(w, r, h.err)
-		return
-	}
 	version := r.Header.Get(versionHeader)
 	message, refused := ReadMessage(body, version)
 	if refused != nil {

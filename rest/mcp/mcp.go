@@ -90,43 +90,32 @@ type Options struct {
 // answers do not fill the memory: one record takes up to 200 KiB. Calls that read no list do not wait.
 const recordsAtOnce = 60
 
-// NewServer returns a server with the tools of an agent.
-func NewServer(o Options) (*sdk.Server, error) { return o.serve(instructions, "agents", tools) }
-
-// NewGuestServer returns a server with the tools of callers without a token.
-func NewGuestServer(o Options) (*sdk.Server, error) {
-	server, err := o.serve(guestInstructions, "guests", guestTools)
-	if err == nil {
-		server.AddReceivingMiddleware(o.withoutOwnerTools)
+// NewServers returns a server with the tools of an agent, and one with the tools of callers without a token. It panics if the tools do
+// not fit the description; both are parts of the build.
+func NewServers(o Options) (agents, guests *sdk.Server) {
+	d, err := openapi.Parse(o.Description)
+	if err != nil {
+		panic(err)
 	}
-	return server, err
+	agents, guests = o.serve(d, instructions, "agents", tools), o.serve(d, guestInstructions, "guests", guestTools)
+	guests.AddReceivingMiddleware(o.withoutOwnerTools)
+	return agents, guests
 }
 
 // serve returns a server with the given tools: rows define how they are carried out, tools.json how clients see them.
-func (o Options) serve(instructions, door string, rows []tool) (*sdk.Server, error) {
-	d, err := openapi.Parse(o.Description)
-	if err != nil {
-		return nil, err
-	}
-	listed, err := list(door)
-	if err != nil {
-		return nil, err
-	}
+func (o Options) serve(d *openapi.Description, instructions, door string, rows []tool) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: o.Name, Title: Title, Version: o.Version}, &sdk.ServerOptions{
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: new(sdk.ToolCapabilities)},
 	})
-	turn, show := semaphore.NewWeighted(recordsAtOnce), &shower{actions: new(actions)}
+	listed, turn, show := list(door), semaphore.NewWeighted(recordsAtOnce), &shower{actions: new(actions)}
 	for _, row := range rows {
-		made, err := row.build(d, listed[row.name], show)
-		if err != nil {
-			return nil, err
-		}
+		made := row.build(d, listed[row.name], show)
 		show.actions.add(made)
 		server.AddTool(made.tool, func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return made.call(ctx, &o, turn, request.Params.Arguments)
 		})
 	}
-	return server, nil
+	return server
 }
 
 // withoutOwnerTools removes the tool that asks for an owner from the list while no owner is needed.

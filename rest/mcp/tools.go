@@ -38,10 +38,8 @@ type tool struct {
 	own bool
 	// ours are the members of records whose texts the server or its operators write.
 	ours []string
-	// brief is set if the record of the answer is shown as in lists.
+	// brief is set if the answer is an order after a change: it is shown as in lists, and beside a stored answer as it is now.
 	brief bool
-	// present is the operation that reads the current record besides a stored answer; empty if records never change.
-	present string
 	// amend adds members to an answer of success, with further requests that it needs; nil for none.
 	amend func(o *Options, known *lookups, answer object)
 	// adds are members that amend or call adds to the records of the answer, as a schema with the forms of their texts.
@@ -68,8 +66,6 @@ type built struct {
 	// value of their type for null.
 	input    object
 	nullable map[string]bool
-	// present is the operation of row.present, nil for none.
-	present *operation
 	// usual is the default number of records in an answer; 0 if it is not a list.
 	usual int64
 	// forms tells which texts of results are the server's own.
@@ -83,7 +79,7 @@ type builtWay struct {
 }
 
 // build makes a tool from a row of the table and the part that clients see.
-func (t *tool) build(d *openapi.Description, listed *sdk.Tool, show *shower) (*built, error) {
+func (t *tool) build(d *openapi.Description, listed *sdk.Tool, show *shower) *built {
 	b := &built{
 		row: t, tool: listed, input: as[object](as[object](listed.InputSchema)["properties"]), nullable: make(map[string]bool),
 		forms: new(forms), show: show,
@@ -91,7 +87,7 @@ func (t *tool) build(d *openapi.Description, listed *sdk.Tool, show *shower) (*b
 	for _, w := range t.ways {
 		described := d.Operation(w.operation)
 		if described == nil || described.Success() == nil {
-			return nil, fmt.Errorf("mcp: tool %s: the description has no operation %s with an answer", t.name, w.operation)
+			panic(fmt.Sprintf("mcp: tool %s: the description has no operation %s with an answer", t.name, w.operation))
 		}
 		o := newOperation(d, described)
 		b.ways = append(b.ways, builtWay{w, o})
@@ -108,11 +104,10 @@ func (t *tool) build(d *openapi.Description, listed *sdk.Tool, show *shower) (*b
 	}
 	b.forms.add(d, t.adds)
 	b.forms.trust(t.ours)
-	if t.present != "" {
-		b.present = newOperation(d, d.Operation(t.present))
+	if t.brief {
 		b.forms.members["now"] = b.forms.member("order")
 	}
-	return b, nil
+	return b
 }
 
 func (b *built) takes(w *builtWay, argument string) bool {
@@ -126,16 +121,17 @@ func (b *built) parameter(argument string) string {
 	return argument
 }
 
-func list(door string) (map[string]*sdk.Tool, error) {
+// list returns the tools that clients see at a door, by name.
+func list(door string) map[string]*sdk.Tool {
 	var doors map[string][]*sdk.Tool
 	if err := json.Unmarshal(toolsFile, &doors); err != nil {
-		return nil, fmt.Errorf("mcp: tools.json: %w", err)
+		panic(err)
 	}
 	seen := make(map[string]*sdk.Tool)
 	for _, one := range append(doors[door], doors["both"]...) {
 		seen[one.Name] = one
 	}
-	return seen, nil
+	return seen
 }
 
 // tools are the tools of agents, in the order in which they need them.
@@ -159,18 +155,18 @@ var tools = []tool{
 	}},
 	{name: "post_task", ways: only("createTask")},
 	{name: "answer_task", ways: []way{{operation: "updateResponse"}, {operation: "respondToTask"}}},
-	{name: "choose_answer", ways: only("selectResponse"), brief: true, present: "getOrder", adds: completed},
+	{name: "choose_answer", ways: only("selectResponse"), brief: true, adds: completed},
 	{name: "find_services", ways: []way{{operation: "getService"}, {operation: "listServices"}}},
 	{name: "offer_service", ways: []way{{operation: "updateService"}, {operation: "createService"}}},
 	{name: "take_back", choice: "what", ways: []way{
 		{operation: "deletePost", when: "post"}, {operation: "deleteService", when: "service"}, {operation: "closeTask", when: "task"},
 		{operation: "withdrawResponse", when: "answer"},
 	}},
-	{name: "offer_order", ways: only("createOrder"), brief: true, present: "getOrder", adds: completed},
-	{name: "orders", choice: "show", adds: completedList, ours: []string{"proof"}, amend: amendOrders, ways: []way{
+	{name: "offer_order", ways: only("createOrder"), brief: true, adds: completed},
+	{name: "orders", choice: "show", adds: completed, ours: []string{"proof"}, amend: amendOrders, ways: []way{
 		{operation: "getReceipt", when: "receipt"}, {operation: "getOrder"}, {operation: "listOrders"},
 	}},
-	{name: "act_on_order", choice: "action", brief: true, present: "getOrder", adds: completed, ways: []way{
+	{name: "act_on_order", choice: "action", brief: true, adds: completed, ways: []way{
 		{operation: "acceptOrder", when: "accept"}, {operation: "rejectOrder", when: "reject"}, {operation: "cancelOrder", when: "cancel"},
 		{operation: "startOrder", when: "start"}, {operation: "deliverOrder", when: "deliver"},
 		{operation: "completeOrder", when: "complete"}, {operation: "disputeOrder", when: "dispute"},

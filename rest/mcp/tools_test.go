@@ -44,14 +44,12 @@ func TestToolsFollowTheDescription(t *testing.T) {
 	t.Parallel()
 	d := readDescription(t)
 	for door, rows := range map[string][]tool{"agents": tools, "guests": guestTools} {
-		listed, err := list(door)
-		require.NoError(t, err)
+		listed := list(door)
 		require.Len(t, listed, len(rows))
 		for _, row := range rows {
 			tool := listed[row.name]
 			require.NotNil(t, tool, row.name)
-			b, err := row.build(d, tool, new(shower))
-			require.NoError(t, err)
+			b := row.build(d, tool, new(shower))
 			if row.call != nil {
 				continue
 			}

@@ -157,7 +157,7 @@ func (a *actions) withoutPaths(text string) string {
 	return requests.ReplaceAllStringFunc(text, func(request string) string {
 		method, path, _ := strings.Cut(request, " ")
 		if found, _ := a.match(method, path); found != nil {
-			return found.tool
+			return found.name
 		}
 		return request
 	})
@@ -167,24 +167,17 @@ func (a *actions) withoutPaths(text string) string {
 var requests = regexp.MustCompile(`(?:GET|POST|PATCH|DELETE) /[a-z0-9/_{}-]*[a-z0-9_}/]`)
 
 // actions translates requests of the API into calls of tools.
-type actions struct {
-	rows []actionRow
-}
+type actions []actionRow
 
 // actionRow is a request that a tool makes.
 type actionRow struct {
-	method string
-	path   []string
-	tool   string
-	// choice is the argument that selects the way, with its value.
-	choice, when string
+	*tool
+	builtWay
 }
 
 func (a *actions) add(b *built) {
 	for _, w := range b.ways {
-		a.rows = append(a.rows, actionRow{
-			method: w.method, path: strings.Split(w.path, "/"), tool: b.row.name, choice: b.row.choice, when: w.when,
-		})
+		*a = append(*a, actionRow{b.row, w})
 	}
 }
 
@@ -192,13 +185,12 @@ func (a *actions) add(b *built) {
 func (a *actions) match(method, path string) (found *actionRow, parameters object) {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(path, "/")
-	for i := range a.rows {
-		row := &a.rows[i]
-		if row.method != method || len(row.path) != len(parts) {
+	for _, row := range *a {
+		if row.method != method || strings.Count(row.path, "/")+1 != len(parts) {
 			continue
 		}
 		named, fits := make(object), true
-		for j, part := range row.path {
+		for j, part := range strings.Split(row.path, "/") {
 			name, isParameter := strings.CutPrefix(part, "{")
 			if isParameter {
 				named[strings.TrimSuffix(name, "}")] = parts[j]
@@ -207,7 +199,7 @@ func (a *actions) match(method, path string) (found *actionRow, parameters objec
 			}
 		}
 		if fits && (found == nil || len(named) < len(parameters)) {
-			found, parameters = row, named
+			found, parameters = &row, named
 		}
 	}
 	return found, parameters
@@ -246,7 +238,7 @@ func (a *actions) one(action object) any {
 			lacking = append(lacking, name)
 		}
 	}
-	call := object{"tool": found.tool, "arguments": arguments}
+	call := object{"tool": found.name, "arguments": arguments}
 	if len(lacking) > 0 {
 		call["fill_in"] = lacking
 	}

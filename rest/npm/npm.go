@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"embed"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"time"
 )
@@ -22,19 +23,19 @@ var packed = time.Date(1985, time.October, 26, 8, 15, 0, 0, time.UTC)
 const exampleOrigin = "http://127.0.0.1:8080"
 
 // FileName is the name of the archive, such as stoa-client-0.1.0.tgz.
-func FileName() (string, error) {
+func FileName() string {
 	raw, err := built.ReadFile("package/package.json")
-	if err != nil {
-		return "", err
-	}
 	var manifest struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
 	}
-	if err := json.Unmarshal(raw, &manifest); err != nil {
-		return "", err
+	if err == nil {
+		err = json.Unmarshal(raw, &manifest)
 	}
-	return manifest.Name + "-" + manifest.Version + ".tgz", nil
+	if err != nil {
+		panic(err) // the package is part of this build
+	}
+	return manifest.Name + "-" + manifest.Version + ".tgz"
 }
 
 // Archive returns the package as npm installs it from an address; origin is the server that its program asks unless a flag names another.
@@ -62,16 +63,8 @@ func Archive(origin string) ([]byte, error) {
 	if err == nil {
 		err = add(archive, "package/origin", []byte(origin))
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := archive.Close(); err != nil {
-		return nil, err
-	}
-	if err := compressed.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	err = errors.Join(err, archive.Close(), compressed.Close())
+	return out.Bytes(), err
 }
 
 func add(archive *tar.Writer, path string, raw []byte) error {

@@ -16,7 +16,7 @@ import (
 
 func page(t *testing.T) string {
 	t.Helper()
-	raw := graphtest.Got(rest.OpenAPI(""))(t)
+	raw := rest.OpenAPI("")
 	page := graphtest.Got(reference.Page(raw))(t)
 	again := graphtest.Got(reference.Page(raw))(t)
 	require.Equal(t, string(page), string(again))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"stoa/rest"
@@ -27,6 +28,7 @@ type Description struct {
 	// Operations are the operations of all paths, in no order.
 	Operations []*Operation
 
+	router   *chi.Mux // it has the paths
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema
@@ -50,21 +52,20 @@ type place struct {
 
 // Load reads the description that the server serves; the same one is returned every time.
 var Load = sync.OnceValues(func() (*Description, error) {
-	raw, err := rest.OpenAPI("")
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(rest.OpenAPI("")))
 	if err != nil {
 		return nil, err
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
+	d := &Description{
+		Document: object(value), router: chi.NewMux(), compiler: jsonschema.NewCompiler(), compiled: make(map[string]*jsonschema.Schema),
 	}
-	d := &Description{Document: object(value), compiler: jsonschema.NewCompiler(), compiled: make(map[string]*jsonschema.Schema)}
 	d.compiler.DefaultDraft(jsonschema.Draft2020)
 	d.compiler.AssertFormat()
 	if err := d.compiler.AddResource(address, value); err != nil {
 		return nil, err
 	}
 	for path, item := range object(d.Document["paths"]) {
+		d.router.Handle(path, http.NotFoundHandler())
 		for method := range object(item) {
 			found := d.find("paths", path, method)
 			id, _ := found.value["operationId"].(string)
@@ -179,30 +180,13 @@ func (d *Description) Find(method, path string) (operation *Operation, known boo
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	var found *Operation
-	segments := strings.Split(path, "/")
-	for _, o := range d.Operations {
-		if !o.matches(segments) || (found != nil && found.literals() > o.literals()) {
-			continue
-		}
-		if found == nil || found.literals() < o.literals() {
-			found, operation = o, nil
-		}
-		if o.Method == method {
-			operation = o
-		}
+	template := d.router.Find(chi.NewRouteContext(), http.MethodGet, path)
+	i := slices.IndexFunc(d.Operations, func(o *Operation) bool { return o.Path == template && o.Method == method })
+	if i >= 0 {
+		operation = d.Operations[i]
 	}
-	return operation, found != nil
+	return operation, template != ""
 }
-
-func (o *Operation) matches(segments []string) bool {
-	return slices.EqualFunc(strings.Split(o.Path, "/"), segments, func(own, sent string) bool {
-		return own == sent || (strings.HasPrefix(own, "{") && sent != "")
-	})
-}
-
-// literals counts the segments that are not parameters: among matching paths the one with the most wins.
-func (o *Operation) literals() int { return strings.Count(o.Path, "/") - strings.Count(o.Path, "{") }
 
 func object(value any) map[string]any {
 	m, _ := value.(map[string]any)
