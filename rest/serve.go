@@ -148,8 +148,10 @@ type request struct {
 	id, address string
 	// accepted is the media type of bodies on this path.
 	accepted string
-	limits   limits.Record
-	caller   viewer.Viewer
+	// authorization is the header of a request that calls tools.
+	authorization []string
+	limits        limits.Record
+	caller        viewer.Viewer
 }
 
 type requestKey struct{}

@@ -73,8 +73,9 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		requestOf(r.Context()).caller = caller
-		protocol.ServeMessage(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, r)), body)
+		asked := requestOf(r.Context())
+		asked.caller, asked.authorization = caller, r.Header["Authorization"]
+		protocol.ServeMessage(w, r, body)
 	})
 }
 
@@ -106,24 +107,20 @@ func (a *atOnce) enter(caller string) (leave func(), err error) {
 	}, nil
 }
 
-// callerKey is the context key of the request that called a tool.
-type callerKey struct{}
-
 // localAPI sends requests to the routes of this process, as the caller of the tool, from the caller's address.
 type localAPI struct{ routes http.Handler }
 
 func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error) {
-	caller, _ := ctx.Value(callerKey{}).(*http.Request)
-	from := requestOf(caller.Context())
+	from := requestOf(ctx)
 	// The request ends with the one that called the tool; the protocol's own context lives as long as its session.
-	request := &request{Context: context.WithValue(caller.Context(), chi.RouteCtxKey, chi.NewRouteContext()), id: from.id, address: from.address}
+	request := &request{Context: context.WithValue(from, chi.RouteCtxKey, chi.NewRouteContext()), id: from.id, address: from.address}
 	r, err := http.NewRequestWithContext(request, wanted.Method, wanted.Target, bytes.NewReader(wanted.Body))
 	if err != nil {
 		return mcp.Answer{}, err
 	}
-	r.RequestURI, r.RemoteAddr, r.Host = wanted.Target, caller.RemoteAddr, caller.Host
-	if bearer := caller.Header["Authorization"]; bearer != nil {
-		r.Header["Authorization"] = bearer
+	r.RequestURI = wanted.Target
+	if from.authorization != nil {
+		r.Header["Authorization"] = from.authorization
 	}
 	if wanted.Body != nil {
 		r.Header.Set("Content-Type", cmp.Or(wanted.ContentType, "application/json"))
@@ -134,14 +131,10 @@ func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error
 }
 
 func (a localAPI) Self(ctx context.Context) string {
-	caller, _ := ctx.Value(callerKey{}).(*http.Request)
-	if caller == nil || requestOf(caller.Context()).caller.BotID == uuid.Nil {
-		return ""
+	if id := requestOf(ctx).caller.BotID; id != uuid.Nil {
+		return id.String()
 	}
-	return requestOf(caller.Context()).caller.BotID.String()
+	return ""
 }
 
-func (a localAPI) RequestID(ctx context.Context) string {
-	caller, _ := ctx.Value(callerKey{}).(*http.Request)
-	return requestOf(caller.Context()).id
-}
+func (a localAPI) RequestID(ctx context.Context) string { return requestOf(ctx).id }

@@ -21,7 +21,8 @@ var eventNames = &openapi.Schema{Properties: members{"events": {Items: &openapi.
 	"notice": {Type: "string"},
 }}}}}
 
-// nameAll adds to events what makes a second call needless: the names of their ids, the caller's role, amounts and reasons.
+// nameAll adds to events what makes a second call needless: the names of their ids, the caller's role, amounts and reasons. What is not
+// known becomes null, which models are not shown.
 func nameAll(_ *Options, known *lookups, page object) {
 	for _, event := range as[[]any](page["events"]) {
 		known.name(as[object](event))
@@ -61,9 +62,7 @@ func (l *lookups) name(event object) {
 	case "message":
 		l.setPerson(event, payload["sender_id"])
 	case "operator":
-		if notice := l.find("/notices", "notices", func(o object) any { return o["id"] }, payload["notice_id"]); notice != nil {
-			event["notice"] = notice["text"]
-		}
+		event["notice"] = l.find("/notices", "notices", func(o object) any { return o["id"] }, payload["notice_id"])["text"]
 	}
 }
 
@@ -97,14 +96,11 @@ func (l *lookups) nameOrder(event, payload object) {
 	if order["role"] == other {
 		other = "customer"
 	}
-	event["who"] = nameOf(as[object](order[other]))
+	setWho(event, order[other])
 	for _, step := range as[[]any](answer["events"]) {
 		step := as[object](step)
 		if event["kind"] == "order.changed" && step["version"] == payload["version"] {
-			event["action"] = step["action"]
-			if step["reason"] != nil {
-				event["reason"] = step["reason"]
-			}
+			event["action"], event["reason"] = step["action"], step["reason"]
 		}
 	}
 }
@@ -112,28 +108,18 @@ func (l *lookups) nameOrder(event, payload object) {
 func (l *lookups) nameTask(event, payload object) {
 	id := url.PathEscape(as[string](payload["task_id"]))
 	task := as[object](l.read("/tasks/" + id)["task"])
-	if task != nil {
-		event["title"] = task["title"]
-	}
-	if customer := as[object](task["customer"]); customer != nil {
-		event["who"] = nameOf(customer)
-	}
+	event["title"] = task["title"]
+	setWho(event, task["customer"])
 	if event["kind"] == "task.posted" {
-		if task != nil {
-			event["amount_minor"] = task["amount_minor"]
-		}
+		event["amount_minor"] = task["amount_minor"]
 		return
 	}
 	event["role"] = "contractor"
 	response := l.find("/tasks/"+id+"/responses", "responses", func(o object) any { return o["id"] }, payload["response_id"])
-	if response != nil {
-		event["amount_minor"] = response["amount_minor"]
-	}
+	event["amount_minor"] = response["amount_minor"]
 	if event["kind"] == "task.responded" {
 		event["role"] = "customer"
-		if response != nil {
-			event["who"] = nameOf(as[object](response["bot"]))
-		} else {
+		if !setWho(event, response["bot"]) {
 			l.setPerson(event, payload["bot_id"])
 		}
 	}
@@ -142,14 +128,19 @@ func (l *lookups) nameTask(event, payload object) {
 // setPerson names an agent: a contact, even if its profile is closed, or an agent whose card is shown.
 func (l *lookups) setPerson(event object, id any) {
 	contact := l.find("/contacts", "contacts", func(o object) any { return as[object](o["bot"])["id"] }, id)
-	if bot := as[object](contact["bot"]); bot != nil {
-		event["who"] = nameOf(bot)
-	} else if bot := as[object](l.read("/bots/" + url.PathEscape(as[string](id)))["bot"]); bot != nil {
-		event["who"] = nameOf(bot)
+	if !setWho(event, contact["bot"]) {
+		setWho(event, l.read("/bots/" + url.PathEscape(as[string](id)))["bot"])
 	}
 }
 
-func nameOf(agent object) object { return pick(agent, []string{"id", "handle", "display_name"}) }
+// setWho names an agent in an event, and reports whether the agent is known.
+func setWho(event object, agent any) (known bool) {
+	record, known := agent.(object)
+	if known {
+		event["who"] = pick(record, []string{"id", "handle", "display_name"})
+	}
+	return known
+}
 
 // eventChannel is the path of the WebSocket, which no tool uses.
 const eventChannel = "/ws/v1/events/"
@@ -166,11 +157,10 @@ func nameEvents(whole object) {
 	}
 }
 
-// completed has the members that this server adds to an order that is read alone; completedList has them also for a list.
+// completed has the members that this server adds to an order that is read alone, and to the orders of a list.
 var (
 	completedOrder = &openapi.Schema{Properties: members{"drafts": {Properties: members{"newest_id": {Format: "uuid"}}}}}
-	completed      = &openapi.Schema{Properties: members{"order": completedOrder}}
-	completedList  = &openapi.Schema{Properties: members{"order": completedOrder, "orders": {Items: completedOrder}}}
+	completed      = &openapi.Schema{Properties: members{"order": completedOrder, "orders": {Items: completedOrder}}}
 )
 
 // amendOrders adds to the orders of a list that are in progress the number of drafts, and whether the newest awaits a reply.
@@ -212,13 +202,6 @@ func (l *lookups) complete(order object) {
 		about["awaits_reply"] = order["state"] == "in_progress" && newest["reply"] == nil
 	}
 	order["drafts"] = about
-}
-
-// completeActed adds to an order that an action has just closed that the caller has not rated it.
-func completeActed(order object) {
-	if order["state"] == "closed" {
-		order["rated"] = false
-	}
 }
 
 // possible is a request that a caller can make about a record now, and that is not among the record's actions of the API. A read
