@@ -67,13 +67,6 @@ func methodLabel(method string) string {
 	return "other"
 }
 
-// expect creates the counters of a route before its first request.
-func (s *server) expect(route, method string, status int) {
-	for _, status := range []int{status, http.StatusServiceUnavailable} {
-		s.Metrics.HTTP.Expect(route, method, strconv.Itoa(status))
-	}
-}
-
 // recorder remembers the status of an answer, and adds the headers of the limits that counted the request (§1.8).
 type recorder struct {
 	http.ResponseWriter

@@ -24,20 +24,11 @@ func (s *server) anonymous(handler func(w http.ResponseWriter, r *http.Request) 
 	})
 }
 
-// addPage adds a page for people to the paths, and creates its request counters.
-func (s *server) addPage(paths map[string]map[string]http.Handler, path, method string, handler func(http.ResponseWriter, *http.Request) error) {
-	if paths[path] == nil {
-		paths[path] = make(map[string]http.Handler)
-	}
-	paths[path][method] = s.anonymous(handler)
-	s.expect(path, method, http.StatusOK)
-}
-
 // ownerPages adds the pages for the owners of agents. They accept only the token of the link.
 func (s *server) ownerPages(paths map[string]map[string]http.Handler) {
 	for path, byMethod := range owner.Handlers(s.Graph.Owners, s.Graph.Exports, s.Graph.Lifecycle, sendFile) {
 		for method, handler := range byMethod {
-			s.addPage(paths, path, method, handler)
+			s.add(paths, path, method, s.anonymous(handler), http.StatusOK)
 		}
 	}
 }
@@ -70,10 +61,10 @@ func (s *server) sitePages(paths map[string]map[string]http.Handler) {
 		handlers = site.Handlers(site.Config{Graph: s.Graph, Origin: origin})
 	}
 	for path, handler := range handlers {
-		s.addPage(paths, path, http.MethodGet, func(w http.ResponseWriter, r *http.Request) error {
+		s.add(paths, path, http.MethodGet, s.anonymous(func(w http.ResponseWriter, r *http.Request) error {
 			ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 			defer cancel()
 			return handler(w, r.WithContext(ctx))
-		})
+		}), http.StatusOK)
 	}
 }

@@ -147,15 +147,21 @@ func (s *server) handlers() (paths map[string]map[string]http.Handler, descripti
 	s.ownerPages(paths)
 	s.sitePages(paths)
 	for _, row := range routes(s.Graph) {
-		path := "/api/v1" + row.path
-		if paths[path] == nil {
-			paths[path] = make(map[string]http.Handler)
-		}
-		paths[path][row.method] = s.serve(row)
-		s.expect(path, row.method, row.status)
+		s.add(paths, "/api/v1"+row.path, row.method, s.serve(row), row.status)
 	}
 	paths[toolsPath] = map[string]http.Handler{http.MethodPost: naming(&operation{}, s.toolCalls(s.routesAlone(paths)))}
 	return paths, descriptions
+}
+
+// add adds a handler to the paths, and creates the counters of its success and of an outage before its first request.
+func (s *server) add(paths map[string]map[string]http.Handler, path, method string, handler http.Handler, success int) {
+	if paths[path] == nil {
+		paths[path] = make(map[string]http.Handler)
+	}
+	paths[path][method] = handler
+	for _, status := range []int{success, http.StatusServiceUnavailable} {
+		s.Metrics.HTTP.Expect(path, method, strconv.Itoa(status))
+	}
 }
 
 // routesAlone serves /api/v1 for a request that has already passed the middleware.
