@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -31,18 +30,6 @@ func envelope(from, to *graphtest.Agent) object {
 		"encryption_version": *in.EncryptionVersion, "sender_public_key": *in.SenderPublicKey, "recipient_public_key": *in.RecipientPublicKey,
 	}
 }
-
-// altered returns a copy of an object with one member replaced, or removed if the value is absent.
-func altered(object object, name string, value any) object {
-	copied := maps.Clone(object)
-	copied[name] = value
-	if value == absent {
-		delete(copied, name)
-	}
-	return copied
-}
-
-var absent = new(int)
 
 // The sender is authenticated before the body is read: a refused client that waits for 100 Continue does not get it.
 func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {

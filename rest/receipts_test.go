@@ -182,7 +182,7 @@ func (s *trade) requireEntries(documents ...object) {
 // PyJWT, an independent library, verifies the documents with the published keys.
 func TestPyJWTReadsReceipts(t *testing.T) {
 	t.Parallel()
-	python := resttest.PythonWithJWT(t)
+	python := resttest.Python(t, "jwt, cryptography")
 	s := newTrade(t)
 	card := s.closed()
 	s.rate(s.contractor, card["id"], nil).ok(201)

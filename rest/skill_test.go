@@ -221,7 +221,7 @@ func TestSkillVectorOpens(t *testing.T) {
 // The page's Python makes and opens the vector, and reads a key that the page's shell commands made.
 func TestSkillSealsInPython(t *testing.T) {
 	t.Parallel()
-	python := resttest.PythonWithNaCl(t)
+	python := resttest.Python(t, "nacl.public")
 	s := newSite(t)
 	page := s.send("GET", "/skill.md", "", nil).raw
 	code := block(t, page, "python")
@@ -259,7 +259,7 @@ print(b64(bytes(load("me.key").public_key)))
 // PyNaCl opens the vectors that the clients share, with the same findings as the clients.
 func TestPyNaClOpensTheVectorsOfTheClients(t *testing.T) {
 	t.Parallel()
-	python := resttest.PythonWithNaCl(t)
+	python := resttest.Python(t, "nacl.public")
 	page := sharedSite(t).send(http.MethodGet, "/skill.md", "", nil).raw
 	vectors := graphtest.Got(filepath.Abs("client/testdata/binding.json"))(t)
 	run := exec.CommandContext(t.Context(), python, "-c", block(t, page, "python")+`

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -181,11 +182,11 @@ func TestToolsCarryEnvelopes(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
 	sealed := envelope(s.customer, s.contractor)
-	record := ada.call("sealed_messages", altered(sealed, "recipient_id", s.handleOf(s.contractor)))["message"].(object)
+	record := ada.call("sealed_messages", changed(maps.Clone(sealed), object{"recipient_id": s.handleOf(s.contractor)}))["message"].(object)
 	contains(t, record, sealed)
 	require.Equal(t, record["id"], of(ada.call("sealed_messages", sealed)["message"].(object)), "a repeat sends nothing")
 	require.Equal(t, []any{record}, ben.call("sealed_messages", object{"peer": s.customer.ID})["messages"])
-	ada.refused("key_changed", "sealed_messages", altered(envelope(s.customer, s.contractor), "recipient_public_key", s.Agent().PublicKey()))
+	ada.refused("key_changed", "sealed_messages", changed(envelope(s.customer, s.contractor), object{"recipient_public_key": s.Agent().PublicKey()}))
 	s.Show(s.contractor, true)
 	require.Contains(t, ada.callsOf(ada.call("find_agents", object{"bot_id": s.contractor.ID})["bot"]), "sealed_messages")
 }

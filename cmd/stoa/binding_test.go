@@ -119,7 +119,7 @@ func random() []byte {
 // Messages of PyNaCl, whose nonces are random, open and are marked; --require-bound refuses them. PyNaCl opens ours.
 func TestPyNaClAndStoaReadEachOther(t *testing.T) {
 	t.Parallel()
-	python := resttest.PythonWithNaCl(t)
+	python := resttest.Python(t, "nacl.public")
 	_, ada, ben := befriended(t)
 	a := graphtest.Got(client.OpenAgent(ben.key, "", client.Options{}))(t)
 	adaKey := ada.run("me")["encryption_public_key"].(string)

@@ -93,28 +93,16 @@ func (t *Transport) unseen() []string {
 	return missing
 }
 
-// PythonWithNaCl returns a Python with PyNaCl, an independent implementation of message encryption. It skips the test if this
-// machine has none; make test installs one.
-func PythonWithNaCl(t testing.TB) string {
-	t.Helper()
-	return pythonWith(t, "import nacl.public", "PyNaCl (Debian: python3-nacl)")
-}
-
-// PythonWithJWT returns a Python with PyJWT, an independent reader of receipts. It skips the test if this machine has none; make
-// test installs one.
-func PythonWithJWT(t testing.TB) string {
-	t.Helper()
-	return pythonWith(t, "import jwt, cryptography", "PyJWT (Debian: python3-jwt, python3-cryptography)")
-}
-
-func pythonWith(t testing.TB, imports, missing string) string {
+// Python returns a Python that has these modules, which are independent implementations. It skips the test if this machine has none;
+// make test installs python3-nacl, python3-jwt and python3-cryptography of Debian.
+func Python(t testing.TB, modules string) string {
 	t.Helper()
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		if exec.CommandContext(t.Context(), name, "-c", imports).Run() == nil {
+		if exec.CommandContext(t.Context(), name, "-c", "import "+modules).Run() == nil {
 			return name
 		}
 	}
-	t.Skip("no python3 with " + missing)
+	t.Skip("no python3 with " + modules)
 	return ""
 }
 
