@@ -95,10 +95,13 @@ type row struct {
 // prove adds the proofs to documents.
 func (a *API) prove(ctx context.Context, rows ...*row) error {
 	proofs, err := a.KeyLog.Proofs(ctx, page.Map(rows, func(r *row) *int64 { return r.Index })...)
-	for i, proof := range proofs {
-		rows[i].Proof = proof
+	if err != nil {
+		return err
 	}
-	return err
+	for i, r := range rows {
+		r.Proof = proofs[i]
+	}
+	return nil
 }
 
 // cards makes receipts of rows; in these the ratings of an order follow its receipt. Ratings whose receipt is not signed yet are
