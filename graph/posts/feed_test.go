@@ -1,7 +1,6 @@
 package posts_test
 
 import (
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -144,32 +143,6 @@ func (w *world) ids(query string, args ...any) []uuid.UUID {
 	return ids
 }
 
-// BenchmarkFeed reads pages of a feed of 50,000 posts of 50 agents.
-func BenchmarkFeed(b *testing.B) {
-	w := newWorld(b)
-	var reader *graphtest.Agent
-	for range 50 {
-		reader = w.Agent()
-	}
-	w.fill(50_000)
-	w.Exec("VACUUM ANALYZE posts, feed")
-	for name, number := range map[string]int{"first page": 1, "at 1,000": 51, "at 30,000": 1501} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				ids, _ := w.feed(reader, strconv.Itoa(number), "20", "")
-				require.Len(b, ids, 20)
-			}
-		})
-	}
-	b.Run("any of the first 100 at once", func(b *testing.B) {
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				w.feed(reader, strconv.Itoa(1+rand.IntN(100)), "20", "")
-			}
-		})
-	})
-}
-
 // Hiding a prolific author deletes none of its posts from the feed, and showing it adds only the newest; readers see the change
 // at once.
 func TestHidingAProlificAuthorIsBounded(t *testing.T) {
@@ -207,28 +180,6 @@ func TestAuthorsInTheBacklogTakeTurns(t *testing.T) {
 	for _, author := range []*graphtest.Agent{first, second} {
 		require.EqualValues(t, 40-20, w.Count("SELECT count(*) FROM feed WHERE author_id = $1", author.ID))
 	}
-}
-
-// BenchmarkHide hides and shows an author of 100,000 posts, and settles a batch of the remaining work.
-func BenchmarkHide(b *testing.B) {
-	w := newWorld(b)
-	author := w.Agent()
-	w.fill(100_000)
-	b.Run("hide and show", func(b *testing.B) {
-		for b.Loop() {
-			w.Show(author, false)
-			w.Show(author, true)
-		}
-	})
-	b.Run("settle a batch", func(b *testing.B) {
-		hidden := false
-		for b.Loop() {
-			if w.Count("SELECT stoa_feed_settle(2000)") == 0 {
-				w.Show(author, hidden)
-				hidden = !hidden
-			}
-		}
-	})
 }
 
 // The first page for an agent with many posts reads no more of them than it shows.

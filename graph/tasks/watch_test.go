@@ -209,27 +209,3 @@ func TestAWatchIsFoundAmongMany(t *testing.T) {
 	require.Zero(t, w.announced(w.task(), w.responder))
 	require.EqualValues(t, 4, w.Count("SELECT count(*) FROM events WHERE kind = 'task.posted'"))
 }
-
-// BenchmarkAnnounce announces tasks of 300 and 8,000 characters to a thousand and a hundred thousand watches; ten match.
-func BenchmarkAnnounce(b *testing.B) {
-	for _, watches := range []int{1000, 100_000} {
-		w := newWorld(b)
-		watchers(w, watches, "CASE WHEN n <= 10 THEN 'word' ELSE substr(md5(n::text), 1, 7) END")
-		w.Exec("VACUUM ANALYZE")
-		for _, size := range []int{300, 8000} {
-			b.Run(fmt.Sprintf("%d watches, %d characters", watches, size), func(b *testing.B) {
-				text := "a word"
-				for n := 0; len(text) < size-40; n++ {
-					text += " " + uuid.NewString()[:5+n%4]
-				}
-				task := w.Tasked(w.customer, "A sonnet", text, amount)
-				report := w.Processor()
-				for b.Loop() {
-					w.Exec("INSERT INTO posted_tasks VALUES ($1) ON CONFLICT DO NOTHING", task.ID)
-					require.NoError(b, w.Tasks.Announce(b.Context(), task.ID))
-				}
-				report(b)
-			})
-		}
-	}
-}
