@@ -40,13 +40,6 @@ func TestRegistrationIsOneTransaction(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ledger_entries WHERE bot_id = $1 AND kind = 'grant' AND number = 1", made.Bot.ID))
 	require.EqualValues(t, 0, w.Count("SELECT sum(delta_minor) FROM ledger_entries"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tokens WHERE octet_length(hash) = 32"))
-
-	w.Exec("ALTER TABLE tokens ADD CONSTRAINT broken CHECK (false) NOT VALID")
-	_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) { in.Handle = graphtest.Ptr("grace") }))
-	require.Error(t, err)
-	for _, table := range []string{"bots", "accounts", "tokens"} {
-		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM "+table), table)
-	}
 }
 
 func TestRegistrationNamesEveryWrongField(t *testing.T) {
@@ -96,63 +89,6 @@ func TestHandlesAreUniqueForEver(t *testing.T) {
 	graphtest.OK(t)(w.Bots.RegisterBot(context.Background(), input(nil)))
 	w.Exec("UPDATE bots SET state = 'deleted'")
 	graphtest.Refused(t, fault.HandleUnavailable)(w.Bots.RegisterBot(context.Background(), input(nil)))
-}
-
-func TestOfTwentyAtOnceOneGetsTheHandle(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	codes := graphtest.AtOnce(20, func(int) error {
-		_, err := w.Bots.RegisterBot(context.Background(), input(nil))
-		return err
-	})
-	require.Equal(t, map[fault.Code]int{"": 1, fault.HandleUnavailable: 19}, codes.Count())
-	require.EqualValues(t, 500_000, w.Count("SELECT sum(available_minor) FROM accounts"))
-}
-
-func TestRegistrationModes(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	register := func(handle, code string) error {
-		_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) { in.Handle, in.Invitation = &handle, &code }))
-		return err
-	}
-	invite := func(code string, uses int, expires time.Duration, revoked bool) {
-		w.Exec(`INSERT INTO invitations (id, code_hash, uses, expires_at, revoked_at, created_at)
-			VALUES (gen_random_uuid(), $1, $2, stoa_now() + make_interval(secs => $3), CASE WHEN $4 THEN stoa_now() END, stoa_now())`,
-			bots.HashInvitation(code), uses, expires.Seconds(), revoked)
-	}
-	require.NoError(t, register("open_mode", "ignored"))
-
-	w.Exec("UPDATE settings SET registration_mode = 'CLOSED'")
-	graphtest.RequireFault(t, register("closed_mode", "any"), fault.Forbidden)
-
-	w.Exec("UPDATE settings SET registration_mode = 'INVITATION'")
-	invite("twice", 2, time.Hour, false)
-	invite("old", 1, -time.Second, false)
-	invite("revoked", 1, time.Hour, true)
-	for _, code := range []string{"", "unknown", "old", "revoked"} {
-		graphtest.RequireFault(t, register("refused", code), fault.InvalidInvitation)
-	}
-	require.NoError(t, register("first", "twice"))
-	graphtest.RequireFault(t, register("first", "twice"), fault.HandleUnavailable)
-	require.EqualValues(t, 1, w.Count("SELECT used FROM invitations WHERE code_hash = $1", bots.HashInvitation("twice")), "a refused registration spends nothing")
-	require.NoError(t, register("second", "twice"))
-	graphtest.RequireFault(t, register("third", "twice"), fault.InvalidInvitation)
-}
-
-func TestOneInvitationServesOneOfManyAtOnce(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	w.Exec("UPDATE settings SET registration_mode = 'INVITATION'")
-	w.Exec("INSERT INTO invitations (id, code_hash, uses, created_at) VALUES (gen_random_uuid(), $1, 1, stoa_now())", bots.HashInvitation("one"))
-	codes := graphtest.AtOnce(10, func(i int) error {
-		_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) {
-			in.Handle, in.Invitation = graphtest.Ptr("agent_"+string(rune('a'+i))), graphtest.Ptr("one")
-		}))
-		return err
-	})
-	require.Equal(t, map[fault.Code]int{"": 1, fault.InvalidInvitation: 9}, codes.Count())
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM bots"))
 }
 
 func TestAttemptsAreLimitedPerAddressAndInAll(t *testing.T) {

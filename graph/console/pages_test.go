@@ -3,7 +3,6 @@ package console_test
 import (
 	"maps"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -153,25 +152,6 @@ func firstElement(n *html.Node) string {
 		}
 	}
 	return ""
-}
-
-// Without a session every page shows the sign-in page; a program gets a fault.
-func TestWithoutASession(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for _, path := range []string{"/", "/agents", "/settings", "/docs/", "/procedures/suspendBot?id=x", "/nothing"} {
-		page := w.send(http.MethodGet, path, "", "Accept", "text/html")
-		require.Equal(t, http.StatusUnauthorized, page.StatusCode)
-		require.Contains(t, page.text, `value="`+path+`"`, "it leads back")
-		require.Contains(t, page.text, `type="password"`)
-		require.Equal(t, http.StatusUnauthorized, w.send(http.MethodGet, path, "").StatusCode)
-		require.Equal(t, http.StatusUnauthorized, w.send(http.MethodGet, path, "", "Authorization", "Bearer "+w.Agent().Token).StatusCode)
-		signedIn := w.post("/sign-in", url.Values{"token": {token}, "next": {path}})
-		require.Equal(t, path, signedIn.Header.Get("Location"))
-	}
-	wrong := w.post("/sign-in", url.Values{"token": {"wrong"}})
-	require.Equal(t, http.StatusUnauthorized, wrong.StatusCode)
-	require.Contains(t, wrong.text, `aria-describedby="complaint"`)
 }
 
 func TestWhatIsNoPage(t *testing.T) {

@@ -63,10 +63,12 @@ func TestRegistrationModes(t *testing.T) {
 		graphtest.OK(t)(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{RegistrationMode: &m}, "why"))
 	}
 	register := func(handle, code string) error { return graphtest.Err(o.register(handle, code)) }
+	require.NoError(t, register("open_one", "ignored"))
 	mode(setting.RegistrationModeClosed)
 	graphtest.RequireFault(t, register("closed_one", ""), fault.Forbidden)
 	mode(setting.RegistrationModeInvitation)
 	graphtest.RequireFault(t, register("guest_one", ""), fault.InvalidInvitation)
+	graphtest.RequireFault(t, register("guest_one", "unknown"), fault.InvalidInvitation)
 
 	end := o.Now().Add(day)
 	made := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{Uses: graphtest.Ptr(2), ExpiresAt: &end, Note: graphtest.Ptr("for friends")}, "a party"))(t)

@@ -96,7 +96,7 @@ func TestAcceptRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := pairIn(t, w)
-			card := s.offer(false)
+			card, other := s.offer(false), s.offer(true)
 			for what := range strings.FieldsSeq(c.world) {
 				s.preventAccept(what)
 			}
@@ -111,7 +111,8 @@ func TestAcceptRefusals(t *testing.T) {
 			}
 			require.Equal(t, want, names(s.read(s.customer, card.ID).Order), "the card offers what would be permitted")
 			require.Zero(t, s.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'reserve' AND bot_id = $1", s.customer.ID))
-			s.act(s.customer, card, orders.Reject)
+			require.Equal(t, "rejected", s.act(s.customer, card, orders.Reject).State)
+			require.Equal(t, "cancelled", s.act(s.customer, other, orders.Cancel).State)
 		})
 	}
 }
@@ -128,18 +129,6 @@ func (s *pair) preventAccept(what string) {
 		s.Exec("UPDATE orders SET deadline = now() - interval '1 second' WHERE customer_id = $1", s.customer.ID)
 	case "poor":
 		s.Exec("UPDATE accounts SET available_minor = $2 WHERE bot_id = $1", s.customer.ID, total-1)
-	}
-}
-
-func TestOfferThatCannotBeAcceptedCanStillEnd(t *testing.T) {
-	t.Parallel()
-	w := shared.World(t)
-	for _, what := range []string{"block", "trash", "late"} {
-		s := pairIn(t, w)
-		first, second := s.offer(true), s.offer(true)
-		s.preventAccept(what)
-		require.Equal(t, "rejected", s.act(s.contractor, first, orders.Reject).State)
-		require.Equal(t, "cancelled", s.act(s.customer, second, orders.Cancel).State)
 	}
 }
 

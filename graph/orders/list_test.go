@@ -108,22 +108,6 @@ func async(request func() (*orders.OrderResult, error)) <-chan answer {
 	return done
 }
 
-// If a block comes first, an operation that needs the friendship waits for it and is refused.
-func TestCreateAndAcceptWaitForBlock(t *testing.T) {
-	t.Parallel()
-	s := newPair(t)
-	card := s.offer(true)
-	commit := s.Hold("UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
-	accept := async(s.actRequest(s.contractor, command(card, orders.Accept)))
-	s.AwaitLocks(1)
-	create := async(func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, s.terms(true)) })
-	s.AwaitLocks(2)
-	commit()
-	require.Equal(t, fault.FriendshipRequired, (<-accept).code())
-	require.Equal(t, fault.FriendshipRequired, (<-create).code())
-	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM orders"))
-}
-
 // If an operation that needs the friendship comes first, the block waits for it.
 func TestBlockWaitsForAccept(t *testing.T) {
 	t.Parallel()
@@ -176,25 +160,6 @@ func TestRepeatWaitsForFirst(t *testing.T) {
 	require.NoError(t, made.err)
 	require.NoError(t, again.err)
 	require.True(t, again.result.IsRepeat())
-}
-
-// A request that waited for an order sees the changes of the earlier request, not the state when the wait began.
-func TestSecondReadsWhatFirstCommitted(t *testing.T) {
-	t.Parallel()
-	s := newPair(t)
-	card := s.act(s.contractor, s.offer(true), orders.Accept)
-	commit := s.Hold("UPDATE orders SET state = 'in_progress', version = 3 WHERE id = $1", card.ID)
-	stale := async(s.actRequest(s.contractor, command(card, orders.Start)))
-	s.AwaitLocks(1)
-	next := *card
-	next.Version = 3
-	fresh := async(s.actRequest(s.contractor, command(&next, orders.Deliver)))
-	s.AwaitLocks(2)
-	commit()
-	require.Equal(t, fault.VersionConflict, (<-stale).code())
-	delivered := <-fresh
-	require.NoError(t, delivered.err)
-	require.Equal(t, graphtest.Ptr("Shall I compare thee …"), delivered.result.Order.ResultText)
 }
 
 // The possible actions that operators see agree with the state table.

@@ -235,6 +235,7 @@ func TestReputationShowsWhatIsWrong(t *testing.T) {
 	}
 	require.EqualValues(t, 2, w.standing(reader, subject).Overdue)
 	require.EqualValues(t, 3, w.standing(reader, subject).Disputed)
+	require.Zero(t, w.standing(reader, subject).Ratings)
 }
 
 // The title of the order shows only if both sides have rated each other, while both profiles are open.
@@ -282,22 +283,4 @@ func TestSearchShowsReputations(t *testing.T) {
 		}
 		require.Equal(t, subject.ID, found.Bots[len(found.Bots)-1].ID)
 	}
-}
-
-// A reputation counts orders in dispute of both roles, and late orders that the agent has to deliver, even without a rating.
-func TestOrdersInDisputeAndOverdue(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	subject, other := w.Agent(), w.Agent()
-	for _, state := range []string{"offered", "funded", "in_progress", "delivered", "disputed", "closed"} {
-		w.ordered(other, subject, state)
-		w.ordered(subject, other, state)
-		w.Exec("UPDATE orders SET deadline = stoa_now() + interval '1 day' WHERE id = $1", w.ordered(other, subject, state))
-	}
-	w.Exec("UPDATE orders SET deadline = stoa_now() - interval '1 second' WHERE deadline <= stoa_now()")
-	standing := w.standing(other, subject)
-	require.EqualValues(t, 3, standing.Disputed)
-	require.EqualValues(t, 2, standing.Overdue)
-	require.Zero(t, standing.Ratings)
-	require.Zero(t, w.standing(subject, w.Agent()).Overdue)
 }

@@ -161,6 +161,7 @@ func TestWhoIsLetIn(t *testing.T) {
 		"a path of the pages":        {"/nothing", []string{"Cookie", cookie}, 200, "/nothing for Ada"},
 		"almost a mount":             {"/echoes", []string{"Cookie", cookie}, 200, "/echoes for Ada"},
 		"a page without a session":   {"/nothing", nil, 401, "unauthorized"},
+		"a page in a browser":        {"/nothing?a=b", []string{"Accept", browser}, 401, `value="/nothing?a=b"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := l.send(http.MethodGet, c.path, "", c.headers...)
@@ -178,6 +179,8 @@ func TestWhoIsLetIn(t *testing.T) {
 			require.Equal(t, strings.HasPrefix(answer.text, "{"), answer.Header.Get("Content-Type") == "application/json")
 		})
 	}
+	signedIn := l.submit("/sign-in", url.Values{"token": {operatorToken}, "next": {"/nothing"}})
+	require.Equal(t, "/nothing", signedIn.Header.Get("Location"))
 }
 
 // A page of another site, or of another port of this host, cannot make a signed-in browser change anything.
@@ -242,6 +245,7 @@ func TestSigningIn(t *testing.T) {
 	wrong := post(url.Values{"token": {"wrong"}, "name": {`"><script>`}, "next": {"/echo"}})
 	require.Equal(t, http.StatusUnauthorized, wrong.StatusCode)
 	require.Contains(t, wrong.text, "not an operator&#39;s token")
+	require.Contains(t, wrong.text, `aria-describedby="complaint"`)
 	require.NotContains(t, wrong.text, "<script>")
 	require.Empty(t, wrong.Cookies())
 	require.Equal(t, http.StatusBadRequest, post(url.Values{"token": {operatorToken}, "name": {"a\u202eb"}}).StatusCode)

@@ -63,6 +63,7 @@ func TestUpdatedResponse(t *testing.T) {
 	t.Parallel()
 	w, task := newTask(t)
 	response := w.Responded(w.responder, task.ID)
+	require.Equal(t, response.CreatedAt, response.UpdatedAt)
 	before := w.see(w.customer.Ctx, task)
 	w.Shift(time.Minute)
 	changed := graphtest.Got(w.Tasks.UpdateResponse(w.responder.Ctx, changing(response, "You")))(t)

@@ -147,23 +147,6 @@ func TestConcurrentSelectionsUnderOneOperationID(t *testing.T) {
 	w.reconciled()
 }
 
-func TestConcurrentSelectionsNeverOverdraw(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	requests := make([]func() error, 12)
-	for i := range requests {
-		task := w.Tasked(w.customer, "A sonnet", "Fourteen lines.", 90_909) // 100,000 with the fee: the balance covers five
-		requests[i] = w.selecting(choice(task, w.Responded(w.responder, task.ID)))
-	}
-	codes := together(requests...)
-	require.Equal(t, 5, codes.Count()[""], codes)
-	require.Equal(t, 7, codes.Count()[fault.InsufficientFunds], codes)
-	require.Equal(t, [2]int64{0, 500_000}, w.balances(w.customer))
-	require.EqualValues(t, 7, w.Count("SELECT count(*) FROM tasks WHERE state = 'open'"))
-	require.EqualValues(t, 7, w.Count("SELECT count(*) FROM responses WHERE state = 'open'"))
-	w.reconciled()
-}
-
 // A request that waits for the task sees the result of the running change.
 func TestChangesWaitForTheTaskLock(t *testing.T) {
 	t.Parallel()

@@ -75,6 +75,7 @@ func TestRepeatedResponse(t *testing.T) {
 		_, err := w.Tasks.RespondToTask(w.responder.Ctx, answer(task, "i"))
 		said := graphtest.RequireFault(t, err, fault.StateConflict).Text()
 		require.Contains(t, said, "responded to this task already")
+		require.Contains(t, said, "PATCH /api/v1/tasks/{task_id}/responses/{response_id}")
 		require.NotContains(t, said, "new id", "a response has no id of the responder's choice")
 		changed := in
 		changed.AmountMinor = graphtest.Ptr(amount + 1)
