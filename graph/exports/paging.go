@@ -122,5 +122,5 @@ func ofEach(s *db.Statement, read func(ctx context.Context, a *API, id string) (
 
 // gone reports whether a record was deleted since its id was read.
 func gone(err error) bool {
-	return errors.Is(err, sql.ErrNoRows) || (err != nil && fault.From(err).Code == fault.NotFound)
+	return errors.Is(err, sql.ErrNoRows) || fault.CodeOf(err) == fault.NotFound
 }

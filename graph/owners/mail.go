@@ -160,7 +160,7 @@ func (a *API) ask(ctx context.Context, purpose Purpose, in RestoreInput) error {
 		}
 		return a.InsertJob(ctx, tx, table.job(id))
 	})
-	if err != nil && fault.From(err).Code == fault.RateLimited {
+	if fault.CodeOf(err) == fault.RateLimited {
 		return nil // the answer is always the same
 	}
 	return err

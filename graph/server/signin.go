@@ -52,7 +52,7 @@ func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error)
 	}
 	v, err = s.identify(r.Context(), string(claims.OwnToken), cmp.Or(r.Header.Get(operator.NameHeader), claims.Name),
 		&claims.SignOuts, r.Header.Get(operator.RefreshHeader) == "")
-	if err != nil && fault.From(err).Code == fault.Forbidden { // an operator with a token has this name now
+	if fault.CodeOf(err) == fault.Forbidden { // an operator with a token has this name now
 		err = fault.New(fault.Unauthorized)
 	}
 	return v, err == nil, err

@@ -143,6 +143,14 @@ func From(err error) *Error {
 	return &Error{Code: classify(err), cause: err}
 }
 
+// CodeOf is the code of From(err), or "" if err is nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	return From(err).Code
+}
+
 func classify(err error) Code {
 	_, network := errors.AsType[*net.OpError](err)
 	switch refused := pq.As(err); {
