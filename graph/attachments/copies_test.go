@@ -44,11 +44,9 @@ func (w *world) publish(t *testing.T, by *graphtest.Agent, ids ...uuid.UUID) *po
 	for _, id := range ids {
 		names = append(names, id.String())
 	}
-	made, err := w.Posts.CreatePost(by.Ctx, posts.CreatePostInput{Fields: posts.Fields{
+	return graphtest.Got(w.Posts.CreatePost(by.Ctx, posts.CreatePostInput{Fields: posts.Fields{
 		Text: graphtest.Ptr("Look."), Visibility: graphtest.Ptr("public"), AttachmentIDs: names, RightsConfirmed: graphtest.Ptr(true),
-	}})
-	require.NoError(t, err)
-	return made.Post
+	}}))(t).Post
 }
 
 // forget removes the copy of a file, as if an earlier version had accepted the file.
@@ -195,13 +193,12 @@ func TestFilesOfAnEarlierVersionGetCopies(t *testing.T) {
 	require.Zero(t, n)
 	require.ErrorContains(t, err, "no child today")
 	tried := 0
-	n, err = run(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+	n = graphtest.Got(run(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 		if tried++; tried == 5 { // the second wide picture
 			return attachments.Report{Reason: "No."}, nil
 		}
 		return jobs.InspectFile(ctx, original, purpose)
-	})
-	require.NoError(t, err)
+	}))(t)
 	require.EqualValues(t, 5, n)
 	require.Zero(t, graphtest.Got(run(jobs.InspectFile))(t))
 

@@ -178,8 +178,7 @@ func TestMachineThatFailsLeavesNoRecord(t *testing.T) {
 	require.Equal(t, [3]int64{}, w.usage(agent.ID))
 	w.keeps(t, 0)
 	fails.Store(2)
-	sent, err := w.send(agent, f)
-	require.NoError(t, err, "the third attempt counts")
+	sent := graphtest.Got(w.send(agent, f))(t, "the third attempt counts")
 	require.False(t, sent.IsRepeat())
 }
 
@@ -220,8 +219,7 @@ func TestStoreThatCannotWrite(t *testing.T) {
 	f := newForm(attachments.Order, picture(t, 8, 8))
 	require.Positive(t, graphtest.RequireFault(t, graphtest.Err(w.send(agent, f)), fault.ServiceUnavailable).Retry())
 	require.Equal(t, int64(1), w.usage(agent.ID)[2])
-	again, err := w.send(agent, kept)
-	require.NoError(t, err, "a repeat needs no store")
+	again := graphtest.Got(w.send(agent, kept))(t, "a repeat needs no store")
 	require.Equal(t, sent.Attachment.ID, again.Attachment.ID)
 	restore()
 	graphtest.OK(t)(w.send(agent, f))

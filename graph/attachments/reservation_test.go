@@ -24,7 +24,7 @@ import (
 )
 
 // begin begins an upload; announced is -1 if its length is unknown.
-func (w *world) begin(t graphtest.Checker, by *graphtest.Agent, announced int) *attachments.Draft {
+func (w *world) begin(t require.TestingT, by *graphtest.Agent, announced int) *attachments.Draft {
 	return graphtest.Got(w.Attachments.NewDraft(by.Ctx, int64(announced)))(t)
 }
 
@@ -146,8 +146,7 @@ func TestBudgetIsLookedAtLast(t *testing.T) {
 
 		again := w.begin(t, agent, announced)
 		graphtest.OK(t)(again.Write(kept.bytes))
-		repeat, err := w.finish(agent, again, kept)
-		require.NoError(t, err, "a repeat needs no budget")
+		repeat := graphtest.Got(w.finish(agent, again, kept))(t, "a repeat needs no budget")
 		require.Equal(t, sent.Attachment.ID, repeat.Attachment.ID)
 		again.Discard()
 	}

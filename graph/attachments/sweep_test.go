@@ -91,10 +91,7 @@ func TestFilesOfOrdersEndAfterTheirs(t *testing.T) {
 	agent, other := w.Agent(), w.Agent()
 	inputs := make(map[string]attachments.Target)
 	for _, state := range []string{"offered", "funded", "in_progress", "delivered", "disputed", "closed", "cancelled", "rejected"} {
-		order := uuid.New()
-		w.Exec(`INSERT INTO orders (id, updated_at, customer_id, created_at, contractor_id, author_id, state, version, outcome, title, description,
-			deadline, amount_minor, fee_minor, total_minor, fee_bps) SELECT $1, now, $2, now, $3, $2, $4::text, 1,
-			CASE WHEN $4::text = 'closed' THEN 'accepted' END, 't', 'd', now, 1, 0, 1, 0 FROM stoa_now() AS now`, order, agent.ID, other.ID, state)
+		order := w.Ordered(agent, other, state)
 		for _, use := range []attachments.Use{attachments.AsOrderInput, attachments.AsOrderDraft, attachments.AsOrderResult} {
 			target := attachments.Target{Use: use, ID: order}
 			require.NoError(t, w.bind(agent, target, w.upload(t, agent, attachments.Order, picture(t, 8, 8)).ID))

@@ -65,8 +65,7 @@ func TestRepeats(t *testing.T) {
 		change(&changed)
 		graphtest.Refused(t, fault.IdempotencyConflict, name)(w.send(agent, changed))
 	}
-	theirs, err := w.send(other, first)
-	require.NoError(t, err, "an upload_id is the agent's own")
+	theirs := graphtest.Got(w.send(other, first))(t, "an upload_id is the agent's own")
 	require.NotEqual(t, sent.Attachment.ID, theirs.Attachment.ID)
 	w.keeps(t, 4) // two originals with their previews; repeats leave nothing behind
 }

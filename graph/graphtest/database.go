@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,7 +31,7 @@ import (
 const owner, ownerPassword = "stoa_test", "testpass77"
 
 // NewDatabase clones a migrated database for one test and returns its URL; it is dropped when the test ends, unless that has failed.
-func NewDatabase(t TB) string {
+func NewDatabase(t testing.TB) string {
 	t.Helper()
 	name := "testdb_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	admin := clone(t, name)
@@ -46,7 +47,7 @@ func NewDatabase(t TB) string {
 // clone makes a database by copying the files of the template. PostgreSQL's default also logs each page, which takes twice as
 // long. The first program with these migrations makes the template. The caller must close the superuser's connection that clone
 // returns.
-func clone(t TB, name string) (admin *sql.DB) {
+func clone(t testing.TB, name string) (admin *sql.DB) {
 	t.Helper()
 	admin = connect(t, serverURL(t).Path[1:])
 	template, made := fmt.Sprintf("stoa_template_%.16s", migrate.Hash()), false
@@ -57,8 +58,7 @@ func clone(t TB, name string) (admin *sql.DB) {
 		run(t, admin, "DROP DATABASE IF EXISTS "+draft)
 		run(t, admin, "DO $$ BEGIN CREATE ROLE "+owner+" LOGIN PASSWORD '"+ownerPassword+"'; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
 		run(t, admin, "CREATE DATABASE "+draft+" OWNER "+owner)
-		database, err := sql.Open("postgres", addressOf(t, draft))
-		require.NoError(t, err)
+		database := Got(sql.Open("postgres", addressOf(t, draft)))(t)
 		require.NoError(t, migrate.Up(context.Background(), database))
 		require.NoError(t, database.Close())
 		run(t, admin, "ALTER DATABASE "+draft+" RENAME TO "+template)
@@ -68,14 +68,14 @@ func clone(t TB, name string) (admin *sql.DB) {
 	return admin
 }
 
-func run(t TB, on *sql.DB, statement string, args ...any) {
+func run(t testing.TB, on *sql.DB, statement string, args ...any) {
 	t.Helper()
 	_, err := on.Exec(statement, args...)
 	require.NoError(t, err, statement)
 }
 
 // addressOf returns the URL of a database for its owner.
-func addressOf(t TB, name string) string {
+func addressOf(t testing.TB, name string) string {
 	t.Helper()
 	address := serverURL(t)
 	address.User, address.Path = url.UserPassword(owner, ownerPassword), "/"+name
@@ -83,11 +83,10 @@ func addressOf(t TB, name string) string {
 }
 
 // open connects to a database the way the server does, with a clock that can be moved.
-func open(t TB, address string, clock *clock, options db.Options) *db.DB {
+func open(t testing.TB, address string, clock *clock, options db.Options) *db.DB {
 	t.Helper()
 	options.Wrap = clock.wrap
-	database, err := db.Open(address, options)
-	require.NoError(t, err)
+	database := Got(db.Open(address, options))(t)
 	t.Cleanup(func() { _ = database.Close() }) // a connection that an outage has cut cannot be closed properly
 	return database
 }
@@ -111,9 +110,9 @@ type reused struct {
 	admin *sql.DB
 }
 
-// takeDatabase returns the URL of a freshly migrated database, which the test has until it ends. That is a tenth of the work of
+// takeDatabase returns the name of a freshly migrated database, which the test has until it ends. That is a tenth of the work of
 // NewDatabase. The database of a failed test stays unchanged while the program runs.
-func takeDatabase(t TB) string {
+func takeDatabase(t testing.TB) string {
 	t.Helper()
 	d := idle(t)
 	if _, err := d.admin.Exec(reset); err != nil { // it is missing or unusable
@@ -123,8 +122,7 @@ func takeDatabase(t TB) string {
 		d.admin = connect(t, d.name)
 		run(t, d.admin, reset)
 	}
-	address := addressOf(t, d.name)
-	t.Logf("database: %s", address)
+	t.Logf("database: %s", addressOf(t, d.name))
 	t.Cleanup(func() {
 		if !t.Failed() {
 			databases.mu.Lock()
@@ -132,11 +130,11 @@ func takeDatabase(t TB) string {
 			databases.free = append(databases.free, d)
 		}
 	})
-	return address
+	return d.name
 }
 
 // idle returns a database that no world uses.
-func idle(t TB) *reused {
+func idle(t testing.TB) *reused {
 	t.Helper()
 	databases.mu.Lock()
 	defer databases.mu.Unlock()
@@ -159,24 +157,21 @@ func idle(t TB) *reused {
 }
 
 // connect returns a pool of one connection of the superuser to a database, which stays open.
-func connect(t TB, database string) *sql.DB {
+func connect(t testing.TB, database string) *sql.DB {
 	t.Helper()
 	address := serverURL(t)
 	address.Path = "/" + database
-	pool, err := sql.Open("postgres", address.String())
-	require.NoError(t, err)
+	pool := Got(sql.Open("postgres", address.String()))(t)
 	pool.SetMaxOpenConns(1)
 	return pool
 }
 
 // serverURL returns the URL of the superuser.
-func serverURL(t TB) *url.URL {
+func serverURL(t testing.TB) *url.URL {
 	t.Helper()
 	address := os.Getenv("STOA_TEST_DATABASE_URL")
 	require.NotEmpty(t, address, "STOA_TEST_DATABASE_URL is not set: run the tests through `make test`")
-	server, err := url.Parse(address)
-	require.NoError(t, err)
-	return server
+	return Got(url.Parse(address))(t)
 }
 
 // clock is the shift of the clock of a world's connections, in nanoseconds. A connection gets the new shift when the pool hands

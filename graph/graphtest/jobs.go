@@ -45,7 +45,6 @@ func WithWebhooks(config webhooks.SenderConfig) Option {
 // DeliverWebhooks does the work of the jobs until nothing is due: it queues deliveries and makes them, one webhook after the
 // other.
 func (w *World) DeliverWebhooks() {
-	w.t.Helper()
 	ctx := context.Background()
 	require.NoError(w.t, w.Webhooks.Queue(ctx, webhooks.Scope{}))
 	for asked := w.AskedJobs(); len(asked) > 0; asked = w.AskedJobs() {
@@ -60,10 +59,8 @@ func (w *World) DeliverWebhooks() {
 // InspectWith gives the world its own file store and lets inspect handle uploads, in this process and at once after the commit
 // that adds the job. It returns the folder of the store.
 func (w *World) InspectWith(inspect attachments.Inspector) (folder string) {
-	w.t.Helper()
 	folder = w.t.TempDir()
-	store, err := attachments.OpenStore(context.Background(), "", folder)
-	require.NoError(w.t, err)
+	store := Got(attachments.OpenStore(context.Background(), "", folder))(w.t)
 	var running sync.WaitGroup
 	w.t.Cleanup(func() {
 		running.Wait()

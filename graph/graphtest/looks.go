@@ -4,12 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
-	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/cases"
@@ -30,25 +26,15 @@ func Statement(name string) *db.Statement {
 
 // RowsRead runs a statement and counts the rows of a table that it reads, by sequential scans and by index scans.
 func (w *World) RowsRead(table string, statement *db.Statement, args ...any) int64 {
-	w.t.Helper()
 	return w.RowsReadBy(table, func(on db.Querier) error {
-		rows, err := on.QueryContext(context.Background(), statement.Text, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-		}
-		return rows.Err()
+		return db.Each(context.Background(), on, func(*sql.Rows) error { return nil }, statement, args...)
 	})
 }
 
 // RowsReadBy counts the rows that all statements of a function read.
 func (w *World) RowsReadBy(table string, read func(on db.Querier) error) int64 {
-	w.t.Helper()
 	ctx := context.Background()
-	conn, err := w.DB.SQL.Pool.Conn(ctx)
-	require.NoError(w.t, err)
+	conn := Got(w.DB.SQL.Pool.Conn(ctx))(w.t)
 	defer conn.Close() //nolint:errcheck // it returns to the pool
 	// counted includes earlier statements of the connection that it has not reported yet.
 	counted := func() (rows int64) {
@@ -56,8 +42,7 @@ func (w *World) RowsReadBy(table string, read func(on db.Querier) error) int64 {
 			FROM pg_stat_xact_user_tables WHERE relname = $1`, table).Scan(&rows))
 		return rows
 	}
-	_, err = conn.ExecContext(ctx, "BEGIN") // within a transaction nothing is reported
-	require.NoError(w.t, err)
+	OK(w.t)(conn.ExecContext(ctx, "BEGIN")) // within a transaction nothing is reported
 	defer conn.ExecContext(ctx, "ROLLBACK") //nolint:errcheck // it ends with the connection otherwise
 	before := counted()
 	require.NoError(w.t, read(conn))
@@ -67,30 +52,15 @@ func (w *World) RowsReadBy(table string, read func(on db.Querier) error) int64 {
 // Traces returns the columns of the database, as table.column, in which some row holds a text, in whatever case. It searches
 // every column of every table that can hold text: also arrays, JSON, bytes and derived columns.
 func (w *World) Traces(text string) (found []string) {
-	w.t.Helper()
-	rows, err := w.DB.SQL.Pool.Query(`SELECT c.table_schema, c.table_name, c.column_name, c.udt_name
+	searches := Column[string](w, `SELECT format('SELECT %L FROM %I.%I WHERE position(lower($1) IN lower(%s)) > 0 LIMIT 1',
+			c.table_name || '.' || c.column_name, c.table_schema, c.table_name,
+			format(CASE WHEN c.udt_name LIKE '%bytea' THEN 'encode(%I, ''escape'')' ELSE '%I::text' END, c.column_name))
 		FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
 		WHERE t.table_type = 'BASE TABLE' AND c.table_schema NOT IN ('pg_catalog', 'information_schema')
 		AND c.udt_name IN ('text', 'varchar', 'bpchar', 'name', 'json', 'jsonb', 'bytea', '_text', '_varchar', '_bytea', 'tsvector', 'xml')`)
-	require.NoError(w.t, err)
-	defer rows.Close()
-	var all [][4]string
-	for rows.Next() {
-		var c [4]string
-		require.NoError(w.t, rows.Scan(&c[0], &c[1], &c[2], &c[3]))
-		all = append(all, c)
-	}
-	require.NoError(w.t, rows.Err())
-	require.Greater(w.t, len(all), 100)
-	for _, c := range all {
-		column := fmt.Sprintf("%q::text", c[2])
-		if strings.HasSuffix(c[3], "bytea") {
-			column = fmt.Sprintf("encode(%q, 'escape')", c[2])
-		}
-		query := fmt.Sprintf("SELECT count(*) FROM %q.%q WHERE position(lower($1) IN lower(%s)) > 0", c[0], c[1], column)
-		if w.Count(query, text) > 0 {
-			found = append(found, c[1]+"."+c[2])
-		}
+	require.Greater(w.t, len(searches), 100)
+	for _, search := range searches {
+		found = append(found, Column[string](w, search, text)...)
 	}
 	slices.Sort(found)
 	return found
@@ -98,23 +68,18 @@ func (w *World) Traces(text string) (found []string) {
 
 // Files returns the bytes of the database's relations by their names: of indexes (kind i) or of tables (r), after a vacuum.
 func (w *World) Files(kind string) map[string][]byte {
-	w.t.Helper()
-	w.Exec("VACUUM")
-	superuser, err := sql.Open("postgres", os.Getenv("STOA_TEST_DATABASE_URL"))
-	require.NoError(w.t, err)
+	superuser := connect(w.t, w.name)
 	defer superuser.Close()
-	_, err = superuser.Exec("CHECKPOINT")
-	require.NoError(w.t, err)
-	rows, err := w.DB.SQL.Pool.Query(`SELECT relname, pg_relation_filepath(oid) FROM pg_class
-		WHERE relkind = $1 AND relnamespace <> 'pg_catalog'::regnamespace AND pg_relation_size(oid) > 0`, kind)
-	require.NoError(w.t, err)
+	run(w.t, superuser, "VACUUM")
+	run(w.t, superuser, "CHECKPOINT")
+	rows := Got(superuser.Query(`SELECT relname, pg_read_binary_file(pg_relation_filepath(oid)) FROM pg_class
+		WHERE relkind = $1 AND relnamespace <> 'pg_catalog'::regnamespace AND pg_relation_size(oid) > 0`, kind))(w.t)
 	defer rows.Close()
 	files := make(map[string][]byte)
 	for rows.Next() {
-		var name, path string
+		var name string
 		var raw []byte
-		require.NoError(w.t, rows.Scan(&name, &path))
-		require.NoError(w.t, superuser.QueryRow("SELECT pg_read_binary_file($1)", path).Scan(&raw))
+		require.NoError(w.t, rows.Scan(&name, &raw))
 		files[name] = raw
 	}
 	require.NoError(w.t, rows.Err())
@@ -150,31 +115,3 @@ func Matches(text, q string) bool { return strings.Contains(Folded(text), Folded
 
 // Folded returns a text in the form that searches compare.
 func Folded(s string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(s))) }
-
-// Processor begins to measure processor time. report reports the time of this process and of the connections of the World to the
-// database, in milliseconds for each round of the benchmark.
-func (w *World) Processor() (report func(b *testing.B)) {
-	w.t.Helper()
-	used := func() (milliseconds float64) {
-		var own syscall.Rusage
-		require.NoError(w.t, syscall.Getrusage(syscall.RUSAGE_SELF, &own))
-		milliseconds = float64(own.Utime.Nano()+own.Stime.Nano()) / 1e6
-		var pids string
-		require.NoError(w.t, w.DB.SQL.Pool.QueryRow(
-			"SELECT string_agg(pid::text, ' ') FROM pg_stat_activity WHERE datname = current_database()").Scan(&pids))
-		for pid := range strings.FieldsSeq(pids) {
-			stat, _ := os.ReadFile("/proc/" + pid + "/stat") // it may just have ended
-			for i, field := range strings.Fields(string(stat)) {
-				if i == 13 || i == 14 { // in user and in system mode, in hundredths of a second
-					milliseconds += 10 * Got(strconv.ParseFloat(field, 64))(w.t)
-				}
-			}
-		}
-		return milliseconds
-	}
-	before := used()
-	return func(b *testing.B) {
-		b.Helper()
-		b.ReportMetric((used()-before)/float64(b.N), "cpu-ms/op")
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"maps"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
@@ -85,13 +84,6 @@ func (b *Mailbox) To(address string) []*Mail {
 	return slices.Clone(b.mails[address])
 }
 
-// Addresses returns all addresses to which mails went.
-func (b *Mailbox) Addresses() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Collect(maps.Keys(b.mails))
-}
-
 // ReadMail reads a mail with two parts.
 func ReadMail(from io.Reader) (*Mail, error) {
 	message, err := mail.ReadMessage(from)
@@ -123,7 +115,6 @@ func ReadMail(from io.Reader) (*Mail, error) {
 
 // Mails returns the mails to an address, oldest first, in a world that has a mailbox (WithMail).
 func (w *World) Mails(to string) []*Mail {
-	w.t.Helper()
 	box, ok := w.Email.Mailer.(*Mailbox)
 	require.True(w.t, ok, "the world has no mailbox")
 	return box.To(to)
@@ -131,7 +122,6 @@ func (w *World) Mails(to string) []*Mail {
 
 // Publish puts a version of a document in force that owners confirm.
 func (w *World) Publish(key, version, text string) uuid.UUID {
-	w.t.Helper()
 	id := uuid.Must(uuid.NewV7())
 	w.Exec("UPDATE documents SET withdrawn_at = stoa_now() WHERE key = $1 AND withdrawn_at IS NULL", key)
 	w.Exec(`INSERT INTO documents (id, created_at, key, title, version, url, text, sha256)
@@ -142,7 +132,6 @@ func (w *World) Publish(key, version, text string) uuid.UUID {
 // RequireOwners switches the email gate and restoring on, with everything that they need, in a world that has a mailbox. Agent
 // registers no more.
 func (w *World) RequireOwners() {
-	w.t.Helper()
 	w.Publish("terms", "1", "Be kind.\n")
 	w.Exec(`UPDATE settings SET email_gate_enabled = true, restore_enabled = true, operator_name = 'Ada',
 		operator_contact_email = 'ada@stoa.example'`)

@@ -1,7 +1,6 @@
 package graphtest
 
 import (
-	"database/sql"
 	"fmt"
 	"io"
 	"net"
@@ -10,41 +9,23 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-
-	"github.com/stretchr/testify/require"
+	"testing"
 )
 
 // Outage takes the world's database away: connections end and new ones are refused, until the returned function is called.
 func (w *World) Outage() (restore func()) {
-	w.t.Helper()
-	return w.refuseConnections("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1")
+	restore = w.RefuseConnections()
+	run(w.t, databases.session, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", w.name)
+	return restore
 }
 
 // RefuseConnections has the world's database refuse new connections, until the returned function is called; those that are open stay.
 func (w *World) RefuseConnections() (restore func()) {
-	w.t.Helper()
-	return w.refuseConnections("")
-}
-
-func (w *World) refuseConnections(then string) (restore func()) {
-	w.t.Helper()
-	address, err := url.Parse(w.URL)
-	require.NoError(w.t, err)
-	name := address.Path[1:]
-	server, err := sql.Open("postgres", os.Getenv("STOA_TEST_DATABASE_URL"))
-	require.NoError(w.t, err)
-	run := func(query string, args ...any) {
-		_, err := server.Exec(query, args...)
-		require.NoError(w.t, err)
+	allow := func(yes bool) {
+		run(w.t, databases.session, fmt.Sprintf("ALTER DATABASE %q ALLOW_CONNECTIONS %t", w.name, yes))
 	}
-	run(`ALTER DATABASE "` + name + `" ALLOW_CONNECTIONS false`)
-	if then != "" {
-		run(then, name)
-	}
-	return func() {
-		run(`ALTER DATABASE "` + name + `" ALLOW_CONNECTIONS true`)
-		require.NoError(w.t, server.Close())
-	}
+	allow(false)
+	return func() { allow(true) }
 }
 
 var ports atomic.Int32
@@ -63,7 +44,7 @@ type DatabaseProxy struct {
 	// While Hung is set the proxy accepts everything and forwards no answer, like a server that is stopped or disconnected.
 	Hung atomic.Bool
 
-	t                        TB
+	t                        testing.TB
 	network, target, address string
 	listener                 net.Listener
 	torn                     atomic.Bool
@@ -76,10 +57,9 @@ type DatabaseProxy struct {
 type proxied struct{ near, far net.Conn }
 
 // NewDatabaseProxy returns an open proxy to the database of a URL.
-func NewDatabaseProxy(t TB, address string) *DatabaseProxy {
+func NewDatabaseProxy(t testing.TB, address string) *DatabaseProxy {
 	t.Helper()
-	parsed, err := url.Parse(address)
-	require.NoError(t, err)
+	parsed := Got(url.Parse(address))(t)
 	p := &DatabaseProxy{t: t, network: "tcp", target: parsed.Host, address: Address()}
 	query := parsed.Query()
 	if folder := query.Get("host"); folder != "" {
@@ -94,8 +74,7 @@ func NewDatabaseProxy(t TB, address string) *DatabaseProxy {
 
 // Open accepts connections again after Cut.
 func (p *DatabaseProxy) Open() {
-	listener, err := net.Listen("tcp", p.address)
-	require.NoError(p.t, err)
+	listener := Got(net.Listen("tcp", p.address))(p.t)
 	p.listener = listener
 	go func() {
 		for {

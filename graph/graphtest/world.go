@@ -2,7 +2,6 @@ package graphtest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -25,8 +24,9 @@ type World struct {
 	DB *db.DB
 	// URL of the database, for tests that start more servers on it.
 	URL   string
+	name  string
 	clock *clock
-	t     TB
+	t     testing.TB
 	// handles counts the used handles.
 	handles *atomic.Int64
 	jobs    *jobs
@@ -43,13 +43,9 @@ func WithQuotas(quotas limits.Quotas) Option {
 // New makes a world for one test.
 func New(t testing.TB, options ...Option) *World {
 	t.Helper()
-	return newWorld(t, options...)
-}
-
-func newWorld(t TB, options ...Option) *World {
-	t.Helper()
 	clock := new(clock)
-	address := takeDatabase(t)
+	name := takeDatabase(t)
+	address := addressOf(t, name)
 	asked := new(jobs)
 	config := graph.Config{TokenTTL: 720 * time.Hour, SecretKey: SecretKey}
 	config.DB = open(t, address, clock, db.Options{Connections: 12})
@@ -65,7 +61,7 @@ func newWorld(t TB, options ...Option) *World {
 	if config.Quotas.TextBytes+config.Quotas.TextBytesPerDay > 0 {
 		require.NoError(t, config.Quotas.StoreTexts(context.Background(), config.DB.SQL))
 	}
-	w := &World{Graph: graph.New(config), DB: config.DB, URL: address, clock: clock, t: t, handles: new(atomic.Int64), jobs: asked}
+	w := &World{Graph: graph.New(config), DB: config.DB, URL: address, name: name, clock: clock, t: t, handles: new(atomic.Int64), jobs: asked}
 	if recorded {
 		w.Email.InsertJob = w.deliverMail
 	}
@@ -77,77 +73,29 @@ func (w *World) Shift(d time.Duration) { w.clock.shift.Add(int64(d)) }
 
 // ShiftMonths moves the database clock by calendar months as PostgreSQL counts them, and by more.
 func (w *World) ShiftMonths(months int, more time.Duration) {
-	w.t.Helper()
 	now := w.Now()
 	w.Shift(w.InMonths(now, months).Sub(now) + more)
 }
 
 // InMonths returns the moment some calendar months after another. If a month has no such day, its last day counts.
-func (w *World) InMonths(moment time.Time, months int) (later time.Time) {
-	w.t.Helper()
-	const sum = "SELECT $1::timestamptz + make_interval(months => $2)"
-	require.NoError(w.t, w.DB.SQL.QueryRowContext(context.Background(), sum, moment, months).Scan(&later))
-	return later.UTC()
+func (w *World) InMonths(moment time.Time, months int) time.Time {
+	return Column[time.Time](w, "SELECT $1::timestamptz + make_interval(months => $2)", moment, months)[0].UTC()
 }
 
 // Now returns the time of the database's clock.
-func (w *World) Now() time.Time {
-	w.t.Helper()
-	var now time.Time
-	require.NoError(w.t, w.DB.SQL.QueryRowContext(context.Background(), "SELECT stoa_now()").Scan(&now))
-	return now.UTC()
-}
+func (w *World) Now() time.Time { return Column[time.Time](w, "SELECT stoa_now()")[0].UTC() }
 
 // Exec runs SQL, for a test that needs a state that no operation reaches. It may run longer than the server's statement timeout.
 func (w *World) Exec(query string, args ...any) {
-	w.t.Helper()
-	_, err := w.DB.SQL.ExecContext(db.Patient(context.Background()), query, args...)
-	require.NoError(w.t, err)
+	OK(w.t)(w.DB.SQL.ExecContext(db.Patient(context.Background()), query, args...))
 }
 
 // Count returns the single integer of a query.
-func (w *World) Count(query string, args ...any) int64 {
-	w.t.Helper()
-	var n int64
-	require.NoError(w.t, w.DB.SQL.QueryRowContext(context.Background(), query, args...).Scan(&n))
-	return n
-}
+func (w *World) Count(query string, args ...any) int64 { return Column[int64](w, query, args...)[0] }
 
-// Buffers returns the number of buffers that a query touches once the caches of its connection are warm.
-func (w *World) Buffers(query string, args ...any) (touched int) {
-	w.t.Helper()
-	conn, err := w.DB.SQL.Pool.Conn(context.Background())
-	require.NoError(w.t, err)
-	defer func() { require.NoError(w.t, conn.Close()) }()
-	for range 2 {
-		var raw []byte
-		require.NoError(w.t, conn.QueryRowContext(context.Background(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+query, args...).Scan(&raw))
-		var plans []struct {
-			Plan struct {
-				Hit  int `json:"Shared Hit Blocks"`
-				Read int `json:"Shared Read Blocks"`
-			} `json:"Plan"`
-		}
-		require.NoError(w.t, json.Unmarshal(raw, &plans))
-		touched = plans[0].Plan.Hit + plans[0].Plan.Read
-	}
-	return touched
-}
-
-// handle returns a handle that is free in this world.
-func (w *World) handle() string { return fmt.Sprintf("agent_%d", w.handles.Add(1)) }
-
-// TB holds the methods of a test that a world needs. A testing.TB has them, and so has the whole test program.
-type TB interface {
-	Helper()
-	Cleanup(done func())
-	Failed() bool
-	Error(args ...any)
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-	FailNow()
-	Logf(format string, args ...any)
-	TempDir() string
+// Column returns the values of a query that has one column.
+func Column[T any](w *World, query string, args ...any) []T {
+	return Got(db.Column[T](context.Background(), w.DB.SQL, &db.Statement{Text: query}, args...))(w.t)
 }
 
 // Shared is a world that many tests of a package use. It is for tests that do not move the clock, set limits or read rows of
@@ -165,7 +113,7 @@ type Shared struct {
 func (s *Shared) World(t testing.TB) *World {
 	t.Helper()
 	s.once.Do(func() {
-		s.world = newWorld(&s.program)
+		s.world = New(&s.program)
 		if s.Setup != nil {
 			s.Setup(s.world)
 		}
@@ -185,16 +133,17 @@ func (s *Shared) Close() {
 	}
 }
 
-// program is the test program as a TB: cleanups run at its end, and a failure ends it.
-type program struct{ cleanups []func() }
+// program is the test program as a test: cleanups run at its end, and a failure ends it.
+type program struct {
+	testing.TB
+	cleanups []func()
+}
 
 func (p *program) Helper()                           {}
+func (p *program) Name() string                      { return "a shared world" }
 func (p *program) Cleanup(clean func())              { p.cleanups = append(p.cleanups, clean) }
 func (p *program) Failed() bool                      { return false }
-func (p *program) Error(args ...any)                 { panic(fmt.Sprint(args...)) }
 func (p *program) Errorf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
-func (p *program) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
-func (p *program) FailNow()                          { panic("a shared world failed") }
 func (p *program) Logf(string, ...any)               {}
 
 func (p *program) TempDir() string {

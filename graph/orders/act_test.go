@@ -119,7 +119,6 @@ func TestAcceptRefusals(t *testing.T) {
 
 // preventAccept makes it impossible to accept offers of the two.
 func (s *pair) preventAccept(what string) {
-	s.t.Helper()
 	switch what {
 	case "block":
 		s.Exec("UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = $1", s.contact)
@@ -139,8 +138,7 @@ func TestContractorAcceptsWithOrWithoutTheTotal(t *testing.T) {
 	in.ConfirmedTotalMinor = graphtest.Ptr(total + 1)
 	graphtest.Refused(t, fault.PriceChanged)(s.Orders.OrderAct(s.contractor.Ctx, in))
 	in.ConfirmedTotalMinor = nil
-	done, err := s.Orders.OrderAct(s.contractor.Ctx, in)
-	require.NoError(t, err, "a failed operation does not use up its id")
+	done := graphtest.Got(s.Orders.OrderAct(s.contractor.Ctx, in))(t, "a failed operation does not use up its id")
 	require.Equal(t, "funded", done.Order.State)
 	require.Equal(t, graphtest.Ptr(total), done.Order.ConfirmedTotalMinor, "the customer's confirmation stays")
 }

@@ -20,12 +20,7 @@ type answer struct {
 }
 
 // code returns the code of the fault, or the empty string for a result.
-func (a answer) code() fault.Code {
-	if a.err == nil {
-		return ""
-	}
-	return fault.From(a.err).Code
-}
+func (a answer) code() fault.Code { return fault.CodeOf(a.err) }
 
 // concurrently runs requests concurrently and returns their answers in order.
 func concurrently(requests ...func() (*orders.OrderResult, error)) []answer {
@@ -296,7 +291,6 @@ func TestOneOfEqualDecisionsIsWritten(t *testing.T) {
 
 // decideBeforeWriting runs requests; none of them writes before all have been decided.
 func (s *pair) decideBeforeWriting(requests ...func() (*orders.OrderResult, error)) []answer {
-	s.t.Helper()
 	commit := s.Hold(stopWrites)
 	waiting := make([]<-chan answer, len(requests))
 	for i, request := range requests {

@@ -161,7 +161,6 @@ func TestInactiveParticipants(t *testing.T) {
 
 // requireNoNewObligations requires that neither an offer nor an accept is possible.
 func (s *pair) requireNoNewObligations(offered *orders.Card) {
-	s.t.Helper()
 	for by, byCustomer := range map[*graphtest.Agent]bool{s.customer: true, s.contractor: false} {
 		graphtest.Refused(s.t, fault.ParticipantInactive)(s.Orders.CreateOrder(by.Ctx, s.terms(byCustomer)))
 	}
@@ -214,7 +213,6 @@ func fileIDs(files []orders.Attachment) []uuid.UUID {
 
 // files makes some ready files of an agent's.
 func (s *pair) files(of *graphtest.Agent, many int) []uuid.UUID {
-	s.t.Helper()
 	ids := make([]uuid.UUID, many)
 	for i := range ids {
 		ids[i] = s.File(of, attachments.Order)
@@ -308,7 +306,6 @@ func TestUnusableFiles(t *testing.T) {
 
 // bound is a file of an agent's that another order of the contractor's uses.
 func (s *pair) bound(of *graphtest.Agent) []uuid.UUID {
-	s.t.Helper()
 	ids := s.files(of, 1)
 	in := s.terms(false)
 	in.InputAttachmentIDs = idStrings(ids)

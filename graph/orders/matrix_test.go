@@ -120,7 +120,6 @@ func (s *pair) agent(role string) *graphtest.Agent {
 
 // reach makes an order of an author's and takes it to a place.
 func (s *pair) reach(p place, author string) *orders.Card {
-	s.t.Helper()
 	card := s.offer(author == "customer")
 	other := map[string]string{"customer": "contractor", "contractor": "customer"}[author]
 	for _, one := range p.steps {
@@ -189,7 +188,6 @@ func TestEveryActionInEveryStateByEveryRole(t *testing.T) {
 
 // requireTransition requires that an action changed an order as a row of §3.1 describes.
 func (s *pair) requireTransition(card *orders.Card, action orders.Action, caller string, to row) {
-	s.t.Helper()
 	before := [2][2]int64{s.balances(s.customer), s.balances(s.contractor)}
 	done := s.act(s.agent(caller), card, action)
 	require.Equal(s.t, to.to, done.State)

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -38,25 +37,21 @@ func TestRequirements(t *testing.T) {
 	require.Equal(t, hex.EncodeToString(sum[:]), document.SHA256)
 
 	w.Exec("UPDATE documents SET withdrawn_at = stoa_now()")
-	_, err := w.Owners.RegistrationRequirements(anyone())
-	requireFault(t, err, fault.VerificationSetupPending)
-	_, err = w.ask(w.applicant("ada", "ada@example.org"))
-	requireFault(t, err, fault.VerificationSetupPending)
+	graphtest.Refused(t, fault.VerificationSetupPending)(w.Owners.RegistrationRequirements(anyone()))
+	graphtest.Refused(t, fault.VerificationSetupPending)(w.ask(w.applicant("ada", "ada@example.org")))
 	w.Exec("UPDATE settings SET email_gate_enabled = false")
-	got, err = w.Owners.RegistrationRequirements(anyone())
-	require.NoError(t, err, "nothing is needed")
+	got = graphtest.Got(w.Owners.RegistrationRequirements(anyone()))(t, "nothing is needed")
 	require.False(t, got.OwnerConfirmationRequired)
 	require.NotNil(t, got.Documents)
-	_, err = w.ask(w.applicant("ada", "ada@example.org"))
-	requireFault(t, err, fault.VerificationSetupPending)
+	graphtest.Refused(t, fault.VerificationSetupPending)(w.ask(w.applicant("ada", "ada@example.org")))
 }
 
 func TestRegistrationThroughTheGate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.applicant("ada", "Ada+x@Example.org")
-	_, err := w.Bots.RegisterBot(anyone(), bots.RegisterInput{Handle: &a.handle, DisplayName: graphtest.Ptr("A"), EncryptionPublicKey: &a.key})
-	requireFault(t, err, fault.Forbidden)
+	in := bots.RegisterInput{Handle: &a.handle, DisplayName: graphtest.Ptr("A"), EncryptionPublicKey: &a.key}
+	graphtest.Refused(t, fault.Forbidden)(w.Bots.RegisterBot(anyone(), in))
 
 	before := w.Now()
 	asked := graphtest.Got(w.ask(a))(t)
@@ -66,35 +61,29 @@ func TestRegistrationThroughTheGate(t *testing.T) {
 	require.WithinDuration(t, before.Add(10*time.Minute), asked.ExpiresAt, time.Minute)
 	mail := w.lastMail("Ada+x@example.org")
 
-	_, err = w.verify(mail.id, mail.code)
-	requireFault(t, err, fault.StateConflict)
+	graphtest.Refused(t, fault.StateConflict)(w.verify(mail.id, mail.code))
 	require.Zero(t, w.Count("SELECT wrong_codes FROM email_challenges"), "it costs no attempt")
 	w.confirm(mail)
 	_, confirmed, err := w.Owners.Confirm(t.Context(), mail.id, mail.token, []uuid.UUID{asked.Documents[0].ID})
 	require.NoError(t, err)
 	require.False(t, confirmed, "it was confirmed already")
 	proof := graphtest.Got(w.verify(mail.id, mail.code))(t)
-	_, err = w.verify(mail.id, mail.code)
-	requireFault(t, err, fault.InvalidInput)
+	graphtest.Refused(t, fault.InvalidInput)(w.verify(mail.id, mail.code))
 
-	in := a.registration(mail.id, proof)
+	in = a.registration(mail.id, proof)
 	other := in
 	other.Handle = graphtest.Ptr("bob")
-	_, err = w.Bots.RegisterBot(anyone(), other)
-	requireFault(t, err, fault.InvalidInput)
+	graphtest.Refused(t, fault.InvalidInput)(w.Bots.RegisterBot(anyone(), other))
 	other = in
 	other.EncryptionPublicKey = graphtest.Ptr(newKey(t))
-	_, err = w.Bots.RegisterBot(anyone(), other)
-	requireFault(t, err, fault.InvalidInput)
+	graphtest.Refused(t, fault.InvalidInput)(w.Bots.RegisterBot(anyone(), other))
 	other = in
 	other.OwnerVerificationToken = graphtest.Ptr(strings.ToUpper(*in.OwnerVerificationToken))
-	_, err = w.Bots.RegisterBot(anyone(), other)
-	requireFault(t, err, fault.InvalidInput)
+	graphtest.Refused(t, fault.InvalidInput)(w.Bots.RegisterBot(anyone(), other))
 	other = in
 	for _, malformed := range []string{"no id", "urn:uuid:" + mail.id.String(), "{" + mail.id.String() + "}", strings.ReplaceAll(mail.id.String(), "-", "")} {
 		other.OwnerChallengeID = &malformed
-		_, err = w.Bots.RegisterBot(anyone(), other)
-		requireFault(t, err, fault.InvalidInput)
+		graphtest.Refused(t, fault.InvalidInput)(w.Bots.RegisterBot(anyone(), other))
 	}
 
 	made := graphtest.Got(w.Bots.RegisterBot(anyone(), in))(t)
@@ -104,15 +93,12 @@ func TestRegistrationThroughTheGate(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT passports FROM owner_emails WHERE address = 'ada+x@example.org'"))
 	require.EqualValues(t, 1, w.Count("SELECT jsonb_array_length(documents) FROM bot_owners"), "what the owner confirmed is on record")
 
-	again := graphtest.Got(w.Bots.RegisterBot(anyone(), in))(t)
-	require.Equal(t, made, again)
+	require.Equal(t, made, graphtest.Got(w.Bots.RegisterBot(anyone(), in))(t))
 	changed := in
 	changed.Bio = graphtest.Ptr("other")
-	_, err = w.Bots.RegisterBot(anyone(), changed)
-	requireFault(t, err, fault.RegistrationReplayConflict)
+	graphtest.Refused(t, fault.RegistrationReplayConflict)(w.Bots.RegisterBot(anyone(), changed))
 	w.Shift(31 * time.Minute)
-	_, err = w.Bots.RegisterBot(anyone(), in)
-	requireFault(t, err, fault.InvalidInput)
+	graphtest.Refused(t, fault.InvalidInput)(w.Bots.RegisterBot(anyone(), in))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM bots"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tokens"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'grant' AND bot_id IS NOT NULL"))
@@ -130,25 +116,21 @@ func TestCodes(t *testing.T) {
 		mail := w.lastMail(a.email)
 		w.confirm(mail)
 		for range 5 {
-			_, err := w.verify(mail.id, wrong(mail.code))
-			requireFault(t, err, fault.InvalidInput)
+			graphtest.Refused(t, fault.InvalidInput)(w.verify(mail.id, wrong(mail.code)))
 		}
-		_, err := w.verify(mail.id, mail.code)
-		requireFault(t, err, fault.InvalidInput)
+		graphtest.Refused(t, fault.InvalidInput)(w.verify(mail.id, mail.code))
 		shown := graphtest.Got(w.Owners.Confirmation(t.Context(), mail.id, mail.token))(t)
 		require.Equal(t, owners.LinkSpent, shown.State)
 	})
 	t.Run("a repeat waits a minute and ends the code before", func(t *testing.T) {
-		_, err := w.ask(a)
-		refused := graphtest.RequireFault(t, err, fault.RateLimited)
+		refused := graphtest.RequireFault(t, graphtest.Err(w.ask(a)), fault.RateLimited)
 		require.InDelta(t, 60, refused.Retry().Seconds(), 2)
 		old := w.lastMail(a.email)
 		w.Shift(61 * time.Second)
 		graphtest.OK(t)(w.ask(a))
 		shown := graphtest.Got(w.Owners.Confirmation(t.Context(), old.id, old.token))(t)
 		require.Equal(t, owners.LinkReplaced, shown.State)
-		_, err = w.verify(old.id, old.code)
-		requireFault(t, err, fault.InvalidInput)
+		graphtest.Refused(t, fault.InvalidInput)(w.verify(old.id, old.code))
 		fresh := w.lastMail(a.email)
 		w.confirm(fresh)
 		graphtest.OK(t)(w.verify(fresh.id, fresh.code))
@@ -159,8 +141,7 @@ func TestCodes(t *testing.T) {
 		mail := w.lastMail(b.email)
 		w.confirm(mail)
 		w.Shift(10*time.Minute + time.Second)
-		_, err := w.verify(mail.id, mail.code)
-		requireFault(t, err, fault.InvalidInput)
+		graphtest.Refused(t, fault.InvalidInput)(w.verify(mail.id, mail.code))
 	})
 	t.Run("an unknown challenge is answered as a wrong code", func(t *testing.T) {
 		_, known := w.verify(w.lastMail(a.email).id, "000000")
@@ -184,12 +165,10 @@ func TestAnAddressHoldsThreePassportsForEver(t *testing.T) {
 	unknown.ChallengeID, unknown.ExpiresAt = known.ChallengeID, known.ExpiresAt
 	require.Equal(t, unknown, known, "the answer tells nothing")
 	w.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE id = $1", known.ChallengeID)
-	_, err := w.verify(known.ChallengeID, w.Email.Code(known.ChallengeID))
-	requireFault(t, err, fault.InvalidInput)
+	graphtest.Refused(t, fault.InvalidInput)(w.verify(known.ChallengeID, w.Email.Code(known.ChallengeID)))
 
 	agent := w.ungated()
-	_, err = w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: graphtest.Ptr(email)})
-	requireFault(t, err, fault.StateConflict)
+	graphtest.Refused(t, fault.StateConflict)(w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: graphtest.Ptr(email)}))
 }
 
 // Of five proofs of one address only three can be used, because an address has three passports.
@@ -201,21 +180,8 @@ func TestTheLastPlaces(t *testing.T) {
 		a := w.applicant(fmt.Sprintf("ada_%d", i), "ada@example.org")
 		inputs[i] = a.registration(w.prove(a))
 	}
-	var made sync.Map
-	var all sync.WaitGroup
-	for i, in := range inputs {
-		all.Go(func() {
-			if _, err := w.Bots.RegisterBot(anyone(), in); err == nil {
-				made.Store(i, true)
-			} else if fault.From(err).Code != fault.StateConflict {
-				made.Store(i+100, err)
-			}
-		})
-	}
-	all.Wait()
-	n := 0
-	made.Range(func(key, value any) bool { n++; require.Equal(t, true, value, "%v", key); return true })
-	require.Equal(t, 3, n)
+	codes := graphtest.AtOnce(5, func(i int) error { return graphtest.Err(w.Bots.RegisterBot(anyone(), inputs[i])) })
+	require.Equal(t, map[fault.Code]int{"": 3, fault.StateConflict: 2}, codes.Count())
 	require.EqualValues(t, 3, w.Count("SELECT passports FROM owner_emails"))
 	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM bots"))
 }
@@ -267,23 +233,21 @@ func TestOneCodeIsVerifiedOnce(t *testing.T) {
 	mail := w.lastMail(a.email)
 	w.confirm(mail)
 	proofs := make(chan *owners.Proof, 50)
-	var all sync.WaitGroup
-	for range 50 {
-		all.Go(func() {
-			if proof, err := w.verify(mail.id, mail.code); err == nil {
-				proofs <- proof
-			}
-		})
-	}
-	all.Wait()
+	graphtest.AtOnce(50, func(int) error {
+		proof, err := w.verify(mail.id, mail.code)
+		if err == nil {
+			proofs <- proof
+		}
+		return err
+	})
 	require.Len(t, proofs, 1)
 
 	in := a.registration(mail.id, <-proofs)
 	answers := make([]*bots.Registration, 20)
-	for i := range answers {
-		all.Go(func() { answers[i], _ = w.Bots.RegisterBot(anyone(), in) })
-	}
-	all.Wait()
+	graphtest.AtOnce(len(answers), func(i int) (err error) {
+		answers[i], err = w.Bots.RegisterBot(anyone(), in)
+		return err
+	})
 	for _, answer := range answers {
 		require.Equal(t, answers[0], answer)
 		require.NotNil(t, answer)
@@ -324,11 +288,9 @@ func TestLimitsOfChallenges(t *testing.T) {
 	t.Run("ten at once, of many suffixes", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		var all sync.WaitGroup
-		for i := range 20 {
-			all.Go(func() { _, _ = w.ask(w.applicant(fmt.Sprintf("ada_%d", i), fmt.Sprintf("ada+%d@example.org", i))) })
-		}
-		all.Wait()
+		graphtest.AtOnce(20, func(i int) error {
+			return graphtest.Err(w.ask(w.applicant(fmt.Sprintf("ada_%d", i), fmt.Sprintf("ada+%d@example.org", i))))
+		})
 		require.EqualValues(t, 10, w.Count("SELECT count(*) FROM mails WHERE sent_at IS NOT NULL"))
 	})
 	t.Run("codes take three quarters of the mails of an hour", func(t *testing.T) {
@@ -383,18 +345,15 @@ func TestInputOfTheGate(t *testing.T) {
 	} {
 		bad := good
 		c.change(&bad)
-		_, err := w.ask(bad)
-		refused := graphtest.RequireFault(t, err, fault.InvalidInput)
+		refused := graphtest.RequireFault(t, graphtest.Err(w.ask(bad)), fault.InvalidInput)
 		require.Contains(t, refused.Fields, c.field)
 	}
 	w.register("taken", "bea@example.org")
 	for _, handle := range []string{"taken", "admin"} {
-		_, err := w.ask(w.applicant(handle, "cid@example.org"))
-		requireFault(t, err, fault.HandleUnavailable)
+		graphtest.Refused(t, fault.HandleUnavailable)(w.ask(w.applicant(handle, "cid@example.org")))
 	}
 	for _, code := range []string{"12345", "1234567", "12345a", "１２３４５６"} {
-		_, err := w.verify(uuid.New(), code)
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "code")
+		graphtest.RefusedField(t, fault.InvalidInput, "code")(w.verify(uuid.New(), code))
 	}
 	require.Empty(t, w.Mails("cid@example.org"))
 }

@@ -16,7 +16,6 @@ import (
 	"stoa/graph/email"
 	"stoa/graph/graphtest"
 	"stoa/graph/owners"
-	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
 
@@ -78,7 +77,6 @@ var (
 
 // lastMail reads the newest mail to an address.
 func (w *world) lastMail(to string) letter {
-	w.t.Helper()
 	parsed := graphtest.Got(email.Parse(to))(w.t)
 	mails := w.Mails(parsed.String())
 	require.NotEmpty(w.t, mails)
@@ -86,7 +84,6 @@ func (w *world) lastMail(to string) letter {
 }
 
 func (w *world) read(mail *graphtest.Mail) (l letter) {
-	w.t.Helper()
 	text := strings.ReplaceAll(mail.Text, "\r\n", "\n")
 	if code := codeLine.FindStringSubmatch(text); code != nil {
 		l.code = code[1]
@@ -100,7 +97,6 @@ func (w *world) read(mail *graphtest.Mail) (l letter) {
 
 // confirm confirms the challenge as the owner's page does.
 func (w *world) confirm(l letter) {
-	w.t.Helper()
 	shown := graphtest.Got(w.Owners.Confirmation(w.t.Context(), l.id, l.token))(w.t)
 	documents := make([]uuid.UUID, len(shown.Documents))
 	for i, d := range shown.Documents {
@@ -118,7 +114,6 @@ func (w *world) verify(challenge uuid.UUID, code string) (*owners.Proof, error) 
 
 // prove goes through the gate up to the proof.
 func (w *world) prove(a applicant) (challenge uuid.UUID, proof *owners.Proof) {
-	w.t.Helper()
 	asked := graphtest.Got(w.ask(a))(w.t)
 	mail := w.lastMail(a.email)
 	require.Equal(w.t, asked.ChallengeID, mail.id)
@@ -137,15 +132,12 @@ func (a applicant) registration(challenge uuid.UUID, proof *owners.Proof) bots.R
 
 // register goes through the gate and registers.
 func (w *world) register(handle, email string) *bots.Registration {
-	w.t.Helper()
 	a := w.applicant(handle, email)
-	made := graphtest.Got(w.Bots.RegisterBot(anyone(), a.registration(w.prove(a))))(w.t)
-	return made
+	return graphtest.Got(w.Bots.RegisterBot(anyone(), a.registration(w.prove(a))))(w.t)
 }
 
 // as returns a context in which the agent of a token is the caller.
 func (w *world) as(token string) context.Context {
-	w.t.Helper()
 	v := graphtest.Got(w.Auth.Authenticate(context.Background(), token, false))(w.t)
 	v.Address = "192.0.2.2"
 	return viewer.With(context.Background(), v)
@@ -153,7 +145,6 @@ func (w *world) as(token string) context.Context {
 
 // ungated registers an agent without an owner.
 func (w *world) ungated() *graphtest.Agent {
-	w.t.Helper()
 	w.Exec("UPDATE settings SET email_gate_enabled = false")
 	defer w.Exec("UPDATE settings SET email_gate_enabled = true")
 	agent := w.Agent()
@@ -163,15 +154,9 @@ func (w *world) ungated() *graphtest.Agent {
 
 // examineRestores runs the added jobs.
 func (w *world) examineRestores() {
-	w.t.Helper()
 	for _, job := range w.AskedJobs() {
 		if restore, ok := job.(owners.RestoreJob); ok {
 			require.NoError(w.t, w.Owners.ExamineRestore(w.t.Context(), restore.RestoreID))
 		}
 	}
-}
-
-func requireFault(t *testing.T, err error, code fault.Code) {
-	t.Helper()
-	graphtest.RequireFault(t, err, code)
 }

@@ -88,7 +88,7 @@ func TestAWorkComesWhileTheOnlyOneGoes(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
 	work := posts.Fields{Kind: ptr("portfolio"), Visibility: ptr("public")}
-	only := graphtest.Got(s.create(s.author, work))(t)
+	only := graphtest.Got(s.create(s.author, work))(t).Post
 	const lacks = "SELECT count(*) FROM recommendations WHERE bot_id = $1 AND 'public_portfolio_post' = ANY (lacks)"
 	require.Zero(t, s.Count(lacks, s.author.ID))
 	first := graphtest.Got(s.DB.SQL.Pool.BeginTx(t.Context(), nil))(t)
@@ -125,7 +125,7 @@ func TestForeignKeysDoNotWaitForAChangeOfTheAuthor(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			draft := graphtest.Got(s.create(s.author, posts.Fields{}))(t)
+			draft := graphtest.Got(s.create(s.author, posts.Fields{}))(t).Post
 			commit := s.Hold(c.stop)
 			done := make(chan error, 1)
 			go func() { done <- c.change() }()
@@ -186,11 +186,11 @@ func (c *concurrentAgents) acts() []func(*graphtest.Agent) error {
 		return f
 	}
 	create := func(a *graphtest.Agent) error {
-		card, err := c.create(a, fields(a))
+		made, err := c.create(a, fields(a))
 		if err == nil {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.made[a] = append(c.made[a], card.ID)
+			c.made[a] = append(c.made[a], made.Post.ID)
 		}
 		return err
 	}
@@ -274,7 +274,6 @@ const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = curren
 
 // disconnected waits until the pool has only the querying connection.
 func (c *concurrentAgents) disconnected() {
-	c.t.Helper()
 	c.DB.SQL.Pool.SetMaxIdleConns(0)
 	require.Eventually(c.t, func() bool {
 		return c.Count(`SELECT count(*) FROM pg_stat_activity

@@ -53,43 +53,30 @@ func newFixture(t *testing.T) *fixture {
 
 // fixture adds one to a world.
 func (w *world) fixture() *fixture {
-	w.t.Helper()
 	s := &fixture{world: w, operator: viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})}
 	s.author, s.another = s.Agent(), s.Agent()
 	s.open, s.note = s.Posted(s.author, "open", "public").ID, s.Posted(s.author, "note", "private").ID
-	work, err := s.create(s.author, posts.Fields{Text: ptr("work"), Kind: ptr("portfolio"), Visibility: ptr("public")})
-	require.NoError(w.t, err)
-	s.work = work.ID
+	work := posts.Fields{Text: ptr("work"), Kind: ptr("portfolio"), Visibility: ptr("public")}
+	s.work = graphtest.Got(s.create(s.author, work))(w.t).Post.ID
 	s.Posted(s.another, "other", "public")
 	return s
 }
 
 // feedTexts are the texts of the posts in the table feed, by letter.
 func (s *fixture) feedTexts() string {
-	s.t.Helper()
-	return s.text(`SELECT coalesce(string_agg(p.text, ' ' ORDER BY p.text), '') FROM feed f
-		JOIN posts p ON p.id = f.id AND coalesce(p.published_at, p.created_at) = f.created_at WHERE f.author_id NOT IN (SELECT author_id FROM feed_backlog WHERE hidden)`)
+	return graphtest.Column[string](s.World, `SELECT coalesce(string_agg(p.text, ' ' ORDER BY p.text), '') FROM feed f
+		JOIN posts p ON p.id = f.id AND coalesce(p.published_at, p.created_at) = f.created_at
+		WHERE f.author_id NOT IN (SELECT author_id FROM feed_backlog WHERE hidden)`)[0]
 }
 
-func (s *fixture) text(query string) string {
-	s.t.Helper()
-	var found string
-	require.NoError(s.t, s.DB.SQL.QueryRowContext(context.Background(), query).Scan(&found))
-	return found
+func (s *fixture) change(id uuid.UUID, f posts.Fields) { graphtest.OK(s.t)(s.update(s.author, id, f)) }
+
+func (s *fixture) suspend() {
+	graphtest.OK(s.t)(s.Operator.SuspendBot(s.operator, s.author.ID, nil, "It floods."))
 }
-
-// ok requires success of a call whose result does not matter.
-func (s *fixture) ok(_ any, err error) {
-	s.t.Helper()
-	require.NoError(s.t, err)
-}
-
-func (s *fixture) change(id uuid.UUID, f posts.Fields) { s.ok(s.update(s.author, id, f)) }
-
-func (s *fixture) suspend() { s.ok(s.Operator.SuspendBot(s.operator, s.author.ID, nil, "It floods.")) }
 
 func (s *fixture) reinstate() {
-	s.ok(s.Operator.ReinstateBot(s.operator, s.author.ID, "It was a test."))
+	graphtest.OK(s.t)(s.Operator.ReinstateBot(s.operator, s.author.ID, "It was a test."))
 }
 
 func (s *fixture) close() { s.Show(s.author, false) }
@@ -105,7 +92,7 @@ func (s *fixture) set(assignment string) {
 func (s *fixture) idle() {
 	s.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 	s.Shift(100 * 24 * time.Hour)
-	s.ok(s.Bots.Trash(context.Background()))
+	graphtest.OK(s.t)(s.Bots.Trash(context.Background()))
 }
 
 // After any change of a post or its author, the feed holds exactly the posts that everyone sees.
@@ -126,7 +113,7 @@ func TestFeedMatchesDefinition(t *testing.T) {
 		"of another kind, hidden":  {[]func(*fixture){func(s *fixture) { s.change(s.open, posts.Fields{Kind: ptr("portfolio"), Visibility: ptr("private")}) }}, "other work"},
 		"deleted":                  {[]func(*fixture){func(s *fixture) { s.remove(s.author, s.open) }}, "other work"},
 		"a private one deleted":    {[]func(*fixture){func(s *fixture) { s.remove(s.author, s.note) }}, all},
-		"removed by an operator":   {[]func(*fixture){func(s *fixture) { s.ok(s.Operator.RemovePost(s.operator, s.work, nil, "It is stolen.")) }}, "open other"},
+		"removed by an operator":   {[]func(*fixture){func(s *fixture) { graphtest.OK(s.t)(s.Operator.RemovePost(s.operator, s.work, nil, "It is stolen.")) }}, "open other"},
 		"closed":                   {[]func(*fixture){(*fixture).close}, "other"},
 		"closed and open again":    {[]func(*fixture){(*fixture).close, (*fixture).reopen}, all},
 		"suspended":                {[]func(*fixture){(*fixture).suspend}, "other"},
@@ -194,13 +181,11 @@ func TestFeedMatchesDefinition(t *testing.T) {
 
 // inlineLimit makes every author with more posts than limit prolific.
 func (w *world) inlineLimit(limit int) {
-	w.t.Helper()
 	w.Exec(fmt.Sprintf("CREATE OR REPLACE FUNCTION stoa_feed_inline_limit() RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT %d'", limit))
 }
 
 // settle runs the job until the backlog is empty.
 func (w *world) settle() {
-	w.t.Helper()
 	graphtest.OK(w.t)(w.Posts.SettleFeed(context.Background()))
 	require.Zero(w.t, w.Count(feedTableDifference))
 }
@@ -210,7 +195,8 @@ func TestIrrelevantChangesDoNotWriteTheFeed(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
 	rows := func() string {
-		return s.text("SELECT string_agg(f.xmin::text || f.ctid::text, ' ' ORDER BY created_at) || count(*) FROM feed f")
+		return graphtest.Column[string](s.World,
+			"SELECT string_agg(f.xmin::text || f.ctid::text, ' ' ORDER BY created_at) || count(*) FROM feed f")[0]
 	}
 	before := rows()
 	for _, change := range []func(){

@@ -88,7 +88,7 @@ func TestFeedModel(t *testing.T) {
 					require.Equal(rt, fault.InactiveBot, fault.From(err).Code)
 				default:
 					require.NoError(rt, err)
-					p.id = made.ID
+					p.id = made.Post.ID
 					all = append(all, p)
 					if p.made = now(); p.public {
 						p.published = p.made

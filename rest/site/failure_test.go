@@ -133,7 +133,7 @@ func TestPicturesComeFirst(t *testing.T) {
 	w := newWorld(t)
 	painter, writer := w.publish("zephyr", nil), w.Agent()
 	w.Posted(writer, "Only words", "public")
-	_ = graphtest.Got(w.Services.CreateService(writer.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr("Words"), Description: ptr("More words.")}}))(t)
+	w.Serviced(writer, "Words", "More words.")
 	w.get("/@"+painter.handle).is(http.StatusOK).inOrder(`id="about"`, `id="works"`, `class="cover`, `id="services"`, `id="tasks"`, `id="character"`)
 	w.get("/@"+w.handle(writer)).is(http.StatusOK).inOrder(`id="services"`, `id="works"`)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
-	"stoa/graph/services"
 )
 
 func query(name, value string) string { return url.Values{name: {value}}.Encode() }
@@ -165,8 +164,7 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	w := newWorld(t)
 	quiet, loud := w.Agent(), w.Agent()
 	offer := func(by *graphtest.Agent, title string) string {
-		made := graphtest.Got(w.Services.CreateService(by.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: &title, Description: ptr("x")}}))(t)
-		return "/services/" + made.Service.ID.String()
+		return "/services/" + w.Serviced(by, title, "x").ID.String()
 	}
 	post := func(by *graphtest.Agent, title string) string {
 		return "/posts/" + w.Posted(by, title, "public").ID.String()

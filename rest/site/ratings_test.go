@@ -20,11 +20,7 @@ import (
 // rated lets an agent rate another after an order that was closed.
 func (w *world) rated(by, of *graphtest.Agent, stars int64, text string) *ratings.Card {
 	w.t.Helper()
-	order := uuid.Must(uuid.NewV7())
-	w.Exec(`INSERT INTO orders (id, created_at, updated_at, author_id, state, outcome, title, description, deadline, amount_minor, fee_minor,
-		total_minor, fee_bps, customer_id, contractor_id) VALUES ($1, stoa_now(), stoa_now(), $2, 'closed', 'accepted', 'x', 'x', stoa_now(),
-		100, 10, 110, 1000, $2, $3)`, order, by.ID, of.ID)
-	return w.rate(by, order, stars, text)
+	return w.rate(by, w.Ordered(by, of, "closed"), stars, text)
 }
 
 // rate lets an agent rate the other side of an order.

@@ -18,7 +18,6 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
 	"stoa/graph/posts"
-	"stoa/graph/services"
 	"stoa/rest"
 )
 
@@ -90,10 +89,7 @@ func (w *world) publish(mark string, customer *graphtest.Agent) *published {
 	}}))(w.t)
 	p.post = made.Post.ID
 	p.private = w.Posted(p.Agent, "Private text of "+mark, "private").ID
-	offered := graphtest.Got(w.Services.CreateService(p.Ctx, services.CreateServiceInput{Fields: services.Fields{
-		Title: ptr("Service of " + mark), Description: ptr("Offer of " + mark),
-	}}))(w.t)
-	p.service = offered.Service.ID
+	p.service = w.Serviced(p.Agent, "Service of "+mark, "Offer of "+mark).ID
 	p.task = w.Tasked(p.Agent, "Task of "+mark, "Wish of "+mark, 1250).ID
 	if customer != nil {
 		p.response = w.Responded(p.Agent, w.Tasked(customer, "Another task", "Somebody is looked for.", 100).ID).ID
