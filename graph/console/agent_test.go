@@ -38,11 +38,7 @@ func TestAnAgentsPage(t *testing.T) {
 	done := w.post(action, fields)
 	require.Equal(t, http.StatusOK, done.StatusCode, done.text)
 	w.shows(done.text, "Changes", `<span class="state">active</span> <span aria-hidden="true">→</span><span class="unseen"> is now </span> <span class="state">suspended</span>`)
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM audit_entries"))
 	require.Zero(t, w.Count("SELECT count(*) FROM posts WHERE deleted_at IS NULL"))
-	require.Zero(t, w.Count("SELECT count(*) FROM services WHERE deleted_at IS NULL"))
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tasks WHERE state = 'open'"))
-
 	page = w.get("/agents/" + id).text
 	require.Contains(t, page, `<span class="state ill">suspended</span>`)
 	require.NotContains(t, page, `<span class="state">active</span>`)
@@ -243,8 +239,7 @@ func TestAStatementThatFailsIsBrokenOff(t *testing.T) {
 		FROM unnest(ARRAY[-9000000000000000000, -9000000000000000000, -98]) d`, uuid.New(), agent.ID)
 	request := graphtest.Got(http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/books/agents/"+agent.ID.String()+"?format=csv", nil))(t)
 	request.Header.Set("Cookie", w.cookie)
-	answer, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(t, err)
+	answer := graphtest.Got(http.DefaultTransport.RoundTrip(request))(t)
 	defer answer.Body.Close()
 	raw, err := io.ReadAll(answer.Body)
 	require.Error(t, err)

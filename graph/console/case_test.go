@@ -11,18 +11,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/feedback"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/viewer"
 )
 
 // report reports an agent, or a post.
 func (w *world) report(by *graphtest.Agent, kind string, id uuid.UUID) {
-	w.t.Helper()
-	graphtest.OK(w.t)(w.Feedback.SendFeedback(by.Ctx, feedback.SendInput{
-		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("It asks for tokens. " + hostile),
-		Subject: &feedback.SubjectInput{Type: &kind, ID: graphtest.Ptr(id.String())},
-	}))
+	w.Reported(by, kind, id, "It asks for tokens. "+hostile)
 }
 
 // An operator handles sixteen reports about four agents in nine clicks from the overview on: one opens the first case; in each
@@ -47,7 +42,6 @@ func TestSixteenReportsInTwelveClicks(t *testing.T) {
 	}
 	clicks := 0
 	click := func(page, pattern string) string {
-		w.t.Helper()
 		clicks++
 		found := regexp.MustCompile(pattern).FindStringSubmatch(page)
 		require.NotNil(t, found, "%s on %s", pattern, page)

@@ -68,7 +68,6 @@ func TestResultsSayWhatComesNext(t *testing.T) {
 
 // own gives an agent an owner with the verified address ada@example.org.
 func (w *world) own(id uuid.UUID) {
-	w.t.Helper()
 	w.Exec("INSERT INTO owner_emails (address, created_at, passports) VALUES ('ada@example.org', stoa_now(), 1) ON CONFLICT DO NOTHING")
 	w.Exec("INSERT INTO bot_owners (bot_id, address, verified_at, confirmed_at, documents) VALUES ($1, 'ada@example.org', stoa_now(), stoa_now(), '[]')", id)
 }

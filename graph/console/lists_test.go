@@ -102,8 +102,7 @@ func TestTimesAreInUTC(t *testing.T) {
 				continue
 			}
 			seen++
-			at, err := time.Parse(time.RFC3339, attribute(n, "datetime"))
-			require.NoError(t, err, path)
+			at := graphtest.Got(time.Parse(time.RFC3339, attribute(n, "datetime")))(t, path)
 			require.Contains(t, content(n), at.UTC().Format("15:04"), path)
 			require.Equal(t, at.UTC().Format("2 January 2006, 15:04:05")+" UTC", attribute(n, "title"), path)
 		}

@@ -59,10 +59,7 @@ func TestErasuresAreOnTheOverview(t *testing.T) {
 	w := newWorld(t)
 	require.NotContains(t, w.get("/").text, "Erasures")
 	agent, other := w.Agent(), w.Agent()
-	w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, version, title, description,
-		deadline, amount_minor, fee_minor, total_minor, fee_bps)
-		VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, 'disputed', 5, 'a', 'b', stoa_now(), 100, 10, 110, 1000)`,
-		uuid.Must(uuid.NewV7()), agent.ID, other.ID)
+	w.Ordered(agent, other, "disputed")
 	handle := graphtest.Got(w.Bots.Me(agent.Ctx))(t).Bot.Handle
 	graphtest.OK(t)(w.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{OperationID: graphtest.Ptr(uuid.NewString()), ConfirmHandle: &handle}))
 	page := w.get("/").text
@@ -117,11 +114,9 @@ func TestNumbersLeadToWhatTheyCount(t *testing.T) {
 	w := newWorld(t)
 	customer, contractor := w.Friends()
 	deal := func(state, outcome string, made, done time.Duration, actions ...string) {
-		id, at := uuid.Must(uuid.NewV7()), w.Now().Add(-done)
-		w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, outcome, version, title,
-			description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
-			VALUES ($1, $2, $2, $3, $4, $3, $5, nullif($6, ''), 5, 'a', 'b', stoa_now(), 100, 10, 110, 1000)`,
-			id, w.Now().Add(-made), customer.ID, contractor.ID, state, outcome)
+		id, at := w.Ordered(customer, contractor, state), w.Now().Add(-done)
+		w.Exec("UPDATE orders SET created_at = $2, updated_at = $2, outcome = nullif($3, '') WHERE id = $1",
+			id, w.Now().Add(-made), outcome)
 		for i, action := range actions {
 			column, after := "closed_at", "closed"
 			if action == "dispute" {
@@ -264,14 +259,15 @@ func TestExportsOfPrivateListsAreAudited(t *testing.T) {
 		w.Sent(one, other)
 	}
 	w.Sent(other, one)
-	path := "/messages/export?contactID=" + w.contact().String()
+	contact := graphtest.Column[uuid.UUID](w.World, "SELECT id FROM contacts")[0].String()
+	path := "/messages/export?contactID=" + contact
 	form := func(text string) string {
 		_, rest, found := strings.Cut(text, `<form method="post" action="/messages/export`)
 		require.True(t, found)
 		action, _, _ := strings.Cut(rest, `"`)
 		return html.UnescapeString("/messages/export" + action)
 	}
-	chosen := "columns=recipientID&contactID=" + w.contact().String()
+	chosen := "columns=recipientID&contactID=" + contact
 	require.Equal(t, "/messages/export?"+chosen, form(w.get("/messages?"+chosen).text))
 	require.Equal(t, "/messages/export", form(w.get("/messages").text))
 
@@ -288,7 +284,7 @@ func TestExportsOfPrivateListsAreAudited(t *testing.T) {
 	rows := graphtest.Got(csv.NewReader(strings.NewReader(saved.text)).ReadAll())(t)
 	require.Len(t, rows, 132)
 	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM audit_entries WHERE procedure = 'exportList' AND operator = 'Ada' AND target = 'messages'
-		AND reason = 'a court order' AND details = jsonb_build_object('rows', 131, 'format', 'csv', 'contactID', $1::text)`, w.contact().String()))
+		AND reason = 'a court order' AND details = jsonb_build_object('rows', 131, 'format', 'csv', 'contactID', $1::text)`, contact))
 	require.Contains(t, w.get("/audit").text, "Export list")
 
 	var all []map[string]any
@@ -298,11 +294,4 @@ func TestExportsOfPrivateListsAreAudited(t *testing.T) {
 	require.Equal(t, "accepted", all[0]["state"])
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM audit_entries WHERE target = 'contacts' AND details->>'rows' = '1'"))
 	require.Empty(t, w.log.String())
-}
-
-// contact returns the id of the only contact.
-func (w *world) contact() (id uuid.UUID) {
-	w.t.Helper()
-	require.NoError(w.t, w.DB.SQL.QueryRowContext(w.t.Context(), "SELECT id FROM contacts").Scan(&id))
-	return id
 }

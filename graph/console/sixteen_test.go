@@ -14,14 +14,9 @@ import (
 
 // order makes an order in a state; a closed one was accepted this moment.
 func (w *world) order(customer, contractor *graphtest.Agent, state string) {
-	w.t.Helper()
-	id, outcome := uuid.Must(uuid.NewV7()), any(nil)
-	if state == "closed" {
-		outcome = "accepted"
-	}
-	w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, outcome, version, title, description, deadline,
-		amount_minor, fee_minor, total_minor, fee_bps) VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, $4, $5, 1, 'x', 'x', stoa_now() + interval '1 day', 10000, 1000, 11000, 1000)`,
-		id, customer.ID, contractor.ID, state, outcome)
+	id := w.Ordered(customer, contractor, state)
+	w.Exec(`UPDATE orders SET deadline = deadline + interval '1 day', amount_minor = 10000, fee_minor = 1000, total_minor = 11000
+		WHERE id = $1`, id)
 	w.Exec(`INSERT INTO order_events (id, created_at, order_id, action, participant_id, state, version) VALUES ($1, stoa_now(), $2, 'complete', $3, $4, 1)`,
 		uuid.Must(uuid.NewV7()), id, customer.ID, state)
 }

@@ -33,7 +33,8 @@ type world struct {
 	t      testing.TB
 	url    string
 	cookie string
-	log    strings.Builder
+	// log holds the log lines of the listener.
+	log strings.Builder
 	// secrets are texts that no page may hold; ids holds an entity of each type.
 	secrets []string
 	ids     map[string]uuid.UUID
@@ -80,26 +81,22 @@ type response struct {
 
 // send makes a request; headers are names and values in turn. Redirects are not followed.
 func (w *world) send(method, path, body string, headers ...string) response {
-	w.t.Helper()
 	request := graphtest.Got(http.NewRequestWithContext(w.t.Context(), method, w.url+path, strings.NewReader(body)))(w.t)
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	answer, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(w.t, err)
+	answer := graphtest.Got(http.DefaultTransport.RoundTrip(request))(w.t)
 	defer answer.Body.Close()
 	return response{answer, string(graphtest.Got(io.ReadAll(answer.Body))(w.t))}
 }
 
 // get opens a page in the browser.
 func (w *world) get(path string) response {
-	w.t.Helper()
 	return w.send(http.MethodGet, path, "", "Cookie", w.cookie, "Accept", "text/html")
 }
 
 // post sends a form from a page of the listener.
 func (w *world) post(path string, form url.Values, headers ...string) response {
-	w.t.Helper()
 	return w.send(http.MethodPost, path, form.Encode(), append([]string{
 		"Cookie", w.cookie, "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin",
 	}, headers...)...)
@@ -107,20 +104,17 @@ func (w *world) post(path string, form url.Values, headers ...string) response {
 
 // page opens a page that must be there.
 func (w *world) page(path string) *html.Node {
-	w.t.Helper()
 	answer := w.get(path)
 	require.Equal(w.t, http.StatusOK, answer.StatusCode, "%s: %s", path, answer.text)
 	return w.parse(answer.text)
 }
 
 func (w *world) parse(text string) *html.Node {
-	w.t.Helper()
 	return graphtest.Got(html.Parse(strings.NewReader(text)))(w.t)
 }
 
 // form returns the fields of a page's form that posts, as a browser sends them, and its action.
 func (w *world) form(root *html.Node) (action string, fields url.Values) {
-	w.t.Helper()
 	fields = url.Values{}
 	for n := range root.Descendants() {
 		if n.Data != "form" || attribute(n, "method") != "post" || attribute(n, "action") == "/sign-out" {
@@ -153,7 +147,6 @@ func (w *world) form(root *html.Node) (action string, fields url.Values) {
 
 // do fills in the form at a path, with names and values in turn, and sends it.
 func (w *world) do(path string, values ...string) response {
-	w.t.Helper()
 	action, fields := w.form(w.page(path))
 	for i := 0; i+1 < len(values); i += 2 {
 		fields.Set(values[i], values[i+1])
@@ -163,7 +156,6 @@ func (w *world) do(path string, values ...string) response {
 
 // shows requires that a page contains texts.
 func (w *world) shows(page string, texts ...string) {
-	w.t.Helper()
 	for _, text := range texts {
 		require.Contains(w.t, page, text)
 	}
@@ -212,7 +204,6 @@ func content(n *html.Node) string {
 
 // fill makes an entity of each type, with texts that no page may show.
 func (w *world) fill() {
-	w.t.Helper()
 	one, other := w.Agent(), w.Agent()
 	w.Befriend(one, other)
 	hide := func(secrets ...string) { w.secrets = append(w.secrets, secrets...) }

@@ -20,7 +20,6 @@ import (
 	"stoa/graph/platform/viewer"
 	"stoa/graph/profiles"
 	"stoa/graph/ratings"
-	"stoa/graph/services"
 	"stoa/graph/tasks"
 	"stoa/graph/webhooks"
 )
@@ -37,9 +36,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	other := w.Tasked(peer, "Echo", "Say it again.", 1000)
 	answered := w.Responded(agent, other.ID)
 	declined := w.Responded(peer, work.ID)
-	title, text := "Echo", "I repeat what you say."
-	service, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: &title, Description: &text}})
-	require.NoError(t, err)
+	service := w.Serviced(agent, "Echo", "I repeat what you say.")
 	w.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{})
 	graphtest.OK(t)(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/")}))
 	w.rated(agent, peer)
@@ -93,7 +90,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	require.EqualValues(t, 1, card.Bot.Reputation.Counterparties)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ratings WHERE text <> '' AND subject_id = $1", agent.ID), "so do others' words")
 	require.NotZero(t, post.ID)
-	require.NotZero(t, service.Service.ID)
+	require.NotZero(t, service.ID)
 	require.NotZero(t, answered.ID)
 
 	for id, state := range map[string]string{made.ID.String(): "cancelled", received.ID.String(): "rejected"} {
@@ -109,12 +106,10 @@ func TestWhatDeletionRemoves(t *testing.T) {
 		require.NotEmpty(t, brief.Handle)
 	}
 	require.EqualValues(t, 500_000, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
-	wrong := graphtest.Got(w.Wallet.Reconcile(context.Background()))(t)
-	require.Empty(t, wrong)
+	require.Empty(t, graphtest.Got(w.Wallet.Reconcile(context.Background()))(t))
 
 	graphtest.Refused(t, fault.ContactNotAccepted)(w.Messages.SendMessage(peer.Ctx, sent))
-	_, err = w.Contacts.RequestContact(w.Agent().Ctx, contacts.RequestInput{RecipientID: graphtest.Ptr(agent.ID.String())})
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(w.Contacts.RequestContact(w.Agent().Ctx, contacts.RequestInput{RecipientID: graphtest.Ptr(agent.ID.String())}))
 	dialog := graphtest.Got(w.Messages.Dialog(peer.Ctx, messages.DialogInput{Peer: []string{agent.ID.String()}}))(t)
 	require.Len(t, dialog.Messages, 1, "what was written stays until it expires")
 	list := graphtest.Got(w.Contacts.MyContacts(peer.Ctx, contacts.ListInput{}))(t)

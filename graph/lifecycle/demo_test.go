@@ -15,7 +15,6 @@ import (
 	"stoa/graph/lifecycle"
 	"stoa/graph/orders"
 	"stoa/graph/ratings"
-	"stoa/graph/services"
 )
 
 // mark stands in every text of the agents of the demo.
@@ -23,7 +22,6 @@ const mark = "zqdemo"
 
 // demo registers an agent of the demo.
 func (w *world) demo() *graphtest.Agent {
-	w.t.Helper()
 	agent := w.Agent()
 	w.Exec("UPDATE bots SET is_demo = true WHERE id = $1", agent.ID)
 	graphtest.OK(w.t)(w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{DisplayName: graphtest.Ptr(mark), Bio: graphtest.Ptr(mark)}))
@@ -32,7 +30,6 @@ func (w *world) demo() *graphtest.Agent {
 
 // act is an action on an order with its parameters.
 func (w *world) act(by *graphtest.Agent, order *orders.Card, action orders.Action) *orders.Card {
-	w.t.Helper()
 	in := orders.ActInput{
 		OrderID: order.ID.String(), Action: action, OperationID: graphtest.Ptr(uuid.NewString()), ExpectedVersion: graphtest.Ptr(int64(order.Version)),
 	}
@@ -43,13 +40,11 @@ func (w *world) act(by *graphtest.Agent, order *orders.Card, action orders.Actio
 		in.Reason = graphtest.Ptr("zqreason")
 	default:
 	}
-	changed := graphtest.Got(w.Orders.OrderAct(by.Ctx, in))(w.t)
-	return changed.Order
+	return graphtest.Got(w.Orders.OrderAct(by.Ctx, in))(w.t).Order
 }
 
 // traded makes an order and takes it through actions, each by the customer or the contractor as the table of orders has it.
 func (w *world) traded(customer, contractor *graphtest.Agent, actions ...orders.Action) *orders.Card {
-	w.t.Helper()
 	order := w.offer(customer, contractor)
 	for _, action := range actions {
 		by := contractor
@@ -65,17 +60,13 @@ func (w *world) traded(customer, contractor *graphtest.Agent, actions ...orders.
 var path = []orders.Action{orders.Accept, orders.Start, orders.Deliver}
 
 func (w *world) handle(agent *graphtest.Agent) string {
-	w.t.Helper()
-	found := graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(w.t)
-	return found.Handle
+	return graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(w.t).Handle
 }
 
 func (w *world) deleteDemo() (deleted int64, held []lifecycle.Held) {
-	w.t.Helper()
 	deleted, held, err := w.Lifecycle.DeleteDemo(context.Background())
 	require.NoError(w.t, err)
-	found := graphtest.Got(w.Wallet.Reconcile(context.Background()))(w.t)
-	require.Empty(w.t, found, "the books balance")
+	require.Empty(w.t, graphtest.Got(w.Wallet.Reconcile(context.Background()))(w.t), "the books balance")
 	return deleted, held
 }
 
@@ -90,8 +81,7 @@ func TestTheDemoLeavesNoText(t *testing.T) {
 	w.Posted(a, mark, "public")
 	task := w.Tasked(b, mark, mark, 500)
 	w.Responded(a, task.ID)
-	_, err := w.Services.CreateService(a.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: graphtest.Ptr(mark), Description: graphtest.Ptr(mark)}})
-	require.NoError(t, err)
+	w.Serviced(a, mark, mark)
 	for i := range len(path) + 1 {
 		w.traded(a, b, path[:i]...)
 		w.traded(b, a, path[:i]...)
@@ -99,10 +89,9 @@ func TestTheDemoLeavesNoText(t *testing.T) {
 	w.traded(a, b, append(slices.Clip(path), orders.Dispute)...)
 	w.traded(a, b, append(slices.Clip(path), orders.ProposeRefund)...)
 	closed := w.traded(b, a, append(slices.Clip(path), orders.Complete)...)
-	_, err = w.Ratings.RateOrder(b.Ctx, ratings.RateInput{
+	graphtest.OK(t)(w.Ratings.RateOrder(b.Ctx, ratings.RateInput{
 		OrderID: closed.ID.String(), OperationID: graphtest.Ptr(uuid.NewString()), Stars: graphtest.Ptr(int64(5)), Text: graphtest.Ptr(mark),
-	})
-	require.NoError(t, err)
+	}))
 	working := w.traded(a, b, orders.Accept, orders.Start)
 	graphtest.OK(t)(w.Drafts.SendDraft(b.Ctx, drafts.SendInput{
 		OrderID: working.ID.String(), OperationID: graphtest.Ptr(uuid.NewString()), Text: graphtest.Ptr(mark),

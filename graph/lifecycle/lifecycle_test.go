@@ -3,7 +3,6 @@ package lifecycle_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"stoa/graph/lifecycle"
 	"stoa/graph/orders"
 	"stoa/graph/owners"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/slack"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/ratings"
@@ -40,7 +40,6 @@ const owner = "ada@example.org"
 
 // owned registers an agent that has an owner.
 func (w *world) owned() *graphtest.Agent {
-	w.t.Helper()
 	agent := w.Agent()
 	w.give(agent)
 	return agent
@@ -48,7 +47,6 @@ func (w *world) owned() *graphtest.Agent {
 
 // give gives an agent an owner.
 func (w *world) give(agent *graphtest.Agent) {
-	w.t.Helper()
 	address := owner
 	asked := graphtest.Got(w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: &address}))(w.t)
 	w.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE id = $1", asked.ChallengeID)
@@ -59,38 +57,29 @@ func (w *world) give(agent *graphtest.Agent) {
 
 // offer has one agent offer another an order.
 func (w *world) offer(customer, contractor *graphtest.Agent) *orders.Card {
-	w.t.Helper()
 	total := int64(1100)
-	made, err := w.Orders.CreateOrder(customer.Ctx, orders.CreateInput{
+	return graphtest.Got(w.Orders.CreateOrder(customer.Ctx, orders.CreateInput{
 		OperationID: graphtest.Ptr(uuid.NewString()), ContractorID: graphtest.Ptr(contractor.ID.String()),
 		Title: graphtest.Ptr("Echo"), Description: graphtest.Ptr("Say it again."), Deadline: graphtest.Ptr("2999-01-01T00:00:00Z"),
 		AmountMinor: graphtest.Ptr(int64(1000)), ConfirmedTotalMinor: &total,
-	})
-	require.NoError(w.t, err)
-	return made.Order
+	}))(w.t).Order
 }
 
 // rated lets an agent rate another, as the customer of an order that is closed.
 func (w *world) rated(by, of *graphtest.Agent) {
-	w.t.Helper()
 	order := w.offer(by, of).ID.String()
 	w.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted' WHERE id = $1", order)
-	_, err := w.Ratings.RateOrder(by.Ctx, ratings.RateInput{
+	graphtest.OK(w.t)(w.Ratings.RateOrder(by.Ctx, ratings.RateInput{
 		OrderID: order, OperationID: graphtest.Ptr(uuid.NewString()), Stars: graphtest.Ptr(int64(4)), Text: graphtest.Ptr("As I said."),
-	})
-	require.NoError(w.t, err)
+	}))
 }
 
 func (w *world) run() lifecycle.Done {
-	w.t.Helper()
-	done := graphtest.Got(w.Lifecycle.Run(context.Background()))(w.t)
-	return done
+	return graphtest.Got(w.Lifecycle.Run(context.Background()))(w.t)
 }
 
 func (w *world) state(agent *graphtest.Agent) string {
-	w.t.Helper()
-	found := graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(w.t)
-	return found.State.String()
+	return graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(w.t).State.String()
 }
 
 // notices are the subjects of the owner's mails that are notices.
@@ -176,8 +165,7 @@ func TestWaysOutOfTheTrash(t *testing.T) {
 		"restore": func(w *world, _ *graphtest.Agent) {
 			handle, address := "agent_1", owner
 			w.Exec("UPDATE settings SET restore_enabled = true")
-			_, err := w.Owners.RequestRestore(context.Background(), owners.RestoreInput{Handle: &handle, Email: &address})
-			require.NoError(w.t, err)
+			graphtest.OK(w.t)(w.Owners.RequestRestore(context.Background(), owners.RestoreInput{Handle: &handle, Email: &address}))
 			for _, job := range w.AskedJobs() {
 				if asked, ok := job.(owners.RestoreJob); ok {
 					require.NoError(w.t, w.Owners.ExamineRestore(context.Background(), asked.RestoreID))
@@ -282,20 +270,15 @@ func TestManyAgentsAtOnce(t *testing.T) {
 			VALUES ($1, $2, stoa_now(), stoa_now(), '[]')`, agent.ID, owner)
 	}
 	together := func() (sum lifecycle.Done) {
-		var (
-			all   sync.WaitGroup
-			mutex sync.Mutex
-		)
-		for range 4 {
-			all.Go(func() {
-				done, err := w.Lifecycle.Run(context.Background())
-				mutex.Lock()
-				defer mutex.Unlock()
-				require.NoError(t, err)
-				sum.Trashed, sum.Notified, sum.Deleted = sum.Trashed+done.Trashed, sum.Notified+done.Notified, sum.Deleted+done.Deleted
-			})
+		var done [4]lifecycle.Done
+		codes := graphtest.AtOnce(len(done), func(i int) (err error) {
+			done[i], err = w.Lifecycle.Run(context.Background())
+			return err
+		})
+		require.Equal(t, map[fault.Code]int{"": len(done)}, codes.Count())
+		for _, one := range done {
+			sum.Trashed, sum.Notified, sum.Deleted = sum.Trashed+one.Trashed, sum.Notified+one.Notified, sum.Deleted+one.Deleted
 		}
-		all.Wait()
 		return sum
 	}
 	w.ShiftMonths(3, time.Hour)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -14,7 +13,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/slack"
+	"stoa/graph/platform/fault"
 	"stoa/graph/posts"
 )
 
@@ -144,39 +143,27 @@ func TestChangesAtOnceAnnounceEachRevisionOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	agent := w.Agent()
-	var all errgroup.Group
-	for i := range 8 {
-		all.Go(func() error {
-			for n := range 5 {
-				if i%2 == 0 {
-					bio := []string{"I write.", ""}[n%2]
-					if _, err := w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{Bio: &bio}); err != nil {
-						return err
-					}
-					continue
-				}
-				p := graphtest.Ptr[string]
-				work := posts.Fields{Text: p("x"), Kind: p("portfolio"), Visibility: p("public")}
-				made, err := w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: work})
-				if err != nil {
-					return err
-				}
-				if _, err := w.Posts.DeletePost(agent.Ctx, posts.PostInput{PostID: made.Post.ID.String()}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	require.NoError(t, all.Wait())
+	ended := graphtest.AtOnce(40, func(i int) error {
+		if i%2 == 0 {
+			bio := []string{"I write.", ""}[i/2%2]
+			return graphtest.Err(w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{Bio: &bio}))
+		}
+		p := graphtest.Ptr[string]
+		work := posts.Fields{Text: p("x"), Kind: p("portfolio"), Visibility: p("public")}
+		made, err := w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: work})
+		if err != nil {
+			return err
+		}
+		return graphtest.Err(w.Posts.DeletePost(agent.Ctx, posts.PostInput{PostID: made.Post.ID.String()}))
+	})
+	require.Equal(t, map[fault.Code]int{"": 40}, ended.Count())
 	card, revisions := read(t, w, agent), announced(t, w, agent)
 	require.Len(t, revisions, int(card.Recommendations.Revision)-1)
 	for i, revision := range revisions {
 		require.EqualValues(t, i+2, revision)
 	}
 	require.Contains(t, codes(card), "public_portfolio_post", "every work was deleted again")
-	var lacks bool
-	require.NoError(t, w.DB.SQL.Pool.QueryRow("SELECT bio = '' FROM bots WHERE id = $1", agent.ID).Scan(&lacks))
+	lacks := graphtest.Column[bool](w, "SELECT bio = '' FROM bots WHERE id = $1", agent.ID)[0]
 	require.Equal(t, lacks, slices.Contains(codes(card), "bio"))
 }
 
@@ -186,9 +173,6 @@ func TestHalvesOfAConditionAtOnce(t *testing.T) {
 	w, agent := newcomer(t)
 	update(t, w, agent, bots.UpdateMeInput{Bio: graphtest.Ptr("I write.")})
 	halfway := make(chan struct{})
-	waiting := func() bool {
-		return w.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0
-	}
 	var both errgroup.Group
 	both.Go(func() error {
 		return w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
@@ -199,7 +183,7 @@ func TestHalvesOfAConditionAtOnce(t *testing.T) {
 				return err
 			}
 			close(halfway)
-			require.Eventually(t, waiting, slack.TestWait, time.Millisecond)
+			w.AwaitLocks(1)
 			return nil
 		})
 	})

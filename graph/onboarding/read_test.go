@@ -13,7 +13,6 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/onboarding"
 	"stoa/graph/platform/fault"
-	"stoa/graph/services"
 )
 
 func TestOnlyAnAgentHasAnOnboarding(t *testing.T) {
@@ -165,8 +164,7 @@ func TestWhatHoldsAnAgent(t *testing.T) {
 	require.True(t, life.Enabled)
 	require.Equal(t, []string{"open_orders", "reserved_funds"}, life.HeldBy)
 	require.Equal(t, []string{"open_orders"}, read(t, w, contractor).Lifecycle.HeldBy)
-	var after time.Time
-	require.NoError(t, w.DB.SQL.Pool.QueryRow("SELECT lifecycle_activated_at + interval '3 months' FROM settings").Scan(&after))
+	after := graphtest.Column[time.Time](w, "SELECT lifecycle_activated_at + interval '3 months' FROM settings")[0]
 	require.True(t, after.Equal(*life.TrashAfter))
 	w.Exec("UPDATE bots SET state = 'trash'")
 	life = read(t, w, customer).Lifecycle
@@ -204,8 +202,7 @@ func TestStepsOfTheGuideAreDone(t *testing.T) {
 	agent, friend := w.Friends()
 	task := w.Tasked(agent, "A poem", "of four lines", 100)
 	w.Selected(agent, task, w.Responded(friend, task.ID).ID)
-	offer := services.Fields{Title: graphtest.Ptr("Sonnets"), Description: graphtest.Ptr("Fourteen lines.")}
-	graphtest.OK(t)(w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: offer}))
+	w.Serviced(agent, "Sonnets", "Fourteen lines.")
 	done := map[string]bool{}
 	for _, step := range read(t, w, agent).Guide.Steps {
 		done[step.Code] = step.Done

@@ -78,25 +78,14 @@ func TestOnboardingSaysWhatIs(t *testing.T) {
 	w.Exec("UPDATE settings SET rewards_enabled = true")
 	agent, friend := w.Agent(), w.Agent()
 	w.Onboarding.SendsMail = true
-	handle := ""
-	require.NoError(t, w.DB.SQL.Pool.QueryRow("SELECT handle FROM bots WHERE id = $1", agent.ID).Scan(&handle))
+	handle := graphtest.Column[string](w, "SELECT handle FROM bots WHERE id = $1", agent.ID)[0]
 	some := func(ids []uuid.UUID) string {
 		if len(ids) == 0 {
 			return uuid.NewString()
 		}
 		return ids[0].String()
 	}
-	column := func(query string) (ids []uuid.UUID) {
-		rows := graphtest.Got(w.DB.SQL.QueryContext(t.Context(), query, agent.ID))(t)
-		defer rows.Close()
-		for rows.Next() {
-			var id uuid.UUID
-			require.NoError(t, rows.Scan(&id))
-			ids = append(ids, id)
-		}
-		require.NoError(t, rows.Err())
-		return ids
-	}
+	column := func(query string) []uuid.UUID { return graphtest.Column[uuid.UUID](w, query, agent.ID) }
 	profile := func(in bots.UpdateMeInput) func() { return func() { _, _ = w.Bots.UpdateMe(agent.Ctx, in) } }
 	p, yes, no := graphtest.Ptr[string], graphtest.Ptr(true), graphtest.Ptr(false)
 	// A step may be refused: then nothing has changed.

@@ -32,8 +32,7 @@ func newcomer(t *testing.T) (*graphtest.World, *graphtest.Agent) {
 
 func read(t *testing.T, w *graphtest.World, agent *graphtest.Agent) *onboarding.Card {
 	t.Helper()
-	card := graphtest.Got(w.Onboarding.Onboarding(agent.Ctx))(t)
-	return card
+	return graphtest.Got(w.Onboarding.Onboarding(agent.Ctx))(t)
 }
 
 // codes returns the codes of the recommendations.
@@ -48,18 +47,8 @@ func codes(card *onboarding.Card) []string {
 // announced returns the revisions of the events that wait for an agent, in order.
 func announced(t *testing.T, w *graphtest.World, agent *graphtest.Agent) []int64 {
 	t.Helper()
-	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT (convert_from(payload, 'UTF8')::jsonb ->> 'revision')::bigint FROM events
+	return graphtest.Column[int64](w, `SELECT (convert_from(payload, 'UTF8')::jsonb ->> 'revision')::bigint FROM events
 		WHERE recipient_id = $1 AND kind = 'profile.recommendations' ORDER BY sequence`, agent.ID)
-	require.NoError(t, err)
-	defer rows.Close()
-	var all []int64
-	for rows.Next() {
-		var revision int64
-		require.NoError(t, rows.Scan(&revision))
-		all = append(all, revision)
-	}
-	require.NoError(t, rows.Err())
-	return all
 }
 
 func update(t *testing.T, w *graphtest.World, agent *graphtest.Agent, in bots.UpdateMeInput) {
@@ -75,10 +64,9 @@ func image(w *graphtest.World, agent *graphtest.Agent, purpose attachments.Purpo
 func showWork(t *testing.T, w *graphtest.World, agent *graphtest.Agent) *posts.Card {
 	t.Helper()
 	p := graphtest.Ptr[string]
-	made := graphtest.Got(w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{
+	return graphtest.Got(w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{
 		Text: p("a sonnet"), Kind: p("portfolio"), Visibility: p("public"),
-	}}))(t)
-	return made.Post
+	}}))(t).Post
 }
 
 // work runs the added jobs and returns their number.

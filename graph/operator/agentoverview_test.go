@@ -94,7 +94,7 @@ func TestNow(t *testing.T) {
 	o.task(agent)
 	o.rating()
 	o.Exec("UPDATE attachments SET status = 'rejected', rejection = 'It is no picture.' WHERE id = $1", o.File(agent, "avatar"))
-	o.report(other, "bot", agent.ID)
+	o.Reported(other, "bot", agent.ID, "It asks for tokens.")
 	kinds := func() map[string]int {
 		found := graphtest.Got(o.Operator.Now(o.ctx))(t)
 		counts := map[string]int{}

@@ -199,11 +199,7 @@ var removals = map[string]struct {
 		},
 	},
 	"service": {
-		func(o *office, by *graphtest.Agent) uuid.UUID {
-			id := o.service(by)
-			o.Exec("UPDATE services SET title = $1, description = $1", marker)
-			return id
-		},
+		func(o *office, by *graphtest.Agent) uuid.UUID { return o.Serviced(by, marker, marker).ID },
 		func(o *office, id uuid.UUID) error {
 			return graphtest.Err(o.Operator.RemoveService(o.ctx, id, nil, "why"))
 		},
@@ -244,7 +240,7 @@ func TestRemovedTextsGoAfterAWhile(t *testing.T) {
 		},
 		"in a case": func(o *office, by *graphtest.Agent, ids map[string]uuid.UUID) {
 			for name := range removals {
-				o.report(o.Agent(), name, ids[name])
+				o.Reported(o.Agent(), name, ids[name], "Spam.")
 			}
 			graphtest.OK(o.t)(o.Operator.ModerateBot(o.ctx, by.ID, true, true, true, true, nil, true, nil, nil, nil, "spam"))
 		},

@@ -10,7 +10,6 @@ import (
 
 	"stoa/ent"
 	"stoa/graph/bots"
-	"stoa/graph/feedback"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
@@ -140,7 +139,7 @@ func TestTheAuditOfAnAgent(t *testing.T) {
 	graphtest.OK(t)(o.Operator.RemoveTask(o.ctx, o.task(agent), nil, "spam"))
 	graphtest.OK(t)(o.Operator.RemoveService(o.ctx, o.service(agent), nil, "spam"))
 	graphtest.OK(t)(o.Operator.RemoveAttachment(o.ctx, o.File(agent, "avatar"), nil, "spam"))
-	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, o.report(other, "bot", agent.ID).ID, "Thank you.", nil, "seen to"))
+	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, o.Reported(other, "bot", agent.ID, "Spam.").ID, "Thank you.", nil, "seen to"))
 	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, nil, "spam"))
 	graphtest.OK(t)(o.Operator.RemovePost(o.ctx, o.Posted(other, "spam", "public").ID, nil, "another's"))
 	found := graphtest.Got(o.Operator.AuditEntries(o.ctx, nil, nil, nil, nil, nil, &ent.AuditEntryWhereInput{BotID: &agent.ID}))(t)
@@ -151,22 +150,13 @@ func TestTheAuditOfAnAgent(t *testing.T) {
 	require.ElementsMatch(t, []string{"removePost", "removeTask", "removeService", "removeAttachment", "answerFeedback", "suspendBot"}, procedures)
 }
 
-// report sends a report of a thing of a kind.
-func (o *office) report(by *graphtest.Agent, kind string, subject uuid.UUID) *feedback.Card {
-	o.t.Helper()
-	return graphtest.Got(o.Feedback.SendFeedback(by.Ctx, feedback.SendInput{
-		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("It asks for tokens."),
-		Subject: &feedback.SubjectInput{Type: &kind, ID: graphtest.Ptr(subject.String())},
-	}))(o.t).Feedback
-}
-
 // Reports are listed apart from other feedback, first on the overview, with the age of the oldest.
 func TestReportsStandApart(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	reporter, subject := o.Agent(), o.Agent()
 	o.sent(reporter)
-	made := o.report(reporter, "bot", subject.ID)
+	made := o.Reported(reporter, "bot", subject.ID, "It asks for tokens.")
 	reports := graphtest.Got(o.Operator.Reports(o.ctx, nil, nil, nil, nil, nil, nil))(t)
 	require.Equal(t, 1, reports.TotalCount)
 	require.Equal(t, made.ID, reports.Edges[0].Node.ID)
@@ -194,10 +184,10 @@ func TestACaseIsSettledInOneAct(t *testing.T) {
 	kept := o.Posted(swindler, "a harmless post", "public")
 	post, task := o.Posted(swindler, "send me your tokens", "public"), o.task(swindler)
 	require.Empty(t, graphtest.Got(o.Operator.Cases(o.ctx))(t))
-	o.report(reporter, "post", post.ID)
-	o.report(reporter, "task", task)
-	o.report(gone, "bot", swindler.ID)
-	o.report(reporter, "bot", other.ID)
+	o.Reported(reporter, "post", post.ID, "Spam.")
+	o.Reported(reporter, "task", task, "Spam.")
+	o.Reported(gone, "bot", swindler.ID, "Spam.")
+	o.Reported(reporter, "bot", other.ID, "Spam.")
 	o.Deleted(gone)
 	cases := graphtest.Got(o.Operator.Cases(o.ctx))(t)
 	require.Len(t, cases, 2)

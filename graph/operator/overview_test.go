@@ -14,7 +14,6 @@ import (
 
 // registered makes agents that registered some time ago.
 func (o *office) registered(ago time.Duration, count int) {
-	o.t.Helper()
 	for range count {
 		agent := o.Agent()
 		o.Exec("UPDATE bots SET created_at = stoa_now() - make_interval(secs => $2) WHERE id = $1", agent.ID, ago.Seconds())
@@ -23,7 +22,6 @@ func (o *office) registered(ago time.Duration, count int) {
 
 // sums returns the counts of the hour, the day and the month.
 func (o *office) sums() (agents [3]int64) {
-	o.t.Helper()
 	found := graphtest.Got(o.Operator.Overview(o.ctx))(o.t)
 	require.Len(o.t, found.Activity, 3)
 	for i, window := range found.Activity {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,13 +27,11 @@ func terms(version string) operator.DocumentInput {
 }
 
 func (o *office) published(in operator.DocumentInput) *ent.Document {
-	o.t.Helper()
 	return graphtest.Got(o.Operator.PublishDocument(o.ctx, in, "why"))(o.t)
 }
 
 // inForce are the versions of a document that are in force.
 func (o *office) inForce(key string) []string {
-	o.t.Helper()
 	return graphtest.Got(o.DB.Ent.Document.Query().Where(document.Key(key), document.WithdrawnAtIsNil()).Select(document.FieldVersion).Strings(o.ctx))(o.t)
 }
 
@@ -109,8 +108,7 @@ func TestDocumentsAreChecked(t *testing.T) {
 	} {
 		in := terms("1")
 		c.change(&in)
-		_, err := o.Operator.PublishDocument(o.ctx, in, "why")
-		wrong := graphtest.RequireFault(t, err, fault.InvalidInput)
+		wrong := graphtest.RequireFault(t, graphtest.Err(o.Operator.PublishDocument(o.ctx, in, "why")), fault.InvalidInput)
 		require.Len(t, wrong.Fields, 1, name)
 		require.Contains(t, wrong.Fields, c.refused, name)
 	}
@@ -128,17 +126,16 @@ func TestDocumentsAreChecked(t *testing.T) {
 func TestPublishingAtOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	ended := graphtest.AtOnce(6, func(i int) error {
-		return graphtest.Err(o.Operator.PublishDocument(o.ctx, terms(fmt.Sprint(i)), "why"))
+	codes := graphtest.AtOnce(6, func(i int) error {
+		return graphtest.Err(o.Operator.PublishDocument(o.ctx, terms(strconv.Itoa(i)), "why"))
 	})
-	require.Equal(t, map[fault.Code]int{"": 6}, ended.Count())
+	require.Equal(t, map[fault.Code]int{"": 6}, codes.Count())
 	require.Len(t, o.inForce("terms"), 1)
 	require.EqualValues(t, 6, o.Count("SELECT count(*) FROM documents"))
 }
 
 // noticed returns the remarks about each agent under "needs attention", by kind and handle.
 func (o *office) noticed() map[string]map[string]string {
-	o.t.Helper()
 	found := map[string]map[string]string{}
 	for _, one := range graphtest.Got(o.Operator.Now(o.ctx))(o.t).Attention {
 		for _, agent := range one.Agents {
@@ -154,19 +151,13 @@ func (o *office) noticed() map[string]map[string]string {
 
 // called renames an agent.
 func (o *office) called(agent *graphtest.Agent, handle, displayName string) {
-	o.t.Helper()
 	o.Exec("UPDATE bots SET handle = $2, display_name = $3, updated_at = stoa_now() WHERE id = $1", agent.ID, handle, displayName)
 }
 
 // closed makes an order that closed as accepted, with its receipt.
 func (o *office) closed(customer, contractor *graphtest.Agent) {
-	o.t.Helper()
-	id := uuid.Must(uuid.NewV7())
-	o.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, outcome, version, title, description,
-		deadline, amount_minor, fee_minor, total_minor, fee_bps)
-		VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, 'closed', 'accepted', 5, 'x', 'x', stoa_now(), 100, 10, 110, 1000)`, id, customer.ID, contractor.ID)
 	o.Exec("INSERT INTO receipts (id, kind, order_id, customer_id, contractor_id, created_at) VALUES ($1, 'order', $1, $2, $3, stoa_now())",
-		id, customer.ID, contractor.ID)
+		o.Ordered(customer, contractor, "closed"), customer.ID, contractor.ID)
 }
 
 // An agent that looks like one with a closed order, floods, mentions many or promises more than its wallet holds is shown before

@@ -21,33 +21,24 @@ import (
 
 // publish lets an agent post a text with a file.
 func (o *office) publish(by *graphtest.Agent, file uuid.UUID) *posts.Card {
-	o.t.Helper()
 	return graphtest.Got(o.Posts.CreatePost(by.Ctx, posts.CreatePostInput{Fields: posts.Fields{
 		Text: graphtest.Ptr("buy now"), Visibility: graphtest.Ptr("public"), AttachmentIDs: []string{file.String()}, RightsConfirmed: graphtest.Ptr(true),
 	}}))(o.t).Post
 }
 
 // file reads the record of a file.
-func (o *office) file(ctx context.Context, id uuid.UUID) (*attachments.Card, error) {
-	result, err := o.Attachments.Attachment(ctx, attachments.AttachmentInput{AttachmentID: id.String()})
-	if err != nil {
-		return nil, err
-	}
-	return result.Attachment, nil
+func (o *office) file(ctx context.Context, id uuid.UUID) (*attachments.AttachmentResult, error) {
+	return o.Attachments.Attachment(ctx, attachments.AttachmentInput{AttachmentID: id.String()})
 }
 
 // task lets an agent put a task on the board.
 func (o *office) task(by *graphtest.Agent) uuid.UUID {
-	o.t.Helper()
 	return o.Tasked(by, "A poem", "of four lines", 1000).ID
 }
 
 // service lets an agent add a service to the catalogue.
 func (o *office) service(by *graphtest.Agent) uuid.UUID {
-	o.t.Helper()
-	return graphtest.Got(o.Services.CreateService(by.Ctx, services.CreateServiceInput{Fields: services.Fields{
-		Title: graphtest.Ptr("Poems"), Description: graphtest.Ptr("of any length"),
-	}}))(o.t).Service.ID
+	return o.Serviced(by, "Poems", "of any length").ID
 }
 
 func TestRemovedTasksAndServicesAreGoneForEveryone(t *testing.T) {
@@ -129,8 +120,7 @@ var uses = map[string]struct {
 	"a file of a post": {attachments.Portfolio, func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
 		post := o.publish(owner, file)
 		return func() []*attachments.Card {
-			read := graphtest.Got(o.Posts.Post(reader.Ctx, posts.PostInput{PostID: post.ID.String()}))(o.t)
-			return read.Post.Attachments
+			return graphtest.Got(o.Posts.Post(reader.Ctx, posts.PostInput{PostID: post.ID.String()}))(o.t).Post.Attachments
 		}
 	}, false},
 	"a file of an order": {attachments.Order, func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
@@ -158,7 +148,7 @@ func TestARemovedFileIsGoneForEveryone(t *testing.T) {
 			file := o.File(owner, use.purpose)
 			found := use.bind(o, owner, reader, file)
 			require.Equal(t, []uuid.UUID{file}, ids(found()))
-			require.True(t, graphtest.Got(o.file(reader.Ctx, file))(t).Available)
+			require.True(t, graphtest.Got(o.file(reader.Ctx, file))(t).Attachment.Available)
 
 			gone := graphtest.Got(o.Operator.RemoveAttachment(o.ctx, file, nil, "not theirs"))(t)
 			require.NotNil(t, gone.DeletedAt)
@@ -169,8 +159,7 @@ func TestARemovedFileIsGoneForEveryone(t *testing.T) {
 				graphtest.Refused(t, fault.NotFound)(o.Attachments.AttachmentPreview(agent.Ctx, in))
 				graphtest.Refused(t, fault.NotFound)(o.Attachments.AttachmentDownload(agent.Ctx, in))
 			}
-			own, err := o.file(owner.Ctx, file)
-			require.NoError(t, err, "its owner may still know of it")
+			own := graphtest.Got(o.file(owner.Ctx, file))(t, "its owner may still know of it").Attachment
 			require.False(t, own.Available)
 			if use.shown {
 				require.Equal(t, []uuid.UUID{file}, ids(found()))

@@ -137,10 +137,10 @@ func TestTopUpsAtOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	agents, operation := []uuid.UUID{o.Agent().ID, o.Agent().ID}, uuid.Must(uuid.NewV7())
-	ended := graphtest.AtOnce(8, func(i int) error {
+	codes := graphtest.AtOnce(8, func(i int) error {
 		return graphtest.Err(o.Operator.TopUpWallet(o.ctx, agents[i%2], 700, &operation, "why"))
 	})
-	require.Equal(t, map[fault.Code]int{"": 4, fault.IdempotencyConflict: 4}, ended.Count())
+	require.Equal(t, map[fault.Code]int{"": 4, fault.IdempotencyConflict: 4}, codes.Count())
 	require.Equal(t, int64(1), o.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'top_up' AND account_kind = 'available'"))
 	require.Equal(t, 2*wallet.GrantMinor+700, o.Count("SELECT sum(available_minor)::bigint FROM accounts"))
 }

@@ -31,12 +31,10 @@ func newOffice(t testing.TB) *office {
 
 // order makes an order between two new agents, with texts that only they may read.
 func (o *office) order() uuid.UUID {
-	o.t.Helper()
-	customer, contractor, id := o.Agent(), o.Agent(), uuid.Must(uuid.NewV7())
-	o.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, version, title, description,
-		deadline, amount_minor, fee_minor, total_minor, fee_bps, result_text, dispute_reason, refund_reason)
-		VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, 'disputed', 5, 'the title', 'the description', stoa_now(), 100, 10, 110, 1000,
-		'the result', 'the dispute', 'the refund')`, id, customer.ID, contractor.ID)
+	customer := o.Agent()
+	id := o.Ordered(customer, o.Agent(), "disputed")
+	o.Exec(`UPDATE orders SET version = 5, title = 'the title', description = 'the description', result_text = 'the result',
+		dispute_reason = 'the dispute', refund_reason = 'the refund' WHERE id = $1`, id)
 	for version := range 5 {
 		o.Exec(`INSERT INTO order_events (id, created_at, order_id, action, participant_id, state, version, reason)
 			VALUES ($1, stoa_now(), $2, 'act', $3, 'offered', $4, $5)`, uuid.Must(uuid.NewV7()), id, customer.ID, version+1, fmt.Sprint("reason ", version))
@@ -45,30 +43,24 @@ func (o *office) order() uuid.UUID {
 }
 
 // rating makes an order, closes it, and has its contractor rate the customer.
-func (o *office) rating() (id uuid.UUID) {
-	o.t.Helper()
-	require.NoError(o.t, o.DB.SQL.QueryRowContext(o.t.Context(), `INSERT INTO ratings (id, created_at, order_id, author_id, subject_id, stars)
+func (o *office) rating() uuid.UUID {
+	return graphtest.Column[uuid.UUID](o.World, `INSERT INTO ratings (id, created_at, order_id, author_id, subject_id, stars)
 		SELECT $1, stoa_now(), id, contractor_id, customer_id, 5 FROM orders WHERE id = $2 RETURNING id`,
-		uuid.Must(uuid.NewV7()), o.order()).Scan(&id))
-	return id
+		uuid.Must(uuid.NewV7()), o.order())[0]
 }
 
 // entries is the audit log, oldest first.
 func (o *office) entries() []*ent.AuditEntry {
-	o.t.Helper()
 	return graphtest.Got(o.DB.Ent.AuditEntry.Query().Order(ent.Asc("id")).All(context.Background()))(o.t)
 }
 
 // state is a digest of everything that a procedure could change.
 func (o *office) state() string {
-	o.t.Helper()
 	digest := ""
 	for _, table := range []string{"settings", "bots", "tokens", "invitations", "accounts", "ledger_entries", "orders", "order_events", "posts", "attachments",
 		"tasks", "responses", "services", "ratings", "reputations", "feedbacks", "notices", "presets", "operators", "documents", "audit_entries"} {
-		var sum string
 		query := "SELECT coalesce(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM " + table + " r"
-		require.NoError(o.t, o.DB.SQL.QueryRowContext(context.Background(), query).Scan(&sum))
-		digest += table + " " + sum + "\n"
+		digest += table + " " + graphtest.Column[string](o.World, query)[0] + "\n"
 	}
 	return digest
 }
@@ -77,7 +69,6 @@ const day = 24 * time.Hour
 
 // ownedAgent makes an agent whose owner has the verified address Owner@Example.org.
 func (o *office) ownedAgent() uuid.UUID {
-	o.t.Helper()
 	id := o.Agent().ID
 	o.Exec("INSERT INTO owner_emails (address, created_at, passports) VALUES ('owner@example.org', stoa_now(), 1) ON CONFLICT DO NOTHING")
 	o.Exec(`INSERT INTO bot_owners (bot_id, address, written, verified_at, confirmed_at, documents)
@@ -87,7 +78,6 @@ func (o *office) ownedAgent() uuid.UUID {
 
 // named makes an agent with a handle and a display name.
 func (o *office) named(handle, name string) *graphtest.Agent {
-	o.t.Helper()
 	agent := o.Agent()
 	o.called(agent, handle, name)
 	return agent
@@ -95,9 +85,7 @@ func (o *office) named(handle, name string) *graphtest.Agent {
 
 // found searches, and returns the kinds of the hits and the id of the exact one.
 func (o *office) found(q string) (kinds []string, exact uuid.UUID) {
-	o.t.Helper()
-	found, err := o.Operator.Find(o.ctx, q)
-	require.NoError(o.t, err, q)
+	found := graphtest.Got(o.Operator.Find(o.ctx, q))(o.t, q)
 	for _, hit := range found.Hits {
 		kinds = append(kinds, hit.Kind)
 	}

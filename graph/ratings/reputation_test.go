@@ -3,7 +3,6 @@ package ratings_test
 import (
 	"context"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -24,17 +23,17 @@ func TestRatingEachOtherAgainGainsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	one, other, honest := w.Agent(), w.Agent(), w.Agent()
-	w.rate(honest, w.ordered(honest, one, "closed"), 2)
-	w.rate(other, w.ordered(one, other, "closed"), 5)
+	w.rate(honest, w.Ordered(honest, one, "closed"), 2)
+	w.rate(other, w.Ordered(one, other, "closed"), 5)
 	require.Equal(t, reputation(3.5, 2, 2), w.reputation(honest, one))
 	for i := range int64(20) {
-		order := w.ordered(other, one, "closed")
+		order := w.Ordered(other, one, "closed")
 		w.rate(one, order, 5)
 		w.rate(other, order, 5)
 		require.Equal(t, reputation(3.5, i+3, 2), w.reputation(honest, one))
 		require.Equal(t, reputation(5, i+1, 1), w.reputation(honest, other))
 	}
-	w.rate(other, w.ordered(other, one, "closed"), 1)
+	w.rate(other, w.Ordered(other, one, "closed"), 1)
 	require.Equal(t, reputation(1.5, 23, 2), w.reputation(honest, one), "the latest counts")
 }
 
@@ -100,9 +99,9 @@ func TestReputationsFollowTheModel(t *testing.T) {
 				pair := rapid.Permutation(agents).Draw(r, "pair")
 				stars := rapid.IntRange(1, 5).Draw(r, "stars")
 				sells := rapid.Bool().Draw(r, "sells")
-				order := w.ordered(pair[1], pair[0], "closed")
+				order := w.Ordered(pair[1], pair[0], "closed")
 				if sells {
-					order = w.ordered(pair[0], pair[1], "closed")
+					order = w.Ordered(pair[0], pair[1], "closed")
 				}
 				made := w.rate(pair[0], order, int64(stars))
 				require.Equal(r, map[bool]string{true: "customer", false: "contractor"}[sells], made.AuthorRole)
@@ -133,28 +132,23 @@ func TestReputationsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	subject, authors := w.Agent(), []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent()}
-	var group sync.WaitGroup
-	for i, author := range authors {
-		for n := range 12 {
-			order := w.ordered(author, subject, "closed")
-			group.Go(func() {
-				made, err := w.Ratings.RateOrder(author.Ctx, input(order, int64(1+(i+n)%5)))
-				if err == nil && n%3 == 0 {
-					_, err = w.Operator.RemoveRating(operator, made.Rating.ID, nil, "why")
-				}
-				if err != nil {
-					t.Error(err)
-				}
-			})
-		}
+	var orders [36]uuid.UUID
+	for i := range orders {
+		orders[i] = w.Ordered(authors[i%3], subject, "closed")
 	}
-	group.Wait()
+	codes := graphtest.AtOnce(len(orders), func(i int) error {
+		made, err := w.Ratings.RateOrder(authors[i%3].Ctx, input(orders[i], int64(1+i%5)))
+		if err == nil && i/3%3 == 0 {
+			_, err = w.Operator.RemoveRating(operator, made.Rating.ID, nil, "why")
+		}
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": len(orders)}, codes.Count())
 	got := w.reputation(subject, subject)
 	require.EqualValues(t, 24, got.Ratings)
 	require.EqualValues(t, 3, got.Counterparties)
-	var average float64
-	require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), `SELECT avg(stars) FROM (SELECT DISTINCT ON (author_id) stars FROM ratings
-		WHERE subject_id = $1 AND removed_at IS NULL ORDER BY author_id, created_at DESC, id DESC) latest`, subject.ID).Scan(&average))
+	average := graphtest.Column[float64](w.World, `SELECT avg(stars) FROM (SELECT DISTINCT ON (author_id) stars FROM ratings
+		WHERE subject_id = $1 AND removed_at IS NULL ORDER BY author_id, created_at DESC, id DESC) latest`, subject.ID)[0]
 	require.InDelta(t, average, *got.Average, 1e-9)
 	require.Len(t, w.list(subject, subject), 24)
 }
@@ -164,21 +158,19 @@ func TestARemovedRating(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	author, subject := w.Agent(), w.Agent()
-	first := w.rate(author, w.ordered(author, subject, "closed"), 2)
-	last := w.ordered(author, subject, "closed")
+	first := w.rate(author, w.Ordered(author, subject, "closed"), 2)
+	last := w.Ordered(author, subject, "closed")
 	in := input(last, 5)
 	made := graphtest.Got(w.Ratings.RateOrder(author.Ctx, in))(t)
 	require.Equal(t, reputation(5, 2, 1), w.reputation(author, subject))
 
 	gone := graphtest.Got(w.Operator.RemoveRating(operator, made.Rating.ID, nil, "bought"))(t)
 	require.NotNil(t, gone.RemovedAt)
-	about := graphtest.Got(gone.Subject(operator))(t)
-	require.Equal(t, subject.ID, about.ID)
+	require.Equal(t, subject.ID, graphtest.Got(gone.Subject(operator))(t).ID)
 	require.Equal(t, reputation(2, 1, 1), w.reputation(author, subject), "the one before counts again")
 	require.Equal(t, []*ratings.Card{first}, w.list(author, subject))
 	graphtest.Refused(t, fault.StateConflict)(w.Ratings.RateOrder(author.Ctx, input(last, 5)))
-	again := graphtest.Got(w.Ratings.RateOrder(author.Ctx, in))(t)
-	require.True(t, again.Repeated)
+	require.True(t, graphtest.Got(w.Ratings.RateOrder(author.Ctx, in))(t).Repeated)
 	graphtest.OK(t)(w.Operator.RemoveRating(operator, first.ID, nil, "this one, too"))
 	require.Equal(t, ratings.Score{}, w.reputation(author, subject))
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'removeRating'"))
@@ -194,7 +186,7 @@ func TestOwnersOfRaters(t *testing.T) {
 		w.Exec("INSERT INTO bot_owners (bot_id, address, verified_at, confirmed_at, documents) VALUES ($1, $2, stoa_now(), stoa_now(), '[]')", agent.ID, address)
 	}
 	for _, author := range []*graphtest.Agent{one, two, three, own} {
-		w.rate(author, w.ordered(author, subject, "closed"), 5)
+		w.rate(author, w.Ordered(author, subject, "closed"), 5)
 	}
 	require.Nil(t, w.standing(one, subject).Owners, "mail is not set up")
 	w.Profiles.SendsMail = true
@@ -209,7 +201,7 @@ func TestOwnersOfRaters(t *testing.T) {
 	require.EqualValues(t, 2, *w.standing(one, subject).Owners)
 	w.Exec("DELETE FROM bot_owners WHERE bot_id = $1", three.ID)
 	require.EqualValues(t, 1, *w.standing(one, subject).Owners)
-	refunded := w.ordered(one, subject, "closed")
+	refunded := w.Ordered(one, subject, "closed")
 	w.Exec("UPDATE orders SET outcome = 'refunded' WHERE id = $1", refunded)
 	w.rate(one, refunded, 1)
 	require.EqualValues(t, 400, w.standing(one, subject).VolumeMinor, "what was not paid is no volume")
@@ -224,9 +216,9 @@ func TestReputationShowsWhatIsWrong(t *testing.T) {
 		"offered": false, "funded": true, "in_progress": true, "delivered": false, "disputed": false, "closed": false, "cancelled": false,
 	} {
 		before := w.standing(reader, subject)
-		w.ordered(subject, other, state)
-		late := w.ordered(other, subject, state)
-		due := w.ordered(other, subject, state)
+		w.Ordered(subject, other, state)
+		late := w.Ordered(other, subject, state)
+		due := w.Ordered(other, subject, state)
 		w.Exec("UPDATE orders SET deadline = stoa_now() - interval '1 second' WHERE id = $1", late)
 		w.Exec("UPDATE orders SET deadline = stoa_now() + interval '1 hour' WHERE id = $1", due)
 		found := w.standing(reader, subject)
@@ -243,7 +235,7 @@ func TestTitlesOfRatedOrders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	author, subject, reader := w.Agent(), w.Agent(), w.Agent()
-	order := w.ordered(author, subject, "closed")
+	order := w.Ordered(author, subject, "closed")
 	require.Nil(t, w.rate(author, order, 5).OrderTitle)
 	title := func() *string {
 		t.Helper()
@@ -271,7 +263,7 @@ func TestSearchShowsReputations(t *testing.T) {
 	w := newWorld(t)
 	author, subject := w.Agent(), w.Agent()
 	w.Exec("UPDATE bots SET display_name = 'Zephyr', specialty = 'wind' WHERE id = $1", subject.ID)
-	w.rate(author, w.ordered(author, subject, "closed"), 3)
+	w.rate(author, w.Ordered(author, subject, "closed"), 3)
 	for _, in := range []profiles.SearchInput{{}, {Q: []string{"zephyr"}}, {Specialty: []string{"wind"}}} {
 		found := graphtest.Got(w.Profiles.SearchBots(author.Ctx, in))(t)
 		for _, card := range found.Bots {

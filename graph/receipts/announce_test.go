@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
@@ -14,12 +13,8 @@ import (
 )
 
 // ask is GET /orders/{id}/receipt.
-func (w *world) ask(by *graphtest.Agent, order uuid.UUID) (*receipts.Card, error) {
-	found, err := w.Receipts.OrderReceipt(by.Ctx, receipts.ReceiptInput{OrderID: order.String()})
-	if err != nil {
-		return nil, err
-	}
-	return found.Receipt, nil
+func (w *world) ask(by *graphtest.Agent, order uuid.UUID) (*receipts.Result, error) {
+	return w.Receipts.OrderReceipt(by.Ctx, receipts.ReceiptInput{OrderID: order.String()})
 }
 
 // The event of a receipt comes when the receipt has its proof, once; before that a participant reads when to ask again, and anyone else
@@ -31,22 +26,18 @@ func TestReceiptIsAnnouncedWithItsProof(t *testing.T) {
 	pending := func() {
 		t.Helper()
 		require.Zero(t, w.announced())
-		_, err := w.ask(w.customer, order)
-		refused := graphtest.RequireFault(t, err, fault.NotFound)
+		refused := graphtest.RequireFault(t, graphtest.Err(w.ask(w.customer, order)), fault.NotFound)
 		require.Equal(t, 5*time.Second, refused.Retry())
 		require.Contains(t, refused.Text(), "being signed")
-		_, err = w.ask(w.Agent(), order)
-		require.Zero(t, graphtest.RequireFault(t, err, fault.NotFound).Retry())
-		_, err = w.ask(w.customer, open)
-		require.Zero(t, graphtest.RequireFault(t, err, fault.NotFound).Retry())
+		require.Zero(t, graphtest.RequireFault(t, graphtest.Err(w.ask(w.Agent(), order)), fault.NotFound).Retry())
+		require.Zero(t, graphtest.RequireFault(t, graphtest.Err(w.ask(w.customer, open)), fault.NotFound).Retry())
 	}
 	pending()
 	w.sign()
 	pending()
 	w.sequence()
 	for _, by := range []*graphtest.Agent{w.customer, w.contractor} {
-		found := graphtest.Got(w.ask(by, order))(t)
-		require.NotNil(t, found.Proof)
+		require.NotNil(t, graphtest.Got(w.ask(by, order))(t).Receipt.Proof)
 	}
 	require.EqualValues(t, 2, w.announced())
 	require.EqualValues(t, 2, w.announced(), "once")
@@ -59,9 +50,9 @@ func TestAnAnnouncedReceiptStaysReadable(t *testing.T) {
 	order := w.closed()
 	w.sign()
 	w.sequence()
-	before := graphtest.Got(w.ask(w.customer, order))(t)
+	before := graphtest.Got(w.ask(w.customer, order))(t).Receipt
 	w.Exec("UPDATE log_head SET size = size - 1")
-	found := graphtest.Got(w.ask(w.customer, order))(t)
+	found := graphtest.Got(w.ask(w.customer, order))(t).Receipt
 	require.Nil(t, found.Proof)
 	require.Equal(t, w.receipt(order), found)
 	before.Proof = nil
@@ -96,13 +87,7 @@ func TestJobsAtOnceNotifyOnce(t *testing.T) {
 	}
 	require.EqualValues(t, orders, w.sign())
 	w.sequence()
-	var all errgroup.Group
-	for range 4 {
-		all.Go(func() error {
-			_, err := w.Receipts.Announce(t.Context())
-			return err
-		})
-	}
-	require.NoError(t, all.Wait())
+	codes := graphtest.AtOnce(4, func(int) error { return graphtest.Err(w.Receipts.Announce(t.Context())) })
+	require.Equal(t, map[fault.Code]int{"": 4}, codes.Count())
 	require.EqualValues(t, 2*orders, w.announced())
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,27 +40,19 @@ func newWorld(t *testing.T) *world {
 
 // opened is an order in a state before it closes.
 func (w *world) opened() uuid.UUID {
-	w.t.Helper()
-	id := uuid.Must(uuid.NewV7())
-	w.Exec(`INSERT INTO orders (id, created_at, updated_at, author_id, state, title, description, deadline, amount_minor, fee_minor,
-		total_minor, fee_bps, customer_id, contractor_id) VALUES ($1, stoa_now(), stoa_now(), $2, 'delivered', 'A sonnet', 'Fourteen lines.',
-		stoa_now(), 100, 10, 110, 1000, $2, $3)`, id, w.customer.ID, w.contractor.ID)
+	id := w.Ordered(w.customer, w.contractor, "delivered")
+	w.Exec("UPDATE orders SET title = 'A sonnet', description = 'Fourteen lines.' WHERE id = $1", id)
 	return id
 }
 
 // closed is an order that has just closed.
 func (w *world) closed() uuid.UUID {
-	w.t.Helper()
 	id := w.opened()
 	w.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted', closed_at = stoa_now() WHERE id = $1", id)
 	return id
 }
 
-func (w *world) sign() int64 {
-	w.t.Helper()
-	n := graphtest.Got(w.Receipts.Sign(w.t.Context()))(w.t)
-	return n
-}
+func (w *world) sign() int64 { return graphtest.Got(w.Receipts.Sign(w.t.Context()))(w.t) }
 
 // read finds the receipt of an order in the customer's list, which shows it once it is signed.
 func (w *world) read(order uuid.UUID) (*receipts.Card, error) {
@@ -76,23 +69,16 @@ func (w *world) read(order uuid.UUID) (*receipts.Card, error) {
 
 // announced runs the job that announces receipts, and returns their events.
 func (w *world) announced() int64 {
-	w.t.Helper()
 	graphtest.OK(w.t)(w.Receipts.Announce(w.t.Context()))
 	return w.Count("SELECT count(*) FROM events WHERE kind = $1", events.OrderReceipt)
 }
 
-func (w *world) receipt(order uuid.UUID) *receipts.Card {
-	w.t.Helper()
-	found := graphtest.Got(w.read(order))(w.t)
-	return found
-}
+func (w *world) receipt(order uuid.UUID) *receipts.Card { return graphtest.Got(w.read(order))(w.t) }
 
 func (w *world) rate(by *graphtest.Agent, order uuid.UUID) uuid.UUID {
-	w.t.Helper()
-	made := graphtest.Got(w.Ratings.RateOrder(by.Ctx, ratings.RateInput{
+	return graphtest.Got(w.Ratings.RateOrder(by.Ctx, ratings.RateInput{
 		OrderID: order.String(), OperationID: ptr(uuid.NewString()), Stars: graphtest.Ptr(int64(5)), Text: ptr("On time."),
-	}))(w.t)
-	return made.Rating.ID
+	}))(w.t).Rating.ID
 }
 
 // A job that is cut off before its commit leaves nothing, and the next one makes the same bytes that it would have made. A job that
@@ -105,16 +91,8 @@ func TestARepeatedJobMakesTheSameBytes(t *testing.T) {
 	var cut []string
 	errCut := errors.New("the process was killed")
 	err := w.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		n := graphtest.Got(w.Receipts.SignBatch(ctx, tx))(t)
-		require.Equal(t, 2, n)
-		rows := graphtest.Got(tx.SQL.QueryContext(ctx, "SELECT jws FROM receipts ORDER BY kind"))(t)
-		defer rows.Close()
-		for rows.Next() {
-			var jws string
-			require.NoError(t, rows.Scan(&jws))
-			cut = append(cut, jws)
-		}
-		require.NoError(t, rows.Err())
+		require.Equal(t, 2, graphtest.Got(w.Receipts.SignBatch(ctx, tx))(t))
+		cut = graphtest.Got(db.Column[string](ctx, tx.SQL, &db.Statement{Text: "SELECT jws FROM receipts ORDER BY kind"}))(t)
 		return errCut
 	})
 	require.ErrorIs(t, err, errCut)
@@ -141,23 +119,14 @@ func TestJobsAtOnceSignEachDocumentOnce(t *testing.T) {
 	for range orders {
 		w.closed()
 	}
-	signed := make(chan int64)
-	for range 4 {
-		go func() {
-			n, err := w.Receipts.Sign(t.Context())
-			if err != nil {
-				n = -1
-			}
-			signed <- n
-		}()
-	}
-	var all int64
-	for range 4 {
-		n := <-signed
-		require.GreaterOrEqual(t, n, int64(0))
-		all += n
-	}
-	require.EqualValues(t, orders, all+w.sign())
+	var all atomic.Int64
+	codes := graphtest.AtOnce(4, func(int) error {
+		n, err := w.Receipts.Sign(t.Context())
+		all.Add(n)
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": 4}, codes.Count())
+	require.EqualValues(t, orders, all.Load()+w.sign())
 	require.EqualValues(t, orders, w.Count("SELECT count(DISTINCT subject_id) FROM log_queue WHERE type = 3"))
 	require.EqualValues(t, orders, w.Count("SELECT count(*) FROM log_queue WHERE type = 3"))
 }
@@ -290,8 +259,7 @@ func TestProofOfASequencedDocument(t *testing.T) {
 	require.Len(t, documents, 2)
 	for _, document := range documents {
 		require.NotNil(t, document.Index)
-		proof := graphtest.Got(keylog.ParseProof([]byte(*document.Proof)))(t)
-		require.Equal(t, *document.Index, proof.Index)
+		require.Equal(t, *document.Index, graphtest.Got(keylog.ParseProof([]byte(*document.Proof)))(t).Index)
 	}
 }
 
@@ -318,8 +286,7 @@ func TestPublicDocumentOfARating(t *testing.T) {
 	}
 	w.Show(w.customer, true)
 	w.Show(w.contractor, true)
-	found := graphtest.Got(read())(t)
-	require.Equal(t, w.receipt(order).Ratings[0], found.Rating)
+	require.Equal(t, w.receipt(order).Ratings[0], graphtest.Got(read())(t).Rating)
 	for _, closing := range []*graphtest.Agent{w.customer, w.contractor} {
 		w.Show(closing, false)
 		graphtest.Refused(t, fault.NotFound)(read())
@@ -330,21 +297,17 @@ func TestPublicDocumentOfARating(t *testing.T) {
 }
 
 func (w *world) sequence() {
-	w.t.Helper()
 	for range 2 { // the first one may begin the log
 		graphtest.OK(w.t)(w.KeyLog.Sequence(w.t.Context()))
 	}
 }
 
 func (w *world) keys() []*receipts.PublishedKey {
-	w.t.Helper()
-	set := graphtest.Got(w.Receipts.PublishedKeys(w.t.Context()))(w.t)
-	return set.Keys
+	return graphtest.Got(w.Receipts.PublishedKeys(w.t.Context()))(w.t).Keys
 }
 
 // prove requires that the log proves every published key.
 func (w *world) prove() {
-	w.t.Helper()
 	named := graphtest.Got(w.KeyLog.Published(w.t.Context()))(w.t)
 	log := graphtest.Got(keylog.ParseLogKey(named.Vkeys[0]))(w.t)
 	for _, key := range w.keys() {
@@ -359,6 +322,5 @@ func (w *world) prove() {
 
 func parse(t *testing.T, jws string) *jose.JSONWebSignature {
 	t.Helper()
-	signed := graphtest.Got(jose.ParseSignedCompact(jws, []jose.SignatureAlgorithm{jose.EdDSA}))(t)
-	return signed
+	return graphtest.Got(jose.ParseSignedCompact(jws, []jose.SignatureAlgorithm{jose.EdDSA}))(t)
 }

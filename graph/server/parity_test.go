@@ -90,10 +90,8 @@ func ownership(w *twins) {
 	// code returns the operation that enters the codes of the newest challenges, over either transport.
 	code := func(path, field string, anonymous bool) operation {
 		w.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE confirmed_at IS NULL")
-		latest := func(address string) (id uuid.UUID) {
-			require.NoError(w.t, w.DB.SQL.QueryRowContext(w.t.Context(),
-				"SELECT id FROM email_challenges WHERE address = $1 ORDER BY id DESC LIMIT 1", address).Scan(&id))
-			return id
+		latest := func(address string) uuid.UUID {
+			return graphtest.Column[uuid.UUID](w.World, "SELECT id FROM email_challenges WHERE address = $1 ORDER BY id DESC", address)[0]
 		}
 		ada, bea := latest("ada@example.org"), latest("bea@example.org")
 		return operation{method: "POST", path: path, field: field, anonymous: anonymous,

@@ -25,7 +25,6 @@ type sown struct {
 
 // sow fills a world.
 func (s *site) sow() sown {
-	s.t.Helper()
 	out := sown{ids: make(map[string]uuid.UUID)}
 	hide := func(values ...string) {
 		for _, v := range values {

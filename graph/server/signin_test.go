@@ -57,13 +57,11 @@ type httpAnswer struct {
 
 // send makes a request; headers are names and values in turn. Redirects are not followed.
 func (l *listener) send(method, path, body string, headers ...string) httpAnswer {
-	l.t.Helper()
 	request := graphtest.Got(http.NewRequest(method, l.server.URL+path, strings.NewReader(body)))(l.t)
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	response, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(l.t, err)
+	response := graphtest.Got(http.DefaultTransport.RoundTrip(request))(l.t)
 	defer response.Body.Close()
 	return httpAnswer{response, string(graphtest.Got(io.ReadAll(response.Body))(l.t))}
 }
@@ -82,7 +80,6 @@ const form = "application/x-www-form-urlencoded"
 
 // submit sends a form of our own pages.
 func (l *listener) submit(path string, fields url.Values, headers ...string) httpAnswer {
-	l.t.Helper()
 	return l.send(http.MethodPost, path, fields.Encode(), append(headers, "Content-Type", form, "Sec-Fetch-Site", "same-origin")...)
 }
 
@@ -91,7 +88,6 @@ func (s httpAnswer) cookie() string { return s.Cookies()[0].Name + "=" + s.Cooki
 
 // signIn returns the cookie that a browser sends after the sign-in.
 func (l *listener) signIn(name string) string {
-	l.t.Helper()
 	answer := l.submit("/sign-in", url.Values{"token": {operatorToken}, "name": {name}})
 	require.Equal(l.t, http.StatusSeeOther, answer.StatusCode, answer.text)
 	require.Len(l.t, answer.Cookies(), 1)

@@ -57,7 +57,6 @@ func (o operation) anyone() operation {
 
 // same performs an operation on both sides, requires the same outcome, and returns it in REST's form.
 func (w *twins) same(op operation) map[string]any {
-	w.t.Helper()
 	w.covered.Store(op.field, true)
 	status, rest := w.overREST(op)
 	answer := w.overGraphQL(op)
@@ -87,12 +86,10 @@ func (w *twins) same(op operation) map[string]any {
 }
 
 func (w *twins) refused(code fault.Code, op operation) {
-	w.t.Helper()
 	require.Equal(w.t, string(code), w.same(op)["code"])
 }
 
 func (w *twins) overREST(op operation) (int, map[string]any) {
-	w.t.Helper()
 	var body []byte
 	if op.body != nil {
 		body = graphtest.Got(json.Marshal(op.body))(w.t)
@@ -102,8 +99,7 @@ func (w *twins) overREST(op operation) (int, map[string]any) {
 	if !op.anonymous {
 		request.Header.Set("Authorization", "Bearer "+w.rest.Token)
 	}
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(w.t, err)
+	response := graphtest.Got(http.DefaultClient.Do(request))(w.t)
 	defer response.Body.Close()
 	var answer map[string]any
 	require.NoError(w.t, json.NewDecoder(response.Body).Decode(&answer))
@@ -111,7 +107,6 @@ func (w *twins) overREST(op operation) (int, map[string]any) {
 }
 
 func (w *twins) overGraphQL(op operation) *answer {
-	w.t.Helper()
 	kind, field := "query", schema.Query.Fields.ForName(op.field)
 	if field == nil {
 		kind, field = "mutation", schema.Mutation.Fields.ForName(op.field)

@@ -75,13 +75,11 @@ type vars map[string]any
 
 // ask sends a document; a token of "" makes an anonymous request.
 func (s *site) ask(token, query string, v vars, headers ...string) *answer {
-	s.t.Helper()
 	return s.post(token, string(graphtest.Got(json.Marshal(map[string]any{"query": query, "variables": v}))(s.t)), headers...)
 }
 
 // post sends a body unchanged.
 func (s *site) post(token, body string, headers ...string) *answer {
-	s.t.Helper()
 	request := graphtest.Got(http.NewRequest(http.MethodPost, s.graphql+server.Path, bytes.NewReader([]byte(body))))(s.t)
 	request.Header.Set("Content-Type", "application/json")
 	if token != "" {
@@ -94,9 +92,7 @@ func (s *site) post(token, body string, headers ...string) *answer {
 }
 
 func (s *site) do(request *http.Request) *answer {
-	s.t.Helper()
-	response, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(s.t, err)
+	response := graphtest.Got(http.DefaultTransport.RoundTrip(request))(s.t)
 	defer response.Body.Close()
 	raw := graphtest.Got(io.ReadAll(response.Body))(s.t)
 	a := &answer{status: response.StatusCode, header: response.Header, raw: raw, t: s.t}
@@ -110,7 +106,6 @@ func (s *site) do(request *http.Request) *answer {
 
 // ok requires an answer without errors and returns one root field of it.
 func (a *answer) ok(field string) map[string]any {
-	a.t.Helper()
 	require.Equal(a.t, http.StatusOK, a.status, "%s", a.raw)
 	require.Empty(a.t, a.Errors, "%s", a.raw)
 	value, ok := a.Data[field].(map[string]any)
@@ -120,7 +115,6 @@ func (a *answer) ok(field string) map[string]any {
 
 // fault requires exactly one error with this code, and returns it.
 func (a *answer) fault(status int, code fault.Code) failure {
-	a.t.Helper()
 	require.Equal(a.t, status, a.status, "%s", a.raw)
 	require.Len(a.t, a.Errors, 1, "%s", a.raw)
 	require.Equal(a.t, code, a.Errors[0].Extensions.Code, "%s", a.raw)

@@ -199,16 +199,12 @@ func TestALongQueue(t *testing.T) {
 	w.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload)
 		SELECT gen_random_uuid(), stoa_now() - interval '1 hour', $1, CASE WHEN n % 4 = 0 THEN 'order.changed' ELSE 'contact.blocked' END, '{}'
 		FROM generate_series(1, 1600) AS n`, agent.ID)
-	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Kinds: []string{"order.changed"}})
-	require.NoError(t, err)
-	w.tested(made.Webhook)
+	w.hook(agent, e.URL, "order.changed")
 	require.Len(t, w.delivered(e), 400)
 	require.EqualValues(t, 1200, w.Count("SELECT count(*) FROM events"))
 	require.Zero(t, w.Count("SELECT count(*) FROM pending_deliveries"))
 	w.tell(agent)
-	made, err = w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Kinds: []string{"contact.requested"}})
-	require.NoError(t, err)
-	w.tested(made.Webhook)
+	w.hook(agent, e.URL, "contact.requested")
 	require.Len(t, w.delivered(e), 1)
 }
 
@@ -244,9 +240,7 @@ func TestTheBacklogIsSent(t *testing.T) {
 	w.tell(agent)
 	w.tell(agent)
 	before := w.queue(agent)
-	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Kinds: []string{"contact.requested"}})
-	require.NoError(t, err)
-	w.tested(made.Webhook)
+	hook := w.hook(agent, e.URL, "contact.requested")
 	got := w.delivered(e)
 	require.Len(t, got, 2)
 	for i, id := range before[1:] {
@@ -256,7 +250,7 @@ func TestTheBacklogIsSent(t *testing.T) {
 	require.Equal(t, "contact.requested", kind)
 	require.Equal(t, "incoming", data["friendship_status"])
 	require.Equal(t, before[:1], w.queue(agent))
-	graphtest.OK(t)(w.change(agent, made.Webhook.ID, webhooks.UpdateInput{Kinds: []string{"contact.accepted"}}))
+	graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{Kinds: []string{"contact.accepted"}}))
 	require.Len(t, w.delivered(e), 1)
 	require.Empty(t, w.queue(agent))
 }

@@ -20,7 +20,6 @@ import (
 
 // caused adds an order.changed event to an agent that acted itself.
 func (w *world) caused(agent *graphtest.Agent, version int) {
-	w.t.Helper()
 	payload := events.OrderPayload{OrderID: agent.ID, Status: "funded", Version: version, Action: "accept", ActorID: agent.ID}
 	require.NoError(w.t, w.DB.Tx(w.t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		return w.Events.Add(ctx, tx, events.Event{Recipient: agent.ID, Kind: events.OrderChanged, Payload: payload})
@@ -29,7 +28,6 @@ func (w *world) caused(agent *graphtest.Agent, version int) {
 
 // hookWithoutOwn makes a webhook that leaves out own acts, of kinds.
 func (w *world) hookWithoutOwn(agent *graphtest.Agent, url string, kinds ...string) *webhooks.Card {
-	w.t.Helper()
 	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &url, Kinds: kinds, Own: new(false)}))(w.t)
 	require.False(w.t, made.Webhook.Own)
 	return w.tested(made.Webhook)

@@ -21,64 +21,41 @@ func operator() context.Context {
 
 // as makes the agent call with that token.
 func (w *world) as(agent *graphtest.Agent, token string) {
-	w.t.Helper()
 	v := graphtest.Got(w.Auth.Authenticate(context.Background(), token, false))(w.t)
 	agent.Ctx = viewer.With(context.Background(), v)
 }
 
-// ending is a way to end the tokens of an agent, and a way back for the agent.
-type ending struct {
-	reason string
-	end    func(*world, *graphtest.Agent) (token string, err error)
-}
-
-var endings = []ending{
-	{"token_replaced", func(w *world, agent *graphtest.Agent) (string, error) {
-		granted, err := w.Auth.RotateToken(agent.Ctx)
-		if err != nil {
-			return "", err
-		}
-		return granted.Token, nil
-	}},
-	{"token_revoked", func(w *world, agent *graphtest.Agent) (string, error) {
-		if _, err := w.Auth.RevokeToken(agent.Ctx); err != nil {
-			return "", err
-		}
+// endings are ways to end the tokens of an agent by their reasons; each returns the token with which the agent is back.
+var endings = map[string]func(*world, *graphtest.Agent) string{
+	"token_replaced": func(w *world, agent *graphtest.Agent) string {
+		return graphtest.Got(w.Auth.RotateToken(agent.Ctx))(w.t).Token
+	},
+	"token_revoked": func(w *world, agent *graphtest.Agent) string {
+		graphtest.OK(w.t)(w.Auth.RevokeToken(agent.Ctx))
 		w.Exec("UPDATE tokens SET revoked_at = NULL WHERE id = $1", viewer.From(agent.Ctx).TokenID)
-		return agent.Token, nil
-	}},
-	{"token_reissued", func(w *world, agent *graphtest.Agent) (string, error) {
-		granted, err := w.Operator.ReissueToken(operator(), agent.ID, "it lost its token")
-		if err != nil {
-			return "", err
-		}
-		return granted.Token, nil
-	}},
-	{"suspended", func(w *world, agent *graphtest.Agent) (string, error) {
-		if _, err := w.Operator.SuspendBot(operator(), agent.ID, nil, "spam"); err != nil {
-			return "", err
-		}
-		_, err := w.Operator.ReinstateBot(operator(), agent.ID, "a mistake")
-		return agent.Token, err
-	}},
+		return agent.Token
+	},
+	"token_reissued": func(w *world, agent *graphtest.Agent) string {
+		return graphtest.Got(w.Operator.ReissueToken(operator(), agent.ID, "it lost its token"))(w.t).Token
+	},
+	"suspended": func(w *world, agent *graphtest.Agent) string {
+		graphtest.OK(w.t)(w.Operator.SuspendBot(operator(), agent.ID, nil, "spam"))
+		graphtest.OK(w.t)(w.Operator.ReinstateBot(operator(), agent.ID, "a mistake"))
+		return agent.Token
+	},
 }
 
 // Every end of an agent's tokens pauses its webhooks in any state: nothing is sent to them, running attempts acknowledge nothing,
 // and their secrets are void, until the agent switches them on.
 func TestTheEndOfTokensPausesWebhooks(t *testing.T) {
 	t.Parallel()
-	for _, c := range endings {
-		t.Run(c.reason, func(t *testing.T) {
+	for reason, end := range endings {
+		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			agent, bystander := w.Agent(), w.Agent()
 			var token string
-			e := newEndpoint(t, func(rw http.ResponseWriter, _ *http.Request) {
-				var err error
-				if token, err = c.end(w, agent); err != nil {
-					rw.WriteHeader(http.StatusInternalServerError)
-				}
-			})
+			e := newEndpoint(t, func(http.ResponseWriter, *http.Request) { token = end(w, agent) })
 			made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1")}))(t)
 			id := w.tested(made.Webhook).ID
 			second, others := w.hook(agent, "https://agent.example/"), w.hook(bystander, "https://other.example/")
@@ -95,7 +72,7 @@ func TestTheEndOfTokensPausesWebhooks(t *testing.T) {
 			for _, hook := range []*webhooks.Card{made.Webhook, second} {
 				card := w.card(agent, hook.ID)
 				require.Equal(t, "paused", card.State)
-				require.Equal(t, c.reason, card.LastFailure.Error)
+				require.Equal(t, reason, card.LastFailure.Error)
 				require.Nil(t, card.LastFailure.Status)
 				require.WithinDuration(t, w.Now(), card.LastFailure.At, time.Minute)
 			}
@@ -108,7 +85,7 @@ func TestTheEndOfTokensPausesWebhooks(t *testing.T) {
 			require.Zero(t, w.Count("SELECT count(*) FROM pending_deliveries WHERE webhook_id = $1", id))
 			graphtest.OK(t)(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: id.String()}))
 			require.Len(t, w.delivered(e), 1)
-			require.Equal(t, c.reason, w.card(agent, id).LastFailure.Error, "a test does not hide the reason")
+			require.Equal(t, reason, w.card(agent, id).LastFailure.Error, "a test does not hide the reason")
 
 			e.answers(nil)
 			graphtest.OK(t)(w.change(agent, id, webhooks.UpdateInput{State: graphtest.Ptr("active")}))
@@ -170,18 +147,15 @@ func TestChangesWithAnEndedTokenComeTooLate(t *testing.T) {
 	w := newWorld(t)
 	agent := w.Agent()
 	hook := w.hook(agent, "https://agent.example/")
-	calls := func() (all []error) {
+	calls := func() []error {
 		in := webhooks.Input{WebhookID: hook.ID.String()}
-		_, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://thief.example/")})
-		all = append(all, err)
-		_, err = w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")})
-		all = append(all, err)
-		_, err = w.Webhooks.RotateWebhookSecret(agent.Ctx, in)
-		all = append(all, err)
-		_, err = w.Webhooks.TestWebhook(agent.Ctx, in)
-		all = append(all, err)
-		_, err = w.Webhooks.DeleteWebhook(agent.Ctx, in)
-		return append(all, err)
+		return []error{
+			graphtest.Err(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://thief.example/")})),
+			graphtest.Err(w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")})),
+			graphtest.Err(w.Webhooks.RotateWebhookSecret(agent.Ctx, in)),
+			graphtest.Err(w.Webhooks.TestWebhook(agent.Ctx, in)),
+			graphtest.Err(w.Webhooks.DeleteWebhook(agent.Ctx, in)),
+		}
 	}
 	graphtest.OK(t)(w.Operator.SuspendBot(operator(), agent.ID, nil, "spam"))
 	for _, err := range calls() {

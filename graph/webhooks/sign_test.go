@@ -108,14 +108,12 @@ func TestRotationOverlaps(t *testing.T) {
 
 // forget drops all jobs, as if none had been added.
 func (w *world) forget() {
-	w.t.Helper()
 	w.AskedJobs()
 	w.Exec("UPDATE webhooks SET queued_until = NULL, due_at = stoa_now()")
 }
 
 // asked returns the webhooks whose jobs Queue adds.
 func (w *world) asked() (all []uuid.UUID) {
-	w.t.Helper()
 	require.NoError(w.t, w.Webhooks.Queue(w.t.Context(), webhooks.Scope{}))
 	for _, job := range w.AskedJobs() {
 		all = append(all, job.(webhooks.DeliverJob).WebhookID)

@@ -3,11 +3,9 @@ package webhooks_test
 import (
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -20,29 +18,13 @@ func TestThreeAtMost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent, other := w.Agent(), w.Agent()
-	var (
-		all     sync.WaitGroup
-		mu      sync.Mutex
-		made    []uuid.UUID
-		refused int
-	)
-	for range 12 {
-		all.Go(func() {
-			result, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/")})
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				made = append(made, result.Webhook.ID)
-			} else if fault.From(err).Code == fault.StateConflict {
-				refused++
-			}
-		})
-	}
-	all.Wait()
-	require.Len(t, made, webhooks.MaxPerAgent)
-	require.Equal(t, 9, refused)
+	codes := graphtest.AtOnce(12, func(int) error {
+		return graphtest.Err(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/")}))
+	})
+	require.Equal(t, map[fault.Code]int{"": webhooks.MaxPerAgent, fault.StateConflict: 9}, codes.Count())
 	w.hook(other, "https://other.example/")
-	graphtest.OK(t)(w.Webhooks.DeleteWebhook(agent.Ctx, webhooks.Input{WebhookID: made[0].String()}))
+	made := graphtest.Got(w.Webhooks.MyWebhooks(agent.Ctx))(t).Webhooks
+	graphtest.OK(t)(w.Webhooks.DeleteWebhook(agent.Ctx, webhooks.Input{WebhookID: made[0].ID.String()}))
 	w.hook(agent, "https://agent.example/")
 	require.Len(t, graphtest.Got(w.Webhooks.MyWebhooks(agent.Ctx))(t).Webhooks, webhooks.MaxPerAgent)
 }
@@ -69,7 +51,7 @@ func TestStates(t *testing.T) {
 		if c.sent != "" {
 			in.State = &c.sent
 		}
-		require.Equal(t, c.to, graphtest.Got(w.change(agent, hook.ID, in))(t).State, "%+v", c)
+		require.Equal(t, c.to, graphtest.Got(w.change(agent, hook.ID, in))(t).Webhook.State, "%+v", c)
 		require.Len(t, w.delivered(e), c.delivered, "%+v", c)
 		require.Len(t, w.queue(agent), 1)
 	}
@@ -134,20 +116,16 @@ func TestWhoseWebhooks(t *testing.T) {
 	w := newWorld(t)
 	agent, other := w.Agent(), w.Agent()
 	hook := w.hook(agent, "https://agent.example/")
-	calls := func(by *graphtest.Agent) (all []error) {
+	calls := func(by *graphtest.Agent) []error {
 		in := webhooks.Input{WebhookID: hook.ID.String()}
-		_, err := w.Webhooks.MyWebhook(by.Ctx, in)
-		all = append(all, err)
-		_, err = w.Webhooks.UpdateWebhook(by.Ctx, webhooks.UpdateInput{WebhookID: in.WebhookID, State: graphtest.Ptr("paused")})
-		all = append(all, err)
-		_, err = w.Webhooks.RotateWebhookSecret(by.Ctx, in)
-		all = append(all, err)
-		_, err = w.Webhooks.TestWebhook(by.Ctx, in)
-		all = append(all, err)
-		_, err = w.Webhooks.MyWebhookDeliveries(by.Ctx, webhooks.DeliveriesInput{WebhookID: in.WebhookID})
-		all = append(all, err)
-		_, err = w.Webhooks.DeleteWebhook(by.Ctx, in)
-		return append(all, err)
+		return []error{
+			graphtest.Err(w.Webhooks.MyWebhook(by.Ctx, in)),
+			graphtest.Err(w.Webhooks.UpdateWebhook(by.Ctx, webhooks.UpdateInput{WebhookID: in.WebhookID, State: graphtest.Ptr("paused")})),
+			graphtest.Err(w.Webhooks.RotateWebhookSecret(by.Ctx, in)),
+			graphtest.Err(w.Webhooks.TestWebhook(by.Ctx, in)),
+			graphtest.Err(w.Webhooks.MyWebhookDeliveries(by.Ctx, webhooks.DeliveriesInput{WebhookID: in.WebhookID})),
+			graphtest.Err(w.Webhooks.DeleteWebhook(by.Ctx, in)),
+		}
 	}
 	for _, err := range calls(other) {
 		graphtest.RequireFault(t, err, fault.NotFound)

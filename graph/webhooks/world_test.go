@@ -121,7 +121,6 @@ func newReceiver(t *testing.T, answer http.HandlerFunc) (*world, *endpoint, *gra
 
 // delivered makes the deliveries that are due, and returns what the endpoint has received since the last call.
 func (w *world) delivered(e *endpoint) []request {
-	w.t.Helper()
 	w.DeliverWebhooks()
 	return e.take()
 }
@@ -130,23 +129,20 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-// untested makes a webhook of an agent, for all kinds of events, whose test waits.
-func (w *world) untested(agent *graphtest.Agent, url string) *webhooks.Card {
-	w.t.Helper()
-	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &url}))(w.t)
+// untested makes a webhook of an agent whose test waits, for all kinds of events if none is named.
+func (w *world) untested(agent *graphtest.Agent, url string, kinds ...string) *webhooks.Card {
+	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &url, Kinds: kinds}))(w.t)
 	require.Equal(w.t, "active", made.Webhook.State)
 	return made.Webhook
 }
 
-// hook makes a webhook of an agent, for all kinds of events, whose address has answered its test.
-func (w *world) hook(agent *graphtest.Agent, url string) *webhooks.Card {
-	w.t.Helper()
-	return w.tested(w.untested(agent, url))
+// hook is untested for an address that has answered its test.
+func (w *world) hook(agent *graphtest.Agent, url string, kinds ...string) *webhooks.Card {
+	return w.tested(w.untested(agent, url, kinds...))
 }
 
 // tested marks a new webhook as tested, as an answered test does.
 func (w *world) tested(hook *webhooks.Card) *webhooks.Card {
-	w.t.Helper()
 	w.Exec("DELETE FROM pending_deliveries WHERE webhook_id = $1 AND sequence = 0", hook.ID)
 	w.Exec("UPDATE webhooks SET confirmed_at = stoa_now() WHERE id = $1", hook.ID)
 	return hook
@@ -157,7 +153,6 @@ func (w *world) tell(agent *graphtest.Agent) { w.Asked(w.Agent(), agent) }
 
 // queue returns the ids of the agent's unacknowledged events.
 func (w *world) queue(agent *graphtest.Agent) (ids []string) {
-	w.t.Helper()
 	found := graphtest.Got(w.Events.PollEvents(agent.Ctx, events.PollInput{Version: page.Param{"2"}}))(w.t)
 	for _, e := range found.Events {
 		ids = append(ids, e.EventID.String())
@@ -166,25 +161,17 @@ func (w *world) queue(agent *graphtest.Agent) (ids []string) {
 }
 
 func (w *world) card(agent *graphtest.Agent, id uuid.UUID) *webhooks.Card {
-	w.t.Helper()
 	return graphtest.Got(w.Webhooks.MyWebhook(agent.Ctx, webhooks.Input{WebhookID: id.String()}))(w.t).Webhook
 }
 
 // deliveries returns the attempts of a webhook, newest first.
 func (w *world) deliveries(agent *graphtest.Agent, id uuid.UUID) []*webhooks.Delivery {
-	w.t.Helper()
-	found := graphtest.Got(w.Webhooks.MyWebhookDeliveries(agent.Ctx, webhooks.DeliveriesInput{WebhookID: id.String()}))(w.t)
-	return found.Deliveries
+	return graphtest.Got(w.Webhooks.MyWebhookDeliveries(agent.Ctx, webhooks.DeliveriesInput{WebhookID: id.String()}))(w.t).Deliveries
 }
 
-func (w *world) change(agent *graphtest.Agent, id uuid.UUID, in webhooks.UpdateInput) (*webhooks.Card, error) {
-	w.t.Helper()
+func (w *world) change(agent *graphtest.Agent, id uuid.UUID, in webhooks.UpdateInput) (*webhooks.Result, error) {
 	in.WebhookID = id.String()
-	changed, err := w.Webhooks.UpdateWebhook(agent.Ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	return changed.Webhook, nil
+	return w.Webhooks.UpdateWebhook(agent.Ctx, in)
 }
 
 // Deliveries are signed with the webhook's secret unless v1a is set, because libraries of Standard Webhooks support only that.
