@@ -58,8 +58,7 @@ func TestRetentionDocumentMatchesTable(t *testing.T) {
 	if *rewrite {
 		require.NoError(t, os.WriteFile(document, []byte(page), 0o644))
 	}
-	got, err := os.ReadFile(document)
-	require.NoError(t, err)
+	got := graphtest.Got(os.ReadFile(document))(t)
 	require.Equal(t, page, string(got), "run: go test ./graph -run Retention -write")
 }
 

@@ -29,18 +29,15 @@ import (
 func TestStatementsFitTheSchema(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	conn, err := w.DB.SQL.Pool.Conn(t.Context())
-	require.NoError(t, err)
+	conn := graphtest.Got(w.DB.SQL.Pool.Conn(t.Context()))(t)
 	defer conn.Close()
 	for _, s := range db.Loaded() {
-		_, err := conn.ExecContext(t.Context(), "PREPARE "+s.Name+" AS "+s.Text)
-		require.NoError(t, err, "%s: %s", s.Name, s.Text)
+		graphtest.OK(t, "%s: %s", s.Name, s.Text)(conn.ExecContext(t.Context(), "PREPARE "+s.Name+" AS "+s.Text))
 		var types pq.StringArray
 		require.NoError(t, conn.QueryRowContext(t.Context(),
 			"SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name = $1", s.Name).Scan(&types))
 		require.Equal(t, s.Types, append([]string(nil), types...), "the heading of %s", s.Name)
-		_, err = conn.ExecContext(t.Context(), "DEALLOCATE "+s.Name)
-		require.NoError(t, err)
+		graphtest.OK(t)(conn.ExecContext(t.Context(), "DEALLOCATE "+s.Name))
 	}
 }
 
@@ -52,8 +49,7 @@ var (
 // Every statement that a package names is in its .sql files. Otherwise a wrong name would fail only at its first call.
 func TestStatementsAreThere(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("*/*.sql")
-	require.NoError(t, err)
+	files := graphtest.Got(filepath.Glob("*/*.sql"))(t)
 	for _, folder := range append(files, "../jobs/jobs.sql") {
 		folder = filepath.Dir(folder)
 		there := matches(t, folder+"/*.sql", statementNames)
@@ -66,14 +62,12 @@ func TestStatementsAreThere(t *testing.T) {
 // matches returns the first groups of all matches in some files, without test files.
 func matches(t *testing.T, pattern string, of *regexp.Regexp) (all []string) {
 	t.Helper()
-	paths, err := filepath.Glob(pattern)
-	require.NoError(t, err)
+	paths := graphtest.Got(filepath.Glob(pattern))(t)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		raw, err := os.ReadFile(path)
-		require.NoError(t, err)
+		raw := graphtest.Got(os.ReadFile(path))(t)
 		for _, match := range of.FindAllSubmatch(raw, -1) {
 			all = append(all, string(match[1]))
 		}
@@ -86,8 +80,7 @@ func matches(t *testing.T, pattern string, of *regexp.Regexp) (all []string) {
 func TestHowManyStatementsAnOperationRuns(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
-	database, err := db.Open(address, db.Options{Connections: 4})
-	require.NoError(t, err)
+	database := graphtest.Got(db.Open(address, db.Options{Connections: 4}))(t)
 	t.Cleanup(func() { require.NoError(t, database.Close()) })
 	w := graphtest.New(t, func(c *graph.Config) { c.DB, c.Reads, c.TokenTTL = database, database, time.Hour })
 	customer, contractor := w.Friends()
@@ -99,22 +92,19 @@ func TestHowManyStatementsAnOperationRuns(t *testing.T) {
 		return len(recorder.Ended()) - 1
 	}
 	require.Equal(t, 1, statements(func(ctx context.Context) error {
-		_, err := w.Messages.SendMessage(ctx, graphtest.Envelope(customer, contractor))
-		return err
+		return graphtest.Err(w.Messages.SendMessage(ctx, graphtest.Envelope(customer, contractor)))
 	}))
 	operation, deadline, total, amount, version := uuid.NewString(), "2999-01-01T00:00:00Z", int64(1100), int64(1000), int64(1)
 	id, title := contractor.ID.String(), "A sonnet"
-	offered, err := w.Orders.CreateOrder(customer.Ctx, orders.CreateInput{
+	offered := graphtest.Got(w.Orders.CreateOrder(customer.Ctx, orders.CreateInput{
 		OperationID: &operation, ContractorID: &id, Title: &title, Description: &title, Deadline: &deadline, AmountMinor: &amount,
 		ConfirmedTotalMinor: &total,
-	})
-	require.NoError(t, err)
+	}))(t)
 	require.Equal(t, 2, statements(func(ctx context.Context) error {
 		operation := uuid.NewString()
-		_, err := w.Orders.OrderAct(ctx, orders.ActInput{
+		return graphtest.Err(w.Orders.OrderAct(ctx, orders.ActInput{
 			OrderID: offered.Order.ID.String(), Action: orders.Cancel, OperationID: &operation, ExpectedVersion: &version,
-		})
-		return err
+		}))
 	}))
 	closing := func(responders int) int {
 		task := w.Tasked(customer, title, title, amount)
@@ -122,8 +112,7 @@ func TestHowManyStatementsAnOperationRuns(t *testing.T) {
 			w.Responded(w.Agent(), task.ID)
 		}
 		return statements(func(ctx context.Context) error {
-			_, err := w.Tasks.CloseTask(ctx, tasks.TaskInput{TaskID: task.ID.String()})
-			return err
+			return graphtest.Err(w.Tasks.CloseTask(ctx, tasks.TaskInput{TaskID: task.ID.String()}))
 		})
 	}
 	require.Equal(t, closing(1), closing(4))

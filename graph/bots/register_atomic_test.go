@@ -33,8 +33,7 @@ func count(t *testing.T, w *graphtest.World, agents, used int64) {
 	require.Equal(t, 2*agents, w.Count("SELECT count(*) FROM ledger_entries"))
 	require.Equal(t, agents, w.Count("SELECT count(*) FROM tokens"))
 	require.Equal(t, used, w.Count("SELECT coalesce(sum(used), 0) FROM invitations"))
-	found := graphtest.Got(w.Wallet.Reconcile(context.Background()))(t)
-	require.Empty(t, found)
+	require.Empty(t, graphtest.Got(w.Wallet.Reconcile(context.Background()))(t))
 }
 
 // call is input for a handle and an invitation.
@@ -47,8 +46,7 @@ func TestInvitationIsUsedNoMoreThanAllowed(t *testing.T) {
 	w := graphtest.New(t)
 	invited(w, "three", 3)
 	codes := graphtest.AtOnce(20, func(i int) error {
-		_, err := w.Bots.RegisterBot(context.Background(), call("agent_"+strconv.Itoa(i), "three"))
-		return err
+		return graphtest.Err(w.Bots.RegisterBot(context.Background(), call("agent_"+strconv.Itoa(i), "three")))
 	})
 	require.Equal(t, map[fault.Code]int{"": 3, fault.InvalidInvitation: 17}, codes.Count())
 	count(t, w, 3, 3)
@@ -62,8 +60,7 @@ func TestLostRaceForHandleSpendsNoInvitation(t *testing.T) {
 		invited(w, strconv.Itoa(i), 1)
 	}
 	codes := graphtest.AtOnce(20, func(i int) error {
-		_, err := w.Bots.RegisterBot(context.Background(), call("ada", strconv.Itoa(i)))
-		return err
+		return graphtest.Err(w.Bots.RegisterBot(context.Background(), call("ada", strconv.Itoa(i))))
 	})
 	require.Equal(t, map[fault.Code]int{"": 1, fault.HandleUnavailable: 19}, codes.Count())
 	count(t, w, 1, 1)
@@ -163,9 +160,8 @@ func TestRegistrationWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	restore := w.Outage()
-	_, err := w.Bots.RegisterBot(context.Background(), call("ada", ""))
-	graphtest.RequireFault(t, err, fault.RegistrationUnavailable)
-	require.Contains(t, fault.From(err).Message, "its answer was lost", "the caller cannot know whether it was made")
+	err := graphtest.Err(w.Bots.RegisterBot(context.Background(), call("ada", "")))
+	require.Contains(t, graphtest.RequireFault(t, err, fault.RegistrationUnavailable).Message, "its answer was lost", "the caller cannot know whether it was made")
 	restore()
 	graphtest.OK(t)(w.Bots.RegisterBot(context.Background(), call("ada", "")))
 	count(t, w, 1, 0)

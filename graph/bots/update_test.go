@@ -56,8 +56,7 @@ func TestUpdateRefuses(t *testing.T) {
 		"image of nobody":       {bots.UpdateMeInput{CharacterAttachmentID: image, RightsConfirmed: graphtest.Ptr(true)}, fault.InvalidAttachment},
 		"image with other text": {bots.UpdateMeInput{Bio: graphtest.Ptr("new"), AvatarAttachmentID: image, RightsConfirmed: graphtest.Ptr(true)}, fault.InvalidAttachment},
 	} {
-		_, err := w.Bots.UpdateMe(agent.Ctx, c.in)
-		require.Equal(t, c.want, fault.From(err).Code, name)
+		graphtest.Refused(t, c.want, name)(w.Bots.UpdateMe(agent.Ctx, c.in))
 	}
 	for _, in := range []bots.UpdateMeInput{{}, {RightsConfirmed: graphtest.Ptr(true)}} {
 		_, err := w.Bots.UpdateMe(agent.Ctx, in)
@@ -67,21 +66,18 @@ func TestUpdateRefuses(t *testing.T) {
 	avatar := wire.Nullable[string]{Set: true, Value: w.File(agent, "avatar").String()}
 	graphtest.RefusedField(t, fault.InvalidAttachment, "character_attachment_id", "which of two images")(w.Bots.UpdateMe(agent.Ctx,
 		bots.UpdateMeInput{AvatarAttachmentID: avatar, CharacterAttachmentID: image, RightsConfirmed: graphtest.Ptr(true)}))
-	own := graphtest.Got(w.Bots.Me(agent.Ctx))(t)
-	require.Empty(t, own.Bot.Bio, "a refused update changes nothing")
+	require.Empty(t, graphtest.Got(w.Bots.Me(agent.Ctx))(t).Bot.Bio, "a refused update changes nothing")
 }
 
 // trash runs the sweep.
 func trash(t *testing.T, w *graphtest.World) int64 {
 	t.Helper()
-	moved := graphtest.Got(w.Bots.Trash(context.Background()))(t)
-	return moved
+	return graphtest.Got(w.Bots.Trash(context.Background()))(t)
 }
 
 func state(t *testing.T, w *graphtest.World, agent *graphtest.Agent) string {
 	t.Helper()
-	found := graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(t)
-	return found.State.String()
+	return graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(t).State.String()
 }
 
 func TestNothingMovesBeforeActivation(t *testing.T) {
@@ -130,10 +126,7 @@ func TestObligationsHoldAnAgent(t *testing.T) {
 			w := graphtest.New(t)
 			w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 			customer, contractor := w.Agent(), w.Agent()
-			w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, version, title, description,
-				deadline, amount_minor, fee_minor, total_minor, fee_bps, outcome)
-				VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, $4::text, 1, 't', 'd', stoa_now(), 100, 10, 110, 1000, CASE $4::text WHEN 'closed' THEN 'accepted' END)`,
-				uuid.Must(uuid.NewV7()), customer.ID, contractor.ID, c.state)
+			w.Ordered(customer, contractor, c.state)
 			w.ShiftMonths(3, time.Hour)
 			moved := int64(2)
 			if c.holds {

@@ -91,8 +91,7 @@ func TestContactsOfOthersDoNotExist(t *testing.T) {
 	for _, do := range []act{w.Contacts.AcceptContact, w.Contacts.BlockContact} {
 		graphtest.Refused(t, fault.NotFound)(do(stranger.Ctx, on(id)))
 		graphtest.Refused(t, fault.NotFound)(do(other.Ctx, on(uuid.New())))
-		_, err := do(other.Ctx, contacts.ActInput{ContactID: "me"})
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidID).Fields, "contact_id")
+		graphtest.RefusedField(t, fault.InvalidID, "contact_id")(do(other.Ctx, contacts.ActInput{ContactID: "me"}))
 		graphtest.Refused(t, fault.Unauthorized)(do(context.Background(), on(id)))
 	}
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM contacts WHERE state = 'pending'"))
@@ -115,8 +114,7 @@ func TestAcceptNeedsBothActive(t *testing.T) {
 	one, other := w.Agent(), w.Agent()
 	id := w.Befriend(one, other)
 	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", one.ID)
-	_, err := w.Contacts.AcceptContact(other.Ctx, on(id))
-	require.NoError(t, err, "a repeat comes before the rules")
+	graphtest.OK(t, "a repeat comes before the rules")(w.Contacts.AcceptContact(other.Ctx, on(id)))
 }
 
 func TestBlockTakesBackAnnouncementsOfThePairAlone(t *testing.T) {
@@ -196,10 +194,7 @@ func TestConcurrentRepeatsWriteOneEvent(t *testing.T) {
 	id := w.Asked(one, other)
 	for _, do := range []act{w.Contacts.AcceptContact, w.Contacts.BlockContact} {
 		w.Exec("DELETE FROM events")
-		codes := graphtest.AtOnce(8, func(int) error {
-			_, err := do(other.Ctx, on(id))
-			return err
-		})
+		codes := graphtest.AtOnce(8, func(int) error { return graphtest.Err(do(other.Ctx, on(id))) })
 		require.Equal(t, 8, codes.Count()[""])
 		require.Len(t, outbox(t, w, one), 1)
 		require.Empty(t, outbox(t, w, other))
@@ -217,9 +212,8 @@ func TestARequestSaysWhomItsAgentLooksLike(t *testing.T) {
 		w.Exec("UPDATE bots SET handle = 'h' || substr(md5(id::text), 1, 20) WHERE id = $1", agent.ID)
 		return agent
 	}
-	handle := func(agent *graphtest.Agent) (handle string) {
-		require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "SELECT handle FROM bots WHERE id = $1", agent.ID).Scan(&handle))
-		return handle
+	handle := func(agent *graphtest.Agent) string {
+		return graphtest.Column[string](w, "SELECT handle FROM bots WHERE id = $1", agent.ID)[0]
 	}
 	reader, friend, pending, blocked := named("Reader"), named("Paypal"), named("PAYPAL"), named("paypal")
 	w.Befriend(friend, reader)

@@ -84,17 +84,7 @@ FROM (SELECT id, n % 3 = 0 AS mine, stoa_now() - make_interval(secs => n / 40) A
 		require.Equal(t, ids[len(ids)-1], *list.NextBefore)
 		input.Before = page.Param{list.NextBefore.String()}
 	}
-	var want []uuid.UUID
-	rows, err := w.DB.SQL.QueryContext(context.Background(), "SELECT id FROM contacts ORDER BY created_at DESC, id DESC")
-	require.NoError(t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var id uuid.UUID
-		require.NoError(t, rows.Scan(&id))
-		want = append(want, id)
-	}
-	require.NoError(t, rows.Err())
-	require.Equal(t, want, ids)
+	require.Equal(t, graphtest.Column[uuid.UUID](w, "SELECT id FROM contacts ORDER BY created_at DESC, id DESC"), ids)
 
 	list := graphtest.Got(w.Contacts.MyContacts(me.Ctx, contacts.ListInput{Before: page.Param{ids[len(ids)-1].String()}}))(t)
 	require.Empty(t, list.Contacts)
@@ -132,20 +122,13 @@ type outboxEvent struct {
 // outbox returns the events of an agent, oldest first.
 func outbox(t testing.TB, w *graphtest.World, agent *graphtest.Agent) []outboxEvent {
 	t.Helper()
-	rows, err := w.DB.SQL.QueryContext(context.Background(), "SELECT kind, payload FROM events WHERE recipient_id = $1 ORDER BY sequence", agent.ID)
-	require.NoError(t, err)
-	defer rows.Close()
 	all := []outboxEvent{}
-	for rows.Next() {
-		var (
-			one     outboxEvent
-			payload []byte
-		)
-		require.NoError(t, rows.Scan(&one.Kind, &payload))
-		require.NoError(t, json.Unmarshal(payload, &one.Payload))
+	for _, event := range graphtest.Column[[]byte](w, `SELECT jsonb_build_object('kind', kind,
+		'payload', convert_from(payload, 'UTF8')::jsonb) FROM events WHERE recipient_id = $1 ORDER BY sequence`, agent.ID) {
+		var one outboxEvent
+		require.NoError(t, json.Unmarshal(event, &one))
 		all = append(all, one)
 	}
-	require.NoError(t, rows.Err())
 	return all
 }
 

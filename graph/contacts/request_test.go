@@ -71,18 +71,9 @@ func TestRequestAndActivity(t *testing.T) {
 			before, set, after, asker := w.Agent(), w.Agent(), w.Agent(), w.Agent()
 			known := w.Asked(before, set)
 			w.Exec("UPDATE bots SET "+test.set+" WHERE id = $1", set.ID)
-			for code, try := range map[*fault.Code]func() error{
-				&test.asked: func() error { _, err := ask(w, asker, set.ID); return err },
-				&test.asks:  func() error { _, err := ask(w, set, after.ID); return err },
-			} {
-				if err := try(); *code == "" {
-					require.NoError(t, err)
-				} else {
-					graphtest.RequireFault(t, err, *code)
-				}
-			}
-			repeat, err := ask(w, before, set.ID)
-			require.NoError(t, err, "a repeat comes before the rules")
+			require.Equal(t, test.asked, fault.CodeOf(graphtest.Err(ask(w, asker, set.ID))))
+			require.Equal(t, test.asks, fault.CodeOf(graphtest.Err(ask(w, set, after.ID))))
+			repeat := graphtest.Got(ask(w, before, set.ID))(t, "a repeat comes before the rules")
 			require.True(t, repeat.Repeated)
 			require.Equal(t, known, repeat.Contact.ID)
 			repeat = graphtest.Got(ask(w, set, before.ID))(t)
@@ -163,8 +154,7 @@ func TestOnlyNewRequestsCount(t *testing.T) {
 		graphtest.Refused(t, fault.NotFound)(ask(w, one, uuid.New()))
 	}
 	w.Asked(one, second)
-	_, err := ask(w, one, third.ID)
-	require.Positive(t, graphtest.RequireFault(t, err, fault.RateLimited).Retry())
+	require.Positive(t, graphtest.RequireFault(t, graphtest.Err(ask(w, one, third.ID)), fault.RateLimited).Retry())
 	require.Empty(t, outbox(t, w, third))
 	w.Asked(one, second)
 	w.Asked(third, one)
@@ -220,8 +210,7 @@ func TestBlockOfAnAgentWithAContact(t *testing.T) {
 		me, other := w.Agent(), w.Agent()
 		id := relate(me, other)
 		w.Exec("DELETE FROM events")
-		done, err := blockBot(w, me, other.ID)
-		require.NoError(t, err, name)
+		done := graphtest.Got(blockBot(w, me, other.ID))(t, name)
 		require.False(t, done.Repeated, name)
 		require.Equal(t, id, done.Contact.ID, name)
 		require.Equal(t, "blocked", done.Contact.State, name)
@@ -235,12 +224,11 @@ func TestBlockBotRefuses(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	me, other, gone := w.Agent(), w.Agent(), w.Agent()
-	_, err := blockBot(w, me, "otto")
-	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidID).Fields, "bot_id")
+	graphtest.RefusedField(t, fault.InvalidID, "bot_id")(blockBot(w, me, "otto"))
 	graphtest.Refused(t, fault.InvalidID)(w.Contacts.BlockBot(me.Ctx, contacts.BlockInput{}))
 	graphtest.Refused(t, fault.SelfContact)(blockBot(w, me, me.ID))
 	graphtest.Refused(t, fault.NotFound)(blockBot(w, me, uuid.New()))
-	_, err = w.Contacts.BlockBot(context.Background(), contacts.BlockInput{BotID: graphtest.Ptr(other.ID.String())})
+	_, err := w.Contacts.BlockBot(context.Background(), contacts.BlockInput{BotID: graphtest.Ptr(other.ID.String())})
 	graphtest.RequireFault(t, err, fault.Unauthorized)
 	w.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", gone.ID)
 	graphtest.Refused(t, fault.NotFound)(blockBot(w, me, gone.ID))
@@ -263,8 +251,7 @@ func TestBlocksAndRequestsAtOnce(t *testing.T) {
 				by, of = other, one
 			}
 			if i == 3 {
-				_, err := ask(w, by, of.ID)
-				return err
+				return graphtest.Err(ask(w, by, of.ID))
 			}
 			done, err := blockBot(w, by, of.ID)
 			if err == nil && !done.Repeated {

@@ -21,10 +21,9 @@ func started(t *testing.T, w *graphtest.World) (order *orders.Card, customer, co
 	customer, contractor = w.Agent(), w.Agent()
 	task := w.Tasked(customer, "A song", "About dots.", 1000)
 	order = w.Selected(customer, task, w.Responded(contractor, task.ID).ID)
-	begun, err := w.Orders.OrderAct(contractor.Ctx, orders.ActInput{
+	begun := graphtest.Got(w.Orders.OrderAct(contractor.Ctx, orders.ActInput{
 		OrderID: order.ID.String(), Action: orders.Start, OperationID: newID(), ExpectedVersion: graphtest.Ptr(int64(order.Version)),
-	})
-	require.NoError(t, err)
+	}))(t)
 	return begun.Order, customer, contractor
 }
 
@@ -41,8 +40,7 @@ func TestDraftsAtOnceAreCounted(t *testing.T) {
 	w := graphtest.New(t)
 	order, customer, contractor := started(t, w)
 	ended := graphtest.AtOnce(maxDrafts+5, func(int) error {
-		_, err := w.Drafts.SendDraft(contractor.Ctx, draft(order, newID()))
-		return err
+		return graphtest.Err(w.Drafts.SendDraft(contractor.Ctx, draft(order, newID())))
 	})
 	require.Equal(t, map[fault.Code]int{"": maxDrafts, fault.StateConflict: 5}, ended.Count())
 	list := graphtest.Got(w.Drafts.OrderDrafts(customer.Ctx, drafts.ListInput{OrderID: order.ID.String()}))(t)
@@ -58,10 +56,7 @@ func TestADraftAtOnceIsOne(t *testing.T) {
 	w := graphtest.New(t)
 	order, customer, contractor := started(t, w)
 	id := newID()
-	ended := graphtest.AtOnce(8, func(int) error {
-		_, err := w.Drafts.SendDraft(contractor.Ctx, draft(order, id))
-		return err
-	})
+	ended := graphtest.AtOnce(8, func(int) error { return graphtest.Err(w.Drafts.SendDraft(contractor.Ctx, draft(order, id))) })
 	require.Equal(t, map[fault.Code]int{"": 8}, ended.Count())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM drafts WHERE order_id = $1", order.ID))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events WHERE kind = 'order.draft' AND recipient_id = $1", customer.ID))
@@ -74,14 +69,12 @@ func TestADraftOfTwoOrdersIsOfOne(t *testing.T) {
 	first, customer, contractor := started(t, w)
 	task := w.Tasked(customer, "Another song", "About lines.", 1000)
 	second := w.Selected(customer, task, w.Responded(contractor, task.ID).ID)
-	_, err := w.Orders.OrderAct(contractor.Ctx, orders.ActInput{
+	graphtest.OK(t)(w.Orders.OrderAct(contractor.Ctx, orders.ActInput{
 		OrderID: second.ID.String(), Action: orders.Start, OperationID: newID(), ExpectedVersion: graphtest.Ptr(int64(second.Version)),
-	})
-	require.NoError(t, err)
+	}))
 	id := newID()
 	ended := graphtest.AtOnce(2, func(i int) error {
-		_, err := w.Drafts.SendDraft(contractor.Ctx, draft([]*orders.Card{first, second}[i], id))
-		return err
+		return graphtest.Err(w.Drafts.SendDraft(contractor.Ctx, draft([]*orders.Card{first, second}[i], id)))
 	})
 	require.Equal(t, map[fault.Code]int{"": 1, fault.IdempotencyConflict: 1}, ended.Count())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM drafts"))
@@ -96,19 +89,16 @@ func TestRepliesAndDeliveryAtOnce(t *testing.T) {
 	ended := graphtest.AtOnce(6, func(i int) error {
 		switch i {
 		case 0:
-			_, err := w.Orders.OrderAct(contractor.Ctx, orders.ActInput{
+			return graphtest.Err(w.Orders.OrderAct(contractor.Ctx, orders.ActInput{
 				OrderID: order.ID.String(), Action: orders.Deliver, OperationID: newID(), ExpectedVersion: graphtest.Ptr(int64(order.Version)),
 				ResultText: graphtest.Ptr("Done."),
-			})
-			return err
+			}))
 		case 1:
-			_, err := w.Drafts.SendDraft(contractor.Ctx, draft(order, newID()))
-			return err
+			return graphtest.Err(w.Drafts.SendDraft(contractor.Ctx, draft(order, newID())))
 		default:
-			_, err := w.Drafts.ReplyToDraft(customer.Ctx, drafts.ReplyInput{
+			return graphtest.Err(w.Drafts.ReplyToDraft(customer.Ctx, drafts.ReplyInput{
 				OrderID: order.ID.String(), DraftID: made.Draft.ID.String(), OperationID: newID(), Verdict: graphtest.Ptr(drafts.Fine),
-			})
-			return err
+			}))
 		}
 	})
 	require.Empty(t, ended[0], "a draft never stops a delivery")

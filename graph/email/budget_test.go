@@ -24,7 +24,6 @@ func budgeted(t *testing.T, mails int) *world {
 
 // try enqueues a mail of a kind and returns its id and whether it went out at once.
 func (w *world) try(kind mail.Kind, bot *graphtest.Agent) (id uuid.UUID, sent bool) {
-	w.t.Helper()
 	id = w.enqueue(func(m *email.Mail) { m.Kind, m.BotID = kind, &bot.ID })
 	return id, w.row(id).SentAt != nil
 }

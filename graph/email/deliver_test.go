@@ -36,7 +36,6 @@ func newWorld(t *testing.T) *world {
 
 // enqueue adds a test mail to ada@example.org; change alters it.
 func (w *world) enqueue(change func(*email.Mail)) uuid.UUID {
-	w.t.Helper()
 	m := email.Mail{Kind: mail.KindTest, To: "ada@example.org"}
 	if change != nil {
 		change(&m)
@@ -50,7 +49,6 @@ func (w *world) enqueue(change func(*email.Mail)) uuid.UUID {
 }
 
 func (w *world) row(id uuid.UUID) *ent.Mail {
-	w.t.Helper()
 	return graphtest.Got(w.DB.Ent.Mail.Get(w.t.Context(), id))(w.t)
 }
 

@@ -67,8 +67,7 @@ func TestNothingIsLostBehindTheHorizon(t *testing.T) {
 			seen      = make(map[uuid.UUID]bool)
 		)
 		advance := func(*rapid.T) {
-			next, err := w.Events.Advance(t.Context(), horizon)
-			require.NoError(rt, err)
+			next := graphtest.Got(w.Events.Advance(t.Context(), horizon))(rt)
 			require.GreaterOrEqual(rt, next.Settled, horizon.Settled)
 			horizon = next
 		}
@@ -159,8 +158,7 @@ func TestStaleEventsAreDeleted(t *testing.T) {
 		SELECT gen_random_uuid(), stoa_now() - interval '89 days', $1, 'order.changed', '{}' FROM generate_series(1, 4100)`, one.ID)
 	w.Exec("INSERT INTO events SELECT 'ffffffff-ffff-ffff-ffff-ffffffffffff', created_at, recipient_id, nextval('event_sequence'), kind, payload, contact_id, message_id FROM events WHERE message_id = $1", announced.ID)
 	w.Exec("UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = $1", blocked)
-	deleted := graphtest.Got(w.Events.DeleteStale(t.Context()))(t)
-	require.EqualValues(t, 4102, deleted)
+	require.EqualValues(t, 4102, graphtest.Got(w.Events.DeleteStale(t.Context()))(t))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events WHERE message_id IS NOT NULL"))
 	require.EqualValues(t, 4100, w.Count("SELECT count(*) FROM events WHERE message_id IS NULL"))
 

@@ -18,27 +18,18 @@ import (
 
 // lose takes the last entries from the database, as a restore of an older backup does.
 func (w *world) lose(entries int64) {
-	w.t.Helper()
 	w.Exec("ALTER TABLE log_leaves DISABLE TRIGGER log_leaves_append_only")
 	w.Exec("DELETE FROM log_leaves l USING log_head h WHERE h.ended_at IS NULL AND l.epoch = h.epoch AND l.index >= h.size - $1", entries)
 	w.Exec("DELETE FROM log_openings o USING log_head h WHERE h.ended_at IS NULL AND o.index >= h.size - $1", entries)
 	w.Exec("ALTER TABLE log_leaves ENABLE TRIGGER log_leaves_append_only")
-	rows, err := w.DB.SQL.QueryContext(w.t.Context(), "SELECT entry FROM log_leaves l JOIN log_head h USING (epoch) WHERE h.ended_at IS NULL ORDER BY index")
-	require.NoError(w.t, err)
-	defer rows.Close()
-	var left [][]byte
-	for rows.Next() {
-		var entry []byte
-		require.NoError(w.t, rows.Scan(&entry))
-		left = append(left, entry)
-	}
+	left := graphtest.Column[[]byte](w.World,
+		"SELECT entry FROM log_leaves l JOIN log_head h USING (epoch) WHERE h.ended_at IS NULL ORDER BY index")
 	root := rootOf(w.t, left)
 	w.Exec("UPDATE log_head SET size = $1, root = $2 WHERE ended_at IS NULL", len(left), root[:])
 }
 
 // newEpoch begins an epoch after the greatest head that a process has signed.
 func (w *world) newEpoch(process *keylog.API) (next *keylog.Head) {
-	w.t.Helper()
 	greatest := graphtest.Got(process.Signed.Greatest())(w.t)
 	require.NoError(w.t, w.DB.Tx(w.t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
 		next, err = keylog.NewEpoch(ctx, tx.SQL, greatest, "a backup was restored")

@@ -94,7 +94,6 @@ func newWitnessed(t *testing.T, names ...string) (*world, *others) {
 
 // cosign registers agents and takes the head to the witnesses, by a process that has paused none.
 func (w *world) cosign(o *others, agents int) {
-	w.t.Helper()
 	for range agents {
 		w.Agent()
 	}
@@ -106,7 +105,6 @@ func (w *world) cosign(o *others, agents int) {
 
 // proof returns the size of the head that proves an entry, and the names of the witnesses below it.
 func (w *world) proof(index int64) (size int64, names []string) {
-	w.t.Helper()
 	raw := graphtest.Got(w.KeyLog.Include(w.t.Context(), 1, index))(w.t)
 	listed := graphtest.Got(w.KeyLog.Proofs(w.t.Context(), nil, &index))(w.t)
 	require.Nil(w.t, listed[0])

@@ -43,7 +43,6 @@ func (w *world) another(file string) *keylog.API {
 
 // sequence appends all that waits.
 func (w *world) sequence() {
-	w.t.Helper()
 	for range 3 { // the first begins the log
 		graphtest.OK(w.t)(w.KeyLog.Sequence(w.t.Context()))
 	}
@@ -58,7 +57,6 @@ type log struct {
 
 // read reads the tiles of an epoch and compares them with the checkpoint.
 func (w *world) read(epoch int) log {
-	w.t.Helper()
 	ctx := w.t.Context()
 	signed := graphtest.Got(w.KeyLog.Checkpoint(ctx, epoch))(w.t)
 	tree, origin := w.open(signed, graphtest.Got(w.KeyLog.Published(ctx))(w.t).Vkeys[0])
@@ -78,7 +76,6 @@ func (w *world) read(epoch int) log {
 
 // open checks the signature of a checkpoint and returns its tree and origin.
 func (w *world) open(signed []byte, vkey string) (tlog.Tree, string) {
-	w.t.Helper()
 	verifier := graphtest.Got(note.NewVerifier(vkey))(w.t)
 	opened := graphtest.Got(note.Open(signed, note.VerifierList(verifier)))(w.t)
 	origin, rest, _ := strings.Cut(opened.Text, "\n")
@@ -108,7 +105,6 @@ func label(handle string) string { return string(digest("stoa log handle 1\n", h
 
 // requireOpens requires that an agent's entry is at the index of its passport and that the passport's salt opens it.
 func (w *world) requireOpens(l log, agent *graphtest.Agent) *bots.Own {
-	w.t.Helper()
 	card := graphtest.Got(w.Bots.Me(agent.Ctx))(w.t).Bot
 	require.NotNil(w.t, card.KeyLog.Index)
 	require.Len(w.t, card.KeyLog.Salt, 16)

@@ -160,8 +160,7 @@ func FuzzEnvelope(f *testing.F) {
 		for _, apply := range group.cases {
 			b := body()
 			apply(b)
-			raw := graphtest.Got(json.Marshal(b))(f)
-			f.Add(raw)
+			f.Add(graphtest.Got(json.Marshal(b))(f))
 		}
 	}
 	codes := []fault.Code{fault.InvalidEnvelope, fault.EncryptedEnvelopeRequired, fault.UnsupportedEncryption}

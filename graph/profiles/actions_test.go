@@ -163,13 +163,11 @@ func newWorld(t testing.TB) *world {
 
 // describe sets an agent's description of itself.
 func (w *world) describe(agent *graphtest.Agent, name, specialty, bio string) {
-	w.t.Helper()
 	graphtest.OK(w.t)(w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{DisplayName: &name, Specialty: &specialty, Bio: &bio}))
 }
 
 // named registers an agent with a display name.
 func (w *world) named(name string) *graphtest.Agent {
-	w.t.Helper()
 	agent := w.Agent()
 	w.describe(agent, name, "", "")
 	return agent
@@ -177,7 +175,6 @@ func (w *world) named(name string) *graphtest.Agent {
 
 // search returns the display names of a page.
 func (w *world) search(by *graphtest.Agent, q, specialty string, paging ...string) []string {
-	w.t.Helper()
 	in := profiles.SearchInput{Q: page.Param{q}, Specialty: page.Param{specialty}}
 	if len(paging) == 2 {
 		in.Page, in.PageSize = page.Param{paging[0]}, page.Param{paging[1]}
@@ -193,7 +190,5 @@ func (w *world) search(by *graphtest.Agent, q, specialty string, paging ...strin
 
 // card returns the card of an agent as another sees it.
 func (w *world) card(by, of *graphtest.Agent) *profiles.Card {
-	w.t.Helper()
-	found := graphtest.Got(w.Profiles.BotCard(by.Ctx, profiles.BotInput{BotID: of.ID.String()}))(w.t)
-	return found.Bot
+	return graphtest.Got(w.Profiles.BotCard(by.Ctx, profiles.BotInput{BotID: of.ID.String()}))(w.t).Bot
 }

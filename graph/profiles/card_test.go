@@ -59,8 +59,7 @@ func TestBotInput(t *testing.T) {
 		"kind":      {profiles.BotInput{BotID: uuid.NewString(), Kind: page.Param{"x"}}, fault.InvalidKind},
 		"kinds":     {profiles.BotInput{BotID: id, Kind: page.Param{"update", "portfolio"}}, fault.InvalidKind},
 	} {
-		_, err := w.Profiles.BotCard(reader.Ctx, c.in)
-		require.Equal(t, c.code, fault.From(err).Code, name)
+		graphtest.Refused(t, c.code, name)(w.Profiles.BotCard(reader.Ctx, c.in))
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
-	"stoa/graph/services"
 )
 
 func TestSearchCoversAllTexts(t *testing.T) {
@@ -148,10 +147,9 @@ func TestSearchModel(t *testing.T) {
 				handle: handles[i], name: "x" + strings.TrimSpace(text.Draw(rt, "name")), specialty: strings.TrimSpace(text.Draw(rt, "specialty")),
 				bio: text.Draw(rt, "bio"), closed: rapid.IntRange(0, 4).Draw(rt, "closed") == 0,
 			}
-			_, err := w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{
+			graphtest.OK(rt)(w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{
 				DisplayName: &d.name, Specialty: &d.specialty, Bio: &d.bio, ProfilePublic: graphtest.Ptr(true),
-			})
-			require.NoError(rt, err)
+			}))
 			texts, specialties = append(texts, d.handle, d.name, d.specialty, d.bio), append(specialties, d.specialty)
 			for range rapid.IntRange(0, 2).Draw(rt, "posts") {
 				title, body := strings.TrimSpace(text.Draw(rt, "title")), graphtest.SearchedText(1).Draw(rt, "text")
@@ -271,12 +269,10 @@ func TestIndexesOfSearchesHoldNothingReadable(t *testing.T) {
 	w := newWorld(t)
 	ada := w.named("Quetzalcoatlus")
 	const secret = "jumpy zebrafish vex 0171 5550199, bright dwarf quokka"
-	_, err := w.Bots.UpdateMe(ada.Ctx, bots.UpdateMeInput{Bio: ptr(secret)})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Bots.UpdateMe(ada.Ctx, bots.UpdateMeInput{Bio: ptr(secret)}))
 	w.Posted(ada, secret, "public")
 	w.Tasked(ada, secret, secret, 100)
-	_, err = w.Services.CreateService(ada.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr(secret), Description: ptr(secret)}})
-	require.NoError(t, err)
+	w.Serviced(ada, secret, secret)
 	readable := func(raw []byte) (found []string) {
 		for i := range len(secret) - 3 {
 			gram := []byte(secret[i : i+4])

@@ -21,21 +21,21 @@ func TestServiceLifecycle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, other := w.Agent(), w.Agent()
-	made := w.created(ada, "  Translation  ", "From French.\n\tTo Latin.  ")
+	made := w.Serviced(ada, "  Translation  ", "From French.\n\tTo Latin.  ")
 	require.Equal(t, "Translation", made.Title, "trimmed")
 	require.Equal(t, "From French.\n\tTo Latin.  ", made.Description, "as sent")
 	require.Equal(t, ada.ID, made.Bot.ID)
 	require.Equal(t, made.CreatedAt, made.UpdatedAt)
-	seen := graphtest.Got(w.read(made.ID))(t)
+	seen := graphtest.Got(w.read(made.ID))(t).Service
 	require.Equal(t, made, seen)
 
 	w.Shift(time.Hour)
-	changed := graphtest.Got(w.update(ada, made.ID, services.Fields{Title: ptr("Interpretation")}))(t)
+	changed := graphtest.Got(w.update(ada, made.ID, services.Fields{Title: ptr("Interpretation")}))(t).Service
 	require.Equal(t, "Interpretation", changed.Title)
 	require.Equal(t, made.Description, changed.Description)
 	require.Equal(t, made.CreatedAt, changed.CreatedAt)
 	require.WithinDuration(t, made.UpdatedAt.Add(time.Hour), changed.UpdatedAt, time.Minute)
-	seen = graphtest.Got(w.read(made.ID))(t)
+	seen = graphtest.Got(w.read(made.ID))(t).Service
 	require.Equal(t, changed, seen)
 
 	graphtest.Refused(t, fault.NotFound)(w.update(other, made.ID, services.Fields{Title: ptr("Mine now")}))
@@ -53,13 +53,13 @@ func TestServicesAreLimited(t *testing.T) {
 	const most = 3
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{Services: most}))
 	ada := w.Agent()
-	made := make([]*services.Card, 2*most)
+	made := make([]*services.ServiceResult, 2*most)
 	codes := graphtest.AtOnce(len(made), func(i int) (err error) {
 		made[i], err = w.create(ada, "t", "d")
 		return err
 	})
 	require.Equal(t, map[fault.Code]int{"": most, fault.StorageRecordLimit: most}, codes.Count())
-	first := made[slices.IndexFunc(made, func(c *services.Card) bool { return c != nil })].ID
+	first := made[slices.IndexFunc(made, func(r *services.ServiceResult) bool { return r != nil })].Service.ID
 	w.Exec("UPDATE bots SET profile_public = false WHERE id = $1", ada.ID)
 	graphtest.Refused(t, fault.StorageRecordLimit)(w.create(ada, "t", "d"))
 	graphtest.OK(t)(w.update(ada, first, services.Fields{Title: ptr("x")}))
@@ -72,7 +72,7 @@ func TestOnlyAgentsWriteServices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.Agent()
-	made := w.created(ada, "t", "d")
+	made := w.Serviced(ada, "t", "d")
 	for _, who := range []context.Context{t.Context(), viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator})} {
 		nobody := &graphtest.Agent{Ctx: who}
 		graphtest.Refused(t, fault.Unauthorized)(w.create(nobody, "t", "d"))
@@ -94,11 +94,11 @@ func TestInactiveAgentsCreateNothing(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			ada := w.Agent()
-			one, two := w.created(ada, "one", "d"), w.created(ada, "two", "d")
+			one, two := w.Serviced(ada, "one", "d"), w.Serviced(ada, "two", "d")
 			w.Exec(change)
 			graphtest.Refused(t, fault.InactiveBot)(w.create(ada, "three", "d"))
 			graphtest.Refused(t, fault.InvalidInput)(w.create(ada, "", "d"))
-			changed := graphtest.Got(w.update(ada, one.ID, services.Fields{Title: ptr("changed")}))(t)
+			changed := graphtest.Got(w.update(ada, one.ID, services.Fields{Title: ptr("changed")}))(t).Service
 			require.Equal(t, "changed", changed.Title)
 			require.NoError(t, w.remove(ada, two.ID))
 			require.EqualValues(t, 2, w.Count("SELECT count(*) FROM services"))
@@ -110,10 +110,10 @@ func TestOwnServicesOfAClosedProfile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.Agent()
-	one, two := w.created(ada, "one", "d"), w.created(ada, "two", "d")
+	one, two := w.Serviced(ada, "one", "d"), w.Serviced(ada, "two", "d")
 	w.Show(ada, false)
-	third := w.created(ada, "three", "d")
-	changed := graphtest.Got(w.update(ada, one.ID, services.Fields{Description: ptr("changed")}))(t)
+	third := w.Serviced(ada, "three", "d")
+	changed := graphtest.Got(w.update(ada, one.ID, services.Fields{Description: ptr("changed")}))(t).Service
 	require.Equal(t, "changed", changed.Description)
 	require.NoError(t, w.remove(ada, two.ID))
 	for _, id := range []uuid.UUID{one.ID, third.ID} {
@@ -127,7 +127,7 @@ func TestOwnServicesOfAClosedProfile(t *testing.T) {
 func TestRemoveIsForAnyCallerThatMay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	made := w.created(w.Agent(), "t", "d")
+	made := w.Serviced(w.Agent(), "t", "d")
 	remove := func(id uuid.UUID) error {
 		return w.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error { return services.Remove(ctx, tx, id) })
 	}

@@ -20,7 +20,6 @@ import (
 
 // found lists the titles of a page of the board.
 func (w *world) found(ctx context.Context, q, state string, paging ...string) []string {
-	w.t.Helper()
 	in := tasks.TaskBoardInput{Q: []string{q}, State: []string{state}}
 	if len(paging) == 2 {
 		in.Page, in.PageSize = paging[:1], paging[1:]

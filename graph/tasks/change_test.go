@@ -84,8 +84,7 @@ func TestUpdatedResponse(t *testing.T) {
 	chosen := choice(task, response)
 	graphtest.Refused(t, fault.PriceChanged)(w.Tasks.SelectResponse(w.customer.Ctx, chosen))
 	chosen.ConfirmedTotalMinor = graphtest.Ptr[int64](2200)
-	made := graphtest.Got(w.Tasks.SelectResponse(w.customer.Ctx, chosen))(t)
-	require.EqualValues(t, 2000, made.Order.AmountMinor)
+	require.EqualValues(t, 2000, graphtest.Got(w.Tasks.SelectResponse(w.customer.Ctx, chosen))(t).Order.AmountMinor)
 	graphtest.Refused(t, fault.StateConflict)(w.Tasks.UpdateResponse(w.responder.Ctx, in))
 	w.reconciled()
 }
@@ -97,18 +96,14 @@ func TestWithdrawnResponse(t *testing.T) {
 	other, outsider := w.Agent(), w.Agent()
 	task := w.task()
 	mine, theirs := w.Responded(w.responder, task.ID), w.Responded(other, task.ID)
-	withdraw := func(by *graphtest.Agent) (*tasks.ResponseCard, error) {
-		done, err := w.Tasks.WithdrawResponse(by.Ctx, namingResponse(mine))
-		if err != nil {
-			return nil, err
-		}
-		return done.Response, nil
+	withdraw := func(by *graphtest.Agent) (*tasks.ResponseResult, error) {
+		return w.Tasks.WithdrawResponse(by.Ctx, namingResponse(mine))
 	}
 	for by, code := range map[*graphtest.Agent]fault.Code{w.customer: fault.Forbidden, other: fault.NotFound, outsider: fault.NotFound} {
 		graphtest.Refused(t, code)(withdraw(by))
 	}
 	w.Exec("UPDATE tasks SET deadline = stoa_now()")
-	gone := graphtest.Got(withdraw(w.responder))(t)
+	gone := graphtest.Got(withdraw(w.responder))(t).Response
 	require.True(t, gone.UpdatedAt.After(mine.UpdatedAt))
 	mine.State, mine.UpdatedAt = "withdrawn", gone.UpdatedAt
 	require.Equal(t, mine, gone)

@@ -102,9 +102,7 @@ func TestRandomRequestsKeepInvariants(t *testing.T) {
 						return graphtest.Err(w.Tasks.UpdateResponse(by.Ctx, in))
 					})
 				default:
-					requests = append(requests, func() error {
-						return graphtest.Err(w.Tasks.CloseTask(by.Ctx, naming(task)))
-					})
+					requests = append(requests, func() error { return graphtest.Err(w.Tasks.CloseTask(by.Ctx, naming(task))) })
 				}
 			}
 			for _, code := range together(requests...) {
@@ -131,13 +129,11 @@ func TestRandomRequestsKeepInvariants(t *testing.T) {
 
 // money is the sum of the agents' balances and the platform's fees.
 func (w *world) money() int64 {
-	w.t.Helper()
 	return w.Count("SELECT (SELECT sum(available_minor + reserved_minor) FROM accounts) + (SELECT coalesce(sum(delta_minor), 0) FROM ledger_entries WHERE account_kind = 'fees')")
 }
 
 // finish closes the orders made from tasks, like every order: completed or refunded.
 func (w *world) finish(agents []*graphtest.Agent, board []*tasks.Card, completed bool) {
-	w.t.Helper()
 	agent := map[uuid.UUID]*graphtest.Agent{}
 	for _, a := range agents {
 		agent[a.ID] = a

@@ -104,12 +104,8 @@ func TestResponsesArePrivate(t *testing.T) {
 	require.Equal(t, []*tasks.ResponseCard{theirs, mine}, w.responses(w.customer, task))
 	require.Equal(t, []*tasks.ResponseCard{mine}, w.responses(w.responder, task))
 	require.Equal(t, []*tasks.ResponseCard{theirs}, w.responses(other, task))
-	list := func(by *graphtest.Agent, task, before string) ([]*tasks.ResponseCard, error) {
-		found, err := w.Tasks.TaskResponses(by.Ctx, tasks.TaskResponsesInput{TaskID: task, Before: page.Param{before}})
-		if err != nil {
-			return nil, err
-		}
-		return found.Responses, nil
+	list := func(by *graphtest.Agent, task, before string) (*tasks.ResponseList, error) {
+		return w.Tasks.TaskResponses(by.Ctx, tasks.TaskResponsesInput{TaskID: task, Before: page.Param{before}})
 	}
 	for _, c := range []struct {
 		by           *graphtest.Agent
@@ -128,9 +124,9 @@ func TestResponsesArePrivate(t *testing.T) {
 		graphtest.Refused(t, c.code)(list(c.by, c.task, c.before))
 	}
 	older := graphtest.Got(list(w.customer, task.ID.String(), theirs.ID.String()))(t)
-	require.Equal(t, []*tasks.ResponseCard{mine}, older)
+	require.Equal(t, []*tasks.ResponseCard{mine}, older.Responses)
 	older = graphtest.Got(list(w.responder, task.ID.String(), mine.ID.String()))(t)
-	require.Empty(t, older)
+	require.Empty(t, older.Responses)
 }
 
 func TestResponsesPage(t *testing.T) {

@@ -39,7 +39,6 @@ func newWorld(t testing.TB, options ...graphtest.Option) *world {
 
 // task puts a task of the customer's on the board.
 func (w *world) task() *tasks.Card {
-	w.t.Helper()
 	return w.Tasked(w.customer, "A sonnet", "Fourteen lines.", amount)
 }
 
@@ -75,13 +74,11 @@ func changing(r *tasks.ResponseCard, text string) tasks.UpdateResponseInput {
 
 // own lists an agent's own responses on the first page.
 func (w *world) own(by *graphtest.Agent) []*tasks.OwnResponseCard {
-	w.t.Helper()
 	return graphtest.Got(w.Tasks.ListOwnResponses(by.Ctx, tasks.OwnResponsesInput{}))(w.t).Responses
 }
 
 // ownStates returns the states of an agent's responses, each after the state of its task.
 func (w *world) ownStates(by *graphtest.Agent) []string {
-	w.t.Helper()
 	states := []string{}
 	for _, r := range w.own(by) {
 		states = append(states, r.Task.State+" "+r.State)
@@ -91,7 +88,6 @@ func (w *world) ownStates(by *graphtest.Agent) []string {
 
 // payloads returns the payloads of an agent's unacknowledged events of one kind, in the order of delivery.
 func (w *world) payloads(agent *graphtest.Agent, kind events.Kind) []string {
-	w.t.Helper()
 	payloads := []string{}
 	page := graphtest.Got(w.Events.PollEvents(agent.Ctx, events.PollInput{Version: []string{"2"}, Limit: []string{"100"}}))(w.t)
 	for _, e := range page.Events {
@@ -104,21 +100,17 @@ func (w *world) payloads(agent *graphtest.Agent, kind events.Kind) []string {
 
 // blocked makes one agent block another.
 func (w *world) blocked(by, of *graphtest.Agent) {
-	w.t.Helper()
 	graphtest.OK(w.t)(w.Contacts.BlockBot(by.Ctx, contacts.BlockInput{BotID: ptr(of.ID.String())}))
 }
 
 // see reads a task as the caller of a context.
 func (w *world) see(ctx context.Context, task *tasks.Card) *tasks.Card {
-	w.t.Helper()
 	return graphtest.Got(w.Tasks.Task(ctx, naming(task)))(w.t).Task
 }
 
 // responses lists the responses to a task that an agent sees, on the first page.
 func (w *world) responses(by *graphtest.Agent, task *tasks.Card) []*tasks.ResponseCard {
-	w.t.Helper()
-	list := graphtest.Got(w.Tasks.TaskResponses(by.Ctx, tasks.TaskResponsesInput{TaskID: task.ID.String()}))(w.t)
-	return list.Responses
+	return graphtest.Got(w.Tasks.TaskResponses(by.Ctx, tasks.TaskResponsesInput{TaskID: task.ID.String()}))(w.t).Responses
 }
 
 // remove removes a task from the board like an operator.
@@ -128,14 +120,12 @@ func (w *world) remove(id uuid.UUID) error {
 
 // balances of an agent: available and reserved.
 func (w *world) balances(of *graphtest.Agent) [2]int64 {
-	w.t.Helper()
 	own := graphtest.Got(w.Wallet.MyWallet(of.Ctx))(w.t)
 	return [2]int64{own.Wallet.AvailableMinor, own.Wallet.ReservedMinor}
 }
 
 // reconciled requires books without a discrepancy.
 func (w *world) reconciled() {
-	w.t.Helper()
 	require.Empty(w.t, graphtest.Got(w.Wallet.Reconcile(w.t.Context()))(w.t))
 }
 
@@ -150,7 +140,6 @@ func names(card *tasks.Card) []string {
 
 // act takes a valid step of an order.
 func (w *world) act(by *graphtest.Agent, card *orders.Card, action orders.Action) *orders.Card {
-	w.t.Helper()
 	in := orders.ActInput{
 		OrderID: card.ID.String(), Action: action, OperationID: ptr(uuid.NewString()), ExpectedVersion: graphtest.Ptr(int64(card.Version)),
 	}

@@ -48,8 +48,7 @@ func TestHistoryPages(t *testing.T) {
 		"as far as numbers reach":   {page.Param{itoa(math.MaxInt64)}, page.Param{"1"}, 61, 1, graphtest.Ptr[int64](61)},
 		"the last one by its bound": {page.Param{"2"}, page.Param{"1"}, 1, 1, nil},
 	} {
-		part, err := w.Wallet.WalletHistory(a.Ctx, wallet.HistoryInput{Before: c.before, Limit: c.limit})
-		require.NoError(t, err, name)
+		part := graphtest.Got(w.Wallet.WalletHistory(a.Ctx, wallet.HistoryInput{Before: c.before, Limit: c.limit}))(t, name)
 		require.Len(t, part.Entries, int(c.count), name)
 		require.Equal(t, c.next, part.NextBefore, name)
 		for i, e := range part.Entries {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
 	"stoa/graph/attachments"
@@ -169,26 +168,18 @@ func TestEachRewardIsGrantedOnce(t *testing.T) {
 func TestRewardsAreGrantedOnceByManyProcesses(t *testing.T) {
 	t.Parallel()
 	w, agent := earner(t)
-	var (
-		all   errgroup.Group
-		total atomic.Int64
-	)
-	for i := range 20 {
-		all.Go(func() error {
-			var (
-				granted int64
-				err     error
-			)
-			if i%2 == 0 {
-				granted, err = w.Wallet.GrantRewards(context.Background())
-			} else {
-				granted, err = w.Wallet.GrantReward(context.Background(), agent.ID)
-			}
-			total.Add(granted)
-			return err
-		})
-	}
-	require.NoError(t, all.Wait())
+	var total atomic.Int64
+	codes := graphtest.AtOnce(20, func(i int) (err error) {
+		var granted int64
+		if i%2 == 0 {
+			granted, err = w.Wallet.GrantRewards(context.Background())
+		} else {
+			granted, err = w.Wallet.GrantReward(context.Background(), agent.ID)
+		}
+		total.Add(granted)
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": 20}, codes.Count())
 	require.Equal(t, int64(3), total.Load())
 	require.Equal(t, int64(10_000_00), available(w, agent))
 	require.Equal(t, wallet.MaxRewardedMinor(), available(w, agent))

@@ -44,14 +44,13 @@ func open(t *testing.T, address string, options db.Options) (d *db.DB, plain *sq
 
 func must(t *testing.T, on db.Querier, query string, args ...any) {
 	t.Helper()
-	require.NoError(t, graphtest.Err(on.ExecContext(t.Context(), query, args...)), query)
+	graphtest.OK(t, query)(on.ExecContext(t.Context(), query, args...))
 }
 
 // one returns the single value of a query.
 func one[T any](t *testing.T, on db.Querier, query string, args ...any) T {
 	t.Helper()
-	found, err := db.Column[T](t.Context(), on, &db.Statement{Text: query}, args...)
-	require.NoError(t, err)
+	found := graphtest.Got(db.Column[T](t.Context(), on, &db.Statement{Text: query}, args...))(t)
 	require.Len(t, found, 1)
 	return found[0]
 }
@@ -348,8 +347,7 @@ func TestConnectingMayBreak(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
-	d, err := db.Open("postgres://stoa:secret@"+deaf.Addr().String()+"/stoa?sslmode=disable", db.Options{})
-	require.NoError(t, err)
+	d := graphtest.Got(db.Open("postgres://stoa:secret@"+deaf.Addr().String()+"/stoa?sslmode=disable", db.Options{}))(t)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	for range 20 {
 		require.Equal(t, fault.ServiceUnavailable, fault.From(d.Ping(t.Context())).Code)

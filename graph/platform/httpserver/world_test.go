@@ -58,7 +58,6 @@ func dial(t *testing.T, s *httpserver.Server) *client {
 }
 
 func (c *client) send(text string) {
-	c.t.Helper()
 	_, err := io.WriteString(c, text)
 	require.NoError(c.t, err)
 }
@@ -71,7 +70,6 @@ type answer struct {
 }
 
 func (c *client) answer() *answer {
-	c.t.Helper()
 	response, err := http.ReadResponse(c.in, nil)
 	require.NoError(c.t, err)
 	raw, err := io.ReadAll(response.Body)
@@ -89,7 +87,6 @@ func (c *client) ask(text string) *answer {
 
 // ended requires that the server closes the connection.
 func (c *client) ended() {
-	c.t.Helper()
 	rest, err := io.ReadAll(c.in)
 	require.NoError(c.t, err)
 	require.Empty(c.t, rest)
