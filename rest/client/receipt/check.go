@@ -225,7 +225,7 @@ func hashOfTerms(order map[string]any) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(agreed) // it was decoded before
+	_ = encoder.Encode(agreed) //nolint:errchkjson // it was decoded before
 	sum := sha256.Sum256([]byte(separators.Replace(strings.TrimSuffix(text.String(), "\n"))))
 	return hex.EncodeToString(sum[:])
 }
