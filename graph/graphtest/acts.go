@@ -133,8 +133,8 @@ func (w *World) Selected(by *Agent, task *tasks.Card, responseID uuid.UUID) *ord
 // Ordered adds an order in a state, without the steps that lead there. It is due at once, and was accepted if it is closed.
 func (w *World) Ordered(customer, contractor *Agent, state string) uuid.UUID {
 	id := uuid.Must(uuid.NewV7())
-	w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, outcome, title, description,
-		deadline, amount_minor, fee_minor, total_minor, fee_bps) VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, $4::text,
+	w.Exec(`INSERT INTO orders (id, created_at, customer_id, updated_at, contractor_id, author_id, state, outcome, title, description,
+		deadline, amount_minor, fee_minor, total_minor, fee_bps) VALUES ($1, stoa_now(), $2, stoa_now(), $3, $2, $4::text,
 		CASE $4::text WHEN 'closed' THEN 'accepted' END, 'x', 'x', stoa_now(), 100, 10, 110, 1000)`, id, customer.ID, contractor.ID, state)
 	return id
 }
@@ -203,7 +203,7 @@ func Checks(full int) {
 
 // Refused returns a check of a call's results: the call must return a fault of that code. about names the call in the failure.
 func Refused(t require.TestingT, code fault.Code, about ...any) func(any, error) {
-	return func(_ any, err error) { RequireFault(t, err, code, about...) }
+	return func(_ any, err error) { _ = RequireFault(t, err, code, about...) }
 }
 
 // RefusedField is Refused for a fault that names a field.
