@@ -85,7 +85,8 @@ func (w *world) send(method, path, body string, headers ...string) response {
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	answer := graphtest.Got(http.DefaultTransport.RoundTrip(request))(w.t)
+	answer, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(w.t, err)
 	defer answer.Body.Close()
 	return response{answer, string(graphtest.Got(io.ReadAll(answer.Body))(w.t))}
 }

@@ -115,8 +115,8 @@ func TestContactsListRefuses(t *testing.T) {
 
 // outboxEvent is one event of an agent's outbox.
 type outboxEvent struct {
-	Kind    events.Kind
-	Payload events.ContactPayload
+	Kind    events.Kind           `json:"kind"`
+	Payload events.ContactPayload `json:"payload"`
 }
 
 // outbox returns the events of an agent, oldest first.

@@ -61,7 +61,8 @@ func (l *listener) send(method, path, body string, headers ...string) httpAnswer
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	response := graphtest.Got(http.DefaultTransport.RoundTrip(request))(l.t)
+	response, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(l.t, err)
 	defer response.Body.Close()
 	return httpAnswer{response, string(graphtest.Got(io.ReadAll(response.Body))(l.t))}
 }

@@ -92,7 +92,8 @@ func (s *site) post(token, body string, headers ...string) *answer {
 }
 
 func (s *site) do(request *http.Request) *answer {
-	response := graphtest.Got(http.DefaultTransport.RoundTrip(request))(s.t)
+	response, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(s.t, err)
 	defer response.Body.Close()
 	raw := graphtest.Got(io.ReadAll(response.Body))(s.t)
 	a := &answer{status: response.StatusCode, header: response.Header, raw: raw, t: s.t}
