@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 )
 
 // stay holds a slot for a second and records its caller's name when it gets the slot.
@@ -30,7 +31,7 @@ func TestManyRequestsDoNotStarveAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := New(Config{})
-		served := make(chan string, 100)
+		served := make(chan string, Connections+perCaller+1)
 		for range Connections + perCaller {
 			go func() { _ = stay(p, "many", served) }()
 		}
@@ -40,7 +41,7 @@ func TestManyRequestsDoNotStarveAnother(t *testing.T) {
 		began := time.Now()
 		require.NoError(t, stay(p, "single", served))
 		require.LessOrEqual(t, time.Since(began), 3*time.Second, "two turns of others and its own")
-		time.Sleep(longestWait + 10*time.Second)
+		time.Sleep(longestWait + slack.Of(10*time.Second))
 		synctest.Wait()
 		require.Empty(t, p.callers)
 		require.Zero(t, p.waiting)
@@ -64,7 +65,7 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 		synctest.Wait()
 		_, err = p.enter(t.Context(), "another")
 		require.Equal(t, fault.ServiceUnavailable, fault.From(err).Code)
-		time.Sleep(longestWait + 10*time.Second)
+		time.Sleep(longestWait + slack.Of(10*time.Second))
 		synctest.Wait()
 		require.Empty(t, p.callers)
 		require.Zero(t, p.waiting)
@@ -145,7 +146,7 @@ func TestLongSearchesHoldUpNoOther(t *testing.T) {
 		require.NoError(t, page.lengthen(context.Background(), false))
 		require.Zero(t, time.Since(began))
 		page.leave()
-		time.Sleep(longestWait + 10*time.Second)
+		time.Sleep(longestWait + slack.Of(10*time.Second))
 		synctest.Wait()
 		require.EqualValues(t, 8, done.Load()+late.Load())
 		require.Positive(t, late.Load())
