@@ -58,7 +58,8 @@ func (a *API) Sequence(ctx context.Context) (appended int64, err error) {
 	})
 }
 
-// appendQueued appends rows, which are those of the queue or have no id, to the log. Rows and head are locked.
+// appendQueued appends entries to the log. Rows of the queue are deleted there; others have no id. The caller has locked the rows
+// and the head.
 func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) (int64, error) {
 	taken, subjects := make([]int64, len(rows)), make([]uuid.UUID, 0, len(rows))
 	for i, r := range rows {

@@ -18,44 +18,62 @@ type Scope struct {
 	webhook *uuid.UUID
 }
 
+// looks is how many looks a call with Recent makes at most, so that a thousand webhooks a second get their jobs.
+const looks = 10
+
 // Queue adds pending deliveries for new events, checks up to 100 webhooks, longest waiting first, and adds the jobs of those with
-// due deliveries. Jobs call it every second with Recent, and every minute without, to find events that agents missed while they
-// were in the trash. It does nothing while webhooks are switched off.
+// due deliveries; with Recent it checks again, in a transaction of its own, while there were 100. Jobs call it every second with
+// Recent, and every minute without, to find events that agents missed while they were in the trash. It does nothing while
+// webhooks are switched off.
 func (a *API) Queue(ctx context.Context, s Scope) error {
 	if a.Sender == nil {
 		return nil
 	}
-	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error { return a.queue(ctx, tx, s) })
+	full, err := db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (bool, error) { return a.look(ctx, tx, s) })
+	for look := 1; err == nil && full && s.Recent && look < looks; look++ {
+		full, err = db.Change(ctx, a.DB, a.queueDue)
+	}
+	return err
 }
 
 func (a *API) queue(ctx context.Context, tx *db.Tx, s Scope) error {
+	_, err := a.look(ctx, tx, s)
+	return err
+}
+
+func (a *API) look(ctx context.Context, tx *db.Tx, s Scope) (full bool, err error) {
 	if !s.Recent {
 		if err := askMissingTests(ctx, tx, s.webhook); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if !s.Recent && s.webhook == nil {
 		if err := db.Exec(ctx, tx.SQL, named("look_again")); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if err := db.Exec(ctx, tx.SQL, named("add_pending"), s.webhook, s.Recent); err != nil {
-		return err
+		return false, err
 	}
+	return a.queueDue(ctx, tx)
+}
+
+// queueDue checks up to 100 webhooks and adds their jobs. full reports that there were 100.
+func (a *API) queueDue(ctx context.Context, tx *db.Tx) (full bool, err error) {
 	looked, err := db.Column[uuid.UUID](ctx, tx.SQL, named("look_due"))
 	if err != nil || len(looked) == 0 {
-		return err
+		return false, err
 	}
 	due, err := db.All[DeliverJob](ctx, tx.SQL, named("queue_due"), db.IDs(looked))
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, job := range due {
 		if err := a.InsertJob(ctx, tx, *job); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return len(looked) == 100, nil
 }
 
 const (

@@ -178,7 +178,8 @@ func TestOneOfAnAgentAtATime(t *testing.T) {
 	require.Len(t, e.take(), 1)
 }
 
-// Queue checks at most a hundred webhooks a call, and webhooks that cannot be served do not hold up the others.
+// A look checks at most a hundred webhooks, and webhooks that cannot be served do not hold up the others. The look of every second
+// is repeated, so that events of many agents do not wait for it.
 func TestALookIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -203,6 +204,10 @@ func TestALookIsBounded(t *testing.T) {
 	}
 	require.Equal(t, 250, seen, "%v", all)
 	require.Zero(t, w.Count("SELECT count(*) FROM webhooks WHERE due_at <= stoa_now()"))
+
+	insert(agent, 250, "NULL")
+	require.NoError(t, w.Webhooks.Queue(t.Context(), webhooks.Scope{Recent: true}))
+	require.Len(t, w.AskedJobs(), 250)
 }
 
 // After any events in any order, every waiting delivery is checked in time: none is forgotten.

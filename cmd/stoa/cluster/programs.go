@@ -178,7 +178,7 @@ func (o *Output) Explain(program string, err error) error {
 
 // chooseAccount returns the account that runs the PostgreSQL programs and owns the cluster's folder, or nil for this process's
 // account. Root takes the owner of an existing cluster. For a new one it takes the owner of the data folder. If that owner is
-// root or has no name, which initdb needs, it takes the account postgres or nobody.
+// root, or has no name (initdb needs one), it takes the account postgres or nobody.
 func chooseAccount(data, folder string) (*syscall.Credential, error) {
 	owner, err := ownerOf(folder)
 	exists := !errors.Is(err, fs.ErrNotExist)
