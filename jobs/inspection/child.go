@@ -191,11 +191,10 @@ const (
 	copyTime = 15
 	// maxMemory bounds a child's real memory in bytes, libraries included.
 	maxMemory = instrumented * 512 * mebibyte
-	// maxData bounds the private writable memory (RLIMIT_DATA). It does not bound address space, since the Go runtime and the
-	// libraries reserve far more than they use. The rest up to maxMemory is left to code and read-only pages.
-	maxData = instrumented * 448 * mebibyte
-	// maxAddresses bounds address space (RLIMIT_AS), so that shared and read-only mappings cannot grow without end either.
-	maxAddresses = instrumented * 3072 * mebibyte
+	// maxAdded is the address space that a child may add to what it has at its start (RLIMIT_AS). The Go runtime and the libraries
+	// reserve far more there than they use, so only what is added bounds real memory. RLIMIT_DATA does not: the kernel lets the one
+	// block that passes it become writable, and Go asks for half a gigabyte at once.
+	maxAdded     = instrumented * 384 * mebibyte
 	goMemory     = "192MiB"      // at which the child's Go half starts to collect eagerly (GOMEMLIMIT)
 	maxWritten   = 32 * mebibyte // bytes of each file that the child makes
 	maxOpen      = 64            // file descriptors

@@ -159,7 +159,7 @@ func forbidPrivileges(int) (string, error) {
 
 // resourceLimits are set as soft and hard limits of the child.
 var resourceLimits = map[int]uint64{
-	unix.RLIMIT_DATA: maxData, unix.RLIMIT_AS: maxAddresses, unix.RLIMIT_CPU: copyTime, unix.RLIMIT_FSIZE: 0, unix.RLIMIT_NOFILE: maxOpen,
+	unix.RLIMIT_CPU: copyTime, unix.RLIMIT_FSIZE: 0, unix.RLIMIT_NOFILE: maxOpen,
 	unix.RLIMIT_CORE: 0, unix.RLIMIT_MSGQUEUE: 0, unix.RLIMIT_MEMLOCK: 0,
 }
 
@@ -172,8 +172,17 @@ func limitResources(account int) (string, error) {
 		}
 		threads += uint64(machine.Procs)
 	}
+	var pages uint64
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return "", err
+	}
+	if _, err := fmt.Sscan(string(statm), &pages); err != nil {
+		return "", err
+	}
 	limits := maps.Clone(resourceLimits)
 	limits[unix.RLIMIT_NPROC] = threads
+	limits[unix.RLIMIT_AS] = pages*uint64(os.Getpagesize()) + maxAdded
 	for resource, most := range limits {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			return "", fmt.Errorf("limit %d: %w", resource, err)
