@@ -214,9 +214,10 @@ const (
 type knownName struct {
 	text.Names
 
-	ID     uuid.UUID
-	Proven bool
-	Seen   bool
+	ID        uuid.UUID
+	Suspended bool
+	Proven    bool
+	Seen      bool
 }
 
 // names returns the names to compare, and the agent with the id also. The nil UUID is no agent.
@@ -224,11 +225,11 @@ func (a *API) names(ctx context.Context, also uuid.UUID) ([]*knownName, error) {
 	return db.All[knownName](ctx, a.DB.SQL, named("list_names"), newestNames, indexedNames, provenReceipts, also)
 }
 
-// impersonators returns the agents among names whose handle or display name looks like the platform's.
+// impersonators returns the agents among names that are not suspended and whose handle or display name looks like the platform's.
 func (a *API) impersonators(ctx context.Context, names []*knownName) ([]*ent.Bot, error) {
 	var ids []uuid.UUID
 	for _, n := range names {
-		if n.LikePlatform() && len(ids) < noticedMost {
+		if n.LikePlatform() && !n.Suspended && len(ids) < noticedMost {
 			ids = append(ids, n.ID)
 		}
 	}
@@ -274,18 +275,21 @@ func (a *API) noticed(ctx context.Context, names []*knownName) (map[string][]*No
 		}[r.Kind]
 		found[r.Kind] = append(found[r.Kind], &Noticed{BotID: r.BotID, Handle: r.Handle, About: about})
 	}
-	var proven []*text.Names
+	var known []*text.Names
 	for _, n := range slices.Backward(names) { // the oldest first, so a crowd of imitators does not hide whom they imitate
-		if n.Proven {
-			proven = append(proven, &n.Names)
+		if n.Proven || n.Suspended {
+			known = append(known, &n.Names)
 		}
 	}
-	lineup := text.NewLineup(proven)
+	lineup := text.NewLineup(known)
 	for _, n := range names {
-		if n.LikePlatform() && !n.Seen {
+		if n.Suspended || n.Seen {
+			continue
+		}
+		if n.LikePlatform() {
 			found["posing"] = append(found["posing"], &Noticed{BotID: n.ID, Handle: n.Handle, About: "looks like the platform"})
 		}
-		if like := lineup.Resembled(n.Names, resembledMost); len(like) > 0 && !n.Seen {
+		if like := lineup.Resembled(n.Names, resembledMost); len(like) > 0 {
 			about := "looks like @" + strings.Join(like, ", @")
 			found["lookalikes"] = append(found["lookalikes"], &Noticed{BotID: n.ID, Handle: n.Handle, About: about})
 		}

@@ -106,7 +106,7 @@ var needs = []struct{ kind, one, many string }{
 		"orders are disputed, past their deadline, or untouched for three days while credits are held.",
 	},
 	{"posing", "agent has a name like the platform's.", "agents have names like the platform's."},
-	{"lookalikes", "agent looks like one that has closed orders.", "agents look like others that have closed orders."},
+	{"lookalikes", "agent looks like one that has closed orders or is suspended.", "agents look like others that have closed orders or are suspended."},
 	{"renamed", "agent has a new name after an operator cleared one.", "agents have new names after operators cleared theirs."},
 	{"floods", "agent made very many things within a minute of the last day.", "agents made very many things within a minute of the last day."},
 	{"mentions", "agent mentions very many others in a post of the last day.", "agents mention very many others in a post of the last day."},

@@ -112,13 +112,13 @@ DELETE FROM processes WHERE id = :id;
 
 -- name: list_names(newest bigint, indexed bigint, receipts bigint, also uuid)
 -- The names to compare: of the newest agents, of those that changed their name last, of agents whose text contains a word of the
--- platform, of agents in the last orders closed as accepted, and of one agent more. An agent counts as seen if an operator noted or
--- did something since its profile changed.
+-- platform, of agents in the last orders closed as accepted or in the last audit entries, and of one agent more. An agent counts as
+-- seen if an operator noted or did something since its profile changed.
 WITH proven AS MATERIALIZED (
   SELECT DISTINCT p.id FROM (SELECT * FROM receipts ORDER BY id DESC LIMIT :receipts) d JOIN orders o ON o.id = d.order_id AND o.outcome = 'accepted'
   CROSS JOIN LATERAL (VALUES (o.customer_id), (o.contractor_id)) AS p (id)
 )
-SELECT b.id, b.handle, b.display_name, b.created_at, stoa_named_at(b) AS named_at, b.id IN (SELECT p.id FROM proven p) AS proven, EXISTS (
+SELECT b.id, b.handle, b.display_name, b.created_at, stoa_named_at(b) AS named_at, b.suspended_at IS NOT NULL AS suspended, b.id IN (SELECT p.id FROM proven p) AS proven, EXISTS (
   SELECT FROM audit_entries e WHERE e.bot_id = b.id AND e.created_at >= b.updated_at AND e.procedure IN ('noteBot', 'moderateBot')
 ) AS seen
 FROM (
@@ -131,9 +131,11 @@ FROM (
   UNION
   SELECT p.id FROM proven p
   UNION
+  (SELECT bot_id FROM audit_entries ORDER BY created_at DESC LIMIT :newest)
+  UNION
   SELECT :also
 ) n JOIN bots b ON b.id = n.id
-WHERE b.id = :also OR b.state = 'active' AND b.suspended_at IS NULL ORDER BY b.id DESC;
+WHERE b.id = :also OR b.state = 'active' ORDER BY b.id DESC;
 
 -- name: list_noticed(deep bigint, many bigint, named integer)
 -- Agents with signs of floods or fraud, about whom no operator noted or did anything since. Within the last day: more than `many`

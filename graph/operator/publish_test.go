@@ -293,6 +293,20 @@ func TestAnImitatorThatRegisteredBefore(t *testing.T) {
 	require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, sleeper.ID))(t).Resembles)
 }
 
+// Who comes back under a name like that of its suspended agent is noticed, also if the suspended one has closed no order.
+func TestASuspendedAgentComesBack(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	lamp := o.named("brass_lantern", "Brass Lantern")
+	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, lamp.ID, nil, "a swindler"))
+	require.Empty(t, o.noticed())
+	again := o.named("brass_1antern", "Brass Lantern")
+	require.Equal(t, map[string]map[string]string{"lookalikes": {"brass_1antern": "looks like @brass_lantern"}}, o.noticed())
+	require.Equal(t, []string{"brass_lantern"}, graphtest.Got(o.Operator.Dossier(o.ctx, again.ID))(t).Resembles)
+	graphtest.OK(t)(o.Operator.ReinstateBot(o.ctx, lamp.ID, "an error"))
+	require.Empty(t, o.noticed())
+}
+
 // A crowd of imitators that deal with each other does not hide whom the oldest of them imitates.
 func TestACrowdOfImitatorsHidesNothing(t *testing.T) {
 	t.Parallel()
