@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
+	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
 )
 
@@ -61,8 +61,8 @@ func NewDashboard(c Config) (*Dashboard, error) {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	mux := http.NewServeMux()
-	shown := withDatabase(c.DB, page)
-	opened := opening(c.DB)
+	shown := withDatabase(c, page)
+	opened := opening(c)
 	mux.Handle("GET "+DashboardPath, opened)
 	mux.Handle("GET "+DashboardPath+"/{$}", opened)
 	mux.Handle("GET "+DashboardPath+"/", withWayBack(shown))
@@ -118,20 +118,16 @@ func audited(c Config, name string, page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
 		if err != nil {
-			refuseAction(w, fault.Wrap(fault.InvalidInput, err))
+			refuseAction(c.Logger, w, r, fault.Wrap(fault.InvalidInput, err))
 			return
 		}
 		queue, details, err := readAction(r, raw)
 		if err != nil {
-			refuseAction(w, fault.From(err))
+			refuseAction(c.Logger, w, r, err)
 			return
 		}
 		if err := c.Graph.Operator.AuditJobs(r.Context(), name, queue, details); err != nil {
-			known := fault.From(err)
-			if known.Code == fault.InternalError {
-				c.Logger.ErrorContext(r.Context(), "an action on jobs could not be audited", "action", name, "error", err)
-			}
-			refuseAction(w, known)
+			refuseAction(c.Logger, w, r, err)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(raw))
@@ -139,27 +135,27 @@ func audited(c Config, name string, page http.Handler) http.Handler {
 	})
 }
 
-// refuseAction answers in the form that the page shows.
-func refuseAction(w http.ResponseWriter, known *fault.Error) {
+// refuseAction answers in the form that the page shows, and logs what operators must know about.
+func refuseAction(log *slog.Logger, w http.ResponseWriter, r *http.Request, err error) {
+	known := fault.From(err)
+	web.LogFault(r.Context(), log, known, err, "request_id", w.Header().Get(web.RequestIDHeader), "method", r.Method, "path", r.URL.Path)
 	raw, err := json.Marshal(map[string]string{"message": known.Text()})
 	if err != nil {
 		panic(err) // a map of strings can be marshalled
 	}
-	if wait := known.Retry(); wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-	}
+	web.ErrorHeaders(w.Header(), known)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(known.Status())
 	_, _ = w.Write(raw) // a client that has gone away needs no answer
 }
 
 // withDatabase answers 503 while the database does not answer; the page alone would answer 500.
-func withDatabase(database *db.DB, page http.Handler) http.Handler {
+func withDatabase(c Config, page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pingTimeout)
 		defer cancel()
-		if err := database.Ping(ctx); err != nil {
-			refuseAction(w, fault.Wrap(fault.ServiceUnavailable, err))
+		if err := c.DB.Ping(ctx); err != nil {
+			refuseAction(c.Logger, w, r, fault.Wrap(fault.ServiceUnavailable, err))
 			return
 		}
 		page.ServeHTTP(w, r)
@@ -168,13 +164,13 @@ func withDatabase(database *db.DB, page http.Handler) http.Handler {
 
 // opening redirects from the dashboard's address to the jobs that failed for good within a day, else to the failed jobs that are
 // tried again, else to the waiting ones.
-func opening(database *db.DB) http.Handler {
+func opening(c Config) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 		defer cancel()
-		states, err := db.Column[string](ctx, database.SQL, named("select_opening"))
+		states, err := db.Column[string](ctx, c.DB.SQL, named("select_opening"))
 		if err != nil {
-			refuseAction(w, fault.From(err))
+			refuseAction(c.Logger, w, r, err)
 			return
 		}
 		w.Header().Set("Location", DashboardPath+"/jobs?state="+states[0])

@@ -195,7 +195,7 @@ func TestRunsAreCounted(t *testing.T) {
 // dashboard returns a function that sends requests to a new dashboard.
 func (h *world) dashboard(database *db.DB) func(who viewer.Viewer, method, path, body string) *httptest.ResponseRecorder {
 	h.t.Helper()
-	made := graphtest.Got(jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: database, Logger: slog.New(slog.DiscardHandler)}))(h.t)
+	made := graphtest.Got(jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: database, Logger: slog.New(slog.NewTextHandler(h, nil))}))(h.t)
 	h.t.Cleanup(made.Stop)
 	return func(who viewer.Viewer, method, path, body string) *httptest.ResponseRecorder {
 		request, answer := httptest.NewRequest(method, path, strings.NewReader(body)), httptest.NewRecorder()
@@ -275,6 +275,7 @@ func TestTheDashboardWaitsForTheDatabase(t *testing.T) {
 	refused := show()
 	require.Equal(t, http.StatusServiceUnavailable, refused.Code)
 	require.NotEmpty(t, refused.Header().Get("Retry-After"))
+	require.True(t, h.logged(`msg="request refused"`))
 }
 
 // The dashboard opens on jobs that failed for good within a day, else on jobs that are tried again, else on waiting jobs; its

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math"
 	"net/http"
@@ -78,17 +79,18 @@ const (
 	FormType = "multipart/form-data"
 )
 
-// LogFault logs a fault that operators must know about: an internal error or a ledger conflict as an error; unavailability as a
-// warning, unless the caller has gone. err is its cause.
+// LogFault logs a fault that operators must know about: an internal error or a ledger conflict as an error, and every other fault
+// with a 5xx status as a warning. err is its cause. client_left says that the client hung up, which causes service_unavailable.
 func LogFault(ctx context.Context, log *slog.Logger, known *fault.Error, err error, attributes ...any) {
 	attributes = append(attributes, "error", err)
-	switch known.Code {
-	case fault.InternalError, fault.LedgerConflict:
+	if errors.Is(ctx.Err(), context.Canceled) {
+		attributes = append(attributes, "client_left", true)
+	}
+	switch {
+	case known.Code == fault.InternalError, known.Code == fault.LedgerConflict:
 		log.ErrorContext(ctx, "request failed", attributes...)
-	case fault.ServiceUnavailable, fault.RegistrationUnavailable:
-		if ctx.Err() == nil {
-			log.WarnContext(ctx, "request refused", attributes...)
-		}
+	case known.Status() >= http.StatusInternalServerError:
+		log.WarnContext(ctx, "request refused", attributes...)
 	}
 }
 
