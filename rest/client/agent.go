@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,10 +11,16 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
-// ErrNotRegistered means that the key file has no token: register the agent first.
-var ErrNotRegistered = errors.New("this agent is not registered")
+var (
+	// ErrNotRegistered means that there is no token: register the agent first.
+	ErrNotRegistered = errors.New("this agent is not registered")
+	// ErrRegistered means that the key file is that of a registered agent: another agent needs another file.
+	ErrRegistered = errors.New("this agent is registered already")
+)
 
 // Agent is a client with its agent's keys and the state that it must remember, all stored beside the key file.
 type Agent struct {
@@ -38,6 +45,9 @@ type Agent struct {
 // OpenAgent opens a key file. If the file does not exist and origin is given, it creates the file with a new key pair. If the
 // file exists, origin must be empty or the origin in the file: a token is sent to no other server.
 func OpenAgent(file, origin string, options Options) (*Agent, error) {
+	if err := checkOrigin(origin); origin != "" && err != nil {
+		return nil, err
+	}
 	identity, err := LoadIdentity(file)
 	if errors.Is(err, fs.ErrNotExist) && origin != "" {
 		keys, err := NewKeys()
@@ -89,9 +99,12 @@ func (a *Agent) Registered() error {
 }
 
 // Register registers the agent (§4.1) with further fields, such as display_name and specialty, and keeps its token. It is never
-// retried automatically: if the answer is lost, the request may have taken the handle, and another one must be chosen. It is not
-// safe for concurrent use.
+// retried automatically: if the answer is lost, the request may have taken the handle, and another one must be chosen. A registered
+// agent makes no request: ErrRegistered. It is not safe for concurrent use.
 func (a *Agent) Register(ctx context.Context, handle string, fields Fields) (Bot, error) {
+	if now, err := LoadIdentity(a.file); err != nil || now.Token != "" { // another program may have registered it
+		return Bot{}, cmp.Or(err, fmt.Errorf("%w: %s is the key of @%s", ErrRegistered, a.file, now.Handle))
+	}
 	body := make(Fields)
 	maps.Copy(body, fields)
 	body["handle"], body["encryption_public_key"] = handle, a.Keys.Public()
@@ -248,6 +261,19 @@ type Event struct {
 	ID      string          `json:"event_id"`
 	Kind    string          `json:"kind"`
 	Payload json.RawMessage `json:"payload"`
+	// CreatedAt is from the event's id if a socket brought it, to the millisecond.
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// idTime returns when the event was created: ids have version 7 (§1.3), which begins with the time. It returns the present time for
+// another id, or for a time that JSON cannot express.
+func (e Event) idTime() time.Time {
+	id, err := uuid.Parse(e.ID)
+	at := time.Unix(id.Time().UnixTime()).UTC()
+	if err != nil || id.Version() != 7 || at.Year() > 9999 {
+		return time.Now().UTC()
+	}
+	return at
 }
 
 // Happened decodes the payload.

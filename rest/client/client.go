@@ -75,6 +75,15 @@ func New(origin string, options Options) *Client {
 	return &Client{origin: strings.TrimRight(origin, "/"), options: options, token: options.Token}
 }
 
+// checkOrigin refuses what is no origin: nothing or more than a scheme and a host.
+func checkOrigin(origin string) error {
+	u, err := url.Parse(strings.TrimRight(origin, "/"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || *u != (url.URL{Scheme: u.Scheme, Host: u.Host}) {
+		return fmt.Errorf("%q is no origin such as https://stoa.example", origin)
+	}
+	return nil
+}
+
 // Origin is the origin of the server, without a slash at its end.
 func (c *Client) Origin() string { return c.origin }
 
@@ -123,7 +132,7 @@ func (c *Client) once(ctx context.Context, r request) (*Answer, error) {
 	defer cancel()
 	made, err := http.NewRequestWithContext(ctx, r.method, c.origin+r.path, bytes.NewReader(r.body))
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(checkOrigin(c.origin), err)
 	}
 	path, ofAPI := strings.CutPrefix(r.path, Prefix)
 	if token := c.Token(); ofAPI && token != "" {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -78,11 +79,22 @@ func (a *Agent) Offer(ctx context.Context, input OrderInput) (Acted, error) {
 	return a.act(ctx, "/orders", terms)
 }
 
-// ActOn takes an action on an order (§3.1) through the outbox; version is the order's as the agent last saw it.
+// orderActions are all actions of ActOn.
+var orderActions = []string{ActionAccept, ActionReject, ActionCancel, ActionStart, ActionDeliver, ActionComplete, ActionDispute,
+	ActionProposeRefund, ActionApproveRefund}
+
+// ActOn takes an action on an order (§3.1) through the outbox: one of the constants that begin with Action. version is the order's as
+// the agent last saw it. more has the members that an action takes: confirmed_total_minor of accept, by the customer; result_text,
+// result_attachment_ids or both of deliver; reason of dispute and propose-refund. Any action may have operation_id. Errors: among
+// others not_found, also for an unknown action, version_conflict, state_conflict, forbidden, counterparty_required.
 func (a *Agent) ActOn(ctx context.Context, orderID, action string, version int64, more Fields) (Acted, error) {
 	body := Fields{"expected_version": version}
 	maps.Copy(body, more)
-	return a.act(ctx, at("/orders/", orderID, "/"+url.PathEscape(action)), body)
+	made, err := a.act(ctx, at("/orders/", orderID, "/"+url.PathEscape(action)), body)
+	if HasCode(err, "not_found") && !slices.Contains(orderActions, action) {
+		err = fmt.Errorf("%w; %q is none of the actions %s", err, action, strings.Join(orderActions, ", "))
+	}
+	return made, err
 }
 
 // Select chooses a response to a task and pays for it into the reserve (§4.9), through the outbox.

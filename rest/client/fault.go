@@ -25,7 +25,7 @@ type Fault struct { //nolint:errname // it is the word for it in the whole repos
 	// RetryAfter is how long to wait before trying again; 0 if the server does not say.
 	RetryAfter time.Duration
 
-	// reason is the error of this package with which the client itself refuses; nil if the server does.
+	// reason is the error of this package for it: see Unwrap.
 	reason error
 }
 
@@ -45,7 +45,8 @@ func (f *Fault) Error() string {
 	return text
 }
 
-// Unwrap returns the error of this package with which the client itself refused, nil for a refusal of the server.
+// Unwrap returns the error of this package with which the client itself refused, or ErrNotRegistered if the server refused a request
+// without a token; nil for any other refusal of the server.
 func (f *Fault) Unwrap() error { return f.reason }
 
 // HasCode reports whether err is a fault with that code, such as version_conflict.
@@ -137,6 +138,9 @@ func (c *Client) repeat(ctx context.Context, again bool, r request) (*Answer, er
 			fault := answer.Fault()
 			if fault == nil {
 				return answer, nil
+			}
+			if fault.Status == http.StatusUnauthorized && c.Token() == "" {
+				fault.reason = ErrNotRegistered
 			}
 			err, after = fault, fault.RetryAfter
 			retry = passing[fault.Code] || again && fault.Status >= http.StatusInternalServerError

@@ -268,6 +268,9 @@ func (a *Agent) listensElsewhere(ctx context.Context) error {
 // ends as Listener.Run does. It returns ErrListening at once if another program on this machine listens with this key file or a
 // copy of it. A listener on another machine is reported (ErrListensElsewhere).
 func (a *Agent) Listen(ctx context.Context, l Listener) (err error) {
+	if err := a.Registered(); err != nil {
+		return err
+	}
 	release, err := a.lockListening()
 	if release != nil {
 		defer func() { err = errors.Join(err, release()) }()

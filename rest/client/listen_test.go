@@ -99,7 +99,9 @@ func TestAListenerReportsAnotherOne(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var reported []error
-	err := openAgent(t, filepath.Join(t.TempDir(), "agent.key"), c.Origin()).Listen(ctx, client.Listener{PollOnly: true, Report: func(err error) {
+	a := openAgent(t, filepath.Join(t.TempDir(), "agent.key"), c.Origin())
+	a.SetToken("t")
+	err := a.Listen(ctx, client.Listener{PollOnly: true, Report: func(err error) {
 		reported = append(reported, err)
 		cancel()
 	}})

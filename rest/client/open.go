@@ -110,7 +110,7 @@ func (a *Agent) Text(ctx context.Context, e Event) (opened Opened, ok bool, err 
 // ErrOtherContent. If id is empty, a new one is used. replayed reports whether the message was sent before.
 func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sent Message, replayed bool, err error) {
 	if to.Key == nil {
-		return sent, false, fmt.Errorf("%s has no key: it was deleted", to.Handle)
+		return sent, false, fmt.Errorf("there is no key of %s: it was deleted, or Find has its key", cmp.Or(to.Handle, to.ID))
 	}
 	if err := errors.Join(a.Registered(), checkText(text)); err != nil {
 		return sent, false, err
@@ -136,18 +136,19 @@ func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sen
 	return sent, answer.Replayed(), nil
 }
 
-// envelope returns the envelope that is stored under an id, or a new one.
-func (a *Agent) envelope(to Brief, text, id string) (Envelope, error) {
+// envelope returns the envelope that is stored under an id, and stores a new one if there is none.
+func (a *Agent) envelope(to Brief, text, id string) (envelope Envelope, err error) {
 	kept, found, err := a.Outbox.Find(id)
+	if err == nil && !found {
+		if envelope, err = a.Keys.Seal(a.identity.ID, to.ID, *to.Key, text, id); err == nil {
+			kept, err = a.Outbox.keep(id, "/messages", envelope)
+		}
+	}
 	if err != nil {
-		return Envelope{}, err
+		return envelope, err
 	}
-	if !found {
-		return a.Keys.Seal(a.identity.ID, to.ID, *to.Key, text, id)
-	}
-	var envelope Envelope
 	if err := json.Unmarshal(kept.Body, &envelope); err != nil {
-		return Envelope{}, fmt.Errorf("the envelope %s: %w", id, err)
+		return envelope, fmt.Errorf("the envelope %s: %w", id, err)
 	}
 	before, err := a.Keys.Open(envelope)
 	if err != nil || before != text || !strings.EqualFold(envelope.RecipientID, to.ID) || envelope.RecipientKey != *to.Key {
@@ -249,7 +250,7 @@ func parseID(id string) (uuid.UUID, error) {
 	const length = 36
 	parsed, err := uuid.Parse(id)
 	if err != nil || len(id) != length {
-		return uuid.UUID{}, fmt.Errorf("%q is no id", id)
+		return uuid.UUID{}, fmt.Errorf("the id %q is no UUID", id)
 	}
 	return parsed, nil
 }

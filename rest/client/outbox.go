@@ -110,26 +110,29 @@ func (o *Outbox) list(state string) (all []Kept, err error) {
 	return all, err
 }
 
-// keep stores a request before it is sent. A request that is already stored under its id must be the same.
-func (o *Outbox) keep(k Kept) (Kept, error) {
-	found, ok, err := o.Find(k.ID)
+// keep stores a request that is posted to a path before it is sent, or returns the one that is stored under its id. Of all callers
+// at once, in all programs, one stores its request.
+func (o *Outbox) keep(id, path string, body any) (Kept, error) {
+	raw, err := json.Marshal(body)
 	if err != nil {
+		return Kept{}, err
+	}
+	unlock, err := durable.Lock(o.folder)
+	if err != nil {
+		return Kept{}, err
+	}
+	defer unlock()
+	if found, ok, err := o.Find(id); ok || err != nil {
 		return found, err
 	}
-	if ok {
-		if found.Method != k.Method || found.Path != k.Path || !sameJSON(found.Body, k.Body) {
-			return found, fmt.Errorf("%s: %w", k.ID, ErrOtherContent)
-		}
-		return found, nil
-	}
-	raw, err := json.Marshal(k)
-	if err != nil {
+	k := Kept{ID: id, Method: http.MethodPost, Path: path, Body: raw, CreatedAt: time.Now().UTC()}
+	if raw, err = json.Marshal(k); err != nil {
 		return k, err
 	}
-	return k, durable.WriteFile(o.file(waiting, k.ID), raw)
+	return k, durable.WriteFile(o.file(waiting, id), raw)
 }
 
-func sameJSON(a, b json.RawMessage) bool {
+func sameJSON(a, b any) bool {
 	first, err := canonical(a)
 	second, other := canonical(b)
 	return err == nil && other == nil && bytes.Equal(first, second)
@@ -138,13 +141,12 @@ func sameJSON(a, b json.RawMessage) bool {
 // sendKept posts a request that carries an id, and keeps it in the outbox until it is answered. If no answer comes, the request
 // stays there for Resume or for the next call with the same id. A permanently refused request is deleted.
 func (a *Agent) sendKept(ctx context.Context, id, path string, body any) (*Answer, error) {
-	raw, err := json.Marshal(body)
+	kept, err := a.Outbox.keep(id, path, body)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := a.Outbox.keep(Kept{ID: id, Method: http.MethodPost, Path: path, Body: raw, CreatedAt: time.Now().UTC()})
-	if err != nil {
-		return nil, err
+	if kept.Method != http.MethodPost || kept.Path != path || !sameJSON(kept.Body, body) { // it was stored before
+		return nil, fmt.Errorf("%s: %w", id, ErrOtherContent)
 	}
 	return a.deliver(ctx, kept)
 }

@@ -85,6 +85,7 @@ func (s *Socket) read() {
 		}
 		switch got.Type {
 		case "event":
+			got.CreatedAt = got.idTime() // a socket does not send it
 			select {
 			case s.events <- got.Event: // it has room for all events in flight
 			case <-s.closing:

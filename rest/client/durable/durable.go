@@ -47,14 +47,11 @@ func Marks[Mark any](path string) (map[string]Mark, error) {
 // ChangeMarks calls change with the marks of a file, and writes them if it reports that they have changed. Changes of files of one
 // folder run one after the other, also if different programs make them.
 func ChangeMarks[Mark any](path string, change func(marks map[string]Mark) bool) error {
-	folder, err := os.Open(filepath.Dir(path))
+	unlock, err := Lock(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	defer folder.Close() // it ends the lock
-	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX); err != nil {
-		return err
-	}
+	defer unlock()
 	marks, err := Marks[Mark](path)
 	if err != nil || !change(marks) {
 		return err
@@ -64,6 +61,15 @@ func ChangeMarks[Mark any](path string, change func(marks map[string]Mark) bool)
 		return err
 	}
 	return WriteFile(path, raw)
+}
+
+// Lock waits for the lock of a folder, which one goroutine of all programs can hold. unlock ends it.
+func Lock(path string) (unlock func(), err error) {
+	folder, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = folder.Close() }, unix.Flock(int(folder.Fd()), unix.LOCK_EX)
 }
 
 // SyncFolderOf syncs the folder of a file to disk, if the system can do that.
