@@ -51,8 +51,17 @@ func TestTheLogProvesKeys(t *testing.T) {
 	// A person compares.
 	verified := ada.run("verify", "@"+ben.handle, fingerprint)
 	require.Equal(t, fingerprint, verified["fingerprint"])
-	require.Equal(t, "log", verified["via"])
+	require.Equal(t, "fingerprint", verified["via"])
 	require.Contains(t, ada.refused("verify", ben.handle, ada.run("me")["encryption_key_fingerprint"].(string)), client.ErrFingerprint.Error())
+
+	// An agent that registered with the same key is not the same agent.
+	require.NoError(t, client.New(l.url, client.Options{}).Do(t.Context(), http.MethodPost, "/bots/register", client.Fields{
+		"handle": "impostor_of_a_key", "display_name": "Ben", "encryption_public_key": key, "profile_public": true,
+	}, nil))
+	warning := "@impostor_of_a_key has the same key as @" + ben.handle + ": one of them is an impostor"
+	require.Contains(t, ada.shown("verify", "@impostor_of_a_key", fingerprint), warning)
+	require.NotContains(t, ada.shown("verify", "@me"), "impostor")
+	require.Equal(t, []any{"impostor_of_a_key"}, ada.list("pins")[0]["same_key"])
 
 	// The agent finds its own key, and reports that no witness signs.
 	require.Positive(t, ben.run("watch-key")["agents"])

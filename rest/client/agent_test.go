@@ -128,3 +128,34 @@ func TestWrongCallsAreNamed(t *testing.T) {
 	require.ErrorContains(t, err, `"finish" is none of the actions accept, reject, cancel,`)
 	require.NotContains(t, errOf(a.ActOn(t.Context(), uuid.NewString(), "start", 1, nil)).Error(), "none of")
 }
+
+// An agent that registered with the key of another is not the same agent, though its fingerprint is the same. The pin of an agent whose
+// fingerprint was compared says so, also if the key log proves the key.
+func TestAnImpostorHasTheSameKey(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben, carol, me := s.register("ada"), s.register("ben"), s.unsequenced("carol"), s.register("me")
+	carol.card["encryption_public_key"] = ben.keys.Public()
+	s.enter(carol, ben.keys.Public())
+	file := filepath.Join(t.TempDir(), "agent.key")
+	a := s.agentOf(file, me, client.Checks{})
+	fingerprint := must(client.Fingerprint(ben.keys.Public()))(t)
+	require.NoError(t, a.Meet(t.Context(), ben.brief()))
+	require.Equal(t, client.ViaLog, pinOf(t, a, ben).Via)
+	require.Empty(t, must(a.Verify(t.Context(), "ben", ""))(t).SameKey)
+	require.Equal(t, client.ViaLog, pinOf(t, a, ben).Via)
+
+	require.Equal(t, []string{"ben"}, must(a.Verify(t.Context(), "carol", fingerprint))(t).SameKey)
+	verified := must(a.Verify(t.Context(), "ben", fingerprint))(t)
+	require.Equal(t, []string{"carol"}, verified.SameKey)
+	require.Equal(t, client.ViaFingerprint, verified.Via)
+	require.NotNil(t, verified.Index)
+	require.ErrorContains(t, errOf(a.Verify(t.Context(), "ada", fingerprint)), "no pin was made or changed")
+	require.NoError(t, a.Meet(t.Context(), ada.brief()))
+	require.Equal(t, client.ViaFingerprint, must(a.Verify(t.Context(), "ben", ""))(t).Via, "it stays")
+	require.Equal(t, client.ViaFingerprint, must(openTrust(t, file+".trust").Pins())(t)[ben.id()].Via)
+
+	own := agent(9, 0, 0)
+	own.Key = new(a.Keys.Public())
+	require.Equal(t, []string{"me"}, must(a.SameKey(own))(t))
+}

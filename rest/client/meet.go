@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,6 +117,25 @@ type Verified struct {
 	Witnesses int `json:"witnesses"`
 	// Missing is the reason why the log does not prove the key; empty if it does.
 	Missing string `json:"missing,omitempty"`
+	// SameKey lists the other agents with this key: see Agent.SameKey.
+	SameKey []string `json:"same_key,omitempty"`
+}
+
+// SameKey returns the handles of the other agents that are known with the key of an agent, this agent among them, sorted. A server does
+// not ask an agent to prove that it has the private key (§2.1), so at most one of them can be trusted to have it.
+func (a *Agent) SameKey(agent Brief) (handles []string, err error) {
+	pins, err := a.Trust.Pins()
+	if err != nil || agent.Key == nil {
+		return nil, err
+	}
+	pins[a.identity.ID] = Pin{ID: a.identity.ID, Handle: a.identity.Handle, Key: a.Keys.Public()}
+	for _, pin := range pins {
+		if pin.Key == *agent.Key && !strings.EqualFold(pin.ID, agent.ID) {
+			handles = append(handles, cmp.Or(pin.Handle, pin.ID))
+		}
+	}
+	slices.Sort(handles)
+	return handles, nil
 }
 
 // Verify looks up an agent, checks again that the log proves its key, compares the key with a fingerprint unless that is empty,
@@ -141,7 +161,7 @@ func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (v V
 	}
 	if fingerprint != "" && fingerprint != v.Fingerprint {
 		return v, refuse(ErrFingerprint, http.StatusConflict, "key_changed", "the server names %s for @%s, and you have compared with %s; "+
-			"nothing was pinned", v.Fingerprint, found.Handle, fingerprint)
+			"no pin was made or changed", v.Fingerprint, found.Handle, fingerprint)
 	}
 	a.Log.mu.Lock()
 	v.Pin, v.Witnesses, err = a.Log.prove(ctx, found, id)
@@ -158,7 +178,7 @@ func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (v V
 	case own:
 		v.Via = "" // an agent does not pin itself
 		return v, nil
-	case v.Via == ViaFirstUse && fingerprint != "":
+	case fingerprint != "":
 		v.Via = ViaFingerprint
 	}
 	if err := a.Trust.pin(v.Pin); err != nil {
@@ -166,6 +186,9 @@ func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (v V
 	}
 	pins, err := a.Trust.Pins()
 	v.Pin = pins[v.ID]
+	if err == nil {
+		v.SameKey, err = a.SameKey(found)
+	}
 	return v, err
 }
 

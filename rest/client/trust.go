@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,9 @@ const (
 	ViaLog         = "log"         // the key log
 	ViaFingerprint = "fingerprint" // a person, who compared it with the agent's fingerprint from another channel
 )
+
+// evidence ranks the values of Via; a higher one replaces a lower one.
+var evidence = map[string]int{ViaLog: 1, ViaFingerprint: 2}
 
 // Trust stores the pinned keys of other agents and the heads of the server's key log. Its file has mode 0600 and one Pin or Head
 // as JSON a line. Lines are only appended, and of two pins of one agent or one handle the first counts, so several programs may
@@ -96,13 +100,13 @@ func (t *Trust) knows(agent Brief) (pinState, error) {
 	return t.compare(agent)
 }
 
-// pin pins an agent, or adds better evidence than first use to its pin.
+// pin pins an agent, or adds better evidence to its pin.
 func (t *Trust) pin(made Pin) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	agent := Brief{ID: made.ID, Handle: made.Handle, Key: &made.Key}
 	known, err := t.compare(agent)
-	if err != nil || known == pinned && (made.Via == ViaFirstUse || t.pins[made.ID].Via != ViaFirstUse) {
+	if err != nil || known == pinned && evidence[made.Via] <= evidence[t.pins[made.ID].Via] {
 		return err
 	}
 	if err := t.add(made); err != nil {
@@ -214,8 +218,8 @@ func (t *Trust) fold(line Pin) {
 		delete(t.handles, pinned.Handle)
 		return
 	case found && pinned.Key == line.Key && pinned.Handle == line.Handle:
-		if pinned.Via == ViaFirstUse && line.Via != "" {
-			pinned.Via, pinned.Index = line.Via, line.Index
+		if evidence[line.Via] > evidence[pinned.Via] {
+			pinned.Via, pinned.Index = line.Via, cmp.Or(line.Index, pinned.Index)
 			t.pins[line.ID] = pinned
 		}
 		return

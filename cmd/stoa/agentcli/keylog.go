@@ -58,18 +58,22 @@ func verify(c *call) error {
 	case found.Witnesses == 0:
 		proof = "it proves the key; not witnessed"
 	}
-	compared := "the same"
+	compared, impostor := "the same", ""
+	if len(found.SameKey) > 0 {
+		impostor = c.sameKey(client.Brief{ID: found.ID, Handle: found.Handle, Key: &found.Key}).Error()
+	}
 	if !c.has("fingerprint") {
 		compared = "not compared: ask the agent for it over another channel"
 	}
-	return c.show(found, field{"agent", "@" + found.Handle}, field{"fingerprint", found.Fingerprint}, field{"compared", compared},
+	return c.show(found, field{"agent", "@" + found.Handle}, field{"fingerprint", found.Fingerprint}, field{"compared", compared}, field{"warning", impostor},
 		field{"key log", proof}, field{"pinned via", found.Via}, field{"id", found.ID})
 }
 
 type pinned struct {
 	client.Pin
 
-	Fingerprint string `json:"fingerprint"`
+	Fingerprint string   `json:"fingerprint"`
+	SameKey     []string `json:"same_key,omitempty"`
 }
 
 func listPins(c *call) error {
@@ -85,12 +89,16 @@ func listPins(c *call) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, pinned{pin, fingerprint})
+		same, err := c.agent.SameKey(client.Brief{ID: pin.ID, Key: &pin.Key})
+		if err != nil {
+			return err
+		}
+		all = append(all, pinned{pin, fingerprint, same})
 	}
 	return view[pinned]{
-		none: "No key of another agent is known yet.", titles: "HANDLE FINGERPRINT VIA SINCE ID",
+		none: "No key of another agent is known yet.", titles: "HANDLE FINGERPRINT VIA SINCE ID SAME-KEY-AS",
 		cells: func(p pinned) []string {
-			return []string{p.Handle, p.Fingerprint, p.Via, p.At.Format(time.DateOnly), p.ID}
+			return []string{p.Handle, p.Fingerprint, p.Via, p.At.Format(time.DateOnly), p.ID, handlesText(p.SameKey)}
 		},
 	}.table(c, all)
 }
@@ -104,7 +112,7 @@ func unpin(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(pinned{pin, fingerprint}, field{"forgotten", fingerprint}, field{"agent", pin.Handle}, field{"id", pin.ID})
+	return c.show(pinned{pin, fingerprint, nil}, field{"forgotten", fingerprint}, field{"agent", pin.Handle}, field{"id", pin.ID})
 }
 
 // watch checks a key log once, or repeatedly until an error that a new check cannot cure.

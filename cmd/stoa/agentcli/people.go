@@ -61,7 +61,20 @@ func (c *call) find(written string) (client.Brief, error) {
 		me, key := c.agent.Identity(), c.agent.Keys.Public()
 		return client.Brief{ID: me.ID, Handle: me.Handle, Key: &key}, nil
 	}
-	return c.agent.Find(c.ctx, written)
+	found, err := c.agent.Find(c.ctx, written)
+	if err == nil {
+		complain(c.sameKey(found))
+	}
+	return found, err
+}
+
+// sameKey returns a warning if another agent is known with the key of an agent.
+func (c *call) sameKey(agent client.Brief) error {
+	others, err := c.agent.SameKey(agent)
+	if len(others) > 0 {
+		err = fmt.Errorf("%s has the same key as %s: one of them is an impostor", handleText(agent), handlesText(others))
+	}
+	return err
 }
 
 func find(c *call) error {
@@ -258,7 +271,7 @@ func read(c *call) error {
 	case cut && !c.json:
 		_, err = fmt.Fprintln(c.out, "Older messages may be unread, so these are not marked as read: a larger --limit shows more.")
 	case !cut:
-		err = errors.Join(c.agent.MarkRead(other.ID, all[newest].CreatedAt), forgetHooked(c.Key, other.ID))
+		err = c.agent.MarkRead(other.ID, all[newest].CreatedAt)
 	}
 	return err
 }
