@@ -93,11 +93,13 @@ func TestAnAgentWatchesTheBoard(t *testing.T) {
 	}, "no event of the task")
 	require.Len(t, posted, 1)
 	require.Contains(t, posted[0], task)
-	require.Regexp(t, `new task that you watch for +@ada_watched +get 8\.00 .* stoa agent board show `+task+`\n`, ben.shown("waiting"))
+	require.Regexp(t, `task that you watch for +@ada_watched +get 8\.00 .* stoa agent board show `+task+`\n`, ben.shown("waiting"))
 	printed := ben.listens("--json").stdout
 	printed.await(t, task)
 	require.Contains(t, printed.String(), `"agent":"@ada_watched"`)
-	require.Empty(t, ben.waits(), "it was handed over")
+	require.Equal(t, map[string]string{"new_task": "stoa agent board show " + task}, ben.waits(), "handed over, and open")
+	ben.run("board", "respond", task, "Blue.")
+	require.Empty(t, ben.waits())
 
 	ben.run("board", "watch", "--all")
 	require.Empty(t, ben.run("board", "watch")["q"])
@@ -198,4 +200,5 @@ func TestAPoorCustomerIsNamed(t *testing.T) {
 	ben.run("act", offered(), "accept")
 	require.Contains(t, ben.refused("act", offered(), "accept"),
 		"The customer's available balance does not cover the total. (insufficient_funds, 409)")
+	require.Contains(t, ben.refused(newTask("--amount", "10000")...), "The task would cost 11000.00, fee included; you have 5000.00 available.")
 }

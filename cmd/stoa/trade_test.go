@@ -151,7 +151,11 @@ func (c commandTrader) offer(contractor string) (order string) {
 }
 
 func (c commandTrader) act(order, action, result string) {
-	c.run("act", order, action, "--result", result)
+	args := []string{"act", order, action}
+	if result != "" {
+		args = append(args, "--result", result)
+	}
+	c.run(args...)
 }
 
 func (c commandTrader) available() int64 { return int64(c.run("wallet")["available_minor"].(float64)) }

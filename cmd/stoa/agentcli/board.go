@@ -28,7 +28,7 @@ var boardRows = []row{
 		}
 		return request(c, tasks, http.MethodPost, "/tasks", c.body())
 	}, needsToken},
-	{"board watch", "Have new tasks announced by stoa listen, or by stoa agent waiting if no hook takes the events; without arguments, show the watch.", append([]param{
+	{"board watch", "Have new tasks announced by stoa listen, and open ones listed by stoa agent waiting; without arguments, show the watch.", append([]param{
 		optional("words", "q", "Words that the title or the description must hold; leave it out to watch by --amount alone."),
 		tick("all", "", "Watch for every task."), tick("off", "", "Watch no longer."),
 	}, leastPrices...), watchBoard, needsToken},
@@ -67,7 +67,7 @@ var watches = view[client.TaskWatch]{
 			least = terminal.Credits(*w.MinAmount)
 		}
 		return []field{{"words", strconv.Quote(w.Words)}, {"least reward", least}, {"since", utc(w.CreatedAt)},
-			{"announced by", "stoa listen; stoa agent waiting, unless a hook takes the events"}}
+			{"announced by", "stoa listen; stoa agent waiting lists those that are open"}}
 	},
 }
 

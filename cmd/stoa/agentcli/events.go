@@ -13,7 +13,6 @@ import (
 
 	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
-	"stoa/rest/client/durable"
 )
 
 // meaning is an event with the records of its ids. A record that is gone or not visible to this agent is empty.
@@ -144,25 +143,4 @@ func failure(key string) string {
 	}
 	return fmt.Sprintf("The listener cannot hand over %s %s: %s (%d times). It is tried again at %s, and later events wait behind it.",
 		found.Kind, found.EventID, found.Error, found.Attempts, utc(found.Next))
-}
-
-// hookedFile has, by sender, the number of messages that a hook took and that were not read since.
-func hookedFile(key string) string { return key + ".hooked" }
-
-func hookedMessages(key string) (map[string]int, error) { return durable.Marks[int](hookedFile(key)) }
-
-func noteHooked(key, sender string) error {
-	return durable.ChangeMarks(hookedFile(key), func(hooked map[string]int) bool {
-		hooked[sender]++
-		return true
-	})
-}
-
-// forgetHooked records that the messages of an agent were read.
-func forgetHooked(key, agentID string) error {
-	return durable.ChangeMarks(hookedFile(key), func(hooked map[string]int) bool {
-		_, found := hooked[agentID]
-		delete(hooked, agentID)
-		return found
-	})
 }

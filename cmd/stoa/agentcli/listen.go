@@ -17,8 +17,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/uuid"
-
 	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
@@ -53,7 +51,6 @@ func (c ListenCommand) Validate() error {
 type Handed struct {
 	client.Event
 
-	CreatedAt time.Time `json:"created_at"`
 	// Agent is the handle of the other agent, Title the title of the order or task; empty if the event has none.
 	Agent string `json:"agent,omitempty"`
 	Title string `json:"title,omitempty"`
@@ -149,9 +146,6 @@ func (c ListenCommand) hook(out io.Writer) func(context.Context, Handed) error {
 		if err == nil {
 			err = to(ctx, raw)
 		}
-		if err == nil && event.Text != nil {
-			complain(noteHooked(c.Key, event.meaning.SenderID)) // waiting counts it
-		}
 		return err
 	}
 }
@@ -163,7 +157,7 @@ func handed(ctx context.Context, a *client.Agent, event client.Event) (Handed, e
 	if err != nil {
 		return Handed{}, err
 	}
-	made := Handed{Event: event, CreatedAt: createdAt(event), Agent: strings.TrimPrefix(meaning.agent, "with "), Title: meaning.title(), meaning: meaning}
+	made := Handed{Event: event, Agent: strings.TrimPrefix(meaning.agent, "with "), Title: meaning.title(), meaning: meaning}
 	opened, ok, err := a.Text(ctx, event)
 	switch {
 	case errors.Is(err, client.ErrSealed), errors.Is(err, client.ErrKeyChanged), errors.Is(err, client.ErrUnproven),
@@ -175,17 +169,6 @@ func handed(ctx context.Context, a *client.Agent, event client.Event) (Handed, e
 		made.Text, made.Bound, made.SealedAt = &opened.Text, &opened.Bound, opened.SealedAt
 	}
 	return made, nil
-}
-
-// createdAt returns when an event was created: ids have version 7 (§1.3), which begins with the time. It returns the present time
-// for another id, or for a time that JSON cannot express.
-func createdAt(event client.Event) time.Time {
-	id, err := uuid.Parse(event.ID)
-	at := time.Unix(id.Time().UnixTime()).UTC()
-	if err != nil || id.Version() != 7 || at.Year() > 9999 {
-		return time.Now().UTC()
-	}
-	return at
 }
 
 // run runs the command in its own process group, which ends with the listener's context.

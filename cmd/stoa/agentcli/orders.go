@@ -45,7 +45,7 @@ var orderRows = []row{
 		of[int64](flag("version", "", "The order's version as last seen, which makes a repeat safe; empty: as it is now.")),
 		of[amount](flag("total", "confirmed_total_minor", "The total that a customer confirms by accepting.")).
 			with(`placeholder:"CREDITS"`),
-		flag("result", "result_text", "What is delivered.").with(`placeholder:"TEXT"`),
+		emptied("result", "result_text", "What is delivered; empty: nothing but the files.").with(`placeholder:"TEXT"`),
 		of[[]string](flag("file", "", "A file that is uploaded and delivered, or the id of an upload.")).with(`placeholder:"FILE"`),
 		flag("reason", "reason", "Why, of a dispute or a refund."), opID,
 	}, act, needsToken},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -244,6 +245,9 @@ var messages = map[string]string{
 	"self_contact":                "An agent cannot be its own friend.",
 }
 
+// minorUnits finds the amounts in the message of insufficient_funds.
+var minorUnits = regexp.MustCompile(`(\d+)( minor units)?`)
+
 // Explain translates a refusal of the server into the words of these commands: the message, the faults by option, with amounts in
 // credits, and code and status for programs. It omits the message of not_found if there are fields, since they say the same. It
 // returns any other error unchanged, also a refusal of the client itself.
@@ -263,7 +267,14 @@ func Explain(err error) error {
 	}
 	text := strings.Join(parts, "; ")
 	if text == "" || fault.Code != "not_found" {
-		text = strings.TrimSpace(cmp.Or(messages[fault.Code], fault.Message) + " " + text)
+		message := cmp.Or(messages[fault.Code], fault.Message)
+		if fault.Code == "insufficient_funds" {
+			message = minorUnits.ReplaceAllStringFunc(message, func(found string) string {
+				minor, _ := strconv.ParseInt(strings.TrimSuffix(found, " minor units"), 10, 64) // it fits
+				return terminal.Credits(minor)
+			})
+		}
+		text = strings.TrimSpace(message + " " + text)
 	}
 	text = fmt.Sprintf("%s (%s, %d)", text, fault.Code, fault.Status)
 	if fault.RetryAfter > 0 {

@@ -163,7 +163,7 @@ var feedbackRows = []row{
 	{"reports", "List own reports and feedback with the operators' answers, newest first.", []param{limit},
 		list(feedback, "/feedback"), needsToken},
 	{"notices", "List the operators' notices to this agent about their acts, newest first.", []param{limit},
-		list(notices, "/notices"), needsToken},
+		showNotices, needsToken},
 }
 
 var notices = view[client.Notice]{
@@ -172,6 +172,23 @@ var notices = view[client.Notice]{
 		return []string{dayTime(n.CreatedAt), agentWord(n.About.Type) + " " + n.About.ID, n.ID}
 	},
 	below: func(_ *call, n client.Notice) string { return n.Text },
+}
+
+// showNotices lists the notices, and marks them as read unless the limit hides some that may be unread.
+func showNotices(c *call) error {
+	found, err := client.First(c.client.Notices(c.ctx), c.number("limit")+1)
+	if err != nil {
+		return err
+	}
+	until, err := c.agent.ReadUntil()
+	if err != nil {
+		return err
+	}
+	self, shown := c.agent.Identity().ID, found[:min(c.number("limit"), len(found))]
+	if err := notices.table(c, shown); err != nil || len(shown) == 0 || len(found) > len(shown) && found[len(shown)].CreatedAt.After(until[self]) {
+		return err
+	}
+	return c.agent.MarkRead(self, shown[0].CreatedAt)
 }
 
 func agentWord(kind string) string {

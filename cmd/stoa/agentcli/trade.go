@@ -185,7 +185,7 @@ func act(c *call) error {
 		if err != nil {
 			return err
 		}
-		if order.Role == "customer" && hasAction(order, action) {
+		if order.Role == "customer" && hasAction(order.Actions, action) {
 			return unconfirmed(order.Total)
 		}
 	}

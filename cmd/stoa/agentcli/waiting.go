@@ -1,10 +1,10 @@
 package agentcli
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"stoa/cmd/stoa/terminal"
@@ -26,14 +26,18 @@ func showWaiting(c *call) error {
 			return []string{w.What, w.With, w.Price, until, short(w.Title), w.Command}
 		},
 	}.table(c, found.items)
-	if err == nil && found.more && !c.json {
-		_, err = fmt.Fprintln(c.out, "There may be more: only the newest of each kind were looked at.")
+	if err == nil && len(found.left) > 0 {
+		out := c.out
+		if c.json {
+			out = os.Stderr
+		}
+		_, err = fmt.Fprintf(out, "Not looked at: %s.\n", strings.Join(found.left, "; "))
 	}
 	return err
 }
 
-// waitingItem is one thing that waits for the agent. Kind is friendship, messages, new_task, tasks, draft, changes, rating, or the
-// order action. Price is the sum that the agent pays or gets.
+// waitingItem is one thing that waits for the agent. Kind is friendship, messages, notices, new_task, tasks, draft, changes, dispute,
+// rating, or the order action. Price is the sum that the agent pays or gets.
 type waitingItem struct {
 	Kind     string     `json:"kind"`
 	What     string     `json:"what"`
@@ -45,10 +49,17 @@ type waitingItem struct {
 	Command  string     `json:"command"`
 }
 
-// waitingList holds everything that waits. more reports whether something was not checked.
+// waitingList holds everything that waits. left names what was not looked at.
 type waitingList struct {
 	items []waitingItem
-	more  bool
+	left  []string
+}
+
+// leave notes whether something was not looked at, and the command that shows it.
+func (w *waitingList) leave(left bool, what, command string) {
+	if left {
+		w.left = append(w.left, what+" (stoa agent "+command+")")
+	}
 }
 
 // add adds an item whose command is written without "stoa agent".
@@ -61,14 +72,14 @@ func (w *waitingList) addOrder(kind, what string, o client.Order, command string
 	w.add(waitingItem{kind, what, handleText(otherSide(o)), priceText(o), o.ID, o.Title, &o.Deadline, command})
 }
 
-// draftOrders is the most orders in progress whose newest draft is read.
-const draftOrders = 20
+// The most orders in progress whose newest draft is read, friends whose messages are, and tasks of the watch that are.
+const draftOrders, readFriends, watchedTasks = 20, 500, 100
 
-// waiting collects everything that waits for the agent. It makes at most 52 requests, most of them for drafts and ratings. After
-// an error it returns the items found before.
+// waiting collects everything that waits for the agent from records, since a listener takes events, and only the oldest ones that no
+// one has taken can be read. After an error it returns the items found before.
 func (c *call) waiting() (*waitingList, error) {
 	w := new(waitingList)
-	for _, step := range []func(*waitingList) error{c.addPeople, c.addTasks, c.addOrders} {
+	for _, step := range []func(*waitingList) error{c.addNotices, c.addPeople, c.addWatched, c.addTasks, c.addOrders} {
 		if err := step(w); err != nil {
 			return w, err
 		}
@@ -76,103 +87,91 @@ func (c *call) waiting() (*waitingList, error) {
 	return w, nil
 }
 
-// addPeople adds requests for friendship, and messages that stoa agent read has not shown: messages that no listener has handed
-// over, and messages that a hook took.
-func (c *call) addPeople(w *waitingList) error {
-	contacts, err := client.First(c.client.Contacts(c.ctx), cursorPage)
+// addNotices adds the operators' notices that stoa agent notices has not shown.
+func (c *call) addNotices(w *waitingList) error {
+	found, err := client.First(c.client.Notices(c.ctx), cursorPage)
 	if err != nil {
 		return err
 	}
-	handles := make(map[string]string)
-	for _, contact := range contacts {
-		handles[contact.Bot.ID] = handleText(contact.Bot)
-		if contact.Friendship.Status == "incoming" {
-			with := handleText(contact.Bot)
+	until, err := c.agent.ReadUntil()
+	if unread := slices.DeleteFunc(found, func(n client.Notice) bool { return !n.CreatedAt.After(until[c.agent.Identity().ID]) }); len(unread) > 0 {
+		w.add(waitingItem{Kind: "notices", What: counted(len(unread), "notice") + " of the operators", ID: unread[0].ID, Command: "notices"})
+	}
+	return err
+}
+
+// addPeople adds requests for friendship, and messages that stoa agent read has not shown.
+func (c *call) addPeople(w *waitingList) error {
+	friends := 0
+	for contact, err := range c.client.Contacts(c.ctx) {
+		if err != nil {
+			return err
+		}
+		with := handleText(contact.Bot)
+		switch contact.Friendship.Status {
+		case "incoming":
 			about, command := "request for friendship", "befriend "+with
 			if len(contact.Resembles) > 0 { // a script that runs the command must not take an impersonator
 				about, command = about+"; resembles: "+handlesText(contact.Resembles), "find "+with
 			}
 			w.add(waitingItem{Kind: "friendship", What: about, With: with, ID: contact.ID, Command: command})
+		case "friends":
+			if friends++; friends > readFriends {
+				continue
+			}
+			unread, err := c.unread(contact.Bot.ID)
+			if err != nil {
+				return err
+			}
+			if unread > 0 {
+				w.add(waitingItem{Kind: "messages", What: counted(unread, "unread message"), With: with, ID: contact.Bot.ID, Command: "read " + with})
+			}
 		}
 	}
-	events, more, err := c.client.Poll(c.ctx, 0, 2, true) // it acknowledges nothing
-	if err != nil {
-		return err
-	}
-	w.more = w.more || more || len(contacts) == cursorPage
-	until, err := c.agent.ReadUntil()
-	if err != nil {
-		return err
-	}
-	unread := make(map[string]int)
-	var senders []string
-	for _, event := range events {
-		happened, err := event.Happened()
-		if event.Kind != client.MessageCreated || err != nil || happened.Message == nil {
-			continue
-		}
-		sender := happened.SenderID
-		if !happened.Message.CreatedAt.After(until[sender]) {
-			continue
-		}
-		if unread[sender] == 0 {
-			senders = append(senders, sender)
-		}
-		unread[sender]++
-	}
-	hooked, err := hookedMessages(c.Key)
-	if err != nil {
-		return err
-	}
-	for _, sender := range slices.Sorted(maps.Keys(hooked)) {
-		if unread[sender] == 0 {
-			senders = append(senders, sender)
-		}
-	}
-	for _, sender := range senders {
-		with, what := cmp.Or(handles[sender], sender), counted(unread[sender]+hooked[sender], "unread message")
-		if n := hooked[sender]; n > 0 {
-			what += fmt.Sprintf(" (a hook took %d)", n)
-		}
-		w.add(waitingItem{Kind: "messages", What: what, With: with, ID: sender, Command: "read " + with})
-	}
-	return c.addPosted(w, events)
-}
-
-// maxPosted is the most tasks of the watch that are read.
-const maxPosted = 10
-
-// addPosted adds the open tasks that the watch announced, unless the agent has responded.
-func (c *call) addPosted(w *waitingList, events []client.Event) error {
-	events = slices.DeleteFunc(events, func(e client.Event) bool { return e.Kind != client.TaskPosted })
-	if len(events) == 0 {
-		return nil
-	}
-	answered, err := c.answered()
-	if err != nil {
-		return err
-	}
-	w.more = w.more || len(events) > maxPosted
-	for _, event := range events[max(0, len(events)-maxPosted):] {
-		found, err := look(c.ctx, c.agent, event)
-		if err != nil {
-			return err
-		}
-		if t := found.task; t.State == "open" && answered[t.ID] == "" {
-			w.add(waitingItem{"new_task", "new task that you watch for", handleText(t.Customer), "get " + terminal.Credits(t.Amount),
-				t.ID, t.Title, &t.Deadline, "board show " + t.ID})
-		}
-	}
+	w.leave(friends > readFriends, fmt.Sprintf("messages of the friends before the newest %d", readFriends), "read @HANDLE")
 	return nil
 }
 
-func (c *call) addTasks(w *waitingList) error {
-	tasks, err := client.First(c.client.Tasks(c.ctx, client.TasksQuery{Mine: true, State: "open", PageSize: page}), page)
+// unread counts the messages of an agent that stoa agent read has not shown, among the newest 100 that were exchanged with it.
+func (c *call) unread(botID string) (count int, err error) {
+	until, err := c.agent.ReadUntil()
+	if err != nil {
+		return 0, err
+	}
+	newest, err := client.First(c.client.Messages(c.ctx, botID), cursorPage)
+	for _, m := range newest {
+		if m.SenderID == botID && m.CreatedAt.After(until[botID]) {
+			count++
+		}
+	}
+	return count, unlessGone(err)
+}
+
+// addWatched adds the open tasks of the watch to which the agent may respond.
+func (c *call) addWatched(w *waitingList) error {
+	watch, err := c.client.TaskWatch(c.ctx)
+	if client.HasCode(err, "not_found") {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	w.more = w.more || len(tasks) == page
-	for _, t := range tasks {
+	found, err := client.First(c.client.Tasks(c.ctx, client.TasksQuery{Words: watch.Words, State: "open", PageSize: page}), watchedTasks)
+	for _, t := range found {
+		if hasAction(t.Actions, "respond") && (watch.MinAmount == nil || t.Amount >= *watch.MinAmount) {
+			w.add(waitingItem{"new_task", "task that you watch for", handleText(t.Customer), "get " + terminal.Credits(t.Amount),
+				t.ID, t.Title, &t.Deadline, "board show " + t.ID})
+		}
+	}
+	w.leave(len(found) == watchedTasks, fmt.Sprintf("tasks of the watch before the newest %d", watchedTasks), "board --limit N")
+	return err
+}
+
+func (c *call) addTasks(w *waitingList) error {
+	for t, err := range c.client.Tasks(c.ctx, client.TasksQuery{Mine: true, State: "open", PageSize: page}) {
+		if err != nil {
+			return err
+		}
 		if t.Responses > 0 {
 			w.add(waitingItem{"tasks", counted(t.Responses, "answer") + " to choose from", "", "", t.ID, t.Title, &t.Deadline,
 				"board answers " + t.ID})
@@ -191,34 +190,39 @@ var waitingActions = []struct {
 	{"funded", []string{"start"}, "work to start"},
 	{"in_progress", []string{"deliver"}, "work to deliver"},
 	{"delivered", []string{"complete"}, "delivery to complete"},
-	{"disputed", []string{"approve-refund"}, "refund to approve"},
+	{"disputed", []string{"approve-refund", "propose-refund"}, "refund to approve"},
 }
 
 // addOrders adds the orders that wait for an action, an answer to a draft or its changes, or a rating.
 func (c *call) addOrders(w *waitingList) error {
 	var working []client.Order
 	for _, row := range waitingActions {
-		orders, err := client.First(c.everyOrder(row.state), page)
-		if err != nil {
-			return err
-		}
-		w.more = w.more || len(orders) == page
-		for _, o := range orders {
-			possible := slices.IndexFunc(row.actions, func(name string) bool { return hasAction(o, name) })
-			if possible >= 0 {
-				name := row.actions[possible]
-				command := "act " + o.ID + " " + name
-				if name == client.ActionAccept && o.Role == "customer" {
-					command += " --total " + terminal.Credits(o.Total)
-				}
-				w.addOrder(name, row.what, o, command)
+		for o, err := range c.everyOrder(row.state) {
+			if err != nil {
+				return err
 			}
 			if o.State == client.StateInProgress {
 				working = append(working, o)
 			}
+			possible := slices.IndexFunc(row.actions, func(name string) bool { return hasAction(o.Actions, name) })
+			if possible < 0 {
+				continue
+			}
+			name := row.actions[possible]
+			command := "act " + o.ID + " " + name
+			switch {
+			case name == client.ActionProposeRefund && o.Dispute != nil && o.Dispute.OpenedBy != c.agent.Identity().ID:
+				w.addOrder("dispute", "dispute to answer", o, "order "+o.ID)
+				continue
+			case name == client.ActionProposeRefund: // it waits for the other side
+				continue
+			case name == client.ActionAccept && o.Role == "customer":
+				command += " --total " + terminal.Credits(o.Total)
+			}
+			w.addOrder(name, row.what, o, command)
 		}
 	}
-	w.more = w.more || len(working) > draftOrders
+	w.leave(len(working) > draftOrders, fmt.Sprintf("drafts of the orders in progress before the newest %d", draftOrders), "draft ORDER")
 	for _, o := range working[:min(len(working), draftOrders)] {
 		newest, err := c.newestDraft(o.ID)
 		if err != nil {
@@ -242,10 +246,10 @@ func (c *call) addOrders(w *waitingList) error {
 			w.add(waitingItem{"rating", "order to rate", handleText(otherSide(o)), "", o.ID, o.Title, nil, "rate " + o.ID + " STARS"})
 		}
 	}
-	w.more = w.more || len(closed) == page
+	w.leave(len(closed) == page, fmt.Sprintf("ratings of the closed orders before the newest %d", page), "orders --state closed --limit N")
 	return err
 }
 
-func hasAction(o client.Order, name string) bool {
-	return slices.ContainsFunc(o.Actions, func(action client.Action) bool { return action.Name == name })
+func hasAction(actions []client.Action, name string) bool {
+	return slices.ContainsFunc(actions, func(action client.Action) bool { return action.Name == name })
 }
