@@ -43,20 +43,20 @@ type operation struct {
 
 // withInput adapts a method that takes an input struct: the members of path, query and JSON body are one struct (see binder).
 func withInput[In, Out any](method func(context.Context, In) (Out, error)) operation {
-	return withNamedInput(nameOf(method), method)
+	return adapt(nameOf(method), *new(In), method)
 }
 
-// withNamedInput is withInput for a closure, under the name of the method that it calls.
-func withNamedInput[In, Out any](name string, method func(context.Context, In) (Out, error)) operation {
+// adapt is withInput under a name in traces, for an input of which the route already sets members that no request can set.
+func adapt[In, Out any](name string, preset In, method func(context.Context, In) (Out, error)) operation {
 	fill, parameters := binder[In]()
-	call, empty := traced(name, method), any(*new(In))
-	_, strict := empty.(queryChecker)
+	call := traced(name, method)
+	_, strict := any(preset).(queryChecker)
 	o := operation{malformed: invalidInput, parameters: parameters, strict: strict}
-	if in, ok := empty.(bodyBlamer); ok {
+	if in, ok := any(preset).(bodyBlamer); ok {
 		o.malformed = func(refused *wire.Error) error { return in.BlameBody(refused) }
 	}
 	o.run = func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
-		var in In
+		in := preset
 		if err := fill(&in, r, raw); err != nil {
 			if refused := new(wire.Error); errors.As(err, &refused) {
 				return nil, o.malformed(refused)
@@ -70,7 +70,7 @@ func withNamedInput[In, Out any](name string, method func(context.Context, In) (
 
 // withoutInput adapts a method that needs only its caller.
 func withoutInput[Out any](method func(context.Context) (Out, error)) operation {
-	return withNamedInput(nameOf(method), func(ctx context.Context, _ struct{}) (Out, error) { return method(ctx) })
+	return adapt(nameOf(method), struct{}{}, func(ctx context.Context, _ struct{}) (Out, error) { return method(ctx) })
 }
 
 // noQuery is the input of a request that refuses every query parameter.
@@ -82,7 +82,7 @@ func (noQuery) UnknownQuery(name string) error {
 
 // withoutQuery adapts a method that needs only its caller, on a path that refuses every query parameter.
 func withoutQuery[Out any](method func(context.Context) (Out, error)) operation {
-	return withNamedInput(nameOf(method), func(ctx context.Context, _ noQuery) (Out, error) { return method(ctx) })
+	return adapt(nameOf(method), noQuery{}, func(ctx context.Context, _ noQuery) (Out, error) { return method(ctx) })
 }
 
 // limited makes limit count each request before its body is read.

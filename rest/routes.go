@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"context"
-
 	"stoa/graph"
 	"stoa/graph/bots"
 	"stoa/graph/orders"
@@ -147,11 +145,8 @@ func orderActions(g *graph.Graph) []route {
 	actions := orders.Actions()
 	rows := make([]route, len(actions))
 	for i, action := range actions {
-		act := func(ctx context.Context, in orders.ActInput) (*orders.OrderResult, error) {
-			in.Action = action
-			return g.Orders.OrderAct(ctx, in)
-		}
-		rows[i] = route{"POST", "/orders/{order_id}/" + string(action), tokenRequired, jsonBody, withNamedInput("orders.OrderAct", act), 200}
+		act := adapt("orders.OrderAct", orders.ActInput{Action: action}, g.Orders.OrderAct)
+		rows[i] = route{"POST", "/orders/{order_id}/" + string(action), tokenRequired, jsonBody, act, 200}
 	}
 	return rows
 }

@@ -10,11 +10,12 @@ import (
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/input"
+	"stoa/graph/platform/wire"
 )
 
 var (
 	errTotal    = fmt.Errorf("makes a total of more than %d", maxTotalMinor)
-	errParty    = errors.New("send contractor_id or customer_id, not both: the other participant")
+	errParty    = errors.New("send one of contractor_id and customer_id: the other participant")
 	errNoResult = errors.New("send result_text, result_attachment_ids or both")
 )
 
@@ -150,19 +151,43 @@ const (
 	reasonPayload
 )
 
+// payloadFields are the fields of an action's body that only one kind of payload holds.
+var payloadFields = []struct {
+	name string
+	of   payload
+	sent func(ActInput) bool
+}{
+	{"confirmed_total_minor", confirmationPayload, func(in ActInput) bool { return in.ConfirmedTotalMinor != nil }},
+	{"result_text", resultPayload, func(in ActInput) bool { return in.ResultText != nil }},
+	// With another action, files are immutable_attachments.
+	{"result_attachment_ids", resultPayload, func(ActInput) bool { return false }},
+	{"reason", reasonPayload, func(in ActInput) bool { return in.Reason != nil }},
+}
+
+// unknown is the reason for a field that the body of an action with this payload does not have.
+func (p payload) unknown() string {
+	names := []string{"operation_id", "expected_version"}
+	for _, field := range payloadFields {
+		if field.of == p {
+			names = append(names, field.name)
+		}
+	}
+	return wire.NoField(names)
+}
+
+// BlameBody returns invalid_input for a body that cannot be read. Of an unknown field it says which fields the action has.
+func (in ActInput) BlameBody(refused *wire.Error) *fault.Error {
+	if t := find(in.Action); t != nil && refused.Kind == wire.Unknown {
+		refused.Reason = t.takes.unknown()
+	}
+	return fault.Body(fault.InvalidInput, refused)
+}
+
 // check judges the fields that only one kind of payload holds.
 func (p payload) check(f input.Fields, in ActInput) {
-	for _, field := range []struct {
-		name string
-		sent bool
-		of   payload
-	}{
-		{"confirmed_total_minor", in.ConfirmedTotalMinor != nil, confirmationPayload},
-		{"result_text", in.ResultText != nil, resultPayload},
-		{"reason", in.Reason != nil, reasonPayload},
-	} {
-		if field.sent && field.of != p {
-			f.Add(field.name, input.ErrUnknown)
+	for _, field := range payloadFields {
+		if field.of != p && field.sent(in) {
+			f.Add(field.name, errors.New(p.unknown()))
 		}
 	}
 	switch {

@@ -106,10 +106,18 @@ func (f Fields) Fault(code Code) error {
 // Wrap makes a fault with a cause, which is only logged.
 func Wrap(code Code, err error) *Error { return &Error{Code: code, cause: err} }
 
-// Body makes the fault for a body that package wire refused. It names the wrong field, if there is one.
+// Body makes the fault for a body that package wire refused. It names the wrong field, if there is one. The table's text of the
+// code is shown only for a value of a wrong type: it speaks of values.
 func Body(code Code, refused *wire.Error) *Error {
-	if refused.Field == "" {
-		return New(code).Say("The body cannot be read: " + refused.Reason + ".")
+	e := New(code)
+	if refused.Field != "" {
+		e = Field(code, refused.Field, refused.Reason)
 	}
-	return Field(code, refused.Field, refused.Reason)
+	switch {
+	case refused.Kind == wire.Unknown:
+		e.Message = New(UnknownFields).Text()
+	case refused.Kind != wire.Type || refused.Field == "":
+		e.Message = "The body cannot be read: " + refused.Error() + "."
+	}
+	return e
 }

@@ -120,4 +120,9 @@ func TestBodyBlamesTheField(t *testing.T) {
 	require.Contains(t, whole.Text(), "is cut off")
 	one := fault.Body(fault.InvalidID, &wire.Error{Kind: wire.Unknown, Field: "extra", Reason: "does not exist"})
 	require.Equal(t, map[string]string{"extra": "does not exist"}, one.Fields)
+	require.Equal(t, fault.New(fault.UnknownFields).Text(), one.Text(), "the text of invalid_id would blame an id that is right")
+	twice := fault.Body(fault.InvalidID, &wire.Error{Kind: wire.Syntax, Field: "recipient_id", Reason: "appears twice in one object"})
+	require.Equal(t, "The body cannot be read: recipient_id appears twice in one object.", twice.Text())
+	typed := fault.Body(fault.InvalidID, &wire.Error{Kind: wire.Type, Field: "recipient_id", Reason: "must be a string"})
+	require.Equal(t, fault.New(fault.InvalidID).Text(), typed.Text())
 }

@@ -90,7 +90,7 @@ func semantic(bad *json.SemanticError) *Error {
 	e := &Error{Kind: Type, Field: field(bad.JSONPointer)}
 	switch {
 	case errors.Is(bad.Err, json.ErrUnknownName):
-		e.Kind, e.Reason = Unknown, "is not a field of this request"+known(bad.GoType)
+		e.Kind, e.Reason = Unknown, NoField(known(bad.GoType))
 	case errors.Is(bad.Err, strconv.ErrRange):
 		e.Reason = "is out of range"
 	default:
@@ -105,21 +105,26 @@ func semantic(bad *json.SemanticError) *Error {
 	return e
 }
 
-// known names the fields of an object that is read into a Go struct.
-func known(object reflect.Type) string {
-	if object == nil || object.Kind() != reflect.Struct {
-		return ""
+// NoField is the reason for a member that is none of the fields of an object; it names them, if there are any.
+func NoField(fields []string) string {
+	const reason = "is not a field of this request"
+	if len(fields) == 0 {
+		return reason
 	}
-	var names []string
+	return reason + "; the fields here are " + strings.Join(fields, ", ")
+}
+
+// known names the fields of an object that is read into a Go struct.
+func known(object reflect.Type) (names []string) {
+	if object == nil || object.Kind() != reflect.Struct {
+		return nil
+	}
 	for _, f := range reflect.VisibleFields(object) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
 			names = append(names, name)
 		}
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "; the fields here are " + strings.Join(names, ", ")
+	return names
 }
 
 // field converts a JSON pointer to a path: /attachment_ids/2 to attachment_ids[2].
