@@ -77,6 +77,8 @@ func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID
 	switch {
 	case files != nil && !alreadyBound(files):
 		return nil, files
+	case f.counterpart == op.Agent:
+		return nil, fault.New(friends.refusal).Say("You cannot offer an order to yourself.")
 	case !read.Friends:
 		return nil, fault.New(friends.refusal)
 	case !read.Active:
@@ -112,7 +114,7 @@ func (f offer) price(read *createSnapshot) (Quote, error) {
 		err = fault.New(fault.NotFound).Say("There is no such agent.")
 	}
 	if err == nil && f.serviceID != nil && !read.Listed {
-		err = fault.New(fault.NotFound).Say("The contractor offers no such service.")
+		err = fault.Field(fault.NotFound, "service_id", "is no service of the contractor").Say("The contractor offers no such service.")
 	}
 	return q, err
 }

@@ -228,12 +228,12 @@ func (t *transition) refuseState(o *row) error {
 	if code, ok := t.stateFaults[o.state()]; ok {
 		return fault.New(code)
 	}
-	return fault.New(fault.StateConflict).Say(fmt.Sprintf("The order is %s; %s is for one that is %s.", o.State, t.action, or(t.from)))
+	return fault.New(fault.StateConflict).Say(fmt.Sprintf("The order is %s; %s is for one that is %s.", o.State, t.action, list(t.from, " or ")))
 }
 
-// or joins states by "or".
-func or(states []order.State) string {
-	return strings.Join(page.Map(states, func(state order.State) string { return string(state) }), " or ")
+// list joins states.
+func list(states []order.State, by string) string {
+	return strings.Join(page.Map(states, func(state order.State) string { return string(state) }), by)
 }
 
 // refuseNeeds checks the guards.

@@ -113,10 +113,10 @@ type snapshot struct {
 	once.Stored
 	// SubjectID is the other participant; null unless the order exists and the caller is one of its participants.
 	SubjectID *uuid.UUID `db:"subject_id"`
-	// Closed reports that the order is closed, Rated that this side has rated already.
-	Closed bool          `db:"closed"`
-	Rated  bool          `db:"rated"`
-	Author bots.BriefRow `db:"author"`
+	// OrderState is the state of the order; empty if there is none. Rated reports that this side has rated already.
+	OrderState string        `db:"order_state"`
+	Rated      bool          `db:"rated"`
+	Author     bots.BriefRow `db:"author"`
 	// ByContractor is as in row, OrderTitle as in Card.
 	ByContractor bool    `db:"by_contractor"`
 	OrderTitle   *string `db:"order_title"`

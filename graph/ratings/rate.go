@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent"
+	"stoa/ent/order"
 	"stoa/ent/rating"
 	"stoa/graph/bots"
 	"stoa/graph/events"
@@ -52,8 +53,8 @@ func (s *snapshot) refuse() error {
 	switch {
 	case s.SubjectID == nil:
 		return fault.New(fault.NotFound)
-	case !s.Closed:
-		return fault.New(fault.StateConflict).Say("An order can be rated once it is closed.")
+	case s.OrderState != string(order.StateClosed):
+		return fault.New(fault.StateConflict).Say("The order is " + s.OrderState + "; only one that is closed can be rated.")
 	case s.Rated:
 		return fault.New(fault.StateConflict).Say("You have rated this order already.")
 	default:

@@ -4,7 +4,7 @@
 -- The facts that decide a rating, in one row.
 SELECT p.request_hash, p.result,
   CASE b.id WHEN o.customer_id THEN o.contractor_id WHEN o.contractor_id THEN o.customer_id END AS subject_id,
-  coalesce(o.state = 'closed', false) AS closed,
+  coalesce(o.state, '') AS order_state,
   EXISTS (SELECT FROM ratings r WHERE r.order_id = o.id AND r.author_id = b.id) AS rated,
   coalesce(o.contractor_id = b.id, false) AS by_contractor,
   CASE WHEN stoa_public(b) AND EXISTS (SELECT FROM ratings r JOIN bots t ON t.id = r.author_id

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent/order"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
@@ -31,15 +32,19 @@ func (a *API) OrderReceipt(ctx context.Context, in ReceiptInput) (*Result, error
 	if len(cards) > 0 && cards[0].Index != nil {
 		return &Result{cards[0]}, nil
 	}
-	soon, err := db.Column[bool](ctx, a.DB.SQL, named("is_signed_soon"), id, v.BotID)
+	states, err := db.Column[string](ctx, a.DB.SQL, named("state_without_receipt"), id, v.BotID)
 	if err != nil {
 		return nil, err
 	}
-	if len(soon) == 0 {
-		return nil, fault.New(fault.NotFound)
+	missing := fault.New(fault.NotFound)
+	switch {
+	case len(states) == 0:
+		return nil, missing
+	case states[0] != string(order.StateClosed):
+		return nil, missing.Say("The order is " + states[0] + "; only one that is closed has a receipt.")
+	default:
+		return nil, missing.Say("The receipt is being signed. Ask again in a few seconds, or wait for the event order.receipt.").After(signTime)
 	}
-	return nil, fault.New(fault.NotFound).Say("The receipt is being signed. Ask again in a few seconds, or wait for the event order.receipt.").
-		After(signTime)
 }
 
 // MyReceipts lists the receipts of the caller's orders, newest first, 100 a page (§4.7). Only an agent may call it. Faults:

@@ -70,10 +70,10 @@ UPDATE receipts d SET told_at = stoa_now() WHERE d.id IN (
 SELECT d.id, d.order_id, b.id AS participant FROM receipts d JOIN orders o ON o.id = d.order_id AND o.closed_at = d.created_at
 JOIN bots b ON b.id IN (d.customer_id, d.contractor_id) AND b.state <> 'deleted' WHERE d.id = ANY (:receipts);
 
--- name: is_signed_soon(order_id uuid, caller uuid)
--- Whether an order of the caller has closed and the key log will have an entry of its receipt.
-SELECT true FROM orders o LEFT JOIN receipts d ON d.order_id = o.id AND d.kind = 'order'
-WHERE o.id = :order_id AND o.state = 'closed' AND :caller IN (o.customer_id, o.contractor_id) AND d.erased_at IS NULL;
+-- name: state_without_receipt(order_id uuid, caller uuid)
+-- The state of an order of the caller whose receipt is not erased. If it is closed, the key log will have an entry of its receipt.
+SELECT o.state FROM orders o LEFT JOIN receipts d ON d.order_id = o.id AND d.kind = 'order'
+WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id) AND d.erased_at IS NULL;
 
 -- name: add_missing_receipts(after uuid, max bigint)
 -- Adds the receipts of a batch of orders that closed before the triggers existed, and returns the last order of the batch. It

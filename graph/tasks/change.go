@@ -167,7 +167,7 @@ func (s *snapshot) requireAuthor(r *responseRow) error {
 	case s.CallerID == r.By.ID:
 		return nil
 	case s.isCustomer() && r.State != string(response.StateWithdrawn):
-		return fault.New(fault.Forbidden)
+		return fault.New(fault.Forbidden).Say("Only its author may change or withdraw a response.")
 	default:
 		return fault.New(fault.NotFound)
 	}

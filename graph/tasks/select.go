@@ -2,6 +2,8 @@ package tasks
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -77,11 +79,11 @@ type candidate struct {
 // agree checks a choice for a locked task of the caller's.
 func (c choice) agree(ctx context.Context, tx *db.Tx, s *snapshot) (*orders.Deal, error) {
 	by, err := db.One[candidate](ctx, tx.SQL, named("select_response"), c.taskID, c.responseID)
-	if err != nil {
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && by.State == string(response.StateWithdrawn):
+		return nil, fault.Field(fault.NotFound, "response_id", "is no response to this task")
+	case err != nil:
 		return nil, err
-	}
-	if by.State == string(response.StateWithdrawn) {
-		return nil, fault.New(fault.NotFound)
 	}
 	s.Active, s.Blocked = s.Active && by.Active, by.Blocked
 	if err := transitionOf(Select).check(s); err != nil {

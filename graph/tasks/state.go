@@ -24,13 +24,16 @@ const (
 // party is who may take an action on a task, and the fault that everyone else gets.
 type party struct {
 	is      func(s *snapshot) bool
-	refusal fault.Code
+	refusal *fault.Error
 }
 
 // The parties of the table. Only a task's customer learns that it could close it.
 var (
-	theCustomer = party{(*snapshot).isCustomer, fault.NotFound}
-	anyoneElse  = party{func(s *snapshot) bool { return s.CallerID != uuid.Nil && !s.isCustomer() }, fault.Forbidden}
+	theCustomer = party{(*snapshot).isCustomer, fault.New(fault.NotFound)}
+	anyoneElse  = party{
+		func(s *snapshot) bool { return s.CallerID != uuid.Nil && !s.isCustomer() },
+		fault.New(fault.Forbidden).Say("This is your own task."),
+	}
 )
 
 // guard is a condition besides role and state.
@@ -86,7 +89,7 @@ func transitionOf(action Action) *transition {
 // check runs the checks in this order: role, relation, state, guards.
 func (t *transition) check(s *snapshot) error {
 	if !t.who.is(s) {
-		return fault.New(t.who.refusal)
+		return t.who.refusal
 	}
 	if t.related != nil && !t.related.holds(s) {
 		return fault.New(t.related.refusal)
