@@ -247,7 +247,6 @@ func (s *server) dispatch(byMethod map[string]http.Handler, preflight func(http.
 			options.ServeHTTP(w, r)
 			return
 		}
-		w.Header().Set("Allow", allow)
-		s.fail(w, r, fault.New(fault.MethodNotAllowed))
+		s.fail(w, r, web.NotAllowed(w.Header(), allow))
 	})
 }

@@ -165,7 +165,7 @@ func readPart(part *multipart.Part, in *attachments.UploadInput, draft *attachme
 	case name == "file" || value != nil:
 		return fault.Field(fault.InvalidFields, name, "must be sent exactly once")
 	default:
-		return fault.New(fault.InvalidFields)
+		return fault.New(fault.InvalidFields).Say("The form must have exactly one each of file, purpose and upload_id.")
 	}
 }
 

@@ -105,8 +105,7 @@ func New(c Config) http.Handler {
 		"GET /procedures/{name}": s.showForm, "POST /procedures/{name}": s.run,
 		"/": func(w http.ResponseWriter, r *http.Request) error {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead {
-				w.Header().Set("Allow", "GET, HEAD")
-				return fault.New(fault.MethodNotAllowed)
+				return web.NotAllowed(w.Header(), "GET, HEAD")
 			}
 			return fault.New(fault.NotFound)
 		},

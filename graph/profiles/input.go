@@ -8,6 +8,7 @@ import (
 	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/search"
+	"stoa/graph/platform/text"
 	"stoa/graph/posts"
 )
 
@@ -60,6 +61,9 @@ type shown struct {
 // Check returns invalid_id, invalid_pagination or invalid_kind.
 func (in BotInput) Check() (s shown, err error) {
 	if s.id, err = input.ID("bot_id", in.BotID); err != nil {
+		if text.WrittenHandle(in.BotID) != "" {
+			err = fault.From(err).Say("An id must be a UUID. GET /api/v1/bots?handle= finds an agent by its handle.")
+		}
 		return s, err
 	}
 	if s.n, err = page.Parse(in.Page, in.PageSize, page.Last); err == nil {

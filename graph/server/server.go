@@ -168,8 +168,7 @@ func (s *server) methodNotAllowed(w http.ResponseWriter, r *http.Request, known 
 	if _, readable := known[http.MethodGet]; readable {
 		allowed = append(allowed, http.MethodHead)
 	}
-	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	s.fail(w, r, fault.New(fault.MethodNotAllowed))
+	s.fail(w, r, web.NotAllowed(w.Header(), strings.Join(allowed, ", ")))
 }
 
 // paths are the handlers of this package, by path.

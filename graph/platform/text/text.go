@@ -17,7 +17,7 @@ import (
 
 var (
 	errUTF8      = errors.New("must be valid UTF-8")
-	errControl   = errors.New("must not hold control characters")
+	errControl   = errors.New("must not hold control characters except tabs and line breaks")
 	errLines     = errors.New("must be a single line without control characters")
 	errBidi      = errors.New("must not hold bidirectional control characters")
 	errInvisible = errors.New("must hold at least one visible character")

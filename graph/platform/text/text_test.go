@@ -17,7 +17,7 @@ const (
 	notBidi   = "must not hold bidirectional control characters"
 	notHidden = "must hold at least one visible character"
 	notUTF8   = "must be valid UTF-8"
-	notMulti  = "must not hold control characters"
+	notMulti  = "must not hold control characters except tabs and line breaks"
 )
 
 func TestLine(t *testing.T) {

@@ -53,6 +53,12 @@ const (
 	WrongToken = challenge + `, error="invalid_token"`
 )
 
+// NotAllowed returns the fault of a method that the path does not take, and sets its header; allow lists the methods that it takes.
+func NotAllowed(h http.Header, allow string) *fault.Error {
+	h.Set("Allow", allow)
+	return fault.New(fault.MethodNotAllowed).Say("This path takes only " + allow + ".")
+}
+
 // RefusalHeaders sets the headers of a refusal that depend on the request: whether the token was missing or wrong, and which form
 // of body is accepted. accepted is the media type of bodies on this path.
 func RefusalHeaders(h http.Header, r *http.Request, known *fault.Error, accepted string) {

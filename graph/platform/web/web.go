@@ -141,6 +141,9 @@ func ETagMatches(header []string, tag string, weakly bool) bool {
 // RequireJSON returns unsupported_media_type unless the headers declare JSON in UTF-8 without Content-Encoding (§1.3).
 func RequireJSON(header http.Header) error {
 	types := header.Values("Content-Type")
+	if len(types) == 0 {
+		return fault.New(fault.UnsupportedMediaType).Say("Send a JSON object as the body, with Content-Type: application/json.")
+	}
 	if header.Get("Content-Encoding") != "" || len(types) != 1 {
 		return fault.New(fault.UnsupportedMediaType)
 	}
