@@ -95,14 +95,16 @@ type envelope struct {
 }
 
 // Check checks an envelope in the order of §2.4: invalid_envelope for its two ids, encrypted_envelope_required if it is not
-// encrypted, unsupported_encryption for another version, invalid_envelope for the rest. Each fault names every wrong field.
+// encrypted, unsupported_encryption for another version, invalid_envelope for the rest. Each fault names every wrong field; that of
+// an id also those of an envelope that is not encrypted.
 func (in SendInput) Check() (envelope, error) {
 	var e envelope
 	wrong := input.New()
 	e.recipientID = wrong.ID("recipient_id", in.RecipientID)
 	e.clientMessageID = wrong.ID("client_message_id", in.ClientMessageID)
-	if err := wrong.Fault(fault.InvalidEnvelope); err != nil {
-		return envelope{}, err
+	code := fault.EncryptedEnvelopeRequired
+	if len(wrong.Fields) > 0 {
+		code = fault.InvalidEnvelope
 	}
 	for _, f := range in.fields() {
 		if *f.at == nil {
@@ -114,7 +116,7 @@ func (in SendInput) Check() (envelope, error) {
 			wrong.Add(name, errPlaintext)
 		}
 	}
-	if err := wrong.Fault(fault.EncryptedEnvelopeRequired); err != nil {
+	if err := wrong.Fault(code); err != nil {
 		return envelope{}, err
 	}
 	if *in.EncryptionVersion != Version {
@@ -122,7 +124,8 @@ func (in SendInput) Check() (envelope, error) {
 	}
 	if len(in.unknown) > 0 {
 		first := in.unknown[0]
-		wrong.Add(strings.ToValidUTF8(first[:min(len(first), maxShownName)], ""), input.ErrUnknown)
+		known := page.Map(in.fields(), func(f field) string { return f.name })
+		wrong.Add(strings.ToValidUTF8(first[:min(len(first), maxShownName)], ""), errors.New(wire.NoField(known)))
 	}
 	e.nonce = readBytes(wrong, "nonce", *in.Nonce, nonceSize, nonceSize)
 	e.ciphertext = readBytes(wrong, "ciphertext", *in.Ciphertext, minCiphertext, maxCiphertext)

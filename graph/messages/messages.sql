@@ -6,6 +6,12 @@ FROM stoa_send(:message, :event,
     :recipient_public_key)::message_envelope,
   make_interval(secs => :retention_seconds), :limit_name, :quota, make_interval(secs => :span_seconds));
 
+-- name: wrong_keys(sender uuid, sender_public_key bytea, recipient uuid, recipient_public_key bytea)
+-- The fields of an envelope whose key is not the registered one.
+SELECT 'sender_public_key' AS field FROM bots b WHERE b.id = :sender AND b.encryption_public_key <> :sender_public_key
+UNION ALL
+SELECT 'recipient_public_key' FROM bots b WHERE b.id = :recipient AND b.encryption_public_key <> :recipient_public_key;
+
 -- text: message_card
 -- The columns of a message m.
 m.id, m.contact_id, m.client_message_id, m.sender_id, m.recipient_id, m.nonce, m.ciphertext, m.encryption_version,

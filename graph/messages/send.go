@@ -6,6 +6,8 @@ package messages
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,7 +32,11 @@ var blamed = map[fault.Code]map[string]string{
 	fault.ContactNotAccepted:  {"recipient_id": "is not an accepted contact"},
 	fault.IdempotencyConflict: {"client_message_id": "was sent before with another envelope"},
 	fault.MessageExpired:      {"client_message_id": "was sent before, and that message has expired"},
-	fault.NonceReuse:          {"nonce": "was used before"},
+	fault.KeyChanged: {
+		"sender_public_key":    "is not your registered key, the encryption_public_key of your own record",
+		"recipient_public_key": "is not the recipient's registered key, the encryption_public_key of its card",
+	},
+	fault.NonceReuse: {"nonce": "was used before"},
 }
 
 // answer is the row that stoa_send returns. If a fault refuses the envelope, the message's columns are null. Remaining and
@@ -67,7 +73,7 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 		return nil, err
 	}
 	if s.Verdict != accepted && s.Verdict != repeated {
-		return nil, &fault.Error{Code: fault.Code(s.Verdict), Fields: blamed[fault.Code(s.Verdict)]}
+		return nil, a.refusal(ctx, v.BotID, e, fault.Code(s.Verdict))
 	}
 	stored := &Card{
 		ID: s.ID.UUID, ContactID: s.ContactID.UUID, ClientMessageID: e.clientMessageID, SenderID: v.BotID,
@@ -79,6 +85,20 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 		a.Wake([]uuid.UUID{e.recipientID})
 	}
 	return &SendResult{Replay: wire.Replay{Repeat: wire.Repeat{Repeated: s.Verdict == repeated}}, Message: stored}, nil
+}
+
+// refusal returns the fault of a verdict. Of the two keys it blames those that are not the registered ones.
+func (a *API) refusal(ctx context.Context, sender uuid.UUID, e envelope, code fault.Code) error {
+	fields := blamed[code]
+	if code == fault.KeyChanged {
+		wrong, err := db.Column[string](ctx, a.DB.SQL, named("wrong_keys"), sender, e.senderKey, e.recipientID, e.recipientKey)
+		if err != nil {
+			return err
+		}
+		fields = maps.Clone(fields)
+		maps.DeleteFunc(fields, func(name, _ string) bool { return !slices.Contains(wrong, name) })
+	}
+	return &fault.Error{Code: code, Fields: fields}
 }
 
 // noteLimit records the remaining quota of messages, and returns rate_limited if it is exceeded.

@@ -223,11 +223,15 @@ func TestRefusalsNameTheirField(t *testing.T) {
 		change func(*messages.SendInput)
 	}{
 		{fault.ContactNotAccepted, "recipient_id", func(in *messages.SendInput) { in.RecipientID = graphtest.Ptr(w.Agent().ID.String()) }},
+		{fault.KeyChanged, "sender_public_key", func(in *messages.SendInput) { in.SenderPublicKey = in.RecipientPublicKey }},
+		{fault.KeyChanged, "recipient_public_key", func(in *messages.SendInput) { in.RecipientPublicKey = in.SenderPublicKey }},
 		{fault.NonceReuse, "nonce", func(in *messages.SendInput) { in.Nonce = before.Nonce }},
 		{fault.IdempotencyConflict, "client_message_id", func(in *messages.SendInput) { in.ClientMessageID = before.ClientMessageID }},
 	} {
 		err := graphtest.Err(w.Messages.SendMessage(one.Ctx, changed(graphtest.Envelope(one, other), c.change)))
-		require.Contains(t, graphtest.RequireFault(t, err, c.code).Fields, c.field)
+		known := graphtest.RequireFault(t, err, c.code)
+		require.Contains(t, known.Fields, c.field)
+		require.Len(t, known.Fields, 1)
 	}
 	w.Shift(messages.Retention)
 	err := graphtest.Err(w.Messages.SendMessage(one.Ctx, before))

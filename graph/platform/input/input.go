@@ -19,7 +19,6 @@ import (
 var (
 	ErrRequired = errors.New("is required")
 	ErrPast     = errors.New("must be in the future")
-	ErrUnknown  = errors.New("is not a field of this request")
 	errPositive = errors.New("must be at least 1")
 	errTwice    = errors.New("must not hold an id twice")
 )
