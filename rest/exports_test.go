@@ -47,6 +47,7 @@ func (s *site) archive(by *graphtest.Agent, id string) (card object, raw []byte,
 	all = make(map[string][]byte)
 	for _, f := range graphtest.Got(zip.NewReader(bytes.NewReader(raw), int64(len(raw))))(s.t).File {
 		require.NotContains(s.t, all, f.Name)
+		require.Equal(s.t, time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), f.Modified.UTC(), "a zero would be day 0 of month 0")
 		all[f.Name] = graphtest.Got(io.ReadAll(graphtest.Got(f.Open())(s.t)))(s.t)
 	}
 	return card, raw, all

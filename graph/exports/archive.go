@@ -8,6 +8,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -21,6 +22,9 @@ const (
 	// overhead bounds a member's size in the ZIP directory and the manifest, without four bytes for each byte of its name.
 	overhead = 512
 )
+
+// memberTime is the time of every member, the first that ZIP files know.
+var memberTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // errFull means that an archive has no room for the next record.
 var errFull = errors.New("exports: the archive is full")
@@ -106,7 +110,7 @@ func (a *archive) take(size int64) error {
 
 // put writes a member and lists it, also if the member is cut because the archive is full.
 func (a *archive) put(name string, method uint16, write func(to io.Writer) error) error {
-	to, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+	to, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method, Modified: memberTime})
 	if err != nil {
 		return err
 	}
