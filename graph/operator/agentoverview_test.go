@@ -138,6 +138,9 @@ func TestBooks(t *testing.T) {
 	require.Zero(t, books.DifferenceMinor)
 	require.Equal(t, books.IssuedMinor, books.AvailableMinor+books.ReservedMinor+books.FeesMinor)
 	require.Len(t, books.Checks, 2)
+	require.Nil(t, books.Checks[1].EndedAt)
+	graphtest.OK(t)(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskReconcile, "now"))
+	require.NotNil(t, graphtest.Got(o.Operator.Books(o.ctx))(t).Checks[1].EndedAt, "a check that an operator runs is the last one")
 	lines := graphtest.Got(o.Operator.Statement(o.ctx, agent.ID, nil))(t)
 	require.Len(t, lines, 4)
 	for i, line := range lines {

@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/google/uuid"
@@ -53,8 +54,8 @@ func (p phase) slice(ctx context.Context, on db.Querier, after uuid.UUID) (until
 }
 
 // Reconcile reads the whole ledger in slices and returns where an invariant does not hold, at most 100 discrepancies a check,
-// none for a sound database. It changes nothing, locks nothing, and starts from the beginning at each call. It is for operators;
-// jobs call ContinueCheck.
+// none for a sound database. It locks nothing, starts from the beginning at each call, and records its result as the last check of
+// the whole ledger. It is for operators; jobs call ContinueCheck.
 func (a *API) Reconcile(ctx context.Context) ([]Discrepancy, error) {
 	ctx = db.Patient(ctx)
 	f := newFindings()
@@ -73,7 +74,11 @@ func (a *API) Reconcile(ctx context.Context) ([]Discrepancy, error) {
 		return nil, err
 	}
 	f.finish(off)
-	return f.take(), nil
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	return f.take(), db.Exec(ctx, a.DB.SQL, named("record_check"), WholeLedger, string(raw))
 }
 
 // Check names one of the ledger's invariants.

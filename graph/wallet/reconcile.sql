@@ -213,6 +213,10 @@ UPDATE ledger_checks SET last_began_at = coalesce(began_at, stoa_now()), last_en
   since = :since, began_at = NULL, phase = 0, position = DEFAULT, found = DEFAULT
 WHERE scope = :scope;
 
+-- name: record_check(scope text, found jsonb)
+-- The result of a check that kept no progress. A check that runs goes on, and the next is due as before.
+UPDATE ledger_checks SET last_ended_at = stoa_now(), last_found = :found WHERE scope = :scope;
+
 -- name: ledger_metrics(checks text[])
 -- When each scope was last checked, and how often each check found a discrepancy: in the last check of a scope, or so far in a
 -- running one. No row before the first check.
