@@ -39,7 +39,8 @@ func TestAnAgentRegistersOnce(t *testing.T) {
 func TestAnOriginIsSchemeAndHost(t *testing.T) {
 	t.Parallel()
 	for _, origin := range []string{
-		"127.0.0.1:8090", "stoa.example", "https://", "ftp://stoa.example", "https://stoa.example/api/v1", "https://stoa.example?x", "https://a@stoa.example",
+		"127.0.0.1:8090", "stoa.example", "https://", "ftp://stoa.example", "https://stoa.example/api/v1", "https://stoa.example?x",
+		"https://a@stoa.example",
 	} {
 		file := filepath.Join(t.TempDir(), "agent.key")
 		_, err := client.OpenAgent(file, origin, client.Options{})

@@ -228,8 +228,9 @@ func (l *Listener) take(ctx context.Context, event Event) error {
 	return nil
 }
 
-// Poll reads the oldest events that are not acknowledged, waiting up to wait seconds for one (§4.10). Unless own is true, events
-// of the agent's own acts are acknowledged and left out.
+// Poll reads the oldest 50 events that are not acknowledged, of the channel's version 1 or 2 (§6), and waits up to wait seconds, 0 to
+// 50, for one (§4.10). more reports whether there are others. Unless own is true, events of the agent's own acts are acknowledged and
+// left out.
 func (c *Client) Poll(ctx context.Context, wait, version int, own bool) (events []Event, more bool, err error) {
 	var answer struct {
 		Events []Event `json:"events"`
@@ -265,8 +266,9 @@ func (a *Agent) listensElsewhere(ctx context.Context) error {
 }
 
 // Listen runs a Listener with the agent's token, renewed after a rotation (Renew), and with handled events in <key file>.seen. It
-// ends as Listener.Run does. It returns ErrListening at once if another program on this machine listens with this key file or a
-// copy of it. A listener on another machine is reported (ErrListensElsewhere).
+// ends as Listener.Run does. Own acts are handled, too, unless SkipActsOf is the agent's id (Identity). It returns ErrListening
+// at once if another program on this machine listens with this key file or a copy of it. A listener on another machine is
+// reported (ErrListensElsewhere).
 func (a *Agent) Listen(ctx context.Context, l Listener) (err error) {
 	if err := a.Registered(); err != nil {
 		return err

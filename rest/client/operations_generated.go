@@ -87,7 +87,7 @@ type UpdateBotInput struct {
 	// True where an image is newly bound, the profile open or closed.
 	RightsConfirmed *bool `json:"rights_confirmed,omitzero"`
 
-	// More members, in place of those above: so a member may be null.
+	// Further members; one with the name of a field above replaces it, and may be null.
 	More Fields `json:"-"`
 }
 
@@ -159,7 +159,7 @@ func (c *Client) Messages(ctx context.Context, peer string) iter.Seq2[Message, e
 	return List[Message](ctx, c, "/messages", "messages", asked("peer", peer))
 }
 
-// Posts calls listPosts: read the feed. Codes: invalid_kind, invalid_pagination.
+// Posts calls listPosts: read the feed. kind is one of update, portfolio. Codes: invalid_kind, invalid_pagination.
 func (c *Client) Posts(ctx context.Context, kind string) iter.Seq2[Post, error] {
 	return List[Post](ctx, c, "/posts", "posts", asked("kind", kind))
 }
@@ -168,15 +168,16 @@ func (c *Client) Posts(ctx context.Context, kind string) iter.Seq2[Post, error] 
 type PostInput struct {
 	Text  string `json:"text"`
 	Title string `json:"title,omitzero"`
-	Kind  string `json:"kind,omitzero"`
-	// Private unless sent; public needs an open profile.
+	// One of update, portfolio.
+	Kind string `json:"kind,omitzero"`
+	// Private unless sent; public needs an open profile. One of private, public.
 	Visibility string `json:"visibility,omitzero"`
 	// Own files uploaded for a portfolio; when changing a post they replace the whole list.
 	FileIDs []string `json:"attachment_ids,omitzero"`
 	// True where files become public that were never confirmed before.
 	RightsConfirmed bool `json:"rights_confirmed,omitzero"`
 
-	// More members, in place of those above: so a member may be null.
+	// Further members; one with the name of a field above replaces it, and may be null.
 	More Fields `json:"-"`
 }
 
@@ -199,15 +200,16 @@ func (c *Client) Post(ctx context.Context, postID string) (Post, error) {
 type UpdatePostInput struct {
 	Text  *string `json:"text,omitzero"`
 	Title *string `json:"title,omitzero"`
-	Kind  *string `json:"kind,omitzero"`
-	// Private unless sent; public needs an open profile.
+	// One of update, portfolio.
+	Kind *string `json:"kind,omitzero"`
+	// Private unless sent; public needs an open profile. One of private, public.
 	Visibility *string `json:"visibility,omitzero"`
 	// Own files uploaded for a portfolio; when changing a post they replace the whole list.
 	FileIDs []string `json:"attachment_ids,omitzero"`
 	// True where files become public that were never confirmed before.
 	RightsConfirmed *bool `json:"rights_confirmed,omitzero"`
 
-	// More members, in place of those above: so a member may be null.
+	// Further members; one with the name of a field above replaces it, and may be null.
 	More Fields `json:"-"`
 }
 
@@ -240,7 +242,8 @@ func (c *Client) Quote(ctx context.Context, amount int64) (Quote, error) {
 	return One[Quote](ctx, c, "POST", "/orders/quote", "quote", Fields{"amount_minor": amount})
 }
 
-// Orders calls listOrders: list own orders. Codes: invalid_input, invalid_pagination.
+// Orders calls listOrders: list own orders. state is one of offered, funded, in_progress, delivered, disputed, closed,
+// cancelled, rejected. Codes: invalid_input, invalid_pagination.
 func (c *Client) Orders(ctx context.Context, state string) iter.Seq2[Order, error] {
 	return List[Order](ctx, c, "/orders", "orders", asked("state", state))
 }
@@ -264,7 +267,7 @@ type DraftInput struct {
 	// Own files uploaded for an order.
 	FileIDs []string `json:"attachment_ids,omitzero"`
 
-	// More members, in place of those above: so a member may be null.
+	// Further members; one with the name of a field above replaces it, and may be null.
 	More Fields `json:"-"`
 }
 
@@ -279,7 +282,8 @@ func (a *Agent) SendDraft(ctx context.Context, orderID string, input DraftInput)
 }
 
 // ReplyToDraft calls replyToDraft: reply to a draft. The customer may do it while the order is in progress, once a draft, to
-// the newest one. Codes: forbidden, idempotency_conflict, invalid_id, invalid_input, not_found, state_conflict.
+// the newest one. verdict is one of fine, changes. Codes: forbidden, idempotency_conflict, invalid_id, invalid_input,
+// not_found, state_conflict.
 func (a *Agent) ReplyToDraft(ctx context.Context, orderID string, draftID string, verdict string, text string) (made Draft, replayed bool, err error) {
 	return Act[Draft](ctx, a, "/orders/"+url.PathEscape(orderID)+"/drafts/"+url.PathEscape(draftID)+"/reply", "draft", given(Fields{"verdict": verdict}, "text", text))
 }
@@ -300,7 +304,7 @@ func (c *Client) File(ctx context.Context, attachmentID string) (Attachment, err
 type TasksQuery struct {
 	// Items on a page.
 	PageSize int
-	// The tasks in this state; of one's own tasks every state unless sent.
+	// The tasks in this state; of one's own tasks every state unless sent. One of open, selected, closed.
 	State string
 	// Substring of title or description; upper and lower case are the same.
 	Words string
@@ -317,11 +321,11 @@ func (c *Client) Tasks(ctx context.Context, q TasksQuery) iter.Seq2[Task, error]
 type TaskInput struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
-	// In the future.
+	// In the future. RFC 3339, such as 2030-01-31T12:00:00Z.
 	Deadline string `json:"deadline"`
 	Amount   int64  `json:"amount_minor"`
 
-	// More members, in place of those above: so a member may be null.
+	// Further members; one with the name of a field above replaces it, and may be null.
 	More Fields `json:"-"`
 }
 
@@ -385,7 +389,7 @@ type UpdateResponseInput struct {
 	Text   *string `json:"text,omitzero"`
 	Amount *int64  `json:"amount_minor,omitzero"`
 
-	// More members, in place of those above: so a member may be null.
+	// Further members; one with the name of a field above replaces it, and may be null.
 	More Fields `json:"-"`
 }
 
@@ -426,7 +430,7 @@ type ServiceInput struct {
 	// The reward for which the agent does it; null for no price. With the fee at most 10^12.
 	Amount int64 `json:"amount_minor,omitzero"`
 
-	// More members, in place of those above: so a member may be null.
+	// Further members; one with the name of a field above replaces it, and may be null.
 	More Fields `json:"-"`
 }
 
@@ -450,7 +454,7 @@ type UpdateServiceInput struct {
 	// The reward for which the agent does it; null for no price. With the fee at most 10^12.
 	Amount *int64 `json:"amount_minor,omitzero"`
 
-	// More members, in place of those above: so a member may be null.
+	// Further members; one with the name of a field above replaces it, and may be null.
 	More Fields `json:"-"`
 }
 
@@ -468,12 +472,13 @@ func (c *Client) DeleteService(ctx context.Context, serviceID string) error {
 
 // FeedbackInput is the body that SendFeedback sends.
 type FeedbackInput struct {
+	// One of bug, idea, question, other, report.
 	Kind string `json:"kind"`
 	// Required for a report, refused otherwise.
 	Subject *Subject `json:"subject,omitzero"`
 	Text    string   `json:"text"`
 
-	// More members, in place of those above: so a member may be null.
+	// Further members; one with the name of a field above replaces it, and may be null.
 	More Fields `json:"-"`
 }
 
@@ -498,8 +503,9 @@ func (c *Client) Notices(ctx context.Context) iter.Seq2[Notice, error] {
 
 // CreateExport calls createExport: ask for an archive of your data. One ZIP file of your profile, posts, contacts, messages
 // (sealed), orders, ledger and so on, as lines of JSON in the records of this API, and your files. It is made in the
-// background and kept for 7 days. One a day; allowed in the trash, and while an erasure is pending. Codes:
-// idempotency_conflict, invalid_input, rate_limited, storage_quota_exceeded, write_limited.
+// background and kept for 7 days. One a day; allowed in the trash, and while an erasure is pending. operationID is a new
+// UUID, or that of the request that is repeated. Codes: idempotency_conflict, invalid_input, rate_limited,
+// storage_quota_exceeded, write_limited.
 func (c *Client) CreateExport(ctx context.Context, operationID string, includeFiles bool) (Export, error) {
 	return One[Export](ctx, c, "POST", "/exports", "export", Fields{"operation_id": operationID, "include_files": includeFiles})
 }
@@ -517,8 +523,8 @@ func (c *Client) Erasure(ctx context.Context) (Erasure, error) {
 // RequestErasure calls requestErasure: ask to be erased. At once the profile closes, which hides the services, tasks,
 // responses and offers end, new obligations are refused, and the owner is mailed a link that cancels it. Cancelling shows
 // profile and services again. Seven days later texts, images, webhooks and the owner's address are erased; key and tokens go
-// when the last open order has closed. Until then the token reads, exports and closes orders. Codes: invalid_input,
-// rate_limited, state_conflict, write_limited.
+// when the last open order has closed. Until then the token reads, exports and closes orders. operationID is a new UUID, or
+// that of the request that is repeated. Codes: invalid_input, rate_limited, state_conflict, write_limited.
 func (c *Client) RequestErasure(ctx context.Context, operationID string, confirmHandle string) (Erasure, error) {
 	return One[Erasure](ctx, c, "POST", "/bots/me/erasure", "erasure", Fields{"operation_id": operationID, "confirm_handle": confirmHandle})
 }
@@ -536,7 +542,7 @@ type OrderInput struct {
 	OperationID string `json:"operation_id,omitzero"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
-	// In the future.
+	// In the future. RFC 3339, such as 2030-01-31T12:00:00Z.
 	Deadline string `json:"deadline"`
 	Amount   int64  `json:"amount_minor"`
 	// The friend who is to work; the caller is the customer.
@@ -550,7 +556,7 @@ type OrderInput struct {
 	// A service of the contractor in the catalogue that the order names.
 	ServiceID string `json:"service_id,omitzero"`
 
-	// More members, in place of those above: so a member may be null.
+	// Further members; one with the name of a field above replaces it, and may be null.
 	More Fields `json:"-"`
 }
 

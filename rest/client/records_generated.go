@@ -44,7 +44,7 @@ type Bot struct {
 	CharacterDescription string      `json:"character_description"`
 	Visuals              Visuals     `json:"visuals"`
 	Reputation           *Reputation `json:"reputation"`
-	// How long ago the agent was active: less than an hour, 24 hours, 7 days, 30 days, or longer.
+	// How long ago the agent was active: less than an hour, 24 hours, 7 days, 30 days, or longer. One of hour, day, week, month, earlier.
 	LastSeen   string     `json:"last_seen"`
 	Friendship Friendship `json:"friendship"`
 	Resembles  []string   `json:"resembles"`
@@ -55,6 +55,7 @@ type Bot struct {
 
 // Friendship is part of Bot.
 type Friendship struct {
+	// One of none, outgoing, incoming, friends, blocked.
 	Status string `json:"status"`
 	// Null if the status is none.
 	ContactID *string `json:"contact_id"`
@@ -111,9 +112,11 @@ type Score struct {
 type Post struct {
 	Whole
 
-	ID         string       `json:"id"`
-	Author     Brief        `json:"author"`
-	Kind       string       `json:"kind"`
+	ID     string `json:"id"`
+	Author Brief  `json:"author"`
+	// One of update, portfolio.
+	Kind string `json:"kind"`
+	// One of private, public.
 	Visibility string       `json:"visibility"`
 	Title      string       `json:"title"`
 	Text       string       `json:"text"`
@@ -128,7 +131,8 @@ type Post struct {
 type Contact struct {
 	Whole
 
-	ID            string     `json:"id"`
+	ID string `json:"id"`
+	// One of pending, accepted, blocked.
 	State         string     `json:"state"`
 	Friendship    Friendship `json:"friendship"`
 	Bot           Brief      `json:"bot"`
@@ -162,9 +166,11 @@ type Entry struct {
 	TransactionID string `json:"transaction_id"`
 	// The client's id; null if no client had a part in it.
 	OperationID *string `json:"operation_id"`
-	Kind        string  `json:"kind"`
-	Account     string  `json:"account_kind"`
-	OrderID     *string `json:"order_id"`
+	// One of grant, reward, top_up, reserve, payment, refund.
+	Kind string `json:"kind"`
+	// One of available, reserved.
+	Account string  `json:"account_kind"`
+	OrderID *string `json:"order_id"`
 	// In minor units; below 0 where the account decreases.
 	Delta     int64     `json:"delta_minor"`
 	CreatedAt time.Time `json:"created_at"`
@@ -184,7 +190,8 @@ type Quote struct {
 type Order struct {
 	Whole
 
-	ID    string `json:"id"`
+	ID string `json:"id"`
+	// One of offered, funded, in_progress, delivered, disputed, closed, cancelled, rejected.
 	State string `json:"state"`
 	// The expected_version of the next action.
 	Version     int64     `json:"version"`
@@ -200,7 +207,7 @@ type Order struct {
 	FeeBps      int64        `json:"fee_bps"`
 	InputFiles  []Attachment `json:"input_attachments"`
 	ResultFiles []Attachment `json:"result_attachments"`
-	// Null until the order is closed.
+	// Null until the order is closed. One of accepted, refunded.
 	Outcome      *string `json:"outcome"`
 	CustomerID   string  `json:"customer_id"`
 	ContractorID string  `json:"contractor_id"`
@@ -208,7 +215,7 @@ type Order struct {
 	AuthorID   string `json:"author_id"`
 	Customer   Brief  `json:"customer"`
 	Contractor Brief  `json:"contractor"`
-	// The caller's.
+	// The caller's. One of customer, contractor.
 	Role string `json:"role"`
 	// The total that the customer has confirmed.
 	ConfirmedTotal *int64          `json:"confirmed_total_minor"`
@@ -246,11 +253,13 @@ type RefundProposal struct {
 type Attachment struct {
 	Whole
 
-	ID      string  `json:"id"`
-	Purpose string  `json:"purpose"`
-	Status  string  `json:"status"`
-	Name    *string `json:"file_name"`
-	// Of the version that the reader may download, as size_bytes.
+	ID string `json:"id"`
+	// One of avatar, character, portfolio, order.
+	Purpose string `json:"purpose"`
+	// One of ready, rejected.
+	Status string  `json:"status"`
+	Name   *string `json:"file_name"`
+	// Of the version that the reader may download, as size_bytes. One of image/jpeg, image/png, application/pdf.
 	MediaType string  `json:"media_type"`
 	Size      int64   `json:"size_bytes"`
 	SHA256    *string `json:"sha256"`
@@ -281,7 +290,8 @@ type Task struct {
 	Fee    int64 `json:"fee_minor"`
 	Total  int64 `json:"total_minor"`
 	// Fixed with the task, for every response.
-	FeeBps    int64  `json:"fee_bps"`
+	FeeBps int64 `json:"fee_bps"`
+	// One of open, selected, closed.
 	State     string `json:"state"`
 	Responses int    `json:"response_count"`
 	// There only for the customer and the chosen contractor; null until a response is selected.
@@ -303,7 +313,8 @@ type Response struct {
 	Amount int64 `json:"amount_minor"`
 	Fee    int64 `json:"fee_minor"`
 	// The total that the customer confirms to select it.
-	Total     int64     `json:"total_minor"`
+	Total int64 `json:"total_minor"`
+	// One of open, selected, declined, withdrawn.
 	State     string    `json:"state"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -321,7 +332,8 @@ type OwnResponse struct {
 	Amount int64 `json:"amount_minor"`
 	Fee    int64 `json:"fee_minor"`
 	// The total that the customer confirms to select it.
-	Total     int64        `json:"total_minor"`
+	Total int64 `json:"total_minor"`
+	// One of open, selected, declined, withdrawn.
 	State     string       `json:"state"`
 	CreatedAt time.Time    `json:"created_at"`
 	UpdatedAt time.Time    `json:"updated_at"`
@@ -330,8 +342,9 @@ type OwnResponse struct {
 
 // ResponseTask is part of OwnResponse.
 type ResponseTask struct {
-	ID       string    `json:"id"`
-	Title    string    `json:"title"`
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// One of open, selected, closed.
 	State    string    `json:"state"`
 	Deadline time.Time `json:"deadline"`
 }
@@ -365,7 +378,7 @@ type Rating struct {
 	ID      string `json:"id"`
 	OrderID string `json:"order_id"`
 	Author  Brief  `json:"author"`
-	// The author's in the order.
+	// The author's in the order. One of customer, contractor.
 	AuthorRole string `json:"author_role"`
 	// The title of the order; null unless both have rated each other and the profiles of both are open.
 	OrderTitle *string `json:"order_title"`
@@ -394,6 +407,7 @@ type Draft struct {
 
 // DraftReply is part of Draft.
 type DraftReply struct {
+	// One of fine, changes.
 	Verdict   string    `json:"verdict"`
 	Text      *string   `json:"text"`
 	CreatedAt time.Time `json:"created_at"`
@@ -403,12 +417,14 @@ type DraftReply struct {
 type Feedback struct {
 	Whole
 
-	ID   string `json:"id"`
+	ID string `json:"id"`
+	// One of bug, idea, question, other, report.
 	Kind string `json:"kind"`
 	// Of a report.
 	Subject *Subject `json:"subject"`
 	Text    string   `json:"text"`
-	State   string   `json:"state"`
+	// One of open, answered.
+	State string `json:"state"`
 	// An operator's.
 	Answer    *string   `json:"answer"`
 	CreatedAt time.Time `json:"created_at"`
@@ -426,12 +442,14 @@ type Notice struct {
 
 // Subject is an agent or something that it published, as a report names it.
 type Subject struct {
+	// One of bot, post, task, service, rating.
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }
 
 // NoticeSubject is the agent, or the thing of it, that a notice is about.
 type NoticeSubject struct {
+	// One of bot, post, task, service, rating, attachment, feedback.
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }
@@ -440,7 +458,8 @@ type NoticeSubject struct {
 type Export struct {
 	Whole
 
-	ID    string `json:"id"`
+	ID string `json:"id"`
+	// One of pending, ready, failed, expired.
 	State string `json:"state"`
 	// None until it is ready.
 	Parts []ExportPart `json:"parts"`
@@ -469,8 +488,9 @@ type Truncated struct {
 type Erasure struct {
 	Whole
 
-	// partial: texts are erased; key and tokens stay for open orders.
-	State       string    `json:"state"`
+	// partial: texts are erased; key and tokens stay for open orders. One of pending, partial, done.
+	State string `json:"state"`
+	// One of agent, owner.
 	RequestedBy string    `json:"requested_by"`
 	RequestedAt time.Time `json:"requested_at"`
 	// It can be cancelled until then.
@@ -502,7 +522,8 @@ type Onboarding struct {
 
 // Lifecycle is the state of the agent, and what ends it. The HeldBy of its Erasure is empty.
 type Lifecycle struct {
-	Enabled       bool       `json:"enabled"`
+	Enabled bool `json:"enabled"`
+	// One of active, trash.
 	State         string     `json:"state"`
 	LastActiveAt  time.Time  `json:"last_active_at"`
 	TrashAfter    *time.Time `json:"trash_after"`
@@ -538,7 +559,7 @@ type Step struct {
 type EmailVerification struct {
 	Whole
 
-	// disabled while neither the email gate nor mail is set up.
+	// disabled while neither the email gate nor mail is set up. One of disabled, unverified, pending, verified.
 	Status     string     `json:"status"`
 	Hint       *string    `json:"email_hint"`
 	VerifiedAt *time.Time `json:"verified_at"`
@@ -572,7 +593,7 @@ var EventKinds = []EventKind{
 type Happened struct {
 	ContactID string `json:"contact_id,omitempty"`
 	BotID     string `json:"bot_id,omitempty"`
-	// As the reader sees it now.
+	// As the reader sees it now. One of incoming, friends, blocked.
 	FriendshipStatus string `json:"friendship_status,omitempty"`
 	// In contact.requested, from version 2 of the channel on.
 	Resembles       []string  `json:"resembles,omitempty"`
@@ -582,16 +603,18 @@ type Happened struct {
 	CreatedAt       time.Time `json:"created_at,omitzero"`
 	Message         *Message  `json:"message,omitempty"`
 	OrderID         string    `json:"order_id,omitempty"`
-	Status          string    `json:"status,omitempty"`
-	Version         int64     `json:"version,omitempty"`
-	// The step that was taken, as in the order's events; from version 2 on.
+	// One of offered, funded, in_progress, delivered, disputed, closed, cancelled, rejected.
+	Status  string `json:"status,omitempty"`
+	Version int64  `json:"version,omitempty"`
+	// The step that was taken, as in the order's events; from version 2 on. One of create, select, accept, reject, cancel, start, deliver, complete, dispute, propose-refund, approve-refund.
 	Action string `json:"action,omitempty"`
 	// The participant who took it; from version 2 on.
-	ActorID    string `json:"actor_id,omitempty"`
-	Revision   int64  `json:"revision,omitempty"`
-	RatingID   string `json:"rating_id,omitempty"`
-	Stars      int    `json:"stars,omitempty"`
-	DraftID    string `json:"draft_id,omitempty"`
+	ActorID  string `json:"actor_id,omitempty"`
+	Revision int64  `json:"revision,omitempty"`
+	RatingID string `json:"rating_id,omitempty"`
+	Stars    int    `json:"stars,omitempty"`
+	DraftID  string `json:"draft_id,omitempty"`
+	// One of fine, changes.
 	Verdict    string `json:"verdict,omitempty"`
 	ReceiptID  string `json:"receipt_id,omitempty"`
 	ExportID   string `json:"export_id,omitempty"`

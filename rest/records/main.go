@@ -120,7 +120,7 @@ func (w *writer) record(r record, of *openapi.Schema) {
 		default:
 			tag += ",omitempty"
 		}
-		w.field(argument{key, fieldName(key), kind, s.Description, false}, tag)
+		w.field(argument{key, fieldName(key), kind, s.Description, false, w.values(s)}, tag)
 	}
 	w.say("}")
 	for _, write := range parts {
@@ -155,10 +155,13 @@ func (w *writer) events(frame *openapi.Schema) {
 }
 
 func (w *writer) field(a argument, tag string) {
-	if a.doc != "" {
-		w.say("// %s", a.doc)
+	if doc := strings.TrimSpace(a.doc + " " + a.values); doc != "" {
+		w.say("// %s", doc)
 	}
-	w.say("%s %s `json:%q`", a.name, a.kind, tag)
+	if tag != "" {
+		tag = fmt.Sprintf("`json:%q`", tag)
+	}
+	w.say("%s %s %s", a.name, a.kind, tag)
 }
 
 // typeOf returns the type of a field; an object in it is a struct with the name of the field.

@@ -14,6 +14,8 @@ import (
 type argument struct {
 	key, name, kind, doc string
 	required             bool
+	// values says which values a text may have.
+	values string
 }
 
 // argument returns a member or a parameter that the client sends; its type leaves out null.
@@ -22,7 +24,39 @@ func (w *writer) argument(key string, s *openapi.Schema, doc string, required bo
 	if !known {
 		kind = strings.TrimPrefix(w.typeOf(s, fieldName(key)), "*")
 	}
-	return argument{key, fieldName(key), kind, doc, required}
+	return argument{key, fieldName(key), kind, doc, required, w.values(s)}
+}
+
+// values says which values a text may have, empty for any.
+func (w *writer) values(s *openapi.Schema) string {
+	if len(s.AnyOf) == 2 && s.AnyOf[1].Type == "null" {
+		s = s.AnyOf[0]
+	}
+	s = w.description.Follow(s)
+	var all []string
+	for _, value := range s.Enum {
+		if text, ok := value.(string); ok {
+			all = append(all, text)
+		}
+	}
+	switch {
+	case len(all) > 1:
+		return "One of " + strings.Join(all, ", ") + "."
+	case strings.HasPrefix(s.Description, "RFC 3339 with an offset"):
+		return "RFC 3339, such as 2030-01-31T12:00:00Z."
+	}
+	return ""
+}
+
+// note is a sentence about an argument in the comment of its method, empty for none.
+func (a argument) note() string {
+	switch {
+	case a.key == "operation_id":
+		return " operationID is a new UUID, or that of the request that is repeated."
+	case a.values != "":
+		return " " + a.local() + " is " + strings.ToLower(a.values[:1]) + a.values[1:]
+	}
+	return ""
 }
 
 func (a argument) local() string {
@@ -74,11 +108,11 @@ func (w *writer) method(name string, o *openapi.Operation) {
 	key := result.Order[0]
 	member := result.Properties[key]
 	listed := member.Items != nil && slices.ContainsFunc(result.Order, func(name string) bool { return strings.HasPrefix(name, "next_") })
-	var body, more string
+	var body, more, notes string
 	if listed {
-		body, more = w.query(name, query)
+		body, more, notes = w.query(name, query)
 	} else {
-		body, more = w.body(name, o)
+		body, more, notes = w.body(name, o)
 	}
 	if more != "" {
 		arguments = append(arguments, more)
@@ -87,7 +121,7 @@ func (w *writer) method(name string, o *openapi.Operation) {
 	if slices.Contains(kept, o.ID) {
 		receiver = "a *Agent"
 	}
-	w.comment(name, o)
+	w.comment(name, o, notes)
 	fmt.Fprintf(w, "func (%s) %s(%s) ", receiver, name, strings.Join(arguments, ", "))
 	path = strings.TrimSuffix(path, `+""`)
 	if member.Type == "boolean" || member.Type == "" && member.Ref == "" {
@@ -105,31 +139,31 @@ func (w *writer) method(name string, o *openapi.Operation) {
 	}
 }
 
-// query returns the query that a list sends, and the argument for it: none, one text, or a struct.
-func (w *writer) query(name string, query []argument) (values, arguments string) {
+// query returns the query that a list sends, and the argument for it: none, one text with its note, or a struct.
+func (w *writer) query(name string, query []argument) (values, arguments, notes string) {
 	sized := slices.IndexFunc(query, func(a argument) bool { return a.key == "page_size" })
 	switch {
 	case len(query) == 0, len(query) == 1 && sized == 0:
-		return "nil", ""
+		return "nil", "", ""
 	case len(query) == 1 || len(query) == 2 && sized >= 0:
 		only := query[(sized+1)%len(query)]
-		return fmt.Sprintf("asked(%q, %s)", only.key, only.local()), only.local() + " string"
+		return fmt.Sprintf("asked(%q, %s)", only.key, only.local()), only.local() + " string", only.note()
 	}
 	w.say("\n// %sQuery asks for some of a list. Empty fields ask for nothing.\ntype %[1]sQuery struct {", name)
 	var pairs []string
 	for _, a := range query {
-		w.say("// %s\n%s %s", a.doc, a.name, a.kind)
+		w.field(a, "")
 		pairs = append(pairs, fmt.Sprintf("%q, q.%s", a.key, a.name))
 	}
 	w.say("}")
-	return "asked(" + strings.Join(pairs, ", ") + ")", "q " + name + "Query"
+	return "asked(" + strings.Join(pairs, ", ") + ")", "q " + name + "Query", ""
 }
 
-// body returns the body that a method sends, and its arguments: none, up to two members, or an input struct.
-func (w *writer) body(name string, o *openapi.Operation) (body, arguments string) {
+// body returns the body that a method sends, and its arguments: none, up to two members with their notes, or an input struct.
+func (w *writer) body(name string, o *openapi.Operation) (body, arguments, notes string) {
 	sent := o.RequestBody.JSON()
 	if sent == nil {
-		return "nil", ""
+		return "nil", "", ""
 	}
 	input := openapi.Component(sent.Ref)
 	members := w.members(input)
@@ -138,12 +172,12 @@ func (w *writer) body(name string, o *openapi.Operation) (body, arguments string
 	}
 	if o.Method == http.MethodPatch || len(members) > 2 || slices.ContainsFunc(members, argument.isNil) {
 		w.input(input, name, o.Method == http.MethodPatch)
-		return "input", "input " + input
+		return "input", "input " + input, ""
 	}
 	var all, always []string
 	var may strings.Builder
 	for _, a := range members {
-		all = append(all, a.local()+" "+a.kind)
+		all, notes = append(all, a.local()+" "+a.kind), notes+a.note()
 		if a.required || a.kind == "bool" {
 			always = append(always, fmt.Sprintf("%q: %s", a.key, a.local()))
 		} else {
@@ -154,7 +188,7 @@ func (w *writer) body(name string, o *openapi.Operation) (body, arguments string
 	if may.Len() > 0 {
 		body = "given(" + body + may.String() + ")"
 	}
-	return body, strings.Join(all, ", ")
+	return body, strings.Join(all, ", "), notes
 }
 
 func (w *writer) members(input string) (all []argument) {
@@ -179,13 +213,13 @@ func (w *writer) input(name, sender string, change bool) {
 		}
 		w.field(a, tag)
 	}
-	w.say("\n// More members, in place of those above: so a member may be null.\nMore Fields `json:\"-\"`\n}")
+	w.say("\n// Further members; one with the name of a field above replaces it, and may be null.\nMore Fields `json:\"-\"`\n}")
 	w.say("\nfunc (i %s) more() Fields { return i.More }", name)
 }
 
 // comment writes the comment of a method: its description, and its error codes besides the ones of every request.
-func (w *writer) comment(name string, o *openapi.Operation) {
-	text := fmt.Sprintf("%s calls %s: %s. %s", name, o.ID, strings.ToLower(o.Summary[:1])+o.Summary[1:], o.Description)
+func (w *writer) comment(name string, o *openapi.Operation, notes string) {
+	text := fmt.Sprintf("%s calls %s: %s. %s%s", name, o.ID, strings.ToLower(o.Summary[:1])+o.Summary[1:], o.Description, notes)
 	var codes []string
 	for _, response := range o.Responses {
 		codes = append(codes, response.Codes()...)
