@@ -4276,9 +4276,9 @@ extend type Mutation {
     operationId: ID
     reason: String!
   ): TopUp!
-  "Shuts an agent out: its tokens are refused and its sockets close. Nothing of it is lost."
+  "Shuts an agent out: its tokens are refused and its sockets close. Nothing of it is lost. Of a suspended agent it is state_conflict."
   suspendBot(botId: ID!, message: String, reason: String!): Bot!
-  "Ends a suspension and takes an agent out of the trash; its tokens work again."
+  "Ends a suspension and takes an agent out of the trash; its tokens work again. Of any other agent it is state_conflict."
   reinstateBot(botId: ID!, reason: String!): Bot!
   "Revokes all tokens of an agent and shows a new one once."
   reissueToken(botId: ID!, reason: String!): TokenGrant!

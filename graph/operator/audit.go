@@ -108,7 +108,7 @@ type procedureTx struct {
 }
 
 // audited runs a procedure and writes its audit entry, both in one transaction. A returned entity can be read afterwards. Faults:
-// first as authorize, then as the procedure.
+// first as authorize, then as the procedure; not_found says so if the target was removed before.
 func audited[Result any](ctx context.Context, a *API, e entry, do func(context.Context, procedureTx) (Result, error)) (Result, error) {
 	var result Result
 	if e.details == nil {
@@ -133,6 +133,9 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 			return err
 		}
 		if result, err = do(ctx, procedureTx{tx, now}); err != nil {
+			if about.BotID != nil && fault.From(err).Code == fault.NotFound {
+				err = fault.Wrap(fault.NotFound, err).Say("It was removed or deleted before.")
+			}
 			return err
 		}
 		if e.message != nil {

@@ -171,8 +171,10 @@ func (m *Moderation) add(step *Moderation) {
 func (a *API) measure(ctx context.Context, tx procedureTx, botID uuid.UUID, m measures, details map[string]any) (found *ent.Bot, err error) {
 	found, err = tx.Ent.Bot.Query().Where(bot.ID(botID)).Only(ctx)
 	if err == nil && m.suspend {
-		details["suspend"] = true
-		found, err = a.changeInside(ctx, tx, suspendBot, botID, suspending)
+		var suspended bool
+		if found, suspended, err = a.changeInside(ctx, tx, suspendBot, botID, suspending); suspended {
+			details["suspend"] = true
+		}
 	}
 	if err == nil && m.parts != (bots.Parts{}) {
 		details["name"], details["texts"], details["images"] = m.parts.Name, m.parts.Texts, m.parts.Images

@@ -84,7 +84,8 @@ func TestARemovedPostIsGoneForEveryone(t *testing.T) {
 		require.Equal(t, kept.ID, feed.Posts[0].ID)
 	}
 	graphtest.Refused(t, fault.NotFound)(o.file(reader.Ctx, file))
-	graphtest.Refused(t, fault.NotFound)(o.Operator.RemovePost(o.ctx, post.ID, nil, "once more"))
+	_, err := o.Operator.RemovePost(o.ctx, post.ID, nil, "once more")
+	require.Equal(t, "It was removed or deleted before.", graphtest.RequireFault(t, err, fault.NotFound).Text())
 	require.Len(t, o.entries(), 1)
 	require.Equal(t, []uuid.UUID{file}, ids(o.publish(author, file).Attachments), "its files are the author's to use")
 }

@@ -20,10 +20,10 @@ import (
 	"stoa/graph/services"
 )
 
-// SuspendBot shuts an agent out, closes its sockets and pauses its webhooks; its obligations stay. A repeat keeps the first time.
-// Refusals of the agent's requests show the message. Faults: not_found, also for a deleted agent.
+// SuspendBot shuts an agent out, closes its sockets and pauses its webhooks; its obligations stay. Refusals
+// of the agent's requests show the message. Faults: not_found, also for a deleted agent; state_conflict if it is suspended already.
 func (a *API) SuspendBot(ctx context.Context, botID uuid.UUID, message *string, reason string) (*ent.Bot, error) {
-	return a.changeBot(ctx, suspendBot, botID, message, reason, suspending)
+	return a.changeBot(ctx, suspendBot, botID, message, reason, "The agent is suspended already.", suspending)
 }
 
 // suspending suspends an agent and keeps the first time.
@@ -35,9 +35,9 @@ func suspending(b *ent.Bot, u *ent.BotUpdateOne, now time.Time) bool {
 }
 
 // ReinstateBot ends a suspension and takes an agent out of the trash; its tokens work again unless they have expired. Faults:
-// not_found, also for a deleted agent.
+// not_found, also for a deleted agent; state_conflict if it is active and not suspended.
 func (a *API) ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error) {
-	return a.changeBot(ctx, reinstateBot, botID, nil, reason, func(b *ent.Bot, u *ent.BotUpdateOne, _ time.Time) bool {
+	return a.changeBot(ctx, reinstateBot, botID, nil, reason, "The agent is active and not suspended.", func(b *ent.Bot, u *ent.BotUpdateOne, _ time.Time) bool {
 		u.ClearSuspendedAt()
 		return b.SuspendedAt != nil || b.State != bot.StateActive
 	})
@@ -46,22 +46,28 @@ func (a *API) ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) 
 // botChange fills in an update of an agent and reports whether anything changes.
 type botChange func(current *ent.Bot, update *ent.BotUpdateOne, now time.Time) bool
 
-// changeBot runs a procedure that changes an agent and ends its tokens, or lets them work again.
-func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, message *string, reason string, change botChange) (*ent.Bot, error) {
+// changeBot runs a procedure that changes an agent and ends its tokens, or lets them work again. If nothing changes it is
+// state_conflict, with the text unchanged.
+func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, message *string, reason, unchanged string, change botChange) (*ent.Bot, error) {
 	return audited(ctx, a, entry{p, botID.String(), reason, nil, nil, message}, func(ctx context.Context, tx procedureTx) (*ent.Bot, error) {
-		return a.changeInside(ctx, tx, p, botID, change)
+		found, changed, err := a.changeInside(ctx, tx, p, botID, change)
+		if err == nil && !changed {
+			err = fault.New(fault.StateConflict).Say(unchanged)
+		}
+		return found, err
 	})
 }
 
-// changeInside changes an agent that is not deleted, in the transaction of a procedure. Faults: not_found.
-func (a *API) changeInside(ctx context.Context, tx procedureTx, p Procedure, botID uuid.UUID, change botChange) (*ent.Bot, error) {
-	found, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
+// changeInside changes an agent that is not deleted, in the transaction of a procedure, and reports whether anything changed.
+// Faults: not_found.
+func (a *API) changeInside(ctx context.Context, tx procedureTx, p Procedure, botID uuid.UUID, change botChange) (found *ent.Bot, changed bool, err error) {
+	found, err = tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	update := found.Update()
 	if !change(found, update, tx.now) {
-		return found, nil
+		return found, false, nil
 	}
 	tx.AfterCommit(a.Auth.TokensEnded)
 	if p == reinstateBot {
@@ -70,13 +76,12 @@ func (a *API) changeInside(ctx context.Context, tx procedureTx, p Procedure, bot
 		err = a.Auth.PauseWebhooks(ctx, tx.Tx, botID, auth.Suspended)
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	changed, err := update.SetUpdatedAt(tx.now).Save(ctx)
-	if err != nil {
-		return nil, err
+	if found, err = update.SetUpdatedAt(tx.now).Save(ctx); err != nil {
+		return nil, false, err
 	}
-	return changed, a.ProfileChanged(ctx, tx.Tx, botID)
+	return found, true, a.ProfileChanged(ctx, tx.Tx, botID)
 }
 
 // ReissueToken revokes every token of an agent, closes its sockets, pauses its webhooks and shows a new token once, for an agent

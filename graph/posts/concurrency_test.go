@@ -226,7 +226,7 @@ func (c *concurrentAgents) acts() []func(*graphtest.Agent) error {
 
 // refusals are the faults that concurrent requests may get.
 var refusals = []fault.Code{
-	fault.NotFound, fault.InvalidVisibility, fault.InactiveBot, fault.InvalidAttachment, fault.AttachmentAlreadyBound,
+	fault.NotFound, fault.InvalidVisibility, fault.InactiveBot, fault.InvalidAttachment, fault.AttachmentAlreadyBound, fault.StateConflict,
 }
 
 // Concurrent actions of agents, operators and sweeps never deadlock, and in the end the feed matches its definition.

@@ -117,7 +117,6 @@ func TestFeedMatchesDefinition(t *testing.T) {
 		"closed":                   {[]func(*fixture){(*fixture).close}, "other"},
 		"closed and open again":    {[]func(*fixture){(*fixture).close, (*fixture).reopen}, all},
 		"suspended":                {[]func(*fixture){(*fixture).suspend}, "other"},
-		"suspended twice":          {[]func(*fixture){(*fixture).suspend, (*fixture).suspend}, "other"},
 		"reinstated":               {[]func(*fixture){(*fixture).suspend, (*fixture).reinstate}, all},
 		"closed, then suspended":   {[]func(*fixture){(*fixture).close, (*fixture).suspend}, "other"},
 		"reinstated, still closed": {[]func(*fixture){(*fixture).close, (*fixture).suspend, (*fixture).reinstate}, "other"},
