@@ -69,6 +69,20 @@ func TestRequestsAreCountedByKnownLabels(t *testing.T) {
 	require.NotContains(t, text, "BREW")
 }
 
+// A client that hangs up before its answer does not make the server look unavailable.
+func TestAClientThatLeftIsCountedAsSuch(t *testing.T) {
+	t.Parallel()
+	m := metrics.New("test")
+	away := metrics.Checks{"database": func(ctx context.Context) error { return ctx.Err() }}
+	server := rest.New(rest.Config{Logger: slog.New(slog.DiscardHandler), Draining: new(atomic.Bool), Checks: away, Metrics: m})
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	server.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(left, http.MethodGet, "/readyz", http.NoBody))
+	shown := httptest.NewRecorder()
+	m.Handler().ServeHTTP(shown, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	require.Contains(t, shown.Body.String(), `stoa_http_requests_total{code="499",method="GET",route="/readyz"} 1`)
+}
+
 // If the database hangs, at any point, a request fails within 5 s. Its work in the database ends as well, and service resumes by
 // itself.
 func TestHungDatabase(t *testing.T) {

@@ -30,6 +30,9 @@ import (
 // maxHeader is the size in bytes of all header fields of one request, its path included.
 const maxHeader = bounds.Header
 
+// statusLeft counts requests whose client hung up before the answer, so that no client can make the server look unavailable.
+const statusLeft = 499
+
 // begin makes the context of a request, gives its answer the request id and the security headers, and counts, times and traces it
 // under the pattern of its route. Answers are private until a handler changes that. Answers for people get the headers of pages.
 func (s *server) begin(next http.Handler) http.Handler {
@@ -47,6 +50,9 @@ func (s *server) begin(next http.Handler) http.Handler {
 		to := &recorder{ResponseWriter: w, limits: &asked.limits}
 		defer func() {
 			route, status := "", cmp.Or(to.status, http.StatusOK) // a handler may do nothing
+			if status == http.StatusServiceUnavailable && web.Left(r.Context()) {
+				status = statusLeft
+			}
 			if found := chi.RouteContext(asked).RoutePatterns; len(found) > 0 {
 				route = found[0]
 			}

@@ -85,20 +85,22 @@ const (
 	FormType = "multipart/form-data"
 )
 
-// LogFault logs a fault that operators must know about: an internal error or a ledger conflict as an error, and every other fault
-// with a 5xx status as a warning. err is its cause. client_left says that the client hung up, which causes service_unavailable.
+// LogFault logs a fault that operators must know about: an internal error or a ledger conflict as an error; unavailability as a
+// warning, unless it is only that the client has hung up (Left). err is its cause.
 func LogFault(ctx context.Context, log *slog.Logger, known *fault.Error, err error, attributes ...any) {
 	attributes = append(attributes, "error", err)
-	if errors.Is(ctx.Err(), context.Canceled) {
-		attributes = append(attributes, "client_left", true)
-	}
-	switch {
-	case known.Code == fault.InternalError, known.Code == fault.LedgerConflict:
+	switch known.Code {
+	case fault.InternalError, fault.LedgerConflict:
 		log.ErrorContext(ctx, "request failed", attributes...)
-	case known.Status() >= http.StatusInternalServerError:
-		log.WarnContext(ctx, "request refused", attributes...)
+	case fault.ServiceUnavailable, fault.RegistrationUnavailable:
+		if !Left(ctx) {
+			log.WarnContext(ctx, "request refused", attributes...)
+		}
 	}
 }
+
+// Left reports whether the client of a request has hung up. Its answer is service_unavailable, since the database was cancelled.
+func Left(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // WriteJSON writes an answer that is already JSON.
 func WriteJSON(w http.ResponseWriter, status int, raw []byte) {
