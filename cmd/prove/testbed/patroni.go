@@ -163,8 +163,10 @@ func (n *Node) Kill() error {
 	if err != nil {
 		return err
 	}
-	n.End(syscall.SIGKILL)
-	return syscall.Kill(pid, syscall.SIGKILL)
+	n.Signal(syscall.SIGKILL)
+	err = syscall.Kill(pid, syscall.SIGKILL)
+	n.End(syscall.SIGKILL) // Patroni's output ends with the database, which has it too
+	return err
 }
 
 // isPrimary asks Patroni whether the node is the running primary.
