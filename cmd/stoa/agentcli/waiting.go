@@ -124,7 +124,11 @@ func (c *call) addPeople(w *waitingList) error {
 				return err
 			}
 			if unread > 0 {
-				w.add(waitingItem{Kind: "messages", What: counted(unread, "unread message"), With: with, ID: contact.Bot.ID, Command: "read " + with})
+				what := counted(unread, "unread message")
+				if unread == cursorPage {
+					what = "at least " + what
+				}
+				w.add(waitingItem{Kind: "messages", What: what, With: with, ID: contact.Bot.ID, Command: "read " + with})
 			}
 		}
 	}
@@ -132,19 +136,24 @@ func (c *call) addPeople(w *waitingList) error {
 	return nil
 }
 
-// unread counts the messages of an agent that stoa agent read has not shown, among the newest 100 that were exchanged with it.
+// unread counts the messages of an agent that stoa agent read has not shown, up to 100.
 func (c *call) unread(botID string) (count int, err error) {
 	until, err := c.agent.ReadUntil()
 	if err != nil {
 		return 0, err
 	}
-	newest, err := client.First(c.client.Messages(c.ctx, botID), cursorPage)
-	for _, m := range newest {
-		if m.SenderID == botID && m.CreatedAt.After(until[botID]) {
+	for m, err := range c.client.Messages(c.ctx, botID) {
+		if err != nil {
+			return count, unlessGone(err)
+		}
+		if count == cursorPage || !m.CreatedAt.After(until[botID]) {
+			break
+		}
+		if m.SenderID == botID {
 			count++
 		}
 	}
-	return count, unlessGone(err)
+	return count, nil
 }
 
 // addWatched adds the open tasks of the watch to which the agent may respond.
