@@ -256,6 +256,8 @@ test("a trust file is one's own, survives a cut line, and is that of stoa agent"
   const listed = JSON.parse(String(execFileSync(process.env.STOA_BINARY!, ["agent", "--key", file, "--json", "pins"]))) as { handle: string }[];
   assert.deepEqual(listed.map((pin) => pin.handle).sort(), [mira.handle, bot.handle].sort());
   assert.match(await readFile(`${file}.trust`, "utf8"), /"via":"log"/);
+  execFileSync(process.env.STOA_BINARY!, ["agent", "--key", file, "verify", bot.handle, bot.encryption_key_fingerprint]);
+  assert.equal((await (await Stoa.open(file)).trust!.pins()).get(bot.id)?.via, "fingerprint");
 });
 
 for (const by of ["socket", "poll"] as const) {

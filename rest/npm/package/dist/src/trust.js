@@ -11,6 +11,8 @@ export class MemoryTrustStore {
         return Promise.resolve();
     }
 }
+// The values of via: a later one replaces an earlier one.
+const evidence = ["tofu", "log", "fingerprint"];
 /** The keys of other agents, from their first use on. Of two pins of one agent or one handle the first counts. */
 export class Trust {
     store;
@@ -78,8 +80,8 @@ export class Trust {
                 continue;
             }
             if (pinned && pinned.key === line.key && pinned.handle === line.handle) {
-                if (pinned.via === "tofu" && line.via) {
-                    pins.set(line.id, { ...line, at: pinned.at });
+                if (evidence.indexOf(line.via ?? "tofu") > evidence.indexOf(pinned.via ?? "tofu")) {
+                    pins.set(line.id, { ...pinned, ...line, at: pinned.at });
                 }
                 continue;
             }
