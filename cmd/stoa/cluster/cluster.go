@@ -278,8 +278,8 @@ func (c *Cluster) passwordPath() string { return filepath.Join(c.data, passwordF
 
 func passwordLine(password string) string { return "*:*:*:" + role + ":" + password + "\n" }
 
-// restorePassword gives the role a new password if the file with its password is lost, or if a version without passwords made the
-// cluster. No database runs on the folder, whose flock is held. The file comes last, so an interrupted change is repeated.
+// restorePassword gives the role a new password if the file with its password is lost. No database runs on the folder, whose flock is
+// held. The file comes last, so an interrupted change is repeated.
 func (c *Cluster) restorePassword(ctx context.Context, dir *os.File) error {
 	if _, err := os.Stat(c.passwordPath()); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -287,9 +287,6 @@ func (c *Cluster) restorePassword(ctx context.Context, dir *os.File) error {
 	password := rand.Text()
 	if err := c.asSuperuser(ctx, dir, fmt.Sprintf("ALTER ROLE %s PASSWORD '%s';\n", role, password)); err != nil {
 		return fmt.Errorf("set the database's password: %w", err)
-	}
-	if err := c.replace(c.folder, hbaFile, c.config.hbaText()); err != nil {
-		return err
 	}
 	return c.replace(c.data, passwordFile, passwordLine(password))
 }
