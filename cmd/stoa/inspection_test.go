@@ -4,7 +4,6 @@ import (
 	"context"
 	"debug/elf"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -126,57 +125,6 @@ func TestInspectProgramAlone(t *testing.T) {
 
 // freePorts let a server listen beside all others.
 var freePorts = []string{"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0"}
-
-// failing is a program that prints much and fails.
-const failing = `#!/bin/sh
-case $1 in --version) echo "$(basename "$0") (PostgreSQL) %d.0"; exit ;; esac
-i=0; while [ $i -lt 400 ]; do i=$((i + 1)); echo "line $i of $(basename "$0")" >&2; done
-echo "$(basename "$0"): error: No space left on device" >&2
-exit 1
-`
-
-// failingPrograms returns a PATH with PostgreSQL programs of a version that all fail.
-func failingPrograms(t *testing.T, version int) string {
-	t.Helper()
-	folder := t.TempDir()
-	programs := map[string]string{"pg_config": "#!/bin/sh\necho '" + folder + "'\n"}
-	for _, name := range []string{"postgres", "initdb", "pg_dump", "pg_restore"} {
-		programs[name] = fmt.Sprintf(failing, version)
-	}
-	for name, text := range programs {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o700))
-		require.NoError(t, os.Chmod(filepath.Join(folder, name), 0o755)) // an account that is not ours may run it
-	}
-	for _, own := range []string{filepath.Dir(folder), folder} { // t.TempDir made both
-		require.NoError(t, os.Chmod(own, 0o755))
-	}
-	return "PATH=" + folder + ":" + os.Getenv("PATH")
-}
-
-// The last lines of a program that fails are in the error, and not all that it has printed.
-func TestErrorsOfChildProgramsAreShown(t *testing.T) {
-	graphtest.Nightly(t)
-	t.Parallel()
-	path := failingPrograms(t, 99)
-	data := t.TempDir()
-	database := "STOA_DATABASE_URL=" + graphtest.NewDatabase(t)
-	require.NoError(t, os.Mkdir(filepath.Join(data, "files"), 0o700))
-	output(t, []string{"backup"}, database, "STOA_DATA_DIR="+data)
-	for _, c := range []struct { // the restore comes last: it empties the database before it fails
-		program  string
-		args     []string
-		settings []string
-	}{
-		{"pg_dump", []string{"backup"}, []string{database, "STOA_DATA_DIR=" + data}},
-		{"initdb", []string{"serve"}, append([]string{"STOA_DATA_DIR=" + t.TempDir()}, freePorts...)},
-		{"pg_restore", []string{"backup", "restore", "--replace"}, []string{database, "STOA_DATA_DIR=" + data}},
-	} {
-		stderr := complaint(t, c.args, append(c.settings, path)...)
-		require.Contains(t, stderr, "\nline 399 of "+c.program+"\nline 400 of "+c.program+"\n"+c.program+": error: No space left on device\n")
-		require.NotContains(t, stderr, "line 100 of")
-		require.Less(t, len(stderr), 4<<10)
-	}
-}
 
 // A disk that is full is named as the reason. Only root can make one.
 func TestFullDisksAreNamed(t *testing.T) {

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -56,21 +58,6 @@ func TestStart(t *testing.T) {
 	again := start(t, Config{DataDir: folder, Logger: c.log})
 	require.Equal(t, c.URL(), again.URL())
 	require.Equal(t, 42, queryValue[int](t, connect(t, again.URL()), "SELECT n FROM kept"))
-}
-
-func TestTestRole(t *testing.T) {
-	nightly(t)
-	t.Parallel()
-	cfg := config(t.TempDir())
-	cfg.TestRole = true
-	c := start(t, cfg)
-	db := connect(t, c.URL())
-	require.Equal(t, "off", queryValue[string](t, db, "SHOW fsync"))
-	execSQL(t, db, "CREATE DATABASE other")
-	require.NoError(t, connect(t, strings.Replace(c.URL(), "/stoa?", "/other?", 1)).PingContext(t.Context()))
-	require.NoError(t, connect(t, strings.Replace(c.URL(), "/stoa?", "/postgres?", 1)).PingContext(t.Context()))
-	execSQL(t, db, "CREATE ROLE ordinary LOGIN PASSWORD 'known'")
-	require.NoError(t, connect(t, strings.Replace(c.URL(), "stoa@", "ordinary:known@", 1)).PingContext(t.Context()))
 }
 
 func TestTuning(t *testing.T) {
@@ -259,9 +246,14 @@ func TestFindPrograms(t *testing.T) {
 	}
 }
 
-func TestMajorIn(t *testing.T) {
+// The error of a program that fails has its last lines, and not all that it has printed.
+func TestErrorsHaveTheLastLines(t *testing.T) {
 	t.Parallel()
-	for version, want := range map[string]int{"15.18 (Debian 15.18-0+deb12u1)": 15, "17beta2": 17, "15\n": 15, "9": 9, "none": 0, "": 0} {
-		require.Equal(t, want, majorIn(version), version)
+	var out Output
+	for i := range 400 {
+		_, _ = fmt.Fprintf(&out, "line %d of initdb\n", i+1)
 	}
+	said := out.Explain("initdb", errors.New("exit status 1")).Error()
+	require.Regexp(t, `^initdb: exit status 1:\nline \d+ of initdb\n(.*\n)*line 400 of initdb$`, said)
+	require.NotContains(t, said, "line 100 of")
 }

@@ -88,7 +88,8 @@ func serve(folder string) int {
 // server is such a process.
 type server struct {
 	*exec.Cmd
-	out, in *os.File
+	out io.Reader
+	in  io.Closer
 }
 
 // spawn runs a server process as the given account, or as the test's own. The
@@ -97,26 +98,15 @@ func spawn(t *testing.T, folder string, as *syscall.Credential) *server {
 	t.Helper()
 	binary := must(os.Open("/proc/self/exe"))(t)
 	defer binary.Close()
-	out, childOut, err := os.Pipe()
-	require.NoError(t, err)
-	childIn, in, err := os.Pipe()
-	require.NoError(t, err)
-	defer childOut.Close()
-	defer childIn.Close()
 	cmd := exec.Command("/proc/self/fd/3")
 	cmd.Env = append(os.Environ(), serverEnv+"="+folder)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, os.Stderr
-	cmd.ExtraFiles = []*os.File{binary}
-	cmd.Dir = "/"
-	if as != nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
-	}
+	cmd.Stderr, cmd.ExtraFiles, cmd.Dir = os.Stderr, []*os.File{binary}, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+	s := &server{Cmd: cmd, out: must(cmd.StdoutPipe())(t), in: must(cmd.StdinPipe())(t)}
 	require.NoError(t, cmd.Start())
-	s := &server{Cmd: cmd, out: out, in: in}
 	t.Cleanup(func() {
-		_ = in.Close()
+		_ = s.in.Close()
 		_ = cmd.Wait()
-		_ = out.Close()
 	})
 	return s
 }
@@ -206,8 +196,7 @@ func pidOf(t *testing.T, folder string) int {
 	t.Helper()
 	text := must(os.ReadFile(filepath.Join(folder, "postgres", "postmaster.pid")))(t)
 	first, _, _ := strings.Cut(string(text), "\n")
-	pid := must(strconv.Atoi(first))(t)
-	return pid
+	return must(strconv.Atoi(first))(t)
 }
 
 // isStopped reports whether no process of the folder's cluster is left. A process that another test starts at this moment has
@@ -216,14 +205,12 @@ func isStopped(t *testing.T, folder string) bool {
 	t.Helper()
 	dir := must(os.Open(filepath.Join(folder, "postgres")))(t)
 	defer dir.Close()
-	free := must(tryLock(dir))(t)
-	return free
+	return must(tryLock(dir))(t)
 }
 
 func unfinishedIn(t *testing.T, folder string) []string {
 	t.Helper()
-	found := must(filepath.Glob(filepath.Join(folder, unfinished+"*")))(t)
-	return found
+	return must(filepath.Glob(filepath.Join(folder, unfinished+"*")))(t)
 }
 
 func nobody(t *testing.T) *syscall.Credential {
