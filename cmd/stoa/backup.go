@@ -214,7 +214,7 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 		defer shownProgress("restoring", &store)()
 		restored, err := store.Restore(ctx, c.RestoreOptions)
 		if err != nil {
-			return explainRestore(err)
+			return err
 		}
 		made := restored.MadeAt.Format(time.RFC3339)
 		fmt.Fprintf(out, "Backup %s is restored, as of %s.\n", restored.Name, made)
@@ -227,25 +227,6 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 		}
 		return nil
 	})
-}
-
-// explainRestore adds to the error of a refused restore how to go on.
-func explainRestore(err error) error {
-	if errors.Is(err, backup.ErrNotEmpty) {
-		return fmt.Errorf("%w: add --replace to lose its contents", err)
-	}
-	if damaged := new(backup.DamagedError); errors.As(err, &damaged) {
-		return fmt.Errorf("%w\nnothing was restored: choose another backup (stoa backup list), or add --skip-damaged to restore"+
-			" without these files; a damaged database or list of checksums cannot be skipped", err)
-	}
-	if other := new(backup.OtherKeyError); errors.As(err, &other) {
-		advice := "put that key there (secret.key of the data folder that the backup was made in)"
-		if other.Held {
-			advice = "add --with-key to take that key from the backup that holds it"
-		}
-		return fmt.Errorf("%w\nnothing was restored: %s, or add --new-key to go on without it", err, advice)
-	}
-	return err
 }
 
 func (p *process) backups() backup.Store {

@@ -127,7 +127,7 @@ func (s Store) Daily(ctx context.Context) (*Manifest, error) {
 }
 
 // Make makes a backup now, and then deletes those that are too old. It returns ErrBusy while another is made or restored,
-// ErrNoTables for a database without tables, and *OtherKeyError if s.Key is not the one that the database belongs to. A backup
+// ErrNoTables for a database without tables, and an error if s.Key is not the one that the database belongs to. A backup
 // that fails leaves nothing but files in the pool, which the next one uses.
 func (s Store) Make(ctx context.Context) (*Manifest, error) {
 	unlock, err := s.lock()
@@ -269,7 +269,7 @@ func (s Store) writeKey(ctx context.Context, folder string, m *Manifest, sums ch
 	}
 	own := secrets.Fingerprint(s.Key)
 	if m.KeyFingerprint != "" && m.KeyFingerprint != own {
-		return &OtherKeyError{Wanted: m.KeyFingerprint, Found: own}
+		return otherKeyError(m.KeyFingerprint, own)
 	}
 	path := filepath.Join(folder, keyFile)
 	if err := os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(s.Key)+"\n"), 0o600); err != nil {

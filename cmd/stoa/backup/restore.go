@@ -19,13 +19,11 @@ import (
 
 var (
 	// ErrNotEmpty is returned if a restore would delete tables of the database.
-	ErrNotEmpty = errors.New("the database is not empty")
+	ErrNotEmpty = errors.New("the database is not empty: add --replace to lose its contents")
 	// ErrInUse is returned while other sessions use the database.
 	ErrInUse = errors.New("the database is in use; stop the server first")
 	// ErrNotFound is returned if the folder has no backup, or none with that name.
 	ErrNotFound = errors.New("there is no such backup")
-	// ErrNoKey is returned if no backup has a key that a restore could take.
-	ErrNoKey = errors.New("no backup in this folder holds the key that it belongs to (they were made without --with-key)")
 )
 
 // Damage is a damaged file of a backup.
@@ -35,38 +33,26 @@ type Damage struct {
 	Reason string
 }
 
-// DamagedError lists damaged files of a backup.
-type DamagedError struct {
-	Backup  string
-	Damaged []Damage
-}
-
-// Error names the first ten of the files.
-func (e *DamagedError) Error() string {
+// damagedError names the first ten of the damaged files of a backup that is not restored.
+func damagedError(backup string, damaged []Damage) error {
 	const shown = 10
 	var text strings.Builder
-	fmt.Fprintf(&text, "backup %s is damaged in %d files", e.Backup, len(e.Damaged))
-	for _, d := range e.Damaged[:min(shown, len(e.Damaged))] {
+	fmt.Fprintf(&text, "backup %s is damaged in %d files", backup, len(damaged))
+	for _, d := range damaged[:min(shown, len(damaged))] {
 		fmt.Fprintf(&text, "\n  %s: %s", d.Path, d.Reason)
 	}
-	return text.String()
+	return fmt.Errorf("%s\nnothing was restored: choose another backup (stoa backup list), or add --skip-damaged to restore"+
+		" without these files; a damaged database or list of checksums cannot be skipped", &text)
 }
 
-// OtherKeyError reports that a database, or a backup of one, does not belong to the installation's key. Fields are fingerprints.
-type OtherKeyError struct {
-	// Wanted is the key that the database belongs to, Found the installation's; empty if it has none.
-	Wanted, Found string
-	// Held is true if a backup in the folder holds the wanted key.
-	Held bool
-}
-
-// Error names both keys and the consequences of using another one.
-func (e *OtherKeyError) Error() string {
-	found := "and the installation's is " + e.Found
-	if e.Found == "" {
-		found = "and the installation has none"
+// otherKeyError reports by their fingerprints that a database, or a backup of one, belongs to another key than the installation's, and names
+// the consequences of using that. found is empty if the installation has no key.
+func otherKeyError(wanted, found string) error {
+	own := "and the installation's is " + found
+	if found == "" {
+		own = "and the installation has none"
 	}
-	return fmt.Sprintf("the database belongs to the key %s, %s; %s", e.Wanted, found, secrets.Consequences)
+	return fmt.Errorf("the database belongs to the key %s, %s; %s", wanted, own, secrets.Consequences)
 }
 
 // Verify reads all files of a backup, or of every one if name is empty, and returns those that are damaged.
@@ -174,11 +160,11 @@ type RestoreOptions struct {
 }
 
 // Restore restores a backup. The database must be empty (ErrNotEmpty), unless o.Replace is set: then no other session may use
-// it (ErrInUse). All checksums are compared before anything is changed; *DamagedError names the files that do not match. With
+// it (ErrInUse). All checksums are compared before anything is changed; an error names the files that do not match. With
 // o.SkipDamaged those files are left out, unless the database, the list of checksums or the manifest is damaged. A backup that
-// belongs to another key than the installation's is refused (*OtherKeyError, ErrNoKey), unless o has an answer to that. Files
-// in the file store stay. Missing files are written before the database, so that no row refers to a missing file. If filling a
-// replaced database fails, it stays empty, and the same restore may be repeated.
+// belongs to another key than the installation's is refused, unless o has an answer to that. Files in the file store stay. Missing
+// files are written before the database, so that no row refers to a missing file. If filling a replaced database fails, it stays
+// empty, and the same restore may be repeated. The errors say how to go on.
 func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {
@@ -197,7 +183,7 @@ func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error)
 		return slices.Contains([]string{databaseFile, checksumsFile, manifestFile}, d.Path)
 	}
 	if len(damaged) > 0 && (!o.SkipDamaged || slices.ContainsFunc(damaged, vital)) {
-		return nil, &DamagedError{m.Name, damaged}
+		return nil, damagedError(m.Name, damaged)
 	}
 	if err := s.checkReplaceable(ctx, o.Replace); err != nil {
 		return nil, err
@@ -300,7 +286,7 @@ func (s Store) putFile(ctx context.Context, key, path string) error {
 }
 
 // settleKey compares the installation's key with the backup's before a restore changes anything. It goes on if they are equal,
-// takes the backup's key, or returns *OtherKeyError. forget is true if the restored database must belong to no key.
+// takes the backup's key, or returns an error that says how to go on. forget is true if the restored database must belong to no key.
 func (s Store) settleKey(m Manifest, o RestoreOptions) (forget bool, err error) {
 	if m.KeyFingerprint == o.KeyFingerprint {
 		return false, nil
@@ -310,7 +296,7 @@ func (s Store) settleKey(m Manifest, o RestoreOptions) (forget bool, err error) 
 	case err != nil:
 		return false, err
 	case o.TakeKey && holder == "":
-		return false, fmt.Errorf("%s: %w", m.Name, ErrNoKey)
+		return false, fmt.Errorf("%s: no backup in this folder holds the key that it belongs to (they were made without --with-key)", m.Name)
 	case m.KeyFingerprint == "": // an earlier version made it
 		return false, nil
 	case o.NewKey:
@@ -322,7 +308,12 @@ func (s Store) settleKey(m Manifest, o RestoreOptions) (forget bool, err error) 
 		}
 		return false, o.PutKey(key)
 	default:
-		return false, &OtherKeyError{Wanted: m.KeyFingerprint, Found: o.KeyFingerprint, Held: holder != ""}
+		advice := "put that key there (secret.key of the data folder that the backup was made in)"
+		if holder != "" {
+			advice = "add --with-key to take that key from the backup that holds it"
+		}
+		return false, fmt.Errorf("%w\nnothing was restored: %s, or add --new-key to go on without it",
+			otherKeyError(m.KeyFingerprint, o.KeyFingerprint), advice)
 	}
 }
 
