@@ -22,42 +22,6 @@ import (
 	"stoa/graph/lifecycle"
 )
 
-// A backup that is restored into an empty data folder makes a server like the original one.
-func TestBackupRestoresServer(t *testing.T) {
-	graphtest.Nightly(t)
-	t.Parallel()
-	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
-	ada := s.join("Agent", "agent")
-	picture := "/attachments/" + s.uploadImage(ada, "portfolio") + "/download"
-	before := send(t, ada.Client, http.MethodGet, picture, nil)
-
-	// By the command beside the server, and by an operator.
-	own := "STOA_DATA_DIR=" + s.data
-	require.Regexp(t, `^Backup \S+ holds the database \(\d+ bytes\) and 2 files \(\d+ bytes\)\.\n$`, output(t, []string{"backup"}, own))
-	made := s.queryOperator(
-		`mutation { runMaintenance(task: BACKUP, reason: "before the move") { backup { name files sizeBytes } } }`)
-	require.Contains(t, made, `"files":2`)
-	require.Equal(t, 3, strings.Count(output(t, []string{"backup", "list"}, own), "\n"))
-
-	require.Contains(t, complaint(t, []string{"backup", "restore"}, own), "not empty")
-	require.Contains(t, complaint(t, []string{"backup", "restore", "--replace"}, own), "in use")
-	s.stop()
-
-	// A new installation: its server has made a database, which the backup replaces, and a key, which stays.
-	moved := migratedData(t)
-	fresh := startServer(t, "STOA_DATA_DIR="+moved)
-	fresh.stop()
-	restore := []string{"backup", "restore", "--replace", "--new-key", "--from", filepath.Join(s.data, "backups")}
-	require.Contains(t, output(t, restore, "STOA_DATA_DIR="+moved), "is restored")
-	again := startServer(t, append(noLimits, "STOA_DATA_DIR="+moved)...)
-	after := send(t, ada.on(again).Client, http.MethodGet, picture, nil)
-	require.Equal(t, http.StatusOK, after.Status)
-	require.Equal(t, before.Body, after.Body)
-	reconciled := again.queryOperator(
-		`mutation { runMaintenance(task: RECONCILE, reason: "after the move") { discrepancies { check } } }`)
-	require.Contains(t, reconciled, `"discrepancies":[]`)
-}
-
 // onDatabase runs a query that returns one value, on a connection that is closed afterwards: a restore needs the database alone.
 func onDatabase(t testing.TB, url, query string, args ...any) (found string) {
 	t.Helper()
@@ -247,48 +211,64 @@ func recordedKey(t *testing.T, address string) string {
 	return onDatabase(t, address, "SELECT fingerprint FROM installation_key")
 }
 
-// A restore neither takes nor keeps another key without a flag, and a backup made with the key brings it back.
-func TestRestoreKeepsTheKey(t *testing.T) {
+// A backup that is restored into another data folder makes a server like the original one. The restore neither takes nor keeps another
+// key without a flag, and a backup made with the key brings it back.
+func TestBackupRestoresServer(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
 	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
-	s.join("Agent", "agent")
-	from := "STOA_DATA_DIR=" + s.data
-	output(t, []string{"backup"}, from)
+	ada := s.join("Agent", "agent")
+	picture := "/attachments/" + s.uploadImage(ada, "portfolio") + "/download"
+	shown := send(t, ada.Client, http.MethodGet, picture, nil)
+
+	// By the command beside the server, and by an operator.
+	from, backups := "STOA_DATA_DIR="+s.data, filepath.Join(s.data, "backups")
+	require.Regexp(t, `^Backup \S+ holds the database \(\d+ bytes\) and 2 files \(\d+ bytes\)\.\n$`, output(t, []string{"backup"}, from))
 	require.Contains(t, output(t, []string{"backup", "--with-key"}, from), "It holds the installation's key")
-	held := graphtest.Got(filepath.Glob(filepath.Join(s.data, "backups", "*", secretKeyFile)))(t)
+	made := s.queryOperator(`mutation { runMaintenance(task: BACKUP, reason: "before the move") { backup { name files sizeBytes } } }`)
+	require.Contains(t, made, `"files":2`)
+	held := graphtest.Got(filepath.Glob(filepath.Join(backups, "*", secretKeyFile)))(t)
 	require.Len(t, held, 1, "only the second")
 	requireOwnersAlone(t, held[0])
 	key := readFile(t, filepath.Join(s.data, secretKeyFile))
 	require.Equal(t, key, readFile(t, held[0]))
 	output(t, []string{"backup", "verify"}, from)
-	out := output(t, []string{"backup", "list"}, from)
-	require.Regexp(t, `(?m)  with key$`, out)
-	without := strings.Fields(out)[6]
+	list := output(t, []string{"backup", "list"}, from)
+	require.Equal(t, 4, strings.Count(list, "\n"))
+	require.Regexp(t, `(?m)  with key$`, list)
+	without := strings.Fields(list)[6]
+	require.Contains(t, complaint(t, []string{"backup", "restore"}, from), "not empty")
+	require.Contains(t, complaint(t, []string{"backup", "restore", "--replace"}, from), "in use")
 	s.stop()
 
-	// Another installation, whose server has a key.
+	// Another installation, whose server has made a database, which the backup replaces, and a key.
 	data := migratedData(t)
 	startServer(t, "STOA_DATA_DIR="+data).stop()
 	own := func() string { return readFile(t, filepath.Join(data, secretKeyFile)) }
 	before := own()
 	restore := func(args ...string) (code int, stdout, stderr string) {
-		all := append([]string{"backup", "restore", "--replace", "--from", filepath.Join(s.data, "backups")}, args...)
-		return runProgram(t, all, "STOA_DATA_DIR="+data)
+		return runProgram(t, append([]string{"backup", "restore", "--replace", "--from", backups}, args...), "STOA_DATA_DIR="+data)
 	}
 	fails(t, exitFailure, "belongs to the key SHA256:", "secret of every webhook", "nothing was restored", "add --with-key",
 		"--new-key")(restore())
-	// A folder in which no backup holds the key.
-	plain := t.TempDir()
-	require.NoError(t, os.CopyFS(filepath.Join(plain, without), os.DirFS(filepath.Join(s.data, "backups", without))))
+	plain := t.TempDir() // no backup here holds the key
+	for _, name := range []string{without, "pool"} {
+		require.NoError(t, os.CopyFS(filepath.Join(plain, name), os.DirFS(filepath.Join(backups, name))))
+	}
 	fails(t, exitFailure, "put that key there")(restore("--from", plain))
 	fails(t, exitFailure, "made without --with-key")(restore("--from", plain, "--with-key"))
 	require.Equal(t, before, own())
 	startServer(t, "STOA_DATA_DIR="+data).stop() // nothing has changed
 
-	succeeds(t)(restore("--new-key"))
+	require.Contains(t, succeeds(t)(restore("--new-key")), "is restored")
 	require.Equal(t, before, own())
-	startServer(t, "STOA_DATA_DIR="+data).stop()
+	again := startServer(t, append(noLimits, "STOA_DATA_DIR="+data)...)
+	after := send(t, ada.on(again).Client, http.MethodGet, picture, nil)
+	require.Equal(t, http.StatusOK, after.Status)
+	require.Equal(t, shown.Body, after.Body)
+	reconciled := again.queryOperator(`mutation { runMaintenance(task: RECONCILE, reason: "after the move") { discrepancies { check } } }`)
+	require.Contains(t, reconciled, `"discrepancies":[]`)
+	again.stop()
 
 	succeeds(t)(restore(without, "--with-key")) // the other backup holds it
 	require.Equal(t, key, own())
