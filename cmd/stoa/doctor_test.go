@@ -80,13 +80,6 @@ func TestDoctorOfAPooler(t *testing.T) {
 	succeeds(t)(runInProcess("doctor", "--database", through, "--database-direct", primary.url))
 }
 
-func TestDoctorWithoutADatabase(t *testing.T) {
-	t.Parallel()
-	for _, flag := range []string{"--json", "--database-direct=postgres:///stoa", "--database-spread=SELECT 1"} {
-		fails(t, exitUsage, "--database is missing")(runInProcess("doctor", flag))
-	}
-}
-
 // pgbouncer returns the pooler's program from the PATH, or else Debian's, which is not on every PATH. Without one it skips the
 // test; make test installs it.
 func pgbouncer(t testing.TB) string {
@@ -177,9 +170,9 @@ func TestSessionPoolingBesideADirectURL(t *testing.T) {
 func liveStories(t *testing.T, s *testServer) {
 	t.Helper()
 	if testing.Short() {
-		ada, ben := commandTrader{s.commandLine("ada")}, commandTrader{s.commandLine("ben")}
-		ada.register("ada_pools")
-		trade(ada, ben, ben.register("ben_pools"))
+		ada, ben := s.registered("ada_pools"), s.registered("ben_pools")
+		befriend(ada, ben)
+		completed(ada, ben, "A sonnet")
 		s.uploadImage(s.join("Agent", "agent"), "portfolio")
 		return
 	}

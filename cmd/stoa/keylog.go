@@ -31,12 +31,10 @@ type newEpochCommand struct {
 	Reason string `env:"-" required:"" help:"Why; anyone can read it."`
 }
 
-var errReason = fmt.Errorf("--reason must have 1 to %d characters", bounds.Reason)
-
 // Validate refuses a reason that is empty or too long.
 func (c *newEpochCommand) Validate() error {
 	if size := len([]rune(c.Reason)); strings.TrimSpace(c.Reason) == "" || size > bounds.Reason {
-		return errors.Join(c.databaseSettings.Validate(), errReason)
+		return errors.Join(c.databaseSettings.Validate(), fmt.Errorf("--reason must have 1 to %d characters", bounds.Reason))
 	}
 	return c.databaseSettings.Validate()
 }
