@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"crypto/ecdh"
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/json"
 	"encoding/pem"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -152,20 +155,33 @@ func TestAnAgentIsImported(t *testing.T) {
 // .ci/typescript does.
 func TestTypeScriptAcceptsAnEpoch(t *testing.T) {
 	t.Parallel()
-	program := os.Getenv("STOA_TEST_TRADER")
+	program := os.Getenv("STOA_TEST_AGENT")
 	if program == "" {
-		t.Skip("STOA_TEST_TRADER names no program")
+		t.Skip("STOA_TEST_AGENT names no program")
 	}
 	w, s := ownServer(t)
-	node := newNodeTrader(s, program)
-	node.register("nora_epoch")
+	node := exec.CommandContext(t.Context(), "node", program)
+	node.Env, node.Stderr = append(node.Environ(), "BASE="+s.url), os.Stderr
+	in, out := graphtest.Got(node.StdinPipe())(t), bufio.NewScanner(graphtest.Got(node.StdoutPipe())(t))
+	require.NoError(t, node.Start())
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = node.Wait() // it ends with its input, or was killed with the test
+	})
+	do := func(into any, words ...string) {
+		t.Helper()
+		require.NoError(t, json.NewEncoder(in).Encode(words))
+		require.True(t, out.Scan(), "%v has no answer", words)
+		require.NoError(t, json.Unmarshal(out.Bytes(), into))
+	}
+	do(new(any), "register", "nora_epoch")
 	known, late := s.commandLine("known"), s.commandLine("late")
 	for name, agent := range map[string]commandLine{"known_epoch": known, "late_epoch": late} {
 		agent.run("register", name)
 	}
 	w.Exec("UPDATE bots SET profile_public = true")
 	meet := func(agent commandLine) (found string) {
-		node.do(&found, "meet", idOf(agent))
+		do(&found, "meet", idOf(agent))
 		return found
 	}
 	require.Equal(t, "met", meet(known))
@@ -173,7 +189,7 @@ func TestTypeScriptAcceptsAnEpoch(t *testing.T) {
 	require.Equal(t, "met", meet(known), "a pin stays")
 	require.Equal(t, "log_epoch", meet(late))
 	var accepted map[string]any
-	node.do(&accepted, "acceptEpoch")
+	do(&accepted, "acceptEpoch")
 	require.Equal(t, "a trial", accepted["reason"])
 	require.Equal(t, accepted["kept"], accepted["left"])
 	require.Contains(t, accepted["origin"], "/log/2")
