@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -162,50 +160,19 @@ func dashboardExpressions(t *testing.T) []string {
 func TestProfilesNeedToken(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	ask := func(path, token string) int {
-		return s.do(s.request(http.MethodGet, s.operator+path, token, "", nil)).status
+	answer := func(path, token string) *httpAnswer {
+		return s.do(s.request(http.MethodGet, s.operator+path, token, "", nil))
 	}
+	ask := func(path, token string) int { return answer(path, token).status }
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/trace?seconds=0.01", "/debug/pprof/symbol"} {
 		require.Equal(t, http.StatusUnauthorized, ask(path, ""), path)
 		require.Equal(t, http.StatusUnauthorized, ask(path, "wrong"), path)
 		require.Equal(t, http.StatusOK, ask(path, s.operatorToken()), path)
 	}
 	require.Equal(t, http.StatusFound, ask("/debug/pprof", s.operatorToken()))
+	for _, part := range []string{`<a href="/">`, `content="width=device-width"`, "goroutine"} {
+		require.Contains(t, string(answer("/debug/pprof/", s.operatorToken()).raw), part, "the list fits a phone and has a way back")
+	}
 	require.Equal(t, http.StatusNotFound, s.get(metricsPath).status, "not for the public")
 	require.Equal(t, http.StatusNotFound, ask("/debug/pprof/cmdline", s.operatorToken()), "it may hold a password")
-}
-
-// deadlineRecorder is an answer that keeps its last write deadline.
-type deadlineRecorder struct {
-	*httptest.ResponseRecorder
-
-	deadline time.Time
-}
-
-// SetWriteDeadline is called by http.ResponseController.
-func (r *deadlineRecorder) SetWriteDeadline(deadline time.Time) error { //nolint:unparam // its interface
-	r.deadline = deadline
-	return nil
-}
-
-// The list of profiles has a way back to the console, and fits a phone.
-func TestListOfProfiles(t *testing.T) {
-	t.Parallel()
-	recorder := httptest.NewRecorder()
-	pprofHandler().ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, pprofPath+"/", nil))
-	require.Contains(t, recorder.Body.String(), `<a href="/">`)
-	require.Contains(t, recorder.Body.String(), `content="width=device-width"`)
-	require.Contains(t, recorder.Body.String(), "goroutine")
-}
-
-// A profile may take longer than the listener allows for an answer.
-func TestProfileExtendsWriteDeadline(t *testing.T) {
-	t.Parallel()
-	recorder := &deadlineRecorder{ResponseRecorder: httptest.NewRecorder()}
-	limited := context.WithValue(t.Context(), http.ServerContextKey, &http.Server{WriteTimeout: time.Minute})
-	began := time.Now()
-	pprofHandler().ServeHTTP(recorder, httptest.NewRequestWithContext(limited, http.MethodGet, pprofPath+"/profile?seconds=1", nil))
-	require.Equal(t, http.StatusOK, recorder.Code)
-	require.False(t, recorder.deadline.Before(began.Add(time.Minute+time.Second)))
-	require.Equal(t, []byte{0x1f, 0x8b}, recorder.Body.Bytes()[:2], "gzip")
 }
