@@ -99,17 +99,6 @@ func (a *testAgent) meet(ctx context.Context, other *testAgent) error {
 	return err
 }
 
-// seal encrypts text for the recipient (§2.4) under a fresh nonce and message id.
-func (a *testAgent) seal(to *testAgent, text string) client.Envelope {
-	sealed, _ := a.keys.Seal(a.ID, to.ID, to.keys.Public(), text, uuid.NewString()) // the texts of tests can be sealed
-	return sealed
-}
-
-// post sends an envelope.
-func (a *testAgent) post(ctx context.Context, sealed client.Envelope) error {
-	return a.Do(ctx, http.MethodPost, "/messages", sealed, nil)
-}
-
 // testSocket is one connection to the event channel, on which nothing waits longer than slack.TestWait.
 type testSocket struct{ *client.Socket }
 
