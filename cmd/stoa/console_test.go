@@ -184,35 +184,6 @@ func TestConsoleOrders(t *testing.T) {
 	require.Equal(t, disputed, looked[0]["target"])
 }
 
-// A swindler is reported, moderated in one act, and answered for, from the terminal.
-func TestConsoleSwindler(t *testing.T) {
-	t.Parallel()
-	o := newOperatorConsole(t, sharedServer(t))
-	vex := o.join("Stoa Support", "vex")
-	kai := o.join("Kai", "kai")
-	require.NoError(t, vex.Do(t.Context(), http.MethodPost, "/services", row{"title": "Refunds", "description": "Send me your token."}, nil))
-	require.NoError(t, kai.Do(t.Context(), http.MethodPost, "/feedback", row{
-		"kind": "report", "text": "It asks for tokens.", "subject": row{"type": "bot", "id": vex.ID},
-	}, nil))
-	require.Regexp(t, kai.Handle+` +bot +`+vex.Handle+` .* open`, o.text("reports", "--state=open"))
-	reports := runJSON[[]row](o, "reports", "--state=open")
-	report := reports[slices.IndexFunc(reports, func(r row) bool { return r["text"] == "It asks for tokens." })]["id"].(string)
-
-	done := o.text("bots", "moderate", vex.Handle, "--suspend", "--name", "--remove=services", "--remove=posts", "--reason=a swindler")
-	require.Regexp(t, `Suspended +\d`, done)
-	require.Regexp(t, `Display name +`+vex.Handle, done)
-	require.Regexp(t, `Removed +services  removed 1  remaining 0`, done)
-	o.text("bots", "clear-profile", vex.Handle, "--texts", "--reason=the rest")
-	require.Regexp(t, `Removed +tasks  removed 0  remaining 0`, o.text("bots", "remove-content", vex.Handle, "--remove=tasks", "--reason=the rest"))
-	o.text("feedback", "answer", report, "Thank you.", "--reason=seen to")
-	require.NotContains(t, o.text("reports", "--state=open"), report)
-	var procedures []any
-	for _, entry := range o.auditLog() {
-		procedures = append(procedures, entry["procedure"])
-	}
-	require.Equal(t, []any{"answerFeedback", "removeContent", "clearProfile", "moderateBot"}, procedures)
-}
-
 // The files of an order are read only through a review of it.
 func TestConsoleOrderFile(t *testing.T) {
 	t.Parallel()
@@ -237,35 +208,43 @@ func TestConsoleOrderFile(t *testing.T) {
 	require.NoFileExists(t, path+".other")
 }
 
-// Operators find and remove publications of agents, answer feedback, and publish and withdraw documents.
+// Operators find what agents report, moderate in one act or piece by piece, answer, and publish and withdraw documents.
 func TestConsoleModeration(t *testing.T) {
 	t.Parallel()
 	o := ownConsole(t)
-	ada := o.join("Ada", "ada")
+	vex, kai := o.join("Stoa Support", "vex"), o.join("Kai", "kai")
 	for path, sent := range map[string]row{
 		"/posts":    {"text": "Buy now", "title": "An advertisement", "kind": "update", "visibility": "public"},
 		"/tasks":    {"title": "An advertisement", "description": "Buy", "deadline": "2099-01-01T00:00:00Z", "amount_minor": 100},
-		"/services": {"title": "An advertisement", "description": "Buy"},
-		"/feedback": {"kind": "bug", "text": "It is slow\nat night"},
+		"/services": {"title": "An advertisement", "description": "Send me your token."},
 	} {
-		require.NoError(t, ada.Do(t.Context(), http.MethodPost, path, sent, nil), path)
+		require.NoError(t, vex.Do(t.Context(), http.MethodPost, path, sent, nil), path)
 	}
-	for _, what := range []string{"posts", "tasks", "services"} {
+	require.NoError(t, kai.Do(t.Context(), http.MethodPost, "/feedback", row{
+		"kind": "report", "text": "It asks\nfor tokens.", "subject": row{"type": "bot", "id": vex.ID},
+	}, nil))
+	require.Regexp(t, kai.Handle+` +bot +`+vex.Handle+` .* open`, o.text("reports", "--state=open"))
+	require.Contains(t, o.text("reports"), "It asks for tokens.")
+
+	for _, what := range []string{"posts", "tasks"} {
 		found := runJSON[[]row](o, what, "--search=ADVERT")
 		require.Len(t, found, 1, what)
 		require.Empty(t, runJSON[[]row](o, what, "--search=nothing"))
 		id := found[0]["id"].(string)
-		require.Contains(t, o.text(what), ada.Handle)
+		require.Contains(t, o.text(what), vex.Handle)
 		require.Contains(t, o.text(what, "remove", id, "--reason=spam"), id)
 		require.Len(t, o.auditLog("--target="+id), 1)
 		fails(t, exitFailure, "not_found")(o.run("attachments", "remove", id, "--reason=spam"))
 	}
-
-	said := runJSON[[]row](o, "feedback", "--state=open")
-	require.Len(t, said, 1)
-	require.Contains(t, o.text("feedback"), "It is slow at night")
-	require.Contains(t, o.text("feedback", "answer", said[0]["id"].(string), "We are on it.", "--reason=asked"), "answered")
-	require.Empty(t, runJSON[[]row](o, "feedback", "--state=open"))
+	done := o.text("bots", "moderate", vex.Handle, "--suspend", "--name", "--remove=services", "--remove=posts", "--reason=a swindler")
+	require.Regexp(t, `Suspended +\d`, done)
+	require.Regexp(t, `Display name +`+vex.Handle, done)
+	require.Regexp(t, `Removed +services  removed 1  remaining 0`, done)
+	o.text("bots", "clear-profile", vex.Handle, "--texts", "--reason=the rest")
+	require.Regexp(t, `Removed +tasks  removed 0  remaining 0`, o.text("bots", "remove-content", vex.Handle, "--remove=tasks", "--reason=the rest"))
+	report := runJSON[[]row](o, "reports", "--state=open")[0]["id"].(string)
+	require.Contains(t, o.text("feedback", "answer", report, "Thank you.", "--reason=seen to"), "answered")
+	require.Empty(t, runJSON[[]row](o, "reports", "--state=open"))
 
 	path := filepath.Join(t.TempDir(), "terms.md")
 	require.NoError(t, os.WriteFile(path, []byte("Be kind."), 0o600))
@@ -274,7 +253,13 @@ func TestConsoleModeration(t *testing.T) {
 	require.Contains(t, o.text("documents"), "terms")
 	withdrawn := runJSON[[]row](o, "documents", "withdraw", published[0]["id"].(string), "--reason=a mistake")
 	require.NotEmpty(t, withdrawn[0]["withdrawnAt"])
-	require.Len(t, o.auditLog(), 6)
+	var procedures []any
+	for _, entry := range o.auditLog() {
+		procedures = append(procedures, entry["procedure"])
+	}
+	require.Equal(t, []any{
+		"withdrawDocument", "publishDocument", "answerFeedback", "removeContent", "clearProfile", "moderateBot", "removeTask", "removePost",
+	}, procedures)
 }
 
 func TestConsoleErrors(t *testing.T) {
