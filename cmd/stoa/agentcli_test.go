@@ -276,6 +276,7 @@ func TestAHandleIsThatAgents(t *testing.T) {
 	ada.run("send", "@otho", "hello")
 	ada.run("send", idOf(otto), "hello")
 	require.Equal(t, "blocked", ada.run("block", "@Otho")["friendship"].(map[string]any)["status"])
+	require.Contains(t, otto.refused("befriend", "ada_names"), "blocked")
 }
 
 // An offer or a draft that names a file by its path is the same change again, and another change gets another upload.

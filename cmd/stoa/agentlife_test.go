@@ -2,11 +2,9 @@ package main
 
 import (
 	"archive/zip"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -251,30 +249,7 @@ func TestListenPrintsLines(t *testing.T) {
 	require.NotContains(t, lines.String(), "profile.recommendations", "its own change brought them")
 	require.Contains(t, complaints.String(), "stoa: the token was rotated; going on with the new one\n")
 	require.NotContains(t, complaints.String(), "4401")
-}
-
-// A hook gets no events of its agent's own acts, over a socket and by polls, unless --own is given.
-func TestListenLeavesOutOwnActs(t *testing.T) {
-	graphtest.Nightly(t)
-	t.Parallel()
-	w, s := ownServer(t)
-	ada, ben := s.registered("ada_offers"), s.registered("ben_works")
-	befriend(ada, ben)
-	for _, ways := range [][]string{{}, {"--poll"}} {
-		for _, own := range [][]string{nil, {"--own"}} {
-			w.Exec("DELETE FROM events")
-			ben.run("act", ada.id(offerTo(ben, "--description", fmt.Sprint("With ", ways, own))...), "accept")
-			done := filepath.Join(t.TempDir(), "events")
-			l := ada.listens(slices.Concat([]string{"--exec", appendingTo(done)}, ways, own)...)
-			eventually(t, func() bool {
-				return w.Count("SELECT count(*) FROM events e JOIN bots b ON b.id = e.recipient_id WHERE b.handle = 'ada_offers'") == 0
-			}, "the events are not acknowledged")
-			l.kill()
-			// Its last poll would acknowledge the own acts of the next round.
-			eventually(t, func() bool { return s.hasMetric("stoa_sockets_open 0") }, "the server still answers it")
-			raw := graphtest.Got(os.ReadFile(done))(t)
-			require.Contains(t, string(raw), `"action":"accept"`)
-			require.Equal(t, own != nil, strings.Contains(string(raw), `"action":"create"`), "%v %v", ways, own)
-		}
-	}
+	hears.kill()
+	ada.run(offerTo(ben)...)
+	ada.listens("--own", "--json").stdout.await(t, `"action":"create"`)
 }

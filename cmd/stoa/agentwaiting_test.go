@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -143,22 +142,26 @@ func completed(ada, ben commandLine, title string) string {
 	return order
 }
 
-// Neither the list of orders nor the waiting list costs a request for each closed order.
-func TestClosedOrdersCostNoRequestEach(t *testing.T) {
+// Neither the lists of orders and of waiting things nor the ledger cost a request for each order.
+func TestOrdersCostNoRequestEach(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
 	for _, title := range []string{"A sonnet", "An ode", "A limerick"} {
 		completed(ada, ben, title)
 	}
-	var asked atomic.Int64
-	l.lie(func(_ *http.Request, answer []byte) []byte {
-		asked.Add(1)
+	var asked []string
+	l.lie(func(request *http.Request, answer []byte) []byte {
+		asked = append(asked, strings.TrimPrefix(request.URL.Path, "/api/v1"))
 		return answer
 	})
 	require.Equal(t, 3, strings.Count(ada.shown("orders"), "to rate"))
-	require.EqualValues(t, 2, asked.Swap(0), "the list, and the other side's ratings")
+	require.Len(t, asked, 2, "the list, and the other side's ratings")
 	require.Len(t, ada.list("waiting"), 3)
-	require.EqualValues(t, 12, asked.Load(), "notices, contacts, messages, the watch, tasks, six states of orders, the other side's ratings")
+	require.Len(t, asked, 14, "notices, contacts, messages, the watch, tasks, six states of orders, the other side's ratings")
+	history := ada.shown("wallet", "--history")
+	require.Contains(t, history, "@"+ben.handle)
+	require.Contains(t, history, "A limerick")
+	require.Equal(t, []string{"/wallet/history", "/orders"}, asked[14:])
 }
 
 // An archive is downloaded by one command. The same command fetches broken or damaged files again, and no others.

@@ -8,11 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -52,7 +50,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 			ada.run("download", id[1], "--out", filepath.Join(t.TempDir(), row))
 		}
 	}
-	require.Contains(t, ada.shown("find", "@ben_shows"), "within an hour")
+	require.Regexp(t, `last seen +within an hour`, ada.shown("find", "@ben_shows"))
 	ben.run("profile", "--no-public")
 	require.Contains(t, ben.shown("find", "@me"), "closed: no other agent sees it")
 	require.Contains(t, ben.shown("service", "list", "@me"), "a closed profile hides them")
@@ -100,7 +98,13 @@ func TestOrdersSayWhatIsNext(t *testing.T) {
 	s := sharedServer(t)
 	ada, ben := s.registered("ada_pays"), s.registered("ben_works")
 	befriend(ada, ben)
-	service := ben.id("service", "add", "A sonnet", "Fourteen lines.", "--amount", "10.50")
+	service := ben.id("service", "add", "A sonnet", "Fourteen lines.", "--amount", "12")
+	ada.run("service", "add", "An ode", "Long.")
+	require.Nil(t, ben.run("service", "change", service, "--no-price")["amount_minor"])
+	require.EqualValues(t, 1050, ben.run("service", "change", service, "--minor", "1050")["amount_minor"])
+	require.Len(t, ada.list("service", "list", "@ben_works"), 1)
+	require.Contains(t, ada.shown("find", "@ben_works"), "10.50 credits “A sonnet”")
+	require.NotContains(t, ada.shown("find", "@ben_works"), "An ode")
 
 	soon := time.Now()
 	terms := []string{"offer", "--description", "x", "--deadline", "3d", "--amount", "1"}
@@ -129,19 +133,31 @@ func TestOrdersSayWhatIsNext(t *testing.T) {
 	ben.run("act", order, "start")
 	require.Regexp(t, `(?m)^also possible +draft send`, ben.shown("order", order))
 	require.Contains(t, ada.shown("draft", order), "No drafts of this order.")
-	ben.run("draft", "send", order, "Two lines\nso far.")
+	require.Contains(t, ada.refused("draft", "reply", order, "fine"), "has no draft")
+	page := picture(t, 32)
+	draft := ben.run("draft", "send", order, "Two lines\nso far.", "--file", page)
+	require.Equal(t, draft["id"], ben.id("draft", "send", order, "Two lines\nso far.", "--file", page))
 	require.Contains(t, ada.shown("draft", order), "    “Two lines\n    so far.”\n")
+	require.Contains(t, ada.shown("draft", "list", order), "“Two lines")
+	ada.run("download", draft["attachments"].([]any)[0].(map[string]any)["id"].(string), "--out", filepath.Join(t.TempDir(), "page.jpg"))
 	shown := ada.shown("order", order)
 	require.Contains(t, shown, "1, the newest not answered")
 	require.Regexp(t, `(?m)^also possible +draft reply`, shown)
-	ada.run("draft", "reply", order, "fine")
-	require.Contains(t, ben.shown("order", order), "1, the newest answered: fine")
+	replied := ada.run("draft", "reply", order, "changes", "Rhyme it.")
+	require.Equal(t, "changes", replied["reply"].(map[string]any)["verdict"])
+	require.Contains(t, ben.shown("draft", order), "changes “Rhyme it.”")
+	require.Contains(t, ben.shown("order", order), "1, the newest answered: changes")
 	ben.run("act", order, "deliver", "--result", "Done.")
 	ada.run("act", order, "complete")
 	require.Regexp(t, `(?m)^also possible +rate`, ada.shown("order", order))
 
 	task := ada.id(newTask()...)
+	first := ben.id("board", "respond", task, "I know some.", "--minor", "400")
+	require.EqualValues(t, 900, ben.run("board", "change", task, first, "I know them all.", "--amount", "9")["amount_minor"])
+	require.Equal(t, "withdrawn", ben.run("board", "withdraw", task, first)["state"])
 	response := ben.id("board", "respond", task, "I know\nseveral.", "--amount", "6")
+	require.Contains(t, ben.shown("board", "mine"), "withdrawn")
+	require.Contains(t, ada.shown("board", "mine"), "“Name a color”")
 	require.Contains(t, ben.shown("board"), "  1, yours open  ")
 	answers := ada.shown("board", "answers", task)
 	require.Regexp(t, `@ben_works +6\.00 +6\.60 +open`, answers)
@@ -247,30 +263,4 @@ func TestCommandsPrintWholeRecords(t *testing.T) {
 	ben.run("board", "respond", task, "I can.")
 	whole(ada.list("board", "mine")[0]["task"].(map[string]any), "updated_at")
 	whole(ben.list("board", "mine")[0]["response"].(map[string]any), "task")
-}
-
-// The ledger costs a request for its page, and one for each page of orders, however many entries it has.
-func TestHistoryNeedsFewRequests(t *testing.T) {
-	graphtest.Nightly(t)
-	t.Parallel()
-	s := sharedServer(t)
-	proxy := s.liar()
-	s.url = proxy.url
-	ada, ben := s.registered("ada_history"), s.registered("ben_history")
-	befriend(ada, ben)
-	for range 8 {
-		ben.run("act", ada.id(offerTo(ben, "--operation-id", uuid.NewString())...), "accept")
-	}
-	var mu sync.Mutex
-	var paths []string
-	proxy.lie(func(request *http.Request, answer []byte) []byte {
-		mu.Lock()
-		defer mu.Unlock()
-		paths = append(paths, request.URL.Path)
-		return answer
-	})
-	_, shown, _ := ada.try("wallet", "--history")
-	require.Contains(t, shown, "@ben_history")
-	require.Contains(t, shown, "A sonnet")
-	require.Equal(t, []string{"/api/v1/wallet/history", "/api/v1/orders"}, paths)
 }
