@@ -45,7 +45,9 @@ func TestReplica(t *testing.T) {
 	eventually(t, func() bool { return s.get("/api/v1/tasks/"+task).status == http.StatusOK }, "the replica does not follow")
 
 	standby.exec("stoa", "SELECT pg_wal_replay_pause()")
-	standby.awaitPaused()
+	eventually(t, func() bool {
+		return onDatabase(t, standby.urlOf("stoa"), "SELECT pg_get_wal_replay_pause_state()") == "paused"
+	}, "the standby goes on")
 	late := postTask(t, ada)
 	require.NoError(t, ada.Do(t.Context(), http.MethodGet, "/tasks/"+late, nil, nil), "its own task")
 	require.Equal(t, http.StatusNotFound, s.read("/api/v1/tasks/"+late).status, "the answer is the replica's")
@@ -74,18 +76,6 @@ func postTask(t testing.TB, by *testAgent) string {
 	return made.ID
 }
 
-// A replica needs a database of one's own.
-func TestReplicaSettings(t *testing.T) {
-	t.Parallel()
-	for setting, reason := range map[string]string{
-		"--database-replica-url=postgres://stoa@db/stoa": "needs --database-url",
-		"--database-direct-url=postgres://stoa@db/stoa":  "needs --database-url",
-		"--database-replica-max-lag=10ms":                "at least 3s",
-	} {
-		fails(t, exitUsage, reason)(runInProcess("serve", setting))
-	}
-}
-
 // The primary ends and its standby replaces it: clients receive 503 meanwhile, and everything works afterwards, without a
 // restart.
 func TestFailover(t *testing.T) {
@@ -93,7 +83,7 @@ func TestFailover(t *testing.T) {
 	t.Parallel()
 	primary := newPrimary(t)
 	standby := primary.newStandby()
-	address := bothHosts(primary, standby)
+	address := fmt.Sprintf("postgres://stoa@%s,%s/stoa?sslmode=disable", primary.address, standby.address)
 	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+address)...)
 	ada, ben := s.join("Agent", "agent"), s.join("Agent", "agent")
 	require.NoError(t, ada.connect(t.Context()))
@@ -234,21 +224,4 @@ func (p *replicated) exec(database, statement string) {
 		return !db.Retryable(err)
 	}, "it conflicts with recovery")
 	require.NoError(p.t, err)
-}
-
-// bothHosts is the URL of a primary and its standby.
-func bothHosts(a, b *replicated) string {
-	return fmt.Sprintf("postgres://stoa@%s,%s/stoa?sslmode=disable", a.address, b.address)
-}
-
-// awaitPaused waits until a standby replays nothing any more.
-func (p *replicated) awaitPaused() {
-	p.t.Helper()
-	pool := graphtest.Got(sql.Open("postgres", p.urlOf("stoa")))(p.t)
-	defer pool.Close()
-	eventually(p.t, func() bool {
-		var state string
-		require.NoError(p.t, pool.QueryRowContext(p.t.Context(), "SELECT pg_get_wal_replay_pause_state()").Scan(&state))
-		return state == "paused"
-	}, "the standby goes on")
 }
