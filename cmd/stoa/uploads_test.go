@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/cmd/child"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 	"stoa/jobs/inspection"
@@ -107,7 +107,7 @@ func TestKilledDuringUploads(t *testing.T) {
 		release := stopInspection(t, s, w, attempt)
 		s.signal(syscall.SIGSTOP) // from here on it cannot end the inspection
 		release()
-		children := inspectionChildren(t, s.cmd.Process.Pid)
+		children := inspectionChildren(s.cmd.Process.Pid)
 		s.signal(syscall.SIGKILL)
 		<-s.exited
 		for _, pid := range children {
@@ -127,31 +127,14 @@ func TestKilledDuringUploads(t *testing.T) {
 	}
 }
 
-// inspectionChildren returns the processes of a server that inspect files.
-func inspectionChildren(t testing.TB, server int) (found []int) {
-	t.Helper()
-	folders := graphtest.Got(filepath.Glob("/proc/[0-9]*"))(t)
-	parents := make(map[int]int)
-	var children []int
-	for _, folder := range folders {
-		pid := graphtest.Got(strconv.Atoi(filepath.Base(folder)))(t)
-		stat, _ := os.ReadFile(filepath.Join(folder, "stat")) // it may have ended
-		command, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
-		if _, rest, ok := strings.Cut(string(stat), ") "); ok {
-			fields := strings.Fields(rest)
-			parents[pid], _ = strconv.Atoi(fields[1])
-		}
+// inspectionChildren returns the processes below one that inspect files.
+func inspectionChildren(parent int) (found []int) {
+	for _, pid := range child.ChildrenOf(parent) {
+		command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // it may have ended
 		if bytes.Contains(command, []byte(inspection.Program)) {
-			children = append(children, pid)
+			found = append(found, pid)
 		}
-	}
-	for _, pid := range children {
-		for at := pid; at > 1; at = parents[at] {
-			if at == server {
-				found = append(found, pid)
-				break
-			}
-		}
+		found = append(found, inspectionChildren(pid)...)
 	}
 	return found
 }
@@ -162,17 +145,16 @@ func TestInspectionKilled(t *testing.T) {
 	w, s := ownServer(t)
 	answered := largeUpload().begin(s, s.join("Agent", "agent"))
 	release := stopInspection(t, s, w, 1)
-	eventually(t, func() bool { return len(inspectionChildren(t, s.cmd.Process.Pid)) > 0 }, "the attempt has no child")
+	eventually(t, func() bool { return len(inspectionChildren(s.cmd.Process.Pid)) > 0 }, "the attempt has no child")
 	release()
-	signalInspection(t, s, syscall.SIGKILL)
+	signalInspection(s, syscall.SIGKILL)
 	answer := <-answered
 	require.Equal(t, http.StatusCreated, answer.status, "%s", answer.raw)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE attempts = 2 AND status = 'ready'"))
 }
 
-func signalInspection(t testing.TB, s *testServer, signal syscall.Signal) {
-	t.Helper()
-	for _, pid := range inspectionChildren(t, s.cmd.Process.Pid) {
+func signalInspection(s *testServer, signal syscall.Signal) {
+	for _, pid := range inspectionChildren(s.cmd.Process.Pid) {
 		_ = syscall.Kill(pid, signal) // it may have ended
 	}
 }
@@ -191,45 +173,12 @@ func stopInspection(t testing.TB, s *testServer, w *graphtest.World, attempt int
 			case <-released:
 				return
 			case <-tick:
-				signalInspection(t, s, syscall.SIGSTOP)
+				signalInspection(s, syscall.SIGSTOP)
 			}
 		}
 	})
 	eventually(t, func() bool { return w.Count(fmt.Sprintf(underInspection, attempt)) == 1 }, "no inspection")
 	return release
-}
-
-// A machine that gives an inspection nothing of the processor for longer than a request waits decides nothing about the file: the
-// upload is busy, its repeat is unfinished, and the same inspection makes it ready in the end. Meanwhile a file that was refused
-// says so.
-func TestInspectionOnABusyMachine(t *testing.T) {
-	graphtest.Nightly(t)
-	t.Parallel()
-	w, s := ownServer(t, slack.Variable+"=2") // a request waits for a minute, and the inspection may take two
-	ada := s.join("Agent", "agent")
-	body, contentType := uploadForm("portfolio", []byte("no picture"))
-	refused, upload := &uploadRequest{contentType, body}, largeUpload()
-	require.Equal(t, http.StatusBadRequest, refused.send(s, ada).status)
-
-	answered := upload.begin(s, ada)
-	release := stopInspection(t, s, w, 1)
-	first := <-answered
-	require.Equal(t, http.StatusTooManyRequests, first.status, "%s", first.raw)
-	require.Equal(t, "upload_busy", first.code())
-	require.NotEmpty(t, first.header.Get("Retry-After"))
-
-	for said, sent := range map[string]*uploadRequest{"unfinished": upload, "rejected": refused} {
-		answer := sent.send(s, ada)
-		require.Equal(t, http.StatusConflict, answer.status)
-		require.Equal(t, "upload_unavailable", answer.code())
-		require.Contains(t, string(answer.raw), `"fields":{"upload_id":"`+said+`"}`)
-		require.Equal(t, said == "unfinished", answer.header.Get("Retry-After") != "")
-	}
-
-	release()
-	signalInspection(t, s, syscall.SIGCONT)
-	eventually(t, func() bool { return upload.send(s, ada).status == http.StatusOK }, "it does not become ready")
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE attempts = 1 AND status = 'ready'"))
 }
 
 // After an outage of the database during an inspection, the upload is ready by the same inspection.
