@@ -72,9 +72,9 @@ func (f *fleet) replace(slot int, w *graphtest.World, settings ...string) {
 	f.changed.Broadcast()
 }
 
-// register registers an agent at a server, again if there is no answer. It returns false if the agent was registered but no
-// answer named it.
-func (f *fleet) register(ctx context.Context, slot int) (named bool, err error) {
+// register registers an agent at a server, again if there is no answer. An agent that was registered but that no answer named is
+// not among f.agents.
+func (f *fleet) register(ctx context.Context, slot int) error {
 	made := f.server(slot).newAgent("Agent", "agent")
 	for {
 		made = made.on(f.server(slot))
@@ -82,18 +82,18 @@ func (f *fleet) register(ctx context.Context, slot int) (named bool, err error) 
 		fault, answered := errors.AsType[*client.Fault](err)
 		switch {
 		case ctx.Err() != nil:
-			return false, ctx.Err()
+			return ctx.Err()
 		case err != nil && (!answered || fault.Code == "service_unavailable"):
 			continue // the server was killed, or starts
 		case client.HasCode(err, "handle_unavailable"):
-			return false, nil
+			return nil
 		case err != nil:
-			return false, err
+			return err
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.agents = append(f.agents, made)
-		return true, nil
+		return nil
 	}
 }
 
@@ -137,18 +137,12 @@ func (f *fleet) watch(ctx context.Context, slot int) error {
 	return nil
 }
 
-// read reads a public path of a server, again while the server is busy.
-func (f *fleet) read(slot int, path string) (body []byte) {
+// read reads a public path of a server.
+func (f *fleet) read(slot int, path string) []byte {
 	f.t.Helper()
-	eventually(f.t, func() bool {
-		got := f.servers[slot].get(path)
-		if got.status != http.StatusServiceUnavailable && got.status != http.StatusTooManyRequests {
-			require.Equal(f.t, http.StatusOK, got.status, "%s: %s", path, got.raw)
-			body = got.raw
-		}
-		return body != nil
-	}, path)
-	return body
+	got := f.servers[slot].read(path)
+	require.Equal(f.t, http.StatusOK, got.status, "%s: %s", path, got.raw)
+	return got.raw
 }
 
 // whole reads the log by its tiles of entries.
@@ -202,7 +196,7 @@ func TestServersThatAreKilledKeepOneLog(t *testing.T) {
 					if enough {
 						return nil
 					}
-					if _, err := f.register(registering, slot); err != nil {
+					if err := f.register(registering, slot); err != nil {
 						return err
 					}
 				}

@@ -86,16 +86,6 @@ func launchServer(t testing.TB, settings ...string) *testServer {
 	return s
 }
 
-// setting returns a variable that the server was started with.
-func (s *testServer) setting(name string) string {
-	for _, one := range slices.Backward(s.cmd.Env) {
-		if value, found := strings.CutPrefix(one, name+"="); found {
-			return value
-		}
-	}
-	return ""
-}
-
 // startServer is launchServer, and waits until the server is ready.
 func startServer(t testing.TB, settings ...string) *testServer {
 	t.Helper()
@@ -203,7 +193,7 @@ func (s *testServer) read(path string) (answer *httpAnswer) {
 	s.t.Helper()
 	eventually(s.t, func() bool {
 		answer = s.get(path)
-		return answer.status != http.StatusServiceUnavailable
+		return answer.status != http.StatusServiceUnavailable && answer.status != http.StatusTooManyRequests
 	}, "too busy to answer")
 	return answer
 }
