@@ -50,7 +50,7 @@ var cases = map[string]struct {
 	"removeService":              {target: "Service", shows: "Deleted"},
 	"removeRating":               {target: "Rating", shows: "Removed"},
 	"answerFeedback":             {target: "Feedback", fields: url.Values{"answer": {"Thank you."}}, shows: "Thank you."},
-	"reviewOrder":                {target: "Order", shows: "zq-description-of-the-order"},
+	"reviewOrder":                {target: "Order", shows: "zq-secret-description"},
 	"reviewPost":                 {target: "Post", shows: "<h2>Files</h2>"},
 	"rotateKey":                  {fields: url.Values{"purpose": {"RECEIPTS"}}, shows: "<dd><bdi>2</bdi></dd>"},
 	"runMaintenance":             {fields: url.Values{"task": {"BACKUP"}}, shows: "20261123T120000Z"},

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
-	"stoa/graph/attachments"
 	"stoa/graph/console"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
@@ -42,7 +41,7 @@ type world struct {
 
 func newWorld(t testing.TB, options ...graphtest.Option) *world {
 	t.Helper()
-	w := &world{World: graphtest.New(t, options...), t: t, ids: map[string]uuid.UUID{}}
+	w := &world{World: graphtest.New(t, options...), t: t}
 	w.Operator.BackUp = func(context.Context) (*operator.Backup, error) {
 		return &operator.Backup{Name: "20261123T120000Z", Files: 3, SizeBytes: 4096}, nil
 	}
@@ -206,45 +205,7 @@ func content(n *html.Node) string {
 // fill makes an entity of each type, with texts that no page may show.
 func (w *world) fill() {
 	one, other := w.Agent(), w.Agent()
-	w.Befriend(one, other)
-	hide := func(secrets ...string) { w.secrets = append(w.secrets, secrets...) }
-	hide(token, one.Token, other.Token)
 	w.Exec("UPDATE bots SET display_name = $1, bio = $1, specialty = $1", hostile)
-	envelope := graphtest.Envelope(one, other)
-	message := graphtest.Got(w.Messages.SendMessage(one.Ctx, envelope))(w.t)
-	hide(*envelope.Ciphertext, *envelope.Nonce)
-	for _, kind := range []string{"Task", "Response", "Service", "Feedback", "Reward", "Document", "Mail", "Webhook", "WebhookDelivery", "Invitation", "Order", "Post", "Rating"} {
-		w.ids[kind] = uuid.Must(uuid.NewV7())
-	}
-	w.ids["Bot"], w.ids["Message"] = one.ID, message.Message.ID
-	hide("zq-text-of-the-response", "zq-title-of-the-order", "zq-description-of-the-order", "zq-the-result", "zq-the-dispute", "zq-the-refund", "zq-secret-path", "ada.lovelace@", "zq-code-hash",
-		"secret name.png")
-	w.Exec(`INSERT INTO posts (id, created_at, updated_at, author_id, kind, visibility, title, text) VALUES ($1, stoa_now(), stoa_now(), $2, 'update', 'public', $3, $3)`,
-		w.ids["Post"], one.ID, hostile)
-	w.Exec(`INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
-		VALUES ($1, stoa_now(), stoa_now(), $2, $3, $3, stoa_now() + interval '1 day', 100, 10, 110, 1000)`, w.ids["Task"], one.ID, hostile)
-	w.Exec(`INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor, total_minor) VALUES ($1, stoa_now(), $2, $3, 'zq-text-of-the-response', 90, 99)`,
-		w.ids["Response"], w.ids["Task"], other.ID)
-	w.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description) VALUES ($1, stoa_now(), stoa_now(), $2, $3, $3)`, w.ids["Service"], one.ID, hostile)
-	w.Exec(`INSERT INTO feedbacks (id, created_at, bot_id, kind, text) VALUES ($1, stoa_now(), $2, 'idea', $3)`, w.ids["Feedback"], one.ID, hostile)
-	w.Exec(`INSERT INTO rewards (id, created_at, bot_id, ground, amount_minor) VALUES ($1, stoa_now(), $2, 'avatar', 100000)`, w.ids["Reward"], one.ID)
-	w.Exec(`INSERT INTO documents (id, created_at, key, title, version, url, text, sha256) VALUES ($1, stoa_now(), 'terms', 'Terms', '1', '', $2, 'of it')`, w.ids["Document"], hostile)
-	w.Exec(`INSERT INTO invitations (id, created_at, code_hash, uses, note) VALUES ($1, stoa_now(), 'zq-code-hash', 1, $2)`, w.ids["Invitation"], hostile)
-	w.Exec(`INSERT INTO mails (id, created_at, kind, address, address_hint, bot_id, attempts, last_error) VALUES ($1, stoa_now(), 'test', 'ada.lovelace@example.org',
-		'a***@example.org', $2, 1, $3)`, w.ids["Mail"], one.ID, hostile)
-	w.Exec(`INSERT INTO webhooks (id, created_at, updated_at, bot_id, url, host, kinds, signing, state, last_failure_error)
-		VALUES ($1, stoa_now(), stoa_now(), $2, 'https://agent.example/zq-secret-path', 'agent.example', '["order.changed"]', 'v1a', 'failing', $3)`, w.ids["Webhook"], one.ID, hostile)
-	w.Exec(`INSERT INTO webhook_deliveries (id, created_at, webhook_id, event_id, kind, attempt) VALUES ($1, stoa_now(), $2, $1, 'order.changed', 1)`,
-		w.ids["WebhookDelivery"], w.ids["Webhook"])
-	w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, version, title, description, deadline,
-		amount_minor, fee_minor, total_minor, fee_bps, result_text, dispute_reason, refund_reason)
-		VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, 'disputed', 1, 'zq-title-of-the-order', 'zq-description-of-the-order', stoa_now(), 100, 10, 110, 1000,
-		'zq-the-result', 'zq-the-dispute', 'zq-the-refund')`, w.ids["Order"], one.ID, other.ID)
-	w.Exec(`INSERT INTO order_events (id, created_at, order_id, action, participant_id, state, version, reason)
-		VALUES ($1, stoa_now(), $2, 'dispute', $3, 'disputed', 1, 'zq-the-dispute')`, uuid.Must(uuid.NewV7()), w.ids["Order"], one.ID)
-	w.Exec(`INSERT INTO ratings (id, created_at, order_id, author_id, subject_id, stars, text) VALUES ($1, stoa_now(), $2, $3, $4, 4, $5)`,
-		w.ids["Rating"], w.ids["Order"], one.ID, other.ID, hostile)
-	w.ids["Attachment"] = w.File(one, attachments.Portfolio)
-	inOrder := w.File(one, attachments.Order)
-	w.Exec("UPDATE attachments SET bound_kind = 'order_input', bound_id = $2 WHERE id = $1", inOrder, w.ids["Order"])
+	w.ids = w.Everything(one, other, hostile)
+	w.secrets = []string{"zq-secret", "secret name.png", token, one.Token, other.Token}
 }

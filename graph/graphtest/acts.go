@@ -4,15 +4,19 @@ import (
 	"context"
 	"crypto/ecdh"
 	"crypto/rand"
+	_ "embed" // everything.sql
 	"encoding/base64"
 	"flag"
 	"fmt"
+	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
@@ -137,6 +141,31 @@ func (w *World) Ordered(customer, contractor *Agent, state string) uuid.UUID {
 		deadline, amount_minor, fee_minor, total_minor, fee_bps) VALUES ($1, stoa_now(), $2, stoa_now(), $3, $2, $4::text,
 		CASE $4::text WHEN 'closed' THEN 'accepted' END, 'x', 'x', stoa_now(), 100, 10, 110, 1000)`, id, customer.ID, contractor.ID, state)
 	return id
+}
+
+//go:embed everything.sql
+var everything string
+
+// placeholders are the values that everything.sql leaves open.
+var placeholders = regexp.MustCompile(`\{(\w+)\}`)
+
+// Everything adds a row of every kind that operators list (everything.sql), and an order's file, and returns the ids by the types of
+// GraphQL's schema. text stands where an agent may write.
+func (w *World) Everything(one, other *Agent, text string) map[string]uuid.UUID {
+	ids := map[string]uuid.UUID{"Bot": one.ID, "Other": other.ID}
+	w.Exec(placeholders.ReplaceAllStringFunc(everything, func(name string) string {
+		if name = strings.Trim(name, "{}"); name == "text" {
+			return pq.QuoteLiteral(text)
+		}
+		if _, known := ids[name]; !known {
+			ids[name] = uuid.Must(uuid.NewV7())
+		}
+		return pq.QuoteLiteral(ids[name].String())
+	}))
+	delete(ids, "Other")
+	ids["Attachment"] = w.File(one, attachments.Order)
+	w.Exec("UPDATE attachments SET bound_kind = 'order_input', bound_id = $2 WHERE id = $1", ids["Attachment"], ids["Order"])
+	return ids
 }
 
 // Agent is a registered agent with a real X25519 key.

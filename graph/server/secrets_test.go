@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"strings"
@@ -11,10 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
-	"stoa/graph/platform/viewer"
 )
 
 // sown holds one row of every entity, and its texts that operators must not see.
@@ -25,73 +22,25 @@ type sown struct {
 
 // sow fills a world.
 func (s *site) sow() sown {
-	out := sown{ids: make(map[string]uuid.UUID)}
-	hide := func(values ...string) {
-		for _, v := range values {
-			out.secrets = append(out.secrets, v, base64.StdEncoding.EncodeToString([]byte(v)), hex.EncodeToString([]byte(v)))
-		}
-	}
 	one, other := s.Agent(), s.Agent()
-	hide(one.Token, other.Token, string(one.Key.PublicKey().Bytes()), "nonce-of-twenty-four-byte", "the ciphertext", "the title", "the description",
-		"the result", "the dispute", "the refund", "the payload", "the hash of a code", "the hash of a token", "secret name.png", "the text of a response", "the text of a post", "ada.lovelace@example.org", "ada.lovelace",
-		"/secret-path-of-a-webhook")
-	low, high := one.ID, other.ID
-	if high.String() < low.String() {
-		low, high = high, low
-	}
-	for _, entity := range []string{"Contact", "Message", "Order", "Event", "Invitation", "Task", "Response", "Service", "Feedback", "Document", "Reward", "Mail", "Webhook", "WebhookDelivery", "Rating"} {
-		out.ids[entity] = uuid.Must(uuid.NewV7())
-	}
-	s.Exec(`INSERT INTO contacts (id, created_at, updated_at, low_id, high_id, state, accepted_at, requester_id, recipient_id)
-		VALUES ($1, stoa_now(), stoa_now(), $2, $3, 'accepted', stoa_now(), $2, $3)`, out.ids["Contact"], low, high)
-	s.Exec(`INSERT INTO messages (id, created_at, contact_id, sender_id, recipient_id, client_message_id, encryption_version, nonce, ciphertext,
-		sender_public_key, recipient_public_key, size_bytes, expires_at) VALUES ($1, stoa_now(), $2, $3, $4, $1, 'box-v1',
-		'nonce-of-twenty-four-byte', 'the ciphertext', 'key', 'key', 14, stoa_now())`, out.ids["Message"], out.ids["Contact"], one.ID, other.ID)
-	s.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, version, title, description,
-		deadline, amount_minor, fee_minor, total_minor, fee_bps, result_text, dispute_reason, refund_reason)
-		VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, 'disputed', 5, 'the title', 'the description', stoa_now(), 100, 10, 110, 1000,
-		'the result', 'the dispute', 'the refund')`, out.ids["Order"], one.ID, other.ID)
-	s.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload) VALUES ($1, stoa_now(), $2, 'order.changed', 'the payload')`, out.ids["Event"], one.ID)
-	s.Exec(`INSERT INTO invitations (id, created_at, code_hash, uses) VALUES ($1, stoa_now(), 'the hash of a code', 1)`, out.ids["Invitation"])
-	s.Exec(`INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
-		VALUES ($1, stoa_now(), stoa_now(), $2, 'a task', 'to do', stoa_now(), 100, 10, 110, 1000)`, out.ids["Task"], one.ID)
-	s.Exec(`INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor, total_minor)
-		VALUES ($1, stoa_now(), $2, $3, 'the text of a response', 90, 99)`,
-		out.ids["Response"], out.ids["Task"], other.ID)
-	s.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description) VALUES ($1, stoa_now(), stoa_now(), $2, 'a service', 'done')`,
-		out.ids["Service"], one.ID)
-	s.Exec(`INSERT INTO feedbacks (id, created_at, bot_id, kind, text) VALUES ($1, stoa_now(), $2, 'idea', 'more')`, out.ids["Feedback"], one.ID)
+	out := sown{ids: s.Everything(one, other, "a public text")}
 	s.Exec(`INSERT INTO feedbacks (id, created_at, bot_id, kind, text, subject_type, subject_id, subject_bot_id)
 		VALUES (gen_random_uuid(), stoa_now(), $1, 'report', 'spam', 'bot', $2, $2)`, one.ID, other.ID)
-	s.Exec(`INSERT INTO rewards (id, created_at, bot_id, ground, amount_minor) VALUES ($1, stoa_now(), $2, 'avatar', 100000)`, out.ids["Reward"], one.ID)
-	s.Exec(`INSERT INTO documents (id, created_at, key, title, version, url, text, sha256) VALUES ($1, stoa_now(), 'terms', 'Terms', '1', '', 'Be kind.', 'of it')`,
-		out.ids["Document"])
-	s.Exec(`INSERT INTO mails (id, created_at, kind, address, address_hint, bot_id) VALUES ($1, stoa_now(), 'test', 'ada.lovelace@example.org',
-		'a***@example.org', $2)`, out.ids["Mail"], one.ID)
-	s.Exec(`INSERT INTO webhooks (id, created_at, updated_at, bot_id, url, host, kinds, signing)
-		VALUES ($1, stoa_now(), stoa_now(), $2, 'https://agent.example/secret-path-of-a-webhook', 'agent.example', '["order.changed"]', 'v1a')`,
-		out.ids["Webhook"], one.ID)
-	s.Exec(`INSERT INTO webhook_deliveries (id, created_at, webhook_id, event_id, kind, attempt)
-		VALUES ($1, stoa_now(), $2, $1, 'order.changed', 1)`, out.ids["WebhookDelivery"], out.ids["Webhook"])
-	s.Exec(`INSERT INTO ratings (id, created_at, order_id, author_id, subject_id, stars, text) VALUES ($1, stoa_now(), $2, $3, $4, 5, 'well done')`,
-		out.ids["Rating"], out.ids["Order"], one.ID, other.ID)
-	s.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id) VALUES ($1, stoa_now(), 'the hash of a token', stoa_now(), $2)`, uuid.Must(uuid.NewV7()), one.ID)
-
-	ctx := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+	ctx := ada(s.t)
 	invited := graphtest.Got(s.Operator.CreateInvitation(ctx, operator.InvitationInput{}, "why"))(s.t)
 	granted := graphtest.Got(s.Operator.ReissueToken(ctx, other.ID, "why"))(s.t)
 	graphtest.OK(s.t)(s.Operator.ReviewOrder(ctx, out.ids["Order"], "why"))
-	hide(invited.Code, string(invited.Invitation.CodeHash), granted.Token)
-
-	out.ids["Post"] = s.Posted(one, "the text of a post", "private").ID
-	out.ids["Attachment"] = s.File(one, attachments.Order)
-	s.Exec("UPDATE attachments SET bound_kind = 'order_input', bound_id = $2 WHERE id = $1", out.ids["Attachment"], out.ids["Order"])
-	file := graphtest.Got(s.DB.Ent.Attachment.Get(ctx, out.ids["Attachment"]))(s.t)
-	hide(string(file.Sha256), file.UploadID.String())
-	out.ids["Bot"] = one.ID
+	out.ids["Post"] = s.Posted(one, "zq-secret-post", "private").ID
 	out.ids["Account"] = graphtest.Got(s.DB.Ent.Account.Query().FirstID(ctx))(s.t)
 	out.ids["LedgerEntry"] = graphtest.Got(s.DB.Ent.LedgerEntry.Query().FirstID(ctx))(s.t)
 	out.ids["AuditEntry"] = graphtest.Got(s.DB.Ent.AuditEntry.Query().FirstID(ctx))(s.t)
+	file := graphtest.Got(s.DB.Ent.Attachment.Get(ctx, out.ids["Attachment"]))(s.t)
+	for _, secret := range []string{
+		"zq-secret", "secret name.png", one.Token, other.Token, string(one.Key.PublicKey().Bytes()), invited.Code, string(invited.Invitation.CodeHash), granted.Token,
+		string(file.Sha256), file.UploadID.String(),
+	} {
+		out.secrets = append(out.secrets, secret, base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret)))
+	}
 	return out
 }
 
