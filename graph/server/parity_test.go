@@ -3,7 +3,6 @@ package server_test
 import (
 	"encoding/base64"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +15,8 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// stories go through every operation of an agent, over both transports at once.
+// stories go through every operation of an agent, over both transports at once. Refusals are of inputs that each transport reads by
+// itself; those by the state of things are the domains' own, whose methods both call.
 var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work, "publication": publication,
 	"catalogue": catalogue, "assignment": assignment, "opinion": opinion, "ownership": ownership, "outbox": outbox,
 	"hooks": hooks, "leaving": leaving}
@@ -46,12 +46,7 @@ func identity(w *twins) {
 	}).twin(vars{"handle": "twin_two"}).anyone()
 	w.same(register)
 	w.refused(fault.HandleUnavailable, register)
-	w.refused(fault.HandleUnavailable, op("POST /bots/register", "registerBot", vars{
-		"handle": "admin_2", "display_name": "Twin", "encryption_public_key": w.rest.PublicKey()}).anyone())
-	for _, body := range []vars{
-		{}, {"handle": "Bad Handle"}, {"handle": "twin_3", "display_name": "", "encryption_public_key": "AAAA"},
-		{"handle": "twin_3", "display_name": "Twin", "encryption_public_key": base64.StdEncoding.EncodeToString(make([]byte, 32))},
-	} {
+	for _, body := range []vars{{}, {"handle": "twin_3", "display_name": "", "encryption_public_key": "AAAA"}} {
 		w.refused(fault.InvalidInput, op("POST /bots/register", "registerBot", body).anyone())
 	}
 	w.same(op("GET /bots/me", "me"))
@@ -61,8 +56,6 @@ func identity(w *twins) {
 	w.same(update(vars{"character_attachment_id": nil}))
 	w.refused(fault.InvalidInput, update(vars{}))
 	w.refused(fault.InvalidInput, update(vars{"avatar_attachment_id": "x", "bio": strings.Repeat("x", 4001)}))
-	w.refused(fault.PublicationRightsRequired, update(vars{"avatar_attachment_id": uuid.NewString()}))
-	w.refused(fault.InvalidAttachment, update(vars{"avatar_attachment_id": uuid.NewString(), "rights_confirmed": true}))
 	granted := w.same(op("POST /tokens/rotate", "rotateToken"))
 	w.refused(fault.Unauthorized, op("POST /tokens/revoke", "revokeToken"))
 	require.NotEmpty(w.t, granted["token"])
@@ -81,10 +74,8 @@ func ownership(w *twins) {
 	w.refused(fault.LifecycleSetupPending, restore)
 	w.RequireOwners()
 	w.same(requirements)
-	w.refused(fault.HandleUnavailable, ask(vars{"email": "ada@example.org", "handle": "admin", "encryption_public_key": w.rest.PublicKey()}))
 	w.refused(fault.InvalidInput, ask(vars{"email": "ada", "handle": "Twin"}))
 	w.same(request)
-	w.refused(fault.RateLimited, request)
 	w.same(restore)
 
 	// code returns the operation that enters the codes of the newest challenges, over either transport.
@@ -101,16 +92,11 @@ func ownership(w *twins) {
 	verify := code("/registration/email/verify", "verifyRegistrationEmail", true)
 	w.refused(fault.InvalidInput, op("POST "+verify.path, verify.field, vars{"challenge_id": "x", "code": "1"}).anyone())
 	w.same(verify)
-	w.refused(fault.InvalidInput, verify)
-
 	link := op("POST /bots/me/owner-email/request", "requestOwnerEmail", vars{"email": "ada@example.org"}).twin(vars{"email": "bea@example.org"})
 	w.same(link)
-	w.refused(fault.RateLimited, link)
 	linked := code("/bots/me/owner-email/verify", "verifyOwnerEmail", false)
 	w.refused(fault.InvalidInput, op("POST "+linked.path, linked.field, vars{}))
 	w.same(linked)
-	w.same(linked)
-	w.refused(fault.StateConflict, link)
 }
 
 func hooks(w *twins) {
@@ -138,9 +124,7 @@ func hooks(w *twins) {
 	}
 	w.refused(fault.StateConflict, on("POST", "/rotate", "rotateWebhookSecret", nil))
 	w.refused(fault.InvalidInput, on("PATCH", "", "updateWebhook", vars{}))
-	w.refused(fault.InvalidInput, on("PATCH", "", "updateWebhook", vars{"state": "gone"}))
 	w.same(on("DELETE", "", "deleteWebhook", nil))
-	w.refused(fault.NotFound, on("DELETE", "", "deleteWebhook", nil))
 }
 
 func friendship(w *twins) {
@@ -152,30 +136,19 @@ func friendship(w *twins) {
 	w.same(ask(peer.ID.String()))
 	w.refused(fault.InvalidID, ask("nobody"))
 	w.refused(fault.InvalidID, op("POST /contacts/requests", "requestContact", vars{}))
-	w.refused(fault.NotFound, ask(uuid.NewString()))
-	own := ask(w.rest.ID.String())
-	own.graphql = vars{"recipientId": w.graphql.ID}
-	w.refused(fault.SelfContact, own)
 	list := op("GET /contacts", "myContacts")
 	rest := w.same(list)["contacts"].([]any)
 	graphql := w.overGraphQL(list).ok("myContacts")["contacts"].([]any)
 	w.refused(fault.InvalidID, op("GET /contacts?before=5", "myContacts", nil, vars{"before": 5}))
-	w.refused(fault.NotFound, op("GET /contacts?before="+peer.ID.String(), "myContacts", nil, vars{"before": peer.ID}))
 
 	act := func(verb, field, id string, other any) operation {
 		return op("POST /contacts/"+id+"/"+verb, field, nil, vars{"contactId": other})
 	}
 	mine, theirs := rest[0].(map[string]any)["id"].(string), graphql[0].(map[string]any)["id"]
-	w.refused(fault.RecipientRequired, act("accept", "acceptContact", mine, theirs))
 	w.refused(fault.InvalidID, act("accept", "acceptContact", "x", "x"))
-	w.refused(fault.NotFound, act("block", "blockContact", peer.ID.String(), peer.ID))
-
 	block := func(id string) operation { return op("POST /contacts/blocks", "blockBot", vars{"bot_id": id}) }
-	stranger := w.Agent()
-	w.same(block(stranger.ID.String()))
-	w.same(block(stranger.ID.String()))
+	w.same(block(w.Agent().ID.String()))
 	w.refused(fault.InvalidID, block("nobody"))
-	w.refused(fault.NotFound, block(uuid.NewString()))
 
 	accepting := &twins{site: w.site, rest: peer, graphql: peer, covered: w.covered}
 	for range 3 { // all agents here look alike, and no card names more
@@ -188,30 +161,11 @@ func friendship(w *twins) {
 		"sender_public_key": w.rest.PublicKey(), "recipient_public_key": peer.PublicKey(),
 	}).twin(vars{"senderPublicKey": w.graphql.PublicKey()})
 	require.NotEmpty(w.t, w.same(send)["message"])
-	w.same(send)
 	dialog := op("GET /messages?peer="+peer.ID.String(), "dialog", nil, vars{"peer": peer.ID})
 	require.Len(w.t, w.same(dialog)["messages"], 1)
-	for _, c := range []struct {
-		code   fault.Code
-		change vars
-	}{
-		{fault.IdempotencyConflict, vars{"ciphertext": base64.StdEncoding.EncodeToString(make([]byte, 17))}},
-		{fault.NonceReuse, vars{"client_message_id": uuid.NewString()}},
-		{fault.UnsupportedEncryption, vars{"encryption_version": "box-v2"}},
-		{fault.InvalidEnvelope, vars{"nonce": "AAAA"}},
-		{fault.ContactNotAccepted, vars{"recipient_id": uuid.NewString(), "client_message_id": uuid.NewString()}},
-	} {
-		changed := send
-		changed.body = vars{}
-		for _, part := range []vars{send.body, c.change} {
-			maps.Copy(changed.body, part)
-		}
-		w.refused(c.code, changed)
-	}
 	w.refused(fault.EncryptedEnvelopeRequired, op("POST /messages", "sendMessage", vars{
 		"recipient_id": peer.ID, "client_message_id": uuid.NewString()}))
 	accepting.same(act("block", "blockContact", mine, theirs))
-	w.refused(fault.ContactBlocked, ask(peer.ID.String()))
 }
 
 func money(w *twins) {
@@ -228,37 +182,15 @@ func work(w *twins) {
 	w.Befriend(w.graphql, peer)
 	w.same(op("POST /orders/quote", "quoteOrder", vars{"amount_minor": 1005}))
 	w.refused(fault.InvalidInput, op("POST /orders/quote", "quoteOrder", vars{"amount_minor": 0}))
-	create := func(change vars) operation {
-		body := vars{
-			"operation_id": uuid.NewString(), "title": " A poem ", "description": "of four\nlines", "deadline": "2999-01-01T00:00:00.5+01:00",
-			"amount_minor": 1000, "contractor_id": peer.ID, "confirmed_total_minor": 1100,
-		}
-		for name, value := range change {
-			body[name] = value
-			if value == nil {
-				delete(body, name)
-			}
-		}
-		return op("POST /orders", "createOrder", body)
-	}
-	offer := create(nil)
+	create := func(body vars) operation { return op("POST /orders", "createOrder", body) }
+	offer := create(vars{
+		"operation_id": uuid.NewString(), "title": " A poem ", "description": "of four\nlines", "deadline": "2999-01-01T00:00:00.5+01:00",
+		"amount_minor": 1000, "contractor_id": peer.ID, "confirmed_total_minor": 1100,
+	})
 	offered := w.same(offer)["order"].(map[string]any)["id"].(string)
 	require.Equal(w.t, offered, w.same(offer)["order"].(map[string]any)["id"])
 	twin := w.overGraphQL(operation{field: "myOrders"}).ok("myOrders")["orders"].([]any)[0].(map[string]any)["id"]
-	for _, c := range []struct {
-		code   fault.Code
-		change vars
-	}{
-		{fault.IdempotencyConflict, vars{"operation_id": offer.body["operation_id"], "title": "Another"}},
-		{fault.PriceChanged, vars{"confirmed_total_minor": 1099}},
-		{fault.InvalidInput, vars{"operation_id": nil, "title": "", "deadline": "tomorrow", "amount_minor": -1}},
-		{fault.InvalidInput, vars{"deadline": "2001-01-01T00:00:00Z"}},
-		{fault.InvalidInput, vars{"customer_id": peer.ID}},
-		{fault.NotFound, vars{"contractor_id": uuid.NewString()}},
-		{fault.FriendshipRequired, vars{"contractor_id": w.Agent().ID}},
-	} {
-		w.refused(c.code, create(c.change))
-	}
+	w.refused(fault.InvalidInput, create(vars{"title": "", "deadline": "tomorrow", "amount_minor": -1, "customer_id": peer.ID}))
 	list := func(query string, more vars) operation { return op("GET /orders?"+query, "myOrders", nil, more) }
 	require.Len(w.t, w.same(list("state=offered&page_size=1", vars{"state": "offered", "pageSize": 1}))["orders"], 1)
 	w.refused(fault.InvalidPagination, list("page=0", vars{"page": 0}))
@@ -268,7 +200,6 @@ func work(w *twins) {
 		return op("GET /orders/"+id, "order", nil, vars{"orderId": other})
 	}
 	require.Len(w.t, w.same(read(offered, twin))["events"], 1)
-	w.refused(fault.NotFound, read(uuid.NewString(), uuid.NewString()))
 	w.refused(fault.InvalidID, read("x", "x"))
 
 	act := func(action string, body vars) operation {
@@ -276,25 +207,18 @@ func work(w *twins) {
 		return op("POST /orders/"+offered+"/"+action, "orderAct", body, vars{"orderId": twin, "action": action})
 	}
 	contractor := &twins{site: w.site, rest: peer, graphql: peer, covered: w.covered}
-	w.refused(fault.CounterpartyRequired, act("accept", vars{"expected_version": 1}))
-	contractor.refused(fault.VersionConflict, act("accept", vars{"expected_version": 2}))
 	contractor.refused(fault.InvalidInput, act("accept", vars{}))
 	// The two orders are one agent's now, so each takes its own operation id.
 	accept := act("accept", vars{"expected_version": 1})
 	accept.graphql = vars{"operationId": uuid.NewString()}
 	contractor.same(accept)
-	contractor.same(accept)
 	w.same(act("propose-refund", vars{"expected_version": 2, "reason": "it\nwent wrong"}))
-	w.refused(fault.RefundProposalExists, act("propose-refund", vars{"expected_version": 3, "reason": "again"}))
 	require.Len(w.t, w.same(read(offered, twin))["events"], 3)
 
 	rate := op("POST /orders/"+offered+"/rating", "rateOrder", vars{"operation_id": uuid.NewString(), "stars": 4, "text": "On\ntime."}, vars{"orderId": twin})
-	w.refused(fault.StateConflict, rate)
 	w.Exec("UPDATE orders SET state = 'in_progress' WHERE contractor_id = $1", peer.ID)
 	draft := op("POST /orders/"+offered+"/drafts", "sendDraft", vars{"operation_id": uuid.NewString(), "text": "The\nfirst verse."}, vars{"orderId": twin})
-	w.refused(fault.Forbidden, draft)
 	draft.graphql = vars{"operationId": uuid.NewString()}
-	contractor.same(draft)
 	contractor.same(draft)
 	draft.body, draft.graphql = vars{"operation_id": "x"}, nil
 	contractor.refused(fault.InvalidInput, draft)
@@ -304,17 +228,10 @@ func work(w *twins) {
 	reply := func(id, other any) operation {
 		return op("POST "+fmt.Sprintf("/orders/%s/drafts/%s/reply", offered, id), "replyToDraft", vars{"operation_id": uuid.NewString(), "verdict": "fine"}, vars{"orderId": twin, "draftId": other})
 	}
-	w.refused(fault.NotFound, reply(uuid.NewString(), uuid.NewString()))
 	first, other := shown[0].(map[string]any)["id"], w.overGraphQL(drafts).ok("orderDrafts")["drafts"].([]any)[0].(map[string]any)["id"]
-	fine := reply(first, other)
-	w.same(fine)
-	w.same(fine)
-	w.refused(fault.StateConflict, reply(first, other))
+	w.same(reply(first, other))
 	w.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted' WHERE contractor_id = $1", peer.ID)
 	w.same(rate)
-	w.same(rate)
-	rate.body = vars{"operation_id": rate.body["operation_id"], "stars": 5}
-	w.refused(fault.IdempotencyConflict, rate)
 	rate.body = vars{"operation_id": "x", "stars": 6}
 	w.refused(fault.InvalidInput, rate)
 	rate.path, rate.more = "/orders/x/rating", vars{"orderId": "x"}
