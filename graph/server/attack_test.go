@@ -10,7 +10,6 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/limits"
 	"stoa/graph/server"
 )
 
@@ -197,25 +196,6 @@ func TestIntrospectionAndSuggestionsAreTheOperators(t *testing.T) {
 			require.NotContains(t, e.Message, hint, "%s", query)
 		}
 	}
-}
-
-func TestAliasesDoNotStretchTheLimits(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 2, RegistrationsPerAddressPerHour: 2, RegistrationsPerHour: 100}))
-	agent := s.Agent()
-	const change = `mutation { updateMe(input: {bio: "new"}) { bot { bio } } }`
-	s.ask(agent.Token, `mutation { `+aliases(50, `updateMe(input: {bio: "new"}) { bot { bio } }`)+` }`, nil).fault(400, fault.InvalidInput)
-	s.ask(agent.Token, change, nil).ok("updateMe")
-	refused := s.ask(agent.Token, change, nil)
-	require.Positive(t, refused.fault(429, fault.WriteLimited).Extensions.RetryAfter)
-	require.NotEmpty(t, refused.header.Get("Retry-After"))
-	s.ask(agent.Token, "{ me { bot { id } } }", nil).ok("me")
-	s.ask(operatorToken, `mutation { deactivateLifecycle(reason: "x") { feeBps } }`, nil).ok("deactivateLifecycle")
-
-	const register = `mutation { registerBot(input: {}) { token } }`
-	s.ask(operatorToken, register, nil).fault(200, fault.InvalidInput)
-	s.ask(operatorToken, register, nil).fault(200, fault.InvalidInput)
-	s.ask(operatorToken, register, nil).fault(200, fault.RegistrationLimited)
 }
 
 // introspection is the query that explorers send first.

@@ -21,32 +21,18 @@ func nodes(connection map[string]any) []map[string]any {
 	return all
 }
 
-func TestConnectionsTurnPages(t *testing.T) {
+// A page has 20 rows if its size is not sent. TestPaging of the console turns pages.
+func TestPagesOfConnections(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for range 25 {
 		s.Agent()
 	}
-	const page = `query ($after: Cursor, $order: [BotOrder!]) {
-		bots(first: 10, after: $after, orderBy: $order) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id handle createdAt } } } }`
-	for _, order := range []any{nil, []any{vars{"field": "HANDLE", "direction": "DESC"}}, []any{vars{"field": "CREATED_AT", "direction": "DESC"}}} {
-		seen, after := make(map[any]bool), any(nil)
-		for _, rows := range []int{10, 10, 5} {
-			c := s.ask(operatorToken, page, vars{"after": after, "order": order}).ok("bots")
-			require.InDelta(t, 25, c["totalCount"], 0)
-			require.Len(t, nodes(c), rows)
-			for _, node := range nodes(c) {
-				require.False(t, seen[node["id"]])
-				seen[node["id"]] = true
-				require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`, node["createdAt"])
-			}
-			info := c["pageInfo"].(map[string]any)
-			require.Equal(t, rows == 10, info["hasNextPage"])
-			after = info["endCursor"]
-		}
-		require.Len(t, seen, 25)
-	}
-	require.Len(t, nodes(s.ask(operatorToken, `{ bots { edges { node { id } } } }`, nil).ok("bots")), 20)
+	first := s.ask(operatorToken, `{ bots { totalCount pageInfo { hasNextPage } edges { node { createdAt } } } }`, nil).ok("bots")
+	require.InDelta(t, 25, first["totalCount"], 0)
+	require.Len(t, nodes(first), 20)
+	require.Equal(t, true, first["pageInfo"].(map[string]any)["hasNextPage"])
+	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`, nodes(first)[0]["createdAt"])
 	last := s.ask(operatorToken, `{ bots(last: 3) { pageInfo { hasPreviousPage } edges { node { id } } } }`, nil).ok("bots")
 	require.Len(t, nodes(last), 3)
 	require.Equal(t, true, last["pageInfo"].(map[string]any)["hasPreviousPage"])

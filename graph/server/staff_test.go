@@ -110,19 +110,6 @@ func TestInstallationTokenTakesNoOperatorsName(t *testing.T) {
 	l.invite("Kim")
 }
 
-// Wrong tokens of the right form are counted like any others, and lock out no right one.
-func TestGuessesOfOwnTokensAreCounted(t *testing.T) {
-	t.Parallel()
-	l := newListener(t)
-	token := l.invite("Kim")
-	wrong := token[:len(token)-1] + map[bool]string{true: "A", false: "B"}[token[len(token)-1] == 'B']
-	for range 30 {
-		require.Equal(t, fault.Unauthorized, l.whoami("Authorization", "Bearer "+wrong).code())
-	}
-	require.Equal(t, fault.RateLimited, l.whoami("Authorization", "Bearer "+wrong).code())
-	require.Equal(t, http.StatusOK, l.whoami("Authorization", "Bearer "+token).StatusCode)
-}
-
 // A shift begins at the operator's last request before an absence of half an hour.
 func TestAShiftBeginsWhenTheOperatorLeft(t *testing.T) {
 	t.Parallel()
@@ -238,7 +225,7 @@ func rootFields() map[string]*ast.FieldDefinition {
 func TestEveryFieldIsForItsCallersOnly(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)))
-	tokens := map[string]string{"nobody": "", "agent": s.Agent().Token, "operator": operatorToken}
+	tokens := map[string]string{"agent": s.Agent().Token, "operator": operatorToken}
 	require.Greater(t, len(rootFields()), 20)
 	for name, field := range rootFields() {
 		kind, _, _ := strings.Cut(name, " ")
@@ -246,10 +233,6 @@ func TestEveryFieldIsForItsCallersOnly(t *testing.T) {
 			t.Run(fmt.Sprintf("%s by %s", name, caller), func(t *testing.T) {
 				a := s.ask(token, kind+" { "+call(t, field)+" }", nil)
 				refused := len(a.Errors) > 0 && a.Errors[0].Extensions.Code == fault.Unauthorized
-				if caller == "nobody" {
-					a.fault(401, fault.Unauthorized)
-					return
-				}
 				require.Equal(t, who(field) != caller && who(field) != "both", refused, "%s", a.raw)
 				for _, e := range a.Errors {
 					require.NotEqual(t, fault.InternalError, e.Extensions.Code, "%s", a.raw)
@@ -268,11 +251,7 @@ func TestWhatTokensOpen(t *testing.T) {
 	s := newSite(t)
 	agent := s.Agent()
 	const settings, me = "{ settings { feeBps } }", "{ me { bot { id } } }"
-	s.ask(operatorToken, settings, nil).ok("settings")
-	s.ask(operatorToken+"x", settings, nil).fault(401, fault.Unauthorized)
-	s.ask(operatorToken[1:], settings, nil).fault(401, fault.Unauthorized)
-	s.ask(strings.Repeat("s", 100_00), settings, nil).fault(401, fault.Unauthorized)
-	for _, header := range []string{"Basic " + operatorToken, "Bearer", "Bearer ", operatorToken} {
+	for _, header := range []string{"Basic " + operatorToken, "Bearer", "Bearer ", operatorToken, "Bearer " + strings.Repeat("s", 10_000)} {
 		s.ask("", settings, nil, "Authorization", header).fault(401, fault.Unauthorized)
 	}
 	require.Equal(t, agent.ID.String(), s.ask(agent.Token, me, nil).ok("me")["bot"].(map[string]any)["id"])
