@@ -3,14 +3,15 @@ package operator_test
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"stoa/ent"
 	"stoa/graph/attachments"
 	"stoa/graph/exec"
 	"stoa/graph/graphtest"
@@ -19,150 +20,111 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// act is one valid call of a procedure, prepared on a world.
+// act is a valid call of a procedure.
 type act struct {
-	// target is the id that the audit entry names; empty if it is not known beforehand.
-	target string
-	call   func(ctx context.Context, reason string) error
+	// target makes the thing that the audit entry names, the method's first argument; nil if the procedure has none.
+	target func(*office) uuid.UUID
+	// arguments are the others, but for the reason.
+	arguments []any
+	// setup is SQL that the call needs.
+	setup string
 	// pending is the fault of a procedure whose setup is not possible yet; empty for all others.
 	pending fault.Code
 }
 
-// plainly is a call of a procedure that takes only a reason.
-func plainly[Result any](method func(context.Context, string) (Result, error)) act {
-	return act{call: func(ctx context.Context, reason string) error { _, err := method(ctx, reason); return err }}
+// call calls the method of a procedure's name.
+func (a act) call(ctx context.Context, o *office, name string, target uuid.UUID, reason string) error {
+	in := []reflect.Value{reflect.ValueOf(ctx)}
+	if a.target != nil {
+		in = append(in, reflect.ValueOf(target))
+	}
+	for _, argument := range append(a.arguments, reason) {
+		in = append(in, reflect.ValueOf(argument))
+	}
+	out := reflect.ValueOf(o.Operator).MethodByName(strings.ToUpper(name[:1]) + name[1:]).Call(in)
+	err, _ := out[1].Interface().(error)
+	return err
 }
 
-// on is a call of a procedure that takes its target and a reason.
-func on[Result any](id uuid.UUID, method func(context.Context, uuid.UUID, string) (Result, error)) act {
-	return act{target: id.String(), call: func(ctx context.Context, reason string) error { _, err := method(ctx, id, reason); return err }}
+// prepare makes what the call needs, and its target.
+func (a act) prepare(o *office) (target uuid.UUID) {
+	o.SendMailTo(new(graphtest.Mailbox))
+	o.Owners.SendsMail = a.pending == ""
+	if a.setup != "" {
+		o.Exec(a.setup)
+	}
+	if a.target != nil {
+		target = a.target(o)
+	}
+	return target
 }
 
-// acts prepares every procedure.
-var acts = map[string]func(*office) act{
-	"updateSettings": func(o *office) act {
-		return plainly(func(ctx context.Context, reason string) (*ent.Setting, error) {
-			return o.Operator.UpdateSettings(ctx, operator.SettingsInput{FeeBps: graphtest.Ptr(int64(250))}, reason)
-		})
-	},
-	"activateLifecycle": func(o *office) act {
-		a := plainly(o.Operator.ActivateLifecycle)
-		a.pending = fault.LifecycleSetupPending
-		return a
-	},
-	"deactivateLifecycle": func(o *office) act { return plainly(o.Operator.DeactivateLifecycle) },
-	"activateEmailRequirement": func(o *office) act {
-		a := plainly(o.Operator.ActivateEmailRequirement)
-		a.pending = fault.VerificationSetupPending
-		return a
-	},
-	"deactivateEmailRequirement": func(o *office) act { return plainly(o.Operator.DeactivateEmailRequirement) },
-	"publishDocument": func(o *office) act {
-		return plainly(func(ctx context.Context, reason string) (*ent.Document, error) {
-			return o.Operator.PublishDocument(ctx, terms("1"), reason)
-		})
-	},
-	"withdrawDocument": func(o *office) act {
-		id := uuid.Must(uuid.NewV7())
-		o.Exec("INSERT INTO documents (id, created_at, key, title, version, url, text, sha256) VALUES ($1, stoa_now(), 'terms', 'Terms', '1', '', 'text', 'hash')", id)
-		return on(id, o.Operator.WithdrawDocument)
-	},
-	"createInvitation": func(o *office) act {
-		return plainly(func(ctx context.Context, reason string) (*operator.NewInvitation, error) {
-			return o.Operator.CreateInvitation(ctx, operator.InvitationInput{}, reason)
-		})
-	},
-	"revokeInvitation": func(o *office) act {
-		id := uuid.Must(uuid.NewV7())
-		o.Exec("INSERT INTO invitations (id, created_at, code_hash, uses) VALUES ($1, stoa_now(), 'hash', 1)", id)
-		return on(id, o.Operator.RevokeInvitation)
-	},
-	"topUpWallet": func(o *office) act {
-		return on(o.Agent().ID, func(ctx context.Context, id uuid.UUID, reason string) (*operator.TopUp, error) {
-			return o.Operator.TopUpWallet(ctx, id, 100, nil, reason)
-		})
-	},
-	"suspendBot": func(o *office) act { return on(o.Agent().ID, telling(o.Operator.SuspendBot)) },
-	"reinstateBot": func(o *office) act {
-		id := o.Agent().ID
+// agent makes an agent with a post.
+func (o *office) agent() uuid.UUID {
+	by := o.Agent()
+	o.Posted(by, "an advertisement", "public")
+	return by.ID
+}
+
+// stored makes a row of a table by its columns and values besides its id and time.
+func stored(table, columns, values string) func(*office) uuid.UUID {
+	return func(o *office) uuid.UUID {
+		return graphtest.Column[uuid.UUID](o.World, "INSERT INTO "+table+" (id, created_at, "+columns+") VALUES ($1, stoa_now(), "+values+") RETURNING id",
+			uuid.Must(uuid.NewV7()))[0]
+	}
+}
+
+var (
+	message  = graphtest.Ptr("Stop.")
+	noTime   *time.Time
+	noID     *uuid.UUID
+	noText   *string
+	allPosts = []operator.ContentKind{operator.ContentKindPosts}
+)
+
+// acts are calls of every procedure.
+var acts = map[string]act{
+	"updateSettings":             {arguments: []any{operator.SettingsInput{FeeBps: graphtest.Ptr(int64(250))}}},
+	"activateLifecycle":          {pending: fault.LifecycleSetupPending},
+	"deactivateLifecycle":        {},
+	"activateEmailRequirement":   {pending: fault.VerificationSetupPending},
+	"deactivateEmailRequirement": {},
+	"publishDocument":            {arguments: []any{terms("1")}},
+	"withdrawDocument":           {target: stored("documents", "key, title, version, url, text, sha256", "'terms', 'Terms', '1', '', 'text', 'hash'")},
+	"createInvitation":           {arguments: []any{operator.InvitationInput{}}},
+	"revokeInvitation":           {target: stored("invitations", "code_hash, uses", "'hash', 1")},
+	"topUpWallet":                {target: (*office).agent, arguments: []any{int64(100), noID}},
+	"suspendBot":                 {target: (*office).agent, arguments: []any{message}},
+	"reinstateBot": {target: func(o *office) uuid.UUID {
+		id := o.agent()
 		o.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", id)
-		return on(id, o.Operator.ReinstateBot)
+		return id
+	}},
+	"reissueToken":   {target: (*office).agent},
+	"mailOwner":      {target: (*office).ownedAgent, arguments: []any{"Hello.", noID}},
+	"clearProfile":   {target: (*office).agent, arguments: []any{true, true, true, message}},
+	"removeContent":  {target: (*office).agent, arguments: []any{allPosts, message}},
+	"moderateBot":    {target: (*office).agent, arguments: []any{true, true, true, true, allPosts, true, graphtest.Ptr("Thank you."), noTime, message}},
+	"noteBot":        {target: (*office).agent},
+	"writePreset":    {arguments: []any{operator.PresetInput{Name: "Swindle", Answer: "Thank you."}}},
+	"deletePreset":   {arguments: []any{"Swindle"}, setup: "INSERT INTO presets VALUES ('Swindle', '', '', '', false, false, stoa_now())"},
+	"inviteOperator": {arguments: []any{"Kim"}},
+	"revokeOperator": {
+		arguments: []any{"kim"}, setup: "INSERT INTO operators (name, token_hash, invited_by, created_at) VALUES ('Kim', 'hash', 'ada', stoa_now())",
 	},
-	"reissueToken": func(o *office) act { return on(o.Agent().ID, o.Operator.ReissueToken) },
-	"mailOwner": func(o *office) act {
-		o.SendMailTo(new(graphtest.Mailbox))
-		return on(o.ownedAgent(), func(ctx context.Context, id uuid.UUID, reason string) (*operator.OwnerMail, error) {
-			return o.Operator.MailOwner(ctx, id, "Hello.", nil, reason)
-		})
+	"removePost": {
+		target:    func(o *office) uuid.UUID { return o.Posted(o.Agent(), "an advertisement", "public").ID },
+		arguments: []any{message},
 	},
-	"clearProfile": func(o *office) act {
-		return on(o.Agent().ID, func(ctx context.Context, id uuid.UUID, reason string) (*ent.Bot, error) {
-			return o.Operator.ClearProfile(ctx, id, true, true, true, graphtest.Ptr("Stop."), reason)
-		})
-	},
-	"removeContent": func(o *office) act {
-		by := o.Agent()
-		o.Posted(by, "an advertisement", "public")
-		return on(by.ID, func(ctx context.Context, id uuid.UUID, reason string) (*operator.Moderation, error) {
-			return o.Operator.RemoveContent(ctx, id, []operator.ContentKind{operator.ContentKindPosts}, nil, reason)
-		})
-	},
-	"moderateBot": func(o *office) act {
-		by := o.Agent()
-		o.Posted(by, "an advertisement", "public")
-		return on(by.ID, func(ctx context.Context, id uuid.UUID, reason string) (*operator.Moderation, error) {
-			return o.Operator.ModerateBot(ctx, id, true, true, true, true, []operator.ContentKind{operator.ContentKindPosts}, true, graphtest.Ptr("Thank you."), nil, nil, reason)
-		})
-	},
-	"noteBot": func(o *office) act { return on(o.Agent().ID, o.Operator.NoteBot) },
-	"writePreset": func(o *office) act {
-		return plainly(func(ctx context.Context, reason string) (*operator.Preset, error) {
-			return o.Operator.WritePreset(ctx, operator.PresetInput{Name: "Swindle", Answer: "Thank you."}, reason)
-		})
-	},
-	"deletePreset": func(o *office) act {
-		o.Exec("INSERT INTO presets VALUES ('Swindle', '', '', '', false, false, stoa_now())")
-		return plainly(func(ctx context.Context, reason string) (*operator.Preset, error) {
-			return o.Operator.DeletePreset(ctx, "Swindle", reason)
-		})
-	},
-	"inviteOperator": func(o *office) act {
-		return plainly(func(ctx context.Context, reason string) (*operator.NewOperator, error) {
-			return o.Operator.InviteOperator(ctx, "Kim", reason)
-		})
-	},
-	"revokeOperator": func(o *office) act {
-		o.Exec("INSERT INTO operators (name, token_hash, invited_by, created_at) VALUES ('Kim', 'hash', 'ada', stoa_now())")
-		return plainly(func(ctx context.Context, reason string) (*operator.Operator, error) {
-			return o.Operator.RevokeOperator(ctx, "kim", reason)
-		})
-	},
-	"removePost": func(o *office) act {
-		return on(o.Posted(o.Agent(), "an advertisement", "public").ID, telling(o.Operator.RemovePost))
-	},
-	"removeAttachment": func(o *office) act {
-		return on(o.File(o.Agent(), attachments.Portfolio), telling(o.Operator.RemoveAttachment))
-	},
-	"removeTask":    func(o *office) act { return on(o.task(o.Agent()), telling(o.Operator.RemoveTask)) },
-	"removeService": func(o *office) act { return on(o.service(o.Agent()), telling(o.Operator.RemoveService)) },
-	"removeRating":  func(o *office) act { return on(o.rating(), telling(o.Operator.RemoveRating)) },
-	"answerFeedback": func(o *office) act {
-		return on(o.sent(o.Agent()), func(ctx context.Context, id uuid.UUID, reason string) (*ent.Feedback, error) {
-			return o.Operator.AnswerFeedback(ctx, id, "Thank you.", nil, reason)
-		})
-	},
-	"reviewPost":  func(o *office) act { return on(o.Posted(o.Agent(), "a text", "private").ID, o.Operator.ReviewPost) },
-	"reviewOrder": func(o *office) act { return on(o.order(), o.Operator.ReviewOrder) },
-	"rotateKey": func(o *office) act {
-		return plainly(func(ctx context.Context, reason string) (*operator.SigningKey, error) {
-			return o.Operator.RotateKey(ctx, operator.KeyPurposeLog, reason)
-		})
-	},
-	"runMaintenance": func(o *office) act {
-		return plainly(func(ctx context.Context, reason string) (*operator.Maintenance, error) {
-			return o.Operator.RunMaintenance(ctx, operator.MaintenanceTaskReconcile, reason)
-		})
-	},
+	"removeAttachment": {target: func(o *office) uuid.UUID { return o.File(o.Agent(), attachments.Portfolio) }, arguments: []any{message}},
+	"removeTask":       {target: func(o *office) uuid.UUID { return o.task(o.Agent()) }, arguments: []any{message}},
+	"removeService":    {target: func(o *office) uuid.UUID { return o.service(o.Agent()) }, arguments: []any{message}},
+	"removeRating":     {target: (*office).rating, arguments: []any{message}},
+	"answerFeedback":   {target: func(o *office) uuid.UUID { return o.sent(o.Agent()) }, arguments: []any{"Thank you.", message}},
+	"reviewPost":       {target: func(o *office) uuid.UUID { return o.Posted(o.Agent(), "a text", "private").ID }},
+	"reviewOrder":      {target: (*office).order},
+	"rotateKey":        {arguments: []any{operator.KeyPurposeLog}},
+	"runMaintenance":   {arguments: []any{operator.MaintenanceTaskReconcile}},
 }
 
 func TestTheTableIsTheSchema(t *testing.T) {
@@ -188,28 +150,29 @@ func TestTheTableIsTheSchema(t *testing.T) {
 
 func TestEveryProcedureIsAudited(t *testing.T) {
 	t.Parallel()
-	for name, prepare := range acts {
+	for name, a := range acts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
-			a := prepare(o)
+			target := a.prepare(o)
 			before := o.state()
-
 			for _, reason := range []string{"", " \n", "bell\a", strings.Repeat("x", 2001)} {
-				wrong := graphtest.RequireFault(t, a.call(o.ctx, reason), fault.InvalidInput)
+				wrong := graphtest.RequireFault(t, a.call(o.ctx, o, name, target, reason), fault.InvalidInput)
 				require.Contains(t, wrong.Fields, "reason")
 			}
 			for _, nobody := range []context.Context{context.Background(), viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent})} {
-				graphtest.RequireFault(t, a.call(nobody, "why"), fault.Unauthorized)
+				graphtest.RequireFault(t, a.call(nobody, o, name, target, "why"), fault.Unauthorized)
+			}
+			if a.target != nil {
+				graphtest.RequireFault(t, a.call(o.ctx, o, name, uuid.New(), "why"), fault.NotFound)
 			}
 			require.Equal(t, before, o.state())
-
 			if a.pending != "" {
-				graphtest.RequireFault(t, a.call(o.ctx, "because\nof this"), a.pending)
+				graphtest.RequireFault(t, a.call(o.ctx, o, name, target, "because\nof this"), a.pending)
 				require.Equal(t, before, o.state())
 				return
 			}
-			require.NoError(t, a.call(o.ctx, "because\nof this"))
+			require.NoError(t, a.call(o.ctx, o, name, target, "because\nof this"))
 			entries := o.entries()
 			require.Len(t, entries, 1)
 			require.Equal(t, "ada", entries[0].Operator)
@@ -217,8 +180,12 @@ func TestEveryProcedureIsAudited(t *testing.T) {
 			require.Equal(t, "because\nof this", entries[0].Reason)
 			require.WithinDuration(t, o.Now(), entries[0].CreatedAt, day)
 			require.NotNil(t, entries[0].Details)
-			if a.target != "" {
-				require.Equal(t, a.target, entries[0].Target)
+			if a.target != nil {
+				require.Equal(t, target.String(), entries[0].Target)
+			}
+			if strings.HasPrefix(name, "remove") && name != "removeContent" {
+				graphtest.RequireFault(t, a.call(o.ctx, o, name, target, "again"), fault.NotFound)
+				require.Len(t, o.entries(), 1)
 			}
 		})
 	}
@@ -226,50 +193,114 @@ func TestEveryProcedureIsAudited(t *testing.T) {
 
 func TestNothingHappensUnaudited(t *testing.T) {
 	t.Parallel()
-	for name, prepare := range acts {
+	for name, a := range acts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t)
-			a := prepare(o)
+			target := a.prepare(o)
 			o.Exec("ALTER TABLE audit_entries ADD CONSTRAINT full_up CHECK (operator = '') NOT VALID")
 			before := o.state()
-			graphtest.RequireFault(t, a.call(o.ctx, "why"), cmp.Or(a.pending, fault.InternalError))
+			graphtest.RequireFault(t, a.call(o.ctx, o, name, target, "why"), cmp.Or(a.pending, fault.InternalError))
 			require.Equal(t, before, o.state())
 		})
 	}
 }
 
-func TestTargetsThatAreNotThere(t *testing.T) {
+// publishing is a document with a change.
+func publishing(change func(*operator.DocumentInput)) []any {
+	in := terms("1")
+	change(&in)
+	return []any{in}
+}
+
+// refusal is a call with arguments of which a field is wrong.
+type refusal struct {
+	procedure, field string
+	arguments        []any
+}
+
+func refusals(past time.Time) []refusal {
+	p, many := graphtest.Ptr[string], func(n int) string { return strings.Repeat("ж", n) }
+	type settings = operator.SettingsInput
+	type invitation = operator.InvitationInput
+	type preset = operator.PresetInput
+	type in = *operator.DocumentInput
+	return []refusal{
+		{"updateSettings", "input", []any{settings{}}},
+		{"updateSettings", "feeBps", []any{settings{FeeBps: graphtest.Ptr(int64(10_001))}}},
+		{"updateSettings", "feeBps", []any{settings{FeeBps: graphtest.Ptr(int64(-1))}}},
+		{"updateSettings", "operatorName", []any{settings{OperatorName: p("two\nlines")}}},
+		{"updateSettings", "operatorName", []any{settings{OperatorName: p(many(161))}}},
+		{"updateSettings", "operatorContactEmail", []any{settings{OperatorContactEmail: p("Ada <ada@example.org>")}}},
+		{"updateSettings", "operatorWebsite", []any{settings{OperatorWebsite: p("javascript:alert(1)")}}},
+		{"createInvitation", "uses", []any{invitation{Uses: graphtest.Ptr(0)}}},
+		{"createInvitation", "expiresAt", []any{invitation{ExpiresAt: &past}}},
+		{"createInvitation", "note", []any{invitation{Note: p(many(501))}}},
+		{"publishDocument", "key", publishing(func(d in) { d.Key = "" })},
+		{"publishDocument", "key", publishing(func(d in) { d.Key = "Terms" })},
+		{"publishDocument", "key", publishing(func(d in) { d.Key = "1terms" })},
+		{"publishDocument", "key", publishing(func(d in) { d.Key = "terms\n" })},
+		{"publishDocument", "key", publishing(func(d in) { d.Key = strings.Repeat("a", 41) })},
+		{"publishDocument", "title", publishing(func(d in) { d.Title = " " })},
+		{"publishDocument", "title", publishing(func(d in) { d.Title = many(161) })},
+		{"publishDocument", "version", publishing(func(d in) { d.Version = "" })},
+		{"publishDocument", "version", publishing(func(d in) { d.Version = many(41) })},
+		{"publishDocument", "url", publishing(func(d in) { d.URL = "/terms" })},
+		{"publishDocument", "url", publishing(func(d in) { d.URL = "https:///terms" })},
+		{"publishDocument", "url", publishing(func(d in) { d.URL = "http://:80" })},
+		{"publishDocument", "url", publishing(func(d in) { d.URL = "javascript:alert(1)" })},
+		{"publishDocument", "url", publishing(func(d in) { d.URL = "https://example.org/" + strings.Repeat("a", 1981) })},
+		{"publishDocument", "text", publishing(func(d in) { d.Text = "" })},
+		{"publishDocument", "text", publishing(func(d in) { d.Text = many(200_001) })},
+		{"writePreset", "name", []any{preset{Suspend: true}}},
+		{"writePreset", "answer", []any{preset{Name: "x", Answer: many(4001)}}},
+		{"writePreset", "answer", []any{preset{Name: "x", Why: " "}}},
+		{"writePreset", "message", []any{preset{Name: "x", Message: many(2001)}}},
+		{"writePreset", "why", []any{preset{Name: "x", Why: many(2001)}}},
+		{"answerFeedback", "answer", []any{"", message}},
+		{"answerFeedback", "answer", []any{many(4001), message}},
+		{"suspendBot", "message", []any{p(" ")}},
+		{"suspendBot", "message", []any{p(many(2001))}},
+		{"mailOwner", "body", []any{"", noID}},
+		{"mailOwner", "body", []any{" \n", noID}},
+		{"mailOwner", "body", []any{many(4001), noID}},
+		{"topUpWallet", "amountMinor", []any{int64(0), noID}},
+		{"topUpWallet", "amountMinor", []any{int64(-1), noID}},
+		{"topUpWallet", "amountMinor", []any{int64(1_000_000_000_001), noID}},
+		{"clearProfile", "name", []any{false, false, false, message}},
+		{"removeContent", "kinds", []any{[]operator.ContentKind{}, message}},
+		{"moderateBot", "suspend", []any{false, false, false, false, []operator.ContentKind{}, false, noText, noTime, noText}},
+		{"moderateBot", "answer", []any{true, false, false, false, []operator.ContentKind{}, false, p(""), noTime, noText}},
+		{"runMaintenance", "task", []any{operator.MaintenanceTask("DEFRAGMENT")}},
+		{"rotateKey", "purpose", []any{operator.KeyPurpose("MAIL")}},
+	}
+}
+
+func TestArgumentsAreChecked(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	gone := o.Agent().ID
-	o.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", gone)
-	before := o.state()
-	topUp := func(ctx context.Context, id uuid.UUID, reason string) (*operator.TopUp, error) {
-		return o.Operator.TopUpWallet(ctx, id, 5, nil, reason)
+	id, before := o.Agent().ID, o.state()
+	for i, c := range refusals(o.Now()) {
+		a := acts[c.procedure]
+		a.arguments = c.arguments
+		refused := graphtest.RequireFault(t, a.call(o.ctx, o, c.procedure, id, "why"), fault.InvalidInput, c.procedure, i)
+		require.Len(t, refused.Fields, 1, "%s %d", c.procedure, i)
+		require.Contains(t, refused.Fields, c.field, "%s %d", c.procedure, i)
 	}
-	moderate := func(ctx context.Context, id uuid.UUID, reason string) (*operator.Moderation, error) {
-		return o.Operator.ModerateBot(ctx, id, true, false, false, false, nil, false, nil, nil, nil, reason)
-	}
-	answer := func(ctx context.Context, id uuid.UUID, reason string) (*ent.Feedback, error) {
-		return o.Operator.AnswerFeedback(ctx, id, "yes", nil, reason)
-	}
-	for _, id := range []uuid.UUID{uuid.Must(uuid.NewV7()), gone} {
-		for i, a := range []act{
-			on(id, telling(o.Operator.SuspendBot)), on(id, o.Operator.ReinstateBot), on(id, o.Operator.ReissueToken), on(id, topUp), on(id, moderate),
-			on(id, telling(o.Operator.RemovePost)), on(id, telling(o.Operator.RemoveAttachment)), on(id, telling(o.Operator.RemoveTask)), on(id, telling(o.Operator.RemoveService)),
-			on(id, telling(o.Operator.RemoveRating)), on(id, answer), on(id, o.Operator.WithdrawDocument), on(id, o.Operator.ReviewOrder),
-			on(id, o.Operator.RevokeInvitation),
-		} {
-			require.Equal(t, fault.NotFound, fault.From(a.call(o.ctx, "why")).Code, i)
-		}
-	}
+	_, err := o.Operator.PublishDocument(o.ctx, operator.DocumentInput{URL: "x"}, "")
+	require.Len(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, 6)
 	require.Equal(t, before, o.state())
 }
 
-// telling is a call of a procedure with a message to the agent.
-func telling[Result any](do func(context.Context, uuid.UUID, *string, string) (Result, error)) func(context.Context, uuid.UUID, string) (Result, error) {
-	return func(ctx context.Context, id uuid.UUID, reason string) (Result, error) {
-		return do(ctx, id, graphtest.Ptr("Stop."), reason)
+func TestADeletedAgentIsNoTarget(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	gone := o.ownedAgent()
+	o.SendMailTo(new(graphtest.Mailbox))
+	o.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", gone)
+	before := o.state()
+	for _, name := range []string{"suspendBot", "reinstateBot", "reissueToken", "topUpWallet", "moderateBot", "clearProfile", "mailOwner"} {
+		graphtest.RequireFault(t, acts[name].call(o.ctx, o, name, gone, "why"), fault.NotFound, name)
 	}
+	require.Equal(t, before, o.state())
 }
