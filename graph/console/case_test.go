@@ -174,7 +174,8 @@ func TestACaseShowsWhatIsReported(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, done.StatusCode, done.text)
 }
 
-// A preset that is written from a case leads back to it, with its texts and ticks filled in.
+// A preset that is written from a case leads back to it, with its texts and ticks filled in. The link Edit fills in its form, which
+// replaces it.
 func TestAPresetOfACase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -191,6 +192,18 @@ func TestAPresetOfACase(t *testing.T) {
 	require.Equal(t, at+"&preset=Swindle+%26+co", back)
 	_, fields := w.form(w.page(back))
 	require.Equal(t, []any{"a swindler", "true", "", "POSTS"}, []any{fields.Get("reason"), fields.Get("texts"), fields.Get("name"), fields.Get("kinds")})
+
+	path := "/procedures/writePreset?preset=Swindle%20%26%20co"
+	require.Contains(t, w.get("/cases").text, `<a href="`+strings.ReplaceAll(path, "&", "&amp;")+`">Edit`)
+	action, fields := w.form(w.page(path))
+	require.NotEmpty(t, fields.Get("latest"))
+	fields.Del("latest")
+	require.Equal(t, url.Values{"name": {"Swindle & co"}, "answer": {""}, "message": {""}, "why": {"a swindler"}, "suspend": {}, "reported": {}, "clearName": {},
+		"clearTexts": {"true"}, "clearImages": {}, "kinds": {"POSTS"}, "replace": {"true"}, "reason": {""}}, fields)
+	fields.Set("answer", "It is gone.")
+	fields.Set("reason", "shorter")
+	require.Equal(t, http.StatusOK, w.post(action, fields).StatusCode)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM presets WHERE answer = 'It is gone.'"))
 }
 
 // A message that was sent within a day is not sent again, and the page and the audit log report it.
@@ -243,22 +256,6 @@ func TestWhatIsRemovedIsShown(t *testing.T) {
 	for _, id := range []string{"", "x", w.ids["Post"].String()} {
 		require.Equal(t, http.StatusNotFound, w.get("/procedures/removeService?id="+id).StatusCode, id)
 	}
-}
-
-// The link Edit of a preset fills in its form, which replaces it.
-func TestAPresetIsEdited(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.Exec("INSERT INTO presets VALUES ('Swindle & co', 'We suspended it.', 'Stop.', 'a swindler', true, false, stoa_now())")
-	path := "/procedures/writePreset?preset=Swindle%20%26%20co"
-	require.Contains(t, w.get("/cases").text, `<a href="`+strings.ReplaceAll(path, "&", "&amp;")+`">Edit`)
-	action, fields := w.form(w.page(path))
-	require.Equal(t, url.Values{"name": {"Swindle & co"}, "answer": {"We suspended it."}, "message": {"Stop."}, "why": {"a swindler"}, "suspend": {"true"},
-		"reported": {}, "clearName": {}, "clearTexts": {}, "clearImages": {}, "kinds": {}, "replace": {"true"}, "reason": {""}, "latest": {""}}, fields)
-	fields.Set("answer", "It is gone.")
-	fields.Set("reason", "shorter")
-	require.Equal(t, http.StatusOK, w.post(action, fields).StatusCode)
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM presets WHERE answer = 'It is gone.'"))
 }
 
 // handle is the handle of an agent.

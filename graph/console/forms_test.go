@@ -10,14 +10,6 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// The form has no default choice: an invitation is for a demo agent only if the operator chooses that.
-func TestFormsChooseNothingByThemselves(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	require.Equal(t, http.StatusOK, w.do("/procedures/createInvitation", "reason", "for a friend").StatusCode)
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM invitations WHERE NOT is_demo"))
-}
-
 // A top-up shows the balance before and after, in credits like the audit log, and a form that is sent twice tops up once.
 func TestTopUp(t *testing.T) {
 	t.Parallel()
@@ -50,6 +42,8 @@ func TestResultsSayWhatComesNext(t *testing.T) {
 	made := func(path string) string { return w.do(path, "reason", "because").text }
 	invitation := made("/procedures/createInvitation")
 	w.shows(invitation, "https://stoa.example/skill.md", `data-copy aria-label="A text to send"`)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM invitations WHERE NOT is_demo"), "the form chooses nothing by itself")
+	require.Contains(t, w.get("/procedures/createInvitation").text, "In UTC.")
 	path := "/procedures/reissueToken?id=" + agent.ID.String()
 	token := made(path)
 	require.Contains(t, token, "The agent gets back in with this token")

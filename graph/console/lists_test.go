@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
@@ -85,30 +84,6 @@ func TestEveryColumn(t *testing.T) {
 			require.NotContains(t, page.text, secret, path)
 		}
 	}
-}
-
-// Every time of the console is in UTC, as its page states, with the seconds in a tooltip.
-func TestTimesAreInUTC(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.fill()
-	for _, path := range []string{"/", "/now", "/books", "/agents", "/agents/" + w.ids["Bot"].String(), "/orders/" + w.ids["Order"].String(),
-		"/books/agents/" + w.ids["Bot"].String()} {
-		page := w.page(path)
-		require.Contains(t, content(page), "Times are in UTC", path)
-		seen := 0
-		for n := range page.Descendants() {
-			if n.Type != html.ElementNode || n.Data != "time" {
-				continue
-			}
-			seen++
-			at := graphtest.Got(time.Parse(time.RFC3339, attribute(n, "datetime")))(t, path)
-			require.Contains(t, content(n), at.UTC().Format("15:04"), path)
-			require.Equal(t, at.UTC().Format("2 January 2006, 15:04:05")+" UTC", attribute(n, "title"), path)
-		}
-		require.True(t, seen > 0 || path == "/", path)
-	}
-	require.Contains(t, w.get("/procedures/createInvitation").text, "In UTC.")
 }
 
 // A list can be filtered by creation time, in UTC, and the filter stays in the address of its pages and exports.

@@ -45,31 +45,32 @@ func TestOverview(t *testing.T) {
 	require.Less(t, len(page), 50_000)
 }
 
-func TestAnEmptyServer(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	page := w.get("/").text
-	w.shows(page, `<p class="calm">Nothing.</p>`, "Nothing happened.")
-	require.Contains(t, w.get("/agents").text, "There is nothing yet.")
-}
-
 // An erasure that a dispute holds is on the overview, with its agent and its reason to wait.
 func TestErasuresAreOnTheOverview(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	require.NotContains(t, w.get("/").text, "Erasures")
+	page := w.get("/").text
+	require.NotContains(t, page, "Erasures")
+	w.shows(page, `<p class="calm">Nothing.</p>`, "Nothing happened.")
+	require.Contains(t, w.get("/agents").text, "There is nothing yet.")
 	agent, other := w.Agent(), w.Agent()
 	w.Ordered(agent, other, "disputed")
-	handle := graphtest.Got(w.Bots.Me(agent.Ctx))(t).Bot.Handle
+	handle := w.handle(agent)
 	graphtest.OK(t)(w.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{OperationID: graphtest.Ptr(uuid.NewString()), ConfirmHandle: &handle}))
-	page := w.get("/").text
+	page = w.get("/").text
 	require.Contains(t, page, "1 pending, 0 partial.")
+	graphtest.OK(t)(w.Lifecycle.RequestErasure(other.Ctx, lifecycle.ErasureInput{OperationID: graphtest.Ptr(uuid.NewString()), ConfirmHandle: graphtest.Ptr(w.handle(other))}))
+	require.Contains(t, w.get("/").text, "2 pending, 0 partial.")
+	graphtest.OK(t)(w.Lifecycle.CancelErasure(other.Ctx))
 	w.Shift(8 * 24 * time.Hour)
 	graphtest.OK(t)(w.Lifecycle.Erase(t.Context()))
 	page = w.get("/").text
 	require.Contains(t, page, "0 pending, 1 partial.")
 	w.shows(page,
 		`<a href="/agents/`+agent.ID.String()+`">@`+handle+`</a>`, `<span class="state ill">partial</span>`, "<td>open_orders</td>", "<td>agent</td>")
+	w.Exec("UPDATE orders SET state = 'cancelled'")
+	graphtest.OK(t)(w.Lifecycle.Erase(t.Context()))
+	require.NotContains(t, w.get("/").text, "Erasures", "it is done")
 }
 
 // A shift shows events, the actions of operators by name, their notes, and the state of the service; its address takes hours.
@@ -100,6 +101,10 @@ func TestAShift(t *testing.T) {
 		return &operator.Backup{Name: "2026-11-21", MadeAt: made, VerifiedAt: &made, Damaged: 2}, nil
 	}
 	w.shows(content(w.page("/shift?hours=24")), "2 damaged files")
+	for _, act := range []string{"suspend", "suspend", "name"} {
+		require.Equal(t, http.StatusOK, w.do("/procedures/moderateBot?id="+w.Agent().ID.String(), act, "true", "reason", "a swindler").StatusCode)
+	}
+	w.shows(content(w.page("/shift")), "Moderate agent (2 suspensions)")
 	for _, wrong := range []string{"x", "-1", "721"} {
 		answer := w.get("/shift?hours=" + wrong)
 		require.Equal(t, http.StatusBadRequest, answer.StatusCode, wrong)
@@ -152,20 +157,6 @@ func TestNumbersLeadToWhatTheyCount(t *testing.T) {
 	require.Len(t, counted, 5, "the contractor earned 1.00")
 }
 
-// The overview and Now name agents that acted like swindlers, with a link to each.
-func TestAttentionNamesAgents(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	agent := w.Agent()
-	for range 11 {
-		w.Posted(agent, "Buy!", "public")
-	}
-	w.Exec("UPDATE posts SET created_at = date_trunc('minute', stoa_now())")
-	for _, path := range []string{"/", "/now", "/shift"} {
-		w.shows(w.get(path).text, `<a href="/agents/`+agent.ID.String()+`">@`, "11 in a minute")
-	}
-}
-
 // Pages and exports name the number of things that they leave out.
 func TestWhatIsLeftOutIsSaid(t *testing.T) {
 	t.Parallel()
@@ -174,7 +165,9 @@ func TestWhatIsLeftOutIsSaid(t *testing.T) {
 	w.Exec(`INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, encryption_public_key)
 		SELECT gen_random_uuid(), now(), now(), now(), 'stoa_' || n, 'Stoa support', sha256(n::text::bytea) FROM generate_series(1, 101) AS n`)
 	w.Exec("INSERT INTO presets SELECT 'p' || n, '', '', '', false, false, now() FROM generate_series(1, 101) AS n")
-	w.shows(w.get("/").text, "101</strong>", "agents have names like the platform", "and 81 more")
+	for _, path := range []string{"/", "/now", "/shift"} {
+		w.shows(w.get(path).text, "101</strong>", "agents have names like the platform", `">@stoa_`, "looks like the platform", "and 81 more")
+	}
 	require.Equal(t, 1, strings.Count(w.get("/cases").text, "At most 100 are shown."), "the presets")
 	w.Exec("DELETE FROM presets")
 	w.Exec(`INSERT INTO feedbacks (id, created_at, bot_id, kind, text, state, subject_type, subject_id, subject_bot_id)
@@ -194,17 +187,6 @@ func TestWhatIsLeftOutIsSaid(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(w.get("/invitations?format=json&columns=uses").text), &all))
 	require.Len(t, all, 10_000+1)
 	require.Equal(t, more, all[10_000]["id"])
-}
-
-// The shift counts the moderations that suspended an agent.
-func TestAShiftCountsSuspensions(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for range 2 {
-		require.Equal(t, http.StatusOK, w.do("/procedures/moderateBot?id="+w.Agent().ID.String(), "suspend", "true", "reason", "a swindler").StatusCode)
-	}
-	require.Equal(t, http.StatusOK, w.do("/procedures/moderateBot?id="+w.Agent().ID.String(), "name", "true", "reason", "rude").StatusCode)
-	w.shows(content(w.page("/shift")), "Moderate agent (2 suspensions)")
 }
 
 // The list of operators shows whose token is in force, and links to the actions of each.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
@@ -54,12 +55,22 @@ func (w *world) crawl(look func(path string, answer response, root *html.Node)) 
 
 var inline = regexp.MustCompile(`<style|\son[a-z]+="|\sstyle="|<script|javascript:`)
 
-// Every page is accessible, shows no secret, and renders texts of agents safely.
+// Every page is accessible, shows no secret, also none that a form has made, and renders texts of agents safely. Its times are in UTC,
+// as it states, with the seconds in a tooltip.
 func TestEveryPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()
-	count := 0
+	for path, holds := range map[string]string{"/procedures/createInvitation": "", "/procedures/reissueToken?id=" + w.ids["Bot"].String(): "stoa_"} {
+		_, after, found := strings.Cut(w.do(path, "reason", "because").text, `class="token"`)
+		require.True(t, found)
+		_, after, _ = strings.Cut(after, ">")
+		secret, _, _ := strings.Cut(after, "<")
+		require.Contains(t, secret, holds)
+		require.Greater(t, len(secret), 15)
+		w.secrets = append(w.secrets, secret)
+	}
+	count, times := 0, 0
 	w.crawl(func(path string, answer response, root *html.Node) {
 		count++
 		require.Equal(t, "no-store", answer.Header.Get("Cache-Control"), path)
@@ -74,8 +85,19 @@ func TestEveryPage(t *testing.T) {
 			}
 		}
 		accessible(t, path, root)
+		require.Contains(t, content(root), "Times are in UTC", path)
+		for n := range root.Descendants() {
+			if n.Type == html.ElementNode && n.Data == "time" {
+				times++
+				at := graphtest.Got(time.Parse(time.RFC3339, attribute(n, "datetime")))(t, path)
+				require.Contains(t, content(n), at.UTC().Format("15:04"), path)
+				require.Equal(t, at.UTC().Format("2 January 2006, 15:04:05")+" UTC", attribute(n, "title"), path)
+			}
+		}
 	})
 	require.Greater(t, count, 100)
+	require.Greater(t, times, 100)
+	require.NotContains(t, w.log.String(), w.secrets[len(w.secrets)-1])
 }
 
 // accessible checks a page's markup for screen readers and keyboards.

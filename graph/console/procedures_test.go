@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/html"
 
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
@@ -176,30 +175,6 @@ func TestSwitchesSayWhatIsMissing(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, refused.StatusCode)
 	require.Contains(t, refused.text, "The lifecycle cannot be switched on yet")
 	require.Zero(t, w.Count("SELECT count(*) FROM audit_entries"))
-}
-
-// A new secret is on the page that answers the form, and nowhere else.
-func TestSecretsAreShownOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	agent := w.Agent()
-	for path, holds := range map[string]string{"/procedures/createInvitation": "", "/procedures/reissueToken?id=" + agent.ID.String(): "stoa_"} {
-		done := w.do(path, "reason", "because")
-		require.Equal(t, http.StatusOK, done.StatusCode)
-		_, after, found := strings.Cut(done.text, `class="token"`)
-		require.True(t, found)
-		_, after, _ = strings.Cut(after, ">")
-		secret, _, _ := strings.Cut(after, "<")
-		require.Contains(t, secret, holds)
-		require.Greater(t, len(secret), 15)
-		w.secrets = append(w.secrets, secret)
-	}
-	w.crawl(func(path string, answer response, _ *html.Node) {
-		for _, secret := range w.secrets {
-			require.NotContains(t, answer.text, secret, path)
-		}
-	})
-	require.NotContains(t, w.log.String(), w.secrets[0])
 }
 
 // A file of an order is saved from the page with the order's texts, with another entry in the audit log.

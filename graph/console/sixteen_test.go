@@ -78,12 +78,17 @@ func TestAFileIsSeenBeforeItIsRemoved(t *testing.T) {
 	require.Contains(t, w.do("/procedures/reviewPost?id="+post, "reason", "a complaint").text, seen)
 }
 
-// Now states how many of the hour's events and orders it shows, and links to the others.
-func TestNowSaysWhatItLeavesOut(t *testing.T) {
+// Now shows the last hour, of which a kind can be chosen, open orders and things that need attention. It states how many it shows, and
+// links to the others.
+func TestNow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.fill()
+	w.shows(w.get("/now").text, "Orders that hold credits", ">The last hour<", "asks for", "joined", "Needs attention", "/orders/"+w.ids["Order"].String(), "Runbook")
+	only := w.get("/now?kind=joined").text
+	require.Contains(t, only, "joined")
+	require.NotContains(t, only, "asks for")
 	one, other := w.Agent(), w.Agent()
-	w.shows(w.get("/now").text, ">The last hour<")
 	for range 119 {
 		w.order(one, other, "funded")
 	}
@@ -92,7 +97,7 @@ func TestNowSaysWhatItLeavesOut(t *testing.T) {
 		SELECT overlay(p.id::text PLACING lpad(n::text, 12, '0') FROM 25)::uuid, stoa_now(), stoa_now(), author_id, kind, visibility, n::text, 'x'
 		FROM posts p, generate_series(1, 120) n`)
 	page := w.get("/now").text
-	w.shows(page, "110.00</bdi></a>, 119 times", "joined 2", "The newest 120 of the last hour", "More happened in this hour.", "Only 50 are shown.", `href="/orders?attention=holding&amp;sort=UPDATED_AT"`)
+	w.shows(page, "110.00</bdi></a>, 119 times", "joined 4", "The newest 120 of the last hour", "More happened in this hour.", "Only 50 are shown.", `href="/orders?attention=holding&amp;sort=UPDATED_AT"`)
 	require.Contains(t, w.get("/agents/"+one.ID.String()).text, "Only 50 are shown.")
 }
 
@@ -106,11 +111,25 @@ func TestAToolHasAWayBack(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, w.get("/tools/jobs").StatusCode)
 }
 
-// Nouns agree with their numbers, and pages use everyday words.
+// Nouns agree with their numbers, and pages use everyday words. Lists show handles instead of ids, the title of a page has the kind of
+// its record, and a link back has the title of its page.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()
+	agent, order := w.ids["Bot"].String(), w.ids["Order"].String()
+	w.Exec(`INSERT INTO audit_entries (id, created_at, operator, procedure, target, reason, details)
+		VALUES (gen_random_uuid(), stoa_now(), 'Ada', 'suspendBot', $1::text, 'why', '{}')`, agent)
+	for _, path := range []string{"/ledger", "/messages", "/events", "/audit"} {
+		require.Contains(t, w.get(path).text, `<a href="/agents/`+agent+`"><bdi>@`, path)
+	}
+	for path, text := range map[string]string{
+		"/orders/" + order: "Order …" + order[28:] + ": @", "/orders": `data-name="Order"><a href="/orders/` + order + `"><bdi>…`, "/deliveries": `data-name="Delivery"`,
+		"/procedures/reviewOrder?id=" + order: ">Back to <bdi>Order …", "/procedures/updateSettings": ">Back to Settings</a>",
+		"/procedures/createInvitation": ">Back to Invitations</a>",
+	} {
+		require.Contains(t, w.get(path).text, text, path)
+	}
 	page := w.get("/now").text
 	require.Contains(t, page, "order is disputed")
 	w.shows(w.get("/procedures/answerFeedback?id="+w.ids["Feedback"].String()).text, "To be answered", "alert(1)")

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
-	"stoa/graph/lifecycle"
 	"stoa/graph/operator"
 )
 
@@ -101,70 +100,16 @@ func TestAFloodOfASuspendedAgentIsNotCounted(t *testing.T) {
 	require.EqualValues(t, 1, o.Count("SELECT count FROM ("+statement.Text+") AS found WHERE kind = 'feedback'", 1, 1, 1))
 }
 
-// Operators see erasures until they are done: which agents wait, since when and why. A dispute may hold one for ever.
-func TestOpenErasuresAreShown(t *testing.T) {
+// A process that fell silent a day ago is forgotten once another reports.
+func TestSilentProcessesAreForgotten(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	none := graphtest.Got(o.Operator.Overview(o.ctx))(t)
-	require.Equal(t, &operator.OpenErasures{First: []*lifecycle.OpenErasure{}}, none.Erasures)
-
-	held, free, changed := o.named("held_agent", "Held"), o.named("free_agent", "Free"), o.named("stays", "Stays")
-	o.Exec("UPDATE orders SET customer_id = $1, author_id = $1 WHERE id = $2", held.ID, o.order())
-	asked := map[uuid.UUID]*lifecycle.ErasureCard{}
-	for _, agent := range []*graphtest.Agent{held, free, changed} {
-		handle := map[uuid.UUID]string{held.ID: "held_agent", free.ID: "free_agent", changed.ID: "stays"}[agent.ID]
-		made := graphtest.Got(o.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{
-			OperationID: graphtest.Ptr(uuid.NewString()), ConfirmHandle: &handle,
-		}))(t)
-		asked[agent.ID] = made.Erasure
-		o.Shift(time.Hour)
+	for range 2 {
+		o.Shift(26 * time.Hour)
+		reported := operator.Process{ID: uuid.Must(uuid.NewV7()), Name: "host:1", Version: "1", Roles: []string{"api"}, Failing: []string{}}
+		for range 2 {
+			require.NoError(t, o.Operator.RecordProcess(o.ctx, reported))
+		}
+		require.EqualValues(t, 1, o.Count("SELECT count(*) FROM processes"))
 	}
-	graphtest.OK(t)(o.Lifecycle.CancelErasure(changed.Ctx))
-	shown := func() *operator.OpenErasures {
-		return graphtest.Got(o.Operator.Overview(o.ctx))(t).Erasures
-	}
-	open := shown()
-	require.EqualValues(t, 2, open.Pending)
-	require.Zero(t, open.Partial)
-	require.Len(t, open.First, 2)
-	require.Equal(t, held.ID, open.First[0].Bot.ID, "it is due first")
-	require.Equal(t, free.ID, open.First[1].Bot.ID)
-	require.Equal(t, asked[held.ID], open.First[0].Erasure)
-
-	o.Shift(8 * day)
-	graphtest.OK(t)(o.Lifecycle.Erase(t.Context()))
-	open = shown()
-	require.Zero(t, open.Pending)
-	require.EqualValues(t, 1, open.Partial)
-	require.Len(t, open.First, 1)
-	require.Equal(t, "partial", open.First[0].Erasure.State)
-	require.Equal(t, []string{"open_orders"}, open.First[0].Erasure.HeldBy)
-	require.Equal(t, "held_agent", open.First[0].Bot.Handle)
-
-	o.Exec("UPDATE orders SET state = 'cancelled'")
-	graphtest.OK(t)(o.Lifecycle.Erase(t.Context()))
-	require.Equal(t, none.Erasures, shown(), "it is done")
-}
-
-func TestProcessesReportThemselves(t *testing.T) {
-	t.Parallel()
-	o := newOffice(t)
-	reported := operator.Process{ID: uuid.Must(uuid.NewV7()), Name: "host:1", Version: "1", Roles: []string{"api"}, Failing: []string{}, DiskTotalBytes: 100, DiskFreeBytes: 5}
-	require.NoError(t, o.Operator.RecordProcess(o.ctx, reported))
-	found := graphtest.Got(o.Operator.Overview(o.ctx))(t)
-	require.Len(t, found.Processes, 1)
-	require.True(t, found.Processes[0].Alive)
-	require.Equal(t, []string{"api"}, found.Processes[0].Roles)
-	require.Equal(t, "disks", found.Attention[0].Kind)
-	o.Shift(time.Hour)
-	found = graphtest.Got(o.Operator.Overview(o.ctx))(t)
-	require.False(t, found.Processes[0].Alive)
-	require.Equal(t, "silent_processes", found.Attention[0].Kind)
-	o.Shift(25 * time.Hour)
-	reported.ID = uuid.Must(uuid.NewV7())
-	require.NoError(t, o.Operator.RecordProcess(o.ctx, reported))
-	require.NoError(t, o.Operator.RecordProcess(o.ctx, reported))
-	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM processes"), "the silent one is forgotten")
-	require.NoError(t, o.Operator.ForgetProcess(o.ctx, reported.ID))
-	require.Zero(t, o.Count("SELECT count(*) FROM processes"))
 }

@@ -184,7 +184,8 @@ func TestEveryProcedureIsAudited(t *testing.T) {
 				require.Equal(t, target.String(), entries[0].Target)
 			}
 			if strings.HasPrefix(name, "remove") && name != "removeContent" {
-				graphtest.RequireFault(t, a.call(o.ctx, o, name, target, "again"), fault.NotFound)
+				again := graphtest.RequireFault(t, a.call(o.ctx, o, name, target, "again"), fault.NotFound)
+				require.Equal(t, "It was removed or deleted before.", again.Text())
 				require.Len(t, o.entries(), 1)
 			}
 		})
