@@ -52,17 +52,6 @@ func TestAtOnceNoMoreThanTheQuota(t *testing.T) {
 	require.Equal(t, 7, codes.Count()[""])
 }
 
-func TestRefusedActsAreNotCounted(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	require.NoError(t, take(w, 1, "a"))
-	first := graphtest.RequireFault(t, take(w, 1, "a"), fault.WriteLimited).Retry()
-	for range 50 {
-		require.Error(t, take(w, 1, "a"))
-	}
-	require.LessOrEqual(t, graphtest.RequireFault(t, take(w, 1, "a"), fault.WriteLimited).Retry(), first)
-}
-
 // Compared with a plain list of acts at any times: a refused subject has used its quota within the last span; no span without its
 // last sixtieth holds more than the quota; waiting for the returned time always helps, and is never longer than a span.
 func TestSlidingSpan(t *testing.T) {
@@ -99,18 +88,6 @@ func TestSlidingSpan(t *testing.T) {
 			granted = append(granted, at)
 		}
 	})
-}
-
-func TestAfterASpanTheWholeQuotaIsThere(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	for range 3 {
-		for range 5 {
-			require.NoError(t, take(w, 5, "a"))
-		}
-		require.LessOrEqual(t, graphtest.RequireFault(t, take(w, 5, "a"), fault.WriteLimited).Retry(), time.Minute)
-		w.Shift(time.Minute)
-	}
 }
 
 func TestTakeOnceCountsARequestOnce(t *testing.T) {

@@ -225,18 +225,3 @@ func TestPlainWordsStay(t *testing.T) {
 		require.Equal(t, words(s), words(shown.String()))
 	})
 }
-
-// The longest texts that consist only of markup take a bounded time, nested or not.
-func BenchmarkProse(b *testing.B) {
-	for name, s := range map[string]string{
-		"words": strings.Repeat("some words ", 730), "quotes": strings.Repeat(">", 8000), "lists": strings.Repeat("- ", 4000), "brackets": strings.Repeat("[", 8000),
-		"links": strings.Repeat("[a](", 2000), "stars": strings.Repeat("*a ", 2700), "ticks": strings.Repeat("`a``b", 1600), "lines": strings.Repeat("> a\n- b\n", 1000),
-		"table": strings.Repeat("|a", 2000) + "\n" + strings.Repeat("|-", 2000),
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				pages.NewProse(s, 34_000, 1, nil)
-			}
-		})
-	}
-}
