@@ -9,6 +9,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/lexer"
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"stoa/graph/operator"
@@ -62,12 +63,7 @@ type size struct {
 type measurer struct {
 	fragments   map[string]size
 	definitions ast.FragmentDefinitionList
-	directives  int
 	introspects bool
-	// numbersFit reports whether Go can hold every number; the executor would panic otherwise.
-	numbersFit bool
-	// replaced reports whether a string holds U+FFFD, which the parser writes for half a surrogate pair.
-	replaced bool
 }
 
 // surrogate matches the escape of half a surrogate pair. The parser turns each half into U+FFFD and so would change the stored
@@ -89,14 +85,9 @@ func examineDocument(query, operationName string) (documentInfo, error) {
 		return documentInfo{}, fault.Field(fault.InvalidInput, "operationName", "must name one of the operations of the query")
 	}
 	info := documentInfo{mutating: operation.Operation == ast.Mutation}
-	r := measurer{fragments: make(map[string]size), definitions: document.Fragments, numbersFit: true}
+	r := measurer{fragments: make(map[string]size), definitions: document.Fragments}
 	var whole size
 	for _, operation := range document.Operations {
-		for _, variable := range operation.VariableDefinitions {
-			r.value(variable.DefaultValue)
-			r.countDirectives(variable.Directives)
-		}
-		r.countDirectives(operation.Directives)
 		s := r.selection(operation.SelectionSet)
 		whole.fields = min(whole.fields+s.fields, maxFields+1)
 		whole.depth = max(whole.depth, s.depth)
@@ -109,13 +100,6 @@ func examineDocument(query, operationName string) (documentInfo, error) {
 		whole.depth = max(whole.depth, r.spread(fragment.Name).depth)
 	}
 	info.introspects = r.introspects
-	if r.replaced && surrogate.MatchString(query) {
-		return info, overLimit("The query escapes half a surrogate pair, which is not read here: send the character itself, or a variable")
-	}
-	return info, r.check(whole)
-}
-
-func (r *measurer) check(whole size) error {
 	for _, bound := range []struct {
 		broken bool
 		reason string
@@ -123,46 +107,60 @@ func (r *measurer) check(whole size) error {
 		{whole.fields > maxFields, "The query must have at most " + strconv.Itoa(maxFields) + " fields"},
 		{whole.depth > maxDepth, "The fields of the query must nest at most " + strconv.Itoa(maxDepth) + " deep"},
 		{whole.roots > maxRoots, "The query must have at most " + strconv.Itoa(maxRoots) + " root fields"},
-		{r.directives > maxDirectives, "The query must have at most " + strconv.Itoa(maxDirectives) + " directives"},
-		{!r.numbersFit, "A number in the query is out of range"},
 	} {
 		if bound.broken {
-			return overLimit(bound.reason)
+			return info, overLimit(bound.reason)
 		}
 	}
-	return nil
+	return info, checkTokens(query)
 }
 
 func overLimit(reason string) error { return fault.New(fault.InvalidInput).Say(reason + ".") }
 
-func (r *measurer) selection(set ast.SelectionSet) size {
-	var sum size
-	for _, selection := range set {
-		part := r.one(selection)
-		sum.roots = min(sum.roots+part.roots, maxFields+1)
-		sum.fields = min(sum.fields+part.fields, maxFields+1)
-		sum.depth = max(sum.depth, part.depth)
+// checkTokens bounds the directives of a document that was parsed, and refuses numbers that Go cannot hold, on which the executor
+// would panic, and strings that hold U+FFFD, which the parser writes for half a surrogate pair.
+func checkTokens(query string) error {
+	tokens, directives := lexer.New(&ast.Source{Input: query}), 0
+	for {
+		token, err := tokens.ReadToken()
+		switch token.Kind {
+		case lexer.EOF, lexer.Invalid:
+			return err
+		case lexer.At:
+			if directives++; directives > maxDirectives {
+				return overLimit("The query must have at most " + strconv.Itoa(maxDirectives) + " directives")
+			}
+		case lexer.Int:
+			_, err = strconv.ParseInt(token.Value, 10, 64)
+		case lexer.Float:
+			_, err = strconv.ParseFloat(token.Value, 64)
+		case lexer.String, lexer.BlockString:
+			if strings.ContainsRune(token.Value, utf8.RuneError) && surrogate.MatchString(query) {
+				return overLimit("The query escapes half a surrogate pair, which is not read here: send the character itself, or a variable")
+			}
+		}
+		if err != nil {
+			return overLimit("A number in the query is out of range")
+		}
 	}
-	return sum
 }
 
-func (r *measurer) one(selection ast.Selection) size {
-	switch s := selection.(type) {
-	case *ast.Field:
-		r.introspects = r.introspects || s.Name == "__schema" || s.Name == "__type"
-		r.countDirectives(s.Directives)
-		r.arguments(s.Arguments)
-		inner := r.selection(s.SelectionSet)
-		return size{roots: 1, fields: inner.fields + 1, depth: inner.depth + 1}
-	case *ast.InlineFragment:
-		r.countDirectives(s.Directives)
-		return r.selection(s.SelectionSet)
-	case *ast.FragmentSpread:
-		r.countDirectives(s.Directives)
-		return r.spread(s.Name)
-	default:
-		return size{}
+func (r *measurer) selection(set ast.SelectionSet) (sum size) {
+	for _, selection := range set {
+		var part size
+		switch s := selection.(type) {
+		case *ast.Field:
+			r.introspects = r.introspects || s.Name == "__schema" || s.Name == "__type"
+			inner := r.selection(s.SelectionSet)
+			part = size{roots: 1, fields: inner.fields + 1, depth: inner.depth + 1}
+		case *ast.InlineFragment:
+			part = r.selection(s.SelectionSet)
+		case *ast.FragmentSpread:
+			part = r.spread(s.Name)
+		}
+		sum = size{min(sum.roots+part.roots, maxFields+1), min(sum.fields+part.fields, maxFields+1), max(sum.depth, part.depth)}
 	}
+	return sum
 }
 
 // spread measures a fragment once. A fragment inside itself counts as empty; the executor refuses such a document.
@@ -172,43 +170,9 @@ func (r *measurer) spread(name string) size {
 	}
 	r.fragments[name] = size{}
 	if definition := r.definitions.ForName(name); definition != nil {
-		r.countDirectives(definition.Directives)
 		r.fragments[name] = r.selection(definition.SelectionSet)
 	}
 	return r.fragments[name]
-}
-
-func (r *measurer) countDirectives(directives ast.DirectiveList) {
-	r.directives += len(directives)
-	for _, directive := range directives {
-		r.arguments(directive.Arguments)
-	}
-}
-
-func (r *measurer) arguments(arguments ast.ArgumentList) {
-	for _, argument := range arguments {
-		r.value(argument.Value)
-	}
-}
-
-// value checks the numbers and strings in a value.
-func (r *measurer) value(v *ast.Value) {
-	if v == nil {
-		return
-	}
-	var err error
-	switch v.Kind {
-	case ast.StringValue:
-		r.replaced = r.replaced || strings.ContainsRune(v.Raw, utf8.RuneError)
-	case ast.IntValue:
-		_, err = strconv.ParseInt(v.Raw, 10, 64)
-	case ast.FloatValue:
-		_, err = strconv.ParseFloat(v.Raw, 64)
-	}
-	r.numbersFit = r.numbersFit && err == nil
-	for _, child := range v.Children {
-		r.value(child.Value)
-	}
 }
 
 // rows maps lists, by type and field, to the most rows that they return. Connections state it in their arguments.
