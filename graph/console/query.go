@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"regexp"
@@ -9,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"stoa/graph/exec"
 	"stoa/graph/platform/fault"
@@ -131,22 +131,15 @@ func (r *refusal) Error() string { return r.known.Error() }
 
 func (r *refusal) Unwrap() error { return r.known }
 
-// refused converts an error of GraphQL.
-func refused(first *gqlerror.Error) *refusal {
-	code, ok := first.Extensions["code"].(fault.Code)
-	if !ok {
-		code = fault.InternalError
-	}
-	known := fault.New(code).Say(first.Message)
-	known.Fields, _ = first.Extensions["fields"].(map[string]string)
-	return &refusal{known}
-}
-
 // ask runs an operation and decodes its data, with numbers as json.Number. It returns an error of the answer as *refusal.
 func (s *console) ask(ctx context.Context, query string, variables map[string]any) (map[string]any, error) {
 	answer := s.Ask(ctx, query, variables)
 	if len(answer.Errors) > 0 {
-		return nil, refused(answer.Errors[0])
+		first := answer.Errors[0]
+		code, _ := first.Extensions["code"].(fault.Code)
+		known := fault.New(cmp.Or(code, fault.InternalError)).Say(first.Message)
+		known.Fields, _ = first.Extensions["fields"].(map[string]string)
+		return nil, &refusal{known}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(answer.Data))
 	decoder.UseNumber()

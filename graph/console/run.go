@@ -235,10 +235,25 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := s.carryOut(r.Context(), data.procedure, variables)
-	if err != nil {
-		return s.refuse(w, r, data, err)
+	inner := typeOf(data.field.Type)
+	asked := selectionSet(inner, 2) // all fields, for a result without a page
+	switch {
+	case IsEntity(inner) && data.Subject != "":
+		asked = "{ id }"
+	case data.Home == settingsPath:
+		asked = "{ updatedAt }"
 	}
+	answer, err := s.ask(r.Context(), data.document(asked), variables)
+	if found := new(refusal); errors.As(err, &found) {
+		if data.Complaints = blame(data.Fields, found.known.Fields); len(found.known.Fields) == 0 {
+			data.Complaints = []string{found.known.Text()}
+		}
+		return s.showFormData(w, r, data, cmp.Or(found.known.Status(), http.StatusInternalServerError))
+	}
+	if err != nil {
+		return err
+	}
+	result := object(answer, data.Name)
 	if data.Returns != "" {
 		return seeOther(w, data.Back+"&"+url.Values{"preset": {textOf(result, "name")}}.Encode())
 	}
@@ -257,7 +272,7 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	shown := resultData{formData: data, Reason: r.PostForm.Get(reasonField), Result: result, Changes: changes(before, after)}
-	if inner := typeOf(data.field.Type); data.Home != settingsPath && (!IsEntity(inner) || data.Subject == "") {
+	if data.Home != settingsPath && (!IsEntity(inner) || data.Subject == "") {
 		shown.add("", inner, result)
 	}
 	for _, made := range shown.Tables {
@@ -275,33 +290,6 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return s.show(w, r, view{template: "result", Title: data.Title, Path: data.Home, Notice: notice, Data: &shown})
-}
-
-// carryOut runs the mutation. For a result without a page it asks for all fields.
-func (s *console) carryOut(ctx context.Context, p *procedure, variables map[string]any) (map[string]any, error) {
-	inner := typeOf(p.field.Type)
-	asked := selectionSet(inner, 2)
-	switch {
-	case IsEntity(inner) && p.Subject != "":
-		asked = "{ id }"
-	case p.Home == settingsPath:
-		asked = "{ updatedAt }"
-	}
-	answer, err := s.ask(ctx, p.document(asked), variables)
-	return object(answer, p.Name), err
-}
-
-// refuse shows the form again with the complaints of the procedure.
-func (s *console) refuse(w http.ResponseWriter, r *http.Request, data *formData, err error) error {
-	found := new(refusal)
-	if !errors.As(err, &found) {
-		return err
-	}
-	data.Complaints = blame(data.Fields, found.known.Fields)
-	if len(found.known.Fields) == 0 {
-		data.Complaints = []string{found.known.Text()}
-	}
-	return s.showFormData(w, r, data, cmp.Or(found.known.Status(), http.StatusInternalServerError))
 }
 
 // saveFile answers with a file of an order or a post, as uploaded, for the browser to save. This is another review, with its own

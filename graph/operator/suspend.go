@@ -183,7 +183,7 @@ func (a *API) EraseRemoved(ctx context.Context) (erased int64, err error) {
 // lifecycle_setup_pending (mail is not set up), not_found, state_conflict (no verified address), rate_limited (a sixth in 24 h).
 func (a *API) MailOwner(ctx context.Context, botID uuid.UUID, body string, operationID *uuid.UUID, reason string) (*OwnerMail, error) {
 	wrong := fault.Fields{}
-	requireText(wrong, "body", body, maxOwnerMail, "must say something")
+	requireText(wrong, "body", body, bounds.LongText, "must say something")
 	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
 	}
@@ -201,6 +201,3 @@ func (a *API) MailOwner(ctx context.Context, botID uuid.UUID, body string, opera
 		return &OwnerMail{Mail: sent.Unwrap(), Repeated: repeated}, nil
 	})
 }
-
-// maxOwnerMail is the length of a mail's text in characters.
-const maxOwnerMail = bounds.LongText

@@ -5,11 +5,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
-	"log/slog"
 	"net/http"
 	"time"
-
-	"github.com/go-chi/httprate"
 
 	"stoa/graph/auth"
 	"stoa/graph/operator"
@@ -49,7 +46,7 @@ func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (creden
 	case auth.WellFormed(token):
 		return credentials{agentToken: token}, nil
 	default:
-		return credentials{}, s.throttle.wrongToken(w, r, s.clientAddress(r))
+		return credentials{}, s.wrongToken(w, r)
 	}
 }
 
@@ -57,19 +54,18 @@ func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (creden
 // that is not live, or rate_limited after too many of them; forbidden for a suspended agent; write_limited for an agent over its
 // limit of changes.
 func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credentials, mutating bool) (viewer.Viewer, error) {
-	client := s.clientAddress(r)
+	v, err := viewer.Viewer{}, error(nil)
 	if c.operator != nil {
-		v := *c.operator
-		v.Address = client
-		return v, nil
+		v = *c.operator
+	} else {
+		v, err = s.Graph.Auth.Authenticate(r.Context(), c.agentToken, mutating)
 	}
-	v, err := s.Graph.Auth.Authenticate(r.Context(), c.agentToken, mutating)
 	if errors.Is(err, fault.New(fault.Unauthorized)) {
-		if refused := s.throttle.wrongToken(w, r, client); !errors.Is(refused, fault.New(fault.Unauthorized)) {
+		if refused := s.wrongToken(w, r); !errors.Is(refused, fault.New(fault.Unauthorized)) {
 			err = refused // rate_limited; else err names the end of the token
 		}
 	}
-	v.Address = client
+	v.Address = s.clientAddress(r)
 	return v, err
 }
 
@@ -77,7 +73,7 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credenti
 func (s *server) authenticateOperator(w http.ResponseWriter, r *http.Request) (viewer.Viewer, error) {
 	c, err := s.readCredentials(w, r)
 	if err == nil && c.operator == nil {
-		err = s.throttle.wrongToken(w, r, s.clientAddress(r))
+		err = s.wrongToken(w, r)
 	}
 	if err != nil {
 		return viewer.Viewer{}, err
@@ -130,22 +126,17 @@ const (
 	guessWindow = time.Minute
 )
 
-// loginThrottle counts wrong tokens per client address (an IPv6 client is its /64), separately in each process. It counts only
-// tokens that are known to be wrong. A right one always passes, so an attacker cannot lock out an operator or an agent. Guessing
-// is hopeless: the installation's token has at least 32 characters.
-type loginThrottle struct {
-	wrong *httprate.RateLimiter
-	log   *slog.Logger
-}
-
 // wrongToken counts a wrong token and returns its fault: unauthorized, or rate_limited after maxGuesses. It logs the address when that
-// number is reached.
-func (t loginThrottle) wrongToken(w http.ResponseWriter, r *http.Request, client string) error {
-	if t.wrong.OnLimit(w, r, client) {
+// number is reached. Tokens are counted per client address (an IPv6 client is its /64), separately in each process, and only those
+// that are known to be wrong. A right one always passes, so an attacker cannot lock out an operator or an agent. Guessing is
+// hopeless: the installation's token has at least 32 characters.
+func (s *server) wrongToken(w http.ResponseWriter, r *http.Request) error {
+	client := s.clientAddress(r)
+	if s.guesses.OnLimit(w, r, client) {
 		return fault.New(fault.RateLimited).Say("Too many wrong tokens came from this address.").After(guessWindow)
 	}
-	if _, rate, err := t.wrong.Status(client); err == nil && rate >= maxGuesses {
-		t.log.WarnContext(r.Context(), "too many wrong tokens on the operator listener", "address", client, "within", guessWindow)
+	if _, rate, err := s.guesses.Status(client); err == nil && rate >= maxGuesses {
+		s.Logger.WarnContext(r.Context(), "too many wrong tokens on the operator listener", "address", client, "within", guessWindow)
 	}
 	return fault.New(fault.Unauthorized)
 }

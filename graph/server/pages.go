@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/pages"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
 )
@@ -35,12 +37,8 @@ var signInPage = template.Must(template.ParseFS(pageFiles, "pages/sign-in.html")
 // setPageHeaders sets the security headers of a page; an empty policy is pagePolicy. The Referrer-Policy must let a page send Origin to
 // this listener.
 func setPageHeaders(w http.ResponseWriter, policy string) {
-	if policy == "" {
-		policy = pagePolicy
-	}
-	w.Header().Set("Content-Security-Policy", policy)
-	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
-	w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
+	pages.SetHeaders(w.Header())
+	w.Header().Set("Content-Security-Policy", cmp.Or(policy, pagePolicy))
 	w.Header().Set("Referrer-Policy", "same-origin")
 }
 

@@ -9,7 +9,7 @@
 // The package decides nothing about the domains: their methods decide who may call a field, so REST and GraphQL answer alike. A
 // token decides the caller: an operator or an agent. A GraphQL request without any token is 401 before anything of it is read;
 // this includes registration and introspection. A right token always passes; wrong ones are counted per client address
-// (loginThrottle).
+// (wrongToken).
 //
 // A GraphQL request is one JSON object {query, variables, operationName} by POST; batches are refused. A mutation has exactly one
 // root field, so that every change is authenticated, counted and audited by itself. Documents over the limits of limits.go are
@@ -73,7 +73,7 @@ type server struct {
 	Config
 	byPath   map[string]methods
 	sessions sessions
-	throttle loginThrottle
+	guesses  *httprate.RateLimiter
 	// forOperators runs documents with introspection and suggestions, forOthers without.
 	forOperators, forOthers *executor.Executor
 	pages                   http.Handler
@@ -84,8 +84,8 @@ func New(c Config) http.Handler {
 	if c.Metrics == nil {
 		c.Metrics = new(metrics.Metrics)
 	}
-	wrong := httprate.NewRateLimiter(maxGuesses, guessWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{}))
-	s := &server{Config: c, sessions: newSessions(c.OperatorToken), throttle: loginThrottle{wrong, c.Logger}}
+	guesses := httprate.NewRateLimiter(maxGuesses, guessWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{}))
+	s := &server{Config: c, sessions: newSessions(c.OperatorToken), guesses: guesses}
 	s.byPath = s.paths()
 	s.forOperators, s.forOthers = s.newExecutor(), s.newExecutor()
 	s.forOperators.Use(extension.Introspection{})

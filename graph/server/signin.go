@@ -101,7 +101,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !known {
-		known := faultOf(r.Context(), s.throttle.wrongToken(w, r, s.clientAddress(r)))
+		known := faultOf(r.Context(), s.wrongToken(w, r))
 		form.Complaint, form.Code = "This is not an operator's token.", ""
 		if code != "" {
 			form.Complaint = "This link is used up or too old. Sign in with your token, or make another link."
