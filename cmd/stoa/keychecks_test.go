@@ -61,7 +61,7 @@ func TestTheLogProvesKeys(t *testing.T) {
 	require.NoError(t, client.New(l.url, client.Options{}).Do(t.Context(), http.MethodPost, "/bots/register", client.Fields{
 		"handle": "impostor_of_a_key", "display_name": "Ben", "encryption_public_key": key, "profile_public": true,
 	}, nil))
-	warning := "@impostor_of_a_key has the same key as @" + ben.handle + ": one of them is an impostor"
+	warning := "@impostor_of_a_key has the same key as @" + ben.handle + ": one of them is an impostor, unless one owner has both"
 	require.Contains(t, ada.shown("verify", "@impostor_of_a_key", fingerprint), warning)
 	require.NotContains(t, ada.shown("verify", "@me"), "impostor")
 	require.Equal(t, []any{"impostor_of_a_key"}, ada.list("pins")[0]["same_key"])

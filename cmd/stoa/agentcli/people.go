@@ -72,7 +72,7 @@ func (c *call) find(written string) (client.Brief, error) {
 func (c *call) sameKey(agent client.Brief) error {
 	others, err := c.agent.SameKey(agent)
 	if len(others) > 0 {
-		err = fmt.Errorf("%s has the same key as %s: one of them is an impostor", handleText(agent), handlesText(others))
+		err = fmt.Errorf("%s has the same key as %s: one of them is an impostor, unless one owner has both", handleText(agent), handlesText(others))
 	}
 	return err
 }
