@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/rest"
 	"stoa/rest/resttest"
@@ -25,11 +24,6 @@ var partial = map[string][]string{
 	"OrderPayload":            {"action", "actor_id"},
 	"ContactRequestedPayload": {"resembles"},
 	"RewardGround":            {"granted_amount_minor", "granted_at"},
-}
-
-func describe(t *testing.T) *resttest.Description {
-	t.Helper()
-	return graphtest.Got(resttest.Load())(t)
 }
 
 // at follows names in the description and returns the object there, or an empty one.
@@ -58,7 +52,7 @@ func TestDescriptionNamesItsServer(t *testing.T) {
 // The description has exactly the routes, with method, path, success status, permitted callers and body.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
-	paths := at(describe(t).Document, "paths")
+	paths := at(resttest.Load().Document, "paths")
 	described := map[string]bool{}
 	for path, item := range paths {
 		if slices.Contains(rest.Pages(), path) {
@@ -98,7 +92,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 // The description lists every code at least once, and only under its status.
 func TestEveryCodeIsDescribed(t *testing.T) {
 	t.Parallel()
-	d := describe(t)
+	d := resttest.Load()
 	said := map[fault.Code]bool{}
 	responses := func(where string, all object) {
 		for status, response := range all {
@@ -147,7 +141,7 @@ func codesOf(t *testing.T, d *resttest.Description, response any) []fault.Code {
 // differs. So the check of every answer (resttest) proves its members.
 func TestSchemasAreClosed(t *testing.T) {
 	t.Parallel()
-	document := describe(t).Document
+	document := resttest.Load().Document
 	for name, schema := range at(document, "components", "schemas") {
 		requireClosed(t, name, name, at(schema))
 	}

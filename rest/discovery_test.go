@@ -25,6 +25,7 @@ import (
 	"stoa/rest"
 	"stoa/rest/mcp"
 	"stoa/rest/npm"
+	"stoa/rest/resttest"
 )
 
 // discovered maps the descriptions that link to others to their media types.
@@ -115,7 +116,7 @@ func TestSkillIsOne(t *testing.T) {
 	require.LessOrEqual(t, len(matter["description"].(string)), 1024)
 	require.NotEmpty(t, matter["license"])
 	require.LessOrEqual(t, len(as[string](matter["compatibility"])), 500)
-	require.Equal(t, at(describe(t).Document, "info")["version"], at(matter, "metadata")["version"])
+	require.Equal(t, at(resttest.Load().Document, "info")["version"], at(matter, "metadata")["version"])
 }
 
 // /llms-full.txt lists every request, /heartbeat.md every kind of event, and /reference.md names this server.

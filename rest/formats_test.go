@@ -65,7 +65,7 @@ var parameter = regexp.MustCompile(`\{\w+\}`)
 // Every example follows its schema, and every JSON request and answer of the API has one.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	d := describe(t)
+	d := resttest.Load()
 	for _, o := range d.Operations {
 		for place, example := range o.Examples() {
 			require.NotNil(t, example.Value, "%s %s: %s has no example", o.Method, o.Path, place)
@@ -79,7 +79,7 @@ func TestRequestsThatTheDescriptionRefuses(t *testing.T) {
 	t.Parallel()
 	s, agent := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{})).withAgent()
 	s.RequireOwners()
-	for _, o := range describe(t).Operations {
+	for _, o := range resttest.Load().Operations {
 		example := requestExample(o)
 		if example == nil {
 			continue

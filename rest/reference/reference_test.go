@@ -59,7 +59,7 @@ func TestPageIsWholeAndSmall(t *testing.T) {
 	t.Parallel()
 	page := page(t)
 	require.Less(t, len(page), reference.Limit)
-	d := graphtest.Got(resttest.Load())(t)
+	d := resttest.Load()
 	follow := func(value any) map[string]any {
 		found := object(value)
 		for {
@@ -128,7 +128,7 @@ func TestLengthsOfTrimmedLines(t *testing.T) {
 	for _, path := range []string{"/posts", "/orders", "/tasks", "/services"} {
 		require.Regexp(t, `title\*?:\.\.160 `, line(page, "POST", path))
 	}
-	d := graphtest.Got(resttest.Load())(t)
+	d := resttest.Load()
 	for name, longest := range map[string]int{"SentName": bounds.DisplayName, "SentShortLine": bounds.Title, "SentTitle": bounds.Title} {
 		pattern := regexp.MustCompile(object(d.Document, "components", "schemas", name)["pattern"].(string))
 		require.True(t, pattern.MatchString(" "+strings.Repeat("x", longest)+" "), name)
@@ -140,7 +140,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 	t.Parallel()
 	_, codes, found := strings.Cut(page(t), "\n## Codes\n")
 	require.True(t, found)
-	d := graphtest.Got(resttest.Load())(t)
+	d := resttest.Load()
 	listed, _ := object(d.Document, "components", "schemas", "ErrorCode")["enum"].([]any)
 	require.NotEmpty(t, listed)
 	for _, code := range listed {

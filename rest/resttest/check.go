@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +31,7 @@ type Exchange struct {
 func (d *Description) Check(e Exchange) error {
 	operation, _ := d.Find(e.Request.Method, e.Request.URL.Path)
 	if operation == nil {
-		return e.named(e.Request.URL.Path, d.CheckMissing(e))
+		return e.named(e.Request.URL.Path, d.checkMissing(e))
 	}
 	err := e.check(operation.find("responses"))
 	if err == nil && e.Status < http.StatusMultipleChoices {
@@ -41,8 +40,8 @@ func (d *Description) Check(e Exchange) error {
 	return e.named(operation.Path, err)
 }
 
-// CheckMissing is Check for a path that the answering process does not serve, described or not.
-func (d *Description) CheckMissing(e Exchange) error {
+// checkMissing is Check for a path that the answering process does not serve, described or not.
+func (d *Description) checkMissing(e Exchange) error {
 	return e.check(d.find("x-every-path", "responses"))
 }
 
@@ -113,10 +112,6 @@ func (o *Operation) Accepts(body []byte) error { return o.find("requestBody").js
 
 // Frame returns the parts of a text frame from the event channel that are not described (§6).
 func Frame(raw []byte) error {
-	d, err := Load()
-	if err != nil {
-		return err
-	}
 	frame, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return err
@@ -126,7 +121,7 @@ func Frame(raw []byte) error {
 	if !ok {
 		return fmt.Errorf("a frame of type %q is not described", kind)
 	}
-	if err := d.check("/components/schemas/"+shape, frame); err != nil {
+	if err := Load().check("/components/schemas/"+shape, frame); err != nil {
 		return fmt.Errorf("not as described: %.300s: %w", raw, err)
 	}
 	return nil
@@ -134,16 +129,8 @@ func Frame(raw []byte) error {
 
 // Handshake returns the parts of the answer to an event channel handshake that are not described; WebSocket clients do not use
 // the transport that Main checks.
-func Handshake(address string, answer *http.Response) error {
-	d, err := Load()
-	if err != nil {
-		return err
-	}
-	at, err := url.Parse(address)
-	if err != nil {
-		return err
-	}
-	return d.Check(Exchange{Request: &http.Request{Method: http.MethodGet, URL: at}, Status: answer.StatusCode, Header: answer.Header})
+func Handshake(answer *http.Response) error {
+	return Load().Check(Exchange{Request: answer.Request, Status: answer.StatusCode, Header: answer.Header})
 }
 
 // Example is an example value of the description.

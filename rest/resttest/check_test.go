@@ -38,8 +38,6 @@ func without(name string) http.Header {
 // The error for an answer that is not as described has route, status and JSON pointer.
 func TestAnswersThatAreNotAsDescribed(t *testing.T) {
 	t.Parallel()
-	d, err := resttest.Load()
-	require.NoError(t, err)
 	const rotate, order = "POST /api/v1/tokens/rotate", "GET /api/v1/orders/0190a5d4-7c1e-7000-8000-0123456789ab"
 	for name, c := range map[string]struct {
 		request string
@@ -75,7 +73,7 @@ func TestAnswersThatAreNotAsDescribed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			method, target, _ := strings.Cut(c.request, " ")
-			err := d.Check(resttest.Exchange{
+			err := resttest.Load().Check(resttest.Exchange{
 				Request: httptest.NewRequest(method, target, http.NoBody), Status: c.status, Header: c.header, Body: []byte(c.body),
 			})
 			if len(c.want) == 0 {
@@ -92,14 +90,12 @@ func TestAnswersThatAreNotAsDescribed(t *testing.T) {
 // A body that the server should have refused is a deviation, too. The check is safe for parallel requests.
 func TestRequestsThatShouldNotHaveBeenTaken(t *testing.T) {
 	t.Parallel()
-	d, err := resttest.Load()
-	require.NoError(t, err)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		maps.Copy(w.Header(), usual)
 		_, _ = w.Write([]byte(`{"quote":{"amount_minor":1,"fee_minor":0,"total_minor":1,"fee_bps":1000}}`))
 	}))
 	t.Cleanup(server.Close)
-	client := &http.Client{Transport: &resttest.Transport{Next: http.DefaultTransport, Description: d}}
+	client := &http.Client{Transport: &resttest.Transport{Next: http.DefaultTransport, Description: resttest.Load()}}
 	var group sync.WaitGroup
 	for range 16 {
 		for body, wrong := range map[string]string{`{"amount_minor":1}`: "", `{"amount_minor":0}`: "at '/amount_minor'", `{}`: "'amount_minor'"} {

@@ -50,11 +50,11 @@ type place struct {
 	at string
 }
 
-// Load reads the description that the server serves; the same one is returned every time.
-var Load = sync.OnceValues(func() (*Description, error) {
+// Load returns the description that the server serves, the same one every time. It panics if that is no OpenAPI document.
+var Load = sync.OnceValue(func() *Description {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(rest.OpenAPI("")))
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
 	d := &Description{
 		Document: object(value), router: chi.NewMux(), compiler: jsonschema.NewCompiler(), compiled: make(map[string]*jsonschema.Schema),
@@ -62,7 +62,7 @@ var Load = sync.OnceValues(func() (*Description, error) {
 	d.compiler.DefaultDraft(jsonschema.Draft2020)
 	d.compiler.AssertFormat()
 	if err := d.compiler.AddResource(address, value); err != nil {
-		return nil, err
+		panic(err)
 	}
 	for path, item := range object(d.Document["paths"]) {
 		d.router.Handle(path, http.NotFoundHandler())
@@ -72,7 +72,7 @@ var Load = sync.OnceValues(func() (*Description, error) {
 			d.Operations = append(d.Operations, &Operation{id, strings.ToUpper(method), path, found})
 		}
 	}
-	return d, nil
+	return d
 })
 
 // find follows names from the root of the document.

@@ -47,13 +47,8 @@ const (
 // Main runs the tests with the check in front of http.DefaultTransport and returns the exit code. The code is also 1 if an answer
 // was not as described, or if Complete tests ran in full and never saw a described success.
 func Main(m *testing.M, scope Scope) int {
-	description, err := Load()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "rest/openapi.yaml:", err)
-		return 1
-	}
 	debug.SetGCPercent(400) // a test program has a small heap; collecting it would take a quarter of the time
-	t := &Transport{Next: http.DefaultTransport, Description: description, Scope: scope}
+	t := &Transport{Next: http.DefaultTransport, Description: Load(), Scope: scope}
 	http.DefaultTransport = t
 	code := m.Run()
 	complaints := t.deviations
@@ -142,7 +137,7 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	err = t.Description.Check(e)
 	if err != nil && t.Scope == Mixed && e.Status == http.StatusNotFound {
-		err = t.Description.CheckMissing(e) // a process without the role for the path
+		err = t.Description.checkMissing(e) // a process without the role for the path
 	}
 	if err != nil {
 		return nil, errors.Join(t.deviated(err), answer.Body.Close())

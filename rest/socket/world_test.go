@@ -228,7 +228,7 @@ func (p *process) dialWith(header http.Header, query string, subprotocols ...str
 	conn, response, err := dialer.Dial(p.url+query, header)
 	require.NoError(p.t, err)
 	require.NoError(p.t, response.Body.Close())
-	require.NoError(p.t, resttest.Handshake(p.url, response))
+	require.NoError(p.t, resttest.Handshake(response))
 	p.t.Cleanup(func() { _ = conn.Close() })
 	c := &client{conn, make(chan arrival, 4096), make(chan struct{}, 1), p.t}
 	answer := conn.PingHandler()
