@@ -139,34 +139,6 @@ func TestAcksOfOtherEventsChangeNothing(t *testing.T) {
 	again.quiet()
 }
 
-func TestAtMostAWindowIsInFlight(t *testing.T) {
-	t.Parallel()
-	h, p, agent := sharedCluster(t).withAgent()
-	const more = 40
-	p.tell(agent, many(events.WindowSize+more)...)
-	conn := p.dial(agent.Token)
-	ids := conn.gets(many(events.WindowSize)...)
-	conn.quiet()
-	p.tell(agent, events.WindowSize+more+1)
-	conn.quiet()
-	// The next event in order fills each place that an ack frees.
-	for i := range more {
-		conn.ack(ids[i])
-		answered, version := false, 0
-		for !answered || version == 0 {
-			f := conn.next()
-			if f.Type == "acked" {
-				require.Equal(t, ids[i], f.EventID)
-				answered = true
-			} else {
-				version = f.version()
-			}
-		}
-		require.Equal(t, events.WindowSize+i+1, version)
-	}
-	require.EqualValues(t, events.WindowSize+1, h.unacknowledged(agent))
-}
-
 // fill opens a connection and receives a full window of events.
 func (p *process) fill(agent *graphtest.Agent) (conn *client, ids []string) {
 	p.t.Helper()
@@ -220,18 +192,6 @@ func TestAFullWindowReadsNothing(t *testing.T) {
 			require.Equal(t, events.WindowSize+1, f.version())
 		}
 	}
-}
-
-// A connection that has received all events is not woken repeatedly because of unacknowledged ones.
-func TestOldEventsWakeNoSession(t *testing.T) {
-	t.Parallel()
-	h, p, agent := newCluster(t).withAgent()
-	conn := p.dial(agent.Token)
-	p.tell(agent, 1, 2)
-	conn.next()
-	conn.next()
-	h.Shift(time.Minute)
-	require.Zero(t, graphtest.Got(p.Events.WakeWaiting(agent.Ctx))(t))
 }
 
 func TestAcksAreAnsweredOnceTheDatabaseIsBack(t *testing.T) {

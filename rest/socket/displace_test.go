@@ -16,6 +16,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/slack"
 	"stoa/rest/socket"
 )
@@ -112,7 +113,6 @@ var smallDialer = net.Dialer{Control: func(_, _ string, raw syscall.RawConn) err
 }}
 
 // deaf connects and never reads; the client's receive buffer is small.
-
 func (p *process) deaf(agent *graphtest.Agent) {
 	p.t.Helper()
 	dialer := websocket.Dialer{HandshakeTimeout: slack.TestWait, NetDialContext: smallDialer.DialContext}
@@ -299,4 +299,34 @@ func TestAQuietPeerIsPinged(t *testing.T) {
 	for range 3 {
 		await(t, conn.pings)
 	}
+}
+
+// If the answer to a lease is lost, the process frees the slot, even before PostgreSQL makes the lease.
+func TestASlotIsGivenBackWhoseLeaseComesLater(t *testing.T) {
+	t.Parallel()
+	const (
+		locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7061006 AND database = " +
+			"(SELECT oid FROM pg_database WHERE datname = current_database())"
+		closed = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' AND query LIKE '%stoa_close_sockets%'"
+		leases = "SELECT count(*) FROM socket_leases"
+	)
+	h := newCluster(t)
+	network := graphtest.NewDatabaseProxy(t, h.URL)
+	behind := graphtest.Got(db.Open(network.URL, db.Options{}))(t)
+	t.Cleanup(func() { _ = behind.Close() })
+	h.outbox = behind
+	p, agent := h.process(quotas(1, 0)), h.Agent()
+	lock := graphtest.Got(h.DB.SQL.Pool.BeginTx(t.Context(), nil))(t)
+	graphtest.OK(t)(lock.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(7061006)"))
+
+	refused := make(chan int)
+	go func() { refused <- p.dial(agent.Token).code() }()
+	require.Eventually(t, func() bool { return h.Count(locks) == 2 }, slack.TestWait, time.Millisecond)
+	network.Tear()
+	require.Equal(t, 1013, <-refused)
+	require.Eventually(t, func() bool { return h.Count(closed) > 0 }, slack.TestWait, time.Millisecond)
+	require.NoError(t, lock.Commit())
+	require.Eventually(t, func() bool { return h.Count(locks) == 0 }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count(leases) == 0 }, slack.TestWait, 10*time.Millisecond)
+	p.dial(agent.Token).quiet()
 }

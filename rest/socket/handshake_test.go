@@ -195,36 +195,6 @@ func TestVersionsAreNegotiated(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreLimited(t *testing.T) {
-	t.Parallel()
-	h, p := newCluster(t).withProcess(quotas(2, 5))
-	one, other, third := h.Agent(), h.Agent(), h.Agent()
-	first, second := p.dial(one.Token), p.dial(one.Token)
-	require.Equal(t, 4429, p.dial(one.Token).code())
-	p.dial(other.Token).quiet()
-	p.dial(other.Token).quiet()
-	p.dial(third.Token).quiet()
-	require.Equal(t, 4429, p.dial(third.Token).code())
-
-	// The slot of a closed connection is free when the client learns of the end, or soon after.
-	first.hangUp()
-	p.connect(one.Token)
-	require.NoError(t, second.UnderlyingConn().Close())
-	p.dial(one.Token).quiet()
-	require.Equal(t, 4429, p.dial(one.Token).code())
-	require.EqualValues(t, 5, h.Count("SELECT count(*) FROM socket_leases"))
-	require.EqualValues(t, 5, h.Count("SELECT sum(open) FROM socket_processes"))
-}
-
-func TestNoLimitWhereTheQuotaIsZero(t *testing.T) {
-	t.Parallel()
-	h, p, agent := newCluster(t).withAgent(quotas(0, 0))
-	for range 40 {
-		p.dial(agent.Token).quiet()
-	}
-	require.EqualValues(t, 40, h.Count("SELECT count(*) FROM socket_leases"))
-}
-
 func TestRequestIDIsKept(t *testing.T) {
 	t.Parallel()
 	h, p := sharedCluster(t).withProcess()

@@ -2,7 +2,6 @@ package socket_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
@@ -126,13 +125,4 @@ func TestAStreamResumesWithoutOwnActs(t *testing.T) {
 	behind := p.stream(full.Token, "?own=false", last)
 	p.tellEvents(act(full, other, 1000))
 	behind.gets(1000)
-}
-
-// The URL of a socket takes no query, and so no own.
-func TestASocketHasNoOwn(t *testing.T) {
-	t.Parallel()
-	_, p, agent := sharedCluster(t).withAgent()
-	conn := p.dialWith(bearer(agent.Token), "?own=false")
-	require.Equal(t, 4400, conn.code())
-	require.Equal(t, http.StatusOK, p.poll(agent.Token, "own=false").status)
 }

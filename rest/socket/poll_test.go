@@ -11,7 +11,6 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/platform/slack"
-	"stoa/graph/platform/web"
 )
 
 func TestAPollReturnsTheOldestEvents(t *testing.T) {
@@ -56,23 +55,6 @@ func TestAPollTellsOfOtherListeners(t *testing.T) {
 	require.Equal(t, "1", here.poll(agent.Token, "wait=1").header.Get("Other-Listeners"))
 }
 
-// A message that may not be delivered any more is left out, and does not count towards the limit.
-func TestAPollPassesOverMessagesThatMayNotBeDelivered(t *testing.T) {
-	t.Parallel()
-	h, p := newCluster(t).withProcess()
-	one, other := h.friends()
-	h.Sent(one, other)
-	h.Sent(one, other)
-	h.Exec("UPDATE messages SET expires_at = stoa_now()")
-	message := h.Sent(one, other)
-	p.tell(other, 1)
-	found := p.poll(other.Token, "limit=1").page(t)
-	require.Len(t, found.Events, 1)
-	require.True(t, found.More)
-	require.Equal(t, "message.created", found.Events[0].Kind)
-	require.Equal(t, message.ID.String(), found.Events[0].Payload["message"].(map[string]any)["id"])
-}
-
 func TestVersionsOfPollsAndStreams(t *testing.T) {
 	t.Parallel()
 	_, p, agent := sharedCluster(t).withAgent()
@@ -86,22 +68,6 @@ func TestVersionsOfPollsAndStreams(t *testing.T) {
 	require.Len(t, found.Events, 2)
 	require.Equal(t, "profile.recommendations", found.Events[0].Kind)
 	require.Equal(t, "profile.recommendations", p.stream(agent.Token, "?version=2", "").event().kind)
-}
-
-// No job runs here, so only the other process's notice can wake the poll.
-func TestAPollIsAnsweredForAnEventOfAnotherProcess(t *testing.T) {
-	t.Parallel()
-	h, here, there := newCluster(t).withTwo()
-	agent := h.Agent()
-	for version := 1; version <= 5; version++ {
-		answered := there.polling(agent.Token)
-		here.tell(agent, version)
-		found := await(t, answered).page(t)
-		require.Equal(t, []int{version}, found.versions())
-		require.False(t, found.More)
-		there.acknowledge(agent.Token, found.ids()...)
-	}
-	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 }
 
 func TestAPollEndsWithItsTime(t *testing.T) {
@@ -176,44 +142,6 @@ func TestWhoLeavesGivesItsSlotBack(t *testing.T) {
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 }
 
-// The leases of a killed process do not count, and its clients continue on another process.
-func TestSlotsOfRequestsDieWithTheirProcess(t *testing.T) {
-	t.Parallel()
-	h, here, there := newCluster(t).withTwo(quotas(2, 2))
-	agent := h.Agent()
-	answered := there.polling(agent.Token)
-	stream := there.stream(agent.Token, "", "")
-	require.Equal(t, "rate_limited", here.poll(agent.Token, "wait=50").code(t))
-	there.kill()
-	require.NotEqual(t, http.StatusOK, (<-answered).status)
-	require.Error(t, stream.next().err)
-	again := here.polling(agent.Token)
-	here.tell(agent, 1)
-	require.Equal(t, []int{1}, await(t, again).page(t).versions())
-}
-
-func TestPollsAndStreamsEndWithTheirToken(t *testing.T) {
-	t.Parallel()
-	for name, c := range endings {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h, here, there := newCluster(t).withTwo()
-			agent, bystander := h.Agent(), h.Agent()
-			answered, stream := here.polling(agent.Token), there.stream(agent.Token, "", "")
-			other := there.polling(bystander.Token)
-			c.end(h, here, agent)
-			r := await(t, answered)
-			stream.ended()
-			require.Equal(t, http.StatusUnauthorized, r.status)
-			require.Equal(t, "unauthorized", r.code(t))
-			require.Equal(t, web.WrongToken, r.header.Get("WWW-Authenticate"))
-			here.tell(bystander, 1)
-			require.Equal(t, []int{1}, await(t, other).page(t).versions())
-			require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
-		})
-	}
-}
-
 // A process that shuts down answers its polls and ends its streams; no request fails, old or new.
 func TestShutdownFailsNoRequest(t *testing.T) {
 	t.Parallel()
@@ -255,4 +183,20 @@ func TestHeadDoesNotWait(t *testing.T) {
 		require.Empty(t, r.raw)
 	}
 	require.Zero(t, p.figure("stoa_sockets_opened_total"))
+}
+
+// The leases of a killed process do not count, and its clients continue on another process.
+func TestSlotsOfRequestsDieWithTheirProcess(t *testing.T) {
+	t.Parallel()
+	h, here, there := newCluster(t).withTwo(quotas(2, 2))
+	agent := h.Agent()
+	answered := there.polling(agent.Token)
+	stream := there.stream(agent.Token, "", "")
+	require.Equal(t, "rate_limited", here.poll(agent.Token, "wait=50").code(t))
+	there.kill()
+	require.NotEqual(t, http.StatusOK, (<-answered).status)
+	require.Error(t, stream.next().err)
+	again := here.polling(agent.Token)
+	here.tell(agent, 1)
+	require.Equal(t, []int{1}, await(t, again).page(t).versions())
 }

@@ -3,6 +3,7 @@ package socket_test
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -15,20 +16,9 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/web"
 	"stoa/rest/socket"
 )
-
-func TestEventsReachTheConnectionsOfOtherProcesses(t *testing.T) {
-	t.Parallel()
-	h, here, there := newCluster(t).withTwo()
-	agent := h.Agent()
-	conn := there.connect(agent.Token)
-	for version := 1; version <= 20; version++ {
-		here.tell(agent, version)
-		conn.gets(version)
-	}
-	require.Eventually(t, func() bool { return there.figure("stoa_wakeups_heard_total") >= 1 }, slack.TestWait, time.Millisecond, "no job runs here, so only a notice can have told")
-}
 
 func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
 	t.Parallel()
@@ -64,7 +54,10 @@ func TestALostWakeUpCostsNoEvent(t *testing.T) {
 	p.withoutWakeUps().tell(absent, 2)
 	woken := func() int { return graphtest.Got(p.Events.WakeWaiting(context.Background()))(t) }
 	require.Equal(t, 1, woken(), "who is not connected is not woken")
-	conn.acked(conn.gets(1)[0])
+	ids := conn.gets(1)
+	h.Shift(time.Minute)
+	require.Zero(t, woken(), "an event that has arrived wakes nobody")
+	conn.acked(ids[0])
 	require.Zero(t, woken())
 }
 
@@ -120,22 +113,31 @@ var endings = map[string]struct {
 	}, `^This token expired at \S+Z\.$`},
 }
 
-func TestConnectionsCloseWithTheirToken(t *testing.T) {
+func TestConnectionsEndWithTheirToken(t *testing.T) {
 	t.Parallel()
 	for name, c := range endings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h, here, there := newCluster(t).withTwo()
-			agent := h.Agent()
+			agent, bystander := h.Agent(), h.Agent()
 			near, far := here.connect(agent.Token), there.connect(agent.Token)
-			other := there.connect(h.Agent().Token)
+			answered, stream := here.polling(agent.Token), there.stream(agent.Token, "", "")
+			other, waiting := there.connect(bystander.Token), there.polling(bystander.Token)
 			c.end(h, here, agent)
 			for _, conn := range []*client{near, far} {
 				closed := conn.closed()
 				require.Equal(t, 4401, closed.Code)
 				require.Regexp(t, c.text, closed.Text)
 			}
+			r := await(t, answered)
+			require.Equal(t, http.StatusUnauthorized, r.status)
+			require.Equal(t, "unauthorized", r.code(t))
+			require.Equal(t, web.WrongToken, r.header.Get("WWW-Authenticate"))
+			stream.ended()
 			other.quiet()
+			here.tell(bystander, 1)
+			require.Equal(t, []int{1}, await(t, waiting).page(t).versions())
+			require.EqualValues(t, 1, h.Count("SELECT count(*) FROM socket_leases"))
 		})
 	}
 }
@@ -156,7 +158,7 @@ func TestSlotsHoldAcrossProcessesAndDieWithTheirs(t *testing.T) {
 	t.Parallel()
 	h, here, there := newCluster(t).withTwo(quotas(2, 3))
 	one, other := h.Agent(), h.Agent()
-	here.dial(one.Token).quiet()
+	first := here.connect(one.Token)
 	there.dial(one.Token).quiet()
 	require.Equal(t, 4429, here.dial(one.Token).code())
 	require.Equal(t, 4429, there.dial(one.Token).code())
@@ -172,6 +174,12 @@ func TestSlotsHoldAcrossProcessesAndDieWithTheirs(t *testing.T) {
 	require.EqualValues(t, 3, h.Count("SELECT count(*) FROM socket_leases"))
 	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM socket_processes"))
 	require.EqualValues(t, 3, h.Count("SELECT open FROM socket_processes"))
+
+	// The slot of a closed connection is free when the client learns of the end, or soon after.
+	first.hangUp()
+	broken := here.connect(other.Token)
+	require.NoError(t, broken.UnderlyingConn().Close())
+	here.dial(one.Token).quiet()
 }
 
 func TestALostListenerIsReplaced(t *testing.T) {

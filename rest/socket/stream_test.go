@@ -112,15 +112,6 @@ func TestAStreamKeepsAWindowInFlight(t *testing.T) {
 	resumed.gets(events.WindowSize + 7)
 }
 
-func TestAStreamIsSentComments(t *testing.T) {
-	t.Parallel()
-	h := sharedCluster(t)
-	stream := h.process(often).stream(h.Agent().Token, "", "")
-	for range 5 {
-		require.True(t, stream.next().comment)
-	}
-}
-
 func TestAStreamHasALife(t *testing.T) {
 	t.Parallel()
 	h, p := newCluster(t).withProcess(often)
