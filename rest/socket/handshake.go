@@ -67,7 +67,7 @@ func (h *Hub) authorize(r *http.Request, s *socket) *closeReason {
 		return &errQuery
 	case h.origins.Foreign(r):
 		return &errOrigin
-	case h.isDraining():
+	case h.draining.Load():
 		return &errDraining
 	case !bearer:
 		return &errIdentity

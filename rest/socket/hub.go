@@ -82,11 +82,12 @@ type Hub struct {
 	stop context.CancelFunc
 
 	mu sync.RWMutex
-	// sessions are the open ones, by agent.
+	// sessions are the open ones, by agent. register reads draining and process under mu, so that whoever sets one of them and
+	// then calls all sees every session that was registered before.
 	sessions map[uuid.UUID][]*session
-	draining bool
+	draining atomic.Bool
 	// process is the number under which slots are leased; 0 while no connection holds its lock.
-	process int32
+	process atomic.Int32
 	// open counts sessions that have not finished.
 	open sync.WaitGroup
 
@@ -180,9 +181,7 @@ func notify(waiting chan<- struct{}) {
 // Drain refuses new connections, closes all open ones, spread over a second, and waits until they are closed or ctx ends. Sockets
 // are closed with 1013; polls are answered.
 func (h *Hub) Drain(ctx context.Context) {
-	h.mu.Lock()
-	h.draining = true
-	h.mu.Unlock()
+	h.draining.Store(true)
 	leaving := h.all()
 	for i, s := range leaving {
 		if i > 0 {
@@ -199,12 +198,6 @@ func (h *Hub) Drain(ctx context.Context) {
 	case <-closed:
 	case <-ctx.Done():
 	}
-}
-
-func (h *Hub) isDraining() bool {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.draining
 }
 
 // fetch reads events for a session or a poll.
@@ -302,7 +295,7 @@ func (h *Hub) Figures() []metrics.Value {
 		{Name: "stoa_events_acknowledged_total", Value: float64(c.acknowledged.Load())},
 		{Name: "stoa_wakeups_heard_total", Value: float64(c.wakeups.Load())},
 		{Name: "stoa_processes", Value: float64(c.processes.Load())},
-		{Name: "stoa_sockets_linked", Value: metrics.Flag(h.number() != 0)},
+		{Name: "stoa_sockets_linked", Value: metrics.Flag(h.process.Load() != 0)},
 	}
 	for i, code := range codes {
 		n := float64(c.byCode[i].Load())

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -82,9 +83,9 @@ func (h *Hub) servePeers(ctx context.Context) error {
 		}
 	}()
 	defer func() {
-		h.setProcess(0)
-		h.queue.setAlone(false) // another process may start unnoticed
-		_ = conn.Close()        // it may be closed already
+		h.process.Store(0)
+		h.queue.alone.Store(false) // another process may start unnoticed
+		_ = conn.Close()           // it may be closed already
 		<-lost
 	}()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
@@ -146,7 +147,7 @@ func (h *Hub) takeSlots(ctx context.Context, process int32) error {
 	if err := h.Graph.Events.KeepSlots(ctx, process, held); err != nil {
 		return err
 	}
-	h.setProcess(process)
+	h.process.Store(process)
 	// The slot of a session that closed meanwhile may have been freed before it was leased again.
 	staying := make(map[uuid.UUID]bool, len(held))
 	for _, s := range h.all() {
@@ -160,25 +161,11 @@ func (h *Hub) takeSlots(ctx context.Context, process int32) error {
 	return nil
 }
 
-// setProcess sets the number under which slots are leased from now on; 0 means none.
-func (h *Hub) setProcess(process int32) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.process = process
-}
-
-// number returns the number under which slots are leased, or 0.
-func (h *Hub) number() int32 {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.process
-}
-
 // awaitProcess returns the number under which slots are leased, or 0. While it is 0 it waits for connectWait, since a lost
 // connection is usually replaced at once.
 func (h *Hub) awaitProcess(ctx context.Context) int32 {
 	for end := time.Now().Add(connectWait); ; pause(ctx, firstWait) {
-		if process := h.number(); process != 0 || ctx.Err() != nil || time.Now().After(end) {
+		if process := h.process.Load(); process != 0 || ctx.Err() != nil || time.Now().After(end) {
 			return process
 		}
 	}
@@ -196,7 +183,7 @@ func (h *Hub) handleNotice(process int32, notice string) {
 		}
 		return
 	}
-	h.queue.setAlone(false)
+	h.queue.alone.Store(false)
 	switch words[1] {
 	case wordEveryone:
 		h.scheduleAll(pending{recheck: true})
@@ -253,18 +240,18 @@ type peerQueue struct {
 	mu      sync.Mutex
 	notices map[queued]struct{}
 	// alone: there is no other process, so nothing is queued.
-	alone bool
+	alone atomic.Bool
 	// waiting holds a token while there is something to send.
 	waiting chan struct{}
 }
 
 // add queues a notice about each agent.
 func (q *peerQueue) add(word string, agents ...uuid.UUID) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.alone {
+	if q.alone.Load() {
 		return
 	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if len(q.notices)+len(agents) > maxQueued {
 		q.notices, word, agents = nil, wordEveryone, []uuid.UUID{uuid.Nil}
 	}
@@ -275,12 +262,6 @@ func (q *peerQueue) add(word string, agents ...uuid.UUID) {
 		q.notices[queued{word, agent}] = struct{}{}
 	}
 	notify(q.waiting)
-}
-
-func (q *peerQueue) setAlone(alone bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.alone = alone
 }
 
 // take empties the queue and returns the statements that send it.

@@ -99,7 +99,10 @@ func (h *Hub) ServeStream(w http.ResponseWriter, r *http.Request, wanted *events
 	refused := &errDraining
 	if r.Method != http.MethodHead {
 		if refused = h.admit(r.Context(), wanted.Agent, &s.session); refused == nil {
-			defer s.leave()
+			defer func() {
+				h.unregister(&s.session)
+				h.finished(&s.session, reasonOfEnd(s.ctx))
+			}()
 			if err := s.resume(wanted.Behind); err != nil {
 				s.close(errAway)
 				return fault.Wrap(fault.ServiceUnavailable, err)
@@ -124,12 +127,6 @@ func (h *Hub) ServeStream(w http.ResponseWriter, r *http.Request, wanted *events
 	s.serve()
 	_ = s.controller.SetWriteDeadline(time.Now().Add(h.writeTimeout)) // for the end of the answer
 	return nil
-}
-
-// leave frees the slot of a stream that has ended.
-func (s *stream) leave() {
-	s.hub.unregister(&s.session)
-	s.hub.finished(&s.session, reasonOfEnd(s.ctx))
 }
 
 // resume continues the session after an event: this event and all unacknowledged ones before it count as received. If the event

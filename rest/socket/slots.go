@@ -106,7 +106,7 @@ var (
 func (h *Hub) admit(ctx context.Context, v viewer.Viewer, s *session) *closeReason {
 	ctx, cancel := context.WithTimeout(ctx, admitTimeout)
 	defer cancel()
-	if h.isDraining() {
+	if h.draining.Load() {
 		return &errDraining
 	}
 	process := h.awaitProcess(ctx)
@@ -150,9 +150,9 @@ func (h *Hub) register(s *session, process int32) *closeReason {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.draining:
+	case h.draining.Load():
 		return &errDraining
-	case process != h.process || h.ctx.Err() != nil:
+	case process != h.process.Load() || h.ctx.Err() != nil:
 		return &errAway
 	}
 	h.sessions[s.slot.BotID] = append(h.sessions[s.slot.BotID], s)

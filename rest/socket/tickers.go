@@ -110,7 +110,7 @@ func (h *Hub) watchProcesses(ctx context.Context) {
 		if err != nil {
 			return err
 		}
-		h.queue.setAlone(h.number() != 0 && len(live) == 1)
+		h.queue.alone.Store(h.process.Load() != 0 && len(live) == 1)
 		if slices.ContainsFunc(h.known, func(process int32) bool { return !slices.Contains(live, process) }) {
 			h.scheduleAll(pending{recheck: true})
 		}
