@@ -180,24 +180,3 @@ func ids(list any) (all []string) {
 	}
 	return all
 }
-
-// In version 2 of the channel, order.changed has the action and the actor; version 1 is unchanged.
-func TestOrderChangedSaysWhoDidWhat(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	card := s.offer(s.customer, s.terms(nil))
-	card = s.step(s.contractor, card, "accept", nil)
-	s.step(s.contractor, card, "propose-refund", object{"reason": "I cannot."})
-	event := func(status string, version float64, more object) object {
-		return changed(object{"order_id": of(card), "status": status, "version": version}, more)
-	}
-	for _, reader := range []*graphtest.Agent{s.customer, s.contractor} {
-		require.Equal(t, []object{
-			event("offered", 1, object{"action": "create", "actor_id": s.customer.ID.String()}),
-			event("funded", 2, object{"action": "accept", "actor_id": s.contractor.ID.String()}),
-			event("disputed", 3, object{"action": "propose-refund", "actor_id": s.contractor.ID.String()}),
-		}, s.told(reader, "2", "order.changed"))
-		require.Equal(t, []object{event("offered", 1, nil), event("funded", 2, nil), event("disputed", 3, nil)},
-			s.told(reader, "1", "order.changed"))
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -59,15 +58,6 @@ func (s *site) tell(to *graphtest.Agent, version int) {
 	}))
 }
 
-// eventIDs returns the ids of the events in a poll.
-func (s *site) eventIDs(agent *graphtest.Agent) (ids []string) {
-	s.t.Helper()
-	for _, e := range s.get(agent, eventsPath).ok(200)["events"].([]any) {
-		ids = append(ids, e.(object)["event_id"].(string))
-	}
-	return ids
-}
-
 // stream opens a stream of an agent's events.
 func (s *site) stream(agent *graphtest.Agent, query string) io.Reader {
 	s.t.Helper()
@@ -78,22 +68,6 @@ func (s *site) stream(agent *graphtest.Agent, query string) io.Reader {
 	s.t.Cleanup(func() { _ = stream.Body.Close() })
 	require.Equal(s.t, http.StatusOK, stream.StatusCode)
 	return stream.Body
-}
-
-func TestEventsWithoutASocket(t *testing.T) {
-	t.Parallel()
-	s, agent := eventSite(t, limits.Quotas{}).withAgent()
-	s.tell(agent, 1)
-	stream, id := s.stream(agent, "?version=2"), s.eventIDs(agent)[0]
-	want := ":\n\nid: " + id + "\nevent: order.changed\ndata: {\"order_id\":\"" + agent.ID.String() + "\",\"status\":\"funded\",\"version\":1}\n\n"
-	got := make([]byte, len(want))
-	graphtest.OK(t)(io.ReadFull(stream, got))
-	require.Equal(t, want, string(got))
-	s.post(agent, acksPath, object{"event_ids": []string{id}}).has(200, object{"acked": []string{id}, "unknown": []any{}})
-	require.Empty(t, s.eventIDs(agent))
-	began := time.Now()
-	s.get(agent, eventsPath+"?wait=1").has(200, object{"events": []any{}, "more": false})
-	require.GreaterOrEqual(t, time.Since(began), time.Second)
 }
 
 func TestParametersOfEvents(t *testing.T) {
@@ -156,59 +130,6 @@ func TestAcksAreNoChanges(t *testing.T) {
 	s.patch(agent, "/bots/me", `{"bio":"x"}`).ok(200)
 	s.patch(agent, "/bots/me", `{"bio":"y"}`).fault(fault.WriteLimited)
 	ack()
-}
-
-// In a trade each side receives the other's acts, and can leave out its own.
-func TestATradeWithoutOwnActs(t *testing.T) {
-	t.Parallel()
-	s := tradeOn(eventSite(t, limits.Quotas{}))
-	s.Exec("DELETE FROM events")
-	order := s.offer(s.customer, s.terms(nil))
-	s.step(s.contractor, s.step(s.contractor, order, "accept", nil), "start", nil)
-	actions := func(agent *graphtest.Agent, query string) (list []string) {
-		page := s.get(agent, eventsPath+"?version=2"+query).ok(200)
-		require.Equal(t, false, page["more"])
-		for _, e := range page["events"].([]any) {
-			payload := e.(object)["payload"].(object)
-			list = append(list, fmt.Sprint(payload["action"]))
-		}
-		return list
-	}
-	require.Equal(t, []string{"accept", "start"}, actions(s.customer, "&own=false"))
-	require.Equal(t, []string{"accept", "start"}, actions(s.customer, ""), "the own act is acknowledged for every connection")
-	require.Equal(t, []string{"create", "accept", "start"}, actions(s.contractor, "&own=true"))
-	require.Equal(t, []string{"create"}, actions(s.contractor, "&own=false"))
-	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM events"))
-}
-
-// A webhook with own=false receives only others' acts; own acts are acknowledged without a delivery.
-func TestAWebhookWithoutOwnActs(t *testing.T) {
-	t.Parallel()
-	s := tradeOn(newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true})))
-	s.Exec("DELETE FROM events")
-	address, received := newReceiver(t, http.StatusOK)
-	for _, wrong := range []any{"false", nil, 0} {
-		s.post(s.customer, webhooksPath, object{"url": address, "own": wrong}).fault(fault.InvalidInput)
-	}
-	made := s.post(s.customer, webhooksPath, object{"url": address, "own": false}).has(201, object{"webhook": object{"own": false}})
-	path := webhooksPath + "/" + of(made["webhook"].(object))
-	delivered := func() (body object) {
-		s.DeliverWebhooks()
-		require.NoError(t, json.Unmarshal((<-received).body, &body))
-		return body
-	}
-	contains(t, delivered(), object{"type": "webhook.test"})
-
-	s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil)
-	contains(t, delivered(), object{"type": "order.changed", "data": object{"action": "accept", "actor_id": s.contractor.ID}})
-	require.Empty(t, received)
-	require.Empty(t, s.eventIDs(s.customer), "what was left out is acknowledged")
-	require.EqualValues(t, 2, s.Count("SELECT count(*) FROM events"), "the contractor's are not")
-	require.Len(t, s.get(s.customer, path+"/deliveries").ok(200)["deliveries"], 2)
-
-	s.patch(s.customer, path, `{"own":true}`).has(200, object{"webhook": object{"own": true}})
-	s.offer(s.customer, s.terms(object{"title": "Another"}))
-	contains(t, delivered(), object{"data": object{"actor_id": s.customer.ID}})
 }
 
 const webhooksPath = "/api/v1/webhooks"

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -37,27 +36,6 @@ func TestServedPagesHoldTheFormats(t *testing.T) {
 			require.Contains(t, flat, format)
 		}
 	}
-}
-
-// The description's rule for terms_sha256 gives the server's hash. TestTheKeyLogByItsTiles recomputes entries of the key log.
-func TestFormatsCanBeRecomputed(t *testing.T) {
-	t.Parallel()
-	s := tradeOn(sharedFileSite(t))
-	file := s.attach(s.customer, "order", pngOf(t, 5, 7))
-	card := s.step(s.contractor, s.offer(s.customer, s.terms(object{"input_attachment_ids": []any{file["id"]}})), "accept", nil)
-	card = s.step(s.contractor, s.step(s.contractor, card, "start", nil), "deliver", object{"result_text": "Done."})
-	card = s.step(s.customer, card, "complete", nil)
-	input := first(card, "input_attachments")
-	files := []object{{"sha256": input["sha256"], "size_bytes": input["size_bytes"], "media_type": input["media_type"]}}
-	receipt := s.receipt(s.customer, card["id"])
-	payload := s.opened(receipt["jws"], "stoa-receipt+jwt")
-	terms := graphtest.Got(json.Marshal(object{
-		"order_id": card["id"], "title": card["title"], "description": card["description"], "deadline": card["deadline"],
-		"amount_minor": card["amount_minor"], "fee_bps": card["fee_bps"], "input_files": files,
-	}))(t)
-	value := jsontext.Value(terms)
-	require.NoError(t, value.Canonicalize())
-	require.Equal(t, sumOf(string(value)), payload["terms_sha256"])
 }
 
 var parameter = regexp.MustCompile(`\{\w+\}`)
@@ -190,5 +168,46 @@ func TestEveryTextIsBounded(t *testing.T) {
 				require.Regexp(t, "[Tt]ext", string(refused.raw), name)
 			}
 		}
+	}
+}
+
+// Texts of a passport, an order and a task are tested at their bounds and one past them, with characters of two bytes (§8). The
+// domains test the others.
+func TestBoundsOfTexts(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	type lengths struct {
+		field       string
+		least, most int
+	}
+	passport := []lengths{{"display_name", 1, 80}, {"specialty", 0, 160}, {"bio", 0, 4000}, {"character_description", 0, 4000}}
+	texts := []lengths{{"title", 1, 160}, {"description", 1, 8000}}
+	for route, c := range map[string]struct {
+		by     *graphtest.Agent
+		body   func() object
+		fields []lengths
+	}{
+		"POST /bots/register": {nil, func() object { return registration(newHandle()) }, passport},
+		"PATCH /bots/me":      {s.customer, func() object { return object{} }, passport},
+		"POST /orders":        {s.customer, func() object { return s.terms(nil) }, texts},
+		"POST /tasks":         {s.customer, func() object { return job(nil) }, texts},
+	} {
+		method, path, _ := strings.Cut(route, " ")
+		for _, f := range c.fields {
+			send := func(length int) *answer {
+				return s.call(method, c.by, path, changed(c.body(), object{f.field: strings.Repeat("ж", length)}))
+			}
+			for _, length := range []int{f.least, f.most} {
+				require.Less(t, send(length).status, 300, "%s: %s of %d", route, f.field, length)
+			}
+			for _, length := range []int{f.least - 1, f.most + 1} {
+				if length >= 0 {
+					require.Contains(t, send(length).fault(fault.InvalidInput)["fields"], f.field, route)
+				}
+			}
+		}
+	}
+	for handle, status := range map[string]int{"ab": 400, "abc": 201, "a" + strings.Repeat("1", 31): 201, "a" + strings.Repeat("1", 32): 400} {
+		s.post(nil, "/bots/register", registration(handle)).is(status)
 	}
 }

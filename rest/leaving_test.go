@@ -130,23 +130,6 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	s.requireUnreadable(address)
 }
 
-// The passports of an address still count after its agents and the address are erased.
-func TestAnErasedAddressKeepsItsCount(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)))
-	const address = "ada@example.org"
-	for range 3 {
-		agent := s.Agent()
-		s.own(agent, address)
-		s.post(agent, erasurePath, s.erasure(agent)).ok(202)
-	}
-	s.Shift(7*24*time.Hour + time.Minute)
-	require.EqualValues(t, 3, s.erase())
-	require.Empty(t, s.Traces(address))
-	graphtest.Refused(t, fault.StateConflict)(s.Owners.RequestOwnerEmail(s.Agent().Ctx, owners.OwnerEmailInput{Email: graphtest.Ptr(address)}))
-	require.EqualValues(t, 3, s.Count("SELECT passports FROM owner_emails"))
-}
-
 // An agent can cancel its erasure, and a late repeat of the request starts none. An agent has three requests a day.
 func TestAnErasureIsCancelled(t *testing.T) {
 	t.Parallel()

@@ -35,17 +35,6 @@ func TestRecommendationsAreFollowed(t *testing.T) {
 	require.EqualValues(t, 7, s.Count("SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'profile.recommendations'", agent.ID))
 }
 
-// A change of one agent does not appear in the onboarding of another.
-func TestOnboardingIsTheCallers(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	one, other := s.Agent(), s.Agent()
-	s.patch(one, "/bots/me", object{"bio": graphtest.RandomBase64(30)}).ok(200)
-	for agent, count := range map[*graphtest.Agent]int{one: 4, other: 5} {
-		require.Len(t, s.get(agent, onboardingPath).ok(200)["recommendations"].(object)["items"], count)
-	}
-}
-
 // follow takes an action of a card like a client that knows only the card.
 func (s *site) follow(by *graphtest.Agent, card object, name string, fill object) {
 	s.t.Helper()
@@ -148,16 +137,4 @@ func TestOwnersThatAreNotSetUp(t *testing.T) {
 	s.get(nil, "/registration/requirements").ok(200)
 	s.Exec("UPDATE settings SET email_gate_enabled = true")
 	s.get(nil, "/registration/requirements").fault(fault.VerificationSetupPending)
-}
-
-func TestLinkingAndRestoringOverHTTP(t *testing.T) {
-	t.Parallel()
-	s, agent := newSite(t, graphtest.WithMail(new(graphtest.Mailbox))).withAgent()
-	s.RequireOwners()
-	asked := s.post(agent, "/bots/me/owner-email/request", object{"email": "owner@example.org"}).ok(202)
-	code := object{"challenge_id": asked["challenge_id"], "code": s.confirmByMail("owner@example.org", asked["challenge_id"])}
-	s.post(agent, "/bots/me/owner-email/verify", code).has(200, object{"email_verification": object{"status": "verified"}})
-	for _, email := range []string{"nobody@example.org", "owner@example.org"} {
-		s.post(nil, "/bots/restore/request", object{"handle": s.handleOf(agent), "email": email}).has(202, object{"requested": true})
-	}
 }

@@ -2,8 +2,6 @@ package rest_test
 
 import (
 	"fmt"
-	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -12,7 +10,6 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/limits"
 )
 
 const servicesPath = "/api/v1/services"
@@ -176,58 +173,4 @@ func documentOf(objects ...string) []byte {
 		b = fmt.Appendf(b, "%010d 00000 n \n", offset)
 	}
 	return fmt.Appendf(b, "trailer\n<< /Size %d /Root 2 0 R /Info 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, start)
-}
-
-// All records of a file that others see show the type and size of the copy that they may download, even before the first
-// download.
-func TestRecordsDescribeTheCopy(t *testing.T) {
-	t.Parallel()
-	s := sharedFileSite(t)
-	agent, other := s.Agent(), s.Agent()
-	avatar, character := s.attach(agent, "avatar", pngOf(t, 40, 30)), s.attach(agent, "character", jpegOf(t, 40, 30))
-	s.patch(agent, "/bots/me", object{
-		"avatar_attachment_id": avatar["id"], "character_attachment_id": character["id"], "rights_confirmed": true,
-	}).ok(200)
-	var files []string
-	for _, b := range [][]byte{pngOf(t, 1100, 4), jpegOf(t, 1100, 4), pdfOf(t)} {
-		files = append(files, s.attach(agent, "portfolio", b)["id"].(string))
-	}
-	post := s.post(agent, "/posts", object{
-		"text": "Look.", "visibility": "public", "attachment_ids": files, "rights_confirmed": true,
-	}).ok(201)["post"].(object)
-
-	visuals := s.get(other, "/bots/"+agent.ID.String()).ok(200)["bot"].(object)["visuals"].(object)
-	shown := append(s.get(other, "/posts/"+of(post)).ok(200)["post"].(object)["attachments"].([]any), visuals["avatar"], visuals["character"])
-	require.Len(t, shown, 5)
-	for _, card := range shown {
-		card := card.(object)
-		path := "/attachments/" + of(card)
-		for _, reader := range []*graphtest.Agent{nil, other} {
-			require.Equal(t, card, s.get(reader, path).ok(200)["attachment"])
-		}
-		size := int(card["size_bytes"].(float64))
-		head := s.send("HEAD", "/api/v1"+path+"/download", "", nil).is(200)
-		require.Equal(t, strconv.Itoa(size), head.header.Get("Content-Length"))
-		file := s.get(nil, path+"/download").is(200) // the first reader finds it
-		require.Len(t, file.raw, size)
-		require.Equal(t, card["media_type"], file.header.Get("Content-Type"))
-		require.Equal(t, card["media_type"], http.DetectContentType(file.raw))
-	}
-}
-
-// Publishing needs no storage budget: the public copies count since the upload.
-func TestPublicationsNeedNoRoom(t *testing.T) {
-	t.Parallel()
-	s, agent := newFileSite(t).withAgent()
-	attach := func(purpose string) string { return of(s.attach(agent, purpose, pngOf(t, 8, 8))) }
-	private, file, avatar := attach("portfolio"), attach("portfolio"), attach("avatar")
-	post := s.post(agent, "/posts", object{"text": "x", "attachment_ids": []string{private}}).ok(201)["post"].(object)
-	s.Attachments.Quotas = limits.Quotas{StorageBytesPerAgent: 1}
-	public := object{"visibility": "public", "rights_confirmed": true}
-	s.post(agent, "/posts", changed(object{"text": "x", "attachment_ids": []string{file}}, public)).ok(201)
-	s.patch(agent, "/posts/"+of(post), public).ok(200)
-	s.patch(agent, "/bots/me", object{"avatar_attachment_id": avatar, "rights_confirmed": true}).ok(200)
-	for _, id := range []string{private, file, avatar} {
-		s.get(nil, "/attachments/"+id+"/download").is(200)
-	}
 }

@@ -37,27 +37,6 @@ func choice(response object, total int) object {
 	return object{"operation_id": uuid.NewString(), "response_id": response["id"], "confirmed_total_minor": total}
 }
 
-func TestTaskOnTheBoard(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	customer := s.Agent()
-	task := s.task(customer, object{"title": " A sonnet "})
-	contains(t, task, object{
-		"title": "A sonnet", "description": "Fourteen\nlines.", "deadline": "2999-01-01T00:00:00.000000Z", "amount_minor": 1000, "fee_minor": 100,
-		"total_minor": 1100, "fee_bps": 1000, "state": "open", "response_count": 0, "order_id": nil,
-		"actions": []object{{"name": "close", "method": "POST", "path": pathOf(task) + "/close", "body": object{}}},
-	})
-	s.get(customer, "/wallet").has(200, object{"wallet": object{"reserved_minor": 0}}) // a task reserves nothing
-	require.Equal(t, task, s.get(customer, pathOf(task)).ok(200)["task"])
-
-	// The board is public: an anonymous reader sees the same without order and actions.
-	delete(task, "order_id")
-	task["actions"] = []any{}
-	require.Equal(t, task, s.get(nil, pathOf(task)).ok(200)["task"])
-	respond := object{"name": "respond", "method": "POST", "path": pathOf(task) + "/responses", "body": object{"text": nil}}
-	s.get(s.Agent(), pathOf(task)).has(200, object{"task": object{"actions": []object{respond}}})
-}
-
 // A task is on the board only while its customer is active and not suspended, whether the profile is open or not. Its customer,
 // if not suspended, and the agents that have responded still see it.
 func TestTasksFollowTheirCustomer(t *testing.T) {
@@ -154,38 +133,4 @@ func (s *trade) delivered() object {
 	s.t.Helper()
 	card := s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil)
 	return s.step(s.contractor, s.step(s.contractor, card, "start", nil), "deliver", object{"result_text": "Done."})
-}
-
-func TestOrderFromQuoteToPayment(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	require.Equal(t, object{"quote": object{"amount_minor": 1000.0, "fee_minor": 100.0, "total_minor": 1100.0, "fee_bps": 1000.0}},
-		s.post(s.customer, "/orders/quote", `{"amount_minor":1000}`).ok(200))
-	card := s.offer(s.customer, s.terms(nil))
-	contains(t, card, object{
-		"deadline": "2999-01-01T00:00:00.000000Z", "closed_at": nil, "delivered_at": nil, "dispute": nil, "funded_at": nil, "outcome": nil,
-		"refund_proposal": nil, "result_text": nil, "service_id": nil, "task_id": nil, "input_attachments": []any{}, "result_attachments": []any{},
-		"actions": []object{{
-			"name": "cancel", "method": "POST", "path": "/api/v1/orders/" + of(card) + "/cancel", "body": object{"operation_id": nil, "expected_version": 1},
-		}},
-	})
-	card = s.step(s.contractor, card, "accept", nil)
-	s.get(s.customer, "/wallet").has(200, object{"wallet": object{"reserved_minor": 1100}})
-	card = s.step(s.contractor, card, "start", nil)
-	card = s.step(s.contractor, card, "deliver", object{"result_text": "Done.", "result_attachment_ids": []string{}})
-	card = s.step(s.customer, card, "complete", nil)
-	contains(t, card, object{"state": "closed", "outcome": "accepted", "actions": []any{}})
-	s.get(s.contractor, "/wallet").has(200, object{"wallet": object{"available_minor": 501000}})
-
-	detail := s.get(s.customer, "/orders/"+of(card)).ok(200)
-	require.Equal(t, card, detail["order"])
-	for i, action := range []string{"create", "accept", "start", "deliver", "complete"} {
-		contains(t, detail["events"].([]any)[i].(object), object{"action": action, "version": i + 1})
-	}
-	require.Len(t, detail["events"], 5)
-	require.Equal(t, object{"orders": []any{card}, "page": 1.0, "page_size": 20.0, "next_page": nil},
-		s.get(s.customer, "/orders?state=closed").ok(200))
-	for _, kind := range []string{"reserve", "payment"} {
-		require.Contains(t, string(s.get(s.customer, "/wallet/history").raw), `"kind":"`+kind+`"`)
-	}
 }
