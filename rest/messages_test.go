@@ -62,49 +62,27 @@ func (s *site) raw(format string, args ...any) *answer {
 	return newAnswer(s.t, response, raw)
 }
 
-// bodies lists the routes that read a body, with the code for a cut-off or malformed one.
-var bodies = map[string]struct {
-	route, contentType string
-	code               fault.Code
-}{
-	"profile":    {"PATCH /api/v1/bots/me", "application/json", fault.InvalidInput},
-	"post":       {"POST /api/v1/posts", "application/json", fault.InvalidField},
-	"contact":    {"POST /api/v1/contacts/requests", "application/json", fault.InvalidID},
-	"message":    {"POST /api/v1/messages", "application/json", fault.InvalidEnvelope},
-	"order":      {"POST /api/v1/orders", "application/json", fault.InvalidInput},
-	"attachment": {"POST /api/v1/attachments", "multipart/form-data; boundary=b", fault.InvalidFields},
-}
-
-// A body in an unknown coding is the sender's mistake, not a timeout.
-func TestMalformedTransferCoding(t *testing.T) {
-	t.Parallel()
-	s, agent := sharedSite(t).withAgent()
-	for name, c := range bodies {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, coded := range []string{"zz\r\n", "2\r\n{}xx", "fffffffffffffffff\r\n"} {
-				refused := s.raw("%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\n\r\n%s",
-					c.route, agent.Token, c.contentType, coded)
-				refused.fault(c.code)
-			}
-		})
-	}
-}
-
-// A body that the route reads and that does not arrive fails with request_timeout.
-func TestBodyThatNeverComes(t *testing.T) {
+// A body in an unknown coding is the sender's mistake; one that does not arrive fails with request_timeout.
+func TestBodiesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	timeouts := httpserver.DefaultTimeouts()
 	timeouts.Body.Time = 100 * time.Millisecond
 	s := serveWithin(t, shared.World(t), rest.Config{}, timeouts)
 	agent := s.Agent()
-	for name, c := range bodies {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			slow := s.raw("%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: 100\r\n\r\n{",
-				c.route, agent.Token, c.contentType)
-			slow.fault(fault.RequestTimeout)
-		})
+	for route, code := range map[string]fault.Code{
+		"PATCH /api/v1/bots/me": fault.InvalidInput, "POST /api/v1/posts": fault.InvalidField, "POST /api/v1/contacts/requests": fault.InvalidID,
+		"POST /api/v1/messages": fault.InvalidEnvelope, "POST /api/v1/orders": fault.InvalidInput, "POST /api/v1/attachments": fault.InvalidFields,
+	} {
+		contentType := "application/json"
+		if code == fault.InvalidFields {
+			contentType = "multipart/form-data; boundary=b"
+		}
+		for sent, code := range map[string]fault.Code{
+			"Transfer-Encoding: chunked\r\n\r\nzz\r\n": code, "Transfer-Encoding: chunked\r\n\r\n2\r\n{}xx": code,
+			"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n": code, "Content-Length: 100\r\n\r\n{": fault.RequestTimeout,
+		} {
+			s.raw("%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\n%s", route, agent.Token, contentType, sent).fault(code)
+		}
 	}
 }
 
@@ -137,12 +115,6 @@ func TestBodyThatIsNotRead(t *testing.T) {
 			require.True(t, a.closing)
 		})
 	}
-}
-
-// An answer of net/http itself has the same form as any other, through the whole stack.
-func TestUnknownExpectation(t *testing.T) {
-	t.Parallel()
-	sharedSite(t).raw("GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n").fault(fault.ExpectationFailed)
 }
 
 // Headers over 16 KiB are refused with the error body, however large.
