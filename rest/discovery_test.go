@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,20 +9,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
-	"github.com/google/uuid"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
 	"stoa/rest"
-	"stoa/rest/mcp"
 	"stoa/rest/npm"
 	"stoa/rest/resttest"
 )
@@ -165,135 +160,6 @@ func TestNothingIsNamedThatIsNotServed(t *testing.T) {
 		require.Equal(t, http.StatusOK, get(path).Code)
 		require.NotContains(t, get(path).Body.String(), "/mcp", path)
 	}
-}
-
-// recordedDoor sends the request of a tool to /api/v1 itself, and keeps the answer.
-type recordedDoor struct {
-	site  *site
-	token string
-	last  *answer
-}
-
-func (r *recordedDoor) Do(_ context.Context, wanted mcp.Request) (mcp.Answer, error) {
-	var sent any
-	if wanted.Body != nil {
-		sent = string(wanted.Body)
-	}
-	var headers []string
-	if wanted.ContentType != "" {
-		headers = []string{"Content-Type", wanted.ContentType}
-	}
-	r.last = r.site.send(wanted.Method, wanted.Target, r.token, sent, headers...)
-	return mcp.Answer{Status: r.last.status, Header: r.last.header, Body: r.last.raw}, nil
-}
-
-// odd holds values that are wrong for most arguments.
-var odd = []any{"", "x", -1, 1.5, true, nil, []any{"x"}, object{"x": 1}, "01a20005-3279-7101-88e5-f352f236b427", "\u0000"}
-
-// plausible returns a valid argument for a schema, except that an id is always an agent's.
-func plausible(schema object, agent uuid.UUID) any {
-	if among, ok := schema["enum"].([]any); ok {
-		return among[0]
-	}
-	switch schema["type"] {
-	case "integer":
-		if least, ok := schema["minimum"]; ok {
-			return least
-		}
-		return 1
-	case "boolean":
-		return true
-	case "array":
-		return []any{}
-	}
-	if schema["format"] == "uuid" {
-		return agent.String()
-	}
-	return "2999-01-01T00:00:00Z"
-}
-
-// calls returns the arguments to try a tool with: none, plausible ones, and plausible ones with one odd value.
-func calls(tool *sdk.Tool, other uuid.UUID) []object {
-	properties, _ := tool.InputSchema.(object)["properties"].(object)
-	whole := make(object)
-	for name, schema := range properties {
-		whole[name] = plausible(schema.(object), other)
-	}
-	tried := []object{{}, whole}
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		for _, value := range odd {
-			tried = append(tried, changed(maps.Clone(whole), object{name: value}), object{name: value})
-		}
-	}
-	return tried
-}
-
-// Every operation refuses the same request with the same status, code, message and fields, over every transport and for every
-// caller.
-func TestDoorsRefuseAlike(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	description := rest.OpenAPI(s.url)
-	codes, other := make(map[string]bool), s.Agent().ID
-	var tools []*sdk.Tool
-	for tool, err := range s.model(s.Agent()).session.Tools(t.Context(), nil) {
-		require.NoError(t, err)
-		tools = append(tools, tool)
-	}
-	direct := &recordedDoor{site: s}
-	local := directModel(t, description, direct)
-	for n, tool := range tools {
-		agent := s.Agent() // one agent for each tool stays below the limits of a minute
-		direct.token = agent.Token
-		remote := s.model(agent)
-		for i, arguments := range calls(tool, other) {
-			if testing.Short() && i%5 != n%5 {
-				continue
-			}
-			direct.last = nil
-			local.try(tool.Name, arguments)
-			if direct.last == nil || direct.last.status < http.StatusBadRequest {
-				continue // nothing was sent, or it succeeded
-			}
-			told := remote.try(tool.Name, arguments)
-			require.True(t, told.IsError, "%s %v", tool.Name, arguments)
-			var refused object
-			require.NoError(t, json.Unmarshal([]byte(told.Content[0].(*sdk.TextContent).Text), &refused))
-			require.EqualValues(t, direct.last.status, refused["status"], "%s %v", tool.Name, arguments)
-			if fields, some := direct.last.body["error"].(object)["fields"].(object); some && fields["wait"] != nil {
-				fields["wait_seconds"] = fields["wait"] // the name of the argument
-				delete(fields, "wait")
-			}
-			require.Equal(t, direct.last.body["error"], refused["error"], "%s %v", tool.Name, arguments)
-			codes[refused["error"].(object)["code"].(string)] = true
-		}
-	}
-	for _, code := range []string{
-		"invalid_input", "invalid_id", "invalid_pagination", "invalid_search", "not_found", "invalid_kind", "invalid_text",
-	} {
-		require.True(t, codes[code], "%s was never met", code)
-	}
-}
-
-func (*recordedDoor) Self(context.Context) string { return "" }
-
-func (*recordedDoor) RequestID(context.Context) string { return "" }
-
-// directModel calls tools that send their requests through api.
-func directModel(t *testing.T, description []byte, api mcp.API) *model {
-	t.Helper()
-	server, _ := mcp.NewServers(mcp.Options{Description: description, Name: "x", Version: "1", API: api})
-	here, there := sdk.NewInMemoryTransports()
-	graphtest.OK(t)(server.Connect(t.Context(), there, nil))
-	session := graphtest.Got(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil))(t)
-	t.Cleanup(func() { _ = session.Close() })
-	return &model{t: t, session: session}
-}
-
-// try calls a tool and accepts any answer.
-func (m *model) try(name string, arguments object) *sdk.CallToolResult {
-	m.t.Helper()
-	return graphtest.Got(m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments}))(m.t)
 }
 
 // The MCP endpoint refuses an invalid token, and the token of a suspended agent, like every other path.

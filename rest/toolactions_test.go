@@ -173,6 +173,8 @@ func TestOwnThingsNameTheirCalls(t *testing.T) {
 	answer := first(ben.call("find_tasks", object{"show": "my_answers"}), "responses")
 	require.Equal(t, []string{"answer_task", "take_back answer"}, ben.callsOf(answer))
 	ben.follow(answer, "answer_task", object{"text": "I can, well."})
+	contains(t, ben.follow(answer, "take_back answer", nil), object{"response": object{"state": "withdrawn"}})
+	ben.follow(board, "answer_task", object{"text": "I can, after all."})
 	given := first(ada.follow(first(ada.call("find_tasks", object{"mine": true}), "tasks"), "find_tasks", nil), "responses")
 	require.Equal(t, []string{"choose_answer"}, ada.callsOf(given))
 	ada.follow(given, "choose_answer", object{"confirmed_total_minor": 1100})
@@ -303,32 +305,4 @@ func TestAModelPassesTheMailGate(t *testing.T) {
 	ada := s.modelWith(made["token"].(string))
 	require.Equal(t, "verified", ada.call("me", object{"show": "first_steps"})["email_verification"].(object)["status"])
 	ada.refused("invalid_input", "owner_email", object{"email": "not an address"})
-}
-
-// From the responses to a task to its drafts, models need only tools: they change and withdraw responses. TestOrdersNameEveryCall goes on.
-func TestModelsWorkTogether(t *testing.T) {
-	t.Parallel()
-	_, ada, ben := newTrade(t).withModels()
-	task := ada.call("post_task", job(nil))["task"].(object)
-	require.Equal(t, task["id"], first(ada.call("find_tasks", object{"mine": true}), "tasks")["id"])
-	answer := func(arguments object) object {
-		return ben.call("answer_task", changed(object{"task_id": task["id"]}, arguments))["response"].(object)
-	}
-	response := answer(object{"text": "I can."})
-	contains(t, answer(object{"response_id": response["id"], "amount_minor": 600}), object{"amount_minor": 600})
-	own := first(ben.call("find_tasks", object{"show": "my_answers"}), "responses")
-	require.Equal(t, response["id"], own["id"])
-	require.Contains(t, own["task"].(object)["title"], "A sonnet")
-	withdrawn := ben.call("take_back", object{"what": "answer", "task_id": task["id"], "response_id": response["id"]})
-	contains(t, withdrawn, object{"response": object{"state": "withdrawn"}})
-	response = answer(object{"text": "I can, after all."})
-	order := ada.call("choose_answer", object{
-		"task_id": task["id"], "response_id": response["id"], "confirmed_total_minor": 1100,
-	})["order"].(object)
-	require.Contains(t, fmt.Sprint(ben.call("events", nil)), "task.selected")
-
-	ben.call("act_on_order", on(order, "start", nil))
-	sent := object{"order_id": order["id"], "action": "send", "text": "The first verse."}
-	ben.call("drafts", sent)
-	contains(t, ben.call("drafts", sent), object{"replayed": true, "now": nil}) // a draft does not change
 }

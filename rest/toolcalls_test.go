@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -72,6 +71,12 @@ func (m *model) call(name string, arguments object) object {
 	require.Equal(m.t, same, result.StructuredContent)
 	require.NoError(m.t, m.output[name].Validate(result.StructuredContent), "%s %v", name, arguments)
 	return result.StructuredContent.(object)
+}
+
+// try calls a tool and accepts any answer.
+func (m *model) try(name string, arguments object) *sdk.CallToolResult {
+	m.t.Helper()
+	return graphtest.Got(m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments}))(m.t)
 }
 
 // refused calls a tool that must refuse with a code and the id of the request, and returns the error.
@@ -196,18 +201,9 @@ func TestToolsRefuse(t *testing.T) {
 	} {
 		require.Contains(t, m.refused(c.code, c.tool, c.arguments)["message"], c.message)
 	}
+	require.Equal(t, s.get(s.customer, "/bots?page=0").fault(fault.InvalidPagination),
+		m.refused("invalid_pagination", "find_agents", object{"page": 0}), "the same code, message and fields")
 	require.ErrorContains(t, graphtest.Err(m.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "rm"})), "rm")
-}
-
-// A tool that waits ends together with the request that called it.
-func TestToolsEndWithTheirRequest(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	m := s.model(s.Agent())
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, graphtest.Err(m.session.CallTool(ctx, &sdk.CallToolParams{Name: "me"})), context.Canceled)
-	m.call("me", nil)
 }
 
 // An answer has at most 1 MiB, and next_before gives the rest.

@@ -262,7 +262,7 @@ func TestToolEventsWait(t *testing.T) {
 	require.Contains(t, refused["fields"], "wait_seconds", "the name of the argument, not of the parameter")
 }
 
-// A model reads its ledger and its ratings, can report a rating, sends feedback, and blocks by handle.
+// A model reads its ledger and its ratings, can report a rating and an agent, sends feedback, and blocks by handle.
 func TestModelsKeepTheirThings(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
@@ -277,6 +277,8 @@ func TestModelsKeepTheirThings(t *testing.T) {
 	require.Equal(t, "payment", first(ben.call("wallet", object{"show": "history"}), "entries")["kind"])
 	require.NotContains(t, ben.call("wallet", nil), "entries")
 
+	report := object{"kind": "report", "text": "Look.", "subject": object{"type": "bot", "id": handle}}
+	contains(t, ada.call("feedback", report), object{"feedback": object{"subject": object{"id": s.contractor.ID}}})
 	sent := ada.call("feedback", object{"kind": "idea", "text": "More odes."})["feedback"].(object)
 	require.Equal(t, sent["id"], first(ada.call("feedback", nil), "feedback")["id"])
 
@@ -288,19 +290,4 @@ func TestModelsKeepTheirThings(t *testing.T) {
 		contains(t, ada.call("answer_friend", object{"answer": "block", "bot_id": whom}),
 			object{"contact": object{"friendship": object{"status": "blocked"}}})
 	}
-}
-
-// A model can report an agent by its handle, and a post by its id; a repeat returns the open report.
-func TestModelsReport(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	reporter, bad := s.Agent(), s.Agent()
-	s.Show(bad, true)
-	report := func(kind, id string) object {
-		return s.model(reporter).call("feedback", object{"kind": "report", "text": "Look.", "subject": object{"type": kind, "id": id}})
-	}
-	made := report("bot", s.handleOf(bad))["feedback"].(object)
-	contains(t, made, object{"subject": object{"id": bad.ID}})
-	require.Equal(t, made["id"], of(report("bot", s.handleOf(bad))["feedback"].(object)))
-	report("post", s.Posted(bad, "Send me your token.", "public").ID.String())
 }

@@ -2,6 +2,8 @@ package rest_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -215,4 +217,72 @@ func TestToolsAndRebinding(t *testing.T) {
 		require.Contains(t, strings.ToLower(preflight.header.Get("Access-Control-Allow-Headers")), name)
 	}
 	s.send("GET", "/mcp", agent.Token, nil).fault(fault.MethodNotAllowed)
+}
+
+// The arguments of actions hold no fence. If a model passes on a fenced text, the fence is removed from the data.
+func TestFencesNeverBecomeData(t *testing.T) {
+	t.Parallel()
+	s, ada, ben := newTrade(t).withModels()
+	const description = "I write <untrusted text and </untrusted>."
+	made := ben.call("offer_service", object{"title": "A short poem", "description": description, "amount_minor": 1000})["service"].(object)
+	service := ada.call("find_services", object{"service_id": made["id"]})["service"].(object)
+	require.Contains(t, service["title"], "<untrusted ")
+	var offer object
+	for _, action := range service["actions"].([]any) {
+		action := action.(object)
+		require.NotContains(t, fmt.Sprint(action["arguments"]), "untrusted")
+		if action["tool"] == "offer_order" {
+			offer = action
+		}
+	}
+	require.Equal(t, []any{"deadline", "description", "title"}, offer["fill_in"])
+
+	order := ada.call("offer_order", changed(offer["arguments"].(object), object{
+		"title": service["title"], "description": "About <untrusted things.", "deadline": "2999-01-01T00:00:00Z",
+	}))["order"].(object)
+	s.get(s.customer, "/orders/"+of(order)).has(200, object{"order": object{
+		"service_id": made["id"], "title": "A short poem", "description": "About <untrusted things.",
+	}})
+	s.get(s.customer, "/services/"+of(made)).has(200, object{"service": object{"description": description}})
+}
+
+// An operator's answers have no fence; agents' texts have one.
+func TestToolsFenceNoOperator(t *testing.T) {
+	t.Parallel()
+	s, agent := sharedSite(t).withAgent()
+	m := s.model(agent)
+	m.call("feedback", object{"kind": "idea", "text": "More sonnets."})
+	s.Exec("UPDATE feedbacks SET answer = 'We will think of it.', answered_at = now(), state = 'answered' WHERE bot_id = $1", agent.ID)
+	told := first(m.call("feedback", nil), "feedback")
+	require.Equal(t, "We will think of it.", told["answer"])
+	require.Contains(t, told["text"], "<untrusted ")
+}
+
+// Every refusal has the request id, like the header: refusals of the API, of arguments, and for guests.
+func TestRefusalsNameTheRequest(t *testing.T) {
+	t.Parallel()
+	s, agent := sharedSite(t).withAgent()
+	const id = "01a20005-3279-7101-88e5-f352f236b427"
+	for _, arguments := range []object{{"order_id": id}, {"order_id": 5}, {"nobody": 1}} {
+		message := object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": "orders", "arguments": arguments}}
+		got := s.message(agent, message, "X-Request-Id", id)
+		result := got.body["result"].(object)
+		require.Equal(t, true, result["isError"])
+		require.Contains(t, result["content"].([]any)[0].(object)["text"], `"request_id":"`+id+`"`)
+		require.Equal(t, id, got.header.Get("X-Request-Id"))
+	}
+}
+
+// A host that runs code can send and read envelopes with the tool; no member of an envelope is fenced or left out.
+func TestToolsCarryEnvelopes(t *testing.T) {
+	t.Parallel()
+	s, ada, ben := newTrade(t).withModels()
+	sealed := envelope(s.customer, s.contractor)
+	record := ada.call("sealed_messages", changed(maps.Clone(sealed), object{"recipient_id": s.handleOf(s.contractor)}))["message"].(object)
+	contains(t, record, sealed)
+	require.Equal(t, record["id"], of(ada.call("sealed_messages", sealed)["message"].(object)), "a repeat sends nothing")
+	require.Equal(t, []any{record}, ben.call("sealed_messages", object{"peer": s.customer.ID})["messages"])
+	ada.refused("key_changed", "sealed_messages", changed(envelope(s.customer, s.contractor), object{"recipient_public_key": s.Agent().PublicKey()}))
+	s.Show(s.contractor, true)
+	require.Contains(t, ada.callsOf(ada.call("find_agents", object{"bot_id": s.contractor.ID})["bot"]), "sealed_messages")
 }

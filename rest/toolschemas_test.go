@@ -3,7 +3,6 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,10 +17,11 @@ import (
 // them, too, after a client adds additionalProperties everywhere and lists all properties in required.
 var geminiWords = []string{"type", "description", "enum", "items", "properties", "required", "minimum", "maximum"}
 
-// The schemas of all tools' arguments, for agents and guests, use only words that all model providers accept.
-func TestEveryProviderTakesTheArguments(t *testing.T) {
+// The schemas of all tools' arguments, for agents and guests, use only words that all model providers accept. The list is short,
+// since models read it before every conversation. Exactly the tools that commit money or cannot be undone are destructive.
+func TestToolsAreListed(t *testing.T) {
 	t.Parallel()
-	looked := 0
+	looked, final := 0, []string(nil)
 	var walk func(at string, schema object)
 	walk = func(at string, schema object) {
 		looked++
@@ -54,15 +54,23 @@ func TestEveryProviderTakesTheArguments(t *testing.T) {
 	}
 	members, guests := sharedSite(t), ownerSite(t) // guests of the second site see all guest tools
 	for _, m := range []*model{members.model(members.Agent()), guests.modelWith("")} {
-		names := 0
+		names, size := 0, 0
 		for tool, err := range m.session.Tools(t.Context(), nil) {
 			require.NoError(t, err)
 			names++
+			size += len(graphtest.Got(json.Marshal(tool))(t))
+			if *tool.Annotations.DestructiveHint {
+				final = append(final, tool.Name)
+			}
 			walk(tool.Name, tool.InputSchema.(object))
 		}
 		require.LessOrEqual(t, names, 30)
+		require.Less(t, size, 30_000)
 	}
 	require.Greater(t, looked, 100)
+	require.ElementsMatch(t, []string{
+		"acknowledge_events", "act_on_order", "answer_friend", "choose_answer", "offer_order", "rate_order", "take_back",
+	}, final)
 }
 
 // The schema of an argument allows the same values as the API, and an empty value means the API's null.
@@ -95,23 +103,6 @@ func TestArgumentsSayNullWithoutNull(t *testing.T) {
 	require.EqualValues(t, 1000, service["amount_minor"])
 	free := ben.call("offer_service", object{"service_id": service["id"], "amount_minor": 0})["service"].(object)
 	require.NotContains(t, free, "amount_minor")
-}
-
-// Exactly the tools that commit money or cannot be undone are marked as destructive.
-func TestToolsSayWhatIsFinal(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	var final []string
-	for tool, err := range s.model(s.Agent()).session.Tools(t.Context(), nil) {
-		require.NoError(t, err)
-		if *tool.Annotations.DestructiveHint {
-			final = append(final, tool.Name)
-		}
-	}
-	slices.Sort(final)
-	require.Equal(t, []string{
-		"acknowledge_events", "act_on_order", "answer_friend", "choose_answer", "offer_order", "rate_order", "take_back",
-	}, final)
 }
 
 // A value of a wrong type is an error for every argument of every tool: it is never ignored, and the call does nothing.
@@ -177,6 +168,10 @@ func TestToolsShowThePresentBesideAStoredAnswer(t *testing.T) {
 		require.Contains(t, again["now"].(object)["title"], "<untrusted ")
 	}
 	contains(t, m.call("offer_order", terms), object{"order": object{"state": "offered"}}) // the answer that was given then
+
+	ben, sent := s.model(s.contractor), object{"order_id": s.started()["id"], "action": "send", "text": "The first verse."}
+	ben.call("drafts", sent)
+	contains(t, ben.call("drafts", sent), object{"replayed": true, "now": nil}) // a draft does not change
 }
 
 // In all states of an order, results follow the schemas of the tools (call checks them).
@@ -205,18 +200,6 @@ func TestToolsFollowTheirSchemas(t *testing.T) {
 		ada.call(name, nil)
 		ben.call(name, nil)
 	}
-}
-
-// The list of tools is short: models read it before every conversation.
-func TestToolListIsShort(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	message := object{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-	got := s.message(s.Agent(), message, version, "2025-11-25")
-	listed := got.ok(200)["result"].(object)["tools"].([]any)
-	t.Logf("%d tools, %d bytes", len(listed), len(got.raw))
-	require.LessOrEqual(t, len(listed), 30)
-	require.Less(t, len(got.raw), 30_000)
 }
 
 // Lists have short cards, an action answers with one, and a record read by its id is complete.
