@@ -66,7 +66,8 @@ func (s *pdfScan) object(at int) error {
 	if err != nil || !packed {
 		return err
 	}
-	inflated, err := zlib.NewReader(bytes.NewReader(pastLine(s.file[t.at:])))
+	data := bytes.TrimPrefix(bytes.TrimPrefix(s.file[t.at:], []byte{'\r'}), []byte{'\n'}) // behind the line of "stream"
+	inflated, err := zlib.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil //nolint:nilerr // pdfcpu decides about a stream that zlib cannot open
 	}
@@ -155,9 +156,4 @@ func names(value token, rest tokens) bool {
 		return generation.kind == tokenNumber && word.kind == tokenKeyword && word.text == "R"
 	}
 	return value.kind == tokenString || value.kind == tokenOpen
-}
-
-// pastLine passes the end of a line, which stands between "stream" and its data.
-func pastLine(b []byte) []byte {
-	return bytes.TrimPrefix(bytes.TrimPrefix(b, []byte{'\r'}), []byte{'\n'})
 }

@@ -177,17 +177,3 @@ func requireTurned(t *testing.T, orientation uint16, content []byte) {
 		}
 	}
 }
-
-// TestCopiesKeepTheirFormat: the report of a publication names the type of the file that others download.
-func TestCopiesKeepTheirFormat(t *testing.T) {
-	t.Parallel()
-	for want, file := range map[MediaType][]byte{
-		PNG: pngOf(t, plain(8, 8, red)), JPEG: jpegOf(t, plain(8, 8, red)), PDF: pdfOf("", page("", "")...),
-	} {
-		report := inspected(t, file, Publication)
-		require.Equal(t, want, report.MediaType)
-		got, err := sniff(report.Published, Portfolio)
-		require.NoError(t, err)
-		require.Equal(t, want, got.MediaType)
-	}
-}

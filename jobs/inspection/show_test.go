@@ -26,19 +26,6 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
-// TestMetadata: position, comments and profiles of an original are not in the files made of it (shown checks every segment), and
-// the file without them differs.
-func TestMetadata(t *testing.T) {
-	t.Parallel()
-	report := inspectedAndPublished(t, jpegOf(t, plain(40, 30, red), exif(1), appSegment(0xFE, []byte("taken at home"))), Character)
-	require.True(t, report.Accepted, report.Reason)
-	for _, made := range [][]byte{report.Preview, report.Published} {
-		shown(t, made)
-		require.NotContains(t, string(made), "Exif")
-		require.NotContains(t, string(made), "taken at home")
-	}
-}
-
 // TestColours: for every colour space of the original, the preview is sRGB on white.
 func TestColours(t *testing.T) {
 	t.Parallel()
@@ -122,17 +109,11 @@ func TestPage(t *testing.T) {
 	near(t, red, m, size.X/4, size.Y/2)
 	near(t, white, m, size.X*3/4, size.Y/2)
 
-	written := report.Published
-	require.True(t, bytes.HasPrefix(written, pdfMagic))
-	d := graphtest.Got(openPDF(written))(t)
+	d := graphtest.Got(openPDF(report.Published))(t)
 	require.Nil(t, d.ctx.Info)
 	for _, number := range d.numbers {
-		dict, ok := entries(d.ctx.Table[number].Object)
-		require.False(t, ok && dict.HasEntry("Metadata"))
 		require.NotContains(t, d.ctx.Table[number].Object.String(), "secret")
 	}
-	again := accepted(t, inspected(t, written, Portfolio))
-	require.Equal(t, 1, again.Pages)
 }
 
 // TestPages: a request for a page draws it, and nothing else is made; a page that is not there is refused.
