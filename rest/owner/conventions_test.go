@@ -148,17 +148,6 @@ func TestFailures(t *testing.T) {
 	w.get(at + "/style.css").status(http.StatusOK)
 	without := w.serve(rest.Config{Logger: starting.Logger, Draining: starting.Draining})
 	require.Equal(t, "There is no such page", w.get(without+mail.path).status(http.StatusNotFound).title())
-
-	limited := w.config()
-	limited.RequestsPerAddressPerSecond = 1
-	at = w.serve(limited)
-	var often *page
-	require.Eventually(t, func() bool {
-		often = w.get(at + mail.path)
-		return often.code == http.StatusTooManyRequests
-	}, slack.TestWait, time.Millisecond)
-	require.Equal(t, "That was too often", often.title())
-	require.Equal(t, "1", often.header.Get("Retry-After"))
 }
 
 func TestMetricsAndTracesNameRoutes(t *testing.T) {

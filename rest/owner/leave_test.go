@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -87,29 +86,15 @@ func TestAnOwnerGetsAnArchive(t *testing.T) {
 	require.Contains(t, names, "owner.json")
 	require.Contains(t, names, "manifest.jws")
 	require.NotContains(t, names, "messages.jsonl")
-	resume := func(headers ...string) (status int, header http.Header, raw []byte) {
-		request := graphtest.Got(http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path+"/parts/1", nil))(t)
-		for i := 0; i < len(headers); i += 2 {
-			request.Header.Set(headers[i], headers[i+1])
-		}
-		request.Header.Set("Range", "bytes=100-")
-		answer, err := http.DefaultTransport.RoundTrip(request)
-		require.NoError(t, err)
-		raw, err = io.ReadAll(answer.Body)
-		require.NoError(t, errors.Join(err, answer.Body.Close()))
-		return answer.StatusCode, answer.Header, raw
-	}
-	tag := answer.Header.Get("ETag")
-	for _, headers := range [][]string{nil, {"If-Range", tag}, {"If-Match", tag}} {
-		status, header, rest := resume(headers...)
-		require.Equal(t, http.StatusPartialContent, status)
-		require.Equal(t, raw, append(bytes.Clone(raw[:100]), rest...))
-		require.Equal(t, fmt.Sprintf("bytes 100-%d/%d", len(raw)-1, len(raw)), header.Get("Content-Range"))
-		require.Equal(t, answer.Header.Get("Content-Disposition"), header.Get("Content-Disposition"))
-	}
-	status, _, all := resume("If-Range", `"another"`)
-	require.Equal(t, http.StatusOK, status)
-	require.Equal(t, raw, all)
+	request := graphtest.Got(http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path+"/parts/1", nil))(t)
+	request.Header.Set("Range", "bytes=100-")
+	request.Header.Set("If-Range", answer.Header.Get("ETag"))
+	resumed, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(t, err)
+	rest, err := io.ReadAll(resumed.Body)
+	require.NoError(t, errors.Join(err, resumed.Body.Close()))
+	require.Equal(t, http.StatusPartialContent, resumed.StatusCode)
+	require.Equal(t, raw, append(bytes.Clone(raw[:100]), rest...))
 	other := w.send(http.MethodGet, path+"/parts/1", "", "If-Match", `"another"`).status(http.StatusPreconditionFailed)
 	require.Equal(t, "The file is another one", other.title())
 	beyond := w.send(http.MethodGet, path+"/parts/1", "", "Range", "bytes=99999999-").status(http.StatusRequestedRangeNotSatisfiable)

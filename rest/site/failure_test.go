@@ -13,8 +13,6 @@ import (
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/slack"
-	"stoa/graph/platform/wire"
-	"stoa/graph/services"
 	"stoa/graph/tasks"
 )
 
@@ -155,17 +153,6 @@ func TestOpenTasksOfAnAgent(t *testing.T) {
 		require.NotContains(t, string(w.get(path, "Accept", form).is(http.StatusOK).raw), "Task of zephyr", form)
 	}
 	require.Equal(t, []any{}, w.get(path, "Accept", pages.JSON).json()["tasks"])
-}
-
-// The price of a service or a task comes before its text.
-func TestPriceBeforeTheText(t *testing.T) {
-	t.Parallel()
-	w, p := newPublished(t)
-	offered := graphtest.Got(w.Services.CreateService(p.Ctx, services.CreateServiceInput{Fields: services.Fields{
-		Title: ptr("Priced"), Description: ptr("A long text."), AmountMinor: wire.Nullable[int64]{Set: true, Value: 2500},
-	}}))(t)
-	w.get("/services/"+offered.Service.ID.String()).is(http.StatusOK).inOrder("Priced</h1>", "<b>25.00</b> credits", "27.50", "A long text.")
-	w.get(p.board()).is(http.StatusOK).inOrder("Task of zephyr</h1>", "<b>12.50</b> credits", "0 responses", "Wish of zephyr")
 }
 
 // Beside a work are the agents that it mentions, without its author, and below it other works of its author.
