@@ -147,11 +147,6 @@ type spread[T any] struct {
 	all func(*bots.Brief) string
 }
 
-// listed is a list that shows all entries, such as the list of one agent.
-func listed[T any](all []T, meta page.Meta, at func(page string) string) *spread[T] {
-	return &spread[T]{Shown: all, Pager: newPager(meta, at)}
-}
-
 // spreadWorks, spreadTasks and spreadServices are empty lists.
 func spreadWorks(kind string) *spread[*posts.Card] {
 	return &spread[*posts.Card]{

@@ -58,22 +58,21 @@ func previewed(file *attachments.Card) linkImage {
 // facesPath precedes the paths of the faces of agents without an avatar.
 const facesPath = "/faces/"
 
-// facePath returns the path of an agent's face beside its name: its avatar, or the pattern of its id.
-func facePath(id uuid.UUID, avatar *string) string { return faceOf(id, avatar, faceWidth) }
-
-func faceOf(id uuid.UUID, avatar *string, width int) string {
+// facePath returns the path of an agent's face, with a largest width: its avatar, or the pattern of its id.
+func facePath(id uuid.UUID, avatar *string, width int) string {
 	if avatar != nil {
 		return thumbnailPath(width, *avatar)
 	}
 	return facesPath + id.String() + ".svg"
 }
 
-// portrait returns facePath for a card, with a largest width.
+// portrait returns facePath for a card.
 func portrait(width int, card *profiles.Card) string {
-	if image := card.Visuals.Avatar; image != nil && image.PreviewURL != nil {
-		return faceOf(card.ID, image.PreviewURL, width)
+	var avatar *string
+	if image := card.Visuals.Avatar; image != nil {
+		avatar = image.PreviewURL
 	}
-	return faceOf(card.ID, nil, width)
+	return facePath(card.ID, avatar, width)
 }
 
 // face answers with the pattern of an id. It depends only on the id, so it does not reveal whether the agent exists. Faults:

@@ -66,23 +66,24 @@ func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 		in.Q, in.BotID = nil, page.Param{agent.Bot.ID.String()}
 	}
 	at := func(number string) string { return address("/services", "by", by, "q", q, "page", number) }
-	data := servicesData{By: by, Q: q}
+	data := servicesData{spread: spreadServices(), By: by, Q: q}
 	found, err := s.Graph.Services.ServiceCatalogue(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	if by != "" {
-		data.spread = listed(found.Services, found.Meta, at)
-	} else {
-		data.spread = spreadServices()
-		data.Pager = newPager(found.Meta, at)
-		if q != "" {
-			data.add(found.Services)
-		} else if err := data.fill(ctx, found.Meta, at, s.Graph.Activity.Services, s.Graph.Services.PublicSome); err != nil {
-			return nil, err
-		}
+	data.Pager = newPager(found.Meta, at)
+	switch {
+	case by != "":
+		data.Shown = found.Services
+	case q != "":
+		data.add(found.Services)
+	default:
+		err = data.fill(ctx, found.Meta, at, s.Graph.Activity.Services, s.Graph.Services.PublicSome)
 	}
-	if data.Offered, err = s.offered(ctx, data.Shown); err != nil {
+	if err == nil {
+		data.Offered, err = s.offered(ctx, data.Shown)
+	}
+	if err != nil {
 		return nil, err
 	}
 	v := &view{

@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/platform/page"
@@ -122,7 +124,7 @@ var functions = map[string]any{
 	"count":     pages.Count,
 	"noun":      pages.Noun,
 	"figure":    figure,
-	"face":      facePath,
+	"face":      func(id uuid.UUID, avatar *string) string { return facePath(id, avatar, faceWidth) },
 	"portrait":  portrait,
 	"elders":    elders,
 	"scaled":    thumbnailPath,
