@@ -52,9 +52,10 @@ type Entry struct{ Path, Name, Title string }
 type Show func(w http.ResponseWriter, r *http.Request, page Page)
 
 // New builds the handler of Path and everything below it: folders as lists of links, Markdown as HTML, so that links between the
-// pages work, and all other files as plain text. Each page is made once, when it is first asked for: making all of them at the
+// pages work, and all other files as plain text;
+// missing answers if there is no such file. Each page is made once, when it is first asked for: making all of them at the
 // start would take a fifth of a second.
-func New(show Show) http.Handler {
+func New(show Show, missing http.HandlerFunc) http.Handler {
 	pages := make(map[string]func() Page)
 	err := fs.WalkDir(files, ".", func(name string, found fs.DirEntry, err error) error {
 		if err != nil {
@@ -76,6 +77,10 @@ func New(show Show) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if page, ok := pages[r.URL.Path]; ok {
 			show(w, r, page())
+			return
+		}
+		if _, err := fs.Stat(files, strings.TrimPrefix(r.URL.Path, Path+"/")); err != nil {
+			missing(w, r)
 			return
 		}
 		serve(w, r)

@@ -35,7 +35,7 @@ func newDocs(t *testing.T) http.Handler {
 		if err := layout.Execute(w, page); err != nil {
 			t.Error(err)
 		}
-	})
+	}, http.NotFound)
 }
 
 var hrefs = regexp.MustCompile(`(?:href|src)="([^"]*)"`)

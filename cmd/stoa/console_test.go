@@ -92,7 +92,7 @@ func TestConsole(t *testing.T) {
 
 	changed := o.text("settings", "set", "--fee-bps=900", "--registration-mode=invitation", "--rewards",
 		"--reason=a trial")
-	require.Regexp(t, `Fee \(basis points\) +900`, changed)
+	require.Regexp(t, `Fee +9\.00 %`, changed)
 	made := runJSON[struct {
 		Invitation row
 		Code       string
@@ -112,7 +112,7 @@ func TestConsole(t *testing.T) {
 	require.InDelta(t, 501_234, topped.Account["availableMinor"], 0)
 	require.Regexp(t, `Repeated +yes`, o.text(topUp...))
 	require.Regexp(t, `Available +5012\.34`, o.text("bots", "show", ada.Handle))
-	require.Regexp(t, `Ada Bell +active +\d+s`, o.text("suspend-bot", ada.Handle, "--reason=it shouts"))
+	require.Regexp(t, `Ada Bell +suspended +\d+s`, o.text("suspend-bot", ada.Handle, "--reason=it shouts"))
 	require.Equal(t, http.StatusForbidden, send(t, ada.Client, http.MethodGet, "/bots/me", nil).Status)
 	require.Nil(t, runJSON[[]row](o, "bots", "reinstate", ada.ID, "--reason=it is quiet")[0]["suspendedAt"])
 	grant := runJSON[row](o, "bots", "reissue-token", ada.Handle, "--reason=lost")

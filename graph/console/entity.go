@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/pages"
@@ -48,8 +49,8 @@ func (s *console) factsOf(ctx context.Context, listed *Section, node map[string]
 	listed.Correct(node)
 	facts := factsOf(listed.Type, node)
 	values := make([]*value, len(facts))
-	for i := range facts {
-		values[i] = &facts[i].Value
+	for i, field := range Fields(Schema.Types[listed.Type]) {
+		facts[i].Label, values[i] = listed.ColumnTitle(field.Name), &facts[i].Value
 	}
 	return facts, s.nameIDs(ctx, values)
 }
@@ -81,6 +82,9 @@ func (s *console) entity(w http.ResponseWriter, r *http.Request, listed *Section
 	id, node, answer, err := s.node(r.Context(), listed, r.PathValue("id"), selectionSet(Schema.Types[listed.Type], 1), listed.More)
 	if err != nil {
 		return err
+	}
+	if listed.Path == "/feedback" && node["kind"] == "report" {
+		listed = &sections[slices.IndexFunc(sections, func(s Section) bool { return s.Path == "/reports" })]
 	}
 	data := entityData{Section: listed, ID: id, Node: node, Trade: object(answer, "trade"), Dossier: object(answer, "dossier")}
 	data.Procedures = offered(listed, node, data.Dossier)

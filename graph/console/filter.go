@@ -120,6 +120,10 @@ func conditions(listed *Section, filters []filter, q string) []any {
 			}
 		default:
 			all = append(all, map[string]any{f.Name: f.Value})
+			// Correct shows another state once the time is set; a condition on the time finds both.
+			if e := listed.Ended; f.Name == e.field && f.Value != "deleted" && !slices.ContainsFunc(filters, func(o filter) bool { return strings.HasPrefix(o.Name, e.time) && o.Value != "" }) {
+				all = append(all, map[string]any{e.time + "IsNil": true})
+			}
 		}
 	}
 	if q = strings.TrimSpace(q); q != "" {

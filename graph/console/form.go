@@ -118,6 +118,8 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 		f.Kind, f.Hint = "time", strings.TrimSpace(hint+" In UTC.")
 	case strings.HasSuffix(name, "Minor"):
 		f.Kind, f.Hint = "credits", "In credits, such as 12.50; 0.01 to "+credits(operator.MaxTopUpMinor)+"."
+	case strings.HasSuffix(name, "Bps"):
+		f.Kind, f.Label = "number", f.Label+" (basis points)"
 	case inner.Name == "Int", inner.Name == "Int64":
 		f.Kind = "number"
 	}

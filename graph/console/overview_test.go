@@ -35,7 +35,7 @@ func TestOverview(t *testing.T) {
 		"Agents registered within the last hour: 2", "Messages sent within the last day: 1", "Orders made within the last month: 1", "Credits paid to contractors within the last hour: 0.00",
 		"<strong>1</strong> <span><a href=\"/orders?attention=stuck", "order is disputed", "mail could not be sent yet", "webhook fails", "piece of feedback waits", "process has a disk that is nearly full", "process is not ready.",
 		"process gets no new connections to the database", `href="/docs/runbook/StoaConnectionsRefused.md"`,
-		"one:1", "1.0 GB of 4.0 GB free", "not ready: new_connections", "api, jobs", "The charts as tables")
+		"one:1", "1.0 GiB of 4.0 GiB free", "not ready: new_connections", "api, jobs", "The charts as tables")
 	require.NotContains(t, page, "does not balance")
 	w.Exec("UPDATE processes SET seen_at = stoa_now() - interval '2 minutes' WHERE id = $1", ill)
 	require.NoError(t, w.Operator.ForgetProcess(t.Context(), well))
@@ -67,7 +67,7 @@ func TestErasuresAreOnTheOverview(t *testing.T) {
 	page = w.get("/").text
 	require.Contains(t, page, "0 pending, 1 partial.")
 	w.shows(page,
-		`<a href="/agents/`+agent.ID.String()+`">@`+handle+`</a>`, `<span class="state ill">partial</span>`, "<td>open_orders</td>", "<td>agent</td>")
+		`<a href="/agents/`+agent.ID.String()+`">@`+handle+`</a>`, `<span class="state ill">partial</span>`, ">open_orders</td>", ">agent</td>")
 	w.Exec("UPDATE orders SET state = 'cancelled'")
 	graphtest.OK(t)(w.Lifecycle.Erase(t.Context()))
 	require.NotContains(t, w.get("/").text, "Erasures", "it is done")
@@ -96,7 +96,7 @@ func TestAShift(t *testing.T) {
 	w.Operator.LastBackup = func(context.Context) (*operator.Backup, error) {
 		return &operator.Backup{Name: "2026-11-21", SizeBytes: 3 << 20, MadeAt: made}, nil
 	}
-	w.shows(content(w.page("/shift?hours=168")), "2 days old, 3.0 MB", "not verified yet")
+	w.shows(content(w.page("/shift?hours=168")), "2 days old, 3.0 MiB", "not verified yet")
 	w.Operator.LastBackup = func(context.Context) (*operator.Backup, error) {
 		return &operator.Backup{Name: "2026-11-21", MadeAt: made, VerifiedAt: &made, Damaged: 2}, nil
 	}

@@ -136,7 +136,7 @@ func New(c Config) http.Handler {
 		if err := s.show(w, r, view{template: "document", Title: page.Title, Path: docs.Path, Data: page}); err != nil {
 			s.fail(w, r, err)
 		}
-	})
+	}, func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, fault.New(fault.NotFound)) })
 	s.mux.Handle("GET "+docs.Path, documents)
 	s.mux.Handle("GET "+docs.Path+"/", documents)
 	return s.mux
@@ -196,8 +196,8 @@ func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 // fail answers with an error page.
 func (s *console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
-	if refused := new(refusal); known.Code == fault.InternalError && !errors.As(err, &refused) { // GraphQL logged its own
-		s.Logger.ErrorContext(r.Context(), "a page of the operator console failed", "path", r.URL.Path, "error", err)
+	if refused := new(refusal); !errors.As(err, &refused) { // GraphQL logged its own
+		web.LogFault(r.Context(), s.Logger, known, err, "request_id", w.Header().Get(web.RequestIDHeader), "method", r.Method, "path", r.URL.Path)
 	}
 	web.ErrorHeaders(w.Header(), known)
 	title := cmp.Or(failureTitles[known.Code], "That did not work")

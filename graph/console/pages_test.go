@@ -251,7 +251,7 @@ func TestSearchAndFilters(t *testing.T) {
 	w.Exec("UPDATE bots SET handle = 'searched_one', suspended_at = stoa_now() WHERE id = $1", one)
 	for path, want := range map[string]int{
 		"/agents": 2, "/agents?q=ARCHED_O": 1, "/agents?q=" + one: 1, "/agents?q=nobody": 0, "/agents?suspendedAtNotNil=true": 1, "/agents?suspendedAtNotNil=false": 1,
-		"/agents?profilePublic=false": 0, "/agents?state=trash": 0, "/agents?state=active&q=searched": 1, "/orders?q=searched": 1, "/orders?customerID=" + one: 1,
+		"/agents?profilePublic=false": 0, "/agents?state=trash": 0, "/agents?state=active": 1, "/agents?state=active&q=searched": 0, "/agents?state=active&suspendedAtNotNil=true": 1, "/orders?q=searched": 1, "/orders?customerID=" + one: 1,
 		"/orders?contractorID=" + one: 0, "/orders?q=" + one: 1, "/orders?updatedAtLT=2020-01-01T00:00": 0, "/orders?attention=stuck": 1, "/mails?attention=unsent": 1,
 		"/mails?attention=lost": 0, "/webhooks?attention=broken": 1, "/messages?q=nothing": 0, "/messages?q=" + one: 1, "/audit": 0, "/posts?deletedAtIsNil=false": 0, "/posts?q=ALERT": 1,
 	} {
@@ -259,4 +259,16 @@ func TestSearchAndFilters(t *testing.T) {
 		require.Len(t, rows, want, path)
 	}
 	require.Contains(t, w.get("/agents?q=%3Cscript%3E").text, `value="&lt;script&gt;"`)
+	require.Contains(t, w.get("/docs/nosuch.md").text, "There is no such page")
+}
+
+// The page of a report leads to the list that has it.
+func TestAReportLeadsToTheReports(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	by, about := w.Agent(), w.Agent()
+	w.report(by, "bot", about.ID)
+	w.Exec("UPDATE feedbacks SET text = ' '")
+	rows, _, _ := list(w.page("/reports"))
+	w.shows(w.get(rows[0]).text, `<p class="up"><a href="/reports">Reports</a></p>`, "Reporter", "white space only")
 }

@@ -147,7 +147,7 @@ func TestSettingsSendWhatChanged(t *testing.T) {
 	fields.Set("reason", "a fair fee")
 	changed := w.post(action, fields)
 	require.Equal(t, http.StatusOK, changed.StatusCode)
-	require.Contains(t, changed.text, `<dt>Fee (basis points)</dt>`)
+	require.Contains(t, changed.text, `<dt>Fee</dt>`)
 	require.Contains(t, changed.text, `<bdi>10.00 %</bdi> <span aria-hidden="true">→</span><span class="unseen"> is now </span> <bdi>3.00 %</bdi>`)
 	require.Equal(t, 1, strings.Count(changed.text, `aria-hidden="true">→`), "nothing else has changed")
 	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM settings WHERE operator_name = 'Grace' AND fee_bps = 300`))

@@ -92,23 +92,26 @@ var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
 // words translates words of the schema for people. A whole field name takes precedence over its words.
 var words = map[string]string{
-	"bot": "agent", "attachment": "file", "attachments": "files", "id": "", "minor": "", "seconds": "", "bps": "(basis points)", "nil": "none", "sha256": "SHA-256", "url": "address",
+	"bot": "agent", "attachment": "file", "attachments": "files", "id": "", "minor": "", "seconds": "", "bps": "", "nil": "none", "sha256": "SHA-256", "url": "address",
 	"sizeBytes": "size", "deltaMinor": "change", "entryCount": "entries", "responseCount": "responses", "addressHint": "address", "reservedBytes": "reserved", "previewBytes": "preview", "publishedBytes": "published copy",
 	"suspendedAtNotNil": "suspended", "emailVerifiedAtIsNil": "without a verified email", "deletedAtIsNil": "still there",
 	"removedAtIsNil": "still there", "sentAtIsNil": "not sent", "refusedAtNotNil": "refused", "expiredAtNotNil": "given up",
 	"revokedAtIsNil": "not revoked", "withdrawnAtIsNil": "in force", "refundProposedAtNotNil": "refund proposed",
-	"updatedAtLT": "untouched since", "deadlineLT": "deadline before", "createdAtGTE": "from", "createdAtLT": "until", "isDemo": "demo", "createdAt": "created", "emailVerifiedAt": "email verified",
-	"lastActiveAt": "last active", "profilePublic": "public profile", "feeBps": "fee (basis points)", "totalMinor": "total",
+	"updatedAtLT": "untouched since", "closedAtGTE": "closed since", "disputedAtGTE": "disputed since", "deadlineLT": "deadline before", "createdAtGTE": "from", "createdAtLT": "until", "isDemo": "demo", "createdAt": "created", "emailVerifiedAt": "email verified",
+	"lastActiveAt": "last active", "profilePublic": "public profile", "totalMinor": "total",
 	"emailGateEnabled": "email gate", "rewardsEnabled": "rewards", "restoreEnabled": "restoring by email", "operator": "operator",
-	"id.": "id", "botID": "agent", "boundID": "used by", "boundKind": "used as", "used": "used", "uses": "uses",
+	"id.": "id", "botID": "agent", "boundID": "used by", "boundKind": "used as", "why": "reason for the audit log", "used": "used", "uses": "uses",
 }
+
+// nameSigns separates the words of a name, and the topic of an act such as jobs.pauseQueue.
+var nameSigns = strings.NewReplacer("_", " ", ".", ": ")
 
 // Human formats a name of the schema for people: emailVerifiedAt becomes "Email verified".
 func Human(name string) string {
 	text, known := words[name]
 	if !known {
 		var all []string
-		for word := range strings.FieldsSeq(strings.ToLower(strings.ReplaceAll(wordBreak.ReplaceAllString(name, "$1 $2"), "_", " "))) {
+		for word := range strings.FieldsSeq(strings.ToLower(nameSigns.Replace(wordBreak.ReplaceAllString(name, "$1 $2")))) {
 			if other, known := words[word]; known {
 				word = other
 			}

@@ -75,6 +75,11 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 		data.Returns, data.Back = id, casePath(id)
 	}
 	data.Fields = newForm(data.procedure, object(answer, "settings"))
+	if data.Name == "moderateBot" {
+		for _, f := range data.Fields {
+			f.Label = cmp.Or(map[string]string{"answer": "To the reporters", "message": "To " + data.SubjectName}[f.Name], f.Label)
+		}
+	}
 	if data.Dossier["state"] == "suspended" {
 		data.Fields = slices.DeleteFunc(data.Fields, func(f *field) bool { return f.Name == "suspend" })
 	}

@@ -77,7 +77,7 @@ var sections = []Section{
 	{
 		Path: "/agents", Title: "Agents", Group: groupAgents, Field: "bots", Type: "Bot", Name: "handle",
 		About:   "Everyone who has registered.",
-		Columns: []string{"displayName", "state", "suspendedAt", "emailVerifiedAt", "profilePublic", "lastActiveAt", "createdAt"},
+		Columns: []string{"displayName", "state", "suspendedAt", "emailVerifiedAt", "lastActiveAt", "createdAt"},
 		Search:  []string{"handleContainsFold", "displayNameContainsFold", "specialtyContainsFold"},
 		Filters: []string{"state", "suspendedAtNotNil", "emailVerifiedAtIsNil", "profilePublic", "isDemo"},
 		Ended:   ended{"suspendedAt", "state", "suspended"},

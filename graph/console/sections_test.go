@@ -154,8 +154,8 @@ func TestRowsOfAList(t *testing.T) {
 func TestHuman(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"emailVerifiedAt": "Email verified", "botID": "Agent", "suspendBot": "Suspend agent", "removeAttachment": "Remove file", "in_progress": "In progress",
-		"topUpWallet": "Top up wallet", "totalMinor": "Total", "id": "Id", "CREATED_AT": "Created", "feeBps": "Fee (basis points)", "sizeBytes": "Size", "tookSeconds": "Took",
+		"emailVerifiedAt": "Email verified", "closedAtGTE": "Closed since", "jobs.pauseQueue": "Jobs: pause queue", "botID": "Agent", "suspendBot": "Suspend agent", "removeAttachment": "Remove file", "in_progress": "In progress",
+		"topUpWallet": "Top up wallet", "totalMinor": "Total", "id": "Id", "CREATED_AT": "Created", "feeBps": "Fee", "sizeBytes": "Size", "tookSeconds": "Took",
 	} {
 		require.Equal(t, want, Human(name), name)
 	}
@@ -167,7 +167,7 @@ func TestNumbersAsPeopleReadThem(t *testing.T) {
 	require.Equal(t, "−12.05", credits(-1205))
 	require.Equal(t, "-123\u202f456", grouped(-123456))
 	require.Equal(t, "999 bytes", fileSize(999))
-	require.Equal(t, "1.5 MB", fileSize(3<<19))
+	require.Equal(t, "1.5 MiB", fileSize(3<<19))
 	require.Equal(t, "0.5 ms", number("tookSeconds", json.Number("0.00049105")))
 }
 

@@ -97,7 +97,7 @@ func TestNow(t *testing.T) {
 		SELECT overlay(p.id::text PLACING lpad(n::text, 12, '0') FROM 25)::uuid, stoa_now(), stoa_now(), author_id, kind, visibility, n::text, 'x'
 		FROM posts p, generate_series(1, 120) n`)
 	page := w.get("/now").text
-	w.shows(page, "110.00</bdi></a>, 119 times", "joined 4", "The newest 120 of the last hour", "More happened in this hour.", "Only 50 are shown.", `href="/orders?attention=holding&amp;sort=UPDATED_AT"`)
+	w.shows(page, "110.00</bdi></a>, 119 times", "joined 4", "120 events of the last hour", "More happened in this hour.", "Only 50 are shown.", `href="/orders?attention=holding&amp;sort=UPDATED_AT"`)
 	require.Contains(t, w.get("/agents/"+one.ID.String()).text, "Only 50 are shown.")
 }
 

@@ -85,6 +85,8 @@ func stringValue(holder string, field *ast.FieldDefinition, inner *ast.Definitio
 		return value{Kind: "secret", Text: v}
 	case v == "":
 		return value{Kind: "none"}
+	case strings.TrimSpace(v) == "":
+		return value{Kind: "text", Text: "white space only"}
 	case inner.Kind == ast.Enum:
 		return value{Kind: "state", Text: spaced(v)}
 	case inner.Name == "Time":
@@ -316,7 +318,7 @@ func grouped(n int64) string { return bounds.Grouped(n, "\u202f") }
 // fileSize formats a size in bytes.
 func fileSize(bytes int64) string {
 	size, unit := float64(bytes), "bytes"
-	for _, larger := range []string{"KB", "MB", "GB", "TB"} {
+	for _, larger := range []string{"KiB", "MiB", "GiB", "TiB"} {
 		if size < 1024 {
 			break
 		}

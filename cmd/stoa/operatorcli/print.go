@@ -36,6 +36,9 @@ func (d *deps) result(of *ast.Definition, value any) error {
 		return d.table(of, columns, rows, console.Human)
 	case map[string]any:
 		if console.IsEntity(of) {
+			if s := sectionOf(of); !d.json {
+				s.Correct(value)
+			}
 			return d.table(of, sectionOf(of).Columns, []map[string]any{value}, console.Human)
 		}
 		return d.detail(value, d.fields(of, value))
@@ -171,6 +174,9 @@ func cell(f *ast.FieldDefinition, value any, brief bool) string {
 	case json.Number:
 		if minor, err := value.Int64(); err == nil && strings.HasSuffix(f.Name, "Minor") {
 			return terminal.Credits(minor)
+		}
+		if points, err := value.Int64(); err == nil && strings.HasSuffix(f.Name, "Bps") {
+			return fmt.Sprintf("%d.%02d %%", points/100, points%100)
 		}
 		return value.String()
 	case string:
