@@ -19,6 +19,7 @@ import (
 	"stoa/cmd/stoa/terminal"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/pages"
 )
 
 // backupCommand works on the backups of a data folder, beside a running server or without one (docs/running.md).
@@ -186,7 +187,7 @@ func (c *backupVerifyCommand) Run(out io.Writer) error {
 		fmt.Fprintf(out, "%s/%s: %s\n", d.Backup, d.Path, d.Reason)
 	}
 	if len(damaged) > 0 {
-		return fmt.Errorf("%d files are damaged; the next backup copies files from the file store again", len(damaged))
+		return fmt.Errorf("%s damaged; the next backup copies files from the file store again", pages.Count(len(damaged), "file"))
 	}
 	_, err = fmt.Fprintln(out, "All files are as they were written.")
 	return err

@@ -278,6 +278,7 @@ func TestConsoleErrors(t *testing.T) {
 		"no command":          {nil, exitUsage, "--help"},
 		"an unknown command":  {[]string{"sing"}, exitUsage, "sing"},
 		"no reason":           {[]string{"bots", "suspend", nobody}, exitUsage, "--reason"},
+		"a negative amount":   {[]string{"top-up", nobody, "-5", "--reason=x"}, exitUsage, "-5 is no flag"},
 		"nothing to set":      {[]string{"settings", "set", "--reason=x"}, exitUsage, "nothing to set"},
 		"an unknown mode":     {[]string{"settings", "set", "--registration-mode=ajar", "--reason=x"}, exitUsage, "ajar"},
 		"a fee out of range":  {[]string{"settings", "set", "--fee-bps=20000", "--reason=x"}, exitFailure, "feeBps must be from 0 to 10000"},

@@ -108,6 +108,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 // withoutValue is kong's error of a flag without a value.
 var withoutValue = regexp.MustCompile(`expected \w+ value but got "EOL" \(<EOL>\)`)
 
+// negativeNumber is kong's error of an argument such as -5, which it takes for a flag.
+var negativeNumber = regexp.MustCompile(`unknown flag -(\d), did you mean .*`)
+
 // parse reads arguments, environment and the settings of an installed package, and validates them. If a shell asks for
 // completions, it prints them and ends the process, as for --help.
 func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
@@ -135,7 +138,8 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 		if faulty, ok := errors.AsType[*kong.ParseError](err); ok && faulty.Context.Selected() != nil {
 			see = faulty.Context.Selected().FullPath()
 		}
-		if said := withoutValue.ReplaceAllString(err.Error(), "a value must follow"); said != err.Error() {
+		said := withoutValue.ReplaceAllString(err.Error(), "a value must follow")
+		if said = negativeNumber.ReplaceAllString(said, "-$1 is no flag"); said != err.Error() {
 			err = errors.New(said)
 		}
 		return nil, fmt.Errorf("%w (see %s --help)", err, see)
