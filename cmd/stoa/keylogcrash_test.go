@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -100,14 +101,16 @@ func (f *fleet) register(ctx context.Context, slot int) error {
 // waitFor waits until answers have named that many agents.
 func (f *fleet) waitFor(agents int) {
 	f.t.Helper()
-	named := func() int {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		return len(f.agents)
+	for seen := f.named(); seen < agents && !f.t.Failed(); seen = f.named() {
+		eventually(f.t, func() bool { return f.named() > seen || f.t.Failed() }, "no server registers an agent")
 	}
-	for seen := named(); seen < agents && !f.t.Failed(); seen = named() {
-		eventually(f.t, func() bool { return named() > seen || f.t.Failed() }, "no server registers an agent")
-	}
+}
+
+// named counts the agents that answers have named.
+func (f *fleet) named() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.agents)
 }
 
 // watch reads the head of a server again and again.
@@ -178,27 +181,12 @@ func TestServersThatAreKilledKeepOneLog(t *testing.T) {
 
 	registering, stop := context.WithCancel(t.Context())
 	var busy, watching sync.WaitGroup
-	run := func(group *sync.WaitGroup, do func() error) {
-		group.Go(func() {
-			if err := do(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
 	for slot := range f.servers {
-		run(&watching, func() error { return f.watch(registering, slot) })
+		watching.Go(func() { assert.NoError(t, f.watch(registering, slot)) })
 		for range 4 {
-			run(&busy, func() error {
-				for {
-					f.mu.Lock()
-					enough := len(f.agents) >= agents
-					f.mu.Unlock()
-					if enough {
-						return nil
-					}
-					if err := f.register(registering, slot); err != nil {
-						return err
-					}
+			busy.Go(func() {
+				for f.named() < agents && assert.NoError(t, f.register(registering, slot)) {
+					continue
 				}
 			})
 		}

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,41 +118,17 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 	}
 	require.ElementsMatch(t, pages, there, "one page for each alert")
 
-	for _, expression := range dashboardExpressions(t) {
-		for _, name := range metricsIn(expression) {
-			require.True(t, isMetric(types, name), "the dashboard names %s", name)
-		}
-	}
-}
-
-// dashboardExpressions returns the expressions of the dashboard.
-func dashboardExpressions(t *testing.T) []string {
-	t.Helper()
-	var board struct {
-		UID    string `json:"uid"`
-		Panels []struct {
-			ID      int            `json:"id"`
-			Type    string         `json:"type"`
-			GridPos map[string]int `json:"gridPos"`
-			Targets []struct {
-				Expr string `json:"expr"`
-			} `json:"targets"`
-		} `json:"panels"`
-	}
-	require.NoError(t, json.Unmarshal(graphtest.Got(os.ReadFile("../../docs/dashboards/stoa.json"))(t), &board))
-	require.NotEmpty(t, board.UID)
-	var ids []int
-	var all []string
+	board := parsed[struct {
+		Panels []struct{ Targets []struct{ Expr string } }
+	}](t, readFile(t, "../../docs/dashboards/stoa.json"))
+	require.NotEmpty(t, board.Panels)
 	for _, panel := range board.Panels {
-		ids = append(ids, panel.ID)
-		require.LessOrEqual(t, panel.GridPos["x"]+panel.GridPos["w"], 24)
-		require.Equal(t, panel.Type == "row", len(panel.Targets) == 0)
 		for _, target := range panel.Targets {
-			all = append(all, target.Expr)
+			for _, name := range metricsIn(target.Expr) {
+				require.True(t, isMetric(types, name), "the dashboard names %s", name)
+			}
 		}
 	}
-	require.Len(t, slices.Compact(slices.Sorted(slices.Values(ids))), len(ids))
-	return all
 }
 
 func TestProfilesNeedToken(t *testing.T) {

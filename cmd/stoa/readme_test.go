@@ -70,7 +70,7 @@ var foreign = []string{
 func TestDocumentsNameWhatIsThere(t *testing.T) {
 	t.Parallel()
 	parser := graphtest.Got(kong.New(newCommands(), kong.Name("stoa"), kong.DefaultEnvars(envPrefix)))(t)
-	flags, variables, calls := map[string]bool{"help": true}, map[string]bool{}, map[string]bool{"help": true}
+	flags, variables, calls := map[string]bool{"help": true}, map[string]bool{}, map[string]*kong.Node{"help": new(kong.Node)}
 	for _, name := range secrets.FileVariables() {
 		variables[name] = true
 	}
@@ -82,7 +82,7 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 				variables[name] = true
 			}
 		}
-		calls[path] = true
+		calls[path] = node
 		for _, child := range node.Children {
 			walk(child, strings.TrimSpace(path+" "+child.Name))
 		}
@@ -113,20 +113,11 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 			if slices.Contains(foreign, found[1]) || slices.Contains(foreign, sub) {
 				continue
 			}
-			if !calls[found[1]] || (found[2] != "" && hasChildren(calls, found[1]) && !calls[sub]) {
+			if of := calls[found[1]]; of == nil || (found[2] != "" && len(of.Children) > 0 && calls[sub] == nil) {
 				t.Errorf("%s names stoa %s, which is no command", name, sub)
 			}
 		}
 	}
-}
-
-func hasChildren(calls map[string]bool, command string) bool {
-	for call := range calls {
-		if strings.HasPrefix(call, command+" ") {
-			return true
-		}
-	}
-	return false
 }
 
 // documents are the Markdown files that speak of the present: the changelog and the decisions describe the past.
