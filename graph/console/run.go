@@ -280,13 +280,8 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	if data.Home != settingsPath && (!IsEntity(inner) || data.Subject == "") {
 		shown.add("", inner, result)
 	}
-	for _, made := range shown.Tables {
-		if err := s.nameRows(r.Context(), made.Rows); err != nil {
-			return err
-		}
-		for i := range made.Rows {
-			made.Rows[i].Picture = s.picture(r.Context(), made.Rows[i].FileID)
-		}
+	if err := s.nameTables(r.Context(), shown.Tables); err != nil {
+		return err
 	}
 	notice := "Done, and in the audit log."
 	if variables["message"] != nil {
@@ -295,6 +290,19 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return s.show(w, r, view{template: "result", Title: data.Title, Path: data.Home, Notice: notice, Data: &shown})
+}
+
+// nameTables sets the names and pictures in the rows of a result.
+func (s *console) nameTables(ctx context.Context, tables []table) error {
+	for _, made := range tables {
+		if err := s.nameRows(ctx, made.Rows); err != nil {
+			return err
+		}
+		for i := range made.Rows {
+			made.Rows[i].Picture = s.picture(ctx, made.Rows[i].FileID)
+		}
+	}
+	return nil
 }
 
 // saveFile answers with a file of an order or a post, as uploaded, for the browser to save. This is another review, with its own

@@ -42,7 +42,7 @@ func (a act) call(ctx context.Context, o *office, name string, target uuid.UUID,
 		in = append(in, reflect.ValueOf(argument))
 	}
 	out := reflect.ValueOf(o.Operator).MethodByName(strings.ToUpper(name[:1]) + name[1:]).Call(in)
-	err, _ := out[1].Interface().(error)
+	err, _ := reflect.TypeAssert[error](out[1])
 	return err
 }
 

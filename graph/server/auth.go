@@ -54,12 +54,12 @@ func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (creden
 // that is not live, or rate_limited after too many of them; forbidden for a suspended agent; write_limited for an agent over its
 // limit of changes.
 func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credentials, mutating bool) (viewer.Viewer, error) {
-	v, err := viewer.Viewer{}, error(nil)
 	if c.operator != nil {
-		v = *c.operator
-	} else {
-		v, err = s.Graph.Auth.Authenticate(r.Context(), c.agentToken, mutating)
+		v := *c.operator
+		v.Address = s.clientAddress(r)
+		return v, nil
 	}
+	v, err := s.Graph.Auth.Authenticate(r.Context(), c.agentToken, mutating)
 	if errors.Is(err, fault.New(fault.Unauthorized)) {
 		if refused := s.wrongToken(w, r); !errors.Is(refused, fault.New(fault.Unauthorized)) {
 			err = refused // rate_limited; else err names the end of the token

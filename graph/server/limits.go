@@ -134,7 +134,7 @@ func checkTokens(query string) error {
 			_, err = strconv.ParseInt(token.Value, 10, 64)
 		case lexer.Float:
 			_, err = strconv.ParseFloat(token.Value, 64)
-		case lexer.String, lexer.BlockString:
+		case lexer.String:
 			if strings.ContainsRune(token.Value, utf8.RuneError) && surrogate.MatchString(query) {
 				return overLimit("The query escapes half a surrogate pair, which is not read here: send the character itself, or a variable")
 			}
