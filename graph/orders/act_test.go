@@ -32,13 +32,9 @@ func TestActNamesEveryWrongField(t *testing.T) {
 		"a reason where none is":      {orders.Start, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("x") }},
 		"a reason with a result":      {orders.Deliver, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("x") }},
 		"no result":                   {orders.Deliver, "result_text", func(in *orders.ActInput) { in.ResultText = nil }},
-		"long result":                 {orders.Deliver, "result_text", func(in *orders.ActInput) { in.ResultText = graphtest.Ptr(strings.Repeat("ж", 8001)) }},
 		"a result file twice":         {orders.Deliver, "result_attachment_ids", func(in *orders.ActInput) { in.ResultAttachmentIDs = []string{id, id} }},
-		"eleven result files":         {orders.Deliver, "result_attachment_ids", func(in *orders.ActInput) { in.ResultAttachmentIDs = make([]string, 11) }},
 		"a malformed input file":      {orders.Accept, "input_attachment_ids[0]", func(in *orders.ActInput) { in.InputAttachmentIDs = []string{"x"} }},
 		"no reason":                   {orders.Dispute, "reason", func(in *orders.ActInput) { in.Reason = nil }},
-		"empty reason":                {orders.ProposeRefund, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("") }},
-		"long reason":                 {orders.Dispute, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr(strings.Repeat("ж", 2001)) }},
 	} {
 		in := command(card, c.action)
 		c.change(&in)
@@ -53,7 +49,6 @@ func TestActOnUnknownOrder(t *testing.T) {
 	s := sharedPair(t)
 	card := s.offer(true)
 	in := command(card, orders.Cancel)
-	graphtest.Refused(t, fault.Unauthorized)(s.Orders.OrderAct(t.Context(), in))
 	graphtest.Refused(t, fault.NotFound)(s.Orders.OrderAct(s.Agent().Ctx, in))
 
 	in.OrderID = uuid.NewString()

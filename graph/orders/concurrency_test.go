@@ -121,29 +121,6 @@ func TestOneOfTwoActionsAtOnce(t *testing.T) {
 	s.requireSoundLedger()
 }
 
-func TestAcceptsAtOnceNeverOverdraw(t *testing.T) {
-	t.Parallel()
-	s := sharedPair(t)
-	requests := make([]func() (*orders.OrderResult, error), 12)
-	for i := range requests {
-		in := s.terms(false)
-		in.AmountMinor = graphtest.Ptr[int64](90_909) // 100,000 with the fee: the balance covers five
-		made := graphtest.Got(s.Orders.CreateOrder(s.contractor.Ctx, in))(t)
-		requests[i] = s.actRequest(s.customer, command(made.Order, orders.Accept))
-	}
-	funded := 0
-	for _, a := range concurrently(requests...) {
-		if a.err == nil {
-			funded++
-			continue
-		}
-		require.Equal(t, fault.InsufficientFunds, a.code(), "%v", a.err)
-	}
-	require.Equal(t, 5, funded)
-	require.Equal(t, [2]int64{0, 500_000}, s.balances(s.customer))
-	s.requireSoundLedger()
-}
-
 // Concurrent orders both ways between two agents, accepted, closed and blocked, neither deadlock nor lose money.
 func TestOrdersBothWaysAtOnce(t *testing.T) {
 	t.Parallel()
@@ -178,70 +155,48 @@ func TestOrdersBothWaysAtOnce(t *testing.T) {
 // friendship, the operation waits for that change before it reads.
 const stopWrites = "LOCK TABLE orders IN SHARE MODE; "
 
-// count is 1 for an operation that took effect, which has no fault.
-func count(code fault.Code) int64 {
-	if code == "" {
-		return 1
-	}
-	return 0
-}
-
-func TestAcceptRetriesAfterLostRace(t *testing.T) {
+func TestRetriesAfterLostRace(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	for name, c := range map[string]struct {
-		meanwhile string // ORDER, CONTACT, CUSTOMER and CONTRACTOR are the ids
-		code      fault.Code
+	const accept, create = "accept", "create"
+	for _, c := range []struct {
+		what, meanwhile string // ORDER, CONTACT, CUSTOMER and CONTRACTOR are the ids
+		code            fault.Code
 	}{
-		"block":           {"UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
-		"suspension":      {"UPDATE bots SET suspended_at = now() WHERE id = 'CUSTOMER'", fault.ParticipantInactive},
-		"trash":           {"UPDATE bots SET state = 'trash' WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
-		"restriction":     {"UPDATE settings SET email_requirement_activated_at = now() - interval '15 days'", fault.ParticipantInactive},
-		"deadline":        {"UPDATE orders SET deadline = now() WHERE id = 'ORDER'", fault.DeadlinePassed},
-		"cancellation":    {"UPDATE orders SET state = 'cancelled', version = 2 WHERE id = 'ORDER'", fault.VersionConflict},
-		"another reserve": {"UPDATE accounts SET available_minor = 1099 WHERE bot_id = 'CUSTOMER'", fault.InsufficientFunds},
-		"nothing":         {"SELECT 1", ""},
+		{accept, "UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
+		{accept, "UPDATE bots SET suspended_at = now() WHERE id = 'CUSTOMER'", fault.ParticipantInactive},
+		{accept, "UPDATE bots SET state = 'trash' WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
+		{accept, "UPDATE settings SET email_requirement_activated_at = now() - interval '15 days'", fault.ParticipantInactive},
+		{accept, "UPDATE orders SET deadline = now() WHERE id = 'ORDER'", fault.DeadlinePassed},
+		{accept, "UPDATE orders SET state = 'cancelled', version = 2 WHERE id = 'ORDER'", fault.VersionConflict},
+		{accept, "UPDATE accounts SET available_minor = 1099 WHERE bot_id = 'CUSTOMER'", fault.InsufficientFunds},
+		{accept, "SELECT 1", ""},
+		{create, "UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
+		{create, "UPDATE bots SET suspended_at = now() WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
+		{create, "UPDATE bots SET state = 'deleted' WHERE id = 'CONTRACTOR'", fault.NotFound},
+		{create, "UPDATE settings SET fee_bps = 1", fault.PriceChanged},
+		{create, "UPDATE settings SET fee_bps = 10000", fault.PriceChanged},
+		{create, "SELECT 1", ""},
 	} {
 		s := pairIn(t, w)
-		card := s.offer(false)
-		meanwhile := strings.NewReplacer("ORDER", card.ID.String(), "CONTACT", s.contact.String(), "CUSTOMER", s.customer.ID.String(),
-			"CONTRACTOR", s.contractor.ID.String()).Replace(c.meanwhile)
-		commit := s.Hold(stopWrites + meanwhile)
-		accept := async(s.actRequest(s.customer, command(card, orders.Accept)))
+		card, terms := s.offer(false), s.terms(true)
+		request, reserved, took := s.actRequest(s.customer, command(card, orders.Accept)), total, int64(0)
+		if c.what == create {
+			request, reserved = func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }, 0
+		}
+		if c.code == "" {
+			took = 1
+		}
+		commit := s.Hold(stopWrites + strings.NewReplacer("ORDER", card.ID.String(), "CONTACT", s.contact.String(),
+			"CUSTOMER", s.customer.ID.String(), "CONTRACTOR", s.contractor.ID.String()).Replace(c.meanwhile))
+		requested := async(request)
 		s.AwaitLocks(1)
 		commit()
-		require.Equal(t, c.code, (<-accept).code(), name)
-		require.Equal(t, total*count(c.code), s.balances(s.customer)[1], name)
-		require.Equal(t, count(c.code), s.Count("SELECT count(*) FROM operations WHERE bot_id = $1", s.customer.ID), name)
-		require.Equal(t, 1+count(c.code), s.Count("SELECT count(*) FROM order_events WHERE order_id = $1", card.ID), name)
-		s.Exec("UPDATE settings SET email_requirement_activated_at = NULL")
-	}
-}
-
-func TestCreateRetriesAfterLostRace(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	for name, c := range map[string]struct {
-		meanwhile string // CONTACT and CONTRACTOR are the ids
-		code      fault.Code
-	}{
-		"block":            {"UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
-		"suspension":       {"UPDATE bots SET suspended_at = now() WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
-		"deletion":         {"UPDATE bots SET state = 'deleted' WHERE id = 'CONTRACTOR'", fault.NotFound},
-		"fee rate":         {"UPDATE settings SET fee_bps = 1", fault.PriceChanged},
-		"rate far too big": {"UPDATE settings SET fee_bps = 10000", fault.PriceChanged},
-		"nothing":          {"SELECT 1", ""},
-	} {
-		s := pairIn(t, w)
-		terms := s.terms(true)
-		meanwhile := strings.NewReplacer("CONTACT", s.contact.String(), "CONTRACTOR", s.contractor.ID.String()).Replace(c.meanwhile)
-		commit := s.Hold(stopWrites + meanwhile)
-		create := async(func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) })
-		s.AwaitLocks(1)
-		commit()
-		require.Equal(t, c.code, (<-create).code(), name)
-		require.Equal(t, count(c.code), s.Count("SELECT count(*) FROM orders WHERE customer_id = $1", s.customer.ID), name)
-		s.Exec("UPDATE settings SET fee_bps = 1000")
+		require.Equal(t, c.code, (<-requested).code(), "%+v", c)
+		require.Equal(t, reserved*took, s.balances(s.customer)[1], "%+v", c)
+		require.Equal(t, took, s.Count("SELECT count(*) FROM operations WHERE bot_id = $1", s.customer.ID), "%+v", c)
+		require.Equal(t, 1+took, s.Count("SELECT count(*) FROM order_events e JOIN orders o ON o.id = e.order_id WHERE customer_id = $1", s.customer.ID))
+		s.Exec("UPDATE settings SET email_requirement_activated_at = NULL, fee_bps = 1000")
 	}
 }
 
@@ -263,30 +218,6 @@ func TestStepAfterLostRace(t *testing.T) {
 	commit()
 	require.Equal(t, fault.VersionConflict, (<-deliver).code())
 	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM operations"))
-}
-
-// If several identical requests decide before one of them writes, one acts and the others get its stored result. Of two different
-// steps one succeeds.
-func TestOneOfEqualDecisionsIsWritten(t *testing.T) {
-	t.Parallel()
-	s := newPair(t)
-	terms := s.terms(true)
-	create := func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }
-	made := s.decideBeforeWriting(create, create, create)
-	requireOneActed(t, made)
-
-	accept := s.actRequest(s.contractor, command(made[0].result.Order, orders.Accept))
-	accepted := s.decideBeforeWriting(accept, accept, accept)
-	requireOneActed(t, accepted)
-
-	card := accepted[0].result.Order
-	steps := s.decideBeforeWriting(
-		s.actRequest(s.contractor, command(card, orders.Start)), s.actRequest(s.customer, command(card, orders.Dispute)))
-	codes := []fault.Code{steps[0].code(), steps[1].code()}
-	require.ElementsMatch(t, []fault.Code{"", fault.VersionConflict}, codes)
-	require.EqualValues(t, 3, s.Count("SELECT max(version) FROM orders"))
-	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM order_events"))
-	s.requireSoundLedger()
 }
 
 // decideBeforeWriting runs requests; none of them writes before all have been decided.

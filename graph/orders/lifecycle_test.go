@@ -79,18 +79,6 @@ func TestDisputeAndRefundAreRecorded(t *testing.T) {
 	s.requireSoundLedger()
 }
 
-func TestRejectAndCancelMoveNoMoney(t *testing.T) {
-	t.Parallel()
-	s := sharedPair(t)
-	for _, card := range []*orders.Card{s.act(s.contractor, s.offer(true), orders.Reject), s.act(s.customer, s.offer(true), orders.Cancel)} {
-		require.Nil(t, card.Outcome)
-		require.Nil(t, card.ClosedAt)
-		require.Nil(t, card.FundedAt)
-		require.Empty(t, card.Actions)
-	}
-	require.Equal(t, [2]int64{500_000, 0}, s.balances(s.customer))
-}
-
 // The offer exactly as its two participants see it.
 func TestCardOfAnOffer(t *testing.T) {
 	t.Parallel()

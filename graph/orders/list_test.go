@@ -72,17 +72,9 @@ func TestMyOrdersNewestFirst(t *testing.T) {
 func TestMyOrdersRefusals(t *testing.T) {
 	t.Parallel()
 	s := sharedPair(t)
-	for _, bad := range []page.Param{{""}, {"0"}, {"1001"}, {"01"}, {"x"}, {"1", "1"}} {
-		graphtest.RefusedField(t, fault.InvalidPagination, "page")(s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{Page: bad}))
-	}
-	for _, bad := range []page.Param{{""}, {"0"}, {"51"}} {
-		_, err := s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{PageSize: bad})
-		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidPagination).Fields, "page_size")
-	}
 	for _, bad := range []page.Param{{""}, {"open"}, {"Offered"}, {"offered", "offered"}} {
 		graphtest.RefusedField(t, fault.InvalidInput, "state")(s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{State: bad}))
 	}
-	graphtest.Refused(t, fault.Unauthorized)(s.Orders.MyOrders(t.Context(), orders.ListInput{}))
 }
 
 func TestOrderIsForItsParticipants(t *testing.T) {
@@ -94,7 +86,6 @@ func TestOrderIsForItsParticipants(t *testing.T) {
 	}
 	graphtest.Refused(t, fault.NotFound)(s.Orders.Order(s.customer.Ctx, orders.OrderInput{OrderID: uuid.NewString()}))
 	graphtest.Refused(t, fault.NotFound)(s.Orders.Order(s.Agent().Ctx, orders.OrderInput{OrderID: card.ID.String()}))
-	graphtest.Refused(t, fault.Unauthorized)(s.Orders.Order(t.Context(), orders.OrderInput{OrderID: card.ID.String()}))
 	require.Equal(t, "contractor", s.read(s.contractor, card.ID).Order.Role)
 }
 
@@ -219,8 +210,6 @@ func TestQuote(t *testing.T) {
 		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "amount_minor")
 	}
 	graphtest.Refused(t, fault.InvalidInput)(s.Orders.QuoteOrder(s.customer.Ctx, orders.QuoteInput{}))
-	_, err := s.Orders.QuoteOrder(t.Context(), orders.QuoteInput{AmountMinor: graphtest.Ptr[int64](1)})
-	graphtest.RequireFault(t, err, fault.Unauthorized)
 }
 
 // The price is the same as in unbounded integers, rounded half up; it is refused exactly if its total exceeds the largest.

@@ -192,6 +192,8 @@ func (s *pair) requireTransition(card *orders.Card, action orders.Action, caller
 	done := s.act(s.agent(caller), card, action)
 	require.Equal(s.t, to.to, done.State)
 	require.Equal(s.t, card.Version+1, done.Version)
+	require.Equal(s.t, to.to == "closed", done.ClosedAt != nil)
+	require.Equal(s.t, to.to == "closed", done.Outcome != nil)
 	after := balancesAfter(to.money, before)
 	require.Equal(s.t, after[0], s.balances(s.customer))
 	require.Equal(s.t, after[1], s.balances(s.contractor))

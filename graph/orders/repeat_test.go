@@ -150,21 +150,6 @@ func TestOperationIDsBelongToTheAgent(t *testing.T) {
 	require.NotEqual(t, one.Order.ID, graphtest.Got(s.Orders.CreateOrder(s.contractor.Ctx, theirs))(t).Order.ID)
 }
 
-// A refused operation stores nothing, so the same id may succeed when the reason no longer applies.
-func TestFailuresStoreNothing(t *testing.T) {
-	t.Parallel()
-	s := newPair(t)
-	card := s.offer(false)
-	s.Exec("UPDATE accounts SET available_minor = 5 WHERE bot_id = $1", s.customer.ID)
-	in := command(card, orders.Accept)
-	graphtest.Refused(t, fault.InsufficientFunds)(s.Orders.OrderAct(s.customer.Ctx, in))
-	require.Equal(t, [2]int64{5, 0}, s.balances(s.customer), "no partial reserve")
-	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM operations"))
-	s.Exec("UPDATE accounts SET available_minor = 500000 WHERE bot_id = $1", s.customer.ID)
-	require.Equal(t, "funded", graphtest.Got(s.Orders.OrderAct(s.customer.Ctx, in))(t).Order.State)
-	graphtest.Refused(t, fault.VersionConflict)(s.Orders.OrderAct(s.customer.Ctx, command(card, orders.Accept)))
-}
-
 // A stored body that an earlier release wrote is returned unchanged, even if its fields differ from today's.
 func TestStoredBodiesOfEarlierReleases(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package orders_test
 
 import (
-	"bytes"
 	"testing"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
-	"stoa/graph/platform/wire"
 )
 
 // amount is the reward of a test order; at 10 % the customer pays 1100.
@@ -117,21 +115,6 @@ func (s *pair) balances(of *graphtest.Agent) [2]int64 {
 // requireSoundLedger requires a ledger without a discrepancy.
 func (s *pair) requireSoundLedger() {
 	require.Empty(s.t, graphtest.Got(s.Wallet.Reconcile(s.t.Context()))(s.t))
-}
-
-// An answer is sent as it is stored.
-func TestAnswerIsTheStoredOne(t *testing.T) {
-	t.Parallel()
-	s := newPair(t)
-	made := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, s.terms(true)))(t)
-	marshalled := graphtest.Got(wire.Marshal(struct {
-		Order *orders.Card `json:"order"`
-	}{made.Order}))(t)
-	var written bytes.Buffer
-	require.NoError(t, wire.Write(&written, made))
-	require.Equal(t, string(marshalled), written.String())
-	stored := graphtest.Column[string](s.World, "SELECT result FROM operations WHERE bot_id = $1", s.customer.ID)
-	require.Equal(t, []string{written.String()}, stored)
 }
 
 // A page, of one state or of all, reads the newest orders of each role and state, and the orders of the page, however many orders
