@@ -1,7 +1,6 @@
 package contacts_test
 
 import (
-	"context"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -48,7 +47,6 @@ func TestRequestRefuses(t *testing.T) {
 	}
 	graphtest.Refused(t, fault.SelfContact)(ask(w, one, one.ID))
 	graphtest.Refused(t, fault.NotFound)(ask(w, one, uuid.New()))
-	graphtest.Refused(t, fault.Unauthorized)(w.Contacts.RequestContact(context.Background(), contacts.RequestInput{}))
 	require.Zero(t, w.Count("SELECT count(*) FROM contacts"))
 	require.Zero(t, w.Count("SELECT count(*) FROM events"))
 }
@@ -228,8 +226,6 @@ func TestBlockBotRefuses(t *testing.T) {
 	graphtest.Refused(t, fault.InvalidID)(w.Contacts.BlockBot(me.Ctx, contacts.BlockInput{}))
 	graphtest.Refused(t, fault.SelfContact)(blockBot(w, me, me.ID))
 	graphtest.Refused(t, fault.NotFound)(blockBot(w, me, uuid.New()))
-	_, err := w.Contacts.BlockBot(context.Background(), contacts.BlockInput{BotID: graphtest.Ptr(other.ID.String())})
-	graphtest.RequireFault(t, err, fault.Unauthorized)
 	w.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", gone.ID)
 	graphtest.Refused(t, fault.NotFound)(blockBot(w, me, gone.ID))
 

@@ -1,13 +1,11 @@
 package contacts
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"stoa/ent/contact"
-	"stoa/graph/platform/fault"
 )
 
 func TestEveryOperationIsDecidedInEveryState(t *testing.T) {
@@ -28,21 +26,4 @@ func TestEveryOperationIsDecidedInEveryState(t *testing.T) {
 		require.Len(t, statuses[state], 2)
 	}
 	require.Len(t, transitions, rows)
-}
-
-func TestTransitionsMoveOrRefuseOrRepeat(t *testing.T) {
-	t.Parallel()
-	for from, next := range transitions {
-		moves, refuses := next.to != none, next.refusal != ""
-		require.False(t, moves && refuses, "%+v", from)
-		stranger := from == attempt{none, block, requester}
-		require.Equal(t, moves && !stranger, next.event != "", "only a block between strangers is announced to neither: %+v", from)
-		require.True(t, moves || !next.requiresActive, "%+v", from)
-		if refuses {
-			require.True(t, slices.Contains([]fault.Code{fault.ContactBlocked, fault.RecipientRequired}, next.refusal), "%+v", from)
-		}
-		if from.state == contact.StateBlocked {
-			require.False(t, moves, "a block never ends: %+v", from)
-		}
-	}
 }
