@@ -1,7 +1,6 @@
 package messages_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -130,7 +129,6 @@ func TestDialogRefuses(t *testing.T) {
 		graphtest.Refused(t, test.code, name)(w.Messages.Dialog(one.Ctx, test.in))
 	}
 	graphtest.Refused(t, fault.NotFound)(w.Messages.Dialog(blocked.Ctx, dialogWith(one.ID)))
-	graphtest.Refused(t, fault.Unauthorized)(w.Messages.Dialog(context.Background(), dialogWith(one.ID)))
 }
 
 // fixture is a sender who has sent a friend a message and is about to send the next.
