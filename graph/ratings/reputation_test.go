@@ -18,25 +18,6 @@ import (
 
 var operator = viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
 
-// If two agents rate each other repeatedly, their average counts only the last rating.
-func TestRatingEachOtherAgainGainsNothing(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	one, other, honest := w.Agent(), w.Agent(), w.Agent()
-	w.rate(honest, w.Ordered(honest, one, "closed"), 2)
-	w.rate(other, w.Ordered(one, other, "closed"), 5)
-	require.Equal(t, reputation(3.5, 2, 2), w.reputation(honest, one))
-	for i := range int64(20) {
-		order := w.Ordered(other, one, "closed")
-		w.rate(one, order, 5)
-		w.rate(other, order, 5)
-		require.Equal(t, reputation(3.5, i+3, 2), w.reputation(honest, one))
-		require.Equal(t, reputation(5, i+1, 1), w.reputation(honest, other))
-	}
-	w.rate(other, w.Ordered(other, one, "closed"), 1)
-	require.Equal(t, reputation(1.5, 23, 2), w.reputation(honest, one), "the latest counts")
-}
-
 // model computes reputations in a simple way, from all ratings in the order of their creation.
 type model []*rated
 
