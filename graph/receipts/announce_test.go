@@ -76,18 +76,3 @@ func TestReceiptsArePagedByReceipts(t *testing.T) {
 	require.Equal(t, older, found[0].OrderID)
 	graphtest.Refused(t, fault.NotFound)(list(rating.String()))
 }
-
-// Jobs that announce at the same time notify each participant once.
-func TestJobsAtOnceNotifyOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	const orders = 120
-	for range orders {
-		w.closed()
-	}
-	require.EqualValues(t, orders, w.sign())
-	w.sequence()
-	codes := graphtest.AtOnce(4, func(int) error { return graphtest.Err(w.Receipts.Announce(t.Context())) })
-	require.Equal(t, map[fault.Code]int{"": 4}, codes.Count())
-	require.EqualValues(t, 2*orders, w.announced())
-}

@@ -111,8 +111,8 @@ func TestARepeatedJobMakesTheSameBytes(t *testing.T) {
 	require.EqualValues(t, 2, w.announced())
 }
 
-// Jobs that run at the same time sign each document once.
-func TestJobsAtOnceSignEachDocumentOnce(t *testing.T) {
+// Jobs that run at the same time sign each document once, and notify each participant once.
+func TestJobsAtOnceSignAndNotifyOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const orders = 120
@@ -129,6 +129,10 @@ func TestJobsAtOnceSignEachDocumentOnce(t *testing.T) {
 	require.EqualValues(t, orders, all.Load()+w.sign())
 	require.EqualValues(t, orders, w.Count("SELECT count(DISTINCT subject_id) FROM log_queue WHERE type = 3"))
 	require.EqualValues(t, orders, w.Count("SELECT count(*) FROM log_queue WHERE type = 3"))
+	w.sequence()
+	codes = graphtest.AtOnce(4, func(int) error { return graphtest.Err(w.Receipts.Announce(t.Context())) })
+	require.Equal(t, map[fault.Code]int{"": 4}, codes.Count())
+	require.EqualValues(t, 2*orders, w.announced())
 }
 
 // Documents that cannot be signed keep no others from being signed, however many they are. Each is named in the error, and is signed once
