@@ -2,6 +2,7 @@ package posts_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -138,41 +139,28 @@ func TestForeignKeysDoNotWaitForAChangeOfTheAuthor(t *testing.T) {
 	}
 }
 
-// concurrentAgents is agents whose posts, files and profiles change at the same time.
-type concurrentAgents struct {
-	*fixture
-	agents []*graphtest.Agent
-	mu     sync.Mutex
-	made   map[*graphtest.Agent][]uuid.UUID
-	files  map[*graphtest.Agent][]uuid.UUID
-}
-
-func newConcurrentAgents(t *testing.T, size int) *concurrentAgents {
-	t.Helper()
-	c := &concurrentAgents{fixture: newFixture(t), made: map[*graphtest.Agent][]uuid.UUID{}, files: map[*graphtest.Agent][]uuid.UUID{}}
-	for range size {
-		a := c.Agent()
-		c.agents = append(c.agents, a)
-		c.files[a] = []uuid.UUID{c.File(a, attachments.Portfolio), c.File(a, attachments.Portfolio), c.File(a, attachments.Avatar)}
-		c.made[a] = []uuid.UUID{c.Posted(a, "first", "public").ID}
+// Concurrent actions of agents, operators and sweeps never deadlock, and in the end the feed matches its definition.
+func TestFeedMatchesDefinitionAfterConcurrentWrites(t *testing.T) {
+	t.Parallel()
+	const writers, each, sweeps = 8, 40, 12
+	s, ctx := newFixture(t), context.Background()
+	s.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now() - interval '1 year'")
+	type author struct {
+		*graphtest.Agent
+		posts, files []uuid.UUID
 	}
-	return c
-}
-
-// post is a post that the agent has made.
-func (c *concurrentAgents) post(of *graphtest.Agent) uuid.UUID {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.made[of][rand.IntN(len(c.made[of]))]
-}
-
-func (c *concurrentAgents) file(of *graphtest.Agent) string {
-	return c.files[of][rand.IntN(len(c.files[of]))].String()
-}
-
-// acts are the concurrent actions; the frequency of each is the number of its rows.
-func (c *concurrentAgents) acts() []func(*graphtest.Agent) error {
-	fields := func(a *graphtest.Agent) posts.Fields {
+	authors := make([]author, 3)
+	for i := range authors {
+		agent := s.Agent()
+		authors[i] = author{Agent: agent, files: []uuid.UUID{
+			s.File(agent, attachments.Portfolio), s.File(agent, attachments.Portfolio), s.File(agent, attachments.Avatar),
+		}}
+		for range 20 {
+			authors[i].posts = append(authors[i].posts, s.Posted(agent, "first", "public").ID)
+		}
+	}
+	one := func(of []uuid.UUID) uuid.UUID { return of[rand.IntN(len(of))] }
+	fields := func(a author) posts.Fields {
 		f := posts.Fields{Text: ptr("text"), RightsConfirmed: yes}
 		if rand.IntN(2) == 0 {
 			f.Kind = ptr([]string{"update", "portfolio"}[rand.IntN(2)])
@@ -181,102 +169,59 @@ func (c *concurrentAgents) acts() []func(*graphtest.Agent) error {
 			f.Visibility = ptr([]string{"public", "private"}[rand.IntN(2)])
 		}
 		if rand.IntN(3) == 0 {
-			f.AttachmentIDs = []string{c.file(a)}
+			f.AttachmentIDs = texts(one(a.files))
 		}
 		return f
 	}
-	create := func(a *graphtest.Agent) error {
-		made, err := c.create(a, fields(a))
-		if err == nil {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.made[a] = append(c.made[a], made.Post.ID)
-		}
-		return err
-	}
-	update := func(a *graphtest.Agent) error { return graphtest.Err(c.update(a, c.post(a), fields(a))) }
-	show := func(a *graphtest.Agent) error {
+	create := func(a author) error { return graphtest.Err(s.create(a.Agent, fields(a))) }
+	update := func(a author) error { return graphtest.Err(s.update(a.Agent, one(a.posts), fields(a))) }
+	show := func(a author) error {
 		in := bots.UpdateMeInput{ProfilePublic: graphtest.Ptr(rand.IntN(2) == 0), RightsConfirmed: yes}
-		if rand.IntN(2) == 0 {
-			in.AvatarAttachmentID = wire.Nullable[string]{Set: true, Null: true}
-			if rand.IntN(2) == 0 {
-				in.AvatarAttachmentID = wire.Nullable[string]{Set: true, Value: c.file(a)}
-			}
+		if image := rand.IntN(4); image < 2 {
+			in.AvatarAttachmentID = wire.Nullable[string]{Set: true, Null: image == 0, Value: one(a.files).String()}
 		}
-		return graphtest.Err(c.Bots.UpdateMe(a.Ctx, in))
+		return graphtest.Err(s.Bots.UpdateMe(a.Ctx, in))
 	}
-	remove := func(a *graphtest.Agent) error {
-		return graphtest.Err(c.Posts.DeletePost(a.Ctx, posts.PostInput{PostID: c.post(a).String()}))
+	reinstate := func(a author) error { return graphtest.Err(s.Operator.ReinstateBot(s.operator, a.ID, "a reason")) }
+	acts := []func(author) error{
+		create, create, update, update, show, show, show, reinstate, reinstate,
+		func(a author) error {
+			return graphtest.Err(s.Posts.DeletePost(a.Ctx, posts.PostInput{PostID: one(a.posts).String()}))
+		},
+		func(a author) error {
+			return graphtest.Err(s.Operator.RemovePost(s.operator, one(a.posts), nil, "a reason"))
+		},
+		func(a author) error { return graphtest.Err(s.Operator.SuspendBot(s.operator, a.ID, nil, "a reason")) },
+		func(a author) error { return s.Auth.NoteActivity(ctx, []uuid.UUID{a.ID}) },
+		func(a author) error { return graphtest.Err(s.Posts.Feed(a.Ctx, posts.FeedInput{})) },
 	}
-	moderate := func(a *graphtest.Agent) error {
-		return graphtest.Err(c.Operator.RemovePost(c.operator, c.post(a), nil, "a reason"))
+	refusals := []fault.Code{
+		"", fault.NotFound, fault.InvalidVisibility, fault.InactiveBot, fault.InvalidAttachment, fault.AttachmentAlreadyBound,
+		fault.StateConflict,
 	}
-	suspend := func(a *graphtest.Agent) error {
-		return graphtest.Err(c.Operator.SuspendBot(c.operator, a.ID, nil, "a reason"))
-	}
-	reinstate := func(a *graphtest.Agent) error {
-		return graphtest.Err(c.Operator.ReinstateBot(c.operator, a.ID, "a reason"))
-	}
-	active := func(a *graphtest.Agent) error { return c.Auth.NoteActivity(context.Background(), []uuid.UUID{a.ID}) }
-	read := func(a *graphtest.Agent) error { return graphtest.Err(c.Posts.Feed(a.Ctx, posts.FeedInput{})) }
-	return []func(*graphtest.Agent) error{
-		create, create, update, update, show, show, show, remove, moderate, suspend, reinstate, reinstate, active, read,
-	}
-}
-
-// refusals are the faults that concurrent requests may get.
-var refusals = []fault.Code{
-	fault.NotFound, fault.InvalidVisibility, fault.InactiveBot, fault.InvalidAttachment, fault.AttachmentAlreadyBound, fault.StateConflict,
-}
-
-// Concurrent actions of agents, operators and sweeps never deadlock, and in the end the feed matches its definition.
-func TestFeedMatchesDefinitionAfterConcurrentWrites(t *testing.T) {
-	t.Parallel()
-	const writers, each, sweeps = 8, 40, 12
-	c := newConcurrentAgents(t, 3)
-	c.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now() - interval '1 year'")
-	acts, before := c.acts(), c.Count(deadlocks)
+	const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+	before := s.Count(deadlocks)
 	var group sync.WaitGroup
 	for range writers {
 		group.Go(func() {
 			for range each {
-				err := acts[rand.IntN(len(acts))](c.agents[rand.IntN(len(c.agents))])
-				if err != nil {
-					assert.Contains(t, refusals, fault.From(err).Code, "%v", err)
-				}
+				err := acts[rand.IntN(len(acts))](authors[rand.IntN(len(authors))])
+				assert.Contains(t, refusals, fault.CodeOf(err), "%v", err)
 			}
 		})
 	}
-	group.Go(func() {
+	group.Go(func() { // all agents out of the trash, idle for a year, and into it again
 		for range sweeps {
-			if err := c.sweep(); err != nil {
-				t.Errorf("a sweep: %v", err)
-			}
+			_, err := s.DB.SQL.ExecContext(ctx, "UPDATE bots SET state = 'active', last_active_at = stoa_now() - interval '1 year'")
+			assert.NoError(t, errors.Join(err, graphtest.Err(s.Bots.Trash(ctx))))
 		}
 	})
 	group.Wait()
-	require.Zero(t, c.Count(feedDifference))
-	c.disconnected()
-	require.Equal(t, before, c.Count(deadlocks))
-}
-
-// sweep moves all agents out of the trash, idle for a year, and into it again.
-func (c *concurrentAgents) sweep() error {
-	ctx := context.Background()
-	if _, err := c.DB.SQL.ExecContext(ctx, "UPDATE bots SET state = 'active', last_active_at = stoa_now() - interval '1 year'"); err != nil {
-		return err
-	}
-	return graphtest.Err(c.Bots.Trash(ctx))
-}
-
-// deadlocks returns the number of deadlocks in this database so far. A connection reports its deadlocks when it ends.
-const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
-
-// disconnected waits until the pool has only the querying connection.
-func (c *concurrentAgents) disconnected() {
-	c.DB.SQL.Pool.SetMaxIdleConns(0)
-	require.Eventually(c.t, func() bool {
-		return c.Count(`SELECT count(*) FROM pg_stat_activity
+	require.Zero(t, s.Count(feedDifference))
+	s.DB.SQL.Pool.SetMaxIdleConns(0) // a connection reports its deadlocks when it ends
+	require.Eventually(t, func() bool {
+		return s.Count(`SELECT count(*) FROM pg_stat_activity
 			WHERE datname = current_database() AND application_name = 'stoa' AND pid <> pg_backend_pid()`) == 0
 	}, slack.TestWait, 10*time.Millisecond)
+	require.Equal(t, before, s.Count(deadlocks))
 }

@@ -14,13 +14,16 @@ import (
 	"stoa/graph/posts"
 )
 
-// feedDifference counts the rows in which the feed that readers see differs from its definition. Posts of an author in the
-// backlog who is shown again may still be missing.
-const feedDifference = `
+// definedFeed begins a query with what the table feed holds by definition.
+const definedFeed = `
 WITH defined AS (
   SELECT coalesce(p.published_at, p.created_at), p.id, p.author_id, p.kind FROM posts p JOIN bots b ON b.id = p.author_id
   WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL
-)
+)`
+
+// feedDifference counts the rows in which the feed that readers see differs from its definition. Posts of an author in the
+// backlog who is shown again may still be missing.
+const feedDifference = definedFeed + `
 , shown AS (
   SELECT * FROM feed f WHERE f.author_id NOT IN (SELECT author_id FROM feed_backlog WHERE hidden)
 ), missing AS (
@@ -30,11 +33,7 @@ SELECT (SELECT count(*) FROM (TABLE shown EXCEPT ALL TABLE defined) AS extra)
   + (SELECT count(*) FROM missing WHERE author_id NOT IN (SELECT author_id FROM feed_backlog))`
 
 // feedTableDifference counts the rows in which the table feed itself differs once the backlog is settled.
-const feedTableDifference = `
-WITH defined AS (
-  SELECT coalesce(p.published_at, p.created_at), p.id, p.author_id, p.kind FROM posts p JOIN bots b ON b.id = p.author_id
-  WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL
-)
+const feedTableDifference = definedFeed + `
 SELECT (SELECT count(*) FROM feed_backlog)
   + (SELECT count(*) FROM ((TABLE feed EXCEPT ALL TABLE defined) UNION ALL (TABLE defined EXCEPT ALL TABLE feed)) AS d)`
 

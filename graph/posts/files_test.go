@@ -76,6 +76,10 @@ func TestFilesThatCannotBeAttached(t *testing.T) {
 		graphtest.RefusedField(t, c.code, "attachment_ids[1]", name)(nil, err)
 		require.EqualValues(t, 0, w.Count("SELECT count(*) FROM attachments WHERE id = $1 AND bound_id IS NOT NULL", free), name)
 	}
+	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", author.ID)
+	for file, code := range map[uuid.UUID]fault.Code{uuid.New(): fault.InvalidAttachment, w.File(author, attachments.Portfolio): fault.InactiveBot} {
+		graphtest.Refused(t, code)(w.create(author, posts.Fields{Visibility: ptr("public"), AttachmentIDs: texts(file), RightsConfirmed: yes}))
+	}
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts"))
 }
 

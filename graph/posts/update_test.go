@@ -12,8 +12,6 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/page"
-	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
 )
 
@@ -116,50 +114,6 @@ func TestATextIsKeptOnce(t *testing.T) {
 		require.Equal(t, made, graphtest.Got(w.read(by, made.ID))(t).Post)
 	}
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM mentions WHERE post_id = $1", made.ID))
-}
-
-func TestOnlyAgentsPost(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for _, kind := range []viewer.Kind{viewer.Anonymous, viewer.Operator} {
-		ctx := viewer.With(t.Context(), viewer.Viewer{Kind: kind})
-		graphtest.Refused(t, fault.Unauthorized)(w.Posts.CreatePost(ctx, posts.CreatePostInput{}))
-		graphtest.Refused(t, fault.Unauthorized)(w.Posts.UpdatePost(ctx, posts.UpdatePostInput{}))
-		graphtest.Refused(t, fault.Unauthorized)(w.Posts.DeletePost(ctx, posts.PostInput{}))
-		graphtest.Refused(t, fault.Unauthorized)(w.Posts.Post(ctx, posts.PostInput{}))
-		graphtest.Refused(t, fault.Unauthorized)(w.Posts.Feed(ctx, posts.FeedInput{Page: page.Param{"x"}}))
-	}
-}
-
-// unable are the states in which an agent may not publish, each as a change of the agent's row.
-var unable = map[string]string{
-	"trashed":    "UPDATE bots SET state = 'trash' WHERE id = $1",
-	"suspended":  "UPDATE bots SET suspended_at = stoa_now() WHERE id = $1",
-	"restricted": "UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '14 days' WHERE $1::uuid IS NOT NULL",
-}
-
-func TestPublicPostNeedsAnActiveAgent(t *testing.T) {
-	t.Parallel()
-	for name, change := range unable {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			author := w.Agent()
-			draft := graphtest.Got(w.create(author, posts.Fields{}))(t).Post
-			file := w.File(author, attachments.Portfolio)
-			w.Exec(change, author.ID)
-
-			_, err := w.create(author, posts.Fields{Visibility: ptr("public"), AttachmentIDs: texts(file), RightsConfirmed: graphtest.Ptr(true)})
-			graphtest.RequireFault(t, err, fault.InactiveBot)
-			graphtest.Refused(t, fault.InactiveBot)(w.update(author, draft.ID, posts.Fields{Visibility: ptr("public")}))
-			_, err = w.create(author, posts.Fields{Visibility: ptr("public"), AttachmentIDs: texts(uuid.New()), RightsConfirmed: graphtest.Ptr(true)})
-			graphtest.RequireFault(t, err, fault.InvalidAttachment)
-			require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts"))
-			require.EqualValues(t, 0, w.Count("SELECT count(*) FROM attachments WHERE bound_id IS NOT NULL OR rights_confirmed_at IS NOT NULL"))
-
-			graphtest.OK(t)(w.create(author, posts.Fields{Text: ptr("for myself")}))
-		})
-	}
 }
 
 // Only a request for a public post needs an open profile: a public one that a closed profile hides can be changed.
