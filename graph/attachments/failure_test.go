@@ -207,24 +207,6 @@ func TestInspectionThatIsInterruptedIsDoneLater(t *testing.T) {
 	require.NoError(t, w.Attachments.Inspect(context.Background(), id, g.inspect), "a job that comes twice does nothing")
 }
 
-// If the store cannot write, uploads fail and leave no record; everything else works.
-func TestStoreThatCannotWrite(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	agent := w.Agent()
-	kept := newForm(attachments.Order, picture(t, 8, 8))
-	sent := graphtest.Got(w.send(agent, kept))(t)
-	restore := w.breakStore(t)
-
-	f := newForm(attachments.Order, picture(t, 8, 8))
-	require.Positive(t, graphtest.RequireFault(t, graphtest.Err(w.send(agent, f)), fault.ServiceUnavailable).Retry())
-	require.Equal(t, int64(1), w.usage(agent.ID)[2])
-	again := graphtest.Got(w.send(agent, kept))(t, "a repeat needs no store")
-	require.Equal(t, sent.Attachment.ID, again.Attachment.ID)
-	restore()
-	graphtest.OK(t)(w.send(agent, f))
-}
-
 // breakStore makes the store unwritable, also for a superuser: it replaces the folder with a file.
 func (w *world) breakStore(t *testing.T) (restore func()) {
 	t.Helper()
@@ -254,15 +236,6 @@ func TestStoreThatBreaksMeanwhile(t *testing.T) {
 	require.Equal(t, [3]int64{}, w.usage(agent.ID))
 	restore()
 	graphtest.OK(t)(w.send(agent, f))
-}
-
-func TestUploadLargerThanAFileMayBe(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	agent := w.Agent()
-	graphtest.Refused(t, fault.PayloadTooLarge)(w.send(agent, newForm(attachments.Order, make([]byte, attachments.MaxFile+1))))
-	graphtest.Refused(t, fault.InvalidFile)(w.send(agent, newForm(attachments.Order, make([]byte, attachments.MaxFile))))
-	require.Eventually(t, func() bool { return len(w.stored(t)) == 0 }, slack.TestWait, time.Millisecond, "the answer may come first")
 }
 
 // The local copy of an inspected file has no name, so nothing stays when its process dies.

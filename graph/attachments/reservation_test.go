@@ -268,6 +268,9 @@ func TestReservationsHold(t *testing.T) {
 				return [4]int64{n[0] + used[0], n[1] + used[1], n[2] + used[2], n[3]}
 			}
 			require.LessOrEqual(r, total(uuid.Nil)[0], int64(bytesOfAll))
+			for i, sum := range []string{"sum(size_bytes + preview_bytes) FILTER (WHERE status = 'ready')", "count(*) FILTER (WHERE status = 'ready')", "count(*)"} {
+				require.Equal(r, w.Count("SELECT coalesce("+sum+", 0) FROM attachments"), w.usage(uuid.Nil)[i])
+			}
 			for _, agent := range agents {
 				n := total(agent.ID)
 				require.LessOrEqual(r, n[0], int64(bytesOfOne))

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -143,57 +141,4 @@ func TestRejectedUploadCountsAsRecordOnly(t *testing.T) {
 	require.Equal(t, [3]int64{0, 0, 3}, w.usage(agent.ID))
 	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM attachments WHERE status = 'rejected'"))
 	w.keeps(t, 0)
-}
-
-// With any number of concurrent uploads, budgets are never exceeded, and in the end usage equals the sum of the records.
-func TestBudgetsHoldUnderConcurrency(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{StorageBytes: 60_000, StorageBytesPerAgent: 25_000, Files: 12, FilesPerAgent: 5, FileRecordsPerAgent: 8, Inspections: 2}))
-	agents := []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent()}
-	within := func(t *testing.T) {
-		t.Helper()
-		all := w.usage(uuid.Nil)
-		require.LessOrEqual(t, all[0], int64(60_000))
-		require.LessOrEqual(t, all[1], int64(12))
-		for _, agent := range agents {
-			own := w.usage(agent.ID)
-			require.LessOrEqual(t, own[0], int64(25_000))
-			require.LessOrEqual(t, own[1], int64(5))
-			require.LessOrEqual(t, own[2], int64(8))
-		}
-	}
-	for range 4 {
-		w.Exec("DELETE FROM attachments")
-		var forms []form
-		for range 5 + rand.IntN(8) {
-			b := []byte("no picture")
-			if side := rand.IntN(60); side > 0 {
-				b = photo(t, side, side)
-			}
-			forms = append(forms, newForm(attachments.Order, b))
-		}
-		var group sync.WaitGroup
-		failures := make([]error, len(forms))
-		for i, f := range forms {
-			group.Go(func() { _, failures[i] = w.send(agents[i%len(agents)], f) })
-		}
-		ended := make(chan struct{})
-		go func() { group.Wait(); close(ended) }()
-		for running := true; running; within(t) {
-			select {
-			case <-ended:
-				running = false
-			default:
-			}
-		}
-		for _, err := range failures {
-			if err != nil {
-				require.Contains(t, []fault.Code{fault.StorageQuotaExceeded, fault.StorageRecordLimit, fault.InvalidFile, fault.UploadBusy}, fault.From(err).Code, "%v", err)
-			}
-		}
-		for i, column := range []string{"sum(size_bytes + preview_bytes)", "count(*)"} {
-			require.Equal(t, w.Count("SELECT coalesce("+column+", 0) FROM attachments WHERE status = 'ready'"), w.usage(uuid.Nil)[i])
-		}
-		require.Equal(t, w.Count("SELECT count(*) FROM attachments"), w.usage(uuid.Nil)[2])
-	}
 }

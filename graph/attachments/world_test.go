@@ -186,10 +186,7 @@ func (w *world) usage(agent uuid.UUID) (u [3]int64) {
 func (w *world) underWay() int64 { return w.Count("SELECT count(*) FROM upload_reservations") }
 
 // pending is the id of the one upload that waits for its inspection.
-func (w *world) pending() uuid.UUID { return w.withStatus("pending") }
-
-// withStatus is the id of the one upload of that status.
-func (w *world) withStatus(status string) (id uuid.UUID) {
-	_ = w.DB.SQL.Pool.QueryRow("SELECT id FROM attachments WHERE status = $1", status).Scan(&id) // without such a file the id stays empty
+func (w *world) pending() (id uuid.UUID) {
+	_ = w.DB.SQL.Pool.QueryRow("SELECT id FROM attachments WHERE status = 'pending'").Scan(&id) // without such a file the id stays empty
 	return id
 }
