@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -20,10 +18,9 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// names is a DNS server on the loopback that knows agent.example. Its answers may change from one question to the next.
+// names is a DNS server on the loopback that gives every name the same addresses, which may change from one question to the next.
 type names struct {
-	mu        sync.Mutex
-	addresses []netip.Addr
+	addresses atomic.Pointer[[]netip.Addr]
 	asked     atomic.Int64
 }
 
@@ -32,60 +29,41 @@ func (n *names) resolver(t *testing.T) *net.Resolver {
 	t.Helper()
 	conn := graphtest.Got(net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0"))))(t)
 	t.Cleanup(func() { _ = conn.Close() })
-	go n.serve(conn)
+	go func() {
+		for buffer := make([]byte, 512); ; {
+			size, from, err := conn.ReadFromUDPAddrPort(buffer)
+			if err != nil {
+				return
+			}
+			n.asked.Add(1)
+			if answer, err := n.answer(buffer[:size]); err == nil {
+				_, _ = conn.WriteToUDPAddrPort(answer, from)
+			}
+		}
+	}()
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
 	}}
 }
 
-// set changes the addresses of agent.example.
-func (n *names) set(addresses ...netip.Addr) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.addresses = addresses
-}
+func (n *names) set(addresses ...netip.Addr) { n.addresses.Store(&addresses) }
 
-func (n *names) serve(conn *net.UDPConn) {
-	buffer := make([]byte, 512)
-	for {
-		size, from, err := conn.ReadFromUDPAddrPort(buffer)
-		if err != nil {
-			return
-		}
-		n.asked.Add(1)
-		var question dnsmessage.Message
-		if question.Unpack(buffer[:size]) != nil {
-			continue
-		}
-		answer, err := n.answer(&question).Pack()
-		if err == nil {
-			_, _ = conn.WriteToUDPAddrPort(answer, from)
-		}
+func (n *names) answer(question []byte) ([]byte, error) {
+	var m dnsmessage.Message
+	if err := m.Unpack(question); err != nil {
+		return nil, err
 	}
-}
-
-func (n *names) answer(m *dnsmessage.Message) *dnsmessage.Message {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	asked := m.Questions[0]
-	reply := &dnsmessage.Message{
-		Header:    dnsmessage.Header{ID: m.ID, Response: true, Authoritative: true},
-		Questions: m.Questions[:1],
-	}
-	if !strings.EqualFold(asked.Name.String(), "agent.example.") {
-		reply.RCode = dnsmessage.RCodeNameError
-		return reply
-	}
-	for _, address := range n.addresses {
-		header := dnsmessage.ResourceHeader{Name: asked.Name, Type: asked.Type, Class: dnsmessage.ClassINET}
+	m.Response, m.Additionals = true, nil
+	header := dnsmessage.ResourceHeader{Name: m.Questions[0].Name, Type: m.Questions[0].Type, Class: dnsmessage.ClassINET}
+	for _, address := range *n.addresses.Load() {
 		switch {
-		case asked.Type == dnsmessage.TypeA && address.Is4():
-			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: address.As4()}})
-		case asked.Type == dnsmessage.TypeAAAA && address.Is6():
-			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: address.As16()}})
+		case header.Type == dnsmessage.TypeA && address.Is4():
+			m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: address.As4()}})
+		case header.Type == dnsmessage.TypeAAAA && address.Is6():
+			m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: address.As16()}})
 		}
 	}
-	return reply
+	return m.Pack()
 }
 
 // private are addresses that no webhook may lead to.

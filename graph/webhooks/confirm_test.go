@@ -1,7 +1,6 @@
 package webhooks_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"testing"
 	"time"
@@ -137,23 +136,4 @@ func TestOneTestWaits(t *testing.T) {
 	require.Equal(t, id, got[0].id())
 	require.NotEqual(t, id, ask())
 	require.Len(t, w.delivered(e), 1)
-}
-
-// Two agents with one address: the signed body of each delivery names its agent and its webhook.
-func TestTheBodySaysForWhom(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	e := newEndpoint(t, nil)
-	for _, agent := range []*graphtest.Agent{w.Agent(), w.Agent()} {
-		hook := w.untested(agent, e.URL)
-		w.tell(agent)
-		got := w.delivered(e)
-		require.Equal(t, []string{"webhook.test", "contact.requested"}, kinds(t, got))
-		for _, r := range got {
-			var body map[string]any
-			require.NoError(t, json.Unmarshal(r.body, &body))
-			require.Equal(t, agent.ID.String(), body["bot_id"])
-			require.Equal(t, hook.ID.String(), body["webhook_id"])
-		}
-	}
 }

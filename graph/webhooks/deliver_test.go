@@ -1,8 +1,8 @@
 package webhooks_test
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -97,6 +97,11 @@ func TestAnswers(t *testing.T) {
 			_ = conn.Close()
 		}
 	}
+	listener := graphtest.Got(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t) // it accepts connections and says nothing
+	t.Cleanup(func() { _ = listener.Close() })
+	urls := map[string]string{
+		"silent": "http://" + listener.Addr().String(), "silent, TLS": "https://" + listener.Addr().String(), "down": "http://" + graphtest.Address(),
+	}
 	raw := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, err := http.NewResponseController(w).Hijack()
@@ -130,6 +135,9 @@ func TestAnswers(t *testing.T) {
 		"endless 500":     {endless(500), 500, "status"},
 		"503":             {status(503), 503, "status"},
 		"hangs":           {hang, 0, "timeout"},
+		"silent":          {nil, 0, "timeout"},
+		"silent, TLS":     {nil, 0, "timeout"},
+		"down":            {nil, 0, "no_answer"},
 		"cut":             {cut, 0, "no_answer"},
 		"no HTTP":         {raw("SSH-2.0-x\r\n"), 0, "no_answer"},
 		"large header":    {raw("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n"), 0, "no_answer"},
@@ -144,7 +152,7 @@ func TestAnswers(t *testing.T) {
 			}
 			w := newWorldWith(t, config)
 			e, agent := newEndpoint(t, c.answer), w.Agent()
-			hook := w.hook(agent, e.URL)
+			hook := w.hook(agent, cmp.Or(urls[name], e.URL))
 			w.tell(agent)
 			w.DeliverWebhooks()
 			all := w.deliveries(agent, hook.ID)
@@ -174,21 +182,6 @@ func TestAnswers(t *testing.T) {
 				require.Equal(t, 5*time.Second, d.NextAttemptAt.Sub(d.CreatedAt))
 			}
 		})
-	}
-}
-
-// An endpoint that accepts connections and never sends anything, not even for TLS, has 15 s in all like any other.
-func TestASilentEndpoint(t *testing.T) {
-	t.Parallel()
-	listener := graphtest.Got(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
-	t.Cleanup(func() { _ = listener.Close() })
-	w := newWorldWith(t, webhooks.SenderConfig{AllowLoopback: true, Timeout: impatient})
-	agent := w.Agent()
-	for _, scheme := range []string{"http", "https"} {
-		hook := w.hook(agent, scheme+"://"+listener.Addr().String())
-		w.tell(agent)
-		w.DeliverWebhooks()
-		require.Equal(t, "timeout", *w.deliveries(agent, hook.ID)[0].Error, scheme)
 	}
 }
 
@@ -463,18 +456,4 @@ func TestPagesOfDeliveries(t *testing.T) {
 	require.Len(t, seen, 150)
 	in.Before = []string{uuid.NewString()}
 	graphtest.Refused(t, fault.NotFound)(w.Webhooks.MyWebhookDeliveries(agent.Ctx, in))
-}
-
-// No process listens at the address: the attempt ends at once and is repeated.
-func TestAnEndpointThatIsDown(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	listener := graphtest.Got(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
-	address := fmt.Sprintf("http://%s/", listener.Addr())
-	require.NoError(t, listener.Close())
-	agent := w.Agent()
-	hook := w.hook(agent, address)
-	w.tell(agent)
-	w.DeliverWebhooks()
-	require.Equal(t, "no_answer", *w.deliveries(agent, hook.ID)[0].Error)
 }

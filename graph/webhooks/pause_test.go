@@ -58,6 +58,7 @@ func TestTheEndOfTokensPausesWebhooks(t *testing.T) {
 			e := newEndpoint(t, func(http.ResponseWriter, *http.Request) { token = end(w, agent) })
 			made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1")}))(t)
 			id := w.tested(made.Webhook).ID
+			newer := graphtest.Got(w.Webhooks.RotateWebhookSecret(agent.Ctx, webhooks.Input{WebhookID: id.String()}))(t)
 			second, others := w.hook(agent, "https://agent.example/"), w.hook(bystander, "https://other.example/")
 			w.Exec("UPDATE webhooks SET state = 'gone' WHERE id = $1", second.ID)
 			w.tell(agent)
@@ -91,35 +92,15 @@ func TestTheEndOfTokensPausesWebhooks(t *testing.T) {
 			graphtest.OK(t)(w.change(agent, id, webhooks.UpdateInput{State: graphtest.Ptr("active")}))
 			got := w.delivered(e)
 			require.Len(t, got, 2)
-			require.False(t, got[0].verifies(t, *made.Secret), "the secret is void")
+			require.False(t, got[0].verifies(t, *made.Secret) || got[0].verifies(t, *newer.Secret), "both secrets of the rotation are void")
 			require.Empty(t, w.queue(agent))
 			rotated := graphtest.Got(w.Webhooks.RotateWebhookSecret(agent.Ctx, webhooks.Input{WebhookID: id.String()}))(t)
 			w.tell(agent)
 			got = w.delivered(e)
 			require.Len(t, got, 1)
 			require.True(t, got[0].verifies(t, *rotated.Secret))
-			require.False(t, got[0].verifies(t, *made.Secret), "also within the day after a rotation")
+			require.False(t, got[0].verifies(t, *made.Secret) || got[0].verifies(t, *newer.Secret), "also within the day after a rotation")
 		})
-	}
-}
-
-// A secret that was replaced by a rotation on the day before is void with the newer one.
-func TestBothSecretsOfARotationAreVoid(t *testing.T) {
-	t.Parallel()
-	w, e, agent := newReceiver(t, nil)
-	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1")}))(t)
-	in := webhooks.Input{WebhookID: w.tested(made.Webhook).ID.String()}
-	rotated := graphtest.Got(w.Webhooks.RotateWebhookSecret(agent.Ctx, in))(t)
-	w.as(agent, graphtest.Got(w.Auth.RotateToken(agent.Ctx))(t).Token)
-	for range 2 {
-		graphtest.OK(t)(w.change(agent, made.Webhook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")}))
-		w.tell(agent)
-		got := w.delivered(e)
-		require.Len(t, got, 1)
-		for _, secret := range []string{*made.Secret, *rotated.Secret} {
-			require.False(t, got[0].verifies(t, secret))
-		}
-		graphtest.OK(t)(w.Webhooks.RotateWebhookSecret(agent.Ctx, in))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -55,6 +56,9 @@ func TestThePublishedKeyVerifiesDeliveries(t *testing.T) {
 	require.Len(t, ids, 1)
 	require.Equal(t, ids[0], got[0].id(), "the webhook's id is the event's")
 	require.Equal(t, "application/json", got[0].header.Get("Content-Type"))
+	var body map[string]any
+	require.NoError(t, json.Unmarshal(got[0].body, &body))
+	require.Equal(t, []any{agent.ID.String(), made.Webhook.ID.String()}, []any{body["bot_id"], body["webhook_id"]}, "it says for whom it is")
 	seconds := graphtest.Got(strconv.ParseInt(got[0].header.Get("webhook-timestamp"), 10, 64))(t)
 	require.WithinDuration(t, w.Now(), time.Unix(seconds, 0), time.Minute)
 
@@ -79,7 +83,8 @@ func TestThePublishedKeyVerifiesDeliveries(t *testing.T) {
 func TestRotationOverlaps(t *testing.T) {
 	t.Parallel()
 	w, e, agent := newReceiver(t, nil)
-	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1")}))(t)
+	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL}))(t)
+	require.Equal(t, "v1", made.Webhook.Signing, "libraries of Standard Webhooks support only that")
 	w.tested(made.Webhook)
 	first := *made.Secret
 	send := func() request {

@@ -174,23 +174,6 @@ func (w *world) change(agent *graphtest.Agent, id uuid.UUID, in webhooks.UpdateI
 	return w.Webhooks.UpdateWebhook(agent.Ctx, in)
 }
 
-// Deliveries are signed with the webhook's secret unless v1a is set, because libraries of Standard Webhooks support only that.
-func TestSecretSignsUnlessAskedOtherwise(t *testing.T) {
-	t.Parallel()
-	w, e, agent := newReceiver(t, nil)
-	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL}))(t)
-	require.Equal(t, "v1", made.Webhook.Signing)
-	require.NotNil(t, made.Secret)
-	w.tested(made.Webhook)
-	w.tell(agent)
-	got := w.delivered(e)
-	require.Len(t, got, 1)
-	require.True(t, got[0].verifies(t, *made.Secret))
-
-	byKey := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1a")}))(t)
-	require.Nil(t, byKey.Secret)
-}
-
 // Webhooks get the events of the task board.
 func TestTaskEventsReachWebhooks(t *testing.T) {
 	t.Parallel()
