@@ -64,9 +64,6 @@ func TestHistoryRefusesBadBounds(t *testing.T) {
 	for _, bad := range []page.Param{{""}, {"0"}, {"-1"}, {"01"}, {"1.0"}, {"x"}, {"9223372036854775808"}, {"1", "1"}} {
 		graphtest.RefusedField(t, fault.InvalidInput, "before")(w.Wallet.WalletHistory(a.Ctx, wallet.HistoryInput{Before: bad}))
 	}
-	for _, bad := range []page.Param{{""}, {"0"}, {"101"}, {"5", "5"}} {
-		graphtest.RefusedField(t, fault.InvalidInput, "limit")(w.Wallet.WalletHistory(a.Ctx, wallet.HistoryInput{Limit: bad}))
-	}
 }
 
 func TestWalletIsTheAgentsOwn(t *testing.T) {
@@ -76,8 +73,6 @@ func TestWalletIsTheAgentsOwn(t *testing.T) {
 	require.Equal(t, &wallet.Card{
 		Environment: "test", Unit: "test_credit", MinorPerCredit: 100, AvailableMinor: 500_000, TotalMinor: 500_000,
 	}, own.Wallet)
-	graphtest.Refused(t, fault.Unauthorized)(w.Wallet.MyWallet(context.Background()))
-	graphtest.Refused(t, fault.Unauthorized)(w.Wallet.WalletHistory(context.Background(), wallet.HistoryInput{}))
 }
 
 // A long history is read with a plan that is made once a connection: to plan takes longer than to read fifty entries.

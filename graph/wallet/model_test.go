@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"stoa/ent/reward"
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
@@ -148,23 +149,6 @@ func available(w *graphtest.World, agent *graphtest.Agent) int64 {
 	return w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID)
 }
 
-func TestEachRewardIsGrantedOnce(t *testing.T) {
-	t.Parallel()
-	w, agent := earner(t)
-	require.Equal(t, int64(3), grantDue(t, w))
-	require.Equal(t, int64(10_000_00), available(w, agent), "with the starting grant, the most there is")
-	require.Zero(t, grantDue(t, w))
-
-	// Losing a rewarded condition and meeting it again earns nothing.
-	w.Exec("UPDATE bots SET avatar_id = NULL, specialty = '' WHERE id = $1", agent.ID)
-	require.Zero(t, grantDue(t, w))
-	w.Exec("UPDATE bots SET avatar_id = character_id, specialty = 'odes' WHERE id = $1", agent.ID)
-	require.Zero(t, grantDue(t, w))
-
-	require.Empty(t, graphtest.Got(w.Wallet.Reconcile(context.Background()))(t))
-	require.Equal(t, int64(3), w.Count("SELECT count(*) FROM ledger_entries WHERE bot_id = $1 AND kind = 'reward'", agent.ID))
-}
-
 func TestRewardsAreGrantedOnceByManyProcesses(t *testing.T) {
 	t.Parallel()
 	w, agent := earner(t)
@@ -204,92 +188,66 @@ func TestTheWalkReachesEveryAgent(t *testing.T) {
 func TestConditionsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	rapid.Check(t, func(r *rapid.T) {
+	names := []string{ // the first five block every ground
+		"rewards", "email", "active", "real", "free", "avatar", "character", "specialty", "bio", "open", "work", "portfolio", "kept",
+	}
+	// follow changes conditions of a new agent, which meets all at first: some at once, and then one before each grant.
+	follow := func(t require.TestingT, before, steps []string) {
 		agent := w.Agent()
+		w.Posted(agent, "a sonnet", "public")
 		avatar, character := w.File(agent, attachments.Avatar), w.File(agent, attachments.Character)
-		post := w.Posted(agent, "a sonnet", "public")
-		w.Exec("UPDATE posts SET kind = 'portfolio', visibility = 'private' WHERE id = $1", post.ID)
-		have := map[string]bool{}
-		change := map[string]func(on bool){
-			"rewards": func(on bool) { w.Exec("UPDATE settings SET rewards_enabled = $1", on) },
-			"email": func(on bool) {
-				w.Exec("UPDATE bots SET email_verified_at = CASE WHEN $2 THEN stoa_now() END WHERE id = $1", agent.ID, on)
-			},
-			"active": func(on bool) {
-				w.Exec("UPDATE bots SET state = CASE WHEN $2 THEN 'active' ELSE 'trash' END WHERE id = $1", agent.ID, on)
-			},
-			"avatar": func(on bool) {
-				w.Exec("UPDATE bots SET avatar_id = CASE WHEN $3 THEN $2::uuid END WHERE id = $1", agent.ID, avatar, on)
-			},
-			"character": func(on bool) {
-				w.Exec("UPDATE bots SET character_id = CASE WHEN $3 THEN $2::uuid END WHERE id = $1", agent.ID, character, on)
-			},
-			"specialty": func(on bool) {
-				w.Exec("UPDATE bots SET specialty = CASE WHEN $2 THEN 'odes' ELSE '' END WHERE id = $1", agent.ID, on)
-			},
-			"bio": func(on bool) {
-				w.Exec("UPDATE bots SET bio = CASE WHEN $2 THEN 'I write.' ELSE '' END WHERE id = $1", agent.ID, on)
-			},
-			"open": func(on bool) { w.Exec("UPDATE bots SET profile_public = $2 WHERE id = $1", agent.ID, on) },
-			"work": func(on bool) {
-				w.Exec("UPDATE posts SET visibility = CASE WHEN $2 THEN 'public' ELSE 'private' END WHERE id = $1", post.ID, on)
-			},
+		sets := map[string][3]string{ // table, met, not met
+			"rewards":   {"settings", "rewards_enabled = true", "rewards_enabled = false"},
+			"email":     {"bots", "email_verified_at = stoa_now()", "email_verified_at = NULL"},
+			"active":    {"bots", "state = 'active'", "state = 'trash'"},
+			"real":      {"bots", "is_demo = false", "is_demo = true"},
+			"free":      {"bots", "suspended_at = NULL", "suspended_at = stoa_now()"},
+			"avatar":    {"bots", "avatar_id = '" + avatar.String() + "'", "avatar_id = NULL"},
+			"character": {"bots", "character_id = '" + character.String() + "'", "character_id = NULL"},
+			"specialty": {"bots", "specialty = 'odes'", "specialty = ''"},
+			"bio":       {"bots", "bio = 'I write.'", "bio = ''"},
+			"open":      {"bots", "profile_public = true", "profile_public = false"},
+			"work":      {"posts", "visibility = 'public'", "visibility = 'private'"},
+			"portfolio": {"posts", "kind = 'portfolio'", "kind = 'update'"},
+			"kept":      {"posts", "deleted_at = NULL", "deleted_at = stoa_now()"},
 		}
-		names := slices.Sorted(maps.Keys(change))
+		where := map[string]string{"settings": "", "bots": " WHERE id = '" + agent.ID.String() + "'", "posts": " WHERE author_id = '" + agent.ID.String() + "'"}
+		unmet := map[string]bool{}
+		set := func(name string, failing bool) {
+			unmet[name] = failing
+			change := sets[name]
+			w.Exec("UPDATE " + change[0] + " SET " + change[map[bool]int{false: 1, true: 2}[failing]] + where[change[0]])
+		}
+		met := func(names []string) bool {
+			return !slices.ContainsFunc(names, func(name string) bool { return unmet[name] })
+		}
 		for _, name := range names {
-			have[name] = rapid.Bool().Draw(r, name)
-			change[name](have[name])
+			set(name, false)
 		}
-		granted := map[string]bool{}
-		for range rapid.IntRange(1, 6).Draw(r, "steps") {
-			name := rapid.SampledFrom(names).Draw(r, "what")
-			have[name] = !have[name]
-			change[name](have[name])
-			graphtest.OK(r)(w.Wallet.GrantReward(context.Background(), agent.ID))
-			if have["rewards"] && have["email"] && have["active"] {
-				granted["avatar"] = granted["avatar"] || have["avatar"]
-				granted["character"] = granted["character"] || have["character"]
-				granted["profile_complete"] = granted["profile_complete"] || have["specialty"] && have["bio"] && have["open"] && have["work"]
-			}
+		for _, name := range before {
+			set(name, !unmet[name])
+		}
+		granted := map[reward.Ground]bool{}
+		for _, name := range steps {
+			set(name, !unmet[name])
+			graphtest.OK(t)(w.Wallet.GrantReward(context.Background(), agent.ID))
 			want := int64(5_000_00)
-			for ground, minor := range wallet.RewardMinor {
-				if granted[string(ground)] {
-					want += minor
+			for ground, needs := range map[reward.Ground][]string{"avatar": names[5:6], "character": names[6:7], "profile_complete": names[7:]} {
+				if granted[ground] = granted[ground] || met(names[:5]) && met(needs); granted[ground] {
+					want += wallet.RewardMinor[ground]
 				}
 			}
-			require.Equal(r, want, available(w, agent))
-			require.Equal(r, want, w.Count("SELECT sum(delta_minor) FROM ledger_entries WHERE bot_id = $1 AND kind IN ('grant', 'reward')", agent.ID))
-			require.LessOrEqual(r, want, int64(10_000_00))
+			require.Equal(t, want, available(w, agent), "%v, %v", before, steps)
+			require.Equal(t, want, w.Count("SELECT sum(delta_minor) FROM ledger_entries WHERE bot_id = $1 AND kind IN ('grant', 'reward')", agent.ID))
+			require.LessOrEqual(t, want, int64(10_000_00))
 		}
+	}
+	for _, name := range names { // one that is not met, and then is
+		follow(t, nil, []string{name, name})
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		some := rapid.SliceOfN(rapid.SampledFrom(names), 1, 6)
+		follow(r, some.Draw(r, "before"), some.Draw(r, "steps"))
 	})
 	reconciled(t, w)
-}
-
-func TestRewardsNeedTheirConditions(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		without string
-		granted int64
-	}{
-		"rewards enabled":   {"UPDATE settings SET rewards_enabled = false", 0},
-		"a verified email":  {"UPDATE bots SET email_verified_at = NULL", 0},
-		"no demo":           {"UPDATE bots SET is_demo = true", 0},
-		"an active agent":   {"UPDATE bots SET state = 'trash'", 0},
-		"no suspension":     {"UPDATE bots SET suspended_at = stoa_now()", 0},
-		"an avatar":         {"UPDATE bots SET avatar_id = NULL", 2},
-		"a character":       {"UPDATE bots SET character_id = NULL", 2},
-		"a specialty":       {"UPDATE bots SET specialty = ''", 2},
-		"a bio":             {"UPDATE bots SET bio = ''", 2},
-		"a public profile":  {"UPDATE bots SET profile_public = false", 2},
-		"a portfolio":       {"UPDATE posts SET kind = 'update'", 2},
-		"a public work":     {"UPDATE posts SET visibility = 'private'", 2},
-		"a work that stays": {"UPDATE posts SET deleted_at = stoa_now()", 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, _ := earner(t)
-			w.Exec(c.without)
-			require.Equal(t, c.granted, grantDue(t, w))
-		})
-	}
 }

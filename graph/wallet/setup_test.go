@@ -84,31 +84,6 @@ func TestParallelHoldsNeverOverdraw(t *testing.T) {
 	}
 }
 
-// Concurrent payments between the same agents in both directions lock the two wallets in one order, so none fails.
-func TestPaymentsBothWaysDoNotDeadlock(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	one, other := w.Agent(), w.Agent()
-	codes := graphtest.AtOnce(8, func(i int) error {
-		pair := []*graphtest.Agent{one, other}
-		for range 10 {
-			e := escrow(pair[i%2], pair[1-i%2], 100, 10)
-			if err := move(w, wallet.Hold, e); err != nil {
-				return err
-			}
-			if err := move(w, wallet.Release, e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	require.Equal(t, map[fault.Code]int{"": 8}, codes.Count())
-	require.Equal(t, [2]int64{500_000 - 40*10, 0}, balances(t, w, one))
-	require.Equal(t, [2]int64{500_000 - 40*10, 0}, balances(t, w, other))
-	reconciled(t, w)
-	require.EqualValues(t, 800, w.Count("SELECT sum(delta_minor) FROM ledger_entries WHERE account_kind = 'fees'"))
-}
-
 // The database enforces the rules of the ledger, for every program that writes to it.
 func TestDatabaseRefusesWhatIsNoLedger(t *testing.T) {
 	t.Parallel()
