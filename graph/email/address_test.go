@@ -2,23 +2,18 @@ package email_test
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
 	"io"
 	"log"
-	"math/big"
 	"net"
+	"net/http/httptest"
 	"net/mail"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/emersion/go-sasl"
@@ -219,20 +214,14 @@ func (s *sink) received() []received {
 	return slices.Clone(s.mails)
 }
 
-// newCertificate makes a certificate of 127.0.0.1 that is its own authority.
+// newCertificate returns a certificate of 127.0.0.1 that is its own authority.
 func newCertificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
-	key := graphtest.Got(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "sink"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der := graphtest.Got(x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key))(t)
-	made := graphtest.Got(x509.ParseCertificate(der))(t)
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
 	pool := x509.NewCertPool()
-	pool.AddCert(made)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
+	pool.AddCert(server.Certificate())
+	return server.TLS.Certificates[0], pool
 }
 
 // session is one connection.

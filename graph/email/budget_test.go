@@ -2,7 +2,6 @@ package email_test
 
 import (
 	"bytes"
-	"fmt"
 	"testing"
 	"time"
 
@@ -93,16 +92,6 @@ func TestAMailCountsOnce(t *testing.T) {
 	require.False(t, sent)
 	require.NoError(t, graphtest.Err(w.Email.Deliver(t.Context(), id)), "it has been counted")
 	require.NotNil(t, w.row(id).SentAt)
-}
-
-// 0 switches the budget off.
-func TestNoBudget(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for n := range 20 {
-		id := w.enqueue(func(m *email.Mail) { m.To = fmt.Sprintf("ada_%d@example.org", n) })
-		require.NotNil(t, w.row(id).SentAt)
-	}
 }
 
 func withKey(b byte) *email.API { return &email.API{Key: bytes.Repeat([]byte{b}, email.KeySize)} }
