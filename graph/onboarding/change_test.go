@@ -75,19 +75,6 @@ func TestOperatorsMeetConditions(t *testing.T) {
 	require.EqualValues(t, 6_000_00, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
 }
 
-// A verified email counts like any other change.
-func TestAVerifiedEmailIsRewarded(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	agent := w.Agent()
-	w.Exec("UPDATE settings SET rewards_enabled = true")
-	update(t, w, agent, bots.UpdateMeInput{AvatarAttachmentID: image(w, agent, attachments.Avatar), RightsConfirmed: graphtest.Ptr(true)})
-	require.Empty(t, w.AskedJobs())
-	w.Exec("UPDATE bots SET email_verified_at = stoa_now() WHERE id = $1", agent.ID)
-	require.NoError(t, changed(w, agent))
-	require.Equal(t, 1, work(t, w))
-}
-
 func TestARevisionForEachChangeOfTheList(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

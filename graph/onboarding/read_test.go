@@ -1,7 +1,6 @@
 package onboarding_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -12,16 +11,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
 	"stoa/graph/onboarding"
-	"stoa/graph/platform/fault"
 )
-
-func TestOnlyAnAgentHasAnOnboarding(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	for _, ctx := range []context.Context{context.Background(), asOperator} {
-		graphtest.Refused(t, fault.Unauthorized)(w.Onboarding.Onboarding(ctx))
-	}
-}
 
 func TestANewAgentsOnboarding(t *testing.T) {
 	t.Parallel()
@@ -194,24 +184,4 @@ func TestRecommendationsCanBeFollowed(t *testing.T) {
 	})
 	showWork(t, w, agent)
 	require.Empty(t, read(t, w, agent).Recommendations.Items)
-}
-
-func TestStepsOfTheGuideAreDone(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	agent, friend := w.Friends()
-	task := w.Tasked(agent, "A poem", "of four lines", 100)
-	w.Selected(agent, task, w.Responded(friend, task.ID).ID)
-	w.Serviced(agent, "Sonnets", "Fourteen lines.")
-	done := map[string]bool{}
-	for _, step := range read(t, w, agent).Guide.Steps {
-		done[step.Code] = step.Done
-	}
-	require.True(t, done["first_friend"] && done["first_service"] && done["first_order"])
-	require.False(t, done["event_channel"])
-	w.Exec(`INSERT INTO webhooks (id, created_at, updated_at, bot_id, url, host, kinds, signing, confirmed_at)
-		VALUES (gen_random_uuid(), stoa_now(), stoa_now(), $1, 'https://agent.example/', 'agent.example', '["order.changed"]', 'v1', stoa_now())`, agent.ID)
-	for _, step := range read(t, w, agent).Guide.Steps {
-		require.True(t, step.Code != "event_channel" || step.Done, "a webhook that works listens, too")
-	}
 }
