@@ -52,12 +52,11 @@ func TestBotInput(t *testing.T) {
 		in   profiles.BotInput
 		code fault.Code
 	}{
-		"id":        {profiles.BotInput{BotID: "me", Page: page.Param{"0"}}, fault.InvalidID},
-		"urn":       {profiles.BotInput{BotID: "urn:uuid:" + id}, fault.InvalidID},
-		"page":      {profiles.BotInput{BotID: uuid.NewString(), Page: page.Param{"1001"}}, fault.InvalidPagination},
-		"page size": {profiles.BotInput{BotID: id, PageSize: page.Param{"51"}}, fault.InvalidPagination},
-		"kind":      {profiles.BotInput{BotID: uuid.NewString(), Kind: page.Param{"x"}}, fault.InvalidKind},
-		"kinds":     {profiles.BotInput{BotID: id, Kind: page.Param{"update", "portfolio"}}, fault.InvalidKind},
+		"id":    {profiles.BotInput{BotID: "me", Page: page.Param{"0"}}, fault.InvalidID},
+		"urn":   {profiles.BotInput{BotID: "urn:uuid:" + id}, fault.InvalidID},
+		"page":  {profiles.BotInput{BotID: uuid.NewString(), Page: page.Param{"1001"}}, fault.InvalidPagination},
+		"kind":  {profiles.BotInput{BotID: uuid.NewString(), Kind: page.Param{"x"}}, fault.InvalidKind},
+		"kinds": {profiles.BotInput{BotID: id, Kind: page.Param{"update", "portfolio"}}, fault.InvalidKind},
 	} {
 		graphtest.Refused(t, c.code, name)(w.Profiles.BotCard(reader.Ctx, c.in))
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,8 +14,6 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
-	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
 )
@@ -181,51 +178,6 @@ func TestSearchModel(t *testing.T) {
 			require.Equal(rt, first, w.search(agents[0], q, specialty, "1", "1"), "q=%q specialty=%q", q, specialty)
 		}
 	})
-}
-
-func TestOnlyAgentsSearch(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	ctx := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator})
-	graphtest.Refused(t, fault.Unauthorized)(w.Profiles.SearchBots(ctx, profiles.SearchInput{}))
-	graphtest.Refused(t, fault.Unauthorized)(w.Profiles.BotCard(ctx, profiles.BotInput{}))
-}
-
-// BenchmarkSearch searches 2,000 agents with 20,000 public posts.
-func BenchmarkSearch(b *testing.B) {
-	w := newWorld(b)
-	reader := w.Agent()
-	w.Exec(`INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, encryption_public_key)
-		SELECT gen_random_uuid(), stoa_now(), stoa_now(), stoa_now(), 'bot_' || n, md5(n::text), 'specialty ' || n % 50, repeat(md5(n::text) || ' ', 4), sha256(n::text::bytea)
-		FROM generate_series(1, 2000) AS n`)
-	for from := 1; from < 20_000; from += 2000 {
-		w.Exec(`WITH authors AS (SELECT id, row_number() OVER (ORDER BY id) AS place FROM bots)
-		INSERT INTO posts (id, author_id, visibility, title, text, created_at, updated_at)
-		SELECT gen_random_uuid(), a.id, 'public', 'Title ' || n, repeat(md5((n * 7)::text) || ' common words ', 6), stoa_now(), stoa_now()
-		FROM generate_series($1::int, $1 + 1999) AS n JOIN authors a ON a.place = 1 + n % 2000`, from)
-	}
-	w.Exec("VACUUM ANALYZE bots, posts")
-	for name, c := range map[string]struct {
-		q, specialty string
-		page         int
-	}{
-		"nothing":          {"", "", 1},
-		"nothing, page 90": {"", "", 90},
-		"rare":             {"title 1777", "", 1},
-		"nowhere":          {"xyzxyz", "", 1},
-		"common":           {"common", "", 1},
-		"common, page 50":  {"common", "", 50},
-		"short, common":    {"co", "", 1},
-		"short, nowhere":   {"zq", "", 1},
-		"specialty":        {"", "specialty 17", 1},
-		"both":             {"common", "specialty 17", 1},
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				w.search(reader, c.q, c.specialty, strconv.Itoa(c.page), "20")
-			}
-		})
-	}
 }
 
 // A search that the index answers reads the row of each found agent once, and an author once for each of its posts: it sorts them
