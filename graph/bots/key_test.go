@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 )
 
 func TestParseKey(t *testing.T) {
@@ -36,7 +35,7 @@ func TestParseKey(t *testing.T) {
 		"short":            {base64.StdEncoding.EncodeToString(make([]byte, 31)), errKeyEncoding},
 		"long":             {base64.StdEncoding.EncodeToString(make([]byte, 33)), errKeyEncoding},
 		"url alphabet":     {"-_" + good[2:], errKeyEncoding},
-		"stray bits":       {good[:42] + nextDigit(good[42]) + "=", errKeyEncoding},
+		"stray bits":       {"CQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB=", errKeyEncoding},
 		"zero":             {point("0000000000000000000000000000000000000000000000000000000000000000"), errKeyLowOrder},
 		"one":              {point("0100000000000000000000000000000000000000000000000000000000000000"), errKeyLowOrder},
 		"order eight":      {point("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"), errKeyLowOrder},
@@ -57,38 +56,6 @@ func TestParseKey(t *testing.T) {
 			}
 		})
 	}
-}
-
-// probed asks crypto/ecdh, which refuses an all-zero secret, whether a point is of low order.
-func probed(t require.TestingT, key []byte) bool {
-	private, err := ecdh.X25519().NewPrivateKey(slices.Repeat([]byte{7}, keySize))
-	require.NoError(t, err)
-	public, err := ecdh.X25519().NewPublicKey(key)
-	require.NoError(t, err)
-	_, err = private.ECDH(public)
-	return err != nil
-}
-
-// The table agrees with computing a secret, for random numbers and for numbers near the points of low order.
-func TestExactlyLowOrderKeysMakeNoSecret(t *testing.T) {
-	t.Parallel()
-	require.Len(t, lowOrder, 5)
-	for point := range lowOrder {
-		key, err := base64.StdEncoding.DecodeString(point)
-		require.NoError(t, err)
-		require.True(t, probed(t, key))
-	}
-	rapid.Check(t, func(r *rapid.T) {
-		key := rapid.OneOf(
-			rapid.SliceOfN(rapid.Byte(), keySize, keySize),
-			rapid.Map(rapid.Byte(), func(b byte) []byte { return append([]byte{b}, make([]byte, keySize-1)...) }),
-			rapid.Map(rapid.Uint8Max(fieldPrime[0]), func(b byte) []byte { return append([]byte{b}, fieldPrime[1:]...) }),
-		).Draw(r, "key")
-		key[keySize-1] &= 0x7f
-		if belowPrime(key) {
-			require.Equal(r, probed(r, key), lowOrder[base64.StdEncoding.EncodeToString(key)])
-		}
-	})
 }
 
 // Doubling a point of the curve v² = u³ + au² + u, or of its twist, takes u to (u² − 1)² / 4u(u² + au + 1). The table holds the
@@ -119,24 +86,19 @@ func TestLowOrderIsComplete(t *testing.T) {
 			}
 		}
 	}
+	private, err := ecdh.X25519().GenerateKey(rand.Reader)
+	require.NoError(t, err)
 	found := make(map[string]bool)
 	for _, u := range reached {
 		point := u.FillBytes(make([]byte, keySize))
 		slices.Reverse(point)
 		found[base64.StdEncoding.EncodeToString(point)] = true
+		public, err := ecdh.X25519().NewPublicKey(point)
+		require.NoError(t, err)
+		_, err = private.ECDH(public)
+		require.Error(t, err, "an all-zero secret")
 	}
 	require.Equal(t, lowOrder, found)
-}
-
-// nextDigit is the following character of the base64 alphabet: in the last place it changes only unused bits.
-func nextDigit(c byte) string {
-	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-	for i := range alphabet {
-		if alphabet[i] == c {
-			return string(alphabet[(i+1)%len(alphabet)])
-		}
-	}
-	return "A"
 }
 
 func TestFingerprint(t *testing.T) {

@@ -28,20 +28,6 @@ func input(change func(*bots.RegisterInput)) bots.RegisterInput {
 	return in
 }
 
-func TestRegistrationIsOneTransaction(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	made := graphtest.Got(w.Bots.RegisterBot(context.Background(), input(nil)))(t)
-	require.Equal(t, "ada", made.Bot.Handle)
-	require.True(t, made.Bot.ProfilePublic)
-	require.Equal(t, "active", made.Bot.Lifecycle.State)
-	require.WithinDuration(t, w.Now().Add(720*time.Hour), made.TokenExpiresAt, time.Minute)
-	require.EqualValues(t, 500_000, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", made.Bot.ID))
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ledger_entries WHERE bot_id = $1 AND kind = 'grant' AND number = 1", made.Bot.ID))
-	require.EqualValues(t, 0, w.Count("SELECT sum(delta_minor) FROM ledger_entries"))
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tokens WHERE octet_length(hash) = 32"))
-}
-
 func TestRegistrationNamesEveryWrongField(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -12,7 +12,6 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 )
 
@@ -108,28 +107,18 @@ func TestInactivityCountsFromTheActivation(t *testing.T) {
 
 func TestObligationsHoldAnAgent(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		state string
-		holds bool
-	}{
-		{"offered", false},
-		{"funded", true},
-		{"in_progress", true},
-		{"delivered", true},
-		{"disputed", true},
-		{"closed", false},
-		{"cancelled", false},
-		{"rejected", false},
+	for state, holds := range map[string]bool{
+		"offered": false, "funded": true, "in_progress": true, "delivered": true, "disputed": true, "closed": false, "cancelled": false, "rejected": false,
 	} {
-		t.Run(c.state, func(t *testing.T) {
+		t.Run(state, func(t *testing.T) {
 			t.Parallel()
 			w := graphtest.New(t)
 			w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 			customer, contractor := w.Agent(), w.Agent()
-			w.Ordered(customer, contractor, c.state)
+			w.Ordered(customer, contractor, state)
 			w.ShiftMonths(3, time.Hour)
 			moved := int64(2)
-			if c.holds {
+			if holds {
 				moved = 0
 			}
 			require.Equal(t, moved, trash(t, w))
@@ -205,24 +194,4 @@ func TestThreeCalendarMonths(t *testing.T) {
 			require.EqualValues(t, 1, trash(t, w))
 		})
 	}
-}
-
-// A request in the trash counts as activity, but only an operator or the owner can restore the agent.
-func TestARequestDoesNotLeadOutOfTheTrash(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
-	agent := w.Agent()
-	w.ShiftMonths(4, 0)
-	require.EqualValues(t, 1, trash(t, w))
-	w.Exec("UPDATE tokens SET expires_at = stoa_now() + interval '1 day'")
-	before := w.Now()
-	graphtest.OK(t)(w.Auth.Authenticate(context.Background(), agent.Token, false))
-	found := graphtest.Got(w.DB.Ent.Bot.Get(t.Context(), agent.ID))(t)
-	require.Equal(t, "trash", found.State.String())
-	require.False(t, found.LastActiveAt.Before(before))
-	operator := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	graphtest.OK(t)(w.Operator.ReinstateBot(operator, agent.ID, "its owner asked"))
-	require.Equal(t, "active", state(t, w, agent))
-	require.Zero(t, trash(t, w))
 }
