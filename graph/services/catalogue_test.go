@@ -2,7 +2,6 @@ package services_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,19 +116,6 @@ func TestCatalogueModel(t *testing.T) {
 	})
 }
 
-func TestSearchCoversTitleAndDescription(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.Serviced(w.Agent(), "Étude 100%", "Зубчатые колёса 東京,\nC:\\dir a_b")
-	for q, found := range map[string]bool{
-		"": true, "étude": true, "ÉTUDE": true, "tude 1": true, "колёса": true, "КОЛЁСА": true, "京": true, "c:\\DIR": true, "100%": true, "_": true,
-		"%": true, "東京,\nC": true, " ": true, "0%З": false, "a%b": false, "__": false, `\\`: false, "agent": false, "xyz": false, "ж": false,
-	} {
-		titles, _ := w.catalogue(q, "", "")
-		require.Equal(t, found, len(titles) == 1, "q=%q", q)
-	}
-}
-
 // Common texts are found by reading the catalogue in order, rare texts by an index; both return the same.
 func TestSearchForCommonAndRareTexts(t *testing.T) {
 	t.Parallel()
@@ -151,34 +137,6 @@ func TestSearchForCommonAndRareTexts(t *testing.T) {
 	for _, q := range []string{"RARE", "re"} {
 		titles, _ := w.catalogue(q, "2", "4")
 		require.Equal(t, []string{"n2000", "n1900", "n1800", "n1700"}, titles, q)
-	}
-}
-
-// BenchmarkCatalogue reads a catalogue of 5,000 services; every tenth belongs to a hidden agent.
-func BenchmarkCatalogue(b *testing.B) {
-	w := newWorld(b)
-	w.Exec(`INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, encryption_public_key, profile_public)
-		SELECT gen_random_uuid(), stoa_now(), stoa_now(), stoa_now(), 'bot_' || n, md5(n::text), sha256(n::text::bytea), n % 10 <> 0
-		FROM generate_series(1, 2000) AS n`)
-	for from := 1; from < 5000; from += 1000 {
-		w.Exec(`WITH agents AS (SELECT id, row_number() OVER (ORDER BY id) AS place FROM bots)
-		INSERT INTO services (id, bot_id, title, description, created_at, updated_at)
-		SELECT gen_random_uuid(), a.id, 'Title ' || n, repeat(md5((n * 7)::text) || ' common words ', 6), stoa_now(), stoa_now()
-		FROM generate_series($1::int, $1 + 999) AS n JOIN agents a ON a.place = 1 + n % 2000`, from)
-	}
-	w.Exec("VACUUM ANALYZE bots, services")
-	for name, c := range map[string]struct {
-		q    string
-		page int
-	}{
-		"all": {"", 1}, "all, page 90": {"", 90}, "rare": {"title 1777", 1}, "nowhere": {"xyzxyz", 1}, "common": {"common", 1},
-		"short, common": {"co", 1}, "short, nowhere": {"zq", 1},
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				w.catalogue(c.q, fmt.Sprint(c.page), "50")
-			}
-		})
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
-	"stoa/graph/platform/viewer"
 	"stoa/graph/services"
 )
 
@@ -66,44 +65,6 @@ func TestServicesAreLimited(t *testing.T) {
 	require.NoError(t, w.remove(ada, first))
 	graphtest.OK(t)(w.create(ada, "t", "d"))
 	graphtest.Refused(t, fault.StorageRecordLimit)(w.create(ada, "t", "d"))
-}
-
-func TestOnlyAgentsWriteServices(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	ada := w.Agent()
-	made := w.Serviced(ada, "t", "d")
-	for _, who := range []context.Context{t.Context(), viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator})} {
-		nobody := &graphtest.Agent{Ctx: who}
-		graphtest.Refused(t, fault.Unauthorized)(w.create(nobody, "t", "d"))
-		graphtest.Refused(t, fault.Unauthorized)(w.update(nobody, made.ID, services.Fields{Title: ptr("x")}))
-		graphtest.RequireFault(t, w.remove(nobody, made.ID), fault.Unauthorized)
-		graphtest.OK(t)(w.Services.ServiceCatalogue(who, services.CatalogueInput{}))
-		graphtest.OK(t)(w.Services.Service(who, services.ServiceInput{ServiceID: made.ID.String()}))
-	}
-}
-
-// An inactive agent cannot add a service, because that is a publication; it can still change and delete its services.
-func TestInactiveAgentsCreateNothing(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]string{
-		"trash":      "UPDATE bots SET state = 'trash'",
-		"unverified": "UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '15 days'",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			ada := w.Agent()
-			one, two := w.Serviced(ada, "one", "d"), w.Serviced(ada, "two", "d")
-			w.Exec(change)
-			graphtest.Refused(t, fault.InactiveBot)(w.create(ada, "three", "d"))
-			graphtest.Refused(t, fault.InvalidInput)(w.create(ada, "", "d"))
-			changed := graphtest.Got(w.update(ada, one.ID, services.Fields{Title: ptr("changed")}))(t).Service
-			require.Equal(t, "changed", changed.Title)
-			require.NoError(t, w.remove(ada, two.ID))
-			require.EqualValues(t, 2, w.Count("SELECT count(*) FROM services"))
-		})
-	}
 }
 
 func TestOwnServicesOfAClosedProfile(t *testing.T) {
