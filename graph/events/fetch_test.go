@@ -2,7 +2,6 @@ package events_test
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
-	"stoa/graph/messages"
 	"stoa/graph/platform/db"
 )
 
@@ -96,43 +94,6 @@ func TestEventsThatCannotBeDeliveredMakeRoom(t *testing.T) {
 	require.True(t, batch.More)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
 	require.Len(t, fetch(t, w, cursor(other, 5)).Events, 1)
-}
-
-func TestMessagesThatMayNotBeDelivered(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	one, other, third := w.Agent(), w.Agent(), w.Agent()
-	w.Befriend(one, other)
-	blocked := w.Befriend(one, third)
-	w.Exec("DELETE FROM events")
-	w.Sent(one, other) // expires first
-	w.Shift(time.Hour)
-	kept := []*messages.Card{w.Sent(one, other), w.Sent(one, other)}
-	w.Sent(one, third)
-	w.Exec("UPDATE contacts SET state = 'blocked', blocked_by = recipient_id WHERE id = $1", blocked)
-	w.Shift(messages.Retention - time.Hour)
-	batch := fetch(t, w, cursor(other, 16))
-	require.Empty(t, fetch(t, w, cursor(third, 16)).Events)
-	require.Len(t, batch.Events, 2)
-	for i, sent := range kept {
-		var frame struct {
-			Payload struct {
-				Message struct {
-					ID         uuid.UUID `json:"id"`
-					Ciphertext []byte    `json:"ciphertext"`
-					SizeBytes  int       `json:"size_bytes"`
-					CreatedAt  time.Time `json:"created_at"`
-				} `json:"message"`
-			} `json:"payload"`
-		}
-		require.NoError(t, json.Unmarshal(batch.Events[i].Frame(), &frame))
-		delivered := frame.Payload.Message
-		require.Equal(t, sent.ID, delivered.ID)
-		require.Equal(t, sent.Ciphertext, delivered.Ciphertext)
-		require.Equal(t, sent.SizeBytes, delivered.SizeBytes)
-		require.True(t, sent.CreatedAt.Equal(delivered.CreatedAt))
-	}
-	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM events"), "the other two are deleted")
 }
 
 func TestMessagesOfKnownEventsAreNotRead(t *testing.T) {
