@@ -37,8 +37,7 @@ WITH examined AS MATERIALIZED (
 ), moved AS (
   UPDATE bots b SET state = 'trash', updated_at = stoa_now() FROM due WHERE b.id = due.id RETURNING b.id
 )
-SELECT (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id, (SELECT count(*) FROM examined) AS examined,
-  (SELECT count(*) FROM moved) AS moved;
+SELECT (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id, (SELECT count(*) FROM moved) AS changed;
 
 -- name: leave_trash(agent uuid)
 -- Makes an agent in the trash active. Its inactivity counts from now.

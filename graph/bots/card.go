@@ -149,26 +149,9 @@ func (a *API) LeaveTrash(ctx context.Context, tx *db.Tx, botID uuid.UUID) error 
 // trashBatch is how many agents one statement examines.
 const trashBatch = 1000
 
-// trashed is the result of one batch of trash_idle. LastID is null if no agents are left.
-type trashed struct {
-	LastID   uuid.NullUUID `db:"last_id"`
-	Examined int64         `db:"examined"`
-	Moved    int64         `db:"moved"`
-}
-
 // Trash moves inactive agents to the trash and returns their number (§3.4); it does nothing before an operator has activated the
 // lifecycle. Each batch commits, so it may be stopped half-way, run again and run in several processes at once. Passport, balance
 // and ledger stay. Only jobs and operators' procedures call it.
 func (a *API) Trash(ctx context.Context) (moved int64, err error) {
-	for last := uuid.Nil; ; {
-		batch, err := db.One[trashed](ctx, a.DB.SQL, named("trash_idle"), last, trashBatch)
-		if err != nil {
-			return moved, err
-		}
-		moved += batch.Moved
-		if batch.Examined < trashBatch {
-			return moved, nil
-		}
-		last = batch.LastID.UUID
-	}
+	return a.DB.Walk(ctx, named("trash_idle"), trashBatch)
 }

@@ -63,8 +63,9 @@ CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = l.b
 WHERE newest.created_at > stoa_now() - interval '1 minute';
 
 -- name: delete_stale(after uuid, retention_seconds double precision)
--- Examines the next 2000 events by id. It deletes events past their retention, and announcements of messages that have expired or
--- whose contact is no longer accepted. Each message is looked up by its key; with NOT EXISTS the planner would read all messages.
+-- Examines the next 2000 events by id; without that number the planner reads whole tables. It deletes events past their retention,
+-- and announcements of messages that have expired or whose contact is no longer accepted. Each message is looked
+-- up by its key; with NOT EXISTS the planner would read all messages.
 WITH examined AS (
   SELECT id, created_at, message_id FROM events WHERE id > :after ORDER BY id LIMIT 2000
 ), gone AS (
@@ -75,8 +76,7 @@ WITH examined AS (
       WHERE m.id = x.message_id AND m.expires_at > stoa_now() AND c.state = 'accepted') IS NULL))
   RETURNING e.id
 )
-SELECT (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id, (SELECT count(*) FROM examined) AS examined,
-  (SELECT count(*) FROM gone) AS deleted;
+SELECT (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id, (SELECT count(*) FROM gone) AS changed;
 
 -- name: select_drawn()
 -- The last drawn sequence, and the oldest running transaction.

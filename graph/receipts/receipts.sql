@@ -87,7 +87,7 @@ WITH batch AS MATERIALIZED (
     AND NOT (c.is_demo AND k.is_demo AND 'deleted' IN (c.state, k.state))
     AND NOT EXISTS (SELECT FROM receipts r WHERE r.order_id = o.id AND r.kind = 'order')
 )
-SELECT b.id FROM batch b WHERE (SELECT count(*) FROM added) >= 0 ORDER BY b.id DESC LIMIT 1;
+SELECT (SELECT id FROM batch ORDER BY id DESC LIMIT 1) AS last_id, (SELECT count(*) FROM added) AS changed;
 
 -- name: add_missing_rating_receipts(after uuid, max bigint)
 -- The same for the ratings of orders that have a receipt. It runs after the orders.
@@ -98,7 +98,7 @@ WITH batch AS MATERIALIZED (
   WHERE EXISTS (SELECT FROM receipts d WHERE d.order_id = r.order_id AND d.kind = 'order' AND d.erased_at IS NULL)
     AND NOT EXISTS (SELECT FROM receipts d WHERE d.id = r.id)
 )
-SELECT b.id FROM batch b WHERE (SELECT count(*) FROM added) >= 0 ORDER BY b.id DESC LIMIT 1;
+SELECT (SELECT id FROM batch ORDER BY id DESC LIMIT 1) AS last_id, (SELECT count(*) FROM added) AS changed;
 
 -- text: document
 -- The columns of a signed document d, whose opening in the key log is g.

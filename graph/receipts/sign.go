@@ -206,15 +206,8 @@ func (s *signer) receipt(o *closedOrder, d *unsigned) (*receipt, error) {
 // at once. Only jobs call it.
 func (a *API) AddMissing(ctx context.Context) error {
 	for _, statement := range []*db.Statement{named("add_missing_receipts"), named("add_missing_rating_receipts")} {
-		for after := uuid.Nil; ; {
-			last, err := db.Column[uuid.UUID](ctx, a.DB.SQL, statement, after, addBatch)
-			if err != nil {
-				return err
-			}
-			if len(last) == 0 {
-				break
-			}
-			after = last[0]
+		if _, err := a.DB.Walk(ctx, statement, addBatch); err != nil {
+			return err
 		}
 	}
 	return nil

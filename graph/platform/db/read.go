@@ -104,6 +104,22 @@ func (d *DB) ExecBatches(ctx context.Context, query string, batch int64, args ..
 	}
 }
 
+// Walk runs a statement over a whole table, batch by batch in the order of ids, and returns the number of changed rows. The statement
+// gets the last id of the batch before as its first argument, and returns its own last_id, null at the end, and how many rows it
+// changed. Each run has its own transaction, so a walk can be stopped at any time.
+func (d *DB) Walk(ctx context.Context, s *Statement, args ...any) (changed int64, err error) {
+	for last := uuid.Nil; ; {
+		batch, err := One[struct {
+			LastID  uuid.NullUUID
+			Changed int64
+		}](ctx, d.SQL, s, append([]any{last}, args...)...)
+		if err != nil || !batch.LastID.Valid {
+			return changed, err
+		}
+		changed, last = changed+batch.Changed, batch.LastID.UUID
+	}
+}
+
 // All runs a statement and scans each row of the result into a new T. Every column needs a field: with its name in the tag `db`,
 // or AmountMinor for amount_minor. The fields of embedded structs count.
 func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) (all []*T, err error) {
