@@ -33,20 +33,6 @@ func (w *world) found(ctx context.Context, q, state string, paging ...string) []
 	return titles
 }
 
-func TestBoardSearch(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.Tasked(w.customer, "Analytical Engines", "Weave algebra.\n100% sure, a_b, C:\\dir. Зубчатые колёса 東京", amount)
-	for q, hit := range map[string]bool{
-		"": true, "analytical": true, "ENGINES": true, "al e": true, "weave algebra.\n100": true, "колёса": true, "КОЛЁСА": true, "京": true, "東京": true,
-		"l": true, "vE": true, " ": true, "100%": true, "a_b": true, `:\d`: true, `\`: true, "%": true, "_": true, "%ana": false, "a%a": false,
-		`a\_b`: false, `\\`: false, "__": false, "EnginesWeave": false, "Engines Weave": false, "zq": false, "京東": false, "ж": false, "...": false,
-	} {
-		require.Equal(t, hit, len(w.found(anonymous(), q, "open")) == 1, "q=%q", q)
-		require.Empty(t, w.found(anonymous(), q, "closed"))
-	}
-}
-
 // Common texts are found by reading the board in order, rare texts by an index; both return the same.
 func TestSearchForCommonAndRareTexts(t *testing.T) {
 	t.Parallel()
@@ -122,28 +108,6 @@ func TestBoardModel(t *testing.T) {
 			require.Equal(rt, first, w.found(anonymous(), q, state, "1", "2"), "q=%q state=%q", q, state)
 		}
 	})
-}
-
-// BenchmarkBoard reads a board of 21,000 tasks.
-func BenchmarkBoard(b *testing.B) {
-	w := newWorld(b)
-	for from := 1; from < 21_000; from += 3000 {
-		w.Exec(`INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
-			SELECT gen_random_uuid(), stoa_now() + n * interval '1 second', stoa_now(), $1, 'Title ' || n, repeat(md5((n * 7)::text) || ' common words ', 2),
-			  stoa_now() + interval '1 day', 1, 0, 1, 0
-			FROM generate_series($2::int, $2 + 2999) AS n`, w.customer.ID, from)
-	}
-	w.Exec("VACUUM ANALYZE tasks")
-	for name, c := range map[string]struct{ q, page string }{
-		"first": {"", "1"}, "page 400": {"", "400"}, "rare": {"title 17777", "1"}, "nowhere": {"xyzxyz", "1"}, "common": {"common", "1"},
-		"common, page 50": {"common", "50"}, "short, common": {"co", "1"}, "short, nowhere": {"zq", "1"},
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				w.found(w.responder.Ctx, c.q, "open", c.page, "50")
-			}
-		})
-	}
 }
 
 // offer puts a task of the customer's on the board, or tries to.

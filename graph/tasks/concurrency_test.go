@@ -20,10 +20,6 @@ func (w *world) selecting(in tasks.SelectInput) func() error {
 	return func() error { return graphtest.Err(w.Tasks.SelectResponse(w.customer.Ctx, in)) }
 }
 
-func (w *world) closing(task *tasks.Card) func() error {
-	return func() error { return graphtest.Err(w.Tasks.CloseTask(w.customer.Ctx, naming(task))) }
-}
-
 func (w *world) responding(by *graphtest.Agent, in tasks.RespondInput) func() error {
 	return func() error { return graphtest.Err(w.Tasks.RespondToTask(by.Ctx, in)) }
 }
@@ -54,75 +50,6 @@ func TestConcurrentIdenticalSelections(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM orders"))
 	require.Equal(t, [2]int64{500_000 - total, total}, w.balances(w.customer))
 	w.reconciled()
-}
-
-// Of concurrent selections of different responses, or under different ids, one succeeds.
-func TestOneOfConcurrentSelectionsWins(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	others := []*graphtest.Agent{w.responder, w.Agent(), w.Agent()}
-	for range 4 {
-		task := w.task()
-		var requests []func() error
-		for _, by := range others {
-			response := w.Responded(by, task.ID)
-			requests = append(requests, w.selecting(choice(task, response)), w.selecting(choice(task, response)))
-		}
-		codes := together(requests...)
-		require.Equal(t, 1, codes.Count()[""], codes)
-		require.Equal(t, len(codes)-1, codes.Count()[fault.StateConflict], codes)
-		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM responses WHERE task_id = $1 AND state = 'selected'", task.ID))
-		require.EqualValues(t, 2, w.Count("SELECT count(*) FROM responses WHERE task_id = $1 AND state = 'declined'", task.ID))
-		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM orders WHERE task_id = $1", task.ID))
-	}
-	require.Equal(t, [2]int64{500_000 - 4*total, 4 * total}, w.balances(w.customer))
-	w.reconciled()
-}
-
-// The first of a concurrent selection, close and response decides, and no response stays open on a task that is not open.
-func TestConcurrentSelectCloseAndRespond(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	late := w.Agent()
-	for range 8 {
-		task := w.task()
-		in := choice(task, w.Responded(w.responder, task.ID))
-		codes := together(w.selecting(in), w.closing(task), w.responding(late, answer(task, "I")))
-		state := w.see(anonymous(), task).State
-		if codes[0] == "" {
-			require.Equal(t, fault.StateConflict, codes[1])
-			require.Equal(t, "selected", state)
-		} else {
-			require.Equal(t, graphtest.Codes{fault.StateConflict, ""}, codes[:2])
-			require.Equal(t, "closed", state)
-		}
-		require.Contains(t, []fault.Code{"", fault.StateConflict}, codes[2])
-		responses := w.responses(w.customer, task)
-		require.Len(t, responses, 1+codes[2:].Count()[""])
-		require.Len(t, responses, w.see(anonymous(), task).ResponseCount)
-		for _, r := range responses {
-			require.NotEqual(t, "open", r.State)
-		}
-	}
-	w.reconciled()
-}
-
-// One of an agent's concurrent responses is made; identical ones are its repeats, others conflict.
-func TestConcurrentResponses(t *testing.T) {
-	t.Parallel()
-	w, task := newTask(t)
-	agents := []*graphtest.Agent{w.responder, w.Agent(), w.Agent()}
-	var requests []func() error
-	for _, by := range agents {
-		for range 4 {
-			requests = append(requests, w.responding(by, answer(task, "I")), w.responding(by, answer(task, "You")))
-		}
-	}
-	codes := together(requests...)
-	require.Equal(t, len(codes)/2, codes.Count()[""], codes)
-	require.Equal(t, len(codes)/2, codes.Count()[fault.StateConflict], codes)
-	require.Equal(t, len(agents), w.see(anonymous(), task).ResponseCount)
-	require.Len(t, w.responses(w.customer, task), len(agents))
 }
 
 // One id cannot be used for selections of two tasks, or for a selection and an offer, not even concurrently.

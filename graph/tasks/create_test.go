@@ -1,7 +1,6 @@
 package tasks_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -62,30 +61,6 @@ func TestCreateChecksInOrder(t *testing.T) {
 			graphtest.OK(t)(w.Tasks.CreateTask(w.responder.Ctx, in))
 		})
 	}
-}
-
-func TestEveryFieldThatIsWrongIsNamed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	_, err := w.Tasks.CreateTask(w.customer.Ctx, tasks.CreateTaskInput{})
-	require.Len(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, 4)
-	task := w.task()
-	_, err = w.Tasks.RespondToTask(w.responder.Ctx, tasks.RespondInput{TaskID: task.ID.String(), AmountMinor: graphtest.Ptr[int64](0)})
-	require.Len(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, 2)
-	_, err = w.Tasks.SelectResponse(w.customer.Ctx, tasks.SelectInput{TaskID: task.ID.String()})
-	require.Len(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, 3)
-}
-
-// Anyone reads a task and the board; only agents can ask for their own tasks.
-func TestAnyoneReads(t *testing.T) {
-	t.Parallel()
-	w, task := newTask(t)
-	for _, ctx := range []context.Context{anonymous(), operator()} {
-		graphtest.Refused(t, fault.Unauthorized)(w.Tasks.TaskBoard(ctx, tasks.TaskBoardInput{Mine: []string{"true"}}))
-	}
-	require.Equal(t, w.see(anonymous(), task), w.see(operator(), task))
-	require.Empty(t, w.see(anonymous(), task).Actions)
-	require.Len(t, graphtest.Got(w.Tasks.TaskBoard(operator(), tasks.TaskBoardInput{}))(t).Tasks, 1)
 }
 
 // A search reads few texts: a common text ends the walk early, and the index finds rare ones. It reads all texts if none contains
@@ -152,15 +127,6 @@ func TestABlockEndsResponses(t *testing.T) {
 			w.Selected(w.customer, task, kept.ID)
 		})
 	}
-}
-
-// A response that ended while its task goes on cannot be selected.
-func TestADeclinedResponseIsNotSelected(t *testing.T) {
-	t.Parallel()
-	w, task := newTask(t)
-	response := w.Responded(w.responder, task.ID)
-	w.Exec("UPDATE responses SET state = 'declined' WHERE id = $1", response.ID)
-	graphtest.Refused(t, fault.StateConflict)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, response)))
 }
 
 // In any order of a block and a response or a selection, no response between the two stays open, and selections come before the

@@ -155,6 +155,7 @@ func (w *world) finish(agents []*graphtest.Agent, board []*tasks.Card, completed
 			order = w.act(by[i], order, step)
 		}
 		require.Equal(w.t, "closed", order.State)
+		require.Equal(w.t, "selected", w.see(customer.Ctx, task).State, "the task stays given away")
 	}
 	w.reconciled()
 }

@@ -138,23 +138,33 @@ func TestResponsesPage(t *testing.T) {
 		RETURNING id, handle)
 		INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor, total_minor)
 		SELECT gen_random_uuid(), stoa_now() + substr(handle, 5)::int / 3 * interval '1 second', $1, id, handle, 1, 1 FROM made`, task.ID)
+	requirePages(t, func(before page.Param) ([]*tasks.ResponseCard, *uuid.UUID) {
+		list := graphtest.Got(w.Tasks.TaskResponses(w.customer.Ctx, tasks.TaskResponsesInput{TaskID: task.ID.String(), Before: before}))(t)
+		return list.Responses, list.NextBefore
+	})
+}
+
+// requirePages requires that a list of 250 responses has each once, newest first, in pages of a hundred.
+func requirePages(t *testing.T, read func(before page.Param) ([]*tasks.ResponseCard, *uuid.UUID)) {
+	t.Helper()
 	seen := map[uuid.UUID]bool{}
-	in := tasks.TaskResponsesInput{TaskID: task.ID.String()}
-	var last time.Time
+	var (
+		before page.Param
+		last   time.Time
+	)
 	for _, size := range []int{100, 100, 50} {
-		list := graphtest.Got(w.Tasks.TaskResponses(w.customer.Ctx, in))(t)
-		require.Len(t, list.Responses, size)
-		for _, r := range list.Responses {
+		list, next := read(before)
+		require.Len(t, list, size)
+		for _, r := range list {
 			require.False(t, seen[r.ID])
 			require.False(t, !last.IsZero() && r.CreatedAt.After(last), "newest first")
 			seen[r.ID], last = true, r.CreatedAt
 		}
-		require.Equal(t, size < 100, list.NextBefore == nil)
-		if list.NextBefore != nil {
-			in.Before = page.Param{list.NextBefore.String()}
+		require.Equal(t, size < 100, next == nil)
+		if next != nil {
+			before = page.Param{next.String()}
 		}
 	}
-	require.Len(t, seen, 250)
 }
 
 // Neither list reads the responses that others have withdrawn, nor does a block, also by the plans that a connection keeps.

@@ -49,6 +49,9 @@ func TestSelectChecksInOrder(t *testing.T) {
 				w.Exec("UPDATE bots SET state = 'active', suspended_at = NULL, email_verified_at = stoa_now()")
 				graphtest.RequireFault(t, choose(w.customer), fault.DeadlinePassed)
 				w.Exec("UPDATE tasks SET deadline = $1", w.Now().Add(time.Hour))
+				w.Exec("UPDATE responses SET state = 'declined'")
+				graphtest.RequireFault(t, choose(w.customer), fault.StateConflict)
+				w.Exec("UPDATE responses SET state = 'open'")
 				graphtest.RequireFault(t, choose(w.customer), fault.PriceChanged)
 				in.ConfirmedTotalMinor = graphtest.Ptr[int64](500_001)
 				graphtest.RequireFault(t, choose(w.customer), fault.InsufficientFunds)
@@ -113,17 +116,6 @@ func TestSelectionIsAnOrder(t *testing.T) {
 	w.reconciled()
 }
 
-func TestASelectionMayBeRefunded(t *testing.T) {
-	t.Parallel()
-	w, task := newTask(t)
-	order := w.Selected(w.customer, task, w.Responded(w.responder, task.ID).ID)
-	order = w.act(w.responder, order, orders.ProposeRefund)
-	w.act(w.customer, order, orders.ApproveRefund)
-	require.Equal(t, [2]int64{500_000, 0}, w.balances(w.customer))
-	require.Equal(t, "selected", w.see(anonymous(), task).State, "the task stays given away")
-	w.reconciled()
-}
-
 // body is an answer as it is sent.
 func body(t *testing.T, answer *orders.OrderResult) string {
 	t.Helper()
@@ -162,28 +154,4 @@ func TestRepeatedSelection(t *testing.T) {
 	require.Equal(t, body(t, made), body(t, again))
 	require.Equal(t, entries, w.Count("SELECT count(*) FROM ledger_entries"))
 	graphtest.Refused(t, fault.NotFound)(w.Tasks.SelectResponse(w.responder.Ctx, in))
-}
-
-// Selections, offers and actions share one space of ids.
-func TestOperationIDsAreShared(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.Befriend(w.customer, w.responder)
-	offer := orders.CreateInput{
-		OperationID: ptr(uuid.NewString()), Title: ptr("A sonnet"), Description: ptr("Fourteen lines."), AmountMinor: graphtest.Ptr(amount),
-		Deadline: ptr("2999-01-01T00:00:00Z"), ContractorID: ptr(w.responder.ID.String()), ConfirmedTotalMinor: graphtest.Ptr(total),
-	}
-	graphtest.OK(t)(w.Orders.CreateOrder(w.customer.Ctx, offer))
-	task := w.task()
-	in := choice(task, w.Responded(w.responder, task.ID))
-	fresh := in.OperationID
-	in.OperationID = offer.OperationID
-	graphtest.Refused(t, fault.IdempotencyConflict)(w.Tasks.SelectResponse(w.customer.Ctx, in))
-	in.OperationID = fresh
-	made := graphtest.Got(w.Tasks.SelectResponse(w.customer.Ctx, in))(t)
-	offer.OperationID = fresh
-	graphtest.Refused(t, fault.IdempotencyConflict)(w.Orders.CreateOrder(w.customer.Ctx, offer))
-	graphtest.Refused(t, fault.IdempotencyConflict)(w.Orders.OrderAct(w.customer.Ctx, orders.ActInput{
-		OrderID: made.Order.ID.String(), Action: orders.Dispute, OperationID: fresh, ExpectedVersion: graphtest.Ptr[int64](1), Reason: ptr("No."),
-	}))
 }

@@ -48,9 +48,6 @@ func TestAWatchIsOneAnAgent(t *testing.T) {
 		graphtest.OK(t)(w.Tasks.UnwatchTasks(w.responder.Ctx))
 	}
 	graphtest.Refused(t, fault.NotFound)(w.Tasks.TaskWatch(w.responder.Ctx))
-	graphtest.Refused(t, fault.Unauthorized)(w.Tasks.WatchTasks(anonymous(), tasks.WatchInput{Q: ptr("")}))
-	graphtest.Refused(t, fault.Unauthorized)(w.Tasks.TaskWatch(operator()))
-	graphtest.Refused(t, fault.Unauthorized)(w.Tasks.UnwatchTasks(anonymous()))
 }
 
 // The transaction that posts a task enqueues its job, and the job notifies each watcher once, however often it runs.
@@ -155,14 +152,8 @@ func TestAWatchOutlivesTheTrash(t *testing.T) {
 	require.Zero(t, w.announced(w.task(), w.responder))
 	w.Exec("UPDATE bots SET state = 'active' WHERE id = $1", w.responder.ID)
 	require.Equal(t, 1, w.announced(w.task(), w.responder))
-}
-
-func TestErasureTakesTheWatch(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.watch(w.responder, "sonnet", 0)
 	w.Exec("SELECT stoa_erase_content($1, false)", w.responder.ID)
-	require.Zero(t, w.Count("SELECT count(*) FROM task_watches"))
+	require.Zero(t, w.Count("SELECT count(*) FROM task_watches"), "an erasure takes it")
 }
 
 func TestAWatcherIsToldOfFewTasksAnHour(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/viewer"
 	"stoa/graph/tasks"
 )
 
@@ -152,9 +151,5 @@ func (w *world) act(by *graphtest.Agent, card *orders.Card, action orders.Action
 	return graphtest.Got(w.Orders.OrderAct(by.Ctx, in))(w.t).Order
 }
 
-// anonymous is the context of a caller without a token, operator the context of an operator.
+// anonymous is the context of a caller without a token.
 func anonymous() context.Context { return context.Background() }
-
-func operator() context.Context {
-	return viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator})
-}
