@@ -96,11 +96,8 @@ func nextSlice(ctx context.Context, tx *db.Tx, scope Scope) (found []Discrepancy
 	if until == lastID {
 		p.Phase, p.Position = p.Phase+1, uuid.Nil
 	}
-	if over = p.Phase == len(phases); over {
-		err = p.end(ctx, tx, scope)
-	} else {
-		err = p.save(ctx, tx, scope)
-	}
+	over = p.Phase == len(phases)
+	err = p.save(ctx, tx, scope, over)
 	return p.found.take(), over, err
 }
 
@@ -114,40 +111,32 @@ func lockProgress(ctx context.Context, tx *db.Tx, s scopeRow) (*progress, error)
 		if !p.Due {
 			return nil, nil
 		}
-		p.NextSince = firstID(p.Now.Add(-overlap))
+		p.NextSince = uuid.Nil // the rest: before every id (UUID version 7) that is made at that time or later
+		binary.BigEndian.PutUint64(p.NextSince[:8], uint64(p.Now.Add(-overlap).UnixMilli())<<16)
 	}
 	p.found = newFindings()
 	return p, json.Unmarshal(p.Found, p.found)
 }
 
-func (p *progress) save(ctx context.Context, tx *db.Tx, scope Scope) error {
+// save saves the findings and how far the check is. If a check that is over has findings, the next one begins where this one did, so
+// that it finds them again.
+func (p *progress) save(ctx context.Context, tx *db.Tx, scope Scope, over bool) error {
+	if over {
+		off, err := db.All[Discrepancy](ctx, tx.SQL, named("disabled_triggers"))
+		if err != nil {
+			return err
+		}
+		p.found.finish(off)
+		if len(p.found.Counted) == 0 {
+			p.Since = p.NextSince
+		}
+	}
 	raw, err := json.Marshal(p.found)
 	if err != nil {
 		return err
+	}
+	if over {
+		return db.Exec(ctx, tx.SQL, named("end_check"), scope, p.Since, string(raw))
 	}
 	return db.Exec(ctx, tx.SQL, named("save_progress"), scope, p.Phase, p.Position, p.NextSince, string(raw))
-}
-
-// end saves the findings of the check. If there are any, the next check begins where this one did, so that it finds them again.
-func (p *progress) end(ctx context.Context, tx *db.Tx, scope Scope) error {
-	off, err := db.All[Discrepancy](ctx, tx.SQL, named("disabled_triggers"))
-	if err != nil {
-		return err
-	}
-	p.found.finish(off)
-	if len(p.found.Counted) == 0 {
-		p.Since = p.NextSince
-	}
-	raw, err := json.Marshal(p.found)
-	if err != nil {
-		return err
-	}
-	return db.Exec(ctx, tx.SQL, named("end_check"), scope, p.Since, string(raw))
-}
-
-// firstID returns an id before every id (UUID version 7) that is made at that time or later.
-func firstID(at time.Time) uuid.UUID {
-	var id uuid.UUID
-	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16)
-	return id
 }
