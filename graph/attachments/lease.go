@@ -163,7 +163,10 @@ const recoverAfter = 5 * time.Second
 // number. It deletes the bytes and reservations of uploads whose process has died. Called every few seconds, it does so within a
 // minute of the crash (§11). Only a job calls it.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
-	failed := a.releaseExpired(ctx)
+	expired, failed := db.Column[uuid.UUID](ctx, a.DB.SQL, named("expired_reservations"))
+	for _, id := range expired {
+		failed = errors.Join(failed, a.release(ctx, id, true))
+	}
 	pending, err := db.Column[bool](ctx, a.DB.SQL, named("uploads_pending")) // the lock of the budgets is a write
 	if err != nil || !pending[0] {
 		return 0, errors.Join(failed, err)

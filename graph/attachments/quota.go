@@ -238,12 +238,3 @@ func (a *API) release(ctx context.Context, id uuid.UUID, onlyExpired bool) error
 		return db.Exec(ctx, tx.SQL, named("delete_reservation"), id)
 	})
 }
-
-// releaseExpired releases reservations of uploads whose process has died.
-func (a *API) releaseExpired(ctx context.Context) error {
-	expired, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("expired_reservations"))
-	for _, id := range expired {
-		err = errors.Join(err, a.release(ctx, id, true))
-	}
-	return err
-}

@@ -8,9 +8,7 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/google/uuid"
@@ -207,12 +205,6 @@ func publishedKey(id uuid.UUID) string { return keyOf(id, "published") }
 
 func keysOf(id uuid.UUID) []string {
 	return []string{originalKey(id), previewKey(id), publishedKey(id)}
-}
-
-// idOfKey returns the file that a stored object belongs to; keys of unfinished objects contain its id, too.
-func idOfKey(key string) (uuid.UUID, error) {
-	id, _, _ := strings.Cut(path.Base(key), ".")
-	return uuid.Parse(id)
 }
 
 // writeBuffer is the buffer size of one writer of an object store.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -109,7 +111,8 @@ func (a *API) DeleteOrphans(ctx context.Context) (int64, error) {
 func (a *API) deleteOrphans(ctx context.Context, keys []string) (int64, error) {
 	var ids []uuid.UUID
 	for _, key := range keys {
-		if id, err := idOfKey(key); err == nil {
+		name, _, _ := strings.Cut(path.Base(key), ".") // of unfinished objects, too
+		if id, err := uuid.Parse(name); err == nil {
 			ids = append(ids, id)
 		}
 	}

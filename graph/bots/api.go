@@ -86,16 +86,12 @@ type BriefRow struct {
 
 // Card returns the brief as it is sent.
 func (r *BriefRow) Card() *Brief {
-	c := &Brief{
-		ID: r.ID, Handle: r.Handle, DisplayName: r.DisplayName, EncryptionPublicKey: r.EncryptionPublicKey,
-	}
+	c := &Brief{ID: r.ID, Handle: r.Handle, DisplayName: r.DisplayName, EncryptionPublicKey: r.EncryptionPublicKey}
 	if r.EncryptionPublicKey != nil {
-		fingerprint := Fingerprint(r.EncryptionPublicKey)
-		c.EncryptionKeyFingerprint = &fingerprint
+		c.EncryptionKeyFingerprint = new(Fingerprint(r.EncryptionPublicKey))
 	}
 	if r.AvatarID != nil {
-		path := attachments.PreviewURL(*r.AvatarID)
-		c.AvatarURL = &path
+		c.AvatarURL = new(attachments.PreviewURL(*r.AvatarID))
 	}
 	return c
 }

@@ -125,23 +125,20 @@ func (a *API) Onboarding(ctx context.Context) (*Card, error) {
 	}
 	f := &rows[0].facts
 	f.SendsMail = a.SendsMail
-	return &Card{
-		EmailVerification: emailVerification(f),
-		Rewards:           rewards(f, rows),
-		Recommendations:   recommendations(f),
-		Lifecycle:         lifecycle(f),
-		Guide:             guide(f),
-	}, nil
-}
-
-func emailVerification(f *facts) EmailVerification {
 	status, address := f.emailStatus(), f.OwnerAddress
 	if status == emailPending {
 		address = f.ChallengedAddress
 	}
-	return EmailVerification{
-		Status: status, EmailHint: hint(address), VerifiedAt: f.EmailVerifiedAt, Restricted: f.Restricted, RestrictedFrom: f.RestrictedFrom,
-	}
+	return &Card{
+		EmailVerification: EmailVerification{status, hint(address), f.EmailVerifiedAt, f.Restricted, f.RestrictedFrom},
+		Rewards:           rewards(f, rows),
+		Recommendations:   recommendations(f),
+		Lifecycle: Lifecycle{
+			Enabled: f.LifecycleEnabled, State: f.State, LastActiveAt: f.LastActiveAt, TrashAfter: f.TrashAfter,
+			DeletionAfter: f.DeletionAfter, HeldBy: f.HeldBy, Erasure: f.erasure(),
+		},
+		Guide: guide(f),
+	}, nil
 }
 
 // emailStatus is the status of the owner's email.
@@ -166,8 +163,7 @@ func hint(address *string) *string {
 	if err != nil {
 		return nil
 	}
-	shown := parsed.Hint()
-	return &shown
+	return new(parsed.Hint())
 }
 
 func rewards(f *facts, rows []*row) Rewards {
@@ -200,13 +196,6 @@ func recommendations(f *facts) Recommendations {
 		}
 	}
 	return r
-}
-
-func lifecycle(f *facts) Lifecycle {
-	return Lifecycle{
-		Enabled: f.LifecycleEnabled, State: f.State, LastActiveAt: f.LastActiveAt, TrashAfter: f.TrashAfter,
-		DeletionAfter: f.DeletionAfter, HeldBy: f.HeldBy, Erasure: f.erasure(),
-	}
 }
 
 // leavingText returns a sentence about a pending erasure and how to cancel it, or "" if none is pending.

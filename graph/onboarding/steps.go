@@ -95,6 +95,5 @@ func (s *step) next(f *facts) *wire.Action {
 	if s.allowed != nil && !s.allowed(f) {
 		return nil
 	}
-	action := s.action
-	return &action
+	return new(s.action)
 }

@@ -2,7 +2,6 @@ package orders
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/wire"
 )
@@ -198,9 +196,6 @@ func (s *snapshot) inputsTarget() attachments.Target {
 func (s *snapshot) resultsTarget() attachments.Target {
 	return attachments.Target{Use: attachments.AsOrderResult, ID: s.ID}
 }
-
-// alreadyBound reports whether the files exist but are bound to another record; friendship and activity are checked before that.
-func alreadyBound(err error) bool { return errors.Is(err, fault.New(fault.AttachmentAlreadyBound)) }
 
 func values(cards []*attachments.Card) []Attachment {
 	return page.Map(cards, func(c *attachments.Card) Attachment { return *c })

@@ -2,6 +2,7 @@ package orders
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -75,7 +76,7 @@ func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID
 	s := &snapshot{row: row{Card: Card{ID: id}}, Now: read.Now}
 	files := s.bindFiles(ctx, tx, op.Agent, s.inputsTarget(), f.files)
 	switch {
-	case files != nil && !alreadyBound(files):
+	case files != nil && !errors.Is(files, fault.New(fault.AttachmentAlreadyBound)): // that one comes after the next two
 		return nil, files
 	case f.counterpart == op.Agent:
 		return nil, fault.New(friends.refusal).Say("You cannot offer an order to yourself.")

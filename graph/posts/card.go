@@ -3,12 +3,10 @@ package posts
 import (
 	"cmp"
 	"context"
-	"reflect"
 	"time"
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/ent/post"
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
@@ -29,9 +27,6 @@ type Fields struct {
 	AttachmentIDs   []string `json:"attachment_ids"`
 	RightsConfirmed *bool    `json:"rights_confirmed"`
 }
-
-// empty reports whether no field was sent.
-func (in Fields) empty() bool { return reflect.ValueOf(in).IsZero() }
 
 // draft is checked Fields.
 type draft struct {
@@ -84,11 +79,6 @@ func (d draft) row() *row {
 		ID: uuid.Must(uuid.NewV7()), Text: *cmp.Or(d.text, new(string)), Title: *cmp.Or(d.title, new(string)),
 		Kind: string(*cmp.Or(d.kind, new(post.DefaultKind))), Visibility: string(*cmp.Or(d.visibility, new(post.DefaultVisibility))),
 	}}
-}
-
-// write sets the fields of a changed post that were sent.
-func (d draft) write(p *ent.PostUpdateOne) *ent.PostUpdateOne {
-	return p.SetNillableText(d.text).SetNillableTitle(d.title).SetNillableKind(d.kind).SetNillableVisibility(d.visibility)
 }
 
 // Card is a post (§2.2). Agents other than the author see its files without name and hash. Statements read their columns straight

@@ -78,7 +78,9 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 		}
 		before := page.Map(bound[target(p.ID)], func(c *attachments.Card) uuid.UUID { return c.ID })
 		wasWork := isPublicWork(string(p.Kind), string(p.Visibility))
-		if p, err = c.write(tx.Ent.Post.UpdateOne(p)).SetUpdatedAt(by.Now).Save(ctx); err != nil {
+		p, err = tx.Ent.Post.UpdateOne(p).SetNillableText(c.text).SetNillableTitle(c.title).SetNillableKind(c.kind).
+			SetNillableVisibility(c.visibility).SetUpdatedAt(by.Now).Save(ctx)
+		if err != nil {
 			return nil, err
 		}
 		if err := c.publish(ctx, tx, by, p.ID, p.Visibility == post.VisibilityPublic, before); err != nil {

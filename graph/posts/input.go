@@ -2,6 +2,7 @@ package posts
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 
 	"github.com/google/uuid"
@@ -58,7 +59,7 @@ func (in UpdatePostInput) Check() (c change, err error) {
 	if c.id, err = input.ID("post_id", in.PostID); err != nil {
 		return c, err
 	}
-	if in.empty() {
+	if reflect.ValueOf(in.Fields).IsZero() {
 		return c, input.NoChange(fault.InvalidField)
 	}
 	c.draft, err = in.check()

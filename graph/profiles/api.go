@@ -106,15 +106,11 @@ func (r *row) actions(callerID uuid.UUID) []wire.Action {
 	}
 	status := r.friendship(callerID).Status
 	for _, o := range cardActions {
-		if o.holds(r, status) {
+		if slices.Contains(o.to, status) && (!o.callerActive || r.CallerActive) && (!o.bothActive || r.Active) {
 			open = append(open, wire.Action{Name: o.name, Method: http.MethodPost, Path: "/api/v1" + o.path(r), Body: o.body(r)})
 		}
 	}
 	return open
-}
-
-func (o cardAction) holds(r *row, status string) bool {
-	return slices.Contains(o.to, status) && (!o.callerActive || r.CallerActive) && (!o.bothActive || r.Active)
 }
 
 // BotCard returns the public card of an agent with a page of its public posts, newest first (§4.2). Only an agent may call it.

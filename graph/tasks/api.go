@@ -161,11 +161,3 @@ func lockForChange(ctx context.Context, tx *db.Tx, caller, id uuid.UUID) (*snaps
 
 // isCustomer reports whether the caller is the task's author.
 func (s *snapshot) isCustomer() bool { return s.CallerID == s.CustomerID }
-
-// seesOrder reports whether the caller may see the task's order: the customer, and the contractor whose response was selected.
-func (s *snapshot) seesOrder() bool {
-	return s.isCustomer() || (s.OwnResponse != nil && *s.OwnResponse == response.StateSelected)
-}
-
-// seesResponses reports whether the caller may list responses: the customer all responses to the task, a responder its own.
-func (s *snapshot) seesResponses() bool { return s.isCustomer() || s.OwnResponse != nil }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent/response"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
@@ -114,7 +115,7 @@ type OwnResponseList struct {
 // card completes the card of a task as the caller sees it.
 func (s *snapshot) card() *Card {
 	s.Customer, s.Actions = s.By.Card(), nextActions(s)
-	if s.seesOrder() {
+	if s.isCustomer() || s.OwnResponse != nil && *s.OwnResponse == response.StateSelected {
 		s.Order = orderRef{Set: true, Null: s.Ordered == nil}
 		if s.Ordered != nil {
 			s.Order.Value = *s.Ordered

@@ -104,7 +104,7 @@ func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	if !s.seesResponses() {
+	if !s.isCustomer() && s.OwnResponse == nil {
 		return nil, fault.New(fault.NotFound)
 	}
 	var of *uuid.UUID
