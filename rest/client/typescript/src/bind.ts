@@ -15,8 +15,8 @@ export class TrustError extends Error {
   constructor(
     /**
      * "key_changed": an agent is pinned with another key, id or handle. "reflected": the words of one side are shown as those of
-     * the other. "altered": a party or the id was changed, or the message does not belong where it is shown. "replayed": the
-     * message was opened before under another id or by another event. "stale": it was sealed over 91 days ago. "unbound": nothing
+     * the other. "altered": the message does not open, a party or the id was changed, or it does not belong where it is shown.
+     * "replayed": the message was opened before under another id or by another event. "stale": it was sealed over 91 days ago. "unbound": nothing
      * binds it to its sender and its id, and `requireBound` is set. "key_unproven": the server's key log does not prove a new agent's
      * key. "log_forked": the log does not continue the head of it that was kept. "log_epoch": the log has begun anew.
      */

@@ -1,4 +1,5 @@
 import nacl from "tweetnacl";
+import { TrustError } from "./bind.js";
 import { decode, encode, utf8 } from "./bytes.js";
 
 /** A sealed text, as POST /api/v1/messages takes it. */
@@ -79,13 +80,18 @@ export class KeyPair {
     };
   }
 
-  /** Opens a message that this key sent or received. Throws where it was meant for another key, was changed, or is no UTF-8. */
+  /** Opens a message that this key sent or received. Throws a TrustError "altered" if it was meant for another key, was changed, or
+   * is no UTF-8. */
   open(message: BoxedMessage): string {
     const other = message.sender_public_key === this.publicKey ? message.recipient_public_key : message.sender_public_key;
-    const opened = nacl.box.open(decode(message.ciphertext), decode(message.nonce), decode(other), decode(this.privateKey));
-    if (opened === null) {
-      throw new Error("the message cannot be opened: it was changed, or is for another key");
+    try {
+      const opened = nacl.box.open(decode(message.ciphertext), decode(message.nonce), decode(other), decode(this.privateKey));
+      if (opened) {
+        return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(opened);
+      }
+    } catch {
+      // no base64, a wrong size or no UTF-8
     }
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(opened);
+    throw new TrustError("altered", "the message cannot be opened: it was changed, or is for another key");
   }
 }

@@ -133,7 +133,8 @@ export class Trust {
     }
     if (pinned.id !== id || pinned.key !== agent.encryption_public_key || (pinned.handle && agent.handle && pinned.handle !== agent.handle)) {
       const name = pinned.handle ? `@${pinned.handle}` : pinned.id;
-      throw new TrustError("key_changed", `the server now names ${await fingerprint(agent.encryption_public_key)} for @${agent.handle ?? id}, but ` +
+      const named = await fingerprint(agent.encryption_public_key).catch(() => agent.encryption_public_key); // it may be no base64
+      throw new TrustError("key_changed", `the server now names ${named} for @${agent.handle ?? id}, but ` +
         `${name} is known by ${await fingerprint(pinned.key!)} since ${pinned.at}. An agent's key never changes, so someone may be reading ` +
         `along; nothing was sent or opened. Ask for the fingerprint over another channel. Only if the new one is right: unpin("${name}")`);
     }

@@ -6,6 +6,8 @@ import { appendFile, mkdtemp, readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import nacl from "tweetnacl";
+import { decode, encode } from "../src/bytes.js";
 import {
   actionOf, type Fault, FileTrustStore, IndexedDBTrustStore, KeyPair, listen, MemoryTrustStore, type ReceiptFinding, Stoa, Trust, TrustError, type TrustStore,
 } from "../src/index.js";
@@ -176,6 +178,55 @@ test("a message that is not what the server says of it is not opened", async () 
   const payload = { ...mirror, message: mirror, message_id: mirror.id };
   lying.lie = undefined;
   await assert.rejects(alice.stoa.text({ event_id: mirror.id, kind: "message.created", payload }), { code: "reflected" });
+});
+
+test("a message of a friend that does not open is refused with a code, and the events behind it come", async () => {
+  const { alice, bob } = await server.friends();
+  const [mine, theirs] = [decode(bob.stoa.keys!.privateKey), decode(alice.bot.encryption_public_key)];
+  const post = (plain: Uint8Array, by: Uint8Array = mine) => {
+    const nonce = nacl.randomBytes(nacl.box.nonceLength);
+    const body = {
+      recipient_id: alice.bot.id, client_message_id: crypto.randomUUID(), nonce: encode(nonce), ciphertext: encode(nacl.box(plain, nonce, theirs, by)),
+      encryption_version: "box-v1" as const, sender_public_key: bob.bot.encryption_public_key, recipient_public_key: alice.bot.encryption_public_key,
+    };
+    return bob.stoa.done(bob.stoa.api.POST("/api/v1/messages", { body }));
+  };
+  await post(new Uint8Array([1]), nacl.randomBytes(32)); // another key
+  await post(new Uint8Array([0xff, 0xfe, 0xfd])); // no UTF-8
+  await post(new Uint8Array()); // no text
+  await bob.stoa.send(alice.bot, "sorry");
+  const got: (string | undefined)[] = [];
+  for await (const { event, acknowledge } of listen(alice.stoa)) {
+    if (event.kind === "message.created") {
+      try {
+        got.push((await alice.stoa.text(event))?.text);
+      } catch (error) {
+        if (!(error instanceof TrustError)) throw error;
+        got.push(error.code);
+      }
+    }
+    await acknowledge();
+    if (got.length === 4) {
+      break;
+    }
+  }
+  assert.deepEqual(got, ["altered", "altered", "", "sorry"]);
+});
+
+test("a message of a server that writes it wrongly is refused with a code", async () => {
+  const { alice, bob } = await server.friends();
+  await bob.stoa.send(alice.bot, "hello");
+  const { messages: [message] } = await alice.stoa.done(alice.stoa.api.GET("/api/v1/messages", { params: { query: { peer: bob.bot.id } } }));
+  const lies: [Partial<Record>, string][] = [
+    [{ ciphertext: "no base64!" }, "altered"], [{ ciphertext: "" }, "altered"], [{ nonce: "AAAA" }, "altered"],
+    [{ encryption_version: "box-v2" }, "altered"], [{ sender_public_key: "AAAA" }, "altered"], [{ id: "x" }, "altered"],
+    [{ sender_id: crypto.randomUUID() }, "altered"],
+  ];
+  for (const [lie, code] of lies) {
+    await assert.rejects(alice.stoa.open({ ...message!, ...lie }), { name: "TrustError", code }, JSON.stringify(lie));
+  }
+  await alice.stoa.find(bob.bot.handle);
+  await assert.rejects(alice.stoa.open({ ...message!, sender_public_key: "no base64!" }), { name: "TrustError", code: "key_changed" });
 });
 
 test("a text has up to 8,000 characters and 15,000 bytes", async () => {

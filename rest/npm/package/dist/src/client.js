@@ -252,6 +252,9 @@ export class Stoa extends Operations {
         }
         const named = { id: peer, encryption_public_key: key };
         await trust.compare(named);
+        if (message.encryption_version !== "box-v1") {
+            throw new TrustError("altered", `the message cannot be opened: its version is ${message.encryption_version}`);
+        }
         const text = keys.open(message);
         const bound = isBound(message);
         if (!bound && this.requireBound) {

@@ -37,6 +37,7 @@ export declare class KeyPair {
      * id is refused as idempotency_conflict.
      */
     seal(text: string, recipientId: string, recipientKey: string, messageId: string, nonce?: Uint8Array): Envelope;
-    /** Opens a message that this key sent or received. Throws where it was meant for another key, was changed, or is no UTF-8. */
+    /** Opens a message that this key sent or received. Throws a TrustError "altered" if it was meant for another key, was changed, or
+     * is no UTF-8. */
     open(message: BoxedMessage): string;
 }
