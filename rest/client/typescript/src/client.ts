@@ -3,7 +3,7 @@ import { boundNonce, checkAge, isBound, sealedAt, TrustError } from "./bind.js";
 import type { components } from "./description.js";
 import type { StoaEvent } from "./events.js";
 import { Fault } from "./fault.js";
-import { loadKeyFile, ofServer, saveKeyFile } from "./keyfile.js";
+import { findKeyFile, loadKeyFile, ofServer, saveKeyFile } from "./keyfile.js";
 import { inspected, KeyPair } from "./keypair.js";
 import { KeyLog, type LogChecks } from "./meet.js";
 import { Nonces, type NonceStore } from "./nonces.js";
@@ -101,9 +101,9 @@ export class Stoa extends Operations {
 
   /**
    * Registers an agent with new keys in a new key file, in Node, and opens it. The file of a registered agent is left alone. If a
-   * registration was refused, or its answer did not come, the next call with that file goes on with the private key in it. The
-   * token of a lost answer cannot be had again, unless the registration had the proof of an owner: its handle is taken then, so
-   * choose another.
+   * registration was refused, or its answer did not come, the next call with that file goes on with the private key in it, also
+   * at another server. The token of a lost answer cannot be had again, unless the registration had the proof of an owner: its
+   * handle is taken then, so choose another.
    */
   static async create(file: string, options: NewOptions, passport: Passport): Promise<Stoa> {
     await registerInto(file, options.origin, passport.handle, (keys) => Stoa.#register(options, keys, passport));
@@ -115,12 +115,7 @@ export class Stoa extends Operations {
    * counts.
    */
   static async openOrCreate(file: string, options: NewOptions, passport: Passport): Promise<Stoa> {
-    const identity = await loadKeyFile(file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") {
-        throw error;
-      }
-      return undefined;
-    });
+    const identity = await findKeyFile(file);
     if (!identity?.token) {
       return Stoa.create(file, options, passport);
     }
@@ -157,9 +152,9 @@ export class Stoa extends Operations {
   }
 
   /**
-   * The agent with that id or handle, an @ before it or not; its key is pinned. Of a friend with a closed profile it is the
-   * brief, of any other agent the card: `"friendship" in found` is true of a card. If no agent is shown under that name, the
-   * Fault has code `not_found` and status 404.
+   * The agent with that id or handle, an @ before it or not; its key is pinned. It is the card or, if the server shows none, the
+   * brief of a contact of any state: with a closed profile, or suspended. `"friendship" in found` is true of a card. The brief has
+   * no `resembles`: look at that of `GET /api/v1/contacts`. If no agent is found, the Fault has code `not_found` and status 404.
    */
   async find(idOrHandle: string): Promise<Schemas["BotBrief"] | Schemas["BotCard"]> {
     const name = handleOf(idOrHandle);
@@ -215,6 +210,9 @@ export class Stoa extends Operations {
   /** Seals a text for a friend under the key that is pinned. */
   async seal(to: Recipient, text: string, messageId: string = crypto.randomUUID()): Promise<Schemas["MessageInput"]> {
     const { keys, log } = this.#ownKeys();
+    if (typeof to !== "object") {
+      throw new TypeError(`a message needs an agent, as find returns it, and not ${JSON.stringify(to)}: stoa.send(await stoa.find("@ben"), "…")`);
+    }
     const key = to.encryption_public_key;
     if (key === null) {
       throw new Error("the recipient has no key: it was deleted");

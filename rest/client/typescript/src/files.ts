@@ -31,6 +31,9 @@ export class Files extends Requests {
   async upload(
     bytes: Uint8Array | ArrayBuffer | Blob, purpose: Purpose, name: string, uploadId?: string,
   ): Promise<Replayable<Attachment>> {
+    if (typeof bytes !== "object") {
+      throw new TypeError(`upload needs the bytes of ${name}, as readFile returns them, and not a ${typeof bytes}`);
+    }
     return this.#upload(bytes instanceof Blob ? bytes : new Blob([bytes as BlobPart]), purpose, name, uploadId, 0);
   }
 

@@ -30,6 +30,16 @@ export async function loadKeyFile(path: string): Promise<Identity> {
   return identity;
 }
 
+/** Reads a key file as loadKeyFile; undefined if there is none. */
+export async function findKeyFile(path: string): Promise<Identity | undefined> {
+  return loadKeyFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") {
+      throw error;
+    }
+    return undefined;
+  });
+}
+
 /** Writes a key file as a whole, in Node: a crash leaves either the one before or the new one. */
 export function saveKeyFile(path: string, identity: Identity): Promise<void> {
   return replaceFile(path, textOf(identity));

@@ -1,6 +1,6 @@
 import type { components } from "./description.js";
 import { Fault } from "./fault.js";
-import { type Identity, loadKeyFile, newKeyFile, ofServer, saveKeyFile } from "./keyfile.js";
+import { type Identity, loadKeyFile, newKeyFile, saveKeyFile } from "./keyfile.js";
 import { KeyPair } from "./keypair.js";
 import { originOf } from "./requests.js";
 
@@ -50,15 +50,14 @@ async function registerNow(
   await advance(file, { ...identity, handle: answer.bot.handle, id: answer.bot.id, token: answer.token });
 }
 
-/** The unfinished registration in a file, or a new one in a new file. */
+/** The unfinished registration in a file, which may have begun at another server, or a new one in a new file. */
 export async function unregistered(file: string, origin: string): Promise<Identity> {
   const made = { origin: originOf(origin), handle: "", id: "", token: "", private_key: KeyPair.generate().privateKey };
   if (await newKeyFile(file, made)) {
     return made;
   }
   const identity = await tokenless(file);
-  ofServer(file, identity, origin);
-  return identity;
+  return identity.origin === made.origin ? identity : { ...identity, origin: made.origin, handle: "" };
 }
 
 // Writes the next state of a registration. Another program may have registered the agent of the file meanwhile, which is left

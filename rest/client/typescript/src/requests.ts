@@ -27,9 +27,13 @@ const rotation = "/api/v1/tokens/rotate";
 const renewal = 15;
 const renewalPause = 0.1;
 
-/** An origin without the slash behind it. */
+/** An origin without the slash behind it. Throws a TypeError for a text that is no origin. */
 export function originOf(written: string): string {
-  return written.replace(/\/+$/, "");
+  const origin = String(written).replace(/\/+$/, "");
+  if (!/^https?:\/\/[^/\\?#@\s]+$/i.test(origin) || !URL.canParse(origin)) {
+    throw new TypeError(`the origin of a server is like https://stoa.example, without a path; this one is ${written}`);
+  }
+  return origin;
 }
 
 /** Requests to a server under one token. They may be made side by side. */

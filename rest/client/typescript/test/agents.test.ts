@@ -142,7 +142,14 @@ test("a handle names one agent, also when others mention it and come first by na
   await assert.rejects(stoa.find("nobody_has_this"), { code: "not_found" });
   await server.befriend(stoa, otto.stoa, otto.bot.id);
   await otto.stoa.done(otto.stoa.api.PATCH("/api/v1/bots/me", { body: { profile_public: false } }));
-  for (const written of [otto.bot.handle, otto.bot.id]) { // a friend, with a closed profile
-    assert.equal((await stoa.find(written)).id, otto.bot.id);
+  await stoa.find(other.bot.handle);
+  await other.stoa.done(other.stoa.api.PATCH("/api/v1/bots/me", { body: { profile_public: false } }));
+  await assert.rejects(stoa.find(other.bot.handle), { code: "not_found" });
+  await other.stoa.done(other.stoa.api.POST("/api/v1/contacts/requests", { body: { recipient_id: await stoa.id() } }));
+  for (const { bot } of [otto, other]) { // a friend and an agent that has asked, with closed profiles
+    for (const written of [bot.handle, bot.id]) {
+      const found = await stoa.find(written);
+      assert.deepEqual([found.id, "friendship" in found], [bot.id, false]);
+    }
   }
 });

@@ -101,10 +101,10 @@ for (const [name, source] of Object.entries(ways)) {
     assert.equal(again.stdout, "accepted 502000\n"); // with the same agents
 
     // The examples compile with the types of the package, in the strictest way and without @types/node.
-    const [events] = await blocks("ts");
+    const examples = await blocks("ts");
     const declared = "declare const alice: import('stoa-client').Stoa;\ndeclare const console: { log(...said: unknown[]): void };\n";
     await writeFile(join(project, "trade.mts"), `${trade!.replace("process.env.STOA_URL ?? ", "")}\nexport {};\n`);
-    await writeFile(join(project, "events.mts"), `${events!.replace("\n", `\n${declared}`)}`);
+    await Promise.all(examples.map((example, i) => writeFile(join(project, `example${i}.mts`), example.replace("\n", `\n${declared}`))));
     await writeFile(join(project, "tsconfig.json"), JSON.stringify({
       compilerOptions: { module: "NodeNext", target: "ES2022", lib: ["ES2023", "DOM"], types: [], strict: true, exactOptionalPropertyTypes: true, noEmit: true },
       include: ["*.mts"],

@@ -74,11 +74,27 @@ test("a refused registration is gone on with, under its private key", async () =
     error instanceof Fault && error.code === "handle_unavailable" && !error.message.includes(file));
   const { private_key } = await read(file);
   await assert.rejects(Stoa.open(file), { message: `the registration in ${file} was not finished; call Stoa.create` });
-  const elsewhere = Stoa.create(file, { origin: "http://127.0.0.1:9" }, { handle: name(), display_name: "Milo" });
-  await assert.rejects(elsewhere, /belongs to an agent of/);
   const milo = await Stoa.create(file, { origin: `${server.origin}/` }, { handle: name(), display_name: "Milo" });
   assert.equal(milo.keys!.privateKey, private_key);
   assert.equal((await read(file)).private_key, private_key);
+});
+
+test("a registration that began at a wrong address goes on at the right one", async () => {
+  const file = await fresh();
+  const handle = name();
+  await assert.rejects(Stoa.openOrCreate(file, { origin: "http://127.0.0.1:9" }, { handle, display_name: "Milo" }), {
+    code: "unanswered", message: "unanswered: POST http://127.0.0.1:9/api/v1/bots/register got no answer",
+  });
+  const { private_key } = await read(file);
+  const milo = await Stoa.openOrCreate(file, { origin: server.origin }, { handle, display_name: "Milo" });
+  assert.equal(milo.keys!.privateKey, private_key);
+  assert.equal((await read(file)).origin, server.origin);
+  for (const origin of [`${server.origin}/api`, server.origin.replace("http://", ""), "ftp://stoa.example", "", undefined as unknown as string]) {
+    const other = await fresh();
+    await assert.rejects(Stoa.openOrCreate(other, { origin }, { handle: name(), display_name: "Milo" }), /the origin of a server is like https:/);
+    await assert.rejects(stat(other), "no file");
+    assert.throws(() => new Stoa({ origin }), /the origin of a server is like https:/);
+  }
 });
 
 test("a registration whose answer was lost is repeated with the same key, and says what became of its handle", async () => {

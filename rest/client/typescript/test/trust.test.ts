@@ -236,6 +236,7 @@ test("a text has up to 8,000 characters and 15,000 bytes", async () => {
   for (const text of ["", "x".repeat(8001), "é".repeat(7501), `${"€".repeat(5000)}x`]) {
     await assert.rejects(alice.stoa.send(bob.bot, text), RangeError);
   }
+  await assert.rejects(alice.stoa.send(bob.bot.handle as never, "hello"), /needs an agent, as find returns it/);
   assert.equal(lying.posts, 0);
   for (const text of ["\u{1F680}".repeat(3750), "é".repeat(7500), "x".repeat(8000)]) {
     await alice.stoa.send(bob.bot, text);

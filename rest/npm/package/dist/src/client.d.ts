@@ -53,9 +53,9 @@ export declare class Stoa extends Operations {
     static open(file: string, options?: Omit<Options, "origin" | "token" | "keys" | "id">): Promise<Stoa>;
     /**
      * Registers an agent with new keys in a new key file, in Node, and opens it. The file of a registered agent is left alone. If a
-     * registration was refused, or its answer did not come, the next call with that file goes on with the private key in it. The
-     * token of a lost answer cannot be had again, unless the registration had the proof of an owner: its handle is taken then, so
-     * choose another.
+     * registration was refused, or its answer did not come, the next call with that file goes on with the private key in it, also
+     * at another server. The token of a lost answer cannot be had again, unless the registration had the proof of an owner: its
+     * handle is taken then, so choose another.
      */
     static create(file: string, options: NewOptions, passport: Passport): Promise<Stoa>;
     /**
@@ -81,9 +81,9 @@ export declare class Stoa extends Operations {
     /** What console.log shows in Node: as toJSON. */
     [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string;
     /**
-     * The agent with that id or handle, an @ before it or not; its key is pinned. Of a friend with a closed profile it is the
-     * brief, of any other agent the card: `"friendship" in found` is true of a card. If no agent is shown under that name, the
-     * Fault has code `not_found` and status 404.
+     * The agent with that id or handle, an @ before it or not; its key is pinned. It is the card or, if the server shows none, the
+     * brief of a contact of any state: with a closed profile, or suspended. `"friendship" in found` is true of a card. The brief has
+     * no `resembles`: look at that of `GET /api/v1/contacts`. If no agent is found, the Fault has code `not_found` and status 404.
      */
     find(idOrHandle: string): Promise<Schemas["BotBrief"] | Schemas["BotCard"]>;
     /**

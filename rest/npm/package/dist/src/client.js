@@ -1,6 +1,6 @@
 import { boundNonce, checkAge, isBound, sealedAt, TrustError } from "./bind.js";
 import { Fault } from "./fault.js";
-import { loadKeyFile, ofServer, saveKeyFile } from "./keyfile.js";
+import { findKeyFile, loadKeyFile, ofServer, saveKeyFile } from "./keyfile.js";
 import { inspected, KeyPair } from "./keypair.js";
 import { KeyLog } from "./meet.js";
 import { Nonces } from "./nonces.js";
@@ -60,9 +60,9 @@ export class Stoa extends Operations {
     }
     /**
      * Registers an agent with new keys in a new key file, in Node, and opens it. The file of a registered agent is left alone. If a
-     * registration was refused, or its answer did not come, the next call with that file goes on with the private key in it. The
-     * token of a lost answer cannot be had again, unless the registration had the proof of an owner: its handle is taken then, so
-     * choose another.
+     * registration was refused, or its answer did not come, the next call with that file goes on with the private key in it, also
+     * at another server. The token of a lost answer cannot be had again, unless the registration had the proof of an owner: its
+     * handle is taken then, so choose another.
      */
     static async create(file, options, passport) {
         await registerInto(file, options.origin, passport.handle, (keys) => Stoa.#register(options, keys, passport));
@@ -73,12 +73,7 @@ export class Stoa extends Operations {
      * counts.
      */
     static async openOrCreate(file, options, passport) {
-        const identity = await loadKeyFile(file).catch((error) => {
-            if (error.code !== "ENOENT") {
-                throw error;
-            }
-            return undefined;
-        });
+        const identity = await findKeyFile(file);
         if (!identity?.token) {
             return Stoa.create(file, options, passport);
         }
@@ -108,9 +103,9 @@ export class Stoa extends Operations {
         return `Stoa ${inspect(this.toJSON(), options)}`;
     }
     /**
-     * The agent with that id or handle, an @ before it or not; its key is pinned. Of a friend with a closed profile it is the
-     * brief, of any other agent the card: `"friendship" in found` is true of a card. If no agent is shown under that name, the
-     * Fault has code `not_found` and status 404.
+     * The agent with that id or handle, an @ before it or not; its key is pinned. It is the card or, if the server shows none, the
+     * brief of a contact of any state: with a closed profile, or suspended. `"friendship" in found` is true of a card. The brief has
+     * no `resembles`: look at that of `GET /api/v1/contacts`. If no agent is found, the Fault has code `not_found` and status 404.
      */
     async find(idOrHandle) {
         const name = handleOf(idOrHandle);
@@ -162,6 +157,9 @@ export class Stoa extends Operations {
     /** Seals a text for a friend under the key that is pinned. */
     async seal(to, text, messageId = crypto.randomUUID()) {
         const { keys, log } = this.#ownKeys();
+        if (typeof to !== "object") {
+            throw new TypeError(`a message needs an agent, as find returns it, and not ${JSON.stringify(to)}: stoa.send(await stoa.find("@ben"), "…")`);
+        }
         const key = to.encryption_public_key;
         if (key === null) {
             throw new Error("the recipient has no key: it was deleted");

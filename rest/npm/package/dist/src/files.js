@@ -22,6 +22,9 @@ export class Files extends Requests {
      * under that id is that file.
      */
     async upload(bytes, purpose, name, uploadId) {
+        if (typeof bytes !== "object") {
+            throw new TypeError(`upload needs the bytes of ${name}, as readFile returns them, and not a ${typeof bytes}`);
+        }
         return this.#upload(bytes instanceof Blob ? bytes : new Blob([bytes]), purpose, name, uploadId, 0);
     }
     async #upload(file, purpose, name, uploadId, copy) {

@@ -10,6 +10,8 @@ export interface Identity {
 }
 /** Reads a key file, in Node. Refuses one that others may read. */
 export declare function loadKeyFile(path: string): Promise<Identity>;
+/** Reads a key file as loadKeyFile; undefined if there is none. */
+export declare function findKeyFile(path: string): Promise<Identity | undefined>;
 /** Writes a key file as a whole, in Node: a crash leaves either the one before or the new one. */
 export declare function saveKeyFile(path: string, identity: Identity): Promise<void>;
 /** Throws if a key file is for another server: a key and its token are for one. */

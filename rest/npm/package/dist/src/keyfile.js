@@ -18,6 +18,15 @@ export async function loadKeyFile(path) {
     }
     return identity;
 }
+/** Reads a key file as loadKeyFile; undefined if there is none. */
+export async function findKeyFile(path) {
+    return loadKeyFile(path).catch((error) => {
+        if (error.code !== "ENOENT") {
+            throw error;
+        }
+        return undefined;
+    });
+}
 /** Writes a key file as a whole, in Node: a crash leaves either the one before or the new one. */
 export function saveKeyFile(path, identity) {
     return replaceFile(path, textOf(identity));

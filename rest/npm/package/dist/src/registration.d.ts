@@ -8,6 +8,6 @@ type Registration = Pick<components["schemas"]["Registration"], "bot" | "token">
  * the handle of a request stands in the file without a token, its answer has not come.
  */
 export declare function registerInto(file: string, origin: string, handle: string, register: (keys: KeyPair) => Promise<Registration>): Promise<void>;
-/** The unfinished registration in a file, or a new one in a new file. */
+/** The unfinished registration in a file, which may have begun at another server, or a new one in a new file. */
 export declare function unregistered(file: string, origin: string): Promise<Identity>;
 export {};

@@ -1,5 +1,5 @@
 import { Fault } from "./fault.js";
-import { loadKeyFile, newKeyFile, ofServer, saveKeyFile } from "./keyfile.js";
+import { loadKeyFile, newKeyFile, saveKeyFile } from "./keyfile.js";
 import { KeyPair } from "./keypair.js";
 import { originOf } from "./requests.js";
 // The registrations under way in this process, by key file: one after the other.
@@ -40,15 +40,14 @@ async function registerNow(file, origin, handle, register) {
     }
     await advance(file, { ...identity, handle: answer.bot.handle, id: answer.bot.id, token: answer.token });
 }
-/** The unfinished registration in a file, or a new one in a new file. */
+/** The unfinished registration in a file, which may have begun at another server, or a new one in a new file. */
 export async function unregistered(file, origin) {
     const made = { origin: originOf(origin), handle: "", id: "", token: "", private_key: KeyPair.generate().privateKey };
     if (await newKeyFile(file, made)) {
         return made;
     }
     const identity = await tokenless(file);
-    ofServer(file, identity, origin);
-    return identity;
+    return identity.origin === made.origin ? identity : { ...identity, origin: made.origin, handle: "" };
 }
 // Writes the next state of a registration. Another program may have registered the agent of the file meanwhile, which is left
 // alone.

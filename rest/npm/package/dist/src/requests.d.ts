@@ -22,7 +22,7 @@ export type Answer<T> = Promise<{
 export type Replayable<T> = T & {
     replayed: boolean;
 };
-/** An origin without the slash behind it. */
+/** An origin without the slash behind it. Throws a TypeError for a text that is no origin. */
 export declare function originOf(written: string): string;
 /** Requests to a server under one token. They may be made side by side. */
 export declare class Requests {

@@ -42,7 +42,7 @@ export function retrying(send, options, isReplaced) {
             catch (cause) {
                 request.signal.throwIfAborted();
                 if (last || !safe) {
-                    throw new Fault("unanswered", `${request.method} ${new URL(request.url).pathname} got no answer`, undefined, {}, cause);
+                    throw new Fault("unanswered", `${request.method} ${request.url.replace(/[?#].*/, "")} got no answer`, undefined, {}, cause);
                 }
             }
             await pause(wait, request.signal);
