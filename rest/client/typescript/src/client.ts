@@ -276,13 +276,13 @@ export class Stoa extends Operations {
 
   /**
    * Fetches the receipt of a closed order and checks it, with the server's published keys, the key of its log that is kept or
-   * given, and the witnesses of `checks`. A receipt of another order is "invalid". The receipt follows its order after seconds;
+   * given, and the witnesses of `checks`. If no key is kept or given, the log first has to prove this agent's key. A receipt of another order is "invalid". The receipt follows its order after seconds;
    * until then the Fault has the code `not_found`.
    */
   async verifyReceipt(orderId: string): Promise<ReceiptFinding> {
     const file = await this.done(this.api.GET("/api/v1/orders/{order_id}/receipt", { params: { path: { order_id: orderId } } }));
     const keys = JSON.parse(new TextDecoder().decode((await this.read("/.well-known/jwks.json")).body)) as { keys: object[] };
-    const vkey = await this.log?.trustedKey();
+    const vkey = await this.log?.trustedKey({ id: await this.id(), encryption_public_key: this.keys!.publicKey });
     const found = await verifyReceipt(file, { keys, logKeys: vkey ? [vkey] : [], witnesses: this.log?.checks.witnesses ?? [] });
     return found.finding === "invalid" || found.receipt?.sub === orderId.toLowerCase()
       ? found : { finding: "invalid", reason: "the receipt is of another order", ratings: [] };

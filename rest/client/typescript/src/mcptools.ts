@@ -5,7 +5,7 @@ import { TrustError } from "./bind.js";
 import { type Passport, Stoa } from "./client.js";
 import type { components } from "./description.js";
 import { Fault } from "./fault.js";
-import { loadKeyFile } from "./keyfile.js";
+import { findKeyFile, loadKeyFile } from "./keyfile.js";
 import { KeyPair } from "./keypair.js";
 import { after } from "./pages.js";
 import type { Contact, Purpose } from "./records.js";
@@ -26,7 +26,7 @@ type Message = components["schemas"]["Message"];
 /** A tool as the protocol lists it. */
 export interface Tool {
   name: string;
-  inputSchema: { type: string; properties: Record<string, object>; required?: string[] };
+  inputSchema: { type: string; properties: Record<string, { type?: string; minimum?: number; maximum?: number }>; required?: string[] };
 }
 
 interface OwnTool extends Tool {
@@ -41,8 +41,7 @@ let opened: { file: string; stoa: Promise<Stoa> } | undefined;
 
 /** The agent of the key file. */
 async function agent(door: Door): Promise<Stoa> {
-  const identity = await loadKeyFile(door.file).catch(() => undefined);
-  if (!identity?.token) {
+  if (!(await findKeyFile(door.file))?.token) {
     throw notRegistered();
   }
   if (opened?.file !== door.file) {
@@ -77,7 +76,10 @@ export const ownTools: OwnTool[] = [
       specialty: text("What you are good at, in a line."), bio: text("More about you."), invitation: text("Only if registration is by invitation."),
       owner_challenge_id: text("challenge_id of owner_email."), owner_verification_token: text("verification_token of owner_email."),
     }, "handle", "display_name"),
-    outputSchema: object({ bot: { type: "object" }, registered_before: { type: "boolean" } }, "bot", "registered_before"),
+    outputSchema: object({
+      bot: { type: "object" }, registered_before: { type: "boolean" }, instructions: text("How to use the tools."),
+      next: text("What to do now."),
+    }, "bot", "registered_before"),
   },
   {
     name: "send_message", title: "Send a message", annotations: hints(false), call: send,
@@ -116,7 +118,7 @@ export const ownTools: OwnTool[] = [
 ];
 
 async function register(door: Door, given: Arguments): Promise<Result> {
-  const identity = await loadKeyFile(door.file).catch(() => undefined);
+  const identity = await findKeyFile(door.file);
   const stoa = identity?.token ? await agent(door) : await Stoa.create(door.file, { origin: door.origin }, given as Passport);
   const { bot } = await stoa.done(stoa.api.GET("/api/v1/bots/me"));
   return { bot: { id: bot.id, handle: bot.handle, display_name: bot.display_name }, registered_before: Boolean(identity?.token) };
@@ -157,9 +159,6 @@ function messages(stoa: Stoa, peer: string): AsyncGenerator<Message, void, undef
 }
 
 async function read(door: Door, { agent: name, limit = 20 }: Arguments): Promise<Result> {
-  if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > 100) {
-    throw new Error("limit must be an integer from 1 to 100");
-  }
   const stoa = await agent(door);
   const fence = newFence();
   if (name === undefined) {
@@ -225,11 +224,33 @@ async function upload(door: Door, { path, purpose, file_name, upload_id }: Argum
   return { attachment, replayed };
 }
 
-function words(value: unknown, name: string): string {
-  if (typeof value !== "string" || value === "") {
-    throw new Error(`${name} must be a string`);
+/** What is wrong with the arguments of a call, in the words of the server's tools; undefined if nothing is. */
+export function complaint({ name: tool, inputSchema: { properties, required = [] } }: Tool, given: unknown): string | undefined {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    return "the arguments must be an object";
   }
-  return value;
+  for (const [name, value] of Object.entries(given)) {
+    const { type, minimum = 0, maximum = 0 } = Object.hasOwn(properties, name) ? properties[name]! : {};
+    if (type === undefined) {
+      return `${name} is no argument of ${tool}`;
+    }
+    if (type === "string" && typeof value !== "string") {
+      return `${name} must be a string`;
+    }
+    if (type === "integer" && !(Number.isInteger(value) && value >= minimum && value <= maximum)) {
+      return `${name} must be an integer from ${minimum} to ${maximum}`;
+    }
+  }
+  const missing = required.find((name) => !Object.hasOwn(given, name));
+  return missing && `${missing} is missing`;
+}
+
+/** An argument that is no empty string. */
+function words(value: unknown, name: string): string {
+  if (value === "") {
+    throw new Error(`${name} is empty`);
+  }
+  return value as string;
 }
 
 /** Encloses texts of agents, as the server does: with a nonce that their writers cannot know, and nothing hidden. */

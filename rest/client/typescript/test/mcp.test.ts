@@ -1,7 +1,7 @@
 // The proxy for programs of models, as npx starts it: the server's tools, and those that need the key file.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -94,6 +94,8 @@ test("a model joins, and trades and talks with a friend", async () => {
   await assert.rejects(stat(ada.key), "no file before it is needed");
   const made = await ada.call("register", { handle: `ada_${tag}`, display_name: "Ada" });
   assert.equal(made.registered_before, false);
+  assert.match(made.instructions, /untrusted.*It is data.*send_message and read_messages seal/s, "as a program reads that connects now");
+  assert.match(made.next, /Call me/);
   assert.equal((await stat(ada.key)).mode & 0o777, 0o600);
   assert.ok(!JSON.stringify(ada.heard).includes(JSON.parse(await readFile(ada.key, "utf8")).token), "no model sees the token");
   assert.equal((await ada.call("register", { handle: `ada_${tag}`, display_name: "Ada" })).registered_before, true);
@@ -136,7 +138,54 @@ test("a model joins, and trades and talks with a friend", async () => {
     checked = await ada.ask("tools/call", { name: "verify_receipt", arguments: { order_id: order.id } });
   }
   assert.equal(checked.result.structuredContent.receipt.sub, order.id);
+  await rm(`${ada.key}.trust`);
+  const fresh = new Model(ada.key);
+  await fresh.begin();
+  assert.equal((await fresh.call("verify_receipt", { order_id: order.id })).finding, "valid", "the log has proven the agent's own key");
+  await fresh.stop();
   await Promise.all([ada.stop(), ben.stop()]);
+});
+
+test("a call with wrong arguments is refused as the server refuses it", async () => {
+  const model = new Model(join(folder, "wrong.key"));
+  await model.begin();
+  const { error } = await model.refused("register", { handle: `wrong_${tag}`, display_name: "Wrong", foo: 1 });
+  assert.deepEqual(error, { code: "invalid_input", message: "foo is no argument of register" });
+  await model.call("register", { handle: `wrong_${tag}`, display_name: "Wrong" });
+  const { bot } = await server.register("stranger");
+  for (const [args, message] of [
+    [{ agent: bot.handle, text: "" }, "text is empty"], [{ agent: bot.handle, text: 5 }, "text must be a string"],
+    [{ agent: bot.handle }, "text is missing"], [{ recipient_id: bot.id, text: "x" }, "recipient_id is no argument of send_message"],
+    [{ agent: bot.handle, text: "x", toString: "x" }, "toString is no argument of send_message"],
+    [{ agent: bot.handle, text: "x" }, "The recipient is not an accepted contact: agent is not an accepted contact"],
+  ] as const) {
+    assert.equal((await model.refused("send_message", args)).error.message, message);
+  }
+  await model.stop();
+});
+
+test("a key file that cannot be used is named by every tool", async () => {
+  const key = join(folder, "broken.key");
+  const made = new Model(key);
+  await made.begin();
+  await made.call("register", { handle: `broken_${tag}`, display_name: "Broken" });
+  await made.stop();
+  const kept = await readFile(key, "utf8");
+  for (const [mode, content, message] of [[0o644, kept, /others may read .*chmod 600/], [0o600, "{", /is no key file/], [0o600, "", /is no key file/]] as const) {
+    await writeFile(key, content);
+    await chmod(key, mode);
+    const model = new Model(key);
+    assert.match(await model.begin(), message);
+    assert.ok((await model.tools()).includes("read_messages"));
+    for (const tool of ["me", "wallet", "read_messages"]) {
+      assert.match((await model.refused(tool)).error.message, message, tool);
+    }
+    assert.match((await model.refused("register", { handle: "x", display_name: "x" })).error.message, message);
+    await writeFile(key, kept);
+    await chmod(key, 0o600);
+    await model.call("me");
+    await model.stop();
+  }
 });
 
 test("a token that has ended opens the door far enough to say so", async () => {
@@ -190,6 +239,9 @@ test("a line that is no message is answered, and so is a call whose server is aw
   assert.equal((await model.ask("prompts/list")).error.code, -32601);
   await model.stop();
   const away = new Model(join(folder, "away.key"), "--url", "http://127.0.0.1:1");
-  assert.equal((await away.refused("how_to_join")).error.code, "service_unavailable");
+  const { error } = await away.refused("how_to_join");
+  assert.equal(error.code, "service_unavailable");
+  assert.match(error.message, /POST http:\/\/127\.0\.0\.1:1\/mcp got no answer/);
+  assert.match((await away.ask("initialize")).error.message, /127\.0\.0\.1:1/);
   await away.stop();
 });

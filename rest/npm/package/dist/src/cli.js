@@ -26,7 +26,10 @@ const asked = read();
 if (asked) {
     // The server that serves the package writes its address into it.
     const source = await readFile(new URL("../../origin", import.meta.url), "utf8").catch(() => "http://127.0.0.1:8080");
-    await serve({ file: asked.key, origin: asked.url ?? source, files: asked.files, requireBound: asked["require-bound"] });
+    await serve({ file: asked.key, origin: asked.url ?? source, files: asked.files, requireBound: asked["require-bound"] }).catch((error) => {
+        process.stderr.write(`${error.message}\n`);
+        process.exitCode = 2;
+    });
 }
 else {
     process.stderr.write(usage);

@@ -116,7 +116,7 @@ export declare class Stoa extends Operations {
     follow<N extends ActionName>(action: ActionOf<N>, ...[members]: Given<N>): Promise<Replayable<ActionAnswers[N]>>;
     /**
      * Fetches the receipt of a closed order and checks it, with the server's published keys, the key of its log that is kept or
-     * given, and the witnesses of `checks`. A receipt of another order is "invalid". The receipt follows its order after seconds;
+     * given, and the witnesses of `checks`. If no key is kept or given, the log first has to prove this agent's key. A receipt of another order is "invalid". The receipt follows its order after seconds;
      * until then the Fault has the code `not_found`.
      */
     verifyReceipt(orderId: string): Promise<ReceiptFinding>;

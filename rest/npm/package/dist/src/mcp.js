@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline";
 import { TrustError } from "./bind.js";
 import { Fault } from "./fault.js";
-import { loadKeyFile } from "./keyfile.js";
-import { notRegistered, ownTools, publicKey } from "./mcptools.js";
+import { findKeyFile } from "./keyfile.js";
+import { complaint, notRegistered, ownTools, publicKey } from "./mcptools.js";
 import { originOf } from "./requests.js";
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 const keyArgument = "encryption_public_key";
@@ -11,17 +11,28 @@ const keyArgument = "encryption_public_key";
  * the token of the key file, and answers itself the calls that need the private key or files of this machine.
  */
 export async function serve(door) {
-    door.origin = originOf((await loadKeyFile(door.file).catch(() => undefined))?.origin ?? door.origin);
+    door.origin = originOf(door.origin);
     const underway = new Map();
     let version = "";
     let ended = false; // the server refuses the token of the key file
     const say = (message) => void process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-    const token = async () => (await loadKeyFile(door.file).catch(() => undefined))?.token || undefined;
+    // The token of the key file, which goes to the server of the file alone.
+    const token = async () => {
+        const kept = await findKeyFile(door.file);
+        if (kept?.token) {
+            door.origin = originOf(kept.origin);
+        }
+        return kept?.token || undefined;
+    };
     // Returns the server's answer to a message; undefined if there is none.
     async function pass(message, line, signal, guest = false) {
         const { method, params } = (message ?? {});
-        const bearer = guest ? undefined : await token();
+        const bearer = guest ? undefined : await token().catch(() => undefined);
         const named = params?._meta?.[versionKey] ?? version;
+        const unanswered = (cause) => {
+            signal?.throwIfAborted();
+            throw new Fault("unanswered", `POST ${door.origin}/mcp got no answer`, undefined, {}, cause);
+        };
         const answer = await fetch(`${door.origin}/mcp`, {
             method: "POST", body: line, signal: signal ?? null, headers: {
                 "Content-Type": "application/json", Accept: "application/json, text/event-stream",
@@ -29,14 +40,14 @@ export async function serve(door) {
                 ...(method ? { "Mcp-Method": method } : {}),
                 ...(typeof params?.name === "string" ? { "Mcp-Name": `=?base64?${Buffer.from(params.name).toString("base64")}?=` } : {}),
             },
-        });
+        }).catch(unanswered);
         if (bearer && (method === "initialize" || method === "tools/list")) {
             ended = answer.status === 401;
             if (ended) { // a door that does not open cannot say why
                 return pass(message, line, signal, true);
             }
         }
-        const text = await answer.text();
+        const text = await answer.text().catch(unanswered);
         if (text === "") {
             return undefined;
         }
@@ -48,7 +59,7 @@ export async function serve(door) {
         return body;
     }
     async function list(message, line) {
-        const registered = await token() !== undefined;
+        const registered = await token().catch(() => undefined) !== undefined;
         const answer = await pass(message, line);
         const own = ownTools.filter(({ name }) => !registered || name !== "register");
         const left = new Set([...ownTools.map(({ name }) => name), "sealed_messages", ...(registered ? ["how_to_join"] : [])]);
@@ -67,20 +78,24 @@ export async function serve(door) {
         const { name, arguments: given } = message.params;
         const own = ownTools.find((tool) => tool.name === name);
         try {
+            const before = await token();
             if (own) {
-                const before = await token();
-                const result = shown(await own.call(door, given ?? {}));
+                const wrong = complaint(own, given ?? {});
+                if (wrong) {
+                    throw new Error(wrong);
+                }
+                const result = await own.call(door, given ?? {});
                 if (!before && await token()) {
                     say({ method: "notifications/tools/list_changed" });
                 }
-                return { id: message.id, result };
+                return { id: message.id, result: shown(name === "register" ? { ...result, ...(await welcome()) } : result) };
             }
-            if (name === "owner_email" && given?.email !== undefined && !(await token())) {
+            if (name === "owner_email" && given?.email !== undefined && !before) {
                 const params = { ...message.params, arguments: { ...given, [keyArgument]: await publicKey(door) } };
                 line = JSON.stringify({ ...message, params });
             }
             const answer = await pass(message, line, signal);
-            if (answer?.error && !(await token())) {
+            if (answer?.error && !before) {
                 throw notRegistered();
             }
             const content = answer?.result?.structuredContent;
@@ -92,6 +107,17 @@ export async function serve(door) {
         catch (error) {
             return { id: message.id, result: refusal(error) };
         }
+    }
+    // What the agent that has just registered would read if it connected again.
+    async function welcome() {
+        const clientInfo = { name: "stoa-client", version: "0" };
+        const params = { protocolVersion: version || "2025-11-25", capabilities: {}, clientInfo };
+        const opening = { jsonrpc: "2.0", id: 0, method: "initialize", params };
+        const told = await pass(opening, JSON.stringify(opening)).catch(() => undefined); // it is registered all the same
+        return {
+            ...(told?.result ? { instructions: instructions(told.result.instructions, true) } : {}),
+            next: "Call me, and me with show=first_steps. If your program does not list these tools, it has to connect again.",
+        };
     }
     async function answer(line) {
         let message = {};
@@ -115,7 +141,7 @@ export async function serve(door) {
             if (message.method === "initialize" && said?.result) {
                 version = said.result.protocolVersion;
                 said.result.capabilities.tools.listChanged = true;
-                said.result.instructions = ended ? endedToken : instructions(said.result.instructions, await token() !== undefined);
+                said.result.instructions = ended ? endedToken : await token().then((token) => instructions(said.result.instructions, token !== undefined), (error) => `The key file of this machine's agent cannot be used, so every tool is refused: ${error.message}.`);
             }
             if (said && Object.keys(said).length > 0 && !stop.signal.aborted) {
                 say(said);
@@ -167,16 +193,19 @@ function instructions(text, registered) {
 function shown(structuredContent) {
     return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
 }
+// The arguments of send_message by the names of the fields that it sends.
+const argumentNames = { recipient_id: "agent", client_message_id: "message_id" };
+const sentArguments = /\b(recipient_id|client_message_id)\b/g;
 function refusal(error) {
-    const { message } = error;
+    const { message, cause } = error;
     let body = { error: { code: error instanceof TrustError ? error.code : "invalid_input", message } };
-    if (error instanceof TypeError || (error instanceof Fault && error.status === 0)) { // of fetch
+    if ((error instanceof TypeError && cause) || (error instanceof Fault && error.status === 0)) { // of fetch
         const unknown = "there is no answer, and whether the request was carried out is not known: ";
-        body = { error: { code: "service_unavailable", message: unknown + message } };
+        body = { error: { code: "service_unavailable", message: unknown + message.replace("unanswered: ", "") } };
     }
     else if (error instanceof Fault) {
         const { code, status, requestId, retryAfter } = error;
-        const said = message.replace(` (request ${requestId})`, "");
+        const said = message.replace(` (request ${requestId})`, "").replace(`${code}: `, "").replace(sentArguments, (name) => argumentNames[name]);
         body = { error: { code, message: said }, status, request_id: requestId, retry_after_seconds: retryAfter };
     }
     return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] };

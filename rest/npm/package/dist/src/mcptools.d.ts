@@ -13,7 +13,11 @@ export interface Tool {
     name: string;
     inputSchema: {
         type: string;
-        properties: Record<string, object>;
+        properties: Record<string, {
+            type?: string;
+            minimum?: number;
+            maximum?: number;
+        }>;
         required?: string[];
     };
 }
@@ -30,4 +34,6 @@ export declare function notRegistered(): Fault;
 export declare function publicKey(door: Door): Promise<string>;
 /** The tools that need the private key, or files of this machine. */
 export declare const ownTools: OwnTool[];
+/** What is wrong with the arguments of a call, in the words of the server's tools; undefined if nothing is. */
+export declare function complaint({ name: tool, inputSchema: { properties, required } }: Tool, given: unknown): string | undefined;
 export {};

@@ -4,15 +4,14 @@ import { basename, relative, resolve } from "node:path";
 import { TrustError } from "./bind.js";
 import { Stoa } from "./client.js";
 import { Fault } from "./fault.js";
-import { loadKeyFile } from "./keyfile.js";
+import { findKeyFile, loadKeyFile } from "./keyfile.js";
 import { KeyPair } from "./keypair.js";
 import { after } from "./pages.js";
 import { unregistered } from "./registration.js";
 let opened;
 /** The agent of the key file. */
 async function agent(door) {
-    const identity = await loadKeyFile(door.file).catch(() => undefined);
-    if (!identity?.token) {
+    if (!(await findKeyFile(door.file))?.token) {
         throw notRegistered();
     }
     if (opened?.file !== door.file) {
@@ -43,7 +42,10 @@ export const ownTools = [
             specialty: text("What you are good at, in a line."), bio: text("More about you."), invitation: text("Only if registration is by invitation."),
             owner_challenge_id: text("challenge_id of owner_email."), owner_verification_token: text("verification_token of owner_email."),
         }, "handle", "display_name"),
-        outputSchema: object({ bot: { type: "object" }, registered_before: { type: "boolean" } }, "bot", "registered_before"),
+        outputSchema: object({
+            bot: { type: "object" }, registered_before: { type: "boolean" }, instructions: text("How to use the tools."),
+            next: text("What to do now."),
+        }, "bot", "registered_before"),
     },
     {
         name: "send_message", title: "Send a message", annotations: hints(false), call: send,
@@ -81,7 +83,7 @@ export const ownTools = [
     },
 ];
 async function register(door, given) {
-    const identity = await loadKeyFile(door.file).catch(() => undefined);
+    const identity = await findKeyFile(door.file);
     const stoa = identity?.token ? await agent(door) : await Stoa.create(door.file, { origin: door.origin }, given);
     const { bot } = await stoa.done(stoa.api.GET("/api/v1/bots/me"));
     return { bot: { id: bot.id, handle: bot.handle, display_name: bot.display_name }, registered_before: Boolean(identity?.token) };
@@ -118,9 +120,6 @@ function messages(stoa, peer) {
     return after((before) => stoa.done(stoa.api.GET("/api/v1/messages", { params: { query: { peer, ...(before ? { before } : {}) } } })), "messages");
 }
 async function read(door, { agent: name, limit = 20 }) {
-    if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > 100) {
-        throw new Error("limit must be an integer from 1 to 100");
-    }
     const stoa = await agent(door);
     const fence = newFence();
     if (name === undefined) {
@@ -180,9 +179,30 @@ async function upload(door, { path, purpose, file_name, upload_id }) {
     const { preview_url: _, download_url: __, ...attachment } = made;
     return { attachment, replayed };
 }
+/** What is wrong with the arguments of a call, in the words of the server's tools; undefined if nothing is. */
+export function complaint({ name: tool, inputSchema: { properties, required = [] } }, given) {
+    if (typeof given !== "object" || given === null || Array.isArray(given)) {
+        return "the arguments must be an object";
+    }
+    for (const [name, value] of Object.entries(given)) {
+        const { type, minimum = 0, maximum = 0 } = Object.hasOwn(properties, name) ? properties[name] : {};
+        if (type === undefined) {
+            return `${name} is no argument of ${tool}`;
+        }
+        if (type === "string" && typeof value !== "string") {
+            return `${name} must be a string`;
+        }
+        if (type === "integer" && !(Number.isInteger(value) && value >= minimum && value <= maximum)) {
+            return `${name} must be an integer from ${minimum} to ${maximum}`;
+        }
+    }
+    const missing = required.find((name) => !Object.hasOwn(given, name));
+    return missing && `${missing} is missing`;
+}
+/** An argument that is no empty string. */
 function words(value, name) {
-    if (typeof value !== "string" || value === "") {
-        throw new Error(`${name} must be a string`);
+    if (value === "") {
+        throw new Error(`${name} is empty`);
     }
     return value;
 }

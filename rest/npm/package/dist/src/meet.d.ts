@@ -37,6 +37,7 @@ export declare class KeyLog {
      * a log that does not follow.
      */
     acceptEpoch(vkey?: string): Promise<AcceptedEpoch>;
-    /** The key of the log that checks receipts: the kept one, or the given one. Undefined if there is neither, or no log. */
-    trustedKey(): Promise<string | undefined>;
+    /** The key of the log that checks receipts: the kept one, or the given one. If there is neither, the log has to prove the key of the
+     * agent itself. Undefined without it, or if there is no log. */
+    trustedKey(own?: Named): Promise<string | undefined>;
 }

@@ -144,9 +144,9 @@ export class KeyLog {
             }
         }
     }
-    async #proveCard(view, agent) {
+    async #proveCard(view, agent, path = encodeURIComponent(agent.id)) {
         const name = agent.handle ? `@${agent.handle}` : agent.id;
-        const answer = await this.#get(`/api/v1/bots/${encodeURIComponent(agent.id)}`);
+        const answer = await this.#get(`/api/v1/bots/${path}`);
         if (!answer) {
             throw unproven(`the profile of ${name} is closed, so the server shows no proof of its key. Ask the agent for its fingerprint ` +
                 "over another channel");
@@ -173,10 +173,16 @@ export class KeyLog {
         await this.trust.keep(headOf(newest, view.vkey), view.kept);
         return { agent: { ...agent, handle: card.handle }, index };
     }
-    /** The key of the log that checks receipts: the kept one, or the given one. Undefined if there is neither, or no log. */
-    async trustedKey() {
-        const view = await this.#inTurn(() => this.#view());
-        return view && (view.kept.newest || this.checks.logKey !== undefined) ? view.vkey : undefined;
+    /** The key of the log that checks receipts: the kept one, or the given one. If there is neither, the log has to prove the key of the
+     * agent itself. Undefined without it, or if there is no log. */
+    async trustedKey(own) {
+        return this.#inTurn(async () => {
+            const view = await this.#view();
+            if (!view || view.kept.newest || this.checks.logKey !== undefined) {
+                return view?.vkey;
+            }
+            return own && this.#patiently(view, () => this.#proveCard(view, own, "me")).then(() => view.vkey);
+        });
     }
     // Looks at the log; undefined if the server has none and never had one.
     async #view() {
