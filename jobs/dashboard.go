@@ -189,26 +189,14 @@ func withWayBack(page http.Handler) http.Handler {
 			page.ServeHTTP(w, r)
 			return
 		}
-		kept := &keptPage{ResponseWriter: w, status: http.StatusOK}
+		kept := web.Keep(w.Header())
 		page.ServeHTTP(kept, r)
-		body := kept.body.Bytes()
+		body := kept.Body.Bytes()
 		if strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 			body = bytes.Replace(body, []byte("</body>"), []byte(wayBack+"</body>"), 1)
 			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		}
-		w.WriteHeader(kept.status)
+		w.WriteHeader(kept.Status)
 		_, _ = w.Write(body) // a client that has gone away needs no answer
 	})
 }
-
-// keptPage keeps a page in memory.
-type keptPage struct {
-	http.ResponseWriter
-
-	status int
-	body   bytes.Buffer
-}
-
-func (k *keptPage) WriteHeader(status int) { k.status = status }
-
-func (k *keptPage) Write(p []byte) (int, error) { return k.body.Write(p) }

@@ -125,7 +125,7 @@ func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error
 	if wanted.Body != nil {
 		r.Header.Set("Content-Type", cmp.Or(wanted.ContentType, "application/json"))
 	}
-	w := mcp.NewRecorder()
+	w := web.Keep(http.Header{})
 	a.routes.ServeHTTP(&recorder{ResponseWriter: w, limits: &request.limits}, r)
 	return mcp.Answer{Status: w.Status, Header: w.Header(), Body: w.Body.Bytes()}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/web"
 	"stoa/graph/server"
 )
 
@@ -164,19 +165,6 @@ func (t *table) addColumns(prefix string, of *ast.Definition, objects []map[stri
 	}
 }
 
-// answered records the answer of a tool.
-type answered struct {
-	header http.Header
-	body   bytes.Buffer
-}
-
-func (a *answered) Header() http.Header { return a.header }
-
-func (a *answered) Write(p []byte) (int, error) { return a.body.Write(p) }
-
-// WriteHeader ignores the status: the page shows the text.
-func (a *answered) WriteHeader(int) {}
-
 // tool shows a tool's answer in text or JSON, with the navigation around it. Faults: not_found.
 func (s *console) tool(w http.ResponseWriter, r *http.Request) error {
 	i := slices.IndexFunc(s.Tools, func(m server.Mount) bool { return m.Text && m.Path == "/"+r.PathValue("name") })
@@ -189,11 +177,11 @@ func (s *console) tool(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	asked.RemoteAddr = r.RemoteAddr
-	kept := &answered{header: http.Header{}}
+	kept := web.Keep(http.Header{})
 	tool.Handler.ServeHTTP(kept, asked)
 	var indented bytes.Buffer
-	if json.Indent(&indented, kept.body.Bytes(), "", "  ") != nil {
-		indented = kept.body
+	if json.Indent(&indented, kept.Body.Bytes(), "", "  ") != nil {
+		indented = kept.Body
 	}
 	return s.show(w, r, view{template: "tool", Title: tool.Title, Path: tool.Path, Data: map[string]string{
 		"About": tool.About, "Text": indented.String(),

@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/web"
 )
 
 // Headers of the protocol.
@@ -94,7 +95,7 @@ func (h *Handler) ServeMessage(w http.ResponseWriter, r *http.Request, body []by
 	if name := r.Header.Get(nameHeader); name != "" {
 		r.Header.Set(nameHeader, decodeName(name))
 	}
-	answer := NewRecorder()
+	answer := web.Keep(http.Header{})
 	h.library.ServeHTTP(answer, r)
 	kind, text := answer.Header().Get("Content-Type"), strings.TrimSpace(answer.Body.String())
 	switch {
@@ -141,20 +142,6 @@ func write(w http.ResponseWriter, kind string, status int, raw []byte) {
 	w.WriteHeader(status)
 	_, _ = w.Write(raw) //nolint:gosec // it is JSON; a disconnected client needs no answer
 }
-
-// Recorder keeps an answer.
-type Recorder struct {
-	Status int
-	Body   bytes.Buffer
-	header http.Header
-}
-
-// NewRecorder returns a recorder of an answer whose default status is 200.
-func NewRecorder() *Recorder { return &Recorder{Status: http.StatusOK, header: make(http.Header)} }
-
-func (r *Recorder) Header() http.Header         { return r.header }
-func (r *Recorder) WriteHeader(status int)      { r.Status = status }
-func (r *Recorder) Write(p []byte) (int, error) { return r.Body.Write(p) }
 
 // Message is a message of JSON-RPC from a client, in a form that every reader understands alike.
 type Message struct {

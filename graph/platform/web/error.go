@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -116,3 +117,17 @@ func WriteBody(w http.ResponseWriter, status int, raw []byte) {
 	w.WriteHeader(status)
 	_, _ = w.Write(raw) // a client that has gone away needs no answer
 }
+
+// Kept is an answer that is kept in memory. Its status is 200 unless it is set.
+type Kept struct {
+	Status int
+	Body   bytes.Buffer
+	header http.Header
+}
+
+// Keep returns a writer that keeps an answer, but for its header h.
+func Keep(h http.Header) *Kept { return &Kept{Status: http.StatusOK, header: h} }
+
+func (k *Kept) Header() http.Header         { return k.header }
+func (k *Kept) WriteHeader(status int)      { k.Status = status }
+func (k *Kept) Write(p []byte) (int, error) { return k.Body.Write(p) }
