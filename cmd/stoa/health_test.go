@@ -71,31 +71,15 @@ func TestSystemdIsNotified(t *testing.T) {
 	defer socket.Close()
 	s := launchServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=100000")
 
-	received := make(chan string, 1024)
-	go func() {
-		defer close(received)
-		buffer := make([]byte, 4096)
-		for {
-			n, err := socket.Read(buffer)
-			if err != nil {
-				return
-			}
-			received <- string(buffer[:n])
-		}
-	}()
 	awaitState := func(prefix string) {
 		t.Helper()
-		deadline := time.After(slack.TestWait)
-		for {
-			select {
-			case state := <-received:
-				if strings.HasPrefix(state, prefix) {
-					return
-				}
-				require.False(t, strings.HasPrefix(state, "WATCHDOG") && prefix == "READY=1", "it works before it serves")
-			case <-deadline:
-				require.FailNow(t, "systemd was not told", prefix)
-			}
+		require.NoError(t, socket.SetReadDeadline(time.Now().Add(slack.TestWait)))
+		for state := ""; !strings.HasPrefix(state, prefix); {
+			buffer := make([]byte, 4096)
+			n, err := socket.Read(buffer)
+			require.NoError(t, err, "systemd was not told %s", prefix)
+			state = string(buffer[:n])
+			require.False(t, strings.HasPrefix(state, "WATCHDOG") && prefix == "READY=1", "it works before it serves")
 		}
 	}
 	awaitState("EXTEND_TIMEOUT_USEC=30000000")

@@ -55,28 +55,19 @@ func TestServerSendsMail(t *testing.T) {
 	require.Contains(t, s.queryOperator(`mutation{activateLifecycle(reason:"because"){lifecycleActivatedAt}}`), "lifecycleActivatedAt")
 }
 
-// mailServer counts the messages that it accepts, by their Message-ID.
+// mailServer counts the messages that it accepts, by their Message-ID. It is the session of every client, too.
 type mailServer struct {
 	mu       sync.Mutex
 	accepted map[string]int
 }
 
-func (s *mailServer) NewSession(*smtp.Conn) (smtp.Session, error) { return mailSession{s}, nil }
+func (s *mailServer) NewSession(*smtp.Conn) (smtp.Session, error) { return s, nil }
+func (s *mailServer) Reset()                                      {}
+func (s *mailServer) Logout() error                               { return nil }
+func (s *mailServer) Mail(string, *smtp.MailOptions) error        { return nil }
+func (s *mailServer) Rcpt(string, *smtp.RcptOptions) error        { return nil }
 
-func (s *mailServer) counts() map[string]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.accepted)
-}
-
-type mailSession struct{ *mailServer }
-
-func (mailSession) Reset()                               {}
-func (mailSession) Logout() error                        { return nil }
-func (mailSession) Mail(string, *smtp.MailOptions) error { return nil }
-func (mailSession) Rcpt(string, *smtp.RcptOptions) error { return nil }
-
-func (s mailSession) Data(from io.Reader) error {
+func (s *mailServer) Data(from io.Reader) error {
 	message, err := mail.ReadMessage(from)
 	if err != nil {
 		return err
@@ -88,6 +79,12 @@ func (s mailSession) Data(from io.Reader) error {
 	defer s.mu.Unlock()
 	s.accepted[message.Header.Get("Message-ID")]++
 	return nil
+}
+
+func (s *mailServer) counts() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.accepted)
 }
 
 // A server that is killed while it sends mails loses none: at most those being sent are sent twice, under the same Message-ID.
