@@ -172,13 +172,7 @@ func cell(f *ast.FieldDefinition, value any, brief bool) string {
 	case bool:
 		return map[bool]string{true: "yes", false: "no"}[value]
 	case json.Number:
-		if minor, err := value.Int64(); err == nil && strings.HasSuffix(f.Name, "Minor") {
-			return terminal.Credits(minor)
-		}
-		if points, err := value.Int64(); err == nil && strings.HasSuffix(f.Name, "Bps") {
-			return fmt.Sprintf("%d.%02d %%", points/100, points%100)
-		}
-		return value.String()
+		return number(f.Name, value)
 	case string:
 		at, err := time.Parse(time.RFC3339, value)
 		switch {
@@ -213,6 +207,19 @@ func cell(f *ast.FieldDefinition, value any, brief bool) string {
 		return ""
 	}
 	return string(raw)
+}
+
+// number formats a number by the unit in its field's name.
+func number(name string, value json.Number) string {
+	whole, err := value.Int64()
+	switch {
+	case err == nil && strings.HasSuffix(name, "Minor"):
+		return terminal.Credits(whole)
+	case err == nil && strings.HasSuffix(name, "Bps"):
+		return fmt.Sprintf("%d.%02d %%", whole/100, whole%100)
+	default:
+		return value.String()
+	}
 }
 
 func truncate(text string) string {
