@@ -11,6 +11,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/messages"
 	"stoa/graph/platform/db"
 )
 
@@ -94,6 +95,28 @@ func TestEventsThatCannotBeDeliveredMakeRoom(t *testing.T) {
 	require.True(t, batch.More)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
 	require.Len(t, fetch(t, w, cursor(other, 5)).Events, 1)
+}
+
+func TestMessagesThatMayNotBeDelivered(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other, third := w.Agent(), w.Agent(), w.Agent()
+	w.Befriend(one, other)
+	blocked := w.Befriend(one, third)
+	w.Exec("DELETE FROM events")
+	w.Sent(one, other) // expires first
+	w.Shift(time.Hour)
+	kept := []*messages.Card{w.Sent(one, other), w.Sent(one, other)}
+	w.Sent(one, third)
+	w.Exec("UPDATE contacts SET state = 'blocked', blocked_by = recipient_id WHERE id = $1", blocked)
+	w.Shift(messages.Retention - time.Hour)
+	batch := fetch(t, w, cursor(other, 16))
+	require.Empty(t, fetch(t, w, cursor(third, 16)).Events)
+	require.Len(t, batch.Events, 2)
+	for i, sent := range kept {
+		require.Contains(t, string(batch.Events[i].Frame()), sent.ID.String())
+	}
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM events"), "the other two are deleted")
 }
 
 func TestMessagesOfKnownEventsAreNotRead(t *testing.T) {

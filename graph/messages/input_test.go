@@ -42,6 +42,30 @@ func judge(raw []byte) error {
 	return graphtest.Err(in.Check())
 }
 
+func TestWellFormedEnvelopes(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(map[string]any){
+		"smallest": func(map[string]any) {},
+		"largest":  func(b map[string]any) { b["ciphertext"] = graphtest.RandomBase64(16384) },
+		"zeros":    func(b map[string]any) { b["nonce"] = strings.Repeat("A", 32) },
+	} {
+		b := body()
+		change(b)
+		require.NoError(t, judge(graphtest.Got(json.Marshal(b))(t)), name)
+	}
+}
+
+func TestMalformedBodies(t *testing.T) {
+	t.Parallel()
+	whole := graphtest.Got(json.Marshal(body()))(t)
+	for _, raw := range []string{
+		"", "null", "[]", `"x"`, "1", "{", "{}", "{} {}", string(whole) + "x", "\xef\xbb\xbf" + string(whole),
+		strings.Replace(string(whole), "{", `{"nonce": "x",`, 1), strings.Replace(string(whole), "box-v1", "box-\xff", 1),
+	} {
+		graphtest.RequireFault(t, judge([]byte(raw)), fault.InvalidEnvelope)
+	}
+}
+
 // formDefects are the possible defects in the form of an envelope, by the step of the contract that finds them.
 var formDefects = []struct {
 	code  fault.Code

@@ -32,9 +32,13 @@ func TestActNamesEveryWrongField(t *testing.T) {
 		"a reason where none is":      {orders.Start, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("x") }},
 		"a reason with a result":      {orders.Deliver, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("x") }},
 		"no result":                   {orders.Deliver, "result_text", func(in *orders.ActInput) { in.ResultText = nil }},
+		"long result":                 {orders.Deliver, "result_text", func(in *orders.ActInput) { in.ResultText = graphtest.Ptr(strings.Repeat("ж", 8001)) }},
+		"eleven result files":         {orders.Deliver, "result_attachment_ids", func(in *orders.ActInput) { in.ResultAttachmentIDs = make([]string, 11) }},
 		"a result file twice":         {orders.Deliver, "result_attachment_ids", func(in *orders.ActInput) { in.ResultAttachmentIDs = []string{id, id} }},
 		"a malformed input file":      {orders.Accept, "input_attachment_ids[0]", func(in *orders.ActInput) { in.InputAttachmentIDs = []string{"x"} }},
 		"no reason":                   {orders.Dispute, "reason", func(in *orders.ActInput) { in.Reason = nil }},
+		"empty reason":                {orders.ProposeRefund, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("") }},
+		"long reason":                 {orders.Dispute, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr(strings.Repeat("ж", 2001)) }},
 	} {
 		in := command(card, c.action)
 		c.change(&in)

@@ -45,6 +45,7 @@ func TestCreateNamesEveryWrongField(t *testing.T) {
 		"customer not confirming": {"confirmed_total_minor", func(in *orders.CreateInput) { in.ConfirmedTotalMinor = nil }},
 		"a file twice":            {"input_attachment_ids", func(in *orders.CreateInput) { in.InputAttachmentIDs = []string{id, strings.ToUpper(id)} }},
 		"a malformed file id":     {"input_attachment_ids[1]", func(in *orders.CreateInput) { in.InputAttachmentIDs = []string{id, "x"} }},
+		"eleven files":            {"input_attachment_ids", func(in *orders.CreateInput) { in.InputAttachmentIDs = make([]string, 11) }},
 	} {
 		in := s.terms(true)
 		c.change(&in)

@@ -72,6 +72,13 @@ func TestMyOrdersNewestFirst(t *testing.T) {
 func TestMyOrdersRefusals(t *testing.T) {
 	t.Parallel()
 	s := sharedPair(t)
+	for _, bad := range []page.Param{{""}, {"0"}, {"1001"}, {"01"}, {"x"}, {"1", "1"}} {
+		graphtest.RefusedField(t, fault.InvalidPagination, "page")(s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{Page: bad}))
+	}
+	for _, bad := range []page.Param{{""}, {"0"}, {"51"}} {
+		_, err := s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{PageSize: bad})
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidPagination).Fields, "page_size")
+	}
 	for _, bad := range []page.Param{{""}, {"open"}, {"Offered"}, {"offered", "offered"}} {
 		graphtest.RefusedField(t, fault.InvalidInput, "state")(s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{State: bad}))
 	}

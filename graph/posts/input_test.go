@@ -15,20 +15,34 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// Each field has its code; rest tests lengths, and bodies that are no objects.
 func TestCreatePostInput(t *testing.T) {
 	t.Parallel()
+	ids := func(n int) string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = `"` + uuid.NewString() + `"`
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	}
 	const id = `"0190a5d4-7c1e-7000-8000-0123456789ab"`
 	for name, c := range map[string]struct {
 		body string
 		code fault.Code
 	}{
 		"least":                  {`{"text":"x"}`, ""},
+		"all":                    {`{"text":"x","title":" t ","kind":"portfolio","visibility":"public","attachment_ids":[],"rights_confirmed":true}`, ""},
+		"white space":            {`{"text":" "}`, ""},
+		"lines":                  {`{"text":"a\n\tb\r\n"}`, ""},
+		"longest text":           {`{"text":"` + strings.Repeat("ж", 8000) + `"}`, ""},
+		"too long text":          {`{"text":"` + strings.Repeat("ж", 8001) + `"}`, fault.InvalidText},
+		"no text":                {`{}`, fault.InvalidText},
 		"empty text":             {`{"text":""}`, fault.InvalidText},
 		"null text":              {`{"text":null}`, fault.InvalidText},
 		"number text":            {`{"text":7}`, fault.InvalidText},
 		"object text":            {`{"text":{"a":1}}`, fault.InvalidText},
 		"NUL text":               {`{"text":"a\u0000"}`, fault.InvalidText},
+		"longest title":          {`{"text":"x","title":"` + strings.Repeat("ж", 160) + `"}`, ""},
+		"too long title":         {`{"text":"x","title":"` + strings.Repeat("ж", 161) + `"}`, fault.InvalidTitle},
 		"trimmed title":          {`{"text":"x","title":"  ` + strings.Repeat("a", 160) + `  "}`, ""},
 		"lines in title":         {`{"text":"x","title":"a\nb"}`, fault.InvalidTitle},
 		"bidi title":             {`{"text":"x","title":"a\u202eb"}`, fault.InvalidTitle},
@@ -42,11 +56,24 @@ func TestCreatePostInput(t *testing.T) {
 		"unknown visibility":     {`{"text":"x","visibility":"friends"}`, fault.InvalidVisibility},
 		"null visibility":        {`{"text":"x","visibility":null}`, fault.InvalidVisibility},
 		"number visibility":      {`{"text":"x","visibility":0}`, fault.InvalidVisibility},
+		"ten files":              {`{"text":"x","attachment_ids":` + ids(10) + `}`, ""},
+		"eleven files":           {`{"text":"x","attachment_ids":` + ids(11) + `}`, fault.InvalidField},
 		"a file twice":           {`{"text":"x","attachment_ids":[` + id + `,` + strings.ToUpper(id) + `]}`, fault.InvalidField},
 		"no id":                  {`{"text":"x","attachment_ids":["x"]}`, fault.InvalidField},
 		"number among files":     {`{"text":"x","attachment_ids":[` + id + `,1]}`, fault.InvalidField},
 		"null files":             {`{"text":"x","attachment_ids":null}`, fault.InvalidField},
+		"string files":           {`{"text":"x","attachment_ids":"x"}`, fault.InvalidField},
+		"string rights":          {`{"text":"x","rights_confirmed":"true"}`, fault.InvalidField},
 		"null rights":            {`{"text":"x","rights_confirmed":null}`, fault.InvalidField},
+		"unknown field":          {`{"text":"x","author_id":` + id + `}`, fault.UnknownFields},
+		"other case":             {`{"Text":"x"}`, fault.UnknownFields},
+		"a post's id":            {`{"text":"x","post_id":` + id + `}`, fault.UnknownFields},
+		"array":                  {`[]`, fault.InvalidField},
+		"nothing":                {``, fault.InvalidField},
+		"broken":                 {`{"text":`, fault.InvalidField},
+		"twice":                  {`{"text":"x","text":"x"}`, fault.InvalidField},
+		"trailing":               {`{"text":"x"}{}`, fault.InvalidField},
+		"lone surrogate":         {`{"text":"\ud800"}`, fault.InvalidField},
 		"text before title":      {`{"title":"` + strings.Repeat("a", 161) + `","text":""}`, fault.InvalidText},
 		"title before kind":      {`{"kind":"x","title":"a\nb","text":"x"}`, fault.InvalidTitle},
 		"kind before visibility": {`{"visibility":"x","kind":"x","text":"x"}`, fault.InvalidKind},
@@ -90,11 +117,25 @@ func TestUpdatePostInput(t *testing.T) {
 	}
 }
 
-func TestKindOfTheFeed(t *testing.T) {
+func TestFeedInput(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []page.Param{{""}, {"updates"}, {"update", "update"}} {
-		_, err := FeedInput{Kind: kind}.Check()
-		require.Equal(t, fault.InvalidKind, fault.CodeOf(err), kind)
+	for _, c := range []struct {
+		page, size, kind page.Param
+		code             fault.Code
+	}{
+		{nil, nil, nil, ""},
+		{page.Param{"100000"}, page.Param{"50"}, page.Param{"portfolio"}, ""},
+		{page.Param{"100001"}, nil, nil, fault.InvalidPagination},
+		{page.Param{"01"}, nil, nil, fault.InvalidPagination},
+		{page.Param{"1", "1"}, nil, nil, fault.InvalidPagination},
+		{nil, page.Param{"51"}, nil, fault.InvalidPagination},
+		{nil, page.Param{""}, nil, fault.InvalidPagination},
+		{nil, nil, page.Param{""}, fault.InvalidKind},
+		{nil, nil, page.Param{"updates"}, fault.InvalidKind},
+		{nil, nil, page.Param{"update", "update"}, fault.InvalidKind},
+	} {
+		_, err := FeedInput{c.page, c.size, c.kind}.Check()
+		require.Equal(t, c.code, fault.CodeOf(err), "%v", c)
 	}
 }
 

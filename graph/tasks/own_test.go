@@ -49,11 +49,13 @@ func TestOwnTasks(t *testing.T) {
 	require.Equal(t, all[:1], mine(w.customer, tasks.TaskBoardInput{Q: page.Param{"ode"}}))
 	require.Empty(t, mine(w.customer, tasks.TaskBoardInput{Q: page.Param{"ode"}, State: page.Param{"closed"}}))
 	require.Empty(t, mine(w.Agent(), tasks.TaskBoardInput{}))
+	require.Empty(t, w.see(anonymous(), open).Actions)
 	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", w.customer.ID)
 	require.Equal(t, all, mine(w.customer, tasks.TaskBoardInput{}), "from the trash, too")
 	for _, sent := range []page.Param{{"false"}, {""}, {"TRUE"}, {"true", "true"}} {
 		graphtest.RefusedField(t, fault.InvalidInput, "mine", sent)(w.Tasks.TaskBoard(w.customer.Ctx, tasks.TaskBoardInput{Mine: sent}))
 	}
+	graphtest.Refused(t, fault.Unauthorized)(w.Tasks.TaskBoard(anonymous(), tasks.TaskBoardInput{Mine: page.Param{"true"}}))
 }
 
 // Own responses are listed with their tasks, even if a task is closed, removed or deleted.

@@ -64,6 +64,9 @@ func TestHistoryRefusesBadBounds(t *testing.T) {
 	for _, bad := range []page.Param{{""}, {"0"}, {"-1"}, {"01"}, {"1.0"}, {"x"}, {"9223372036854775808"}, {"1", "1"}} {
 		graphtest.RefusedField(t, fault.InvalidInput, "before")(w.Wallet.WalletHistory(a.Ctx, wallet.HistoryInput{Before: bad}))
 	}
+	for _, bad := range []page.Param{{""}, {"0"}, {"101"}, {"5", "5"}} {
+		graphtest.RefusedField(t, fault.InvalidInput, "limit")(w.Wallet.WalletHistory(a.Ctx, wallet.HistoryInput{Limit: bad}))
+	}
 }
 
 func TestWalletIsTheAgentsOwn(t *testing.T) {
