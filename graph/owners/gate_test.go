@@ -258,25 +258,13 @@ func TestOneCodeIsVerifiedOnce(t *testing.T) {
 
 func TestLimitsOfChallenges(t *testing.T) {
 	t.Parallel()
-	t.Run("ten mails an address in 24 hours", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t)
-		for i := range 12 {
-			asked := graphtest.Got(w.ask(w.applicant(fmt.Sprintf("ada_%d", i), "ada@example.org")))(t)
-			require.NotEmpty(t, asked.Documents)
-		}
-		require.Len(t, w.Mails("ada@example.org"), 10)
-		w.Shift(24*time.Hour + time.Minute)
-		graphtest.OK(t)(w.ask(w.applicant("ada_12", "ada@example.org")))
-		require.Len(t, w.Mails("ada@example.org"), 11)
-	})
-	t.Run("ten mails a mailbox, whatever the suffix and the spelling", func(t *testing.T) {
+	t.Run("ten mails a mailbox in 24 hours, whatever the suffix and the spelling", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		mails := 0
 		for i := range 14 {
 			a := w.applicant(fmt.Sprintf("ada_%d", i), fmt.Sprintf([]string{"ada+%d@example.org", "ADA+x%d@Example.org"}[i%2], i))
-			graphtest.OK(t)(w.ask(a))
+			require.NotEmpty(t, graphtest.Got(w.ask(a))(t).Documents)
 			mails += len(w.Mails(strings.Replace(a.email, "Example", "example", 1)))
 		}
 		require.Equal(t, 10, mails)
@@ -284,6 +272,9 @@ func TestLimitsOfChallenges(t *testing.T) {
 		require.Empty(t, w.Mails("ada@example.org"))
 		graphtest.OK(t)(w.ask(w.applicant("bea", "bea+1@example.org")))
 		require.Len(t, w.Mails("bea+1@example.org"), 1)
+		w.Shift(24*time.Hour + time.Minute)
+		graphtest.OK(t)(w.ask(w.applicant("ada_100", "ada@example.org")))
+		require.Len(t, w.Mails("ada@example.org"), 1)
 	})
 	t.Run("ten at once, of many suffixes", func(t *testing.T) {
 		t.Parallel()
