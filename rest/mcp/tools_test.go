@@ -84,6 +84,7 @@ func TestToolsFollowTheDescription(t *testing.T) {
 				if !slices.ContainsFunc(b.ways, func(w builtWay) bool { return w.when == "" }) {
 					required = append(required, row.choice)
 				}
+				checkNeeds(t, d, b, required)
 			}
 			require.ElementsMatch(t, slices.Collect(maps.Keys(names)), slices.Collect(maps.Keys(b.input)), row.name)
 			require.ElementsMatch(t, required, as[object](tool.InputSchema)["required"], row.name)
@@ -94,6 +95,31 @@ func TestToolsFollowTheDescription(t *testing.T) {
 				}
 			}
 			require.ElementsMatch(t, everyWay(outputs, len(b.ways)), append([]any{}, as[[]any](output["required"])...), row.name)
+		}
+	}
+}
+
+// checkNeeds compares the sentences of a tool that begin with "With" with what the operations of that choice require.
+func checkNeeds(t *testing.T, d *openapi.Description, b *built, everywhere []any) {
+	t.Helper()
+	for _, choice := range b.choices() {
+		_, sentence, said := strings.Cut(b.tool.Description, "With "+choice+": ")
+		sentence, _, _ = strings.Cut(sentence, ".")
+		needed, ways := map[string]int{}, 0
+		for _, w := range b.ways {
+			if w.when != choice {
+				continue
+			}
+			ways++
+			_, required := inputs(d, d.Operation(w.way.operation))
+			for _, name := range required {
+				needed[name]++
+			}
+		}
+		for _, name := range everyWay(needed, ways) {
+			if said && !slices.Contains(everywhere, name) {
+				require.Contains(t, sentence, name.(string)+" (required)", "%s with %s", b.row.name, choice)
+			}
 		}
 	}
 }
