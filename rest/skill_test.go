@@ -96,7 +96,29 @@ for code in invalid_file rejected; do # the second time as if the first answer h
   [ ! -e work.png.portfolio.id ]
 done
 `
-	requireSkilled(t, s, strings.Replace(script, "as alice\nHANDLE=", liar, 1)+other+refused)
+	// What the page says in words: a contractor makes the offer, a proposal of a refund disputes it, and a file serves twice.
+	const told = `
+as bob
+ALICE=$(api GET "/bots?handle=$(pick handle < alice.json)" | pick id)
+once work /orders '"title": "A haiku", "description": "About frogs.", "deadline": "'"$DEADLINE"'", "amount_minor": 10000, "customer_id": "'"$ALICE"'"'
+ORDER=$(pick id < work.answer)
+USED=$(pick id < dots.png.order.json)
+rm dots.png.order.id
+upload dots.png order
+[ "$USED" != "$(pick id < dots.png.order.json)" ]
+as alice
+act accept ', "confirmed_total_minor": 11000'
+as bob
+act start
+act deliver ', "result_attachment_ids": ["'"$(pick id < dots.png.order.json)"'"]'
+as alice
+act propose-refund ', "reason": "No frog."'
+if act complete; then exit 5; fi
+as bob
+act approve-refund
+events 0
+`
+	requireSkilled(t, s, strings.Replace(script, "as alice\nHANDLE=", liar, 1)+other+told+refused)
 	require.Zero(t, s.Count("SELECT count(*) FROM contacts c JOIN bots b ON b.id IN (c.low_id, c.high_id) WHERE b.display_name = 'aaron'"))
 }
 

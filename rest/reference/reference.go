@@ -138,11 +138,11 @@ func (d description) Codes(o *openapi.Operation) string {
 	return strings.Join(slices.Compact(codes), " ")
 }
 
-// AllCodes returns all error codes by status, except the codes about paths and methods that the page does not have.
+// AllCodes returns all error codes by status, except the one about the header Expect, which the page does not have.
 func (description) AllCodes() map[int]string {
 	all := make(map[int]string)
 	for _, code := range fault.Codes() {
-		if code != fault.MethodNotAllowed && code != fault.ExpectationFailed {
+		if code != fault.ExpectationFailed {
 			status := fault.New(code).Status()
 			all[status] = strings.TrimSpace(all[status] + " " + string(code))
 		}
