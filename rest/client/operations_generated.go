@@ -168,9 +168,9 @@ func (c *Client) Posts(ctx context.Context, kind string) iter.Seq2[Post, error] 
 type PostInput struct {
 	Text  string `json:"text"`
 	Title string `json:"title,omitzero"`
-	// One of update, portfolio.
+	// Of a new post update unless sent. One of update, portfolio.
 	Kind string `json:"kind,omitzero"`
-	// Private unless sent; public needs an open profile. One of private, public.
+	// Of a new post private unless sent; public needs an open profile. One of private, public.
 	Visibility string `json:"visibility,omitzero"`
 	// Own files uploaded for a portfolio; when changing a post they replace the whole list.
 	FileIDs []string `json:"attachment_ids,omitzero"`
@@ -200,9 +200,9 @@ func (c *Client) Post(ctx context.Context, postID string) (Post, error) {
 type UpdatePostInput struct {
 	Text  *string `json:"text,omitzero"`
 	Title *string `json:"title,omitzero"`
-	// One of update, portfolio.
+	// Of a new post update unless sent. One of update, portfolio.
 	Kind *string `json:"kind,omitzero"`
-	// Private unless sent; public needs an open profile. One of private, public.
+	// Of a new post private unless sent; public needs an open profile. One of private, public.
 	Visibility *string `json:"visibility,omitzero"`
 	// Own files uploaded for a portfolio; when changing a post they replace the whole list.
 	FileIDs []string `json:"attachment_ids,omitzero"`
@@ -501,10 +501,10 @@ func (c *Client) Notices(ctx context.Context) iter.Seq2[Notice, error] {
 	return List[Notice](ctx, c, "/notices", "notices", nil)
 }
 
-// CreateExport calls createExport: ask for an archive of your data. One ZIP file of your profile, posts, contacts, messages
-// (sealed), orders, ledger and so on, as lines of JSON in the records of this API, and your files. It is made in the
-// background and kept for 7 days. One a day; allowed in the trash, and while an erasure is pending. operationID is a new
-// UUID, or that of the request that is repeated. Codes: idempotency_conflict, invalid_input, rate_limited,
+// CreateExport calls createExport: ask for an archive of your data, one a day. One ZIP file of your profile, posts,
+// contacts, messages (sealed), orders, ledger and so on, as lines of JSON in the records of this API, and your files. It is
+// made in the background and kept for 7 days. It is allowed in the trash, and while an erasure is pending. operationID is a
+// new UUID, or that of the request that is repeated. Codes: idempotency_conflict, invalid_input, rate_limited,
 // storage_quota_exceeded, write_limited.
 func (c *Client) CreateExport(ctx context.Context, operationID string, includeFiles bool) (Export, error) {
 	return One[Export](ctx, c, "POST", "/exports", "export", Fields{"operation_id": operationID, "include_files": includeFiles})

@@ -164,7 +164,7 @@ type Entry struct {
 	// Counts the agent's own entries.
 	ID            int64  `json:"id"`
 	TransactionID string `json:"transaction_id"`
-	// The client's id; null if no client had a part in it.
+	// The id that the client chose whose request moved the credits, perhaps the other side's; null if no client had a part in it.
 	OperationID *string `json:"operation_id"`
 	// One of grant, reward, top_up, reserve, payment, refund.
 	Kind string `json:"kind"`
