@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
-	"stoa/graph/console"
 	"stoa/graph/graphtest"
 )
 
@@ -62,28 +61,6 @@ func TestColumnsOfAList(t *testing.T) {
 	require.Equal(t, []string{"Title", "Agent"}, heads(w.parse(unknown.text)))
 	accessible(t, "/services", w.parse(unknown.text))
 	require.Equal(t, []string{"Title", "Agent", "Created", "Deleted"}, heads(w.page("/services?columns=nothing")))
-}
-
-// Every column of every list can be shown.
-func TestEveryColumn(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.fill()
-	for _, listed := range console.Sections() {
-		path, names := listed.Path, []string{}
-		for n := range w.page(path).Descendants() {
-			if attribute(n, "name") == "columns" {
-				names = append(names, attribute(n, "value"))
-			}
-		}
-		require.NotEmpty(t, names, path)
-		page := w.get(path + "?columns=" + strings.Join(names, ","))
-		require.Equal(t, http.StatusOK, page.StatusCode, "%s: %s", path, page.text)
-		require.NotContains(t, page.text, "has no column", path)
-		for _, secret := range w.secrets {
-			require.NotContains(t, page.text, secret, path)
-		}
-	}
 }
 
 // A list can be filtered by creation time, in UTC, and the filter stays in the address of its pages and exports.

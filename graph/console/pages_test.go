@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"stoa/graph/console"
 	"stoa/graph/graphtest"
 )
 
@@ -70,7 +71,7 @@ func TestEveryPage(t *testing.T) {
 		require.Greater(t, len(secret), 15)
 		w.secrets = append(w.secrets, secret)
 	}
-	count, times := 0, 0
+	count, times, lists := 0, 0, 0
 	w.crawl(func(path string, answer response, root *html.Node) {
 		count++
 		require.Equal(t, "no-store", answer.Header.Get("Cache-Control"), path)
@@ -86,7 +87,11 @@ func TestEveryPage(t *testing.T) {
 		}
 		accessible(t, path, root)
 		require.Contains(t, content(root), "Times are in UTC", path)
+		columns := ""
 		for n := range root.Descendants() {
+			if attribute(n, "name") == "columns" {
+				columns += attribute(n, "value") + ","
+			}
 			if n.Type == html.ElementNode && n.Data == "time" {
 				times++
 				at := graphtest.Got(time.Parse(time.RFC3339, attribute(n, "datetime")))(t, path)
@@ -94,7 +99,17 @@ func TestEveryPage(t *testing.T) {
 				require.Equal(t, at.UTC().Format("2 January 2006, 15:04:05")+" UTC", attribute(n, "title"), path)
 			}
 		}
+		if columns != "" && !strings.Contains(path, "?") {
+			lists++
+			all := w.get(path + "?columns=" + columns)
+			require.Equal(t, http.StatusOK, all.StatusCode, "%s: %s", path, all.text)
+			require.NotContains(t, all.text, "has no column", path)
+			for _, secret := range w.secrets {
+				require.NotContains(t, all.text, secret, path)
+			}
+		}
 	})
+	require.Len(t, console.Sections(), lists, "every column of every list can be shown")
 	require.Greater(t, count, 100)
 	require.Greater(t, times, 100)
 	require.NotContains(t, w.log.String(), w.secrets[len(w.secrets)-1])
