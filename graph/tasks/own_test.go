@@ -14,14 +14,6 @@ import (
 	"stoa/graph/tasks"
 )
 
-func states(all []*tasks.ResponseCard) []string {
-	found := []string{}
-	for _, r := range all {
-		found = append(found, r.State)
-	}
-	return found
-}
-
 // The caller's own tasks, and no others, are listed in every state, or in the requested one.
 func TestOwnTasks(t *testing.T) {
 	t.Parallel()
