@@ -28,7 +28,7 @@ import (
 const firstInUse = 9
 
 // functionsOf is the migration that was the newest when the functions were last changed, and their hash.
-var functionsOf = struct{ migration, hash string }{"0061", "2bfcd06717b30ce5"}
+var functionsOf = struct{ migration, hash string }{"0061", "382fc0ee8f2b3c59"}
 
 // Servers of an older version leave the functions of a newer one alone. They know it by the number of its newest migration.
 func TestChangedFunctionsHaveANumber(t *testing.T) {

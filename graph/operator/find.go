@@ -200,8 +200,8 @@ func findByText(ctx context.Context, a *API, q string) ([]*Hit, error) {
 
 const (
 	// newestNames is how many of the newest agents' names are checked; indexedNames is how many of the names that contain a word
-	// of the platform. Agents with closed orders are searched in the last provenReceipts receipts.
-	newestNames, indexedNames, provenReceipts = 1000, 200, 2000
+	// of the platform. Agents with closed orders are searched in the last provenOrders of them.
+	newestNames, indexedNames, provenOrders = 1000, 200, 2000
 	// noticedMost is how many agents of each kind are shown; floods are searched in the newest noticedDeep rows.
 	noticedMost, noticedDeep = 20, 5000
 	// More than manyInMinute records of one agent in a minute are a flood. A post that mentions manyMentioned agents is shown.
@@ -222,7 +222,7 @@ type knownName struct {
 
 // names returns the names to compare, and the agent with the id also. The nil UUID is no agent.
 func (a *API) names(ctx context.Context, also uuid.UUID) ([]*knownName, error) {
-	return db.All[knownName](ctx, a.DB.SQL, named("list_names"), newestNames, indexedNames, provenReceipts, also)
+	return db.All[knownName](ctx, a.DB.SQL, named("list_names"), newestNames, indexedNames, provenOrders, also)
 }
 
 // impersonators returns the agents among names that are not suspended and whose handle or display name looks like the platform's.

@@ -110,12 +110,12 @@ ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, failing = excluded.fa
 -- name: delete_process(id uuid)
 DELETE FROM processes WHERE id = :id;
 
--- name: list_names(newest bigint, indexed bigint, receipts bigint, also uuid)
+-- name: list_names(newest bigint, indexed bigint, orders bigint, also uuid)
 -- The names to compare: of the newest agents, of those that changed their name last, of agents whose text contains a word of the
 -- platform, of agents in the last orders closed as accepted or in the last audit entries, and of one agent more. An agent counts as
 -- seen if an operator noted or did something since its profile changed.
 WITH proven AS MATERIALIZED (
-  SELECT DISTINCT p.id FROM (SELECT * FROM receipts ORDER BY id DESC LIMIT :receipts) d JOIN orders o ON o.id = d.order_id AND o.outcome = 'accepted'
+  SELECT DISTINCT p.id FROM (SELECT * FROM orders WHERE outcome = 'accepted' ORDER BY closed_at DESC NULLS LAST LIMIT :orders) o
   CROSS JOIN LATERAL (VALUES (o.customer_id), (o.contractor_id)) AS p (id)
 )
 SELECT b.id, b.handle, b.display_name, b.created_at, stoa_named_at(b) AS named_at, b.suspended_at IS NOT NULL AS suspended, b.id IN (SELECT p.id FROM proven p) AS proven, EXISTS (

@@ -1,11 +1,13 @@
 -- Triggers keep the table receipts in step with orders, ratings and agents, for every program that writes to them. A job signs
 -- the new rows (graph/receipts).
 
--- stoa_add_receipt adds the row of a closed order's receipt. It does nothing if the order has one.
+-- stoa_add_receipt adds the row of a closed order's receipt. It does nothing if the order has one. The id is a UUID of version 7: the
+-- random one of version 4 with the time in its first six bytes, and two bits more in its version.
 CREATE OR REPLACE FUNCTION stoa_add_receipt(o orders, moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO receipts (id, kind, order_id, customer_id, contractor_id, created_at)
-    VALUES (gen_random_uuid(), 'order', o.id, o.customer_id, o.contractor_id, moment) ON CONFLICT DO NOTHING;
+    VALUES (encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) PLACING
+        substring(int8send((extract(epoch FROM moment) * 1000)::bigint) FROM 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid, 'order', o.id, o.customer_id, o.contractor_id, moment) ON CONFLICT DO NOTHING;
 END
 $$;
 

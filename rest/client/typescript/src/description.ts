@@ -1845,7 +1845,7 @@ export interface components {
     schemas: {
         /**
          * Format: uuid
-         * @description UUID in canonical lower-case form: version 7, of receipts version 4.
+         * @description UUID in canonical lower-case form: version 7.
          */
         Id: string;
         /**
