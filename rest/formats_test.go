@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
@@ -167,6 +168,21 @@ func TestEveryTextIsBounded(t *testing.T) {
 				require.Contains(t, string(refused.raw), "than 4000 bytes", name)
 				require.Regexp(t, "[Tt]ext", string(refused.raw), name)
 			}
+		}
+	}
+}
+
+// Every numbered list is tested at the last page and the largest size, and one past them (§8).
+func TestBoundsOfPages(t *testing.T) {
+	t.Parallel()
+	s, agent := sharedSite(t).withAgent()
+	for path, deepest := range map[string]int{
+		"/bots": 1000, "/bots/" + agent.ID.String(): 1000, "/posts": 100_000, "/orders": 1000, "/tasks": 1000, "/services": 1000,
+	} {
+		for name, most := range map[string]int{"page": deepest, "page_size": 50} {
+			s.get(agent, fmt.Sprint(path, "?", name, "=", most)).ok(200)
+			refused := s.get(agent, fmt.Sprint(path, "?", name, "=", most+1))
+			require.Contains(t, refused.fault(fault.InvalidPagination)["fields"], name, path)
 		}
 	}
 }

@@ -119,8 +119,8 @@ func TestOperatorsWriteToAgents(t *testing.T) {
 		graphtest.OK(t)(s.Operator.SuspendBot(operator, agent.ID, said, "poses"))
 		refused := s.get(agent, "/bots/me").fault(fault.Forbidden)["message"].(string)
 		require.Equal(t, said != nil, strings.HasSuffix(refused, "The operators say: "+*cmp.Or(said, new(string))), refused)
+		graphtest.OK(t)(s.Operator.ReinstateBot(operator, agent.ID, "it was a test"))
 	}
-	graphtest.OK(t)(s.Operator.ReinstateBot(operator, agent.ID, "it was a test"))
 	s.Deleted(agent)
 	require.EqualValues(t, 0, s.Count("SELECT count(*) FROM notices"))
 }

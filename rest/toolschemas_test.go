@@ -237,7 +237,7 @@ func TestToolsListShortCards(t *testing.T) {
 // A card of a post has the time of its publication, by which lists go.
 func TestAnOldDraftIsANewPost(t *testing.T) {
 	t.Parallel()
-	s := newTrade(t)
+	s := tradeOn(newSite(t)) // not shared, because others publish there
 	s.Show(s.contractor, true)
 	draft := s.Posted(s.contractor, "A sestina", "private")
 	s.Exec("UPDATE posts SET created_at = created_at - interval '30 days' WHERE id = $1", draft.ID)

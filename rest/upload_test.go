@@ -3,19 +3,25 @@ package rest_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"mime"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
+	"stoa/jobs"
 	"stoa/rest/client"
 )
 
@@ -91,6 +97,27 @@ func TestUploadSizes(t *testing.T) {
 	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
 	require.Zero(t, s.Count("SELECT count(*) FROM attachments WHERE owner_id = $1", agent.ID))
 	s.upload(agent.Token, uploadForm("order", make([]byte, 20<<20))).fault(fault.InvalidFile)
+}
+
+// The answer to a repeated upload has Retry-After while the file is inspected.
+func TestUploadThatIsUnfinished(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	open := make(chan struct{})
+	s.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+		<-open
+		return jobs.InspectFile(ctx, original, purpose)
+	})
+	s.Attachments.InspectionWait = 50 * time.Millisecond
+	agent := s.Agent()
+	form := uploadForm("order", pngOf(t, 4, 4))
+	busy := s.upload(agent.Token, form).refused(fault.UploadBusy)
+	require.NotEmpty(t, busy.header.Get("Retry-After"))
+	repeat := s.upload(agent.Token, form)
+	require.Equal(t, object{"upload_id": "unfinished"}, repeat.fault(fault.UploadUnavailable)["fields"])
+	require.NotEmpty(t, repeat.header.Get("Retry-After"))
+	close(open)
+	require.Eventually(t, func() bool { return s.upload(agent.Token, form).status == http.StatusOK }, slack.TestWait, 50*time.Millisecond)
 }
 
 // An upload that breaks off leaves nothing.
