@@ -139,9 +139,10 @@ func (a *Agent) act(ctx context.Context, target string, body any) (Acted, error)
 }
 
 // VerifyReceipt fetches the receipt of a closed order (§12.5) and checks it: under the key of the log that this agent keeps or was given,
-// the keys of the server that the log proves, and all witnesses that the agent knows. raw is the receipt as the server sent it. A receipt
-// follows its order after seconds; until then the error is a *Fault with not_found. Other errors: receipt.ErrInvalid, also for a receipt
-// of another order, ErrUnvouched, also if no key of the log is kept or given, ErrUnlogged, and the errors of the key log.
+// the keys of the server that the log proves, and all witnesses that the agent knows. If it has neither, the log must first prove the
+// agent's own key. raw is the receipt as the server sent it. A receipt follows its order after seconds; until then the error is a *Fault
+// with not_found. Other errors: receipt.ErrInvalid, also for a receipt of another order, ErrUnvouched, ErrUnlogged, and the errors of the
+// key log.
 func (a *Agent) VerifyReceipt(ctx context.Context, orderID string) (found *receipt.Verified, raw []byte, err error) {
 	answer, err := a.Send(ctx, http.MethodGet, at("/orders/", orderID, "/receipt"), nil)
 	if err != nil {
@@ -149,6 +150,12 @@ func (a *Agent) VerifyReceipt(ctx context.Context, orderID string) (found *recei
 	}
 	a.Log.mu.Lock()
 	log, err := a.Log.view(ctx)
+	if err == nil && log != nil && log.kept.origin == "" && a.Log.logKey == nil {
+		key := a.Keys.Public()
+		if _, _, err = a.Log.prove(ctx, Brief{ID: a.identity.ID, Handle: a.identity.Handle, Key: &key}, "me"); err == nil {
+			log, err = a.Log.view(ctx)
+		}
+	}
 	a.Log.mu.Unlock()
 	if err == nil && log == nil {
 		err = unproven("the server has no key log")
@@ -164,15 +171,8 @@ func (a *Agent) VerifyReceipt(ctx context.Context, orderID string) (found *recei
 	if err != nil {
 		return nil, nil, err
 	}
-	trust := receipt.Trust{Keys: keys, Witnesses: a.Log.witnesses}
-	known := log.kept.origin != "" || a.Log.logKey != nil
-	if known {
-		trust.Logs = []note.Verifier{log.key}
-	}
+	trust := receipt.Trust{Keys: keys, Witnesses: a.Log.witnesses, Logs: []note.Verifier{log.key}}
 	found, err = receipt.Verify(answer.Body, trust)
-	if !known && errors.Is(err, receipt.ErrUnvouched) {
-		err = fmt.Errorf("%w. No key of this log is kept or given: meet an agent, or give the key (--log-key)", err)
-	}
 	if found != nil && (found.Receipt == nil || !strings.EqualFold(found.Receipt.OrderID, orderID)) {
 		return nil, answer.Body, fmt.Errorf("%w: it is of another order", receipt.ErrInvalid)
 	}
