@@ -75,7 +75,7 @@ func TestReceiptsArePagedByReceipts(t *testing.T) {
 	require.Len(t, found, 1)
 	require.Equal(t, older, found[0].OrderID)
 	id := w.receipt(order).ID
-	require.EqualValues(t, []int{7, int(uuid.RFC4122)}, []int{int(id.Version()), int(id.Variant())})
+	require.Equal(t, []int{7, int(uuid.RFC4122)}, []int{int(id.Version()), int(id.Variant())})
 	seconds, _ := id.Time().UnixTime()
 	require.WithinDuration(t, w.Now(), time.Unix(seconds, 0), time.Minute)
 	graphtest.Refused(t, fault.NotFound)(list(rating.String()))
