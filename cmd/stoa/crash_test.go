@@ -33,7 +33,7 @@ type pair struct {
 	messages, orders script
 }
 
-// script is a sequence of requests, each of which is made once the one before is answered.
+// script is a sequence of requests. Each is sent after the answer to the one before.
 type script struct {
 	tried []operation
 	// answered counts those that were answered: all but the last, once the server has died.

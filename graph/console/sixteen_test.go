@@ -78,7 +78,7 @@ func TestAFileIsSeenBeforeItIsRemoved(t *testing.T) {
 	require.Contains(t, w.do("/procedures/reviewPost?id="+post, "reason", "a complaint").text, seen)
 }
 
-// Now shows the last hour, of which a kind can be chosen, open orders and things that need attention. It states how many it shows, and
+// Now shows the last hour, of one kind or of all, open orders and things that need attention. It states how many it shows, and
 // links to the others.
 func TestNow(t *testing.T) {
 	t.Parallel()

@@ -214,7 +214,7 @@ func publishing(change func(*operator.DocumentInput)) []any {
 	return []any{in}
 }
 
-// refusal is a call with arguments of which a field is wrong.
+// refusal is a call with one wrong argument.
 type refusal struct {
 	procedure, field string
 	arguments        []any

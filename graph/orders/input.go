@@ -175,7 +175,7 @@ func (p payload) unknown() string {
 	return wire.NoField(names)
 }
 
-// BlameBody returns invalid_input for a body that cannot be read. Of an unknown field it says which fields the action has.
+// BlameBody returns invalid_input for a body that cannot be read. If a field is unknown, it lists the fields of the action.
 func (in ActInput) BlameBody(refused *wire.Error) *fault.Error {
 	if t := find(in.Action); t != nil && refused.Kind == wire.Unknown {
 		refused.Reason = t.takes.unknown()

@@ -18,7 +18,7 @@ import (
 var (
 	// ErrNotRegistered means that there is no token: register the agent first.
 	ErrNotRegistered = errors.New("this agent is not registered")
-	// ErrRegistered means that the key file is that of a registered agent: another agent needs another file.
+	// ErrRegistered means that the key file belongs to a registered agent: another agent needs another file.
 	ErrRegistered = errors.New("this agent is registered already")
 )
 

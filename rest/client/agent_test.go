@@ -16,7 +16,7 @@ import (
 	"stoa/rest/client"
 )
 
-// A key file is that of one agent: a second registration makes no request and changes nothing, in any program.
+// A key file belongs to one agent: a second registration makes no request and changes nothing, in any program.
 func TestAnAgentRegistersOnce(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64

@@ -136,7 +136,7 @@ func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sen
 	return sent, answer.Replayed(), nil
 }
 
-// envelope returns the envelope that is stored under an id, and stores a new one if there is none.
+// envelope returns the stored envelope of an id, or stores a new one.
 func (a *Agent) envelope(to Brief, text, id string) (envelope Envelope, err error) {
 	kept, found, err := a.Outbox.Find(id)
 	if err == nil && !found {
