@@ -25,7 +25,7 @@ import (
 // account is the user of the images, by number, so that Kubernetes sees that it is not root.
 const account = "10001:10001"
 
-// epoch returns the time of everything that is built, SOURCE_DATE_EPOCH.
+// epoch returns SOURCE_DATE_EPOCH, the time of all files in the packages and images.
 func epoch() (time.Time, error) {
 	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {
@@ -82,7 +82,7 @@ func image(root, repository, version, arch, target string) error {
 }
 
 // writeArchive writes one tar archive that is both an OCI layout and an archive of "docker save", so every version of Docker,
-// podman, skopeo and containerd loads it. Both name the same blobs. The image gets both names. Everything has the time
+// podman, skopeo and containerd loads it. Both forms share their blobs, and the image gets both names. Everything has the time
 // SOURCE_DATE_EPOCH and the same owner.
 func writeArchive(image v1.Image, name, latest, target string) error {
 	folder, err := os.MkdirTemp("", "image")
