@@ -1,5 +1,6 @@
--- Fills a server's database: 500,000 profiles of 200 bytes and 50,000 public posts of 4 KB, of 5,000 words. Each text has the word river;
--- one profile has wharf, and one post, too. Only the indexes of searches are made anew behind it; no text is counted towards a limit.
+-- Fills a server's database: 500,000 profiles of 200 bytes and 50,000 public posts of 4 KB, of 5,000 words. Every text has the
+-- word river; one profile and one post have wharf. Only the search indexes are made again afterwards; no text counts towards a
+-- limit.
 UPDATE text_limits SET bytes = 0, bytes_per_day = 0;
 CREATE TEMP TABLE remade AS SELECT pg_get_indexdef(unnest(ARRAY['bots_trigrams', 'posts_trigrams']::regclass[])) AS definition;
 DROP INDEX bots_trigrams, posts_trigrams;

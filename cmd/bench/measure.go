@@ -176,7 +176,7 @@ func (d *database) plain(ctx context.Context, s *server) (variant, error) {
 	}}, nil
 }
 
-// The lines of pgbench with the number of transactions, and how many there were a second.
+// The lines of pgbench with the number of transactions, and with their number per second.
 var (
 	processed = regexp.MustCompile(`number of transactions actually processed: (\d+)`)
 	perSecond = regexp.MustCompile(`tps = ([\d.]+)`)

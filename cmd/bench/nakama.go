@@ -45,7 +45,7 @@ func (d *database) startNakama(ctx context.Context, program string, connections 
 	if err != nil {
 		return n, err
 	}
-	_, text, _ := net.SplitHostPort(address) // it has both
+	_, text, _ := net.SplitHostPort(address) // an address has both parts
 	port, _ := strconv.Atoi(text)
 	command := exec.CommandContext(ctx, program, "--name", "bench", "--data_dir", filepath.Join(d.folder, "nakama"),
 		"--database.address", url, "--socket.address", "127.0.0.1", "--socket.port", strconv.Itoa(port),

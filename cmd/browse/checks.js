@@ -45,7 +45,7 @@
       pen.font = style.font;
       if (pen.measureText(field.placeholder).width > room) wrong.push(`a placeholder is cut off: ${field.placeholder}`);
     }
-    for (const card of document.querySelectorAll('.work, .offer, .person')) { // in a row they are equally high
+    for (const card of document.querySelectorAll('.work, .offer, .person')) { // cards of a row have the same height
       const box = card.getBoundingClientRect(), parts = [...card.children].map((part) => part.getBoundingClientRect());
       let filled = box.top, gap = 0;
       for (const part of parts.sort((one, other) => one.top - other.top)) {
@@ -98,7 +98,7 @@
     for (const picture of [...document.images].filter((found) => !found.src.endsWith('.svg'))) {
       const file = new Image();
       file.src = (picture.srcset || picture.src).split(', ').pop().split(' ')[0];
-      await file.decode().catch(() => {}); // a broken picture is layout's to find
+      await file.decode().catch(() => {}); // layout reports a broken picture
       const x = picture.width / file.naturalWidth, y = picture.height / file.naturalHeight;
       const times = {'scale-down': 1, contain: Math.min(x, y)}[getComputedStyle(picture).objectFit] || Math.max(x, y);
       if (times > 1.5 && file.naturalWidth) wrong.push(`a picture is enlarged ${times} times: ${picture.src}`);
@@ -128,16 +128,16 @@
     return wrong;
   },
 
-  // luminance is how light the ground of the page is, from 0 to 1.
+  // luminance returns the brightness of the page's background, from 0 to 1.
   luminance() {
     const colour = [document.body, document.documentElement].map((element) => getComputedStyle(element).backgroundColor)
       .find((found) => found !== 'rgba(0, 0, 0, 0)');
-    if (!colour) return matchMedia('(prefers-color-scheme: dark)').matches ? 0 : 1; // the browser's own ground
+    if (!colour) return matchMedia('(prefers-color-scheme: dark)').matches ? 0 : 1; // the browser's own background
     const [red, green, blue] = colour.match(/[\d.]+/g).map(Number);
     return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255;
   },
 
-  // links are the addresses of the page's own origin that it leads to or loads.
+  // links returns the addresses of the page's own origin that the page leads to or loads.
   links() {
     const found = new Set();
     for (const element of document.querySelectorAll('a[href], link[href], img[src], script[src], form[method=get]')) {
@@ -148,7 +148,7 @@
     return [...found];
   },
 
-  // stops is how many places the Tab key leads to.
+  // stops returns the number of elements that the Tab key leads to.
   stops() {
     const groups = new Set();
     let alone = 0;
@@ -161,7 +161,7 @@
     return alone + groups.size;
   },
 
-  // unfocus makes the next Tab lead to the first place.
+  // unfocus makes the next Tab lead to the first element.
   unfocus() {
     const root = document.documentElement;
     root.tabIndex = -1;
@@ -177,7 +177,7 @@
     if (!element || element === document.body || element === document.documentElement) {
       return {name: '', within: false, skip: false, above: false, wrong: []};
     }
-    // The day, the month, the hour, … and the calendar's button of such an input are places of their own.
+    // In such an input the day, the month, the hour, … and the calendar's button are further stops of the Tab key.
     const parts = ['date', 'datetime-local', 'month', 'time', 'week'];
     if (element === window.stoaFocused && parts.includes(element.type)) {
       return {name: element.name, within: true, skip: false, above: false, wrong: []};

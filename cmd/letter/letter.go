@@ -1,4 +1,4 @@
-// Package letter reads the mails that Stoa sends to owners as a person does, and fills in the forms of the pages that they lead to.
+// Package letter reads the mails that Stoa sends to owners, as a person does, and fills in the forms of the linked pages.
 package letter
 
 import (

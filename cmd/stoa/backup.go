@@ -84,7 +84,7 @@ func (s *databaseSettings) requireBackups() error {
 	return err
 }
 
-// shownProgress shows on standard error how many bytes are done; the caller calls the function that it returns.
+// shownProgress shows the finished bytes on standard error until the caller calls end.
 func shownProgress(what string, store *backup.Store) (end func()) {
 	store.Progress, end = showProgress(os.Stderr, terminal.Is(os.Stderr), what, 0)
 	return end

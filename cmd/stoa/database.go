@@ -91,7 +91,7 @@ func (s databaseSettings) directURL(main string) string {
 }
 
 // spreadHosts rewrites a URL with several hosts, such as postgres://stoa@a:5432,b/stoa, to one that names them in its parameters:
-// libpq reads both, lib/pq and pgx only that one. A connection then goes to the first host that answers and meets
+// libpq reads both forms, lib/pq and pgx only the second. A connection then goes to the first host that answers and meets
 // target_session_attrs. Other connection strings stay unchanged.
 func spreadHosts(address string) string {
 	scheme, rest, isURL := strings.Cut(address, "://")
@@ -156,7 +156,7 @@ func redactURL(address string) string {
 	return (&url.URL{Scheme: parsed.Scheme, Host: host, Path: parsed.Path}).String()
 }
 
-// minReplicaLag is the least bound: with measurements every second an answer of a replica that follows may count as two seconds old.
+// minReplicaLag is the least bound: with a measurement every second, an answer of a current replica may count as two seconds old.
 const minReplicaLag = 3 * time.Second
 
 // checkReplica refuses a replica of a private cluster, and a URL that lib/pq cannot read.
@@ -170,7 +170,7 @@ func (s replicaSettings) checkReplica(databaseURL string) error {
 	return checkDatabaseURL("database-replica-url", s.DatabaseReplicaURL)
 }
 
-// openReplica begins to watch the replica, if one is set. It need not be there.
+// openReplica begins to watch the replica, if one is set. The replica need not answer yet.
 func (p *process) openReplica(options db.Options) error {
 	if p.settings.DatabaseReplicaURL == "" {
 		return nil
@@ -281,7 +281,7 @@ func migrateDatabase(ctx context.Context, address string, log *slog.Logger) erro
 	}
 }
 
-// schemaCheckInterval is how long the schema counts as current without another check, since anybody may request /readyz.
+// schemaCheckInterval is how long the schema counts as current without another check, since anyone may request /readyz.
 const schemaCheckInterval = 2 * time.Second
 
 var errOldSchema = errors.New("migrations are missing")

@@ -103,7 +103,7 @@ func (p *process) beginLog(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// witnessCommand is a witness of key logs (§12.4). It needs no database and knows no server.
+// witnessCommand is a witness of key logs (§12.4). It needs no database and no server.
 type witnessCommand struct {
 	Logs   string `env:"-" required:"" placeholder:"FILE" help:"The logs for which it signs: a vkey a line."`
 	State  string `env:"-" required:"" placeholder:"FOLDER" help:"Where the last head of each log is kept. Never restore an older copy."`

@@ -134,7 +134,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	kongcompletion.Register(parser, kongcompletion.WithPredictors(operatorcli.Predictors()))
 	chosen, err := parser.Parse(args)
 	if err != nil {
-		see := parser.Model.Name // or the command that the line was meant for, as far as it names one
+		see := parser.Model.Name // or the command, if the line names one
 		if faulty, ok := errors.AsType[*kong.ParseError](err); ok && faulty.Context.Selected() != nil {
 			see = faulty.Context.Selected().FullPath()
 		}
@@ -174,9 +174,9 @@ const (
 	logInterval      = 10 * time.Second
 )
 
-// showProgress shows how far a command is, such as "copying files", until end is called. add counts bytes, or steps of a total if
-// that is not 0; any goroutine may call it. Work of less than a second shows nothing. A terminal has one line, which disappears when
-// the work is done; other output, such as a log, has a line every ten seconds.
+// showProgress shows the progress of a command, such as "copying files", until end is called. add counts bytes, or steps of a
+// total if that is not 0; any goroutine may call it. Work of less than a second shows nothing. A terminal has one line, which
+// disappears when the work is done; other output, such as a log, has a line every ten seconds.
 func showProgress(to io.Writer, isTerminal bool, what string, total int64) (add func(n int64), end func()) {
 	var done atomic.Int64
 	var shown sync.WaitGroup
@@ -208,9 +208,8 @@ func showProgress(to io.Writer, isTerminal bool, what string, total int64) (add 
 	}
 }
 
-// testClusterCommand runs another command beside a throw-away PostgreSQL cluster. The command finds the URL of a superuser in
-// STOA_TEST_DATABASE_URL, and in STOA_TEST_SLACK how much slower than usual the machine is, unless that is set already. The exit code is
-// the command's.
+// testClusterCommand runs another command beside a throw-away PostgreSQL cluster. STOA_TEST_DATABASE_URL holds the URL of a
+// superuser, STOA_TEST_SLACK, unless set already, how slow the machine is. The exit code is the command's.
 type testClusterCommand struct {
 	Command []string `arg:"" passthrough:"" help:"Command to run, after --."`
 }

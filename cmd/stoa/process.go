@@ -56,7 +56,7 @@ type process struct {
 	private          *cluster.Cluster
 	databaseURL      string
 	files            *attachments.Store
-	db, reads, long  *db.DB // reads and long are the ones of searches and anonymous reads
+	db, reads, long  *db.DB // reads serves anonymous reads, long searches
 	newConnections   *db.NewConnections
 	replica          *readpool.Replica // nil without a standby
 	domains          *graph.Graph

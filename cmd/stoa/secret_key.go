@@ -77,8 +77,7 @@ func (s secretSettings) readOrMakeKey(dataDir string) ([]byte, error) {
 	return s.readKey(dataDir)
 }
 
-// checkKey returns an error for a key that no start would take, before anything is opened. A missing one is made later, unless
-// its file was named.
+// checkKey returns an error for an invalid key before anything is opened. A missing key is made later, unless its file was named.
 func (s secretSettings) checkKey(dataDir string) error {
 	_, err := s.readKey(dataDir)
 	if s.SecretKeyFile == "" && errors.Is(err, fs.ErrNotExist) {
@@ -87,8 +86,8 @@ func (s secretSettings) checkKey(dataDir string) error {
 	return err
 }
 
-// claimKey returns the installation's key, which must be the one that the database belongs to. A database that belongs to none
-// yet gets it; a missing key is made only for such a database. Processes that share the data folder share the key.
+// claimKey returns the installation's key, which must be the one that the database belongs to. A database that belongs to no key
+// yet is bound to this one; a missing key is made only for such a database. Processes that share the data folder share the key.
 func (s secretSettings) claimKey(ctx context.Context, dataDir string, pool *sql.DB) ([]byte, error) {
 	recorded, err := secrets.Recorded(ctx, pool)
 	if err != nil {
@@ -121,7 +120,7 @@ const keyAdvice = secrets.Consequences + ". Put the right key there: it is in th
 	" processes, in secret.key of a backup made with --with-key, or where --secret-key-file led before. To go on with another key" +
 	" all the same: stoa key accept"
 
-// putKey puts a key in place of the installation's, which stays beside it under the name of its fingerprint.
+// putKey replaces the installation's key; the old one stays beside it, in a file named by its fingerprint.
 func (s secretSettings) putKey(dataDir string, key []byte) error {
 	path := s.keyPath(dataDir)
 	before, err := s.knownKey(dataDir)
@@ -203,7 +202,7 @@ func (c *keyAcceptCommand) Run(out io.Writer) error {
 	})
 }
 
-// minOperatorToken is the least length of a token. Guesses are slowed down but never lock anybody out, so a token must be too
+// minOperatorToken is the least length of a token. Wrong guesses are slowed down but lock no operator out, so a token must be too
 // long to be guessed.
 const minOperatorToken = 32
 

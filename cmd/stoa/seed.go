@@ -196,7 +196,7 @@ func (p *process) fill(ctx context.Context, agents int, out io.Writer, step func
 	}()
 	ends, demo := time.Now().Add(seedTimeout), true
 	invited, err := p.domains.Operator.CreateInvitation(asSeeder(ctx), operator.InvitationInput{
-		// A handle that is taken costs no place.
+		// A registration that fails because its handle is taken uses up nothing.
 		Uses: &agents, ExpiresAt: &ends, IsDemo: &demo,
 	}, seedReason)
 	if err != nil {

@@ -103,8 +103,8 @@ func contextUntilSignal(log *slog.Logger) context.Context {
 	return ctx
 }
 
-// gcPercent is how much the heap may grow between collections, in percent of the memory in use, unless GOGC is set. Some 7 MB
-// are in use; collecting as often as Go does by default is a fifth of the work of a request.
+// gcPercent is how much the heap may grow between collections, in percent of the memory in use, unless GOGC is set. About 7 MB
+// are in use; with Go's default, collections would be a fifth of the work of a request.
 const gcPercent = 300
 
 // The shutdown fits into 20 s (§11). Each bound is a maximum: a part that has nothing to do ends at once.

@@ -244,7 +244,7 @@ func (p *process) works(ctx context.Context, timeout time.Duration) error {
 }
 
 const (
-	// newConnectionsCheck is the name of the check for db.ErrRefusesConnections in the overview and the metrics; select_attention knows it.
+	// newConnectionsCheck is the check for db.ErrRefusesConnections in the overview and the metrics; select_attention knows it.
 	newConnectionsCheck = "new_connections"
 	// heartbeatPeriod is how often a process reports itself, for the operators' overview (§10).
 	heartbeatPeriod = 10 * time.Second

@@ -38,8 +38,8 @@ func NewClient(base string) *Client {
 // Close closes the connection. The next request opens another one.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Call sends a request in the name of an agent, or without its token if a is nil, and with a body as JSON unless that is nil. The answer
-// must have the status, and is decoded into `into` unless that is nil.
+// Call sends a request in the name of an agent, or without a token if a is nil, with a body as JSON unless that is nil. The
+// answer must have the status, and is decoded into `into` unless that is nil.
 func (c *Client) Call(ctx context.Context, a *Agent, status int, method, path string, body, into any) error {
 	var sent io.Reader
 	if body != nil {
@@ -113,9 +113,8 @@ func (a *Agent) seal(text []byte) (nonce, sealed []byte) {
 	return random[:], box.SealAfterPrecomputation(nil, text, &random, a.shared)
 }
 
-// Run has a number of callers repeat a scenario, each in the name of another agent and on its own connection to the API at base, until length
-// is over; however short that is, each does it once. It returns the number of operations and the time that they took. The first error
-// ends it.
+// Run lets each of the agents repeat a scenario for length, at least once, on its own connection to the API at base. It returns
+// the number of operations and the time that they took. The first error ends it.
 func Run(ctx context.Context, do Do, base string, agents []*Agent, length time.Duration) (ops int, took time.Duration, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

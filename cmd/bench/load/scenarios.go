@@ -68,7 +68,7 @@ func send(ctx context.Context, c *Client, a *Agent) error {
 	}, nil)
 }
 
-// postText consists of common words, as they usually are in a search index.
+// postText consists of common words, which a search index usually has.
 var postText = strings.Repeat("A river begins at its spring and ends where it meets the sea. ", 10)
 
 func publish(ctx context.Context, c *Client, a *Agent) error {

@@ -1,5 +1,6 @@
--- Copies of the tables that the scripts write, with their rows. They have only what is needed to be right: types, checks, keys and
--- foreign keys, and the indexes that the scripts read. So the scripts cost what an application without anything else would pay.
+-- Copies of the tables that the scripts write, with their rows. They have only the types, checks, keys and foreign keys that
+-- correctness needs, and the indexes that the scripts read. So the scripts cost as much as an application without any other
+-- feature.
 CREATE SCHEMA plain;
 
 DO $$
@@ -41,7 +42,7 @@ CREATE FUNCTION plain.agent(caller integer) RETURNS SETOF plain.bots LANGUAGE sq
   WHERE c.n = caller AND t.revoked_at IS NULL AND t.expires_at > now() AND b.state <> 'deleted' AND b.suspended_at IS NULL
 $$;
 
--- What every step of an order adds: its history, the stored result, and an event for each participant.
+-- Each step of an order also adds history, the stored result, and an event for each participant.
 CREATE FUNCTION plain.record(o plain.orders, step text, agent uuid) RETURNS void LANGUAGE sql AS $$
   INSERT INTO plain.order_events (id, created_at, order_id, action, participant_id, state, version)
   VALUES (gen_random_uuid(), o.updated_at, o.id, step, agent, o.state, o.version);

@@ -248,7 +248,7 @@ func (s Store) pool(ctx context.Context, key string) (sum string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.Remove(draft.Name()) // it has another name if all went well
+	defer os.Remove(draft.Name()) // it was renamed if all went well
 	hash := sha256.New()
 	_, err = io.Copy(io.MultiWriter(draft, hash), reader)
 	if err = errors.Join(err, draft.Close()); err != nil {
@@ -258,7 +258,7 @@ func (s Store) pool(ctx context.Context, key string) (sum string, err error) {
 	return sum, os.Rename(draft.Name(), filepath.Join(s.poolFolder(), sum))
 }
 
-// writeKey notes in the manifest which key the database belongs to, and puts that key into the folder of a backup if it is set.
+// writeKey records in the manifest which key the database belongs to, and puts that key into the folder of a backup if it is set.
 func (s Store) writeKey(ctx context.Context, folder string, m *Manifest, sums checksums) (err error) {
 	err = db.UsePlain(s.Database, func(pool *sql.DB) (err error) {
 		m.KeyFingerprint, err = secrets.Recorded(ctx, pool)

@@ -45,8 +45,8 @@ func damagedError(backup string, damaged []Damage) error {
 		" without these files; a damaged database or list of checksums cannot be skipped", &text)
 }
 
-// otherKeyError reports by their fingerprints that a database, or a backup of one, belongs to another key than the installation's, and names
-// the consequences of using that. found is empty if the installation has no key.
+// otherKeyError reports the two fingerprints if a database, or a backup of one, belongs to another key than the installation's,
+// and names the consequences of using that key. found is empty if the installation has no key.
 func otherKeyError(wanted, found string) error {
 	own := "and the installation's is " + found
 	if found == "" {
@@ -105,8 +105,8 @@ func (s Store) Verified(name string) *Verification {
 	return v
 }
 
-// verify reads the files of a backup and returns those that are damaged. read holds the reason, or "", for each path that was
-// read before.
+// verify reads the files of a backup and returns those that are damaged. read holds, for each path that was read before, the
+// reason why it is damaged, or "".
 func (s Store) verify(ctx context.Context, m Manifest, read map[string]string) (found []Damage, err error) {
 	if m.Damage != "" {
 		return []Damage{{m.Name, manifestFile, m.Damage}}, nil
@@ -141,8 +141,8 @@ func (s Store) verify(ctx context.Context, m Manifest, read map[string]string) (
 	return found, nil
 }
 
-// RestoreOptions select a backup, and the losses that its restore may cause. They are flags of the command line, too. Its fields are
-// read from no variable of the environment, since a restore changes an installation.
+// RestoreOptions select a backup, and the losses that its restore may cause. They are flags of the command line, too. No variable
+// of the environment sets them, since a restore changes an installation.
 type RestoreOptions struct {
 	Name    string `arg:"" optional:"" help:"Name of the backup; the last one by default."`
 	Replace bool   `env:"-" help:"Delete everything in the database first. No server may be running."`
@@ -159,12 +159,12 @@ type RestoreOptions struct {
 	PutKey         func(key []byte) error `kong:"-"`
 }
 
-// Restore restores a backup. The database must be empty (ErrNotEmpty), unless o.Replace is set: then no other session may use
-// it (ErrInUse). All checksums are compared before anything is changed; an error names the files that do not match. With
+// Restore restores a backup. The database must be empty (ErrNotEmpty), unless o.Replace is set: then no other session may use it
+// (ErrInUse). All checksums are compared before anything is changed; an error names the files that do not match. With
 // o.SkipDamaged those files are left out, unless the database, the list of checksums or the manifest is damaged. A backup that
-// belongs to another key than the installation's is refused, unless o has an answer to that. Files in the file store stay. Missing
-// files are written before the database, so that no row refers to a missing file. If filling a replaced database fails, it stays
-// empty, and the same restore may be repeated. The errors say how to go on.
+// belongs to another key than the installation's is refused, unless o.TakeKey or o.NewKey is set. Files in the file store stay.
+// Missing files are written before the database, so that no row refers to a missing file. If filling a replaced database fails,
+// it stays empty, and the same restore may be repeated. The errors say how to go on.
 func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {
@@ -200,7 +200,7 @@ func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error)
 			return nil, err
 		}
 	}
-	// An empty name of the database is the one of the environment.
+	// Without a name pg_restore takes the database of the environment.
 	err = s.run(ctx, "pg_restore", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error", "--dbname=",
 		filepath.Join(s.Folder, m.Name, databaseFile))
 	if err != nil {
@@ -285,8 +285,8 @@ func (s Store) putFile(ctx context.Context, key, path string) error {
 	return s.Files.Upload(ctx, key, f, &blob.WriterOptions{ContentType: "application/octet-stream"})
 }
 
-// settleKey compares the installation's key with the backup's before a restore changes anything. It goes on if they are equal,
-// takes the backup's key, or returns an error that says how to go on. forget is true if the restored database must belong to no key.
+// settleKey compares the installation's key with the backup's before a restore changes anything. If they differ, it takes the
+// backup's key or returns an error that says how to go on. forget is true if the restored database must belong to no key.
 func (s Store) settleKey(m Manifest, o RestoreOptions) (forget bool, err error) {
 	if m.KeyFingerprint == o.KeyFingerprint {
 		return false, nil

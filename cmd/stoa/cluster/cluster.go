@@ -189,7 +189,7 @@ const (
 )
 
 // initialise makes the cluster if it does not exist. It is built beside its place and renamed when complete, so that an
-// interruption at any moment leaves nothing that could be taken for a cluster. Leftovers of earlier ones go.
+// interruption at any moment leaves nothing that could be taken for a cluster. Leftovers of earlier attempts are deleted.
 func (c *Cluster) initialise(ctx context.Context) error {
 	leftovers, _ := fs.Glob(os.DirFS(c.data), unfinished+"*") // the pattern is well formed
 	for _, leftover := range leftovers {

@@ -192,7 +192,7 @@ func (c *Cluster) ping(ctx context.Context) error {
 	return err
 }
 
-// watch reports a database that ends before Stop, and restores the link to the socket if it was swept away.
+// watch reports a database that ends before Stop, and restores the link to the socket if it was removed.
 func (c *Cluster) watch() {
 	defer close(c.watched)
 	ticker := time.NewTicker(watchInterval)
@@ -211,7 +211,7 @@ func (c *Cluster) watch() {
 		case <-ticker.C:
 		}
 		if c.database == nil {
-			if free, _ := tryLock(c.dir); free { // an error comes again
+			if free, _ := tryLock(c.dir); free { // the next look repeats an error
 				unlock(c.dir)
 				c.reportEnd(errors.New("another process ran it"))
 				return
@@ -240,7 +240,7 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// unlock gives a flock back at once: a process that is being started may have inherited it until it runs its own program.
+// unlock releases a flock explicitly: a process that is being started may have inherited it until it runs its own program.
 func unlock(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
 // LockFolder makes a folder, and keeps other processes that call it out until end is called. It returns busy while another

@@ -41,7 +41,7 @@ type programs struct {
 // searchPaths are folders that may hold programs of PostgreSQL, besides the folder that pg_config names and PATH.
 var searchPaths = []string{
 	"/usr/lib/postgresql/*/bin", // Debian, Ubuntu
-	"/usr/pgsql-*/bin",          // Red Hat and kin
+	"/usr/pgsql-*/bin",          // Red Hat and derivatives
 	"/usr/lib*/postgresql*/bin", // openSUSE, Gentoo
 	"/usr/libexec/postgresql*",  // Alpine
 	"/usr/local/pgsql/bin",      // built from source
@@ -117,7 +117,7 @@ func majorOf(folder string) int {
 // traverse the folders above, and postgres does not care how long it is.
 const folderInChild = "/proc/self/fd/3"
 
-// inherited are the variables that PostgreSQL programs may see. The rest stays here: secrets, and PG* settings that would bend
+// inherited are the variables that PostgreSQL programs may see. The rest stays here: secrets, and PG* settings that would change
 // the cluster.
 var inherited = []string{"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "NSS_WRAPPER_PASSWD", "NSS_WRAPPER_GROUP"}
 
@@ -138,7 +138,7 @@ func (c *Cluster) command(ctx context.Context, folder *os.File, program string, 
 	return cmd
 }
 
-// run runs a program to its end, together with whatever it started. An error holds the last lines that the program printed.
+// run runs a program to its end, with all processes that it started. An error holds the last lines that the program printed.
 func run(ctx context.Context, cmd *exec.Cmd) error {
 	var out Output
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -247,7 +247,7 @@ type logFile struct {
 	size    int64
 }
 
-// openLog refuses a symbolic link: root may be writing into another's folder.
+// openLog refuses a symbolic link: root may be writing into a folder of another account.
 func (c *Cluster) openLog() (*logFile, error) {
 	l := &logFile{path: filepath.Join(c.data, "postgres.log"), account: c.account}
 	return l, l.open()
@@ -261,7 +261,7 @@ func (l *logFile) open() (err error) {
 	return errors.Join(err, chown(l.file, l.account))
 }
 
-// Write never fails: what a full disk does not take is lost, and the database's output goes on.
+// Write never fails: if the disk is full, lines are lost, and the database goes on.
 func (l *logFile) Write(p []byte) (int, error) {
 	if l.size > logLimit {
 		_ = errors.Join(l.file.Close(), os.Rename(l.path, l.path+".1"), l.open()) // the next part tries again

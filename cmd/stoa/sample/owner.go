@@ -54,7 +54,7 @@ func TellOwner(ctx context.Context, c Telling) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	s := &ownerStory{Telling: c, folder: folder, read: make(map[string]bool), owner: "owner-" + uuid.NewString() + "@example.org"}
 	err = attempt(func() {
-		for s.unread() != "" { // they are of others
+		for s.unread() != "" { // mails of others
 			continue
 		}
 	})

@@ -93,7 +93,7 @@ type chapter struct {
 func tell(ctx context.Context, out io.Writer, chapters []chapter) error {
 	steps := 0
 	for _, chapter := range chapters {
-		_, _ = fmt.Fprintf(out, "\n%s\n", chapter.title) // the story goes on if its output is not read
+		_, _ = fmt.Fprintf(out, "\n%s\n", chapter.title) // the story goes on even if nobody reads it
 		err := perform(ctx, chapter.acts, func(said string) {
 			for line := range strings.SplitSeq(said, "\n") {
 				steps++
@@ -111,7 +111,7 @@ func tell(ctx context.Context, out io.Writer, chapters []chapter) error {
 // atOnce is how many agents act at the same time. Two files are inspected at once (§8).
 const atOnce = 4
 
-// Fill puts the five of the story, their hour and neighbours who trade on a server. It stops at the first error.
+// Fill puts the five agents of the story, their hour, and neighbours who trade on a server. It stops at the first error.
 func Fill(ctx context.Context, c Config) error {
 	s, err := open(c)
 	if err != nil {
@@ -147,7 +147,7 @@ func Fill(ctx context.Context, c Config) error {
 	})
 }
 
-// Steps is how many steps Fill takes for that many agents.
+// Steps returns how many steps Fill takes for a number of agents.
 func Steps(agents int) int64 {
 	steps := 2 * agents
 	for _, acts := range new(server).scripts(cast(agents)) {
@@ -200,8 +200,8 @@ var endings = []string{
 // enoughForAll is how many neighbours make orders in every state.
 const enoughForAll = 5
 
-// dealings is the script of the neighbours: each befriends the next, exchanges messages with it and orders from it. They go
-// round as often as it takes until there is an order in every state.
+// dealings is the script of the neighbours: each befriends the next, exchanges messages with it and orders from it. They repeat
+// this until an order of every state exists.
 func (s *server) dealings(neighbours []Person) (all []act) {
 	n := len(neighbours)
 	if n < 2 {

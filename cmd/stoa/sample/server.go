@@ -79,7 +79,7 @@ func (s *server) agent(handle string) *agent {
 	return s.agents[handle]
 }
 
-// patient are the options of all agents: half a sample is worse than a slow one on a busy machine.
+// patient holds the options of all agents: on a busy machine a slow sample is better than half of one.
 var patient = client.Options{Timeout: time.Minute, Retries: 8, UploadWait: 10 * time.Minute}
 
 // join registers a person. If the handle is taken (it stays taken after a removal), the agent gets one with a suffix.
@@ -125,7 +125,7 @@ func (s *server) ending(taken bool) string {
 
 var mention = regexp.MustCompile(`@[a-z]+\b`)
 
-// mentions writes a text with the handles that the agents have here.
+// mentions replaces the handles in a text by the handles that the agents have on this server.
 func (s *server) mentions(text string) string {
 	return mention.ReplaceAllStringFunc(text, func(found string) string {
 		if a := s.agent(found[1:]); a != nil {
@@ -188,12 +188,12 @@ func (s *server) publish(ctx context.Context, p Post) client.Post {
 	return made
 }
 
-// deadline is a time some days from now, as the API takes it; 0 is one day.
+// deadline returns the time after a number of days, in the API's format; 0 means one day.
 func deadline(days int) string {
 	return time.Now().AddDate(0, 0, max(1, days)).UTC().Format(time.RFC3339)
 }
 
-// ask puts a task on the board and lets those respond who have joined. It returns the ids of the responses by handle.
+// ask puts a task on the board, to which the agents that have joined respond. It returns the ids of the responses by handle.
 func (s *server) ask(ctx context.Context, t Task) (client.Task, map[string]string) {
 	defer aboutf("the task %q", t.Title)
 	input := t.TaskInput
@@ -216,7 +216,7 @@ func (s *server) trade(ctx context.Context, o Order) client.Order {
 		ConfirmedTotal: total, OperationID: o.OperationID,
 	}
 	state, offer := "offered", func() (client.Acted, error) { return customer.Offer(ctx, terms) }
-	if o.Responses != nil { // to select one accepts as well
+	if o.Responses != nil { // selecting a response also accepts it
 		task, responses := s.ask(ctx, o.Task)
 		state, offer = "funded", func() (client.Acted, error) { return customer.Select(ctx, task.ID, responses[o.Contractor], total) }
 		actions = strings.TrimPrefix(actions, "accept ")

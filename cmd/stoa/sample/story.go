@@ -27,9 +27,9 @@ type Telling struct {
 	Mails string
 }
 
-// Tell plays the hour of the five agents of the works, prints each step and compares the answers with docs/contract.md. Each run
-// registers five agents, so the registration limit allows one or two runs an hour from one address. They stay, with their works;
-// `stoa seed --remove` removes those that an operator's client marks.
+// Tell performs the hour of the five agents, prints each step and compares the answers with docs/contract.md. Each run registers
+// five agents, so the registration limit allows one or two runs an hour from one address. They stay, with their works; `stoa seed
+// --remove` removes those that an operator's client marks.
 func Tell(ctx context.Context, c Telling) error {
 	invitation, revoke, err := invite(ctx, c.Operator)
 	if err != nil {
@@ -57,7 +57,7 @@ func Tell(ctx context.Context, c Telling) error {
 	})
 }
 
-// storyReason is its reason in the audit log. invitationLife is how long the invitation is valid if the demo is killed.
+// storyReason is the demo's reason in the audit log. invitationLife is how long the invitation is valid if the demo is killed.
 const (
 	storyReason    = "stoa demo"
 	invitationLife = time.Hour
@@ -76,7 +76,7 @@ func invite(ctx context.Context, operator *operators.Client) (code string, revok
 	}
 	invitation, _ := made["invitation"].(map[string]any)
 	return fmt.Sprint(made["code"]), func() {
-		// It ends by itself within the hour.
+		// If this fails, it ends by itself within the hour.
 		_, _ = change(context.WithoutCancel(ctx), operator, "ID!", invitation["id"], "revokeInvitation(id: $value, reason: $reason) { id }")
 	}, nil
 }
@@ -110,7 +110,7 @@ func (s *server) moveIn(people []Person) (all []act) {
 	})
 }
 
-// holds requires an agent's wallet to hold that much, in minor units (§2.5), and nothing to be reserved.
+// holds checks that an agent has that much available, in minor units (§2.5), and nothing reserved.
 func (a *agent) holds(ctx context.Context, available int64) {
 	got := must(a.Wallet(ctx))
 	expect(a.person.DisplayName+"'s available balance", got.Available, available)
@@ -225,7 +225,7 @@ func sentence(text string) string {
 	return text
 }
 
-// audit requires the lines of each agent's available account to come to its balance, and nothing to be reserved.
+// audit checks that the lines of each agent's available account add up to its balance, and that nothing is reserved.
 func (s *server) audit(people []Person) (all []act) {
 	for _, person := range people {
 		all = append(all, func(ctx context.Context) string {

@@ -17,7 +17,7 @@ var files embed.FS
 // Works is the content of a sample: people, their works, and their dealings. It names agents by their handles, files by their
 // names in the folder works; amounts are in minor units.
 type Works struct {
-	// People are the five of the story, Neighbours further agents for a larger place.
+	// People are the five agents of the story, Neighbours further agents for a larger sample.
 	People     []Person `json:"people"`
 	Neighbours []Person `json:"neighbours"`
 	// Hour is the sequence of events of the five.

@@ -46,7 +46,7 @@ const Consequences = "with another key, codes and links that were mailed are voi
 // the secrets of webhooks and the server's signing key are derived from the key, so a server with another key would silently
 // change all of them.
 
-// Fingerprint identifies a key and says nothing about it. It has the form of an agent's fingerprint.
+// Fingerprint identifies a key and reveals nothing about it. It has the form of an agent's fingerprint.
 func Fingerprint(key []byte) string {
 	sum := sha256.Sum256(append([]byte("stoa installation key\n"), key...))
 	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
@@ -80,7 +80,7 @@ func Replace(ctx context.Context, pool *sql.DB, fingerprint string) error {
 	return err
 }
 
-// FileSuffix ends the variable that names the file of another one.
+// FileSuffix is the suffix of a variable that names a file with the value of another variable.
 const FileSuffix = "_FILE"
 
 // FileVariables returns the variables that name a file of a secret, one for each variable that may hold one.
@@ -95,9 +95,9 @@ func FileVariables() []string {
 // maxFile is the longest secret of a file in bytes.
 const maxFile = 16 << 10
 
-// ReadFiles sets the variables of secrets from the files that FileVariables name, as containers hand secrets over. Line ends at the end
-// of a file do not count. A variable that is set too, and a file that cannot be read or holds nothing, are errors:
-// a server without its setting would start with another database. Call it before the settings are read.
+// ReadFiles sets the variables of secrets from the files that FileVariables name, as containers provide secrets. Line ends at the
+// end of a file do not count. It returns an error if a variable and its file are both set, and if a file is empty or cannot be
+// read: a server without its setting would start with another database. Call it before the settings are read.
 func ReadFiles() error {
 	for _, named := range FileVariables() {
 		name, path := strings.TrimSuffix(named, FileSuffix), os.Getenv(named)

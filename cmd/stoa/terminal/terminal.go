@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Record aligns the fields of a record, which are titles and texts, without those that have no text. The lines of a text are below each
-// other.
+// Record aligns the fields of a record, which are titles and texts, and leaves out fields without a text. Further lines of a text
+// are aligned with its first.
 func Record[Field ~[2]string](fields []Field) string {
 	var rows [][]string
 	for _, f := range fields {

@@ -1,4 +1,4 @@
--- What stoa doctor --database tries: the features that Stoa rests on, in blocks.
+-- The features of PostgreSQL that Stoa needs, in blocks: stoa doctor --database tries each.
 --
 --   check NAME, tried WORDS, breaks WORDS, and direct if Stoa needs it on connections of --database-direct only
 --   SESSION             runs the statement below it, which must succeed

@@ -128,7 +128,7 @@ type check struct {
 	steps  []step
 }
 
-// step is a statement of a session, or a word without one. argument is the expected value, code or notice.
+// step is a statement of a session, or a verb without a statement. argument is the expected value, code or notice.
 type step struct{ session, verb, argument, sql string }
 
 //go:embed doctor.sql
