@@ -168,7 +168,7 @@ func decodePlain(encoded string) string {
 	})
 }
 
-// ignoreMethod makes the router match only paths: it would answer unknown methods without a body and before it checks the path.
+// ignoreMethod makes the router match only paths: chi would answer unknown methods without a body and before it checks the path.
 func ignoreMethod(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		chi.RouteContext(r.Context()).RouteMethod = http.MethodGet

@@ -75,7 +75,7 @@ const SocketPath = "/ws/v1/events/"
 
 type server struct {
 	Config
-	// began is when this server was made: the time of the texts that do not change while it lives.
+	// began is when this server was made. Texts that do not change while it lives have this time.
 	began time.Time
 }
 
@@ -129,7 +129,7 @@ func (s *server) handlers() (paths map[string]map[string]http.Handler, descripti
 		paths[SocketPath] = map[string]http.Handler{http.MethodGet: s.Socket}
 	}
 	if s.Starting || s.Graph != nil {
-		// Also while the server starts, since the pages say so in the same style.
+		// The pages that a starting server shows use these files, too.
 		for path, shown := range map[string]struct {
 			mediaType string
 			raw       []byte

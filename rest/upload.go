@@ -30,14 +30,14 @@ type form struct {
 	io.ReadCloser
 
 	size int64
-	// closing is the line that ends the form, last the last line so far, no more of it than shows whether it is closing.
+	// closing is the line that ends the form. last has as much of the last line so far as the comparison needs.
 	closing string
 	last    []byte
 	// failed is why the body could not be read to its end.
 	failed error
 }
 
-// checkForm checks the headers of an upload before it is read, and bounds its body. Faults: unsupported_media_type, payload_too_large.
+// checkForm checks an upload's headers before it is read, and bounds its body. Faults: unsupported_media_type, payload_too_large.
 func checkForm(r *http.Request) error {
 	media, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != web.FormType || r.Header.Get("Content-Encoding") != "" {

@@ -76,11 +76,11 @@ func (s *console) addSubjects(ctx context.Context, answer map[string]any) error 
 	return nil
 }
 
-// presetFields are the fields of a preset that have another name in an act.
+// presetFields maps fields of the form of moderateBot to the fields of a preset that have another name.
 var presetFields = map[string]string{reasonField: "why", "name": "clearName", "texts": "clearTexts", "images": "clearImages"}
 
-// preset fills in the texts and ticks of the preset named in the address, whose own form replaces it, and the time until which the
-// operator has seen reports.
+// preset fills in the texts and ticks of the preset that the address names, and the time until which the operator has seen
+// reports. It also ticks replace in the form of writePreset.
 func (d *formData) preset(answer map[string]any, name string) {
 	d.Case, d.Presets = object(answer, "case"), objects(answer, "presets")
 	all := objects(answer, "cases")

@@ -39,7 +39,7 @@ type entityData struct {
 	*Section
 	ID    string
 	Facts []fact
-	// Node is the entity in GraphQL's answer, Trade the answer to an order's tradeQuery, Dossier that to an agent's dossierQuery.
+	// Node is the entity in GraphQL's answer. Trade answers an order's tradeQuery, Dossier an agent's dossierQuery.
 	Node, Trade, Dossier map[string]any
 	Procedures           []*procedure
 }

@@ -100,7 +100,7 @@ func (s *console) export(w http.ResponseWriter, r *http.Request, l *listing, for
 		s.abort(r, l.Path, err)
 	case !gone:
 		if l.HasOlder || written > most {
-			_ = write(map[string]any{"id": cut}) // as with the end, no answer is needed
+			_ = write(map[string]any{"id": cut}) // fails only if the client has gone
 		}
 		end()
 	}
@@ -134,7 +134,7 @@ func startRows(w http.ResponseWriter, listed *Section, format string, names []st
 			if lead == "[\n" {
 				tail = "[]\n"
 			}
-			_, _ = w.Write([]byte(tail)) // no answer is needed if the client has gone
+			_, _ = w.Write([]byte(tail)) // fails only if the client has gone
 		}
 }
 

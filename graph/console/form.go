@@ -42,7 +42,7 @@ type field struct {
 // reasonField is the last field of every form.
 const reasonField = "reason"
 
-// multiline lists the fields for several lines of text, with the most characters of each; 0 if the schema states it.
+// multiline lists the fields for several lines of text, with the most characters of each; 0 if the schema names the limit.
 var multiline = map[string]int{reasonField: bounds.Reason, "answer": bounds.LongText, "body": bounds.LongText, "text": 0, "message": bounds.Reason,
 	"why": bounds.Reason}
 

@@ -160,7 +160,7 @@ type view struct {
 	Title string
 	// Path is the entry of the navigation that the page belongs to.
 	Path string
-	// Notice reports the last action, and Dealt links to the agent that it was done to.
+	// Notice reports the last action, and Dealt links to the agent that it concerned.
 	Notice string
 	Dealt  value
 	Data   any
@@ -171,7 +171,7 @@ type view struct {
 
 	// Own: the caller has a token of their own, so it is known when they left.
 	Own bool
-	// show sets this and these: the caller's name, the parameters of the address, the origin of the public site, and the links to tools.
+	// show sets these: the caller's name, the origin of the public site, the parameters of the address, and the links to tools.
 	User, Origin string
 	Sent         url.Values
 	Tools        []server.Mount
@@ -196,7 +196,7 @@ func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 // fail answers with an error page.
 func (s *console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
-	if refused := new(refusal); !errors.As(err, &refused) { // GraphQL logged its own
+	if refused := new(refusal); !errors.As(err, &refused) { // GraphQL has logged a refusal
 		web.LogFault(r.Context(), s.Logger, known, err, "request_id", w.Header().Get(web.RequestIDHeader), "method", r.Method, "path", r.URL.Path)
 	}
 	web.ErrorHeaders(w.Header(), known)

@@ -25,7 +25,7 @@ type procedure struct {
 	Title, Path string
 	// Subject is the argument with the target's id; empty for none.
 	Subject string
-	// Home is the page that links to the form. If there is a subject, the subject's page below Home does.
+	// Home is the page that links to the form; if the form has a subject, it is the subject's page below Home.
 	Home string
 	// Harmful: it takes something away from an agent.
 	Harmful bool

@@ -17,7 +17,7 @@ import (
 	"stoa/graph/platform/pages"
 )
 
-// report is a page about the answer to one query. Its template has the title's name, in lower case.
+// report is a page that shows the answer to one query. Its template has the title's name, in lower case.
 type report struct {
 	Path, Title, Group string
 	query              string
@@ -82,7 +82,7 @@ func daysOf(sent url.Values) (map[string]any, error) {
 
 // spanFrom returns the start of the last days.
 func spanFrom(days string) string {
-	n, _ := strconv.Atoi(days) // the query refused what is no number
+	n, _ := strconv.Atoi(days) // the query has refused anything but a number
 	return stamp(time.Now().UTC().AddDate(0, 0, -n))
 }
 
@@ -101,7 +101,7 @@ func sinceOf(sent url.Values) (map[string]any, error) {
 	return map[string]any{"since": stamp(time.Now().UTC().Add(-time.Duration(hours) * time.Hour))}, err
 }
 
-// shiftKinds are the kinds that a shift counts, with their lists and the condition by which each begins with the shift.
+// shiftKinds are the kinds that a shift counts, with their lists and the conditions that limit the lists to the shift.
 var shiftKinds = []struct{ Kind, Title, Path, Since string }{
 	{"agents", "Agents registered", "/agents?", "createdAtGTE"}, {"posts", "Posts", "/posts?", "createdAtGTE"},
 	{"tasks", "Tasks", "/tasks?", "createdAtGTE"}, {"services", "Services", "/services?", "createdAtGTE"},
@@ -110,7 +110,7 @@ var shiftKinds = []struct{ Kind, Title, Path, Since string }{
 	{"reports", "Reports", "/reports?", "createdAtGTE"}, {"feedback", "Feedback", "/feedback?", "createdAtGTE"},
 }
 
-// report shows a report. Faults: as its query.
+// report shows a report. Faults: the faults of its query.
 func (s *console) report(w http.ResponseWriter, r *http.Request, about report) error {
 	var variables map[string]any
 	if about.variables != nil {
@@ -129,7 +129,7 @@ func (s *console) report(w http.ResponseWriter, r *http.Request, about report) e
 		for i, field := range about.csv {
 			header[i] = strings.ToLower(wordBreak.ReplaceAllString(field, "${1}_$2"))
 		}
-		_ = startCSV(w, name, header, about.csv)(object(answer, name)) // no answer is needed if the client has gone
+		_ = startCSV(w, name, header, about.csv)(object(answer, name)) // fails only if the client has gone
 		return nil
 	}
 	return s.show(w, r, view{template: name, Title: about.Title, Path: about.Path, Live: about.live, Data: answer})
@@ -174,7 +174,7 @@ func newDisk(freeBytes, totalBytes any) disk {
 	return disk{fileSize(free) + " of " + fileSize(total) + " free", 100 - free*100/total, free*10 < total}
 }
 
-// does maps each kind of event to its verb; the title of the thing goes after it.
+// does maps each kind of event to its verb, which stands before the title.
 var does = map[string]string{
 	"joined": "joined", "published": "published", "asked": "asks for", "rated": "rated", "refused": "had an upload refused:", "reported": "reported",
 }
@@ -210,7 +210,7 @@ func newHappening(one map[string]any) happening {
 	return made
 }
 
-// switchable returns the procedures of the settings. It leaves out turning a switch on or off that already is.
+// switchable returns the procedures of the settings, without those that would not change a switch.
 func switchable(switches any) []*procedure {
 	return slices.DeleteFunc(proceduresAt(settingsPath, false), func(p *procedure) bool {
 		return slices.ContainsFunc(rowsIn(switches), func(one map[string]any) bool {

@@ -31,14 +31,14 @@ type formData struct {
 	Wrong      []*field
 	// Task is the maintenance task chosen in the address; the result page shows only its result.
 	Task string
-	// Only the form that removes a file has these: Picture is the address of its picture, Review that of a form that shows it.
+	// Only the form that removes a file has these: the addresses of its picture, and of a form that shows it.
 	Picture, Review string
 	// Heading and Texts show the feedback that the form answers, or the thing that it removes.
 	Heading, Texts string
 	// Dossier holds an agent's orders as they would be after a suspension, and whether operators can mail its owner.
 	Dossier map[string]any
-	// Case holds the open reports about the agent of moderateBot, nil for none, and Position its place among the cases; Presets are
-	// the operators' prepared texts. Returns: the form of a preset was opened from a case and leads back there.
+	// Case holds the open reports about the agent of moderateBot, nil for none, and Position its place among the cases; Presets
+	// are the operators' prepared texts. Returns: a case led to this form of a preset, which leads back there.
 	Case     map[string]any
 	Position string
 	Presets  []map[string]any
@@ -128,7 +128,7 @@ func (s *console) target(r *http.Request, data *formData) (map[string]any, error
 // removeFile is the procedure whose form shows the file to remove.
 const removeFile = "removeAttachment"
 
-// subjects are the texts of their targets that forms show: the heading, and the fields.
+// subjects holds the heading and the shown fields of the target, for each form that shows its target.
 var subjects = map[string]struct{ heading, fields string }{
 	"answerFeedback": {"To be answered", "text"}, removeFile: {"", "boundKind boundID"},
 	"removePost": {"To be removed", "title text"}, "removeTask": {"To be removed", "title description"},
@@ -305,7 +305,7 @@ func (s *console) nameTables(ctx context.Context, tables []table) error {
 	return nil
 }
 
-// saveFile answers with a file of an order or a post, as uploaded, for the browser to save. This is another review, with its own
+// saveFile answers with a file of an order or a post, as uploaded, for the browser to save. It is a separate review with its own
 // audit entry.
 func (s *console) saveFile(w http.ResponseWriter, r *http.Request, data *formData, variables map[string]any, id string) error {
 	document := strings.Replace(data.document("{ file(id: $file) }"), "mutation (", "mutation ($file: ID!, ", 1)

@@ -241,7 +241,7 @@ var sections = []Section{
 	},
 }
 
-// Correct replaces the state of an entity as Ended states.
+// Correct replaces the state of an entity as Ended defines.
 func (s *Section) Correct(node map[string]any) {
 	if e := s.Ended; node[e.time] != nil && node[e.field] != nil && node[e.field] != "deleted" {
 		node[e.field] = e.word

@@ -250,7 +250,7 @@ func (s *console) nameIDs(ctx context.Context, values []*value) error {
 	return nil
 }
 
-// nameRows does the same in the cells of rows.
+// nameRows is nameIDs for the cells of rows.
 func (s *console) nameRows(ctx context.Context, rows []row) error {
 	var cells []*value
 	for _, one := range rows {

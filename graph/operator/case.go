@@ -99,7 +99,7 @@ func (a *API) settle(ctx context.Context, tx procedureTx, botID uuid.UUID, m mea
 	return int64(len(made)), a.answered(ctx, tx.Tx, made)
 }
 
-// answered sends the events about answers. An answer ends the feedback of a deleted agent.
+// answered sends the events about answers. It deletes the answered feedback of a deleted agent.
 func (a *API) answered(ctx context.Context, tx *db.Tx, all []*answeredFeedback) error {
 	var sent []events.Event
 	var ended []uuid.UUID

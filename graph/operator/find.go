@@ -41,7 +41,7 @@ type Hit struct {
 	ID   uuid.UUID
 	// Name is its title or display name; empty if it has none.
 	Name string
-	// By is the handle of its agent, or of an order's customer; With is the handle of an order's contractor. State is empty for some kinds.
+	// By is the handle of its agent or of an order's customer, With that of an order's contractor. State is empty for some kinds.
 	By    string
 	With  string
 	State string
@@ -177,7 +177,7 @@ func findByTail(ctx context.Context, a *API, q string) ([]*Hit, error) {
 	return hits, err
 }
 
-// findByNames finds the orders between two agents: q holds two handles, or two names with "and", a comma or an arrow between them.
+// findByNames finds the orders between two agents: q holds two handles, or two names joined by "and", a comma or an arrow.
 func findByNames(ctx context.Context, a *API, q string) ([]*Hit, error) {
 	names := betweenNames.Split(q, -1)
 	if len(names) != 2 {
@@ -236,7 +236,7 @@ func (a *API) impersonators(ctx context.Context, names []*knownName) ([]*ent.Bot
 	return a.DB.Ent.Bot.Query().Where(bot.IDIn(ids...)).Order(ent.Desc(bot.FieldID)).All(ctx)
 }
 
-// resembled returns the handles of the agents whose names an agent took after them, the oldest agent first.
+// resembled returns the handles of older agents whose names an agent's names resemble, the oldest agent first.
 func (a *API) resembled(ctx context.Context, botID uuid.UUID) ([]string, error) {
 	names, err := a.names(ctx, botID)
 	var own text.Names

@@ -137,11 +137,10 @@ FROM (
 ) n JOIN bots b ON b.id = n.id
 WHERE b.id = :also OR b.state = 'active' ORDER BY b.id DESC;
 
--- name: list_noticed(deep bigint, many bigint, named integer)
 -- Agents with signs of floods or fraud, about whom no operator noted or did anything since. Within the last day: more than `many`
--- posts, tasks, services, responses, pieces of feedback or offers of orders within a minute; a post that mentions
--- `named` agents or more; an open task or offer for more than the whole wallet. At any time: another name after an operator has cleared the name.
--- Each part reads the newest rows; of posts it reads the last that were made and the last that were published.
+-- posts, tasks, services, responses, pieces of feedback or offers of orders within a minute; a post that mentions `named` agents
+-- or more; an open task or offer for more than the whole wallet. At any time: another name after an operator has cleared the
+-- name. Each part reads the newest rows; of posts, the last written and the last published.
 WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), newest AS MATERIALIZED (
   (SELECT p.id, p.author_id, stoa_listed_at(p) AS at FROM posts p ORDER BY p.id DESC LIMIT :deep)
   UNION

@@ -20,8 +20,8 @@ UPDATE operators SET revoked_at = coalesce(revoked_at, stoa_now()) WHERE lower(n
 SELECT o.name FROM operators o;
 
 -- name: recognize_operator(hash bytea, session integer, present boolean)
--- The operator's name of a token in force, and how often the operator has signed out, which a session holds. It records once a minute that the operator is present, and after half an hour without
--- such a request since when the operator was away.
+-- The name of the operator with this token, and how often the operator has signed out, which a session holds. It records once a
+-- minute that the operator is present. If half an hour passed since the last record, the operator was away from then on.
 WITH seen AS (
   UPDATE operators SET left_at = CASE WHEN seen_at < stoa_now() - interval '30 minutes' THEN seen_at ELSE left_at END, seen_at = stoa_now()
   WHERE :present AND token_hash = :hash AND revoked_at IS NULL AND coalesce(sign_outs = :session, true) AND coalesce(seen_at < stoa_now() - interval '1 minute', true)

@@ -153,7 +153,7 @@ func (a *API) RemoveAttachment(ctx context.Context, id uuid.UUID, message *strin
 	})
 }
 
-// RemovedRetention is how long the texts are kept of posts, services and tasks that an operator removed (§8).
+// RemovedRetention is how long the texts of records are kept after an operator removed them (§8).
 const RemovedRetention = 30 * 24 * time.Hour
 
 // eraseBatch is how many rows one statement erases.

@@ -38,8 +38,8 @@ func FileName() string {
 	return manifest.Name + "-" + manifest.Version + ".tgz"
 }
 
-// Archive returns the package as npm installs it from an address; origin is the server that its program asks unless a flag names another.
-// Every call of one build returns the same bytes for an origin.
+// Archive returns the package as npm installs it from an address. Its program asks the server at origin unless a flag names
+// another. Every call of one build returns the same bytes for an origin.
 func Archive(origin string) ([]byte, error) {
 	var out bytes.Buffer
 	compressed, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

@@ -1,5 +1,5 @@
-// Package openapi reads the OpenAPI description of the server: its operations and their schemas. A description that was read is
-// not changed, so everything is safe for concurrent use.
+// Package openapi reads the OpenAPI description of the server: its operations and their schemas. Nothing changes a description
+// once it is read, so everything is safe for concurrent use.
 package openapi
 
 import (
@@ -98,7 +98,7 @@ type Schema struct {
 	AnyOf       []*Schema          `json:"anyOf"`
 	AllOf       []*Schema          `json:"allOf"`
 
-	// Type is one type; with Nullable, null is permitted besides.
+	// Type is one type; if Nullable is set, null is also permitted.
 	Type     string `json:"-"`
 	Nullable bool   `json:"-"`
 	// Order has the names of Properties in the order of the description.
@@ -136,7 +136,7 @@ func (s *Schema) UnmarshalJSON(raw []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(read.Properties))
 	_, err := decoder.Token() // the brace
 	for err == nil && decoder.More() {
-		name, _ := decoder.Token() // the text was decoded before
+		name, _ := decoder.Token() // it cannot fail: the text was decoded before
 		property := new(Schema)
 		err = decoder.Decode(property)
 		s.Order = append(s.Order, fmt.Sprint(name))

@@ -1,6 +1,6 @@
 // Command records reads rest/openapi.yaml and writes rest/openapi.json, the same as JSON, and rest/client/records_generated.go
 // and operations_generated.go, the records and the operations of the Go client. It runs in the root of the repository, as part of
-// make generate. It panics if it fails, as at a part of the description that it cannot express.
+// make generate. It panics if it fails, for example if it cannot express a part of the description.
 package main
 
 import (

@@ -25,7 +25,7 @@ import (
 
 // Numbers of rows on an agent's page and on a search page.
 const (
-	servicesBeside = "4" // on an agent's page; on a search page also of tasks
+	servicesBeside = "4" // on an agent's page; on a search page, tasks as well
 	tasksBeside    = "3" // open ones of an agent
 	ratingsBeside  = 5   // of an agent
 	mentionsBeside = 20  // works that mention an agent
@@ -108,7 +108,7 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// elders names the agents among others that took a handle or display name of the same look first; it is empty if none did.
+// elders names the agents among others whose similar-looking handle or display name is older; it is empty if there are none.
 func elders(card *profiles.Card, among []*profiles.Card) string {
 	copies := func(one *profiles.Card) func(*profiles.Card) bool {
 		return func(other *profiles.Card) bool { return one.Names.Copies(other.Names) }

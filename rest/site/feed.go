@@ -54,8 +54,8 @@ type entry struct {
 	updatedAt time.Time
 }
 
-// newFeed makes the feed at path with the entries of the page at of. If there are no entries, since is the time of the last
-// change.
+// newFeed makes the feed at path with the entries of the page whose path is of. If there are no entries, since is the time of the
+// last change.
 func newFeed(origin, path, of, title string, since time.Time, entries []entry) *feed {
 	for i, e := range entries {
 		entries[i].Updated = stamp(e.updatedAt)

@@ -183,7 +183,7 @@ func (s *spread[T]) add(found []T) {
 	}
 }
 
-// fill adds entries that walk finds in the whole list, from a page of the API on; the next page begins with one of the API, too.
+// fill adds the entries that walk finds, from a page of the API on. The next page also begins at a page of the API.
 func (s *spread[T]) fill(
 	ctx context.Context, first page.Meta, at func(page string) string,
 	walk func(ctx context.Context, skip, enough int) ([]*activity.Entry, error), cards func(context.Context, []uuid.UUID) ([]T, error),

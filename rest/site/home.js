@@ -1,7 +1,7 @@
-// What the first page does better with a script; it is whole without it. "use strict" holds for all of it.
+// Improves the first page, which is complete without a script. "use strict" holds for all of it.
 "use strict";
 
-// A button that copies below the text that is there to be copied; one click selects all of it.
+// Each text that is there to be copied gets a button that copies it; one click on the text selects all of it.
 for (const text of document.querySelectorAll(".copy")) {
   const button = document.createElement("button");
   button.type = "button";
@@ -18,8 +18,8 @@ for (const text of document.querySelectorAll(".copy")) {
   text.after(button);
 }
 
-// Twice a minute, while it is looked at, the page is read again and the parts that have changed are replaced, but the one in which the
-// reader is. For a reader who asks for less motion the page stands still at first.
+// Twice a minute the page is read again while it is visible, and the parts that have changed are replaced, except the part in
+// which the reader is. For a reader who asks for less motion this is off at first.
 const renews = document.getElementById("renews"), said = ["Renew by itself", "Stop renewing"];
 let still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 async function renew() {

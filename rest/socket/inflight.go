@@ -110,7 +110,7 @@ func (f *inflight) prune(batch events.Batch) {
 }
 
 // position is how far a session has read its recipient's events. A pass reads chunks, starting at settled, to find events that
-// became visible after later ones. The next pass starts at the begun of the last one. Only the goroutine of serve uses it.
+// became visible after later ones. The next pass starts at this pass's begun. Only the goroutine of serve uses it.
 type position struct {
 	// settled is the sequence up to which the session has processed all events; no new one can appear there.
 	settled int64

@@ -27,7 +27,7 @@ func (h *Hub) Poll(ctx context.Context, wait *events.Wait) (*events.Page, error)
 	}
 	s.schedule(pending{fetch: true}) // an event before the registration did not wake the poll
 	found, reason, failed := s.poll(ctx, wait)
-	h.unregister(s) // before the answer, so that a client that has it can poll again
+	h.unregister(s) // before the answer, after which the client may poll again
 	h.finished(s, reason)
 	return answer(found, reason, failed)
 }
@@ -129,9 +129,9 @@ func (h *Hub) ServeStream(w http.ResponseWriter, r *http.Request, wanted *events
 	return nil
 }
 
-// resume continues the session after an event: this event and all unacknowledged ones before it count as received. If the event
-// is not in the first window, it was acknowledged or is not the agent's, and changes nothing. A stream that skips own acts reads
-// again: they are acknowledged and take no room, but one may be the client's last event.
+// resume continues the session after an event: this event and all unacknowledged ones before it count as received. An event
+// outside of the first window was acknowledged or is another agent's, and changes nothing. A stream that skips own acts reads the
+// window again without them: they take no room, but one may be the client's last event.
 func (s *stream) resume(behind uuid.UUID) error {
 	if behind == uuid.Nil {
 		return nil

@@ -1,11 +1,11 @@
-// Takes the parts that only the sources need out of package.json while npm pack makes the archive (prepack), and puts it back (postpack,
-// --restore).
+// Removes from package.json the parts that only the sources need while npm pack makes the archive (prepack), and puts the whole
+// file back (postpack, --restore).
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 process.chdir(fileURLToPath(new URL(".", import.meta.url)));
 const [packed, whole] = ["package.json", "package.json.whole"];
-if (existsSync(whole)) { // to be put back, also after a pack that was interrupted
+if (existsSync(whole)) { // put it back, also after an interrupted pack
   renameSync(whole, packed);
 }
 if (process.argv[2] !== "--restore") {

@@ -1,5 +1,5 @@
-// Builds the package after npm has fetched its sources: from a folder, from git, or before npm pack. npm installs what a package from
-// git needs, but links a folder with nothing installed in it, so this installs it first.
+// Builds the package after npm has fetched its sources: from a folder, from git, or before npm pack. npm installs the
+// dependencies of a package from git, but only links a folder, so this script installs them first.
 import { execFileSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -5,7 +5,7 @@ import { KeyPair, MemoryTrustStore, Stoa } from "../src/index.js";
 
 const binary = process.env.STOA_BINARY ?? "bin/stoa";
 
-/** How many milliseconds a test waits at most for a condition. */
+/** The longest wait of a test for a condition, in milliseconds. */
 export const testWait = 30_000 * Math.max(1, Number(process.env.STOA_TEST_SLACK ?? 1));
 
 let ports = 7000;
