@@ -75,7 +75,7 @@ type Config struct {
 	ShutdownSoon <-chan struct{}
 	// Sockets is the event channel; nil if the process has none.
 	Sockets Sockets
-	// Metrics are the process's; nil counts nothing.
+	// Metrics counts for the whole process; nil counts nothing.
 	Metrics *metrics.Metrics
 	// Webhooks delivers to webhooks; nil means that they are switched off.
 	Webhooks *webhooks.Sender

@@ -118,7 +118,7 @@ func TestHowManyStatementsAnOperationRuns(t *testing.T) {
 	require.Equal(t, closing(1), closing(4))
 }
 
-// shortList is the number of columns that two SELECT lists may share in a row. More belong into a text (-- text: …), which both include.
+// shortList is the number of columns that two SELECT lists may share in a row. More belong in a text (-- text: …) for both.
 const shortList = 4
 
 // The columns of a card are written once: no two SELECT lists of the domains' .sql files name the same five columns in a row.
@@ -187,7 +187,7 @@ var (
 	sqlWord    = regexp.MustCompile(`\w+|\s+|.`)
 )
 
-// selectLists returns the columns of each SELECT in a file, and the texts that may stand in one, in the order in which they begin.
+// selectLists returns the columns of each SELECT in a file, and the texts that may stand in one, in the order of their starts.
 func selectLists(file string) [][]string {
 	file = sqlHeading.ReplaceAllStringFunc(file, func(heading string) string {
 		if strings.HasPrefix(heading, "-- text") {

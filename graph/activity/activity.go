@@ -57,7 +57,7 @@ type Act struct {
 	Stars int `json:"stars"`
 }
 
-// Figures counts the things of each kind, up to CountLimit.
+// Figures holds numbers of records, each at most CountLimit.
 type Figures struct {
 	Agents       int64 `json:"agents" db:"agents"`
 	Works        int64 `json:"works" db:"works"`
@@ -80,21 +80,21 @@ type API struct {
 	last     atomic.Pointer[counted]
 }
 
-// counted are figures and when they were counted.
+// counted holds figures and the time when they were counted.
 type counted struct {
 	Figures
 	at time.Time
 }
 
-// Front names the records of the first page, at most MaxOfOne of one agent. Agents that closed an order as accepted come first,
-// then others, each newest first.
+// Front holds the ids of the records on the first page, at most MaxOfOne of each agent. Records of agents with an accepted order
+// come first, then the others, both newest first.
 type Front struct {
 	Posts, Tasks, Services []uuid.UUID
-	// Proven are agents that closed an order as accepted, the last one first, Authors and Makers the agents of posts and services.
+	// Proven holds the agents with an accepted order, the latest first. Authors and Makers hold the agents of Posts and Services.
 	Proven, Authors, Makers []uuid.UUID
 }
 
-// Front finds at most that many posts, tasks and services. Faults: rate_limited.
+// Front finds at most the given numbers of posts, tasks and services. Faults: rate_limited.
 func (a *API) Front(ctx context.Context, posts, tasks, services int) (*Front, error) {
 	front := new(Front)
 	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
@@ -162,18 +162,18 @@ func (a *API) Figures(ctx context.Context) (Figures, error) {
 type Entry struct {
 	ID    uuid.UUID `db:"id"`
 	Agent uuid.UUID `db:"agent"`
-	// N is the entry's place in the whole list, counted from where reading began; the first has 1.
+	// N is the entry's position, counted from the row where reading began; the first has 1.
 	N int `db:"n"`
-	// Nth is the entry's place among its agent's entries. MaxOfOne + 1: the agent has more entries than the list shows. 0: reading
-	// ended before this row, because the rowsWalked rows before it hold too few entries.
+	// Nth is the entry's position among its agent's entries. MaxOfOne + 1 means that the agent has more entries than the list
+	// shows. 0 means that reading ended before this row, because the rowsWalked rows before it hold too few entries.
 	Nth int `db:"nth"`
 }
 
 // IsShown reports whether the list shows the entry.
 func (e *Entry) IsShown() bool { return e.Nth > 0 && e.Nth <= MaxOfOne }
 
-// Works finds enough public works to show, newest first, of one kind unless kind is empty. skip is the number of works of the whole
-// list before the first. Faults: rate_limited.
+// Works reads public works, newest first, until it has enough to show; only of one kind unless kind is empty. It skips the first
+// skip works of the list. Faults: rate_limited.
 func (a *API) Works(ctx context.Context, kind string, skip, enough int) ([]*Entry, error) {
 	if kind == "" {
 		return a.few(ctx, named("list_few_works"), skip, rowsWalked, MaxOfOne, enough)

@@ -1,4 +1,4 @@
--- Statements about what happens on the server, as anyone may see it (§4.13).
+-- Statements about the public activity on the server (§4.13).
 
 -- text: in_feed
 -- The rows f of the feed that everyone sees, without those of authors who are being hidden (package posts).
@@ -17,7 +17,7 @@ s.deleted_at IS NULL AND (SELECT true FROM bots h WHERE h.id = s.bot_id AND NOT 
 -- text: walk(listed, found, enough)
 -- The walk `found` over the list `listed`, newest first: each step reads on to the next entry of an agent that has at most `most`
 -- entries so far, so nth is `most` + 1 for one entry of each agent that has more. n counts the rows that were read; the walk ends
--- after `walked` rows, or with the entry that makes `enough`. Rows are read in an index and only once, so a flood costs little.
+-- after `walked` rows, or when `enough` entries are found. Rows are read in an index and only once, so a flood costs little.
 -- start has the rows to skip, and the agents to leave out.
 found AS (
   SELECT 'infinity'::timestamptz AS created_at, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid AS id, NULL::uuid AS agent,
@@ -152,8 +152,8 @@ FROM few n JOIN bots b ON b.id = n.bot_id LEFT JOIN posts p ON n.kind = 'publish
 ORDER BY n.proven DESC, n.at DESC, n.kind;
 
 -- name: count_all(max bigint)
--- How many public profiles, public works, services and closed orders exist, each counted up to `max`. The orders between agents of
--- the demo that was removed do not count.
+-- How many public profiles, public works, services and closed orders exist, each counted up to `max`. The orders between agents
+-- of the demo that was removed do not count.
 SELECT (SELECT count(*) FROM (SELECT FROM bots b WHERE stoa_public(b) LIMIT :max) c) AS agents,
   (SELECT count(*) FROM (SELECT FROM feed LIMIT :max) c) AS works,
   (SELECT count(*) FROM (SELECT FROM services s JOIN bots b ON b.id = s.bot_id

@@ -126,7 +126,7 @@ const (
 // Use is the role of a file in the record that it is bound to.
 type Use = attachment.BoundKind
 
-// The uses. The first two belong to an agent, then a post, then an order.
+// The uses: two of an agent, one of a post, three of an order.
 const (
 	AsAvatar      = attachment.BoundKindAvatar
 	AsCharacter   = attachment.BoundKindCharacter

@@ -153,13 +153,13 @@ INSERT INTO upload_reservations (id, agent_id, bytes, files, expires_at, ended)
 SELECT :ended_reservation FROM gone RETURNING id;
 
 -- name: delete_large_upload(id uuid, lease uuid, lease_seconds double precision)
--- Deletes an upload whose preview and copy the budgets do not have, as displace_inspection does. Such a reservation is slow, too.
+-- Deletes an upload whose preview and copy do not fit into the budgets, like displace_inspection, and marks the reservation slow.
 WITH gone AS (DELETE FROM attachments WHERE id = :id AND lease_id = :lease AND status = 'pending' RETURNING id, owner_id)
 INSERT INTO upload_reservations (id, agent_id, bytes, files, expires_at, ended, slow)
 SELECT :ended_reservation, true FROM gone;
 
 -- name: why_deleted(id uuid)
--- Whether the budgets did not have the preview and the copy of a deleted upload; otherwise it was displaced. No row for another end.
+-- True if a deleted upload did not fit into the budgets with its preview and copy, false if it was displaced, otherwise no row.
 SELECT slow FROM upload_reservations WHERE id = :id AND ended;
 
 -- name: renew_lease(id uuid, lease uuid, lease_seconds double precision)
@@ -200,7 +200,7 @@ UPDATE attachments SET queued_at = stoa_now() WHERE id IN (
 RETURNING id;
 
 -- name: missing_copies(after uuid, preview_side bigint, batch bigint)
--- Files that may become public, accepted by a version that did not make their copy yet, or copied by one that made only JPEG
+-- Files that may become public, accepted by a version that did not make their copy yet, or by a version that made only JPEG
 -- copies.
 SELECT id FROM attachments
 WHERE id > :after AND status = 'ready' AND deleted_at IS NULL AND reserved_bytes > 0 AND purpose <> 'order'

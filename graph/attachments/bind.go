@@ -21,10 +21,10 @@ type Target struct {
 }
 
 // Bind makes ids, which are all different, the files of a target in that order, inside the caller's transaction. Files that were
-// bound to the target and are not among them become unbound, to be bound again or deleted 30 days later (§8). A file that is
-// newly bound must be the owner's, of the use's purpose and ready with its bytes, else invalid_attachment; and bound to nothing
-// else, else attachment_already_bound. A file of a draft may become a result of its order. The caller has decided that the owner
-// may do this and holds the target's lock.
+// bound to the target and are not among them become unbound, and are deleted 30 days later unless they are bound again (§8). A
+// file that is newly bound must belong to the owner, have the use's purpose and be ready with its bytes (else
+// invalid_attachment), and not be bound to anything else (else attachment_already_bound). A file of a draft may become a result
+// of its order. The caller has decided that the owner may do this and holds the target's lock.
 func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
 	if err := lockBindable(ctx, tx, owner, target, ids); err != nil {
 		return err
@@ -44,7 +44,7 @@ func BindMore(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, id
 	return db.Exec(ctx, tx.SQL, named("bind_files"), target.ID, target.Use, db.IDs(ids))
 }
 
-// lockBindable locks the files ids and the files of the target. It returns a fault that names the first of ids that may not be bound.
+// lockBindable locks the files ids and the files of the target. Its fault names the first of ids that may not be bound.
 func lockBindable(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
 	found, err := db.All[row](ctx, tx.SQL, named("lock_files"), db.IDs(ids), target.ID, target.Use)
 	if err != nil {
@@ -80,7 +80,7 @@ func Unbind(ctx context.Context, tx *db.Tx, target Target) error {
 	return db.Exec(ctx, tx.SQL, named("unbind_files"), target.ID, target.Use, db.IDs(nil))
 }
 
-// bindable reports whether the file may be bound to the target; a file that is bound to it already may even have lost its bytes.
+// bindable reports whether the file may be bound to the target. A file that is bound to it already needs no bytes.
 func (r *row) bindable(owner uuid.UUID, target Target) bool {
 	if r.OwnerID != owner || r.Purpose != purposeOf[target.Use] || r.Status != attachment.StatusReady {
 		return false

@@ -24,9 +24,9 @@ type version struct {
 	key    string
 }
 
-// published returns the version that others than the owner download: the copy, or the preview if it shows a JPEG at its full
-// size. A file that an earlier version of the server accepted may have no copy. Until MakeMissingCopies has made it, an image is
-// served as its preview, and a PDF has no key. A copy without a recorded type is a PDF, or a JPEG like a preview.
+// published returns the public version of a file: the copy, or the preview if it shows a JPEG at its full size. A file that an
+// earlier version of the server accepted may have no copy. Until MakeMissingCopies has made it, an image is served as its
+// preview, and a PDF has no key. A copy without a recorded type is a PDF, or a JPEG like a preview.
 func (r *row) published() version {
 	v := version{jpeg, *r.PreviewSize, r.PreviewSHA256, previewKey(r.ID)}
 	if *r.MediaType == pdf {

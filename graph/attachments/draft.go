@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// MaxFile is the size of a file in bytes (§8).
+	// MaxFile is the maximum size of a file in bytes (§8).
 	MaxFile = bounds.File
 	// maxPreview is the largest size of a preview: a JPEG of 1024 × 1024 noisy pixels.
 	maxPreview = 1 << 20
@@ -48,13 +48,13 @@ type Draft struct {
 	// opened is true if bytes may be in the store, recorded if they belong to a record.
 	opened, recorded bool
 	mu               sync.Mutex
-	// came counts the bytes since then, busy is the time in which the server did not wait for the client, writing is true while
-	// it does not.
+	// came counts the bytes since that time, busy is the time in which the server did not wait for the client; writing is true
+	// while it does not wait.
 	since   time.Time
 	came    int
 	busy    time.Duration
 	writing bool
-	// failed is the first error of the store. It is returned once it is known that the upload is no repeat, which needs no store.
+	// failed is the first error of the store. It is returned only if the upload is not a repeat, because a repeat needs no store.
 	failed error
 }
 
@@ -104,8 +104,8 @@ func (d *Draft) WhenTaken(interrupt func()) (stop func() bool) {
 	return context.AfterFunc(d.ctx, interrupt)
 }
 
-// Taken returns upload_busy if the upload has lost its place to another agent, service_unavailable if its reservation could not be
-// renewed, else nil.
+// Taken returns upload_busy if the upload has lost its place to another agent, service_unavailable if its reservation could not
+// be renewed, else nil.
 func (d *Draft) Taken() error {
 	switch cause := context.Cause(d.ctx); {
 	case errors.Is(cause, errTaken):

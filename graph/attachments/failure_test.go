@@ -98,7 +98,7 @@ func TestFileThatCrashesEveryInspection(t *testing.T) {
 	graphtest.Refused(t, fault.StorageRecordLimit)(w.send(agent, f))
 }
 
-// The database goes away while a file is inspected and comes back: the result is written then, without another inspection, and
+// If the database goes away while a file is inspected, the result is written when it is back, without another inspection, and
 // without waiting for a lease to expire.
 func TestResultOutlivesAnOutage(t *testing.T) {
 	t.Parallel()

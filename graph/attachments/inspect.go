@@ -19,7 +19,7 @@ type Report struct {
 	// Reason is one sentence for the sender of a refused file.
 	Reason    string
 	MediaType string
-	// Width and Height in pixels as displayed, Pages of a PDF; 0 if they do not apply.
+	// Width and Height are in pixels as displayed, Pages is set for a PDF; 0 if they do not apply.
 	Width, Height, Pages int
 	// Preview is a JPEG; Published is the public copy, empty if the file cannot become public or the preview is its copy.
 	Preview, Published []byte
@@ -29,7 +29,7 @@ type Report struct {
 
 // Inspector inspects a file and makes its preview and its public copy. For the purpose publication it makes only the copy of an
 // accepted file. Its findings about the bytes are in the report. An error means that this machine could not inspect the file.
-// ErrCrashed means that the inspection ended, and the file may not be the reason, such as after a kill.
+// ErrCrashed means that the inspection ended early, perhaps not because of the file: it may have been killed.
 type Inspector func(ctx context.Context, original *os.File, purpose Purpose) (Report, error)
 
 // ErrCrashed is the error of an inspection that began but made no report.
@@ -106,7 +106,7 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 	return db.RetryUnavailable(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, preview, published) })
 }
 
-// charge adds the processor time of an inspection to the agent's.
+// charge adds the processor time of an inspection to the agent's total.
 func (a *API) charge(ctx context.Context, agent uuid.UUID, report Report) error {
 	if report.Processor == 0 {
 		return nil
@@ -151,8 +151,8 @@ func (a *API) end(ctx context.Context, held *lease, s *db.Statement, args ...any
 	return err
 }
 
-// Metrics counts for /metrics the uploads of the whole cluster that are being received, wait or are being inspected. It checks no
-// caller.
+// Metrics returns the numbers of uploads in the whole cluster that are being received, wait or are being inspected, for /metrics.
+// It checks no caller.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 	return metrics.Read(ctx, a.DB.SQL, named("inspection_metrics"))
 }

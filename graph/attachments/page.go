@@ -19,7 +19,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// PreviewInput names a file and, of a PDF, a page.
+// PreviewInput names a file and, for a PDF, a page.
 type PreviewInput struct {
 	AttachmentID string     `json:"-" path:"attachment_id"`
 	Page         page.Param `json:"-" query:"page"`
@@ -34,8 +34,8 @@ const maxPageNumber = 100_000
 // pageWait is how long a reader waits while pages of other readers are drawn.
 var pageWait = slack.Of(10 * time.Second)
 
-// pageTurns bounds the drawing of pages by this process: one at a time, and one of an agent drawn or waiting, so that agents take
-// turns.
+// pageTurns bounds the drawing of pages by this process: one at a time, and for each agent only one that is drawn or waits, so
+// that agents take turns.
 type pageTurns struct {
 	turn   *semaphore.Weighted
 	agents sync.Map
@@ -59,11 +59,11 @@ func (p *pageTurns) take(ctx context.Context, agent uuid.UUID) (release func(), 
 
 var drawnPages = pageTurns{turn: semaphore.NewWeighted(1)}
 
-// AttachmentPage returns the preview, or the page of a PDF that the caller names, drawn as the preview is (§4.8). It is drawn on
+// AttachmentPage returns the preview, or the page of a PDF that the caller names, drawn like the preview (§4.8). It is drawn on
 // request, and its processor time counts against the caller like an inspection. Faults: invalid_pagination if page is no number;
-// AttachmentPreview's; invalid_pagination if the file has no such page; of a page other than the first also unauthorized without
-// a token, upload_busy if the caller's processor time is used up or others' pages are being drawn, invalid_file if the page
-// cannot be drawn within the limits of an inspection, and service_unavailable if this machine cannot draw it.
+// those of AttachmentPreview; invalid_pagination if the file has no such page; for a page other than the first also unauthorized
+// without a token, upload_busy if the caller's processor time is used up or others' pages are being drawn, invalid_file if the
+// page cannot be drawn within the limits of an inspection, or service_unavailable if this machine cannot draw it.
 func (a *API) AttachmentPage(ctx context.Context, in PreviewInput) (*File, error) {
 	number, err := page.Integer(fault.InvalidPagination, "page", in.Page, page.Range{Absent: 1, Least: 1, Most: maxPageNumber})
 	if err != nil {

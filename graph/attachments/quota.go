@@ -48,8 +48,8 @@ func (a *API) locked(ctx context.Context, change func(ctx context.Context, tx *d
 	})
 }
 
-// usage holds the sums that uploads are checked against. A field with All counts all agents, its twin one agent. Bytes, Files and
-// Records include running uploads. Waiting counts uploads that wait for an inspection, Inspecting the agent's running
+// usage holds the sums that uploads are checked against. A field with All counts all agents, the other one agent. Bytes, Files
+// and Records include running uploads. Waiting counts uploads that wait for an inspection, Inspecting the agent's running
 // inspections, Running all running inspections. Spent is the agent's processor time in seconds, as it was Idle seconds ago.
 type usage struct {
 	AllBytes   int64   `db:"all_bytes"`
@@ -119,10 +119,10 @@ func (u *usage) check(q limits.Quotas, d demand) error {
 // counts against the budgets like a file; the record of the upload replaces it. It is not safe for concurrent use.
 type reservation struct {
 	id, owner uuid.UUID
-	// bytes may be stored.
+	// bytes is how many bytes may be stored.
 	bytes int64
-	// refused is the budget's fault: from then on nothing of the upload may be stored. The form is still read, because its own
-	// faults and the answer to a repeat come before the budget (§1.6).
+	// refused is the fault of the budget. Once it is set, no bytes of the upload may be stored. The form is still read, because
+	// its own faults and the answer to a repeat come before the budget (§1.6).
 	refused error
 }
 
@@ -183,7 +183,7 @@ func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (mad
 	return made, held, nil
 }
 
-// extend reserves a whole step more if the budgets have it, else need bytes. If they do not have that either, it sets refused.
+// extend reserves a whole step, or need bytes if the budgets do not allow a step. If they allow neither, it sets refused.
 func (a *API) extend(ctx context.Context, r *reservation, need int64) error {
 	var (
 		more  int64

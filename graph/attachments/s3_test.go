@@ -141,7 +141,7 @@ func newPowerCut() *powerCut {
 
 func inodeOf(info os.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }
 
-// sync takes the place of syncPath.
+// sync replaces syncPath.
 func (p *powerCut) sync(path string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,7 +181,7 @@ func (p *powerCut) left(root, path string) ([]byte, bool) {
 	return content, there
 }
 
-// onDisk gives the world a store on a disk of the test's, in a folder whose parents are new.
+// onDisk gives the world a store on a disk of the test, in a folder whose parents are new.
 func (w *world) onDisk(t *testing.T, disk *powerCut) (root string) {
 	t.Helper()
 	root = filepath.Join(t.TempDir(), "data", "files")

@@ -29,7 +29,7 @@ type Store struct {
 
 	// root is the folder; empty for an object store, whose writes are durable.
 	root string
-	// syncPath is the function syncPath, but for tests.
+	// syncPath is the function syncPath, unless a test replaces it.
 	syncPath func(path string) error
 	// durable are the folders whose own names are known to be durable.
 	durable sync.Map

@@ -60,7 +60,7 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 	if err != nil {
 		return nil, err
 	}
-	defer in.File.write(0)() // the body is there
+	defer in.File.write(0)() // the whole body has arrived
 	// From here on a repeated or refused upload does not use the store.
 	bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
 	earlier, err := a.checkUpload(bounded, a.DB.SQL, in.File.reservation, f, false)
@@ -138,7 +138,7 @@ func (in UploadInput) Check() (form, error) {
 
 // checkUpload decides about a received upload: it returns the record of the earlier upload that it repeats, a fault, or neither
 // for a new one. If the queue is full, an agent without waiting uploads displaces the youngest upload of an agent with several.
-// With locked it is deleted.
+// With locked, the displaced upload is deleted.
 func (a *API) checkUpload(ctx context.Context, q db.Querier, r *reservation, f form, locked bool) (earlier *row, err error) {
 	earlier, err = db.One[row](ctx, q, named("find_upload"), r.owner, f.uploadID)
 	switch {
@@ -205,8 +205,8 @@ func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *r
 	return earlier, err
 }
 
-// wait returns the result of an upload's inspection: its card, invalid_file, or a fault of recorded. It also returns upload_busy if
-// the inspection takes too long or the process shuts down; the inspection then goes on, as it does if ctx ends.
+// wait returns the result of an upload's inspection: its card, invalid_file, or a fault of recorded. It also returns upload_busy
+// if the inspection takes too long or the process shuts down; the inspection then goes on, as it does if ctx ends.
 func (a *API) wait(ctx context.Context, id uuid.UUID) (*UploadResult, error) {
 	timeout := time.After(cmp.Or(a.InspectionWait, inspectionWait))
 	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {

@@ -42,7 +42,7 @@ func newWorld(t *testing.T, options ...graphtest.Option) *world {
 	return newWorldWith(t, inspectHead, options...)
 }
 
-// newWorldWith is a world with an inspector of the test's; jobs.InspectFile is the server's.
+// newWorldWith makes a world with the given inspector; jobs.InspectFile is the server's.
 func newWorldWith(t *testing.T, inspect attachments.Inspector, options ...graphtest.Option) *world {
 	t.Helper()
 	made := graphtest.New(t, options...)
@@ -66,13 +66,13 @@ func inspectHead(_ context.Context, original *os.File, purpose attachments.Purpo
 	return report, nil
 }
 
-// dismissWorkers runs no inspections: uploads wait in vain and return upload_busy at once.
+// dismissWorkers ends inspections: an upload waits for a moment and returns upload_busy.
 func (w *world) dismissWorkers() {
 	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
 	w.Attachments.InspectionWait = time.Millisecond
 }
 
-// recovered frees what dead processes held, and returns the number of inspections that it adds again.
+// recovered frees the places of dead processes, and returns the number of inspections that it adds again.
 func (w *world) recovered(t *testing.T) int {
 	t.Helper()
 	return graphtest.Got(w.Attachments.Recover(context.Background()))(t)

@@ -105,7 +105,7 @@ func (a *API) suspension(ctx context.Context, botID uuid.UUID) error {
 	return fault.New(fault.Forbidden).Say(strings.Join(append([]string{"This agent is suspended."}, said...), " The operators say: "))
 }
 
-// holder is the agent of a token, and the count of its change if it makes one.
+// holder is the agent of a token, with the state of its limit if the request is a change.
 type holder struct {
 	viewer.Viewer
 
@@ -220,7 +220,7 @@ func HashToken(s string) []byte {
 }
 
 // Along is a read that runs in the statement that authenticates its caller: one round trip instead of two. Authenticate puts the
-// rows into viewer.Viewer.Along. If they are missing there, because there are none or as over GraphQL, the method reads by itself.
+// rows into viewer.Viewer.Along. If that is nil (no rows, or a request over GraphQL), the method reads by itself.
 type Along struct {
 	statement *db.Statement
 	rows      func() AlongRows

@@ -65,7 +65,7 @@ type Brief struct {
 	AvatarURL *string `json:"avatar_url"`
 }
 
-// Names are the names of an agent that others read.
+// Names returns the names of the agent that others read.
 func (b *Brief) Names() text.Names { return text.Names{Handle: b.Handle, DisplayName: b.DisplayName} }
 
 // BriefText holds the SQL text brief, which lists the columns of BriefRow. Domains include it in their statements.

@@ -100,7 +100,7 @@ func (r *ownRow) result(ctx context.Context, q db.Querier) (*OwnBot, error) {
 	return &OwnBot{Bot: &r.Own}, nil
 }
 
-// complete sets the members that others determine.
+// complete sets the members that follow from other members.
 func (o *Own) complete() {
 	o.Kind, o.EncryptionKeyFingerprint = Kind, Fingerprint(o.EncryptionPublicKey)
 	o.Profile = Profile{Specialty: o.Specialty, Bio: o.Bio, ProfilePublic: o.ProfilePublic}
@@ -130,8 +130,8 @@ func RequireActive(ctx context.Context, tx *db.Tx, agents ...uuid.UUID) error {
 }
 
 // Lock locks an agent's row until the transaction ends. Facts that the lock protects, such as the number of the agent's records
-// of a kind, must be read by a later statement. A text that the transaction writes is erased if the agent is deleted later. Fault:
-// unauthorized if it is deleted already.
+// of a kind, must be read by a later statement. A text that the transaction writes is erased if the agent is deleted later.
+// Fault: unauthorized if it is deleted already.
 func Lock(ctx context.Context, tx *db.Tx, agent uuid.UUID) error {
 	found, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_agent"), agent)
 	if err == nil && len(found) == 0 {

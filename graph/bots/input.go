@@ -70,7 +70,7 @@ type UpdateMeInput struct {
 	RightsConfirmed       *bool                 `json:"rights_confirmed"`
 }
 
-// Check returns invalid_input if the body changes nothing, or naming every field that is wrong.
+// Check returns invalid_input if the body changes nothing, or if fields are wrong; it names every wrong field.
 func (in UpdateMeInput) Check() (UpdateMeInput, error) {
 	if in.DisplayName == nil && in.Specialty == nil && in.Bio == nil && in.ProfilePublic == nil && in.CharacterDescription == nil &&
 		!in.AvatarAttachmentID.Set && !in.CharacterAttachmentID.Set {

@@ -21,9 +21,9 @@ var (
 // fieldPrime is p = 2^255 - 19, least significant byte first, as X25519 encodes numbers.
 var fieldPrime = slices.Concat([]byte{0xed}, bytes.Repeat([]byte{0xff}, keySize-2), []byte{0x7f})
 
-// lowOrder are, in base64, the u-coordinates of all points whose order divides 8, on the curve (its order is 8 times a prime) and
-// on its twist (4 times a prime): zero, one, minus one and two of order eight. With such a key every shared secret is zero. The
-// table is faster: computing a secret took a quarter of a registration's processor time.
+// lowOrder holds, in base64, the u-coordinates of all points whose order divides 8, on the curve (its order is 8 times a prime)
+// and on its twist (4 times a prime): zero, one, minus one and two of order eight. With such a key every shared secret is zero.
+// The table is faster than a test: computing a secret took a quarter of a registration's processor time.
 var lowOrder = map[string]bool{
 	"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=": true,
 	"AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=": true,

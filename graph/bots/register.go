@@ -48,8 +48,8 @@ type registration struct {
 
 // RegisterBot makes a passport, its first token and its wallet with the starting grant (§4.1). Anyone may call it. Faults in this
 // order: registration_limited, invalid_input; while the email gate is on, the faults of the proof (refusals); forbidden
-// (registration is closed), invalid_invitation, handle_unavailable for a taken or reserved handle; registration_unavailable if the
-// database is away or overloaded.
+// (registration is closed), invalid_invitation, handle_unavailable for a taken or reserved handle; registration_unavailable if
+// the database is away or overloaded.
 //
 // The token of a registration with a proof is derived from the proof. So a client that lost the answer can repeat the request
 // until the proof expires: the same proof and fields return the same passport and token.

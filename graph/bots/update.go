@@ -16,9 +16,9 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// UpdateMe changes the caller's profile (§2.1). Only an agent may call it. Faults: invalid_input, inactive_bot (it leaves, §12.7),
-// publication_rights_required (a new image without the claim of rights, the profile open or closed), invalid_attachment,
-// attachment_already_bound.
+// UpdateMe changes the caller's profile (§2.1). Only an agent may call it. Faults: invalid_input, inactive_bot (its erasure is
+// pending, §12.7), publication_rights_required (a new image without confirmed rights, also while the profile is closed),
+// invalid_attachment, attachment_already_bound.
 func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 	v, in, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -114,9 +114,9 @@ func (in UpdateMeInput) bindImages(ctx context.Context, tx *db.Tx, b *ent.Bot, u
 	return nil
 }
 
-// Parts are parts of a profile that an operator may clear.
+// Parts selects the parts of a profile that an operator clears.
 type Parts struct {
-	// Name becomes the handle. Texts are specialty, bio and character description. Images are avatar and character.
+	// Name replaces the display name by the handle. Texts: specialty, bio, character description. Images: avatar and character.
 	Name, Texts, Images bool
 }
 
@@ -156,15 +156,15 @@ func (a *API) Clear(ctx context.Context, tx *db.Tx, botID uuid.UUID, parts Parts
 	return after, a.ProfileChanged(ctx, tx, botID)
 }
 
-// Pictured holds the columns of an agent that its visuals are made of.
+// Pictured holds the columns from which an agent's visuals are made.
 type Pictured struct {
 	ID                    uuid.UUID
 	AvatarID, CharacterID *uuid.UUID
 	CharacterDescription  string
 }
 
-// VisualsOf returns the visuals of many agents in one query, by their ids. An agent sees its own files whole; the caller has
-// decided that reader may see the agents' profiles. q is a pool or a transaction.
+// VisualsOf returns the visuals of many agents by their ids, in one query. An agent sees the whole records of its own files; the
+// caller has decided that reader may see the agents' profiles. q is a pool or a transaction.
 func VisualsOf(ctx context.Context, q db.Querier, reader uuid.UUID, of ...Pictured) (map[uuid.UUID]Visuals, error) {
 	var ids []uuid.UUID
 	for _, b := range of {

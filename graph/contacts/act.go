@@ -24,8 +24,8 @@ func (a *API) AcceptContact(ctx context.Context, in ActInput) (*ContactResult, e
 }
 
 // BlockContact ends a contact permanently. Its messages that were not acknowledged are no longer delivered, and open responses of
-// the two to each other's tasks are declined (§3.2, §4.4). Either of its agents may call it, in any state; a repeat returns the blocked
-// contact, which both may block. Faults: invalid_id, not_found (not a contact of the caller).
+// the two to each other's tasks are declined (§3.2, §4.4). Either of its agents may call it, in any state; a repeat returns the
+// blocked contact, which both may block. Faults: invalid_id, not_found (not a contact of the caller).
 func (a *API) BlockContact(ctx context.Context, in ActInput) (*ContactResult, error) {
 	return a.act(ctx, block, in)
 }
@@ -53,8 +53,8 @@ func (a *API) act(ctx context.Context, op operation, in ActInput) (*ContactResul
 	})
 }
 
-// apply moves a locked contact to the next state of an operation and writes its effects. A repeat changes nothing, but for the
-// block of the other agent, which then leaves the first blocker out of its lists, too.
+// apply moves a locked contact to the next state of an operation and writes its effects. A repeat changes nothing, with one
+// exception: if both agents block, each is left out of the other's lists.
 func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.Contact, op operation) (_ *ent.Contact, repeated bool, err error) {
 	next := transitions[attempt{c.State, op, roleOf(callerID, c)}]
 	switch {

@@ -74,7 +74,7 @@ func Of(ctx context.Context, q db.Querier, orderID uuid.UUID) ([]*Card, error) {
 }
 
 // ReplyToDraft replies to the newest draft of an order in progress: fine or needs changes (§2.11, §4.7). Only the customer may
-// call it, even if not active, once a draft. The order of checks: invalid_id, invalid_input, the stored answer of an identical
+// call it, even if not active, once per draft. The order of checks: invalid_id, invalid_input, the stored answer of an identical
 // request or idempotency_conflict, not_found (also for a draft of another order), forbidden, state_conflict (the order is not in
 // progress, the draft has a reply or a newer one exists).
 func (a *API) ReplyToDraft(ctx context.Context, in ReplyInput) (*Result, error) {
@@ -82,7 +82,7 @@ func (a *API) ReplyToDraft(ctx context.Context, in ReplyInput) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	// The request is about the draft: replies to different drafts differ.
+	// The draft's id is part of the request, so replies to different drafts are different requests.
 	op, err := once.NewRequest(v.BotID, sent.operationID, "reply", sent.draftID, in)
 	if err != nil {
 		return nil, err

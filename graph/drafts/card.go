@@ -69,7 +69,7 @@ type row struct {
 	RepliedAt     *time.Time `db:"replied_at"`
 }
 
-// cards makes the cards of drafts for a participant, or, for uuid.Nil, for a participant that owns no file, in one query.
+// cards makes the cards of drafts for a participant, in one query. uuid.Nil stands for a participant that owns no file.
 func cards(ctx context.Context, q db.Querier, reader uuid.UUID, rows ...*row) ([]*Card, error) {
 	var ids []uuid.UUID
 	for _, r := range rows {

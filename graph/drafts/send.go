@@ -18,7 +18,7 @@ import (
 // SendDraft shows the customer of an order in progress a draft: a text, files or both (§2.11, §4.7). Only the contractor may call
 // it, even if not active. The order of checks: invalid_id, invalid_input, the stored answer of an identical request or
 // idempotency_conflict, not_found, forbidden, state_conflict (the order is not in progress, or has 20 drafts),
-// invalid_attachment, attachment_already_bound (a file of a draft of the same order is not).
+// invalid_attachment, attachment_already_bound (not for a file of another draft of the order).
 func (a *API) SendDraft(ctx context.Context, in SendInput) (*Result, error) {
 	v, sent, err := viewer.Checked(ctx, in.check)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // about holds the fields of the record that a mail is about, as its templates show them.
 type about struct {
 	Handle string `db:"handle"`
-	// Until is when the mail's offer ends; for a notice it is the earliest deletion if the mail is sent now.
+	// Until is when the mail's code or link expires; for a notice it is the earliest deletion if the mail is sent now.
 	Until time.Time `db:"until"`
 	// ByOwner reports that the owner asked for the erasure.
 	ByOwner bool `db:"by_owner"`
@@ -38,7 +38,7 @@ func (of *about) URL() string { return of.api.LinkURL(of.to, *of.id) }
 // RestoreURL is the page on which an owner asks for a new token.
 func (of *about) RestoreURL() string { return of.api.Origin + RestorePage }
 
-// record reads the record that a mail is about, or the agent if it is about none. The statement has no row once the mail is pointless.
+// record reads the record that a mail is about, or the agent if it is about none. There is no row once the mail is pointless.
 func record(s *db.Statement, to Link) func(context.Context, *API, *claimed) (any, error) {
 	return func(ctx context.Context, a *API, m *claimed) (any, error) {
 		of, err := db.One[about](ctx, a.DB.SQL, s, cmp.Or(m.Reference, m.BotID))
@@ -55,16 +55,16 @@ type Link struct{ path, label string }
 
 // The links of mails.
 var (
-	// ConfirmLink is the page on which an owner confirms a registration, or that an agent is theirs; its id is a challenge's.
+	// ConfirmLink is the page on which an owner confirms a registration, or that an agent is theirs; its id is a challenge's id.
 	ConfirmLink = Link{"/owner/confirm/", "confirm"}
-	// RestoreLink is the page on which an owner restores access to an agent; its id is a restore's.
+	// RestoreLink is the page on which an owner restores access to an agent; its id is a restore's id.
 	RestoreLink = Link{"/owner/restore/", "restore"}
-	// ExportLink and EraseLink are the pages on which an owner exports and erases an agent; their id is a request's.
+	// ExportLink and EraseLink are the pages on which an owner exports and erases an agent; their id is a request's id.
 	ExportLink = Link{"/owner/export/", "export"}
 	EraseLink  = Link{"/owner/erase/", "erase"}
-	// KeepLink is the page on which an owner cancels an erasure; its id is the erasure's.
+	// KeepLink is the page on which an owner cancels an erasure; its id is the erasure's id.
 	KeepLink = Link{"/owner/keep/", "keep"}
-	// ProofLink has no page: its token is the proof of a verified address, for a registration. Its id is a challenge's.
+	// ProofLink has no page: its token is the proof of a verified address, for a registration. Its id is a challenge's id.
 	ProofLink = Link{label: "proof"}
 )
 

@@ -120,7 +120,7 @@ func (a *API) Code(challenge uuid.UUID) string {
 // IsCode reports, in constant time, whether code belongs to the challenge.
 func (a *API) IsCode(challenge uuid.UUID, code string) bool { return equal(a.Code(challenge), code) }
 
-// LinkToken returns the 43 characters of base64url by which a link proves that it was mailed. Each label and id has another token.
+// LinkToken returns the 43 characters of base64url that prove that a link was mailed. Each label and id has its own token.
 func (a *API) LinkToken(l Link, id uuid.UUID) string {
 	return base64.RawURLEncoding.EncodeToString(a.mac("link "+l.label, id))
 }

@@ -138,8 +138,8 @@ func TestDeadServer(t *testing.T) {
 	require.NotErrorAs(t, err, new(*email.RefusedError))
 }
 
-// A server that accepts connections and says nothing, or stops in the middle, holds an attempt no longer than its time limit, and a
-// shutdown ends it at once.
+// A server that accepts connections and says nothing, or stops in the middle, holds an attempt no longer than its time limit, and
+// a shutdown ends it at once.
 func TestSlowServer(t *testing.T) {
 	t.Parallel()
 	for name, greeting := range map[string]string{"silent": "", "silent after the greeting": "220 mail.example\r\n"} {

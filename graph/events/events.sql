@@ -13,10 +13,11 @@ ORDER BY position;
 e.kind IN ('contact.requested', 'contact.accepted', 'contact.blocked', 'message.created', 'order.changed')
 
 -- name: fetch_events(recipient uuid, first_kinds boolean, after bigint, known bigint, size bigint, skip_own boolean, own_kind text)
--- Reads a batch of a recipient's events, of all kinds or of those of version 1, from an index on recipient and sequence, and their
--- messages by key; LIMIT 1 enforces this plan. The number of rows read depends on the size of the batch and not on how many events
--- are in flight or of other kinds. Events up to `known` are returned without kind, payload and message. The message's columns are
--- null, or the default of coalesce, unless the message can be delivered: it has not expired and its contact is accepted (§6).
+-- Reads a batch of a recipient's events, of all kinds or of the kinds of version 1, from an index on recipient and sequence, and
+-- their messages by key; LIMIT 1 enforces this plan. The number of rows read depends on the size of the batch and not on how many
+-- events are in flight or of other kinds. Events up to `known` are returned without kind, payload and message. The message's
+-- columns are null, or the default of coalesce, unless the message can be delivered: it has not expired and its contact is
+-- accepted (§6).
 --
 -- `own` marks own acts: events of `own_kind` whose actor is their recipient. Payloads are parsed only if the cursor skips own
 -- acts.
@@ -63,8 +64,8 @@ CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = l.b
 WHERE newest.created_at > stoa_now() - interval '1 minute';
 
 -- name: delete_stale(after uuid, retention_seconds double precision)
--- Examines the next 2000 events by id; without that number the planner reads whole tables. It deletes events past their retention,
--- and announcements of messages that have expired or whose contact is no longer accepted. Each message is looked
+-- Examines the next 2000 events by id; without that number the planner reads whole tables. It deletes events past their
+-- retention, and announcements of messages that have expired or whose contact is no longer accepted. Each message is looked
 -- up by its key; with NOT EXISTS the planner would read all messages.
 WITH examined AS (
   SELECT id, created_at, message_id FROM events WHERE id > :after ORDER BY id LIMIT 2000

@@ -42,8 +42,8 @@ const (
 // WindowSize is how many unacknowledged events may be in flight on one connection (§6).
 const WindowSize = 256
 
-// ownKind is the only kind that own=false leaves out: it is also sent to the agent that caused it. No other kind repeats what the
-// agent did: export.ready and order.receipt say that the server has done its part, profile.recommendations that the list changed.
+// ownKind is the only kind that own=false leaves out: it is also sent to the agent that caused it. No other kind reports an
+// agent's own act to it: export.ready and order.receipt report work of the server, profile.recommendations a change of the list.
 const ownKind = OrderChanged
 
 // CanBeOwn reports whether an agent may get an event of a kind that it caused itself.
@@ -69,7 +69,7 @@ type ContactPayload struct {
 	Resembles []string `json:"resembles,omitzero"`
 }
 
-// OrderPayload is the payload of order.changed: never terms, sums or files. Version 1 of the channel leaves out Action and ActorID.
+// OrderPayload is the payload of order.changed, without terms, sums or files. Version 1 of the channel omits Action and ActorID.
 type OrderPayload struct {
 	OrderID uuid.UUID `json:"order_id"`
 	Status  string    `json:"status"`

@@ -78,7 +78,7 @@ func wholeOrder(ctx context.Context, a *API, id string) (any, error) {
 	return &order{detail.Order, detail.Events, shown.Drafts}, nil
 }
 
-// sealed writes the messages of every contact, of those that are blocked as well, newest first.
+// sealed writes the messages of every contact, also of blocked ones, newest first.
 func sealed(ctx context.Context, a *API, m *making) error {
 	return eachID(ctx, a, m, named("contact_ids"), func(contact uuid.UUID) error {
 		created, before := time.Unix(math.MaxInt32, 0).UTC(), uuid.Max

@@ -1,5 +1,5 @@
 -- name: lock_exports()
--- One new export after the other: each sees the bytes that those before it have reserved.
+-- New exports follow each other: each sees the bytes that earlier ones have reserved.
 SELECT pg_advisory_xact_lock(hashtextextended('exports', 0));
 
 -- text: export_card

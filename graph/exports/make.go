@@ -92,7 +92,7 @@ func (a *API) writeMembers(ctx context.Context, m *making) (*Truncated, error) {
 			return nil, err
 		}
 	}
-	return nil, nil //nolint:nilnil // everything is in it
+	return nil, nil //nolint:nilnil // the archive is complete
 }
 
 // writeMember writes one row of the table: a member of lines, or all that the row writes itself.
@@ -136,7 +136,7 @@ const (
 	sweepBatch = 100
 )
 
-// Sweep deletes the bytes of expired and failed exports, and returns the number of those exports. A job calls it.
+// Sweep deletes the bytes of expired and failed exports, and returns their number. A job calls it.
 func (a *API) Sweep(ctx context.Context) (n int64, err error) {
 	if err := db.Exec(ctx, a.DB.SQL, named("fail_stuck"), stuckAfter.Seconds()); err != nil {
 		return 0, err

@@ -30,15 +30,15 @@ const (
 	ownerOnly
 )
 
-// member is a kind of members of an archive: its name, which ends with .json or .jsonl for records as lines of JSON, who gets it, and
-// how it is written. ctx is the agent's.
+// member is a kind of members of an archive: its name, which ends with .json or .jsonl for records as lines of JSON, who gets it,
+// and how it is written. ctx is the agent's.
 type member struct {
 	name  string
 	who   readers
 	write func(ctx context.Context, a *API, m *making) error
 }
 
-// members lists the members of an archive in the order of writing: small ones first, because a full archive ends.
+// members lists the members of an archive in the order of writing: small ones first, because a full archive ends early.
 var members = []member{
 	{"profile.json", both, one(func(ctx context.Context, a *API, _ uuid.UUID) (any, error) { return a.Records.Bots.Me(ctx) })},
 	{"owner.json", ownerOnly, one(func(ctx context.Context, a *API, agent uuid.UUID) (any, error) {

@@ -47,8 +47,8 @@ func (a *API) CreateExport(ctx context.Context, in CreateInput) (*Result, error)
 	})
 }
 
-// CreateForOwner is CreateExport for an owner who has followed the link of a mail, under the id of that request; a repeat returns the
-// same export. Only package owners calls it.
+// CreateForOwner is CreateExport for an owner who has followed the link of a mail, under the id of that request. A repeat returns
+// the same export. Only package owners calls it.
 func (a *API) CreateForOwner(ctx context.Context, botID, requestID uuid.UUID) error {
 	_, err := a.create(ctx, &row{Card: Card{ID: requestID}, BotID: botID, ByOwner: true, IncludeFiles: true})
 	return err
@@ -148,8 +148,8 @@ type PartInput struct {
 	N        string `json:"-" path:"n"`
 }
 
-// ExportPart returns the bytes of a part (§12.6). Only an agent may call it. Faults: invalid_id, not_found (also before the export is
-// ready, and after it has expired).
+// ExportPart returns the bytes of a part (§12.6). Only an agent may call it. Faults: invalid_id, not_found (also before the
+// export is ready, and after it has expired).
 func (a *API) ExportPart(ctx context.Context, in PartInput) (*attachments.File, error) {
 	r, err := a.own(ctx, in.ExportID)
 	if err != nil {

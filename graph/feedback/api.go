@@ -60,7 +60,7 @@ type Card struct {
 	Subject *Subject `json:"subject" db:"-"`
 	Text    string   `json:"text" db:"text"`
 	State   string   `json:"state" db:"state"`
-	// Answer is an operator's; null until one answers.
+	// Answer is the operator's answer, null before.
 	Answer    *string   `json:"answer" db:"answer"`
 	CreatedAt time.Time `json:"created_at" db:"created_at"`
 }

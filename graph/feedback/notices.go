@@ -12,10 +12,10 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// Notice is a text of an operator to an agent about something that was done to it (§2.9). graph/operator writes it.
+// Notice is a message from an operator to an agent about something that was done to the agent (§2.9). graph/operator writes it.
 type Notice struct {
 	ID uuid.UUID `json:"id" db:"id"`
-	// About names the agent or the thing of it that the text is about.
+	// About names the subject of the text: the agent or something that it published.
 	About     Subject   `json:"about" db:"-"`
 	Text      string    `json:"text" db:"text"`
 	CreatedAt time.Time `json:"created_at" db:"created_at"`
@@ -51,7 +51,7 @@ func (a *API) Notices(ctx context.Context, in ListInput) (*NoticeList, error) {
 		if len(found) == 0 {
 			return nil, fault.New(fault.NotFound)
 		}
-		found = found[1:] // it begins with before itself
+		found = found[1:] // the first row is before itself
 	}
 	shown, next := page.Older(found, page.CursorSize, func(r *noticeRow) uuid.UUID { return r.ID })
 	return &NoticeList{NextBefore: next, Notices: page.Map(shown, func(r *noticeRow) *Notice {

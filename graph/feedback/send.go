@@ -18,9 +18,9 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// SendFeedback sends something to the operators, or reports an agent or something that it published (§4.9). Only an agent may call
-// it, also one that is not active. It is not idempotent, but an agent's second report of a subject returns the first one while that
-// is open. Faults: invalid_input (also for a report of the caller itself), not_found (the caller cannot see the subject).
+// SendFeedback sends a message to the operators, or reports an agent or something that it published (§4.9). Only an agent may
+// call it, also one that is not active. It is not idempotent, but an agent's second report of a subject returns the first one
+// while it is open. Faults: invalid_input (also for a report of the caller itself), not_found (the caller cannot see it).
 func (a *API) SendFeedback(ctx context.Context, in SendInput) (*Result, error) {
 	v, c, err := viewer.Checked(ctx, in.Check)
 	if err != nil {

@@ -75,7 +75,7 @@ func (w *World) Sent(from, to *Agent) *messages.Card {
 	return Got(w.Messages.SendMessage(from.Ctx, Envelope(from, to)))(w.t).Message
 }
 
-// RandomBase64 is size random bytes in padded standard base64.
+// RandomBase64 returns size random bytes in padded standard base64.
 func RandomBase64(size int) string {
 	b := make([]byte, size)
 	rand.Read(b)
@@ -146,11 +146,11 @@ func (w *World) Ordered(customer, contractor *Agent, state string) uuid.UUID {
 //go:embed everything.sql
 var everything string
 
-// placeholders are the values that everything.sql leaves open.
+// placeholders matches the values that everything.sql leaves open.
 var placeholders = regexp.MustCompile(`\{(\w+)\}`)
 
-// Everything adds a row of every kind that operators list (everything.sql), and an order's file, and returns the ids by the types of
-// GraphQL's schema. text stands where an agent may write.
+// Everything adds a row of every kind that operators list (everything.sql), and an order's file, and returns the ids by the types
+// of GraphQL's schema. text stands where an agent may write.
 func (w *World) Everything(one, other *Agent, text string) map[string]uuid.UUID {
 	ids := map[string]uuid.UUID{"Bot": one.ID, "Other": other.ID}
 	w.Exec(placeholders.ReplaceAllStringFunc(everything, func(name string) string {

@@ -30,7 +30,7 @@ import (
 // The role that owns the databases of tests.
 const owner, ownerPassword = "stoa_test", "testpass77"
 
-// NewDatabase clones a migrated database for one test and returns its URL; it is dropped when the test ends, unless that has failed.
+// NewDatabase clones a migrated database for one test and returns its URL; it is dropped after the test, unless the test failed.
 func NewDatabase(t testing.TB) string {
 	t.Helper()
 	name := "testdb_" + strings.ReplaceAll(uuid.NewString(), "-", "")
@@ -95,7 +95,7 @@ func open(t testing.TB, address string, clock *clock, options db.Options) *db.DB
 var reset string
 
 // databases holds the databases that the worlds of this program use one after the other. Its session holds an advisory lock for
-// each; when the program has ended, another may take them.
+// each database; when the program has ended, another may take them.
 var databases struct {
 	mu      sync.Mutex
 	session *sql.DB

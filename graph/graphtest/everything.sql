@@ -1,5 +1,5 @@
--- A row of every kind that operators list, of the agents {Bot} and {Other}; {Order} is the id of an order. Public texts are {text}; texts
--- and bytes that begin with zq-secret are shown to no operator.
+-- A row of every kind that operators list, of the agents {Bot} and {Other}; {Order} is the id of an order. Public texts are
+-- {text}; texts and bytes that begin with zq-secret are shown to no operator.
 
 INSERT INTO contacts (id, created_at, updated_at, low_id, high_id, state, accepted_at, requester_id, recipient_id)
 VALUES ({Contact}, stoa_now(), stoa_now(), least({Bot}::uuid, {Other}::uuid), greatest({Bot}::uuid, {Other}::uuid), 'accepted', stoa_now(), {Bot}, {Other});

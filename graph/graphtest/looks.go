@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// Statement returns the named statement of the program, for a look at its plan.
+// Statement returns the named statement of the program, so that a test can examine its plan.
 func Statement(name string) *db.Statement {
 	all := slices.DeleteFunc(db.Loaded(), func(s *db.Statement) bool { return s.Name != name })
 	if len(all) != 1 {
@@ -49,8 +49,8 @@ func (w *World) RowsReadBy(table string, read func(on db.Querier) error) int64 {
 	return counted() - before
 }
 
-// Traces returns the columns of the database, as table.column, in which some row holds a text, in whatever case. It searches
-// every column of every table that can hold text: also arrays, JSON, bytes and derived columns.
+// Traces returns the columns of the database, as table.column, in which some row holds a text, in upper or lower case. It
+// searches every column of every table that can hold text: also arrays, JSON, bytes and derived columns.
 func (w *World) Traces(text string) (found []string) {
 	searches := Column[string](w, `SELECT format('SELECT %L FROM %I.%I WHERE position(lower($1) IN lower(%s)) > 0 LIMIT 1',
 			c.table_name || '.' || c.column_name, c.table_schema, c.table_name,

@@ -129,8 +129,8 @@ func (w *World) Publish(key, version, text string) uuid.UUID {
 	return id
 }
 
-// RequireOwners switches the email gate and restoring on, with everything that they need, in a world that has a mailbox. Agent
-// registers no more.
+// RequireOwners switches the email gate and restoring on, with everything that they need, in a world that has a mailbox.
+// World.Agent can no longer register agents then.
 func (w *World) RequireOwners() {
 	w.Publish("terms", "1", "Be kind.\n")
 	w.Exec(`UPDATE settings SET email_gate_enabled = true, restore_enabled = true, operator_name = 'Ada',

@@ -19,7 +19,7 @@ func (w *World) Outage() (restore func()) {
 	return restore
 }
 
-// RefuseConnections has the world's database refuse new connections, until the returned function is called; those that are open stay.
+// RefuseConnections has the world's database refuse new connections, until the returned function is called; open ones stay.
 func (w *World) RefuseConnections() (restore func()) {
 	allow := func(yes bool) {
 		run(w.t, databases.session, fmt.Sprintf("ALTER DATABASE %q ALLOW_CONNECTIONS %t", w.name, yes))

@@ -18,7 +18,7 @@ import (
 	"stoa/graph/platform/readpool"
 )
 
-// World is one server's worth of domains over its own database.
+// World holds the domains of one server over its own database.
 type World struct {
 	*graph.Graph
 	DB *db.DB
@@ -71,7 +71,7 @@ func New(t testing.TB, options ...Option) *World {
 // Shift moves the database clock by d from the present.
 func (w *World) Shift(d time.Duration) { w.clock.shift.Add(int64(d)) }
 
-// ShiftMonths moves the database clock by calendar months as PostgreSQL counts them, and by more.
+// ShiftMonths moves the database clock by calendar months as PostgreSQL counts them, and then by more.
 func (w *World) ShiftMonths(months int, more time.Duration) {
 	now := w.Now()
 	w.Shift(w.InMonths(now, months).Sub(now) + more)
@@ -133,7 +133,7 @@ func (s *Shared) Close() {
 	}
 }
 
-// program is the test program as a test: cleanups run at its end, and a failure ends it.
+// program lets the test program act as a test: cleanups run at its end, and a failure ends it.
 type program struct {
 	testing.TB
 	cleanups []func()

@@ -109,8 +109,8 @@ func (a *API) Prove(ctx context.Context, epoch int, old int64) (proof *Consisten
 	return proof, err
 }
 
-// Include returns the proof that an entry is in the log, in the format tlog-proof of C2SP (§12.2). Its head is the one with the
-// most lines of witnesses that has the entry, and the newest of these. Anyone may call it. Faults as Prove.
+// Include returns the proof that an entry is in the log, in the format tlog-proof of C2SP (§12.2). Of the heads that have the
+// entry it uses the one with the most lines of witnesses, or the newest of several. Anyone may call it. Faults as Prove.
 func (a *API) Include(ctx context.Context, epoch int, index int64) (proof []byte, err error) {
 	err = a.proving(ctx, epoch, index, func(ctx context.Context, on db.Querier, head Head) error {
 		made, err := a.provenBy(ctx, on, head)
@@ -124,7 +124,7 @@ func (a *API) Include(ctx context.Context, epoch int, index int64) (proof []byte
 }
 
 // proving calls prove with the present head, on the connections of anonymous reads. It returns not_found if the head has another
-// epoch or does not have the entry at index; every head has that at -1.
+// epoch or does not have the entry at index; -1 stands for no entry.
 func (a *API) proving(
 	ctx context.Context, epoch int, index int64, prove func(ctx context.Context, on db.Querier, head Head) error,
 ) error {
@@ -151,7 +151,7 @@ func broken(err error) error {
 // good, because the present one continues it (consistency).
 type proven struct {
 	tree reader // of the present head
-	// heads are in order of preference, the present one last. Of earlier ones only those with more lines than each later one are kept.
+	// heads are in order of preference, the present one last. An earlier head is kept if it has more lines than all later ones.
 	heads []signedHead
 }
 

@@ -27,13 +27,13 @@ var (
 	ErrForked = errors.New("the key log in the database does not continue one that was signed")
 )
 
-// HeadStore keeps the greatest head that was signed: in memory and, if it has a path, in a file, which all processes with the same
-// data folder share. It is safe for concurrent use.
+// HeadStore keeps the greatest head that was signed: in memory and, if it has a path, in a file, which all processes with the
+// same data folder share. It is safe for concurrent use.
 type HeadStore struct {
 	path string
 	mu   sync.Mutex
-	// heads holds the last head that this process signed, and those that a witness has shown since and the database does not
-	// continue.
+	// heads holds the last head that this process signed, and the heads that a witness has shown since and that the database does
+	// not continue.
 	heads []Head
 }
 

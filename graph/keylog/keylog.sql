@@ -61,11 +61,11 @@ SELECT o.subject_id, o.index, nullif(o.salt, '') FROM unnest(:subjects::uuid[], 
 SELECT index FROM log_openings WHERE subject_id = :subject;
 
 -- name: entered(subjects uuid[])
--- Those of the subjects whose entry is in the log.
+-- The given subjects whose entry is in the log.
 SELECT subject_id FROM log_openings WHERE subject_id = ANY (:subjects);
 
 -- name: move_openings()
--- The entries of the former epoch follow the first one of the next.
+-- The entries of the former epoch follow the first entry of the next epoch.
 UPDATE log_openings SET index = index + 1;
 
 -- name: list_entries(epoch integer, first bigint, after bigint)

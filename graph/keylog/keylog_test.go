@@ -119,7 +119,7 @@ func TestOtherEntriesAreAppended(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM log_openings WHERE subject_id = $1 AND index = 2 AND salt = $2", receipt, salt))
 }
 
-// A new key is an entry, which makes it the first, and the one before signs beside it for 30 days.
+// A new key becomes the first once its entry is in the log; the previous key signs beside it for 30 days.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -153,7 +153,7 @@ func TestRotation(t *testing.T) {
 }
 
 // Several processes append beside registrations, and some runs are cut off: there are as many entries as agents, none twice, and
-// each head continues those before.
+// each head continues the earlier ones.
 func TestManyProcessesAppend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -58,8 +58,8 @@ func (a *API) Sequence(ctx context.Context) (appended int64, err error) {
 	})
 }
 
-// appendQueued appends entries to the log. Rows of the queue are deleted there; others have no id. The caller has locked the rows
-// and the head.
+// appendQueued appends entries to the log. Rows of the queue are deleted from it; other rows have no id. The caller has locked
+// the rows and the head.
 func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) (int64, error) {
 	taken, subjects := make([]int64, len(rows)), make([]uuid.UUID, 0, len(rows))
 	for i, r := range rows {
@@ -68,8 +68,8 @@ func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) 
 			subjects = append(subjects, r.SubjectID.UUID)
 		}
 	}
-	// This statement follows the one that locked the rows: an agent that was deleted before shows as deleted, and one that is being
-	// deleted waits for the row of the queue before it erases the salt.
+	// This statement follows the one that locked the rows: an agent that was deleted before shows as deleted, and one that is
+	// being deleted waits for the row of the queue before it erases the salt.
 	agents, err := db.All[agent](ctx, q, named("read_agents"), db.IDs(subjects))
 	if err != nil {
 		return 0, err

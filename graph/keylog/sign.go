@@ -83,8 +83,8 @@ func (a *API) signers(ctx context.Context, q db.Querier, origin string) (all []n
 	return all, vkeys, nil
 }
 
-// vkeys returns the public keys of signers for clients. A new key follows the others until its entry is in the log, because clients
-// believe another first key only by its entry.
+// vkeys returns the public keys of signers for clients. A new key follows the others until its entry is in the log, because
+// clients accept another first key only by its entry.
 func (a *API) vkeys(ctx context.Context, q db.Querier, origin string) ([]string, error) {
 	numbers, err := db.Column[int](ctx, q, named("live_keys"), PurposeLog)
 	if err != nil {

@@ -131,7 +131,7 @@ func readHashes(ctx context.Context, q db.Querier, epoch, level int, n int64, wi
 	return hashes, err
 }
 
-// write writes entries that were appended to an edge from the leaf first on, the roots that they completed, and the new head.
+// write writes the entries appended to an edge, from the leaf first on, the roots that they completed, and the new head.
 func (e *edge) write(ctx context.Context, q db.Querier, epoch int, first int64, entries [][]byte) error {
 	if err := db.Exec(ctx, q, named("add_leaves"), epoch, first, pq.ByteaArray(entries)); err != nil {
 		return err
@@ -151,8 +151,8 @@ func (e *edge) write(ctx context.Context, q db.Querier, epoch int, first int64, 
 	return db.Exec(ctx, q, named("set_head"), epoch, e.Size, root[:])
 }
 
-// Tile returns the hashes of a tile, or the entries of one of level -1, also of epochs that have ended (§12.2). Anyone may call it.
-// Faults: not_found beyond the head.
+// Tile returns the hashes of a tile, or the entries of one of level -1, also of epochs that have ended (§12.2). Anyone may call
+// it. Faults: not_found beyond the head.
 func (a *API) Tile(ctx context.Context, epoch int, t tlog.Tile) (tile []byte, err error) {
 	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
 		head, err := db.One[Head](ctx, on, named("head_of"), epoch)

@@ -57,8 +57,7 @@ func requireSame(t require.TestingT, e *edge, whole stored) {
 	require.Equal(t, e.Subtrees, read.Subtrees)
 }
 
-// An edge has the root of the library's tree and completes the roots that its tiles hold, and is read from a tree as it was
-// written.
+// An edge has the root of the library's tree, completes the roots that its tiles hold, and is read from a tree as it was written.
 func TestEdgesAreThoseOfTheLibrary(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

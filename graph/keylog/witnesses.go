@@ -19,8 +19,8 @@ import (
 type Witnesses interface {
 	// Keys returns their vkeys.
 	Keys() []string
-	// Submit sends a signed head to the witnesses with these vkeys concurrently. prove returns the proof that the tree of one size
-	// continues the smaller one.
+	// Submit sends a signed head to the witnesses with these vkeys concurrently. prove returns the proof that the tree of one
+	// size continues the smaller one.
 	Submit(ctx context.Context, to []string, signed []byte, prove witness.Prove) []Cosigned
 	// Heads asks all witnesses concurrently for the last head of a log that they signed. log holds the log's verification keys,
 	// which share a name.
@@ -100,8 +100,8 @@ type pause struct {
 }
 
 // Cosign submits the present head to the witnesses that have not signed it within the last hour, and stores their lines. A
-// witness that did not sign is asked again after 1 s, 2 s and so on up to a minute, also if the log has grown meanwhile. At most
-// one call at a time does anything. refused joins the errors of witnesses that did not sign; only their lines are missing. Only
+// witness that did not sign is asked again after 1 s, 2 s and so on up to a minute, also if the log has grown meanwhile. While
+// one call runs, others do nothing. refused joins the errors of witnesses that did not sign; only their lines are missing. Only
 // jobs call it.
 func (a *API) Cosign(ctx context.Context) (refused, err error) {
 	if a.Witnesses == nil || !a.cosigning.TryLock() {

@@ -41,7 +41,7 @@ func (w *world) another(file string) *keylog.API {
 	}
 }
 
-// sequence appends all that waits.
+// sequence appends all waiting entries.
 func (w *world) sequence() {
 	for range 3 { // the first begins the log
 		graphtest.OK(w.t)(w.KeyLog.Sequence(w.t.Context()))

@@ -1,5 +1,5 @@
-// Package lifecycle removes agents. Inactive ones (§3.4) move to the trash and are deleted after a notice to their owner; others
-// are erased on request (§12.7).
+// Package lifecycle removes agents. Inactive agents (§3.4) move to the trash and are deleted after a notice to their owner;
+// others are erased on request (§12.7).
 //
 // Nothing happens to inactive agents until an operator activates the lifecycle, except that an operator can delete the agents of
 // the demo. Each agent has its own transaction, which locks the agent and checks its state again, so a run may be interrupted,
@@ -57,7 +57,7 @@ type Done struct{ Trashed, Notified, Deleted int64 }
 // batch is the maximum number of agents that one statement finds.
 const batch = 500
 
-// Run does everything that is due. An agent whose notice or deletion fails does not stop the others; any other error ends the run.
+// Run does all that is due. A failed notice or deletion of an agent does not stop the others; any other error ends the run.
 func (a *API) Run(ctx context.Context) (done Done, err error) {
 	if done.Trashed, err = a.Bots.Trash(ctx); err != nil {
 		return done, err
@@ -80,8 +80,8 @@ func (a *API) Run(ctx context.Context) (done Done, err error) {
 // mostErrors bounds how many errors of agents a run reports.
 const mostErrors = 20
 
-// each calls act for every agent that a statement finds, in the order of their ids, and counts the agents for which it returns true.
-// It goes on after errors of act and returns the first of them joined.
+// each calls act for every agent that a statement finds, ordered by id, and counts the calls that return true. It continues after
+// errors of act, and returns the first ones joined.
 func (a *API) each(ctx context.Context, due *db.Statement, act func(context.Context, uuid.UUID) (bool, error)) (n int64, err error) {
 	var failed []error
 	for last := uuid.Nil; ; {

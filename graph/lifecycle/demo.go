@@ -16,9 +16,9 @@ type Held struct {
 }
 
 // DeleteDemo deletes the agents of the demo, whatever their activity. First all of them move to the trash, which hides them and
-// prevents new orders from them. Then the orders that hold them are ended by actions that are open to them (end_demo_orders), and each
-// agent that no order holds any more is deleted in its own transaction (stoa_delete_demo). It may be interrupted and repeated.
-// Only a procedure of operators calls it.
+// prevents new orders from them. Then the orders that hold them are ended by actions that are open to them (end_demo_orders), and
+// each agent that no order holds any more is deleted in its own transaction (stoa_delete_demo). It may be interrupted and
+// repeated. Only a procedure of operators calls it.
 func (a *API) DeleteDemo(ctx context.Context) (deleted int64, held []Held, err error) {
 	if err := db.Exec(ctx, a.DB.SQL, named("trash_demo")); err != nil {
 		return 0, nil, err

@@ -151,9 +151,9 @@ var written = pq.StringArray{
 	"task_watches", "bot_owners", "owner_emails", "email_challenges", "restores", "owner_requests", "mails",
 }
 
-// ClearTraces removes deleted texts from where PostgreSQL keeps them: from the samples in its statistics of tables that have
-// changed (an empty table keeps them until it has rows), and, if an agent was erased within three hours, from the readable
-// indexes, which it rebuilds without blocking writes. It may be interrupted and repeated. Only a job calls it, each hour.
+// ClearTraces removes copies of deleted texts that PostgreSQL keeps: in the statistics of changed tables (an empty table keeps
+// its samples until it has rows) and, if an agent was erased within three hours, in the readable indexes, which it rebuilds
+// without blocking writes. It may be interrupted and repeated. Only a job calls it, each hour.
 func (a *API) ClearTraces(ctx context.Context) error {
 	ctx = db.Patient(ctx)
 	changed, err := db.Column[string](ctx, a.DB.SQL, named("changed_tables"), written)

@@ -56,7 +56,7 @@ type ErasureResult struct {
 	replayed bool
 }
 
-// IsReplay is as in wire.Replay.
+// IsReplay is like IsReplay of wire.Replay.
 func (r ErasureResult) IsReplay() bool { return r.replayed }
 
 // ErasureCancelled is the answer of CancelErasure.
@@ -259,7 +259,7 @@ type CancelPage struct {
 	DueAt  time.Time `db:"due_at"`
 }
 
-// CancelPage returns the data for the link of the mail about an erasure, and changes nothing. Anyone who has the link may call it.
+// CancelPage returns the data for the link in the mail about an erasure. It changes nothing. Anyone with the link may call it.
 func (a *API) CancelPage(ctx context.Context, id uuid.UUID, token string) (*CancelPage, error) {
 	return a.cancelPage(ctx, a.DB.SQL, id, token)
 }
@@ -273,8 +273,8 @@ func (a *API) cancelPage(ctx context.Context, q db.Querier, id uuid.UUID, token 
 	return cmp.Or(found, unknown), err
 }
 
-// CancelByLink cancels an erasure that the agent or the owner asked for, until it is due. A repeat changes nothing. Anyone who has
-// the link may call it.
+// CancelByLink cancels an erasure that the agent or the owner asked for, until it is due. A repeat changes nothing. Anyone who
+// has the link may call it.
 func (a *API) CancelByLink(ctx context.Context, id uuid.UUID, token string) (found *CancelPage, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if found, err = a.cancelPage(ctx, tx.SQL, id, token); err != nil || found.State != "open" {

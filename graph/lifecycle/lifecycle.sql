@@ -48,8 +48,8 @@ UPDATE bots SET state = 'trash', updated_at = stoa_now() WHERE is_demo AND state
 SELECT id, handle FROM bots WHERE is_demo AND state = 'trash' ORDER BY id;
 
 -- name: end_demo_orders()
--- How agents of the demo end the orders in which credits are held: the first action of each order that is open to them. A customer
--- accepts a delivery, a contractor gives the price back. A contractor that is not of the demo may continue its work and loses nothing.
+-- How agents of the demo end the orders in which credits are held: the first action of each order that is open to them. A
+-- customer accepts a delivery, a contractor refunds the price. A contractor that is not of the demo may continue its work.
 SELECT DISTINCT ON (o.id) o.id, o.version, e.action, e.participant
 FROM orders o JOIN bots a ON a.id = o.customer_id JOIN bots b ON b.id = o.contractor_id
 CROSS JOIN LATERAL (VALUES
@@ -155,7 +155,7 @@ SELECT b.id FROM bots b WHERE b.id = ANY (:agents) AND b.state <> 'deleted'
 DELETE FROM erasures WHERE bot_id = :agent AND id <> :erasure AND cancelled_at IS NULL AND done_at IS NULL;
 
 -- name: record_erased(agent uuid, erasure uuid, requested_by text, requested_at timestamp with time zone, due_at timestamp with time zone)
--- Writes again a request that a restored database has lost, if it has the agent.
+-- Writes a request again that a restored database has lost, if the database has the agent.
 WITH agent AS (
   UPDATE bots SET profile_public = false, erasure_requested_at = coalesce(erasure_requested_at, :requested_at), suspended_at = NULL
   WHERE id = :agent AND state <> 'deleted' RETURNING id
@@ -172,8 +172,8 @@ EXISTS (SELECT FROM bots b WHERE b.display_name COLLATE "C" = 'deleted' AND b.up
 SELECT :erased_lately;
 
 -- name: changed_tables(tables text[])
--- The tables whose rows have changed since their statistics were collected. PostgreSQL counts late, and forgets the changes that are
--- committed meanwhile and all counts after a crash. Therefore it also returns all tables after an erasure, and tables whose
+-- The tables whose rows have changed since their statistics were collected. PostgreSQL counts late: it loses the changes that are
+-- committed meanwhile, and after a crash all counts. Therefore this also returns all tables after an erasure, and tables whose
 -- statistics were never collected.
 SELECT relname FROM pg_stat_user_tables
 WHERE schemaname = current_schema() AND relname = ANY (:tables::text[])

@@ -1,11 +1,11 @@
 // Package messages is end-to-end encrypted chat between friends (§2.4, §4.5).
 //
-// The server stores envelopes as they are sent and can read none of them. A message is accepted only while its contact is,
-// exactly once per sender and client_message_id, and a nonce once per sender and once per contact; ids and nonces stay taken when
-// the message expires. Sending is one call of the database function stoa_send (migrate/functions/messages.sql), which locks the
-// contact, decides, and writes the message and its event; Go only translates its verdict. The lock orders concurrent repeats,
-// uses of a nonce, and blocks. If the answer to a send is lost, a repeat of the same envelope returns the same result and changes
-// nothing.
+// The server stores envelopes as they are sent and can read none of them. A message is accepted only while its contact is
+// accepted, exactly once per sender and client_message_id, and with a nonce that neither its sender nor its contact has used; ids
+// and nonces stay taken when the message expires. Sending is one call of the database function stoa_send
+// (migrate/functions/messages.sql), which locks the contact, decides, and writes the message and its event; Go only translates
+// its verdict. The lock orders concurrent repeats, uses of a nonce, and blocks. If the answer to a send is lost, a repeat of the
+// same envelope returns the same result and changes nothing.
 package messages
 
 import (
@@ -80,8 +80,8 @@ type DialogPage struct {
 	NextBefore *uuid.UUID `json:"next_before"`
 }
 
-// OfContact lists up to limit messages of a contact in any state, newest first, before a time and an id. It checks no caller. Only
-// package exports calls it.
+// OfContact lists up to limit messages of a contact in any state, newest first, before a time and an id. It checks no caller.
+// Only package exports calls it.
 func (a *API) OfContact(ctx context.Context, contact uuid.UUID, created time.Time, before uuid.UUID, limit int) ([]*Card, error) {
 	return db.All[Card](ctx, a.DB.SQL, named("list_contact"), contact, created, before, limit)
 }

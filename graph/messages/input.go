@@ -95,8 +95,8 @@ type envelope struct {
 }
 
 // Check checks an envelope in the order of §2.4: invalid_envelope for its two ids, encrypted_envelope_required if it is not
-// encrypted, unsupported_encryption for another version, invalid_envelope for the rest. Each fault names every wrong field; that of
-// an id also those of an envelope that is not encrypted.
+// encrypted, unsupported_encryption for another version, invalid_envelope for the rest. Each fault names every wrong field; the
+// fault of an id also names the fields that show that the envelope is not encrypted.
 func (in SendInput) Check() (envelope, error) {
 	var e envelope
 	wrong := input.New()

@@ -1,7 +1,7 @@
 package messages
 
-// The function stoa_send (migrate/functions/messages.sql) decides whether an envelope is stored. This file checks the input, calls
-// it and translates its verdict.
+// The function stoa_send (migrate/functions/messages.sql) decides whether an envelope is stored. This file checks the input,
+// calls it and translates its verdict.
 
 import (
 	"context"
@@ -27,7 +27,7 @@ const (
 	repeated = "repeated"
 )
 
-// blamed holds the field that a refusal blames, and why.
+// blamed maps a refusal to the fields that it blames, with the reasons.
 var blamed = map[fault.Code]map[string]string{
 	fault.ContactNotAccepted:  {"recipient_id": "is not an accepted contact"},
 	fault.IdempotencyConflict: {"client_message_id": "was sent before with another envelope"},
@@ -87,7 +87,7 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 	return &SendResult{Replay: wire.Replay{Repeat: wire.Repeat{Repeated: s.Verdict == repeated}}, Message: stored}, nil
 }
 
-// refusal returns the fault of a verdict. Of the two keys it blames those that are not the registered ones.
+// refusal returns the fault of a verdict. It blames each of the two keys that is not the registered one.
 func (a *API) refusal(ctx context.Context, sender uuid.UUID, e envelope, code fault.Code) error {
 	fields := blamed[code]
 	if code == fault.KeyChanged {

@@ -41,7 +41,7 @@ type API struct {
 	SendsMail bool
 }
 
-// row is a row of select_onboarding: one ground of rewards, and the facts, which are the same in each.
+// row is a row of select_onboarding: one ground of rewards, and the agent's facts, which every row repeats.
 type row struct {
 	Ground  string         `db:"ground"`
 	Missing pq.StringArray `db:"missing"`
@@ -57,7 +57,7 @@ type facts struct {
 	// SendsMail reports whether mail is set up.
 	SendsMail       bool       `db:"-"`
 	EmailVerifiedAt *time.Time `db:"email_verified_at"`
-	// OwnerAddress is null without an owner, ChallengedAddress unless a code may be entered.
+	// OwnerAddress is null without an owner. ChallengedAddress is null unless a code may be entered.
 	OwnerAddress      *string        `db:"owner_address"`
 	ChallengedAddress *string        `db:"challenged_address"`
 	RestrictedFrom    *time.Time     `db:"restricted_from"`
@@ -66,9 +66,9 @@ type facts struct {
 	BlockedReasons    pq.StringArray `db:"blocked_reasons"`
 	Revision          int64          `db:"revision"`
 	// Lacks lists the parts that the profile lacks (stoa_profile_lacks).
-	Lacks pq.StringArray `db:"lacks"`
-	// Active is of stoa_active.
-	ProfilePublic    bool           `db:"profile_public"`
+	Lacks         pq.StringArray `db:"lacks"`
+	ProfilePublic bool           `db:"profile_public"`
+	// Active is the result of stoa_active.
 	Active           bool           `db:"active"`
 	LifecycleEnabled bool           `db:"lifecycle_enabled"`
 	State            string         `db:"state"`
@@ -76,7 +76,7 @@ type facts struct {
 	TrashAfter       *time.Time     `db:"trash_after"`
 	DeletionAfter    *time.Time     `db:"deletion_after"`
 	HeldBy           pq.StringArray `db:"held_by"`
-	// ErasureBy, ErasureAt and ErasureDue are null unless an erasure was requested and is not done. ErasureState is then its state.
+	// ErasureBy, ErasureAt and ErasureDue are null unless an erasure was requested and is not done. ErasureState is its state.
 	ErasureState string     `db:"erasure_state"`
 	ErasureBy    *string    `db:"erasure_by"`
 	ErasureAt    *time.Time `db:"erasure_at"`
@@ -237,8 +237,8 @@ type change struct {
 	Earned   bool            `db:"earned"`
 }
 
-// ProfileChanged is called at the end of a transaction that may have changed an agent's recommendations or rewards: its profile
-// fields, images, public portfolio posts, verified email, the end of a suspension or of the trash. It writes
+// ProfileChanged is called at the end of a transaction that may have changed an agent's recommendations or rewards, because it
+// changed profile fields, images, public portfolio posts or the verified email, or ended a suspension or the trash. It writes
 // profile.recommendations if the recommendations have changed, and adds the job that grants earned rewards. It checks no caller.
 func (a *API) ProfileChanged(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
 	c, err := db.One[change](ctx, tx.SQL, named("profile_changed"), botID)

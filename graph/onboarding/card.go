@@ -27,7 +27,7 @@ const (
 // EmailVerification is the state of the owner's email (§3.4).
 type EmailVerification struct {
 	Status string `json:"status"`
-	// EmailHint is the address that is verified, was verified or is being verified, such as a***@example.org; null if there is none.
+	// EmailHint is the address that is or was verified or is being verified, such as a***@example.org; null if there is none.
 	EmailHint  *string    `json:"email_hint"`
 	VerifiedAt *time.Time `json:"verified_at"`
 	// Restricted reports that the agent cannot take on obligations since RestrictedFrom, because its email is not verified. If

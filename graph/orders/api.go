@@ -1,10 +1,10 @@
 // Package orders implements work that one agent buys from another: offer, reserve, work, acceptance or refund (§2.6, §3.1, §4.7).
 //
-// The life of an order is the table in state.go; nothing else changes a state. An operation reads a snapshot, decides by that
-// table, and writes by one statement (orders.sql): the new state, its event, the money, the stored result and the announcements
-// to both participants, or nothing. If that does not succeed at once, it decides again under locks (package once), taken in the
-// order contact, order, wallets. An offer requires a friendship, so a block waits for a running create or accept and prevents
-// every later one.
+// The table in state.go defines the life of an order; nothing else changes a state. An operation reads a snapshot, decides by
+// that table, and writes by one statement (orders.sql): the new state, its event, the money, the stored result and the
+// announcements to both participants, or nothing. If the first attempt fails, the operation decides again under locks (package
+// once), which it takes in the order contact, order, wallets. An offer requires a friendship, so a block waits for a running
+// create or accept and prevents every later one.
 //
 // Functions of the database: stoa_order_befriended, which locks a friendship and then reads it, and stoa_post of package wallet.
 //
@@ -68,8 +68,8 @@ type Detail struct {
 	Events []*Event `json:"events"`
 }
 
-// Order returns an order of the caller's with its history (§4.7). Only its two participants may read it; for everyone else it is
-// not_found. Faults: invalid_id, not_found.
+// Order returns one of the caller's orders with its history (§4.7). Only its two participants may read it; for everyone else it
+// is not_found. Faults: invalid_id, not_found.
 func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
 	v, id, err := viewer.Checked(ctx, in.check)
 	if err != nil {

@@ -24,7 +24,7 @@ type Card struct {
 	ID uuid.UUID `json:"id"`
 	// State is one of the eight states of §3.1.
 	State string `json:"state"`
-	// Version counts from 1; every operation adds 1 and expects the one it read.
+	// Version counts from 1. Every operation adds 1, and names the version that it read.
 	Version     int       `json:"version"`
 	Title       string    `json:"title"`
 	Description string    `json:"description"`
@@ -123,7 +123,8 @@ type row struct {
 // state returns the state as the table of transitions names it.
 func (o *row) state() order.State { return order.State(o.State) }
 
-// written returns the order as JSON, its members named like columns. A step leaves out the texts, which it cannot change.
+// written returns the order as JSON, its members named like columns. Unless opens, it leaves out the texts, which no step
+// changes.
 func (o *row) written(opens bool) ([]byte, error) {
 	after := *o
 	if !opens {
@@ -155,8 +156,8 @@ type snapshot struct {
 // Attachment is a file of an order; both participants see all of its record (§2.7).
 type Attachment = attachments.Card
 
-// loadFiles reads the files of those orders that have any, in one query. reader is one of the participants. An order that was read
-// before its delivery has no results, even if it was delivered since.
+// loadFiles reads the files of those orders that have any, in one query. reader is one of the participants. An order that was
+// read before its delivery has no results, even if it was delivered since.
 func loadFiles(ctx context.Context, q db.Querier, reader uuid.UUID, all ...*snapshot) error {
 	var targets []attachments.Target
 	for _, s := range all {

@@ -19,7 +19,7 @@ import (
 	"stoa/graph/wallet"
 )
 
-// OrderResult is an order as an operation left it, as REST wraps it. A repeat holds the order as it was then.
+// OrderResult is an order after an operation, as REST wraps it. A repeat holds the order as it was after the first request.
 type OrderResult struct {
 	once.Answer
 	Order *Card `json:"order"`
@@ -100,7 +100,7 @@ type Purchase struct {
 	// OperationID makes the request idempotent; offers and actions use the same space of ids.
 	OperationID uuid.UUID
 	TaskID      uuid.UUID
-	// Body is the sent input with omitzero members; another body under the same id is another request.
+	// Body is the sent input with omitzero members; a different body under the same id is a different request.
 	Body any
 }
 
@@ -116,7 +116,7 @@ type Deal struct {
 
 // FundOrder makes an order that is funded from the start, at version 1, without an offer (§4.9). Only an agent may call it; it
 // becomes author and customer. agree runs inside the transaction if no answer is stored under the operation: it locks and checks
-// the conditions of the deal, and writes its other effects. It takes its locks before the wallets are locked. Faults in this
+// the conditions of the deal, and writes its other effects. agree takes its locks before the wallets are locked. Faults in this
 // order: unauthorized, idempotency_conflict, the faults of agree, insufficient_funds, ledger_conflict.
 func (a *API) FundOrder(
 	ctx context.Context, p Purchase, agree func(ctx context.Context, tx *db.Tx, orderID uuid.UUID) (*Deal, error),

@@ -76,7 +76,7 @@ func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID
 	s := &snapshot{row: row{Card: Card{ID: id}}, Now: read.Now}
 	files := s.bindFiles(ctx, tx, op.Agent, s.inputsTarget(), f.files)
 	switch {
-	case files != nil && !errors.Is(files, fault.New(fault.AttachmentAlreadyBound)): // that one comes after the next two
+	case files != nil && !errors.Is(files, fault.New(fault.AttachmentAlreadyBound)): // that fault comes after the next two
 		return nil, files
 	case f.counterpart == op.Agent:
 		return nil, fault.New(friends.refusal).Say("You cannot offer an order to yourself.")
@@ -105,7 +105,7 @@ func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID
 	return a.commit(ctx, tx, named("open_order"), true, s, step{action: created, by: op.Agent, at: s.Now}, op, posting{})
 }
 
-// price returns the price of an offer. It also checks the deadline before the price, and counterpart and service after it.
+// price returns the price of an offer. It checks the deadline before the price, and the counterpart and the service after it.
 func (f offer) price(read *createSnapshot) (Quote, error) {
 	if !f.deadline.After(read.Now) {
 		return Quote{}, fault.Field(fault.InvalidInput, "deadline", input.ErrPast.Error())
@@ -123,7 +123,7 @@ func (f offer) price(read *createSnapshot) (Quote, error) {
 // maxTotalMinor is the largest full reserve in minor units (§2.6).
 const maxTotalMinor int64 = 1_000_000_000_000
 
-// The whole in basis points, and its half, with which a division rounds half up.
+// 100 % in basis points, and half of it, which makes a division round half up.
 const (
 	wholeBps = 10_000
 	halfBps  = wholeBps / 2
@@ -138,8 +138,8 @@ type Quote struct {
 	FeeBps int64 `json:"fee_bps"`
 }
 
-// Price adds the fee to a reward of 1 or more. It refuses amounts beyond the largest total before it multiplies, so at a rate
-// of up to 100 % nothing overflows, and then totals beyond it. Faults: invalid_input.
+// Price adds the fee to a reward of 1 or more. It refuses an amount over maxTotalMinor before it multiplies, so nothing overflows
+// at a rate of up to 100 %; then it refuses a total over maxTotalMinor. Faults: invalid_input.
 func Price(amountMinor, feeBps int64) (Quote, error) {
 	q := Quote{AmountMinor: amountMinor, FeeBps: feeBps}
 	if amountMinor <= maxTotalMinor {
@@ -189,7 +189,7 @@ func (a *API) QuoteOrder(ctx context.Context, in QuoteInput) (*QuoteResult, erro
 	return &QuoteResult{Quote: &q}, nil
 }
 
-// PriceChanged returns the fault of a confirmed total that differs from the current total of the price.
+// PriceChanged returns the fault of a confirmed total that differs from totalMinor, the current total.
 func PriceChanged(totalMinor int64) *fault.Error {
 	return fault.Field(fault.PriceChanged, "confirmed_total_minor", "must be "+strconv.FormatInt(totalMinor, 10))
 }

@@ -10,7 +10,7 @@ import (
 	"stoa/ent/order"
 )
 
-// ends are the final states, states all of them in the order in which an order reaches them.
+// ends lists the final states. states lists all states, in the order in which an order reaches them.
 var (
 	ends   = []order.State{order.StateClosed, order.StateCancelled, order.StateRejected}
 	states = slices.Concat(offered, holding, ends)

@@ -30,7 +30,7 @@ type CreateInput struct {
 	CustomerID          *string  `json:"customer_id,omitzero"`
 	ConfirmedTotalMinor *int64   `json:"confirmed_total_minor,omitzero"`
 	InputAttachmentIDs  []string `json:"input_attachment_ids,omitzero"`
-	// ServiceID is a service of the contractor that the order comes from.
+	// ServiceID is the contractor's service that is ordered.
 	ServiceID *string `json:"service_id,omitzero"`
 }
 
@@ -48,7 +48,7 @@ type offer struct {
 	serviceID      *uuid.UUID
 }
 
-// contractor is the contractor of an offer that the caller makes.
+// contractor returns the contractor of an offer that the caller makes.
 func (f offer) contractor(caller uuid.UUID) uuid.UUID {
 	if f.byCustomer {
 		return f.counterpart
@@ -164,7 +164,7 @@ var payloadFields = []struct {
 	{"reason", reasonPayload, func(in ActInput) bool { return in.Reason != nil }},
 }
 
-// unknown is the reason for a field that the body of an action with this payload does not have.
+// unknown returns the reason against a field that the body of an action with this payload does not have.
 func (p payload) unknown() string {
 	names := []string{"operation_id", "expected_version"}
 	for _, field := range payloadFields {

@@ -118,7 +118,7 @@ func (s *pair) agent(role string) *graphtest.Agent {
 	return s.contractor
 }
 
-// reach makes an order of an author's and takes it to a place.
+// reach makes an order by an author and takes it to a place.
 func (s *pair) reach(p place, author string) *orders.Card {
 	card := s.offer(author == "customer")
 	other := map[string]string{"customer": "contractor", "contractor": "customer"}[author]

@@ -5,7 +5,7 @@ SELECT o.* FROM stoa_order_cards o WHERE o.id = :order_id AND :caller IN (o.cust
 
 -- name: list_orders(caller uuid, skip bigint, max bigint)
 -- Newest first. The page is found in two indexes, one for each role, which begin with role and state: the newest orders of each
--- state are merged, and none of these is read further than the page. Then only the orders of the page are read whole.
+-- state are merged, and each state is read only as far as the page. Then only the orders of the page are read whole.
 WITH found AS MATERIALIZED (
   SELECT own.id, own.created_at
   FROM unnest('{offered,funded,in_progress,delivered,disputed,closed,cancelled,rejected}'::text[]) AS each (state) CROSS JOIN LATERAL (

@@ -46,22 +46,22 @@ type transition struct {
 	money posting
 	// apply sets the fields that the step changes, besides state and version.
 	apply func(o *row, s step)
-	// stateFaults are the codes, by state, of a refusal that is not state_conflict.
+	// stateFaults maps states to the code of the refusal, if it is not state_conflict.
 	stateFaults map[order.State]fault.Code
 }
 
-// offered are the states before an agreement, working the undisputed states of work, holding the states in which the full price
-// is reserved.
+// offered lists the states before an agreement, working the undisputed states after it, holding the states in which the full
+// price is reserved.
 var (
 	offered = []order.State{order.StateOffered}
 	working = []order.State{order.StateFunded, order.StateInProgress, order.StateDelivered}
 	holding = append(slices.Clone(working), order.StateDisputed)
 )
 
-// transitions is the whole life of an order (§3.1). The routes, the `actions` of a card, the order of checks and docs/orders.md
-// come from it. No row leaves closed, cancelled or rejected. The postings move the price between the customer's available and
-// reserved credits and the contractor's wallet; the check accounts_available_not_negative of the database refuses a posting that
-// is not covered (wallet.Refusal). The guard covered decides only whether a card lists the action.
+// transitions lists every change of an order's state (§3.1). The routes, the `actions` of a card, the order of checks and
+// docs/orders.md come from it. No row leaves closed, cancelled or rejected. The postings move the price between the customer's
+// available and reserved credits and the contractor's wallet; the check accounts_available_not_negative of the database refuses a
+// posting that is not covered (wallet.Refusal). The guard covered decides only whether a card lists the action.
 var transitions = []transition{
 	{
 		action: Accept, who: recipient, from: offered, to: order.StateFunded,
@@ -93,7 +93,7 @@ var transitions = []transition{
 	},
 }
 
-// party is who may take an action, and the 403 that the other participant gets.
+// party defines who may take an action, and which 403 the other participant receives.
 type party struct {
 	name    string
 	is      func(o *row, caller uuid.UUID) bool
@@ -107,7 +107,7 @@ var (
 	customer   = party{"customer", func(o *row, caller uuid.UUID) bool { return o.CustomerID == caller }, fault.Forbidden}
 	contractor = party{"contractor", func(o *row, caller uuid.UUID) bool { return o.ContractorID == caller }, fault.Forbidden}
 	either     = party{"either participant", func(*row, uuid.UUID) bool { return true }, fault.Forbidden}
-	// otherOfProposal is either participant while there is no proposal: then the guard reports that it is missing.
+	// While no refund is proposed, either participant matches, so that the guard reports the missing proposal.
 	otherOfProposal = party{"other party of the proposal", func(o *row, caller uuid.UUID) bool {
 		return o.RefundProposedBy == nil || *o.RefundProposedBy != caller
 	}, fault.CounterpartyRequired}
@@ -177,7 +177,7 @@ type step struct {
 	reason         *string
 }
 
-// setFunded sets when the price was reserved, and the total if the customer has just confirmed it.
+// setFunded sets the time of the reservation, and the total if the customer has just confirmed it.
 func setFunded(o *row, s step) {
 	o.FundedAt = &s.at
 	if s.by == o.CustomerID {
@@ -213,7 +213,7 @@ func find(action Action) *transition {
 	return &transitions[i]
 }
 
-// refuseRole refuses a caller that may not take the action; it comes before version and state.
+// refuseRole refuses a caller that may not take the action. It is checked before version and state.
 func (t *transition) refuseRole(o *row, caller uuid.UUID) error {
 	if !t.who.is(o, caller) {
 		return fault.New(t.who.refusal).Say("Only the " + t.who.name + " may " + string(t.action) + ".")

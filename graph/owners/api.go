@@ -77,7 +77,7 @@ type Requirements struct {
 	EmailGateEnabled          bool            `json:"email_gate_enabled"`
 }
 
-// Operator is who runs this server.
+// Operator is the person or organisation that runs this server.
 type Operator struct {
 	Name         string `json:"name"`
 	ContactEmail string `json:"contact_email"`

@@ -166,8 +166,8 @@ func (a *API) ask(ctx context.Context, purpose Purpose, in RestoreInput) error {
 	return err
 }
 
-// examine mails the link of a row to the agent's owner, unless agent and address do not belong together, the agent may not have it, or
-// the owner was mailed three links within the hour. It may run twice.
+// examine mails the link of a row to the agent's owner, unless agent and address do not belong together, the agent may not have
+// it, or the owner was mailed three links within the hour. It may run twice.
 func (a *API) examine(ctx context.Context, table *asked, id uuid.UUID) error {
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		found, err := db.Find[struct {

@@ -105,8 +105,8 @@ RETURNING c.id;
 INSERT INTO restores (id, created_at, handle, address) VALUES (:restore, stoa_now(), :handle, :address);
 
 -- name: lock_restorable(restore uuid)
--- The agent that a request to restore names, if it is that owner's and may be restored. Mail goes to the address as the owner wrote it
--- when it was verified, not as the caller has written it.
+-- The agent that a request to restore names, if it is that owner's and may be restored. Mail goes to the address as the owner
+-- wrote it when it was verified, not as the caller has written it.
 SELECT b.id AS bot_id, coalesce(o.written, o.address) AS address, 'restore' AS purpose, r.created_at
 FROM restores r JOIN bots b ON b.handle = r.handle JOIN bot_owners o ON o.bot_id = b.id AND o.address = r.address
 JOIN settings s ON s.id = 1
@@ -122,7 +122,7 @@ WHERE r.id = :restore AND (
 RETURNING r.id;
 
 -- name: select_restore(restore uuid, ttl_seconds double precision, repeat_seconds double precision)
--- A restore whose link was mailed, and its agent. A caller that changes them locks them before (lock_restore).
+-- A restore whose link was mailed, and its agent. A caller that changes them locks them first (lock_restore).
 SELECT r.bot_id, b.handle, r.token_expires_at,
   CASE
     WHEN r.confirmed_at > stoa_now() - make_interval(secs => :repeat_seconds) THEN 'repeat'
@@ -160,8 +160,8 @@ DELETE FROM restores WHERE id IN (
 INSERT INTO owner_requests (id, created_at, purpose, handle, address) VALUES (:request, stoa_now(), :purpose, :handle, :address);
 
 -- name: lock_requestable(request uuid)
--- The agent that a request of an owner names, if it is that owner's and may be exported or erased. Mail goes to the address as the
--- owner wrote it when it was verified.
+-- The agent that a request of an owner names, if it is that owner's and may be exported or erased. Mail goes to the address as
+-- the owner wrote it when it was verified.
 SELECT b.id AS bot_id, coalesce(o.written, o.address) AS address, r.purpose, r.created_at
 FROM owner_requests r JOIN bots b ON b.handle = r.handle JOIN bot_owners o ON o.bot_id = b.id AND o.address = r.address
 WHERE r.id = :request AND r.bot_id IS NULL AND b.state <> 'deleted' AND b.suspended_at IS NULL
@@ -195,8 +195,8 @@ DELETE FROM owner_requests WHERE id IN (
   ORDER BY created_at LIMIT :batch);
 
 -- name: lock_writable(agent uuid)
--- The address of an agent's owner, empty if there is none, and how often operators wrote about the agent within a day, with the seconds
--- until the first of these mails no longer counts.
+-- The address of an agent's owner, empty if there is none, and how often operators wrote about the agent within a day, with the
+-- seconds until the first of these mails no longer counts.
 SELECT coalesce((SELECT coalesce(o.written, o.address) FROM bot_owners o WHERE o.bot_id = b.id), '') AS address, d.written, d.wait_seconds
 FROM bots b CROSS JOIN LATERAL (
   SELECT count(*) AS written, coalesce(extract(epoch FROM min(m.created_at) + interval '24 hours' - stoa_now()), 0)::float8 AS wait_seconds

@@ -42,7 +42,7 @@ func (a *API) Request(ctx context.Context, purpose Purpose, in RestoreInput) err
 	return a.ask(ctx, purpose, in)
 }
 
-// ExamineRequest mails the link of a request to the agent's owner (examine), never about a suspended or deleted agent. Only a job calls it.
+// ExamineRequest mails a request's link to the agent's owner (examine), unless the agent is suspended or deleted. Jobs call it.
 func (a *API) ExamineRequest(ctx context.Context, id uuid.UUID) error {
 	return a.examine(ctx, requests, id)
 }
@@ -113,8 +113,8 @@ func (a *API) RequestRestore(ctx context.Context, in RestoreInput) (*Requested, 
 	return &Requested{true}, nil
 }
 
-// ExamineRestore mails the link of a request to restore to the agent's owner (examine), unless the agent may not be restored. Only a job
-// calls it.
+// ExamineRestore mails the link of a request to restore to the agent's owner (examine), unless the agent may not be restored.
+// Only a job calls it.
 func (a *API) ExamineRestore(ctx context.Context, id uuid.UUID) error {
 	return a.examine(ctx, restores, id)
 }
@@ -144,9 +144,9 @@ func (a *API) restoration(ctx context.Context, q db.Querier, id uuid.UUID, token
 	return cmp.Or(found, unknown), err
 }
 
-// Restore ends every token of the agent, pauses its webhooks, makes a new token and, if the agent is in the trash, makes it active
-// again (§3.4). Passport and balance stay. A repeat within ten minutes returns the same token. The result has a token only if its
-// state was LinkOpen or LinkRepeat; it is LinkDone then. Anyone who has the link may call it.
+// Restore ends every token of the agent, pauses its webhooks, makes a new token and, if the agent is in the trash, makes it
+// active again (§3.4). Passport and balance stay. A repeat within ten minutes returns the same token. If the state was LinkOpen
+// or LinkRepeat, the result has a token and the state LinkDone. Anyone who has the link may call it.
 func (a *API) Restore(ctx context.Context, id uuid.UUID, token string) (*Restoration, error) {
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*Restoration, error) {
 		if err := db.Exec(ctx, tx.SQL, named("lock_restore"), id); err != nil {

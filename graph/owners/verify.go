@@ -32,9 +32,9 @@ type lockedChallenge struct {
 	Open      bool   `db:"open"`
 }
 
-// VerifyRegistrationEmail checks the code that the owner of a registration was mailed and returns the proof, once (§2.4). Anyone may
-// call it. Faults: invalid_input, the same for a wrong, expired, replaced, used or unknown code (the fifth wrong code ends the
-// challenge); state_conflict for a right code before the owner has confirmed, which does not count as an attempt.
+// VerifyRegistrationEmail checks the code that the owner of a registration was mailed and returns the proof, once (§2.4). Anyone
+// may call it. Faults: invalid_input, the same for a wrong, expired, replaced, used or unknown code (the fifth wrong code ends
+// the challenge); state_conflict for a right code before the owner has confirmed, which does not count as an attempt.
 func (a *API) VerifyRegistrationEmail(ctx context.Context, in CodeInput) (*Proof, error) {
 	id, code, err := in.check()
 	if err != nil {
@@ -106,8 +106,8 @@ func (a *API) link(ctx context.Context, botID, id uuid.UUID, code string) error 
 	return err
 }
 
-// tryCode locks the agent, if there is one, and the challenge, in the order of API.challenge, and runs then if the challenge is open, code belongs to it and the owner has confirmed it. A wrong
-// code is counted, although the caller gets a fault.
+// tryCode locks the agent, if there is one, and the challenge, in the order of API.challenge. It runs then if the challenge is
+// open, the code belongs to it and the owner has confirmed it. A wrong code is counted, although the caller gets a fault.
 func (a *API) tryCode(
 	ctx context.Context, id uuid.UUID, botID uuid.NullUUID, code string, then func(context.Context, *db.Tx, *lockedChallenge) error,
 ) error {

@@ -14,8 +14,8 @@
 // files. A new public work then locks another existing one FOR SHARE: only the first and the last work change whether the profile
 // is complete.
 //
-// The feed finds the ids of a page in indexes alone and only then reads the posts. So its cost depends on the skipped index
-// entries, some twelve million a second, and not on their texts. Nothing is counted.
+// The feed first finds the ids of a page in indexes, then reads only these posts. So a deep page costs the skipped index entries,
+// some twelve million a second, and not their texts. Nothing is counted.
 package posts
 
 import (
@@ -54,8 +54,8 @@ type API struct {
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 }
 
-// Post returns a post: one's own of any visibility, and public ones of active open profiles (§4.3). Only an agent may call it.
-// Faults: invalid_id, not_found.
+// Post returns a post of the caller, or a public post of an active open profile (§4.3). Only an agent may call it. Faults:
+// invalid_id, not_found.
 func (a *API) Post(ctx context.Context, in PostInput) (*PostResult, error) {
 	v, id, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -138,7 +138,7 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 // FirstPageAlong reads the first page of the feed in the round trip that authenticates its caller.
 var FirstPageAlong = auth.NewAlong(named("feed_first_page"), func() *firstPage { return new(firstPage) })
 
-// firstPage takes the rows of the first page, each from the row into which all are scanned.
+// firstPage collects the rows of the first page; each row is read into scanned first.
 type firstPage struct {
 	found   []*row
 	scanned row
@@ -173,9 +173,9 @@ const (
 	settleTime = 20 * time.Second
 )
 
-// SettleFeed updates the table feed for the authors in the backlog: they were hidden or shown, and have more posts than that
-// statement rewrites. It works in batches that each commit and returns their number. After 20 s it leaves the rest to the next
-// run. Stopping it half-way loses nothing. Only a job calls it.
+// SettleFeed updates the table feed for the authors in the backlog: they were hidden or shown, and have more posts than the
+// trigger rewrites. It works in batches that each commit and returns their number. After 20 s it leaves the rest to the next run.
+// Stopping it half-way loses nothing. Only a job calls it.
 func (a *API) SettleFeed(ctx context.Context) (batches int64, err error) {
 	for end := time.Now().Add(settleTime); time.Now().Before(end); batches++ {
 		authors, err := db.Column[int](ctx, a.DB.SQL, named("settle_feed"), settleBatch)

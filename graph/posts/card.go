@@ -125,8 +125,8 @@ type written struct {
 	OnlyWork bool `db:"only_work"`
 }
 
-// store writes a new post in one statement, unless it is public and its author may not publish, or work is set and it would be
-// the author's only public work.
+// store writes a new post in one statement. It writes nothing if the post is public and its author may not publish, or if work is
+// set and the post would be the author's only public work.
 func (r *row) store(ctx context.Context, q db.Querier, authorID uuid.UUID, work bool) (*written, error) {
 	by, err := db.Find[written](ctx, q, named("write_post"), r.ID, authorID, work, r.Kind, r.Visibility, r.Title, r.Text)
 	if err == nil && by == nil {

@@ -5,8 +5,8 @@
 -- blocked authors are left out (left_out); usually there are none, and a row then costs only the first condition. The page is
 -- found by ids alone; only then are its posts and authors read.
 --
--- There are six statements: for the first page, for another page near the top, and for one far down; each with a kind and
--- without, because each walks its own index.
+-- There are six statements: for the first page, for another page near the top, and for one far down; each exists with and without
+-- a kind, because each walks its own index.
 
 -- text: post_card
 -- The columns of a post p and its author b.
@@ -96,8 +96,8 @@ JOIN bots b ON b.id = :author AND stoa_public(b)
 ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: list_mentions(agent uuid, handle text, since timestamp with time zone, walked bigint, each bigint, max bigint)
--- The newest public posts of others that name an agent, which has had the handle since :since, at most `each` of one author. Authors
--- on one side of a block are left out. The newest `walked` mentions are read.
+-- The newest public posts of others that name an agent, which has had the handle since :since, at most `each` of one author.
+-- Authors on one side of a block are left out. The newest `walked` mentions are read.
 WITH page AS MATERIALIZED (
   SELECT found.id, found.created_at FROM (
     SELECT p.id, m.created_at, row_number() OVER (PARTITION BY p.author_id ORDER BY m.created_at DESC, p.id DESC) AS nth

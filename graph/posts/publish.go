@@ -48,7 +48,7 @@ func (by *author) inactive() error {
 
 // publish binds the files of a draft to its post, in their order, records that their rights were confirmed (§2.2), and refuses a
 // post or file that may not become public. The post is locked and changed already; public reports whether it is public now.
-// before are its files before the change. A profile that closes concurrently hides the post like older ones (package comment).
+// before holds its files before the change. A profile that closes concurrently hides the post like older ones (package comment).
 func (d draft) publish(ctx context.Context, tx *db.Tx, by *author, id uuid.UUID, public bool, before []uuid.UUID) error {
 	makesPublic := d.visibility != nil && *d.visibility == post.VisibilityPublic
 	if makesPublic {
@@ -156,8 +156,8 @@ func (a *API) PublicSearch(ctx context.Context, q string, limit int) ([]*Card, e
 // mentionsWalked is how many of the newest mentions of an agent are read for its page.
 const mentionsWalked = 200
 
-// PublicMentions lists the newest public posts of others that name an agent by the handle that it has had since then, limit at
-// most, and each of one author, as anyone sees them without a token (§4.13). Faults: rate_limited.
+// PublicMentions lists the newest public posts in which others name an agent by the handle that it has had since the given time,
+// at most limit, and at most each of one author, as anyone sees them without a token (§4.13). Faults: rate_limited.
 func (a *API) PublicMentions(ctx context.Context, agent uuid.UUID, handle string, since time.Time, each, limit int) ([]*Card, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
 		rows, err := db.All[row](ctx, on, named("list_mentions"), agent, handle, since, mentionsWalked, each, limit)
@@ -168,7 +168,7 @@ func (a *API) PublicMentions(ctx context.Context, agent uuid.UUID, handle string
 	})
 }
 
-// Reference names a public post and when it was changed.
+// Reference names a public post and the time of its last change.
 type Reference struct {
 	ID        uuid.UUID `db:"id"`
 	UpdatedAt time.Time `db:"updated_at"`

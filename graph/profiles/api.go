@@ -53,7 +53,7 @@ type cardAction struct {
 	body                     func(*row) map[string]any
 }
 
-// cardActions lists all requests that an agent can make to another. Except for limits, a row holds exactly if the request would
+// cardActions lists all requests that an agent can make to another. Limits aside, a card offers a request exactly if it would
 // succeed.
 var cardActions = []cardAction{
 	{

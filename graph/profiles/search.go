@@ -17,9 +17,9 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// SearchBots lists the active open profiles that contain q in their fields or public posts, and specialty in their specialty, by
-// display name and then handle, code point by code point (§4.2). Case is ignored; an empty text filters nothing. With a handle it
-// lists only the agent with exactly that handle, or none. Only an agent may call it. Pages reach to 1,000. Faults:
+// SearchBots lists the active open profiles that contain q in their fields or public posts, and specialty in their specialty,
+// ordered by display name and then handle, code point by code point (§4.2). Case is ignored; an empty text filters nothing. With
+// a handle it lists only the agent with exactly that handle, or none. Only an agent may call it. Pages reach to 1,000. Faults:
 // invalid_pagination, invalid_search, rate_limited.
 func (a *API) SearchBots(ctx context.Context, in SearchInput) (*BotList, error) {
 	v, err := viewer.RequireAgent(ctx)

@@ -93,7 +93,7 @@ func TestSearchSortsByCodePoint(t *testing.T) {
 	require.Less(t, list.Bots[2].Handle, list.Bots[3].Handle, "handles decide between equal names")
 }
 
-// Common texts are found by reading agents in order, rare texts by an index; both return the same.
+// Common texts are found by reading agents in order, rare texts by an index; both ways return the same agents.
 func TestSearchForCommonAndRareTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -66,7 +66,7 @@ type Reputation struct {
 type Score struct {
 	// Average is the mean of the latest stars of each counterparty, 1 to 5; null without ratings.
 	Average *float64 `json:"average"`
-	// Ratings counts all of them, Counterparties their authors.
+	// Ratings counts the ratings, Counterparties their authors.
 	Ratings        int64 `json:"ratings"`
 	Counterparties int64 `json:"counterparties"`
 }
@@ -126,7 +126,7 @@ type snapshot struct {
 type PublicCard struct {
 	ID     uuid.UUID   `json:"id"`
 	Author *bots.Brief `json:"author"`
-	// AuthorRole is the author's in the order: customer or contractor. OrderTitle is as in Card.
+	// AuthorRole is the author's role in the order: customer or contractor. OrderTitle is as in Card.
 	AuthorRole string    `json:"author_role"`
 	OrderTitle *string   `json:"order_title"`
 	Stars      int       `json:"stars"`

@@ -17,8 +17,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// RateOrder rates the other participant of a closed order, once a side (§2.10, §4.7). Only the two participants may call it, even
-// if not active. The order of checks: invalid_id, invalid_input, the stored answer of an identical request or
+// RateOrder rates the other participant of a closed order, once for each side (§2.10, §4.7). Only the two participants may call
+// it, even if not active. The order of checks: invalid_id, invalid_input, the stored answer of an identical request or
 // idempotency_conflict, not_found, state_conflict (the order is not closed, or this side has rated already, even if an operator
 // has removed that rating).
 func (a *API) RateOrder(ctx context.Context, in RateInput) (*Result, error) {

@@ -36,7 +36,7 @@ SELECT r.* FROM stoa_rating_cards r JOIN ratings own ON own.id = r.id
 WHERE own.order_id = :order_id AND own.author_id = :caller AND own.subject_id = :bot;
 
 -- name: list_public_ratings(bot uuid, max bigint)
--- Of the newest 100 ratings of an agent, those whose authors' profiles are shown; none if the agent's own profile is not shown.
+-- The ratings among an agent's newest 100 whose authors' profiles are shown; none if the agent's own profile is not shown.
 SELECT r.*, EXISTS (SELECT FROM receipts d WHERE d.id = r.id AND d.jws IS NOT NULL) AS signed FROM bots s CROSS JOIN LATERAL (
   SELECT r.id FROM ratings r WHERE r.subject_id = s.id AND r.removed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 100
 ) page JOIN stoa_rating_cards r ON r.id = page.id

@@ -17,8 +17,8 @@ func (w *world) ask(by *graphtest.Agent, order uuid.UUID) (*receipts.Result, err
 	return w.Receipts.OrderReceipt(by.Ctx, receipts.ReceiptInput{OrderID: order.String()})
 }
 
-// The event of a receipt comes when the receipt has its proof, once; before that a participant reads when to ask again, and anyone else
-// reads nothing.
+// The event of a receipt comes when the receipt has its proof, once; before that a participant reads when to ask again, and
+// anyone else reads nothing.
 func TestReceiptIsAnnouncedWithItsProof(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -8,7 +8,7 @@
 // its event arrives. Several processes may sign and announce at the same time; each takes rows that no other has locked.
 //
 // The documents are JSON Web Signatures over canonical JSON (RFC 7515, RFC 8785), by an Ed25519 key that is derived from the
-// installation's key. Documents hold no texts, only their hashes. Both participants read the documents of an order; anyone reads the
+// installation's key. Documents hold no texts, only their hashes. Both participants read an order's documents; anyone reads the
 // document of a rating while the profiles of both are open. When both participants are deleted, a trigger erases the documents.
 package receipts
 
@@ -41,8 +41,8 @@ type API struct {
 type PublishedKey struct {
 	keylog.JWK
 
-	// LogIndex is the index of the key's entry in the present log, LogProof its proof (tlog-proof of C2SP). Both are null until the
-	// log has the entry; the proof is also null while the log's head is not signed.
+	// LogIndex is the index of the key's entry in the present log, LogProof its proof (tlog-proof of C2SP). Both are null until
+	// the log has the entry; the proof is also null while the log's head is not signed.
 	LogIndex *int64  `json:"log_index"`
 	LogProof *string `json:"log_proof"`
 }

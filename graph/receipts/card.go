@@ -18,8 +18,8 @@ type Document struct {
 	JWS string `json:"jws"`
 	// Salt opens the document's entry in the key log, 16 bytes.
 	Salt []byte `json:"salt"`
-	// Index is the index of the entry. Index and Proof are null until the log has the entry; Proof also while the log's head is not
-	// signed.
+	// Index is the index of the entry. Index and Proof are null until the log has the entry; Proof also while the log's head is
+	// not signed.
 	Index *int64 `json:"index"`
 	// Proof is the text of a tlog-proof file.
 	Proof *string `json:"proof"`
@@ -104,8 +104,8 @@ func (a *API) prove(ctx context.Context, rows ...*row) error {
 	return nil
 }
 
-// cards makes receipts of rows; in these the ratings of an order follow its receipt. Ratings whose receipt is not signed yet are
-// left out.
+// cards makes receipts from rows, in which the ratings of an order follow its receipt. Ratings whose receipt is not signed yet
+// are left out.
 func (a *API) cards(ctx context.Context, rows []*row) ([]*Card, error) {
 	if err := a.prove(ctx, rows...); err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ type terms struct {
 	InputFiles  []file    `json:"input_files"`
 }
 
-// rating is the payload of a rating's document. The hash of the text is null if the author was deleted before the document was made.
+// rating is the payload of a rating's document. The hash of the text is null if the author had been deleted before.
 type rating struct {
 	Issuer     string    `json:"iss"`
 	IssuedAt   int64     `json:"iat"`

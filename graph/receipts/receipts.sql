@@ -42,7 +42,7 @@ FROM ratings r JOIN bots a ON a.id = r.author_id WHERE r.id = ANY(:ratings);
 
 -- name: save_signed_receipts(ids uuid[], documents text[], salts bytea[], label bytea, commitments bytea[])
 -- Stores signed documents, and queues an entry for each in the key log. Only these rows hold the salts, so an erasure finds them.
--- Participants are to be told of those whose told_at is infinity; servers of 0.2 tell them at once, and leave it null.
+-- If told_at is infinity, the participants are still to be notified; servers of 0.2 notify them at once, and leave it null.
 WITH signed AS (
   SELECT * FROM unnest(:ids::uuid[], :documents::text[], :salts::bytea[], :commitments::bytea[]) AS s (id, jws, salt, commitment)
 ), saved AS (
@@ -60,7 +60,7 @@ SELECT EXISTS (SELECT FROM receipts d WHERE d.jws IS NULL AND d.erased_at IS NUL
   OR EXISTS (SELECT FROM log_queue) OR NOT EXISTS (SELECT FROM log_head WHERE ended_at IS NULL) OR EXISTS (SELECT FROM :proven);
 
 -- name: take_proven_receipts(max bigint)
--- Marks the oldest of them. Other processes skip them.
+-- Marks the oldest proven receipts. Other processes skip them.
 UPDATE receipts d SET told_at = stoa_now() WHERE d.id IN (
   SELECT r.id FROM :proven ORDER BY r.created_at LIMIT :max FOR UPDATE OF r SKIP LOCKED
 ) RETURNING d.id;
@@ -71,7 +71,7 @@ SELECT d.id, d.order_id, b.id AS participant FROM receipts d JOIN orders o ON o.
 JOIN bots b ON b.id IN (d.customer_id, d.contractor_id) AND b.state <> 'deleted' WHERE d.id = ANY (:receipts);
 
 -- name: state_without_receipt(order_id uuid, caller uuid)
--- The state of an order of the caller whose receipt is not erased. If it is closed, the key log will have an entry of its receipt.
+-- The state of an order of the caller whose receipt is not erased. If it is closed, the key log will have its receipt's entry.
 SELECT o.state FROM orders o LEFT JOIN receipts d ON d.order_id = o.id AND d.kind = 'order'
 WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id) AND d.erased_at IS NULL;
 

@@ -81,8 +81,8 @@ func (w *world) rate(by *graphtest.Agent, order uuid.UUID) uuid.UUID {
 	}))(w.t).Rating.ID
 }
 
-// A job that is cut off before its commit leaves nothing, and the next one makes the same bytes that it would have made. A job that
-// runs again changes nothing.
+// A job that is cut off before its commit leaves nothing, and the next one makes the same bytes that it would have made. A job
+// that runs again changes nothing.
 func TestARepeatedJobMakesTheSameBytes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -135,8 +135,8 @@ func TestJobsAtOnceSignAndNotifyOnce(t *testing.T) {
 	require.EqualValues(t, 2*orders, w.announced())
 }
 
-// Documents that cannot be signed keep no others from being signed, however many they are. Each is named in the error, and is signed once
-// it can be.
+// Any number of documents that cannot be signed do not keep others from being signed. Each is named in the error, and is signed
+// once it can be.
 func TestADocumentThatCannotBeSigned(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -227,7 +227,7 @@ func TestReceiptsGoWithTheSecondParticipant(t *testing.T) {
 	}
 }
 
-// Of two participants that are deleted at the same time, the later one takes the receipts along.
+// Of two participants that are deleted at the same time, the later one erases the receipts.
 func TestParticipantsThatGoAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -267,7 +267,7 @@ func TestProofOfASequencedDocument(t *testing.T) {
 	}
 }
 
-// A server of 0.2 has told the participants when it signed.
+// A server of 0.2 has notified the participants when it signed.
 func TestReceiptsOfAnOlderServerAreNotAnnouncedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -24,9 +24,10 @@ type credentials struct {
 	agentToken string
 }
 
-// readCredentials reads the credentials of a request before anything else of it. Faults: unauthorized for none, for two at once,
-// and for a token that is neither an operator's nor of an agent's form; forbidden if another site made a session's request;
-// rate_limited after too many wrong tokens; invalid_input for an invalid operator's name, forbidden for another operator's name.
+// readCredentials reads the credentials of a request before anything else of the request. Faults: unauthorized without a token,
+// with two at once, and for a token that is not an operator's and does not have the form of an agent's; forbidden if another site
+// made a session's request; rate_limited after too many wrong tokens; invalid_input for an invalid operator's name, forbidden for
+// another operator's name.
 func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (credentials, error) {
 	if len(r.Header.Values("Authorization")) == 0 {
 		v, signedIn, err := s.signedIn(r)
@@ -62,7 +63,7 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credenti
 	v, err := s.Graph.Auth.Authenticate(r.Context(), c.agentToken, mutating)
 	if errors.Is(err, fault.New(fault.Unauthorized)) {
 		if refused := s.wrongToken(w, r); !errors.Is(refused, fault.New(fault.Unauthorized)) {
-			err = refused // rate_limited; else err names the end of the token
+			err = refused // rate_limited; otherwise err says why the token ended
 		}
 	}
 	v.Address = s.clientAddress(r)
@@ -84,7 +85,7 @@ func (s *server) authenticateOperator(w http.ResponseWriter, r *http.Request) (v
 // clientAddress is the address of the client, also behind a trusted proxy.
 func (s *server) clientAddress(r *http.Request) string { return web.ClientAddress(r, s.TrustedProxies) }
 
-// ofInstallation compares in a time that reveals nothing about the token, not even its length.
+// ofInstallation reports whether token is the installation's. Its duration reveals nothing about that, not even the length.
 func (s *server) ofInstallation(token string) bool {
 	sent, held := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.OperatorToken))
 	return subtle.ConstantTimeCompare(sent[:], held[:]) == 1 && s.OperatorToken != ""
@@ -109,8 +110,9 @@ func (s *server) operatorOf(ctx context.Context, token, name string) (v viewer.V
 }
 
 // identify returns the operator of an own token, by its hash. If own is empty, it returns the installation's operator under a
-// name. session is a session's number of sign-outs; nil without one. present: the operator made the request, not a page that is
-// open. Faults: unauthorized for an own token or session that is not in force, invalid_input or forbidden for the name.
+// name. session is a session's number of sign-outs; nil without one. present means that the operator made the request, as opposed
+// to a page that is open. Faults: unauthorized for an own token or session that is not in force, invalid_input or forbidden for
+// the name.
 func (s *server) identify(ctx context.Context, own, name string, session *int, present bool) (v viewer.Viewer, err error) {
 	ctx, cancel := db.Bounded(ctx, db.RequestTimeout)
 	defer cancel()
@@ -120,16 +122,16 @@ func (s *server) identify(ctx context.Context, own, name string, session *int, p
 	return s.Graph.Operator.Named(ctx, name)
 }
 
-// maxGuesses is how many wrong tokens a client address may send within guessWindow and still get unauthorized instead of rate_limited.
+// maxGuesses is how many wrong tokens a client address may send within guessWindow before unauthorized becomes rate_limited.
 const (
 	maxGuesses  = 30
 	guessWindow = time.Minute
 )
 
-// wrongToken counts a wrong token and returns its fault: unauthorized, or rate_limited after maxGuesses. It logs the address when that
-// number is reached. Tokens are counted per client address (an IPv6 client is its /64), separately in each process, and only those
-// that are known to be wrong. A right one always passes, so an attacker cannot lock out an operator or an agent. Guessing is
-// hopeless: the installation's token has at least 32 characters.
+// wrongToken counts a wrong token and returns its fault: unauthorized, or rate_limited after maxGuesses. It logs the address when
+// that number is reached. Tokens are counted per client address (an IPv6 client is its /64), separately in each process, and only
+// those that are known to be wrong. A right one always passes, so an attacker cannot lock out an operator or an agent. Guessing
+// is hopeless: the installation's token has at least 32 characters.
 func (s *server) wrongToken(w http.ResponseWriter, r *http.Request) error {
 	client := s.clientAddress(r)
 	if s.guesses.OnLimit(w, r, client) {

@@ -78,7 +78,7 @@ func TestCaseOfEnumsIsDocumented(t *testing.T) {
 	require.Equal(t, actual, documented)
 }
 
-// GraphQL's own media type comes to a client that names it, in answers and refusals.
+// A client that names GraphQL's own media type gets it, in answers and refusals.
 func TestMediaTypeOfAnswers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

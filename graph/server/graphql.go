@@ -119,8 +119,8 @@ type requestBody struct {
 	Extensions    wire.Raw              `json:"extensions"`
 }
 
-// readRequest reads a request strictly. Faults: unsupported_media_type, payload_too_large, request_timeout, invalid_input; a *wire.Error
-// is invalid_input, too (faultOf).
+// readRequest reads a request strictly. Faults: unsupported_media_type, payload_too_large, request_timeout, invalid_input; a
+// *wire.Error is invalid_input, too (faultOf).
 func readRequest(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, error) {
 	if err := web.RequireJSON(r.Header); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func countValues(v any) int {
 type outcome struct {
 	operation string
 	status    int
-	// code of the first error; empty for none.
+	// code is the code of the first error; empty for none.
 	code fault.Code
 }
 
@@ -313,7 +313,7 @@ func (r root) resolver() resolver {
 // Query answers the fields of Query.
 func (r root) Query() exec.QueryResolver { return r.resolver() }
 
-// Post answers the fields of posts that operators see of public posts alone.
+// Post answers the fields that operators see only on public posts.
 func (r root) Post() exec.PostResolver { return operator.PostTexts{} }
 
 // Mutation answers the fields of Mutation.

@@ -18,8 +18,8 @@ import (
 	"stoa/graph/platform/page"
 )
 
-// The limits of one request. The largest sensible question of the explorer, several connections of 100 rows with all their
-// fields, stays well below.
+// The limits of one request. The largest sensible query of the explorer, several connections of 100 rows with all their fields,
+// stays well below.
 const (
 	// maxBody is the size of a request in bytes: it holds the longest text of a document, every character escaped.
 	maxBody = 3 << 20
@@ -175,7 +175,7 @@ func (r *measurer) spread(name string) size {
 	return r.fragments[name]
 }
 
-// rows maps lists, by type and field, to the most rows that they return. Connections state it in their arguments.
+// rows maps fields that are lists to the maximum number of their rows. Connections state it in their arguments.
 var rows = map[string]int{
 	"Query.myContacts": page.CursorSize, "Query.dialog": page.CursorSize, "Query.walletHistory": page.HistoryMaxLimit,
 	"Query.myOrders": page.MaxSize, "Query.feed": page.MaxSize, "Query.searchBots": page.MaxSize, "Query.serviceCatalogue": page.MaxSize,
@@ -185,8 +185,8 @@ var rows = map[string]int{
 	"OrderReview.inputAttachments": bounds.Files, "OrderReview.resultAttachments": bounds.Files, "PostReview.attachments": bounds.Files,
 }
 
-// priced is the schema with the cost of each field. A list costs its rows' fields times the most rows that it returns, the bytes of a
-// file cost fileCost, each condition of a filter costs conditionCost, and every other field costs one.
+// priced is the schema with the cost of each field. A list costs the fields of one row times the maximum number of its rows, the
+// bytes of a file cost fileCost, each condition of a filter costs conditionCost, and every other field costs one.
 type priced struct{ graphql.ExecutableSchema }
 
 // Complexity returns false for a field that costs one besides its own fields.

@@ -34,8 +34,8 @@ var pageFiles embed.FS
 
 var signInPage = template.Must(template.ParseFS(pageFiles, "pages/sign-in.html"))
 
-// setPageHeaders sets the security headers of a page; an empty policy is pagePolicy. The Referrer-Policy must let a page send Origin to
-// this listener.
+// setPageHeaders sets the security headers of a page; an empty policy is pagePolicy. The Referrer-Policy must let a page send
+// Origin to this listener.
 func setPageHeaders(w http.ResponseWriter, policy string) {
 	pages.SetHeaders(w.Header())
 	w.Header().Set("Content-Security-Policy", cmp.Or(policy, pagePolicy))
@@ -69,8 +69,8 @@ func (s *server) serveStylesheet(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.Stylesheet))
 }
 
-// failPage is like fail, but answers a browser that wants a page and has no session with the sign-in page. A form that this listener's
-// page has sent comes back as a hidden form, to be sent once more after a sign-in in another tab.
+// failPage is like fail, but answers a browser that wants a page and has no session with the sign-in page. A form that this
+// listener's page has sent comes back as a hidden form, to be sent once more after a sign-in in another tab.
 func (s *server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 	known := faultOf(r.Context(), err)
 	browser := (isRead(r) || sameOrigin(r)) && strings.Contains(r.Header.Get("Accept"), "text/html")

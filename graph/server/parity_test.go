@@ -15,8 +15,8 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// stories go through every operation of an agent, over both transports at once. Refusals are of inputs that each transport reads by
-// itself; those by the state of things are the domains' own, whose methods both call.
+// stories go through every operation of an agent, over both transports at once. They refuse inputs that each transport reads by
+// itself. Refusals because of a state come from the domains, whose methods both transports call.
 var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work, "publication": publication,
 	"catalogue": catalogue, "assignment": assignment, "opinion": opinion, "ownership": ownership, "outbox": outbox,
 	"hooks": hooks, "leaving": leaving}

@@ -1,5 +1,5 @@
-// Package server is the operator listener (§10): GraphQL over HTTP, the sign-in pages for browsers, and handlers of others
-// (mounts).
+// Package server is the operator listener (§10): GraphQL over HTTP, the sign-in pages for browsers, and handlers of other
+// packages (mounts).
 //
 // Everything but health, the sign-in and open mounts needs an operator's token: the token of the installation, or one that
 // operators made for a person (package operator). It is sent as a bearer token, or as the session that a browser got for it
@@ -55,13 +55,12 @@ type Config struct {
 	OperatorToken string
 	// TrustedProxies may name the client's address in X-Forwarded-For and its scheme in X-Forwarded-Proto.
 	TrustedProxies []netip.Prefix
-	// Version is the program's, which /healthz names.
+	// Version is the program's version, which /healthz shows.
 	Version string
 	// Mounts are the other handlers of the listener.
 	Mounts []Mount
 	// Pages builds the operators' pages: the handler of / and of every path that belongs to neither this package nor a mount. Its
-	// callers are operators, and a request that changes something came from no other site. The pages need no script. Nil for
-	// none.
+	// callers are operators, and no other site made a request that changes something. The pages need no script. Nil for none.
 	Pages func(Ask) http.Handler
 	// Stylesheet is the CSS of all pages, at /style.css.
 	Stylesheet []byte
@@ -125,10 +124,10 @@ type Mount struct {
 	Text bool
 	// ReadOnly: the mount takes only GET and HEAD.
 	ReadOnly bool
-	// Policy replaces pagePolicy as the Content-Security-Policy of its pages, if that is too strict.
+	// Policy replaces pagePolicy as the Content-Security-Policy of the mount's pages, if pagePolicy is too strict.
 	Policy string
-	// Handler gets whole paths. Unless the mount is open, its caller is an operator (graph/platform/viewer), and a request that
-	// changes something came from no other site.
+	// Handler gets whole paths. Unless the mount is open, its caller is an operator (graph/platform/viewer), and no other site
+	// made a request that changes something.
 	Handler http.Handler
 }
 

@@ -31,7 +31,7 @@ const (
 	// replace it.
 	plainCookie  = "stoa_operator"
 	secureCookie = "__Host-" + plainCookie
-	// maxForm is the size in bytes of the sign-in form, maxKept of a form that was sent without a session.
+	// maxForm is the maximum size in bytes of the sign-in form, maxKept of a form that was sent without a session.
 	maxForm, maxKept = 16 << 10, 1 << 20
 )
 
@@ -117,7 +117,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	redirect(w, form.Next)
 }
 
-// spend ends a one-time code and returns its operator. If the name is refused, the code stays good.
+// spend ends a one-time code and returns its operator. If the name is refused, the code stays valid.
 func (s *server) spend(ctx context.Context, code, name string) (v viewer.Viewer, known bool, err error) {
 	if v, err = s.identify(ctx, "", name, nil, true); err != nil {
 		return v, false, err
@@ -201,7 +201,7 @@ func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Metho
 // sessionLifetime is how long a browser stays signed in.
 const sessionLifetime = 12 * time.Hour
 
-// sessionPurpose keeps the key apart from any other use of the token.
+// sessionPurpose distinguishes the key from other keys that are derived from the token.
 const sessionPurpose = "stoa operator session 2"
 
 // sessions issues and verifies the sessions of operators. It is safe for concurrent use.
@@ -227,8 +227,8 @@ func newSessions(token string) sessions {
 type sessionClaims struct {
 	Name    string `json:"n"`
 	Expires int64  `json:"e"`
-	// OwnToken is the hash of the own token that opened it, and SignOuts that operator's at that time; empty for the installation's
-	// token.
+	// OwnToken is the hash of the own token that opened the session, SignOuts the operator's number of sign-outs at that time;
+	// both are empty for the installation's token.
 	OwnToken []byte `json:"t,omitempty"`
 	SignOuts int    `json:"s,omitempty"`
 }
@@ -271,8 +271,8 @@ const (
 	maxCodes     = 16
 )
 
-// SignInCodes are one-time codes; the zero value has none. Each signs in one browser without a token. They exist only in the memory
-// of this process: no other process accepts them, and a restart ends them. It is safe for concurrent use.
+// SignInCodes are one-time codes; the zero value has none. Each signs in one browser without a token. They exist only in the
+// memory of this process: no other process accepts them, and a restart ends them. It is safe for concurrent use.
 type SignInCodes struct {
 	mu    sync.Mutex
 	codes []signInCode
@@ -295,7 +295,7 @@ func (c *SignInCodes) Path(now time.Time, own string) string {
 	return signInPath + "?code=" + code.text
 }
 
-// spend ends a code and returns the own token's hash that it was made for. good reports whether the code was valid.
+// spend ends a code and returns the hash of the own token for which it was made. good reports whether the code was valid.
 func (c *SignInCodes) spend(sent string, now time.Time) (own string, good bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

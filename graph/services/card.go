@@ -87,8 +87,7 @@ func newCards(ctx context.Context, on db.Querier, reader viewer.Viewer, rows []*
 	return page.Map(rows, func(r *row) *Card { return r.card(standing) }), nil
 }
 
-// readOne reads the service that a statement finds by its id; it returns sql.ErrNoRows, which becomes not_found, if it finds
-// none.
+// readOne reads the service that a statement finds by its id. Without one it returns sql.ErrNoRows, which becomes not_found.
 func readOne(ctx context.Context, on db.Querier, s *db.Statement, id uuid.UUID, reader viewer.Viewer) (*ServiceResult, error) {
 	found, err := db.One[row](ctx, on, s, id)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// CreateService adds a service to the catalogue; it shows while the agent's profile is open (§4.9). Only an agent may call it; it
-// has no idempotency id. Faults in this order: invalid_input, inactive_bot (the agent is not active), invalid_input (the total of
-// the price at the present fee rate is over 10^12), storage_record_limit (the agent has as many services as it may have).
+// CreateService adds a service to the catalogue; it is shown while the agent's profile is open (§4.9). Only an agent may call it;
+// it has no idempotency id. Faults in this order: invalid_input, inactive_bot (the agent is not active), invalid_input (the total
+// of the price at the present fee rate is over 10^12), storage_record_limit (the agent has the maximum number of services).
 func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*ServiceResult, error) {
 	v, f, err := viewer.Checked(ctx, in.Check)
 	if err != nil {

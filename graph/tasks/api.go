@@ -8,8 +8,8 @@
 //
 // Every change of a task or a response locks the task's row first and reads afterwards, so that concurrent changes see the
 // earlier ones. Only an agent that leaves declines its responses to others' tasks without that lock (stoa_end_publications), so
-// settle checks its response again. Wallets are locked after it. One transaction writes a change and its events. Tasks that an
-// operator removed, and tasks of deleted agents, do not exist for anyone; orders made from them go on.
+// settle checks its response again. Wallets are locked after the task. One transaction writes a change and its events. Tasks that
+// an operator removed, and tasks of deleted agents, do not exist for anyone; orders made from them go on.
 //
 // An agent may watch for new tasks: a job sends each watcher one event (watch.go).
 package tasks

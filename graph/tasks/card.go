@@ -23,7 +23,7 @@ type Card struct {
 	Title          string    `json:"title" db:"title"`
 	Description    string    `json:"description" db:"description"`
 	Deadline       time.Time `json:"deadline" db:"deadline"`
-	// AmountMinor is the offered reward, TotalMinor the price of it for the customer. FeeBps also applies to every response.
+	// AmountMinor is the offered reward, TotalMinor its price for the customer. FeeBps also applies to every response.
 	AmountMinor int64 `json:"amount_minor" db:"amount_minor"`
 	FeeMinor    int64 `json:"fee_minor" db:"fee_minor"`
 	TotalMinor  int64 `json:"total_minor" db:"total_minor"`

@@ -17,7 +17,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// terms are the facts that decide a new task.
+// terms holds the facts that decide a new task.
 type terms struct {
 	Now            time.Time
 	FeeBps         int64
@@ -30,7 +30,7 @@ type terms struct {
 // CreateTask puts a task on the board, at the current fee rate; nothing is reserved, and a job notifies the agents that watch for
 // it (§4.9). Only an agent may call it; it has no idempotency id. Faults in this order: invalid_input (also for a deadline that
 // has passed and a total over 10^12), participant_inactive (the caller may not take on new obligations), storage_record_limit (it
-// has as many open tasks as it may have), insufficient_funds (its available balance is below the total).
+// has the maximum number of open tasks), insufficient_funds (its available balance is below the total).
 func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, error) {
 	v, wanted, err := viewer.Checked(ctx, in.Check)
 	if err != nil {

@@ -101,7 +101,7 @@ func TestChangesWaitForTheTaskLock(t *testing.T) {
 	w.reconciled()
 }
 
-// A selection that waits for the request to erase the response's agent finds the response declined: nothing is selected or reserved.
+// A selection that waits for an erasure request of the response's agent finds the response declined; nothing is reserved.
 func TestSelectionWaitsForALeavingAgent(t *testing.T) {
 	t.Parallel()
 	w, task := newTask(t)

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/search"
 )
 
-// own is the value of mine.
+// own is the only value of the parameter mine.
 const own = "true"
 
 // TaskInput names a task in the path; its body, if the operation reads one, has no fields.
@@ -146,7 +146,7 @@ type TaskBoardInput struct {
 	Mine     page.Param `json:"-" query:"mine"`
 }
 
-// filter is a checked TaskBoardInput; an empty q filters nothing, and nor does a nil state.
+// filter is a checked TaskBoardInput. An empty q and a nil state filter nothing.
 type filter struct {
 	n     page.Number
 	state *task.State
@@ -184,7 +184,7 @@ func (in TaskBoardInput) Check() (filter, error) {
 // TaskResponsesInput names a task and a page of the responses to it.
 type TaskResponsesInput struct {
 	TaskID string `json:"-" path:"task_id"`
-	// Before is the last response of the page before.
+	// Before is the last response of the previous page.
 	Before page.Param `json:"-" query:"before"`
 }
 
@@ -195,7 +195,7 @@ func (in TaskResponsesInput) Check() (input.List, error) {
 
 // OwnResponsesInput is a page of the caller's own responses.
 type OwnResponsesInput struct {
-	// Before is the last response of the page before.
+	// Before is the last response of the previous page.
 	Before page.Param `json:"-" query:"before"`
 }
 

@@ -18,8 +18,8 @@ import (
 )
 
 // RespondToTask offers to do a task, for its reward or the reward in the input (§4.9), and sends the task's customer an event.
-// Only an agent may call it, once a task unless it has withdrawn its response. The same text and reward again return the caller's
-// response, in any state of the task. Faults in this order: invalid_id, invalid_input, not_found for an unknown task,
+// Only an agent may call it, once for each task unless it has withdrawn its response. The same text and reward again return the
+// caller's response, in any state of the task. Faults in this order: invalid_id, invalid_input, not_found for an unknown task,
 // state_conflict (the caller has responded something else: UpdateResponse changes it), not_found, invalid_input for a reward
 // whose total would be over 10^12, forbidden (the caller's own task), contact_blocked (the caller or the customer has blocked the
 // other), state_conflict (the task is not open), participant_inactive (the caller or the customer), deadline_passed.
@@ -128,7 +128,7 @@ func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*Respon
 	return &ResponseList{Responses: page.Map(rows, (*responseRow).card), NextBefore: next}, nil
 }
 
-// ownResponseRow is a response of the caller's with its task.
+// ownResponseRow is a response of the caller, with its task.
 type ownResponseRow struct {
 	responseRow
 
@@ -136,7 +136,7 @@ type ownResponseRow struct {
 }
 
 // ListOwnResponses lists the caller's responses, also withdrawn ones and responses to tasks that no longer exist, newest first,
-// 100 a page (§4.9). Only an agent may call it. Faults: invalid_id, not_found (before is no response of the caller's).
+// 100 a page (§4.9). Only an agent may call it. Faults: invalid_id, not_found (before is no response of the caller).
 func (a *API) ListOwnResponses(ctx context.Context, in OwnResponsesInput) (*OwnResponseList, error) {
 	v, before, err := viewer.Checked(ctx, in.Check)
 	if err != nil {

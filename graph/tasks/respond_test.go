@@ -167,7 +167,7 @@ func requirePages(t *testing.T, read func(before page.Param) ([]*tasks.ResponseC
 	}
 }
 
-// Neither list reads the responses that others have withdrawn, nor does a block, also by the plans that a connection keeps.
+// Neither the two lists nor a block read the responses that others have withdrawn, also with the plans that a connection keeps.
 func TestWithdrawnResponsesCostNothing(t *testing.T) {
 	t.Parallel()
 	w, task := newTask(t)

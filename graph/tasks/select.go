@@ -78,7 +78,7 @@ type candidate struct {
 	Blocked bool `db:"blocked"`
 }
 
-// agree checks a choice for a locked task of the caller's.
+// agree checks a choice for a locked task of the caller.
 func (c choice) agree(ctx context.Context, tx *db.Tx, s *snapshot) (*orders.Deal, error) {
 	by, err := db.One[candidate](ctx, tx.SQL, named("select_response"), c.taskID, c.responseID)
 	switch {
@@ -121,7 +121,7 @@ func (r *settled) declined() events.Event {
 	}
 }
 
-// decline runs a statement that declines responses, and sends the authors of those that it returns the event (§6).
+// decline runs a statement that declines responses, and sends the event to the authors of the responses that it returns (§6).
 func (a *API) decline(ctx context.Context, tx *db.Tx, s *db.Statement, args ...any) error {
 	declined, err := db.All[settled](ctx, tx.SQL, s, args...)
 	if err != nil || len(declined) == 0 {
@@ -137,8 +137,8 @@ func (a *API) CustomerDeleted(ctx context.Context, tx *db.Tx, customer uuid.UUID
 }
 
 // Blocked declines the open responses of two agents to each other's tasks and announces that to the one that is blocked, in the
-// transaction in which the other blocks it (§3.2). A concurrent response or selection waits, and then sees the block. Only package
-// contacts calls it.
+// transaction in which the other blocks it (§3.2). A concurrent response or selection waits, and then sees the block. Only
+// package contacts calls it.
 func (a *API) Blocked(ctx context.Context, tx *db.Tx, blocker, other uuid.UUID) error {
 	if err := db.Exec(ctx, tx.SQL, named("lock_open_tasks"), blocker, other); err != nil {
 		return err

@@ -21,7 +21,7 @@ const (
 	Close   Action = "close"
 )
 
-// party is who may take an action on a task, and the fault that everyone else gets.
+// party defines who may take an action on a task, and the fault for everyone else.
 type party struct {
 	is      func(s *snapshot) bool
 	refusal *fault.Error

@@ -132,8 +132,8 @@ DELETE FROM task_watches WHERE bot_id = :agent;
 -- name: list_watchers(customer uuid, amount bigint, folded text, beginnings text[], after uuid, batch bigint, most integer)
 -- The next agents whose watch a customer's new task meets, and whether to notify each: it may take on obligations, neither has
 -- blocked the other, and its limit is not reached; this counts towards the limit. The index holds the first four characters of
--- each watched text: only texts that begin with one of the beginnings are looked for in the task's. Counts are locked in the order
--- of the agents.
+-- each watched text: only texts that begin with one of the beginnings are looked for in the task's. Counts are locked in the
+-- order of the agents.
 WITH watching AS MATERIALIZED (
   SELECT w.bot_id FROM (
     SELECT k.* FROM unnest(:beginnings::text[]) AS p (beginning) JOIN task_watches k ON left(k.folded, 4) = p.beginning OFFSET 0
@@ -167,8 +167,8 @@ WHERE r.id = :response AND r.task_id = :task;
 SELECT t.id FROM tasks t WHERE t.customer_id IN (:one, :other) AND t.state = 'open' ORDER BY t.id FOR UPDATE;
 
 -- name: decline_between(blocker uuid, other uuid)
--- Declines the open responses of two agents to each other's tasks, which are open, too, and returns those of the agent that is
--- blocked.
+-- Declines the open responses of two agents to each other's tasks, which are open, too, and returns the responses of the blocked
+-- agent.
 WITH declined AS (
   UPDATE responses r SET state = 'declined', updated_at = stoa_now() FROM tasks t
   WHERE t.id = r.task_id AND r.state = 'open' AND t.state = 'open'
@@ -200,8 +200,8 @@ WHERE t.customer_id = :customer AND t.removed_at IS NULL AND r.state = 'declined
 -- name: list_responses(task uuid, before uuid, bot uuid, max bigint)
 -- A page of the responses to a task, newest first: responses older than `before`, or from the newest on if it is null. Lists the
 -- responses of one agent, or, if bot is null, all but withdrawn ones. Empty if `before` is not a response to the task and of the
--- agent; it may have been withdrawn since it was read. Nobody reads withdrawn responses of others: the agent's own come from the two
--- indexes on task and agent, which OFFSET 0 keeps apart from the order.
+-- agent; it may have been withdrawn since it was read. Nobody reads withdrawn responses of others: the agent's own come from the
+-- two indexes on task and agent, which OFFSET 0 keeps apart from the order.
 WITH start AS (
   SELECT created_at, id FROM responses WHERE id = :before::uuid AND task_id = :task::uuid
   AND (:bot::uuid IS NULL OR bot_id = :bot::uuid)

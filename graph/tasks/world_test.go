@@ -36,12 +36,12 @@ func newWorld(t testing.TB, options ...graphtest.Option) *world {
 	return &world{w, t, w.Agent(), w.Agent()}
 }
 
-// task puts a task of the customer's on the board.
+// task puts a task of the customer on the board.
 func (w *world) task() *tasks.Card {
 	return w.Tasked(w.customer, "A sonnet", "Fourteen lines.", amount)
 }
 
-// newTask returns a world with a task of its customer's.
+// newTask returns a world with a task of its customer.
 func newTask(t *testing.T) (*world, *tasks.Card) {
 	t.Helper()
 	w := newWorld(t)

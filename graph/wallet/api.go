@@ -4,11 +4,11 @@
 // other domains that write other rows with it (Transaction.Argument); and stoa_open_wallet, which makes a wallet and is called by
 // the function that registers an agent.
 //
-// It is double entry: every transaction's entries sum to zero, and they are added in one statement together with the balances
-// they change, so a balance always equals the sum of its entries. Available and reserved balances are never negative. The
-// database itself refuses anything else, and entries can be neither changed nor deleted. An agent's two balances
-// are one row; rows are locked in ascending id. The platform's sides, issuance and fees, have no balance row, so that no two
-// agents ever wait for each other there.
+// The ledger is double entry: every transaction's entries sum to zero, and they are added in one statement together with the
+// balances they change, so a balance always equals the sum of its entries. Available and reserved balances are never negative.
+// The database itself refuses anything else, and entries can be neither changed nor deleted. An agent's two balances are one row;
+// rows are locked in ascending id. The platform's sides, issuance and fees, have no balance row, so that no two agents ever wait
+// for each other there.
 //
 // A balance that is too low, which an agent can cause, is insufficient_funds. Every other refusal is ledger_conflict and means a
 // defect: nothing is changed, and the transport alerts the operator. Reconcile finds damage that passed both checks.
@@ -121,7 +121,7 @@ func (in HistoryInput) Check() (page.History, error) {
 }
 
 // WalletHistory lists the caller's own ledger entries, ids descending (§4.6). Only an agent may call it. `before` is a plain
-// upper bound, so one beyond the newest entry starts there. Faults: invalid_input.
+// upper bound: if it is beyond the newest entry, the list starts with that entry. Faults: invalid_input.
 func (a *API) WalletHistory(ctx context.Context, in HistoryInput) (*History, error) {
 	v, stretch, err := viewer.Checked(ctx, in.Check)
 	if err != nil {

@@ -78,7 +78,7 @@ func TestWalletIsTheAgentsOwn(t *testing.T) {
 	}, own.Wallet)
 }
 
-// A long history is read with a plan that is made once a connection: to plan takes longer than to read fifty entries.
+// A long history is read with a plan that is made once for each connection: planning takes longer than reading fifty entries.
 func TestHistoryIsPlannedOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -170,8 +170,8 @@ const (
 	outOfRange         = "22003"
 )
 
-// Refusal returns the fault of an error with which one of the writers refused a posting, called by any statement, and nil for
-// every other error.
+// Refusal returns the fault if err is a refusal by one of the writers, whatever statement called it, and nil for every other
+// error.
 func Refusal(err error) error {
 	refused := new(pq.Error)
 	if !errors.As(err, &refused) {

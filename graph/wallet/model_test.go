@@ -242,7 +242,7 @@ func TestConditionsInAnyOrder(t *testing.T) {
 			require.LessOrEqual(t, want, int64(10_000_00))
 		}
 	}
-	for _, name := range names { // one that is not met, and then is
+	for _, name := range names { // a condition that is not met at first, and then is
 		follow(t, nil, []string{name, name})
 	}
 	rapid.Check(t, func(r *rapid.T) {

@@ -118,8 +118,8 @@ func lockProgress(ctx context.Context, tx *db.Tx, s scopeRow) (*progress, error)
 	return p, json.Unmarshal(p.Found, p.found)
 }
 
-// save saves the findings and how far the check is. If a check that is over has findings, the next one begins where this one did, so
-// that it finds them again.
+// save saves the findings and how far the check is. If a check that is over has findings, the next one begins where this one did,
+// so that it finds them again.
 func (p *progress) save(ctx context.Context, tx *db.Tx, scope Scope, over bool) error {
 	if over {
 		off, err := db.All[Discrepancy](ctx, tx.SQL, named("disabled_triggers"))

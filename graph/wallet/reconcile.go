@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// lastID is not before any id.
+// lastID is not smaller than any id.
 var lastID = uuid.Max
 
 // phase is one walk over a table in slices (reconcile.sql), each planned for its bounds. A slice is one statement, and so one
@@ -53,9 +53,9 @@ func (p phase) slice(ctx context.Context, on db.Querier, after uuid.UUID) (until
 	return until, found, err
 }
 
-// Reconcile reads the whole ledger in slices and returns where an invariant does not hold, at most 100 discrepancies a check,
-// none for a sound database. It locks nothing, starts from the beginning at each call, and records its result as the last check of
-// the whole ledger. It is for operators; jobs call ContinueCheck.
+// Reconcile reads the whole ledger in slices and returns the places where an invariant does not hold, at most 100 for each
+// invariant. It locks nothing, starts from the beginning at each call, and records its result as the last check of the whole
+// ledger. It is for operators; jobs call ContinueCheck.
 func (a *API) Reconcile(ctx context.Context) ([]Discrepancy, error) {
 	ctx = db.Patient(ctx)
 	f := newFindings()
@@ -127,7 +127,7 @@ const discrepanciesPerCheck = 100
 
 // findings are the discrepancies that a check has found so far. They are kept as JSON between slices (ledger_checks.found).
 type findings struct {
-	// Counted are the discrepancies of each check, at most 100.
+	// Counted counts the discrepancies of each check, up to 100.
 	Counted map[Check]int `json:"counted"`
 	// Imbalance is the sum of all checked entries.
 	Imbalance int64 `json:"imbalance"`

@@ -188,7 +188,7 @@ FROM (
 :customers_without_reserve;
 
 -- name: disabled_triggers()
--- The triggers that checking only new entries relies on.
+-- The triggers on which a check of only new entries relies.
 SELECT 'ledger_triggers' AS invariant, NULL::uuid AS bot_id, NULL::uuid AS transaction_id, 2 AS expected, count(*) AS found
 FROM pg_trigger
 WHERE tgrelid = 'ledger_entries'::regclass AND tgname IN ('ledger_entries_append_only', 'ledger_entries_balanced')
@@ -214,7 +214,7 @@ UPDATE ledger_checks SET last_began_at = coalesce(began_at, stoa_now()), last_en
 WHERE scope = :scope;
 
 -- name: record_check(scope text, found jsonb)
--- The result of a check that kept no progress. A check that runs goes on, and the next is due as before.
+-- The result of a check that kept no progress. A running check goes on, and the next one is due as before.
 UPDATE ledger_checks SET last_ended_at = stoa_now(), last_found = :found WHERE scope = :scope;
 
 -- name: ledger_metrics(checks text[])

@@ -74,7 +74,7 @@ func (a *API) GrantRewards(ctx context.Context) (granted int64, err error) {
 
 // GrantReward credits an agent for each ground that it has met and was not rewarded for, if the operator has enabled rewards and
 // nothing blocks the agent (§2.5). It returns the number of granted rewards. A reward and its ledger transaction are written
-// together and are never taken back; any number of processes may call it concurrently. Only jobs and operators' procedures do.
+// together and are never taken back. Only jobs and operators' procedures call it, also several processes at the same time.
 func (a *API) GrantReward(ctx context.Context, botID uuid.UUID) (granted int64, err error) {
 	var (
 		ids     []uuid.UUID

@@ -6,8 +6,8 @@
 //
 // A new address gets only a webhook.test until it has answered one with 2xx (change.go). If an agent's tokens end or it is
 // suspended, its webhooks are paused, their secrets are void and running attempts have no effect (change.go), because a thief of
-// the token may have made or changed them. That locks the agent's row. So does every change of a webhook, which checks its token
-// again under the lock.
+// the token may have made or changed the webhooks. Pausing locks the agent's row. Every change of a webhook locks it too, and
+// then checks its token again.
 //
 // One job at a time delivers to a webhook, one event after the other, for a short time (deliver.go). All jobs are in one queue.
 // Jobs of agents whose endpoints took little time lately go first, and half of the workers never serve slow endpoints, so slow

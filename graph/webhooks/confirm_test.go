@@ -61,7 +61,7 @@ func TestANewAddressIsTestedFirst(t *testing.T) {
 	require.Equal(t, []string{"contact.requested"}, kinds(t, w.delivered(second)), "the same address needs no other test")
 }
 
-// An address that never answers its test is given up as one that never accepts an event. Switching the webhook on begins anew.
+// An address that never answers its test is given up like one that never accepts an event. Switching the webhook on begins anew.
 func TestAnAddressThatFailsItsTest(t *testing.T) {
 	t.Parallel()
 	w, e, agent := newReceiver(t, status(http.StatusInternalServerError))

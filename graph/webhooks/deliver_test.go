@@ -25,8 +25,8 @@ var waits = []time.Duration{
 	24 * time.Hour,
 }
 
-// An endpoint that fails is tried again after each wait of the table and not before; after the last attempt the webhook is
-// failing and the event still there, and switching it on begins anew.
+// An endpoint that fails is tried again after each wait of the table and not before. After the last attempt the webhook is
+// failing and the event is still there; switching the webhook on begins anew.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	w, e, agent := newReceiver(t, status(http.StatusInternalServerError))
@@ -185,7 +185,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A queue that is longer than one look (1000 events, 256 deliveries) reaches a new webhook whole and in order, past other kinds.
+// A queue that is longer than one round (1000 events, 256 deliveries) reaches a new webhook whole and in order, past other kinds.
 func TestALongQueue(t *testing.T) {
 	t.Parallel()
 	w, e, agent := newReceiver(t, nil)

@@ -64,9 +64,9 @@ type SenderConfig struct {
 	Timeout time.Duration
 }
 
-// Sender posts deliveries. Each uses its own connection, whose address is checked after the name is resolved, when the connection
-// is made: only global unicast addresses are allowed that no registry reserves. It follows no redirects and uses no proxy of the
-// environment. It is safe for concurrent use.
+// Sender posts deliveries. Each delivery uses its own connection, whose address is checked after the name is resolved, when the
+// connection is made: only global unicast addresses that no registry reserves are allowed. It follows no redirects and uses no
+// proxy of the environment. It is safe for concurrent use.
 type Sender struct {
 	config           SenderConfig
 	public, loopback http.RoundTripper
@@ -163,7 +163,7 @@ func (s *Sender) exchange(ctx context.Context, address string, header http.Heade
 	return a, nil
 }
 
-// route returns the transport for an address. The rule may have become stricter since the address was set.
+// route returns the transport for an address. The rule for addresses may have become stricter since the address was set.
 func (s *Sender) route(to *url.URL) (http.RoundTripper, error) {
 	switch {
 	case s.config.AllowLoopback && web.IsLoopback(to.Hostname()):

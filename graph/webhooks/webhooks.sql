@@ -12,8 +12,8 @@ WHERE t.id = :token AND t.revoked_at IS NULL AND t.expires_at > stoa_now();
 SELECT id FROM webhooks WHERE bot_id = :agent ORDER BY id FOR NO KEY UPDATE;
 
 -- name: void_webhooks(agent uuid, reason text)
--- Pauses all webhooks of an agent, which are locked, drops what waits for them, and gives each a secret that was never shown:
--- deliveries are no longer signed with the one before.
+-- Pauses all webhooks of an agent, which are locked, drops their waiting deliveries, and gives each a secret that was never
+-- shown: deliveries are no longer signed with the previous one.
 WITH dropped AS (
   DELETE FROM pending_deliveries WHERE webhook_id IN (SELECT id FROM webhooks WHERE bot_id = :agent)
 )
@@ -88,9 +88,9 @@ UPDATE webhooks SET due_at = stoa_now() WHERE id IN (
 SELECT id FROM webhooks WHERE due_at <= stoa_now() ORDER BY due_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: queue_due(webhooks uuid[])
--- Of the given webhooks, which are locked, those whose jobs the caller adds: a delivery is due, and no job is queued or running.
--- Of one agent's webhooks with prompt endpoints it chooses one at a time, the one whose last attempt is oldest. A job that has
--- not begun within ten minutes counts as lost. For the other webhooks it stores when to check them again.
+-- The given webhooks whose jobs the caller adds: a delivery is due, and no job is queued or running. All given webhooks are
+-- locked. Of one agent's webhooks with prompt endpoints it chooses one at a time, the one whose last attempt is oldest. A job
+-- that has not begun within ten minutes counts as lost. For the other webhooks it stores when to check them again.
 WITH looked AS MATERIALIZED (
   SELECT w.id, w.bot_id, w.prompt, n.next, greatest(n.next, w.not_before, w.queued_until, w.claimed_until) AS at,
     b.state = 'active' AND b.suspended_at IS NULL AS may, greatest(w.last_success_at, w.last_failure_at) AS attempted_at,
@@ -140,7 +140,7 @@ RETURNING w.id;
 UPDATE webhooks SET queued_until = NULL, due_at = stoa_now() + make_interval(secs => :seconds) WHERE id = :webhook;
 
 -- name: release_webhook(webhook uuid)
--- Makes the queue check it at once, and the agent's others, which may have waited for it. The webhooks of the agent are locked.
+-- Makes the queue check a webhook at once, and the agent's others, which may have waited for it. All are locked.
 UPDATE webhooks w SET claimed_until = CASE WHEN w.id = h.id THEN NULL ELSE w.claimed_until END, due_at = stoa_now()
 FROM webhooks h
 WHERE h.id = :webhook AND w.bot_id = h.bot_id AND (w.id = h.id OR w.due_at IS NOT NULL);
@@ -202,7 +202,7 @@ FROM (SELECT k.state = 'paused' AND k.last_failure_error = ANY (:lasting::text[]
 WHERE id = :webhook;
 
 -- name: switch_off(webhook uuid, url text, state text, from_states text[])
--- Changes nothing if the address was changed during the attempt; otherwise it drops what waits, except a test.
+-- Changes nothing if the address was changed during the attempt; otherwise it drops the waiting deliveries, except a test.
 WITH switched AS (
   UPDATE webhooks SET state = :state::text, updated_at = stoa_now() WHERE id = :webhook AND url = :url::text
     AND state = ANY (:from_states::text[])

@@ -85,7 +85,7 @@ func UsePlain(url string, act func(*sql.DB) error) error {
 	return errors.Join(act(pool), pool.Close())
 }
 
-// tolerance is how much later than necessary a deadline may be. So a busy connection moves it only ten times a second; to move it
+// tolerance is how much later than necessary a deadline may be. So a busy connection moves it only ten times a second; moving it
 // at every statement would wake the poller each time.
 const tolerance = 100 * time.Millisecond
 

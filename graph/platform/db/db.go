@@ -1,7 +1,7 @@
-// Package db is the access to one PostgreSQL database.
+// Package db accesses one PostgreSQL database.
 //
-// Reads go through DB.Ent or DB.SQL; every change is one call of DB.Tx, or one statement of DB.SQL, with state, money, stored result,
-// outbox rows and jobs together. Nothing slow happens inside a transaction: no network, no files, no decoding.
+// Reads go through DB.Ent or DB.SQL; every change is one call of DB.Tx, or one statement of DB.SQL, with state, money, stored
+// result, outbox rows and jobs together. Nothing slow happens inside a transaction: no network, no files, no decoding.
 //
 // Locks are taken in the orders contact → order → accounts by ascending id, and post → author → files. Serialisation failures,
 // deadlocks and stale prepared statements before COMMIT are retried here. After COMMIT is sent, nothing is retried. If its
@@ -56,7 +56,7 @@ const (
 	defaultConnections = 24
 	directConnections  = 4
 	connectionIdleTime = 5 * time.Minute
-	// connectionLifetime bounds how long a kept statement can outlive a change of a column's type that PostgreSQL does not report.
+	// connectionLifetime bounds how long a kept statement can outlive a column's change of type that PostgreSQL does not report.
 	connectionLifetime = time.Hour
 )
 

@@ -104,9 +104,9 @@ func (d *DB) ExecBatches(ctx context.Context, query string, batch int64, args ..
 	}
 }
 
-// Walk runs a statement over a whole table, batch by batch in the order of ids, and returns the number of changed rows. The statement
-// gets the last id of the batch before as its first argument, and returns its own last_id, null at the end, and how many rows it
-// changed. Each run has its own transaction, so a walk can be stopped at any time.
+// Walk runs a statement over a whole table, batch by batch in the order of ids, and returns the number of changed rows. The
+// statement gets the last id of the batch before as its first argument, and returns its own last_id, null at the end, and how
+// many rows it changed. Each run has its own transaction, so a walk can be stopped at any time.
 func (d *DB) Walk(ctx context.Context, s *Statement, args ...any) (changed int64, err error) {
 	for last := uuid.Nil; ; {
 		batch, err := One[struct {

@@ -224,7 +224,7 @@ func (p *pools) leaveStandby(err error) {
 	}
 }
 
-// staleError is the error of a kept statement that no longer fits the schema. It has done nothing, but its transaction has failed.
+// staleError is the error of a kept statement that no longer fits the schema. It did nothing, but its transaction failed.
 type staleError struct{ error }
 
 func (e staleError) Unwrap() error { return e.error }

@@ -16,7 +16,7 @@ import (
 // setting is a parameter of a connection string.
 type setting struct{ name, value string }
 
-// session are the settings of every connection. The timeouts, in milliseconds, bound how long one stuck statement, lock or
+// session holds the settings of every connection. The timeouts, in milliseconds, bound how long one stuck statement, lock or
 // transaction can block others. Each causes service_unavailable within RequestTimeout. Longer work uses a Patient context.
 var session = []setting{
 	{"application_name", "stoa"},

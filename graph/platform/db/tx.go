@@ -119,7 +119,7 @@ func (r *Runner) begin(ctx context.Context) (*Runner, error) {
 	return &Runner{pools: r.pools, Tx: tx, patient: pool == r.slow}, nil
 }
 
-// end rolls back a transaction that is not committed, and prepares the statements that it was missing.
+// end rolls back a transaction that is not committed, and prepares the statements that the transaction was missing.
 func (r *Runner) end(ctx context.Context, failed error) {
 	_ = r.Tx.Rollback() // if it is lost, the server rolls back
 	r.leaveStandby(failed)

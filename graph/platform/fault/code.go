@@ -1,4 +1,4 @@
-// Package fault is the one list of the errors that callers see.
+// Package fault lists all errors that callers see.
 //
 // A domain returns fault.New(code); the HTTP status, the message and the retry hint come from the table in this file, for REST,
 // GraphQL and the event socket alike (§7). From classifies all other errors: a lost or overloaded database is

@@ -106,8 +106,8 @@ func (f Fields) Fault(code Code) error {
 // Wrap makes a fault with a cause, which is only logged.
 func Wrap(code Code, err error) *Error { return &Error{Code: code, cause: err} }
 
-// Body makes the fault for a body that package wire refused. It names the wrong field, if there is one. The table's text of the
-// code is shown only for a value of a wrong type: it speaks of values.
+// Body makes the fault for a body that package wire refused. It names the wrong field, if there is one. The code's text in the
+// table is about values, so it is shown only for a value of a wrong type.
 func Body(code Code, refused *wire.Error) *Error {
 	e := New(code)
 	if refused.Field != "" {

@@ -96,8 +96,8 @@ type body struct {
 	failed error
 }
 
-// Interrupt makes a waiting Read and every later one fail with a timeout. It may be called from any goroutine. It does nothing once
-// the body has ended: net/http, which then waits for the client to leave, would take a deadline for that.
+// Interrupt makes a waiting Read and every later one fail with a timeout. It may be called from any goroutine. It does nothing
+// once the body has ended: net/http then waits for the client to leave, and would take a deadline for its leaving.
 func (b *body) Interrupt() {
 	if b.ended.Load() {
 		return

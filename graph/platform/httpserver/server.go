@@ -49,7 +49,7 @@ type Timeouts struct {
 	Header, Idle time.Duration
 	// Body is the minimum rate of a request body, Answer of an answer.
 	Body, Answer Pace
-	// Drain is how long an answer waits for the rest of a small body that the handler has not read, so that the connection can be kept.
+	// Drain is how long an answer waits for the rest of a small body that the handler has not read, to keep the connection.
 	Drain time.Duration
 	// Fresh is how long a connection that was just opened may take to send its request while the server shuts down.
 	Fresh time.Duration
@@ -143,7 +143,7 @@ func (s *Server) Handle(handler http.Handler) { s.handler.Store(&handler) }
 // Failed returns a channel with the error of a server that ended without Shutdown.
 func (s *Server) Failed() <-chan error { return s.failed }
 
-// ShutdownSoon makes every request body that has not arrived yet fail with service_unavailable, so that its sender still gets an answer.
+// ShutdownSoon makes request bodies that have not arrived fail with service_unavailable, so that their senders get an answer.
 func (s *Server) ShutdownSoon() { s.shutdownSoon() }
 
 // Shutdown stops listening, waits for running requests, also on connections that were just opened, and cuts off the requests that

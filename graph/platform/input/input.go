@@ -1,5 +1,5 @@
-// Package input checks the fields of requests, for all domains in the same way. A field that is left out is a nil pointer. Package
-// text has the rules of single values.
+// Package input checks the fields of requests, for all domains in the same way. A field that is left out is a nil pointer.
+// Package text has the rules of single values.
 package input
 
 import (

@@ -127,7 +127,7 @@ WITH changed AS (
 DELETE FROM text_usage WHERE EXISTS (SELECT FROM changed)`
 
 // StoreTexts stores the limits of texts in the database, which counts each text in the transaction that writes it
-// (migrate/functions/texts.sql). A server calls it when it starts; the limits of the last one hold for all.
+// (migrate/functions/texts.sql). A server calls it when it starts; the limits of the server that started last hold for all.
 func (q Quotas) StoreTexts(ctx context.Context, on db.Querier) error {
 	_, err := on.ExecContext(ctx, storeTexts, q.TextBytes, q.TextBytesPerDay)
 	return err

@@ -31,8 +31,8 @@ var (
 
 // Labels that several packages use.
 const (
-	// Unmatched is the route of requests that match none, NoOperation the operation of GraphQL requests refused before it is
-	// known.
+	// Unmatched is the route of requests that match no route. NoOperation is the operation of a GraphQL request that is refused
+	// before its operation is known.
 	Unmatched   = "unmatched"
 	NoOperation = "none"
 	// OK is the code of a GraphQL request without an error.
@@ -67,7 +67,7 @@ const (
 	CallerFull    = "caller_full"
 	QueueFull     = "queue_full"
 	WaitedTooLong = "waited_too_long"
-	// Replica and Primary are the servers that answered a read that was sent to the replica.
+	// Replica and Primary name the server that answered a read sent to the replica.
 	Replica = "replica"
 	Primary = "primary"
 )

@@ -41,7 +41,7 @@ func Read(ctx context.Context, q db.Querier, s *db.Statement, args ...any) (valu
 type probe struct {
 	readers []Reader
 	running singleflight.Group
-	// latest belongs to the reading that runs.
+	// latest is used only by the running reading.
 	latest reading
 }
 
@@ -106,8 +106,8 @@ type Checks map[string]Check
 
 var errCheckTimeout = errors.New("no answer in time")
 
-// Run runs the checks in parallel and returns their results. It does not wait for a check that ignores its context: a driver may not
-// return while the database neither answers nor closes the connection.
+// Run runs the checks in parallel and returns their results. It does not wait for a check that ignores its context: a driver may
+// not return while the database neither answers nor closes the connection.
 func (c Checks) Run(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()

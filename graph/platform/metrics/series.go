@@ -126,7 +126,7 @@ type shown struct {
 	read  func() []Value
 }
 
-// Describe implements prometheus.Collector: the table describes the values.
+// Describe implements prometheus.Collector. It sends nothing: Collect describes each value from the table.
 func (shown) Describe(chan<- *prometheus.Desc) {}
 
 func (c shown) Collect(to chan<- prometheus.Metric) {

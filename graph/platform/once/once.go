@@ -67,11 +67,11 @@ type Request struct {
 	Hash []byte
 }
 
-// sentIDs matches the members of a body that hold ids. Texts match nowhere: in them quotation marks are escaped.
+// sentIDs matches the members of a body that hold ids. It matches nothing inside a text, where quotation marks are escaped.
 var sentIDs = regexp.MustCompile(`"\w+_ids?":(?:"[^"]*"|\[[^\]]*\])`)
 
 // NewRequest makes a Request. about is the object of the action, uuid.Nil for none. body is the checked input as sent, without
-// fields that were left out (omitzero): two bodies are equal if their JSON values are. An id in either case is the same id (§1.3).
+// fields that were left out (omitzero): two bodies are equal if their JSON values are. The case of an id does not count (§1.3).
 func NewRequest(agent, id uuid.UUID, action string, about uuid.UUID, body any) (Request, error) {
 	raw, err := wire.Marshal(body)
 	if err != nil {

@@ -31,7 +31,7 @@ type Number struct {
 }
 
 // Parse reads the query parameters `page` (1 to last, 1 unless sent) and `page_size` (1 to MaxSize, DefaultSize unless sent),
-// each given as all its values in the query. last is the highest page: Last, or 100,000 of the feed. Fault: invalid_pagination.
+// each given as all its values in the query. last is the highest page: Last, or 100,000 for the feed. Fault: invalid_pagination.
 func Parse(page, pageSize []string, last int) (Number, error) {
 	p, err := Integer(fault.InvalidPagination, "page", page, Range{1, 1, int64(last)})
 	if err != nil {
@@ -118,8 +118,8 @@ func Map[Row, Value any](rows []Row, of func(Row) Value) []Value {
 // Range bounds an integer. Absent is its value if it was not sent.
 type Range struct{ Absent, Least, Most int64 }
 
-// Integer reads the query parameter called name, given as all its values in the query: one decimal integer in a range. Repeated or
-// empty parameters, signs, spaces and leading zeros are refused with the code.
+// Integer reads the query parameter called name, given as all its values in the query: one decimal integer in a range. Repeated
+// or empty parameters, signs, spaces and leading zeros are refused with the code.
 func Integer(code fault.Code, name string, values []string, r Range) (int64, error) {
 	switch len(values) {
 	case 0:

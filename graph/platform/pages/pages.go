@@ -95,8 +95,8 @@ func ETag(body []byte) string {
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 }
 
-// Templates reads the templates of pages from the folder templates, by name. The first of the shared files is the layout; each page
-// defines its content.
+// Templates reads the templates of pages from the folder templates, by name. The first of the shared files is the layout; each
+// page defines its content.
 func Templates(files fs.FS, functions template.FuncMap, shared ...string) map[string]*template.Template {
 	layout := template.Must(template.New(path.Base(shared[0])).Funcs(functions).ParseFS(files, shared...))
 	all := map[string]*template.Template{}
@@ -114,8 +114,8 @@ type Failure struct {
 	RequestID string
 }
 
-// FailureOf returns the failure about a fault, and sets the headers of its answer. known are the faults about which a reader can do
-// something.
+// FailureOf returns the failure about a fault, and sets the headers of its answer. known holds the failures of faults about which
+// a reader can do something.
 func FailureOf(h http.Header, of *fault.Error, known map[fault.Code]Failure) Failure {
 	web.ErrorHeaders(h, of)
 	if found, ok := known[of.Code]; ok {

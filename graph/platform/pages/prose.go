@@ -24,8 +24,8 @@ type Prose struct {
 
 // NewProse renders a text that may be Markdown in at most budget bytes of HTML and less than a hundred more. Line breaks stay.
 // Addresses that begin with http:// or https:// become links, as do mentions of known handles. A link whose words are not its
-// address shows its host. Pictures become links, HTML stays text. The headings of the text are below the level of the heading that
-// stands above it on the page.
+// address shows its host. Pictures become links, HTML stays text. The headings of the text are below the level of the heading
+// that stands above it on the page.
 func NewProse(s string, budget, level int, known map[string]bool) Prose {
 	shown := strings.Trim(Visible(s), "\n")
 	w := &proseWriter{left: budget, level: level, known: known}

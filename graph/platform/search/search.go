@@ -1,4 +1,4 @@
-// Package search holds the parts that the searches of all domains share (§1.4, §4.2, §4.9). They find a text as a substring: case
+// Package search is the common part of the searches of all domains (§1.4, §4.2, §4.9). A search finds a text as a substring: case
 // does not matter, and no character has a special meaning. Each domain has its search statements in its .sql file; all have the
 // same structure.
 //

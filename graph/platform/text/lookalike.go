@@ -15,8 +15,8 @@ import (
 
 var errAt = errors.New("must not hold @ or a character that looks like it: people would read a handle")
 
-// atSigns holds characters that look like @ but that compatibility normalization does not map to it: an a in a circle or square, a
-// circle around the letter before it, and the invisible tag of @.
+// atSigns holds characters that look like @ but that compatibility normalization does not map to it: an a in a circle or square,
+// a circle around the letter before it, and the invisible tag of @.
 const atSigns = "@ⓐⒶ🅐🄰🅰⒜\u20DD\u20DE\u20E0\u20E3\U000E0040"
 
 // WithoutAt returns an error if a display name holds @ or a character that looks like it (§2.1).
@@ -48,8 +48,8 @@ func lookOf(name string) string {
 	return made
 }
 
-// look returns the skeleton of a name (UTS #39), regardless of case, accents, spaces, signs and invisible characters; the signs of a
-// name with less than two other characters count. Names with equal looks are hard to distinguish.
+// look returns the skeleton of a name (UTS #39), regardless of case, accents, spaces, signs and invisible characters; the signs
+// of a name with less than two other characters count. Names with equal looks are hard to distinguish.
 func look(name string) string {
 	name = smallCapitals.Replace(norm.NFKD.String(name))
 	if bare := skeleton(name, unicode.P, unicode.S, unicode.Z); utf8.RuneCountInString(bare) > 1 {
@@ -68,7 +68,7 @@ func skeleton(name string, without ...*unicode.RangeTable) string {
 var smallCapitals = strings.NewReplacer(strings.Split(
 	"ᴀ a ʙ b ᴄ c ᴅ d ᴇ e ꜰ f ɢ g ʜ h ɪ i ᴊ j ᴋ k ʟ l ᴍ m ɴ n ᴏ o ᴘ p ꞯ q ʀ r ꜱ s ᴛ t ᴜ u ᴠ v ᴡ w ʏ y ᴢ z", " ")...)
 
-// plain removes accents, invisible characters and those of some tables.
+// plain removes accents, invisible characters, and the characters of some tables.
 func plain(name string, without []*unicode.RangeTable) string {
 	return strings.Map(func(r rune) rune {
 		if Invisible(r) || isAccent(r) || unicode.In(r, without...) {
@@ -89,13 +89,13 @@ func SameLook(a, b string) bool {
 	return strings.EqualFold(a, b) || lookOf(a) != "" && lookOf(a) == lookOf(b)
 }
 
-// taken is the look of a name with when it was taken.
+// taken is the look of a name, and the time when the name was taken.
 type taken struct {
 	look string
 	at   time.Time
 }
 
-// looks returns the looks of both names; one if they look the same, taken with the handle. A name of invisible characters has none.
+// looks returns the looks of both names; only the handle's if they are equal. A name of invisible characters has none.
 func (n Names) looks() (all []taken) {
 	for _, name := range []taken{{n.Handle, n.CreatedAt}, {n.DisplayName, n.NamedAt}} {
 		one := lookOf(name.look)
@@ -137,7 +137,7 @@ type Lineup struct {
 	looks  map[string][]holder
 }
 
-// holder is the agent of the lineup with a look, by its place, and when it took the name.
+// holder is the place in the lineup of an agent that has a look, and the time when the agent took that name.
 type holder struct {
 	place int
 	at    time.Time

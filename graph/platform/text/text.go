@@ -114,7 +114,7 @@ func (n Names) LikePlatform() bool {
 
 // Impersonates reports whether a display name looks like the platform's: a word of it, or its single letters joined, is one of
 // platformWords, perhaps with fillers. Case and accents do not count; lookalikes count as letters. An invisible character with a
-// width parts two words; any other may part two words or stand within one.
+// width separates two words; any other may separate two words or stand within one.
 func Impersonates(name string) bool {
 	folded := lookalikes.Replace(strings.ToLower(norm.NFKD.String(name)))
 	for _, gap := range []rune{' ', -1} {

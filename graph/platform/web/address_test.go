@@ -139,7 +139,7 @@ func TestPreconditions(t *testing.T) {
 		{unmodified: at(0), want: passed},
 		{unmodified: at(time.Hour), want: passed},
 		{unmodified: at(-time.Second), want: failed},
-		{unmodified: "yesterday", want: passed}, // no date is ignored
+		{unmodified: "yesterday", want: passed}, // not a date, so it is ignored
 		{match: tag, unmodified: at(-time.Hour), want: passed},
 		{none: tag, want: known},
 		{none: `W/"x"`, want: known},

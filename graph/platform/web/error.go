@@ -54,7 +54,7 @@ const (
 	WrongToken = challenge + `, error="invalid_token"`
 )
 
-// NotAllowed returns the fault of a method that the path does not take, and sets its header; allow lists the methods that it takes.
+// NotAllowed returns the fault of a method that the path does not take, and sets its header; allow lists the allowed methods.
 func NotAllowed(h http.Header, allow string) *fault.Error {
 	h.Set("Allow", allow)
 	return fault.New(fault.MethodNotAllowed).Say("This path takes only " + allow + ".")
@@ -100,7 +100,7 @@ func LogFault(ctx context.Context, log *slog.Logger, known *fault.Error, err err
 	}
 }
 
-// Left reports whether the client of a request has hung up. Its answer is service_unavailable, since the database was cancelled.
+// Left reports whether the client of a request has hung up. Its answer is service_unavailable, since its statement was cancelled.
 func Left(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // WriteJSON writes an answer that is already JSON.
@@ -125,7 +125,7 @@ type Kept struct {
 	header http.Header
 }
 
-// Keep returns a writer that keeps an answer, but for its header h.
+// Keep returns a writer that keeps an answer; its header is h.
 func Keep(h http.Header) *Kept { return &Kept{Status: http.StatusOK, header: h} }
 
 func (k *Kept) Header() http.Header         { return k.header }

@@ -14,8 +14,8 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// An answer by which the server failed has a line with its cause at a level that the default log shows, also if the time of the
-// request was over. A client that has left, or a feature that is not set up, has none: anyone could fill the log with them.
+// If the server fails, the default log has a line with the cause, also if the request's time was over. There is no line for a
+// client that has left or a feature that is not set up: anyone could fill the log with such lines.
 func TestServerErrorsAreLogged(t *testing.T) {
 	t.Parallel()
 	late, end := context.WithTimeout(t.Context(), -time.Second)

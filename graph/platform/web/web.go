@@ -284,7 +284,7 @@ func Secure(r *http.Request, trusted []netip.Prefix) bool {
 	return strings.EqualFold(strings.TrimSpace(first), "https")
 }
 
-// Trusts reports whether an address is of a trusted proxy.
+// Trusts reports whether an address belongs to a trusted proxy.
 func Trusts(trusted []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(address.Unmap().WithZone("")) })
 }

@@ -168,8 +168,8 @@ var (
 )
 
 // Unmarshal reads one JSON object from data into the struct or map that into points to (§1.3). Member names match
-// case-sensitively; integers have neither fraction nor exponent; null is refused except for Nullable, Raw and any. A pointer stays
-// nil if the member was left out; it refuses null, too. Ids, times and bytes are texts, which their method reads.
+// case-sensitively; integers have neither fraction nor exponent; null is refused except for Nullable, Raw and any. A pointer
+// stays nil if the member was left out; it refuses null, too. Ids, times and bytes are texts, which their method reads.
 //
 // Unmarshal returns a sender's mistake as *Error. Syntax is checked before fields: a body with a syntax error is Syntax even if
 // an earlier member is Unknown or Type. If several members are wrong, Field is the first. After an error, the target may be

@@ -1,8 +1,7 @@
-// Package playground is GraphiQL on the operator listener: a page of ours, a script that starts it, and the minified files of
-// GraphiQL and React in assets/, as .ci/playground copied them (package-lock.json says which). All of it is part of the binary,
-// so it works without any internet.
-//
-// The page asks /graphql with the browser's session. The mount decides who may open it.
+// Package playground is GraphiQL on the operator listener: our page, a script that starts GraphiQL, and the minified files of
+// GraphiQL and React in assets/, copied by .ci/playground in the versions of package-lock.json. All files are part of the binary,
+// so the page needs no internet.
+// The page queries /graphql with the browser's session. The server that mounts it decides who may open it.
 package playground
 
 import (
