@@ -10,9 +10,9 @@ import (
 // Explorer answers the connections of Query.
 type Explorer struct {
 	Client *Client
-	// Check decides who may ask, bounds the page and returns its first.
+	// Check decides who may ask, bounds the page and returns the number of its first rows.
 	Check func(ctx context.Context, first, last *int) (*int, error)
-	// Refuse makes an error of a page one of the caller's, if it is. continued: the page was asked for by a cursor.
+	// Refuse turns an error that the caller has caused into its fault. continued: the request had a cursor.
 	Refuse func(err error, continued bool) error
 }
 

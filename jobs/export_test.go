@@ -9,7 +9,7 @@ import (
 	"stoa/graph/platform/metrics"
 )
 
-// StartPolling is Start with another interval between polls; of the periodic jobs it runs only those kinds.
+// StartPolling is Start with another interval between polls; it runs only the given kinds of periodic jobs.
 func StartPolling(ctx context.Context, c Config, poll time.Duration, kinds ...string) (*Jobs, error) {
 	others := func(r row) bool { return !slices.Contains(kinds, r.kind) }
 	return start(ctx, c, poll, slices.DeleteFunc(slices.Clone(table), others))

@@ -224,8 +224,8 @@ func (c *Clock) compare(ctx context.Context, database *sql.DB) error {
 	if err := database.QueryRowContext(ctx, "SELECT clock_timestamp()").Scan(&there); err != nil {
 		return fmt.Errorf("compare the clock: %w", err)
 	}
-	// A reported time is older than its arrival, so the clock is rather behind than ahead. If it were ahead, a job that is due now
-	// would wait for the next poll.
+	// A reported time is older than its arrival, so the clock is rather behind than ahead. If it were ahead, a job that is due
+	// now would wait for the next poll.
 	host := time.Now()
 	c.compared.Store(&comparison{host, there.Sub(host.Round(0))}) // without its monotonic reading, which the database's has not
 	return nil

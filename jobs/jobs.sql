@@ -1,5 +1,5 @@
 -- name: count_jobs(queues text[], states text[])
--- Counts at most 10,000 jobs of each queue and state, off the index that River takes its jobs by.
+-- Counts at most 10,000 jobs of each queue and state, in the index by which River takes its jobs.
 SELECT q.queue, s.state, (SELECT count(*) FROM (
   SELECT FROM river_job j WHERE j.state = s.state::river_job_state AND j.queue = q.queue LIMIT 10000) j) AS jobs
 FROM unnest(:queues::text[]) AS q (queue) CROSS JOIN unnest(:states::text[]) AS s (state);
@@ -13,7 +13,7 @@ SELECT q.queue, coalesce(extract(epoch FROM now() - (
 FROM unnest(:queues::text[]) AS q (queue);
 
 -- name: grown_tables()
--- Tables that have 100 rows at least, and half as many again as when they were last analyzed.
+-- Tables that have at least 100 rows, and half as many again as when they were last analyzed.
 SELECT format('%I.%I', t.schemaname, t.relname) FROM pg_stat_user_tables t JOIN pg_class c ON c.oid = t.relid
 WHERE t.schemaname = current_schema() AND t.n_live_tup >= greatest(100, 1.5 * c.reltuples);
 

@@ -21,7 +21,7 @@ import (
 	"stoa/jobs/inspection"
 )
 
-// cosign takes the head of the key log to the witnesses that have not signed it. Those that do not sign are no failure of the job.
+// cosign submits the head of the key log to the witnesses that have not signed it. It does not fail if a witness does not sign.
 func cosign(ctx context.Context, c Config) error {
 	refused, err := c.Graph.KeyLog.Cosign(ctx)
 	if refused != nil {
@@ -60,7 +60,7 @@ func cleanUp(ctx context.Context, c Config) error {
 	return errors.Join(failed...)
 }
 
-// maxReconcile is after how long ledgerReport leaves the rest to its next run; its slices last a second or so.
+// maxReconcile is the time after which ledgerReport leaves the rest to its next run; a slice lasts about a second.
 const maxReconcile = 20 * time.Minute
 
 // ledgerReport checks the ledger: new entries at each run, and all entries once a day, in slices that any process may continue.
@@ -113,8 +113,9 @@ func DrawPage(ctx context.Context, original *os.File, page int) (attachments.Rep
 	return report(new(inspection.Inspector).Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Order, Page: page}))
 }
 
-// report is the report of an inspection for the domain. A file whose child reached a limit of processor time or memory is refused; a
-// child that ended in any other way without a report, also one that was given too little of the processor, makes it ErrCrashed.
+// report is the report of an inspection for the domain. A file whose child reached a limit of processor time or memory is
+// refused. If a child ended in any other way without a report, also because it got too little of the processor, the error is
+// ErrCrashed.
 func report(report inspection.Report, err error) (attachments.Report, error) {
 	switch {
 	case err != nil:
@@ -134,10 +135,10 @@ var files embed.FS
 
 var named = db.Load(files).Named
 
-// counted are the states whose jobs are counted: all but those that ended well.
+// counted lists the states whose jobs are counted: all but the successful ends.
 var counted = pq.StringArray{"available", "running", "retryable", "scheduled", "discarded"}
 
-// Metrics are the queues of the whole cluster, for /metrics, on any process that has the database.
+// Metrics reads the queues of the whole cluster, for /metrics, on any process that has the database.
 func Metrics(database db.Querier) metrics.Reader {
 	names := pq.StringArray(slices.Sorted(maps.Keys(queues)))
 	return func(ctx context.Context) ([]metrics.Value, error) {

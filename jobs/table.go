@@ -24,8 +24,8 @@ const (
 	mailQueue        = "mail"
 	backupQueue      = "backup"
 	exportQueue      = "export"
-	// A prompt endpoint of a webhook usually holds a worker for at most 2 s, any other for up to 15 s. Half of the workers never serve
-	// these others (webhooks.API.Deliver). While workers wait for the network, they hold no connection to the database.
+	// A prompt endpoint of a webhook usually holds a worker for at most 2 s, any other for up to 15 s. Half of the workers serve
+	// only prompt endpoints (webhooks.API.Deliver). While workers wait for the network, they hold no connection to the database.
 	webhookQueue = "webhook"
 )
 
@@ -37,7 +37,7 @@ var queues = map[string]int{
 const (
 	// inspectionTime bounds an inspection, waiting included; if it is exceeded, the inspection begins again (§4.8).
 	inspectionTime = 10 * time.Minute
-	// maxMissing is after how long the job of missing copies leaves the rest to its next run.
+	// maxMissing is the time after which the job of missing copies leaves the rest to its next run.
 	maxMissing = time.Minute
 )
 
@@ -53,8 +53,8 @@ var table = []row{
 		_, err := c.Graph.Events.WakeWaiting(ctx)
 		return errors.Join(err, c.Graph.Webhooks.Queue(ctx, webhooks.Scope{Recent: true}))
 	}),
-	// Signs the receipts of orders that closed and the documents of ratings, appends waiting entries to the key log, announces the
-	// receipts that have their proof, and takes the head to the witnesses that have not signed it, and each hour to all.
+	// Signs the receipts of orders that closed and the documents of ratings, appends waiting entries to the key log, announces
+	// the receipts that have their proof, and submits the head to the witnesses that have not signed it, and each hour to all.
 	tick(time.Second, "log", 30*time.Second, func(ctx context.Context, c Config) error {
 		waits, err := c.Graph.Receipts.WorkWaits(ctx)
 		if err != nil || !waits {
@@ -75,8 +75,8 @@ var table = []row{
 	}),
 	// Analyzes tables that fill quickly, so that no statement keeps the plan of an empty table.
 	tick(10*time.Second, "analyze", 10*time.Minute, analyzeGrown),
-	// Asks again for the inspections and mails that a crash cut off, and adds to the feed, or deletes there, the posts of prolific
-	// authors who were shown or hidden.
+	// Asks again for the inspections and mails that a crash cut off, and adds to the feed, or deletes there, the posts of
+	// prolific authors who were shown or hidden.
 	tick(3*time.Second, "recover", 30*time.Second, func(ctx context.Context, c Config) error {
 		_, uploads := c.Graph.Attachments.Recover(ctx)
 		_, mails := c.Graph.Email.Recover(ctx)
@@ -93,7 +93,7 @@ var table = []row{
 		c.logCount(ctx, "missing public copies made", n)
 		return err
 	}),
-	// Sends a mail. One that was not accepted is tried again after a wait that grows; River does not count these attempts.
+	// Sends a mail. A mail that was not accepted is tried again after a growing wait; River does not count these attempts.
 	job(mailQueue, time.Minute, func(ctx context.Context, c Config, args email.SendJob) error {
 		again, err := c.Graph.Email.Deliver(ctx, args.MailID)
 		if err != nil {
@@ -116,8 +116,8 @@ var table = []row{
 		return err
 	}),
 	every(time.Hour, "reconcile", maintenanceQueue, 30*time.Minute, ledgerReport),
-	// Moves inactive agents to the trash and then deletes them, once an operator has activated the lifecycle, and clears statistics
-	// and indexes of deleted data.
+	// Moves inactive agents to the trash and then deletes them, once an operator has activated the lifecycle, and clears
+	// statistics and indexes of deleted data.
 	every(time.Hour, "lifecycle", maintenanceQueue, 10*time.Minute, func(ctx context.Context, c Config) error {
 		done, err := c.Graph.Lifecycle.Run(ctx)
 		c.logCount(ctx, "inactive agents moved to the trash", done.Trashed)
@@ -129,7 +129,7 @@ var table = []row{
 	job(exportQueue, 50*time.Minute, func(ctx context.Context, c Config, args exports.Job) error {
 		return c.Graph.Exports.Make(ctx, args.ExportID)
 	}),
-	// Goes on with the erasures that agents and owners have asked for.
+	// Continues the erasures that agents and owners have asked for.
 	every(15*time.Second, "erase", promptQueue, time.Minute, func(ctx context.Context, c Config) error {
 		n, err := c.Graph.Lifecycle.Erase(ctx)
 		c.logCount(ctx, "agents erased at their request", n)
@@ -144,8 +144,8 @@ var table = []row{
 		_, err := c.Graph.Wallet.GrantReward(ctx, args.BotID)
 		return err
 	}),
-	// Grants all agents the rewards that they have earned, once rewards are switched on. Hourly it finds agents that met a condition
-	// concurrently, in a transaction that still read rewards as disabled.
+	// Grants all agents the rewards that they have earned, once rewards are switched on. Hourly it finds agents that met a
+	// condition concurrently, in a transaction that still read rewards as disabled.
 	every(time.Hour, wallet.RewardsJob{}.Kind(), maintenanceQueue, 10*time.Minute, func(ctx context.Context, c Config) error {
 		n, err := c.Graph.Wallet.GrantRewards(ctx)
 		c.logCount(ctx, "rewards granted", n)
@@ -168,8 +168,8 @@ var table = []row{
 	}),
 }
 
-// ended are kinds of jobs that a process of an earlier version inserts: ticks do their work, or nothing needs it any more, and a
-// kind without a worker would fail.
+// ended lists the kinds of jobs that a process of an earlier version inserts: ticks do their work, or nothing needs it any more,
+// and a kind without a worker would fail.
 var ended = []string{"cosign", "deliver", "feed", "log", "merge_search", "receipts", "recover"}
 
 // logCount logs how much a job did, unless that is nothing.

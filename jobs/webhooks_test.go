@@ -99,7 +99,7 @@ func TestHangingEndpointsDoNotStarveOthers(t *testing.T) {
 	require.Positive(t, h.Count(busy), "and the others hang still")
 }
 
-// hasLate reports whether an endpoint of an agent was not prompt: its deliveries may go beside another one then. A busy machine
+// hasLate reports whether an endpoint of an agent was not prompt: its deliveries may then run beside another one. A busy machine
 // can make any endpoint late.
 func (h *world) hasLate(agent string) bool {
 	var late bool
@@ -152,7 +152,7 @@ func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 		h.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload)
 			SELECT gen_random_uuid(), stoa_now(), $1, 'order.changed', '{}' FROM generate_series(1, 100)`, agent.ID)
 	}
-	// The jobs that were to try the addresses are for endpoints that have not answered yet. An agent may have several of those at once.
+	// The jobs that were to try the addresses are for endpoints without an answer yet. An agent may have several of them at once.
 	h.Exec("DELETE FROM river_job")
 	h.Exec("DELETE FROM pending_deliveries")
 	h.Exec("UPDATE webhooks SET confirmed_at = stoa_now(), prompt = true, due_at = NULL, queued_until = NULL")
@@ -179,7 +179,7 @@ func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("the quick deliveries took %v", took)
-	// One that waited for a slow endpoint would take longer; a busy machine delays a few, not half of them.
+	// A delivery that waited for a slow endpoint would take longer; a busy machine delays a few, not half of all.
 	require.Less(t, took[len(took)/2], slowness)
 	mu.Lock()
 	defer mu.Unlock()

@@ -101,7 +101,7 @@ func (c Config) startTicks(rows []row) (stop func(context.Context)) {
 	}
 }
 
-// run runs a tick once. A panic is an error. A run for which there was no database does not count: River runs nothing then either.
+// run runs a tick once. A panic is an error. A run without a database does not count: River runs nothing then either.
 func (c Config) run(ctx context.Context, r row) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()

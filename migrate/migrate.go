@@ -34,8 +34,8 @@ var files embed.FS
 // lockKey is the advisory lock under which one process migrates.
 const lockKey = 7_061_001
 
-// lockInterval is how often the lock is tried. A statement that waited for it would hold a snapshot, for whose end CREATE INDEX CONCURRENTLY
-// waits.
+// lockInterval is how often the lock is tried. A statement that waited for the lock would hold a snapshot, whose end CREATE INDEX
+// CONCURRENTLY awaits.
 const lockInterval = 200 * time.Millisecond
 
 // Up applies the missing migrations. It may be called by any number of processes at once and does nothing when nothing is missing
@@ -198,8 +198,8 @@ func appliedFunctions(ctx context.Context, q querier) (applied map[string][]byte
 	return applied, rows.Err()
 }
 
-// applyFunctions runs the files that changed, in one transaction. Bodies are not checked while it runs, so the files may refer to each
-// other in any order; the tests call every function.
+// applyFunctions runs the files that changed, in one transaction. Bodies are not checked while it runs, so the files may refer to
+// each other in any order; the tests call every function.
 func applyFunctions(ctx context.Context, conn *sql.Conn) error {
 	changed, err := changedFunctions(ctx, conn)
 	if err != nil || len(changed) == 0 {

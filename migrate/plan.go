@@ -25,7 +25,7 @@ type Step struct {
 	Locks []string
 }
 
-// locks are the statements of migrations that make others wait, the strongest first, by the table that each names.
+// locks lists the statements of migrations that make others wait, the strongest lock first. Each expression captures the table.
 var locks = []struct {
 	statement *regexp.Regexp
 	effect    string
@@ -88,8 +88,8 @@ func Plan(ctx context.Context, database *sql.DB) ([]Step, error) {
 	return steps, nil
 }
 
-// appliedVersion is the number of the last file of sql/ that was applied, 0 in an empty database. goose's own methods would make its
-// table.
+// appliedVersion is the number of the last file of sql/ that was applied, 0 in an empty database. goose's own methods would make
+// its table.
 func appliedVersion(ctx context.Context, database *sql.DB, provider *goose.Provider) (int64, error) {
 	var exists bool
 	if err := database.QueryRowContext(ctx, "SELECT to_regclass('goose_db_version') IS NOT NULL").Scan(&exists); err != nil || !exists {

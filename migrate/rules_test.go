@@ -24,7 +24,7 @@ import (
 	"stoa/migrate"
 )
 
-// firstInUse is the first migration of a database that is in use. Those before it make the tables of an empty one.
+// firstInUse is the first migration of a database that is in use. Earlier ones make the tables of an empty database.
 const firstInUse = 9
 
 // functionsOf is the migration that was the newest when the functions were last changed, and their hash.
@@ -63,7 +63,7 @@ var blocking = []struct {
 
 var createTable = regexp.MustCompile(`(?i)\bCREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\w+)`)
 
-// A migration neither keeps a table from those who use it nor waits long for one.
+// A migration neither blocks a table for its users nor waits long for it.
 func TestMigrationsOfTablesInUse(t *testing.T) {
 	t.Parallel()
 	for name, text := range texts(t, "sql/*.sql") {
@@ -111,7 +111,7 @@ var use = map[string]string{
 	"write-posts": "UPDATE posts SET updated_at = now() WHERE id = (SELECT id FROM posts ORDER BY id LIMIT 1)",
 }
 
-// The longest that a client waits while a database with a million agents and posts is migrated from the first schema that was in use.
+// The longest time that a client waits while a database with a million agents and posts is migrated from the first used schema.
 func BenchmarkMigrationInUse(b *testing.B) {
 	rows := 1_000_000
 	if testing.Short() {

@@ -1,4 +1,4 @@
-// Command entc generates the data layer in the folder ent and the operators' half of the GraphQL schema; it runs in the root folder.
+// Command entc generates the data layer in ent and the operators' half of the GraphQL schema; run it in the root folder.
 package main
 
 import (
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// withoutEntgql has the generated code import stoa/ent/relay in the place of entgql.
+// withoutEntgql makes the generated code import stoa/ent/relay instead of entgql.
 func withoutEntgql(next gen.Generator) gen.Generator {
 	return gen.GenerateFunc(func(g *gen.Graph) error {
 		if err := next.Generate(g); err != nil {
@@ -77,9 +77,9 @@ func withoutEntgql(next gen.Generator) gen.Generator {
 
 const whereSuffix = "WhereInput"
 
-// filters are the conditions of each entity that operators may filter by: those that the console and their command line offer. Every
-// entity has these besides: not, and, or, an id that is equal, and from when until when it was made. A test of the console finds
-// conditions that no page offers any more.
+// filters lists, for each entity, the conditions by which operators may filter: the ones that the console and the operators'
+// command line offer. Every entity also has not, and, or, an equal id, and bounds of its creation time. A test of the console
+// finds conditions that no page offers any more.
 var filters = map[string]string{
 	"Account":    "hasBotWith",
 	"Attachment": "status purpose boundKind deletedAtIsNil deletedAtNotNil mediaTypeContainsFold hasOwnerWith",
@@ -114,7 +114,7 @@ func offers(entity, condition string) bool {
 		slices.Contains(strings.Fields(filters[entity]), condition)
 }
 
-// withOfferedFilters leaves the other conditions out of the GraphQL schema.
+// withOfferedFilters leaves all other conditions out of the GraphQL schema.
 func withOfferedFilters(_ *gen.Graph, schema *graphql.Schema) error {
 	for name, input := range schema.Types {
 		if entity, found := strings.CutSuffix(name, whereSuffix); found {
@@ -124,12 +124,12 @@ func withOfferedFilters(_ *gen.Graph, schema *graphql.Schema) error {
 	return nil
 }
 
-// filterParts are the parts of the generated file by which withoutOtherFilters goes: the type of an entity's filter, a condition's
-// field, the statement of the method P that uses a field, and a comment. Most comments name conditions that go.
+// filterParts matches the parts of the generated file that withoutOtherFilters examines: the type of an entity's filter, a
+// condition's field, the statement of the method P that uses a field, and a comment. Most comments name removed conditions.
 var filterParts = regexp.MustCompile("(?ms)^type (\\w+)WhereInput struct|^\\t(\\w+) [^\\n]*`json:\"(\\w+),omitempty\"`\\n|" +
 	"^\\tif [^\\n]*\\bi\\.(\\w+)\\b.*?^\\t}\\n|^[\\t ]*//[^\\n]*\\n")
 
-// withoutOtherFilters leaves the other conditions out of the generated file.
+// withoutOtherFilters leaves all other conditions out of the generated file.
 func withoutOtherFilters(text []byte) ([]byte, error) {
 	var entity string
 	var dropped []string

@@ -1,6 +1,6 @@
 // Package relay holds the types that the generated code of connections needs: cursors, directions, and the condition that finds
-// the rows behind a cursor. It takes the place of entgql, which generates that code: a program that imports entgql has ent's and
-// gqlgen's generators in it. Names are entgql's, since the generated code names them; ent/entc sets the import.
+// the rows behind a cursor. It replaces entgql, which generates that code: a program with entgql also contains the generators of
+// ent and gqlgen. The names are the same as in entgql, because the generated code uses them; ent/entc sets the import.
 //
 // All of it is safe for concurrent use.
 package relay
@@ -19,7 +19,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// PageInfo says whether a connection goes on before and behind a page.
+// PageInfo reports whether a connection has rows before and after a page.
 type PageInfo[T any] struct {
 	HasNextPage     bool
 	HasPreviousPage bool
@@ -27,7 +27,7 @@ type PageInfo[T any] struct {
 	EndCursor       *Cursor[T]
 }
 
-// Cursor is the place of a row in a connection: its id, and as a list the values that the rows are ordered by.
+// Cursor is the position of a row in a connection: its id, and a list of its values in the columns of the order.
 type Cursor[T any] struct {
 	ID    T   `msgpack:"i"`
 	Value any `msgpack:"v,omitempty"`
@@ -55,7 +55,7 @@ func (c *Cursor[T]) UnmarshalGQL(sent any) error {
 	return nil
 }
 
-// ErrNodeNotFound is the error of a query for the node of an id that no row has.
+// ErrNodeNotFound returns the error for an id that no row has.
 func ErrNodeNotFound(id any) *gqlerror.Error {
 	err := gqlerror.Errorf("There is no node with the id %v.", id)
 	errcode.Set(err, "NOT_FOUND")
@@ -111,7 +111,7 @@ func (d *OrderDirection) UnmarshalGQL(sent any) error {
 	return d.Validate()
 }
 
-// MultiCursorsOptions are the columns that a connection is ordered by, each with its direction. The id breaks ties.
+// MultiCursorsOptions holds the columns of a connection's order, each with its direction. The id breaks ties.
 type MultiCursorsOptions struct {
 	FieldID     string
 	DirectionID OrderDirection
@@ -119,8 +119,8 @@ type MultiCursorsOptions struct {
 	Directions  []OrderDirection
 }
 
-// MultiCursorsPredicate returns the conditions of the rows behind each cursor that is not nil, in the order of the options: a caller
-// that wants the rows before a cursor reverses the order. It fails for a cursor of another order.
+// MultiCursorsPredicate returns the conditions of the rows behind each cursor that is not nil, in the order of the options: a
+// caller that wants the rows before a cursor reverses the order. It fails for a cursor of another order.
 func MultiCursorsPredicate[T any](after, before *Cursor[T], of *MultiCursorsOptions) (conditions []func(*sql.Selector), err error) {
 	for _, c := range []*Cursor[T]{after, before} {
 		if c == nil {
@@ -139,8 +139,8 @@ func MultiCursorsPredicate[T any](after, before *Cursor[T], of *MultiCursorsOpti
 	return conditions, nil
 }
 
-// behind is the condition of the rows behind the row that has some values in the columns of an order: the first column is behind its
-// value, or has it and the others are behind.
+// behind returns the condition for the rows behind the row with the given values in the columns of an order: the first column is
+// behind its value, or it is equal and the other columns are behind.
 func behind(s *sql.Selector, columns []string, directions []OrderDirection, values []any) *sql.Predicate {
 	column, compare := s.C(columns[0]), sql.GT
 	if directions[0] == OrderDirectionDesc {

@@ -4,8 +4,8 @@ package schema
 
 import "entgo.io/ent/schema"
 
-// unannotated takes the place of entgql's annotations in programs: only the generator reads them (annotations_entgql.go), and entgql
-// would bring ent's and gqlgen's generators along.
+// unannotated replaces entgql's annotations in programs: only the generator reads them (annotations_entgql.go), and importing
+// entgql would link the generators of ent and gqlgen.
 type unannotated struct{}
 
 func (unannotated) Name() string { return "unannotated" }

@@ -10,13 +10,13 @@ import (
 // secret keeps a field out of every GraphQL type, filter and order.
 var secret = entgql.Skip(entgql.SkipAll)
 
-// reviewed keeps a field out of the generated GraphQL types: the schema of operators has it by hand, with a resolver that hides it.
+// reviewed keeps a field out of the generated GraphQL types: the operators' schema has it by hand, with a resolver that hides it.
 var reviewed = entgql.Skip(entgql.SkipType)
 
 // wide is the GraphQL type of numbers that may not fit the 32 bits of Int.
 var wide = entgql.Type("Int64")
 
-// ordering makes a field one that lists can be ordered by.
+// ordering lets lists be ordered by a field.
 func ordering(name string) schema.Annotation { return entgql.OrderField(name) }
 
 // connection lists an entity as a Relay connection.

@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Message is one end-to-end encrypted envelope (§2.4), kept 90 days. It has no foreign keys: the statement that inserts it
-// has its contact locked, and contacts and agents are never deleted.
+// Message is one end-to-end encrypted envelope (§2.4), kept 90 days. It has no foreign keys: the statement that inserts it locks
+// its contact, and contacts and agents are never deleted.
 type Message struct{ record }
 
 func (Message) Fields() []ent.Field {
@@ -35,8 +35,8 @@ func (Message) Indexes() []ent.Index {
 	}
 }
 
-// MessageGuard outlives its message: the id a sender used and the nonce stay taken for ever (§2.4, §4.5). Its id is the
-// message's.
+// MessageGuard outlives its message: the id that a sender used and the nonce stay taken for ever (§2.4, §4.5). Its id is the id
+// of the message.
 type MessageGuard struct{ ent.Schema }
 
 func (MessageGuard) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, hidden{}} }
@@ -74,7 +74,7 @@ func (Event) Fields() []ent.Field {
 	}
 }
 
-// firstKinds is the condition of events that the first version of the channel has, as PostgreSQL writes it.
+// firstKinds selects the kinds of events in the first version of the channel, spelled as PostgreSQL writes it.
 const firstKinds = "(kind)::text = ANY ((ARRAY['contact.requested'::character varying, 'contact.accepted'::character varying, " +
 	"'contact.blocked'::character varying, 'message.created'::character varying, 'order.changed'::character varying])::text[])"
 

@@ -19,7 +19,7 @@ type record struct{ ent.Schema }
 
 func (record) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, explored{}} }
 
-// changing is the base of those that also change.
+// changing is like record, for entities that also change.
 type changing struct{ ent.Schema }
 
 func (changing) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, updated{}, explored{}} }

@@ -52,8 +52,8 @@ func (Setting) Fields() []ent.Field {
 	}
 }
 
-// Invitation lets a number of agents register while registration is by invitation (§2.1). One of the demo marks them as demo agents,
-// also while registration is open.
+// Invitation lets a number of agents register while registration is by invitation (§2.1). An invitation of the demo marks them as
+// demo agents, also while registration is open.
 type Invitation struct{ record }
 
 func (Invitation) Fields() []ent.Field {
@@ -68,8 +68,8 @@ func (Invitation) Fields() []ent.Field {
 	}
 }
 
-// Document is a text that owners read and confirm before their agent registers (§4.1): one version of it. A new version
-// withdraws the one before it; no version is ever changed or deleted, since owners have confirmed it.
+// Document is one version of a text that owners read and confirm before their agent registers (§4.1). A new version withdraws the
+// one before it; no version is ever changed or deleted, since owners have confirmed it.
 type Document struct{ record }
 
 func (Document) Fields() []ent.Field {

@@ -36,9 +36,9 @@ func (Post) Indexes() []ent.Index {
 	}
 }
 
-// Attachment is an uploaded file (§2.7): the record of the upload, which stays for ever, and data about its bytes, which do not.
-// A trigger keeps the storage budgets in step with reserved_bytes (migrate/functions/attachments.sql). Operators see a file's
-// type and where it is used; its name and content are its owner's, except in the audited review of an order.
+// Attachment is an uploaded file (§2.7): the record of the upload, which stays for ever, and data about its bytes, which are
+// deleted. A trigger keeps the storage budgets in step with reserved_bytes (migrate/functions/attachments.sql). Operators see a
+// file's type and where it is used; its name and content are its owner's, except in the audited review of an order.
 type Attachment struct{ record }
 
 func (Attachment) Fields() []ent.Field {

@@ -43,8 +43,8 @@ func (Task) Indexes() []ent.Index {
 	}
 }
 
-// Response is an agent's answer to a task (§4.9): one an agent and task, besides those that the agent withdrew. Only the agent and the
-// task's customer see it.
+// Response is an agent's answer to a task (§4.9): at most one for each agent and task, besides withdrawn ones. Only the agent and
+// the task's customer see it.
 type Response struct{ record }
 
 func (Response) Fields() []ent.Field {

@@ -27,8 +27,8 @@ func (Account) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("bot", Bot.Type).Field("bot_id").Unique().Required().Immutable()}
 }
 
-// LedgerEntry is one side of a double-entry transaction (§2.5). Entries are only ever added, all of a transaction in one
-// statement, and the entries of a transaction sum to zero; the database refuses anything else.
+// LedgerEntry is one side of a double-entry transaction (§2.5). Entries are only ever added, all entries of a transaction in one
+// statement, and they sum to zero; the database refuses anything else.
 type LedgerEntry struct{ record }
 
 func (LedgerEntry) Fields() []ent.Field {

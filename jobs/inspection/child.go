@@ -16,25 +16,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Subcommand is the first of the arguments of the child's program.
+// Subcommand is the first argument of the child's program.
 const Subcommand = "inspect-file"
 
 // request is the line before the file on the child's standard input. A child that was started ahead waits for it.
 type request struct {
 	Purpose Purpose `json:"purpose"`
-	// Page of a PDF to draw; 0 for all that the purpose makes.
+	// Page is the page of a PDF to draw; 0 for all files of the purpose.
 	Page int `json:"page"`
 	// Size is how many bytes follow.
 	Size int64 `json:"size"`
 }
 
-// ready is the first line of the child's standard output, once it is confined. The file may be the cause of any failure after it.
-// The response follows.
+// ready is the first line of the child's standard output, written once the child is confined. The file can cause only a failure
+// after it. The response follows.
 type ready struct {
 	Measures []Measure `json:"measures"`
 }
 
-// Exit codes of the child beside 0: a response was written, or there was no file to inspect.
+// Exit codes of the child. 0 means that a response was written, or that there was no file to inspect.
 const (
 	// exitPanic is how the Go runtime ends a program that fails, also on a signal in C code.
 	exitPanic = 2
@@ -46,8 +46,8 @@ const (
 	exitSpent = 77
 )
 
-// Main is the child half, to be called with all arguments of the program: it confines this process permanently, reads a file
-// from standard input, inspects it, writes its response and its files to standard output, and returns the exit code.
+// Main is the child half; call it with all arguments of the program. It confines this process permanently, reads a file from
+// standard input, inspects it, writes its response and its files to standard output, and returns the exit code.
 func Main(args []string, with Renderer) int { return child(args, steps, inspection{with}.file) }
 
 // child is Main with other steps and another inspection, for tests of the confinement.
@@ -105,8 +105,8 @@ func serve(args []string, steps []step, inspect func([]byte, request) (Report, e
 	return nil
 }
 
-// allowInspection ends this process after cpuTime, whatever the purpose is. allowCopy lets it go on once there is a verdict, so that
-// an accepted file is not lost because of its copy.
+// allowInspection ends this process after cpuTime, whatever the purpose is. allowCopy lets it go on once there is a verdict, so
+// that an accepted file is not lost because of its copy.
 func allowInspection(p Purpose) error {
 	if !purposes[p].preview {
 		return nil // an earlier inspection accepted the file
@@ -124,9 +124,9 @@ func allowCopy() error {
 	return unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: copyTime, Max: copyTime})
 }
 
-// closeDescriptors closes all descriptors that the child inherited, except the standard three. The Go runtime opens its own,
-// such as the one of epoll, only later or anew. The parent has marked its own to be closed (start); this closes those that another
-// thread of it opened meanwhile. Without /proc the parent's marks must do.
+// closeDescriptors closes all descriptors that the child inherited, except the standard three. The Go runtime opens its own
+// descriptors, such as epoll's, later or again. start has marked the parent's descriptors to be closed; this closes the ones that
+// another thread of the parent opened meanwhile. Without /proc only the marks help.
 func closeDescriptors() {
 	paths, _ := filepath.Glob("/proc/self/fd/*") // the pattern is well formed
 	for _, path := range paths {
@@ -146,8 +146,8 @@ func writeLine(value any) error {
 	return err
 }
 
-// readRequest waits for a request and reads its file. io.EOF means that no request comes any more. From then on the child's time
-// is limited, even if its parent dies.
+// readRequest waits for a request and reads its file. io.EOF means that no further request comes. After a request the child's
+// time is limited, even if its parent dies.
 func readRequest(in io.Reader) (request, []byte, error) {
 	var asked request
 	input := bufio.NewReader(in)
@@ -182,18 +182,18 @@ const (
 
 // The limits of one inspection.
 const (
-	// wallTime is how long the parent waits before it kills a child, whatever else the machine does: a child that gets an eighth of a
+	// wallTime is how long the parent waits before it kills a child, even on a busy machine: a child that gets an eighth of a
 	// processor may still use all of its copyTime. It decides nothing about the file. orphanTime ends a child whose parent died.
 	wallTime   = 8 * copyTime * time.Second
 	orphanTime = wallTime + 2*time.Second
-	// cpuTime is the processor time in seconds until the verdict, copyTime with the copy of an image.
+	// cpuTime is the processor time in seconds until the verdict, copyTime the time including the copy of an image.
 	cpuTime  = 5 * min(instrumented, 3)
 	copyTime = 15
 	// maxMemory bounds a child's real memory in bytes, libraries included.
 	maxMemory = instrumented * 512 * mebibyte
-	// maxAdded is the address space that a child may add to what it has at its start (RLIMIT_AS). The Go runtime and the libraries
-	// reserve far more there than they use, so only what is added bounds real memory. RLIMIT_DATA does not: the kernel lets the one
-	// block that passes it become writable, and Go asks for half a gigabyte at once.
+	// maxAdded is the address space that a child may add to what it has at its start (RLIMIT_AS). The Go runtime and the
+	// libraries reserve far more there than they use, so only what is added bounds real memory. RLIMIT_DATA does not: the kernel
+	// lets the one block that passes it become writable, and Go asks for half a gigabyte at once.
 	maxAdded     = instrumented * 384 * mebibyte
 	goMemory     = "192MiB"      // at which the child's Go half starts to collect eagerly (GOMEMLIMIT)
 	maxWritten   = 32 * mebibyte // bytes of each file that the child makes

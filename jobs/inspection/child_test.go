@@ -72,7 +72,7 @@ func strike(with syscall.Signal) {
 	time.Sleep(wallTime)
 }
 
-// attackOr inspects a file, but a purpose that names an attack runs it.
+// attackOr inspects a file, or runs the attack that the purpose names.
 func attackOr(with Renderer, file []byte, asked request) (Report, error) {
 	if attack := attacks[string(asked.Purpose)]; attack != nil {
 		attack()
@@ -122,7 +122,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// TestStopped: a child that gets nothing of the processor for a while is waited for.
+// TestStopped: the parent waits for a child that gets no processor time for a while.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	p := graphtest.Got(start())(t)

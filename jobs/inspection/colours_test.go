@@ -76,7 +76,7 @@ func tabled(tag string) []byte {
 	})
 }
 
-// TestTabledProfiles: a profile counts whichever table it has, also if that is only the perceptual one.
+// TestTabledProfiles: a profile is used whichever table it has, even if that is only the perceptual one.
 func TestTabledProfiles(t *testing.T) {
 	t.Parallel()
 	for _, tag := range []string{"A2B0", "A2B1", "A2B2"} {
@@ -105,7 +105,7 @@ func words(values ...uint32) (b []byte) {
 	return b
 }
 
-// TestGamma: the gamma and primaries of a PNG count if it has no profile and is not marked as sRGB.
+// TestGamma: the gamma and primaries of a PNG are used if it has no profile and is not marked as sRGB.
 func TestGamma(t *testing.T) {
 	t.Parallel()
 	var packed bytes.Buffer
@@ -176,7 +176,7 @@ func checkers(side, pixel int, colours ...color.Color) image.Image {
 }
 
 // TestGraphics: previews of pixel art keep the colour of every pixel, whether it is small, has few colours or large flat areas;
-// previews of photographs give up three quarters of their colour samples, and none takes more than its room.
+// previews of photographs give up three quarters of their colour samples, and none exceeds its maximum size.
 func TestGraphics(t *testing.T) {
 	t.Parallel()
 	vivid := []color.Color{red, blue, green, color.RGBA{255, 0, 255, 255}, color.RGBA{0, 255, 255, 255}}

@@ -34,7 +34,7 @@ type step struct {
 	name string
 	// account is the user and group that a child of root becomes; 0 changes nothing.
 	take func(account int) (detail string, err error)
-	// required ends the child if the measure does not hold. Every kernel grants these.
+	// required: the child ends if the measure does not hold. Every kernel grants the required ones.
 	required bool
 }
 
@@ -70,8 +70,8 @@ const (
 	someAccounts = 65_536
 )
 
-// pickAccount returns a user for one child that has no account. Each child gets another user, so that children cannot reach each
-// other either. It returns 0 if this process is not root or may not choose.
+// pickAccount returns the id of a user without an account, for one child. Each child gets another id, so that children cannot
+// reach each other. It returns 0 if this process is not root or may not choose.
 func pickAccount() int {
 	if os.Geteuid() != 0 {
 		return 0
@@ -199,8 +199,8 @@ var readable = []string{
 // mayRead is everything that Landlock lets the child do with files.
 const mayRead = landlock.AccessFSSet(ll.AccessFSReadFile | ll.AccessFSReadDir)
 
-// restrictFiles lets the child read only the readable folders. If the kernel's Landlock can, it also keeps the child from TCP,
-// abstract sockets and signals to others.
+// restrictFiles lets the child read only the readable folders. If the kernel's Landlock supports it, it also denies TCP, abstract
+// sockets and signals to other processes.
 func restrictFiles(int) (string, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil {

@@ -188,7 +188,8 @@ func accepted(t *testing.T, report Report) Report {
 	return report
 }
 
-// shown decodes a preview or a published image, whose every segment or chunk but those a decoder needs would be metadata.
+// shown decodes a preview or a published image, and requires that it has only the segments or chunks that a decoder needs: all
+// others would be metadata.
 func shown(t *testing.T, content []byte) image.Image {
 	t.Helper()
 	if bytes.HasPrefix(content, pngMagic) {

@@ -30,7 +30,7 @@ func within(t *testing.T, state *os.ProcessState) {
 	require.Less(t, usage.Maxrss, max(maxMemory/1024, ours.Maxrss+1))
 }
 
-// TestHostile sends images made to hurt; every one is refused within the bounds (inspected looks).
+// TestHostile sends hostile images; each is refused within the limits, which inspected checks.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -61,8 +61,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestCostlyFilesAreRefused: a file that needs more than its processor time, in a library or in code of ours, is refused for that
-// reason, soon, for every purpose.
+// TestCostlyFilesAreRefused: a file that needs more than its processor time, in a library or in our own code, is soon refused for
+// that reason, for every purpose.
 func TestCostlyFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	streams := append(page("", ""), slices.Repeat([]string{stream("/Filter/FlateDecode", deflate(make([]byte, maxDecoded)))}, 200)...)
@@ -166,9 +166,9 @@ func samples(t *testing.T, folder string) []sample {
 }
 
 // TestCorpus inspects every file of the corpora: no wrong accept, no wrong refusal, and for arguable files the same answer twice.
-// The purposes differ only in the types they take, which is decided first: images are inspected as a whole for one of them. PDFs
-// are for two: their verdicts and reasons do not differ. With -short it inspects the first file of each kind; with the race detector
-// children are slow, so such a build inspects every tenth file.
+// Purposes differ only in the types that they accept, which are checked first, so an image is fully inspected for one purpose. A
+// PDF has two purposes, whose verdicts and reasons are the same. With -short it inspects the first file of each kind; with the
+// race detector children are slow, so such a build inspects every tenth file.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for _, folder := range corpora() {
@@ -222,7 +222,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// inspectedPlainly runs one inspection and returns its report, the files aside.
+// inspectedPlainly runs one inspection and returns its report without the files.
 func inspectedPlainly(t *testing.T, path string, p Purpose) Report {
 	report, err := new(Inspector).Inspect(t.Context(), Request{Original: open(t, path), Purpose: p})
 	if !assert.NoError(t, err, path) {

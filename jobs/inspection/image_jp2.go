@@ -16,8 +16,8 @@ const (
 	boxStream    = "jp2c"
 )
 
-// neededBoxes are the boxes that decoding may need, and whether each holds boxes itself. All others may reveal a picture's
-// origin: XML, UUID (Exif, XMP, positions), labels, intellectual property, fragments elsewhere.
+// neededBoxes maps the boxes that decoding may need to whether they hold boxes. All other boxes may reveal a picture's origin:
+// XML, UUID (Exif, XMP, positions), labels, intellectual property, fragments elsewhere.
 var neededBoxes = map[string]bool{
 	"jP  ": false, "ftyp": false, "rreq": false, boxStream: false,
 	"jp2h": true, "jpch": true, "jplh": true, "cgrp": true,
@@ -87,8 +87,8 @@ func stripBoxes(b []byte, depth int) error {
 	return nil
 }
 
-// readBox reads the head of a box, here or of an MP4: its type, and the bytes of the head and of the whole. length is 0 if b does not
-// hold the box.
+// readBox reads the head of a box, here or of an MP4: its type, and the bytes of the head and of the whole. length is 0 if b does
+// not hold the box.
 func readBox(b []byte) (kind string, head, length int) {
 	if len(b) < boxHead {
 		return "", 0, 0

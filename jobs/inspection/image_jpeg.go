@@ -29,8 +29,8 @@ const (
 	markerAPP2    = 0xE2
 )
 
-// frames are the markers of frame headers, and whether this coding is taken: Huffman and arithmetic, sequential and
-// progressive; neither lossless nor hierarchical.
+// frames maps the markers of frame headers to whether their coding is accepted: Huffman and arithmetic, sequential and
+// progressive, but neither lossless nor hierarchical.
 var frames = map[byte]bool{
 	0xC0: true, 0xC1: true, 0xC2: true, 0xC9: true, 0xCA: true,
 	0xC3: false, 0xC5: false, 0xC6: false, 0xC7: false, 0xCB: false, 0xCD: false, 0xCE: false, 0xCF: false,
@@ -171,7 +171,7 @@ const (
 	markerAPP15   = 0xEF
 )
 
-// neededSegments are the application segments that decoding a JPEG may need, by their first bytes. All others reveal a picture's
+// neededSegments maps the application segments that decoding a JPEG may need to their first bytes. All others reveal a picture's
 // origin: Exif and XMP (APP1), IPTC (APP13), provenance, thumbnails, notes of camera makers.
 var neededSegments = map[byte][]byte{
 	markerAPP0:  []byte("JFIF\x00"),
@@ -182,7 +182,7 @@ var neededSegments = map[byte][]byte{
 // privateSigns begin the blocks that must not be left in a picture, whatever its structure.
 var privateSigns = []string{"Exif\x00\x00", "http://ns.adobe.com/", "<x:xmpmeta", "Photoshop 3.0\x00"}
 
-// maxStrips is how often a damaged picture is stripped, until stripping changes nothing.
+// maxStrips bounds how often a damaged picture is stripped; it is stripped until nothing changes.
 const maxStrips = 4
 
 // stripJPEG returns the first picture that begins in b without comments and application segments that decoding does not need,

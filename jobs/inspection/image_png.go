@@ -41,7 +41,7 @@ type pngWalk struct {
 	// after is set once the run of image data has ended.
 	after bool
 	ended bool
-	// at is the offset of this chunk, dataAt of the first image data. Of the Exif chunks in exif, the first counts.
+	// at is the offset of the current chunk, dataAt of the first image data. Of the Exif chunks in exif, the first counts.
 	at, dataAt int
 	exif       []span
 	// images are the image data, a part for each chunk.
@@ -54,9 +54,8 @@ type pngWalk struct {
 // span is a part of a file.
 type span struct{ from, to int }
 
-// scanPNG walks a PNG's chunks, checksums included, to an end chunk that is the end of the file, and returns its size
-// and colours.
-// Any animation chunk makes it animated, however many frames it declares.
+// scanPNG walks a PNG's chunks, checksums included, to an end chunk that is the end of the file, and returns its size and
+// colours. Any animation chunk makes it animated, however many frames it declares.
 func scanPNG(file []byte) (imageInfo, error) {
 	if !bytes.HasPrefix(file, pngMagic) {
 		return imageInfo{}, refusedMalformed
@@ -89,7 +88,8 @@ func scanPNG(file []byte) (imageInfo, error) {
 	return imageInfo{walk.size, walk.picture(file), walk.known()}, nil
 }
 
-// maxInflated bounds the image data of maxPixels, of four samples of two bytes and with a byte a line; seven passes have more lines.
+// maxInflated bounds the image data of maxPixels pixels of four samples of two bytes, with a byte a line; seven passes have more
+// lines.
 const maxInflated = 8*maxPixels + 8*maxPixels
 
 // checkSum refuses image data whose Adler-32 is wrong, since decoders do not read that far. Decoders find all other defects of
@@ -156,7 +156,7 @@ func (w *pngWalk) picture(file []byte) []byte {
 	return slices.Concat(file[:w.dataAt], file[exif.from:exif.to], file[w.dataAt:exif.from], file[exif.to:])
 }
 
-// header reads IHDR: dimensions, depth and colour, and the only methods there are.
+// header reads IHDR: dimensions, depth and colour. It accepts only the methods that the standard defines.
 func (w *pngWalk) header(data []byte) error {
 	if len(data) != 13 {
 		return refusedMalformed
@@ -173,7 +173,7 @@ func (w *pngWalk) header(data []byte) error {
 
 // Colours are the values of gAMA and cHRM, which describe a PNG's samples (PNG, third edition, 11.3.2).
 type Colours struct {
-	// Gamma is the exponent that makes light of a sample, 2.2 for most; 0 if the file does not say.
+	// Gamma is the exponent that turns a sample into light, usually 2.2; 0 if the file does not say.
 	Gamma float64
 	// Points are x and y of white, red, green and blue; zeros if the file does not say.
 	Points [8]float64
@@ -187,7 +187,7 @@ const (
 	gammaTolerance = 0.05
 	// pointTolerance is how far a primary may be from sRGB's.
 	pointTolerance = 0.002
-	// Exponents beyond these are no display's.
+	// No display has an exponent beyond these.
 	minGamma, maxGamma = 0.2, 10
 )
 

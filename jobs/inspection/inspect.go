@@ -225,14 +225,14 @@ func isArchive(file []byte) bool {
 	return false
 }
 
-// Renderer makes the previews and copies of a file that passed the scan. Package render is the only one: it links libvips, which
-// the server must not, so the program that starts the child passes it to Main.
+// Renderer makes the previews and copies of a file that passed the scan. Only package render implements it: it links libvips,
+// which the server must not link, so the child's program passes it to Main.
 type Renderer interface {
 	// JPEG makes a JPEG on white, without metadata, of an image or a PDF's page: upright, in sRGB, no side longer than
 	// longest. A graphic that would take more than room is encoded as a photograph.
 	JPEG(s Source, longest int, room func(width, height int) int) (Rendered, error)
-	// PNG makes a PNG without metadata of a PNG: upright, in sRGB, no side longer than longest, with all its colours. It has fewer
-	// pixels if it would otherwise take more than room bytes, as noise does.
+	// PNG makes a PNG without metadata of a PNG: upright, in sRGB, no side longer than longest, with all its colours. It has
+	// fewer pixels if it would otherwise take more than room bytes, as noise does.
 	PNG(s Source, longest, room int) (Rendered, error)
 }
 

@@ -1,15 +1,15 @@
 // Package inspection inspects an uploaded file and makes the files that others may see: a preview, and a published version when
 // the file becomes public (§2.7, §4.8, §8).
 //
-// Inspector, the parent half, starts the program that lies beside the server's (Program); Main, the child half, does everything that
-// touches the bytes. pdfcpu is used here alone, libvips by package render alone, which only the child's program links.
+// Inspector, the parent half, starts the program that lies beside the server's (Program); Main, the child half, does everything
+// that touches the bytes. pdfcpu is used here alone, libvips by package render alone, which only the child's program links.
 //
-// Invariants. The child is confined before it reads a byte, under any user that runs the server: Landlock for files, an
-// allowlist of system calls, bounded memory, processor time and file size, no capabilities, an environment without secrets, no
-// descriptor but the standard three, and its own account if the server is root. Confinement reports which of them the kernel
-// lacks. The child writes no file: its results are on standard output. It scans headers and structure with code of this package
-// first (image_jpeg.go, image_png.go, pdf_scan.go), and only files that pass reach a library; of libvips only the loader of the
-// recognised type is open. A file is accepted only if it was decoded without any warning and rendered.
+// Invariants. The child is confined before it reads a byte, under any user that runs the server: Landlock for files, an allowlist
+// of system calls, bounded memory, processor time and file size, no capabilities, an environment without secrets, no descriptor
+// but the standard three, and its own account if the server is root. Confinement reports which of them the kernel lacks. The
+// child writes no file: its results are on standard output. It scans headers and structure with code of this package first
+// (image_jpeg.go, image_png.go, pdf_scan.go), and only files that pass reach a library; libvips may use only the loader of the
+// recognised type. A file is accepted only if it was decoded without any warning and rendered.
 //
 // Failure. If the bytes are to blame, the result is a report, never an error: a refusal found by the scan, a decoder that aborts,
 // a limit reached, a response that makes no sense. Report.Ending distinguishes crashes and limits from refusals. An error means
@@ -61,8 +61,8 @@ func CloseMemory() error {
 }
 
 // Inspect inspects one file in a child process, with at most 5 s of processor time until the verdict, 15 s with a published
-// version, and 512 MiB, and returns its report (§4.8). Everything the bytes can cause is in the report; how long it takes on a busy
-// machine decides nothing. An error means that the machine failed or ctx ended: the inspection may be repeated.
+// version, and 512 MiB, and returns its report (§4.8). The report holds everything that the bytes can cause; the time that it
+// takes on a busy machine has no influence. An error means that the machine failed or ctx ended: the inspection may be repeated.
 func (i *Inspector) Inspect(ctx context.Context, r Request) (Report, error) {
 	if _, known := purposes[r.Purpose]; !known {
 		return Report{}, fmt.Errorf("inspection: unknown purpose %q", r.Purpose)

@@ -19,7 +19,7 @@ import (
 // self is this very binary.
 const self = "/proc/self/exe"
 
-// RunTests makes the test binary the child's program, also one that misbehaves, and the server of the tests of confinement; else it
+// RunTests makes the test binary the child's program (also a misbehaving one) or the server of the tests of confinement, or else
 // runs the tests.
 func RunTests(m *testing.M, with Renderer) int {
 	if len(os.Args) > 1 && os.Args[1] == Subcommand {

@@ -2,5 +2,5 @@
 
 package inspection
 
-// instrumented is how many times the memory a build with the race detector needs: none in this one.
+// instrumented is the factor by which the race detector increases the need for memory; this build has no race detector.
 const instrumented = 1

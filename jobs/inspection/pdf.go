@@ -21,11 +21,11 @@ type document struct {
 	numbers []int
 }
 
-// withoutFolder keeps pdfcpu from making a folder of settings and fonts in anyone's home.
+// withoutFolder keeps pdfcpu from making a folder of settings and fonts in a home folder.
 var withoutFolder = sync.OnceFunc(func() { model.ConfigPath = "disable" })
 
-// openPDF reads every object of a PDF. A file that pdfcpu cannot read is refused. This package uses pdfcpu's core and not its package
-// api, which takes tens of milliseconds to initialise in every process that links it.
+// openPDF reads every object of a PDF. A file that pdfcpu cannot read is refused. This package uses pdfcpu's core and not its
+// package api, which takes tens of milliseconds to initialise in every process that links it.
 func openPDF(file []byte) (*document, error) {
 	withoutFolder()
 	conf := model.NewDefaultConfiguration()
@@ -54,8 +54,8 @@ func openPDF(file []byte) (*document, error) {
 	return d, nil
 }
 
-// knownVersion replaces version 1.8 or 1.9 in the header, which were never published and which pdfcpu does not read, by 1.7. Nothing
-// here depends on the version.
+// knownVersion replaces version 1.8 or 1.9 in the header, which were never published and which pdfcpu does not read, by 1.7.
+// Nothing here depends on the version.
 func knownVersion(file []byte) []byte {
 	const digit = len("%PDF-1.")
 	if !bytes.HasPrefix(file, []byte("%PDF-1.")) || len(file) == digit || file[digit] < '8' || file[digit] > '9' {
@@ -101,8 +101,8 @@ func (d *document) entry(dict types.Dict, key string) types.Object {
 // expanding are the filters whose output can be far larger than their input.
 var expanding = map[string]bool{filter.Flate: true, filter.LZW: true, filter.RunLength: true}
 
-// expands refuses a stream that decodes to more than maxDecoded. Images are left to the renderer, which decodes no more of
-// one than its declared size.
+// expands refuses a stream that decodes to more than maxDecoded. Images are left to the renderer, which decodes each one only up
+// to its declared size.
 func expands(o types.Object) error {
 	stream, ok := o.(types.StreamDict)
 	expands := func(f types.PDFFilter) bool { return expanding[f.Name] }
@@ -115,7 +115,7 @@ func expands(o types.Object) error {
 	return nil
 }
 
-// pageTree is a walk over a PDF's page tree, which may lie about itself: in its counts, by cycles, by sheer size.
+// pageTree is a walk over a PDF's page tree, which is not trusted: it may have wrong counts, cycles, or a huge size.
 type pageTree struct {
 	document *document
 	seen     map[int]bool

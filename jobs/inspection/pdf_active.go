@@ -11,7 +11,7 @@ import (
 // walk over the objects that pdfcpu read, below.
 
 // activeActions are the types of action (a dictionary's /S) that are refused wherever they stand, activeAnnotations the types of
-// annotation (a dictionary's /Subtype), and activeKeys the entries that are refused whatever they hold, null aside.
+// annotation (a dictionary's /Subtype), and activeKeys the entries that are refused with any value except null.
 var (
 	activeActions = []string{
 		"JavaScript", "Launch", "SubmitForm", "ImportData", "GoToR", "GoToE", "Rendition", "Movie", "Sound", "RichMediaExecute",
@@ -24,7 +24,7 @@ var (
 // fileKeys are the entries for an attached file; an /EF dictionary holds at least one of them.
 var fileKeys = []string{"F", "UF", "DOS", "Mac", "Unix"}
 
-// Entries that need a look at their value.
+// Entries whose value decides.
 const (
 	keyAction       = "S"
 	keySubtype      = "Subtype"
@@ -42,8 +42,8 @@ const (
 	objectStreamTag = "ObjStm"
 )
 
-// active walks one object and everything written inside it, and refuses the entries that the tables name, however the values are
-// referred to.
+// active walks one object and everything written inside it, and refuses the entries that the tables name, also if their values
+// are references.
 func (d *document) active(o types.Object, depth int) error {
 	if depth > maxNesting {
 		return refusedNesting
@@ -170,7 +170,7 @@ func (d *document) stays(value types.Object, depth int) bool {
 	return false
 }
 
-// entries returns a dictionary, or a stream's.
+// entries returns a dictionary, or the dictionary of a stream.
 func entries(o types.Object) (types.Dict, bool) {
 	if dict, ok := o.(types.Dict); ok {
 		return dict, true

@@ -9,7 +9,7 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
-// strippers remove the information about an image's origin, by the filter of its stream.
+// strippers maps the filter of an image's stream to the function that removes information about the image's origin.
 var strippers = map[string]func([]byte) ([]byte, error){
 	filter.DCT: func(b []byte) ([]byte, error) {
 		clean, _, err := stripJPEG(b)
@@ -96,7 +96,7 @@ var contentFilters = map[string]bool{
 	filter.Flate: true, filter.LZW: true, filter.RunLength: true, filter.ASCII85: true, filter.ASCIIHex: true,
 }
 
-// cleanContent strips the JPEGs among the inline images of a stream. A stream that cannot be decoded shows nothing and stays.
+// cleanContent strips the JPEGs among the inline images of a stream. An undecodable stream shows nothing and stays unchanged.
 func cleanContent(stream *types.StreamDict) (changed bool, err error) {
 	_, font := stream.Find("Length1")
 	subtype, _ := stream.Find("Subtype")
@@ -135,7 +135,7 @@ type inline struct {
 	data    int
 }
 
-// inlineEntry is a key and the bytes of it and its value.
+// inlineEntry is a key, and the bytes of the key and its value.
 type inlineEntry struct {
 	key   string
 	bytes []byte

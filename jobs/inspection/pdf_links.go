@@ -16,8 +16,8 @@ var linkSchemes = map[string]bool{"http": true, "https": true, "mailto": true}
 // linkKeys are the entries that hold an address: of a link, and the base of a document's relative links.
 var linkKeys = map[string]bool{"URI": true, "Base": true}
 
-// strays reports whether an entry of linkKeys is a link to anything but linkSchemes. A reference that leads nowhere for pdfcpu may
-// lead a reader somewhere.
+// strays reports whether an entry of linkKeys is a link to anything but linkSchemes. A reference that pdfcpu cannot resolve may
+// lead to a link in a reader.
 func (d *document) strays(value types.Object) bool {
 	_, reference := value.(types.IndirectRef)
 	switch value := d.resolve(value).(type) {
@@ -44,7 +44,7 @@ func safeLink(address []byte) bool {
 	return end < 0 || head[end] != ':' || linkSchemes[strings.ToLower(head[:end])]
 }
 
-// maxScheme is how much of an address is looked at for its scheme, in characters that count.
+// maxScheme is how many printable ASCII characters of an address are searched for its scheme.
 const maxScheme = 64
 
 // schemeAndMore returns the first printable ASCII characters of an address in any encoding, without spaces.

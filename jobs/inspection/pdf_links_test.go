@@ -21,7 +21,7 @@ func utf16Of(text string) string {
 	return out
 }
 
-// unread is a string that pdfcpu reads otherwise than readers.
+// unread is a string that pdfcpu and other readers read differently.
 const unread = "hex with a space within a byte"
 
 // straying are spellings of links that are refused, as values of /URI.

@@ -80,7 +80,7 @@ func (s *pdfScan) object(at int) error {
 	return err
 }
 
-// boundary are the keywords no object goes beyond.
+// boundary lists the keywords that end an object.
 var boundary = map[string]bool{
 	"endobj": true, "obj": true, "endstream": true, "xref": true, "startxref": true, "trailer": true,
 }

@@ -31,7 +31,7 @@ func leaves(n, count int) []byte {
 	return tree(objects...)
 }
 
-// TestPDF judges small PDFs, each with one peculiarity: through the whole child those that are accepted or expand.
+// TestPDF inspects small PDFs, each with one peculiarity. Those that are accepted or expand go through the whole child.
 func TestPDF(t *testing.T) {
 	t.Parallel()
 	const plainPage = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"

@@ -18,7 +18,7 @@ const (
 	tokenClose
 )
 
-// token is one of them; text is a name with its #xx escapes resolved, or a keyword.
+// token is one token; text is a name with its #xx escapes resolved, or a keyword.
 type token struct {
 	kind tokenKind
 	text string

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// environment is the child's whole environment; nothing of the server's is in it. Decoders run on one thread, without caches and
-// temporary files.
+// environment is the child's whole environment; it holds nothing from the server's. Decoders run on one thread, without caches
+// and temporary files.
 var environment = []string{
 	"GOMAXPROCS=1",
 	"GORACE=atexit_sleep_ms=0", // a build with the race detector would sleep a second at its end
@@ -36,7 +36,7 @@ var environment = []string{
 	"XDG_CACHE_HOME=/nonexistent",
 }
 
-// process is a child from its start on. It inspects one file.
+// process is a started child. It inspects one file.
 type process struct {
 	cmd            *exec.Cmd
 	stdin          *os.File
@@ -202,7 +202,7 @@ var program = sync.OnceValues(func() (string, error) {
 })
 
 // openProgram opens the program beside another one and returns a path to it that works as long as this process lives: after an
-// upgrade, a server goes on with the version that it was started with. The runtime would close an os.File.
+// upgrade, a server goes on with the version that it was started with. It uses no os.File, which the runtime would close.
 func openProgram(beside string) (string, error) {
 	file, err := unix.Open(filepath.Join(filepath.Dir(beside), Program), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

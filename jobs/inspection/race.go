@@ -2,5 +2,5 @@
 
 package inspection
 
-// instrumented is how many times the memory a build with the race detector needs, for tests.
+// instrumented is the factor by which the race detector increases the need for memory, for tests.
 const instrumented = 10

@@ -25,10 +25,10 @@ type Report struct {
 	// Preview is a JPEG, longest side at most 1024 pixels, sRGB, upright, without metadata: the image, or the PDF's first page on
 	// white. At most 1 MiB, and 4 KiB and 3 bytes a pixel. Empty when refused and for Publication.
 	Preview []byte `json:"-"`
-	// Published is the copy that others than the owner may download, of the same MediaType: an image, longest side at most 4096
-	// pixels, sRGB, upright, without metadata, a PNG with all its colours and transparency; a PDF without document information, XMP,
-	// PieceInfo, OPI, thumbnails, authors of annotations, and metadata of its images. Empty when refused, for Order, and of a JPEG
-	// that the preview shows at its full size.
+	// Published is the copy that others may download, of the same MediaType: an image, longest side at most 4096 pixels, sRGB,
+	// upright, without metadata, a PNG with all its colours and transparency; a PDF without document information, XMP, PieceInfo,
+	// OPI, thumbnails, authors of annotations, and metadata of its images. Empty when refused, for Order, and for a JPEG that the
+	// preview shows at its full size.
 	Published []byte `json:"-"`
 	// Processor is the processor time that the child took.
 	Processor time.Duration `json:"-"`
@@ -72,7 +72,7 @@ func (r *response) divide(files []byte) bool {
 	return true
 }
 
-// complete reports whether the files are those that the purpose makes, by their first bytes.
+// complete reports whether r has the files of the purpose, by their first bytes.
 func (r *Report) complete(p Purpose) bool {
 	makes, preview, published := purposes[p], len(r.Preview) > 0, len(r.Published) > 0
 	spared := makes.preview && !published && showsAll(r.MediaType, r.Width, r.Height)
@@ -91,7 +91,7 @@ func (r *Report) wellFormed() bool {
 		len(r.Reason) <= maxReason && !odd
 }
 
-// plausible reports whether an acceptance could be one of ours.
+// plausible reports whether an inspection can accept a file with these values.
 func (r *Report) plausible(p Purpose) bool {
 	if r.MediaType == PDF {
 		return p.takes(PDF) && r.Pages > 0 && r.Pages <= maxPages && r.Width == 0 && r.Height == 0
@@ -108,8 +108,8 @@ const (
 	Completed Ending = ""
 	// Limited means that it reached a limit of processor time or memory.
 	Limited Ending = "limited"
-	// Crashed means that it ended without a response, and the file is not known to be the reason: it was killed, broke down, or got
-	// too little of the processor. The same file may be inspected again.
+	// Crashed means that it ended without a response, and the file is not known to be the reason: it was killed, broke down, or
+	// got too little of the processor. The same file may be inspected again.
 	Crashed Ending = "crashed"
 )
 

@@ -171,7 +171,7 @@ func FuzzScanPDF(f *testing.F) {
 	})
 }
 
-// The checksum over all image data of a PNG counts as the chunks' checksums do, also if the data come in several.
+// The checksum over all image data of a PNG is checked like the chunks' checksums, also if the data come in several chunks.
 func TestAdlerOfPNG(t *testing.T) {
 	t.Parallel()
 	ihdr, iend, data := header(4, 2, 2), chunk("IEND"), deflate(make([]byte, 26))
@@ -202,7 +202,7 @@ func TestAdlerOfPNG(t *testing.T) {
 	}
 }
 
-// An image of 20 million pixels is scanned, one of a pixel more is refused for its size alone (§8).
+// An image of 20 million pixels is scanned, one with a pixel more is refused for its size alone (§8).
 func TestBoundOfPixels(t *testing.T) {
 	t.Parallel()
 	whole := jpegOf(t, plain(16, 8, red))

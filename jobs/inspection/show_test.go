@@ -91,7 +91,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestPage: a PDF's preview is its first page on white, and its published version bears no information about its maker.
+// TestPage: a PDF's preview is its first page on white, and its published version holds no information about its maker.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	xmp := stream("/Type/Metadata/Subtype/XML", []byte("<x:xmpmeta>secret-xmp</x:xmpmeta>"))
@@ -171,8 +171,8 @@ func waves(width, height int) image.Image {
 	return m
 }
 
-// TestShrunkenDecoding: at whatever fraction of its size a JPEG is decoded, data that are missing are seen, although its
-// structure is whole.
+// TestShrunkenDecoding: missing data are detected at any fraction of its size at which a JPEG is decoded, although its structure
+// is whole.
 func TestShrunkenDecoding(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{1000, 1500, 3100, 6200, 12400} {

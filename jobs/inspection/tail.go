@@ -10,8 +10,8 @@ import (
 const maxJPEGTail = 10 * mebibyte
 
 // checkTail refuses the bytes after a JPEG's end unless they are padding, further pictures of a multi-picture file, trailers of
-// cameras and photo programs, or the film of a motion photo, in any order. They must not hold or begin another format. Nothing
-// of them is decoded or shown.
+// cameras and photo programs, or the film of a motion photo, in any order. They must not hold or begin another format. They are
+// never decoded or shown.
 func checkTail(tail []byte, several bool) error {
 	switch {
 	case len(tail) > maxJPEGTail:
@@ -48,7 +48,7 @@ func checkTail(tail []byte, several bool) error {
 	}
 }
 
-// isPadding reports whether a byte is one that files are filled up with.
+// isPadding reports whether a byte is one of the usual fill bytes.
 func isPadding(c byte) bool { return c == 0 || c == 0xFF }
 
 // pastPadding removes padding at the beginning, but not of a picture or film: they begin with such bytes.
@@ -97,8 +97,8 @@ var foreignSigns = []string{
 	"!<arch>\n", "ustar\x0000", "ustar  \x00", "pk\x05\x06\x00\x00\x00\x00",
 }
 
-// zipEntry and elfHead match heads of formats at any place: an entry of a ZIP (its sign and a version of at most 6.3), and the head
-// of an ELF program (its sign, class, byte order and version).
+// zipEntry and elfHead match heads of formats at any place: an entry of a ZIP (its sign and a version of at most 6.3), and the
+// head of an ELF program (its sign, class, byte order and version).
 var (
 	zipEntry = regexp.MustCompile(`PK\x03\x04[\x00-\x3F]\x00`)
 	elfHead  = regexp.MustCompile(`\x7FELF[\x01\x02][\x01\x02]\x01`)

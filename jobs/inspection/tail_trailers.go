@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// trailer is a format of the data that cameras and photo programs append to a picture. It is found from the end of a file, by
-// its final sign. Its length is a number of width bytes that starts at bytes before the end; the number does not count more
-// further bytes. It begins with one of heads.
+// trailer is a format of data that cameras and photo programs append to a picture. It is found from the end of a file, by its
+// final sign. A number of width bytes, which begins at bytes before the end, is the trailer's length without more bytes. The
+// trailer begins with one of heads.
 type trailer struct {
 	sign      string
 	at, width int
@@ -82,7 +82,7 @@ func (t trailer) start(b []byte) int {
 	return at
 }
 
-// isFotoStation: one record, its kind, its length, a sign.
+// isFotoStation accepts one record: its kind, its length, a sign.
 func isFotoStation(whole []byte) bool {
 	const foot, kinds = 10, 4
 	return len(whole) >= foot && binary.BigEndian.Uint16(whole[len(whole)-foot:])-1 < kinds
@@ -127,7 +127,7 @@ func samsungForeign(data []byte) bool {
 	return name <= int64(len(data)-head) && beginsForeign(data[head+name:])
 }
 
-// vivo: JSON, an index, a sign.
+// vivo returns the offset of a trailer of Vivo: JSON, an index, a sign.
 func vivo(b []byte) int {
 	if !bytes.HasSuffix(b, []byte("\xFF\xFF\xFF\xFF\x1B*9HWfu\x84\x93\xA2\xB1")) {
 		return -1
@@ -135,8 +135,9 @@ func vivo(b []byte) int {
 	return bytes.LastIndex(b, []byte(`vivo{"`))
 }
 
-// afcp: a head and a foot of 12 bytes with the same sign, and padding behind, since a foot ends with zeros. The foot holds the
-// head's offset in the file. The offset is wrong if the bytes before the head were changed; therefore the last head is taken.
+// afcp returns the offset of an AFCP trailer: a head and a foot of 12 bytes with the same sign. Padding may follow, since a foot
+// ends with zeros. The foot holds the head's offset in the file, which is wrong if bytes before the head were changed; so the
+// last head is taken.
 func afcp(b []byte) int {
 	const end = 12
 	foot := bytes.LastIndex(b, []byte("AXS"))

@@ -11,7 +11,7 @@ import (
 // self is this very binary.
 const self = "/proc/self/exe"
 
-// Main ends a process that was started as a child, and lets others start this binary as one. TestMain calls it first.
+// Main does the work of a child process and ends it; elsewhere it makes this binary the child's program. TestMain calls it first.
 func Main() {
 	if len(os.Args) > 1 && os.Args[1] == inspection.Subcommand {
 		os.Exit(inspection.Main(os.Args[1:], render.Renderer{}))

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// How a JPEG is encoded. Photographs lose nothing visible with a quarter of their colour samples, which is how libvips encodes
-// them below quality 90; pixel art, drawings and screenshots do.
+// How a JPEG is encoded. Below quality 90 libvips keeps a quarter of the colour samples, by which photographs lose nothing
+// visible; pixel art, drawings and screenshots do.
 const (
 	photoQuality   = 85
 	graphicQuality = 95
 	// smallSide is the longest side, in pixels, up to which a picture keeps all its colour samples whatever it shows.
 	smallSide = 256
-	// fewColours is up to how many distinct colours make a picture a graphic.
+	// fewColours is the maximum number of distinct colours that make a picture a graphic.
 	fewColours = 256
 )
 
@@ -39,7 +39,7 @@ func encode(made []byte, orientation int, room func(width, height int) int) ([]b
 	return process(made, o)
 }
 
-// graphic reports whether a picture is a drawing and not a photograph: it has few colours, or most pixels equal the one before.
+// graphic reports whether a picture is a drawing and not a photograph: it has few colours, or most pixels equal the pixel before.
 func graphic(m image.Image) bool {
 	pixels := pixelsOf(m)
 	seen := make(map[[3]byte]struct{}, fewColours)
@@ -59,7 +59,7 @@ func graphic(m image.Image) bool {
 	return len(seen) <= fewColours || repeated > len(pixels)/4/2
 }
 
-// pixelsOf are the pixels of a decoded picture of this package, four bytes each; none if it has only greys, which are few.
+// pixelsOf returns the pixels of a decoded picture of this package, four bytes each; none if it has only greys, which are few.
 func pixelsOf(m image.Image) []byte {
 	switch m := m.(type) {
 	case *image.RGBA:

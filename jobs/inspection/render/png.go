@@ -12,8 +12,8 @@ import (
 	"stoa/jobs/inspection"
 )
 
-// PNG implements inspection.Renderer: a PNG as a PNG, upright, in sRGB, with the transparency and depth that it has. Colours change
-// only if it has a profile or a gamma, or is made smaller.
+// PNG implements inspection.Renderer: a PNG as a PNG, upright, in sRGB, with the transparency and depth that it has. Colours
+// change only if it has a profile or a gamma, or is made smaller.
 func (Renderer) PNG(s inspection.Source, longest, room int) (inspection.Rendered, error) {
 	p, err := look(s, longest)
 	if err != nil {
@@ -60,7 +60,7 @@ func essential(file []byte) []byte {
 // maxPalette is how many colours a palette of a PNG holds.
 const maxPalette = 256
 
-// indexed encodes a PNG of at most 256 colours, transparency included, with a palette of exactly these; nil for every other one.
+// indexed encodes a PNG of at most 256 colours, transparency included, with a palette of exactly these; nil for other PNGs.
 func indexed(file []byte) []byte {
 	const depthAt, deep = 24, 16
 	if len(file) <= depthAt || file[depthAt] == deep {

@@ -15,7 +15,7 @@ import (
 // Renderer implements inspection.Renderer.
 type Renderer struct{}
 
-// maxScale is how many times its size at 72 dpi a page of a few points is blown up.
+// maxScale bounds how much a small page is enlarged, relative to its size at 72 dpi.
 const maxScale = 4.0
 
 var white = bimg.Color{R: 255, G: 255, B: 255}
@@ -83,8 +83,8 @@ func (p picture) reduced(longest int) ([]byte, error) {
 	return process(flat, o)
 }
 
-// convert makes a picture of a file by its first usable colours: by its profile, by its gamma, or as sRGB. A bad profile is not
-// held against the picture. asStored means that the samples keep their number and depth.
+// convert makes a picture of a file by its first usable colours: by its profile, by its gamma, or as sRGB. A bad profile is no
+// reason to refuse the picture. asStored means that the samples keep their number and depth.
 func (p picture) convert(o bimg.Options, asStored bool) (made []byte, err error) {
 	for _, colours := range []struct {
 		there   bool
@@ -130,8 +130,8 @@ func process(file []byte, o bimg.Options) ([]byte, error) {
 	return made, err
 }
 
-// fit makes a picture of a size no longer than longest. A picture that gets a single pixel thin is not reduced by whole numbers
-// first, as nothing would be left of it.
+// fit makes a picture of a size no longer than longest. A picture that becomes one pixel thin is not first reduced by a whole
+// number, because nothing would be left of it.
 func fit(o *bimg.Options, size bimg.ImageSize, longest int) {
 	most := max(size.Width, size.Height)
 	if most <= longest {

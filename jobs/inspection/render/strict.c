@@ -4,7 +4,7 @@
 #include <lcms2.h>
 #include "strict.h"
 
-/* An operation of libvips is built by its class's "build". These functions stand before it and set what bimg has no options for. */
+/* libvips builds an operation by "build" of its class. These functions run before that and set options that bimg lacks. */
 enum { TRANSFORM = STRICT_OWN + 1 };
 static struct { const char *class; VipsFailOn fail_on; int (*build)(VipsObject *); } classes[] = {
 	[STRICT_JPEG] = { "VipsForeignLoadJpegBuffer", VIPS_FAIL_ON_WARNING }, /* libjpeg warns of lost data only */
@@ -22,7 +22,7 @@ static void listen(const gchar *domain, GLogLevelFlags level, const gchar *messa
 	strict_load.warned |= g_str_has_prefix(message, "read gave ");
 }
 
-/* Sets the profile of a picture by its gamma and of x and y of white, red, green and blue. */
+/* Makes the profile of a picture from its gamma and from x and y of white, red, green and blue. */
 static void describe(VipsImage *image, double gamma, const double *p)
 {
 	const cmsCIExyY white = { p[0], p[1], 1 };
@@ -57,7 +57,7 @@ static int load(VipsObject *object)
 	return 0;
 }
 
-/* A conversion to sRGB: by a rendering intent for which the profile has a table, the relative colorimetric one if it has. */
+/* A conversion to sRGB: by a rendering intent for which the profile has a table, preferably the relative colorimetric one. */
 static int transform(VipsObject *object)
 {
 	static const VipsIntent order[] = { VIPS_INTENT_RELATIVE, VIPS_INTENT_PERCEPTUAL, VIPS_INTENT_SATURATION, VIPS_INTENT_ABSOLUTE };
@@ -87,7 +87,7 @@ static int stand_before(int row, int (*build)(VipsObject *))
 	return class ? 0 : -1;
 }
 
-/* libvips starts without its modules, since to load all takes longer than most files. The loader of PDFs is one of them. */
+/* libvips starts without its modules, since loading all takes longer than most files. The loader of PDFs is one of them. */
 static void load_module(void)
 {
 	char path[4096];

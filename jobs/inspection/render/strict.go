@@ -40,7 +40,7 @@ func open(t inspection.MediaType) error {
 	return nil
 }
 
-// setScale sets how many times larger than at 72 dpi the pages are that are loaded from now on.
+// setScale sets the scale, relative to 72 dpi, of the pages that are loaded from now on.
 func setScale(scale float64) { state().scale = C.double(scale) }
 
 // setPage sets which page of a PDF is loaded from now on; 0 and 1 are the first.
@@ -65,7 +65,7 @@ func setColours(c *inspection.Colours) {
 // pages returns the number of pages of the last file that was loaded.
 func pages() int { return int(state().pages) }
 
-// warned reports whether a decoder has warned when it ended, and forgets it.
+// warned reports whether a decoder warned when it ended, and resets that.
 func warned() bool {
 	was := state().warned != 0
 	state().warned = 0
