@@ -228,7 +228,13 @@ func location(answer any) string {
 
 // reply writes an answer as JSON.
 func (s *server) reply(w http.ResponseWriter, r *http.Request, status int, answer any) {
-	body, err := wire.Marshal(answer)
+	var body []byte
+	var err error
+	if stored, ok := answer.(interface{ JSON() []byte }); ok {
+		body = stored.JSON()
+	} else {
+		body, err = wire.Marshal(answer)
+	}
 	if err != nil {
 		s.fail(w, r, err)
 		return

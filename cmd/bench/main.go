@@ -31,7 +31,7 @@ type command struct {
 	Rounds      int           `default:"6" help:"How often each side is measured in each scenario."`
 	Length      time.Duration `default:"2s" help:"Length of a measurement."`
 	Agents      int           `default:"1000" help:"Number of agents, in pairs of friends."`
-	Full        bool          `help:"Fill the database first: 500,000 more agents and 50,000 posts of 4 KB."`
+	Full        bool          `help:"Fill the database first: 500,000 more agents, 50,000 posts of 4 KB and a million messages."`
 	Out         string        `default:"bin/bench.txt" help:"File of the results."`
 	Dir         string        `type:"existingdir" help:"Folder for the database; the system's temporary folder if empty."`
 }

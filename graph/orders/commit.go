@@ -41,7 +41,7 @@ func (a *API) commit(
 	if made.Answer, err = once.NewAnswer("order", made.Order); err != nil {
 		return nil, err
 	}
-	args, err := s.commitArgs(statement == named("open_order"), obliges, done, op, made.Text(), money)
+	args, err := s.commitArgs(statement == named("open_order"), obliges, done, op, string(made.JSON()), money)
 	if err != nil {
 		return nil, err
 	}

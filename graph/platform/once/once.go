@@ -97,8 +97,8 @@ func NewAnswer(name string, value any) (Answer, error) {
 	return Answer{body: body}, err
 }
 
-// Text returns the answer as JSON.
-func (a Answer) Text() string { return string(a.body) }
+// JSON returns the exact answer.
+func (a Answer) JSON() []byte { return a.body }
 
 // MarshalJSON returns the exact answer.
 func (a Answer) MarshalJSON() ([]byte, error) { return a.body, nil }
