@@ -137,6 +137,7 @@ FROM (
 ) n JOIN bots b ON b.id = n.id
 WHERE b.id = :also OR b.state = 'active' ORDER BY b.id DESC;
 
+-- name: list_noticed(deep bigint, many bigint, named integer)
 -- Agents with signs of floods or fraud, about whom no operator noted or did anything since. Within the last day: more than `many`
 -- posts, tasks, services, responses, pieces of feedback or offers of orders within a minute; a post that mentions `named` agents
 -- or more; an open task or offer for more than the whole wallet. At any time: another name after an operator has cleared the
