@@ -12,7 +12,7 @@ import (
 	"stoa/cmd/bench/load"
 )
 
-// Both sides answer every scenario as it expects, and benchstat finds them in the results. Searches have no plain side.
+// Both sides answer every scenario with the expected status, and benchstat reads the results. Searches have no plain side.
 func TestEveryScenario(t *testing.T) {
 	t.Parallel()
 	const server = "../../bin/stoa"

@@ -95,7 +95,7 @@ const loadAll = `(async () => {
 	return document.images.length;
 })()`
 
-// Every page of the place that stoa seed makes is light on a phone, with everything that it loads, and fits its width.
+// Every page that stoa seed fills is light on a phone, with everything that it loads, and fits its width.
 func TestWeightOfThePlace(t *testing.T) {
 	nightly(t)
 	t.Parallel()

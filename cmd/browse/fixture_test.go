@@ -107,7 +107,7 @@ func request(t *testing.T, by *member, method, path string, body any) (id string
 	return id
 }
 
-// days is the time some days from now, as the API takes it.
+// days returns the time after n days, in the API's format.
 func days(n int) string {
 	return time.Now().Add(time.Duration(n) * 24 * time.Hour).UTC().Format(time.RFC3339)
 }
@@ -198,7 +198,7 @@ var (
 	}
 )
 
-// hostile makes an agent all of whose texts are hostile. They are written past the API, which refuses some of them.
+// hostile makes an agent whose texts are all hostile. They are written past the API, which refuses some of them.
 func (s *fixture) hostile(t *testing.T, handle string, sent texts) author {
 	t.Helper()
 	a := publishes(t, s.join(t, handle, handle), handle, plainPicture(40, 45))

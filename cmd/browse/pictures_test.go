@@ -37,7 +37,7 @@ const (
 // picture is one of docs/pictures.
 type picture struct {
 	name string
-	// at is the path on its listener, with the names of the records of the place that stoa seed makes.
+	// at is the path on its listener, with the names of the records that stoa seed makes.
 	at   string
 	view view
 	// operator is true for a page of the operator listener.
@@ -65,7 +65,7 @@ const shown = "document.readyState === 'complete' && " +
 	"[...document.images].every(found => found.complete || found.getBoundingClientRect().top > innerHeight || " +
 	"found.getBoundingClientRect().left > innerWidth)"
 
-// TestPictures takes the pictures of docs/pictures, on its own server with the place that stoa seed makes.
+// TestPictures takes the pictures of docs/pictures, on its own server with the agents that stoa seed makes.
 func TestPictures(t *testing.T) {
 	nightly(t)
 	t.Parallel()
@@ -75,7 +75,7 @@ func TestPictures(t *testing.T) {
 	t.Cleanup(s.stop)
 	require.NoError(t, sample.Fill(t.Context(), sample.Config{URL: s.public, Agents: 12, Out: io.Discard}))
 	names := strings.NewReplacer("{work}", find(t, database, "posts", "Four voices%"), "{task}", find(t, database, "tasks", "Four voices: The ferry%"))
-	// Tabs share cookies, and this server takes the token of the other, and so its session.
+	// Tabs share cookies, and this server accepts the token of the other server, and so its session.
 	signIn(t)
 	b := newTab(t)
 	for _, p := range pictures {
@@ -85,7 +85,7 @@ func TestPictures(t *testing.T) {
 			origin = s.operator
 		}
 		require.EqualValues(t, http.StatusOK, b.open(origin+names.Replace(p.at)), p.at)
-		require.Eventually(t, func() bool { // a page may just be giving way to the next
+		require.Eventually(t, func() bool { // the next page may just be replacing this one
 			ctx, cancel := b.within()
 			defer cancel()
 			found, err := chromedp.Run(ctx, chromedp.Evaluate[bool](shown))
@@ -143,7 +143,7 @@ func (p picture) write(t *testing.T, raw []byte) {
 	require.NoError(t, os.WriteFile(filepath.Join(picturesFolder, p.name+".png"), out, 0o644))
 }
 
-// fonts is a configuration of fontconfig with which the pictures look alike everywhere; the tests use the machine's.
+// fonts is a configuration of fontconfig with which the pictures look alike everywhere; the tests use the machine's fonts.
 func fonts() string {
 	var rules strings.Builder
 	for asked, used := range map[string]string{"system-ui": "Inter", "sans-serif": "Inter", "monospace": "DejaVu Sans Mono"} {

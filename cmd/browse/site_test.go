@@ -20,7 +20,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// A reader without a mouse skips to the content, finds a work by searching for its agent, and opens the file of it.
+// A reader without a mouse skips to the content, finds a work by searching for its agent, and opens its file.
 func TestReader(t *testing.T) {
 	nightly(t)
 	t.Parallel()
@@ -144,7 +144,7 @@ const soundStyle = `:root { color-scheme: light dark } body { background: Canvas
 .low { height: 5rem; overflow: auto } .gone { display: none } .work { height: 9rem } table { width: 3rem; overflow-wrap: anywhere }
 a { display: inline-block; padding: .5rem }`
 
-// The tests find every defect of a page that they look for.
+// The checks find every kind of defect that they look for.
 func TestDefects(t *testing.T) {
 	nightly(t)
 	t.Parallel()

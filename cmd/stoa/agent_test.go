@@ -90,7 +90,7 @@ func requireRefused(t testing.TB, err error, status int, code string) *client.Fa
 	return fault
 }
 
-// meet requests friendship and has the other accept it (§3.2).
+// meet requests friendship and lets the other accept it (§3.2).
 func (a *testAgent) meet(ctx context.Context, other *testAgent) error {
 	asked, err := a.Befriend(ctx, other.ID)
 	if err == nil {

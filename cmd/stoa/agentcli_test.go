@@ -57,7 +57,7 @@ func (l listener) kill() {
 	_ = l.Wait() // it was killed
 }
 
-// appendingTo is a hook that appends each event to a file, a line each.
+// appendingTo is a hook that appends each event to a file, as a line.
 func appendingTo(path string) string { return "cat >> " + path + "; echo >> " + path }
 
 // befriend makes two agents friends.
@@ -165,7 +165,7 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	require.Len(t, ben.list("wallet", "--history"), 2, "a grant and a payment")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages WHERE recipient_id = $1", benID))
 
-	// And by the board, without asking for friendship.
+	// Ada also trades on the board, without asking for friendship.
 	task := ada.id(newTask("--title", "Name a pigment", "--deadline", "2999-01-01T00:00:00Z")...)
 	require.Len(t, ben.list("board", "list", "pigment"), 1)
 	ben.run("board", "respond", task, "I know several.")
@@ -212,7 +212,7 @@ func TestDoctor(t *testing.T) {
 }
 
 // A change that is repeated after the order has gone on reports that, and shows the order's current state.
-func TestAnOldAnswerIsNotThePresent(t *testing.T) {
+func TestAStoredAnswerShowsTheCurrentState(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
 	offer := offerTo(ben, "--deadline", "2999-01-01T00:00:00Z", "--amount", "10", "--total", "11")
@@ -254,7 +254,7 @@ func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 }
 
 // A handle finds one agent, even if other agents mention it and come first by name.
-func TestAHandleIsThatAgents(t *testing.T) {
+func TestAHandleMeansOneAgent(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, otto := s.registered("ada_names"), s.registered("otho", "--name", "Otho")

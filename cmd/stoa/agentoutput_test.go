@@ -91,7 +91,7 @@ func TestFindNamesResembledFriends(t *testing.T) {
 }
 
 // The output about an agent's own picture warns that others get another file; the output about others' pictures does not.
-func TestOwnPicturesSayThatOthersGetCopies(t *testing.T) {
+func TestOwnPicturesWarnOfCopies(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
 	ada, ben := s.registered("ada_sees"), s.registered("ben_paints")
@@ -128,7 +128,7 @@ func TestReportsHaveAnswers(t *testing.T) {
 }
 
 // The help and the errors of a command name its arguments.
-func TestCommandsSayWhatTheyTake(t *testing.T) {
+func TestCommandsNameTheirArguments(t *testing.T) {
 	t.Parallel()
 	offer := helpOf(t, "agent", "offer")
 	require.Contains(t, offer,
@@ -169,9 +169,9 @@ func helpOf(t *testing.T, command ...string) string {
 	return output(t, append(command, "--help"))
 }
 
-// A hook reads who acted and on which title, as plain listen prints them, and waiting counts the messages that it took until they are
-// read. No other process listens as the agent meanwhile, also not with a copy of its key file.
-func TestWhatAHookTakes(t *testing.T) {
+// A hook gets the actor and the title as plain listen prints them, and waiting counts the messages that the hook took until they
+// are read. No other process listens as the agent meanwhile, not even with a copy of its key file.
+func TestEventsThatAHookTakes(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
 	done := filepath.Join(t.TempDir(), "done")

@@ -33,8 +33,8 @@ func (c commandLine) then(command string, more ...string) {
 	c.shown(append(words[2:], more...)...)
 }
 
-// Through a whole trade each side sees the steps that wait for it, and the named command ends the wait. Doctor counts the same.
-func TestWhatWaitsForAnAgent(t *testing.T) {
+// In a trade each side sees the steps that wait for it, and the named command ends the wait. Doctor counts the same steps.
+func TestThingsThatWaitForAnAgent(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, ben := s.registered("ada_waits"), s.registered("ben_waits")
@@ -96,7 +96,7 @@ func TestWhatWaitsForAnAgent(t *testing.T) {
 	require.Contains(t, ada.waits(), "rating")
 }
 
-// A rating is offered only until it is given, also if another program gave it, and act prints the same as order.
+// A rating is offered only until it is given, also by another program, and act prints the same as order.
 func TestRatingsAreOfferedOnce(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An agent sets, sees and ends its watch by command, and a task that another posts meanwhile reaches its events through the server's jobs.
+// An agent sets, sees and ends its watch by commands. A task that another agent posts meanwhile becomes an event.
 func TestAnAgentWatchesTheBoard(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -48,8 +48,8 @@ func TestAnAgentWatchesTheBoard(t *testing.T) {
 	require.Nil(t, ben.run("board", "watch"))
 }
 
-// No agent pays a price that another agent set, or has changed since, without writing the total: every command that lacks it is
-// refused, names the total and changes nothing.
+// To pay a price that another agent set or changed, an agent must write the total: a command without it is refused, names the
+// total and changes nothing.
 func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)

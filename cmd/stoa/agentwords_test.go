@@ -93,7 +93,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 
 // An order shows its origin, the actions that may follow, and this side's amount; the board names responses, totals and orders;
 // deadlines may count from now.
-func TestOrdersSayWhatIsNext(t *testing.T) {
+func TestOrdersShowTheNextActions(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
 	ada, ben := s.registered("ada_pays"), s.registered("ben_works")
@@ -179,7 +179,7 @@ func TestOrdersSayWhatIsNext(t *testing.T) {
 
 // An offer whose answer was lost is sent again with the same operation id, though its deadline is relative. A repeat with
 // --operation-id is the same offer, too.
-func TestALostOfferFromNowIsOne(t *testing.T) {
+func TestALostOfferIsRepeated(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
 	terms := offerTo(ben)
@@ -218,7 +218,7 @@ func novel(value any) any {
 	return value
 }
 
-// With --json commands print records as the server sent them, with members that this program does not know: alone, in lists and beside
+// With --json, commands print records as the server sent them, with members unknown to this program: alone, in lists and beside
 // members of this program.
 func TestCommandsPrintWholeRecords(t *testing.T) {
 	graphtest.Nightly(t)

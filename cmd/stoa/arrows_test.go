@@ -13,7 +13,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// level is a layer of packages. They, and the folders below them that have no separate entry, import only from lower levels.
+// level is a layer of packages. These, and the folders below them that have no separate entry, import only from lower levels.
 type level struct {
 	packages []string
 	// together means that they may import each other too.
@@ -76,7 +76,7 @@ func inside(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
 }
 
-// imports lists the packages of every module of go.work and which of these each imports, tests aside.
+// imports maps each package of go.work's modules to the packages of these modules that it imports, tests aside.
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
 	const ours = "stoa/..."

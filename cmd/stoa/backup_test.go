@@ -39,9 +39,9 @@ func dumped(t testing.TB, url string) []byte {
 	return bytes.ToLower(graphtest.Got(exec.CommandContext(t.Context(), program, "--dbname="+url).Output())(t))
 }
 
-// A dump after an erasure has neither name, text, key nor address of the agent. A backup from before brings none of them back: the restored
-// server erases the agent again before it listens.
-func TestTheErasedStayErased(t *testing.T) {
+// A dump after an erasure has neither name, text, key nor address of the agent. An earlier backup brings none of them back: the
+// restored server erases the agent again before it listens.
+func TestErasedAgentsStayErased(t *testing.T) {
 	t.Parallel()
 	url, data := graphtest.NewDatabase(t), t.TempDir()
 	settings := append([]string{"STOA_DATABASE_URL=" + url, "STOA_DATA_DIR=" + data, "STOA_SECRET_KEY_FILE=" + sharedKey}, noLimits...)
@@ -90,7 +90,7 @@ func TestTheErasedStayErased(t *testing.T) {
 	again.waitForLog("agents that were erased and came back with a backup are erased again")
 }
 
-// A record that a full disk or a crash has cut does not spoil the next one.
+// A record that a full disk or a crash has cut does not damage the next one.
 func TestACutRecordOfAnErasure(t *testing.T) {
 	t.Parallel()
 	var settings databaseSettings
@@ -211,8 +211,8 @@ func recordedKey(t *testing.T, address string) string {
 	return onDatabase(t, address, "SELECT fingerprint FROM installation_key")
 }
 
-// A backup that is restored into another data folder makes a server like the original one. The restore neither takes nor keeps another
-// key without a flag, and a backup made with the key brings it back.
+// A backup that is restored into another data folder makes a server like the original. The restore takes or keeps another key
+// only with a flag, and a backup made with the key brings it back.
 func TestBackupRestoresServer(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -221,7 +221,7 @@ func TestBackupRestoresServer(t *testing.T) {
 	picture := "/attachments/" + s.uploadImage(ada, "portfolio") + "/download"
 	shown := send(t, ada.Client, http.MethodGet, picture, nil)
 
-	// By the command beside the server, and by an operator.
+	// A backup is made by the command beside the server, and by an operator.
 	from, backups := "STOA_DATA_DIR="+s.data, filepath.Join(s.data, "backups")
 	require.Regexp(t, `^Backup \S+ holds the database \(\d+ bytes\) and 2 files \(\d+ bytes\)\.\n$`, output(t, []string{"backup"}, from))
 	require.Contains(t, output(t, []string{"backup", "--with-key"}, from), "It holds the installation's key")

@@ -21,8 +21,9 @@ import (
 	"stoa/rest/resttest"
 )
 
-// A message that was kept back over 91 days, reflected, changed or announced again is refused. One with a random nonce is marked, or
-// refused with --require-bound. No text of a refused one is shown, and the hook gets every other one once.
+// A message is refused if the server kept it back over 91 days, reflected it, changed it or announced it again. A message with a
+// random nonce is marked, or refused with --require-bound. The text of a refused message is never shown; the hook gets every
+// other message once.
 func TestRefusedMessagesAreNamed(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
@@ -121,8 +122,8 @@ func random() []byte {
 	return id[:]
 }
 
-// Messages of PyNaCl, whose nonces are random, open and are marked, and PyNaCl opens ours. TestRefusedMessagesAreNamed has what becomes
-// of messages with random nonces.
+// Stoa opens and marks messages of PyNaCl, whose nonces are random, and PyNaCl opens ours. TestRefusedMessagesAreNamed shows how
+// --require-bound treats such messages.
 func TestPyNaClAndStoaReadEachOther(t *testing.T) {
 	t.Parallel()
 	python := resttest.Python(t, "nacl.public")

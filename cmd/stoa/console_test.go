@@ -29,7 +29,7 @@ type operatorConsole struct {
 	flags []string
 }
 
-// newOperatorConsole is for an operator with the name of the test, by which its audit log leaves out the acts of others.
+// newOperatorConsole is for an operator with the name of the test, so that its audit log leaves out the acts of others.
 func newOperatorConsole(t testing.TB, s *testServer) *operatorConsole {
 	t.Helper()
 	return &operatorConsole{s, []string{
@@ -37,7 +37,7 @@ func newOperatorConsole(t testing.TB, s *testServer) *operatorConsole {
 	}}
 }
 
-// ownServer starts a server without limits, whose settings the test may change and which holds nothing else.
+// ownServer starts a separate server without limits, whose settings the test may change.
 func ownServer(t testing.TB, settings ...string) (*graphtest.World, *testServer) {
 	t.Helper()
 	w := graphtest.New(t)

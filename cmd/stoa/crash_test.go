@@ -66,7 +66,7 @@ func (s *script) run(ctx context.Context, next func(last orderCard) operation) {
 	}
 }
 
-// repeat makes every request again, at another server: an answered one gets the same answer. It returns the versions of the orders.
+// repeat makes every request again, at another server: answered requests get the same answers. It returns the orders' versions.
 func (s *script) repeat(t *testing.T, at *testServer) map[string]int64 {
 	t.Helper()
 	versions := make(map[string]int64)
@@ -175,8 +175,7 @@ func (p *pair) checkMessages(t *testing.T) {
 	}
 }
 
-// webhookEndpoint is an endpoint that keeps the ids of the events that it is sent, and answers once hang is closed. It answers tests at
-// once.
+// webhookEndpoint keeps the ids of the events that it receives, and answers once hang is closed; it answers tests at once.
 type webhookEndpoint struct {
 	*httptest.Server
 	mu  sync.Mutex

@@ -99,7 +99,7 @@ func TestABackupNeedsTheFiles(t *testing.T) {
 	requireEmptyFolder(t, folder)
 }
 
-// A backup of an empty database says so: one without agents is made all the same, one without tables is not.
+// A backup of an empty database reports that: a database without agents is still backed up, one without tables is not.
 func TestBackupOfAnEmptyDatabase(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -114,7 +114,7 @@ func TestBackupOfAnEmptyDatabase(t *testing.T) {
 }
 
 // No variable of the environment makes a restore delete, leave out or change anything.
-func TestVariablesDoNotArmARestore(t *testing.T) {
+func TestVariablesChangeNoRestore(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
 	data := migratedData(t)
@@ -127,8 +127,8 @@ func TestVariablesDoNotArmARestore(t *testing.T) {
 	require.Contains(t, output(t, []string{"migrate"}, own, "STOA_PLAN=true"), "is at the schema")
 }
 
-// If the database refuses new connections and serves the open ones, readiness, the log, the overview, the metric and the alert name that
-// cause, and the runbook has a page about it.
+// If the database refuses new connections and serves the open ones, then readiness, the log, the overview, the metric and the
+// alert name that cause, and the runbook has a page about it.
 func TestRefusedConnectionsAreNamed(t *testing.T) {
 	t.Parallel()
 	w, log := graphtest.New(t), newLogBuffer()
@@ -265,7 +265,7 @@ func TestPrivateDatabaseDies(t *testing.T) {
 	require.NoError(t, ada.on(again).Do(t.Context(), http.MethodGet, "/bots/me", nil, nil))
 }
 
-// A server whose migration needs a table in long use delays no client: it gives way and tries again.
+// If a table is in long use, a server's migration of it delays no client: it gives way and tries again.
 func TestTableInUseAtStart(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)

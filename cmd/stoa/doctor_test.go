@@ -126,8 +126,8 @@ func startPooler(t testing.TB, p *replicated, settings ...string) (url string, l
 // ignored are the parameters that PgBouncer refuses by default; they are given to the role instead.
 const ignored = "ignore_startup_parameters = statement_timeout, lock_timeout, idle_in_transaction_session_timeout, client_connection_check_interval, jit"
 
-// Messages, orders, events, files and jobs of several agents at once go through four connections that they share. PgBouncer keeps
-// prepared statements from 1.21 on.
+// Several agents send messages, orders, events, files and jobs at once through four shared connections. PgBouncer keeps prepared
+// statements from 1.21 on.
 func TestTransactionPooling(t *testing.T) {
 	t.Parallel()
 	version := graphtest.Got(exec.CommandContext(t.Context(), pgbouncer(t), "-V").Output())(t)

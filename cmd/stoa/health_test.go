@@ -36,7 +36,7 @@ func TestHealthCommand(t *testing.T) {
 }
 
 // Everything that names the version names the newest section of the changelog with a number; .ci/package/cut writes them all.
-func TestTheVersionIsNamedAlike(t *testing.T) {
+func TestEveryFileNamesTheVersion(t *testing.T) {
 	t.Parallel()
 	newest := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)$`).FindStringSubmatch(readFile(t, "../../CHANGELOG.md"))
 	require.NotNil(t, newest)
@@ -92,7 +92,7 @@ func TestSystemdIsNotified(t *testing.T) {
 	require.Zero(t, s.waitExit())
 }
 
-// The demo tells the story of its agents to the end.
+// The demo runs its story to the end.
 func TestDemo(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -163,7 +163,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// The acts on one process show on the event sockets of another, and a token that is rotated there ends them.
+// Acts on one process reach the event sockets of another, and the rotation of a token there closes them.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	w, first := ownServer(t)

@@ -112,7 +112,7 @@ func TestMissingInspectProgram(t *testing.T) {
 	require.Contains(t, string(out), "no such file")
 }
 
-// The program does nothing for people who start it.
+// The program does nothing if a person starts it.
 func TestInspectProgramAlone(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--help"}, {"picture.jpg"}, {inspection.Subcommand}} {
@@ -126,7 +126,7 @@ func TestInspectProgramAlone(t *testing.T) {
 // freePorts let a server listen beside all others.
 var freePorts = []string{"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0"}
 
-// A disk that is full is named as the reason. Only root can make one.
+// If a disk is full, the error names it. Only root can mount such a disk.
 func TestFullDisksAreNamed(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()

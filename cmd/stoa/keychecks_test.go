@@ -20,7 +20,7 @@ import (
 	"stoa/rest/client"
 )
 
-// On a new machine an agent accepts the order of a friend whose profile is closed by the flag that the refusal names.
+// On a new machine an agent accepts the order of a friend with a closed profile, by the flag that the refusal names.
 func TestAnOrderOfAClosedProfile(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
@@ -33,7 +33,7 @@ func TestAnOrderOfAClosedProfile(t *testing.T) {
 	require.Equal(t, "funded", ben.run("act", order, "accept", "--allow-unproven")["state"])
 }
 
-// A proxy without the key of the log achieves nothing before first contact, and the commands say why. One that denies the log is an alarm.
+// A proxy that lacks the key of the log cannot swap a key before first contact. A proxy that denies the log raises an alarm.
 func TestTheLogProvesKeys(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := strangers(t)
@@ -51,7 +51,7 @@ func TestTheLogProvesKeys(t *testing.T) {
 	ada.run("send", ben.handle, "hello")
 	require.Equal(t, "log", ada.list("pins")[0]["via"])
 
-	// A person compares.
+	// A person compares fingerprints.
 	verified := ada.run("verify", "@"+ben.handle, fingerprint)
 	require.Equal(t, fingerprint, verified["fingerprint"])
 	require.Equal(t, "fingerprint", verified["via"])
@@ -84,7 +84,7 @@ func TestTheLogProvesKeys(t *testing.T) {
 	fails(t, exitAlarm, client.ErrLogForked.Error())(runProgram(t, monitor))
 }
 
-// A log that was begun anew waits for a person. A second entry of a handle is an alarm for its agent and for anyone.
+// After a log was begun anew, a person has to accept it. A second entry of a handle is an alarm for its agent and for anyone.
 func TestALogThatChanges(t *testing.T) {
 	t.Parallel()
 	w, s := ownServer(t)
@@ -100,7 +100,7 @@ func TestALogThatChanges(t *testing.T) {
 	output(t, []string{"monitor", s.url, "--state", state})
 	w.Exec("DELETE FROM log_openings WHERE subject_id = $1", idOf(ben))
 	w.Exec("INSERT INTO log_queue (type, subject_id) VALUES (1, $1)", idOf(ben))
-	s.registered("cleo_epoch") // the next one to be entered brings the entry along
+	s.registered("cleo_epoch") // its registration also appends the queued entry
 	eventually(t, func() bool { return w.Count("SELECT count(*) FROM log_queue") == 0 }, "the entry is not appended")
 	for _, args := range [][]string{{"watch-key"}, {"doctor"}, {"watch-key", "--every", "1h"}} {
 		fails(t, exitAlarm, client.ErrLabelTwice.Error())(ben.try(args...))
@@ -151,8 +151,8 @@ func TestAnAgentIsImported(t *testing.T) {
 	require.Equal(t, "Sealed for your key.", ada.list("read", "@ben_imports")[0]["text"])
 }
 
-// The client in TypeScript reports a log that was begun anew, accepts it once it has read it, and goes on. It has to be built first, which
-// .ci/typescript does.
+// The TypeScript client reports a log that was begun anew, accepts it once it has read it, and goes on. .ci/typescript has to
+// build the client first.
 func TestTypeScriptAcceptsAnEpoch(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv("STOA_TEST_AGENT")

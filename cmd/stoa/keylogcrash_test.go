@@ -22,8 +22,8 @@ import (
 	"stoa/rest/client/keylog/keylogtest"
 )
 
-// fleet is some servers on one database, which are killed and started again while agents register and others read the heads of the
-// key log.
+// fleet is several servers on one database, which are killed and started again while agents register and readers fetch the heads
+// of the key log.
 type fleet struct {
 	t   *testing.T
 	log note.Verifier

@@ -23,7 +23,7 @@ import (
 	"stoa/rest/resttest"
 )
 
-// listenEvents is how many messages TestListenerKilledAtRandom sends: more show rarer moments of a kill.
+// listenEvents is how many messages TestListenerKilledAtRandom sends: with more of them, kills hit rarer moments.
 var listenEvents = flag.Int("listen-events", 100, "messages that are sent to a listener which is killed at random")
 
 // hookScript stands for a hook of every kind: some of its runs fail, some are killed, before and after their work is done.
@@ -110,7 +110,7 @@ func TestListenerKilledAtRandom(t *testing.T) {
 		eventually(t, func() bool {
 			return len(handedEvents(t, done)) >= before+more || sent() == events && waiting() == 0
 		}, "no more events were handed over")
-		time.Sleep(rand.N(20 * time.Millisecond)) // the moment of the kill is any; nothing is waited for
+		time.Sleep(rand.N(20 * time.Millisecond)) // the kill comes at any moment
 		l.kill()
 		if t.Failed() {
 			t.Logf("round %d: %s", round, l.stderr)

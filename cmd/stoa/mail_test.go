@@ -142,7 +142,7 @@ func TestOwnerDemo(t *testing.T) {
 	}
 }
 
-// A server that is killed between any two steps of a registration through the gate goes on from there, with one mail, one
+// A server that is killed between any two steps of a registration through the gate continues from there, with one mail, one
 // passport and one grant.
 func TestKilledBetweenTheStepsOfTheGate(t *testing.T) {
 	graphtest.Nightly(t)

@@ -28,7 +28,8 @@ import (
 // changed.
 const testProgram = "../../bin/test/stoa"
 
-// parallelTests bounds the tests that run at once, and with them the servers. More take as long on two cores, and make each other late.
+// parallelTests bounds the tests, and so the servers, that run at once. More of them are not faster on two cores, but make each
+// other late.
 const parallelTests = "4"
 
 func TestMain(m *testing.M) {

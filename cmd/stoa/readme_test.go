@@ -21,7 +21,7 @@ import (
 
 var readmeShell = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 
-// The lines of the README that make the first agent do so.
+// The README's lines for a first agent register one.
 func TestReadmeMakesAnAgent(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -66,8 +66,8 @@ var foreign = []string{
 	"STOA_RELEASE_KEY_FILE", "STOA_RELEASE_PASSWORD", "STOA_SOURCE", "STOA_BUILDER", "STOA_APT_KEY", "STOA_APT_URL", // of .ci/package
 }
 
-// Every command, flag, variable and target of make that a document names is there.
-func TestDocumentsNameWhatIsThere(t *testing.T) {
+// Every command, flag, variable and target of make that a document names exists.
+func TestDocumentsNameExistingThings(t *testing.T) {
 	t.Parallel()
 	parser := graphtest.Got(kong.New(newCommands(), kong.Name("stoa"), kong.DefaultEnvars(envPrefix)))(t)
 	flags, variables, calls := map[string]bool{"help": true}, map[string]bool{}, map[string]*kong.Node{"help": new(kong.Node)}

@@ -112,7 +112,7 @@ func TestInvalidCommandLines(t *testing.T) {
 	} {
 		fails(t, exitUsage, said)(runInProcess(args...))
 	}
-	// An error of kong's keeps its cause, by which hint decides, unless its text is replaced.
+	// An error of kong keeps its cause, which hint examines, unless its text is replaced.
 	for said, args := range map[string][]string{
 		"none.pem: no such file or directory (see stoa agent import --help)": {"agent", "import", "none.pem"},
 		"--confirm: a value must follow (see stoa agent erase --help)":       {"agent", "erase", "--confirm"},
@@ -136,8 +136,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// The defaults of the limits are the values of their table, and docs/running.md lists every setting with its default. Every setting is
-// a flag of serve and a variable of the same name.
+// The defaults of the limits are the values of their table, and docs/running.md lists every setting with its default. Every
+// setting is a flag of serve and a variable of the same name.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	var all commands
@@ -285,7 +285,7 @@ func TestParseEnvironment(t *testing.T) {
 	}, parseEnvironment(text))
 }
 
-// Whatever a value is, quoted it is read as it was, and no text makes the parser fail.
+// Every quoted value is read unchanged, and no text makes the parser fail.
 func TestQuotedValues(t *testing.T) {
 	t.Parallel()
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`")

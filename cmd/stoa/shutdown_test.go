@@ -89,8 +89,8 @@ func TestShutdownOfIdleProcess(t *testing.T) {
 	}
 }
 
-// A server, six at night, is shut down while uploads are sent, wait and are inspected, and other requests come. Until it says
-// that it shuts down nothing is held back, and every request is answered.
+// A server, six at night, is shut down while uploads are sent, wait and are inspected, and other requests come. Until it logs the
+// shutdown nothing is delayed, and every request is answered.
 func TestShutdownUnderLoad(t *testing.T) {
 	t.Parallel()
 	servers := 6

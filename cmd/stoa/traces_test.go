@@ -166,8 +166,8 @@ func TestTracesEnabled(t *testing.T) {
 	}
 }
 
-// Many large answers at once do not grow the process by more than 100 MiB, whether their texts are seen or not. The server is one of its
-// own: only root can begin the peak of a server anew.
+// Many large answers with hidden characters do not grow the process by more than 100 MiB. The test has a separate server, because
+// only root can reset the peak of a server's memory.
 func TestToolsNeedLittleMemory(t *testing.T) {
 	t.Parallel()
 	w, s := ownServer(t)

@@ -86,7 +86,7 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 	l.lie(replacing(id, uuid.NewString()))
 	require.Contains(t, ada.refused("send", ben.handle, "hello again"), "stoa agent unpin @"+ben.handle)
 
-	// A key that the owner of the key file forgets by hand is pinned anew.
+	// A key that the owner of the key file unpins is pinned anew.
 	l.lie(nil)
 	require.Equal(t, pins[0]["fingerprint"], ada.run("unpin", "@"+ben.handle)["fingerprint"])
 	require.Empty(t, ada.list("pins"))
@@ -95,8 +95,8 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 	require.Len(t, ada.list("pins"), 1)
 }
 
-// A message of another conversation is not opened in this one, and the answer to a message has to be that message. The other lies about
-// messages are in TestRefusedMessagesAreNamed.
+// A message of another conversation is not opened in this one, and the answer to a message must be that message.
+// TestRefusedMessagesAreNamed has the other lies about messages.
 func TestMessagesMatchTheirRecords(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
@@ -125,7 +125,7 @@ func TestMessagesMatchTheirRecords(t *testing.T) {
 	require.Contains(t, ada.refused("send", ben.handle, "hello", "--id", id), "another message than the one sent")
 }
 
-// A receipt is only accepted for its own order, however true it is.
+// A receipt is accepted only for its own order, even if it is genuine.
 func TestAReceiptOfAnotherOrderIsRefused(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)

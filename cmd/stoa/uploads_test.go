@@ -159,8 +159,8 @@ func signalInspection(s *testServer, signal syscall.Signal) {
 	}
 }
 
-// stopInspection stops the children of a server until one of them is to inspect a file, for the attempt of that number. It goes on
-// stopping children until release is called: the child of this attempt may begin only after the attempt was seen.
+// stopInspection stops the children of a server until one of them is to inspect a file in that attempt. It goes on stopping
+// children until release is called: the child of this attempt may begin only after the attempt was seen.
 func stopInspection(t testing.TB, s *testServer, w *graphtest.World, attempt int) (release func()) {
 	t.Helper()
 	var stopper sync.WaitGroup

@@ -167,7 +167,7 @@ func (w *witnessProcess) submit(l *keylogtest.Log, size int64) witness.Cosigned 
 	return witness.NewSubmitter(targets, slack.TestWait).Submit(w.Context(), []string{targets[0].Key}, l.Checkpoint(size), prove)[0]
 }
 
-// A witness that is killed at any moment never goes back behind a head that it has signed.
+// A witness that is killed at any moment never signs a head before its last one.
 func TestWitnessNeverRollsBack(t *testing.T) {
 	t.Parallel()
 	seed := sha256.Sum256([]byte("log"))
@@ -237,8 +237,8 @@ func head(t *testing.T, signed []byte, vkey string) tlog.Tree {
 	return graphtest.Got(tlog.ParseTree([]byte("go.sum database tree\n" + rest)))(t)
 }
 
-// A restore begins a new epoch of the key log, after every epoch that was signed. TestAWitnessShowsThatEntriesWereLost has a database that
-// was restored by other means.
+// A restore begins a new epoch of the key log, after every epoch that was signed. TestAWitnessShowsThatEntriesWereLost restores a
+// database by other means.
 func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()

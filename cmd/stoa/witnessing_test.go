@@ -33,7 +33,7 @@ func (s *testServer) cosigned(w *witnessProcess, least int64) (head keylog.Witne
 	return head
 }
 
-// A server starts without its witness, and takes its head there once it is back, though the log has not grown meanwhile.
+// A server starts without its witness, and submits its head once the witness is back, even if the log has not grown meanwhile.
 func TestAWitnessThatIsAway(t *testing.T) {
 	t.Parallel()
 	database := graphtest.New(t)
@@ -129,8 +129,8 @@ func operatingCommand(t testing.TB, begin string, flags map[string]string) []str
 	return nil
 }
 
-// Two Stoas are witnesses of each other, step by step as docs/operating.md says. Agents of each demand the other's signature. Then one lies:
-// its operators sign another log of the same name. The other's witness refuses it and keeps the evidence.
+// Two Stoas witness each other, by the steps of docs/operating.md, and agents of each demand the other's signature. Then the
+// operators of one sign another log of the same name: the other's witness refuses it and keeps the evidence.
 func TestTwoStoasWitnessEachOther(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()

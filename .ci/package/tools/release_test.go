@@ -42,7 +42,7 @@ func write(t *testing.T, path, content string) string {
 	return path
 }
 
-func TestSignaturesAreMinisigns(t *testing.T) {
+func TestMinisignVerifiesSignatures(t *testing.T) {
 	nightly(t)
 	public, secret, err := minisign.GenerateKey(nil)
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func bill(t *testing.T, artifact, folder string) []byte {
 	return raw
 }
 
-func TestABillOfMaterialsNamesWhatIsInAnArtifact(t *testing.T) {
+func TestABillOfMaterialsNamesThePartsOfAnArtifact(t *testing.T) {
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "var/lib/dpkg/status"), "Package: libc6\nStatus: install ok installed\nArchitecture: amd64\n"+
 		"Version: 2.36-9+deb12u1\nDescription: C\n more: of it\n\nPackage: gone\nStatus: deinstall ok config-files\nVersion: 1\n")
@@ -123,7 +123,7 @@ func provenance(t *testing.T, files ...string) []byte {
 	return raw
 }
 
-func TestProvenanceIsInTotosAndSLSAs(t *testing.T) {
+func TestProvenanceFollowsInTotoAndSLSA(t *testing.T) {
 	folder := t.TempDir()
 	raw := provenance(t, write(t, filepath.Join(folder, "a"), "a"), write(t, filepath.Join(folder, "b"), "b"))
 	var read intoto.Statement

@@ -70,8 +70,7 @@ func TestTuning(t *testing.T) {
 	require.Empty(t, queryValue[string](t, db, "SHOW listen_addresses"))
 }
 
-// Paths that a socket address or a list of hosts cannot hold, and ones that
-// need care in URLs, globs and settings.
+// Paths that a socket address or a list of hosts cannot hold, and paths that need care in URLs, globs and settings.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	for name, tail := range map[string]string{

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A database that is killed is reported with its last lines, and so is its end to the processes that shared it. Its next start
-// has every row, also if one session was idle and another would not have ended for years.
+// If the database is killed, its last lines are reported, and the processes that shared it learn of its end. Its next start has
+// every row, even if one session was idle and another ran a statement without end.
 func TestPostmasterKilled(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 2)
@@ -56,8 +56,7 @@ func TestServerKilled(t *testing.T) {
 	require.Equal(t, 1, queryValue[int](t, connect(t, start(t, config(folder)).URL()), "SELECT n FROM kept"))
 }
 
-// Both are killed at once, and the pid of the lost postmaster is another
-// program's by the time of the next start.
+// Server and database are killed at once. At the next start another program has the pid of the lost postmaster.
 func TestPIDOfOtherProgram(t *testing.T) {
 	t.Parallel()
 	folder := initialised(t, filepath.Join(t.TempDir(), "data"))
@@ -110,5 +109,5 @@ func TestInitialisationKilled(t *testing.T) {
 	eventually(t, func() bool {
 		stop(t, start(t, config(folder)))
 		return len(unfinishedIn(t, folder)) == 0
-	}, "leftovers go, at the latest when whoever still wrote to them has ended")
+	}, "leftovers are removed, at the latest when their last writer has ended")
 }

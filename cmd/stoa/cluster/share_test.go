@@ -136,7 +136,7 @@ func requireSecured(t *testing.T, c *Cluster) {
 	conn := must(pgx.Connect(t.Context(), c.URL()))(t)
 	require.NoError(t, conn.Close(t.Context()))
 
-	bare := regexp.MustCompile(`passfile=[^&]*&?`).ReplaceAllString(c.URL(), "") // as an account has it that only reaches the socket
+	bare := regexp.MustCompile(`passfile=[^&]*&?`).ReplaceAllString(c.URL(), "") // it only reaches the socket
 	eventually(t, func() bool { return connect(t, bare).PingContext(t.Context()) != nil }, "reaching the socket is not enough")
 	wrong := strings.Replace(bare, "stoa@", "stoa:guess@", 1)
 	require.ErrorContains(t, connect(t, wrong).PingContext(t.Context()), "password authentication failed")

@@ -10,8 +10,8 @@ import (
 // maxCarried bounds the works in the program, in bytes.
 const maxCarried = 350_000
 
-// The works are whole: they name only people and files that are there, every file is used, and a response that is chosen asks for the price of its order.
-func TestTheWorksAreWhole(t *testing.T) {
+// The works name only existing people and files, every file is used, and a chosen response asks for the price of its order.
+func TestTheWorksAreComplete(t *testing.T) {
 	t.Parallel()
 	w := Load()
 	people, used := map[string]bool{}, map[string]bool{"works.json": true}

@@ -12,7 +12,7 @@ import (
 	"stoa/cmd/stoa/secrets"
 )
 
-// Each variable that may hold a secret may be in a file instead, or the program says why not and sets nothing.
+// Each variable that may hold a secret may be in a file instead; otherwise the program names the fault and sets nothing.
 func TestSecretsOfFiles(t *testing.T) {
 	folder := t.TempDir()
 	for name, c := range map[string]struct{ text, want, fault string }{
@@ -50,7 +50,7 @@ func TestSecretsOfFiles(t *testing.T) {
 }
 
 // The chart mounts as files exactly those secrets that the server reads from files.
-func TestTheChartMountsWhatMayBeInAFile(t *testing.T) {
+func TestTheChartMountsSecretFiles(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../../.ci/package/chart/values.schema.json")
 	require.NoError(t, err)

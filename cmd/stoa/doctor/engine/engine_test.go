@@ -110,7 +110,7 @@ func TestEachCheckCanFail(t *testing.T) {
 	}
 }
 
-// newSchema makes a schema for one check; the database goes with the test.
+// newSchema makes a schema for one check, in a database that is dropped after the test.
 func newSchema(t *testing.T, address string) string {
 	t.Helper()
 	schema := schemaPrefix + strings.ToLower(rand.Text()[:12])

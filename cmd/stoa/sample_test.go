@@ -17,23 +17,23 @@ import (
 	"stoa/rest/client"
 )
 
-// placeServer is a server with default limits, and the settings with which a command finds its database and files.
-type placeServer struct {
+// sampleServer is a server with default limits, and the settings with which a command finds its database and files.
+type sampleServer struct {
 	*testServer
 
 	world    *graphtest.World
 	settings []string
 }
 
-func newPlaceServer(t *testing.T, settings ...string) *placeServer {
+func newSampleServer(t *testing.T, settings ...string) *sampleServer {
 	t.Helper()
 	w := graphtest.New(t)
 	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL, "STOA_WELCOME=true"}, settings...)...)
-	return &placeServer{s, w, []string{"STOA_DATABASE_URL=" + w.URL, "STOA_DATA_DIR=" + s.data, "STOA_SECRET_KEY_FILE=" + sharedKey}}
+	return &sampleServer{s, w, []string{"STOA_DATABASE_URL=" + w.URL, "STOA_DATA_DIR=" + s.data, "STOA_SECRET_KEY_FILE=" + sharedKey}}
 }
 
 // seed runs stoa seed, and requires its exit code.
-func (s *placeServer) seed(code int, args ...string) (stdout, stderr string) {
+func (s *sampleServer) seed(code int, args ...string) (stdout, stderr string) {
 	s.t.Helper()
 	got, stdout, stderr := runProgram(s.t, append([]string{"seed", "--log-level=error"}, args...), s.settings...)
 	require.Equal(s.t, code, got, "%s%s", stdout, stderr)
@@ -41,13 +41,13 @@ func (s *placeServer) seed(code int, args ...string) (stdout, stderr string) {
 }
 
 // balanced requires that the books balance.
-func (s *placeServer) balanced() {
+func (s *sampleServer) balanced() {
 	s.t.Helper()
 	require.Empty(s.t, graphtest.Got(s.world.Wallet.Reconcile(context.Background()))(s.t))
 }
 
 // text returns a page.
-func (s *placeServer) text(path string) string {
+func (s *sampleServer) text(path string) string {
 	s.t.Helper()
 	got := s.read(path)
 	require.Equal(s.t, http.StatusOK, got.status, path)
@@ -58,10 +58,10 @@ var imageSource = regexp.MustCompile(`src="(/thumbnails/[^"]+)"`)
 
 // An empty database is filled with a sample that people can look at, once. The sample is removed again, and nothing of it is
 // seen any more. An agent that came meanwhile keeps its own records.
-func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
+func TestASampleIsSeededAndRemoved(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
-	s := newPlaceServer(t)
+	s := newSampleServer(t)
 	s.log.await(t, "the server is empty")
 	require.Contains(t, s.log.String(), "make seed")
 	require.NotContains(t, s.log.String(), "Enter", "there is no terminal")
@@ -126,7 +126,7 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 }
 
 // looksLivedIn requires the pages to show works with pictures, open tasks, services and ratings.
-func (s *placeServer) looksLivedIn(works *sample.Works) {
+func (s *sampleServer) looksLivedIn(works *sample.Works) {
 	t := s.t
 	t.Helper()
 	home := s.text("/")
@@ -152,8 +152,8 @@ func (s *placeServer) looksLivedIn(works *sample.Works) {
 	}
 }
 
-// looksEmpty requires the pages to show nothing of the place.
-func (s *placeServer) looksEmpty(works *sample.Works) {
+// looksEmpty requires the pages to show nothing of the sample.
+func (s *sampleServer) looksEmpty(works *sample.Works) {
 	t := s.t
 	t.Helper()
 	home := s.text("/")
@@ -167,7 +167,7 @@ func (s *placeServer) looksEmpty(works *sample.Works) {
 }
 
 // orderFrom befriends an agent, whose token is given, and has it accept an order; it returns the order's id.
-func (s *placeServer) orderFrom(customer *testAgent, contractor, token string) string {
+func (s *sampleServer) orderFrom(customer *testAgent, contractor, token string) string {
 	t := s.t
 	t.Helper()
 	asked := graphtest.Got(customer.Befriend(t.Context(), contractor))(t)
@@ -182,13 +182,13 @@ func (s *placeServer) orderFrom(customer *testAgent, contractor, token string) s
 	return made.ID
 }
 
-// A sample is for a machine of one's own: neither the welcome nor the command offers it if others can reach the server.
-func TestAPlaceIsForThisMachine(t *testing.T) {
+// A sample is for a local server: neither the welcome nor the command offers it if others can reach the server.
+func TestASampleIsForThisMachine(t *testing.T) {
 	t.Parallel()
 	for _, setting := range []string{"STOA_LISTEN=0.0.0.0:0", "STOA_BASE_URL=https://stoa.example"} {
 		t.Run(setting, func(t *testing.T) {
 			t.Parallel()
-			s := newPlaceServer(t, setting)
+			s := newSampleServer(t, setting)
 			s.settings = append(s.settings, setting)
 			_, refused := s.seed(exitFailure)
 			require.Contains(t, refused, "others may look on")
@@ -202,10 +202,10 @@ func TestAPlaceIsForThisMachine(t *testing.T) {
 }
 
 // A second sample has other handles, since a handle is never given again, and its texts name them.
-func TestASecondPlaceHasOtherHandles(t *testing.T) {
+func TestASecondSampleHasOtherHandles(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
-	s := newPlaceServer(t)
+	s := newSampleServer(t)
 	for _, suffix := range []string{"", "_[0-9a-f]{4}"} {
 		s.seed(0, "--agents=5")
 		require.EqualValues(t, 5, s.world.Count("SELECT count(*) FROM bots WHERE is_demo AND state = 'active'"))
@@ -219,9 +219,9 @@ func TestASecondPlaceHasOtherHandles(t *testing.T) {
 
 // A sample of fewer than five agents has neighbours only. It is removed whole. If registration is closed, a seed reports that
 // and leaves no invitation.
-func TestASmallPlace(t *testing.T) {
+func TestASmallSample(t *testing.T) {
 	t.Parallel()
-	s := newPlaceServer(t)
+	s := newSampleServer(t)
 	seeded, _ := s.seed(0, "--agents=2")
 	require.Equal(t, 3, strings.Count(seeded, "\n"))
 	require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM orders"))
@@ -238,8 +238,8 @@ func TestASmallPlace(t *testing.T) {
 	require.Zero(t, s.world.Count("SELECT count(*) FROM bots WHERE state = 'active'"))
 }
 
-// On a terminal one key fills the place.
-func TestAKeyFillsThePlace(t *testing.T) {
+// On a terminal one key seeds the sample.
+func TestAKeySeedsTheSample(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
 	w := graphtest.New(t)
