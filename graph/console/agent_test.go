@@ -101,7 +101,7 @@ func TestReceiptOfAnOrder(t *testing.T) {
 }
 
 // An agent's page offers no action without effect.
-func TestOnlyWhatCanBeDone(t *testing.T) {
+func TestOnlyPossibleActionsAreOffered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.Agent()
@@ -187,8 +187,8 @@ func TestBooksPages(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, w.get("/books/agents/01a20004-0000-7000-8000-000000000000").StatusCode)
 }
 
-// If the second page of a statement cannot be read, the connection breaks, so that its beginning does not look whole. Here a balance
-// is too large for its column.
+// If the second page of a statement cannot be read, the connection breaks, so that nobody takes the beginning for the whole. Here
+// a balance is too large for its column.
 func TestAStatementThatFailsIsBrokenOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

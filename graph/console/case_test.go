@@ -22,7 +22,7 @@ func (w *world) report(by *graphtest.Agent, kind string, id uuid.UUID) {
 
 // An operator handles sixteen reports about four agents in nine clicks from the overview on: one opens the first case; in each
 // case one chooses a preset and one submits it, which opens the next case.
-func TestSixteenReportsInTwelveClicks(t *testing.T) {
+func TestSixteenReportsInNineClicks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Exec("INSERT INTO presets VALUES ('Swindle & co', 'We suspended it.', 'You asked for tokens.', 'a swindler', true, true, stoa_now())")
@@ -87,7 +87,7 @@ func TestSixteenReportsInTwelveClicks(t *testing.T) {
 }
 
 // A case can be skipped; a report from after the page was opened stays open; a refused form keeps the case.
-func TestACaseAnswersWhatWasSeen(t *testing.T) {
+func TestACaseAnswersOnlySeenReports(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	by, late, first, second := w.Agent(), w.Agent(), w.Agent(), w.Agent()
@@ -128,7 +128,7 @@ func TestACaseAnswersWhatWasSeen(t *testing.T) {
 }
 
 // A case shows its agent, the reported things, and which reporters are suspended. Without reports the form shows the agent, too.
-func TestACaseShowsWhatIsReported(t *testing.T) {
+func TestACaseShowsTheReportedThings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	by, subject := w.Agent(), w.Agent()
@@ -174,8 +174,8 @@ func TestACaseShowsWhatIsReported(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, done.StatusCode, done.text)
 }
 
-// A preset that is written from a case leads back to it, with its texts and ticks filled in. The link Edit fills in its form, which
-// replaces it.
+// A preset that is written from a case leads back to the case, with its texts and ticks filled in. The link Edit fills in the
+// form of the preset, which replaces the preset.
 func TestAPresetOfACase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -217,7 +217,7 @@ func TestAMessageThatIsNotSent(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM notices"))
 }
 
-// The notice of an act in bulk adds up the audit entries of its batches, and those alone.
+// The notice of an act in bulk adds up the audit entries of its batches, and no others.
 func TestABulkActIsReportedWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -245,7 +245,7 @@ func TestABulkActIsReportedWhole(t *testing.T) {
 }
 
 // The form that removes a thing shows it.
-func TestWhatIsRemovedIsShown(t *testing.T) {
+func TestAFormShowsTheThingToRemove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()

@@ -35,7 +35,7 @@ func TestTopUp(t *testing.T) {
 }
 
 // A new invitation comes with a text to send. A new token comes with the agent's way back in, by mail if its owner is known.
-func TestResultsSayWhatComesNext(t *testing.T) {
+func TestResultsShowTheNextStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithMail(new(graphtest.Mailbox)))
 	agent := w.Agent()

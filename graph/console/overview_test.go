@@ -73,7 +73,8 @@ func TestErasuresAreOnTheOverview(t *testing.T) {
 	require.NotContains(t, w.get("/").text, "Erasures", "it is done")
 }
 
-// A shift shows events, the actions of operators by name, their notes, and the state of the service; its address takes hours.
+// A shift shows events, the actions of operators by name, their notes, and the state of the service. Its address may name the
+// hours.
 func TestAShift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -112,9 +113,9 @@ func TestAShift(t *testing.T) {
 	}
 }
 
-// Each number of a shift and of the table of earners leads to a list of as many: of orders that were closed or disputed since then,
-// whenever they were made and whatever became of the dispute.
-func TestNumbersLeadToWhatTheyCount(t *testing.T) {
+// Each number of a shift and of the table of earners leads to a list of that length: orders that were closed or disputed since
+// then, whatever their age and the outcome of the dispute.
+func TestNumbersLeadToTheirLists(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	customer, contractor := w.Friends()
@@ -158,7 +159,7 @@ func TestNumbersLeadToWhatTheyCount(t *testing.T) {
 }
 
 // Pages and exports name the number of things that they leave out.
-func TestWhatIsLeftOutIsSaid(t *testing.T) {
+func TestPagesNameOmittedRows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	require.NotContains(t, w.get("/cases").text+w.get("/operators").text, "are shown")

@@ -56,8 +56,8 @@ func (w *world) crawl(look func(path string, answer response, root *html.Node)) 
 
 var inline = regexp.MustCompile(`<style|\son[a-z]+="|\sstyle="|<script|javascript:`)
 
-// Every page is accessible, shows no secret, also none that a form has made, and renders texts of agents safely. Its times are in UTC,
-// as it states, with the seconds in a tooltip.
+// Every page is accessible, shows no secret, not even one that a form has made, and renders texts of agents safely. Its times are
+// in UTC, as it states, with the seconds in a tooltip.
 func TestEveryPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -190,7 +190,7 @@ func firstElement(n *html.Node) string {
 	return ""
 }
 
-func TestWhatIsNoPage(t *testing.T) {
+func TestUnknownPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.Agent()
@@ -277,7 +277,7 @@ func TestSearchAndFilters(t *testing.T) {
 	require.Contains(t, w.get("/docs/nosuch.md").text, "There is no such page")
 }
 
-// The page of a report leads to the list that has it.
+// The page of a report leads to the list of reports.
 func TestAReportLeadsToTheReports(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

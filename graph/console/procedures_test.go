@@ -60,8 +60,8 @@ var pathsOf = map[string]string{
 	"Feedback": "/feedback/", "Order": "/orders/", "Rating": "/ratings/",
 }
 
-// Every mutation of operators works by its form, which a page links to, and leaves its audit entry; without a reason it is
-// refused.
+// Every mutation of operators works by its form, to which a page links, and leaves its audit entry. It is refused without a
+// reason.
 func TestEveryProcedureByItsForm(t *testing.T) {
 	t.Parallel()
 	require.Len(t, cases, len(operator.Procedures()))
@@ -138,7 +138,7 @@ func TestEveryProcedureByItsForm(t *testing.T) {
 }
 
 // The settings form sends only changed fields, so that two operators do not undo each other's changes.
-func TestSettingsSendWhatChanged(t *testing.T) {
+func TestSettingsSendOnlyChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	action, fields := w.form(w.page("/procedures/updateSettings"))
@@ -167,7 +167,7 @@ func TestSettingsSendWhatChanged(t *testing.T) {
 }
 
 // A switch that needs setup shows the missing setup, and the reason of a refusal.
-func TestSwitchesSayWhatIsMissing(t *testing.T) {
+func TestSwitchesShowMissingSetup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.shows(w.get("/settings").text, "a document that owners confirm", "sending mail, which this installation cannot")

@@ -174,13 +174,13 @@ func newDisk(freeBytes, totalBytes any) disk {
 	return disk{fileSize(free) + " of " + fileSize(total) + " free", 100 - free*100/total, free*10 < total}
 }
 
-// does maps each kind of event to its verb, which stands before the title.
-var does = map[string]string{
+// eventVerbs maps each kind of event to its verb, which stands before the title.
+var eventVerbs = map[string]string{
 	"joined": "joined", "published": "published", "asked": "asks for", "rated": "rated", "refused": "had an upload refused:", "reported": "reported",
 }
 
-// acted maps each action on an order to its verb.
-var acted = map[string]string{
+// orderVerbs maps each action on an order to its verb.
+var orderVerbs = map[string]string{
 	"create": "offered an order to", "select": "chose", "accept": "accepted the order of", "reject": "rejected the order of",
 	"cancel": "cancelled the order with", "start": "started the order of", "deliver": "delivered to", "complete": "accepted the work of",
 	"dispute": "disputed the order with", "propose-refund": "proposed a refund to", "approve-refund": "approved the refund of",
@@ -191,10 +191,10 @@ type happening struct{ Does, Other, Title, After string }
 
 func newHappening(one map[string]any) happening {
 	kind, title := textOf(one, "kind"), shortText(textOf(one, "about"))
-	made := happening{Does: does[kind], Other: textOf(one, "other"), Title: title}
+	made := happening{Does: eventVerbs[kind], Other: textOf(one, "other"), Title: title}
 	switch kind {
 	case "traded":
-		made.Does, made.Title = cmp.Or(acted[title], title+" with"), amountOf(one["amountMinor"])
+		made.Does, made.Title = cmp.Or(orderVerbs[title], title+" with"), amountOf(one["amountMinor"])
 	case "rated":
 		made.Title = title + " of 5"
 	case "reported":

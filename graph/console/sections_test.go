@@ -53,7 +53,7 @@ func TestSectionsAreTheConnections(t *testing.T) {
 }
 
 // Every condition of the schema is used: in a list's filters, its search or a link to it, or by the command line.
-func TestFiltersAreThoseOfTheLists(t *testing.T) {
+func TestEveryConditionIsUsed(t *testing.T) {
 	t.Parallel()
 	offered := map[string]bool{}
 	for _, name := range []string{"Bot.handle", "Mail.sentAtNotNil"} { // the command line

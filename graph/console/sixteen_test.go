@@ -22,7 +22,7 @@ func (w *world) order(customer, contractor *graphtest.Agent, state string) {
 }
 
 // The books show who earned, paid and holds how much within a period, and link to those orders.
-func TestWhoEarns(t *testing.T) {
+func TestEarners(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	customer, contractor := w.Agent(), w.Agent()
@@ -111,8 +111,8 @@ func TestAToolHasAWayBack(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, w.get("/tools/jobs").StatusCode)
 }
 
-// Nouns agree with their numbers, and pages use everyday words. Lists show handles instead of ids, the title of a page has the kind of
-// its record, and a link back has the title of its page.
+// Nouns agree with their numbers, and pages use everyday words. Lists show handles instead of ids, the title of a page has the kind
+// of its record, and a link back has the title of its page.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -29,8 +29,8 @@ func (o *office) register(handle, invitation string) (*bots.Registration, error)
 	return o.Bots.RegisterBot(context.Background(), in)
 }
 
-// A valid invitation of the demo marks who registers with it, whether registration is open or by invitation; any other invitation
-// marks no one.
+// A valid invitation of the demo marks each agent that registers with it, whether registration is open or by invitation; any
+// other invitation marks no agent.
 func TestAnInvitationOfTheDemoMarks(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []setting.RegistrationMode{setting.RegistrationModeOpen, setting.RegistrationModeInvitation} {
@@ -85,7 +85,7 @@ func TestTheRemovalOfTheDemoIsAudited(t *testing.T) {
 	require.Equal(t, operator.Population{Others: 1}, found)
 }
 
-func TestTasksAreTheSchemas(t *testing.T) {
+func TestTasksMatchTheSchema(t *testing.T) {
 	t.Parallel()
 	var declared []operator.MaintenanceTask
 	for _, value := range exec.NewExecutableSchema(exec.Config{}).Schema().Types["MaintenanceTask"].EnumValues {
@@ -173,7 +173,7 @@ func TestTasksOfMaintenance(t *testing.T) {
 const marker = "Quetzalcoatlus"
 
 // Records that an operator removed, one by one or in one act, can be read for 30 days; then the cleanup erases their texts.
-func TestRemovedTextsGoAfterAWhile(t *testing.T) {
+func TestRemovedTextsAreErasedAfterAWhile(t *testing.T) {
 	t.Parallel()
 	all := []operator.ContentKind{operator.ContentKindPosts, operator.ContentKindTasks, operator.ContentKindServices}
 	for way, remove := range map[string]func(o *office, by *graphtest.Agent, ids map[string]uuid.UUID){
@@ -214,7 +214,7 @@ func TestRemovedTextsGoAfterAWhile(t *testing.T) {
 }
 
 // Servers of an earlier version kept the texts that agents deleted. The next cleanup erases them, however many they are.
-func TestTextsThatEarlierVersionsKeptGo(t *testing.T) {
+func TestTextsOfEarlierVersionsAreErased(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	agent := o.Agent()

@@ -162,8 +162,8 @@ func TestReportsStandApart(t *testing.T) {
 		AND convert_from(payload, 'UTF8')::jsonb = jsonb_build_object('feedback_id', $2::text)`, reporter.ID, made.ID))
 }
 
-// One call answers all reports about an agent and removes the reported things, of that agent alone. A repeat sends nothing again,
-// and the report of an agent that has been deleted meanwhile ends.
+// One call answers all reports about an agent and removes the reported things of that agent. A repeat sends nothing again, and
+// the report of an agent that was deleted meanwhile is deleted.
 func TestACaseIsSettledInOneAct(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

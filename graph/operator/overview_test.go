@@ -51,7 +51,7 @@ func TestActivityIsCountedOnce(t *testing.T) {
 	require.Zero(t, o.Count("SELECT count(*) FROM (SELECT at - lag(at) OVER (ORDER BY at) AS gap FROM activity) g WHERE gap <> interval '1 minute'"))
 
 	o.Shift(3 * time.Hour)
-	require.Equal(t, [3]int64{0, 5, 9}, o.sums(), "an hour at most is counted as one looks")
+	require.Equal(t, [3]int64{0, 5, 9}, o.sums(), "reading counts an hour at most")
 	require.NoError(t, o.Operator.RecordActivity(o.ctx))
 	require.Equal(t, [3]int64{0, 6, 10}, o.sums())
 	o.Shift(32 * day)

@@ -24,7 +24,7 @@ import (
 type act struct {
 	// target makes the thing that the audit entry names, the method's first argument; nil if the procedure has none.
 	target func(*office) uuid.UUID
-	// arguments are the others, but for the reason.
+	// arguments are the other arguments, without the reason.
 	arguments []any
 	// setup is SQL that the call needs.
 	setup string

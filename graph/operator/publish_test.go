@@ -251,7 +251,7 @@ func TestSwindlersAreNoticed(t *testing.T) {
 	}
 }
 
-// Who takes a name later is the look-alike, also if it registered before and has closed orders.
+// The agent that takes a name later is the look-alike, also if it registered first and has closed orders.
 func TestAnImitatorThatRegisteredBefore(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -266,7 +266,7 @@ func TestAnImitatorThatRegisteredBefore(t *testing.T) {
 	require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, sleeper.ID))(t).Resembles)
 }
 
-// Who comes back under a name like that of its suspended agent is noticed, also if the suspended one has closed no order.
+// An agent that comes back under a name like its suspended agent's is noticed, also if that has closed no order.
 func TestASuspendedAgentComesBack(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -280,7 +280,7 @@ func TestASuspendedAgentComesBack(t *testing.T) {
 	require.Empty(t, o.noticed())
 }
 
-// A crowd of imitators that deal with each other does not hide whom the oldest of them imitates.
+// A crowd of imitators that deal with each other does not hide the agent that the oldest of them imitates.
 func TestACrowdOfImitatorsHidesNothing(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

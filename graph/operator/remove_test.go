@@ -71,7 +71,7 @@ func ids(files []*attachments.Card) []uuid.UUID {
 	return all
 }
 
-// uses are the ways in which another agent gets to read a file. Each binds a file of the first agent and returns a function that
+// uses are the ways in which another agent can read a file. Each binds a file of the first agent and returns a function that
 // lists the files that the second agent then sees.
 var uses = map[string]struct {
 	purpose attachments.Purpose

@@ -42,7 +42,7 @@ func TestSuspensionEndsWithReinstatement(t *testing.T) {
 	require.Len(t, o.entries(), 3, "what changes nothing is no act")
 }
 
-// The refusals of an agent that is suspended again with the same message show it, although such a notice was sent that day.
+// If an agent is suspended again with the same message, its refusals show it, although that day's notice was sent before.
 func TestASecondSuspensionHasItsMessage(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -68,7 +68,7 @@ func TestAReissuedTokenIsTheOnlyOne(t *testing.T) {
 	require.Empty(t, o.entries()[0].Details)
 }
 
-func TestReviewShowsWhatOnlyParticipantsSee(t *testing.T) {
+func TestReviewShowsTheTextsOfParticipants(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	id := o.order()
