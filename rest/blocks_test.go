@@ -88,7 +88,7 @@ var blockedCodes = map[string]fault.Code{
 }
 
 // On every route, a request about another agent has the same result whether the caller blocked that agent or was blocked by it.
-func TestWhatABlockAllows(t *testing.T) {
+func TestRoutesAfterABlock(t *testing.T) {
 	t.Parallel()
 	for _, row := range rest.Rows(restricting.World(t).Graph) {
 		path := strings.TrimPrefix(row.Path, "/api/v1")

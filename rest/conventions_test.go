@@ -14,7 +14,7 @@ import (
 	"stoa/rest"
 )
 
-// An answer carries the X-Request-Id of its request, if it has the form of one; resttest checks the headers of every answer.
+// An answer carries the X-Request-Id of its request if that is well-formed; resttest checks the headers of every answer.
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -34,7 +34,7 @@ func TestUnknownPathsAreNotFoundAndNeverRedirected(t *testing.T) {
 	}
 }
 
-// TestWhatEveryRouteRefuses has an unknown method on every path.
+// TestRefusalsOfEveryRoute has an unknown method on every path.
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
@@ -201,7 +201,7 @@ func TestBearerHeaderOfReaders(t *testing.T) {
 	}
 }
 
-// A body over the limit is refused, also a chunked one, which has no length to go by.
+// A body over the limit is refused, also a chunked one without a length.
 func TestBodySizes(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()

@@ -92,7 +92,7 @@ func TestTheSizeOfTheDescriptionIsTrue(t *testing.T) {
 }
 
 // The index links to the same skill as /skill.md, with its hash, and the front matter has the standard form.
-func TestSkillIsOne(t *testing.T) {
+func TestBothSkillsAreEqual(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
 	skill := s.send("GET", "/skill.md", "", nil).raw
@@ -115,7 +115,7 @@ func TestSkillIsOne(t *testing.T) {
 }
 
 // /llms-full.txt lists every request, /heartbeat.md every kind of event, and /reference.md names this server.
-func TestTextsAreWhole(t *testing.T) {
+func TestTextsAreComplete(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
 	whole := string(s.send("GET", "/llms-full.txt", "", nil).raw)
@@ -147,7 +147,7 @@ func TestServerCard(t *testing.T) {
 }
 
 // A process without the API does not advertise tools.
-func TestNothingIsNamedThatIsNotServed(t *testing.T) {
+func TestDescriptionsNameOnlyServedPaths(t *testing.T) {
 	t.Parallel()
 	handler := rest.New(rest.Config{Logger: slog.New(slog.DiscardHandler), Origin: "https://stoa.example"})
 	get := func(path string) *httptest.ResponseRecorder {
@@ -163,7 +163,7 @@ func TestNothingIsNamedThatIsNotServed(t *testing.T) {
 }
 
 // The MCP endpoint refuses an invalid token, and the token of a suspended agent, like every other path.
-func TestDoorsAreShutAlike(t *testing.T) {
+func TestToolsRefuseTokensLikeOtherPaths(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	suspended := s.Agent()

@@ -80,7 +80,7 @@ func TestAvatarOfAnOpenProfileIsPublic(t *testing.T) {
 }
 
 // When a file stops being public, the next request is refused.
-func TestPublicityEndsAtOnce(t *testing.T) {
+func TestAPublicFileBecomesPrivateAtOnce(t *testing.T) {
 	t.Parallel()
 	s := sharedFileSite(t)
 	agent, record, _ := s.withAvatar(30, 30)

@@ -144,7 +144,8 @@ func TestDraftsShareOperationIDsWithOrders(t *testing.T) {
 	s.draft(s.contractor, order, object{"operation_id": used["operation_id"]}).fault("idempotency_conflict")
 }
 
-// Drafts hold own order files; a file may be in several drafts of one order, both sides see it, and it can be delivered later.
+// Drafts hold files of their order; a file may be in several drafts of one order, both sides see it, and it can be delivered
+// later.
 func TestFilesOfDrafts(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -91,7 +91,7 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 	s.get(peer, "/orders/"+of(done)).has(200, object{"order": object{"title": "A sonnet"}}) // a closed order stays
 }
 
-// A text that its author sends while the author is being deleted is refused: it would outlive the deletion.
+// A text that reaches the server while its author is being deleted is refused: it would outlive the deletion.
 func TestNoTextOutlivesTheDeletionOfItsAuthor(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*trade) (method, path string, body object){

@@ -97,7 +97,7 @@ func crowd(s *trade, files, messages int) {
 }
 
 // An export of 100 files and 5,000 messages is complete; a broken download can be resumed; another agent cannot read it.
-func TestAnExportIsWhole(t *testing.T) {
+func TestAnExportIsComplete(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
 	agent, peer := s.customer, s.contractor
@@ -200,7 +200,7 @@ func TestExportsAreLimited(t *testing.T) {
 func lastJob[T any](all []T) any { return all[len(all)-1] }
 
 // A full archive states where it ends, and its content is complete.
-func TestAFullExportSaysWhereItEnds(t *testing.T) {
+func TestAFullExportNamesItsEnd(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
 	s.Exports.MaxBytes = 1 << 20

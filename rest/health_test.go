@@ -25,9 +25,9 @@ import (
 	"stoa/rest"
 )
 
-// /readyz does not wait for a database that hangs, whose driver ignores the context, and names one that refuses new connections:
-// everything else still works for a while.
-func TestReadinessNamesWhatFails(t *testing.T) {
+// /readyz does not wait for a database that hangs, whose driver ignores the context. It names a database that refuses new
+// connections: everything else still works for a while.
+func TestReadinessNamesFailedChecks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
@@ -70,7 +70,7 @@ func TestRequestsAreCountedByKnownLabels(t *testing.T) {
 }
 
 // A client that hangs up before its answer does not make the server look unavailable.
-func TestAClientThatLeftIsCountedAsSuch(t *testing.T) {
+func TestAClientThatHangsUpIsCounted(t *testing.T) {
 	t.Parallel()
 	m := metrics.New("test")
 	away := metrics.Checks{"database": func(ctx context.Context) error { return ctx.Err() }}

@@ -72,7 +72,7 @@ func TestLocations(t *testing.T) {
 }
 
 // The refusal of a body names the accepted types.
-func TestWhatBodiesAreTaken(t *testing.T) {
+func TestRefusalsNameTheAcceptedTypes(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
 	for _, c := range []struct{ method, path, contentType, encoding, accept, acceptPatch, acceptEncoding string }{
@@ -110,7 +110,7 @@ func TestOptionsOfTheServer(t *testing.T) {
 	s.raw("GET * HTTP/1.1\r\nHost: stoa\r\n\r\n").is(http.StatusNotFound)
 }
 
-// Pages of any origin may read the descriptions, also of origins that the operator does not list; browsers may cache preflights.
+// Pages of any origin may read the descriptions, also origins that the operator does not list; browsers may cache preflights.
 func TestDescriptionsAreReadableFromAnywhere(t *testing.T) {
 	t.Parallel()
 	const page = "https://console.example"

@@ -149,7 +149,7 @@ func malformedCode(path, body string) fault.Code {
 
 // Each route refuses a caller without access, an unknown method, a body of another type or size, a malformed body and a malformed
 // id.
-func TestWhatEveryRouteRefuses(t *testing.T) {
+func TestRefusalsOfEveryRoute(t *testing.T) {
 	t.Parallel()
 	s, agent := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{})).withAgent()
 	s.RequireOwners()

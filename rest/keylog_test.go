@@ -18,7 +18,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// keyLog reads the key log like an independent tool, only by the C2SP specifications.
+// keyLog reads the key log like an independent tool, by the C2SP specifications alone.
 type keyLog struct {
 	*site
 
@@ -211,7 +211,7 @@ func TestKeysAreCachedBriefly(t *testing.T) {
 }
 
 // A path outside the log, or in another form, is not found.
-func TestWhatTheKeyLogDoesNotHave(t *testing.T) {
+func TestPathsOutsideTheKeyLog(t *testing.T) {
 	t.Parallel()
 	l, _ := newKeyLog(t, 3)
 	for _, path := range []string{

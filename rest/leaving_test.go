@@ -190,8 +190,8 @@ func TestASuspendedAgentIsNotErased(t *testing.T) {
 	require.EqualValues(t, 1, s.erase())
 }
 
-// Data that a restored database has again is erased again, also if orders keep it there.
-func TestTheErasedStayErased(t *testing.T) {
+// If a restored database has erased data again, they are erased again, also if orders keep them there.
+func TestErasedAgentsStayErased(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
 	agent, peer := s.customer, s.contractor

@@ -301,7 +301,7 @@ var lifecycleCases = map[string][]lifecycleCase{
 }
 
 // Each state of an agent allows exactly the routes of §3.4: a new route needs a row of lifecycleCases.
-func TestWhatEachStateOfAnAgentAllows(t *testing.T) {
+func TestRoutesByStateOfTheAgent(t *testing.T) {
 	t.Parallel()
 	rows := rest.Rows(restricting.World(t).Graph)
 	require.Len(t, lifecycleCases, len(rows), "every route is in the table, and nothing else")

@@ -89,7 +89,7 @@ func TestSearchesAreLimited(t *testing.T) {
 }
 
 // A read together with the authentication answers like the method's own statement, which serves a request with a query.
-func TestReadsAlongAnswerAlike(t *testing.T) {
+func TestReadsWithTheAuthenticationAnswerAlike(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	reader := s.Agent()

@@ -74,7 +74,7 @@ func TestLookupByHandleOverREST(t *testing.T) {
 	require.Empty(t, found("handle="+handle))
 }
 
-// A repeat of a report that is still open is answered with that report. Its answer is hidden from earlier versions of the channel.
+// A repeat of an open report returns the open one. Its answer by the operators is hidden from earlier versions of the channel.
 func TestReportsOverREST(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

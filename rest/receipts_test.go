@@ -30,8 +30,8 @@ import (
 	"stoa/rest/resttest"
 )
 
-// receipt returns an order's receipt after its documents are signed, logged and announced. Another test of the same database may
-// do a part of that, and may hold the head of the log.
+// receipt returns an order's receipt after its documents are signed, logged and announced. Another test on the same database may
+// do part of this, and may hold the head of the log.
 func (s *trade) receipt(by *graphtest.Agent, orderID any) object {
 	s.t.Helper()
 	require.EventuallyWithT(s.t, func(c *assert.CollectT) {
@@ -78,7 +78,7 @@ func (s *trade) closed() object {
 	return s.step(s.customer, s.delivered(), "complete", nil)
 }
 
-// While a receipt is being signed its request is refused with the seconds after which to ask again.
+// The request for a receipt that is being signed is refused with the seconds to wait.
 func TestAReceiptThatIsBeingSigned(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))

@@ -160,8 +160,8 @@ func (s *site) send(method, path, token string, body any, headers ...string) *an
 	return newAnswer(s.t, response, raw)
 }
 
-// get, post, put, patch and delete send a request of the API, without a token if by is nil. A path stands below /api/v1, or is
-// whole, as answers name it.
+// get, post, put, patch and delete send a request of the API, without a token if by is nil. A path is below /api/v1 or, as in
+// answers, whole.
 func (s *site) get(by *graphtest.Agent, path string) *answer { return s.call("GET", by, path, nil) }
 
 func (s *site) post(by *graphtest.Agent, path string, body any) *answer {
@@ -227,8 +227,7 @@ func (a *answer) carries(headers ...string) *answer {
 	return a
 }
 
-// contains requires an object to have these members, which may be any values that JSON has. Of an object among them the own
-// members are required, too; lists must be equal.
+// contains requires an object to have these members. Objects among them may have further members; lists must be equal.
 func contains(t testing.TB, card, members object) {
 	t.Helper()
 	var want object
@@ -288,7 +287,7 @@ func value(name, text string) part { return part{name: name, bytes: []byte(text)
 
 func file(name string, b []byte) part { return part{name: "file", fileName: name, bytes: b} }
 
-// upload returns the form of an upload as an agent sends it.
+// uploadForm returns the form of an upload as an agent sends it.
 func uploadForm(purpose string, b []byte) []part {
 	return []part{file("picture.png", b), value("purpose", purpose), value("upload_id", uuid.NewString())}
 }

@@ -37,7 +37,7 @@ func (m *model) callsOf(record any) (names []string) {
 	return names
 }
 
-// follow calls the tool of a record's action, with the action's arguments and the lacking ones.
+// follow calls the tool of a record's action, with the action's arguments and the missing ones.
 func (m *model) follow(record any, name string, lacking object) object {
 	m.t.Helper()
 	for _, action := range record.(object)["actions"].([]any) {
@@ -130,7 +130,7 @@ func TestOwnRatingsByOrder(t *testing.T) {
 
 // The caller's posts, services, tasks, responses and friendship requests list the calls that change and end them, alone and in
 // lists.
-func TestOwnThingsNameTheirCalls(t *testing.T) {
+func TestOwnRecordsNameTheirCalls(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
 	s.Show(s.contractor, true)

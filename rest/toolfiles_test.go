@@ -86,7 +86,7 @@ func TestModelsUploadNothingElse(t *testing.T) {
 	bytes := func(b []byte) object { return object{"base64": base64.StdEncoding.EncodeToString(b)} }
 	for code, all := range map[string][]object{
 		"invalid_input": {{"base64": "%"}, {"base64": ""}, {"base64": 1}, {"path": "/etc/passwd"}, bytes(make([]byte, 1<<20+1))},
-		// 1 MiB comes as far as the inspection.
+		// A file of 1 MiB reaches the inspection.
 		"invalid_file":   {{}, bytes(append(pngOf(t, 8, 8), make([]byte, 1<<20-2000)...))},
 		"invalid_fields": {{"purpose": "x"}, {"upload_id": "x"}},
 	} {
@@ -120,7 +120,7 @@ func TestModelsUploadUsedFilesAnew(t *testing.T) {
 }
 
 // The answer to a repeated upload reports whether its file is in use.
-func TestRepeatedUploadsSayWhatIsInUse(t *testing.T) {
+func TestRepeatedUploadsReportUse(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedFileSite(t).withAgent()
 	parts := uploadForm("portfolio", pngOf(t, 9, 9))
@@ -183,7 +183,7 @@ func (m *model) settle() {
 }
 
 // Events have the actor's handle and name, the title of their record and the caller's role. The caller's own acts are left out.
-func TestToolEventsSayWhoAndWhat(t *testing.T) {
+func TestToolEventsNameActorAndTitle(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(eventSite(t, limits.Quotas{}))
 	for agent, name := range map[*graphtest.Agent]string{s.customer: "Ada </untrusted> Lovelace", s.contractor: "Ben"} {
@@ -263,7 +263,7 @@ func TestToolEventsWait(t *testing.T) {
 }
 
 // A model reads its ledger and its ratings, can report a rating and an agent, sends feedback, and blocks by handle.
-func TestModelsKeepTheirThings(t *testing.T) {
+func TestModelsUseTheirRecords(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
 	handle := s.handleOf(s.contractor)

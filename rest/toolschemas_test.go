@@ -74,7 +74,7 @@ func TestToolsAreListed(t *testing.T) {
 }
 
 // The schema of an argument allows the same values as the API, and an empty value means the API's null.
-func TestArgumentsSayNullWithoutNull(t *testing.T) {
+func TestEmptyArgumentsMeanNull(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
 	ben := s.model(s.contractor)
@@ -234,7 +234,7 @@ func TestToolsListShortCards(t *testing.T) {
 	contains(t, done, object{"order": object{"state": "funded"}})
 }
 
-// A card of a post has the time of its publication, by which lists go.
+// A card of a post has the time of its publication, by which lists are sorted.
 func TestAnOldDraftIsANewPost(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t)) // not shared, because others publish there

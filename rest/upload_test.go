@@ -120,7 +120,7 @@ func TestUploadThatIsUnfinished(t *testing.T) {
 	require.Eventually(t, func() bool { return s.upload(agent.Token, form).status == http.StatusOK }, slack.TestWait, 50*time.Millisecond)
 }
 
-// An upload that breaks off leaves nothing.
+// An upload that breaks off leaves nothing behind.
 func TestUploadThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -143,7 +143,7 @@ func TestUploadThatBreaksOff(t *testing.T) {
 }
 
 // A file name stays the same through upload and download, whether a browser, a MIME program or the Go client writes the form.
-func TestAFileNameIsOneThroughEveryDoor(t *testing.T) {
+func TestAFileNameSurvivesEveryForm(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedFileSite(t).withAgent()
 	send := func(escaped, id string, picture []byte) *answer {

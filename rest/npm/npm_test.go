@@ -42,7 +42,7 @@ func TestArchiveIsTheSameEachTime(t *testing.T) {
 }
 
 // The archive holds the files that package.json lists, and has the name that the description uses.
-func TestArchiveIsWhole(t *testing.T) {
+func TestArchiveIsComplete(t *testing.T) {
 	t.Parallel()
 	files := unpacked(t)
 	var manifest struct {

@@ -139,7 +139,7 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 	require.Equal(t, "echo stays", w.get(keep).status(http.StatusOK).title())
 	w.get(path).status(http.StatusOK)
 
-	// The owner asks for what a stolen token has asked for: then the token cannot cancel it.
+	// The owner asks for an erasure that a stolen token has asked for: then the token cannot cancel it.
 	id = "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c02"
 	v = graphtest.Got(w.Auth.Authenticate(t.Context(), made.Token, false))(t)
 	ctx = viewer.With(t.Context(), v)
@@ -159,7 +159,7 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 }
 
 // The answer is the same whether or not agent and address belong together.
-func TestAWishIsAnsweredAlike(t *testing.T) {
+func TestRequestsForLinksAreAnsweredAlike(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.register("echo")

@@ -12,7 +12,7 @@ import (
 )
 
 // The Go client's records and operations match the description: make generate writes them.
-func TestTheClientHasWhatIsDescribed(t *testing.T) {
+func TestTheClientMatchesTheDescription(t *testing.T) {
 	t.Parallel()
 	made := generate(must(os.ReadFile("../openapi.json")))
 	require.Len(t, made, 2)

@@ -55,7 +55,7 @@ func object(value any, names ...string) map[string]any {
 }
 
 // The page fits into 30 KB and has every operation of the API with its members, parameters and codes.
-func TestPageIsWholeAndSmall(t *testing.T) {
+func TestPageIsCompleteAndSmall(t *testing.T) {
 	t.Parallel()
 	page := page(t)
 	require.Less(t, len(page), reference.Limit)

@@ -13,8 +13,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// carried are headers of HTTP itself and of CORS, which no route describes.
-var carried = []string{"Connection", "Content-Length", "Content-Type", "Date", "Transfer-Encoding", "Vary", "Last-Modified"}
+// commonHeaders are headers of HTTP itself and of CORS, which no route describes.
+var commonHeaders = []string{"Connection", "Content-Length", "Content-Type", "Date", "Transfer-Encoding", "Vary", "Last-Modified"}
 
 // Exchange is a request with its answer.
 type Exchange struct {
@@ -58,7 +58,7 @@ func (e Exchange) check(responses place) error {
 	if described.value == nil {
 		return fmt.Errorf("the status is not described; the body was %.300s", e.Body)
 	}
-	known := slices.Clone(carried)
+	known := slices.Clone(commonHeaders)
 	for name := range object(described.value["headers"]) {
 		header := described.find("headers", name)
 		known = append(known, http.CanonicalHeaderKey(name))

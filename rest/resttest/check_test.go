@@ -88,7 +88,7 @@ func TestAnswersThatAreNotAsDescribed(t *testing.T) {
 }
 
 // A body that the server should have refused is a deviation, too. The check is safe for parallel requests.
-func TestRequestsThatShouldNotHaveBeenTaken(t *testing.T) {
+func TestAcceptedRequestsThatAreNotDescribed(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		maps.Copy(w.Header(), usual)

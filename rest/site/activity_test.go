@@ -14,7 +14,7 @@ import (
 )
 
 // The first page shows the latest acts, newest first, only of agents with public profiles, and never names an order.
-func TestWhatHappens(t *testing.T) {
+func TestActivityOfAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p, other := w.publish("zephyr", nil), w.Agent()
@@ -48,7 +48,7 @@ func TestWhatHappens(t *testing.T) {
 	require.Equal(t, []string{mine + " joined"}, happened())
 }
 
-// A work is shown with the time of its publication, by which lists go, also if it was a draft for long.
+// A work is shown with the time of its publication, by which lists are sorted, also if it was a draft for long.
 func TestAnOldDraftIsANewWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -120,7 +120,7 @@ func (a *answer) inOrder(texts ...string) {
 	rest := string(a.raw)
 	for _, text := range texts {
 		_, after, found := strings.Cut(rest, text)
-		require.True(a.t, found, "%q is missing, or stands before the one before it, in %v", text, texts)
+		require.True(a.t, found, "%q is missing or too early in %v", text, texts)
 		rest = after
 	}
 }
@@ -155,7 +155,7 @@ func TestOpenTasksOfAnAgent(t *testing.T) {
 	require.Equal(t, []any{}, w.get(path, "Accept", pages.JSON).json()["tasks"])
 }
 
-// Beside a work are the agents that it mentions, without its author, and below it other works of its author.
+// A work's page shows the agents that it mentions, without its author, and further works of its author.
 func TestAroundAWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -178,7 +178,7 @@ func TestAroundAWork(t *testing.T) {
 }
 
 // The first page shows the most recently active agents, each once, and lists show texts without their Markdown.
-func TestFirstPageIsAboutThoseWhoDidSomething(t *testing.T) {
+func TestFirstPageShowsActiveAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 8 {

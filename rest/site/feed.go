@@ -54,9 +54,9 @@ type entry struct {
 	updatedAt time.Time
 }
 
-// newFeed makes the feed at path with the entries of the page whose path is of. If there are no entries, since is the time of the
-// last change.
-func newFeed(origin, path, of, title string, since time.Time, entries []entry) *feed {
+// newFeed makes the feed at path with the entries of the page at target. If there are no entries, since is the time of the last
+// change.
+func newFeed(origin, path, target, title string, since time.Time, entries []entry) *feed {
 	for i, e := range entries {
 		entries[i].Updated = stamp(e.updatedAt)
 		if e.updatedAt.After(since) {
@@ -65,15 +65,15 @@ func newFeed(origin, path, of, title string, since time.Time, entries []entry) *
 	}
 	return &feed{
 		ID: origin + path, Title: title, Updated: stamp(since), Entries: entries,
-		Links: []link{{"self", atomType, origin + path}, {"alternate", pages.HTML, origin + of}},
+		Links: []link{{"self", atomType, origin + path}, {"alternate", pages.HTML, origin + target}},
 	}
 }
 
 // newEntry makes the entry of a page, whose path ends with an id.
-func (s *site) newEntry(of, title string, published, updated time.Time, author person, text string) entry {
+func (s *site) newEntry(target, title string, published, updated time.Time, author person, text string) entry {
 	return entry{
-		ID: "urn:uuid:" + path.Base(of), Title: title, Published: stamp(published), updatedAt: updated, Author: author,
-		Links: []link{{"alternate", pages.HTML, s.Origin + of}}, Content: content{"text", text},
+		ID: "urn:uuid:" + path.Base(target), Title: title, Published: stamp(published), updatedAt: updated, Author: author,
+		Links: []link{{"alternate", pages.HTML, s.Origin + target}}, Content: content{"text", text},
 	}
 }
 

@@ -198,8 +198,8 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	w.get("/tasks?by=" + quiet.ID.String() + "x").is(http.StatusNotFound)
 }
 
-// However many entries an agent adds, those of others before them stay on the first page of a list and on the home page, up to
-// 2,000 rows back. Where there are more, the next page goes on.
+// However many entries an agent adds, earlier entries of others stay on the first page of a list and on the home page, up to
+// 2,000 rows back. If there are more rows, the next page has them.
 func TestAFloodHidesNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -229,7 +229,7 @@ func TestAFloodHidesNobody(t *testing.T) {
 }
 
 // In each list of the first page, agents that have closed an order as accepted come before all others.
-func TestTheFirstPageLeadsWithAgentsThatDealt(t *testing.T) {
+func TestTheFirstPageBeginsWithProvenAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	proven, customer := w.publish("proven", nil), w.Agent()
@@ -268,7 +268,7 @@ func TestTheFirstPageLeadsWithAgentsThatDealt(t *testing.T) {
 }
 
 // A finished task shows its outcome if both sides have rated each other and both profiles are shown.
-func TestAFinishedTaskSaysWhatBecameOfIt(t *testing.T) {
+func TestAFinishedTaskShowsItsOutcome(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	customer, contractor := w.Agent(), w.Agent()

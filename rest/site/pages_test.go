@@ -99,7 +99,7 @@ func TestOnlyTheFirstPageHasAScript(t *testing.T) {
 }
 
 // The records of a page are the same as in the API.
-func TestJSONIsThatOfTheAPI(t *testing.T) {
+func TestJSONIsAsInTheAPI(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p, reader := w.publish("zephyr", w.Agent()), w.Agent()

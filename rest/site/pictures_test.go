@@ -125,7 +125,7 @@ func TestSmallPreviews(t *testing.T) {
 	require.Equal(t, image.Pt(100, 300), image.Pt(known.Width, known.Height))
 }
 
-// Pages with works in pictures are light: without the pictures, and with those that a phone of two pixels a point takes.
+// Pages with works in pictures are light: without the pictures, and with those that a phone of two pixels a point loads.
 func TestPageWeight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

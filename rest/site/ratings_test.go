@@ -106,7 +106,7 @@ func (w *world) mentionedIn(handle string) (ids []string) {
 	return ids
 }
 
-// A handle behind an @ leads to its agent from works, tasks, services and profiles, if the agent has a page.
+// A handle after an @ leads to its agent from works, tasks, services and profiles, if the agent has a page.
 func TestMentionsLeadToAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -136,7 +136,7 @@ func TestMentionsLeadToAgents(t *testing.T) {
 }
 
 // The links of a page and the list of works agree on which works mention an agent.
-func TestWhatIsAMention(t *testing.T) {
+func TestMentionsAreRecognised(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	author, named := w.Agent(), w.Agent()
@@ -200,7 +200,7 @@ func TestMentionedIn(t *testing.T) {
 	for i := range 25 {
 		w.Posted(author, fmt.Sprint(i, " @", handle), "public")
 	}
-	require.Len(t, w.mentionedIn(handle), 3, "nobody fills the page of another")
+	require.Len(t, w.mentionedIn(handle), 3, "no agent fills the page of another")
 	w.Deleted(author)
 	require.Empty(t, w.mentionedIn(handle))
 	for range 7 {

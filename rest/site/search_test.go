@@ -45,8 +45,8 @@ func TestSearchFindsWorks(t *testing.T) {
 	require.Equal(t, []string{"A Heron at dusk"}, w.worksFoundBy("heron"), "below the newest")
 }
 
-// In a list of agents, one that took a name after an agent of the list with such a name says so, also if it registered before;
-// the other one does not, even if it writes its name another way. Numbered agents of a fleet do not resemble each other.
+// In a list, an agent is marked that took its name after an agent of the list with such a name, also if it registered first; the
+// other is not, even if it spells its name anew. Numbered agents of a fleet do not resemble each other.
 func TestTheLaterOfTwoLookAlikesIsMarked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -74,7 +74,7 @@ func TestTheLaterOfTwoLookAlikesIsMarked(t *testing.T) {
 	require.Regexp(t, "@quick_0ak not (@quick_oak or @fleet_1|@fleet_1 or @quick_oak), who", textOf(w.get("/search").is(http.StatusOK).root))
 }
 
-// The price of a service stands wherever the service does, in both forms for readers; works without a title have a heading.
+// The price of a service is shown wherever the service is, in both forms for readers; works without a title have a heading.
 func TestPricesAndHeadings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -49,7 +49,7 @@ func TestFilesAsPeopleCallThem(t *testing.T) {
 	}
 }
 
-// An icon leaves its work's words on the card, or the place to a larger picture.
+// A work with only an icon keeps its words on its card, and a larger picture goes first.
 func TestIconsDoNotStandForWorks(t *testing.T) {
 	t.Parallel()
 	preview, icon, edge := "/preview", 20, 64

@@ -192,7 +192,7 @@ func (a *answer) check() {
 	require.NotContains(a.t, string(a.raw), "<no value>")
 }
 
-// ok requires a status.
+// is requires a status.
 func (a *answer) is(status int) *answer {
 	a.t.Helper()
 	require.Equal(a.t, status, a.status, "%s", a.raw)

@@ -41,7 +41,7 @@ func TestAcksServeEveryMeans(t *testing.T) {
 	require.Zero(t, h.unacknowledged(agent))
 }
 
-func TestWhatIsNoEventOfTheCallerIsUnknown(t *testing.T) {
+func TestOtherEventIDsAreUnknown(t *testing.T) {
 	t.Parallel()
 	h, p := sharedCluster(t).withProcess()
 	h.Graph = p.Graph

@@ -22,7 +22,7 @@ import (
 )
 
 // While all slots are taken, an agent without one gets the slot of the youngest connection of an agent with two.
-func TestAnAgentWithoutAPlaceTakesTheYoungestSecondOne(t *testing.T) {
+func TestAnAgentWithoutASlotTakesTheYoungestSecondSlot(t *testing.T) {
 	t.Parallel()
 	h, p := newCluster(t).withProcess(quotas(2, 32))
 	agents := make([]*graphtest.Agent, 16)
@@ -50,7 +50,7 @@ func TestAnAgentWithoutAPlaceTakesTheYoungestSecondOne(t *testing.T) {
 }
 
 // The database notifies the process that holds the slot.
-func TestAPlaceIsTakenFromAnotherProcess(t *testing.T) {
+func TestASlotIsTakenFromAnotherProcess(t *testing.T) {
 	t.Parallel()
 	h, here, there := newCluster(t).withTwo(quotas(2, 3))
 	one, other := h.Agent(), h.Agent()
@@ -68,7 +68,7 @@ func TestAPlaceIsTakenFromAnotherProcess(t *testing.T) {
 }
 
 // Polls and streams take slots and lose them like sockets.
-func TestPollsAndStreamsTakePlacesAndLoseThem(t *testing.T) {
+func TestPollsAndStreamsTakeSlotsAndLoseThem(t *testing.T) {
 	t.Parallel()
 	h, p := newCluster(t).withProcess(quotas(2, 4))
 	one, other := h.Agent(), h.Agent()
@@ -137,7 +137,7 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 }
 
 // More clients than may use the database at once do not read for the whole test. Other clients still get their events.
-func TestClientsThatDoNotReadHoldNoPlace(t *testing.T) {
+func TestClientsThatDoNotReadDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	h, p := newCluster(t).withProcess()
 	p.hub.SetWriteTimeout(10 * slack.TestWait)
@@ -302,7 +302,7 @@ func TestAQuietPeerIsPinged(t *testing.T) {
 }
 
 // If the answer to a lease is lost, the process frees the slot, even before PostgreSQL makes the lease.
-func TestASlotIsGivenBackWhoseLeaseComesLater(t *testing.T) {
+func TestASlotIsFreedWhoseLeaseComesLater(t *testing.T) {
 	t.Parallel()
 	const (
 		locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7061006 AND database = " +

@@ -116,7 +116,7 @@ func TestAStreamResumesWithoutOwnActs(t *testing.T) {
 	require.Equal(t, []int{2, 5}, p.poll(agent.Token, "").page(t).versions())
 	resumed.leave()
 
-	// A window full of own acts does not hold up what comes behind it.
+	// A window full of own acts does not delay later events.
 	full := h.Agent()
 	p.tellEvents(ownActs(full, events.WindowSize)...)
 	window := p.stream(full.Token, "", "")

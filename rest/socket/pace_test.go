@@ -65,7 +65,7 @@ func TestEveryConnectionIsPingedInEachInterval(t *testing.T) {
 	})
 }
 
-func TestInflightRemembersWhatWasReceived(t *testing.T) {
+func TestInflightRemembersReceivedEvents(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var f inflight
@@ -109,7 +109,7 @@ func TestInflightRemembersWhatWasReceived(t *testing.T) {
 	})
 }
 
-func TestInflightForgetsWhatIsGone(t *testing.T) {
+func TestInflightForgetsGoneEvents(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var f inflight

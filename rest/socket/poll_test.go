@@ -125,7 +125,7 @@ func TestPollsStreamsAndSocketsShareTheirSlots(t *testing.T) {
 	require.EqualValues(t, 3, h.Count("SELECT count(*) FROM socket_leases"))
 }
 
-func TestWhoLeavesGivesItsSlotBack(t *testing.T) {
+func TestAClientThatLeavesFreesItsSlot(t *testing.T) {
 	t.Parallel()
 	h, p, agent := newCluster(t).withAgent()
 	ctx, leave := context.WithCancel(context.Background())

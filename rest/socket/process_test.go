@@ -61,7 +61,7 @@ func TestALostWakeUpCostsNoEvent(t *testing.T) {
 	require.Zero(t, woken())
 }
 
-func TestMissingNoticesOfADyingProcessAreMadeUp(t *testing.T) {
+func TestLostNoticesOfADyingProcessLoseNoEvent(t *testing.T) {
 	t.Parallel()
 	h, here, there := newCluster(t).withTwo()
 	agent := h.Agent()
@@ -79,7 +79,7 @@ func (p *process) withoutWakeUps() *process {
 	return &process{Graph: &g, t: p.t}
 }
 
-// drain begins the shutdown of the process, whose end it tells.
+// drain begins the shutdown of the process, and returns a channel that is closed at its end.
 func (p *process) drain() <-chan struct{} {
 	drained := make(chan struct{})
 	go func() {
@@ -203,7 +203,7 @@ func TestALostListenerIsReplaced(t *testing.T) {
 	there.dial(agent.Token).event(events.OrderChanged)
 }
 
-func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
+func TestEventsWithoutAListenerAreDeliveredLater(t *testing.T) {
 	t.Parallel()
 	h, p, agent := newCluster(t).withAgent()
 	conn := p.connect(agent.Token)
@@ -213,7 +213,7 @@ func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 	require.Eventually(t, func() bool { return !p.isLinked() }, slack.TestWait, time.Millisecond)
 	p.withoutWakeUps().tell(agent, 1)
 	conn.quiet()
-	require.Equal(t, 1013, p.dial(agent.Token).code(), "nobody is let in whose slot would not count")
+	require.Equal(t, 1013, p.dial(agent.Token).code(), "no client is admitted whose slot would not count")
 	h.Exec("ALTER SEQUENCE hidden RENAME TO socket_process")
 	conn.gets(1)
 	p.linked()
@@ -229,7 +229,7 @@ func (w *warnings) Write(line []byte) (int, error) {
 }
 
 // As soon as the database answers, a load balancer sends clients again; none of them is refused.
-func TestWhoComesOnceTheDatabaseIsBackIsLetIn(t *testing.T) {
+func TestClientsAreAdmittedOnceTheDatabaseIsBack(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
 	said := new(warnings)

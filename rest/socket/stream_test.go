@@ -24,7 +24,7 @@ import (
 // often makes comments so frequent that a test can wait for them.
 func often(c *socket.Config) { c.PingInterval = 60 * time.Millisecond }
 
-func TestAStreamSendsWhatASocketDoes(t *testing.T) {
+func TestAStreamSendsTheEventsOfASocket(t *testing.T) {
 	t.Parallel()
 	h, here, there := sharedCluster(t).withTwo()
 	h.Graph = here.Graph
@@ -74,7 +74,7 @@ func TestAStreamResumesBehindItsLastEvent(t *testing.T) {
 }
 
 // A stream that resumes after an event still gets an earlier event that becomes visible late.
-func TestAStreamResumesAndGetsWhatCommitsLate(t *testing.T) {
+func TestAStreamResumesAndGetsLateCommits(t *testing.T) {
 	t.Parallel()
 	_, p, agent := newCluster(t).withAgent(often)
 	early := p.hold(agent, 1)
@@ -112,7 +112,7 @@ func TestAStreamKeepsAWindowInFlight(t *testing.T) {
 	resumed.gets(events.WindowSize + 7)
 }
 
-func TestAStreamHasALife(t *testing.T) {
+func TestAStreamEndsAfterItsLife(t *testing.T) {
 	t.Parallel()
 	h, p := newCluster(t).withProcess(often)
 	p.hub.SetStreamLife(time.Millisecond)
@@ -136,7 +136,7 @@ func TestAStreamThatIsNotReadIsCutOff(t *testing.T) {
 }
 
 // The server ignores bytes that a client sends on a stream.
-func TestAStreamIsNotSpokenTo(t *testing.T) {
+func TestAStreamIgnoresBytesOfItsClient(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
 	p, agent := h.process(often), h.Agent()
@@ -159,7 +159,7 @@ func TestAStreamIsNotSpokenTo(t *testing.T) {
 }
 
 // The listener's timeouts for other requests do not apply to polls and streams that wait.
-func TestTheListenersTimesDoNotEndWhatWaits(t *testing.T) {
+func TestTimeoutsDoNotEndWaitingRequests(t *testing.T) {
 	t.Parallel()
 	h, p := sharedCluster(t).withProcess(func(c *socket.Config) { c.PingInterval = slack.Of(time.Second) })
 	short := slack.Of(200 * time.Millisecond)

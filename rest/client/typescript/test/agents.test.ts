@@ -99,7 +99,7 @@ test("the tools derive the same operation ids", async () => {
   assert.equal(repeated.order.id, result.structuredContent.order.id);
 });
 
-test("a list is gone through page by page", async () => {
+test("a list is read page by page", async () => {
   const { stoa } = await server.register("gina");
   for (let i = 0; i < 5; i++) {
     await stoa.done(stoa.api.POST("/api/v1/services", {
@@ -114,7 +114,7 @@ test("a list is gone through page by page", async () => {
   assert.equal(titles.length, 5);
 });
 
-test("a change that is made again after the order went on says so, and shows the order as it is", async () => {
+test("a repeated change reports that, and shows the order's current state", async () => {
   const { alice, bob } = await server.friends();
   const terms = {
     title: "A sonnet", description: "Fourteen lines.", deadline: "2999-01-01T00:00:00Z", amount_minor: 1000, contractor_id: bob.bot.id,
@@ -131,7 +131,7 @@ test("a change that is made again after the order went on says so, and shows the
   assert.deepEqual([body.order.state, replayed], ["offered", true]);
 });
 
-test("a handle names one agent, also when others mention it and come first by name", async () => {
+test("a handle names one agent, even if others mention it and come first by name", async () => {
   const { stoa } = await server.register("asks");
   const otto = await server.register("otto");
   const other = await server.register("aaron");

@@ -20,7 +20,7 @@ test("events that were handled are known to the next process", async () => {
   assert.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-test("a line that a crash has cut costs that line alone", async () => {
+test("a crash costs only the line that it has cut", async () => {
   const path = await fresh();
   await writeFile(path, "one\ntw", { mode: 0o600 });
   const store = new FileEventStore(path);

@@ -26,7 +26,7 @@ function picture(): Uint8Array {
   ]);
 }
 
-test("a file is uploaded once under its id, and comes back as it was", async () => {
+test("a file is uploaded once under its id, and comes back unchanged", async () => {
   const { stoa } = await server.register("painter");
   const bytes = picture();
   const id = crypto.randomUUID();

@@ -1,5 +1,5 @@
-// The package as people get it: each way of installing it ends in an empty project in which the README's first trade runs and compiles.
-// Most of it runs every night: STOA_TEST_SHORT leaves it out.
+// Each way of installing the package ends in an empty project in which the README's first trade runs and compiles. Most of it
+// runs every night: STOA_TEST_SHORT leaves it out.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

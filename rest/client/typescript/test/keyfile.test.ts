@@ -1,4 +1,4 @@
-// A key file is all that an agent has: nothing overwrites it, and no registration leaves one that cannot be gone on with.
+// A key file is all that an agent has: nothing overwrites it, and a registration can continue from any file that it leaves.
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ const name = () => `milo_${crypto.randomUUID().slice(0, 8)}`;
 const fresh = async () => join(await mkdtemp(join(folder, "agent-")), "milo.key");
 const read = async (file: string) => JSON.parse(await readFile(file, "utf8")) as Identity;
 
-/** A fetch whose answers to registrations are lost on their way, as often as said; the server has carried them out. */
+/** A fetch that loses the answers to a number of registrations; the server has carried them out. */
 function losing(times: number) {
   const seen = { keys: [] as string[], async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const request = new Request(input, init);
@@ -67,7 +67,7 @@ test("any other file is left alone, too", async () => {
   }
 });
 
-test("a refused registration is gone on with, under its private key", async () => {
+test("a refused registration is continued with its private key", async () => {
   const file = await fresh();
   const { bot } = await server.register("taken");
   await assert.rejects(Stoa.create(file, { origin: server.origin }, { handle: bot.handle, display_name: "Milo" }), (error) =>
@@ -79,7 +79,7 @@ test("a refused registration is gone on with, under its private key", async () =
   assert.equal((await read(file)).private_key, private_key);
 });
 
-test("a registration that began at a wrong address goes on at the right one", async () => {
+test("a registration that began at a wrong address continues at the right one", async () => {
   const file = await fresh();
   const handle = name();
   await assert.rejects(Stoa.openOrCreate(file, { origin: "http://127.0.0.1:9" }, { handle, display_name: "Milo" }), {
@@ -97,7 +97,7 @@ test("a registration that began at a wrong address goes on at the right one", as
   }
 });
 
-test("a registration whose answer was lost is repeated with the same key, and says what became of its handle", async () => {
+test("a registration whose answer was lost is repeated with the same key, and reports that its handle is taken", async () => {
   const file = await fresh();
   const cut = losing(1);
   const options = { origin: server.origin, fetch: cut.fetch };

@@ -80,7 +80,7 @@ const seedOf = (name: string) => nacl.hash(new TextEncoder().encode(name)).subar
 type Signing = { name: string; pair: nacl.SignKeyPair };
 const signing = (name: string, seed = name): Signing => ({ name, pair: nacl.sign.keyPair.fromSeed(seedOf(seed)) });
 
-// RFC 6962, as it is written there.
+// The definitions of RFC 6962.
 const split = (n: number) => 2 ** Math.floor(Math.log2(n - 1));
 async function root(entries: Uint8Array[]): Promise<Uint8Array> {
   if (entries.length < 2) {
@@ -116,13 +116,13 @@ interface Agent {
   key_log: { index: number | null; salt: string | null };
 }
 
-/** A server with a log, as far as a client looks at it. Its key is the test's, so it may lie. */
+/** A server with a log, as far as a client reads it. The test has its key, so the server may lie. */
 class LoggedServer {
   entries: Uint8Array[] = [];
   agents: Agent[] = [];
   signers: Signing[];
   witnesses: Signing[] = [];
-  /** The head by which the entries that it has are proven, with the lines of its witnesses. */
+  /** The size of the head that proves the entries, and its witnesses. */
   cosigned: { size: number; witnesses: Signing[] } = { size: 0, witnesses: [] };
   vkeys?: string[];
   epochs: { origin: string; size: number; root: string; reason: string }[] = [];
@@ -260,8 +260,8 @@ test("a key that the log does not prove is not believed", async () => {
     ["another handle on every record", (_, agent) => { agent.handle = "other"; }],
     ["another salt", (_, agent) => { agent.key_log.salt = encode(nacl.randomBytes(16)); }],
     ["another index", (_, agent) => { agent.key_log.index = 0; }],
-    ["what is no salt", (_, agent) => { agent.key_log.salt = "x"; }],
-    ["what is no index", (_, agent) => { agent.key_log.index = -1; }],
+    ["an invalid salt", (_, agent) => { agent.key_log.salt = "x"; }],
+    ["an invalid index", (_, agent) => { agent.key_log.index = -1; }],
     ["no entry", (_, agent) => { agent.key_log = { index: null, salt: null }; }],
     ["an entry beyond the head", (_, agent) => { agent.key_log.index = 99; }],
     ["a closed profile", (server) => { server.closed = true; }],
@@ -299,7 +299,7 @@ test("receipts are checked by the kept key of the log or the given one, also of 
   await assert.rejects(server.client({ logKey: vectors.vkey.replace(host, "other.example") }).trustedKey());
 });
 
-test("a log that goes back, forks, vanishes or changes its name or key is a fork, with both heads as evidence", async () => {
+test("a log that shrinks, forks, vanishes or changes its name or key is a fork, with both heads as evidence", async () => {
   const lies: [string, (server: LoggedServer) => Promise<void> | void][] = [
     ["a smaller head", (server) => { server.entries = server.entries.slice(0, -2); }],
     ["a fork", async (server) => {
@@ -451,7 +451,7 @@ test("a new key of the log is believed once the old one has signed its entry", a
   };
   await server.client({ patience: testWait / 1000 }, log.trust.store).meet(server.agents[1]!);
 
-  // A key that was given may be newer than the kept one, also while the server still names that first.
+  // A given key may be newer than the kept one, also while the server still names the kept one first.
   for (const vkeys of [[given, await logVkey(server.origin, old!.pair.publicKey)], [await logVkey(server.origin, old!.pair.publicKey), given]]) {
     const store = new MemoryTrustStore();
     await Promise.all(kept.map((line) => store.append(line)));
@@ -510,7 +510,7 @@ test("a quorum of known witnesses must have signed", async () => {
   assert.throws(() => server.client({ quorum: 1 }), RangeError);
 });
 
-test("programs that share a store have every head continue all that were kept", async () => {
+test("programs that share a store check that every head continues all kept heads", async () => {
   const server = new LoggedServer();
   const store = new MemoryTrustStore();
   const agents = await Promise.all(["ada", "ben", "cleo"].map((name) => server.register(name, false)));

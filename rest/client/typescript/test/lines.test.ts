@@ -1,4 +1,4 @@
-// Files outlive a crash of the system: also their names are on disk.
+// Files survive a crash of the system: their names are on disk, too.
 import assert from "node:assert/strict";
 import { mkdtemp, open } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -57,7 +57,7 @@ for (const by of ["socket", "poll"] as const) {
     assert.equal(next!.event.kind, "message.created");
   });
 
-  test(`a listener waits by ${by} for what happens later, and ends by its signal`, async () => {
+  test(`a listener waits by ${by} for later events, and ends with its signal`, async () => {
     const { alice, bob } = await server.friends();
     const ended = new AbortController();
     const kinds: string[] = [];
@@ -80,7 +80,7 @@ for (const by of ["socket", "poll"] as const) {
 }
 
 for (const by of ["socket", "poll"] as const) {
-  test(`own: false leaves out by ${by} what the agent did itself, and acknowledges it`, async () => {
+  test(`own: false acknowledges the agent's own acts by ${by}, and leaves them out`, async () => {
     const { alice, bob } = await server.friends();
     const { quote } = await alice.stoa.done(alice.stoa.api.POST("/api/v1/orders/quote", { body: { amount_minor: 1000 } }));
     const order = await alice.stoa.offer({

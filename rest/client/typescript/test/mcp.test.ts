@@ -188,7 +188,7 @@ test("a key file that cannot be used is named by every tool", async () => {
   }
 });
 
-test("a token that has ended opens the door far enough to say so", async () => {
+test("with a token that has ended the instructions explain it", async () => {
   const made = new Model(join(folder, "ended.key"));
   await made.begin();
   await made.call("register", { handle: `ended_${tag}`, display_name: "Ended" });
@@ -204,7 +204,7 @@ test("a token that has ended opens the door far enough to say so", async () => {
   await later.stop();
 });
 
-test("upload_file takes pictures and PDFs by path, and with --files only those of the folder", async () => {
+test("upload_file takes pictures and PDFs by path, with --files only from that folder", async () => {
   const outside = await mkdtemp(join(tmpdir(), "stoa-outside-"));
   await writeFile(join(folder, "in.png"), pixel);
   await writeFile(join(folder, "text.txt"), "a secret");
@@ -230,7 +230,7 @@ test("upload_file takes pictures and PDFs by path, and with --files only those o
   await rm(outside, { recursive: true });
 });
 
-test("a line that is no message is answered, and so is a call whose server is away", async () => {
+test("a line that is no message gets an answer, and so does a call without a server", async () => {
   const model = new Model(join(folder, "lines.key"));
   model.write("no JSON");
   await model.begin();

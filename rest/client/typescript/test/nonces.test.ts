@@ -63,7 +63,7 @@ for (const [name, make] of stores) {
   });
 }
 
-test("a folder of nonces is one's own, survives a cut line, and is emptied after 92 days", async () => {
+test("a folder of nonces is private, survives a cut line, and is emptied after 92 days", async () => {
   const folder = join(await mkdtemp(join(tmpdir(), "stoa-")), "agent.key.nonces");
   const [key, nonce, id] = [KeyPair.generate().publicKey, btoa("\0".repeat(24)), crypto.randomUUID()];
   await new Nonces(new FileNonceStore(folder)).claim(key, nonce, id, undefined);
@@ -82,7 +82,7 @@ test("a folder of nonces is one's own, survives a cut line, and is emptied after
   await assert.rejects(nonces.claim(key, nonce, id, crypto.randomUUID()), replayed);
 });
 
-test("a message is opened as often as one likes, but never as two, also by stoa agent", async () => {
+test("a message may be opened often, but never as two messages, also by stoa agent", async () => {
   const file = join(await mkdtemp(join(tmpdir(), "stoa-")), "agent.key");
   const handle = `keyed_${crypto.randomUUID().slice(0, 8)}`;
   const stoa = await Stoa.create(file, { origin: server.origin }, { handle, display_name: "Keyed" });
@@ -111,7 +111,7 @@ test("a message is opened as often as one likes, but never as two, also by stoa 
   await assert.rejects(stoa.open({ ...second, id: crypto.randomUUID() }), replayed);
 });
 
-test("an old message is stale, and one that nothing binds is refused if the agent says so", async () => {
+test("an old message is stale, and an unbound one is refused if the agent asks for it", async () => {
   const { alice, bob } = await server.friends();
   const keys = bob.stoa.keys!;
   const sealed = (at?: Date): Message => {

@@ -109,7 +109,7 @@ test("totals are the server's, to the last minor unit", async () => {
   }
 });
 
-test("what find is not given, or does not find, is said", async () => {
+test("find reports an empty name and an unknown agent", async () => {
   const { stoa } = await server.register("alice");
   const message = "find needs the id or the handle of an agent; this one is empty";
   for (const empty of ["", "@"]) {

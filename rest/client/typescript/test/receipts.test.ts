@@ -1,4 +1,4 @@
-// Receipts: the vectors that both clients check, and a reader of JSON Web Signatures that is not ours.
+// Receipts: the vectors that both clients check, and an independent reader of JSON Web Signatures.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -70,7 +70,7 @@ test("a file with any other byte is not valid", async () => {
   }
 });
 
-test("what is no receipt is invalid, and a key that cannot be read is an error", async () => {
+test("a file that is no receipt is invalid, and a key that cannot be read is an error", async () => {
   for (const file of [null, 1, "x", [], {}, { receipt: {} }, { receipt: { jws: "a.b.c" } }, { rating: { jws: 5 } }]) {
     assert.equal((await verifyReceipt(file, {})).finding, "invalid");
   }

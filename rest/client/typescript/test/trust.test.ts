@@ -63,7 +63,7 @@ const reflected = (m: Record) => ({
   recipient_public_key: m.sender_public_key,
 });
 
-test("another key under a known name stops what would be sealed, opened or offered, before anything is posted", async () => {
+test("another key under a known name stops sealing, opening and offering before anything is posted", async () => {
   const lying = liar();
   const { alice, bob } = await server.friends({ fetch: lying.fetch });
   const { handle, id, encryption_public_key: key } = bob.bot;
@@ -94,7 +94,7 @@ test("another key under a known name stops what would be sealed, opened or offer
   await alice.stoa.send(await alice.stoa.find(handle), "hello again");
 });
 
-test("a response of an agent whose key has changed is not chosen, by follow neither", async () => {
+test("a response of an agent whose key has changed is not chosen, not even by follow", async () => {
   const lying = liar();
   const { alice, bob } = await server.friends({ fetch: lying.fetch });
   await alice.stoa.find(bob.bot.handle);
@@ -136,7 +136,7 @@ test("a receipt is only accepted for its own order", async () => {
   assert.deepEqual(await alice.stoa.verifyReceipt(asked), { finding: "invalid", reason: "the receipt is of another order", ratings: [] });
 });
 
-test("a message that is not what the server says of it is not opened", async () => {
+test("a message that contradicts its record is not opened", async () => {
   const lying = liar();
   const { alice, bob } = await server.friends({ fetch: lying.fetch });
   const carol = await server.register("carol");
@@ -171,7 +171,7 @@ test("a message that is not what the server says of it is not opened", async () 
   lying.lie = onMessages((m) => ({ ...m, client_message_id: crypto.randomUUID() }));
   await assert.rejects(alice.stoa.send(bob.bot, "hello"), { code: "altered" });
 
-  // An event that brings one's own words as another's.
+  // An event shows an agent's own words as another's.
   lying.lie = onMessages((m) => ({ ...reflected(m), id: m.id }));
   const { messages } = await alice.stoa.done(alice.stoa.api.GET("/api/v1/messages", { params: { query: { peer: bob.bot.id } } }));
   const mirror = messages.at(-1)!; // alice's first
@@ -180,7 +180,7 @@ test("a message that is not what the server says of it is not opened", async () 
   await assert.rejects(alice.stoa.text({ event_id: mirror.id, kind: "message.created", payload }), { code: "reflected" });
 });
 
-test("a message of a friend that does not open is refused with a code, and the events behind it come", async () => {
+test("a message of a friend that does not open is refused with a code, and the events after it come", async () => {
   const { alice, bob } = await server.friends();
   const [mine, theirs] = [decode(bob.stoa.keys!.privateKey), decode(alice.bot.encryption_public_key)];
   const post = (plain: Uint8Array, by: Uint8Array = mine) => {
@@ -213,7 +213,7 @@ test("a message of a friend that does not open is refused with a code, and the e
   assert.deepEqual(got, ["altered", "altered", "", "sorry"]);
 });
 
-test("a message of a server that writes it wrongly is refused with a code", async () => {
+test("a malformed message is refused with a code", async () => {
   const { alice, bob } = await server.friends();
   await bob.stoa.send(alice.bot, "hello");
   const { messages: [message] } = await alice.stoa.done(alice.stoa.api.GET("/api/v1/messages", { params: { query: { peer: bob.bot.id } } }));
@@ -243,7 +243,7 @@ test("a text has up to 8,000 characters and 15,000 bytes", async () => {
   }
 });
 
-test("an agent whose pins have no place is refused, before it registers", async () => {
+test("an agent without a store for pins is refused, before it registers", async () => {
   const { indexedDB } = globalThis;
   try {
     Object.assign(globalThis, { indexedDB: undefined });
@@ -292,7 +292,7 @@ for (const [name, make] of stores) {
   });
 }
 
-test("a trust file is one's own, survives a cut line, and is that of stoa agent", async () => {
+test("a trust file is private, survives a cut line, and works with stoa agent", async () => {
   const folder = await mkdtemp(join(tmpdir(), "stoa-"));
   const file = join(folder, "agent.key");
   const handle = `keyed_${crypto.randomUUID().slice(0, 8)}`;

@@ -55,7 +55,7 @@ test("an action on an order is named, and takes its own members", async () => {
   assert.ok(started.every(({ status }) => status === "rejected"));
 });
 
-test("what follows an action is known by its name", async () => {
+test("the name of an action decides the types of its members and its answer", async () => {
   const body = {}, method = "POST", path = "/api/v1/x";
   const made = <N extends ActionName>(name: N): ActionOf<N> => ({ name, method, path, body });
   const order = async (): Promise<Order> => (await stoa.follow(made("deliver"), { result_text: "Rain." })).order;
@@ -91,7 +91,7 @@ test("what follows an action is known by its name", async () => {
   assert.equal(typeof typed, "function");
 });
 
-test("what may be left out may be undefined", async () => {
+test("optional members may be undefined", async () => {
   const a: { origin: string; token?: string } = { origin: "http://stoa.example" };
   const none = new Stoa({
     origin: a.origin, token: a.token, keys: undefined, id: undefined, trust: undefined, fetch: undefined,
@@ -160,7 +160,7 @@ test("the kind of an event decides the type of its payload", () => {
   assert.equal(Object.keys(kinds).length, 17 + Number(!unknown));
 });
 
-test("lists are gone through as one writes it, without types", async () => {
+test("lists are iterated without type annotations", async () => {
   const send: typeof fetch = async (request) => {
     const { pathname, searchParams } = new URL((request as Request).url);
     const first = !searchParams.get("before") && searchParams.get("page") !== "2";
