@@ -1,5 +1,5 @@
 // Command bench compares a server with another one or with plain SQL, on its own PostgreSQL, in turns in one run. It writes its
-// results in the format of Go benchmarks, for benchstat. It removes everything else again, also when it is interrupted. See README.md.
+// results in the format of Go benchmarks, for benchstat. It removes all other files, even when it is interrupted. See README.md.
 package main
 
 import (
@@ -122,7 +122,7 @@ func (c *command) base(ctx context.Context, d *database, s *server) (v variant, 
 	return v, func() {}, err
 }
 
-// each calls do for the scenarios that are wanted.
+// each calls do for the chosen scenarios.
 func (c *command) each(do func(load.Scenario) error) error {
 	for _, s := range load.Scenarios {
 		if len(c.Only) > 0 && !slices.Contains(c.Only, s.Name) {

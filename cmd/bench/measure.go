@@ -28,7 +28,7 @@ type variant struct {
 	// pid is the process whose processor time counts as the server's; 0 for none.
 	pid int
 	db  *sql.DB
-	// measure runs a scenario and returns how many operations took how long; 0 if the variant does not have it.
+	// measure runs a scenario and returns the number of operations and their time; 0 if the variant does not have the scenario.
 	measure func(ctx context.Context, s load.Scenario, connections int, length time.Duration) (ops int, took time.Duration, err error)
 }
 
@@ -92,7 +92,7 @@ func (d *database) usage(v variant) (u usage, err error) {
 	return u, err
 }
 
-// cpuTime returns the processor time that the running threads of processes have used so far. Go and PostgreSQL seldom end one.
+// cpuTime returns the processor time that the running threads of processes have used. Go and PostgreSQL seldom end threads.
 func cpuTime(pids ...int) (total time.Duration, err error) {
 	for _, pid := range pids {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
@@ -141,8 +141,8 @@ func postgresTime(postmaster int) (time.Duration, error) {
 //go:embed plain
 var scripts embed.FS
 
-// plain copies the tables of a server into plain ones, and returns the variant that runs the scripts on them. A scenario without a
-// script is not measured.
+// plain copies the tables of a server into plain tables, and returns the variant that runs the scripts on them. A scenario
+// without a script is not measured.
 func (d *database) plain(ctx context.Context, s *server) (variant, error) {
 	folder := filepath.Join(d.folder, "plain")
 	if err := os.CopyFS(d.folder, scripts); err != nil {

@@ -15,7 +15,7 @@ import (
 	"stoa/cmd/child"
 )
 
-// nakama is a running Nakama, a server for games: its accounts are made as agents are registered.
+// nakama is a running Nakama, a server for games. Its accounts correspond to registered agents.
 type nakama struct {
 	process *child.Process
 	api     string
@@ -69,7 +69,7 @@ func (d *database) startNakama(ctx context.Context, program string, connections 
 func (n *nakama) stop() {
 	n.process.Stop()
 	if n.db != nil {
-		_ = n.db.Close() // nothing is written any more
+		_ = n.db.Close() // all writes have ended
 	}
 }
 

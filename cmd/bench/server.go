@@ -35,7 +35,8 @@ type server struct {
 //go:embed fill.sql
 var fill string
 
-// start starts a program on a new database of a name, registers agents and, if d.full, fills it. The caller must stop it.
+// start starts a program on a new database with that name, registers agents and, if d.full is set, fills it. The caller must stop
+// it.
 func (d *database) start(ctx context.Context, name, program string, agents int) (s *server, err error) {
 	s = new(server)
 	defer func() {
@@ -74,7 +75,7 @@ func (d *database) start(ctx context.Context, name, program string, agents int) 
 func (s *server) stop() {
 	s.process.Stop()
 	if s.db != nil {
-		_ = s.db.Close() // nothing is written any more
+		_ = s.db.Close() // all writes have ended
 	}
 }
 
@@ -88,7 +89,7 @@ func (s *server) variant(name string) variant {
 	}
 }
 
-// callers are agents that are not each other's friends.
+// callers returns agents of which no two are friends.
 func (s *server) callers(connections int) []*load.Agent {
 	callers := make([]*load.Agent, connections)
 	for i := range callers {

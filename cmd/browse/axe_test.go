@@ -51,7 +51,7 @@ func (v violation) String() string {
 const (
 	// allRules are the rules of WCAG 2.2, levels A and AA, and the best practices of axe-core.
 	allRules = `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']`
-	// colourRules are the rules among them that check colours.
+	// colourRules are the rules of allRules that check colours.
 	colourRules = `{type: 'rule', values: ['color-contrast', 'link-in-text-block']}`
 )
 
@@ -95,8 +95,8 @@ const loadAll = `(async () => {
 	return document.images.length;
 })()`
 
-// Every page that stoa seed fills is light on a phone, with everything that it loads, and fits its width.
-func TestWeightOfThePlace(t *testing.T) {
+// On a phone, every page that stoa seed fills loads few bytes and fits the width.
+func TestWeightOfSeededPages(t *testing.T) {
 	nightly(t)
 	t.Parallel()
 	s := graphtest.Got(start(graphtest.NewDatabase(t)))(t)
@@ -124,7 +124,7 @@ func TestWeightOfThePlace(t *testing.T) {
 // sections match the paths of the pages of the site.
 var sections = regexp.MustCompile(`^/(@|(posts|tasks|services|search)\b)`)
 
-// weight counts the bytes on the line that a page loads.
+// weight counts the transferred bytes of a page.
 type weight struct{ without, pictures int }
 
 // weigh opens a page on a phone without a cache.

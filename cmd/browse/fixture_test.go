@@ -29,7 +29,7 @@ import (
 type fixture struct {
 	*server
 	world *graphtest.World
-	// names replaces the names in the paths of the tables by ids of the fixture.
+	// names replaces names in the tables' paths by ids of the fixture.
 	names *strings.Replacer
 }
 
@@ -64,7 +64,7 @@ type member struct {
 	handle, id string
 }
 
-// author is an agent that has something of everything.
+// author is an agent with records of every kind.
 type author struct {
 	*member
 	post, service, task string
@@ -134,7 +134,7 @@ func publishes(t *testing.T, by *member, what string, picture image.Image) autho
 func (s *fixture) fill(t *testing.T) []string {
 	t.Helper()
 	picture := func(by *member, purpose string) string { return upload(t, by, purpose, plainPicture(256, 256)) }
-	// With orders in every state.
+	// It makes orders in every state.
 	require.NoError(t, sample.Fill(t.Context(), sample.Config{URL: s.public, Agents: 10, Out: io.Discard}))
 	ada := s.join(t, "ada", "Ada")
 	request(t, ada, http.MethodPatch, "/bots/me", map[string]any{
@@ -163,7 +163,7 @@ func (s *fixture) fill(t *testing.T) []string {
 	terms := strings.Repeat("The terms, which "+strings.Repeat("are-long-", 30)+".\n\n", 20)
 	document := s.world.Publish("terms", "2", terms).String()
 	confirmation, restoration := s.applies(t, "waiting").path(s.server), s.forgets(t, s.owned(t, "forgetful"))
-	// On a slow machine the walk reaches a link later than an owner may.
+	// On a slow machine the test reaches a link after it has expired for owners.
 	s.world.Exec("UPDATE email_challenges SET expires_at = expires_at + interval '1 hour'")
 	s.world.Exec("UPDATE restores SET created_at = created_at + interval '1 hour'")
 	return []string{
@@ -198,7 +198,7 @@ var (
 	}
 )
 
-// hostile makes an agent whose texts are all hostile. They are written past the API, which refuses some of them.
+// hostile makes an agent whose texts are all hostile. They are written into the database, because the API refuses some of them.
 func (s *fixture) hostile(t *testing.T, handle string, sent texts) author {
 	t.Helper()
 	a := publishes(t, s.join(t, handle, handle), handle, plainPicture(40, 45))

@@ -81,9 +81,9 @@ func (b *tab) find(p address, scripts bool) (wrong []string) {
 // focus is the element that the Tab key has reached.
 type focus struct {
 	Name string `json:"name"`
-	// Within is true for a further part of the input that had the focus before.
+	// Within is true for another part of the input that had the focus before.
 	Within bool `json:"within"`
-	// Skip is true for a link within the page, Above for an element before the content.
+	// Skip is true for a link within the page; Above is true for an element before the content.
 	Skip  bool     `json:"skip"`
 	Above bool     `json:"above"`
 	Wrong []string `json:"wrong"`
@@ -96,7 +96,7 @@ func (f focus) text() string {
 }
 
 // findFocus walks through the page by the Tab key, which must reach every usable element, in the order of the document, visibly.
-// Elements above the content can be skipped. It lists violations.
+// Elements above the content can be skipped. It returns the violations.
 func (b *tab) findFocus() (wrong []string) {
 	b.t.Helper()
 	stops := check[int](b, "stops()")

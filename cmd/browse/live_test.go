@@ -93,7 +93,7 @@ const (
 // patience is how long a test waits for an expected state.
 var patience = slack.TestWait
 
-// server is a running `stoa serve`, whose database tests may look into and change.
+// server is a running `stoa serve`, whose database tests may read and change.
 type server struct {
 	// public and operator are the origins of its listeners.
 	public, operator string
@@ -113,7 +113,7 @@ func (errorLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// start starts a server on a database, with further settings. It has no limits, and keeps everything in a temporary folder.
+// start starts a server on a database, with further settings. The server has no limits, and keeps its data in a temporary folder.
 func start(database string, settings ...string) (s *server, err error) {
 	s = new(server)
 	if s.data, err = os.MkdirTemp("", "stoa-browse-"); err != nil {
@@ -155,7 +155,7 @@ var (
 	errStarted error
 )
 
-// sharedServer is the server that tests share, and its database.
+// sharedServer returns the server that tests share, and its database.
 func sharedServer(t *testing.T) (*server, *graphtest.World) {
 	t.Helper()
 	w := shared.World(t)

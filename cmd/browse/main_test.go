@@ -85,7 +85,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// view is a way to look at a page.
+// view is a size of the window and a colour scheme.
 type view struct {
 	width, height int64
 	scheme        string
@@ -269,7 +269,7 @@ func (b *tab) heading() string {
 	return evaluate[string](b, "document.querySelector('h1').textContent")
 }
 
-// checks are functions that look at the page from within, see checks.js.
+// checks are functions that run in the page, see checks.js.
 //
 //go:embed checks.js
 var checks string

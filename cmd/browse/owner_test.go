@@ -40,7 +40,7 @@ func (s *fixture) applies(t *testing.T, handle string) applicant {
 	return applicant{made, asked, s.mail(t, "/owner/confirm/", handle)}
 }
 
-// admit brings the code of the mail, which works once the owner has confirmed, and registers the agent.
+// admit sends the code of the mail, which is valid once the owner has confirmed, and registers the agent.
 func (a applicant) admit(t *testing.T) *member {
 	t.Helper()
 	fields := graphtest.Got(a.Prove(t.Context(), a.challenge, a.mail.Code))(t)
@@ -60,7 +60,7 @@ func (s *fixture) owned(t *testing.T, handle string) *member {
 	return a.admit(t)
 }
 
-// forgets asks for the mail that restores access, and returns the last two parts of its link.
+// forgets requests the mail that restores access, and returns the last two parts of its link.
 func (s *fixture) forgets(t *testing.T, a *member) string {
 	t.Helper()
 	response, err := http.PostForm(s.public+"/owner/restore", url.Values{"handle": {a.handle}, "email": {ownerOf(a.handle)}})

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// address is a page that the tests walk through. A new page is one more line in a table below.
+// address is a page that the tests visit. A new page is another line in a table below.
 type address struct {
 	// path on its listener. Names in braces stand for records of the fixture, such as {task} for a task's id.
 	path string
 	// status of the answer; 0 means 200.
 	status int64
-	// foreign is true if others wrote the page. Then it is only opened: neither its form nor its accessibility is ours.
+	// foreign is true if the page is not ours. Then the tests only open it, without checks of its form and its accessibility.
 	foreign bool
 	// ready selects an element that must exist before the page counts as loaded; empty if loading is enough.
 	ready string
@@ -154,7 +154,7 @@ func TestOperator(t *testing.T) {
 	walk(t, operatorPages, func(s *fixture) string { return s.operator })
 }
 
-// walk looks at each page of a table, with scripts and without; with -short only at three.
+// walk checks each page of a table, with scripts and without; with -short only three pages.
 func walk(t *testing.T, pages []address, origin func(*fixture) string) {
 	t.Helper()
 	s := newFixture(t)

@@ -60,7 +60,7 @@ var pictures = []picture{
 	{name: "console-orders", at: "/orders", view: view{desktop, 900, "light"}, operator: true},
 }
 
-// shown reports whether the page and the images in the window are loaded.
+// shown is a script that reports whether the page and the images in the window are loaded.
 const shown = "document.readyState === 'complete' && " +
 	"[...document.images].every(found => found.complete || found.getBoundingClientRect().top > innerHeight || " +
 	"found.getBoundingClientRect().left > innerWidth)"
@@ -103,7 +103,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// find returns the id of the record whose title is like that.
+// find returns the id of the record whose title matches the pattern.
 func find(t *testing.T, database, table, title string) (id string) {
 	t.Helper()
 	pool, err := sql.Open("postgres", database)
@@ -113,7 +113,7 @@ func find(t *testing.T, database, table, title string) (id string) {
 	return id
 }
 
-// fillMonth puts a month into the charts of the overview: more by day than by night, and more each week.
+// fillMonth writes a month of activity for the charts of the overview: more by day than by night, and more each week.
 func fillMonth(t *testing.T, database string) {
 	t.Helper()
 	pool, err := sql.Open("postgres", database)

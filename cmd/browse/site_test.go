@@ -144,7 +144,7 @@ const soundStyle = `:root { color-scheme: light dark } body { background: Canvas
 .low { height: 5rem; overflow: auto } .gone { display: none } .work { height: 9rem } table { width: 3rem; overflow-wrap: anywhere }
 a { display: inline-block; padding: .5rem }`
 
-// The checks find every kind of defect that they look for.
+// The checks find every kind of defect.
 func TestDefects(t *testing.T) {
 	nightly(t)
 	t.Parallel()

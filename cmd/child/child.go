@@ -1,5 +1,5 @@
-// Package child runs programs as children of this one: the servers and databases of benchmarks and proofs. They do not outlive
-// this process, and a signal of the terminal does not reach them, so that it can stop them in order.
+// Package child runs programs as children of this one: the servers and databases of benchmarks and proofs. The children do not
+// outlive this process, and signals of the terminal do not reach them, so that this process can stop them in order.
 package child
 
 import (
@@ -153,8 +153,8 @@ func ChildrenOf(pid int) (children []int) {
 	return children
 }
 
-// FreeAddress returns an unused address of the loopback. Its port is below those that Linux gives to outgoing connections, so it
-// stays free until its server listens, and while that server restarts.
+// FreeAddress returns an unused address of the loopback. Its port is below the ports of outgoing connections, so it stays free
+// until the server listens, and while the server restarts.
 func FreeAddress() (string, error) {
 	for {
 		address := fmt.Sprintf("127.0.0.1:%d", 16384+rand.IntN(16384))

@@ -102,7 +102,7 @@ func (a *testAgent) meet(ctx context.Context, other *testAgent) error {
 // testSocket is one connection to the event channel, on which nothing waits longer than slack.TestWait.
 type testSocket struct{ *client.Socket }
 
-// connect opens the agent's event socket; one that is open is closed first.
+// connect opens the agent's event socket, after it has closed an open one.
 func (a *testAgent) connect(ctx context.Context) error {
 	if a.Events != nil {
 		a.Events.Close()
@@ -127,7 +127,7 @@ func (s *testSocket) next(t testing.TB) client.Event {
 	return got
 }
 
-// take is next for an event that must be of that kind.
+// take is next for an event of that kind.
 func (s *testSocket) take(t testing.TB, kind string) {
 	t.Helper()
 	require.Equal(t, kind, s.next(t).Kind)

@@ -189,7 +189,7 @@ func TestAgentsTradeByCommands(t *testing.T) {
 // idOf is the id of the other agent, by which a friend can be named as well as by its handle.
 func idOf(other commandLine) string { return other.id("me") }
 
-// A server whose descriptions of itself are true passes; a server whose skill was changed on the way does not.
+// A server with true descriptions passes; a server whose skill was changed on the way does not.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	_, s := ownServer(t)
@@ -211,7 +211,7 @@ func TestDoctor(t *testing.T) {
 	fails(t, exitFailure, "does not answer")(runInProcess("doctor", "--url", "http://127.0.0.1:1"))
 }
 
-// A change that is repeated after the order has gone on reports that, and shows the order's current state.
+// A repeated change after later steps of the order reports that it is a repeat, and shows the order's current state.
 func TestAStoredAnswerShowsTheCurrentState(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
@@ -279,7 +279,7 @@ func TestAHandleMeansOneAgent(t *testing.T) {
 	require.Contains(t, otto.refused("befriend", "ada_names"), "blocked")
 }
 
-// An offer or a draft that names a file by its path is the same change again, and another change gets another upload.
+// A repeated offer or draft with the same path is the same change, and another change gets another upload.
 func TestAFileOfSeveralOrders(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)

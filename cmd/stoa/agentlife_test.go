@@ -38,8 +38,8 @@ func TestADownloadOnAFullDisk(t *testing.T) {
 	eve.run("download", file, "--out", target)
 }
 
-// Two agents do everything that a trade needs by commands alone: a profile with pictures, works, services, files in both
-// directions, and a ledger with reasons. Texts of agents are marked.
+// Two agents trade by commands alone: a profile with pictures, works, services, files in both directions, and a ledger with
+// reasons. Texts of agents are marked.
 func TestALifeByCommands(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)

@@ -17,7 +17,7 @@ import (
 	"stoa/rest/client"
 )
 
-// An empty value clears a text or a picture, and a change without any field is the server's refusal.
+// An empty value clears a text or a picture, and the server refuses a change without any field.
 func TestEmptyValuesClear(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -46,7 +46,7 @@ func TestEmptyValuesClear(t *testing.T) {
 	require.Contains(t, ben.refused("service", "change", service, "--title", ""), "title")
 }
 
-// Lists show whole titles and the first two lines of texts, and name the command that shows the rest.
+// Lists show whole titles, the first two lines of texts, and the command that shows the rest.
 func TestListsCutTexts(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -104,7 +104,7 @@ func TestOwnPicturesWarnOfCopies(t *testing.T) {
 	require.NotContains(t, ada.shown("find", "@ben_paints"), note)
 }
 
-// A report names an agent as the help does, and its answer is read by a command.
+// A report names an agent as the help explains, and a command shows its answer.
 func TestReportsHaveAnswers(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
@@ -151,7 +151,7 @@ func TestCommandsNameTheirArguments(t *testing.T) {
 	require.Less(t, strings.Index(offer, "--contractor=AGENT  "), strings.Index(offer, "--url=ORIGIN"), "its own flags come first")
 }
 
-// A text from standard input loses one line break at its end and nothing else.
+// A text from standard input loses only one line break at its end.
 func TestSendFromStandardInput(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)

@@ -96,7 +96,7 @@ func TestThingsThatWaitForAnAgent(t *testing.T) {
 	require.Contains(t, ada.waits(), "rating")
 }
 
-// A rating is offered only until it is given, also by another program, and act prints the same as order.
+// A rating is offered until this or another program gives it, and act prints the same as order.
 func TestRatingsAreOfferedOnce(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -185,7 +185,7 @@ func TestAnExportByCommand(t *testing.T) {
 	require.Contains(t, names, "manifest.jws")
 	require.Regexp(t, "files/[0-9a-f]{64} ", names)
 
-	// A repeat goes on: with the half that is there, and past bytes that are wrong.
+	// A repeat continues with the existing half, and after wrong bytes.
 	require.NoError(t, os.Remove(part))
 	require.NoError(t, os.WriteFile(part+".part", []byte(whole[:len(whole)/2]), 0o600))
 	require.Equal(t, made["id"], ada.id("export", "--out", folder))
@@ -198,10 +198,10 @@ func TestAnExportByCommand(t *testing.T) {
 	require.Contains(t, ada.shown("export", "--out", folder), part)
 	require.Equal(t, whole, readFile(t, part))
 
-	// One a day.
+	// One export a day is allowed.
 	require.Contains(t, ada.refused("export", "--no-files", "--out", filepath.Join(folder, "other")), "(rate_limited, 429)")
 
-	// An archive that has ended is not waited for: the command asks for a new one.
+	// The command does not wait for a failed archive, but requests a new one.
 	w.Exec("UPDATE exports SET state = 'failed', created_at = stoa_now() - interval '2 days' WHERE bot_id = $1", idOf(ada))
 	again := ada.run("export", "--no-files", "--out", folder)
 	require.NotEqual(t, made["id"], again["id"])

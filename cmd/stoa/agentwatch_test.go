@@ -53,7 +53,7 @@ func TestAnAgentWatchesTheBoard(t *testing.T) {
 func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	former := s.liar() // becomes a server of 0.2.0, which sends no total of a response
+	former := s.liar() // becomes a server of 0.2.0, which sends no totals of responses
 	s.url = former.url
 	ada, ben := s.registered("ada_is_asked"), s.registered("ben_prices")
 	befriend(ada, ben)

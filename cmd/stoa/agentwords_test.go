@@ -73,7 +73,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 	require.Contains(t, ada.shown("ratings", "@ben_shows"), "No ratings of @ben_shows yet.")
 	require.Contains(t, ben.shown("ratings", "@me"), "No ratings of @ben_shows yet.")
 
-	// A refusal names the fault once, in words and options.
+	// A refusal names the fault once, in the terms of the command's options.
 	nothing := "0192f0c1-3333-4000-8000-000000000009"
 	refusal := ada.refused("report", "post", nothing, "Spam.")
 	require.Regexp(t, `^stoa: the id must be the id of something that you can see \(not_found, 404\); request \S+\n$`, refusal)

@@ -13,14 +13,14 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// level is a layer of packages. These, and the folders below them that have no separate entry, import only from lower levels.
+// level is a layer of packages. They, and folders below them without an entry, import only from lower levels.
 type level struct {
 	packages []string
-	// together means that they may import each other too.
+	// together is true if the packages may import each other too.
 	together bool
 }
 
-// levels from the lowest up. Every package is in one of them.
+// levels lists the levels from the lowest up. Every package is in one level.
 var levels = []level{
 	{packages: []string{"ent/schema", "migrate", "docs", "rest/client", "rest/openapi"}},
 	{packages: []string{"ent"}, together: true},
@@ -59,7 +59,7 @@ var forbidden = []struct{ folder, imported, reason string }{
 	{"cmd/stoa/operatorcli/client", "graph", "an operator knows the server from outside only"},
 }
 
-// levelOf returns the level of a package and the entry that decides it: the longest one that is the package or a folder above it.
+// levelOf returns the level of a package and the entry that decides it: the longest one that is the package or a parent folder.
 func levelOf(path string) (number int, entry string) {
 	number = -1
 	for i, level := range levels {

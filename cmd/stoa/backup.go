@@ -55,7 +55,7 @@ func (s *backupSettings) withStore(act func(context.Context, backup.Store) error
 	})
 }
 
-// requireFiles refuses a data folder in which no server has kept files: a backup would be made without them.
+// requireFiles refuses a data folder in which no server has kept files: the backup would lack them.
 func (s *backupSettings) requireFiles() error {
 	if s.FilesURL != "" {
 		return nil
@@ -150,7 +150,7 @@ func (c *backupListCommand) Run(out io.Writer) error {
 	return err
 }
 
-// notes returns the words about a backup in the list, besides its figures.
+// notes returns the remarks about a backup for the list.
 func notes(m backup.Manifest) string {
 	var found []string
 	if m.Damage != "" {
@@ -171,7 +171,7 @@ type backupVerifyCommand struct {
 	Name string `arg:"" optional:"" help:"Name of the backup; all of them by default."`
 }
 
-// Run reads every file of the backups and names those that are damaged.
+// Run reads every file of the backups and names the damaged files.
 func (c *backupVerifyCommand) Run(out io.Writer) error {
 	if err := c.requireBackups(); err != nil {
 		return err

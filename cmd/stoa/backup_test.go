@@ -39,8 +39,8 @@ func dumped(t testing.TB, url string) []byte {
 	return bytes.ToLower(graphtest.Got(exec.CommandContext(t.Context(), program, "--dbname="+url).Output())(t))
 }
 
-// A dump after an erasure has neither name, text, key nor address of the agent. An earlier backup brings none of them back: the
-// restored server erases the agent again before it listens.
+// A dump after an erasure has neither name, text, key nor address of the agent. After a restore of an earlier backup, the server
+// erases the agent again before it listens.
 func TestErasedAgentsStayErased(t *testing.T) {
 	t.Parallel()
 	url, data := graphtest.NewDatabase(t), t.TempDir()
@@ -152,7 +152,7 @@ func TestKeyOpenToOthersIsRefused(t *testing.T) {
 	}
 }
 
-// The processes of an installation share one key: the database remembers it, and no other one serves it, unless it is accepted.
+// The processes of an installation share one key: the database remembers it, and refuses another key, unless it is accepted.
 func TestADatabaseBelongsToOneKey(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
@@ -211,8 +211,8 @@ func recordedKey(t *testing.T, address string) string {
 	return onDatabase(t, address, "SELECT fingerprint FROM installation_key")
 }
 
-// A backup that is restored into another data folder makes a server like the original. The restore takes or keeps another key
-// only with a flag, and a backup made with the key brings it back.
+// A backup that is restored into another data folder makes a server like the original. If the keys differ, the restore needs a
+// flag that selects one; a backup with the key restores it.
 func TestBackupRestoresServer(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -221,7 +221,7 @@ func TestBackupRestoresServer(t *testing.T) {
 	picture := "/attachments/" + s.uploadImage(ada, "portfolio") + "/download"
 	shown := send(t, ada.Client, http.MethodGet, picture, nil)
 
-	// A backup is made by the command beside the server, and by an operator.
+	// The command makes a backup beside the server, and so does an operator.
 	from, backups := "STOA_DATA_DIR="+s.data, filepath.Join(s.data, "backups")
 	require.Regexp(t, `^Backup \S+ holds the database \(\d+ bytes\) and 2 files \(\d+ bytes\)\.\n$`, output(t, []string{"backup"}, from))
 	require.Contains(t, output(t, []string{"backup", "--with-key"}, from), "It holds the installation's key")
@@ -241,7 +241,7 @@ func TestBackupRestoresServer(t *testing.T) {
 	require.Contains(t, complaint(t, []string{"backup", "restore", "--replace"}, from), "in use")
 	s.stop()
 
-	// Another installation, whose server has made a database, which the backup replaces, and a key.
+	// Another installation has a key, and a database, which the backup replaces.
 	data := migratedData(t)
 	startServer(t, "STOA_DATA_DIR="+data).stop()
 	own := func() string { return readFile(t, filepath.Join(data, secretKeyFile)) }

@@ -29,7 +29,7 @@ type operatorConsole struct {
 	flags []string
 }
 
-// newOperatorConsole is for an operator with the name of the test, so that its audit log leaves out the acts of others.
+// newOperatorConsole returns the console of an operator with the name of the test, so that auditLog returns only its acts.
 func newOperatorConsole(t testing.TB, s *testServer) *operatorConsole {
 	t.Helper()
 	return &operatorConsole{s, []string{
@@ -144,7 +144,7 @@ func TestConsole(t *testing.T) {
 	require.Contains(t, o.text("audit", "--procedure=topUpWallet"), "a gift")
 }
 
-// Orders are listed by pages and filters, stuck ones are found, and a review is audited.
+// Orders are listed by pages and filters, stuck orders are found, and a review is audited.
 func TestConsoleOrders(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -208,7 +208,7 @@ func TestConsoleOrderFile(t *testing.T) {
 	require.NoFileExists(t, path+".other")
 }
 
-// Operators find what agents report, moderate in one act or piece by piece, answer, and publish and withdraw documents.
+// Operators find reports, moderate in one act or in several, answer, and publish and withdraw documents.
 func TestConsoleModeration(t *testing.T) {
 	t.Parallel()
 	o := ownConsole(t)

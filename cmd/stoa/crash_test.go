@@ -24,7 +24,7 @@ import (
 	"stoa/rest/client"
 )
 
-// minConfirmed is how many messages and order operations each pair has confirmed before the crash.
+// minConfirmed is the number of messages, and of order operations, that each pair has confirmed before the crash.
 const minConfirmed = 15
 
 // pair is two friends. One sends messages to the other and orders from it until the server dies.
@@ -33,10 +33,10 @@ type pair struct {
 	messages, orders script
 }
 
-// script is a sequence of requests. Each is sent after the answer to the one before.
+// script is a sequence of requests, each sent after the answer to the previous one.
 type script struct {
 	tried []operation
-	// answered counts those that were answered: all but the last, once the server has died.
+	// answered counts the answered requests: all but the last, once the server has died.
 	answered atomic.Int64
 }
 
@@ -53,7 +53,7 @@ type orderCard struct {
 	Version   int64
 }
 
-// run makes requests until one is not answered. next gets the order of the answer before.
+// run makes requests until one is not answered. next gets the order of the previous answer.
 func (s *script) run(ctx context.Context, next func(last orderCard) operation) {
 	for last := (orderCard{}); ; s.answered.Add(1) {
 		o := next(last)
@@ -113,7 +113,7 @@ func (p *pair) nextAction(last orderCard) operation {
 	return operation{by: p.from, path: "/orders", body: body}
 }
 
-// Confirmed operations are there after a crash, exactly once; unconfirmed ones can be repeated.
+// After a crash, confirmed operations have taken effect exactly once, and unconfirmed operations can be repeated.
 func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	first := startServer(t, append(noLimits, "STOA_DATA_DIR="+filepath.Join(t.TempDir(), "data"))...)
@@ -150,7 +150,7 @@ func TestKilledUnderLoad(t *testing.T) {
 		`"discrepancies":[]`)
 }
 
-// checkMessages requires every message once and in order: in the history, and as events, none of which was acknowledged before.
+// checkMessages requires every message once and in order: in the history, and as an event that was not acknowledged before.
 func (p *pair) checkMessages(t *testing.T) {
 	t.Helper()
 	var sent, read []client.Envelope
@@ -238,7 +238,7 @@ func TestKilledServerDeliversAgain(t *testing.T) {
 	require.Equal(t, ids[0], ids[1])
 }
 
-// A server whose operator has set nothing has no webhooks, and one that allows no loopback does not reach it.
+// A server without settings has no webhooks, and a server without the setting for loopback addresses does not reach them.
 func TestWebhooksAreOffUnlessSwitchedOn(t *testing.T) {
 	t.Parallel()
 	create := func(by *testAgent, url string) (map[string]any, error) {

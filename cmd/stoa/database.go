@@ -28,7 +28,7 @@ import (
 )
 
 // requireDatabase returns an error unless a database is set or the data folder has one. Only serve makes one: any other command
-// would make an empty one, in a folder that was not meant.
+// would make an empty database in a wrong folder.
 func (s databaseSettings) requireDatabase() error {
 	if s.DatabaseURL != "" {
 		return nil
@@ -43,7 +43,7 @@ func (s databaseSettings) requireDatabase() error {
 
 // locateDatabase returns the configured URL, or the URL of the private cluster, which it starts. It makes a cluster if the data
 // folder has none, so commands other than serve call requireDatabase first. The cluster is nil if a URL was set; otherwise the
-// caller must stop it. ended is called if its database ends before.
+// caller must stop it. ended is called if the database ends before that.
 func (s databaseSettings) locateDatabase(ctx context.Context, log *slog.Logger, ended func(error)) (string, *cluster.Cluster, error) {
 	if s.DatabaseURL != "" {
 		return spreadHosts(s.DatabaseURL), nil, nil
@@ -90,7 +90,7 @@ func (s databaseSettings) directURL(main string) string {
 	return main
 }
 
-// spreadHosts rewrites a URL with several hosts, such as postgres://stoa@a:5432,b/stoa, to one that names them in its parameters:
+// spreadHosts rewrites a URL with several hosts, such as postgres://stoa@a:5432,b/stoa, so that its parameters name the hosts:
 // libpq reads both forms, lib/pq and pgx only the second. A connection then goes to the first host that answers and meets
 // target_session_attrs. Other connection strings stay unchanged.
 func spreadHosts(address string) string {
@@ -204,8 +204,8 @@ type migrateCommand struct {
 // clusterStopTimeout bounds the stop of a private cluster that ran for one command only.
 const clusterStopTimeout = 10 * time.Second
 
-// Run applies the missing migrations; a private cluster runs only meanwhile. It makes no cluster: serve makes a new one with the
-// schema of its version, so a data folder without a database has nothing to migrate.
+// Run applies the missing migrations; a private cluster runs only during the command. It makes no cluster: serve makes a new one
+// with the schema of its version, so a data folder without a database has nothing to migrate.
 func (c *migrateCommand) Run(out io.Writer) error {
 	log := c.logger(os.Stderr)
 	return c.withDatabase(log, func(ctx context.Context, address string) error {

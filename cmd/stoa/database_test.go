@@ -64,8 +64,8 @@ func requireEmptyFolder(t *testing.T, folder string) {
 	require.Empty(t, graphtest.Got(os.ReadDir(folder))(t))
 }
 
-// Only serve makes a database. In a folder without one every other command that needs it fails, says why, and leaves nothing
-// there.
+// Only serve makes a database. In a folder without one every other command that needs it fails with the cause, and makes no
+// files.
 func TestOnlyServeMakesADatabase(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
@@ -99,7 +99,7 @@ func TestABackupNeedsTheFiles(t *testing.T) {
 	requireEmptyFolder(t, folder)
 }
 
-// A backup of an empty database reports that: a database without agents is still backed up, one without tables is not.
+// A backup of an empty database reports that: a database without agents is still backed up, a database without tables is not.
 func TestBackupOfAnEmptyDatabase(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -127,8 +127,8 @@ func TestVariablesChangeNoRestore(t *testing.T) {
 	require.Contains(t, output(t, []string{"migrate"}, own, "STOA_PLAN=true"), "is at the schema")
 }
 
-// If the database refuses new connections and serves the open ones, then readiness, the log, the overview, the metric and the
-// alert name that cause, and the runbook has a page about it.
+// If the database refuses new connections but serves open ones, the cause is named by readiness, log, overview, metric and alert,
+// and the runbook has a page about it.
 func TestRefusedConnectionsAreNamed(t *testing.T) {
 	t.Parallel()
 	w, log := graphtest.New(t), newLogBuffer()
@@ -193,7 +193,7 @@ func requireAvailable(t *testing.T, s *testServer, who *testAgent) {
 	require.NoError(t, who.Do(t.Context(), http.MethodGet, "/bots/me", nil, nil))
 }
 
-// During an outage the server answers 503 and serves metrics that show it; afterwards everything goes on.
+// During an outage the server answers 503, and its metrics show the outage; afterwards it works again.
 func TestDatabaseOutage(t *testing.T) {
 	t.Parallel()
 	c := graphtest.NewDatabaseProxy(t, graphtest.NewDatabase(t))
@@ -265,7 +265,7 @@ func TestPrivateDatabaseDies(t *testing.T) {
 	require.NoError(t, ada.on(again).Do(t.Context(), http.MethodGet, "/bots/me", nil, nil))
 }
 
-// If a table is in long use, a server's migration of it delays no client: it gives way and tries again.
+// A migration of a table in long use delays no client: it gives up its lock and tries again.
 func TestTableInUseAtStart(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
@@ -310,7 +310,7 @@ var migratedTemplate = sync.OnceValues(func() (string, error) {
 	return folder, nil
 })
 
-// makeCluster makes a private database without a schema, as a server does that is killed before it migrates.
+// makeCluster makes a private database without a schema, as if a server was killed before it migrated.
 func makeCluster(folder string) error {
 	made, err := cluster.Start(context.Background(), cluster.Config{DataDir: folder, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

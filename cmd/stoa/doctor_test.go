@@ -80,8 +80,8 @@ func TestDoctorOfAPooler(t *testing.T) {
 	succeeds(t)(runInProcess("doctor", "--database", through, "--database-direct", primary.url))
 }
 
-// pgbouncer returns the pooler's program from the PATH, or else Debian's, which is not on every PATH. Without one it skips the
-// test; make test installs it.
+// pgbouncer returns the pooler's program from the PATH, or else from Debian's folder, which is not on every PATH. Without one it
+// skips the test; make test installs it.
 func pgbouncer(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("pgbouncer"); err == nil {
@@ -100,7 +100,7 @@ func startPooler(t testing.TB, p *replicated, settings ...string) (url string, l
 	program := pgbouncer(t)
 	host, port, err := net.SplitHostPort(p.address)
 	require.NoError(t, err)
-	near := newReplicated(t) // for its folder, account and address
+	near := newReplicated(t) // it provides folder, account and address
 	nearHost, nearPort, err := net.SplitHostPort(near.address)
 	require.NoError(t, err)
 	path := filepath.Join(near.folder, "pgbouncer.ini")
@@ -123,7 +123,7 @@ func startPooler(t testing.TB, p *replicated, settings ...string) (url string, l
 	return near.url, log
 }
 
-// ignored are the parameters that PgBouncer refuses by default; they are given to the role instead.
+// ignored are the parameters that PgBouncer refuses by default; the role has them instead.
 const ignored = "ignore_startup_parameters = statement_timeout, lock_timeout, idle_in_transaction_session_timeout, client_connection_check_interval, jit"
 
 // Several agents send messages, orders, events, files and jobs at once through four shared connections. PgBouncer keeps prepared
@@ -153,7 +153,7 @@ func TestSessionPoolingBesideADirectURL(t *testing.T) {
 	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url)...)
 	liveStories(t, s)
 
-	// A pooler may not survive a cancel request, so a statement whose caller has gone sends none.
+	// A pooler may not survive a cancel request, so a statement whose caller has disconnected sends none.
 	ada := s.join("Agent", "agent")
 	database := graphtest.Got(sql.Open("postgres", primary.urlOf("stoa")))(t)
 	defer database.Close()
@@ -166,7 +166,7 @@ func TestSessionPoolingBesideADirectURL(t *testing.T) {
 	require.NotContains(t, log.String(), "cancel request")
 }
 
-// liveStories lets pairs of agents live the whole story at once; with -short two agents trade.
+// liveStories runs whole stories of agents at the same time; with -short two agents trade.
 func liveStories(t *testing.T, s *testServer) {
 	t.Helper()
 	if testing.Short() {
@@ -179,7 +179,7 @@ func liveStories(t *testing.T, s *testServer) {
 	var stories sync.WaitGroup
 	for range 3 {
 		stories.Go(func() {
-			// Three stories at once may take longer than a test waits; each bounds its own waits.
+			// Three stories at once may take longer than a test waits; each story bounds its waits.
 			out, err := programCommand(t, []string{"demo", "--url=" + s.url}).CombinedOutput()
 			if err != nil {
 				t.Errorf("demo: %v\n%s", err, out)

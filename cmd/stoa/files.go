@@ -32,7 +32,7 @@ func (s *fileSettings) Validate() error {
 	return nil
 }
 
-// logHead is the file of the greatest head of the key log that was signed. No backup holds it.
+// logHead is the file of the largest signed head of the key log. No backup holds it.
 func (s databaseSettings) logHead() string { return filepath.Join(s.DataDir, "log-head") }
 
 // filesFolder is the folder of the files if no object store is set.
@@ -47,8 +47,8 @@ func (s fileSettings) openFiles(ctx context.Context, folder string) (*attachment
 	return store, nil
 }
 
-// checkStorage returns an error if the file store cannot be reached. A full or read-only one passes: only uploads fail then, so
-// this process stays ready.
+// checkStorage returns an error if the file store cannot be reached. It passes for a full or read-only store: only uploads fail
+// then, so this process stays ready.
 func (p *process) checkStorage(ctx context.Context) error {
 	if p.settings.FilesURL == "" {
 		_, err := os.Stat(p.settings.filesFolder())
@@ -64,8 +64,8 @@ func (p *process) checkStorage(ctx context.Context) error {
 // firstChildTimeout bounds the start of the first inspecting child. If it fails, the first upload tries again.
 const firstChildTimeout = time.Minute
 
-// findMeasures starts the first child that inspects files, keeps the measures that confine it, and logs them in one line: a warning
-// if one of them is not in force.
+// findMeasures starts the first child that inspects files, keeps the measures that confine it, and logs them in one line: a
+// warning if a measure is not in force.
 func (p *process) findMeasures(ctx context.Context, inspector *inspection.Inspector) {
 	ctx, cancel := context.WithTimeout(ctx, firstChildTimeout)
 	defer cancel()
@@ -88,11 +88,12 @@ func (p *process) findMeasures(ctx context.Context, inspector *inspection.Inspec
 	p.log.Log(ctx, level, text, attributes...)
 }
 
-// erasuresFile has a line for each agent that was erased at its request. It is in no backup, so a server that starts on a restored
-// database learns from it who must stay erased.
+// erasuresFile has a line for each agent that was erased at its request. It is in no backup, so it tells a server on a restored
+// database which agents must stay erased.
 const erasuresFile = "erasures.jsonl"
 
-// recordErased appends a line to the file of erasures, durably. It begins with a line break: the line before may have been cut.
+// recordErased appends a line to the file of erasures, durably. It begins with a line break, since the last line may be
+// incomplete.
 func (s databaseSettings) recordErased(e lifecycle.Erased) (err error) {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s databaseSettings) recordErased(e lifecycle.Erased) (err error) {
 	return durable.SyncFolderOf(path)
 }
 
-// erasures reads the file of erasures, each agent once. A line that was cut was not committed and is left out.
+// erasures reads the file of erasures, each agent once. It skips an incomplete line, whose erasure was not committed.
 func (s databaseSettings) erasures() ([]lifecycle.Erased, error) {
 	file, err := os.Open(filepath.Join(s.DataDir, erasuresFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -139,7 +140,7 @@ func (s databaseSettings) erasures() ([]lifecycle.Erased, error) {
 	return all, lines.Err()
 }
 
-// repeatErasures erases again, before anything is served, the agents that a restored database has again.
+// repeatErasures erases agents again that a restored database contains, before anything is served.
 func (p *process) repeatErasures(ctx context.Context, agents *lifecycle.API) error {
 	records, err := p.settings.erasures()
 	if err != nil || len(records) == 0 {

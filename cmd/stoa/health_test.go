@@ -35,7 +35,7 @@ func TestHealthCommand(t *testing.T) {
 	require.Contains(t, complaint(t, []string{"health"}, listen), "refused")
 }
 
-// Everything that names the version names the newest section of the changelog with a number; .ci/package/cut writes them all.
+// All files that name the version name the newest numbered section of the changelog; .ci/package/cut writes them.
 func TestEveryFileNamesTheVersion(t *testing.T) {
 	t.Parallel()
 	newest := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)$`).FindStringSubmatch(readFile(t, "../../CHANGELOG.md"))

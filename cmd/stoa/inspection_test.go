@@ -126,7 +126,7 @@ func TestInspectProgramAlone(t *testing.T) {
 // freePorts let a server listen beside all others.
 var freePorts = []string{"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0"}
 
-// If a disk is full, the error names it. Only root can mount such a disk.
+// The error of a full disk names the disk. Only root can mount such a disk.
 func TestFullDisksAreNamed(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()

@@ -20,7 +20,7 @@ import (
 	"stoa/rest/client"
 )
 
-// On a new machine an agent accepts the order of a friend with a closed profile, by the flag that the refusal names.
+// On a new machine an agent accepts the order of a friend with a closed profile, with the flag that the refusal names.
 func TestAnOrderOfAClosedProfile(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
@@ -84,7 +84,7 @@ func TestTheLogProvesKeys(t *testing.T) {
 	fails(t, exitAlarm, client.ErrLogForked.Error())(runProgram(t, monitor))
 }
 
-// After a log was begun anew, a person has to accept it. A second entry of a handle is an alarm for its agent and for anyone.
+// After a new epoch began, a person has to accept it. A second entry of a handle is an alarm for the agent and everyone else.
 func TestALogThatChanges(t *testing.T) {
 	t.Parallel()
 	w, s := ownServer(t)
@@ -120,7 +120,7 @@ func pemKey(t *testing.T, curve ecdh.Curve) (file, public string) {
 	return file, base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
 }
 
-// An agent that registered by requests, with a key of openssl, goes on by commands: with its key and its token, and no others.
+// An agent that registered by requests, with a key of openssl, continues with commands, which accept only its key and its token.
 func TestAnAgentIsImported(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -151,7 +151,7 @@ func TestAnAgentIsImported(t *testing.T) {
 	require.Equal(t, "Sealed for your key.", ada.list("read", "@ben_imports")[0]["text"])
 }
 
-// The TypeScript client reports a log that was begun anew, accepts it once it has read it, and goes on. .ci/typescript has to
+// The TypeScript client reports a new epoch of the log, accepts it after it has read it, and continues. .ci/typescript has to
 // build the client first.
 func TestTypeScriptAcceptsAnEpoch(t *testing.T) {
 	t.Parallel()

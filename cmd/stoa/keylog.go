@@ -39,7 +39,7 @@ func (c *newEpochCommand) Validate() error {
 	return c.databaseSettings.Validate()
 }
 
-// Run begins a new epoch. Servers that run go on with it.
+// Run begins a new epoch. Running servers continue with it.
 func (c *newEpochCommand) Run(out io.Writer) error {
 	return c.withDatabase(c.logger(os.Stderr), func(ctx context.Context, address string) error {
 		next, err := c.newEpoch(ctx, address, c.Reason)
@@ -113,9 +113,9 @@ type witnessCommand struct {
 }
 
 const (
-	// witnessConnections and witnessConnectionsPerAddress are how many connections to a witness may be open at once.
+	// witnessConnections and witnessConnectionsPerAddress limit the open connections to a witness.
 	witnessConnections, witnessConnectionsPerAddress = 512, 64
-	// witnessEnd bounds the end of a witness.
+	// witnessEnd bounds the shutdown of a witness.
 	witnessEnd = 5 * time.Second
 )
 
@@ -178,6 +178,6 @@ func (s witnessSettings) Validate() error {
 }
 
 func (s witnessSettings) targets() []witness.Target {
-	targets, _ := witness.ParseTargets(s.Witnesses) // Validate has read them
+	targets, _ := witness.ParseTargets(s.Witnesses) // Validate has parsed them
 	return targets
 }

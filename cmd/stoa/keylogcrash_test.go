@@ -63,7 +63,7 @@ func (f *fleet) replace(slot int, w *graphtest.World, settings ...string) {
 	f.t.Helper()
 	f.mu.Lock()
 	old := f.servers[slot]
-	f.servers[slot] = nil // nothing connects to its port any more, which may be another's soon
+	f.servers[slot] = nil // its port may soon belong to another program
 	f.mu.Unlock()
 	old.kill(w)
 	next := startServer(f.t, append(settings, "STOA_DATA_DIR="+old.data)...)
@@ -73,8 +73,8 @@ func (f *fleet) replace(slot int, w *graphtest.World, settings ...string) {
 	f.changed.Broadcast()
 }
 
-// register registers an agent at a server, again if there is no answer. An agent that was registered but that no answer named is
-// not among f.agents.
+// register registers an agent at a server, again if there is no answer. f.agents lacks agents whose registration was not
+// answered.
 func (f *fleet) register(ctx context.Context, slot int) error {
 	made := f.server(slot).newAgent("Agent", "agent")
 	for {
@@ -98,7 +98,7 @@ func (f *fleet) register(ctx context.Context, slot int) error {
 	}
 }
 
-// waitFor waits until answers have named that many agents.
+// waitFor waits until that many registrations are answered.
 func (f *fleet) waitFor(agents int) {
 	f.t.Helper()
 	for seen := f.named(); seen < agents && !f.t.Failed(); seen = f.named() {
@@ -106,7 +106,7 @@ func (f *fleet) waitFor(agents int) {
 	}
 }
 
-// named counts the agents that answers have named.
+// named counts the agents whose registration was answered.
 func (f *fleet) named() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -166,8 +166,8 @@ func (f *fleet) whole(head keylog.Checkpoint) (*keylogtest.Log, []keylog.Entry) 
 }
 
 // A thousand agents, fewer with -short, register at three servers of one database, which are killed in turn and restarted;
-// unanswered registrations are repeated. Afterwards each agent has one entry of the log, which is proven, without other entries
-// or missing indexes. All heads that any server has shown are of this one log. No server shows a smaller head after a greater.
+// unanswered registrations are repeated. Afterwards each agent has one proven entry of the log, without other entries or missing
+// indexes. All heads of all servers are of this one log. No server shows a smaller head after a larger one.
 func TestServersThatAreKilledKeepOneLog(t *testing.T) {
 	t.Parallel()
 	agents, kills := 1000, 6
@@ -227,7 +227,7 @@ func (f *fleet) requireTiles(log *keylogtest.Log, size int64) {
 	}
 }
 
-// requireAgents requires one entry for each agent, and a proof for each that an answer has named.
+// requireAgents requires one entry for each agent, and a proof for each agent in f.agents.
 func (f *fleet) requireAgents(w *graphtest.World, entries []keylog.Entry, size int64) {
 	f.t.Helper()
 	labels := make(map[[32]byte]int)

@@ -23,10 +23,10 @@ import (
 	"stoa/rest/resttest"
 )
 
-// listenEvents is how many messages TestListenerKilledAtRandom sends: with more of them, kills hit rarer moments.
+// listenEvents is the number of messages of TestListenerKilledAtRandom: with more messages, kills hit rarer moments.
 var listenEvents = flag.Int("listen-events", 100, "messages that are sent to a listener which is killed at random")
 
-// hookScript stands for a hook of every kind: some of its runs fail, some are killed, before and after their work is done.
+// hookScript is a hook that sometimes fails or is killed, before or after its work.
 const hookScript = `#!/bin/sh
 event=$(cat)
 chance=$(od -An -N1 -tu1 /dev/urandom)
@@ -36,7 +36,7 @@ printf '%s\n' "$event" >> "$1"
 if [ "$chance" -gt 250 ]; then kill -9 $$; fi
 `
 
-// handedEvents are the events in the hook's file.
+// handedEvents returns the events in the hook's file.
 func handedEvents(t testing.TB, path string) (texts map[string]string) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -98,7 +98,7 @@ func TestListenerKilledAtRandom(t *testing.T) {
 	})
 	t.Cleanup(sending.Wait)
 
-	// A fresh start of the listener each time, by turns with a command, a local address, and polls.
+	// Each turn starts the listener again, with a command, a local address, or polls.
 	ways := [][]string{{"--exec", script + " " + done}, {"--hook", hook}, {"--exec", script + " " + done, "--poll"}}
 	waiting := func() int64 { return w.Count("SELECT count(*) FROM events WHERE recipient_id = $1", ben.Identity().ID) }
 	sent := func() int64 {
@@ -115,7 +115,7 @@ func TestListenerKilledAtRandom(t *testing.T) {
 		if t.Failed() {
 			t.Logf("round %d: %s", round, l.stderr)
 		}
-		all := sent() // an event that was sent before and does not wait any more was acknowledged
+		all := sent() // an event that was sent and does not wait any more was acknowledged
 		acknowledged := all - waiting()
 		require.LessOrEqual(t, acknowledged, int64(len(handedEvents(t, done))), "an event was acknowledged before its hook's success")
 	}
@@ -130,7 +130,7 @@ func TestListenerKilledAtRandom(t *testing.T) {
 	}
 }
 
-// appending is a local address that appends each posted body to a file, and fails now and then.
+// appending is a local address that appends each posted body to a file, and sometimes fails.
 func appending(t *testing.T, path string) string {
 	t.Helper()
 	var mu sync.Mutex
@@ -154,7 +154,7 @@ func appending(t *testing.T, path string) string {
 	return server.URL
 }
 
-// A listener whose token another program replaces in the same key file goes on with the new one, over a socket and by polls; a
+// If another program replaces the token in the key file, a listener continues with the new token, over a socket and by polls; a
 // listener whose token has ended permanently reports that.
 func TestListenersSurviveRotation(t *testing.T) {
 	t.Parallel()
@@ -200,7 +200,7 @@ func TestListenersSurviveRotation(t *testing.T) {
 	}
 }
 
-// A hook that fails is tried again while later events wait. The listener reports this, and doctor does until the hook succeeds.
+// A hook that fails is tried again while later events wait. Until the hook succeeds, listener and doctor report this.
 func TestAFailingHookIsShown(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
@@ -221,7 +221,7 @@ func TestAFailingHookIsShown(t *testing.T) {
 	require.NoError(t, os.WriteFile(ready, nil, 0o600))
 	eventually(t, func() bool { return ada.works("doctor") }, "doctor complains although the hook succeeds")
 
-	// A listener that was killed has no failure any more.
+	// A killed listener has no failure.
 	require.NoError(t, os.Remove(ready))
 	w.Exec("DELETE FROM contacts WHERE $1 IN (requester_id, recipient_id)", idOf(ada))
 	ben.run("befriend", "ada_fails")
@@ -230,7 +230,7 @@ func TestAFailingHookIsShown(t *testing.T) {
 	require.NotContains(t, ada.shown("doctor"), "cannot hand over")
 }
 
-// The help of listen shows the input of a hook for every kind of event that the server sends, with a payload as it is described.
+// The help of listen shows the input of a hook for every kind of event, with a payload that fits the description.
 func TestListenHelpShowsEveryKind(t *testing.T) {
 	t.Parallel()
 	help := helpOf(t, "listen")

@@ -90,7 +90,7 @@ func (p *process) readinessChecks() metrics.Checks {
 	}
 }
 
-// checkJobs returns an error if this process should run jobs and does not; it passes without the role jobs.
+// checkJobs returns an error if this process has the role jobs but does not run them.
 func (p *process) checkJobs(ctx context.Context) error {
 	if p.jobs == nil {
 		return nil
@@ -105,7 +105,7 @@ const (
 	pprofPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// serveOperator replaces the operator listener of the start by the complete one (§10).
+// serveOperator replaces the operator listener of the start by the complete listener (§10).
 func (p *process) serveOperator(domains *graph.Graph, token string) error {
 	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: domains, DB: p.db, Logger: p.log})
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *process) operatorMounts() []server.Mount {
 	}
 }
 
-// pprofHead precedes the list of profiles: it fits a phone and has a way back to the console.
+// pprofHead precedes the list of profiles: it fits the page to a phone and links back to the console.
 const pprofHead = `<!DOCTYPE html><meta name="viewport" content="width=device-width"><nav><a href="/">Back to the console</a></nav>`
 
 // pprofHandler serves all profiles but the command line, which may hold a password.
@@ -171,7 +171,7 @@ func pprofHandler() http.Handler {
 	mux.HandleFunc(pprofPath+"/", pprof.Index)
 	mux.HandleFunc(pprofPath+"/{$}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, pprofHead) // a client that has gone away needs no answer
+		_, _ = io.WriteString(w, pprofHead) // a client that has disconnected needs no answer
 		pprof.Index(w, r)
 	})
 	mux.HandleFunc(pprofPath+"/cmdline", http.NotFound)

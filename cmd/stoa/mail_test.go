@@ -38,7 +38,7 @@ func TestMailTest(t *testing.T) {
 		runInProcess("mail", "test", "ada@example.org", "--smtp-url=smtp://"+dead.Addr().String(), "--mail-from=stoa@stoa.example"))
 }
 
-// A server with mail lets operators switch on features that need it, sends waiting mails, and shows them without the address.
+// A server with mail lets operators switch on features that need mail, sends waiting mails, and shows them without the address.
 func TestServerSendsMail(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -55,7 +55,7 @@ func TestServerSendsMail(t *testing.T) {
 	require.Contains(t, s.queryOperator(`mutation{activateLifecycle(reason:"because"){lifecycleActivatedAt}}`), "lifecycleActivatedAt")
 }
 
-// mailServer counts the messages that it accepts, by their Message-ID. It is the session of every client, too.
+// mailServer counts the accepted messages by Message-ID. It is also the session of every client.
 type mailServer struct {
 	mu       sync.Mutex
 	accepted map[string]int
@@ -87,7 +87,7 @@ func (s *mailServer) counts() map[string]int {
 	return maps.Clone(s.accepted)
 }
 
-// A server that is killed while it sends mails loses none: at most those being sent are sent twice, under the same Message-ID.
+// A server that is killed while it sends mails loses none: mails in transit may be sent twice, under the same Message-ID.
 func TestKilledServerLosesNoMail(t *testing.T) {
 	t.Parallel()
 	const mails, workers = 80, 4

@@ -1,8 +1,8 @@
 // Command stoa is the server and the commands that its operators and agents need (§11). Every setting of every command is in
 // settings.go or beside its command.
 //
-// Exit codes: 0 done, 1 failed, 2 a setting or argument that is not understood, 4 a key log that lies. test-cluster returns its
-// command's exit code, and verify has its own codes (verify.go).
+// Exit codes: 0 done, 1 failed, 2 an invalid setting or argument, 4 a key log that lies. test-cluster returns its command's exit
+// code, and verify has its own codes (verify.go).
 package main
 
 import (
@@ -118,7 +118,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	if err := errors.Join(readEnvironmentFile(), secrets.ReadFiles()); err != nil {
 		return nil, err
 	}
-	switch { // the usual forms of other programs
+	switch { // the usual flags of other programs
 	case len(args) > 0 && args[0] == "help":
 		args = append(slices.Clone(args[1:]), "--help")
 	case len(args) == 1 && (args[0] == "--version" || args[0] == "-v"):
@@ -134,7 +134,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	kongcompletion.Register(parser, kongcompletion.WithPredictors(operatorcli.Predictors()))
 	chosen, err := parser.Parse(args)
 	if err != nil {
-		see := parser.Model.Name // or the command, if the line names one
+		see := parser.Model.Name // or the command in the line
 		if faulty, ok := errors.AsType[*kong.ParseError](err); ok && faulty.Context.Selected() != nil {
 			see = faulty.Context.Selected().FullPath()
 		}
@@ -214,12 +214,12 @@ type testClusterCommand struct {
 	Command []string `arg:"" passthrough:"" help:"Command to run, after --."`
 }
 
-// testCommandTimeout is how long after a signal the command is killed.
+// testCommandTimeout is the time from a signal until the command is killed.
 const testCommandTimeout = 30 * time.Second
 
 const (
 	sharedMemory = "/dev/shm"
-	// minSharedMemory is how many bytes must be free there for a cluster: several times the need of tests that run at once.
+	// minSharedMemory is the number of free bytes that a cluster there requires: several times the need of tests that run at once.
 	minSharedMemory = 4 << 30
 )
 

@@ -28,8 +28,8 @@ import (
 // changed.
 const testProgram = "../../bin/test/stoa"
 
-// parallelTests bounds the tests, and so the servers, that run at once. More of them are not faster on two cores, but make each
-// other late.
+// parallelTests bounds the tests, and so the servers, that run at once. More tests are not faster on two cores, but delay each
+// other.
 const parallelTests = "4"
 
 func TestMain(m *testing.M) {
@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
 		_ = f.Value.Set(parallelTests) // it is a number
 	}
-	// Without debug information, which halves the time of the link. Like an installed package it has a file of settings, in the
-	// folder in which it runs.
+	// Without debug information linking takes half the time. Like an installed package the program has a file of settings, in its
+	// working folder.
 	flags := "-ldflags=-s -w -X main.environmentFile=" + packagedFile
 	detector := fmt.Sprintf("-race=%t", detectsRaces())
 	child := filepath.Join(filepath.Dir(testProgram), inspection.Program)
@@ -60,7 +60,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// detectsRaces reports whether the tests run with the race detector; the servers that they start have it too then.
+// detectsRaces reports whether the tests run with the race detector; then their servers have it, too.
 func detectsRaces() bool {
 	build, _ := debug.ReadBuildInfo()
 	return slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
@@ -88,7 +88,7 @@ var noLimits = []string{
 	"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0", "STOA_LIMIT_TEXT_BYTES=0", "STOA_LIMIT_TEXT_BYTES_PER_DAY=0",
 }
 
-// The command gets the URL of a superuser, its exit code is passed on, and nothing of the cluster is left.
+// The command gets the URL of a superuser, its exit code is returned, and the cluster is deleted.
 func TestTestCluster(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -101,7 +101,7 @@ func TestTestCluster(t *testing.T) {
 	require.Contains(t, complaint(t, []string{"test-cluster", "--", "no-such-program"}, temporary), "no-such-program")
 }
 
-// newTerminal opens a terminal: text that is written to master is typed on it.
+// newTerminal opens a terminal: text written to master is typed on it.
 func newTerminal(t *testing.T) (master, terminal *os.File) {
 	t.Helper()
 	master = graphtest.Got(os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0))(t)
@@ -114,7 +114,7 @@ func newTerminal(t *testing.T) (master, terminal *os.File) {
 	return master, terminal
 }
 
-// Within a second nothing is shown; afterwards a terminal has a line, and a log a line every ten seconds.
+// Within a second no progress is shown; afterwards a terminal has a line, and a log a line every ten seconds.
 func TestProgressIsShown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

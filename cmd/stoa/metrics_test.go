@@ -43,7 +43,7 @@ var (
 	suffixes = regexp.MustCompile(`_(?:bucket|sum|count)$`)
 )
 
-// metricsIn returns the metrics in an expression of Prometheus.
+// metricsIn returns the names of metrics in an expression of Prometheus.
 func metricsIn(expression string) []string {
 	return named.FindAllString(quoted.ReplaceAllString(expression, ""), -1)
 }
@@ -67,11 +67,11 @@ type alertRules struct {
 	} `yaml:"groups"`
 }
 
-// /metrics has the metrics that docs/metrics.md lists; the alerts, their runbook and the dashboard name no others.
+// /metrics has the metrics of docs/metrics.md; the alerts, their runbook and the dashboard name no other metrics.
 func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 	t.Parallel()
 	database := graphtest.NewDatabase(t)
-	// Metrics of a replica exist if a replica is set; here it is the database itself, which does not matter.
+	// Metrics of a replica exist only if a replica is set; here the database itself serves as one.
 	s := startServer(t, "STOA_DATABASE_URL="+database, "STOA_DATABASE_REPLICA_URL="+database)
 	eventually(t, func() bool { return s.metricTypes()["stoa_ledger_reconciled_timestamp_seconds"] != "" }, "the ledger was not reconciled")
 	types := s.metricTypes()

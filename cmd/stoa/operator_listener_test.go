@@ -40,8 +40,8 @@ func (b *browser) submit(form url.Values) string {
 	return text
 }
 
-// A server that is started by hand prints its addresses and a link that signs in once. TestConfinement has one whose log is
-// kept.
+// A server that is started by hand prints its addresses and a link that signs in once. In TestConfinement a server without a
+// terminal prints no link.
 func TestWelcome(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken, "STOA_WELCOME=true")
@@ -71,13 +71,13 @@ var (
 	inline     = regexp.MustCompile(`<style|\son[a-z]+="|\sstyle="|<script>|javascript:`)
 )
 
-// Every page that the index links to loads nothing from elsewhere and keeps to its Content-Security-Policy.
+// Every page that the index links to loads nothing from other origins and obeys its Content-Security-Policy.
 func TestOperatorPages(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
 	b := &browser{s, &http.Client{Jar: graphtest.Got(cookiejar.New(nil))(t)}}
 	b.submit(url.Values{"token": {givenToken}, "name": {t.Name()}})
-	// /readyz shows more here than on the public listener, whose description the test's transport compares it with.
+	// /readyz shows more here than the description of the public listener, with which the test's transport compares it.
 	seen, next := map[string]bool{"/sign-out": true, "/readyz": true}, []string{"/", "/sign-in", "/jobs/"}
 	for len(next) > 0 {
 		path := next[0]

@@ -15,7 +15,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// givenToken is an operators' token of the shortest length that is accepted.
+// givenToken is an operators' token of the shortest accepted length.
 const givenToken = "given-by-the-test-0123456789abcd"
 
 func (s *testServer) operatorStatus(token string) int {
@@ -191,5 +191,5 @@ func TestDocumentedOperatorCommands(t *testing.T) {
 	require.Greater(t, len(seen), 35)
 }
 
-// refusedOnPurpose are the answers to examples about things that are not there, or that need mail.
+// refusedOnPurpose matches the answers to examples about missing things, or things that need mail.
 var refusedOnPurpose = regexp.MustCompile(`\((not_found|invalid_input|\w+_setup_pending|service_unavailable|state_conflict)\)`)

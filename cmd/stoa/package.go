@@ -23,7 +23,7 @@ import (
 	"stoa/cmd/stoa/secrets"
 )
 
-// Texts for packages. They are made from the model of the command line, so they name every flag and setting.
+// The texts for packages are made from the model of the command line, so they name every flag and setting.
 
 // manualCommand prints stoa(1).
 type manualCommand struct{}
@@ -48,7 +48,7 @@ func (settingsFileCommand) Run(parsed *kong.Context, out io.Writer) error {
 	return nil
 }
 
-// manualText has the place of the version, the description and the commands.
+// manualText has placeholders for the version, the description and the commands.
 //
 //go:embed manual.roff
 var manualText string
@@ -99,7 +99,7 @@ func roff(text string) string {
 	return escaped
 }
 
-// settingsFileIntroduction is for those who edit the file.
+// settingsFileIntroduction is the head of the file.
 const settingsFileIntroduction = `# Settings of the stoa service, read by systemd at each start: systemctl restart stoa
 # Each is also a flag of "stoa serve". Those that are comments show their defaults. See stoa(1).
 `
@@ -124,7 +124,7 @@ func settingsFile(serve *kong.Node) string {
 	return settingsFileIntroduction + general.String() + "\n# Limits; 0 switches one off.\n" + limits.String()
 }
 
-// packagedSettings are those that the package decides.
+// packagedSettings are the settings that the package decides.
 var packagedSettings = map[string]string{"data-dir": "/var/lib/stoa"}
 
 // usage is the summary of a command. If required flags exclude each other, it shows that exactly one is needed.
@@ -166,8 +166,8 @@ func printHelp(options kong.HelpOptions, parsed *kong.Context) error {
 // (-X main.environmentFile=/etc/stoa/stoa.env); other builds read no file.
 var environmentFile string
 
-// readEnvironmentFile sets the file's variables that the environment does not set, neither directly nor as a file. A file that
-// is missing, or that this account may not read, sets nothing: an agent's commands need none of it.
+// readEnvironmentFile sets the file's variables that the environment does not set, neither directly nor as a file. A missing
+// file, or a file that this account may not read, is ignored: an agent's commands do not need it.
 func readEnvironmentFile() error {
 	if environmentFile == "" {
 		return nil
@@ -190,7 +190,7 @@ func readEnvironmentFile() error {
 	return nil
 }
 
-// hint adds to an error that this account may not read the settings of the package, which may be its cause.
+// hint adds a possible cause to an error: that this account may not read the settings of the package.
 func hint(err error) error {
 	missing := errors.Is(err, cluster.ErrNoCluster) || errors.Is(err, operators.ErrNoToken) || errors.Is(err, fs.ErrPermission)
 	if environmentFile == "" || !missing || !errors.Is(unix.Access(environmentFile, unix.R_OK), unix.EACCES) {
@@ -218,7 +218,7 @@ func parseEnvironment(text string) map[string]string {
 	return found
 }
 
-// unquote takes the quotes and backslashes from a value: nothing is special between single quotes, and between double ones a
+// unquote removes the quotes and backslashes of a value: nothing is special between single quotes, and between double quotes a
 // backslash escapes only a double quote, a backslash, a dollar sign and a backtick.
 func unquote(value string) string {
 	var plain strings.Builder
@@ -248,7 +248,7 @@ func (s dataSettings) actAsOwner() error {
 	}
 	info, err := os.Stat(s.DataDir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // the command says so
+		return nil // the command reports it
 	}
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func (s dataSettings) actAsOwner() error {
 	if err := become(owner.Uid, owner.Gid); err != nil {
 		return fmt.Errorf("act as the owner of %s: %w", s.DataDir, err)
 	}
-	// Without this the account could not look into /proc/self.
+	// Without this the account could not read /proc/self.
 	return unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
 }
 
@@ -273,7 +273,7 @@ func become(uid, gid uint32) error {
 			return err
 		}
 		for _, id := range ids {
-			number, _ := strconv.Atoi(id) // the system's are numbers
+			number, _ := strconv.Atoi(id) // ids of the system are numbers
 			groups = append(groups, number)
 		}
 		if err := os.Setenv("HOME", account.HomeDir); err != nil {

@@ -63,7 +63,7 @@ type process struct {
 	sockets          *socket.Hub // nil before it runs
 	clock            *jobs.Clock
 	jobs             *jobs.Jobs
-	measures         atomic.Value // []inspection.Measure, which confine the inspection of files; nothing before the first child runs
+	measures         atomic.Value // []inspection.Measure of the first child that inspects files; empty before it runs
 	dashboard        *jobs.Dashboard
 	signInCodes      *server.SignInCodes
 	filling          sync.WaitGroup // a run of fill
@@ -75,7 +75,7 @@ func newProcess(settings *settings, log *slog.Logger, fail context.CancelCauseFu
 	}
 }
 
-// atEnd makes stop call end.
+// atEnd registers end, which stop calls.
 func (p *process) atEnd(end func(context.Context) error) { p.closers = append(p.closers, end) }
 
 // background does work until the end of the process.
@@ -120,7 +120,7 @@ func (p *process) start(ctx context.Context) error {
 		return err
 	}
 	p.atEnd(func(context.Context) error { return p.files.Close() })
-	secrets.Forget() // settings, traces, mail and files have read theirs
+	secrets.Forget() // settings, traces, mail and files have read their secrets
 	if err := p.openDatabase(ctx); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// programCommand prepares the program with these settings and no others; it stretches its time-outs as the tests do. GOGC is for
+// programCommand prepares the program with only these settings; its time-outs are stretched like those of the tests. GOGC is for
 // compilers and test programs.
 func programCommand(t testing.TB, args []string, settings ...string) *exec.Cmd {
 	t.Helper()
@@ -156,8 +156,8 @@ var shared struct {
 	server *testServer
 }
 
-// sharedServer returns the one server of all tests that need any server. It has no limits and the defaults of all other settings. A
-// test uses agents of its own there, with handles and words to search for that no other test uses, and stops nothing.
+// sharedServer returns the server of all tests that do not need a separate one. It has no limits and the defaults of all other
+// settings. Each test makes its own agents there, with unique handles and words, and stops nothing.
 func sharedServer(t testing.TB) *testServer {
 	t.Helper()
 	w := sharedWorld.World(t)

@@ -120,7 +120,7 @@ func TestDocumentsNameExistingThings(t *testing.T) {
 	}
 }
 
-// documents are the Markdown files that speak of the present: the changelog and the decisions describe the past.
+// documents returns the Markdown files except the changelog and the decisions, which describe the past.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	root := os.DirFS("../..")
@@ -151,7 +151,7 @@ func TestOpenAPICommand(t *testing.T) {
 }
 
 // Descriptions name the base URL that is set, or else the address of the listener. A variable that is no setting is named in the
-// log, and an empty one changes nothing.
+// log, and an empty variable has no effect.
 func TestDescriptionsNameBaseURL(t *testing.T) {
 	t.Parallel()
 	const base = "https://stoa.example"

@@ -26,7 +26,7 @@ import (
 )
 
 // A task that a standby has not replayed is missing from the board for a caller without a token, until the lag exceeds the bound.
-// An agent sees its own tasks at once, and services disappear with their profiles, also if the standby lags.
+// An agent sees its own tasks at once, and services disappear with their profiles, even if the standby lags.
 func TestReplica(t *testing.T) {
 	t.Parallel()
 	primary := newPrimary(t)
@@ -213,7 +213,7 @@ func (p *replicated) stop() {
 // promote makes a standby the primary.
 func (p *replicated) promote() { p.run("pg_ctl", "promote", "-w", "-D", p.folder) }
 
-// exec runs a statement as superuser, again if it conflicts with recovery, which it may begin.
+// exec runs a statement as superuser, and repeats it if it conflicts with recovery.
 func (p *replicated) exec(database, statement string) {
 	p.t.Helper()
 	pool := graphtest.Got(sql.Open("postgres", p.urlOf(database)))(p.t)

@@ -56,8 +56,8 @@ func (s *sampleServer) text(path string) string {
 
 var imageSource = regexp.MustCompile(`src="(/thumbnails/[^"]+)"`)
 
-// An empty database is filled with a sample that people can look at, once. The sample is removed again, and nothing of it is
-// seen any more. An agent that came meanwhile keeps its own records.
+// An empty database is filled with a sample, once. After its removal no page shows it. An agent that joined meanwhile keeps its
+// records.
 func TestASampleIsSeededAndRemoved(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -92,7 +92,7 @@ func TestASampleIsSeededAndRemoved(t *testing.T) {
 	require.Contains(t, refused, "the agents of the demo are here already (12); stoa seed --remove takes them away")
 	require.EqualValues(t, 12, s.world.Count("SELECT count(*) FROM bots"))
 
-	// An agent comes by: it makes friends with Pia, and orders a picture from her.
+	// Another agent makes friends with Pia, and orders a picture from her.
 	ada := s.testServer.join("Agent", "agent")
 	order := s.orderFrom(ada, graphtest.Got(ada.Find(t.Context(), "pia"))(t).ID, tokens["pia"])
 	_, refused = s.seed(exitFailure)
@@ -201,7 +201,7 @@ func TestASampleIsForThisMachine(t *testing.T) {
 	}
 }
 
-// A second sample has other handles, since a handle is never given again, and its texts name them.
+// A second sample has other handles, since handles are never given again, and its texts name the new handles.
 func TestASecondSampleHasOtherHandles(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -217,7 +217,7 @@ func TestASecondSampleHasOtherHandles(t *testing.T) {
 	s.balanced()
 }
 
-// A sample of fewer than five agents has neighbours only. It is removed whole. If registration is closed, a seed reports that
+// A sample of fewer than five agents has neighbours only, and is removed completely. If registration is closed, seed reports this
 // and leaves no invitation.
 func TestASmallSample(t *testing.T) {
 	t.Parallel()

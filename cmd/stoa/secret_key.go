@@ -23,7 +23,7 @@ import (
 // secretKeyFile is in the data folder, mode 0600.
 const secretKeyFile = "secret.key"
 
-// othersMode are the permissions that a file with a secret must not have: anything for its group or for others.
+// othersMode are the permissions that a file with a secret must not have: all permissions of its group and of others.
 const othersMode = 0o077
 
 func (s secretSettings) keyPath(dataDir string) string {
@@ -77,7 +77,7 @@ func (s secretSettings) readOrMakeKey(dataDir string) ([]byte, error) {
 	return s.readKey(dataDir)
 }
 
-// checkKey returns an error for an invalid key before anything is opened. A missing key is made later, unless its file was named.
+// checkKey refuses an invalid key before files and database are opened. A missing key is made later unless its file was named.
 func (s secretSettings) checkKey(dataDir string) error {
 	_, err := s.readKey(dataDir)
 	if s.SecretKeyFile == "" && errors.Is(err, fs.ErrNotExist) {
@@ -86,8 +86,8 @@ func (s secretSettings) checkKey(dataDir string) error {
 	return err
 }
 
-// claimKey returns the installation's key, which must be the one that the database belongs to. A database that belongs to no key
-// yet is bound to this one; a missing key is made only for such a database. Processes that share the data folder share the key.
+// claimKey returns the installation's key, which must be the key of the database. A database without a key gets this one; a
+// missing key is made only for such a database. Processes that share the data folder share the key.
 func (s secretSettings) claimKey(ctx context.Context, dataDir string, pool *sql.DB) ([]byte, error) {
 	recorded, err := secrets.Recorded(ctx, pool)
 	if err != nil {
@@ -152,7 +152,7 @@ type keySettings struct {
 	logSettings
 }
 
-// withDatabase calls act with a pool. A private cluster runs only meanwhile.
+// withDatabase calls act with a pool. A private cluster runs only during the call.
 func (s *keySettings) withDatabase(act func(context.Context, *sql.DB) error) error {
 	return s.databaseSettings.withDatabase(s.logger(os.Stderr), func(ctx context.Context, address string) error {
 		return db.UsePlain(s.directURL(address), func(pool *sql.DB) error { return act(ctx, pool) })
@@ -186,7 +186,7 @@ func (c *keyShowCommand) Run(out io.Writer) error {
 
 type keyAcceptCommand struct{ keySettings }
 
-// Run records the fingerprint. Servers that run go on with the key that they have read.
+// Run records the fingerprint. Running servers keep the key that they have read.
 func (c *keyAcceptCommand) Run(out io.Writer) error {
 	return c.withDatabase(func(ctx context.Context, pool *sql.DB) error {
 		key, err := c.readOrMakeKey(c.DataDir)
@@ -202,8 +202,8 @@ func (c *keyAcceptCommand) Run(out io.Writer) error {
 	})
 }
 
-// minOperatorToken is the least length of a token. Wrong guesses are slowed down but lock no operator out, so a token must be too
-// long to be guessed.
+// minOperatorToken is the minimum length of a token. Wrong guesses are slowed down but lock no operator out, so a token must be
+// too long to guess.
 const minOperatorToken = 32
 
 // Validate refuses a token that checkToken refuses.

@@ -50,7 +50,7 @@ func (c *seedCommand) Validate() error {
 	return errors.Join(c.databaseSettings.Validate(), c.fileSettings.Validate())
 }
 
-// Run starts a process on free ports, beside any other, and acts as its agents.
+// Run starts a process on free ports, beside other processes, and acts as its agents.
 func (c *seedCommand) Run(out io.Writer) error {
 	if err := errors.Join(c.actAsOwner(), c.requireDatabase()); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (c *seedCommand) Run(out io.Writer) error {
 	return errors.Join(err, p.stop(context.Background()))
 }
 
-// removeDemo removes the agents of the demo, and prints how many were deleted and which data stays.
+// removeDemo removes the agents of the demo, and prints the number of deleted agents and the remaining data.
 func (p *process) removeDemo(ctx context.Context, out io.Writer) error {
 	done, err := p.domains.Operator.RemoveDemo(asSeeder(ctx), "stoa seed --remove")
 	if err != nil {
@@ -134,7 +134,7 @@ func (c demoCommand) Run(out io.Writer) error {
 	}
 	parsed, wrong := url.Parse(c.URL)
 	switch {
-	case errors.Is(err, operators.ErrNoToken), wrong != nil || !web.IsLoopback(parsed.Hostname()): // the token is of another server
+	case errors.Is(err, operators.ErrNoToken), wrong != nil || !web.IsLoopback(parsed.Hostname()): // the token belongs to another server
 	case err != nil:
 		return err
 	default:
@@ -152,7 +152,7 @@ const (
 	offeredAgents = 12
 )
 
-// asSeeder is an operator's context with the command as its name.
+// asSeeder returns an operator's context with the command as the operator's name.
 func asSeeder(ctx context.Context) context.Context {
 	return viewer.With(ctx, viewer.Viewer{Kind: viewer.Operator, Name: seedReason})
 }
@@ -196,7 +196,7 @@ func (p *process) fill(ctx context.Context, agents int, out io.Writer, step func
 	}()
 	ends, demo := time.Now().Add(seedTimeout), true
 	invited, err := p.domains.Operator.CreateInvitation(asSeeder(ctx), operator.InvitationInput{
-		// A registration that fails because its handle is taken uses up nothing.
+		// A registration that fails because its handle is taken uses up no invitation.
 		Uses: &agents, ExpiresAt: &ends, IsDemo: &demo,
 	}, seedReason)
 	if err != nil {

@@ -74,8 +74,8 @@ func (p *process) wait(ctx context.Context) error {
 	}
 }
 
-// duplicateSignal is how soon after the first a second signal is ignored: make and timeout pass a signal on to a child whose
-// terminal or process group has already had it.
+// duplicateSignal is the time after the first signal in which a second one is ignored: make and timeout pass a signal on to a
+// child that has already received it from its terminal or process group.
 const duplicateSignal = 500 * time.Millisecond
 
 // contextUntilSignal returns a context that ends with the first SIGTERM or SIGINT; the second signal ends the process.
@@ -103,21 +103,20 @@ func contextUntilSignal(log *slog.Logger) context.Context {
 	return ctx
 }
 
-// gcPercent is how much the heap may grow between collections, in percent of the memory in use, unless GOGC is set. About 7 MB
-// are in use; with Go's default, collections would be a fifth of the work of a request.
+// gcPercent is the growth of the heap between collections, in percent of the memory in use, unless GOGC is set. About 7 MB are in
+// use; with Go's default, collections would be a fifth of the work of a request.
 const gcPercent = 300
 
-// The shutdown fits into 20 s (§11). Each bound is a maximum: a part that has nothing to do ends at once.
+// The shutdown fits into 20 s (§11). Each bound is a maximum: an idle part ends at once.
 var (
 	// drainDelay is how long requests are still accepted, for load balancers to notice that this process is not ready any more.
 	drainDelay = slack.Of(2 * time.Second)
 	// socketsTimeout bounds the closing of event sockets, which is spread over one second.
 	socketsTimeout = slack.Of(2 * time.Second)
-	// Running requests have requestsTimeout. Those that still wait for an inspection or a body after waitsTimeout are answered
-	// then.
+	// Running requests have requestsTimeout. Requests that wait for an inspection or a body are answered after waitsTimeout.
 	waitsTimeout    = slack.Of(3500 * time.Millisecond)
 	requestsTimeout = slack.Of(5500 * time.Millisecond)
-	// jobsTimeout bounds the jobs, which go on until there are no requests any more, since uploads wait for them.
+	// jobsTimeout bounds the jobs, which run until all requests have ended, since uploads wait for them.
 	jobsTimeout = slack.Of(4 * time.Second)
 	// tracesTimeout bounds the sending of the last spans.
 	tracesTimeout = slack.Of(time.Second)

@@ -92,7 +92,7 @@ type operatorSettings struct {
 	OperatorToken  string `help:"Bearer token of the operators; empty: made at the first start and kept in the data folder."`
 }
 
-// mailSettings configure the sending of mail. If neither URL nor sender is set, no mail is sent.
+// mailSettings configure mail. If neither URL nor sender is set, no mail is sent.
 type mailSettings struct {
 	SMTPURL string `name:"smtp-url" help:"Mail server, such as smtp://user:password@host:587 or smtps://host; file:FOLDER keeps mails as files."`
 
@@ -163,7 +163,7 @@ func (s *settings) Validate() error {
 	return errors.Join(checks...)
 }
 
-// Validate refuses URLs that lib/pq cannot read, and others beside a private cluster.
+// Validate refuses URLs that lib/pq cannot read, and DatabaseDirectURL without DatabaseURL.
 func (s *databaseSettings) Validate() error {
 	if s.DatabaseURL == "" && s.DatabaseDirectURL != "" {
 		return errors.New("--database-direct-url needs --database-url: it is another way to the same database")
@@ -187,7 +187,7 @@ func checkDatabaseURL(flag, address string) error {
 // span ends the names of limits that the database counts as 32-bit integers (stoa_take).
 var span = regexp.MustCompile(`Per(Minute|Hour|Day)$`)
 
-// checkLimits refuses limits below 0, and those that the database cannot count, in a struct of integers.
+// checkLimits refuses limits below 0, and limits that the database cannot count, in a struct of integers.
 func checkLimits(settings any) error {
 	for field, limit := range reflect.ValueOf(settings).Fields() {
 		switch {
@@ -242,7 +242,7 @@ func stoaVariables() map[string]string {
 	return found
 }
 
-// ignoreEmptyVariables unsets settings that are set to nothing.
+// ignoreEmptyVariables unsets empty settings.
 func ignoreEmptyVariables() {
 	for name, value := range stoaVariables() {
 		if value == "" {
@@ -251,7 +251,8 @@ func ignoreEmptyVariables() {
 	}
 }
 
-// unknownSettings lists variables that begin with STOA_ and are no setting of any command: misspelled, or of another version.
+// unknownSettings lists variables that begin with STOA_ but are no settings: misspelled variables, or variables of another
+// version.
 func unknownSettings(model *kong.Application) []string {
 	found := stoaVariables()
 	delete(found, slack.Variable)

@@ -146,7 +146,7 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, 30*24*time.Hour, all.Serve.TokenTTL)
 
 	manual := readFile(t, "../../docs/running.md")
-	// The documented defaults of settings that have none, in words.
+	// These settings have no default; the documentation describes it in words.
 	words := map[string]string{
 		"base-url": "`http://` and the listen address", "operator-token": "made at the first start",
 		"secret-key-file": "made at the first start",
@@ -204,7 +204,7 @@ func TestCompletion(t *testing.T) {
 }
 
 // Commands of an installed package find database, files and the operators' token by the settings of the service, in any folder.
-// The environment wins over the file.
+// The environment overrides the file.
 func TestCommandsReadTheSettingsOfThePackage(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -222,7 +222,7 @@ func TestCommandsReadTheSettingsOfThePackage(t *testing.T) {
 	require.Len(t, graphtest.Got(os.ReadDir(folder))(t), 1, "nothing is made in the folder")
 }
 
-// A secret of the environment wins over the one of the package, also if one of both is in a file.
+// A secret of the environment overrides the package's secret, even if either is in a file.
 func TestTheEnvironmentsSecretWins(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -239,7 +239,7 @@ func TestTheEnvironmentsSecretWins(t *testing.T) {
 	}
 }
 
-// Files that root creates by a command of an installed package belong to the account of the service.
+// If root runs a command of an installed package, its files belong to the account of the service.
 func TestRootActsAsTheOwnerOfTheData(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()

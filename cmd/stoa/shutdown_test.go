@@ -72,8 +72,8 @@ func TestSecondSignal(t *testing.T) {
 	require.Equal(t, 128+int(syscall.SIGTERM), s.waitExit())
 }
 
-// A process without work exits, whatever connections it has. make and timeout send a signal
-// that the terminal or the process group has sent already: at once it counts as the same.
+// A process without work exits even if connections are open. make and timeout repeat a signal of the terminal or the process
+// group: immediately after the first it counts as the same.
 func TestShutdownOfIdleProcess(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
@@ -89,8 +89,8 @@ func TestShutdownOfIdleProcess(t *testing.T) {
 	}
 }
 
-// A server, six at night, is shut down while uploads are sent, wait and are inspected, and other requests come. Until it logs the
-// shutdown nothing is delayed, and every request is answered.
+// A server (every night, six in turn) is shut down while uploads are sent, wait and are inspected, and other requests come. Until
+// it logs the shutdown nothing is delayed, and every request is answered.
 func TestShutdownUnderLoad(t *testing.T) {
 	t.Parallel()
 	servers := 6
@@ -140,7 +140,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 	}
 }
 
-// loadGenerator sends requests from clients that each send one after the other, on a new connection each.
+// loadGenerator sends requests from several clients, each request on a new connection.
 type loadGenerator struct {
 	clients sync.WaitGroup
 	sent    atomic.Int64
@@ -181,7 +181,7 @@ func TestConnectionLimit(t *testing.T) {
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), fmt.Sprintf("STOA_LIMIT_CONNECTIONS_PER_ADDRESS=%d", limit))
 	for _, origin := range []string{s.url, s.operator} {
 		var refused *httpAnswer
-		eventually(t, func() bool { // connections of before may still count
+		eventually(t, func() bool { // earlier connections may still count
 			var open []net.Conn
 			refused = nil
 			for refused == nil || refused.status == http.StatusOK {

@@ -68,7 +68,7 @@ func (p *process) backupMetrics(context.Context) ([]metrics.Value, error) {
 	return []metrics.Value{made, damaged}, err
 }
 
-// The variables of OpenTelemetry that switch traces on and off. Its SDK reads them and all others.
+// These variables of OpenTelemetry switch traces on and off. Its SDK reads them and all others.
 const (
 	otlpEndpoint       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	otlpTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -130,7 +130,7 @@ type healthCommand struct {
 	Timeout time.Duration `env:"-" default:"5s" help:"How long an answer may take."`
 }
 
-// maxHealthAnswer is how many bytes of an answer are printed.
+// maxHealthAnswer is the number of bytes of an answer that are printed.
 const maxHealthAnswer = 4 << 10
 
 func (c healthCommand) Validate() error { return checkAddress("listen", c.Listen) }
@@ -151,8 +151,8 @@ func (c healthCommand) Run(out io.Writer) error {
 	return err
 }
 
-// askHealth asks a listener of this machine. An address without a host, or with one that stands for all, means the loopback. No
-// proxy of the environment is used. An answer other than 200 is an error.
+// askHealth asks a listener of this machine. An address without a host, or with a wildcard host, means the loopback. No proxy of
+// the environment is used. An answer other than 200 is an error.
 func askHealth(ctx context.Context, address, path string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
 	if err != nil {
@@ -174,7 +174,7 @@ func askHealth(ctx context.Context, address, path string) (string, error) {
 
 // Notifications to systemd, by the protocol of sd_notify(3). Without NOTIFY_SOCKET none are sent.
 
-// extendStart is how much longer a start may take from now on, sent once every extendEvery while there is progress.
+// extendStart is the further time for a start, sent every extendEvery while there is progress.
 const (
 	extendStart = 30 * time.Second
 	extendEvery = 10 * time.Second
@@ -188,7 +188,7 @@ func notifySystemd(log *slog.Logger, state string) {
 }
 
 // whileStarting lets work take longer than systemd allows for a start. It is for work that ends by itself, such as migrations,
-// and not for waiting for a database that is away.
+// and not for the wait for a database.
 func whileStarting(log *slog.Logger, work func() error) error {
 	ctx, done := context.WithCancel(context.Background())
 	defer done()
@@ -231,9 +231,9 @@ func (p *process) feedWatchdog(ctx context.Context) {
 	})
 }
 
-// works returns an error if a restart of the process would help: it does not answer, or its jobs have stopped. A restart does
-// not help if the database or the file store is away, which /readyz reports as well. The operator listener is asked, since
-// agents cannot fill its connections.
+// works returns an error if a restart would help: the process does not answer, or its jobs have stopped. A restart does not help
+// if the database or the file store is away, which /readyz reports as well. The operator listener is asked, since agents cannot
+// fill its connections.
 func (p *process) works(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -246,7 +246,7 @@ func (p *process) works(ctx context.Context, timeout time.Duration) error {
 const (
 	// newConnectionsCheck is the check for db.ErrRefusesConnections in the overview and the metrics; select_attention knows it.
 	newConnectionsCheck = "new_connections"
-	// heartbeatPeriod is how often a process reports itself, for the operators' overview (§10).
+	// heartbeatPeriod is the interval at which a process reports itself, for the operators' overview (§10).
 	heartbeatPeriod = 10 * time.Second
 	// heartbeatTimeout bounds one report, including its checks.
 	heartbeatTimeout = 5 * time.Second
@@ -271,12 +271,12 @@ func (p *process) startHeartbeat(domains *graph.Graph) {
 		}
 		end, cancel := context.WithTimeout(end, heartbeatEnd)
 		defer cancel()
-		_ = domains.Operator.ForgetProcess(end, id) // a row that stays is forgotten after a day
+		_ = domains.Operator.ForgetProcess(end, id) // a remaining row is deleted after a day
 		return nil
 	})
 }
 
-// beat reports once. It ignores a database that does not answer, which other checks report.
+// beat reports once. It ignores errors of the database, which other checks report.
 func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID, checks metrics.Checks) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()

@@ -36,7 +36,7 @@ type testServer struct {
 	data string
 	// url and operator are the origins of its listeners.
 	url, operator string
-	// session is the name of its sessions of the database, if that is set.
+	// session is the name of its database sessions, if it is set.
 	session string
 	log     *logBuffer
 	exited  chan struct{}
@@ -49,7 +49,7 @@ func launchServer(t testing.TB, settings ...string) *testServer {
 	s := &testServer{t: t, data: t.TempDir(), session: rand.Text(), log: newLogBuffer(), exited: make(chan struct{})}
 	for i, setting := range settings {
 		if strings.HasPrefix(setting, "STOA_DATABASE_URL=") && strings.Contains(setting, "?") {
-			settings = slices.Clone(settings) // its caller may start another one
+			settings = slices.Clone(settings) // its caller may start another server
 			settings[i] += "&application_name=" + s.session
 		}
 	}
@@ -63,7 +63,7 @@ func launchServer(t testing.TB, settings ...string) *testServer {
 		}
 		if strings.HasPrefix(setting, "STOA_DATABASE_URL=") {
 			end = syscall.SIGKILL
-			all = append([]string{"STOA_SECRET_KEY_FILE=" + sharedKey}, all...) // the test's own settings count
+			all = append([]string{"STOA_SECRET_KEY_FILE=" + sharedKey}, all...) // the test's settings come last, so they count
 		}
 	}
 	s.cmd = programCommand(t, []string{"serve"}, all...)
@@ -135,7 +135,7 @@ func (s *testServer) kill(w *graphtest.World) {
 	s.t.Helper()
 	require.NoError(s.t, s.cmd.Process.Kill())
 	s.waitExit()
-	// PostgreSQL still carries out statements that it has received, such as a claim, which would last.
+	// PostgreSQL still carries out received statements, such as a claim, which would remain.
 	const sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1"
 	eventually(s.t, func() bool { return w.Count(sessions, s.session) == 0 }, "the sessions of the killed server stay")
 	w.Exec("UPDATE mails SET claimed_until = now() WHERE claimed_until IS NOT NULL")
@@ -163,7 +163,7 @@ type httpAnswer struct {
 	// closing is true if the server closes the connection.
 	closing bool
 	raw     []byte
-	// from is the address after all redirects, if the request was known.
+	// from is the address after all redirects, if it is known.
 	from *url.URL
 }
 
@@ -247,8 +247,8 @@ func dialOrigin(t testing.TB, origin string) net.Conn {
 	return conn
 }
 
-// exchangeRaw sends a request as it is and reads the answer. It returns nil if the server closed the connection before: data
-// that a client sends then may remove the answer.
+// exchangeRaw sends a request unchanged and reads the answer. It returns nil if the server has closed the connection: later data
+// from the client may discard the answer.
 func exchangeRaw(t testing.TB, conn net.Conn, request string) *httpAnswer {
 	t.Helper()
 	_, _ = io.WriteString(conn, request) // the server may have closed the connection
@@ -265,7 +265,7 @@ func exchangeRaw(t testing.TB, conn net.Conn, request string) *httpAnswer {
 	return &httpAnswer{response.StatusCode, response.Header, response.Close, raw, nil}
 }
 
-// operatorToken is the token of the data folder.
+// operatorToken returns the token in the data folder.
 func (s *testServer) operatorToken() string {
 	s.t.Helper()
 	return strings.TrimSpace(string(graphtest.Got(os.ReadFile(filepath.Join(s.data, operatorTokenFile)))(s.t)))

@@ -64,7 +64,7 @@ func (r *collectorServer) all() []*spans.Span {
 	return slices.Clone(r.spans)
 }
 
-// find returns the first span of a name, beneath a parent if one is given.
+// find returns the first span with a name, below parent unless it is nil.
 func (r *collectorServer) find(name string, parent *spans.Span) *spans.Span {
 	for _, s := range r.all() {
 		if s.GetName() == name && (parent == nil || bytes.Equal(s.GetParentSpanId(), parent.GetSpanId())) {
@@ -74,7 +74,7 @@ func (r *collectorServer) find(name string, parent *spans.Span) *spans.Span {
 	return nil
 }
 
-// One upload is one trace: the request, the method, its statements, and the job that it asked for. The shutdown sends the
+// One upload is one trace: the request, the method, its statements, and the job that it enqueued. The shutdown sends the
 // remaining spans.
 func TestUploadIsOneTrace(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestHangingCollector(t *testing.T) {
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "OTEL_BSP_SCHEDULE_DELAY=600000", // nothing is sent before the end
 		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+collecting.URL+"/v1/traces")
 	s.signal(syscall.SIGTERM)
-	eventually(t, func() bool { // there are spans at the end, however long the server waits for load balancers
+	eventually(t, func() bool { // the server has spans left at the end, even after its wait for load balancers
 		response, err := http.Get(s.url + "/api/v1/wallet")
 		return err != nil || response.Body.Close() != nil
 	}, "it does not end")
@@ -166,8 +166,8 @@ func TestTracesEnabled(t *testing.T) {
 	}
 }
 
-// Many large answers with hidden characters do not grow the process by more than 100 MiB. The test has a separate server, because
-// only root can reset the peak of a server's memory.
+// After many large answers with hidden characters the process has grown by at most 100 MiB. The test has a separate server,
+// because only root can reset the peak of a server's memory.
 func TestToolsNeedLittleMemory(t *testing.T) {
 	t.Parallel()
 	w, s := ownServer(t)
@@ -201,7 +201,7 @@ func TestToolsNeedLittleMemory(t *testing.T) {
 	for range 50 {
 		w.Posted(author, "x"+strings.Repeat("\u200b漢", 3999)+"x", "public")
 	}
-	_, err := read(readers[0]) // data that are made once
+	_, err := read(readers[0]) // this loads data that are made once
 	require.NoError(t, err)
 	before := status("VmHWM")
 	var calls errgroup.Group

@@ -23,7 +23,7 @@ import (
 	"stoa/rest/client"
 )
 
-// strangers are two agents by commands behind a server that may lie, who do not know each other's keys yet.
+// strangers returns two agents that use commands behind a server that may lie, and do not know each other's keys yet.
 func strangers(t *testing.T) (l *liar, ada, ben commandLine) {
 	t.Helper()
 	s := sharedServer(t)
@@ -35,7 +35,7 @@ func strangers(t *testing.T) (l *liar, ada, ben commandLine) {
 	return l, ada, ben
 }
 
-// befriended are strangers who have become friends.
+// befriended returns strangers who have become friends.
 func befriended(t *testing.T) (l *liar, ada, ben commandLine) {
 	t.Helper()
 	l, ada, ben = strangers(t)
@@ -47,7 +47,7 @@ func befriended(t *testing.T) (l *liar, ada, ben commandLine) {
 // handles counts the handles of named.
 var handles atomic.Int64
 
-// named is commandLine for an agent with a unique handle that begins like that.
+// named is commandLine for an agent with a unique handle that begins with begin.
 func (s *testServer) named(begin string) commandLine {
 	c := s.commandLine(begin)
 	c.handle = fmt.Sprintf("%s_%d", begin, handles.Add(1))
@@ -95,8 +95,8 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 	require.Len(t, ada.list("pins"), 1)
 }
 
-// A message of another conversation is not opened in this one, and the answer to a message must be that message.
-// TestRefusedMessagesAreNamed has the other lies about messages.
+// A message of another conversation is not opened in this one, and the answer to a sent message must be the same message.
+// TestRefusedMessagesAreNamed tests the other false messages.
 func TestMessagesMatchTheirRecords(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
@@ -130,7 +130,7 @@ func TestAReceiptOfAnotherOrderIsRefused(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
 	asked, other := completed(ada, ben, "A sonnet"), completed(ada, ben, "An ode")
-	require.NoError(t, os.Remove(ada.key+".trust")) // a receipt is valid before its reader has met an agent
+	require.NoError(t, os.Remove(ada.key+".trust")) // a receipt is valid even if its reader knows no agent
 	path := filepath.Join(t.TempDir(), "receipt.json")
 	for _, order := range []string{asked, other} { // the last one remains in the file
 		eventually(t, func() bool { return ada.works("receipt", strings.ToUpper(order), "--out", path) }, "the receipt has no proof")
@@ -144,7 +144,7 @@ func TestAReceiptOfAnotherOrderIsRefused(t *testing.T) {
 	require.Contains(t, ada.refused("receipt", asked), "of another order")
 }
 
-// liar stands before a true server, passes everything on, and changes the answers as a test tells it to.
+// liar is a proxy in front of a real server that changes the answers as a test requires.
 type liar struct {
 	http.Handler
 	url string
@@ -153,11 +153,11 @@ type liar struct {
 
 	mu     sync.Mutex
 	change func(request *http.Request, answer []byte) []byte
-	// posts are the paths that were posted to since the last lie began.
+	// posts are the paths of POST requests since the last call of lie.
 	posts []string
 }
 
-// liar starts a liar that is honest at first.
+// liar starts a proxy that changes nothing at first.
 func (s *testServer) liar() *liar {
 	s.t.Helper()
 	target := graphtest.Got(url.Parse(s.url))(s.t)
@@ -211,7 +211,7 @@ func (l *liar) posted() []string {
 	return l.posts
 }
 
-// replacing returns a lie that replaces one text by another everywhere.
+// replacing returns a change that replaces one text by another everywhere.
 func replacing(old, lie string) func(*http.Request, []byte) []byte {
 	return func(_ *http.Request, answer []byte) []byte { return bytes.ReplaceAll(answer, []byte(old), []byte(lie)) }
 }

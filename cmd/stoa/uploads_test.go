@@ -30,7 +30,7 @@ type uploadRequest struct {
 	body        []byte
 }
 
-// largeUpload takes the inspection about a second.
+// largeUpload returns an upload whose inspection takes about a second.
 func largeUpload() *uploadRequest {
 	body, contentType := uploadForm("portfolio", blankJPEG(5000, 3800))
 	return &uploadRequest{contentType, body}
@@ -85,7 +85,7 @@ func filesOf(t testing.TB, data string) (found []string) {
 	return found
 }
 
-// However often a server is killed while it inspects a sound file, the file is not rejected: the upload is given up and can be
+// If a server is killed again and again while it inspects a valid file, the file is not rejected: the upload fails and can be
 // sent again. An upload that was not received completely leaves neither bytes nor a reservation.
 func TestKilledDuringUploads(t *testing.T) {
 	graphtest.Nightly(t)
@@ -111,7 +111,7 @@ func TestKilledDuringUploads(t *testing.T) {
 		s.signal(syscall.SIGKILL)
 		<-s.exited
 		for _, pid := range children {
-			_ = syscall.Kill(pid, syscall.SIGCONT) // the end of its server may have ended it
+			_ = syscall.Kill(pid, syscall.SIGCONT) // it may have ended with its server
 		}
 		expireLeases(w)
 		s = startServer(t, settings...)
@@ -127,7 +127,7 @@ func TestKilledDuringUploads(t *testing.T) {
 	}
 }
 
-// inspectionChildren returns the processes below one that inspect files.
+// inspectionChildren returns the descendants of a process that inspect files.
 func inspectionChildren(parent int) (found []int) {
 	for _, pid := range child.ChildrenOf(parent) {
 		command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // it may have ended
@@ -159,8 +159,8 @@ func signalInspection(s *testServer, signal syscall.Signal) {
 	}
 }
 
-// stopInspection stops the children of a server until one of them is to inspect a file in that attempt. It goes on stopping
-// children until release is called: the child of this attempt may begin only after the attempt was seen.
+// stopInspection stops the children of a server until one of them inspects a file in that attempt. It stops children until
+// release is called: the child of this attempt may begin after the attempt was seen.
 func stopInspection(t testing.TB, s *testServer, w *graphtest.World, attempt int) (release func()) {
 	t.Helper()
 	var stopper sync.WaitGroup
@@ -191,7 +191,7 @@ func TestDatabaseOutageDuringUpload(t *testing.T) {
 	upload := largeUpload()
 	answered := upload.begin(s, ada)
 	eventually(t, func() bool { return w.Count(fmt.Sprintf(underInspection, 1)) == 1 }, "no inspection")
-	time.Sleep(slack.Of(20 * time.Millisecond)) // others see a commit before its answer is here, and without the answer nothing is inspected
+	time.Sleep(slack.Of(20 * time.Millisecond)) // other sessions see a commit before its answer arrives, and without the answer nothing is inspected
 	c.Cut()
 	require.Equal(t, http.StatusServiceUnavailable, (<-answered).status)
 	eventually(t, func() bool {

@@ -24,7 +24,7 @@ import (
 	"stoa/rest/client/receipt"
 )
 
-// verifyCommand checks a receipt without its server (docs/contract.md §12.5). Only an address as --keys is fetched.
+// verifyCommand checks a receipt without its server (docs/contract.md §12.5). It makes a request only if --keys is an address.
 type verifyCommand struct {
 	File string `arg:"" help:"The answer of GET /api/v1/orders/{id}/receipt, or of /ratings/{id} on the site, or the receipts of an archive; - reads standard input."`
 
@@ -129,9 +129,9 @@ func (c *verifyCommand) trust() (trust receipt.Trust, err error) {
 	return trust, err
 }
 
-// keptLogKey is the key of the log that a trust file keeps.
+// keptLogKey returns the key of the log in a trust file.
 func keptLogKey(path string) (note.Verifier, error) {
-	if _, err := os.Stat(path); err != nil { // opening would make the file
+	if _, err := os.Stat(path); err != nil { // OpenTrust would make the file
 		return nil, err
 	}
 	trust, err := client.OpenTrust(path)
@@ -229,7 +229,7 @@ func readKeys(from string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(response.Body, maxKeySet))
 }
 
-// doctorCommand checks a server's descriptions of itself (§9), or tries on a database the features that Stoa needs.
+// doctorCommand checks a server's descriptions of itself (§9), or the features of a database that Stoa needs.
 type doctorCommand struct {
 	URL string `default:"http://127.0.0.1:8080" help:"Origin of the running server."`
 	engine.Config

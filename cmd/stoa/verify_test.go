@@ -114,7 +114,7 @@ type witnessProcess struct {
 	folder, address, vkey string
 	cmd                   *exec.Cmd
 	log                   *logBuffer
-	command               []string // other than usual; it runs in folder
+	command               []string // replaces the usual command; it runs in folder
 }
 
 func newWitness(t testing.TB, logs ...string) *witnessProcess {
@@ -124,7 +124,7 @@ func newWitness(t testing.TB, logs ...string) *witnessProcess {
 	return w
 }
 
-// knows writes the file of logs, which is read at the start.
+// knows writes the file of logs, which the witness reads at its start.
 func (w *witnessProcess) knows(logs ...string) {
 	w.Helper()
 	require.NoError(w, os.WriteFile(filepath.Join(w.folder, "logs"), []byte(strings.Join(logs, "\n")+"\n"), 0o600))
@@ -137,7 +137,7 @@ func (w *witnessProcess) stop() {
 	require.NoError(w, w.cmd.Wait())
 }
 
-// setting is the witness as a server's STOA_WITNESSES names it.
+// setting returns the witness in the form of a server's STOA_WITNESSES.
 func (w *witnessProcess) setting() string { return w.vkey + " http://" + w.address }
 
 func (w *witnessProcess) args() []string {
@@ -226,7 +226,7 @@ func (s *testServer) publishedLog() publishedLog {
 	return published
 }
 
-// head is the tree of a checkpoint that one of some keys has signed.
+// head returns the tree of a checkpoint that the key vkey has signed.
 func head(t *testing.T, signed []byte, vkey string) tlog.Tree {
 	t.Helper()
 	verifier := graphtest.Got(note.NewVerifier(vkey))(t)
@@ -237,8 +237,8 @@ func head(t *testing.T, signed []byte, vkey string) tlog.Tree {
 	return graphtest.Got(tlog.ParseTree([]byte("go.sum database tree\n" + rest)))(t)
 }
 
-// A restore begins a new epoch of the key log, after every epoch that was signed. TestAWitnessShowsThatEntriesWereLost restores a
-// database by other means.
+// A restore begins a new epoch of the key log, after every signed epoch. TestAWitnessShowsThatEntriesWereLost restores a database
+// by other means.
 func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()

@@ -17,7 +17,7 @@ import (
 	"stoa/rest/client/keylog/witness"
 )
 
-// cosigned waits until the checkpoint of a server has at least that size and the line of a witness, and returns it.
+// cosigned waits until a server's checkpoint has at least the size least and the line of a witness, and returns it.
 func (s *testServer) cosigned(w *witnessProcess, least int64) (head keylog.Witnessed) {
 	s.t.Helper()
 	known := graphtest.Got(keylog.ParseWitnessKey(w.vkey))(s.t)
@@ -59,8 +59,8 @@ func TestAWitnessThatIsAway(t *testing.T) {
 		"a witness that is away is no failure of a job")
 }
 
-// If an older backup replaces the database, the server notices by the head that a witness has signed, though nothing on the
-// machine knows of it. It signs nothing until the operator begins a new epoch, which names the lost entries.
+// If an older backup replaces the database, the server detects this by the head that a witness has signed, even without any
+// record on the machine. It signs nothing until the operator begins a new epoch, which names the lost entries.
 func TestAWitnessShowsThatEntriesWereLost(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -109,7 +109,7 @@ func loseEntries(t testing.TB, w *graphtest.World, entries int64) {
 	w.Exec("UPDATE log_head SET size = $1, root = $2", head.Size, head.Root[:])
 }
 
-// operatingCommand returns the command of docs/operating.md that begins like that, with other values for flags.
+// operatingCommand returns the command of docs/operating.md that begins with begin, with other values for flags.
 func operatingCommand(t testing.TB, begin string, flags map[string]string) []string {
 	t.Helper()
 	for line := range strings.Lines(string(graphtest.Got(os.ReadFile("../../docs/operating.md"))(t))) {
@@ -129,8 +129,8 @@ func operatingCommand(t testing.TB, begin string, flags map[string]string) []str
 	return nil
 }
 
-// Two Stoas witness each other, by the steps of docs/operating.md, and agents of each demand the other's signature. Then the
-// operators of one sign another log of the same name: the other's witness refuses it and keeps the evidence.
+// Two Stoas witness each other, by the steps of docs/operating.md, and agents of each require the other's signature. Then one
+// Stoa's operators sign another log of the same name: the other's witness refuses it and keeps the evidence.
 func TestTwoStoasWitnessEachOther(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
@@ -157,13 +157,13 @@ func TestTwoStoasWitnessEachOther(t *testing.T) {
 	a.witness.start()
 	b.witness.start()
 	require.True(t, strings.HasPrefix(b.witness.vkey, "witness.b.example+"), b.witness.vkey)
-	// 3. Each server gets the witness of the other, and is started anew.
+	// 3. Each server gets the witness of the other, and is restarted.
 	for i, s := range both {
 		s.server.stop()
 		s.server = startServer(t, append(s.settings, "STOA_WITNESSES="+both[1-i].witness.setting())...)
 	}
 	for i, s := range both {
-		// 4. The checkpoint ends with the line of the other's witness, and agents ask for it.
+		// 4. The checkpoint ends with the line of the other's witness, which agents require.
 		other := both[1-i]
 		head := s.server.cosigned(other.witness, 2)
 		require.Contains(t, string(head.Note), "\n— "+strings.Split(other.witness.vkey, "+")[0]+" ")
@@ -178,7 +178,7 @@ func TestTwoStoasWitnessEachOther(t *testing.T) {
 		s.server.commandLine("ada_alone").run("--witness", s.witness.vkey, "--quorum", "1", "register", "cleo_of_two")
 	}
 
-	// A's operators hold its key: their fork has the size of the signed log, or more.
+	// A's operators have the log's key: their fork has at least the size of the signed log.
 	key := graphtest.Got(base64.StdEncoding.DecodeString(strings.TrimSpace(readFile(t, sharedKey))))(t)
 	private := (&serverlog.API{Key: key}).PrivateKey(serverlog.PurposeLog, 1)
 	fork := keylogtest.New("a.example/log/1", private)

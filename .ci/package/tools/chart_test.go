@@ -132,7 +132,7 @@ func deployment(t *testing.T, made manifests) *apps.Deployment {
 	return object[apps.Deployment](t, made, "Deployment house")
 }
 
-// everything sets each value of the chart to something else.
+// everything returns values that differ from each default of the chart.
 func everything(t *testing.T) string {
 	t.Helper()
 	raw := must(os.ReadFile("testdata/everything.yaml"))(t)
@@ -222,7 +222,7 @@ func TestPodsAreReplacedWhenTheSecretHasChanged(t *testing.T) {
 	require.Equal(t, deployment(t, rendered(t, "secret: another")), deployment(t, rendered(t, "secret: another", secret("7"))))
 }
 
-// Secrets come as variables, or as files that the variables of the server name; then no variable holds one.
+// Secrets come as variables, or as files that the server's variables name; then no variable holds a secret.
 func TestSecretsAsFiles(t *testing.T) {
 	plain := deployment(t, rendered(t, "secret: mine")).Spec.Template.Spec
 	require.Equal(t, "mine", plain.Containers[0].EnvFrom[0].SecretRef.Name)

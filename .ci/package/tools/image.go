@@ -130,7 +130,7 @@ func runTar(args ...string) error {
 	return nil
 }
 
-// tag returns the version as a tag of an image: + is no character of a tag.
+// tag returns the version as a tag of an image: a tag cannot have a +.
 func tag(version string) string { return strings.ReplaceAll(version, "+", "-") }
 
 // push sends archives of one image, each of another architecture, to a registry: as REPOSITORY:TAG, and as latest. It uses the

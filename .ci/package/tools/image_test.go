@@ -54,7 +54,7 @@ func TestAnArchiveIsOneImageForDockerAndOCI(t *testing.T) {
 	require.Equal(t, first, second)
 }
 
-// The script sends the images of the folder, whatever version the repository has, and asks if the folder has two versions.
+// The script sends the images of the folder, whatever version the repository has, and asks for VERSION if the folder has two.
 func TestThePushOfAFolder(t *testing.T) {
 	nightly(t)
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")

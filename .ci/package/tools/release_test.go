@@ -189,7 +189,7 @@ func describeAndSign(t *testing.T, folder, key string) {
 	require.NoError(t, exec.Command("../sign", list, key, "stoa 1").Run())
 }
 
-// A release that is whole passes, and each damage is refused, also by someone who has the key.
+// An undamaged release passes, and each damaged release is refused, even if its author has the key.
 func TestDamagedReleasesAreRefused(t *testing.T) {
 	nightly(t)
 	_, err := exec.LookPath("minisign")
@@ -246,7 +246,7 @@ func TestDamagedReleasesAreRefused(t *testing.T) {
 	require.Contains(t, said, "not signed by this key")
 }
 
-// link puts a link to the same content in place of a file.
+// link replaces a file by a link to the same content.
 func link(name string) func(*testing.T, string) {
 	return func(t *testing.T, folder string) {
 		t.Helper()

@@ -22,7 +22,7 @@ type Scenario struct {
 	Do   Do
 }
 
-// Scenarios is the table. Those that only read come first, so that they find the database as it was seeded.
+// Scenarios is the table. Scenarios that only read come first, so that they find the database as it was seeded.
 var Scenarios = []Scenario{
 	{"me", get("/bots/me")},
 	{"feed", get("/posts")},
@@ -30,7 +30,7 @@ var Scenarios = []Scenario{
 	{"search", get("/bots?q=" + rareWord)},
 	{"searchRare", get("/bots?q=wharf")},      // a word of one profile and one post
 	{"searchCommon", get("/bots?q=river")},    // a word of every profile
-	{"searchMissing", get("/bots?q=zymurgy")}, // a word that nothing holds
+	{"searchMissing", get("/bots?q=zymurgy")}, // a word of no text
 	{"messages", send},
 	{"posts", publish},
 	{"orders", order},

@@ -15,7 +15,7 @@ const (
 	seededPosts = 2
 )
 
-// NoLimits returns settings, as environment variables, that switch off the limits of a server that a load would reach.
+// NoLimits returns settings, as environment variables, that switch off the server's limits that a load would reach.
 func NoLimits() []string {
 	var settings []string
 	for _, name := range []string{
@@ -28,7 +28,7 @@ func NoLimits() []string {
 	return settings
 }
 
-// Register registers agents over the API, an even number, makes friends of each two, and lets each publish two posts.
+// Register registers an even number of agents over the API, makes each two friends, and lets each agent publish two posts.
 func Register(ctx context.Context, base string, agents int) ([]*Agent, error) {
 	all := make([]*Agent, agents)
 	seeding, ctx := errgroup.WithContext(ctx)

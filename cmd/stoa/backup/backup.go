@@ -1,15 +1,15 @@
 // Package backup makes backups of the database and the files in a folder, verifies and restores them (docs/running.md).
 //
 // A backup is a folder named by its start time: the database as pg_dump writes it, a list of the SHA-256 of everything, and a
-// manifest, which has the SHA-256 of the list. The bytes of files are in the folder pool beside it, under their SHA-256, and all
-// backups share them. A backup gets its name only when it is complete and on disk; a crash leaves a folder with another name,
-// which the next backup deletes. The database is read first, from one snapshot, and the files after it, so every file in the copy
-// of the database is there, unless it was deleted in between.
+// manifest, which has the SHA-256 of the list. The bytes of files are in the folder pool, under their SHA-256, and all backups
+// share them. A backup gets its name only when it is complete and on disk; a crash leaves a folder with another name, which the
+// next backup deletes. The database is read first, from one snapshot, and the files after it, so the backup has every file of its
+// database, unless the file was deleted in between.
 //
-// Make compares the shared files with their checksums and copies a damaged one from the file store again. A restore compares the
+// Make compares the shared files with their checksums and copies damaged files from the file store again. A restore compares the
 // whole backup before it changes anything.
 //
-// Processes that share the folder share its lock: one backup is made at a time. A backup is kept for seven days, the last one
+// Processes that share the folder share its lock: one backup is made at a time. A backup is kept for seven days, the newest one
 // for ever.
 package backup
 
@@ -72,8 +72,7 @@ func (s Store) progress(bytes int64) {
 	}
 }
 
-// List returns the complete backups by name, so the oldest first. One whose manifest cannot be read is damaged, and stops no
-// other.
+// List returns the complete backups, oldest first. A backup whose manifest cannot be read is listed as damaged.
 func (s Store) List() ([]Manifest, error) {
 	entries, err := os.ReadDir(s.Folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -126,9 +125,9 @@ func (s Store) Daily(ctx context.Context) (*Manifest, error) {
 	return s.Make(ctx)
 }
 
-// Make makes a backup now, and then deletes those that are too old. It returns ErrBusy while another is made or restored,
-// ErrNoTables for a database without tables, and an error if s.Key is not the one that the database belongs to. A backup
-// that fails leaves nothing but files in the pool, which the next one uses.
+// Make makes a backup now, and then deletes expired backups. It returns ErrBusy while another backup is made or restored,
+// ErrNoTables for a database without tables, and an error if s.Key is not the key of the database. A failed backup leaves only
+// files in the pool, which the next backup uses.
 func (s Store) Make(ctx context.Context) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {
@@ -187,8 +186,7 @@ func (s Store) fill(ctx context.Context, folder string, m *Manifest, before []Ma
 	return errors.Join(m.write(folder), syncFileSystem(folder))
 }
 
-// exportsPrefix is of the archives of agents in the file store (graph/exports), which end in days and must not outlive an
-// erasure.
+// exportsPrefix begins the keys of agents' archives in the file store (graph/exports), which must not outlive an erasure.
 const exportsPrefix = "exports/"
 
 // copyFiles copies the file store into the pool, without the archives of agents, and adds the checksums to sums.
@@ -244,7 +242,7 @@ func (s Store) pool(ctx context.Context, key string) (sum string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
-	draft, err := os.CreateTemp(s.poolFolder(), "*"+partial) // 0600
+	draft, err := os.CreateTemp(s.poolFolder(), "*"+partial) // with mode 0600
 	if err != nil {
 		return "", err
 	}
@@ -258,7 +256,7 @@ func (s Store) pool(ctx context.Context, key string) (sum string, err error) {
 	return sum, os.Rename(draft.Name(), filepath.Join(s.poolFolder(), sum))
 }
 
-// writeKey records in the manifest which key the database belongs to, and puts that key into the folder of a backup if it is set.
+// writeKey records the key of the database in the manifest, and puts the key into the backup's folder if it is set.
 func (s Store) writeKey(ctx context.Context, folder string, m *Manifest, sums checksums) (err error) {
 	err = db.UsePlain(s.Database, func(pool *sql.DB) (err error) {
 		m.KeyFingerprint, err = secrets.Recorded(ctx, pool)
@@ -290,8 +288,8 @@ func syncFileSystem(folder string) error {
 	return unix.Syncfs(int(f.Fd()))
 }
 
-// prune deletes backups that are too old, but never the last one. Then it deletes the files of the pool that no backup needs,
-// unless the list of a backup cannot be read.
+// prune deletes expired backups, but never the newest one. Then it deletes the files of the pool that no backup needs, unless the
+// list of a backup cannot be read.
 func (s Store) prune(all []Manifest, now time.Time) error {
 	needed := make(map[string]bool)
 	for i, m := range all {

@@ -33,7 +33,7 @@ func newTestStore(t *testing.T) *testStore {
 	}}
 }
 
-// newSmallStore is newTestStore with the few tables that a backup looks at, which are dumped and restored faster.
+// newSmallStore is newTestStore with only the tables that a backup reads, which are dumped and restored faster.
 func newSmallStore(t *testing.T) *testStore {
 	t.Helper()
 	a := newTestStore(t)
@@ -59,7 +59,7 @@ func (a *testStore) database(act func(*sql.DB)) {
 	require.NoError(a.t, pool.Close())
 }
 
-// fee reads or, with a value above 0, writes something that a backup holds.
+// fee reads a value of the database; with set above 0 it writes the value first.
 func (a *testStore) fee(set int) (found int) {
 	a.t.Helper()
 	a.database(func(d *sql.DB) {
@@ -120,8 +120,8 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// A backup that a version without a pool made, with its files in its own folder, is listed, verified and restored.
-func TestRestoreOfTheVersionBefore(t *testing.T) {
+// A backup of a version without a pool, with its files in its folder, is listed, verified and restored.
+func TestRestoreOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	a := newTestStore(t)
 	a.fee(777)
@@ -192,8 +192,8 @@ func TestRetention(t *testing.T) {
 	require.Equal(t, []string{recent.Name, latest.Name}, a.names())
 }
 
-// One backup is made at a time. One that fails leaves nothing, and deletes what a crash has left.
-func TestBackupsAreWhole(t *testing.T) {
+// One backup is made at a time. A failed backup leaves no files, and deletes the leftovers of a crash.
+func TestFailedBackupsLeaveNoFiles(t *testing.T) {
 	t.Parallel()
 	a := newSmallStore(t)
 	require.NoError(t, os.MkdirAll(filepath.Join(a.Folder, "2001-01-01T00-00-00.000Z.partial"), 0o700))

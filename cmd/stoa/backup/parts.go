@@ -37,7 +37,7 @@ const (
 type Manifest struct {
 	// Name of the backup's folder.
 	Name string `json:"name"`
-	// MadeAt is when the backup began; it holds the database as it was then.
+	// MadeAt is the time at which the backup began; the database is copied as it was then.
 	MadeAt time.Time `json:"made_at"`
 	// Version of the program that made it.
 	Version string `json:"version"`
@@ -55,11 +55,11 @@ type Manifest struct {
 	Repaired int64 `json:"repaired,omitempty"`
 	// Empty is true if the database holds no agent.
 	Empty bool `json:"empty,omitempty"`
-	// KeyFingerprint identifies the installation's key that the database belongs to; empty in backups of earlier versions. HasKey
-	// is true if the backup holds that key.
+	// KeyFingerprint identifies the key of the database's installation; empty in backups of earlier versions. HasKey is true if
+	// the backup holds this key.
 	KeyFingerprint string `json:"key_fingerprint,omitempty"`
 	HasKey         bool   `json:"has_key,omitempty"`
-	// Damage says why the manifest cannot be read; then only Name is known, and MadeAt is about when the folder was written.
+	// Damage explains why the manifest cannot be read; then only Name is known, and MadeAt is roughly the time of the folder.
 	Damage string `json:"-"`
 }
 
@@ -111,7 +111,7 @@ func (c checksums) write(folder string) (string, error) {
 	return sum, err
 }
 
-// checksumsOf reads the list of a backup. It returns an error if the list is not the one that the manifest names.
+// checksumsOf reads the list of a backup. It returns an error if the list has another checksum than in the manifest.
 func (s Store) checksumsOf(m Manifest) (checksums, error) {
 	path := filepath.Join(s.Folder, m.Name, checksumsFile)
 	if _, sum, err := digest(path); err != nil || sum != m.ChecksumsSHA256 {
@@ -186,7 +186,7 @@ func (s Store) run(ctx context.Context, program string, args ...string) error {
 	return nil
 }
 
-// environment returns the variables of libpq that mean the same as the connection URL.
+// environment returns the connection URL as variables of libpq.
 func environment(c pq.Config) []string {
 	var hosts, addresses, ports []string
 	for _, one := range append([]pq.ConfigMultihost{{Host: c.Host, Hostaddr: c.Hostaddr, Port: c.Port}}, c.Multi...) {

@@ -45,8 +45,8 @@ func damagedError(backup string, damaged []Damage) error {
 		" without these files; a damaged database or list of checksums cannot be skipped", &text)
 }
 
-// otherKeyError reports the two fingerprints if a database, or a backup of one, belongs to another key than the installation's,
-// and names the consequences of using that key. found is empty if the installation has no key.
+// otherKeyError reports both fingerprints if a database or a backup belongs to another key than the installation's, and names the
+// consequences of using that key. found is empty if the installation has no key.
 func otherKeyError(wanted, found string) error {
 	own := "and the installation's is " + found
 	if found == "" {
@@ -55,7 +55,7 @@ func otherKeyError(wanted, found string) error {
 	return fmt.Errorf("the database belongs to the key %s, %s; %s", wanted, own, secrets.Consequences)
 }
 
-// Verify reads all files of a backup, or of every one if name is empty, and returns those that are damaged.
+// Verify reads all files of a backup, or of every backup if name is empty, and returns the damaged files.
 func (s Store) Verify(ctx context.Context, name string) ([]Damage, error) {
 	unlock, err := s.lock()
 	if err != nil {
@@ -80,7 +80,7 @@ func (s Store) Verify(ctx context.Context, name string) ([]Damage, error) {
 		}
 		found = append(found, damaged...)
 		if text, err := json.Marshal(Verification{time.Now().UTC(), int64(len(damaged))}); err == nil {
-			_ = os.WriteFile(filepath.Join(s.Folder, m.Name, verifiedFile), text, 0o600) // unless the folder cannot be written
+			_ = os.WriteFile(filepath.Join(s.Folder, m.Name, verifiedFile), text, 0o600) // the folder may not be writable
 		}
 	}
 	return found, nil
@@ -105,15 +105,15 @@ func (s Store) Verified(name string) *Verification {
 	return v
 }
 
-// verify reads the files of a backup and returns those that are damaged. read holds, for each path that was read before, the
-// reason why it is damaged, or "".
+// verify reads the files of a backup and returns the damaged files. read holds, for each path that was read before, the reason
+// why it is damaged, or "".
 func (s Store) verify(ctx context.Context, m Manifest, read map[string]string) (found []Damage, err error) {
 	if m.Damage != "" {
 		return []Damage{{m.Name, manifestFile, m.Damage}}, nil
 	}
 	sums, err := s.checksumsOf(m)
 	if err != nil {
-		return []Damage{{m.Name, checksumsFile, err.Error()}}, nil //nolint:nilerr // the damage says it
+		return []Damage{{m.Name, checksumsFile, err.Error()}}, nil //nolint:nilerr // the damage contains the error
 	}
 	for name, want := range sums {
 		if err := ctx.Err(); err != nil {
@@ -149,9 +149,9 @@ type RestoreOptions struct {
 
 	SkipDamaged bool `env:"-" help:"Leave out files whose checksum is wrong, instead of restoring nothing."`
 
-	// TakeKey takes the key from this or another backup of the folder. A restore into an installation without a key does so, too.
+	// TakeKey takes the key from this or another backup of the folder. A restore into an installation without a key always takes it.
 	TakeKey bool `env:"-" name:"with-key" xor:"key" help:"Put the key that a backup holds in place of the installation's, which stays beside it under another name."`
-	// NewKey: the restored database belongs to the key of the next server that starts.
+	// NewKey gives the restored database to the key of the next server that starts.
 	NewKey bool `env:"-" xor:"key" help:"Keep the installation's key although the backup belongs to another one; docs/running.md lists the consequences."`
 
 	// KeyFingerprint identifies the installation's key, empty if it has none, and PutKey replaces it.
@@ -164,7 +164,7 @@ type RestoreOptions struct {
 // o.SkipDamaged those files are left out, unless the database, the list of checksums or the manifest is damaged. A backup that
 // belongs to another key than the installation's is refused, unless o.TakeKey or o.NewKey is set. Files in the file store stay.
 // Missing files are written before the database, so that no row refers to a missing file. If filling a replaced database fails,
-// it stays empty, and the same restore may be repeated. The errors say how to go on.
+// it stays empty, and the same restore may be repeated. The errors name the next step.
 func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {
@@ -229,7 +229,7 @@ func (s Store) find(name string) (Manifest, error) {
 	return Manifest{}, fmt.Errorf("%w in %s: %q", ErrNotFound, s.Folder, name)
 }
 
-// checkReplaceable returns ErrNotEmpty or ErrInUse if the restore must not go on.
+// checkReplaceable returns ErrNotEmpty or ErrInUse if the restore must stop.
 func (s Store) checkReplaceable(ctx context.Context, replace bool) error {
 	query, refusal, attempts := `SELECT count(*) FROM pg_class
 		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S')`, ErrNotEmpty, 0
@@ -249,7 +249,7 @@ func (s Store) checkReplaceable(ctx context.Context, replace bool) error {
 	}
 }
 
-// putFiles writes the files of a backup into the file store, except those that it has and those that are damaged.
+// putFiles writes the files of a backup into the file store, except existing and damaged files.
 func (s Store) putFiles(ctx context.Context, m Manifest, damaged []Damage) error {
 	sums, err := s.checksumsOf(m)
 	if err != nil {
@@ -286,7 +286,7 @@ func (s Store) putFile(ctx context.Context, key, path string) error {
 }
 
 // settleKey compares the installation's key with the backup's before a restore changes anything. If they differ, it takes the
-// backup's key or returns an error that says how to go on. forget is true if the restored database must belong to no key.
+// backup's key or returns an error that names the next step. forget is true if the restored database must belong to no key.
 func (s Store) settleKey(m Manifest, o RestoreOptions) (forget bool, err error) {
 	if m.KeyFingerprint == o.KeyFingerprint {
 		return false, nil
@@ -317,7 +317,7 @@ func (s Store) settleKey(m Manifest, o RestoreOptions) (forget bool, err error) 
 	}
 }
 
-// keyHolder returns the name of a backup, itself first, that holds the key to which a backup belongs; "" if none does.
+// keyHolder returns the name of a backup that holds the key of m, preferably m itself; "" if none does.
 func (s Store) keyHolder(m Manifest) (string, error) {
 	all, err := s.List()
 	if err != nil || m.KeyFingerprint == "" {

@@ -41,7 +41,7 @@ func (a *testStore) inPool() int {
 	return len(graphtest.Got(os.ReadDir(filepath.Join(a.Folder, "pool")))(a.t))
 }
 
-// Backups share each content, even if two files have it, until the last backup that needs it is deleted.
+// Backups share each content, even of two files, until the last backup that needs it is deleted.
 func TestBackupsShareFiles(t *testing.T) {
 	t.Parallel()
 	a := newSmallStore(t)
@@ -132,7 +132,7 @@ func TestRestoreOfDamagedBackup(t *testing.T) {
 	}
 }
 
-// A backup whose manifest is damaged cannot be restored, and stops neither the others nor the next one.
+// A backup with a damaged manifest cannot be restored; other backups and the next one work.
 func TestADamagedManifestStopsNoOtherBackup(t *testing.T) {
 	t.Parallel()
 	a := newSmallStore(t)

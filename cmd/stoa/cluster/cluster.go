@@ -18,7 +18,7 @@
 // traverse the folders above the cluster: the programs are handed the open directory and work on /proc/self/fd/3.
 //
 // Concurrency: the first process that starts on a data folder runs the database as its child, which ends with it even if it is
-// killed. Other processes, such as a backup beside the server, use it until then.
+// killed. Other processes, such as a backup beside the server, use the database until then.
 //
 // Failure: a database that dies is not started again. Config.Ended is called, the server ends, and its next start recovers the
 // database. Nothing here protects a folder on a network file system or one shared between machines.
@@ -46,7 +46,7 @@ import (
 
 // Config holds the settings of a cluster (§11).
 type Config struct {
-	// DataDir is STOA_DATA_DIR; it is created with mode 0700 if it is missing. An existing one keeps its mode.
+	// DataDir is STOA_DATA_DIR; it is created with mode 0700 if it is missing. An existing folder keeps its mode.
 	DataDir string
 	// Logger receives starts and stops.
 	Logger *slog.Logger
@@ -82,7 +82,7 @@ type Cluster struct {
 var ErrNoCluster = errors.New("there is no database")
 
 // Exists returns nil if the data folder has a cluster, ErrNoCluster if it has none, and another error if this account may not
-// look. It creates nothing.
+// read it. It creates nothing.
 func Exists(dataDir string) error {
 	folder, err := filepath.Abs(filepath.Join(dataDir, "postgres"))
 	if err != nil {
@@ -97,8 +97,8 @@ func Exists(dataDir string) error {
 
 // Start initialises the cluster unless the data folder has one, starts its database unless another process runs it, and waits
 // until it answers. The caller must call Stop. ctx bounds only the start: when it is done, Start ends what it began and returns
-// ctx's error. Other errors: ErrNoPrograms, a data folder that cannot be written or belongs to another account, one that another
-// process keeps locked, and the last lines of a PostgreSQL program that failed (§11).
+// ctx's error. Other errors: ErrNoPrograms, a data folder that cannot be written, belongs to another account or stays locked by
+// another process, and the last lines of a PostgreSQL program that failed (§11).
 func Start(ctx context.Context, config Config) (*Cluster, error) {
 	data, err := filepath.Abs(config.DataDir)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *Cluster) Stop(ctx context.Context) error {
 		}
 		c.stopErr = c.database.shutdown(ctx)
 		if c.link != "" {
-			_ = os.Remove(c.link) // one that stays does no harm
+			_ = os.Remove(c.link) // a remaining link does no harm
 		}
 		c.log.Info("database stopped", "folder", c.folder)
 	})
@@ -135,7 +135,7 @@ func (c *Cluster) Stop(ctx context.Context) error {
 }
 
 // URL is the address of the database stoa for the role stoa, for lib/pq, pgx and libpq alike. It names the file with the password
-// and holds no secret. It stays the same across restarts and is of use only to the owner of the data folder, and to root.
+// and holds no secret. It stays the same across restarts; only the owner of the data folder and root can use it.
 func (c *Cluster) URL() string {
 	host := c.folder
 	if c.link != "" {
@@ -179,7 +179,7 @@ const (
 	superuser  = "postgres"      // owns the system catalogues; cannot log in
 	role       = "stoa"          // role and database
 
-	settingsFile = "stoa.conf"   // written at each start, so that a newer server brings its settings along
+	settingsFile = "stoa.conf"   // written at each start, so that a newer server applies its settings
 	tuningFile   = "tuning.conf" // the operator's own; overrides the settings that may change
 	hbaFile      = "pg_hba.conf" // who may log in
 
@@ -188,8 +188,8 @@ const (
 	passwordFile = "postgres.pgpass"
 )
 
-// initialise makes the cluster if it does not exist. It is built beside its place and renamed when complete, so that an
-// interruption at any moment leaves nothing that could be taken for a cluster. Leftovers of earlier attempts are deleted.
+// initialise makes the cluster if it does not exist. It builds the cluster under another name and renames it when complete, so
+// that an interruption leaves nothing that looks like a cluster. Leftovers of earlier attempts are deleted.
 func (c *Cluster) initialise(ctx context.Context) error {
 	leftovers, _ := fs.Glob(os.DirFS(c.data), unfinished+"*") // the pattern is well formed
 	for _, leftover := range leftovers {

@@ -150,7 +150,7 @@ func TestStartRefusesStrangeFolder(t *testing.T) {
 	require.Empty(t, unfinishedIn(t, folder))
 }
 
-// A full log replaces the one before it. A full disk loses text, and does not end the output of the database.
+// A full log replaces the previous log. A full disk loses text, and does not end the output of the database.
 func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
 	c := &Cluster{data: t.TempDir()}
@@ -195,7 +195,7 @@ func TestStartFails(t *testing.T) {
 	eventually(t, func() bool { return isStopped(t, cfg.DataDir) }, "no process is left")
 }
 
-// fakeSet makes a folder with programs that only know their version.
+// fakeSet makes a folder with programs that only print a version.
 func fakeSet(t *testing.T, dir, version string) string {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o755))
@@ -245,7 +245,7 @@ func TestFindPrograms(t *testing.T) {
 	}
 }
 
-// The error of a program that fails has its last lines, and not all that it has printed.
+// The error of a failed program contains only the last lines of its output.
 func TestErrorsHaveTheLastLines(t *testing.T) {
 	t.Parallel()
 	var out Output

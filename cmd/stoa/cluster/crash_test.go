@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// If the database is killed, its last lines are reported, and the processes that shared it learn of its end. Its next start has
-// every row, even if one session was idle and another ran a statement without end.
+// If the database is killed, its last lines are reported, and the processes that shared it are notified. Its next start has every
+// row, even if one session was idle and another ran a statement without end.
 func TestPostmasterKilled(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 2)

@@ -21,7 +21,7 @@ import (
 
 const (
 	pollInterval  = 10 * time.Millisecond
-	watchInterval = time.Second      // between looks at the database of another process and at the link
+	watchInterval = time.Second      // between checks of another process's database and of the link
 	lockWait      = 30 * time.Second // for a locked folder whose database does not answer
 	killWait      = 7 * time.Second  // after an immediate shutdown, in which PostgreSQL kills its processes within 5 s
 )
@@ -61,7 +61,7 @@ func (c *Cluster) open(ctx context.Context) (err error) {
 	return err
 }
 
-// startOrShare waits while the folder is locked and its database does not answer, as when it is being stopped.
+// startOrShare waits while the folder is locked and its database does not answer, such as during a stop.
 func (c *Cluster) startOrShare(ctx context.Context, patience time.Duration) error {
 	locked := fmt.Errorf("%s is locked by another process, and its database does not answer", c.folder)
 	waiting, cancel := context.WithTimeoutCause(ctx, patience, locked)
@@ -211,7 +211,7 @@ func (c *Cluster) watch() {
 		case <-ticker.C:
 		}
 		if c.database == nil {
-			if free, _ := tryLock(c.dir); free { // the next look repeats an error
+			if free, _ := tryLock(c.dir); free { // the next check repeats an error
 				unlock(c.dir)
 				c.reportEnd(errors.New("another process ran it"))
 				return
@@ -243,8 +243,7 @@ func tryLock(f *os.File) (bool, error) {
 // unlock releases a flock explicitly: a process that is being started may have inherited it until it runs its own program.
 func unlock(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
-// LockFolder makes a folder, and keeps other processes that call it out until end is called. It returns busy while another
-// process holds it.
+// LockFolder makes a folder and locks it until end is called. It returns busy while another process holds the lock.
 func LockFolder(folder string, busy error) (end func(), err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err

@@ -60,8 +60,8 @@ var initialisedTemplate = sync.OnceValues(func() (string, error) {
 	return folder, c.Stop(context.Background())
 })
 
-// initialised puts a cluster that was started and stopped before into a data folder that does not exist yet, and returns that
-// folder. It saves the time of initdb.
+// initialised copies a cluster that was started and stopped before into a new data folder, and returns the folder. It saves the
+// time of initdb.
 func initialised(t *testing.T, folder string) string {
 	t.Helper()
 	template := must(initialisedTemplate())(t)
@@ -85,15 +85,15 @@ func serve(folder string) int {
 	return 0
 }
 
-// server is such a process.
+// server is a server process.
 type server struct {
 	*exec.Cmd
 	out io.Reader
 	in  io.Closer
 }
 
-// spawn runs a server process as the given account, or as the test's own. The
-// binary is handed over open, since another account cannot reach its path.
+// spawn runs a server process as the given account, or as the test's own. The process inherits the open binary, since another
+// account cannot reach its path.
 func spawn(t *testing.T, folder string, as *syscall.Credential) *server {
 	t.Helper()
 	binary := must(os.Open("/proc/self/exe"))(t)
@@ -191,7 +191,7 @@ func eventually(t *testing.T, condition func() bool, message string) {
 // flushed makes the commits of a session on a volatile cluster outlive its processes.
 const flushed = "&synchronous_commit=on"
 
-// pidOf is the pid of the folder's postmaster by its own record.
+// pidOf returns the pid of the folder's postmaster, from postmaster.pid.
 func pidOf(t *testing.T, folder string) int {
 	t.Helper()
 	text := must(os.ReadFile(filepath.Join(folder, "postgres", "postmaster.pid")))(t)
@@ -199,8 +199,8 @@ func pidOf(t *testing.T, folder string) int {
 	return must(strconv.Atoi(first))(t)
 }
 
-// isStopped reports whether no process of the folder's cluster is left. A process that another test starts at this moment has
-// inherited the folder's lock until it runs its own program, so callers wait for it.
+// isStopped reports whether no process of the folder's cluster is left. A process that another test just starts holds the
+// folder's lock until it runs its own program, so callers wait.
 func isStopped(t *testing.T, folder string) bool {
 	t.Helper()
 	dir := must(os.Open(filepath.Join(folder, "postgres")))(t)

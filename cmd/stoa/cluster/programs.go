@@ -26,7 +26,7 @@ import (
 const oldest = 15
 
 // ErrNoPrograms is returned if the machine has no PostgreSQL server that Start could run; its text names the package to install.
-// ErrNoClient is the same for a client program that is new enough.
+// ErrNoClient is returned if it has no client program of a sufficient version.
 var (
 	ErrNoPrograms = errors.New("no PostgreSQL server programs (postgres, initdb)")
 	ErrNoClient   = errors.New("no PostgreSQL client program")
@@ -113,12 +113,12 @@ func majorOf(folder string) int {
 	return majorIn(string(version))
 }
 
-// folderInChild is the cluster's folder as a child sees it: the descriptor it was given. The path works if the account may not
-// traverse the folders above, and postgres does not care how long it is.
+// folderInChild is the path of the cluster's folder in a child, by an inherited descriptor. It works even if the account may not
+// traverse the folders above, or if their path is too long for postgres.
 const folderInChild = "/proc/self/fd/3"
 
-// inherited are the variables that PostgreSQL programs may see. The rest stays here: secrets, and PG* settings that would change
-// the cluster.
+// inherited are the variables that PostgreSQL programs may see. They exclude secrets, and PG* settings that would change the
+// cluster.
 var inherited = []string{"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "NSS_WRAPPER_PASSWD", "NSS_WRAPPER_GROUP"}
 
 // command prepares a program that works on the folder, as the account, in its own session: a terminal's ^C does not reach it,

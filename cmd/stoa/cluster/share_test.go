@@ -54,7 +54,7 @@ func TestShared(t *testing.T) {
 	require.True(t, isStopped(t, folder))
 }
 
-// A data folder that is locked by a process whose database does not answer is refused with its name.
+// A data folder is refused, with its name, if another process has locked it and the database does not answer.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	cfg := config(initialised(t, filepath.Join(t.TempDir(), "data")))
@@ -101,8 +101,8 @@ func TestAccount(t *testing.T) {
 	require.NoError(t, connect(t, c.URL()).PingContext(t.Context()))
 }
 
-// An ordinary account starts a cluster on its folder, root goes on with it, and
-// the account can take it back. Without root, the account is the test's own.
+// An ordinary account starts a cluster on its folder, root starts it next, and then the account again. Without root, the account
+// is the test's own.
 func TestOrdinaryAccountThenRoot(t *testing.T) {
 	nightly(t)
 	t.Parallel()

@@ -213,7 +213,7 @@ func unique(all []string) []string {
 func (e *examination) checkAddress(path, named string) {
 	u, err := url.Parse(named)
 	if err != nil || strings.ContainsAny(named, "${}…") || u.Host == "" {
-		return // an example with something to fill in
+		return // an example with placeholders
 	}
 	if named != e.origin && !strings.HasPrefix(named, e.origin+"/") {
 		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Where the descriptions are.
+// Paths of the descriptions.
 const (
 	indexPath      = "/.well-known/agent-skills/index.json"
 	catalogPath    = "/.well-known/api-catalog"
@@ -24,8 +24,8 @@ const (
 	readyPath      = "/readyz"
 )
 
-// documents are requested in this order; media is the beginning of the media type. listed documents are those that programs find
-// by themselves: pages of any origin may read them, and each leads to the catalog.
+// documents are requested in this order; media is the beginning of the media type. Programs find listed documents by themselves:
+// pages of any origin may read them, and each links to the catalog.
 var documents = []struct {
 	path, media string
 	listed      bool
@@ -61,13 +61,13 @@ type examination struct {
 	ctx    context.Context
 	origin string
 	client *http.Client
-	// got holds the documents, nil for each that did not come.
+	// got holds the documents, nil for each missing document.
 	got map[string]*answer
 	// falseClaims holds the false claims of each path.
 	falseClaims map[string][]string
-	// api are the paths of the description and their methods.
+	// api holds the paths of the description and their methods.
 	api map[string][]string
-	// asked holds the status that each requested address answered.
+	// asked holds the status of each requested address.
 	asked map[string]int
 }
 
@@ -159,7 +159,7 @@ func (e *examination) status(address string) int {
 	return status
 }
 
-// fetch requests a document, and checks the rules that hold for each (§9).
+// fetch requests a document, and checks the rules for all documents (§9).
 func (e *examination) fetch(path, media string, listed bool) {
 	got, err := e.ask(http.MethodGet, e.origin+path)
 	if err != nil {

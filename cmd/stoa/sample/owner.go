@@ -26,7 +26,7 @@ import (
 const (
 	// profileReward is the reward of a complete profile.
 	profileReward = 200_000
-	// patience is how long a mail or a reward may take.
+	// patience is the maximum time for a mail or a reward.
 	patience = 2 * time.Minute
 )
 
@@ -35,12 +35,12 @@ type ownerStory struct {
 	Telling
 	// folder keeps the key files of the agents.
 	folder string
-	// read holds the names of mails that existed before or have been read.
+	// read holds the names of earlier mails and of mails that were read.
 	read map[string]bool
 	// owner is the address of both agents.
 	owner string
 	ada   *client.Agent
-	// terms is the id of the document that the story has published, empty before.
+	// terms is the id of the document that the story has published; empty until then.
 	terms string
 }
 
@@ -54,7 +54,7 @@ func TellOwner(ctx context.Context, c Telling) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	s := &ownerStory{Telling: c, folder: folder, read: make(map[string]bool), owner: "owner-" + uuid.NewString() + "@example.org"}
 	err = attempt(func() {
-		for s.unread() != "" { // mails of others
+		for s.unread() != "" { // they belong to others
 			continue
 		}
 	})
@@ -114,7 +114,7 @@ func (s *ownerStory) putBack(ctx context.Context, before map[string]any) error {
 	return err
 }
 
-// link links an agent that exists to its owner (§2.4).
+// link links an existing agent to its owner (§2.4).
 func (s *ownerStory) link(ctx context.Context) string {
 	ben, handle := s.agent("ben")
 	must(ben.Register(ctx, handle, client.Fields{"display_name": "Ben"}))
@@ -128,7 +128,7 @@ func (s *ownerStory) link(ctx context.Context) string {
 		"The owner follows the link and confirms; now the code links Ben to the owner: %s.", mail.Subject, linked.Status)
 }
 
-// gate registers an agent while the email gate is on (§2.4).
+// gate registers an agent through the email gate (§2.4).
 func (s *ownerStory) gate(ctx context.Context) string {
 	check(s.updateSettings(ctx, map[string]any{"emailGateEnabled": true}))
 	ada, handle := s.agent("ada")
@@ -159,7 +159,7 @@ func (s *ownerStory) earn(ctx context.Context) string {
 
 var tokenForm = regexp.MustCompile(`stoa_[0-9A-Za-z]{49}`)
 
-// restore gives an agent a new token by its owner's mail (§2.4).
+// restore gives an agent a new token through its owner's mail (§2.4).
 func (s *ownerStory) restore(ctx context.Context) string {
 	request := client.Fields{"handle": s.ada.Identity().Handle, "email": s.owner}
 	check(s.ada.Do(ctx, http.MethodPost, "/bots/restore/request", request, nil))

@@ -75,7 +75,7 @@ func refused(what string, err error, status int, code string) {
 	}
 }
 
-// perform carries out acts one after the other, until the first that fails, and calls done with the result of each.
+// perform carries out acts one after the other, until one fails, and calls done with each result.
 func perform(ctx context.Context, acts []act, done func(said string)) error {
 	return attempt(func() {
 		for _, act := range acts {
@@ -93,7 +93,7 @@ type chapter struct {
 func tell(ctx context.Context, out io.Writer, chapters []chapter) error {
 	steps := 0
 	for _, chapter := range chapters {
-		_, _ = fmt.Fprintf(out, "\n%s\n", chapter.title) // the story goes on even if nobody reads it
+		_, _ = fmt.Fprintf(out, "\n%s\n", chapter.title) // the story continues even if nobody reads it
 		err := perform(ctx, chapter.acts, func(said string) {
 			for line := range strings.SplitSeq(said, "\n") {
 				steps++
@@ -108,10 +108,11 @@ func tell(ctx context.Context, out io.Writer, chapters []chapter) error {
 	return nil
 }
 
-// atOnce is how many agents act at the same time. Two files are inspected at once (§8).
+// atOnce is the number of agents that act at the same time. Two files are inspected at once (§8).
 const atOnce = 4
 
-// Fill puts the five agents of the story, their hour, and neighbours who trade on a server. It stops at the first error.
+// Fill fills a server with the five agents of the story, their works and orders, and other agents that trade. The first error
+// ends it.
 func Fill(ctx context.Context, c Config) error {
 	s, err := open(c)
 	if err != nil {
@@ -147,7 +148,7 @@ func Fill(ctx context.Context, c Config) error {
 	})
 }
 
-// Steps returns how many steps Fill takes for a number of agents.
+// Steps returns the number of Fill's steps for a number of agents.
 func Steps(agents int) int64 {
 	steps := 2 * agents
 	for _, acts := range new(server).scripts(cast(agents)) {
@@ -181,7 +182,7 @@ func cast(agents int) (people, neighbours []Person) {
 	return people, neighbours
 }
 
-// each calls do for every thing, several at once, and returns the first failure.
+// each calls do for every thing, for several at the same time, and returns the first failure.
 func each[T any](ctx context.Context, things []T, do func(context.Context, int, T)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -191,13 +192,13 @@ func each[T any](ctx context.Context, things []T, do func(context.Context, int, 
 	return group.Wait()
 }
 
-// endings are the actions on an order after its offer, one for each state in which an order can be (§3.1).
+// endings are the sequences of actions after an offer, one for each state of an order (§3.1).
 var endings = []string{
 	"", "accept", "accept start", "accept start deliver", "accept start deliver complete", "accept start deliver dispute",
 	"accept start deliver dispute propose-refund approve-refund", "cancel", "reject",
 }
 
-// enoughForAll is how many neighbours make orders in every state.
+// enoughForAll is the number of neighbours that make orders in every state.
 const enoughForAll = 5
 
 // dealings is the script of the neighbours: each befriends the next, exchanges messages with it and orders from it. They repeat

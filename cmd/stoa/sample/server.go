@@ -1,6 +1,6 @@
-// Package sample puts agents with faces, works, services, tasks and finished orders on a server. Five of them lived on Stoa for
-// an hour, and the program carries their works (works.go). Fill adds neighbours; Tell plays the hour of the five, prints it and
-// compares the server's answers. Both use the server as any agent does, through rest/client.
+// Package sample fills a server with agents that have pictures, works, services, tasks and finished orders. Five of them lived on
+// Stoa for an hour, and the program contains their works (works.go). Fill adds neighbours; Tell repeats the hour of the five,
+// prints it and checks the server's answers. Both use the server through rest/client, as agents do.
 //
 // The error of a refusal is a *client.Fault, with the attempted step before it.
 package sample
@@ -29,11 +29,11 @@ import (
 type Config struct {
 	// URL is the origin of the public listener, such as http://127.0.0.1:8080.
 	URL string
-	// Invitation is the code of an invitation of the demo, which marks every agent; without it they are agents like any others.
+	// Invitation is the code of an invitation of the demo, which marks every agent; without it they are ordinary agents.
 	Invitation string
 
-	// Agents is how many agents there will be, at least 2. With fewer than 5 all are neighbours; from 10 on there are orders in
-	// every state.
+	// Agents is the number of agents, at least 2. With fewer than 5 all are neighbours; from 10 on there are orders in every
+	// state.
 	Agents int
 	// Out gets a line for each agent: its handle and its token.
 	Out io.Writer
@@ -51,7 +51,7 @@ type server struct {
 
 	mu     sync.Mutex
 	agents map[string]*agent
-	// suffix follows every handle once one of them was taken.
+	// suffix follows every handle if one of the handles was taken.
 	suffix string
 }
 
@@ -59,7 +59,7 @@ type agent struct {
 	*client.Agent
 
 	person Person
-	// brief is the agent as others find it.
+	// brief is the agent as others see it.
 	brief client.Brief
 }
 
@@ -72,14 +72,14 @@ func open(c Config) (*server, error) {
 // close deletes the agents' keys. Their works stay on the server.
 func (s *server) close() { _ = os.RemoveAll(s.folder) } // the system clears its temporary files, too
 
-// agent is the agent that has joined under a handle of the works.
+// agent returns the agent that has joined under a handle of the works.
 func (s *server) agent(handle string) *agent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.agents[handle]
 }
 
-// patient holds the options of all agents: on a busy machine a slow sample is better than half of one.
+// patient holds the options of all agents: on a busy machine a slow sample is better than an incomplete one.
 var patient = client.Options{Timeout: time.Minute, Retries: 8, UploadWait: 10 * time.Minute}
 
 // join registers a person. If the handle is taken (it stays taken after a removal), the agent gets one with a suffix.
@@ -135,7 +135,7 @@ func (s *server) mentions(text string) string {
 	})
 }
 
-// settle gives an agent its face and its character, and publishes its services, and the work of a neighbour. The agents that its texts
+// settle sets an agent's avatar and character, and publishes its services, and a neighbour's work. The agents that its texts
 // mention must have joined.
 func (s *server) settle(ctx context.Context, a *agent) {
 	defer aboutf("the profile of %s", a.person.Handle)

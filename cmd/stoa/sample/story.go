@@ -28,8 +28,8 @@ type Telling struct {
 }
 
 // Tell performs the hour of the five agents, prints each step and compares the answers with docs/contract.md. Each run registers
-// five agents, so the registration limit allows one or two runs an hour from one address. They stay, with their works; `stoa seed
-// --remove` removes those that an operator's client marks.
+// five agents, so the registration limit allows one or two runs an hour from one address. The agents stay, with their works;
+// `stoa seed --remove` removes the marked agents.
 func Tell(ctx context.Context, c Telling) error {
 	invitation, revoke, err := invite(ctx, c.Operator)
 	if err != nil {
@@ -63,8 +63,8 @@ const (
 	invitationLife = time.Hour
 )
 
-// invite makes an invitation that marks the agents of the story as the demo's, and returns its code and a function that ends it. The
-// code is empty without an operator.
+// invite makes an invitation that marks the agents of the story as agents of the demo, and returns its code and a function that
+// ends it. The code is empty without an operator.
 func invite(ctx context.Context, operator *operators.Client) (code string, revoke func(), err error) {
 	if operator == nil {
 		return "", func() {}, nil
@@ -76,7 +76,7 @@ func invite(ctx context.Context, operator *operators.Client) (code string, revok
 	}
 	invitation, _ := made["invitation"].(map[string]any)
 	return fmt.Sprint(made["code"]), func() {
-		// If this fails, it ends by itself within the hour.
+		// If this fails, the invitation expires within the hour.
 		_, _ = change(context.WithoutCancel(ctx), operator, "ID!", invitation["id"], "revokeInvitation(id: $value, reason: $reason) { id }")
 	}, nil
 }
@@ -86,7 +86,7 @@ func change(ctx context.Context, operator *operators.Client, kind string, value 
 	var data map[string]map[string]any
 	err = operator.Ask(ctx, fmt.Sprintf("mutation ($value: %s, $reason: String!) { %s }", kind, procedure),
 		map[string]any{"value": value, "reason": storyReason}, &data)
-	for _, result = range data { // it is the only one
+	for _, result = range data { // there is one result
 		continue
 	}
 	return result, err
@@ -110,14 +110,14 @@ func (s *server) moveIn(people []Person) (all []act) {
 	})
 }
 
-// holds checks that an agent has that much available, in minor units (§2.5), and nothing reserved.
+// holds checks that an agent has this amount available, in minor units (§2.5), and nothing reserved.
 func (a *agent) holds(ctx context.Context, available int64) {
 	got := must(a.Wallet(ctx))
 	expect(a.person.DisplayName+"'s available balance", got.Available, available)
 	expect(a.person.DisplayName+"'s reserved balance", got.Reserved, 0)
 }
 
-// refuseStranger: only friends may exchange messages (§3.2).
+// refuseStranger checks that only friends may exchange messages (§3.2).
 func (s *server) refuseStranger(ctx context.Context) string {
 	_, _, err := s.agent("noor").SendMessage(ctx, s.agent("pia").brief, "Are you there?", "")
 	refused("a message to a stranger", err, http.StatusForbidden, "contact_not_accepted")
@@ -169,7 +169,7 @@ func (s *server) write(ctx context.Context) string {
 	}
 }
 
-// repeatMessage sends the same again, and another message under the same nonce.
+// repeatMessage sends the same message again, and another message under the same nonce.
 func (s *server) repeatMessage(ctx context.Context) string {
 	noor, pia := s.agent("noor"), s.agent("pia")
 	again, replayed, err := noor.SendMessage(ctx, pia.brief, question, questionID)

@@ -81,7 +81,7 @@ type Order struct {
 	ResultFiles []string `json:"result_files"`
 	Ratings     []Rating `json:"ratings"`
 
-	// Actions after the offer or the choice, and the id of an offer that the same two may have agreed on before: for scripts.
+	// Actions follow the offer or the choice; OperationID may be the id of an earlier offer between the two. Only scripts set them.
 	Actions     string `json:"-"`
 	OperationID string `json:"-"`
 }
@@ -93,7 +93,7 @@ type Rating struct {
 	Text   string `json:"text"`
 }
 
-// Load reads the works that the program carries. The caller must not change them.
+// Load reads the works in the program. The caller must not change them.
 var Load = sync.OnceValue(func() *Works {
 	w := new(Works)
 	decoder := json.NewDecoder(bytes.NewReader(file("works.json")))

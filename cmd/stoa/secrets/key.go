@@ -42,9 +42,9 @@ import (
 const Consequences = "with another key, codes and links that were mailed are void, and so are the secret of every webhook and" +
 	" the key by which the server signs: receivers refuse the server's deliveries until they have fetched the new ones"
 
-// The table installation_key holds the fingerprint of the installation's key that the database's first server had. Codes, links,
-// the secrets of webhooks and the server's signing key are derived from the key, so a server with another key would silently
-// change all of them.
+// The table installation_key holds the fingerprint of the installation's key, as the database's first server had it. Codes,
+// links, the secrets of webhooks and the server's signing key are derived from the key, so a server with another key would
+// silently change all of them.
 
 // Fingerprint identifies a key and reveals nothing about it. It has the form of an agent's fingerprint.
 func Fingerprint(key []byte) string {
@@ -63,8 +63,8 @@ func Recorded(ctx context.Context, pool *sql.DB) (string, error) {
 	return found, err
 }
 
-// Record writes a fingerprint unless the database has one, and returns the one that it has then. Of several servers that start on
-// a new database at once, the first one decides.
+// Record writes a fingerprint unless the database has one, and returns the recorded one. If several servers start on a new
+// database at once, the first one decides.
 func Record(ctx context.Context, pool *sql.DB, fingerprint string) (string, error) {
 	_, err := pool.ExecContext(ctx, "INSERT INTO installation_key (fingerprint) VALUES ($1) ON CONFLICT DO NOTHING", fingerprint)
 	if err != nil {
@@ -83,7 +83,7 @@ func Replace(ctx context.Context, pool *sql.DB, fingerprint string) error {
 // FileSuffix is the suffix of a variable that names a file with the value of another variable.
 const FileSuffix = "_FILE"
 
-// FileVariables returns the variables that name a file of a secret, one for each variable that may hold one.
+// FileVariables returns the variables that name a file with a secret, one for each variable that may hold a secret.
 func FileVariables() []string {
 	names := make([]string, len(variables))
 	for i, v := range variables {
@@ -92,7 +92,7 @@ func FileVariables() []string {
 	return names
 }
 
-// maxFile is the longest secret of a file in bytes.
+// maxFile is the maximum size of a file in bytes.
 const maxFile = 16 << 10
 
 // ReadFiles sets the variables of secrets from the files that FileVariables name, as containers provide secrets. Line ends at the

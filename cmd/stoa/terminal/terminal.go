@@ -73,7 +73,7 @@ func Is(f *os.File) bool {
 	return err == nil
 }
 
-// Plain replaces characters that a terminal would obey or not show.
+// Plain replaces control characters and invisible characters.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
@@ -113,7 +113,7 @@ func ParseCredits(text string) (minor int64, ok bool) {
 type Command struct {
 	// Path is its words.
 	Path, Group, Help string
-	// Default is true if the first word of the path alone means the command, too.
+	// Default is true if the first word of the path alone also means this command.
 	Default    bool
 	Parameters []Parameter
 }
@@ -125,8 +125,8 @@ type Parameter struct {
 	Tag  string
 }
 
-// Tree returns a pointer to a struct from which kong reads the commands; the fields of a command are its parameters in their order.
-// about is the help of words that several commands begin with; otherwise it names the commands.
+// Tree returns a pointer to a struct from which kong reads the commands; the fields of a command are its parameters in their
+// order. about has the help of first words of several commands; otherwise their help names the commands.
 func Tree(commands []Command, about map[string]string) any {
 	return reflect.New(branch(commands, about, 0)).Interface()
 }

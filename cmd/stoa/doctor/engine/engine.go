@@ -1,8 +1,8 @@
-// Package engine is `stoa doctor --database`: it tries on a database server each feature that Stoa rests on, and names the
-// promise of Stoa that breaks without it. The features are the blocks of doctor.sql.
+// Package engine is `stoa doctor --database`: it checks each feature that Stoa needs on a database server, and names the promise
+// of Stoa that breaks without the feature. The features are the blocks of doctor.sql.
 //
-// It works in its own schema, which it drops again, and holds locks only on its own rows and random keys. It may run beside
-// anything. If it is killed, a schema whose name begins with stoa_doctor_ stays.
+// It works in its own schema, which it drops again, and holds locks only on its own rows and random keys. It may run beside other
+// work. If it is killed, a schema whose name begins with stoa_doctor_ stays.
 package engine
 
 import (
@@ -32,7 +32,7 @@ const (
 	// checkTimeout bounds one check, connectTimeout opening a session.
 	checkTimeout   = 30 * time.Second
 	connectTimeout = 10 * time.Second
-	// schemaPrefix and random letters are the name of the schema.
+	// schemaPrefix begins the name of the schema; random letters follow.
 	schemaPrefix = "stoa_doctor_"
 )
 
@@ -61,7 +61,7 @@ type Report struct {
 	Results []Result `json:"checks"`
 }
 
-// Examine runs all checks. It returns an error only if it cannot connect, or if its schema stays behind.
+// Examine runs all checks. It returns an error only if it cannot connect or cannot drop its schema.
 func Examine(ctx context.Context, config Config) (report Report, err error) {
 	if config.Direct == "" {
 		config.Direct = config.Address
@@ -134,7 +134,7 @@ type step struct{ session, verb, argument, sql string }
 //go:embed doctor.sql
 var blocks string
 
-// checks are the features that Stoa rests on. TestTheSchemaRestsOnNothingElse compares them with a migrated database.
+// checks are the features that Stoa needs. TestTheSchemaRestsOnNothingElse compares them with a migrated database.
 var checks = parse(blocks)
 
 func parse(text string) (found []check) {
@@ -244,7 +244,7 @@ func (t *trial) session(ctx context.Context, name string) (*sql.Conn, error) {
 	})
 }
 
-// ask runs a statement of one column without parameters, so in one round trip. A missing row is the value "none".
+// ask runs a statement of one column. It has no parameters, so it takes one round trip. A missing row is the value "none".
 func ask(ctx context.Context, conn *sql.Conn, text string) outcome {
 	rows, err := conn.QueryContext(ctx, text)
 	if err != nil {

@@ -39,7 +39,7 @@ func count(t *testing.T, pool *sql.DB, query string) (found int) {
 
 const leftSchemas = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'stoa_doctor_%'"
 
-// The tests' own PostgreSQL has everything, and nothing stays behind.
+// The tests' PostgreSQL passes all checks, and its schema is dropped.
 func TestPostgreSQLPasses(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
@@ -58,7 +58,7 @@ func TestPostgreSQLPasses(t *testing.T) {
 	require.Equal(t, before, count(t, pool, relations))
 }
 
-// lacks are servers that lack one feature each, by the changes that they make to a statement. Some refuse it, some ignore it.
+// lacks are servers that lack one feature each, by a change of a statement. Some refuse the statement, some ignore it.
 var lacks = map[string]struct{ pattern, replacement string }{
 	"version":                        {`current_setting\('server_version_num'\)`, "'140012'"},
 	"encoding":                       {`current_setting\('server_encoding'\)`, "'SQL_ASCII'"},
@@ -172,8 +172,7 @@ func TestNoServer(t *testing.T) {
 	require.Empty(t, report.Results)
 }
 
-// restsOn are the kinds of things in a migrated database, each with the check that tries it; empty: there must be none, or the
-// doctor needs a check.
+// restsOn are the kinds of things in a migrated database, each with its check. Things of a kind without a check must not exist.
 var restsOn = []struct{ kind, query, check string }{
 	{"unlogged tables", "SELECT count(*) FROM pg_class WHERE relpersistence = 'u' AND relkind = 'r'", "unlogged tables"},
 	{"unique indexes", "SELECT count(*) FROM pg_index WHERE indisunique AND NOT indisprimary AND indpred IS NULL", "unique indexes"},
