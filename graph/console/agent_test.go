@@ -49,8 +49,8 @@ func TestAnAgentsPage(t *testing.T) {
 	require.NotContains(t, w.get("/agents?q=vex").text, `<span class="state">active</span>`)
 }
 
-// States are true, actions without effect are not offered, and a stuck order shows the reason and the limits of operators.
-func TestStatesAreTrue(t *testing.T) {
+// Pages show the real state, actions without effect are not offered, and a stuck order shows the reason and operators' limits.
+func TestPagesShowTheRealState(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()
@@ -143,7 +143,7 @@ func TestSessionsOfAnAgent(t *testing.T) {
 	require.Contains(t, w.get(path).text, "No token is in force: the agent gets back in with a new one")
 }
 
-// The face of an agent is its public avatar, or else the pattern of its id.
+// The picture of an agent is its public avatar, or else the pattern of its id.
 func TestTheFaceOfAnAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -187,8 +187,8 @@ func TestBooksPages(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, w.get("/books/agents/01a20004-0000-7000-8000-000000000000").StatusCode)
 }
 
-// If the second page of a statement cannot be read, the connection breaks, so that nobody takes the beginning for the whole. Here
-// a balance is too large for its column.
+// If the second page of a statement cannot be read, the connection breaks, so that nobody takes the first page for the whole
+// statement. Here a balance is too large for its column.
 func TestAStatementThatFailsIsBrokenOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -34,7 +34,7 @@ const reportedQuery = `query ($ids: [ID!]!) { nodes(ids: $ids) { __typename
 // reportedLength is how many bytes of a reported text a case shows.
 const reportedLength = 600
 
-// addSubjects adds to each open report its subject as it is now, and whether that was changed or deleted since.
+// addSubjects adds the present subject to each open report, and whether it was changed or deleted since.
 func (s *console) addSubjects(ctx context.Context, answer map[string]any) error {
 	open, byID := objects(object(answer, "case"), "open"), map[string]map[string]any{}
 	var ids []string

@@ -86,7 +86,7 @@ func TestSixteenReportsInNineClicks(t *testing.T) {
 	require.EqualValues(t, 4, w.Count("SELECT count(*) FROM audit_entries"))
 }
 
-// A case can be skipped; a report from after the page was opened stays open; a refused form keeps the case.
+// A case can be skipped, a later report than the page stays open, and a refused form keeps the case.
 func TestACaseAnswersOnlySeenReports(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -174,8 +174,8 @@ func TestACaseShowsTheReportedThings(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, done.StatusCode, done.text)
 }
 
-// A preset that is written from a case leads back to the case, with its texts and ticks filled in. The link Edit fills in the
-// form of the preset, which replaces the preset.
+// After an operator writes a preset from a case, the page leads back to the case, with the preset's texts and ticks filled in.
+// The link Edit fills in the form of the preset, which replaces the preset.
 func TestAPresetOfACase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -217,7 +217,7 @@ func TestAMessageThatIsNotSent(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM notices"))
 }
 
-// The notice of an act in bulk adds up the audit entries of its batches, and no others.
+// The notice of a bulk act adds up the audit entries of its batches only.
 func TestABulkActIsReportedWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -258,7 +258,7 @@ func TestAFormShowsTheThingToRemove(t *testing.T) {
 	}
 }
 
-// handle is the handle of an agent.
+// handle returns the handle of an agent.
 func (w *world) handle(of *graphtest.Agent) string {
 	return graphtest.Got(w.DB.Ent.Bot.Get(w.t.Context(), of.ID))(w.t).Handle
 }

@@ -15,7 +15,7 @@ import (
 // tradeFields are the fields of an open order.
 const tradeFields = `{ id customer contractor state totalMinor deadline updatedAt turn stuck ends sides { botId handle suspended owned mailable } receipt }`
 
-// The pages of an order and of an agent also ask for these.
+// The pages of an order and of an agent also request these fields.
 const (
 	tradeQuery   = `trade(orderId: $id) ` + tradeFields
 	dossierQuery = `dossier(botId: $id) { bot { id }
@@ -106,7 +106,8 @@ func between(trade map[string]any) string {
 	return "@" + textOf(trade, "customer") + " → @" + textOf(trade, "contractor")
 }
 
-// traceSections are the sections of an agent's traces, in the page's order. Link is the whole list; the agent's id goes after it.
+// traceSections are the sections of an agent's traces, in the page's order. Link is the path of the whole list, without the
+// agent's id.
 var traceSections = []struct{ Name, Title, Link string }{
 	{"notes", "Notes of operators", "/audit?procedure=noteBot&botID="},
 	{"reports", "Reports of it", "/reports?subjectBotID="}, {"orders", "Orders", "/orders?q="}, {"ledger", "Ledger", statementsPath},
@@ -117,7 +118,7 @@ var traceSections = []struct{ Name, Title, Link string }{
 	{"audit", "Acts of operators", "/audit?botID="},
 }
 
-// traceName returns the link text of a trace: its name, else its subject, else the end of its id.
+// traceName returns the link text of a trace: its name, its subject, or the end of its id.
 func traceName(one map[string]any) string {
 	name := cmp.Or(shortText(textOf(one, "name")), shortText(textOf(one, "about")), shortened(textOf(one, "id")))
 	if one["section"] == "audit" || one["section"] == "ledger" {

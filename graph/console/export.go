@@ -51,7 +51,7 @@ func (s *console) exportPrivate(w http.ResponseWriter, r *http.Request, listed *
 	return s.export(w, r, l, format, rows)
 }
 
-// count returns how many rows an export will have. It reads the ids of a list without a total.
+// count returns the number of rows of an export. If the list has no total, it reads the ids.
 func (s *console) count(ctx context.Context, l *listing) (rows int, err error) {
 	err = l.eachPage(ctx, s.ask, nil, operator.MaxPage, func() bool {
 		if rows += len(l.nodes); l.Total != nil {
@@ -100,7 +100,7 @@ func (s *console) export(w http.ResponseWriter, r *http.Request, l *listing, for
 		s.abort(r, l.Path, err)
 	case !gone:
 		if l.HasOlder || written > most {
-			_ = write(map[string]any{"id": cut}) // fails only if the client has gone
+			_ = write(map[string]any{"id": cut}) // fails only if the client has disconnected
 		}
 		end()
 	}
@@ -134,7 +134,7 @@ func startRows(w http.ResponseWriter, listed *Section, format string, names []st
 			if lead == "[\n" {
 				tail = "[]\n"
 			}
-			_, _ = w.Write([]byte(tail)) // fails only if the client has gone
+			_, _ = w.Write([]byte(tail)) // fails only if the client has disconnected
 		}
 }
 

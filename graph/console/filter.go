@@ -24,8 +24,8 @@ type filter struct {
 // whereOf returns the type of a section's conditions.
 func whereOf(listed *Section) *ast.Definition { return Schema.Types[listed.Type+"WhereInput"] }
 
-// filtersOf returns the filters of a section with the chosen values. It includes a sent condition on an id that the section does
-// not list, because relations link to such lists.
+// filtersOf returns the filters of a section with the chosen values. It includes conditions in the request on ids that the
+// section does not offer, because relations link to such lists.
 func filtersOf(listed *Section, sent url.Values) []filter {
 	names := append(slices.Clone(listed.Filters), "createdAtGTE", "createdAtLT")
 	for _, of := range relations {
@@ -84,7 +84,7 @@ func (f *filter) offer(value, label string) {
 // attentionFilter chooses a preset of a list.
 const attentionFilter = "attention"
 
-// opposite returns the opposite condition: for a time that is null, or for a boolean.
+// opposite returns the opposite of a condition on a null time or on a boolean.
 func opposite(listed *Section, name string) (string, bool) {
 	for suffix, other := range map[string]string{"IsNil": "NotNil", "NotNil": "IsNil", "": "NEQ"} {
 		if field, found := strings.CutSuffix(name, suffix); found && (suffix != "" || !strings.HasSuffix(name, "Nil")) {
@@ -120,7 +120,7 @@ func conditions(listed *Section, filters []filter, q string) []any {
 			}
 		default:
 			all = append(all, map[string]any{f.Name: f.Value})
-			// Correct shows another state once the time is set; a condition on the time finds both.
+			// Once the time is set, Correct shows another state; a condition on the time finds both.
 			if e := listed.Ended; f.Name == e.field && f.Value != "deleted" && !slices.ContainsFunc(filters, func(o filter) bool { return strings.HasPrefix(o.Name, e.time) && o.Value != "" }) {
 				all = append(all, map[string]any{e.time + "IsNil": true})
 			}
@@ -132,8 +132,8 @@ func conditions(listed *Section, filters []filter, q string) []any {
 	return all
 }
 
-// Searched returns alternative conditions, joined by OR. An id is searched for in every field that holds an id, an act also by the
-// words that pages show for it.
+// Searched returns alternative conditions, joined by OR. It searches for an id in every field with ids, and finds acts by the
+// words of the pages, too.
 func Searched(listed *Section, q string) []map[string]any {
 	var all []map[string]any
 	if id, ok := parseID(q); ok {

@@ -52,7 +52,7 @@ type hitGroup struct {
 	Hits  []map[string]any
 }
 
-// pathOf returns the page of an entity of a kind; of a transaction of the ledger, the list of its entries.
+// pathOf returns the page of an entity, or the list of entries of a transaction of the ledger.
 func pathOf(kind, id string) string {
 	if listed := byType(kind); listed != nil {
 		return listed.Path + "/" + id
@@ -73,7 +73,7 @@ func face(w http.ResponseWriter, r *http.Request) {
 	pages.WriteFace(w, uuid.MustParse(id))
 }
 
-// maxAvatar is the most bytes that are read of a preview; previews are smaller.
+// maxAvatar bounds the bytes that are read of a preview; previews are smaller.
 const maxAvatar = 4 << 20
 
 // avatar shows an agent's avatar if everyone may see it, else the pattern of its id.

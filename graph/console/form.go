@@ -23,7 +23,7 @@ type field struct {
 	Kind     string
 	Required bool
 	Options  []option
-	// Max is the most characters; 0 if the form sets no limit.
+	// Max is the maximum number of characters; 0 if the form sets no limit.
 	Max   int
 	Value string
 	// Values are the values of the ticked boxes.
@@ -31,7 +31,7 @@ type field struct {
 	// Was is the field's initial value. If Known is set, the field had one, and only a changed value is sent.
 	Was   string
 	Known bool
-	// Error describes why the value is wrong; empty if it is not.
+	// Error describes why the value is wrong; empty if it is valid.
 	Error string
 
 	// path is the position of the value in the variables.
@@ -42,7 +42,7 @@ type field struct {
 // reasonField is the last field of every form.
 const reasonField = "reason"
 
-// multiline lists the fields for several lines of text, with the most characters of each; 0 if the schema names the limit.
+// multiline lists the fields for several lines of text, with their maximum number of characters; 0 if the schema names it.
 var multiline = map[string]int{reasonField: bounds.Reason, "answer": bounds.LongText, "body": bounds.LongText, "text": 0, "message": bounds.Reason,
 	"why": bounds.Reason}
 
@@ -74,7 +74,7 @@ func newForm(p *procedure, current map[string]any) []*field {
 	return all
 }
 
-// tickLabels are the labels of boxes whose field names explain too little.
+// tickLabels are the labels of boxes whose field names do not explain them.
 var tickLabels = map[string]string{"name": "Clear the name", "texts": "Clear the texts", "images": "Clear the images", "kinds": "Remove",
 	"reported": "Remove the reported things"}
 

@@ -10,7 +10,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// A top-up shows the balance before and after, in credits like the audit log, and a form that is sent twice tops up once.
+// A top-up shows the balance before and after, in credits like the audit log. A form that is sent twice tops up once.
 func TestTopUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -34,7 +34,7 @@ func TestTopUp(t *testing.T) {
 	require.NotContains(t, entry, "amountMinor")
 }
 
-// A new invitation comes with a text to send. A new token comes with the agent's way back in, by mail if its owner is known.
+// A new invitation comes with a text to send. A new token comes with the next step for the agent, by mail if its owner is known.
 func TestResultsShowTheNextStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithMail(new(graphtest.Mailbox)))
@@ -67,7 +67,7 @@ func (w *world) own(id uuid.UUID) {
 }
 
 // Mail to an owner is offered if it can be sent: on the agent's page, beside an ended session and on a stuck order's page, each
-// with an initial text. It reaches the owner, and no page shows the address.
+// with an initial text. The mail reaches the owner, and no page shows the address.
 func TestWritingToAnOwner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

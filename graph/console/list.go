@@ -16,7 +16,7 @@ import (
 	"stoa/graph/platform/pages"
 )
 
-// columnsField is the query parameter with the columns of a list: names separated by commas, or sent one by one.
+// columnsField is the query parameter with the columns of a list: names separated by commas, or repeated for each name.
 const columnsField = "columns"
 
 // pageSize is the number of rows of a list. A page mentions at most maxUnknownColumns unknown column names.
@@ -27,9 +27,9 @@ type listing struct {
 	*Section
 	sent    url.Values
 	Filters []filter
-	// columns are the chosen columns, or the default ones; Unknown are chosen names without a column.
+	// columns are the chosen columns, or the default columns; Unknown are chosen names without a column.
 	columns, Unknown []string
-	// variables are the variables of listQuery; reversed: the page is read backwards.
+	// variables are the variables of listQuery; reversed is true if the page is read backwards.
 	variables map[string]any
 	reversed  bool
 
@@ -43,14 +43,14 @@ type listPage struct {
 	nodes []map[string]any
 	// Total is nil if the list is not counted.
 	Total any
-	// First and Last are the cursors of the page; HasNewer and HasOlder report whether there is more on that side.
+	// First and Last are the cursors of the page; HasNewer and HasOlder report whether more rows exist on that side.
 	First, Last        string
 	HasNewer, HasOlder bool
 }
 
 type column struct {
 	Title string
-	// Number: aligned right.
+	// Number is true if the column is aligned right.
 	Number bool
 }
 
@@ -110,7 +110,7 @@ func readListing(listed *Section, sent url.Values) *listing {
 	return l
 }
 
-// columnsOf returns the possible columns of a list besides id and name: first the default ones, then the rest.
+// columnsOf returns the possible columns of a list besides id and name: first the default columns, then the rest.
 func columnsOf(listed *Section) []string {
 	all := slices.Clone(listed.Columns)
 	for _, field := range Fields(Schema.Types[listed.Type]) {
@@ -171,11 +171,11 @@ func (l *listing) eachPage(ctx context.Context, ask Ask, columns []string, rows 
 	}
 }
 
-// Rows returns the rows of a list that meet all conditions, with all columns; at most limit, 0: all. sort is as for newListing.
+// Rows returns at most limit rows of a list that meet all conditions, with all columns; 0 means all. sort is as for newListing.
 func Rows(ctx context.Context, ask Ask, listed Section, where []any, sort string, limit int) ([]map[string]any, error) {
 	listed.Uncounted = true
 	l := newListing(&listed, where, sort)
-	rows := []map[string]any{} // none is [] in JSON
+	rows := []map[string]any{} // no rows are [] in JSON
 	err := l.eachPage(ctx, ask, columnsOf(&listed), min(cmp.Or(limit, operator.MaxPage), operator.MaxPage), func() bool {
 		for _, node := range l.nodes {
 			l.Correct(node)
@@ -203,7 +203,7 @@ func listQuery(listed *Section, columns []string) string {
 		} }`, listed.Field, listed.Type, total, listed.Name, selections(fields, 0), listed.Ended.time)
 }
 
-// Query returns the query parameters of this list with one changed, from the first page on.
+// Query returns the query parameters of this list with one parameter changed, for the first page.
 func (l *listing) Query(name, value string) url.Values {
 	same := url.Values{}
 	for name, values := range l.sent {
@@ -245,7 +245,7 @@ func (l *listing) Widened() bool { return !slices.Equal(l.columns, l.Columns) }
 // Filtered reports whether the list has conditions.
 func (l *listing) Filtered() bool { return l.variables["where"] != nil }
 
-// Opened reports whether something besides the search is chosen.
+// Opened reports whether a filter or an order is chosen.
 func (l *listing) Opened() bool {
 	return l.sent.Get("sort") != "" || slices.ContainsFunc(l.Filters, func(f filter) bool { return f.Value != "" })
 }

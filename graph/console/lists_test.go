@@ -42,7 +42,7 @@ func TestColumnsOfAList(t *testing.T) {
 	require.Contains(t, text, `<input id="c-createdAt" name="columns" type="checkbox" value="createdAt">`)
 	require.Contains(t, text, `<a href="/services?columns=bot%2CupdatedAt">Show all</a>`)
 
-	// The form sends each box; the redirect's address holds the choice once.
+	// The form sends each box as a parameter; the redirect's address has one parameter.
 	sent := w.get("/services?q=&columns=bot&columns=updatedAt&sort=CREATED_AT")
 	require.Equal(t, http.StatusSeeOther, sent.StatusCode)
 	require.Equal(t, "/services?columns=bot%2CupdatedAt&sort=CREATED_AT", sent.Header.Get("Location"))
@@ -81,7 +81,7 @@ func TestListsByTime(t *testing.T) {
 		"/agents?createdAtGTE=2026-11-20T05%3A59&amp;format=csv")
 }
 
-// The search of every page redirects to an exact hit, and shows other hits with handles beside names and with states.
+// Every page's search redirects to an exact hit, and shows other hits with handles, names and states.
 func TestFindOnEveryPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

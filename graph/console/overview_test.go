@@ -73,7 +73,7 @@ func TestErasuresAreOnTheOverview(t *testing.T) {
 	require.NotContains(t, w.get("/").text, "Erasures", "it is done")
 }
 
-// A shift shows events, the actions of operators by name, their notes, and the state of the service. Its address may name the
+// A shift shows events, the actions of named operators, their notes, and the state of the service. Its address may name the
 // hours.
 func TestAShift(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestAShift(t *testing.T) {
 	}
 }
 
-// Each number of a shift and of the table of earners leads to a list of that length: orders that were closed or disputed since
+// Each number of a shift and of the table of earners links to a list of that length: orders that were closed or disputed since
 // then, whatever their age and the outcome of the dispute.
 func TestNumbersLeadToTheirLists(t *testing.T) {
 	t.Parallel()
@@ -190,7 +190,7 @@ func TestPagesNameOmittedRows(t *testing.T) {
 	require.Equal(t, more, all[10_000]["id"])
 }
 
-// The list of operators shows whose token is in force, and links to the actions of each.
+// The list of operators shows which tokens are valid, and links to the actions of each operator.
 func TestOperatorsAreListed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -203,7 +203,7 @@ func TestOperatorsAreListed(t *testing.T) {
 	w.shows(w.get("/audit?procedure=revokeOperator").text, "<code>kim</code>")
 }
 
-// An export has every row that matches the filters, in the list's order, over all pages; a private list's needs a reason.
+// An export has every row that matches the filters, in the list's order, over all pages; a private list's export needs a reason.
 func TestExports(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,4 +1,4 @@
-// Package console is the operator console (§10): pages of the operator listener for people, in HTML without need of a script.
+// Package console is the operator console (§10): pages of the operator listener for people, in HTML that works without scripts.
 // They show every connection of the GraphQL layer as a list with a search and filters, every entity on its own page, and every
 // mutation for operators as a form that asks for a reason.
 //
@@ -43,7 +43,8 @@ import (
 //go:embed templates console.css console.js drafts.txt
 var files embed.FS
 
-// Stylesheet returns the CSS of the operator listener's pages: of the public pages (graph/platform/pages), then the console's.
+// Stylesheet returns the CSS of the operator listener's pages: first the public pages' CSS (graph/platform/pages), then the
+// console's.
 func Stylesheet() []byte {
 	own, err := files.ReadFile("console.css")
 	if err != nil {
@@ -158,7 +159,7 @@ type view struct {
 	Status int
 	// Title is the heading, and the title of the window.
 	Title string
-	// Path is the entry of the navigation that the page belongs to.
+	// Path is the page's entry in the navigation.
 	Path string
 	// Notice reports the last action, and Dealt links to the agent that it concerned.
 	Notice string
@@ -166,12 +167,12 @@ type view struct {
 	Data   any
 	// Q is the text of the search field of every page.
 	Q string
-	// Live: the script refreshes the page's parts.
+	// Live is true if the script refreshes the page's parts.
 	Live bool
 
-	// Own: the caller has a token of their own, so it is known when they left.
+	// Own is true if the caller has a separate token, so it is known when they left.
 	Own bool
-	// show sets these: the caller's name, the origin of the public site, the parameters of the address, and the links to tools.
+	// show sets the caller's name, the origin of the public site, the parameters of the address, and the links to tools.
 	User, Origin string
 	Sent         url.Values
 	Tools        []server.Mount

@@ -16,7 +16,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// crawl opens every page that links lead to, and calls look with each.
+// crawl follows all links, and calls look with each page.
 func (w *world) crawl(look func(path string, answer response, root *html.Node)) {
 	seen, next := map[string]bool{"/jobs": true}, []string{"/"}
 	for len(next) > 0 {
@@ -217,7 +217,7 @@ func TestUnknownPages(t *testing.T) {
 	require.Empty(t, w.log.String())
 }
 
-// Paging forth and back shows every row once, in any order.
+// Paging forwards and backwards shows every row once, in any order of the list.
 func TestPaging(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -27,7 +27,7 @@ type procedure struct {
 	Subject string
 	// Home is the page that links to the form; if the form has a subject, it is the subject's page below Home.
 	Home string
-	// Harmful: it takes something away from an agent.
+	// Harmful is true if the procedure takes something away from an agent.
 	Harmful bool
 
 	field *ast.FieldDefinition
@@ -83,7 +83,7 @@ var spent = map[string]string{
 	"removeService": "deletedAt", "removeRating": "removedAt", "withdrawDocument": "withdrawnAt", "revokeInvitation": "revokedAt",
 }
 
-// past reports whether a time is over; an empty one is not.
+// past reports whether a time is over; false for an empty text.
 func past(stamp string) bool {
 	at, err := time.Parse(time.RFC3339, stamp)
 	return err == nil && at.Before(time.Now())
@@ -122,7 +122,7 @@ func newestEntry(where string) string {
 	return ` auditEntries(last: 1, where: {` + where + `}) { edges { cursor node { id operator procedure createdAt details } } }`
 }
 
-// acted adds up the details of the caller's acts of a procedure on a target, after a cursor of the audit log, because an act in bulk
+// acted adds up the details of the caller's acts of a procedure on a target, after a cursor of the audit log, because a bulk act
 // has an entry for each batch. Without such an entry it returns nil.
 func (s *console) acted(ctx context.Context, procedure, target, cursor string) (sum map[string]any, err error) {
 	variables := map[string]any{"procedure": procedure, "operator": viewer.From(ctx).Name, "target": target}
@@ -155,7 +155,7 @@ var summaries = []struct{ detail, noun, text string }{
 	{"reported", "reported thing", "removed"}, {"answered", "report", "answered"}, {"message", "", "message sent"},
 }
 
-// summary describes the details of an audit entry, such as "suspended, 2 reports answered"; empty if it knows none of them.
+// summary describes the details of an audit entry, such as "suspended, 2 reports answered"; empty if it knows no detail.
 func summary(details map[string]any) string {
 	var all []string
 	for _, one := range summaries {
@@ -176,7 +176,7 @@ func summary(details map[string]any) string {
 }
 
 // lastModeration describes the caller's moderation of an agent after a cursor of the audit log, with a link to the agent. If the
-// caller did nothing since, both are empty.
+// caller did nothing since then, both are empty.
 func (s *console) lastModeration(ctx context.Context, id, cursor string) (notice string, agent value) {
 	_, node, _, err := s.node(ctx, byType("Bot"), id, `{ id handle }`, "")
 	if err != nil {
@@ -189,15 +189,15 @@ func (s *console) lastModeration(ctx context.Context, id, cursor string) (notice
 	return cmp.Or(summary(details), "done") + ".", entityLink("Bot", node)
 }
 
-// Guarded reports whether a form may be sent only if nothing of its kind was done since it was shown. Otherwise a reload of the
-// result would do it again, and two operators would deal with one agent. Two forms need no guard: an operation id makes the act
+// Guarded reports whether a form is refused if the same was done since the form was shown. Otherwise a reload of the result would
+// repeat the act, and two operators would deal with the same agent. Two forms need no guard: an operation id makes the act
 // idempotent, and the settings send only changes.
 func (d *formData) Guarded() bool {
 	return d.Home != settingsPath && !slices.ContainsFunc(d.Fields, func(f *field) bool { return f.Name == "operationId" })
 }
 
-// setLatest sets the newest audit entry about the form's target, which found holds. If the form has no target, it asks for the
-// caller's own newest entry of this procedure.
+// setLatest sets the newest audit entry about the form's target, which found holds. If the form has no target, it requests the
+// caller's newest entry of this procedure.
 func (s *console) setLatest(r *http.Request, data *formData, found map[string]any) (err error) {
 	if data.Subject == "" {
 		found, err = s.ask(r.Context(), `query ($procedure: String!, $operator: String!, $since: Time!) {`+
@@ -212,7 +212,7 @@ func (s *console) setLatest(r *http.Request, data *formData, found map[string]an
 	return err
 }
 
-// overtaken returns a complaint if the newest entry is not the one that the sent form was shown with; empty if it is.
+// overtaken returns a complaint if there is a newer entry than when the form was shown; empty if there is none.
 func (d *formData) overtaken(r *http.Request) string {
 	if !r.PostForm.Has(latestField) || r.PostForm.Get(latestField) == textOf(d.Latest, "id") {
 		return ""

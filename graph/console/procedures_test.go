@@ -14,7 +14,7 @@ import (
 	"stoa/graph/operator"
 )
 
-// cases fill in the form of each procedure: the fields besides the reason, and the target.
+// cases have the values for the form of each procedure: the fields besides the reason, and the target.
 var cases = map[string]struct {
 	target string
 	fields url.Values
@@ -60,7 +60,7 @@ var pathsOf = map[string]string{
 	"Feedback": "/feedback/", "Order": "/orders/", "Rating": "/ratings/",
 }
 
-// Every mutation of operators works by its form, to which a page links, and leaves its audit entry. It is refused without a
+// Every mutation of operators works through its form, to which a page links, and writes its audit entry. It is refused without a
 // reason.
 func TestEveryProcedureByItsForm(t *testing.T) {
 	t.Parallel()

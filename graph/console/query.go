@@ -37,8 +37,8 @@ func Fields(d *ast.Definition) []*ast.FieldDefinition {
 	return all
 }
 
-// Selection returns the selection of a field, with inner fields down to levels; of an inner entity only id and name. It is empty
-// if the type has no field to show.
+// Selection returns the selection of a field, with inner fields down to levels. Of an inner entity it selects only id and name.
+// It is empty if the type has no field to show.
 func Selection(field *ast.FieldDefinition, levels int) string {
 	inner := typeOf(field.Type)
 	switch {

@@ -21,7 +21,7 @@ import (
 type report struct {
 	Path, Title, Group string
 	query              string
-	// live: the script refreshes the page.
+	// live is true if the script refreshes the page.
 	live bool
 	// csv are the members of its object that the page also offers as CSV.
 	csv []string
@@ -86,7 +86,7 @@ func spanFrom(days string) string {
 	return stamp(time.Now().UTC().AddDate(0, 0, -n))
 }
 
-// mostHours is the longest shift, 30 days.
+// mostHours is the maximum length of a shift, 30 days.
 const mostHours = 30 * 24
 
 // sinceOf returns the start of a shift: some hours ago, or when the operator left.
@@ -129,7 +129,7 @@ func (s *console) report(w http.ResponseWriter, r *http.Request, about report) e
 		for i, field := range about.csv {
 			header[i] = strings.ToLower(wordBreak.ReplaceAllString(field, "${1}_$2"))
 		}
-		_ = startCSV(w, name, header, about.csv)(object(answer, name)) // fails only if the client has gone
+		_ = startCSV(w, name, header, about.csv)(object(answer, name)) // fails only if the client has disconnected
 		return nil
 	}
 	return s.show(w, r, view{template: name, Title: about.Title, Path: about.Path, Live: about.live, Data: answer})
@@ -145,10 +145,10 @@ var needs = map[string]struct{ Link, Alert string }{
 	"posing": {}, "lookalikes": {}, "renamed": {}, "floods": {}, "mentions": {}, "rewards": {}, "webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {casesPath + "/next", ""},
 }
 
-// listedMost is how many cases, presets and operators the API lists.
+// listedMost is the maximum number of cases, presets and operators that the API lists.
 const listedMost = 100
 
-// beyond returns how many agents an entry that needs attention does not name; 0 if it names none.
+// beyond returns the number of agents that an entry of attention does not name; 0 if it names none at all.
 func beyond(one map[string]any) int64 {
 	named, _ := one["agents"].([]any)
 	if len(named) == 0 {
@@ -210,7 +210,7 @@ func newHappening(one map[string]any) happening {
 	return made
 }
 
-// switchable returns the procedures of the settings, without those that would not change a switch.
+// switchable returns the procedures of the settings that would have an effect.
 func switchable(switches any) []*procedure {
 	return slices.DeleteFunc(proceduresAt(settingsPath, false), func(p *procedure) bool {
 		return slices.ContainsFunc(rowsIn(switches), func(one map[string]any) bool {

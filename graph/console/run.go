@@ -17,7 +17,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// maxForm is the size of a form in bytes: it holds the longest document, with every character escaped.
+// maxForm is the maximum size of a form in bytes, enough for the longest document with every character escaped.
 const maxForm = 3 << 20
 
 // formData holds the data of a form's page.
@@ -31,14 +31,14 @@ type formData struct {
 	Wrong      []*field
 	// Task is the maintenance task chosen in the address; the result page shows only its result.
 	Task string
-	// Only the form that removes a file has these: the addresses of its picture, and of a form that shows it.
+	// The form that removes a file has the addresses of its picture, and of a form that shows it.
 	Picture, Review string
 	// Heading and Texts show the feedback that the form answers, or the thing that it removes.
 	Heading, Texts string
 	// Dossier holds an agent's orders as they would be after a suspension, and whether operators can mail its owner.
 	Dossier map[string]any
 	// Case holds the open reports about the agent of moderateBot, nil for none, and Position its place among the cases; Presets
-	// are the operators' prepared texts. Returns: a case led to this form of a preset, which leads back there.
+	// are the operators' prepared texts. Returns is true for the form of a preset that leads back to a case.
 	Case     map[string]any
 	Position string
 	Presets  []map[string]any

@@ -14,9 +14,9 @@ type Section struct {
 	Field, Type string
 	// About is a one-sentence description of the list.
 	About string
-	// Name is the field with an entity's name; empty: its id.
+	// Name is the field with an entity's name; empty if the id is its name.
 	Name string
-	// Columns are the list's columns after the name, and Titles the titles that their fields' names do not explain.
+	// Columns are the list's columns after the name; Titles are the titles of columns whose field names do not explain them.
 	Columns []string
 	Titles  map[string]string
 	// Search holds alternative conditions for a search text; Filters are conditions that can be chosen one by one.
@@ -25,15 +25,15 @@ type Section struct {
 	Presets []preset
 	// Ended replaces the state in another field once a time is set.
 	Ended ended
-	// Uncounted: the list has no total, because counting reads the whole table.
+	// Uncounted is true if the list has no total, because counting would read the whole table.
 	Uncounted bool
 	// More holds further query fields for an entity's page.
 	More string
-	// Private: it shows who deals with whom, or messages to operators. Its export needs a reason.
+	// Private is true if the list shows who deals with whom, or messages to operators. Then its export needs a reason.
 	Private bool
 }
 
-// preset is a condition on several fields that the overview counts by.
+// preset is a condition on several fields, by which the overview counts.
 type preset struct {
 	name, label string
 	where       func(now time.Time) map[string]any
@@ -55,7 +55,7 @@ const day = 24 * time.Hour
 
 func stamp(at time.Time) string { return at.Format(time.RFC3339) }
 
-// The groups of the navigation.
+// Groups of the navigation.
 const (
 	groupConsole   = "Console"
 	groupAgents    = "Agents"
@@ -65,7 +65,7 @@ const (
 	groupOperating = "Operating"
 )
 
-// groups are in their order; the tools come after them.
+// groups lists the groups in order; the tools follow them.
 var groups = []string{groupConsole, groupAgents, groupMarket, groupCredits, groupDelivery, groupOperating}
 
 // ofBot is the condition that an agent's handle contains a text.

@@ -52,7 +52,7 @@ func TestSectionsAreTheConnections(t *testing.T) {
 	}
 }
 
-// Every condition of the schema is used: in a list's filters, its search or a link to it, or by the command line.
+// Every condition of the schema is used: in a list's filters, its search or links to it, or by the command line.
 func TestEveryConditionIsUsed(t *testing.T) {
 	t.Parallel()
 	offered := map[string]bool{}
@@ -171,7 +171,7 @@ func TestNumbersAsPeopleReadThem(t *testing.T) {
 	require.Equal(t, "0.5 ms", number("tookSeconds", json.Number("0.00049105")))
 }
 
-// An amount is digits, with at most two after a point, so that a typing error pays nothing.
+// An amount consists of digits, with at most two after a point, so that a typing error pays nothing.
 func TestFormFieldsParse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// order makes an order in a state; a closed one was accepted this moment.
+// order makes an order in a state; a closed order was accepted just now.
 func (w *world) order(customer, contractor *graphtest.Agent, state string) {
 	id := w.Ordered(customer, contractor, state)
 	w.Exec(`UPDATE orders SET deadline = deadline + interval '1 day', amount_minor = 10000, fee_minor = 1000, total_minor = 11000
@@ -58,7 +58,7 @@ func TestCheckNowShowsItsOwnResult(t *testing.T) {
 	}
 }
 
-// The form that removes a file shows it, or links to the review that does.
+// The form that removes a file shows the file, or links to a review that shows it.
 func TestAFileIsSeenBeforeItIsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -78,8 +78,8 @@ func TestAFileIsSeenBeforeItIsRemoved(t *testing.T) {
 	require.Contains(t, w.do("/procedures/reviewPost?id="+post, "reason", "a complaint").text, seen)
 }
 
-// Now shows the last hour, of one kind or of all, open orders and things that need attention. It states how many it shows, and
-// links to the others.
+// Now shows the last hour, of one kind or of all, open orders and things that need attention. It states the number of shown rows,
+// and links to the others.
 func TestNow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -102,7 +102,7 @@ func TestNow(t *testing.T) {
 }
 
 // Text and JSON of a tool are on a page with the console's navigation.
-func TestAToolHasAWayBack(t *testing.T) {
+func TestToolsHaveTheNavigation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	page := w.get("/tools/figures")

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// An agent's id goes after statementsPath.
+// statementsPath is followed by an agent's id.
 const statementsPath = booksPath + "/agents/"
 
 // statementField asks for lines before a line.
@@ -60,7 +60,7 @@ func (s *console) statementCSV(w http.ResponseWriter, r *http.Request, id, handl
 	for rows := 0; len(lines) > 0 && rows < maxExport; {
 		for _, one := range lines {
 			if write(one) != nil {
-				return nil //nolint:nilerr // the client has gone away
+				return nil //nolint:nilerr // the client has disconnected
 			}
 		}
 		rows += len(lines)
@@ -69,7 +69,7 @@ func (s *console) statementCSV(w http.ResponseWriter, r *http.Request, id, handl
 		}
 	}
 	if len(lines) > 0 {
-		_ = write(map[string]any{"id": cut}) // no answer is needed if the client has gone
+		_ = write(map[string]any{"id": cut}) // no answer is needed if the client has disconnected
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ type chartData struct {
 	Bars  []bar
 }
 
-// bar is a part of a window.
+// bar is the bar of a part of a window.
 type bar struct {
 	// When is the start of the part.
 	When value

@@ -29,9 +29,9 @@ type value struct {
 	Link string
 	// Stamp is a time for programs, and Exact a text of it with its seconds.
 	Stamp, Exact string
-	// Long: a table may break the line anywhere.
+	// Long is true if a table may break the line anywhere.
 	Long bool
-	// Mark warns of the value; empty for most.
+	// Mark is a warning about the value; empty for most values.
 	Mark string
 
 	// id is the id of an entity of an unknown kind; empty for any other value.
@@ -154,7 +154,7 @@ func age(stamp string) string {
 	return pages.Span(time.Since(at))
 }
 
-// shortID is how many characters of an id tables show: its random end, because ids of the same minute begin alike.
+// shortID is the number of characters of an id in tables: its random end, because ids of the same minute begin alike.
 const shortID = 8
 
 // idValue links to the entity that has an id, of any kind.
@@ -220,7 +220,7 @@ func texts(found any) (all []string) {
 	return all
 }
 
-// namesQuery asks for the kinds of entities by their ids, and for the names of kinds that have one.
+// namesQuery requests the kinds of entities by their ids, and their names if they have any.
 const namesQuery = `query ($ids: [ID!]!) { nodes(ids: $ids) {
 	__typename ... on Bot { id handle } ... on Task { id title } ... on Post { id title } ... on Service { id title }
 } }`
@@ -261,7 +261,7 @@ func (s *console) nameRows(ctx context.Context, rows []row) error {
 	return s.nameIDs(ctx, cells)
 }
 
-// detailsValue shows an object of the audit log, with amounts in credits as everywhere on the pages.
+// detailsValue shows an object of the audit log, with amounts in credits, as on all pages.
 func detailsValue(details map[string]any) value {
 	raw, err := json.MarshalIndent(inCredits(details), "", "  ")
 	if err != nil || len(details) == 0 {

@@ -23,7 +23,7 @@ import (
 
 const token = "the-operator-token-of-these-tests-only"
 
-// hostile is a text that an agent may write anywhere: markup, and a character that changes the direction of the text after it.
+// hostile is a text that an agent may write anywhere: markup, and a character that changes the direction of the following text.
 const hostile = `<script>alert(1)</script>"'><img src=x onerror=y> ` + "a\u202eb"
 
 // world is the operator listener over a world of agents, as a signed-in browser uses it.
@@ -113,7 +113,7 @@ func (w *world) parse(text string) *html.Node {
 	return graphtest.Got(html.Parse(strings.NewReader(text)))(w.t)
 }
 
-// form returns the fields of a page's form that posts, as a browser sends them, and its action.
+// form returns the fields of a page's POST form, as a browser sends them, and its action.
 func (w *world) form(root *html.Node) (action string, fields url.Values) {
 	fields = url.Values{}
 	for n := range root.Descendants() {
@@ -161,7 +161,7 @@ func (w *world) shows(page string, texts ...string) {
 	}
 }
 
-// chosen is the value that a select sends.
+// chosen returns the value that a select sends.
 func chosen(n *html.Node) string {
 	first, seen := "", false
 	for o := range n.Descendants() {
@@ -191,7 +191,7 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// content is the text below a node.
+// content returns the text below a node.
 func content(n *html.Node) string {
 	var text strings.Builder
 	for d := range n.Descendants() {

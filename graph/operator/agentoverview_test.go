@@ -65,7 +65,7 @@ func TestTheDossierOfAnAgent(t *testing.T) {
 	graphtest.Refused(t, fault.Unauthorized)(o.Operator.Dossier(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), agent.ID))
 }
 
-// A stuck order says why.
+// A stuck order has the reasons.
 func TestWhyAnOrderIsStuck(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -87,7 +87,7 @@ func TestWhyAnOrderIsStuck(t *testing.T) {
 	graphtest.Refused(t, fault.Unauthorized)(o.Operator.Trades(context.Background(), nil))
 }
 
-// Now shows the acts of agents within the hour, and nothing older.
+// Now shows the acts of agents within the last hour only.
 func TestNow(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -128,7 +128,7 @@ func TestNow(t *testing.T) {
 	require.Equal(t, map[string]int{"published": 1}, kinds(), "the secret, which was made earlier")
 }
 
-// Issued credits are in wallets, in escrow or were paid as fees; a statement leads from an agent's balance back to zero.
+// Issued credits are in wallets, in escrow or were paid as fees; an agent's statement leads from its balance back to zero.
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -159,7 +159,7 @@ func TestBooks(t *testing.T) {
 }
 
 // Agents with names like the platform's are on the overview until they are suspended.
-func TestPosingAgents(t *testing.T) {
+func TestImpersonatorsAreShown(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.named("pia", "Pia")

@@ -48,8 +48,8 @@ func TestAnAnswerIsReadByItsAgent(t *testing.T) {
 	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, id, strings.Repeat("ж", 4000), nil, "why"))
 }
 
-// A message goes to the agent that was reported and does not name the reporter; for other feedback its author gets it. An empty
-// message is dropped, a repeated one is not sent again, and the audit log has each.
+// A message goes to the reported agent and does not name the reporter; a message about other feedback goes to its author. An
+// empty message is dropped, a repeated message is not sent again, and the audit log has all messages.
 func TestAMessageReachesTheAgentConcerned(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -79,7 +79,7 @@ func TestAMessageReachesTheAgentConcerned(t *testing.T) {
 const written = "Owner@example.org"
 
 // A mail to an owner names its writer and the agent, quotes the text, and can be answered. The database keeps the text until the
-// mail has ended, the audit log never has it, and the address is shown nowhere.
+// mail has ended. The audit log never contains it, and the address is shown nowhere.
 func TestAMailToAnOwner(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -163,7 +163,7 @@ func TestMailsToOwnersThatAreRefused(t *testing.T) {
 	require.NoError(t, mail(id, "Hello."))
 }
 
-// An operation mails once, also after its text was deleted; with another text it is refused.
+// An operation mails once, even after its text was deleted; with another text it is refused.
 func TestAMailToAnOwnerIsRepeated(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -2,14 +2,14 @@
 //
 // The explorer lists every entity as a Relay connection, generated from ent/schema. Data that operators must never see (tokens,
 // codes, ciphertext, nonces, the texts of an order, the names and hashes of files, event payloads) has no field there. Every
-// change by operators, and reading an order's texts and files, is a procedure: a row of the table in procedure.go and a GraphQL
-// mutation of that name. A procedure takes a reason and writes one audit entry in the transaction of its effect, so neither
-// exists without the other. An entry holds the arguments, but no generated secret.
+// change by operators, and every look at an order's texts and files, is a procedure: a row of the table in procedure.go and a
+// GraphQL mutation of that name. A procedure takes a reason and writes one audit entry in the transaction of its effect, so
+// neither exists without the other. An entry holds the arguments, but no generated secret.
 //
 // The overview counts from indexes and within bounds, with the function stoa_activity (migrate/functions/overview.sql). The table
 // activity keeps the counts of past minutes, and each server process renews its row in the table processes.
 //
-// Only an operator may call the methods of API, except those for jobs and for the server's own process; anyone else gets
+// Only an operator may call the methods of API, except the methods for jobs and for the server's process; anyone else gets
 // unauthorized. A target that does not exist is not_found.
 package operator
 
@@ -56,8 +56,8 @@ type API struct {
 	Lifecycle *lifecycle.API
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
-	// ProfileChanged is called in a transaction that has changed which parts an agent's profile lacks, or whether the agent may
-	// be rewarded (onboarding.API).
+	// ProfileChanged is called in a transaction that has changed the missing parts of an agent's profile, or its right to rewards
+	// (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 	// Owners reports the missing setup of the email gate and of restoring.
 	Owners *owners.API

@@ -29,11 +29,11 @@ type entry struct {
 	details map[string]any
 	// wrong holds the invalid arguments.
 	wrong fault.Fields
-	// message is for the agent that the target is or belongs to; nil for none.
+	// message is for the target agent or the target's agent; nil for none.
 	message *string
 }
 
-// concerned holds the agent that a target is or belongs to, the customer of an order, and the subject of a notice to the agent.
+// concerned holds the target agent or the target's agent (for an order the customer), and the subject of a notice to the agent.
 type concerned struct {
 	BotID     *uuid.UUID
 	AboutType string
@@ -50,7 +50,7 @@ func (e entry) concerned(ctx context.Context, tx *db.Tx) (*concerned, error) {
 	return cmp.Or(found, new(concerned)), err
 }
 
-// notify writes the message to the agent. If it does not, it returns the reason.
+// notify writes the message to the agent, or returns the reason why not.
 func (a *API) notify(ctx context.Context, tx *db.Tx, to *concerned, message string, now time.Time) (unsent string, err error) {
 	held, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_concerned"), to.BotID)
 	if err != nil {
@@ -108,7 +108,7 @@ type procedureTx struct {
 }
 
 // audited runs a procedure and writes its audit entry, both in one transaction. A returned entity can be read afterwards. Faults:
-// first as authorize, then as the procedure; not_found says so if the target was removed before.
+// first as authorize, then as the procedure; not_found, which reports if the target was removed before.
 func audited[Result any](ctx context.Context, a *API, e entry, do func(context.Context, procedureTx) (Result, error)) (Result, error) {
 	var result Result
 	if e.details == nil {
@@ -123,7 +123,7 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 		return result, err
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		delete(e.details, "unsent")        // of an attempt that was rolled back
+		delete(e.details, "unsent")        // from an attempt that was rolled back
 		about, err := e.concerned(ctx, tx) // do may delete the target
 		if err != nil {
 			return err
@@ -160,7 +160,7 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 	return result, nil
 }
 
-// recordEntry writes the audit entry of something that is done outside its transaction. Faults: as authorize.
+// recordEntry writes the audit entry of an act outside its transaction. Faults: as authorize.
 func (a *API) recordEntry(ctx context.Context, e entry) error {
 	_, err := audited(ctx, a, e, func(context.Context, procedureTx) (struct{}, error) { return struct{}{}, nil })
 	return err

@@ -34,11 +34,11 @@ func (a *API) Books(ctx context.Context) (*Books, error) {
 }
 
 const (
-	// earnersMost is how many agents Earners shows, earnersDays its longest span.
+	// earnersMost is the maximum number of agents of Earners, earnersDays its maximum span.
 	earnersMost, earnersDays = 50, 366
 )
 
-// Earners lists the agents that earned most within the last days, then those that paid, then those that hold the most. Faults:
+// Earners lists the agents that earned most within the last days, then agents that paid, then agents that hold the most. Faults:
 // unauthorized, invalid_input.
 func (a *API) Earners(ctx context.Context, days int) ([]*Earner, error) {
 	if days < 1 || days > earnersDays {
@@ -58,7 +58,7 @@ func (a *API) Statement(ctx context.Context, botID uuid.UUID, before *int64) ([]
 }
 
 // TopUpWallet credits 1 to 10^12 minor units to an agent that is not deleted (§2.5). With an operation id it is idempotent: a
-// repeat for the same agent and amount credits nothing and reports that, a repeat with other data is idempotency_conflict. Other
+// repeat for the same agent and amount credits nothing and reports this, a repeat with other data is idempotency_conflict. Other
 // faults: invalid_input, not_found.
 func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) (*TopUp, error) {
 	wrong := fault.Fields{}

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// casesMost is how many cases are shown; they are built from the casesDeep oldest open reports.
+	// casesMost is the maximum number of shown cases, which are built from the casesDeep oldest open reports.
 	casesMost, casesDeep = 100, 10_000
-	// reportsMost is how many reports of a case are shown, and how many one moderation answers.
+	// reportsMost is the maximum number of a case's reports that are shown, and that one moderation answers.
 	reportsMost = 100
 )
 

@@ -150,7 +150,7 @@ func TestRetentionIsForOperators(t *testing.T) {
 	require.Empty(t, o.entries(), "it is read without an entry")
 }
 
-// Each task does its work: the others are in the tests above.
+// Each task does its work; the tests above check other tasks.
 func TestTasksOfMaintenance(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -172,7 +172,7 @@ func TestTasksOfMaintenance(t *testing.T) {
 
 const marker = "Quetzalcoatlus"
 
-// Records that an operator removed, one by one or in one act, can be read for 30 days; then the cleanup erases their texts.
+// Removed records, one by one or in one act, can be read for 30 days; then the cleanup erases their texts.
 func TestRemovedTextsAreErasedAfterAWhile(t *testing.T) {
 	t.Parallel()
 	all := []operator.ContentKind{operator.ContentKindPosts, operator.ContentKindTasks, operator.ContentKindServices}
@@ -213,7 +213,7 @@ func TestRemovedTextsAreErasedAfterAWhile(t *testing.T) {
 	}
 }
 
-// Servers of an earlier version kept the texts that agents deleted. The next cleanup erases them, however many they are.
+// Servers of an earlier version kept the texts that agents deleted. The next cleanup erases all of them.
 func TestTextsOfEarlierVersionsAreErased(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -1,6 +1,6 @@
 -- These statements erase the texts of deleted posts and services and of removed tasks. An operator's removal, alone or with
 -- others, has the time of an audit entry about the agent; its texts stay for a while. An agent's own deletion erases texts at
--- once; only servers of an earlier version kept them. Each statement finds its rows in a partial index that holds no others.
+-- once; only servers of an earlier version kept them. Each statement finds its rows in a partial index that holds only these.
 
 -- name: erase_posts(retention_seconds double precision, batch bigint)
 UPDATE posts SET title = '', text = '' WHERE id IN (

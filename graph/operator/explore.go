@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// Sizes of a page of a connection, in rows.
+// Sizes of a connection's page, in rows.
 const (
 	DefaultPage = 20
 	MaxPage     = 100
@@ -78,7 +78,7 @@ func (a *API) Reports(ctx context.Context, after *ent.Cursor, first *int, before
 	return a.FeedbackPage(ctx, reports, after, first, before, last, orderBy, where)
 }
 
-// Posts lists all posts, also private and removed ones. Only public posts show their texts or are found by them.
+// Posts lists all posts, even private and removed ones. Only public posts show their texts or are found by them.
 func (a *API) Posts(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
 	orderBy []*ent.PostOrder, where *ent.PostWhereInput) (*ent.PostConnection, error) {
 	matchPublic(where)
@@ -94,8 +94,7 @@ func (a *API) Node(ctx context.Context, id uuid.UUID) (ent.Noder, error) {
 	return found[0], nil
 }
 
-// Nodes finds up to MaxPage entities by their ids, in that order, with nil for each that does not exist. More ids are
-// invalid_pagination.
+// Nodes finds up to MaxPage entities by their ids, in that order, with nil for missing entities. More ids are invalid_pagination.
 func (a *API) Nodes(ctx context.Context, ids []uuid.UUID) ([]ent.Noder, error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return nil, err
@@ -110,7 +109,7 @@ func (a *API) Nodes(ctx context.Context, ids []uuid.UUID) ([]ent.Noder, error) {
 	nodes := make([]ent.Noder, len(ids))
 	for _, found := range rows {
 		node, err := a.DB.Ent.Noder(ctx, found.ID, ent.WithFixedNodeType(found.Name))
-		if ent.IsNotFound(err) { // it has been deleted since
+		if ent.IsNotFound(err) { // it was deleted meanwhile
 			continue
 		}
 		if err != nil {

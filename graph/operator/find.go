@@ -23,14 +23,14 @@ import (
 
 // Bounds of Find.
 const (
-	// foundPerKind is the most hits of a kind.
+	// foundPerKind is the maximum number of hits of a kind.
 	foundPerKind = 20
-	// tailDepth is how many of the newest rows of each table are searched for the end of an id.
+	// tailDepth is the number of the newest rows of each table that are searched for the end of an id.
 	tailDepth = 50_000
-	// textDepth is how many of the newest rows of a table are searched for a text before the index is used; textExamined is how
-	// many rows of the index are read.
+	// textDepth is the number of the newest rows of a table that are searched for a text before the index; textExamined is the
+	// number of rows read from the index.
 	textDepth, textExamined = 2000, 5000
-	// shownTail is how many characters of an id lists show.
+	// shownTail is the number of characters of an id in lists.
 	shownTail = 8
 )
 
@@ -41,12 +41,13 @@ type Hit struct {
 	ID   uuid.UUID
 	// Name is its title or display name; empty if it has none.
 	Name string
-	// By is the handle of its agent or of an order's customer, With that of an order's contractor. State is empty for some kinds.
+	// By is the handle of its agent or of an order's customer, With the handle of an order's contractor. Some kinds have no
+	// State.
 	By    string
 	With  string
 	State string
 
-	// exact: it matches q exactly. byTail: its id ends with q, possibly by chance.
+	// exact is true if it matches q exactly, byTail if its id ends with q, possibly by chance.
 	exact, byTail bool
 }
 
@@ -199,14 +200,14 @@ func findByText(ctx context.Context, a *API, q string) ([]*Hit, error) {
 }
 
 const (
-	// newestNames is how many of the newest agents' names are checked; indexedNames is how many of the names that contain a word
-	// of the platform. Agents with closed orders are searched in the last provenOrders of them.
+	// newestNames is the number of the newest agents whose names are checked, indexedNames the number of names that contain a
+	// word of the platform, provenOrders the number of closed orders whose agents are checked.
 	newestNames, indexedNames, provenOrders = 1000, 200, 2000
-	// noticedMost is how many agents of each kind are shown; floods are searched in the newest noticedDeep rows.
+	// noticedMost is the maximum number of shown agents of each kind; floods are searched in the newest noticedDeep rows.
 	noticedMost, noticedDeep = 20, 5000
 	// More than manyInMinute records of one agent in a minute are a flood. A post that mentions manyMentioned agents is shown.
 	manyInMinute, manyMentioned = 10, 10
-	// resembledMost is how many handles are shown that a name resembles.
+	// resembledMost is the maximum number of shown handles that a name resembles.
 	resembledMost = 10
 )
 
@@ -259,8 +260,8 @@ type noticedRow struct {
 	Number int64
 }
 
-// noticed finds agents by suspicious activity, before anyone reports them. It leaves out suspended agents, and those that an
-// operator has looked at since.
+// noticed finds agents by suspicious activity, before anyone reports them. It leaves out suspended agents, and agents that an
+// operator has checked since.
 func (a *API) noticed(ctx context.Context, names []*knownName) (map[string][]*Noticed, error) {
 	rows, err := db.All[noticedRow](ctx, a.DB.SQL, named("list_noticed"), noticedDeep, manyInMinute, manyMentioned)
 	if err != nil {
@@ -276,7 +277,7 @@ func (a *API) noticed(ctx context.Context, names []*knownName) (map[string][]*No
 		found[r.Kind] = append(found[r.Kind], &Noticed{BotID: r.BotID, Handle: r.Handle, About: about})
 	}
 	var known []*text.Names
-	for _, n := range slices.Backward(names) { // the oldest first, so a crowd of imitators does not hide whom they imitate
+	for _, n := range slices.Backward(names) { // the oldest first, so many imitators do not hide the imitated agent
 		if n.Proven || n.Suspended {
 			known = append(known, &n.Names)
 		}

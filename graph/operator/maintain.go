@@ -88,7 +88,7 @@ func (a *API) RunMaintenance(ctx context.Context, task MaintenanceTask, reason s
 // Forever is the retention of records that are never deleted.
 const Forever time.Duration = -1
 
-// BackupRetention is how long a backup is kept; the last good one stays.
+// BackupRetention is the time for which a backup is kept; the last good backup stays.
 const BackupRetention = 7 * 24 * time.Hour
 
 // Retention states how long a kind of record is kept (§8).

@@ -32,7 +32,7 @@ func (a *API) ClearProfile(ctx context.Context, botID uuid.UUID, name, texts, im
 	})
 }
 
-// content lists how one record of each kind is removed, as its own procedure does, in the global order of locks.
+// content lists the removal of one record of each kind, as its own procedure does it, in the global order of locks.
 var content = []removable{
 	{ContentKindPosts, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error {
 		_, err := posts.Remove(ctx, tx, id)
@@ -53,7 +53,7 @@ type removable struct {
 	remove func(ctx context.Context, a *API, tx *db.Tx, id uuid.UUID) error
 }
 
-// removeAll removes records and returns how many; the others have gone meanwhile.
+// removeAll removes records and returns their number; missing records were removed meanwhile.
 func (r removable) removeAll(ctx context.Context, a *API, tx *db.Tx, ids []uuid.UUID) (removed int64, err error) {
 	for _, id := range ids {
 		switch err := r.remove(ctx, a, tx, id); {
@@ -67,7 +67,7 @@ func (r removable) removeAll(ctx context.Context, a *API, tx *db.Tx, ids []uuid.
 }
 
 const (
-	// removalBatch is how many records one transaction removes, and removalBatches how many transactions one call makes.
+	// removalBatch is the number of records that one transaction removes, removalBatches the number of transactions of one call.
 	removalBatch, removalBatches = 100, 10
 )
 
@@ -99,7 +99,7 @@ func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []Conten
 }
 
 // ModerateBot suspends an agent, clears parts of its profile, removes its content or the reported things, and answers the oldest
-// 100 open reports about it, for one reason. All of that is one transaction, with the first 100 removals; RemoveContent's batches
+// 100 open reports about it, for one reason. All of this is one transaction, with the first 100 removals; RemoveContent's batches
 // remove the rest. Faults: invalid_input (nothing is chosen), not_found, also for a deleted agent that is to be suspended or
 // cleared.
 func (a *API) ModerateBot(ctx context.Context, botID uuid.UUID, suspend, name, texts, images bool, kinds []ContentKind,

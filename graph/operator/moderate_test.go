@@ -138,7 +138,7 @@ func TestTheAuditOfAnAgent(t *testing.T) {
 }
 
 // Reports are listed apart from other feedback, first on the overview, with the age of the oldest.
-func TestReportsStandApart(t *testing.T) {
+func TestReportsAreListedApart(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	reporter, subject := o.Agent(), o.Agent()
@@ -200,7 +200,7 @@ func TestACaseIsSettledInOneAct(t *testing.T) {
 	require.Equal(t, map[string]any{"reported": 2.0, "answer": "We removed it.", "answered": 3.0, "message": "Do not."}, o.entries()[0].Details)
 }
 
-// A preset is replaced by its name if that is chosen; wrong ones change nothing.
+// A preset replaces the preset with its name if Replace is set. A refused change has no effect.
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -17,7 +17,7 @@ import (
 	"stoa/graph/ratings"
 )
 
-// ActivityRetention is how long the minutes of the overview are kept.
+// ActivityRetention is the time for which the minutes of the overview are kept.
 const ActivityRetention = 31 * 24 * time.Hour
 
 // activityLag is the age at which a minute is recorded: its transactions have ended by then.
@@ -81,7 +81,7 @@ func (a *API) DeleteOldActivity(ctx context.Context) (int64, error) {
 }
 
 const (
-	// idleOrder is how long an order with held credits may be untouched.
+	// idleOrder is the time for which an order with held credits may be untouched.
 	idleOrder = 3 * 24 * time.Hour
 	// leastFree is the fraction of a disk that should be free.
 	leastFree = 0.1
@@ -161,13 +161,13 @@ func (a *API) attention(ctx context.Context) ([]*Attention, []*knownName, error)
 	return all, names, nil
 }
 
-// erasuresMost is how many open erasures are shown. The erasures of each state are counted up to erasuresCounted.
+// erasuresMost is the maximum number of shown open erasures. The erasures of each state are counted up to erasuresCounted.
 const erasuresMost, erasuresCounted = 20, 1000
 
-// tracesPerSection is how many of the newest records of a kind an overview shows.
+// tracesPerSection is the number of the newest records of a kind that an overview shows.
 const tracesPerSection = 6
 
-// sessionsMost is how many tokens an overview shows.
+// sessionsMost is the maximum number of tokens in an overview.
 const sessionsMost = 10
 
 // standing is the row of select_standing.
@@ -182,8 +182,8 @@ type standing struct {
 	Connections    int64
 }
 
-// Dossier returns everything about an agent; nil if there is no such agent. Its cost does not depend on how much the agent has
-// done, except that it counts the agent's ratings, files and content. Faults: unauthorized.
+// Dossier returns everything about an agent; nil if there is no such agent. Its cost does not grow with the agent's records,
+// except that it counts ratings, files and content. Faults: unauthorized.
 func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	rows, err := read[standing](ctx, a, named("select_standing"), botID)
 	if err != nil || len(rows) == 0 {
@@ -224,7 +224,7 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 }
 
 const (
-	// nowWindow is the window of Now, nowMost the number of things it shows, of the newest nowDeep of each kind.
+	// nowWindow is the window of Now; it shows nowMost things, of the newest nowDeep of each kind.
 	nowWindow, nowMost, nowDeep = time.Hour, 120, 1000
 )
 

@@ -33,7 +33,7 @@ func (o *office) sums() (agents [3]int64) {
 	return agents
 }
 
-// However often and whenever minutes are recorded, each thing is counted once and in its window.
+// Each thing is counted once and in its window, even if minutes are recorded late or repeatedly.
 func TestActivityIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -85,7 +85,7 @@ func TestNeedsAttention(t *testing.T) {
 	require.Empty(t, kinds(), "a suspended agent cannot read an answer")
 }
 
-// The overview reads few rows of the feedback of a suspended agent, however many there are, and shows newer feedback of others.
+// The overview reads few of the many feedback rows of a suspended agent, and shows newer feedback of others.
 func TestAFloodOfASuspendedAgentIsNotCounted(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -100,7 +100,7 @@ func TestAFloodOfASuspendedAgentIsNotCounted(t *testing.T) {
 	require.EqualValues(t, 1, o.Count("SELECT count FROM ("+statement.Text+") AS found WHERE kind = 'feedback'", 1, 1, 1))
 }
 
-// A process that fell silent a day ago is forgotten once another reports.
+// A process without a report for a day is deleted once another process reports.
 func TestSilentProcessesAreForgotten(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

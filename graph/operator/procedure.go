@@ -19,7 +19,7 @@ type Procedure struct {
 	Target string
 }
 
-// The procedures.
+// The table of procedures.
 var (
 	updateSettings             = Procedure{"updateSettings", ""}
 	activateLifecycle          = Procedure{"activateLifecycle", ""}
@@ -76,8 +76,8 @@ func Acts() []string {
 	return acts
 }
 
-// setupSwitch is a setting that shuts agents out if its setup is missing, so it can be switched on only after the setup.
-// Switching it off is always allowed.
+// setupSwitch is a setting that excludes agents if its setup is missing, so it can be switched on only after the setup. Switching
+// it off is always allowed.
 type setupSwitch struct {
 	// name is the switch's name, as the subject of a sentence.
 	name string
@@ -127,7 +127,7 @@ func missingForMail(_ context.Context, a *API, _ db.Querier) ([]string, error) {
 	return a.Owners.MissingForMail(), nil
 }
 
-// ready returns the switch's pending fault with everything that is missing, or nil if the switch may be on.
+// ready returns the switch's pending fault with the missing setup, or nil if the switch may be on.
 func (a *API) ready(ctx context.Context, tx *db.Tx, sw setupSwitch) error {
 	missing, err := sw.missing(ctx, a, tx.SQL)
 	if err != nil || len(missing) == 0 {

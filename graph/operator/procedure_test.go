@@ -22,7 +22,7 @@ import (
 
 // act is a valid call of a procedure.
 type act struct {
-	// target makes the thing that the audit entry names, the method's first argument; nil if the procedure has none.
+	// target makes the target, which is the method's first argument; nil if the procedure has none.
 	target func(*office) uuid.UUID
 	// arguments are the other arguments, without the reason.
 	arguments []any
@@ -46,7 +46,7 @@ func (a act) call(ctx context.Context, o *office, name string, target uuid.UUID,
 	return err
 }
 
-// prepare makes what the call needs, and its target.
+// prepare runs the setup of the call and makes its target.
 func (a act) prepare(o *office) (target uuid.UUID) {
 	o.SendMailTo(new(graphtest.Mailbox))
 	o.Owners.SendsMail = a.pending == ""

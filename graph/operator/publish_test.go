@@ -30,7 +30,7 @@ func (o *office) published(in operator.DocumentInput) *ent.Document {
 	return graphtest.Got(o.Operator.PublishDocument(o.ctx, in, "why"))(o.t)
 }
 
-// inForce are the versions of a document that are in force.
+// inForce returns the versions of a document that are in force.
 func (o *office) inForce(key string) []string {
 	return graphtest.Got(o.DB.Ent.Document.Query().Where(document.Key(key), document.WithdrawnAtIsNil()).Select(document.FieldVersion).Strings(o.ctx))(o.t)
 }
@@ -89,7 +89,7 @@ func TestTheLongestDocumentIsPublished(t *testing.T) {
 	require.Equal(t, longest.Text, newOffice(t).published(longest).Text)
 }
 
-// However many publications run at once, one version is in force afterwards.
+// After concurrent publications one version is in force.
 func TestPublishingAtOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -127,9 +127,9 @@ func (o *office) closed(customer, contractor *graphtest.Agent) {
 		o.Ordered(customer, contractor, "closed"), customer.ID, contractor.ID)
 }
 
-// An agent that looks like one with a closed order, floods, mentions many or promises more than its wallet holds is shown before
-// anyone reports it, until an operator has looked at it.
-func TestSwindlersAreNoticed(t *testing.T) {
+// An agent that imitates an agent with a closed order, floods, mentions many agents or promises more than its wallet holds is
+// shown before anyone reports it, until an operator has checked it.
+func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 	t.Parallel()
 	handles := ""
 	for n := range 10 {
@@ -207,7 +207,7 @@ func TestSwindlersAreNoticed(t *testing.T) {
 			o.Exec("UPDATE posts SET created_at = created_at - interval '30 days' WHERE text = 'Buy!'")
 			o.Exec(`INSERT INTO posts (id, created_at, updated_at, author_id, kind, visibility, title, text)
 				SELECT ('ffffffff-ffff-7fff-bfff-' || lpad(n::text, 12, '0'))::uuid, '2020-01-01', '2020-01-01', $1, 'update', 'private', '', ''
-				FROM generate_series(1, 5000) n ON CONFLICT DO NOTHING`, a.ID) // later ids
+				FROM generate_series(1, 5000) n ON CONFLICT DO NOTHING`, a.ID) // with later ids
 			o.Exec("UPDATE posts SET visibility = 'public' WHERE text = 'Buy!'")
 			return "floods", "11 in a minute"
 		},
@@ -251,7 +251,7 @@ func TestSwindlersAreNoticed(t *testing.T) {
 	}
 }
 
-// The agent that takes a name later is the look-alike, also if it registered first and has closed orders.
+// The agent that takes a name later is the imitator, even if it registered first and has closed orders.
 func TestAnImitatorThatRegisteredBefore(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -266,7 +266,7 @@ func TestAnImitatorThatRegisteredBefore(t *testing.T) {
 	require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, sleeper.ID))(t).Resembles)
 }
 
-// An agent that comes back under a name like its suspended agent's is noticed, also if that has closed no order.
+// An agent with a name like that of a suspended agent is noticed, even if the suspended agent has closed no order.
 func TestASuspendedAgentComesBack(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -280,7 +280,7 @@ func TestASuspendedAgentComesBack(t *testing.T) {
 	require.Empty(t, o.noticed())
 }
 
-// A crowd of imitators that deal with each other does not hide the agent that the oldest of them imitates.
+// Many imitators that deal with each other do not hide the agent that the oldest imitator imitates.
 func TestACrowdOfImitatorsHidesNothing(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

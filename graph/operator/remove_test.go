@@ -76,7 +76,7 @@ func ids(files []*attachments.Card) []uuid.UUID {
 var uses = map[string]struct {
 	purpose attachments.Purpose
 	bind    func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) (found func() []*attachments.Card)
-	// shown: the file's record stays visible there.
+	// shown is true if the file's record stays visible.
 	shown bool
 }{
 	"the image of a profile": {attachments.Avatar, func(o *office, owner, _ *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {

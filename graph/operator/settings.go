@@ -104,7 +104,7 @@ func (a *API) DeactivateEmailRequirement(ctx context.Context, reason string) (*e
 	return a.turn(ctx, emailRequirement, false, reason)
 }
 
-// turn runs the procedure that turns a switch with a time on or off.
+// turn runs the procedure that switches on or off a switch with a time.
 func (a *API) turn(ctx context.Context, sw setupSwitch, on bool, reason string) (*ent.Setting, error) {
 	details, p := map[string]any{}, sw.deactivate
 	if on {

@@ -22,7 +22,7 @@ import (
 const (
 	// NameHeader may name the person behind the installation's token, for the audit log. The name is not proven.
 	NameHeader = "X-Stoa-Operator"
-	// RefreshHeader marks the request of an open page that renews itself. It does not show that the operator is there.
+	// RefreshHeader marks the request of an open page that refreshes itself. It does not show that the operator is present.
 	RefreshHeader = "X-Stoa-Refresh"
 	// DefaultName is the operator's name if the installation's token comes without a name.
 	DefaultName = "operator"
@@ -38,8 +38,8 @@ func (a *API) Operators(ctx context.Context) ([]*Operator, error) {
 	return read[Operator](ctx, a, named("list_operators"), operatorsMost)
 }
 
-// InviteOperator makes an operator's own token and shows it once. Faults: invalid_input, also for a name that has one or that looks
-// like the name of another operator.
+// InviteOperator makes an operator's own token and shows it once. Faults: invalid_input, also for a name with a token or like the
+// name of another operator.
 func (a *API) InviteOperator(ctx context.Context, name, reason string) (*NewOperator, error) {
 	wrong := fault.Fields{}
 	name, err := text.Line(name, 1, MaxName)
@@ -70,7 +70,7 @@ func (a *API) InviteOperator(ctx context.Context, name, reason string) (*NewOper
 	})
 }
 
-// lookalikes returns the names of operators, of revoked ones too, that look like a name.
+// lookalikes returns the names of operators, even revoked ones, that look like a name.
 func lookalikes(ctx context.Context, q db.Querier, name string) ([]string, error) {
 	names, err := db.Column[string](ctx, q, named("operator_names"))
 	return slices.DeleteFunc(names, func(other string) bool { return !text.SameLook(other, name) }), err
@@ -84,7 +84,7 @@ func (a *API) RevokeOperator(ctx context.Context, name, reason string) (*Operato
 	})
 }
 
-// OwnToken returns the hash of a text with the form of an operator's own token; empty for any other.
+// OwnToken returns the hash of a text with the form of an operator's own token; empty for any other text.
 func OwnToken(sent string) string {
 	if len(sent) != ownTokenLength || !strings.HasPrefix(sent, ownTokenPrefix) {
 		return ""
@@ -109,8 +109,8 @@ func (a *API) Recognize(ctx context.Context, ownToken string, session *int, pres
 	return viewer.Viewer{Kind: viewer.Operator, Name: found.Name, OwnToken: ownToken, SignOuts: found.SignOuts}, nil
 }
 
-// Leave records that the operator of an own token has signed out, which ends the sessions of that token: the next shift begins
-// there. Anyone may call it.
+// Leave records that the operator of an own token has signed out, which ends the sessions of that token. The next shift begins at
+// this time. Anyone may call it.
 func (a *API) Leave(ctx context.Context, ownToken string) error {
 	_, err := db.Column[string](ctx, a.DB.SQL, named("leave_shift"), []byte(ownToken))
 	return err
@@ -135,7 +135,7 @@ func (a *API) Named(ctx context.Context, name string) (viewer.Viewer, error) {
 }
 
 const (
-	// deedsMost is how many rows of operators' actions a shift shows; they come from the newest deedsDeep audit entries.
+	// deedsMost is the maximum number of operators' actions that a shift shows, from the newest deedsDeep audit entries.
 	deedsMost, deedsDeep = 100, 10_000
 	// happenedMost bounds the counts of each kind.
 	happenedMost = 10_000

@@ -20,8 +20,8 @@ import (
 	"stoa/graph/services"
 )
 
-// SuspendBot shuts an agent out, closes its sockets and pauses its webhooks; its obligations stay. Refusals
-// of the agent's requests show the message. Faults: not_found, also for a deleted agent; state_conflict if it is suspended already.
+// SuspendBot suspends an agent, closes its sockets and pauses its webhooks; its obligations stay. Refusals of the agent's
+// requests show the message. Faults: not_found, also for a deleted agent; state_conflict if it is suspended already.
 func (a *API) SuspendBot(ctx context.Context, botID uuid.UUID, message *string, reason string) (*ent.Bot, error) {
 	return a.changeBot(ctx, suspendBot, botID, message, reason, "The agent is suspended already.", suspending)
 }
@@ -46,8 +46,8 @@ func (a *API) ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) 
 // botChange fills in an update of an agent and reports whether anything changes.
 type botChange func(current *ent.Bot, update *ent.BotUpdateOne, now time.Time) bool
 
-// changeBot runs a procedure that changes an agent and ends its tokens, or lets them work again. If nothing changes it is
-// state_conflict, with the text unchanged.
+// changeBot runs a procedure that changes an agent and ends its tokens, or lets them work again. If nothing changes, it returns
+// state_conflict with the text unchanged.
 func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, message *string, reason, unchanged string, change botChange) (*ent.Bot, error) {
 	return audited(ctx, a, entry{p, botID.String(), reason, nil, nil, message}, func(ctx context.Context, tx procedureTx) (*ent.Bot, error) {
 		found, changed, err := a.changeInside(ctx, tx, p, botID, change)
@@ -153,10 +153,10 @@ func (a *API) RemoveAttachment(ctx context.Context, id uuid.UUID, message *strin
 	})
 }
 
-// RemovedRetention is how long the texts of records are kept after an operator removed them (§8).
+// RemovedRetention is the time for which texts are kept after an operator removed their records (§8).
 const RemovedRetention = 30 * 24 * time.Hour
 
-// eraseBatch is how many rows one statement erases.
+// eraseBatch is the number of rows that one statement erases.
 const eraseBatch = 500
 
 // eraseStatements erase the texts of deleted posts and services and of removed tasks.
@@ -179,7 +179,7 @@ func (a *API) EraseRemoved(ctx context.Context) (erased int64, err error) {
 // MailOwner mails a text of 1 to 4000 characters to the verified owner of an agent that is not deleted (§10). The mail names the
 // platform's operator, states that the operator wrote it and about which agent, and quotes the text. Operators never see the
 // address. The text is deleted once the mail has ended; the audit entry has only its length and the mail. With an operation id it
-// is idempotent: a repeat mails nothing and reports that; another text is idempotency_conflict. Other faults: invalid_input,
+// is idempotent: a repeat mails nothing and reports this; another text is idempotency_conflict. Other faults: invalid_input,
 // lifecycle_setup_pending (mail is not set up), not_found, state_conflict (no verified address), rate_limited (a sixth in 24 h).
 func (a *API) MailOwner(ctx context.Context, botID uuid.UUID, body string, operationID *uuid.UUID, reason string) (*OwnerMail, error) {
 	wrong := fault.Fields{}

@@ -42,7 +42,7 @@ func TestSuspensionEndsWithReinstatement(t *testing.T) {
 	require.Len(t, o.entries(), 3, "what changes nothing is no act")
 }
 
-// If an agent is suspended again with the same message, its refusals show it, although that day's notice was sent before.
+// If an agent is suspended again with the same message, its refusals show the message, although it was already sent that day.
 func TestASecondSuspensionHasItsMessage(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

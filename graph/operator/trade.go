@@ -18,7 +18,7 @@ import (
 	"stoa/graph/receipts"
 )
 
-// OpenTradesMost is how many open orders a page shows.
+// OpenTradesMost is the maximum number of open orders on a page.
 const OpenTradesMost = 50
 
 // tradeRow is a row of select_trades.
@@ -37,7 +37,7 @@ type tradeRow struct {
 	ContractorOwned     bool
 }
 
-// Trade returns an order, why it is stuck and who can end it; nil if there is no such order. Faults: unauthorized.
+// Trade returns an order, the reasons why it is stuck, and who can end it; nil if there is no such order. Faults: unauthorized.
 func (a *API) Trade(ctx context.Context, orderID uuid.UUID) (*Trade, error) {
 	all, err := a.trades(ctx, []uuid.UUID{orderID}, uuid.Nil)
 	if err != nil || len(all) == 0 {
@@ -47,8 +47,8 @@ func (a *API) Trade(ctx context.Context, orderID uuid.UUID) (*Trade, error) {
 	return all[0], err
 }
 
-// Trades returns the existing orders, why each is stuck and who can end it. Faults: unauthorized, invalid_pagination for more
-// than MaxPage.
+// Trades returns the existing orders, the reasons why they are stuck, and who can end them. Faults: unauthorized,
+// invalid_pagination for more than MaxPage.
 func (a *API) Trades(ctx context.Context, orderIDs []uuid.UUID) ([]*Trade, error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (a *API) Trades(ctx context.Context, orderIDs []uuid.UUID) ([]*Trade, error
 	return a.trades(ctx, orderIDs, uuid.Nil)
 }
 
-// trades returns orders in the order of ids, as they would be after a suspension of the agent suspended; uuid.Nil for none.
+// trades returns the orders with ids, in that order, as they would be after suspended is suspended; uuid.Nil for no suspension.
 func (a *API) trades(ctx context.Context, ids []uuid.UUID, suspended uuid.UUID) ([]*Trade, error) {
 	rows, err := read[tradeRow](ctx, a, named("select_trades"), db.IDs(ids))
 	if err != nil {

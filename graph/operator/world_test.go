@@ -49,12 +49,12 @@ func (o *office) rating() uuid.UUID {
 		uuid.Must(uuid.NewV7()), o.order())[0]
 }
 
-// entries is the audit log, oldest first.
+// entries returns the audit log, oldest first.
 func (o *office) entries() []*ent.AuditEntry {
 	return graphtest.Got(o.DB.Ent.AuditEntry.Query().Order(ent.Asc("id")).All(context.Background()))(o.t)
 }
 
-// state is a digest of everything that a procedure could change.
+// state returns a digest of all data that a procedure could change.
 func (o *office) state() string {
 	digest := ""
 	for _, table := range []string{"settings", "bots", "tokens", "invitations", "accounts", "ledger_entries", "orders", "order_events", "posts", "attachments",
@@ -95,7 +95,7 @@ func (o *office) found(q string) (kinds []string, exact uuid.UUID) {
 	return kinds, exact
 }
 
-// Every text of an entity that an operator sees finds the entity.
+// An operator finds an entity by each of its visible texts.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -153,7 +153,7 @@ func TestFind(t *testing.T) {
 	graphtest.Refused(t, fault.Unauthorized)(o.Operator.Find(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), "pia"))
 }
 
-// A search reads few rows, however many there are.
+// A search reads few rows of large tables.
 func TestFindReadsFewRows(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
