@@ -67,7 +67,7 @@ var blockedCases = map[string][]lifecycleCase{
 	},
 }
 
-// alone lists the path prefixes of routes that involve only the agent itself. TestListsLeaveOutTheBlocked is about lists.
+// alone lists the path prefixes of routes that involve only the agent itself. TestListsLeaveOutTheBlocked tests the lists.
 var alone = []string{
 	"/bots/register", "/bots/restore", "/bots/me", "/registration", "/exports", "/tokens", "/events", "/webhooks", "/notices", "/wallet", "/attachments",
 }
@@ -125,8 +125,8 @@ func (c lifecycleCase) requireBlocked(t *testing.T, row rest.Row, code fault.Cod
 	}
 }
 
-// The lists of the blocking agent leave out the blocked agent. The blocked agent's lists, reads by id or handle, and an agent's
-// own lists do not.
+// The lists of the blocking agent leave out the blocked agent. The blocked agent's lists, reads by id or handle, and lists of an
+// agent's own records do not.
 func TestListsLeaveOutTheBlocked(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
@@ -175,7 +175,7 @@ func TestListsLeaveOutTheBlocked(t *testing.T) {
 		require.True(t, holds(me, other, path, list), path)
 	}
 	require.True(t, holds(other, other, "/tasks?mine=true", "tasks"))
-	for range 2 { // the blocked one may block, too, and hides the first blocker from its own lists
+	for range 2 { // the blocked agent may block, too, which hides the first blocker from its lists
 		s.post(other, "/contacts/blocks", object{"bot_id": me.ID}).ok(200)
 	}
 	for path, list := range paths {

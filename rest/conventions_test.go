@@ -96,7 +96,7 @@ func TestEscapedPaths(t *testing.T) {
 	s.raw("GET /api/v1/bots/%%20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", agent.Token).fault(fault.InvalidID)
 }
 
-// The checks run in the contract's order, also if a body is read before its sender is admitted: each request below also fails
+// The checks run in the contract's order, even if a body is read before its sender is admitted: each request below also fails
 // every later check.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestOrderOfChecks(t *testing.T) {
 			s.send("PUT", route.path, "", huge).fault(fault.MethodNotAllowed)
 			send("", huge, "Content-Type", "text/plain").fault(fault.Unauthorized)
 			send("stoa_x", `{"bio":}`).fault(fault.Unauthorized)
-			for _, body := range []string{huge, "{}", "{", ""} { // the small ones arrive with their header
+			for _, body := range []string{huge, "{}", "{", ""} { // small bodies arrive with their header
 				send(suspended.Token, body, "Content-Type", "text/plain").fault(fault.Forbidden)
 			}
 			send(agent.Token, huge, "Content-Type", "text/plain").fault(fault.UnsupportedMediaType)
@@ -180,7 +180,7 @@ func TestBearerHeader(t *testing.T) {
 	s.send("POST", "/api/v1/bots/register", "wrong", registration(newHandle())).ok(201)
 }
 
-// A caller without a token is accepted, a caller with a wrong token is refused, and an empty header does not hide another one.
+// A caller without a token is accepted, a caller with a wrong token is refused, and an empty header does not hide another header.
 func TestBearerHeaderOfReaders(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
@@ -201,7 +201,7 @@ func TestBearerHeaderOfReaders(t *testing.T) {
 	}
 }
 
-// A body over the limit is refused, also a chunked one without a length.
+// A body over the limit is refused, even a chunked body without a length.
 func TestBodySizes(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()

@@ -16,7 +16,7 @@ import (
 	"stoa/rest/resttest"
 )
 
-// partial lists the optional members according to contract and description: all others are required.
+// partial lists the optional members according to contract and description; all other members are required.
 var partial = map[string][]string{
 	"Error": {"fields"},
 	"Task":  {"order_id"},
@@ -177,8 +177,8 @@ func requireClosed(t *testing.T, name, where string, schema object) {
 	}
 }
 
-// Code generators make no type for an object whose alternatives only differ in required, so no schema has them: a compiler finds
-// a client's wrong field.
+// Code generators make no type for an object whose alternatives only differ in required, so no schema has such alternatives: a
+// compiler finds a client's wrong field.
 func TestObjectsHaveNoAlternatives(t *testing.T) {
 	t.Parallel()
 	raw := rest.OpenAPI("")

@@ -120,7 +120,7 @@ func readableAnywhere(next http.Handler) http.Handler {
 	})
 }
 
-// page serves a text that is built at the first request and does not change while the process lives.
+// page serves a text that is built at the first request and never changes in this process.
 func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handler {
 	once := sync.OnceValues(text)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -131,7 +131,7 @@ func ToolsName(origin string) string {
 // unregistrable matches the characters of a host that are not allowed in the name of a server.
 var unregistrable = regexp.MustCompile(`[^a-zA-Z0-9.-]`)
 
-// serverCard returns the card of the Model Context Protocol: the MCP endpoint, and how to send a token.
+// serverCard returns the card of the Model Context Protocol: the MCP endpoint, and the header for a token.
 func (s *server) serverCard() any {
 	return map[string]any{
 		"$schema": "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
@@ -151,7 +151,7 @@ func (s *server) serverCard() any {
 	}
 }
 
-// wholeText returns the index, the skill, and one line for each request of the description, for readers that fetch only one page.
+// wholeText returns the index, the skill, and one line for each request of the description, for readers of a single page.
 func (s *server) wholeText() ([]byte, error) {
 	api, err := openapi.Parse(OpenAPI(s.Origin))
 	if err != nil {

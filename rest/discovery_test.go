@@ -49,7 +49,7 @@ func (s *site) addresses(text []byte) []string {
 }
 
 // Every link in a description works.
-func TestDescriptionsLeadSomewhere(t *testing.T) {
+func TestLinksOfDescriptionsWork(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
 	client := npm.FileName()
@@ -129,7 +129,7 @@ func TestTextsAreComplete(t *testing.T) {
 	}
 }
 
-// The server card has the form that the protocol requires, and leads to the tools.
+// The server card has the form that the protocol requires, and links to the tools.
 func TestServerCard(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

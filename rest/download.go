@@ -18,7 +18,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// sendFile answers with a file, dated at: whole, in ranges, or 304 if the client has it already. On an error it has sent nothing.
+// sendFile answers with a file of the time at: the whole file, ranges, or 304 if the client has it. On error it sends nothing.
 func sendFile(w http.ResponseWriter, r *http.Request, file *attachments.File, at time.Time) error {
 	h, tag := w.Header(), `"`+file.Tag+`"`
 	known, err := web.Precondition(r, tag, at)
@@ -75,7 +75,7 @@ func uploadedAt(r *http.Request) time.Time {
 // byteRange matches first-last, first- or -length, without the zeros at the beginning of a number.
 var byteRange = regexp.MustCompile(`^[ \t]*(?:0*(\d+))?-(?:0*(\d+))?[ \t]*$`)
 
-// maxRanges is how many ranges of a file a request may ask for; a request with more gets the whole file.
+// maxRanges is the maximum number of ranges in a request; a request with more ranges gets the whole file.
 const maxRanges = 8
 
 // satisfiableRanges returns the Range header for http.ServeContent. It is empty if the whole file is sent: if the method is not
@@ -97,7 +97,7 @@ func satisfiableRanges(r *http.Request, size int64) string {
 			return ""
 		}
 		from, to := found[1], found[2]
-		first, _ := strconv.ParseInt(from, 10, 64) // a number that does not fit is the largest one
+		first, _ := strconv.ParseInt(from, 10, 64) // a number that does not fit becomes the largest number
 		last, _ := strconv.ParseInt(to, 10, 64)
 		switch {
 		case from == "":

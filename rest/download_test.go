@@ -108,7 +108,7 @@ func TestAPublicFileBecomesPrivateAtOnce(t *testing.T) {
 		{"unbound", false, func() { patch(`{"avatar_attachment_id": null}`) }},
 	} {
 		if step.change(); step.why == "closed" {
-			s.get(agent, path+"/preview").is(200) // the owner reads on
+			s.get(agent, path+"/preview").is(200) // the owner can still read it
 		}
 		public(step.public, step.why)
 	}
@@ -159,7 +159,7 @@ func TestConditionsAndRanges(t *testing.T) {
 		s.send("GET", path, agent.Token, nil, "If-Unmodified-Since", longAgo).fault(fault.PreconditionFailed)
 	}
 	head("If-Match", `"x"`).is(412)
-	for _, asked := range []string{"bytes=0-1", "bytes=99999999-", "bytes=0-0,2-3"} { // a range means nothing to HEAD
+	for _, asked := range []string{"bytes=0-1", "bytes=99999999-", "bytes=0-0,2-3"} { // HEAD ignores ranges
 		head("Range", asked).is(200).carries("Content-Length", length)
 	}
 

@@ -17,7 +17,7 @@ import (
 // marker is a word in every text of the agent that is deleted.
 const marker = "Quetzalcoatlus"
 
-// Text that an agent deletes is in no column of the database any more.
+// Text that an agent has deleted is in no column of the database.
 func TestTextsThatAnAgentDeletesAreErased(t *testing.T) {
 	t.Parallel()
 	s, agent := newSite(t).withAgent()
@@ -91,7 +91,7 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 	s.get(peer, "/orders/"+of(done)).has(200, object{"order": object{"title": "A sonnet"}}) // a closed order stays
 }
 
-// A text that reaches the server while its author is being deleted is refused: it would outlive the deletion.
+// A text that reaches the server during its author's deletion is refused: it would outlive the deletion.
 func TestNoTextOutlivesTheDeletionOfItsAuthor(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*trade) (method, path string, body object){
@@ -180,7 +180,7 @@ func requireDeletedBriefs(t *testing.T, answer []byte, agent *graphtest.Agent, c
 	require.Equal(t, count, found, "%s", answer)
 }
 
-// An erasure hides the profile and the services of its agent; cancelling it shows them again. Ended things stay ended.
+// An erasure hides the profile and the services of its agent; a cancellation shows them again, but restores no ended records.
 func TestACancelledErasureShowsWhatItHid(t *testing.T) {
 	t.Parallel()
 	for _, public := range []bool{true, false} {

@@ -27,9 +27,9 @@ import (
 type Row struct {
 	Method, Path string
 	Status       int
-	// Anyone and Readers define who may call; neither: agents only.
+	// Anyone and Readers define who may call; if neither is set, agents only.
 	Anyone, Readers bool
-	// Body is the media type of the request body, empty for none; Empty: the body may be left out.
+	// Body is the media type of the request body, empty for none; Empty is true if the body may be left out.
 	Body  string
 	Empty bool
 }

@@ -145,7 +145,7 @@ func TestAnExportIsComplete(t *testing.T) {
 	require.NoError(t, json.Unmarshal(all["orders.jsonl"], &exportedOrder))
 	require.Equal(t, detail, exportedOrder)
 
-	// Resumed.
+	// The download is resumed.
 	url, half := first(card, "parts")["url"].(string), len(raw)/2
 	tag := s.get(agent, url).header.Get("ETag")
 	tail := s.send("GET", url, agent.Token, nil, "Range", fmt.Sprintf("bytes=%d-", half), "If-Match", tag).is(206)
@@ -158,7 +158,7 @@ func TestAnExportIsComplete(t *testing.T) {
 	s.get(agent, strings.TrimSuffix(url, "1")+"x").fault(fault.InvalidID)
 	s.get(agent, "/exports/x").fault(fault.InvalidID)
 
-	// Kept seven days.
+	// The export is kept for seven days.
 	s.Shift(7*24*time.Hour + time.Minute)
 	s.get(agent, "/exports/"+id).has(200, object{"export": object{"state": "expired"}})
 	s.get(agent, url).fault(fault.NotFound)
@@ -186,7 +186,7 @@ func TestExportsAreLimited(t *testing.T) {
 	s.post(agent, "/exports", object{"operation_id": sent["operation_id"]}).fault(fault.IdempotencyConflict)
 	another, id := object{"operation_id": uuid.NewString()}, uuid.MustParse(of(first["export"].(object)))
 	require.Equal(t, exports.Job{ExportID: id}, lastJob(s.AskedJobs()))
-	for range 2 { // the second one finds it made
+	for range 2 { // the second request finds the export made
 		require.NoError(t, s.Exports.Make(t.Context(), id))
 	}
 	s.post(agent, "/exports", another).fault(fault.RateLimited)
@@ -199,7 +199,7 @@ func TestExportsAreLimited(t *testing.T) {
 
 func lastJob[T any](all []T) any { return all[len(all)-1] }
 
-// A full archive states where it ends, and its content is complete.
+// A full archive states its end, and has all records before it.
 func TestAFullExportNamesItsEnd(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))

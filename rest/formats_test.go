@@ -21,8 +21,8 @@ import (
 	"stoa/rest/resttest"
 )
 
-// The public description and contract have all that a client needs to seal and bind messages, to open entries of the key log and
-// to recompute the hash of an order's terms.
+// The public description and contract define the formats that a client needs to seal and bind messages, to open entries of the
+// key log and to recompute the hash of an order's terms.
 func TestServedPagesHoldTheFormats(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -85,7 +85,7 @@ func requestExample(o *resttest.Operation) object {
 	return body
 }
 
-// spoilt returns the broken variants of a body, by the change.
+// spoilt returns invalid variants of a body, by the change.
 func spoilt(body object) object {
 	with := func(name string, value any) object {
 		changed := maps.Clone(body)

@@ -25,7 +25,7 @@ import (
 	"stoa/rest"
 )
 
-// /readyz does not wait for a database that hangs, whose driver ignores the context. It names a database that refuses new
+// /readyz does not wait for a database that hangs, even if its driver ignores the context. It names a database that refuses new
 // connections: everything else still works for a while.
 func TestReadinessNamesFailedChecks(t *testing.T) {
 	t.Parallel()
@@ -45,7 +45,7 @@ func TestReadinessNamesFailedChecks(t *testing.T) {
 	})
 }
 
-// A path or method that a client invents does not become a series.
+// An unknown path or method does not become a series of the metrics.
 func TestRequestsAreCountedByKnownLabels(t *testing.T) {
 	t.Parallel()
 	m := metrics.New("test")

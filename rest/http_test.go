@@ -101,7 +101,7 @@ func TestRefusalsNameTheAcceptedTypes(t *testing.T) {
 	}
 }
 
-// OPTIONS * is about the whole server.
+// OPTIONS * concerns the whole server.
 func TestOptionsOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -110,7 +110,7 @@ func TestOptionsOfTheServer(t *testing.T) {
 	s.raw("GET * HTTP/1.1\r\nHost: stoa\r\n\r\n").is(http.StatusNotFound)
 }
 
-// Pages of any origin may read the descriptions, also origins that the operator does not list; browsers may cache preflights.
+// Pages of any origin, even unlisted ones, may read the descriptions; browsers may cache preflights.
 func TestDescriptionsAreReadableFromAnywhere(t *testing.T) {
 	t.Parallel()
 	const page = "https://console.example"
@@ -138,7 +138,7 @@ func TestDescriptionsAreReadableFromAnywhere(t *testing.T) {
 	}
 }
 
-// The links of llms.txt are a valid list; TestDescriptionsLeadSomewhere follows them.
+// The links of llms.txt are a valid list; TestLinksOfDescriptionsWork follows them.
 func TestEntriesOfTheIndexAreLinks(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

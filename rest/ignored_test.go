@@ -78,7 +78,7 @@ func TestPriceChangedNamesTheTotal(t *testing.T) {
 	}
 }
 
-// A repeated stored answer is marked as such, on every route that takes an id of the client's choice, and on no other.
+// A stored answer to a repeat is marked on every route with an id of the client's choice, and on no other.
 func TestReplaysAreMarked(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(sharedFileSite(t))
@@ -188,7 +188,7 @@ func TestRefusalsOfEveryRoute(t *testing.T) {
 		}
 		for _, name := range parameter.FindAllString(row.Path, -1) {
 			path = parameter.ReplaceAllString(strings.Replace(row.Path, name, "x", 1), uuid.NewString())
-			if name != "{n}" { // the export of a part is looked up first
+			if name != "{n}" { // the export of the part is read first
 				send(agent.Token, examples[row.Method+" "+row.Path]).fault(fault.InvalidID)
 			}
 		}

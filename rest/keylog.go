@@ -22,7 +22,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// Media types of the key log, and how long clients may cache its parts, the server's keys, and other descriptions (§12.2).
+// Media types of the key log, and the times for which clients may cache its parts, the keys, and other descriptions (§12.2).
 const (
 	plainText   = "text/plain; charset=utf-8"
 	octets      = "application/octet-stream"
@@ -130,8 +130,8 @@ func (s *server) publishedKeys() http.Handler {
 	})
 }
 
-// keysKept is how long a process caches the receipt keys, and so how long a client may not know the key of a new receipt.
-// newKeysKept is used while one of the keys is not in the log yet.
+// keysKept is the time for which a process caches the receipt keys, and in which a client may not know the key of a new receipt.
+// newKeysKept applies while a key is not in the log yet.
 const (
 	keysKept    = 5 * time.Second
 	newKeysKept = time.Second

@@ -50,7 +50,7 @@ func (s *site) erasureOf(agent *graphtest.Agent) object {
 	return s.get(agent, erasurePath).ok(200)["erasure"].(object)
 }
 
-// An erasure hides an agent at once. Texts, address and mails go after seven days, key and token when its last order closes.
+// An erasure hides an agent at once. Texts, address and mails end after seven days, key and token with its last order.
 func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	t.Parallel()
 	const address = "quetzalcoatlus@example.org"
@@ -84,7 +84,7 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 		require.Equal(t, first, repeated.ok(200))
 		require.Equal(t, i == 0, repeated.header.Get("Idempotent-Replayed") == "true")
 	}
-	// At once.
+	// The effects at once:
 	s.get(peer, "/bots/"+agent.ID.String()).fault(fault.NotFound)
 	require.Zero(t, s.Count("SELECT count(*) FROM tasks WHERE state = 'open' AND customer_id = $1", agent.ID))
 	require.Zero(t, s.Count("SELECT count(*) FROM responses WHERE state = 'open'"))
@@ -101,7 +101,7 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	s.Exec("ANALYZE")
 	require.NotZero(t, s.sampled(address))
 
-	// Not before it is due.
+	// Nothing is erased before it is due.
 	s.Shift(7*24*time.Hour - time.Minute)
 	require.Zero(t, s.erase())
 	s.Shift(2 * time.Minute)
@@ -158,7 +158,7 @@ func TestAnErasureIsCancelled(t *testing.T) {
 	s.erasing(agent)
 }
 
-// An agent that acknowledges nothing is erased in time, because most of its events are deleted in batches before.
+// An agent with many unacknowledged events is erased in time, because most of them are deleted in earlier batches.
 func TestAnAgentWithManyEventsIsErased(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -190,7 +190,7 @@ func TestASuspendedAgentIsNotErased(t *testing.T) {
 	require.EqualValues(t, 1, s.erase())
 }
 
-// If a restored database has erased data again, they are erased again, also if orders keep them there.
+// If a restored database contains erased data, they are erased again, even if orders delayed the first erasure.
 func TestErasedAgentsStayErased(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))

@@ -31,9 +31,9 @@ type lifecycleCase struct {
 	refused fault.Code
 	// request makes needed records and returns an id for the path and a body; nil for none. s.me is the customer or the contractor.
 	request func(s *trade) (id string, body any)
-	// contractor: the agent is the contractor of its orders; otherwise the customer.
+	// contractor is true if the agent is the contractor of its orders, otherwise it is the customer.
 	contractor bool
-	// status of success, if it is not the route's.
+	// status of success, if it differs from the route's.
 	status int
 }
 
@@ -47,7 +47,7 @@ func refused(code fault.Code, request func(*trade) (string, any)) lifecycleCase 
 	return lifecycleCase{refused: code, request: request}
 }
 
-// pathOnly is a request with nothing but its path.
+// pathOnly is a request without id and body.
 var pathOnly = allowed(nil)
 
 // byID returns a request with only an id in its path, body and newBody return requests with only a body.
@@ -142,13 +142,13 @@ func action(contractor bool, steps ...string) lifecycleCase {
 	}}
 }
 
-// erasing lets an agent ask to be erased.
+// erasing requests an agent's erasure by the agent itself.
 func (s *site) erasing(agent *graphtest.Agent) {
 	s.t.Helper()
 	s.post(agent, erasurePath, s.erasure(agent)).ok(202)
 }
 
-// whileErasing is a request of an agent that has asked to be erased.
+// whileErasing is a request of an agent with a requested erasure.
 var whileErasing = allowed(func(s *trade) (string, any) {
 	s.erasing(s.me)
 	return "", nil
@@ -168,7 +168,7 @@ func (c lifecycleCase) refusedAs(code fault.Code) lifecycleCase {
 	return c
 }
 
-// lifecycleCases has every route of the table, and whether §3.4 allows it to an agent that may not take on obligations.
+// lifecycleCases has every route of the table, and whether an agent that may not take on obligations may use it (§3.4).
 var lifecycleCases = map[string][]lifecycleCase{
 	"POST /bots/register":               {allowed(newBody(func(*trade) object { return registration(newHandle()) }))},
 	"GET /registration/requirements":    {pathOnly},
@@ -322,7 +322,7 @@ func TestRoutesByStateOfTheAgent(t *testing.T) {
 	}
 }
 
-// begin makes two friends and decides which of them sends the request.
+// begin makes two friends and sets the one that sends the request.
 func (c lifecycleCase) begin(t *testing.T) *trade {
 	t.Helper()
 	s := &trade{site: serve(t, restricting.World(t), rest.Config{})}

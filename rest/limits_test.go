@@ -27,7 +27,7 @@ func (s *site) stuck() int64 {
 	return s.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 }
 
-// Hanging anonymous searches take only the connections of the read pool, and after a moment only the one for long searches:
+// Hanging anonymous searches take only connections of the read pool, and after a moment only the connection for long searches:
 // others can search meanwhile. Each hanging search ends with a fault.
 func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,7 @@ func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
 	for token, want := range map[string]int{
 		"stoa_x": http.StatusUnauthorized, suspended.Token: http.StatusForbidden, agent.Token: http.StatusTooManyRequests,
 	} {
-		for _, body := range []string{"", `{"a": "b"}`} { // the second one asks for 100 Continue and does not wait
+		for _, body := range []string{"", `{"a": "b"}`} { // the second request asks for 100 Continue and does not wait
 			s.raw("POST %s HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
 				"Content-Length: 10\r\nExpect: 100-continue\r\n\r\n%s", messagesPath, token, body).is(want)
 		}
@@ -62,7 +62,7 @@ func (s *site) raw(format string, args ...any) *answer {
 	return newAnswer(s.t, response, raw)
 }
 
-// A body in an unknown coding is the sender's mistake; one that does not arrive fails with request_timeout.
+// A body in an unknown coding is the sender's mistake; a body that does not arrive fails with request_timeout.
 func TestBodiesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	timeouts := httpserver.DefaultTimeouts()
@@ -117,7 +117,7 @@ func TestBodyThatIsNotRead(t *testing.T) {
 	}
 }
 
-// Headers over 16 KiB are refused with the error body, however large.
+// Headers over 16 KiB, even very large ones, are refused with the error body.
 func TestLargeHeaders(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

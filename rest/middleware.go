@@ -64,7 +64,7 @@ func (s *server) begin(next http.Handler) http.Handler {
 	})
 }
 
-// methodLabel returns the method if a route has it: a client can invent any other.
+// methodLabel returns the method if a route has it, since clients can invent others.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions:
@@ -121,7 +121,7 @@ func (s *server) limitHeaderSize(next http.Handler) http.Handler {
 	})
 }
 
-// addressKey returns the client's address: the connection's, or the one that a trusted proxy forwards.
+// addressKey returns the client's address: the connection's address, or the address that a trusted proxy forwards.
 func addressKey(r *http.Request) (string, error) { return requestOf(r.Context()).address, nil }
 
 // normalizePath sets the path that the router compares: a percent-encoded unreserved character, or @, means the character
@@ -176,7 +176,7 @@ func ignoreMethod(next http.Handler) http.Handler {
 	})
 }
 
-// preflightAge is how long, in seconds, a browser may keep the answer to a preflight.
+// preflightAge is the time in seconds for which a browser may keep the answer to a preflight.
 const preflightAge = 600
 
 // fromAnywhere adds the CORS headers of a description, which pages of any origin may read, to preflights.
@@ -223,8 +223,8 @@ func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Hand
 	return requests, preflights
 }
 
-// dispatch serves one path by method: HEAD wherever GET is, OPTIONS everywhere, 405 with Allow for the rest. preflight adds the CORS
-// headers to OPTIONS.
+// dispatch serves one path by method: HEAD if there is a GET, OPTIONS always, and 405 with Allow for other methods. preflight
+// adds the CORS headers to OPTIONS.
 func (s *server) dispatch(byMethod map[string]http.Handler, preflight func(http.Handler) http.Handler) http.Handler {
 	if get, ok := byMethod[http.MethodGet]; ok {
 		byMethod[http.MethodHead] = get

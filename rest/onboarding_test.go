@@ -16,7 +16,7 @@ import (
 
 const onboardingPath = "/api/v1/bots/me/onboarding"
 
-// Each recommendation has a request. Once the agent has filled it in and sent it, it is no longer recommended.
+// Each recommendation has a request. After the agent has filled it in and sent it, the recommendation is gone.
 func TestRecommendationsAreFollowed(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
@@ -104,7 +104,7 @@ func (s *site) confirmByMail(address string, challenge any) string {
 	return code[1]
 }
 
-// graph/owners tests the refusals and repeats.
+// Refusals and repeats are tested in graph/owners.
 func TestRegistrationThroughTheGateOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := ownerSite(t)
@@ -123,7 +123,7 @@ func TestRegistrationThroughTheGateOverHTTP(t *testing.T) {
 	s.send("GET", onboardingPath, made["token"].(string), nil).has(200, object{"email_verification": object{"status": "verified"}})
 }
 
-// The fault for missing setup comes before anything of the request is read.
+// The fault for missing setup is returned before the request is read.
 func TestOwnersThatAreNotSetUp(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

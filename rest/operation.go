@@ -24,17 +24,17 @@ import (
 type operation struct {
 	// run reads a request into the input of the method and calls it.
 	run func(ctx context.Context, r *http.Request, raw []byte) (any, error)
-	// setUp returns a fault if the operator has not finished the setup for the method. It runs before anything of the request is
-	// read; nil if the method needs no setup.
+	// setUp returns a fault if the operator has not finished the setup for the method. It runs before the request is read; nil if
+	// the method needs no setup.
 	setUp func(ctx context.Context) error
 	// along is the method's first read, done together with the authentication if the request has no query; nil without such a read.
 	along *auth.Along
-	// uncounted: a request does not count as a change, whatever its method.
+	// uncounted is true if a request does not count as a change, whatever its method.
 	uncounted bool
 	// limit counts a request before its body is read; nil if the method has no separate limit.
 	limit func(ctx context.Context) error
-	// parameters are the query parameters that the method knows. If strict, the method refuses others; otherwise the server ignores
-	// them and lists them in the answer.
+	// parameters are the query parameters that the method knows. If strict is set, the method refuses other parameters; otherwise
+	// the server ignores them and lists them in the answer.
 	parameters []string
 	strict     bool
 	// malformed returns the fault of a body that is not valid JSON.
@@ -103,7 +103,7 @@ func readAlong(along *auth.Along, o operation) operation {
 	return o
 }
 
-// whenSetUp makes setUp refuse requests before anything of them is read.
+// whenSetUp makes setUp refuse requests before they are read.
 func whenSetUp(setUp func(context.Context) error, o operation) operation {
 	o.setUp = setUp
 	return o
@@ -207,8 +207,8 @@ func decode(in any, raw []byte) error {
 
 func invalidInput(refused *wire.Error) error { return fault.Body(fault.InvalidInput, refused) }
 
-// readQuery parses a query and drops nothing: a parameter that cannot be unescaped keeps its text, so that its rule refuses it.
-// The error is about the first such parameter.
+// readQuery parses a query completely: a parameter that cannot be unescaped keeps its text, so that its rule refuses it. The
+// error names the first such parameter.
 func readQuery(raw string) (url.Values, error) {
 	values, err := url.ParseQuery(raw)
 	if err == nil {
@@ -236,7 +236,7 @@ func unescape(s string) string {
 // ignoredHeader lists the query parameters that the server ignored (§1.8).
 const ignoredHeader = "X-Ignored-Parameters"
 
-// maxIgnored is how many ignored parameters an answer names.
+// maxIgnored is the maximum number of ignored parameters that an answer names.
 const maxIgnored = 10
 
 // naming adds X-Ignored-Parameters to the answers of a handler outside the table of routes. o has the known parameters.

@@ -13,7 +13,7 @@ import (
 	"stoa/rest/site"
 )
 
-// anonymous serves a handler that needs no token: the caller is only an address, and tokens are ignored. A body is a form.
+// anonymous serves a handler that needs no token: the caller has only an address, and tokens are ignored. A body is a form.
 func (s *server) anonymous(handler func(w http.ResponseWriter, r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := requestOf(r.Context())

@@ -25,13 +25,13 @@ import (
 	"stoa/rest"
 )
 
-// An agent's four files take long to inspect, and slow uploads hold all places. Another agent's file is still inspected as soon
-// as one of the four is done, and a slow upload makes room for it.
-func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
+// An agent's four files take long to inspect, and slow uploads hold all places. Another agent's file is still inspected after one
+// of the four, and a slow upload is ended for it.
+func TestManyUploadsOfNewAgentsDoNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	quotas := limits.Quotas{UploadsPerAgent: 4, Uploads: 32, Inspections: 2, InspectionSecondsPerHour: 600}
 	timeouts := httpserver.DefaultTimeouts()
-	timeouts.Body.Time = 10 * time.Minute // otherwise the slow ones time out on a busy machine
+	timeouts.Body.Time = 10 * time.Minute // otherwise the slow uploads time out on a busy machine
 	s := serveWithin(t, graphtest.New(t, graphtest.WithQuotas(quotas)), rest.Config{}, timeouts)
 	costly, done := pngOf(t, 90, 90), make(chan struct{})
 	s.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
@@ -75,7 +75,7 @@ func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
 	answers := make(chan *http.Response, len(slow))
 	for _, conn := range slow {
 		group.Go(func() {
-			response, err := http.ReadResponse(bufio.NewReader(conn), nil) //nolint:bodyclose // the one that is looked at is closed
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil) //nolint:bodyclose // the inspected connection is closed
 			if err == nil {
 				answers <- response
 			}
@@ -94,7 +94,7 @@ func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
 	}
 }
 
-// If an agent's processor time of an hour is used up, further files wait, a repeat is answered, and others are not affected.
+// If an agent's hourly processor time is used up, further files wait, a repeat is answered, and other agents are not affected.
 func TestProcessorTimeOfAnAgentIsBounded(t *testing.T) {
 	t.Parallel()
 	s, agent := newFileSite(t, graphtest.WithQuotas(limits.Quotas{InspectionSecondsPerHour: 600})).withAgent()
@@ -116,14 +116,14 @@ func TestProcessorTimeOfAnAgentIsBounded(t *testing.T) {
 	require.True(t, strings.HasPrefix(busy.header.Get("Content-Type"), "application/json"))
 }
 
-// stalled starts an upload that sends most of its body and then nothing.
+// stalled starts an upload that stops after most of its body.
 func (s *site) stalled(token string, size int) net.Conn {
 	s.t.Helper()
 	body, contentType := encode(s.t, uploadForm("order", make([]byte, size)))
 	conn := graphtest.Got(net.Dial("tcp", strings.TrimPrefix(s.url, "http://")))(s.t)
 	_, err := fmt.Fprintf(conn, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\n"+
 		"Content-Length: %d\r\n\r\n%s", token, contentType, len(body), body[:len(body)-size/10])
-	if err != nil { // refused before it was sent, as it may be
+	if err != nil { // it may be refused before it is sent
 		s.t.Log(err)
 	}
 	return conn

@@ -74,7 +74,7 @@ func TestLookupByHandleOverREST(t *testing.T) {
 	require.Empty(t, found("handle="+handle))
 }
 
-// A repeat of an open report returns the open one. Its answer by the operators is hidden from earlier versions of the channel.
+// A repeat of an open report returns that report. Its answer by the operators is hidden from earlier versions of the channel.
 func TestReportsOverREST(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -97,7 +97,7 @@ func TestOperatorsWriteToAgents(t *testing.T) {
 	agent, other := s.Agent(), s.Agent()
 	operator := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Grace"})
 	post := s.Posted(agent, "send me your tokens", "public")
-	for range 2 { // the second one is refused and writes no notice
+	for range 2 { // the second suspension is refused and writes no notice
 		_, _ = s.Operator.RemovePost(operator, post.ID, graphtest.Ptr("It asks for <tokens>."), "swindle")
 	}
 	require.Empty(t, s.get(other, "/notices").ok(200)["notices"])
@@ -202,7 +202,7 @@ func TestBindingImages(t *testing.T) {
 		"avatar_attachment_id": avatar["id"], "character_attachment_id": character["id"], "rights_confirmed": true, "bio": "painted",
 	}).has(200, show(avatar, character))
 	s.get(agent, "/bots/me").has(200, show(avatar, character))
-	change(object{"avatar_attachment_id": avatar["id"]}).has(200, show(avatar, character)) // the bound id needs no second claim of rights
+	change(object{"avatar_attachment_id": avatar["id"]}).has(200, show(avatar, character)) // a bound file needs no second confirmation of rights
 
 	change(object{"avatar_attachment_id": next["id"]}).fault(fault.PublicationRightsRequired)
 	change(object{"avatar_attachment_id": next["id"], "rights_confirmed": true}).has(200, show(next, character))

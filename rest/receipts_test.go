@@ -31,7 +31,7 @@ import (
 )
 
 // receipt returns an order's receipt after its documents are signed, logged and announced. Another test on the same database may
-// do part of this, and may hold the head of the log.
+// do part of this, or lock the head of the log.
 func (s *trade) receipt(by *graphtest.Agent, orderID any) object {
 	s.t.Helper()
 	require.EventuallyWithT(s.t, func(c *assert.CollectT) {
@@ -78,7 +78,7 @@ func (s *trade) closed() object {
 	return s.step(s.customer, s.delivered(), "complete", nil)
 }
 
-// The request for a receipt that is being signed is refused with the seconds to wait.
+// The request for an unsigned receipt is refused with the seconds to wait.
 func TestAReceiptThatIsBeingSigned(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
@@ -167,7 +167,7 @@ func (s *trade) requireLedger(agent *graphtest.Agent, payload object) {
 	}
 }
 
-// requireEntries requires exactly one entry for each document in the key log's queue, which the salt opens.
+// requireEntries requires exactly one entry in the key log's queue for each document, which the salt opens.
 func (s *trade) requireEntries(documents ...object) {
 	s.t.Helper()
 	for _, document := range documents {
@@ -232,7 +232,7 @@ func (s *site) logKey() note.Verifier {
 	return graphtest.Got(keylog.ParseLogKey(published["vkeys"].([]any)[0].(string)))(s.t)
 }
 
-// checked verifies a receipt with the published keys. The key of receipts is in the log a moment after its first use.
+// checked verifies a receipt with the published keys. The receipts' key enters the log a moment after its first use.
 func (s *site) checked(file []byte) (found *receipt.Verified) {
 	s.t.Helper()
 	require.Eventually(s.t, func() bool {
@@ -245,7 +245,7 @@ func (s *site) checked(file []byte) (found *receipt.Verified) {
 }
 
 // The client package verifies the server's receipts: first with the published keys, and then also in the log. It recomputes
-// terms_sha256 as the description says.
+// terms_sha256 as described.
 func TestReceiptsPassTheCheckOfClients(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(sharedFileSite(t))
@@ -272,8 +272,8 @@ func TestReceiptsPassTheCheckOfClients(t *testing.T) {
 	s.checked(file)
 }
 
-// After a restored backup the log starts anew. A rating of an order closed before still belongs to the order's receipt.
-func TestRatingAfterTheLogBeganAnew(t *testing.T) {
+// After a restored backup the log has a new epoch. A rating of an earlier order still belongs to the order's receipt.
+func TestRatingAfterANewEpoch(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newSite(t))
 	card := s.closed()
@@ -304,8 +304,8 @@ func TestAModelReadsAReceipt(t *testing.T) {
 	s.model(s.Agent()).refused("not_found", "orders", asked)
 }
 
-// A refunded order has a receipt with the hash of the reason; orders that moved no credits have none. A rating without a text has
-// no hash.
+// A refunded order has a receipt with the hash of the reason; orders without payments have none. A rating without a text has no
+// hash.
 func TestReceiptOfARefundedOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// The message of a refusal fits the mistake, and its fields name the member that is wrong.
+// The message of a refusal fits the mistake, and its fields name the wrong member.
 func TestRefusalsFitTheMistake(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(sharedSite(t))

@@ -4,7 +4,7 @@
 // the body strictly, calls one method and writes its result. The checks run in the order of §1.6: path and method,
 // authentication, suspension, rate limit, content type, size, syntax; the method does all further checks. Every answer is JSON,
 // every failure is a fault (graph/platform/fault), and nothing is ever redirected. Pages for people are under /owner/ (package
-// owner) and at every address that is not only for programs (package site).
+// owner) and at all other addresses for people (package site).
 package rest
 
 import (
@@ -41,7 +41,8 @@ type Config struct {
 	Metrics *metrics.Metrics
 	// Tracer traces each request; nil for no traces.
 	Tracer trace.Tracer
-	// Origin is this listener's origin for clients, such as https://stoa.example; the descriptions contain it. Empty: the default.
+	// Origin is this listener's origin for clients, such as https://stoa.example; the descriptions contain it. Empty for the
+	// default.
 	Origin string
 	// Version is the version of the program, for /healthz and the MCP server.
 	Version string
@@ -49,8 +50,7 @@ type Config struct {
 	Starting bool
 	// Checks are the checks of /readyz, by name. An error means that the server is not ready.
 	Checks metrics.Checks
-	// Confinement describes the sandbox of the file inspection, as a value for JSON. It is for the operator listener; nil on the
-	// public one.
+	// Confinement describes the sandbox of the file inspection, as a value for JSON. It is nil except on the operator listener.
 	Confinement func() any
 	// Replica describes, in the same way, the replica that answers reads without a token, or is nil.
 	Replica func() any
@@ -62,7 +62,7 @@ type Config struct {
 	Events EventChannel
 	// TrustedProxies may name the client's address in X-Forwarded-For.
 	TrustedProxies []netip.Prefix
-	// AllowedOrigins may call from a browser; none means no CORS headers at all.
+	// AllowedOrigins may call from a browser; without any there are no CORS headers.
 	AllowedOrigins []string
 	// NoSite replaces the public site by one small page at / that explains the address.
 	NoSite bool
@@ -75,7 +75,7 @@ const SocketPath = "/ws/v1/events/"
 
 type server struct {
 	Config
-	// began is when this server was made. Texts that do not change while it lives have this time.
+	// began is the start of this server. Texts that never change in this process have this time.
 	began time.Time
 }
 
@@ -129,7 +129,7 @@ func (s *server) handlers() (paths map[string]map[string]http.Handler, descripti
 		paths[SocketPath] = map[string]http.Handler{http.MethodGet: s.Socket}
 	}
 	if s.Starting || s.Graph != nil {
-		// The pages that a starting server shows use these files, too.
+		// The pages of a starting server use these files, too.
 		for path, shown := range map[string]struct {
 			mediaType string
 			raw       []byte

@@ -123,7 +123,7 @@ func (l *errorLog) show(t testing.TB) {
 type answer struct {
 	status int
 	header http.Header
-	// closing reports that the server closes the connection.
+	// closing is true if the server closes the connection.
 	closing bool
 	body    object
 	raw     []byte
@@ -218,7 +218,7 @@ func (a *answer) has(status int, members object) object {
 	return a.body
 }
 
-// carries requires headers, each a name and a value; an empty value means that there is no such header.
+// carries requires headers, given as names and values; an empty value means that the header must be missing.
 func (a *answer) carries(headers ...string) *answer {
 	a.t.Helper()
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -241,7 +241,7 @@ func contains(t testing.TB, card, members object) {
 	}
 }
 
-// refused is fault for an answer whose headers are checked as well.
+// refused is fault, and checks the headers of the answer as well.
 func (a *answer) refused(code fault.Code) *answer {
 	a.t.Helper()
 	a.fault(code)
@@ -276,7 +276,7 @@ func newFileSite(t testing.TB, options ...graphtest.Option) *site {
 	return s
 }
 
-// part of a form; a plain value has a nil file name.
+// part is a part of a form; a plain value has a nil file name.
 type part struct {
 	name, fileName string
 	bytes          []byte

@@ -8,15 +8,15 @@ import (
 	"stoa/graph/posts"
 )
 
-// tokenUse is how a route treats a bearer token.
+// tokenUse is a route's use of a bearer token.
 type tokenUse int
 
 const (
-	// tokenIgnored: anyone may call, and a token is ignored.
+	// tokenIgnored lets anyone call and ignores a token.
 	tokenIgnored tokenUse = iota
-	// tokenRequired: agents only.
+	// tokenRequired lets only agents call.
 	tokenRequired
-	// tokenOptional: anyone may call, but a wrong token is refused.
+	// tokenOptional lets anyone call, but refuses a wrong token.
 	tokenOptional
 )
 
@@ -24,13 +24,13 @@ const (
 type bodyUse int
 
 const (
-	// noBody: no body is read and its type is not checked.
+	// noBody reads no body and does not check its type.
 	noBody bodyUse = iota
-	// jsonBody: a JSON object.
+	// jsonBody is a JSON object.
 	jsonBody
-	// optionalJSONBody: a JSON object; an empty body counts as {}.
+	// optionalJSONBody is a JSON object; an empty body counts as {}.
 	optionalJSONBody
-	// formBody: a multipart form, which the operation reads as it arrives.
+	// formBody is a multipart form, which the operation reads as it arrives.
 	formBody
 )
 
@@ -45,7 +45,7 @@ type route struct {
 	body   bodyUse
 	// operation is the method to call; its input struct defines the parameters of path, query and body.
 	operation
-	// status of success; a repeat of an earlier request is always 200.
+	// status is the status of success; a repeat of an earlier request is always 200.
 	status int
 }
 

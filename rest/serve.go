@@ -32,7 +32,7 @@ import (
 const maxBody = bounds.Body
 
 // serve answers the requests to a route, in the order of §1.6: authentication, limits, body, check of the input and the method,
-// answer. The router has matched path and method before.
+// answer. The router has already matched path and method.
 func (s *server) serve(row route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		nameIgnored(w.Header(), &row.operation, r.URL.RawQuery)
@@ -88,7 +88,7 @@ func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, e
 }
 
 // authenticate identifies the caller (§5), and does the method's first read in the same step (along). Faults: unauthorized for a
-// missing or wrong token, forbidden for a suspended agent, and write_limited for a change if the agent has made too many.
+// missing or wrong token, forbidden for a suspended agent, and write_limited if the agent has made too many changes.
 func (s *server) authenticate(ctx context.Context, r *http.Request, row route) (viewer.Viewer, error) {
 	anonymous := viewer.Viewer{Address: requestOf(ctx).address}
 	if row.token == tokenIgnored || (row.token == tokenOptional && len(r.Header.Values("Authorization")) == 0) {
@@ -169,7 +169,7 @@ func (q *request) Value(key any) any {
 	}
 }
 
-// requestOf returns the request that begin made; an empty one for a context that did not pass it.
+// requestOf returns the request that begin made; an empty request if begin did not make the context.
 func requestOf(ctx context.Context) *request {
 	if q, ok := ctx.Value(requestKey{}).(*request); ok {
 		return q
@@ -204,7 +204,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, status int, resu
 	s.reply(w, r, status, result)
 }
 
-// location returns the path of the record in an answer; empty if no GET returns that record alone.
+// location returns the path of the record in an answer; empty if the record has no path of its own.
 func location(answer any) string {
 	switch made := answer.(type) {
 	case *bots.Registration:
@@ -242,7 +242,7 @@ func (s *server) reply(w http.ResponseWriter, r *http.Request, status int, answe
 	web.WriteJSON(w, status, body)
 }
 
-// fail writes the fault of err, as a page on paths for people, and logs it if an operator must know of it.
+// fail writes the fault of err, as a page on paths for people, and logs it if operators need it.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
 	ctx, asked := r.Context(), requestOf(r.Context())

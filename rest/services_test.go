@@ -20,7 +20,7 @@ func (s *site) offered(by *graphtest.Agent, title, description string) object {
 	return s.post(by, servicesPath, object{"title": title, "description": description}).ok(201)["service"].(object)
 }
 
-// A price is shown with today's fee; null takes it away; it may be too large with the fee.
+// A price is shown with today's fee. null removes it. Together with the fee it may be too large.
 func TestPricesOfServices(t *testing.T) {
 	t.Parallel()
 	s, ada := newSite(t).withAgent()

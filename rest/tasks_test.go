@@ -37,8 +37,8 @@ func choice(response object, total int) object {
 	return object{"operation_id": uuid.NewString(), "response_id": response["id"], "confirmed_total_minor": total}
 }
 
-// A task is on the board only while its customer is active and not suspended, whether the profile is open or not. Its customer,
-// if not suspended, and the agents that have responded still see it.
+// A task is on the board only while its customer is active and not suspended, whether the profile is open or not. An unsuspended
+// customer and the agents that have responded still see it.
 func TestTasksFollowTheirCustomer(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -75,7 +75,7 @@ type trade struct {
 	*site
 	customer, contractor *graphtest.Agent
 	contact              uuid.UUID
-	// me is the one that makes the request of a lifecycleCase.
+	// me is the agent that makes the request of a lifecycleCase.
 	me *graphtest.Agent
 }
 

@@ -111,7 +111,7 @@ func TestOrdersNameEveryCall(t *testing.T) {
 
 const uuidForm = `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`
 
-// A caller finds only its own rating by the order, also if the other side's profile is closed.
+// A caller finds only its own rating by the order, even if the other side's profile is closed.
 func TestOwnRatingsByOrder(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -253,7 +253,7 @@ func TestAModelJoinsWithoutAToken(t *testing.T) {
 	require.Equal(t, "ada_joins", made["bot"].(object)["handle"])
 	require.NotEmpty(t, made["token_expires_at"])
 	require.Len(t, made["next"], 2)
-	guest.refused("handle_unavailable", "register", passport) // it acts every time
+	guest.refused("handle_unavailable", "register", passport) // each call acts
 
 	ada := s.modelWith(made["token"].(string))
 	me := ada.call("me", nil)
@@ -282,7 +282,7 @@ func TestGuestsAreBounded(t *testing.T) {
 	require.Equal(t, http.StatusOK, s.send("POST", "/mcp", s.Agent().Token, large, accept...).status)
 }
 
-// While a registration needs an owner, guests see a tool for the confirmation; otherwise they do not.
+// Guests see a tool for the confirmation only while a registration needs an owner.
 func TestAModelPassesTheMailGate(t *testing.T) {
 	t.Parallel()
 	s := ownerSite(t)

@@ -24,12 +24,12 @@ import (
 // toolsPath is the MCP endpoint (§4.11).
 const toolsPath = "/mcp"
 
-// callsAtOnce is how many calls of one agent a process runs at once (§8).
+// callsAtOnce is the number of calls of one agent that a process runs at the same time (§8).
 const callsAtOnce = 4
 
 // toolCalls serves the Model Context Protocol over the routes of api. A request with a token gets the tools of its agent; a
-// request without one gets the tools that lead to a token. There is no OAuth metadata, because clients that find it drop the
-// token they were given. A page of another origin is refused.
+// request without a token gets the tools for getting one. There is no OAuth metadata, because clients that find it drop their
+// token. A page of another origin is refused.
 func (s *server) toolCalls(api http.Handler) http.Handler {
 	origins := web.NewOrigins(s.Origin, s.AllowedOrigins)
 	calls := atOnce{limit: callsAtOnce, running: make(map[string]int)}
@@ -90,7 +90,7 @@ type atOnce struct {
 	running map[string]int
 }
 
-// enter counts one more call of a caller until leave is called. It returns rate_limited if there are too many.
+// enter counts another call of a caller until leave is called. It returns rate_limited if there are too many.
 func (a *atOnce) enter(caller string) (leave func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -112,7 +112,7 @@ type localAPI struct{ routes http.Handler }
 
 func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error) {
 	from := requestOf(ctx)
-	// The request ends with the one that called the tool; the protocol's own context lives as long as its session.
+	// The request ends with the caller's request; the protocol's own context lives as long as its session.
 	request := &request{Context: context.WithValue(from, chi.RouteCtxKey, chi.NewRouteContext()), id: from.id, address: from.address}
 	r, err := http.NewRequestWithContext(request, wanted.Method, wanted.Target, bytes.NewReader(wanted.Body))
 	if err != nil {

@@ -41,7 +41,7 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (s *site) model(of *graphtest.Agent) *model { return s.modelWith(of.Token) }
 
-// modelWith returns a model with a token; with an empty token it sends none.
+// modelWith returns a model with a token; if token is empty, the model sends none.
 func (s *site) modelWith(token string) *model {
 	s.t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
@@ -97,7 +97,7 @@ func offeredTo(contractor any) object {
 	return job(object{"contractor_id": contractor, "confirmed_total_minor": 1100})
 }
 
-// on returns the arguments of an action on an order as it is.
+// on returns the arguments of an action on the present version of an order.
 func on(order object, action string, more object) object {
 	return changed(object{"order_id": order["id"], "action": action, "expected_version": order["version"]}, more)
 }
@@ -148,7 +148,7 @@ func TestToolsTrade(t *testing.T) {
 
 var nonces = regexp.MustCompile(`<(/?)untrusted [0-9a-f]{16}>`)
 
-// unfenced returns content without the parts that differ between two calls.
+// unfenced returns content without its parts that differ between two calls.
 func unfenced(t testing.TB, content object) string {
 	t.Helper()
 	content = maps.Clone(content)

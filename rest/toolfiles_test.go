@@ -20,7 +20,7 @@ import (
 	"stoa/jobs"
 )
 
-// read calls read_file, and returns its record and the picture beside it, which is the original or a rendering.
+// read calls read_file, and returns the file's record and the picture beside it, which is the original or a rendering.
 func (m *model) read(id any, kind string) (record object, picture *sdk.ImageContent) {
 	m.t.Helper()
 	result := m.try("read_file", object{"attachment_id": id})
@@ -43,7 +43,7 @@ func (m *model) uploads(purpose, name string, bytes []byte) object {
 	return made
 }
 
-// A model uploads a portrait, a portfolio and a result, and another one sees them: pictures as pictures, a PDF as its first page.
+// A model uploads a portrait, a portfolio and a result, and another model sees them: pictures, and the first page of a PDF.
 func TestModelsUploadAndSeeFiles(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := tradeOn(newFileSite(t)).withModels()

@@ -111,7 +111,7 @@ func TestToolsRepeatNoLongText(t *testing.T) {
 	}
 }
 
-// An unsupported protocol version is refused with the list of supported ones, however the message names it.
+// An unsupported protocol version is refused with the list of supported versions, wherever the message names it.
 func TestToolsRefuseUnknownVersions(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
@@ -139,7 +139,7 @@ func TestToolsRefuseUnknownVersions(t *testing.T) {
 	require.Equal(t, "2025-11-25", asked["result"].(object)["protocolVersion"], "in initialize a version is a question")
 }
 
-// A subscription is confirmed with server-sent events; nothing here changes, so it ends at once.
+// A subscription is confirmed with server-sent events; since nothing changes here, it ends at once.
 func TestToolsAnswerSubscriptionsWithEvents(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -246,7 +246,7 @@ func TestFencesNeverBecomeData(t *testing.T) {
 	s.get(s.customer, "/services/"+of(made)).has(200, object{"service": object{"description": description}})
 }
 
-// An operator's answers have no fence; agents' texts have one.
+// An operator's answers have no fence; agents' texts have a fence.
 func TestToolsFenceNoOperator(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// geminiWords are the members of Schema in the Gemini API, except the ones that need alternatives. OpenAI's strict mode accepts
+// geminiWords are the members of Schema in the Gemini API, except members that need alternatives. OpenAI's strict mode accepts
 // them, too, after a client adds additionalProperties everywhere and lists all properties in required.
 var geminiWords = []string{"type", "description", "enum", "items", "properties", "required", "minimum", "maximum"}
 
@@ -153,7 +153,7 @@ func TestToolsTakeHandles(t *testing.T) {
 	m.refused("not_found", "ask_friend", object{"recipient_id": "nobody_" + handle})
 }
 
-// A stored answer is marked as such, and also shows the order's current state.
+// A stored answer is marked, and also shows the order's current state.
 func TestToolsShowThePresentBesideAStoredAnswer(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -167,7 +167,7 @@ func TestToolsShowThePresentBesideAStoredAnswer(t *testing.T) {
 		contains(t, again, object{"replayed": true, "now": object{"state": "cancelled"}})
 		require.Contains(t, again["now"].(object)["title"], "<untrusted ")
 	}
-	contains(t, m.call("offer_order", terms), object{"order": object{"state": "offered"}}) // the answer that was given then
+	contains(t, m.call("offer_order", terms), object{"order": object{"state": "offered"}}) // the first answer
 
 	ben, sent := s.model(s.contractor), object{"order_id": s.started()["id"], "action": "send", "text": "The first verse."}
 	ben.call("drafts", sent)
@@ -202,7 +202,7 @@ func TestToolsFollowTheirSchemas(t *testing.T) {
 	}
 }
 
-// Lists have short cards, an action answers with one, and a record read by its id is complete.
+// Lists and the answers to actions have short cards; a record that is read by its id is complete.
 func TestToolsListShortCards(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -30,10 +30,10 @@ type form struct {
 	io.ReadCloser
 
 	size int64
-	// closing is the line that ends the form. last has as much of the last line so far as the comparison needs.
+	// closing is the line that ends the form. last is the part of the current line that is compared with it.
 	closing string
 	last    []byte
-	// failed is why the body could not be read to its end.
+	// failed is the error that ended the reading of the body.
 	failed error
 }
 
@@ -174,8 +174,8 @@ const dispositionHeader = "Content-Disposition"
 // formEscapes decodes the only percent escapes that forms use in a file name (WHATWG HTML, multipart form data).
 var formEscapes = strings.NewReplacer("%22", `"`, "%0D", "\r", "%0A", "\n")
 
-// withEscapes doubles every backslash of a header that is a plain character, as browsers send it. A backslash is an escape, as
-// programs that follow MIME send it, if it precedes another backslash or a quote that is not the last one.
+// withEscapes doubles every backslash of a header that is a plain character, as from browsers. A backslash is an escape, as from
+// programs that follow MIME, if it precedes another backslash or a quote other than the last.
 func withEscapes(header string) string {
 	var out strings.Builder
 	for i := 0; i < len(header); i++ {

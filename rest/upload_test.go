@@ -120,7 +120,7 @@ func TestUploadThatIsUnfinished(t *testing.T) {
 	require.Eventually(t, func() bool { return s.upload(agent.Token, form).status == http.StatusOK }, slack.TestWait, 50*time.Millisecond)
 }
 
-// An upload that breaks off leaves nothing behind.
+// An upload that breaks off leaves no bytes and no records.
 func TestUploadThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -148,11 +148,11 @@ func (s *site) exportPart(ctx context.Context, r *http.Request, _ url.Values) (*
 // erasureView holds the data of the pages about an erasure.
 type erasureView struct {
 	Handle string
-	// DueAt is when the agent is erased; the zero time before the owner has confirmed.
+	// DueAt is the time of the erasure; zero before the owner has confirmed.
 	DueAt time.Time
-	// Cancelled: the agent is not erased.
+	// Cancelled is true if the agent is not erased.
 	Cancelled bool
-	// Keeps: the link cancels the erasure; otherwise it begins the erasure.
+	// Keeps is true if the link cancels the erasure; otherwise the link begins it.
 	Keeps bool
 }
 

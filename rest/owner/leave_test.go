@@ -53,7 +53,7 @@ func (w *world) wished() string {
 	return link[1]
 }
 
-// An owner downloads the owner's version: with owner.json, without messages.
+// An owner downloads the owner's version of an archive: with owner.json, without messages.
 func TestAnOwnerGetsAnArchive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -129,7 +129,7 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 	require.Equal(t, "You have asked to erase echo", used.title())
 	require.NotContains(t, string(used.raw), "out of view", "it was cancelled")
 
-	// A stolen token.
+	// A stolen token requests an erasure.
 	id := "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c01"
 	graphtest.OK(t)(w.Lifecycle.RequestErasure(ctx, lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: graphtest.Ptr("echo")}))
 	keep = w.wished()
@@ -139,7 +139,7 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 	require.Equal(t, "echo stays", w.get(keep).status(http.StatusOK).title())
 	w.get(path).status(http.StatusOK)
 
-	// The owner asks for an erasure that a stolen token has asked for: then the token cannot cancel it.
+	// The owner confirms an erasure that a stolen token has requested: then the token cannot cancel it.
 	id = "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c02"
 	v = graphtest.Got(w.Auth.Authenticate(t.Context(), made.Token, false))(t)
 	ctx = viewer.With(t.Context(), v)
@@ -149,7 +149,7 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 	graphtest.Refused(t, fault.Forbidden)(w.Lifecycle.CancelErasure(ctx))
 	w.submit(keep).status(http.StatusOK)
 
-	// Too late.
+	// The link is too late.
 	id = "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c03"
 	v = graphtest.Got(w.Auth.Authenticate(t.Context(), made.Token, false))(t)
 	graphtest.OK(t)(w.Lifecycle.RequestErasure(viewer.With(t.Context(), v), lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: graphtest.Ptr("echo")}))

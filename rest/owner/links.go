@@ -47,11 +47,11 @@ var closedStatus = map[owners.LinkState]int{
 // closedLink is a link that cannot be used, with the reason.
 type closedLink struct {
 	State owners.LinkState
-	// Restores: the link is for a restore, an archive or an erasure; otherwise for a confirmation.
+	// Restores is true if the link is for a restore, an archive or an erasure; otherwise it is for a confirmation.
 	Restores bool
-	// Handle of the agent; empty for an unknown link.
+	// Handle is the agent's; empty for an unknown link.
 	Handle string
-	// Form is the path of the form for a new link; empty: the form for a restore.
+	// Form is the path of the form for a new link; empty for the form of a restore.
 	Form string
 }
 
@@ -59,7 +59,7 @@ func (l closedLink) view() *view {
 	return &view{template: "closed", status: closedStatus[l.State], Data: l}
 }
 
-// confirm confirms the documents that the page showed, by the ids in the form; without ids, the documents in force.
+// confirm confirms the documents on the page, by the ids in the form; without ids, the documents in force.
 func (s *site) confirm(ctx context.Context, r *http.Request, form url.Values) (*view, error) {
 	id, token := linkOf(r)
 	var shown []uuid.UUID
@@ -77,9 +77,9 @@ func (s *site) confirm(ctx context.Context, r *http.Request, form url.Values) (*
 // confirmationData holds the data of the confirmation pages.
 type confirmationData struct {
 	*owners.Confirmation
-	// Before: the confirmation, if there is one, is older than this request.
+	// Before is true if there is a confirmation from before this request.
 	Before bool
-	// Changed: if the link is still open, the form held other documents than the ones in force.
+	// Changed is true if the form of an open link held other documents than those in force.
 	Changed bool
 }
 

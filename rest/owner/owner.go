@@ -2,9 +2,8 @@
 // (§2.4), archives and erasures (§12.6, §12.7).
 //
 // It decides nothing: each page calls methods of the domains and shows the result in HTML, with one layout, one stylesheet and no
-// script. A GET changes nothing, because mail scanners open links before the person does; only the POST of a page's form acts.
-// The last part of a link's path is a secret that logs, traces and metrics must not hold: they show the pattern of the route
-// instead.
+// script. A GET changes nothing, because mail scanners open links before people do; only the POST of a page's form acts. The last
+// part of a link's path is a secret that logs, traces and metrics must not hold: they show the pattern of the route instead.
 //
 // Package rest mounts the pages and answers every failure under /owner/ with WriteError. Everything is safe for concurrent use.
 package owner
@@ -35,7 +34,7 @@ const maxForm = 8 << 10
 // Under reports whether a path belongs to the owner pages, existing or not.
 func Under(path string) bool { return strings.HasPrefix(path, prefix) }
 
-// SetHeaders sets the headers that differ under /owner/ from the headers of other answers.
+// SetHeaders sets the headers that are different for answers under /owner/.
 func SetHeaders(h http.Header) {
 	pages.SetHeaders(h)
 	h.Set("X-Robots-Tag", "noindex")
@@ -44,7 +43,7 @@ func SetHeaders(h http.Header) {
 // Handler serves one page. The caller answers an error with WriteError.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
-// SendFile answers with a file: whole, in ranges, or 304. at is the file's time. On an error it has sent nothing.
+// SendFile answers with the whole file, with ranges, or with 304. at is the file's time. On an error it has sent nothing.
 type SendFile func(w http.ResponseWriter, r *http.Request, file *attachments.File, at time.Time) error
 
 // Handlers returns the pages by path pattern and method. The context of a request must hold the client's address (package
@@ -68,7 +67,7 @@ func Handlers(o *owners.API, e *exports.API, l *lifecycle.API, send SendFile) ma
 	}
 }
 
-// both returns the two handlers of a page with a form: GET shows it, POST does its action.
+// both returns the two handlers of a page with a form: GET shows the form, POST carries out its action.
 func (s *site) both(show, do page) map[string]Handler {
 	return map[string]Handler{http.MethodGet: s.serve(show), http.MethodPost: s.serveForm(do)}
 }
@@ -152,7 +151,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 		if known := fault.From(err); known.Code != fault.InternalError {
 			return nil, known
 		}
-		return nil, fault.New(fault.InvalidInput) // it was cut off
+		return nil, fault.New(fault.InvalidInput) // the form was cut off
 	}
 	form, err := url.ParseQuery(string(raw))
 	if err != nil {

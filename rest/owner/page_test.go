@@ -78,7 +78,7 @@ func (p *page) status(code int) *page {
 	return p
 }
 
-// find returns the elements of a name; an empty name means all.
+// find returns the elements with a name; an empty name selects all.
 func (p *page) find(name string) (found []*html.Node) {
 	for n := range p.root.Descendants() {
 		if n.Type == html.ElementNode && (n.Data == name || name == "") {
@@ -91,7 +91,7 @@ func (p *page) find(name string) (found []*html.Node) {
 // title returns the heading.
 func (p *page) title() string { return textOf(p.find("h1")[0]) }
 
-// says requires texts; elements and spaces between words do not matter.
+// says requires texts, ignoring elements and spaces between words.
 func (p *page) says(texts ...string) *page {
 	p.t.Helper()
 	for _, text := range texts {

@@ -20,18 +20,18 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// view is an answer: a page made of a template, or plain text.
+// view is an answer: a page from a template, plain text, or a file.
 type view struct {
 	// template is the name of a page's template.
 	template string
 	status   int
-	// Data for the template.
+	// Data is for the template.
 	Data any
 	// Operator is shown at the foot of a page, if known.
 	Operator owners.Operator
 	// file is sent instead of a page, if not nil.
 	file *attachments.File
-	// at is when the file was made.
+	// at is the file's time.
 	at time.Time
 	// text is shown as plain text if there is no template.
 	text string

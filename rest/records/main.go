@@ -1,4 +1,4 @@
-// Command records reads rest/openapi.yaml and writes rest/openapi.json, the same as JSON, and rest/client/records_generated.go
+// Command records reads rest/openapi.yaml and writes it as JSON to rest/openapi.json, and writes rest/client/records_generated.go
 // and operations_generated.go, the records and the operations of the Go client. It runs in the root of the repository, as part of
 // make generate. It panics if it fails, for example if it cannot express a part of the description.
 package main
@@ -38,7 +38,7 @@ func main() {
 	files := generate(raw)
 	files[asJSON] = raw
 	for name, content := range files {
-		if err := os.WriteFile(name, content, 0o644); err != nil { //nolint:gosec // same mode as all sources
+		if err := os.WriteFile(name, content, 0o644); err != nil { //nolint:gosec // the mode of all sources
 			panic(err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 type argument struct {
 	key, name, kind, doc string
 	required             bool
-	// values says which values a text may have.
+	// values lists the allowed values of a text.
 	values string
 }
 
@@ -27,7 +27,7 @@ func (w *writer) argument(key string, s *openapi.Schema, doc string, required bo
 	return argument{key, fieldName(key), kind, doc, required, w.values(s)}
 }
 
-// values says which values a text may have, empty for any.
+// values lists the allowed values of a text; empty if any is allowed.
 func (w *writer) values(s *openapi.Schema) string {
 	if len(s.AnyOf) == 2 && s.AnyOf[1].Type == "null" {
 		s = s.AnyOf[0]
@@ -217,7 +217,7 @@ func (w *writer) input(name, sender string, change bool) {
 	w.say("\nfunc (i %s) more() Fields { return i.More }", name)
 }
 
-// comment writes the comment of a method: its description, and its error codes besides the ones of every request.
+// comment writes the comment of a method: its description, and its error codes besides the codes of every request.
 func (w *writer) comment(name string, o *openapi.Operation, notes string) {
 	text := fmt.Sprintf("%s calls %s: %s. %s%s", name, o.ID, strings.ToLower(o.Summary[:1])+o.Summary[1:], o.Description, notes)
 	var codes []string

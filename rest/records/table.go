@@ -44,7 +44,7 @@ var records = []record{
 	{"EmailVerification", "EmailVerification", "says whether an owner has confirmed its address (§4.1).", true},
 }
 
-// written maps the other schemas of these structs, and the one whose struct is in agent.go, to their names.
+// written maps the other schemas of these structs, and the schema whose struct is in agent.go, to their names.
 var written = map[string]string{"Bot": "Bot", "Recommendation": "Step", "Message": "Message"}
 
 // inner holds objects inside records whose struct is not named after the field.
@@ -58,8 +58,8 @@ var names = map[string]string{
 	"email_hint": "Hint", "q": "Words",
 }
 
-// types holds fields with another type than the schema's, of one record after its name: an empty text means the same as null, every
-// count fits an int, and salts are in base64. A field without a type is left out.
+// types holds fields with another type than in the schema; a record's name before a field limits it to that record. An empty text
+// means the same as null, every count fits an int, and salts are in base64. A field without a type is left out.
 var types = map[string]string{
 	"BotCard.reputation": "*Reputation", "BotCard.profile": "", "Action.body": "json.RawMessage", "Onboarding.rewards": "",
 	"BotCard.encryption_public_key": "*string", "BotCard.encryption_key_fingerprint": "*string",

@@ -103,7 +103,7 @@ func (d description) Body(o *openapi.Operation) string {
 	return ""
 }
 
-// Answer returns the success statuses with their content; a status for repeats has the same content.
+// Answer returns the success statuses with their content, which is the same for repeats.
 func (d description) Answer(o *openapi.Operation) string {
 	var statuses []string
 	kind := ""
@@ -138,7 +138,7 @@ func (d description) Codes(o *openapi.Operation) string {
 	return strings.Join(slices.Compact(codes), " ")
 }
 
-// AllCodes returns all error codes by status, except the one about the header Expect, which the page does not have.
+// AllCodes returns all error codes by status, except the code about the header Expect, which the page lacks.
 func (description) AllCodes() map[int]string {
 	all := make(map[int]string)
 	for _, code := range fault.Codes() {

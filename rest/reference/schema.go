@@ -45,7 +45,7 @@ func (d description) isChoice(name string) bool {
 	return s != nil && name != "ErrorCode" && len(s.Enum) > 0 && len(oneOf(s.Enum)) > len(name)
 }
 
-// kind returns a short type of a value; empty for a string without bounds of its own.
+// kind returns a short type of a value; empty for a string without bounds.
 func (d description) kind(s *openapi.Schema) string {
 	name := openapi.Component(s.Ref)
 	if known, ok := short[name]; ok {

@@ -23,11 +23,11 @@ type Exchange struct {
 	Sent   []byte
 	Status int
 	Header http.Header
-	// Body of the answer, read only if it is JSON.
+	// Body is the body of the answer, read only if it is JSON.
 	Body []byte
 }
 
-// Check returns the parts of an exchange that are not described; the error names route, status and JSON pointer.
+// Check returns an error for undescribed parts of an exchange, which names route, status and JSON pointer.
 func (d *Description) Check(e Exchange) error {
 	operation, _ := d.Find(e.Request.Method, e.Request.URL.Path)
 	if operation == nil {
@@ -110,7 +110,7 @@ func (o *Operation) checkAccepted(e Exchange) error {
 // Accepts returns an error if a body does not follow the operation's schema.
 func (o *Operation) Accepts(body []byte) error { return o.find("requestBody").json().checkJSON(body) }
 
-// Frame returns the parts of a text frame from the event channel that are not described (§6).
+// Frame returns an error for undescribed parts of a text frame from the event channel (§6).
 func Frame(raw []byte) error {
 	frame, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -127,8 +127,8 @@ func Frame(raw []byte) error {
 	return nil
 }
 
-// Handshake returns the parts of the answer to an event channel handshake that are not described; WebSocket clients do not use
-// the transport that Main checks.
+// Handshake returns an error for undescribed parts of the answer to an event channel handshake; WebSocket clients do not use the
+// transport that Main checks.
 func Handshake(answer *http.Response) error {
 	return Load().Check(Exchange{Request: answer.Request, Status: answer.StatusCode, Header: answer.Header})
 }
@@ -145,7 +145,7 @@ type Example struct {
 func (e Example) Check() error { return e.place.check(e.Value) }
 
 // Examples returns the examples of the request, under "request", and of the answers, under their status. No example is needed for
-// an answer with the shape of another one, a failure, a body without members or the description itself.
+// an answer with the shape of another answer, a failure, a body without members or the description itself.
 func (o *Operation) Examples() map[string]Example {
 	all := make(map[string]Example)
 	add := func(name string, at place, needed bool) {

@@ -35,7 +35,7 @@ func without(name string) http.Header {
 	return h
 }
 
-// The error for an answer that is not as described has route, status and JSON pointer.
+// The error for an undescribed answer has route, status and JSON pointer.
 func TestAnswersThatAreNotAsDescribed(t *testing.T) {
 	t.Parallel()
 	const rotate, order = "POST /api/v1/tokens/rotate", "GET /api/v1/orders/0190a5d4-7c1e-7000-8000-0123456789ab"

@@ -28,7 +28,7 @@ type Description struct {
 	// Operations are the operations of all paths, in no order.
 	Operations []*Operation
 
-	router   *chi.Mux // it has the paths
+	router   *chi.Mux // it matches the paths
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema
@@ -50,7 +50,7 @@ type place struct {
 	at string
 }
 
-// Load returns the description that the server serves, the same one every time. It panics if that is no OpenAPI document.
+// Load returns the description that the server serves, always the same value. It panics if this is no OpenAPI document.
 var Load = sync.OnceValue(func() *Description {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(rest.OpenAPI("")))
 	if err != nil {
@@ -113,7 +113,7 @@ func (p place) json() place {
 	return found
 }
 
-// check returns the parts of a value that the schema of a place does not allow. A place without a schema allows anything.
+// check returns an error for parts of a value that the place's schema does not allow. A place without a schema allows anything.
 func (p place) check(value any) error {
 	if p.value == nil {
 		return nil
@@ -149,7 +149,7 @@ func (p place) checkJSON(raw []byte) error {
 	return p.check(value)
 }
 
-// check returns the parts of a value that the schema at a pointer does not allow, with JSON pointers.
+// check returns an error for the parts of a value that the schema at a pointer does not allow, with JSON pointers.
 func (d *Description) check(at string, value any) error {
 	schema, err := d.schema(at)
 	if err != nil {
@@ -175,7 +175,7 @@ func (d *Description) schema(at string) (*jsonschema.Schema, error) {
 	return d.compiled[at], nil
 }
 
-// Find returns the operation that a request asks for, and whether its path is described at all. HEAD is GET.
+// Find returns the operation of a request, and whether its path is described at all. HEAD counts as GET.
 func (d *Description) Find(method, path string) (operation *Operation, known bool) {
 	if method == http.MethodHead {
 		method = http.MethodGet

@@ -30,15 +30,15 @@ import (
 	"stoa/rest/site"
 )
 
-// Scope is the set of servers that the tests of a package talk to.
+// Scope is the set of servers that a package's tests use.
 type Scope int
 
 const (
-	// API tests also talk to other kinds of servers, with other paths outside of /api/ and /ws/.
+	// API tests also use other kinds of servers, with other paths outside of /api/ and /ws/.
 	API Scope = iota
-	// Mixed tests also talk to other kinds of servers; described paths mean the same on all of them.
+	// Mixed tests also use other kinds of servers; described paths mean the same on all servers.
 	Mixed
-	// Public tests talk to public listeners alone.
+	// Public tests use public listeners alone.
 	Public
 	// Complete tests are Public and must see every documented success.
 	Complete
@@ -47,7 +47,7 @@ const (
 // Main runs the tests with the check in front of http.DefaultTransport and returns the exit code. The code is also 1 if an answer
 // was not as described, or if Complete tests ran in full and never saw a described success.
 func Main(m *testing.M, scope Scope) int {
-	debug.SetGCPercent(400) // a test program has a small heap; collecting it would take a quarter of the time
+	debug.SetGCPercent(400) // a test program has a small heap; frequent collections would take a quarter of the time
 	t := &Transport{Next: http.DefaultTransport, Description: Load(), Scope: scope}
 	http.DefaultTransport = t
 	code := m.Run()
@@ -88,8 +88,8 @@ func (t *Transport) unseen() []string {
 	return missing
 }
 
-// Python returns a Python that has these modules, which are independent implementations. It skips the test if this machine has none;
-// make test installs python3-nacl, python3-jwt and python3-cryptography of Debian.
+// Python returns a Python interpreter with these modules, which are independent implementations. It skips the test if this
+// machine has none; make test installs python3-nacl, python3-jwt and python3-cryptography of Debian.
 func Python(t testing.TB, modules string) string {
 	t.Helper()
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
@@ -137,7 +137,7 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	err = t.Description.Check(e)
 	if err != nil && t.Scope == Mixed && e.Status == http.StatusNotFound {
-		err = t.Description.checkMissing(e) // a process without the role for the path
+		err = t.Description.checkMissing(e) // the process lacks the role for the path
 	}
 	if err != nil {
 		return nil, errors.Join(t.deviated(err), answer.Body.Close())
@@ -146,7 +146,7 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// concerns reports whether a request is checked. Pages for people are not described, so they are not.
+// concerns reports whether a request is checked. Pages for people are not described, so they are not checked.
 func (t *Transport) concerns(request *http.Request) bool {
 	path := request.URL.Path
 	if strings.HasPrefix(path, "/owner/") || site.Under(path) {

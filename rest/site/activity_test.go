@@ -48,7 +48,7 @@ func TestActivityOfAgents(t *testing.T) {
 	require.Equal(t, []string{mine + " joined"}, happened())
 }
 
-// A work is shown with the time of its publication, by which lists are sorted, also if it was a draft for long.
+// A work is shown with the time of its publication, by which lists are sorted, even if it was a draft for long.
 func TestAnOldDraftIsANewWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -111,7 +111,7 @@ func TestWorksWithoutTitleOrPicture(t *testing.T) {
 	require.Contains(t, textOf(page.find("title")[0]), "A bare verse of many lines,")
 }
 
-// A title that an agent wrote cannot look like a further act: it stands in its own element, and its quotation marks are replaced.
+// An agent's title cannot look like a further act: it has its own element, and its quotation marks are replaced.
 func TestATitleStaysInItsQuotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -126,8 +126,8 @@ func TestATitleStaysInItsQuotation(t *testing.T) {
 	require.Contains(t, string(w.get("/", "Accept", "text/markdown").is(http.StatusOK).raw), "asks for “x\" and ")
 }
 
-// The words of an agent about itself come first and are named as its own, with headings below those of the page. Works of others
-// that mention it come after its own works and its ratings.
+// An agent's own description comes first, with its author, and with headings below the page's headings. Works of others that
+// mention it come after its own works and its ratings.
 func TestOrderOfAnAgentsPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -49,7 +49,7 @@ type agentData struct {
 
 	Kind  string `json:"-"`
 	Pager pager  `json:"-"`
-	// Pictured: one of the works has a picture, so the works come before the services.
+	// Pictured is true if a work has a picture; then the works come before the services.
 	Pictured bool `json:"-"`
 }
 
@@ -108,7 +108,7 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// elders names the agents among others whose similar-looking handle or display name is older; it is empty if there are none.
+// elders names the agents among others with an older, similar handle or display name; empty for none.
 func elders(card *profiles.Card, among []*profiles.Card) string {
 	copies := func(one *profiles.Card) func(*profiles.Card) bool {
 		return func(other *profiles.Card) bool { return one.Names.Copies(other.Names) }
@@ -133,7 +133,7 @@ type searchData struct {
 	Tasks    []*tasks.Card    `json:"tasks"`
 	page.Meta
 	Q string `json:"-"`
-	// FewPosts, FewServices and FewTasks are the entries that the page shows, Offered the services with their makers.
+	// FewPosts, FewServices and FewTasks are the entries on the page, Offered the services with their makers.
 	FewPosts                *spread[*posts.Card]    `json:"-"`
 	FewServices             *spread[*services.Card] `json:"-"`
 	FewTasks                *spread[*tasks.Card]    `json:"-"`

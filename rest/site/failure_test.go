@@ -95,7 +95,7 @@ func TestBrokenServer(t *testing.T) {
 	w.failure(w.serve(without)+"/", http.StatusNotFound, "There is no such page", "not_found")
 }
 
-// Searches without a token share the limit of the API's searches, and have its headers, also if they are refused.
+// Searches without a token share the limit of the API's searches, and have its headers, even if they are refused.
 func TestSearchesAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{SearchesPerMinute: 5}))

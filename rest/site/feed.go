@@ -98,7 +98,7 @@ func writeXML(w http.ResponseWriter, r *http.Request, mediaType string, document
 	return pages.Write(w, r, mediaType, append([]byte(xml.Header), raw...))
 }
 
-// sitemapSize is the most agents, works and tasks in the sitemap, each.
+// sitemapSize is the maximum number of agents in the sitemap, and also of works and of tasks.
 const sitemapSize = 5000
 
 type urlSet struct {

@@ -126,7 +126,7 @@ func TestSitemap(t *testing.T) {
 	}, paths)
 }
 
-// entries are the addresses below a folder that a page links to, each once.
+// entries returns the addresses below a folder that a page links to, each once.
 func (a *answer) entries(folder string) (all []string) {
 	for _, link := range a.links() {
 		if rest, below := strings.CutPrefix(link, folder); below && !strings.ContainsAny(rest, "/?.") && !slices.Contains(all, link) {
@@ -158,7 +158,7 @@ func (w *world) reachable(path, folder string) (all map[string]bool) {
 	return all
 }
 
-// A list shows three entries of each agent, however much it publishes, then entries of others; the rest stays reachable.
+// A list shows at most three entries of each agent, then entries of others; the rest stays reachable.
 func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -198,9 +198,9 @@ func TestAListShowsFewEntriesOfOneAgent(t *testing.T) {
 	w.get("/tasks?by=" + quiet.ID.String() + "x").is(http.StatusNotFound)
 }
 
-// However many entries an agent adds, earlier entries of others stay on the first page of a list and on the home page, up to
-// 2,000 rows back. If there are more rows, the next page has them.
-func TestAFloodHidesNobody(t *testing.T) {
+// If an agent adds up to 2,000 entries, earlier entries of others stay on the first page of a list and on the home page. After
+// more entries, the next page has them.
+func TestManyEntriesOfOneAgentHideNoOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	quiet, loud := w.publish("quiet", nil), w.Agent()

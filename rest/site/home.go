@@ -29,7 +29,7 @@ const homeTitle = "Where AI agents meet, write and work for each other"
 type homeData struct {
 	Posts []*posts.Card `json:"posts"`
 	Tasks []*tasks.Card `json:"tasks"`
-	// Services and Bots are some of each, Activity the latest acts, Figures the counts.
+	// Services and Bots are some services and agents, Activity the latest acts, Figures the counts.
 	Services []*services.Card `json:"services"`
 	Bots     []*profiles.Card `json:"bots"`
 	Activity []*activity.Act  `json:"activity"`
@@ -96,7 +96,7 @@ func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 	}, nil
 }
 
-// filled returns the first of some agents, filled up with others by name if they are few.
+// filled returns the first agents of cards, and adds others by name if they are few.
 func (s *site) filled(ctx context.Context, cards []*profiles.Card) ([]*profiles.Card, error) {
 	cards = slices.Clone(cards[:min(len(cards), agentsShown)])
 	if len(cards) == agentsShown {
@@ -125,7 +125,7 @@ func distinct(ids []uuid.UUID) (found []uuid.UUID) {
 	return found
 }
 
-// maxEntries is the most entries on a page of a list.
+// maxEntries is the maximum number of entries on a page of a list.
 const maxEntries = 20
 
 // leftOut is an agent with entries that a page omits, because it shows only activity.MaxOfOne for each agent.
@@ -183,7 +183,7 @@ func (s *spread[T]) add(found []T) {
 	}
 }
 
-// fill adds the entries that walk finds, from a page of the API on. The next page also begins at a page of the API.
+// fill adds the entries of walk, from a page of the API on. The next page also begins at a page of the API.
 func (s *spread[T]) fill(
 	ctx context.Context, first page.Meta, at func(page string) string,
 	walk func(ctx context.Context, skip, enough int) ([]*activity.Entry, error), cards func(context.Context, []uuid.UUID) ([]T, error),

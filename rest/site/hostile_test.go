@@ -33,7 +33,7 @@ var fragments = []string{
 	"[x]: https://a.example", "\\", "*bold*", "_it_", "~~x~~", "$x$", "1. one", "- one", "plain words",
 }
 
-// hostileTexts makes texts of one fragment each and of many; with -short a fifth of them.
+// hostileTexts makes texts of one fragment and of many fragments; with -short a fifth of the texts.
 func hostileTexts(n int) []string {
 	random := rand.New(rand.NewPCG(1, 2))
 	texts := slices.Clone(fragments)
@@ -69,8 +69,8 @@ func asLine(s string, most int) string {
 	return string(runes[:min(len(runes), most)])
 }
 
-// skeleton is the tree of elements and the names of their attributes, without elements that a text may make: paragraphs, line
-// breaks and links within prose, which are checked by themselves.
+// skeleton writes the tree of elements with the names of their attributes. It leaves out elements that a text may make, which are
+// checked separately: paragraphs, line breaks and links in prose.
 func skeleton(t *testing.T, n *html.Node, depth int, into *strings.Builder) {
 	t.Helper()
 	for child := range n.ChildNodes() {
@@ -123,7 +123,7 @@ func requireProse(t *testing.T, root *html.Node) {
 	}
 }
 
-// requireVisible fails for invisible characters, except for those that belong to their neighbours.
+// requireVisible fails for invisible characters, except characters that join their neighbours.
 func requireVisible(t *testing.T, shown string) {
 	t.Helper()
 	for _, r := range shown {
@@ -142,7 +142,7 @@ func TestHostileTexts(t *testing.T) {
 	w := newWorld(t)
 	p := w.publish("plain", nil)
 	w.rated(w.Agent(), p.Agent, 4, "plain")
-	w.Exec("UPDATE bots SET created_at = (SELECT min(created_at) FROM bots)") // so neither is the younger of two with the same name
+	w.Exec("UPDATE bots SET created_at = (SELECT min(created_at) FROM bots)") // so no agent is younger than one with the same name
 	paths := append(p.addresses(), "/", "/posts", "/tasks", "/services", "/search", "/tasks?state=open")
 	write := func(s string) {
 		line := asLine(s, 160)

@@ -32,7 +32,7 @@ type linkImage struct {
 	Path, Type string
 	// Width and Height in pixels; 0 if unknown.
 	Width, Height int
-	// Large: the picture should be shown above the title, not beside it.
+	// Large is true if the picture should be shown above the title, not beside it.
 	Large bool
 }
 
@@ -58,7 +58,7 @@ func previewed(file *attachments.Card) linkImage {
 // facesPath precedes the paths of the faces of agents without an avatar.
 const facesPath = "/faces/"
 
-// facePath returns the path of an agent's face, with a largest width: its avatar, or the pattern of its id.
+// facePath returns the path of an agent's face, at most width wide: its avatar, or the pattern of its id.
 func facePath(id uuid.UUID, avatar *string, width int) string {
 	if avatar != nil {
 		return thumbnailPath(width, *avatar)
@@ -110,7 +110,7 @@ func thumbnailPath(width int, preview string) string {
 // attachmentOf returns the id in the path of a preview.
 func attachmentOf(preview string) string { return path.Base(path.Dir(preview)) }
 
-// qualityOf returns the JPEG quality for a width. For large ones a screen shows two or three pixels in a point, so the loss is
+// qualityOf returns the JPEG quality for a width. For large widths a screen shows two or three pixels in a point, so the loss is
 // invisible.
 func qualityOf(width int) int {
 	switch {
@@ -129,7 +129,7 @@ func sources(preview string) string {
 		thumbnailPath(fullWidth, preview) + " 1024w"
 }
 
-// thumbnails makes small versions of previews, and caches the most recently used ones. It is safe for concurrent use.
+// thumbnails makes small versions of previews, and caches the most recently used versions. It is safe for concurrent use.
 type thumbnails struct {
 	scaling singleflight.Group
 	slots   chan struct{}
@@ -146,7 +146,7 @@ func newThumbnails() *thumbnails {
 	return t
 }
 
-// thumbnail serves a public preview, at most as wide as the path says. Each request checks that the preview is public. Faults:
+// thumbnail serves a public preview, at most as wide as the path names. Each request checks that the preview is public. Faults:
 // not_found, precondition_failed, service_unavailable.
 func (s *site) thumbnail(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
@@ -195,7 +195,7 @@ func (t *thumbnails) of(ctx context.Context, file *attachments.File, width int) 
 	return raw, err
 }
 
-// keep stores a thumbnail, and drops the least recently used ones.
+// keep stores a thumbnail, and drops the least recently used thumbnails.
 func (t *thumbnails) keep(key string, raw []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

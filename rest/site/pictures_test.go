@@ -18,7 +18,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// linked is the picture that a page names for links to it, with its members.
+// linked returns the picture that a page names for links to it, with its properties.
 func (w *world) linked(path string) map[string]string {
 	w.t.Helper()
 	found := map[string]string{}
@@ -31,7 +31,7 @@ func (w *world) linked(path string) map[string]string {
 	return found
 }
 
-// A work names its own preview for links to it. Every page without a picture names one that stays the same, as large as it says.
+// A work names its own preview for links to it. All other pages name the same picture, which has the declared size.
 func TestPicturesOfLinks(t *testing.T) {
 	t.Parallel()
 	w, p := newPublished(t)
@@ -125,7 +125,7 @@ func TestSmallPreviews(t *testing.T) {
 	require.Equal(t, image.Pt(100, 300), image.Pt(known.Width, known.Height))
 }
 
-// Pages with works in pictures are light: without the pictures, and with those that a phone of two pixels a point loads.
+// Pages with pictures stay small: without the pictures, and with the sizes that a phone of two pixels a point loads.
 func TestPageWeight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -155,7 +155,7 @@ func TestPageWeight(t *testing.T) {
 	}
 }
 
-// A search has a feed of the works that it finds, without hidden works.
+// A search has a feed of its works, without hidden works.
 func TestFeedOfASearch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -63,7 +63,7 @@ func (w *world) column(query string) []string {
 	return graphtest.Got(db.Column[string](w.t.Context(), w.DB.SQL, &db.Statement{Text: query}))(w.t)
 }
 
-// A crawler that follows every link sees everything public and nothing else from the database.
+// A crawler that follows every link sees all public data of the database and no other data.
 func TestNothingPrivateIsPublic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -141,9 +141,9 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 	require.Contains(t, textOf(w.get("/tasks/"+task.ID.String()).is(http.StatusOK).root), "Closed")
 }
 
-// A closed profile is gone at the next request, in every form, even if a client has cached its pages. It comes back when opened
-// again.
-func TestClosedAtOnce(t *testing.T) {
+// A closed profile disappears at the next request, in every form, even if a client has cached its pages. An opened profile
+// reappears.
+func TestClosedProfilesDisappearAtOnce(t *testing.T) {
 	t.Parallel()
 	w, p := newPublished(t)
 	w.Exec("DELETE FROM tasks WHERE customer_id = $1", p.ID) // tasks stay: TestTasksOfAClosedProfile
@@ -185,7 +185,7 @@ func TestTasksOfAClosedProfile(t *testing.T) {
 		for _, path := range append([]string{p.board()}, lists...) {
 			for _, form := range forms {
 				got := w.get(path, "Accept", form).is(http.StatusOK)
-				if path == p.board() || form != "text/markdown" { // lists in Markdown name everyone by the handle alone
+				if path == p.board() || form != "text/markdown" { // lists in Markdown name agents by the handle alone
 					require.Contains(t, string(got.raw), "Name of zephyr", "%s as %s", path, form)
 				}
 				require.Contains(t, string(got.raw), "Task of zephyr", "%s as %s", path, form)
@@ -209,7 +209,7 @@ func TestTasksOfAClosedProfile(t *testing.T) {
 }
 
 // A token changes nothing: the pages are the same for all.
-func TestTokensAreNotLookedAt(t *testing.T) {
+func TestTokensAreIgnored(t *testing.T) {
 	t.Parallel()
 	w, p := newPublished(t)
 	for _, path := range append(p.addresses(), p.board(), "/", "/posts", "/tasks", "/services", "/search") {

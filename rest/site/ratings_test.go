@@ -32,7 +32,7 @@ func (w *world) rate(by *graphtest.Agent, order uuid.UUID, stars int64, text str
 	return made.Rating
 }
 
-// An agent's page shows its ratings, without their orders, and without authors that are not visible.
+// An agent's page shows its ratings, without their orders and without invisible authors.
 func TestRatingsOfAnAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -97,7 +97,7 @@ func TestSignedDocumentOfARating(t *testing.T) {
 	w.get("/ratings/" + made.OrderID.String()).is(http.StatusNotFound)
 }
 
-// mentionedIn are the ids of the works that an agent's page lists as mentioning it.
+// mentionedIn returns the ids of the works that an agent's page lists because they mention it.
 func (w *world) mentionedIn(handle string) (ids []string) {
 	w.t.Helper()
 	for _, work := range w.get("/@"+handle, "Accept", pages.JSON).is(http.StatusOK).json()["mentioned"].([]any) {
@@ -106,7 +106,7 @@ func (w *world) mentionedIn(handle string) (ids []string) {
 	return ids
 }
 
-// A handle after an @ leads to its agent from works, tasks, services and profiles, if the agent has a page.
+// In works, tasks, services and profiles, a handle after an @ links to its agent, if the agent has a page.
 func TestMentionsLeadToAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -155,7 +155,7 @@ func TestMentionsAreRecognised(t *testing.T) {
 	}
 }
 
-// The page of an agent lists others' works that mention it, only while these are public.
+// The page of an agent lists others' works that mention it, while the works are public.
 func TestMentionedIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -212,7 +212,7 @@ func TestMentionedIn(t *testing.T) {
 	require.Len(t, w.mentionedIn(handle), 20)
 }
 
-// A text that names very many agents is listed for the first twenty.
+// A text that names very many agents is listed for the first twenty agents.
 func TestManyMentions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

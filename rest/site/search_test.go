@@ -14,7 +14,7 @@ import (
 	"stoa/graph/services"
 )
 
-// worksFoundBy are the texts of the works that a search shows, in their order.
+// worksFoundBy returns the texts of the works that a search shows, in order.
 func (w *world) worksFoundBy(q string) (texts []string) {
 	w.t.Helper()
 	for _, work := range w.get("/search?q="+q, "Accept", pages.JSON).is(http.StatusOK).json()["posts"].([]any) {
@@ -23,7 +23,7 @@ func (w *world) worksFoundBy(q string) (texts []string) {
 	return texts
 }
 
-// A search finds works, newest first: common words among the newest works, rare words in all, and never hidden works.
+// A search finds works, newest first: common words among the newest works, rare words in all works, and never hidden works.
 func TestSearchFindsWorks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -45,8 +45,8 @@ func TestSearchFindsWorks(t *testing.T) {
 	require.Equal(t, []string{"A Heron at dusk"}, w.worksFoundBy("heron"), "below the newest")
 }
 
-// In a list, an agent is marked that took its name after an agent of the list with such a name, also if it registered first; the
-// other is not, even if it spells its name anew. Numbered agents of a fleet do not resemble each other.
+// A list marks an agent that took its name after another agent of the list with a similar name, even if it registered first. The
+// other agent is not marked, even if it changes the spelling of its name. Numbered agents of a fleet do not resemble each other.
 func TestTheLaterOfTwoLookAlikesIsMarked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -74,7 +74,7 @@ func TestTheLaterOfTwoLookAlikesIsMarked(t *testing.T) {
 	require.Regexp(t, "@quick_0ak not (@quick_oak or @fleet_1|@fleet_1 or @quick_oak), who", textOf(w.get("/search").is(http.StatusOK).root))
 }
 
-// The price of a service is shown wherever the service is, in both forms for readers; works without a title have a heading.
+// The price of a service is shown with the service, in both forms for readers; works without a title have a heading.
 func TestPricesAndHeadings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -45,13 +45,13 @@ var script []byte
 // texts, the largest page has less than 60 KB.
 const pageSize, worksBeside = 15, 10
 
-// maxMentions is the most handles in the texts of a page that become links.
+// maxMentions is the maximum number of handles in the texts of a page that become links.
 const maxMentions = 50
 
 // machines lists the prefixes of paths that only programs use; failures there are JSON.
 var machines = []string{"/api", "/graphql", "/mcp", "/ws", "/healthz", "/readyz", "/.well-known", "/clients", "/log", "/owner"}
 
-// Under reports whether a failure at a path is answered with a page for people: at all paths except those for programs and owner
+// Under reports whether a failure at a path is answered with a page for people: at all paths except paths for programs and owner
 // pages.
 func Under(asked string) bool {
 	path := strings.ToLower(path.Clean(asked))
@@ -63,7 +63,7 @@ func Under(asked string) bool {
 	return !strings.HasSuffix(path, ".md") && !strings.HasSuffix(path, ".txt")
 }
 
-// SetHeaders sets the headers that are special to answers at paths for people (see Under).
+// SetHeaders sets the headers that are different for answers at paths for people (see Under).
 func SetHeaders(h http.Header) {
 	pages.SetHeaders(h)
 	h.Add("Vary", "Accept")
@@ -141,7 +141,7 @@ func canonical(below string, page Handler) Handler {
 	}
 }
 
-// find reads the data to show.
+// find reads the data of a page.
 type find func(ctx context.Context, r *http.Request) (*view, error)
 
 // serve answers with a page in the form that the client prefers.
@@ -204,7 +204,7 @@ func serveFile(mediaType string, body []byte) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error { return pages.Write(w, r, mediaType, body) }
 }
 
-// failures lists the faults about which a reader can do something.
+// failures lists the faults that a reader can act on.
 var failures = map[fault.Code]pages.Failure{
 	fault.NotFound: {
 		Title: "There is no such page",

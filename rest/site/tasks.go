@@ -118,7 +118,7 @@ func (s *site) task(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// ended says how the order that was rated ended.
+// ended describes the end of the rated order.
 func ended(outcome []*ratings.PublicCard) string {
 	if outcome[0].OrderOutcome == "refunded" {
 		return "The credits went back to the customer."

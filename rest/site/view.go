@@ -32,7 +32,7 @@ var templateFiles embed.FS
 // about describes Stoa in one sentence.
 const about = "Stoa is a social platform for AI agents: they publish works, become friends, write to each other and take on tasks."
 
-// view is a page in all of its forms.
+// view is a page in all its forms.
 type view struct {
 	// template is the name of the page's templates.
 	template string
@@ -53,14 +53,14 @@ type view struct {
 	// Texts are the agents' texts that the page shows in full. Named are the agents mentioned in them that have a page.
 	Texts []string
 	Named []*bots.Brief
-	// Data for the templates, and JSON for the JSON form.
+	// Data is for the templates, JSON for the JSON form.
 	Data, JSON any
 	Origin     string
-	// bare: the page has no navigation.
+	// bare is true if the page has no navigation.
 	bare bool
-	// OwnHeading: the content has the page's first heading.
+	// OwnHeading is true if the content has the page's first heading.
 	OwnHeading bool
-	// Scripted: the page has the script.
+	// Scripted is true if the page has the script.
 	Scripted bool
 }
 
@@ -147,7 +147,7 @@ var functions = map[string]any{
 	"narrow":    func(file *attachments.Card) bool { return isSmall(pictureWidth, file) },
 }
 
-// Pages by name, as HTML and as Markdown; each defines the content of the layout.
+// The pages by name, as HTML and as Markdown; each page defines the content of the layout.
 var (
 	htmlPages     = pages.Templates(templateFiles, functions, "templates/layout.html", "templates/parts.html")
 	markdownPages = parseMarkdown()
@@ -210,7 +210,7 @@ func (v *view) links() []string {
 // credits formats an amount of minor units for people.
 func credits(minor int64) string { return pages.Credits(minor, ",") }
 
-// length returns the class of a heading: a long one is small, so that it does not fill a phone.
+// length returns the class of a heading: long headings are small, so that they do not fill a phone.
 func length(heading string) string {
 	if utf8.RuneCountInString(heading) > 60 {
 		return "long"
@@ -218,10 +218,10 @@ func length(heading string) string {
 	return "short"
 }
 
-// Room for a picture in pixels of a page.
+// Maximum size of a picture on a page, in pixels.
 const roomWidth, roomHeight = 640, 480
 
-// room is how large a picture is shown.
+// room is the size at which a picture is shown.
 type room struct{ Width, Height int }
 
 // roomFor returns the room for a picture, with its proportions; nil if its size is unknown.

@@ -69,8 +69,8 @@ func named(displayName, handle string) string {
 // excerpt returns the beginning of a text on one line, without its Markdown.
 func excerpt(s string) string { return pages.Excerpt(pages.Words(s), excerptLength, excerptBudget) }
 
-// verse returns the beginning of a text with its line breaks; it removes Markdown, except from a table or a program. It is empty if
-// that is white space alone.
+// verse returns the beginning of a text with its line breaks; it removes Markdown, except from a table or a program. It is empty
+// if only white space is left.
 func verse(s string) string {
 	var shown string
 	if pages.IsTable(s) {
@@ -85,10 +85,10 @@ func verse(s string) string {
 	return pages.Cut(shown, coverBudget)
 }
 
-// briefWords and briefLines are how many characters and lines the words on a card may have to be drawn large.
+// briefWords and briefLines are the maximum numbers of characters and lines of a card's words that are drawn large.
 const briefWords, briefLines = 60, 3
 
-// look returns the classes of the words of a text on a card.
+// look returns the CSS classes of the words of a text on a card.
 func look(s string) string {
 	shown := verse(s)
 	switch {
@@ -101,7 +101,7 @@ func look(s string) string {
 	}
 }
 
-// minPicture is the least size in pixels of a picture on a card. Smaller pictures are only listed as files.
+// minPicture is the minimum size in pixels of a picture on a card. Smaller pictures are only listed as files.
 const minPicture = 64
 
 // pictured returns the first file whose preview is large enough for a card, or nil.
@@ -201,7 +201,7 @@ func target(act *activity.Act) string {
 	}
 }
 
-// seen returns how long ago an agent was active; empty if that is long ago.
+// seen returns the time since an agent was active; empty if it was long ago.
 func seen(lastSeen string) string {
 	return map[string]string{
 		"hour": "Active within the hour", "day": "Active within a day", "week": "Active within a week", "month": "Active within a month",

@@ -49,7 +49,7 @@ func TestFilesAsPeopleCallThem(t *testing.T) {
 	}
 }
 
-// A work with only an icon keeps its words on its card, and a larger picture goes first.
+// A work with only an icon keeps its words on its card; a larger picture replaces them.
 func TestIconsDoNotStandForWorks(t *testing.T) {
 	t.Parallel()
 	preview, icon, edge := "/preview", 20, 64
@@ -59,7 +59,7 @@ func TestIconsDoNotStandForWorks(t *testing.T) {
 	require.Same(t, wide, pictured([]*attachments.Card{small, wide}))
 }
 
-// Half of the cells are mirrored, so that it looks like a face; ids give at least some hundred different faces.
+// Half of the cells are mirrored, so that the pattern looks like a face; ids give at least some hundred different faces.
 func TestFacesDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -139,18 +139,18 @@ const feedLength = 50
 // feedSize is the number of entries of a feed.
 var feedSize = page.Param{strconv.Itoa(feedLength)}
 
-// fewWorks is the number of works of an agent up to which they are shown large.
+// fewWorks is the maximum number of an agent's works that are shown large.
 const fewWorks = 2
 
 // cover is the top of a work's card: its picture, or its first words.
 type cover struct {
 	*posts.Card
 
-	// Picture is the path of a preview; empty if the work has none. Sheet: the picture is a page of text, and its top is shown.
-	// Small: it has fewer pixels than the card, and is not enlarged. Large: the card has about twice the width of others.
+	// Picture is the path of a preview; empty if the work has none. Sheet is true if the picture is a page of text, whose top is
+	// shown; Small if it has fewer pixels than the card, and is not enlarged; Large if the card has about twice the width of others.
 	Picture             string
 	Sheet, Small, Large bool
-	// Width of the picture for browsers without srcset, Sizes for those with it.
+	// Width is the picture's width for browsers without srcset, Sizes is for browsers with it.
 	Width int
 	Sizes string
 }

@@ -21,7 +21,7 @@ import (
 	"stoa/rest"
 )
 
-// policy is the Content-Security-Policy of every page but the first, which has a script that copies.
+// policy is the Content-Security-Policy of every page except the first page, which has a script.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // maxHTML is the size of a page in bytes.
@@ -58,7 +58,7 @@ func (w *world) serve(c rest.Config) string {
 	return server.URL
 }
 
-// handle is the handle of an agent.
+// handle returns the handle of an agent.
 func (w *world) handle(agent *graphtest.Agent) (handle string) {
 	w.t.Helper()
 	require.NoError(w.t, w.DB.SQL.QueryRowContext(w.t.Context(), "SELECT handle FROM bots WHERE id = $1", agent.ID).Scan(&handle))
@@ -73,7 +73,7 @@ type published struct {
 	service, task, response uuid.UUID
 }
 
-// publish makes an agent whose texts have a mark and say whether they are public.
+// publish makes an agent whose texts have a mark and state whether they are public.
 func (w *world) publish(mark string, customer *graphtest.Agent) *published {
 	w.t.Helper()
 	p := &published{Agent: w.Agent(), mark: mark}
@@ -199,7 +199,7 @@ func (a *answer) is(status int) *answer {
 	return a
 }
 
-// json is the answer as JSON.
+// json returns the answer as JSON.
 func (a *answer) json() (body map[string]any) {
 	a.t.Helper()
 	require.Equal(a.t, "application/json", a.header.Get("Content-Type"))
@@ -207,7 +207,7 @@ func (a *answer) json() (body map[string]any) {
 	return body
 }
 
-// find returns the elements of a name; of an empty one all.
+// find returns the elements with a name; an empty name selects all.
 func (a *answer) find(name string) (found []*html.Node) {
 	for n := range a.root.Descendants() {
 		if n.Type == html.ElementNode && (n.Data == name || name == "") {
@@ -217,7 +217,7 @@ func (a *answer) find(name string) (found []*html.Node) {
 	return found
 }
 
-// links are the targets of all links within the site.
+// links returns the targets of all links within the site.
 func (a *answer) links() (targets []string) {
 	for _, name := range []string{"a", "link"} {
 		for _, n := range a.find(name) {
@@ -248,7 +248,7 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// textOf is the text of a node with single spaces.
+// textOf returns the text of a node with single spaces.
 func textOf(n *html.Node) string {
 	var text strings.Builder
 	for d := range n.Descendants() {

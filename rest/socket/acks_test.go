@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// An event can be acknowledged by socket or request, however it was received, and is then acknowledged everywhere.
+// An event can be acknowledged by socket or request, whichever way it was received, and is then acknowledged everywhere.
 func TestAcksServeEveryMeans(t *testing.T) {
 	t.Parallel()
 	h, here, there := sharedCluster(t).withTwo(often)
@@ -34,7 +34,7 @@ func TestAcksServeEveryMeans(t *testing.T) {
 	stream.leave()
 	here.stream(agent.Token, "", "").gets(3)
 	there.dial(agent.Token).gets(3)
-	for range 2 { // however often
+	for range 2 { // repeats have the same answer
 		acked, _ = here.acknowledge(agent.Token, ids[2], ids[0])
 		require.Equal(t, []string{ids[2], ids[0]}, acked)
 	}
@@ -97,7 +97,7 @@ func TestAFullWindowIsFreed(t *testing.T) {
 	}
 }
 
-// An event may be acknowledged twice, and its id be spelled in capitals; each ack is answered.
+// An event may be acknowledged twice, and its id may have capitals; each ack is answered.
 func TestAckingTwiceIsAnsweredTwice(t *testing.T) {
 	t.Parallel()
 	h, p, agent := sharedCluster(t).withAgent()

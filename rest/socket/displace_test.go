@@ -21,7 +21,7 @@ import (
 	"stoa/rest/socket"
 )
 
-// While all slots are taken, an agent without one gets the slot of the youngest connection of an agent with two.
+// While all slots are taken, an agent without a slot gets the slot of the youngest connection of an agent with two slots.
 func TestAnAgentWithoutASlotTakesTheYoungestSecondSlot(t *testing.T) {
 	t.Parallel()
 	h, p := newCluster(t).withProcess(quotas(2, 32))
@@ -189,7 +189,7 @@ func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 		"the largest ack": {text(padded(4096)), open},
 		"too large":       {text(padded(4097)), 4400},
 		"far too large": {func(_ *testing.T, c *client) {
-			_ = c.WriteMessage(websocket.TextMessage, []byte(padded(200_000))) // the server may close before it is all out
+			_ = c.WriteMessage(websocket.TextMessage, []byte(padded(200_000))) // the server may close before all bytes are sent
 		}, 4400},
 		"binary": {func(t *testing.T, c *client) {
 			t.Helper()
@@ -259,7 +259,7 @@ func TestTooManyFramesASecond(t *testing.T) {
 				fiftieth = conn.arrive()
 				require.NoError(t, fiftieth.err)
 			}
-			_, _ = conn.NetConn().Write(bytes.Repeat(frame, 200)) // the server may close before it is all out
+			_, _ = conn.NetConn().Write(bytes.Repeat(frame, 200)) // the server may close before all bytes are sent
 			require.Equal(t, 4429, conn.code())
 		})
 	}

@@ -13,14 +13,14 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// versions maps each subprotocol to its version of the channel. A client that names none uses the first version.
+// versions maps each subprotocol to its version of the channel. A client without a subprotocol uses the first version.
 var versions = map[string]int{"stoa.events.v2": events.LatestVersion, "stoa.events.v1": events.FirstVersion}
 
 // upgrader answers handshakes. It uses the buffers of net/http.
 var upgrader = websocket.Upgrader{
 	HandshakeTimeout: admitTimeout,
 	Subprotocols:     []string{"stoa.events.v2", "stoa.events.v1"},
-	CheckOrigin:      func(*http.Request) bool { return true }, // authorize refuses a foreign one with a close code
+	CheckOrigin:      func(*http.Request) bool { return true }, // authorize refuses a foreign origin with a close code
 	Error: func(w http.ResponseWriter, _ *http.Request, status int, reason error) {
 		refused := fault.New(fault.InvalidInput).Say("The WebSocket handshake is not valid.")
 		if status >= http.StatusInternalServerError {
@@ -33,7 +33,7 @@ var upgrader = websocket.Upgrader{
 // ServeHTTP opens a connection (§6). A request that does not ask for a WebSocket fails with upgrade_required. Any other refusal
 // completes the handshake and closes with a code, because a WebSocket client can read the code.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The library upgrades HTTP/1.0 as well, which has no upgrades (RFC 9110 §7.8).
+	// The library would also upgrade HTTP/1.0, which has no upgrades (RFC 9110 §7.8).
 	if !r.ProtoAtLeast(1, 1) || !websocket.IsWebSocketUpgrade(r) || r.Header.Get("Sec-Websocket-Version") != "13" {
 		w.Header().Add("Connection", "Upgrade")
 		w.Header().Set("Upgrade", "websocket")
@@ -96,11 +96,11 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return h.socket.wire, buffered, nil
 }
 
-// meteredConn bounds how many bytes a client may send for one message. The library does not report fragments, and a message may
-// have any number of them, also empty ones.
+// meteredConn bounds the bytes that a client may send for one message. The library does not report fragments, and a message may
+// have any number of fragments, even empty ones.
 type meteredConn struct {
 	net.Conn
-	// unfinished is how many bytes have come since the last whole message or control frame. Only the goroutine that reads uses it.
+	// unfinished is the number of bytes since the last whole message or control frame. Only the goroutine that reads uses it.
 	unfinished int
 }
 

@@ -7,14 +7,14 @@
 // once on a connection, and is not sent on a connection that opens after its ack was answered. If an agent has two connections,
 // an event may still be sent on one while its ack is answered on the other.
 //
-// A session whose window is full of unacknowledged events reads nothing until one of them is settled: withdrawn, or acknowledged
-// on any connection or by a request, on any process. Every other read begins where the last one ended, not at the oldest event
-// (events.Horizon). Only a few sessions and polls of a process use the database at the same time.
+// A session whose window is full of unacknowledged events reads nothing until an event of the window is settled: withdrawn, or
+// acknowledged on any connection or by a request, on any process. Every other read begins where the last read ended, not at the
+// oldest event (events.Horizon). Only a few sessions and polls of a process use the database at the same time.
 //
 // Streams and polls are ordinary request handlers. A socket has two goroutines, a reader and a writer; gorilla/websocket does the
 // framing, masking, fragments and the close codes for broken framing.
 //
-// Every process has a Hub, also one that serves no connections: it notifies the others of agents to wake and of ended tokens. The
+// Every process has a Hub, even if it serves no connections: it notifies the others of agents to wake and of ended tokens. The
 // Hub keeps one connection to PostgreSQL outside the pool. On it the Hub listens, sends notices, and holds the lock that makes
 // its slots count. Notices go out after the commit: a transaction with a NOTIFY locks the whole cluster until its fsync, which
 // reduced sends to a third. If that connection is lost, the sockets stay open; the Hub opens another, leases its slots again and
@@ -46,7 +46,7 @@ import (
 type Config struct {
 	// Graph must be set before Run and the first request. Its configuration names the Hub as its Sockets.
 	Graph *graph.Graph
-	// URL of the database, for the Hub's own connection; it must not lead to a transaction pooler.
+	// URL is of the database, for the Hub's own connection; it must not lead to a transaction pooler.
 	URL string
 	// Quotas holds the limits on connections per agent and in all processes (§8).
 	Quotas limits.Quotas
@@ -59,7 +59,7 @@ type Config struct {
 	Logger       *slog.Logger
 }
 
-// statementsAtOnce is how many sessions and polls use the database at the same time, so that requests find connections in the pool.
+// statementsAtOnce is the number of sessions and polls that use the database at the same time, so that requests find connections.
 const statementsAtOnce = 4
 
 // Waits between attempts while the database is away.
@@ -68,8 +68,8 @@ const (
 	longWait  = 2 * time.Second
 )
 
-// statementTimeout bounds each statement here. It is longer than the statement_timeout of a connection, so PostgreSQL has also
-// ended the statement by then if its answer is lost.
+// statementTimeout bounds each statement here. It is longer than the statement_timeout of a connection, so PostgreSQL has ended
+// the statement by then, even if its answer is lost.
 var statementTimeout = slack.Of(5 * time.Second)
 
 // Hub holds the connections of one process. It is safe for concurrent use.
@@ -82,7 +82,7 @@ type Hub struct {
 	stop context.CancelFunc
 
 	mu sync.RWMutex
-	// sessions are the open ones, by agent. register reads draining and process under mu, so that whoever sets one of them and
+	// sessions are the open sessions, by agent. register reads draining and process under mu, so that code that sets either and
 	// then calls all sees every session that was registered before.
 	sessions map[uuid.UUID][]*session
 	draining atomic.Bool
@@ -95,14 +95,14 @@ type Hub struct {
 	statements chan struct{}
 	// horizon is the sequence up to which every event is visible to a read that begins now.
 	horizon atomic.Int64
-	// Each of these is used by one of the goroutines of Run: pingPeers, watchProcesses, advanceHorizon.
+	// Each of these fields is used by one goroutine of Run: pingPeers, watchProcesses, advanceHorizon.
 	round    int
 	known    []int32
 	progress events.Horizon
 
 	queue peerQueue
-	// recheck signals that tokens may have ended, reconnected that the connection to the other processes is new; restart tells
-	// advanceHorizon the same.
+	// recheck signals that tokens may have ended, reconnected that the connection to the other processes is new; restart reports
+	// the same to advanceHorizon.
 	recheck, reconnected chan struct{}
 	restart              atomic.Bool
 	lastWarned           atomic.Int64
@@ -223,7 +223,7 @@ func (h *Hub) inTurn(ctx context.Context, statement func(context.Context) error)
 	return statement(ctx)
 }
 
-// warnLimited logs a database failure, at most once a second: all sessions meet the same one.
+// warnLimited logs a database failure, at most once a second, because all sessions report the same failure.
 func (h *Hub) warnLimited(failure string, err error) {
 	now, last := time.Now().UnixNano(), h.lastWarned.Load()
 	if now-last < int64(time.Second) || !h.lastWarned.CompareAndSwap(last, now) || h.ctx.Err() != nil {

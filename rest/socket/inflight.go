@@ -8,8 +8,8 @@ import (
 	"stoa/graph/events"
 )
 
-// settledKept is how many settled events a connection remembers as received (four windows), so that it answers a repeated ack
-// again. An event that was settled earlier counts as never received.
+// settledKept is the number of settled events that a connection remembers as received (four windows), so that it answers a
+// repeated ack again. An event that was settled earlier counts as never received.
 const settledKept = 4 * events.WindowSize
 
 // inflight holds the events that one connection has received. It takes no memory before the first event.
@@ -32,7 +32,7 @@ type sent struct {
 type ackState int
 
 const (
-	// ackUnknown: the connection has not received the event.
+	// ackUnknown means that the connection has not received the event.
 	ackUnknown ackState = iota
 	ackFirst
 	ackRepeated
@@ -48,7 +48,7 @@ func find(list []sent, id uuid.UUID) int {
 // holds reports whether an event has been sent and is not settled.
 func (f *inflight) holds(id uuid.UUID) bool { return find(f.pending, id) >= 0 }
 
-// received reports whether the connection has been sent an event, settled or not.
+// received reports whether an event was sent on the connection, settled or not.
 func (f *inflight) received(id uuid.UUID) bool { return f.holds(id) || find(f.settled, id) >= 0 }
 
 // behind counts the events in flight with a sequence larger than the given one.
@@ -94,7 +94,7 @@ func (f *inflight) settle(id uuid.UUID) {
 	}
 }
 
-// prune settles the events in flight that a batch from the oldest event on should hold but does not: they were acknowledged on
+// prune settles the events in flight that are missing from a batch that begins at the oldest event: they were acknowledged on
 // another connection or withdrawn.
 func (f *inflight) prune(batch events.Batch) {
 	there := make(map[uuid.UUID]bool, len(batch.Events))
@@ -109,10 +109,10 @@ func (f *inflight) prune(batch events.Batch) {
 	}
 }
 
-// position is how far a session has read its recipient's events. A pass reads chunks, starting at settled, to find events that
+// position is the progress of a session in its recipient's events. A pass reads chunks, starting at settled, to find events that
 // became visible after later ones. The next pass starts at this pass's begun. Only the goroutine of serve uses it.
 type position struct {
-	// settled is the sequence up to which the session has processed all events; no new one can appear there.
+	// settled is the sequence up to which the session has processed all events; no new event can appear there.
 	settled int64
 	// known is the sequence up to which the session has processed all events that were visible.
 	known int64

@@ -12,14 +12,14 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// act returns an order.changed event to an agent about an act of this agent or another one.
+// act returns an order.changed event to an agent about an act of this or another agent.
 func act(to, actor *graphtest.Agent, version int) events.Event {
 	return events.Event{Recipient: to.ID, Kind: events.OrderChanged, Payload: events.OrderPayload{
 		OrderID: to.ID, Status: "funded", Version: version, Action: "accept", ActorID: actor.ID,
 	}}
 }
 
-// ownActs returns n events about acts of the agent itself, from version 1 on.
+// ownActs returns n events about the agent's own acts, from version 1 on.
 func ownActs(agent *graphtest.Agent, n int) []events.Event {
 	list := make([]events.Event, n)
 	for i := range list {
@@ -50,7 +50,7 @@ func TestAPollLeavesOutOwnActs(t *testing.T) {
 }
 
 // A poll with own=false acknowledges the events that it leaves out, for every connection, and no others.
-func TestAPollThatLeavesOutOwnActsWaitsOn(t *testing.T) {
+func TestAPollThatLeavesOutOwnActsWaits(t *testing.T) {
 	t.Parallel()
 	h, here, there := sharedCluster(t).withTwo()
 	agent, other := h.Agent(), h.Agent()
@@ -89,7 +89,7 @@ func TestAStreamLeavesOutOwnActs(t *testing.T) {
 	agent, other := h.Agent(), h.Agent()
 	here.tellEvents(append(ownActs(agent, events.WindowSize+20), act(agent, other, 1000))...)
 	stream := there.stream(agent.Token, "?version=2&own=false", "")
-	stream.gets(1000) // own acts take no room in flight
+	stream.gets(1000) // own acts do not count as in flight
 	require.EqualValues(t, 1, h.unacknowledged(agent))
 	// A socket gets all unacknowledged events; it has no such option.
 	conn := here.dial(agent.Token, "stoa.events.v2")

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/events"
 )
 
-// §6: at most 50 frames in any second.
+// A client may send at most 50 frames in any second (§6).
 func TestPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestPace(t *testing.T) {
 	})
 }
 
-// §6: a socket is pinged once in an interval of 30 s and a stream twice.
+// A socket is pinged once in an interval of 30 s, and a stream twice (§6).
 func TestEveryConnectionIsPingedInEachInterval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,29 +22,29 @@ import (
 const (
 	// channel carries the notices between processes. A notice is the sender's number, a word, and the ids of agents.
 	channel = "stoa_sockets"
-	// peerCheck is how often the connection is tested: a connection can die without being closed.
+	// peerCheck is the interval at which the connection is tested: a connection can die without being closed.
 	peerCheck = 5 * time.Second
-	// reconnectWait is the longest pause between attempts to connect. It is shorter than connectWait, so that a client that connects
-	// after the database is back is let in.
+	// reconnectWait is the maximum pause between attempts to connect. It is shorter than connectWait, so that clients are
+	// admitted once the database is back.
 	reconnectWait = 250 * time.Millisecond
 )
 
 var (
 	// peerTimeout bounds one statement on the connection.
 	peerTimeout = slack.Of(5 * time.Second)
-	// connectWait is how long a client waits for the connection before it is refused.
+	// connectWait is the time for which a client waits for the connection before it is refused.
 	connectWait = slack.Of(2 * time.Second)
 )
 
-// The words of notices.
+// Words of notices.
 const (
 	wordHello    = "hello"
 	wordWake     = "wake"     // the listed agents have new events
 	wordRecheck  = "recheck"  // events of the listed agents were acknowledged or withdrawn
 	wordEveryone = "everyone" // wordRecheck for every agent, and wordTokens
 	wordTokens   = "tokens"   // tokens have ended
-	// wordDisplace: a slot of the named process was given to an agent that had none. The database (stoa_open_socket) sends it, with
-	// the sender databaseSender.
+	// wordDisplace means that a slot of the named process was given to an agent without a slot. The database (stoa_open_socket)
+	// sends it, with the sender databaseSender.
 	wordDisplace   = "displace"
 	databaseSender = "0"
 )
@@ -130,7 +130,7 @@ func (h *Hub) servePeers(ctx context.Context) error {
 	}
 }
 
-// execute runs a statement; one that takes too long closes the connection.
+// execute runs a statement, and closes the connection if the statement takes too long.
 func execute(conn *pq.ListenerConn, statement string) error {
 	late := time.AfterFunc(peerTimeout, func() { _ = conn.Close() })
 	defer late.Stop()
@@ -161,8 +161,8 @@ func (h *Hub) takeSlots(ctx context.Context, process int32) error {
 	return nil
 }
 
-// awaitProcess returns the number under which slots are leased, or 0. While it is 0 it waits for connectWait, since a lost
-// connection is usually replaced at once.
+// awaitProcess returns the number under which slots are leased, or 0. If there is no number, it waits for connectWait, since a
+// lost connection is usually replaced at once.
 func (h *Hub) awaitProcess(ctx context.Context) int32 {
 	for end := time.Now().Add(connectWait); ; pause(ctx, firstWait) {
 		if process := h.process.Load(); process != 0 || ctx.Err() != nil || time.Now().After(end) {
@@ -171,7 +171,7 @@ func (h *Hub) awaitProcess(ctx context.Context) int32 {
 	}
 }
 
-// handleNotice handles a notice of another process; an unknown one changes nothing.
+// handleNotice handles a notice of another process, and ignores an unknown notice.
 func (h *Hub) handleNotice(process int32, notice string) {
 	words := strings.Fields(notice)
 	if len(words) < 2 || words[0] == strconv.Itoa(int(process)) {
@@ -223,9 +223,9 @@ func parseIDs(words []string) []uuid.UUID {
 }
 
 const (
-	// agentsPerNotice is how many agents fit into the 8000 bytes of a notification.
+	// agentsPerNotice is the number of agents that fit into the 8000 bytes of a notification.
 	agentsPerNotice = 200
-	// maxQueued is how many notices the queue holds; if there are more, one notice for everyone replaces them.
+	// maxQueued is the maximum number of notices in the queue; if there are more, one notice for everyone replaces them.
 	maxQueued = 50_000
 )
 
@@ -239,7 +239,7 @@ type queued struct {
 type peerQueue struct {
 	mu      sync.Mutex
 	notices map[queued]struct{}
-	// alone: there is no other process, so nothing is queued.
+	// alone is true if there is no other process; then nothing is queued.
 	alone atomic.Bool
 	// waiting holds a token while there is something to send.
 	waiting chan struct{}

@@ -13,8 +13,8 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// Poll returns the page of a poll that found nothing. It waits for events until the poll's time is over, its token ends or the
-// Hub drains. If the client leaves, the page is empty. Faults: rate_limited, unauthorized, service_unavailable.
+// Poll returns the page of a poll whose first read found nothing. It waits for events until the poll's time is over, its token
+// ends or the Hub drains. If the client leaves, the page is empty. Faults: rate_limited, unauthorized, service_unavailable.
 func (h *Hub) Poll(ctx context.Context, wait *events.Wait) (*events.Page, error) {
 	s := new(session)
 	s.begin(h, nil, 0)
@@ -74,15 +74,16 @@ func answer(found *events.Page, reason closeReason, failed error) (*events.Page,
 	return &events.Page{Events: []*events.Card{}}, nil
 }
 
-// defaultStreamLife is the maximum life of a stream. Its client never has to send anything; if it is still there, it reconnects.
+// defaultStreamLife is the maximum life of a stream. Clients need not send anything, so only a reconnection proves their
+// existence.
 const defaultStreamLife = 4 * time.Hour
 
 // comment keeps a stream alive; clients ignore it.
 var comment = []byte(":\n\n")
 
-// stream is a session whose client reads server-sent events. The goroutine of the request serves it. A vanished client does not
-// confirm sent bytes, which ends the connection (package httpserver). A client that does not read is noticed when the buffers on
-// the way are full.
+// stream is a session whose client reads server-sent events. The goroutine of the request serves it. If a client has vanished,
+// sent bytes are not confirmed, which ends the connection (package httpserver). If a client does not read, the stream ends when
+// the buffers on the way are full.
 type stream struct {
 	session
 
@@ -129,9 +130,9 @@ func (h *Hub) ServeStream(w http.ResponseWriter, r *http.Request, wanted *events
 	return nil
 }
 
-// resume continues the session after an event: this event and all unacknowledged ones before it count as received. An event
+// resume continues the session after an event: this event and all earlier unacknowledged events count as received. An event
 // outside of the first window was acknowledged or is another agent's, and changes nothing. A stream that skips own acts reads the
-// window again without them: they take no room, but one may be the client's last event.
+// window again without them: they do not count as in flight, but the client's last event may be one.
 func (s *stream) resume(behind uuid.UUID) error {
 	if behind == uuid.Nil {
 		return nil

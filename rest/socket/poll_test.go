@@ -39,7 +39,7 @@ func TestAPollReturnsTheOldestEvents(t *testing.T) {
 }
 
 // A poll reports other connections of the agent, sockets or polls, on any process, but not itself.
-func TestAPollTellsOfOtherListeners(t *testing.T) {
+func TestAPollReportsOtherListeners(t *testing.T) {
 	t.Parallel()
 	h, here, there := newCluster(t).withTwo()
 	agent := h.Agent()

@@ -72,7 +72,7 @@ func TestLostNoticesOfADyingProcessLoseNoEvent(t *testing.T) {
 	conn.gets(1)
 }
 
-// withoutWakeUps returns the process as if it dies between a commit and the wake-up.
+// withoutWakeUps returns the process as if it died between a commit and the wake-up.
 func (p *process) withoutWakeUps() *process {
 	g := *p.Graph
 	g.Events = &events.API{DB: p.Events.DB, Wake: func([]uuid.UUID) {}}
@@ -175,7 +175,7 @@ func TestSlotsHoldAcrossProcessesAndDieWithTheirs(t *testing.T) {
 	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM socket_processes"))
 	require.EqualValues(t, 3, h.Count("SELECT open FROM socket_processes"))
 
-	// The slot of a closed connection is free when the client learns of the end, or soon after.
+	// The slot of a closed connection is free when the client sees the end, or soon after.
 	first.hangUp()
 	broken := here.connect(other.Token)
 	require.NoError(t, broken.UnderlyingConn().Close())
@@ -281,7 +281,7 @@ func TestAnOpenConnectionIsActivity(t *testing.T) {
 }
 
 // TestNothingIsLeftRunning cannot be parallel: it counts goroutines.
-func TestNothingIsLeftRunning(t *testing.T) { //nolint:paralleltest // see above
+func TestNothingIsLeftRunning(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	h := newCluster(t)
 	before := runtime.NumGoroutine()
 	p := h.process()

@@ -23,7 +23,7 @@ type model struct {
 	// friend writes to the agent; messages maps friend's messages to versions.
 	friend   *graphtest.Agent
 	messages map[string]int
-	// told is the last version so far; the first is 1.
+	// told is the last version so far; versions begin with 1.
 	told     int
 	conns    []*modelConn
 	received map[int]bool
@@ -107,7 +107,7 @@ func (m *model) arrived(c *modelConn, a arrival) string {
 	return ""
 }
 
-// version returns the version of an event, or the one that its message has in messages.
+// version returns the version of an event, or the version of its message in messages.
 func (m *model) version(f frame) int {
 	if f.Kind != string(events.MessageCreated) {
 		return f.version()
@@ -159,7 +159,7 @@ func (m *model) end() {
 	last := m.conns[0]
 	for version := 1; version <= m.told; version++ {
 		if m.asked[version] {
-			continue // deleted, or about to be
+			continue // it is deleted, or soon will be
 		}
 		for !slices.Contains(last.seen, version) {
 			m.arrived(last, last.arrive())

@@ -132,7 +132,7 @@ type sent struct {
 	err            error
 }
 
-// version of an order.changed event.
+// version returns the version of an order.changed event.
 func (s sent) version(t testing.TB) int {
 	t.Helper()
 	var payload events.OrderPayload
@@ -223,7 +223,7 @@ func (r *reader) gets(versions ...int) (ids []string) {
 // silent requires two comments before the next event.
 func (r *reader) silent() {
 	r.t.Helper()
-	for range 2 { // the first one may be sent already
+	for range 2 { // the first comment may already be sent
 		require.True(r.t, r.next().comment)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"stoa/graph/events"
 )
 
-// chunk is how many new events are read and sent at once. It is small, so that sent events were just read, and a session holds at
-// most 400 KB of messages in memory.
+// chunk is the number of new events that are read and sent at once. It is small, so that sent events were just read, and a
+// session holds at most 400 KB of messages in memory.
 const chunk = 16
 
 // session is one open connection of an agent, with its pending work and its received events. Only the goroutine of serve sends
@@ -24,12 +24,12 @@ type session struct {
 	version int
 	// pingRounds is the number of rounds between two pings; 0 for none.
 	pingRounds int
-	// skipOwn: events about the agent's own acts are acknowledged instead of sent.
+	// skipOwn is true if events about the agent's own acts are acknowledged instead of sent.
 	skipOwn bool
-	// ctx ends when the session is closed; its cause is the closeReason. Only the first one counts.
+	// ctx ends when the session is closed; its cause is the closeReason. Only the first reason counts.
 	ctx    context.Context //nolint:containedctx // a session outlives the request that opened it
 	cancel context.CancelCauseFunc
-	// woken holds a token if serve has to look for work.
+	// woken holds a token if serve has to check for work.
 	woken    chan struct{}
 	position position
 
@@ -136,7 +136,7 @@ func (s *session) await() bool {
 	return false
 }
 
-// mayRead reports whether a pass is running and the window has room or may get some. The caller holds the session's lock.
+// mayRead reports whether a pass is running and the window has, or may get, room. The caller holds the session's lock.
 func (s *session) mayRead() bool {
 	return s.position.passing && (s.position.pruning || !s.inflight.full())
 }
@@ -184,7 +184,7 @@ func (s *session) acknowledge(ids []uuid.UUID) error {
 		if err != nil {
 			return err
 		}
-		s.hub.settle(s.slot.BotID, fresh) // also events that were deleted before
+		s.hub.settle(s.slot.BotID, fresh) // including events that were deleted before
 	}
 	s.mu.Lock()
 	s.pending.acks = slices.Clone(s.pending.acks[len(ids):])
@@ -197,7 +197,7 @@ func (s *session) acknowledge(ids []uuid.UUID) error {
 	return nil
 }
 
-// deliver reads a chunk of events and sends the ones that the connection has not received. If the window is full, it reads
+// deliver reads a chunk of events and sends the events that the connection has not received. If the window is full, it reads
 // nothing, unless events in flight may be gone.
 func (s *session) deliver() error {
 	p := &s.position
@@ -257,7 +257,7 @@ func (s *session) sendAll(batch events.Batch) bool {
 		s.mu.Unlock()
 		switch {
 		case skip:
-		case e.Kind == "": // it became visible after later ones and was read without its frame; it must be read again with it
+		case e.Kind == "": // it became visible after later events and was read without its frame, so it must be read again
 			p.known = e.Sequence - 1
 			return false
 		case !sends || !s.write(s.link.frame(e)): // if the window is full, it must be read again later

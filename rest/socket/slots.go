@@ -16,7 +16,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// closeReason is why the server ends a connection: a close code of §6 and a text for logs.
+// closeReason is the reason for which the server ends a connection: a close code of §6 and a text for logs.
 type closeReason struct { //nolint:errname // it is more than an error: the code goes to the client
 	code int
 	text string
@@ -32,7 +32,7 @@ func (c closeReason) say(text string) closeReason {
 	return c
 }
 
-// The close codes of §6.
+// Close codes of §6.
 const (
 	codeProtocol    = 4400
 	codeIdentity    = 4401
@@ -41,7 +41,7 @@ const (
 	codeUnavailable = websocket.CloseTryAgainLater
 )
 
-// The reasons for which the server ends a connection.
+// Reasons for which the server ends a connection.
 var (
 	errQuery     = closeReason{codeProtocol, "the address takes no query; the token goes into the Authorization header"}
 	errProtocol  = closeReason{codeProtocol, "only ack frames are understood here"}
@@ -96,13 +96,13 @@ func faultOf(reason closeReason) error {
 var (
 	// admitTimeout bounds the admission.
 	admitTimeout = slack.Of(5 * time.Second)
-	// defaultReleaseTimeout is how long a closing connection waits for its slot to be free before it tells the client about the end.
+	// defaultReleaseTimeout is the time for which a closing connection waits for its slot to be free before it informs the client.
 	defaultReleaseTimeout = slack.Of(250 * time.Millisecond)
 	// leaseRetries are the pauses between attempts to lease a slot: a client may reconnect before its last connection has ended.
 	leaseRetries = [...]time.Duration{slack.Of(50 * time.Millisecond), slack.Of(100 * time.Millisecond), slack.Of(200 * time.Millisecond), 0}
 )
 
-// admit leases a slot for an agent's session and registers it, or returns why it cannot: errFull, errDraining or errAway.
+// admit leases a slot for an agent's session and registers it, or returns a reason not to: errFull, errDraining or errAway.
 func (h *Hub) admit(ctx context.Context, v viewer.Viewer, s *session) *closeReason {
 	ctx, cancel := context.WithTimeout(ctx, admitTimeout)
 	defer cancel()
@@ -132,7 +132,7 @@ func (h *Hub) lease(ctx context.Context, process int32, slot events.Slot) *close
 		result, err := h.Graph.Events.OpenSlot(ctx, process, slot, h.Quotas.SocketsPerAgent, h.Quotas.Sockets)
 		switch {
 		case err != nil:
-			h.freeSlot(slot.ID) // the lease may exist already, or be made after this
+			h.freeSlot(slot.ID) // the lease may already exist, or may be made later
 			time.AfterFunc(statementTimeout, func() { h.freeSlot(slot.ID) })
 			return h.reasonOf(err)
 		case result == events.Lost:

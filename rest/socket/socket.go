@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	readTimeout     = 75 * time.Second      // how long a peer may send nothing at all, pongs included (§6)
-	linger          = time.Second           // how long a client may take to close its side
+	readTimeout     = 75 * time.Second      // the maximum time without any frame of the peer, pongs included (§6)
+	linger          = time.Second           // the time in which a client must close its side
 	maxUnanswered   = 4 * events.WindowSize // acks that wait for their answer: four for each event in flight
 	maxMessage      = bounds.Frame          // bytes of a client's message (§6)
 	maxWire         = 4 * maxMessage        // bytes of a client's message or control frame, the headers of fragments included
 	framesPerSecond = 50                    // a client's messages and control frames in any second; first acks do not count (§6)
 )
 
-// defaultWriteTimeout is how long sending one frame may take; a slower client is disconnected.
+// defaultWriteTimeout bounds the sending of one frame; a slower client is disconnected.
 var defaultWriteTimeout = slack.Of(time.Second)
 
 // socket is the WebSocket of a session. The goroutine of run serves the session; the goroutine of read reads while the connection
@@ -41,7 +41,7 @@ type socket struct {
 	frames []time.Time
 }
 
-// attach makes an upgraded connection the session's.
+// attach gives the session its upgraded connection.
 func (s *socket) attach(conn *websocket.Conn) {
 	s.conn = conn
 	if named, ok := versions[conn.Subprotocol()]; ok {
@@ -67,7 +67,7 @@ func (s *socket) run() {
 	reason := reasonOfEnd(s.ctx)
 	if reason != errBroken {
 		message := websocket.FormatCloseMessage(reason.code, reason.text)
-		_ = s.conn.WriteControl(websocket.CloseMessage, message, s.writeDeadline()) // a peer that misses it sees the end
+		_ = s.conn.WriteControl(websocket.CloseMessage, message, s.writeDeadline()) // a peer that misses it sees the end of the connection
 		s.mu.Lock()
 		_ = s.conn.SetReadDeadline(time.Now().Add(linger)) // fails only on a closed connection, which the next read reports
 		s.mu.Unlock()
@@ -117,14 +117,14 @@ func (s *socket) read() {
 		reason, byPeer := reasonOfReadError(err)
 		s.close(reason)
 		if !byPeer && reason != errBroken {
-			// Closing on unread bytes would reset the connection, and the peer might never see the close code.
+			// Closing with unread bytes would reset the connection, and the peer might never see the close code.
 			_, _ = io.Copy(io.Discard, s.wire.Conn) // it ends with the peer or the deadline
 		}
 		return
 	}
 }
 
-// receive reads the next message, an ack of an event, or returns what is wrong with it. An error ends the reading permanently.
+// receive reads the next message, an ack of an event, or returns the close reason for a wrong message. An error ends the reading.
 func (s *socket) receive() (event uuid.UUID, wrong *closeReason, err error) {
 	kind, reader, err := s.conn.NextReader()
 	if err != nil {
@@ -228,7 +228,7 @@ func readAck(frame []byte) (uuid.UUID, error) {
 	}
 	event, err := text.UUID(*sent.EventID)
 	if err != nil {
-		return uuid.Nil, nil //nolint:nilerr // to a client an id is any string; no connection has received this one
+		return uuid.Nil, nil //nolint:nilerr // to a client an id is any string; no connection has received this event
 	}
 	return event, nil
 }

@@ -21,7 +21,7 @@ import (
 	"stoa/rest/socket"
 )
 
-// often makes comments so frequent that a test can wait for them.
+// often makes comments so frequent that tests can wait for them.
 func often(c *socket.Config) { c.PingInterval = 60 * time.Millisecond }
 
 func TestAStreamSendsTheEventsOfASocket(t *testing.T) {
@@ -182,8 +182,8 @@ func TestTimeoutsDoNotEndWaitingRequests(t *testing.T) {
 	require.Equal(t, []int{1}, await(t, answered).page(t).versions())
 }
 
-// An agent polls, streams and connects on processes that are killed again and again, and acknowledges some of its events on some
-// of them. It gets every event, and in the end none is left.
+// An agent polls, streams and connects on processes that are killed again and again, and acknowledges its events on different
+// processes. It gets every event, and in the end none is left.
 func TestNothingIsLostOverKilledProcesses(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)

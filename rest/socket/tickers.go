@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	// defaultPingInterval is how often a socket is pinged (§6). A stream is pinged twice as often, so a round takes half of it.
+	// defaultPingInterval is the interval of a socket's pings (§6). A stream is pinged twice as often, so a round takes half of
+	// it.
 	defaultPingInterval                = 30 * time.Second
 	socketPingRounds, streamPingRounds = 2, 1
 
-	tokenPeriod    = 500 * time.Millisecond // how long a connection outlives its token if a notice is lost; §6 allows a second
-	activityPeriod = time.Minute            // how often an open connection counts as activity (§3.4)
-	processPeriod  = time.Second            // how long the end of a process may go unnoticed
-	horizonPeriod  = time.Second            // how often the horizon is advanced
+	tokenPeriod    = 500 * time.Millisecond // the time by which a connection outlives its token if a notice is lost; §6 allows a second
+	activityPeriod = time.Minute            // the interval at which an open connection counts as activity (§3.4)
+	processPeriod  = time.Second            // the time in which the end of a process is detected
+	horizonPeriod  = time.Second            // the interval at which the horizon is advanced
 )
 
 // every returns a function that calls fn once a period, and whenever asked has a token, until its context ends.

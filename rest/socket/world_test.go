@@ -31,7 +31,7 @@ import (
 	"stoa/rest/socket"
 )
 
-// sendBuffer is the size in bytes of a connection's send buffer: small, so that a client that does not read is soon noticed.
+// sendBuffer is the size in bytes of a connection's send buffer, small, so that clients that do not read are soon detected.
 const sendBuffer = 4096
 
 func TestMain(m *testing.M) {
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 // cluster is a database and the processes that serve it.
 type cluster struct {
 	*graphtest.World
-	// outbox is the database of the processes' events, if it differs.
+	// outbox is the database of the processes' events, if it is another one.
 	outbox *db.DB
 	t      testing.TB
 }
@@ -83,7 +83,7 @@ func (h *cluster) friends() (one, other *graphtest.Agent) {
 type process struct {
 	*graph.Graph
 	hub *socket.Hub
-	// url is the URL of the sockets, api the URL of all else.
+	// url is the URL of the sockets, api the URL of all other requests.
 	url, api string
 	handler  http.Handler
 	// kill ends the process abruptly: it closes and frees nothing.
@@ -91,7 +91,7 @@ type process struct {
 	t    testing.TB
 }
 
-// process starts a process. Acts of the world happen on the first one.
+// process starts a process. Acts of the world happen on the first process.
 func (h *cluster) process(settings ...func(*socket.Config)) *process {
 	h.t.Helper()
 	logger := slog.New(slog.DiscardHandler)
@@ -361,7 +361,7 @@ func (c *client) closed() (closed *websocket.CloseError) {
 	return closed
 }
 
-// hangUp closes from the client's side and waits for the answer.
+// hangUp closes the connection from the client's side and waits for the answer.
 func (c *client) hangUp() {
 	c.t.Helper()
 	require.NoError(c.t, c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(slack.TestWait)))

@@ -1,4 +1,4 @@
-// An agent for cmd/stoa/keychecks_test.go: it obeys the lines of its standard input, and answers each with a line of JSON.
+// An agent for cmd/stoa/keychecks_test.go: it carries out the lines of its standard input, and answers each with a line of JSON.
 import { createInterface } from "node:readline";
 import { KeyPair, MemoryTrustStore, Stoa, type TrustError } from "../src/index.js";
 

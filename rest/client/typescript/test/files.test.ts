@@ -67,7 +67,7 @@ test("an order is traded by following its actions, with files", async () => {
   assert.equal((await alice.stoa.download(order.result_attachments[0]!)).length, file.size_bytes);
 });
 
-test("the same bytes are one file, also for the server's tools", async () => {
+test("the same bytes are one file, even for the server's tools", async () => {
   const { stoa, token } = await server.register("painter");
   const bytes = picture();
   const made = await stoa.upload(bytes, "order", "dots & <dots> – über.png");
@@ -93,7 +93,7 @@ test("the same bytes are one file, also for the server's tools", async () => {
   assert.equal(result.structuredContent.attachment.id, made.id);
 });
 
-test("a file that is bound already is uploaded anew for another order, and a repeat of that order is the same order", async () => {
+test("a file that is bound already is uploaded again for another order, and a repeat of that order is the same order", async () => {
   const { alice, bob } = await server.friends();
   const brief = picture();
   const terms = {
@@ -114,7 +114,7 @@ test("a file that is bound already is uploaded anew for another order, and a rep
   assert.equal(new Set(files.values()).size, 3);
   assert.equal(files.size, 3);
 
-  // A draft's file is delivered with its order, and uploaded anew for another one.
+  // A draft's file is delivered with its order, and uploaded again for another order.
   const sketch = picture();
   const delivered: string[][] = [];
   for (const id of [...files.keys()].slice(0, 2)) {
@@ -133,7 +133,7 @@ test("a file that is bound already is uploaded anew for another order, and a rep
   await assert.rejects(refused, { code: "attachment_already_bound" });
 });
 
-test("bytes that the server has deleted are uploaded again, and two bound files of one offer are both uploaded anew", async () => {
+test("bytes that the server has deleted are uploaded again, and two bound files of one offer are both uploaded again", async () => {
   let gone = "";
   const { alice, bob } = await server.friends({ fetch: async (input, init) => {
     const answer = await fetch(input, init);

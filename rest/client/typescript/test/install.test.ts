@@ -25,7 +25,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** npm in a folder, which asks the network only for what its cache does not hold. */
+/** Runs npm in a folder; it uses the network only for packages that its cache lacks. */
 const npm = (cwd: string, ...args: string[]) => run("npm", [...args, "--prefer-offline", "--no-audit", "--no-fund"], { cwd });
 
 /** A fresh copy of the sources, without anything that was built or installed. */
@@ -88,7 +88,7 @@ for (const [name, source] of Object.entries(ways)) {
     const project = await mkdtemp(join(folder, "project-"));
     await writeFile(join(project, "package.json"), "{}");
     const installed = await npm(project, "install", await source());
-    if (name === "npm pack" || name === "the server's archive") { // the parts that only the sources need are not there
+    if (name === "npm pack" || name === "the server's archive") { // they lack the parts that only the sources need
       assert.doesNotMatch(installed.stdout + installed.stderr, /install.scripts/i);
       const { scripts, devDependencies } = await manifest(join(project, "node_modules/stoa-client"));
       assert.deepEqual([scripts, devDependencies], [undefined, undefined]);

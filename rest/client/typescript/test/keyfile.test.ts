@@ -1,4 +1,4 @@
-// A key file is all that an agent has: nothing overwrites it, and a registration can continue from any file that it leaves.
+// An agent's only secret is its key file: nothing overwrites it, and a registration continues from each of its states.
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ function losing(times: number) {
   return seen;
 }
 
-test("the file of an agent is left alone by create, whether the registration would be taken or refused", async () => {
+test("the file of an agent is left alone by create, whether the registration would be accepted or refused", async () => {
   const file = await fresh();
   const handle = name();
   const milo = await Stoa.create(file, { origin: server.origin }, { handle, display_name: "Milo" });
@@ -113,7 +113,7 @@ test("a registration whose answer was lost is repeated with the same key, and re
   assert.equal((await read(file)).handle, `${handle}2`);
 });
 
-test("a program that crashed before the request goes on where it stopped", async () => {
+test("a program that crashed before the request continues there", async () => {
   const file = await fresh();
   const { privateKey, publicKey } = KeyPair.generate();
   const handle = name();
@@ -125,7 +125,7 @@ test("a program that crashed before the request goes on where it stopped", async
   }
 });
 
-test("open or create does one, then the other", async () => {
+test("openOrCreate first creates a file, then opens it", async () => {
   const file = await fresh();
   const passport = { handle: name(), display_name: "Milo", bio: undefined };
   const options = { origin: server.origin, fetch: undefined, trust: undefined };
@@ -135,7 +135,7 @@ test("open or create does one, then the other", async () => {
   await assert.rejects(Stoa.openOrCreate(file, { origin: "http://127.0.0.1:9" }, passport), /belongs to an agent of/);
 });
 
-test("of two registrations into one file at a time one is made", async () => {
+test("one of two simultaneous registrations into one file is made", async () => {
   const file = await fresh();
   const create = () => Stoa.create(file, { origin: server.origin }, { handle: name(), display_name: "Milo" });
   const done = await Promise.allSettled([create(), create(), create()]);

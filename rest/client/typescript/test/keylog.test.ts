@@ -116,7 +116,7 @@ interface Agent {
   key_log: { index: number | null; salt: string | null };
 }
 
-/** A server with a log, as far as a client reads it. The test has its key, so the server may lie. */
+/** A server with a log, as far as a client needs it. The test has its key, so the server may lie. */
 class LoggedServer {
   entries: Uint8Array[] = [];
   agents: Agent[] = [];
@@ -213,7 +213,7 @@ class LoggedServer {
     return undefined;
   }
 
-  /** The log begun anew, with the first entries of this one. */
+  /** A new epoch of the log, with the first entries of this one. */
   async anew(left = this.entries.length, epoch = 2): Promise<LoggedServer> {
     const next = new LoggedServer(`${host}/log/${epoch}`);
     const before = this.entries.slice(0, left);
@@ -254,7 +254,7 @@ test("a key is pinned once the log proves it", async () => {
   assert.equal((await log.trust.pins()).get(byId.id)?.handle, "by_id");
 });
 
-test("a key that the log does not prove is not believed", async () => {
+test("a key that the log does not prove is not trusted", async () => {
   const lies: [string, (server: LoggedServer, agent: Agent) => void][] = [
     ["another key on every record", (_, agent) => { agent.encryption_public_key = KeyPair.generate().publicKey; }],
     ["another handle on every record", (_, agent) => { agent.handle = "other"; }],
@@ -287,7 +287,7 @@ test("a key that the log does not prove is not believed", async () => {
   await assert.rejects(server.client({ logKey: vectors.vkey }).meet(agent), refused("key_unproven"));
 });
 
-test("receipts are checked by the kept key of the log or the given one, also of an earlier epoch", async () => {
+test("receipts are checked by the kept or the given key of the log, even of an earlier epoch", async () => {
   const server = new LoggedServer(`${host}/log/2`);
   const { publicKey } = signing("log").pair;
   const [given, present] = [await logVkey(`${host}/log/1`, publicKey), await logVkey(server.origin, publicKey)];
@@ -377,7 +377,7 @@ test("a new epoch is reported, and accepted once it was read; pins stay", async 
   assert.equal((await log.trust.pins()).size, 3);
   await assert.rejects(after.acceptEpoch(), /nothing to accept/);
 
-  // Two epochs later the one between cannot be compared. Its operator has lost the log's key.
+  // After two new epochs, the one between cannot be compared. Its operator has lost the log's key.
   const third = await (await next.anew(undefined, 3)).anew(undefined, 4);
   third.signers = [signing(third.origin, "another")];
   const later = third.client({}, log.trust.store);
@@ -427,7 +427,7 @@ test("a new epoch that does not follow the kept log is a fork", async () => {
   }
 });
 
-test("a new key of the log is believed once the old one has signed its entry", async () => {
+test("a new key of the log is trusted once the old key has signed its entry", async () => {
   const server = new LoggedServer();
   const log = server.client();
   await log.meet(await server.register("ada"));
@@ -451,7 +451,7 @@ test("a new key of the log is believed once the old one has signed its entry", a
   };
   await server.client({ patience: testWait / 1000 }, log.trust.store).meet(server.agents[1]!);
 
-  // A given key may be newer than the kept one, also while the server still names the kept one first.
+  // A given key may be newer than the kept key, even if the server still names the kept key first.
   for (const vkeys of [[given, await logVkey(server.origin, old!.pair.publicKey)], [await logVkey(server.origin, old!.pair.publicKey), given]]) {
     const store = new MemoryTrustStore();
     await Promise.all(kept.map((line) => store.append(line)));

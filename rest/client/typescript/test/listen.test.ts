@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-/** The first deliveries that come; the rest is left. */
+/** The first deliveries; the rest is not read. */
 async function first(count: number, deliveries: AsyncIterable<Delivery>, handle: (d: Delivery) => Promise<void>): Promise<Delivery[]> {
   const got: Delivery[] = [];
   for await (const d of deliveries) {
@@ -152,7 +152,7 @@ test("a key file and its copies have one listener on a machine", { skip: process
   await first(1, listen(copy), (d) => d.acknowledge());
 });
 
-test("a listener warns of one that listens with the same token elsewhere", async () => {
+test("a listener warns of another listener with the same token elsewhere", async () => {
   const { bob } = await server.friends();
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
@@ -167,7 +167,7 @@ test("a listener warns of one that listens with the same token elsewhere", async
   assert.match(warnings[0]!, /another program listens/);
 });
 
-test("a frame that is no event ends the connection, not the program, and a signal keeps no listener", async () => {
+test("a frame that is no event ends the connection, not the program, and an aborted signal leaves no listener", async () => {
   const frames = ["no JSON", "null", JSON.stringify({ type: "event", event_id: "1", kind: "export.ready", payload: { export_id: "2" } })];
   const http = createServer((_, response) => void response.setHeader("Content-Type", "application/json").end('{"events": []}'));
   const sockets = new WebSocketServer({ server: http });

@@ -1,4 +1,4 @@
-// The proxy for programs of models, as npx starts it: the server's tools, and those that need the key file.
+// The proxy for programs of models, as npx starts it: the server's tools, and tools that need the key file.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
@@ -133,7 +133,7 @@ test("a model joins, and trades and talks with a friend", async () => {
     ({ order } = await model.call("act_on_order", { order_id: order.id, action, expected_version: order.version, ...more }));
   }
   let checked = await ada.ask("tools/call", { name: "verify_receipt", arguments: { order_id: order.id } });
-  for (const end = Date.now() + testWait; checked.result.isError && Date.now() < end; ) { // it is being signed
+  for (const end = Date.now() + testWait; checked.result.isError && Date.now() < end; ) { // the receipt is not signed yet
     await new Promise((resolve) => setTimeout(resolve, 200));
     checked = await ada.ask("tools/call", { name: "verify_receipt", arguments: { order_id: order.id } });
   }

@@ -1,4 +1,4 @@
-// The memory of opened messages: no server can show one as two.
+// The record of opened messages: no server can show one message as two.
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -82,7 +82,7 @@ test("a folder of nonces is private, survives a cut line, and is emptied after 9
   await assert.rejects(nonces.claim(key, nonce, id, crypto.randomUUID()), replayed);
 });
 
-test("a message may be opened often, but never as two messages, also by stoa agent", async () => {
+test("a message may be opened often, but never as two messages, not even by stoa agent", async () => {
   const file = join(await mkdtemp(join(tmpdir(), "stoa-")), "agent.key");
   const handle = `keyed_${crypto.randomUUID().slice(0, 8)}`;
   const stoa = await Stoa.create(file, { origin: server.origin }, { handle, display_name: "Keyed" });

@@ -12,7 +12,7 @@ interface Case {
   log_key: boolean;
   witness: boolean;
   code: number;
-  /** The trusted keys of this case, if they are not those of the others. */
+  /** The trusted keys of this case, if they differ from the other cases' keys. */
   jwks?: JSONWebKeySet;
 }
 
@@ -44,7 +44,7 @@ test("receipts are found valid or not, as the vectors say", async () => {
   assert.equal(found.ratings[0]?.["stars"], 5);
 });
 
-test("the forms of an archive and a missing proof are read as stoa verify reads them", async () => {
+test("the forms of an archive and a missing proof are read as by stoa verify", async () => {
   const { receipt } = vectors.cases[0]!.file;
   const trust = trustOf(vectors.cases[0]!);
   const { proof: _, ...unlogged } = receipt!;
@@ -56,7 +56,7 @@ test("the forms of an archive and a missing proof are read as stoa verify reads 
   }
 });
 
-// The Go client tries all bytes.
+// The tests of the Go client change all bytes.
 test("a file with any other byte is not valid", async () => {
   const c = vectors.cases[0]!;
   const receipt: Record<string, unknown> = { ...c.file.receipt!, ratings: [] };

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { Fault, Stoa } from "../src/index.js";
 
-/** Makes a request to a server that gives these answers in turn, and returns how many requests it saw. */
+/** Makes a request to a server that gives these answers in turn, and returns the number of requests. */
 async function seen(answers: ((request: IncomingMessage, response: ServerResponse) => void)[], ask: (stoa: Stoa) => Promise<unknown>) {
   let count = 0;
   const server = createServer((request, response) => answers[Math.min(count++, answers.length - 1)]!(request, response));

@@ -10,7 +10,7 @@ export const testWait = 30_000 * Math.max(1, Number(process.env.STOA_TEST_SLACK 
 
 let ports = 7000;
 
-/** An address on which nothing else listens: each process of the machine has an IP address in 127.64.0.0/10. */
+/** An unused address: each process of the machine has an IP address in 127.64.0.0/10. */
 const newAddress = () => `127.${64 + (process.pid >> 16)}.${(process.pid >> 8) & 255}.${process.pid & 255}:${ports++}`;
 
 export class Server {

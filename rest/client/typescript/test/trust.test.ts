@@ -1,4 +1,4 @@
-// A server that lies: answers of a true server are changed on their way to one agent.
+// A server that lies: a real server's answers are changed on their way to one agent.
 import "fake-indexeddb/auto";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -21,7 +21,7 @@ after(() => server.stop());
 
 type Record = { [name: string]: unknown };
 
-/** A fetch whose answers are changed by `lie`, and which counts the POSTs that went through. */
+/** A fetch whose answers `lie` changes, and which counts the POST requests that reached the server. */
 function liar() {
   const lying = {
     lie: undefined as ((body: Record, path: string) => Record) | undefined,
@@ -128,7 +128,7 @@ test("a receipt is only accepted for its own order", async () => {
   order = await bob.stoa.act(id, "deliver", order.version, { result_text: "Done." });
   order = await alice.stoa.act(id, "complete", order.version);
   let found: ReceiptFinding | undefined;
-  while (!found) { // it is being signed
+  while (!found) { // the receipt is not signed yet
     await new Promise((resolve) => setTimeout(resolve, 200));
     found = await alice.stoa.verifyReceipt(id.toUpperCase()).catch((error: Fault) => error.code === "not_found" ? undefined : Promise.reject(error));
   }

@@ -94,7 +94,7 @@ test("openings are remembered", async () => {
   const folder = await mkdtemp(join(tmpdir(), "stoa-"));
   let written = "";
   for (const vector of binding.openings) {
-    const nonces = new Nonces(new FileNonceStore(folder)); // as after a restart, each time
+    const nonces = new Nonces(new FileNonceStore(folder)); // each time as after a restart
     const finding = await nonces.claim(vector.peer_public_key, vector.nonce, vector.message_id, vector.event_id || undefined)
       .then(() => "opened", (error: unknown) => (error as TrustError).code);
     assert.equal(finding, vector.finding, vector.name);
