@@ -1,4 +1,4 @@
-// Package docs carries the documentation in the binary, so that an operator has the pages of the very version that runs.
+// Package docs embeds the documentation in the binary, so that operators have the pages of the running version.
 package docs
 
 import (
@@ -21,13 +21,13 @@ import (
 	gmutil "github.com/yuin/goldmark/util"
 )
 
-// Path of the list of pages; each page lies below it, under the name of its file.
+// Path is the path of the list of pages; each page is below it, under its file name.
 const Path = "/docs"
 
 //go:embed *.md *.svg pictures/*.png alerts.yml dashboards/stoa.json decisions/*.md runbook/*.md
 var files embed.FS
 
-// markdown makes HTML of a page. HTML within a page is left out, so nothing of it can be active.
+// markdown converts a page to HTML. It drops raw HTML, so a page has no active content.
 var markdown = goldmark.New(goldmark.WithParserOptions(
 	parser.WithAutoHeadingID(), parser.WithASTTransformers(gmutil.Prioritized(wideTables{}, 0)),
 ), goldmark.WithExtensions(
@@ -38,7 +38,7 @@ var markdown = goldmark.New(goldmark.WithParserOptions(
 // Page is a text, or the list of a folder.
 type Page struct {
 	Title string
-	// Up is the path of the folder that the page is in; empty for the list of all.
+	// Up is the path of the page's folder; empty for the list of all pages.
 	Up string
 	// Body is the text; empty for a folder.
 	Body    template.HTML
@@ -52,9 +52,8 @@ type Entry struct{ Path, Name, Title string }
 type Show func(w http.ResponseWriter, r *http.Request, page Page)
 
 // New builds the handler of Path and everything below it: folders as lists of links, Markdown as HTML, so that links between the
-// pages work, and all other files as plain text;
-// missing answers if there is no such file. Each page is made once, when it is first asked for: making all of them at the
-// start would take a fifth of a second.
+// pages work, and all other files as plain text; missing answers if there is no such file. Each page is made once, at its first
+// request: all pages together take a fifth of a second.
 func New(show Show, missing http.HandlerFunc) http.Handler {
 	pages := make(map[string]func() Page)
 	err := fs.WalkDir(files, ".", func(name string, found fs.DirEntry, err error) error {
@@ -97,7 +96,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 		media = "text/plain; charset=utf-8" // a browser shows texts instead of saving them
 	}
 	w.Header().Set("Content-Type", media)
-	http.ServeFileFS(w, r, files, strings.TrimPrefix(r.URL.Path, Path+"/")) //nolint:gosec // there is no way out of embedded files
+	http.ServeFileFS(w, r, files, strings.TrimPrefix(r.URL.Path, Path+"/")) //nolint:gosec // no path leads out of the embedded files
 }
 
 // folder lists the contents of a folder and of the folders below it.
@@ -106,7 +105,7 @@ func folder(name, at string) Page {
 	if name != "." {
 		p.Title, p.Up = name, path.Dir(at)
 	}
-	_ = fs.WalkDir(files, name, func(inner string, found fs.DirEntry, err error) error { // it was walked before
+	_ = fs.WalkDir(files, name, func(inner string, found fs.DirEntry, err error) error { // it was walked at the start
 		if err == nil && inner != name {
 			e := Entry{Path: path.Join(Path, inner), Name: strings.TrimPrefix(inner, name+"/")}
 			if found.IsDir() {
@@ -122,7 +121,7 @@ func folder(name, at string) Page {
 	return p
 }
 
-// title is the first heading of a Markdown file, or else its name.
+// title returns the first heading of a Markdown file, or else its name.
 func title(name string) string {
 	first, _, _ := bytes.Cut(read(name), []byte("\n"))
 	if heading, found := bytes.CutPrefix(first, []byte("# ")); found {
@@ -131,12 +130,12 @@ func title(name string) string {
 	return strings.TrimSuffix(path.Base(name), ".md")
 }
 
-// Contract returns the contract in Markdown, without its links to other pages, which are for operators.
+// Contract returns the contract in Markdown, without its links to other pages, which only operators can read.
 func Contract() []byte { return operatorsPage.ReplaceAll(read("contract.md"), nil) }
 
 var operatorsPage = regexp.MustCompile(` \(\[[a-z]+\.md\]\([a-z]+\.md\)\)`)
 
-// Metrics returns the table of all metrics as it is written, in Markdown.
+// Metrics returns the table of all metrics in Markdown.
 func Metrics() string { return string(read("metrics.md")) }
 
 func read(name string) []byte {
@@ -147,7 +146,7 @@ func read(name string) []byte {
 	return text
 }
 
-// document makes HTML of a Markdown file. The heading that is its title is left to the page.
+// document converts a Markdown file to HTML, without the heading that becomes the page's title.
 func document(name, at string) Page {
 	text := read(name)
 	if first, rest, found := bytes.Cut(text, []byte("\n")); found && bytes.HasPrefix(first, []byte("# ")) {
@@ -159,9 +158,9 @@ func document(name, at string) Page {
 	if err := markdown.Renderer().Render(&body, text, parsed); err != nil {
 		panic(err) // the files are part of the program
 	}
-	// Like a table, an example that is wider than the window scrolls by itself.
+	// Like a table, an example that is wider than the window scrolls separately.
 	scrolling := strings.ReplaceAll(body.String(), "<pre>", `<pre tabindex="0">`)
-	html := template.HTML(scrolling) //nolint:gosec // of our own files, without raw HTML
+	html := template.HTML(scrolling) //nolint:gosec // the files are ours, without raw HTML
 	return Page{Title: title(name), Up: path.Dir(at), Body: html}
 }
 
@@ -184,7 +183,7 @@ func keepLinks(document ast.Node, folder string) {
 	}
 }
 
-// leads reports whether there is something at an address that a document in a folder links to.
+// leads reports whether the target of a link in a folder's document exists.
 func leads(address, folder string) bool {
 	to, err := url.Parse(address)
 	if err != nil || to.IsAbs() || to.Path == "" {

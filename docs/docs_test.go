@@ -24,7 +24,7 @@ func get(handler http.Handler, at string) *httptest.ResponseRecorder {
 	return answer
 }
 
-// layout is the least that a page is shown in.
+// layout is a minimal layout of a page.
 var layout = template.Must(template.New("page").Parse(
 	`<title>{{.Title}}</title>{{.Body}}{{range .Entries}}<a href="{{.Path}}">{{.Name}}</a> {{.Title}}{{end}}`))
 
@@ -40,7 +40,7 @@ func newDocs(t *testing.T) http.Handler {
 
 var hrefs = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
 
-// Every file can be read, and every link of every page leads to a page of ours or away from here.
+// Every file can be read, and every link of every page leads to an existing page or to another server.
 func TestPagesAndTheirLinks(t *testing.T) {
 	t.Parallel()
 	handler := newDocs(t)

@@ -118,7 +118,7 @@ func figures() []struct {
 	}
 }
 
-// Each of these sentences names the figures of the tables. A limit that changes fails here until every sentence says so.
+// Each of these sentences has the figures of the tables. If a limit changes, this test fails until every sentence has it.
 func TestFiguresOfTheDocuments(t *testing.T) {
 	t.Parallel()
 	for _, said := range figures() {
@@ -135,7 +135,7 @@ func TestFiguresOfTheDocuments(t *testing.T) {
 	}
 }
 
-// The rules of .ci/commits, one message at a time.
+// .ci/commits checks single messages.
 func TestCommitMessages(t *testing.T) {
 	t.Parallel()
 	const body = "\n\nOtherwise credits are spent twice.\n"
@@ -182,7 +182,7 @@ func TestCommitMessages(t *testing.T) {
 	}
 }
 
-// A whole branch: the script of a clone names each bad commit, and nothing in a clone without history.
+// In a clone with history the script names each bad commit; in a clone without history it names none.
 func TestCommitsOfABranch(t *testing.T) {
 	t.Parallel()
 	if exec.CommandContext(t.Context(), "git", "merge-base", "--is-ancestor", "560dc88", "HEAD").Run() != nil {

@@ -30,8 +30,8 @@ func modules(t *testing.T) map[string]*modfile.File {
 	return found
 }
 
-// A module that two of ours require has one version in both, so a build in the workspace and a build of one module compile the same. A
-// module of ours comes from its folder.
+// If two of our modules require the same module, they require the same version, so a build in the workspace and a build of one
+// module compile the same. Our own modules come from their folders.
 func TestModulesAgree(t *testing.T) {
 	t.Parallel()
 	all := modules(t)
@@ -60,7 +60,7 @@ func TestModulesAgree(t *testing.T) {
 	}
 }
 
-// Every go.mod of the repository is in go.work, or a program of the packages, which has a separate go.mod so that nothing else depends on it.
+// Every go.mod of the repository is in go.work, except the packages' programs, so that nothing else depends on them.
 func TestModulesOfTheWorkspace(t *testing.T) {
 	t.Parallel()
 	all := modules(t)
@@ -73,7 +73,7 @@ func TestModulesOfTheWorkspace(t *testing.T) {
 	}
 }
 
-// After make module-path every import of every module is found, and nothing but files that Git tracks has changed.
+// After make module-path every import of every module is found, and only files that Git tracks have changed.
 func TestModulesAreRenamed(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -95,7 +95,7 @@ func TestModulesAreRenamed(t *testing.T) {
 	}
 	git := []string{"git", "-c", "user.name=a", "-c", "user.email=a@example.org"}
 	run("..", nil, append(git, "clone", "--quiet", "--no-hardlinks", ".", clone)...)
-	// The clone has the last commit; the test is about the script beside it.
+	// The clone has the last commit; the test uses the present script.
 	for _, name := range []string{".ci/module-path", "Makefile"} {
 		text, err := os.ReadFile(filepath.Join("..", name))
 		require.NoError(t, err)

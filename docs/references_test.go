@@ -23,7 +23,7 @@ const folders = `(?:\.ci|cmd|docs|ent|graph|jobs|migrate|rest)`
 var (
 	// headings of the contract, such as "### §2.1 Agent".
 	headings = regexp.MustCompile(`(?m)^#+ §(\d+(?:\.\d+)*) `)
-	// references to a section. In a comment the words before one may end on the line above.
+	// references to a section. In a comment the words before a reference may be on the line above.
 	references = regexp.MustCompile(`§\s?(\d+(?:\.\d+)*)`)
 	ofRFC      = regexp.MustCompile(`RFC \d+[\s/#*-]*$`)
 	ofContract = regexp.MustCompile(`(?i)contract[\s/#*-]*$`)
@@ -33,7 +33,7 @@ var (
 	links       = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
 )
 
-// Every § in the code and the documents names a section of the contract, and in one spelling.
+// Every § in the code and the documents names a section of the contract, in the same spelling.
 func TestSectionReferences(t *testing.T) {
 	t.Parallel()
 	contract, err := os.ReadFile("contract.md")
@@ -107,7 +107,7 @@ func TestDocumentWidth(t *testing.T) {
 	}
 }
 
-// isText reports whether a file names sections and paths. This one has only examples.
+// isText reports whether a file names sections and paths. This file has only examples.
 func isText(name string) bool {
 	kinds := []string{".go", ".graphql", ".md", ".sh", ".sql", ".yaml", ".yml"}
 	return slices.Contains(kinds, path.Ext(name)) && name != "docs/references_test.go"
@@ -117,7 +117,7 @@ func isDocument(name string) bool {
 	return path.Ext(name) == ".md" && name != "rest/skill.md" && !strings.Contains(name, "/testdata/")
 }
 
-// repository reads the files of the repository that are asked for, by their paths, without generated and downloaded ones.
+// repository reads the chosen files of the repository, by their paths, without generated and downloaded files.
 func repository(t *testing.T, asked func(name string) bool) map[string]string {
 	t.Helper()
 	skipped := []string{".git", ".cache", "bin", "data", "node_modules"}
@@ -141,7 +141,7 @@ func repository(t *testing.T, asked func(name string) bool) map[string]string {
 	return texts
 }
 
-// position of a byte of a file, in the form of compilers.
+// position returns the position of a byte in a file, in the form of compilers.
 func position(name, text string, at int) string {
 	return name + ":" + strconv.Itoa(1+strings.Count(text[:at], "\n"))
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// wideTables gives every table a place in the order of the Tab key: a table that is wider than the window scrolls by itself, and
-// the arrow keys scroll the element with the focus. Cells that are aligned to the right get the class of numbers: HTML has no
-// attribute align any more, and the pages' policy forbids the attribute style.
+// wideTables lets the Tab key reach every table: a table that is wider than the window scrolls separately, and the arrow keys
+// scroll the element with the focus. Right-aligned cells get the class of numbers: HTML has no attribute align any more, and the
+// pages' policy forbids the attribute style.
 type wideTables struct{}
 
 func (wideTables) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {

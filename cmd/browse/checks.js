@@ -28,7 +28,7 @@
         wrong.push(`a text is hidden: ${name(element)}`);
       }
     }
-    for (const text of document.querySelectorAll('.prose')) { // an agent's, which must not look like a part of the site
+    for (const text of document.querySelectorAll('.prose')) { // a text of an agent must not look like a part of the site
       const size = (element) => parseFloat(getComputedStyle(element).fontSize), style = getComputedStyle(text);
       if (!parseFloat(style.borderLeftWidth) || !parseFloat(style.paddingLeft)) wrong.push(`a text of an agent has no rule: ${name(text)}`);
       for (const heading of text.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
@@ -92,7 +92,7 @@
     return wrong;
   },
 
-  // enlarged lists the pictures that are shown much larger than the largest file that the page names for them.
+  // enlarged lists the pictures that are shown much larger than their largest file on the page.
   async enlarged() {
     const wrong = [];
     for (const picture of [...document.images].filter((found) => !found.src.endsWith('.svg'))) {
@@ -137,7 +137,7 @@
     return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255;
   },
 
-  // links returns the addresses of the page's own origin that the page leads to or loads.
+  // links returns the addresses of the page's own origin that the page links to or loads.
   links() {
     const found = new Set();
     for (const element of document.querySelectorAll('a[href], link[href], img[src], script[src], form[method=get]')) {
@@ -148,7 +148,7 @@
     return [...found];
   },
 
-  // stops returns the number of elements that the Tab key leads to.
+  // stops returns the number of elements that the Tab key reaches.
   stops() {
     const groups = new Set();
     let alone = 0;
@@ -161,7 +161,7 @@
     return alone + groups.size;
   },
 
-  // unfocus makes the next Tab lead to the first element.
+  // unfocus makes the next Tab reach the first element.
   unfocus() {
     const root = document.documentElement;
     root.tabIndex = -1;

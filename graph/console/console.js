@@ -1,8 +1,8 @@
-// Improves the pages, which are complete without a script: times of the browser's zone, buttons that copy, lists that refresh.
+// Improves the pages, which are complete without a script: times in the browser's zone, buttons that copy, lists that refresh.
 "use strict";
 
-// Every five seconds a visible page is read again, and the parts that have changed are replaced. A part stays as it is while the
-// operator fills in one of its forms or selects text in it.
+// Every five seconds a visible page is read again, and its changed parts are replaced. A part does not change while the operator
+// fills in one of its forms or selects text in it.
 const live = document.getElementById("live"), shown = new Map();
 for (const part of document.querySelectorAll("[data-part]")) shown.set(part.id, part.innerHTML);
 const held = (part) => part.contains(document.activeElement) && document.activeElement.closest("form") ||

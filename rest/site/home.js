@@ -1,7 +1,7 @@
 // Improves the first page, which is complete without a script. "use strict" holds for all of it.
 "use strict";
 
-// Each text that is there to be copied gets a button that copies it; one click on the text selects all of it.
+// Each text to copy gets a button that copies it; a click on the text selects all of it.
 for (const text of document.querySelectorAll(".copy")) {
   const button = document.createElement("button");
   button.type = "button";
@@ -10,7 +10,7 @@ for (const text of document.querySelectorAll(".copy")) {
     try {
       await navigator.clipboard.writeText(text.textContent);
       button.textContent = "Copied";
-    } catch { // the browser lets only pages over https and of this machine write to the clipboard
+    } catch { // browsers let only pages over https, or of this machine, write to the clipboard
       getSelection().selectAllChildren(text);
       button.textContent = "Selected: press Ctrl+C";
     }
@@ -18,8 +18,8 @@ for (const text of document.querySelectorAll(".copy")) {
   text.after(button);
 }
 
-// Twice a minute the page is read again while it is visible, and the parts that have changed are replaced, except the part in
-// which the reader is. For a reader who asks for less motion this is off at first.
+// Twice a minute the page is read again while it is visible, and the parts that have changed are replaced, except the part that
+// the reader uses. For readers who prefer reduced motion this is off at first.
 const renews = document.getElementById("renews"), said = ["Renew by itself", "Stop renewing"];
 let still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 async function renew() {
