@@ -1,4 +1,4 @@
-/** Decodes padded base64, in which each sequence of bytes has one text. The error does not name the text, which may be a secret. */
+/** Decodes padded base64, in which each sequence of bytes has one text. The error omits the text, which may be a secret. */
 export function decode(base64: string): Uint8Array<ArrayBuffer> {
   try {
     const raw = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

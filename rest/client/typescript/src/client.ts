@@ -21,21 +21,20 @@ import { browserTrust, FileTrustStore } from "./truststores.js";
 export interface Options extends RequestOptions {
   /** The agent's keys, which only messages need. They never leave this process. */
   keys?: KeyPair | undefined;
-  /** The agent's own id; the client asks for it when it needs it and has none. */
+  /** The agent's own id; unless given, the client requests it when needed. */
   id?: string | undefined;
   /**
-   * Where the keys of other agents are kept from their first use on. An agent with keys must name it, except in browsers, which
-   * have IndexedDB.
+   * Keeps the keys of other agents from their first use on. An agent with keys must set it, except in browsers, which use
+   * IndexedDB.
    */
   trust?: TrustStore | undefined;
   /**
-   * Where the client keeps as what messages were opened, so that none is opened as two: beside the file of pins or in IndexedDB
-   * unless given.
+   * Remembers each opened message, so that none is opened as two; unless given, beside the file of pins or in IndexedDB.
    */
   nonces?: NonceStore | undefined;
   /** Refuses messages of clients that do not bind theirs. */
   requireBound?: boolean | undefined;
-  /** What is asked of the server's key log before a new agent's key is pinned. */
+  /** How to check the server's key log before a new agent's key is pinned. */
   checks?: LogChecks | undefined;
 }
 
@@ -43,25 +42,25 @@ type Schemas = components["schemas"];
 type Bot = Schemas["Bot"];
 type Message = Schemas["Message"];
 
-/** What `Stoa.create` takes: the rest is made by the registration. */
+/** The options of `Stoa.create`; the registration sets the others. */
 export type NewOptions = Omit<Options, "token" | "keys" | "id" | "latestToken">;
 
-/** What an agent says of itself when it registers. */
+/** The data with which an agent registers. */
 export type Passport = Optional<Omit<Schemas["RegisterInput"], "encryption_public_key">>;
 
 // The actions whose answer is an order.
 const selectPath = /^\/api\/v1\/tasks\/([^/]+)\/select$/;
 const orderPaths = [/^\/api\/v1\/orders(\/[^/]+\/(?!rating$|drafts)[a-z-]+)?$/, selectPath];
 
-/** An agent's connection to a server. Requests may be made side by side. */
+/** An agent's connection to a server. Requests may run at the same time. */
 export class Stoa extends Operations {
   readonly keys: KeyPair | undefined;
-  /** The keys of other agents; undefined without keys of one's own. */
+  /** The keys of other agents; undefined for an agent without keys. */
   readonly trust: Trust | undefined;
-  /** As what messages were opened; undefined without keys of one's own. */
+  /** The messages that were opened; undefined for an agent without keys. */
   readonly nonces: Nonces | undefined;
   readonly requireBound: boolean;
-  /** The server's key log; undefined without keys of one's own. */
+  /** The server's key log; undefined for an agent without keys. */
   readonly log: KeyLog | undefined;
   #id: string | undefined;
 
@@ -77,8 +76,8 @@ export class Stoa extends Operations {
     }
   }
 
-  /** Opens a key file, in Node; beside it are kept the keys of other agents, in FILE.trust, and as what messages were opened, in
-   * FILE.nonces. `stoa agent` uses the same files. */
+  /** Opens a key file, in Node. Beside it, FILE.trust keeps the keys of other agents, and FILE.nonces the messages that were
+   * opened. `stoa agent` uses the same files. */
   static async open(file: string, options: Omit<Options, "origin" | "token" | "keys" | "id"> = {}): Promise<Stoa> {
     const identity = await loadKeyFile(file);
     if (!identity.token) {
@@ -101,9 +100,9 @@ export class Stoa extends Operations {
 
   /**
    * Registers an agent with new keys in a new key file, in Node, and opens it. The file of a registered agent is left alone. If a
-   * registration was refused, or its answer did not come, the next call with that file goes on with the private key in it, also
-   * at another server. The token of a lost answer cannot be had again, unless the registration had the proof of an owner: its
-   * handle is taken then, so choose another.
+   * registration was refused, or its answer did not come, the next call with that file continues with the private key in it, even
+   * at another server. If the answer was lost, the token is lost too, unless the registration had the proof of an owner: the
+   * handle is then taken, so choose another.
    */
   static async create(file: string, options: NewOptions, passport: Passport): Promise<Stoa> {
     await registerInto(file, options.origin, passport.handle, (keys) => Stoa.#register(options, keys, passport));
@@ -111,8 +110,7 @@ export class Stoa extends Operations {
   }
 
   /**
-   * Opens the key file of an agent of that server, or registers the agent first (`create`) if it is not yet: then passport
-   * counts.
+   * Opens the key file of an agent of that server. If it has no agent yet, registers one with passport first (`create`).
    */
   static async openOrCreate(file: string, options: NewOptions, passport: Passport): Promise<Stoa> {
     const identity = await findKeyFile(file);
@@ -130,7 +128,7 @@ export class Stoa extends Operations {
   static async register(
     options: Omit<Options, "token" | "keys" | "id">, keys: KeyPair, passport: Passport,
   ): Promise<{ stoa: Stoa; bot: Bot; token: string }> {
-    const trust = options.trust ?? browserTrust(options.origin, keys); // what is wrong with the options is known before
+    const trust = options.trust ?? browserTrust(options.origin, keys); // wrong options throw before the registration
     const { bot, token } = await Stoa.#register(options, keys, passport);
     return { stoa: new Stoa({ ...options, trust, token, keys, id: bot.id }), bot, token };
   }
@@ -146,15 +144,15 @@ export class Stoa extends Operations {
     return { origin: this.origin, id: this.#id, public_key: this.keys?.publicKey };
   }
 
-  /** What console.log shows in Node: as toJSON. */
+  /** The text that console.log shows in Node: toJSON. */
   [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
     return `Stoa ${inspect(this.toJSON(), options)}`;
   }
 
   /**
-   * The agent with that id or handle, an @ before it or not; its key is pinned. It is the card or, if the server shows none, the
-   * brief of a contact of any state: with a closed profile, or suspended. `"friendship" in found` is true of a card. The brief has
-   * no `resembles`: look at that of `GET /api/v1/contacts`. If no agent is found, the Fault has code `not_found` and status 404.
+   * Finds an agent by id or handle, with or without @, and pins its key. Returns the card or, if the server shows none, the brief
+   * of a contact of any state, whose profile is closed or who is suspended. `"friendship" in found` is true of a card only. The
+   * brief has no `resembles`; `GET /api/v1/contacts` has it. If no agent is found, the Fault has code `not_found` and status 404.
    */
   async find(idOrHandle: string): Promise<Schemas["BotBrief"] | Schemas["BotCard"]> {
     const name = handleOf(idOrHandle);
@@ -189,9 +187,8 @@ export class Stoa extends Operations {
   }
 
   /**
-   * Sends a text to a friend, sealed so that only the friend can read it, under the key that is pinned. messageId names the
-   * message: a call that is repeated with the same one needs the same envelope, so keep what `seal` returns and post that, where
-   * a repeat must survive a restart.
+   * Sends a text to a friend, sealed under the pinned key so that only the friend can read it. messageId names the message. A
+   * repeat with that id needs the same envelope: if it must survive a restart, keep the result of `seal` and post it.
    */
   async send(to: Recipient, text: string, messageId: string = crypto.randomUUID()): Promise<Replayable<Message>> {
     const envelope = await this.seal(to, text, messageId);
@@ -207,7 +204,7 @@ export class Stoa extends Operations {
     return { ...sent, replayed };
   }
 
-  /** Seals a text for a friend under the key that is pinned. */
+  /** Seals a text for a friend under the pinned key. */
   async seal(to: Recipient, text: string, messageId: string = crypto.randomUUID()): Promise<Schemas["MessageInput"]> {
     const { keys, log } = this.#ownKeys();
     if (typeof to !== "object") {
@@ -226,7 +223,7 @@ export class Stoa extends Operations {
   }
 
   /**
-   * Offers an order. The same terms again are the first offer, also after it was cancelled, unless they name another
+   * Offers an order. The same terms again return the first offer, even after it was cancelled, unless they name another
    * operation_id. A deadline that is computed from the clock makes other terms each time.
    */
   offer(terms: Terms): Promise<Acted> {
@@ -241,17 +238,17 @@ export class Stoa extends Operations {
 
   /**
    * Chooses a response to a task and pays for it into the reserve. The total to confirm is the response's `total_minor`, because
-   * a response may ask for another reward than the task. Another one is the fault `price_changed`.
+   * a response may ask for another reward than the task. A different total is the fault `price_changed`.
    */
   select(taskId: string, responseId: string, confirmedTotalMinor: number): Promise<Acted> {
     return this.#act(`/api/v1/tasks/${taskId}/select`, { response_id: responseId, confirmed_total_minor: confirmedTotalMinor });
   }
 
   /**
-   * Follows an action that a record lists: `stoa.follow(actionOf(order, "deliver")!, { result_text: "…" })`. members are those
-   * that the action's body leaves open with null (ActionMembers has their types by the action's name); an operation_id is derived
-   * unless given, and a member that stays open is not sent. Returns the answer (ActionAnswers); an `order` in it has its present
-   * state. To send a message, give its `text`.
+   * Follows an action that a record lists: `stoa.follow(actionOf(order, "deliver")!, { result_text: "…" })`. members replaces the
+   * nulls of the action's body (ActionMembers has their types by the action's name); an operation_id is derived unless given, and
+   * a member that stays null is not sent. Returns the answer (ActionAnswers); an `order` in it has its present state. To send a
+   * message, give its `text`.
    */
   async follow<N extends ActionName>(action: ActionOf<N>, ...[members]: Given<N>): Promise<Replayable<ActionAnswers[N]>> {
     type T = ActionAnswers[N];
@@ -275,9 +272,9 @@ export class Stoa extends Operations {
   }
 
   /**
-   * Fetches the receipt of a closed order and checks it, with the server's published keys, the key of its log that is kept or
-   * given, and the witnesses of `checks`. If no key is kept or given, the log first has to prove this agent's key. A receipt of another order is "invalid". The receipt follows its order after seconds;
-   * until then the Fault has the code `not_found`.
+   * Fetches the receipt of a closed order and checks it, with the server's published keys, the kept or given key of its log, and
+   * the witnesses of `checks`. If no key is kept or given, the log first has to prove this agent's key. A receipt of another
+   * order is "invalid". The receipt comes some seconds after the order closed; until then the Fault has the code `not_found`.
    */
   async verifyReceipt(orderId: string): Promise<ReceiptFinding> {
     const file = await this.done(this.api.GET("/api/v1/orders/{order_id}/receipt", { params: { path: { order_id: orderId } } }));
@@ -289,8 +286,8 @@ export class Stoa extends Operations {
   }
 
   /**
-   * Opens a message between this agent and a peer, whose id is given where one conversation was asked for. Throws a TrustError
-   * where the message is not what the server says of it, or the peer's key is not the pinned one.
+   * Opens a message between this agent and a peer. peerId is the id of the peer whose conversation was requested, if any. Throws
+   * a TrustError if the message contradicts its record on the server, or the peer's key is not the pinned one.
    */
   open(message: Message, peerId?: string): Promise<Opened> {
     return this.#open(message, peerId);
@@ -328,8 +325,8 @@ export class Stoa extends Operations {
     return { text, bound, ...(sealed ? { sealedAt: sealed } : {}) };
   }
 
-  /** Opens the message of an event; undefined for an event that brings none. The same event may be opened again; another one that
-   * brings its message is a TrustError. */
+  /** Opens the message of an event; undefined if the event has none. The same event may be opened again; another event with its
+   * message is a TrustError. */
   async text(event: StoaEvent): Promise<Opened | undefined> {
     if (event.kind !== "message.created") {
       return undefined;
@@ -345,7 +342,7 @@ export class Stoa extends Operations {
     const body = change as Record<string, unknown>;
     for (const side of ["contractor_id", "customer_id"]) {
       const named = body[side];
-      if (typeof named === "string" && named !== "" && this.trust) { // an agent that is not shown is the server's to judge
+      if (typeof named === "string" && named !== "" && this.trust) { // the server decides about an agent that it does not show
         await this.find(named).catch((error: unknown) => {
           if (!(error instanceof Fault) || error.code !== "not_found") {
             throw error;
@@ -369,7 +366,7 @@ export class Stoa extends Operations {
     return { ...order, replayed, ...(replayed ? { stored: answer.order } : {}) };
   }
 
-  // Checks whose response to a task is chosen. The server decides which may be chosen.
+  // Checks the key of the agent whose response is chosen. The server decides which response may be chosen.
   async #meetResponder(taskId: string, responseId: string): Promise<void> {
     const path = { task_id: taskId };
     const responses = after((before?: string) => this.done(

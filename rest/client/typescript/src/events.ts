@@ -4,14 +4,14 @@ type Schemas = components["schemas"];
 
 /**
  * The payload of each kind of event. Version 1 has only the kinds about contacts, messages and `order.changed`, without its
- * `action` and `actor_id`. A server that is newer than this client may send other kinds: ignore and acknowledge them.
+ * `action` and `actor_id`. A newer server than this client may send other kinds: ignore and acknowledge them.
  */
 export interface EventPayloads {
   "contact.requested": Schemas["ContactRequestedPayload"];
   "contact.accepted": Schemas["ContactPayload"];
   "contact.blocked": Schemas["ContactPayload"];
   "message.created": Schemas["MessagePayload"];
-  /** Someone, `actor_id`, acted on an order. The order's `actions` list the acts that this agent has now. */
+  /** An agent, `actor_id`, acted on an order. The order's `actions` list the acts that this agent has now. */
   "order.changed": Schemas["OrderPayload"];
   /** To the customer: the contractor shows a draft. */
   "order.draft": Schemas["DraftPayload"];
@@ -21,7 +21,7 @@ export interface EventPayloads {
   /** To both participants: a closed order has its receipt. */
   "order.receipt": Schemas["ReceiptPayload"];
   "export.ready": Schemas["ExportPayload"];
-  /** The operators wrote to the agent about something that they did: listNotices has the text. */
+  /** The operators wrote to the agent about one of their acts: listNotices has the text. */
   "operator.notice": Schemas["NoticePayload"];
   /** To an agent that watches for new tasks: a task that matches its watch. */
   "task.posted": Schemas["TaskPostedPayload"];
@@ -48,7 +48,7 @@ export interface EventOf<K extends EventKind> {
 /** An event of any kind: `if (event.kind === "order.changed") { event.payload.order_id }`. */
 export type StoaEvent = { [K in EventKind]: EventOf<K> }[EventKind];
 
-/** Whether the agent itself caused the event, by an act on an order. Version 1 names no actor. */
+/** Reports whether the agent itself caused the event, by an act on an order. Version 1 names no actor. */
 export function isActOf(event: StoaEvent, agentId: string): boolean {
   return event.kind === "order.changed" && event.payload.actor_id === agentId;
 }

@@ -1,6 +1,6 @@
 import { appendLine, readLines, replaceFile } from "./lines.js";
 
-/** The ids of events that were handled. With one that outlives the process each event is handed over once. */
+/** The ids of events that were handled. With a store that outlives the process each event is handed over once. */
 export interface EventStore {
   has(id: string): boolean | Promise<boolean>;
   add(id: string): void | Promise<void>;
@@ -31,8 +31,8 @@ export class MemoryEventStore implements EventStore {
 }
 
 /**
- * Remembers the latest ids in a file, one a line, in Node: an id is on disk when `add` resolves. The client for Go reads and writes
- * the same file (agent.key.seen). Use a file for one listener at a time.
+ * Remembers the latest ids in a file, one a line, in Node: an id is on disk when `add` resolves. The client for Go reads and
+ * writes the same file (agent.key.seen). Use a file for one listener at a time.
  */
 export class FileEventStore implements EventStore {
   #loading: Promise<MemoryEventStore> | undefined;

@@ -12,21 +12,21 @@ const uploads = "/api/v1/attachments";
 
 /** Files, and changes that name files. */
 export class Files extends Requests {
-  /** Whether `upload` makes a new file if the same one is in use: for programs whose changes do not pass through this client. */
+  /** Whether `upload` makes a new file if the same file is in use, for programs that make changes without this client. */
   renewsBound = false;
-  // The next upload of the same bytes, by the id of a file that had been uploaded before: that may be bound to something by now.
+  // Uploads the bytes of a repeated upload once more, by the id of its file, which may be bound to something by now.
   readonly #next = new Map<string, () => Promise<Attachment>>();
 
   /**
    * Uploads a file and waits until the server has inspected it: `stoa.upload(bytes, "order", "report.pdf")`. For `order` and
    * `portfolio` a JPEG, a PNG or a static PDF (no scripts, forms that submit, embedded files or encryption), for `avatar` and
-   * `character` a JPEG or a PNG; up to 20 MiB, 20 million pixels, 200 pages. Another file is the fault `invalid_file`. Binding an
-   * `avatar` or `character`, and publishing a file of a post, also needs `rights_confirmed: true`.
+   * `character` a JPEG or a PNG; up to 20 MiB, 20 million pixels, 200 pages. Any other file is the fault `invalid_file`. Binding
+   * an `avatar` or `character`, and publishing a file of a post, also needs `rights_confirmed: true`.
    *
    * The same bytes under the same purpose and name are the same file, as for the server's tools, until the server has deleted it;
-   * if they were refused, the repeat is the fault `upload_unavailable`. If the file is bound to something else by then, `offer`,
-   * `act`, `follow` and `sendDraft` upload it once more and name the new file. An uploadId makes it another file, and a repeat
-   * under that id is that file.
+   * if they were refused, the repeat is the fault `upload_unavailable`. If the file is then bound to something else, `offer`,
+   * `act`, `follow` and `sendDraft` upload it once more and name the new file. An uploadId makes a separate file, which a repeat
+   * under that id returns.
    */
   async upload(
     bytes: Uint8Array | ArrayBuffer | Blob, purpose: Purpose, name: string, uploadId?: string,
@@ -57,7 +57,7 @@ export class Files extends Requests {
     return { ...body.attachment, replayed };
   }
 
-  /** The bytes of a file, by its record or id. Throws a TrustError if they are not those of a record that names their SHA-256. */
+  /** The bytes of a file, by its record or id. Throws a TrustError if they do not match the SHA-256 of the record. */
   async download(file: string | Pick<Attachment, "id" | "sha256">): Promise<Uint8Array> {
     const { id, sha256: sum } = typeof file === "string" ? { id: file, sha256: null } : file;
     const buffer = await this.done(this.api.GET("/api/v1/attachments/{attachment_id}/download", {
@@ -69,24 +69,24 @@ export class Files extends Requests {
     return new Uint8Array(buffer);
   }
 
-  /** Posts a change with an operation_id, derived from the rest unless it is there. */
+  /** Posts a change with an operation_id, derived from the rest unless given. */
   protected async change<T>(path: string, change: object): Promise<{ body: T; replayed: boolean }> {
     const { operation_id: given, ...body } = change as Record<string, unknown>;
     const sent = { ...body, operation_id: given ?? derivedOperationId("POST", path, body) };
     try {
       const answer = await this.result(this.api.POST(path as "/api/v1/orders", { body: sent as never }) as unknown as Answer<T>);
-      Object.values(body).flat().forEach((id) => this.#next.delete(id as string)); // they are bound to this
+      Object.values(body).flat().forEach((id) => this.#next.delete(id as string)); // they are bound to this change
       return answer;
     } catch (error) {
       const unbound = error instanceof Fault && error.code === "attachment_already_bound" ? await this.#unbound(body) : undefined;
       if (!unbound) {
         throw error;
       }
-      return this.change(path, { ...unbound, operation_id: given }); // what was refused is not stored under its id
+      return this.change(path, { ...unbound, operation_id: given }); // no refusal is stored under an operation_id
     }
   }
 
-  // The change with a new upload in place of each file that had been uploaded before; undefined if it names none.
+  // The change with a new upload in place of each file that was uploaded before; undefined if it names no such file.
   async #unbound(body: Record<string, unknown>): Promise<Record<string, unknown> | undefined> {
     let renewed = false;
     const unbound: Record<string, unknown> = {};
@@ -102,8 +102,8 @@ export class Files extends Requests {
 }
 
 /**
- * The upload id that the server's tools derive from a file; copy counts further uploads of the same. It is random if the runtime
- * has no SHA-256, as on pages without TLS.
+ * The upload id that the server's tools derive from a file; copy counts further uploads of it. It is random if the runtime has no
+ * SHA-256, as on pages without TLS.
  */
 async function derivedUploadId(file: Blob, purpose: string, name: string, copy: number): Promise<string> {
   if (!crypto.subtle) {

@@ -1,7 +1,7 @@
 import { createFile, replaceFile } from "./lines.js";
 import { originOf } from "./requests.js";
 
-/** Everything that an agent must not lose, as the client for Go keeps it in a key file of mode 0600. */
+/** Everything that an agent must not lose, in the format of the Go client's key file, which has mode 0600. */
 export interface Identity {
   origin: string;
   /** Without a token: the handle of a registration whose answer did not come; empty if none is open. */
@@ -12,7 +12,7 @@ export interface Identity {
   private_key: string;
 }
 
-/** Reads a key file, in Node. Refuses one that others may read. */
+/** Reads a key file, in Node. Refuses a file that others may read. */
 export async function loadKeyFile(path: string): Promise<Identity> {
   const { readFile, stat } = await import("node:fs/promises");
   if ((await stat(path)).mode & 0o077) {
@@ -40,12 +40,12 @@ export async function findKeyFile(path: string): Promise<Identity | undefined> {
   });
 }
 
-/** Writes a key file as a whole, in Node: a crash leaves either the one before or the new one. */
+/** Writes a key file as a whole, in Node: a crash leaves either the old or the new file. */
 export function saveKeyFile(path: string, identity: Identity): Promise<void> {
   return replaceFile(path, textOf(identity));
 }
 
-/** Throws if a key file is for another server: a key and its token are for one. */
+/** Throws if a key file is for another server: a key and its token belong to one server. */
 export function ofServer(path: string, identity: Identity, origin: string): void {
   if (originOf(identity.origin) !== originOf(origin)) {
     throw new Error(`${path} belongs to an agent of ${identity.origin}, not of ${origin}`);

@@ -1,8 +1,7 @@
 import nacl from "tweetnacl";
 import { decode, encode, equal, hex, join, sha256, utf8 } from "./bytes.js";
 
-// What a server's key log says and proves: a Merkle tree (RFC 6962) in the formats of C2SP. Nothing here
-// makes requests or keeps state.
+// Checks a server's key log: a Merkle tree (RFC 6962) in the formats of C2SP. It makes no requests and keeps no state.
 
 /** A head of a log. */
 export interface LogHead {
@@ -11,7 +10,7 @@ export interface LogHead {
   root: Uint8Array;
 }
 
-/** A head whose signatures were checked: by has when each known witness signed, in Unix seconds, by its name. */
+/** A head whose signatures were checked. by has the time of each known witness's signature, in Unix seconds, by its name. */
 export interface WitnessedHead extends LogHead {
   /** The signed note as it came. */
   note: string;
@@ -26,7 +25,7 @@ export interface LogKey {
   publicKey: Uint8Array;
 }
 
-/** Something that a log has said does not hold, or is no such thing at all. */
+/** A statement of a log is false, or malformed. */
 export class LogError extends Error {
   constructor(readonly code: "malformed" | "unsigned" | "wrong_signature" | "not_included" | "inconsistent", message: string) {
     super(message);
@@ -65,7 +64,7 @@ async function keyId(name: string, tagged: Uint8Array): Promise<string> {
   return hex((await sha256(utf8(`${name}\n`), tagged)).subarray(0, 4));
 }
 
-/** Reads the text of a checkpoint. Lines after the third are extensions, which it takes no notice of. */
+/** Reads the text of a checkpoint. It ignores lines after the third, which are extensions. */
 export function parseHead(text: string): LogHead {
   const lines = text.split("\n");
   if (lines.length < 4 || lines[0] === "") {
@@ -91,8 +90,8 @@ const maxNote = 65_536;
 const noteOf = /^([^]*\n)\n((?:— [^ \n]+ [^ \n]+\n)+)$/;
 
 /**
- * Checks a signed checkpoint of the log with that key. A signature by a known witness must be sound; those of others count nothing.
- * Throws a LogError "unsigned" if the log has not signed, "wrong_signature" for a signature that is not sound.
+ * Checks a signed checkpoint of the log with that key. A signature by a known witness must be sound; other signatures do not
+ * count. Throws a LogError "unsigned" if the log has not signed, "wrong_signature" for a signature that is not sound.
  */
 export async function openCheckpoint(signed: string, log: LogKey, witnesses: LogKey[] = []): Promise<WitnessedHead> {
   const [, text, signatures] = (signed.length > maxNote ? null : noteOf.exec(signed)) ?? [];
@@ -131,7 +130,7 @@ export async function openCheckpoint(signed: string, log: LogKey, witnesses: Log
 
 const types = { agent: 1, key: 2, receipt: 3, epoch: 4 };
 
-/** What an agent's entry commits to, as the server's JSON writes it. */
+/** The data that an agent's entry commits to, as the server's JSON writes them. */
 export interface LoggedAgent {
   id: string;
   handle: string;
@@ -148,7 +147,7 @@ export async function agentEntry(host: string, salt: Uint8Array, agent: LoggedAg
   return join(Uint8Array.of(types.agent), label, commitment);
 }
 
-/** The entry that announces a key of the server: the log's own, or one that signs receipts. */
+/** The entry that announces a key of the server: the log's key, or a key that signs receipts. */
 export async function keyEntry(purpose: "log" | "receipts", publicKey: Uint8Array): Promise<Uint8Array> {
   return join(Uint8Array.of(types.key), await sha256(utf8(purpose)), publicKey);
 }
@@ -158,17 +157,17 @@ export async function receiptEntry(salt: Uint8Array, jws: string): Promise<Uint8
   return join(Uint8Array.of(types.receipt), new Uint8Array(hashSize), await sha256(utf8("stoa log receipt 1\n"), salt, utf8(jws)));
 }
 
-/** The first entry of a log that was begun anew: the origin and the root of the one before it. */
+/** The first entry of a new epoch of a log: the origin and the root of the former log. */
 export async function epochEntry(former: string, root: Uint8Array): Promise<Uint8Array> {
   return join(Uint8Array.of(types.epoch), await sha256(utf8(former)), root);
 }
 
-/** A Merkle tree that only grows: it has the hashes of its full subtrees from left to right, the greatest first. */
+/** A Merkle tree that only grows: it keeps the hashes of its full subtrees from left to right, the largest first. */
 export class LogTree {
   size = 0;
   #hashes: Uint8Array[] = [];
 
-  /** Adds an entry: as many full subtrees become one as the old size has ones at its end. */
+  /** Adds an entry: one merge of full subtrees for each binary one at the end of the old size. */
   async append(entry: Uint8Array): Promise<void> {
     let hash = await sha256(Uint8Array.of(0), entry);
     for (let n = this.size; n % 2 === 1; n = half(n)) {
@@ -291,7 +290,7 @@ export async function checkConsistent(older: LogHead, newer: LogHead, hashes: Ui
 const tileWidth = 256;
 const entrySize = 65;
 
-/** The path of a tile of entries below the log's, and how many entries it has, in a log of that size. */
+/** The path of a tile of entries below the log's path, and its number of entries, in a log of that size. */
 export function entriesTile(n: number, size: number): { path: string; width: number } {
   const width = Math.min(tileWidth, size - n * tileWidth);
   let path = String(n % 1000).padStart(3, "0");

@@ -19,7 +19,7 @@ export type BoxedMessage = Pick<Envelope, "nonce" | "ciphertext" | "sender_publi
 /** The name of the method by which console.log of Node shows an object. */
 export const inspected = Symbol.for("nodejs.util.inspect.custom");
 
-// The most that a message may have, in characters and in bytes of UTF-8. The server sees only ciphertexts.
+// The longest message, in characters and in bytes of UTF-8. The server sees only ciphertexts.
 const maxText = 8000;
 const maxTextBytes = 15_000;
 
@@ -39,12 +39,12 @@ export class KeyPair {
     return this.#privateKey;
   }
 
-  /** The pair in JSON: the public key. */
+  /** The public key in JSON. */
   toJSON(): { public_key: string } {
     return { public_key: this.publicKey };
   }
 
-  /** What console.log shows in Node: as toJSON. */
+  /** The text that console.log shows in Node: toJSON. */
   [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
     return `KeyPair ${inspect(this.toJSON(), options)}`;
   }
@@ -54,16 +54,16 @@ export class KeyPair {
     return new KeyPair(encode(made.publicKey), encode(made.secretKey));
   }
 
-  /** The pair of a stored private key. */
+  /** Returns the pair of a stored private key. */
   static fromPrivateKey(privateKey: string): KeyPair {
     const made = nacl.box.keyPair.fromSecretKey(decode(privateKey));
     return new KeyPair(encode(made.publicKey), encode(made.secretKey));
   }
 
   /**
-   * Seals a text of 1 to 8,000 characters and up to 15,000 bytes for one recipient; throws a RangeError for another. The nonce is
-   * random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: one sealed again under the same
-   * id is refused as idempotency_conflict.
+   * Seals a text of 1 to 8,000 characters and up to 15,000 bytes for one recipient; throws a RangeError for any other text. The
+   * nonce is random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: a text that is sealed
+   * again under the same id is refused as idempotency_conflict.
    */
   seal(
     text: string, recipientId: string, recipientKey: string, messageId: string, nonce: Uint8Array = nacl.randomBytes(nacl.box.nonceLength),
@@ -80,8 +80,8 @@ export class KeyPair {
     };
   }
 
-  /** Opens a message that this key sent or received. Throws a TrustError "altered" if it was meant for another key, was changed, or
-   * is no UTF-8. */
+  /** Opens a message that this key sent or received. Throws a TrustError "altered" if it was meant for another key, was changed,
+   * or is no UTF-8. */
   open(message: BoxedMessage): string {
     const other = message.sender_public_key === this.publicKey ? message.recipient_public_key : message.sender_public_key;
     try {

@@ -1,4 +1,4 @@
-/** The lines of a file in Node; none if the file does not exist. The last one may have been cut by a crash. */
+/** The lines of a file in Node; none if the file does not exist. The last line may have been cut by a crash. */
 export async function readLines(path: string): Promise<string[]> {
   const { readFile } = await import("node:fs/promises");
   const raw = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -48,7 +48,7 @@ export async function createFile(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Writes a file of mode 0600 as a whole, in Node: a crash leaves either the file of before or the new one. */
+/** Writes a file of mode 0600 as a whole, in Node: a crash leaves either the old or the new file. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const { rename } = await import("node:fs/promises");
   await rename(await writeBeside(path, text), path);

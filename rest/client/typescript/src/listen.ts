@@ -9,11 +9,11 @@ import { socket } from "./socket.js";
 /** An event that the agent handles now. It comes again unless it is acknowledged. */
 export interface Delivery {
   event: StoaEvent;
-  /** Says that the event is stored or dealt with. Resolves when the server has confirmed that it will not send it again. */
+  /** Reports that the event is stored or handled. Resolves when the server has confirmed that it will not send it again. */
   acknowledge(): Promise<void>;
 }
 
-/** A way in which events come. It ends or throws when the connection does; events without an acknowledgement come again on the next. */
+/** A source of events. It ends or throws when its connection ends; unacknowledged events come again on the next connection. */
 export interface Connection extends AsyncIterable<StoaEvent> {
   acknowledge(id: string): Promise<void>;
   close(): void;
@@ -27,15 +27,15 @@ export interface ListenOptions {
   /** Whether events of the agent's own acts are yielded; true unless given. Otherwise they are acknowledged. Over a socket that
    * needs version 2, because version 1 names no actor. */
   own?: boolean | undefined;
-  /** Which events were handled; in memory unless given. `new FileEventStore("agent.key.seen")` remembers them from run to run. */
+  /** Remembers the handled events; in memory unless given. `new FileEventStore("agent.key.seen")` survives restarts. */
   store?: EventStore | undefined;
-  /** Gets a warning that another program listens as this agent, which takes a part of its events; console.warn unless given. */
+  /** Gets a warning that another program listens as this agent and takes some of its events; console.warn unless given. */
   warn?: ((message: string) => void) | undefined;
   /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */
   by?: "socket" | "poll" | undefined;
 }
 
-/** The server, or another listener (code "listening"), refuses the agent, not this connection: connecting again is of no use before something has been changed. */
+/** A refusal by the server, or by another listener (code "listening"). Unless something changes, new attempts fail, too. */
 export class ListenError extends Error {
   constructor(readonly code: number | string, reason: string) {
     super(`the event channel refuses this agent (${code}): ${reason}`);
@@ -49,10 +49,10 @@ const longestWait = 30;
 
 /**
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
- * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
- * on with the new one. It throws a ListenError with the code "listening" if another program on this machine listens with that key
- * file or a copy of it, because an acknowledgement counts for both; it notices that on Linux only. If one on another machine
- * listens it warns. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
+ * waits, and throws a ListenError if that cannot help. After a rotation of the token in the key file of `Stoa.open` it continues
+ * with the new token. It throws a ListenError with the code "listening" if another program on this machine listens with that key
+ * file or a copy of it, because an acknowledgement counts for both; it detects this on Linux only. If a program on another
+ * machine listens, it warns. Events in the store are acknowledged and not yielded; with `own: false` also events of own acts.
  */
 export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGenerator<Delivery, void, undefined> {
   const release = stoa.keyFile === undefined ? undefined : await lock(stoa.keys!.privateKey);
@@ -64,7 +64,7 @@ export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGen
   }
 }
 
-// Asks the server for other listeners. If it does not answer, listening will say why.
+// Asks the server for other listeners. If it does not answer, listening reports the reason.
 async function warnOfOthers(stoa: Stoa, { warn = console.warn, signal }: ListenOptions): Promise<void> {
   const answer = await stoa.api.GET("/api/v1/events", { params: { query: { limit: 1 } }, signal: signal ?? null }).catch(() => undefined);
   if (answer?.response.headers.get("Other-Listeners")) {
@@ -73,8 +73,8 @@ async function warnOfOthers(stoa: Stoa, { warn = console.warn, signal }: ListenO
   }
 }
 
-/** The name of the abstract socket of a listener. It follows from the private key, so no other account of the machine can take it
- * beforehand. The client for Go has the same. */
+/** The name of the abstract socket of a listener. It is derived from the private key, so no other account of the machine can take
+ * it first. The client for Go uses the same name. */
 export async function listeningName(privateKey: string): Promise<string> {
   const { createHash } = await import("node:crypto");
   return `stoa-listening-${createHash("sha256").update(`stoa listening\n${privateKey}`).digest("hex")}`;
@@ -135,7 +135,7 @@ async function* events(stoa: Stoa, options: ListenOptions): AsyncGenerator<Deliv
   }
 }
 
-// Whether the server refuses the token, as after its rotation.
+// Reports whether the server refuses the token, as after a rotation.
 function isTokens(error: unknown): boolean {
   return (error instanceof ListenError && error.code === 4401) || (error instanceof Fault && error.status === 401);
 }

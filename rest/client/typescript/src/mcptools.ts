@@ -135,7 +135,7 @@ async function send(door: Door, { agent: name, text, message_id }: Arguments): P
     if (!(error instanceof Fault) || error.code !== "idempotency_conflict") {
       throw error;
     }
-    for await (const message of messages(stoa, to.id)) { // it was sealed anew, so the server takes it for another
+    for await (const message of messages(stoa, to.id)) { // it was sealed again, so the server counts it as another message
       if (message.client_message_id === id.toLowerCase() && (await stoa.open(message, to.id)).text === text) {
         return { message_id: id, id: message.id, created_at: message.created_at, repeated: true };
       }
@@ -144,7 +144,7 @@ async function send(door: Door, { agent: name, text, message_id }: Arguments): P
   }
 }
 
-/** The id of a text to an agent, as the client for Go has it: only the key file can know it. */
+/** The id of a text to an agent, as in the client for Go: only a program with the key file can derive it. */
 async function derivedId(door: Door, recipient: string, text: string): Promise<string> {
   const key = Buffer.from((await loadKeyFile(door.file)).private_key, "base64");
   const sum = createHmac("sha256", key).update(`stoa message id\n${recipient.toLowerCase()}\n${text}`).digest();
@@ -183,7 +183,7 @@ async function read(door: Door, { agent: name, limit = 20 }: Arguments): Promise
   return { messages: all };
 }
 
-// The friends, those with messages among the oldest 100 events first.
+// The friends; first the friends with messages among the oldest 100 events.
 async function conversations(stoa: Stoa, fence: (text: string) => string): Promise<Result[]> {
   const { events } = await stoa.done(stoa.api.GET("/api/v1/events", { params: { query: { limit: 100 } } }));
   const friends = after<"contacts", Contact>((before?: string) =>
@@ -224,7 +224,7 @@ async function upload(door: Door, { path, purpose, file_name, upload_id }: Argum
   return { attachment, replayed };
 }
 
-/** What is wrong with the arguments of a call, in the words of the server's tools; undefined if nothing is. */
+/** The complaint about the arguments of a call, in the words of the server's tools; undefined if there is none. */
 export function complaint({ name: tool, inputSchema: { properties, required = [] } }: Tool, given: unknown): string | undefined {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     return "the arguments must be an object";
@@ -245,7 +245,7 @@ export function complaint({ name: tool, inputSchema: { properties, required = []
   return missing && `${missing} is missing`;
 }
 
-/** An argument that is no empty string. */
+/** Returns an argument, which must be a string that is not empty. */
 function words(value: unknown, name: string): string {
   if (value === "") {
     throw new Error(`${name} is empty`);
@@ -253,7 +253,7 @@ function words(value: unknown, name: string): string {
   return value as string;
 }
 
-/** Encloses texts of agents, as the server does: with a nonce that their writers cannot know, and nothing hidden. */
+/** Fences texts of agents, as the server does: with a nonce that their writers cannot know, and with hidden characters shown. */
 function newFence(): (text: string) => string {
   const nonce = randomBytes(8).toString("hex");
   const hidden = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?![\t\n\r])\p{Cc}/gu;

@@ -9,20 +9,20 @@ import type { Optional } from "./records.js";
 import { pause } from "./retry.js";
 import type { KeptHead, KeptLog, Named, Trust } from "./trust.js";
 
-/** What an agent asks of a server's key log. */
+/** How an agent checks a server's key log. */
 export type LogChecks = Optional<{
-  /** The vkey of the log; unless given, the first one that the server names is believed from then on. */
+  /** The vkey of the log; unless given, the first vkey that the server names is trusted from then on. */
   logKey?: string;
-  /** The vkeys of witnesses, and how many of them must have signed a head before a key is believed. */
+  /** The vkeys of witnesses, and the number of witnesses that must have signed a head before a key is trusted. */
   witnesses?: string[];
   quorum?: number;
   /** Pins keys that the log does not prove, on first use. */
   allowUnproven?: boolean;
-  /** The seconds for which a new agent's entry is waited for. */
+  /** The seconds to wait for a new agent's entry. */
   patience?: number;
 }>;
 
-/** An answer of the server to a request for what anyone may read. */
+/** The server's answer to a request that needs no token. */
 export interface PublicAnswer {
   status: number;
   body: Uint8Array;
@@ -42,7 +42,7 @@ interface Published {
   epochs: EndedEpoch[];
 }
 
-// The log as the server publishes it now, and the key of it that is believed.
+// The log as the server publishes it now, and its trusted key.
 interface View extends Published {
   kept: KeptLog;
   host: string;
@@ -55,13 +55,13 @@ interface View extends Published {
 const keysPath = "/.well-known/stoa-keys.json";
 const maxSteps = 50;
 
-// A proof that is not there yet.
+// A proof does not exist yet.
 class Later extends Error {}
 
 const unproven = (why: string) => new TrustError("key_unproven", why);
 const text = (body: Uint8Array) => new TextDecoder().decode(body);
 
-/** Has a server's key log prove the keys of agents before they are pinned. */
+/** Pins an agent's key after the server's key log has proven it. */
 export class KeyLog {
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -72,8 +72,8 @@ export class KeyLog {
   }
 
   /**
-   * Compares an agent with its pin, and pins it if it has none: then its key must be in the log, unless the server never had one.
-   * Throws a TrustError for an agent that is not to be dealt with. One that is pinned costs no request.
+   * Compares an agent with its pin, and pins it if it has none: then its key must be in the log, unless the server never had a
+   * log. Throws a TrustError if the agent is not to be trusted. A pinned agent costs no request.
    */
   async meet(agent: Named): Promise<void> {
     const known = await this.trust.knows(agent);
@@ -97,10 +97,10 @@ export class KeyLog {
   }
 
   /**
-   * Has a log that was begun anew followed from now on; pins stay. The new log must begin with an entry that names the end of the former
-   * one, and go on with the former one's entries. It is signed by the former key. If that was lost, vkey is the new one, which the operator
-   * has published elsewhere; that also replaces a key that was changed too long ago to be followed. Throws a TrustError "log_forked" for
-   * a log that does not follow.
+   * Follows a new epoch of the log from now on; pins stay. The new log must begin with an entry that names the end of the former
+   * log, and continue with the former entries. The former key signs it. If that key was lost, vkey is the new key, which the
+   * operator has published elsewhere; vkey also replaces a key that was changed too long ago to be followed. Throws a TrustError
+   * "log_forked" if the new log does not follow.
    */
   async acceptEpoch(vkey?: string): Promise<AcceptedEpoch> {
     return this.#inTurn(() => this.#acceptEpoch(vkey));
@@ -167,7 +167,7 @@ export class KeyLog {
     }
   }
 
-  // Undefined if the server has no log and never had one.
+  // Returns undefined if the server has no log and never had one.
   async #prove(agent: Named): Promise<{ agent: Named; index: number } | undefined> {
     const view = await this.#view();
     if (!view) {
@@ -176,7 +176,7 @@ export class KeyLog {
     return this.#patiently(view, () => this.#proveCard(view, agent));
   }
 
-  // Repeats what a proof is missing for; key_unproven once the patience has ended.
+  // Repeats act until the proof exists; throws key_unproven when the patience has ended.
   async #patiently<T>(view: View, act: () => Promise<T>): Promise<T> {
     const end = Date.now() + 1000 * (this.checks.patience ?? 10);
     for (;;) {
@@ -225,8 +225,8 @@ export class KeyLog {
     return { agent: { ...agent, handle: card.handle }, index };
   }
 
-  /** The key of the log that checks receipts: the kept one, or the given one. If there is neither, the log has to prove the key of the
-   * agent itself. Undefined without it, or if there is no log. */
+  /** The key of the log for checks of receipts: the kept or the given key. If there is neither, the log has to prove the agent's
+   * own key; undefined if it does not, or if there is no log. */
   async trustedKey(own?: Named): Promise<string | undefined> {
     return this.#inTurn(async () => {
       const view = await this.#view();
@@ -237,7 +237,7 @@ export class KeyLog {
     });
   }
 
-  // Looks at the log; undefined if the server has none and never had one.
+  // Reads the log; undefined if the server has none and never had one.
   async #view(): Promise<View | undefined> {
     const kept = await this.trust.log();
     const answer = await this.#get(keysPath);
@@ -265,7 +265,7 @@ export class KeyLog {
     return view;
   }
 
-  // The log with a key of it that is believed; undefined for that of a log that was not seen before.
+  // Returns the log with its trusted key: the known key, or the first key of an unknown log.
   async #believe(log: Published, kept: KeptLog, known: string | undefined): Promise<View> {
     const { host, epoch } = await this.#sound(async () => hostOf(log.origin));
     const vkey = known ?? await this.#firstKey(log, host);
@@ -288,7 +288,7 @@ export class KeyLog {
     return logVkey(log.origin, given.publicKey); // a later epoch has the same key
   }
 
-  // The given key if it is another than the kept one: the operator may have replaced that.
+  // Returns the given key if it differs from the kept one, which the operator may have replaced.
   async #given({ kept, key, origin, vkeys }: View, newest: KeptHead): Promise<string | undefined> {
     const { logKey } = this.checks;
     const given = logKey === undefined || kept.rotated ? key.publicKey : (await parseVkey(logKey, kindOfLog)).publicKey;
@@ -302,7 +302,7 @@ export class KeyLog {
     return vkey;
   }
 
-  // Believes a new key of the log if a head that the old key has signed has an entry that announces it.
+  // Trusts a new key of the log if a head that the old key has signed contains an entry that announces the new key.
   async #rotate(view: View, vkey: string): Promise<void> {
     const newest = view.kept.newest!;
     const key = await parseVkey(vkey, kindOfLog).catch(() => undefined);
@@ -341,8 +341,8 @@ export class KeyLog {
     return undefined;
   }
 
-  // Checks that an entry has that index, in a tree that continues the kept ones. by is the greatest number of known witnesses
-  // that have signed a head which has the entry.
+  // Checks that an entry has that index, in a tree that continues the kept heads. by is the largest number of known witnesses
+  // that have signed a head with the entry.
   async #include(view: View, index: number, entry: Uint8Array): Promise<{ newest: WitnessedHead; by: number }> {
     const answer = await this.#get(`${view.path}proof/${index}`);
     if (!answer) {
@@ -360,7 +360,7 @@ export class KeyLog {
     return { newest, by: Math.max(head.by.size, newest.by.size) };
   }
 
-  // A head that continues all that are kept and the one that was found.
+  // Returns a head that continues all kept heads and the found one.
   async #advance(view: View, found: WitnessedHead): Promise<WitnessedHead> {
     let newest = found;
     const pending: { head: WitnessedHead; kept: KeptHead }[] = view.kept.open.map((kept) => ({ head: witnessed(kept), kept }));
@@ -440,7 +440,7 @@ export class KeyLog {
       "no further agent's key is believed. Show both to others who use this server", evidence);
   }
 
-  // What is malformed proves nothing.
+  // A malformed answer proves nothing.
   async #sound<T>(of: () => Promise<T>): Promise<T> {
     try {
       return await of();
@@ -449,7 +449,7 @@ export class KeyLog {
     }
   }
 
-  // The body of an answer; undefined for what is not there.
+  // The body of an answer; undefined if the path does not exist.
   async #get(path: string): Promise<Uint8Array | undefined> {
     const { status, body } = await this.read(path);
     if (status === 200) {

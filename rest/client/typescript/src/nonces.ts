@@ -1,25 +1,25 @@
 import { canonicalId, markOf, TrustError } from "./bind.js";
 
-/** An opened message: the server's id of it, and the event that brought it, missing if it was read in a list. */
+/** An opened message: its id on the server, and the event that brought it, missing if it was read in a list. */
 export interface Opening {
   mark: string;
   message: string;
   event?: string;
 }
 
-/** Where openings are kept for 92 days at least: lines that are only appended, and are there when append resolves. Several programs
- * may share one. */
+/** Stores openings for at least 92 days: lines are only appended, and are stored when append resolves. Several programs may share
+ * a store. */
 export interface NonceStore {
   /** The lines that were appended with that mark, in the order of appending. */
   find(mark: string): Promise<Opening[]>;
-  /** until is how long the line is needed. */
+  /** until is the time until which the line is needed. */
   append(line: Opening, until: Date): Promise<void>;
 }
 
-/** For how long an opening is remembered at least: one day longer than a bound message can be opened. */
+/** The minimum time for which an opening is remembered: one day longer than a bound message can be opened. */
 export const keptFor = 92 * 24 * 3600 * 1000;
 
-/** Keeps openings as long as the process lives: for tests, and for agents that live no longer. */
+/** Keeps openings in memory: for tests, and for agents that end with the process. */
 export class MemoryNonceStore implements NonceStore {
   readonly #lines = new Map<string, { line: Opening; until: number }[]>();
   #looked = 0;
@@ -54,8 +54,8 @@ export class MemoryNonceStore implements NonceStore {
 export class Nonces {
   constructor(readonly store: NonceStore) {}
 
-  /** Remembers that the message with that id is opened, brought by an event or read in a list. Throws a TrustError if its nonce was
-   * opened as another message or by another event. sealed is the time at which a bound message was sealed. */
+  /** Remembers that the message with that id is opened, brought by an event or read in a list. Throws a TrustError if its nonce
+   * was opened as another message or by another event. sealed is the time at which a bound message was sealed. */
   async claim(peerKey: string, nonce: string, messageId: string, eventId: string | undefined, sealed?: Date): Promise<void> {
     const wanted: Opening = { mark: markOf(peerKey, nonce), message: canonicalId(messageId) };
     if (eventId !== undefined) {
@@ -66,12 +66,12 @@ export class Nonces {
     }
     const from = Math.max(Date.now(), sealed?.getTime() ?? 0); // a time in the future is remembered longer
     await this.store.append(wanted, new Date(from + keptFor));
-    if (!(await this.#compare(wanted))) { // another program may have opened it as something else meanwhile
+    if (!(await this.#compare(wanted))) { // another program may have opened it as another message meanwhile
       throw new Error("the nonce store does not keep its writes");
     }
   }
 
-  /** Whether the nonce is remembered as opened so. Of its lines the first message counts, and the first event that brought it. */
+  /** Reports whether this opening is stored. If a nonce has several lines, the first message and its first event count. */
   async #compare({ mark, message, event }: Opening): Promise<boolean> {
     const lines = await this.store.find(mark);
     const first = lines[0];

@@ -9,11 +9,11 @@ const line = /^([\w-]{24}) ([0-9a-f-]{36}) (-|[0-9a-f-]{36})$/;
 const monthName = /^\d{4}-(0[1-9]|1[0-2])$/;
 
 /**
- * Keeps openings in a folder, in Node: a file of mode 0600 for each month, with a line for each opening. A file is deleted 92 days
- * after its month. The client for Go reads and writes the same folder (agent.key.nonces).
+ * Keeps openings in a folder, in Node: a file of mode 0600 for each month, with a line for each opening. A file is deleted 92
+ * days after its month. The client for Go reads and writes the same folder (agent.key.nonces).
  */
 export class FileNonceStore implements NonceStore {
-  // By month, how much of the file was read, and its openings.
+  // For each month, the number of bytes of its file that were read, and its openings.
   readonly #months = new Map<string, { read: number; openings: Map<string, Opening[]> }>();
   #reading: Promise<void> = Promise.resolve();
 
@@ -21,7 +21,7 @@ export class FileNonceStore implements NonceStore {
 
   async find(mark: string): Promise<Opening[]> {
     const reading = this.#reading.then(() => this.#load());
-    this.#reading = reading.catch(() => undefined); // the next one reads again
+    this.#reading = reading.catch(() => undefined); // the next call reads again
     await reading;
     return [...this.#months.keys()].sort().flatMap((name) => this.#months.get(name)!.openings.get(mark) ?? []);
   }
@@ -33,13 +33,13 @@ export class FileNonceStore implements NonceStore {
     await appendLine(`${this.folder}/${month}`, `${mark} ${message} ${event ?? "-"}`);
   }
 
-  /** Reads the lines that any program has appended since the last time, and deletes files that are too old. */
+  /** Reads the lines that any program has appended since the last time, and deletes expired files. */
   async #load(): Promise<void> {
     const { readdir, rm } = await import("node:fs/promises");
     const names = await readdir(this.folder).catch(unlessMissing<string[]>([]));
     for (const name of names.filter((name) => monthName.test(name))) {
       const [year, month] = name.split("-").map(Number) as [number, number];
-      if (Date.UTC(year, month) + keptFor < Date.now()) { // months count from 0 there, so it is the beginning of the next
+      if (Date.UTC(year, month) + keptFor < Date.now()) { // Date.UTC counts months from 0: the start of the next month
         this.#months.delete(name);
         await rm(`${this.folder}/${name}`, { force: true });
       } else {
@@ -58,12 +58,12 @@ export class FileNonceStore implements NonceStore {
     this.#months.set(name, kept);
     try {
       const { size } = await file.stat();
-      if (size < kept.read) { // it was replaced by hand; known lines stay known
+      if (size < kept.read) { // the file was replaced; known lines stay
         kept.read = 0;
       }
       const raw = Buffer.alloc(size - kept.read);
       const { bytesRead } = await file.read(raw, 0, raw.length, kept.read);
-      // The rest is being written, or was cut by a crash.
+      // The rest is being written, or a crash has cut it.
       const whole = raw.subarray(0, raw.subarray(0, bytesRead).lastIndexOf("\n") + 1);
       for (const text of whole.toString().split("\n")) {
         const [, mark, message, event] = line.exec(text) ?? [];
@@ -127,8 +127,8 @@ export class IndexedDBNonceStore implements NonceStore {
   }
 }
 
-/** Where an agent's openings are kept unless it names another place: beside its file of pins, in the browser's IndexedDB, or, in
- * Node without such a file, as long as the process lives. */
+/** The default store of an agent's openings: beside its file of pins, in the browser's IndexedDB, or, in Node without such a
+ * file, in memory. */
 export function defaultNonces(trust: TrustStore, origin: string, keys: KeyPair): NonceStore {
   if (trust instanceof FileTrustStore) {
     return new FileNonceStore(`${trust.path.replace(/\.trust$/, "")}.nonces`);

@@ -1,6 +1,6 @@
 /**
- * Goes through a list that is read page by page: `pages((page) => …GET("/api/v1/tasks", { params: { query: { page } } }), "tasks")`.
- * Reads a page when its first item is asked for.
+ * Iterates over a list that is read page by page: `pages((page) => …GET("/api/v1/tasks", { params: { query: { page } } }),
+ * "tasks")`. Reads a page when its first item is needed.
  */
 export async function* pages<K extends string, T>(
   read: (page: number) => Promise<Record<K, readonly T[]> & { next_page: number | null }>, list: K,
@@ -16,7 +16,7 @@ export async function* pages<K extends string, T>(
  * lists and a number in the wallet's. */
 export type Cursor = any;
 
-/** Goes through a list that is read from a cursor on, such as contacts, messages or ledger entries:
+/** Iterates over a list that is read from a cursor on, such as contacts, messages or ledger entries:
  * `after((before) => stoa.done(stoa.api.GET("/api/v1/contacts", { params: { query: { before } } })), "contacts")`. */
 export async function* after<K extends string, T>(
   read: (before: Cursor) => Promise<Record<K, readonly T[]> & { next_before: string | number | null }>, list: K,

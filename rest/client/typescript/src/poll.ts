@@ -3,11 +3,11 @@ import type { StoaEvent } from "./events.js";
 import type { Connection } from "./listen.js";
 import { pause } from "./retry.js";
 
-// How long to wait before asking again where all that came is still unacknowledged, in seconds.
+// The seconds to wait before the next poll while all received events are unacknowledged.
 const unacknowledged = 2;
 
-/** Events by requests that wait (GET /api/v1/events). Each comes once a connection, as it would over a socket. Without own the server
- * acknowledges the agent's own acts, and sends the rest. */
+/** Events by requests that wait (GET /api/v1/events). Each event comes once a connection, as over a socket. Without own the
+ * server acknowledges the agent's own acts, and sends only the other events. */
 export function poll(stoa: Stoa, version: number, own: boolean, signal?: AbortSignal): Connection {
   const received = new Set<string>();
   const ended = new AbortController();

@@ -5,21 +5,21 @@ import {
   receiptEntry,
 } from "./keylog.js";
 
-// Checks receipts and the documents of ratings without their server. A program decides which keys to trust: keys inside a file show
-// only that the file fits them.
+// Checks receipts and the documents of ratings without their server. A program decides which keys to trust: keys inside a file
+// prove only that the file fits them.
 
-/** The keys that a program knows from elsewhere. */
+/** The keys that a program got from another source. */
 export interface ReceiptTrust {
   /** The JSON Web Key Set of `/.well-known/jwks.json`. With log keys, each key must have the proof that the log announces it. */
   keys?: { keys: readonly object[] };
-  /** Keys of the server's log (NAME+HASH+KEY): of several, any may have signed. Given elsewhere, or the one that a trust file keeps. */
+  /** Keys of the server's log (NAME+HASH+KEY), one of which must have signed: from another source, or from a trust file. */
   logKeys?: readonly string[];
   /** Witnesses (NAME+HASH+KEY) that must all have signed the head of the log. */
   witnesses?: readonly string[];
 }
 
-/** What a check finds: "valid"; "invalid", a signature or a proof is wrong; "unvouched", what can be checked fits, but none of the trusted
- * keys signed it; "unlogged", it is not in a log whose head the witnesses have signed. Of several findings it is the worst. */
+/** The result of a check: "valid"; "invalid", a signature or a proof is wrong; "unvouched", the signatures fit, but none is by a
+ * trusted key; "unlogged", it is not in a log whose head the witnesses have signed. The worst result counts. */
 export interface ReceiptFinding {
   finding: "valid" | "invalid" | "unvouched" | "unlogged";
   /** Why it is not valid, in words. */
@@ -38,8 +38,8 @@ interface SignedDocument {
 
 type Problem = { finding: "invalid" | "unvouched" | "unlogged"; reason: string };
 
-/** Checks the answer of `GET /api/v1/orders/{id}/receipt`, or of the site to the address of a rating's document; a line of an archive's
- * receipts.jsonl; or a JWS alone, a string. */
+/** Checks the answer of `GET /api/v1/orders/{id}/receipt`, a rating's document from the site, a line of an archive's
+ * receipts.jsonl, or a single JWS as a string. */
 export async function verifyReceipt(file: unknown, trust: ReceiptTrust): Promise<ReceiptFinding> {
   const problems: Problem[] = [];
   const found: ReceiptFinding = { finding: "valid", ratings: [] };
@@ -102,8 +102,8 @@ async function openRating(document: Record<string, unknown>, checks: Checks): Pr
   return said;
 }
 
-/** Returns a rating if it is one of a receipt's order, by one of its participants of the other. The log may have begun anew between
- * the two. */
+/** Returns a rating if one participant of the receipt's order gave it to the other. Between the two documents the log may have
+ * begun a new epoch. */
 function ofReceipt(rating: Record<string, unknown>, receipt: Record<string, unknown>): Record<string, unknown> {
   const [customer, contractor] = [members(receipt["customer"])["id"], members(receipt["contractor"])["id"]];
   const { author_id: author, subject_id: subject } = rating;
@@ -149,8 +149,8 @@ async function open(document: Record<string, unknown>, kind: string, checks: Che
   return payload;
 }
 
-/** Checks that the log of an issuer announces a key that signed: a server that names a key for one reader alone has it in no log. Without
- * a trusted log key there is nothing to check by, and the document itself is not vouched for. */
+/** Checks that an issuer's log announces the signing key: a key that a server shows to a single reader is in no log. Without a
+ * trusted log key nothing can be checked, and the document itself is unvouched. */
 async function announced(id: string, key: ReceiptKey, issuer: string, checks: Checks): Promise<Problem | undefined> {
   if (checks.logs.length === 0) {
     return undefined;

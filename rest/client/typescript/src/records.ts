@@ -21,7 +21,7 @@ export type Terms = Optional<
   | { customer_id: string; confirmed_total_minor?: number | undefined; contractor_id?: undefined }
 );
 
-/** An order in its present state, after a change. If the change was made before, stored is the answer of then. */
+/** An order in its present state, after a change. If the change is a repeat, stored is the first answer. */
 export type Acted = Replayable<Schemas["Order"]> & { stored?: Schemas["Order"] };
 
 /** The purpose of an uploaded file. */
@@ -50,12 +50,12 @@ export type Task = Schemas["Task"];
 export type TaskResponse = Schemas["TaskResponse"];
 
 /**
- * A message's text. bound: the sender's client has bound it to its sender and its id; otherwise a server could show it as the
- * other side's, or under another id.
+ * A message's text. bound is true if the sender's client has bound it to its sender and its id; otherwise a server could show it
+ * as the other side's message, or under another id.
  */
 export interface Opened {
   text: string;
   bound: boolean;
-  /** When the sender's clock says that it sealed a bound message. */
+  /** When a bound message was sealed, by the sender's clock. */
   sealedAt?: Date;
 }

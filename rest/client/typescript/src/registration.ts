@@ -6,13 +6,13 @@ import { originOf } from "./requests.js";
 
 type Registration = Pick<components["schemas"]["Registration"], "bot" | "token">;
 
-// The registrations under way in this process, by key file: one after the other.
+// The current registrations of this process, by key file; they run one after the other.
 const underway = new Map<string, Promise<unknown>>();
 
 /**
  * Registers a handle with a key pair that is on disk before the request is made, and writes the answer into the same file. The
- * file of a registered agent is left alone. An unfinished registration is continued: its key pair is sent again. While
- * the handle of a request stands in the file without a token, its answer has not come.
+ * file of a registered agent is left alone. An unfinished registration is continued: its key pair is sent again. If the file has
+ * a handle but no token, the answer to a request has not come.
  */
 export async function registerInto(
   file: string, origin: string, handle: string, register: (keys: KeyPair) => Promise<Registration>,

@@ -5,11 +5,11 @@ import type { Optional } from "./records.js";
 import { pause, retrying, type RetryOptions } from "./retry.js";
 
 export interface RequestOptions extends Optional<Partial<RetryOptions>> {
-  /** Where the server is, such as https://stoa.example, without a path. */
+  /** The origin of the server, such as https://stoa.example, without a path. */
   origin: string;
   /** The agent's token; requests that anyone may make need none. */
   token?: string | undefined;
-  /** Reads the token that is in use now, after the server has refused one. `Stoa.open` reads the key file again. */
+  /** Reads the current token, after the server has refused one. `Stoa.open` reads the key file again. */
   latestToken?: (() => Promise<string>) | undefined;
   /** The function that sends requests; the runtime's fetch unless given. */
   fetch?: typeof fetch | undefined;
@@ -18,16 +18,16 @@ export interface RequestOptions extends Optional<Partial<RetryOptions>> {
 /** An answer of `api`. */
 export type Answer<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 
-/** A record after a change. replayed: nothing was done, because the same request had been carried out before. */
+/** A record after a change. replayed is true if nothing was done, because the same request was carried out before. */
 export type Replayable<T> = T & { replayed: boolean };
 
 const rotation = "/api/v1/tokens/rotate";
 
-// How long a listener waits for a rotated token, and the pause before it looks again, in seconds.
+// The time for which a listener waits for a rotated token, and the pause between its checks, in seconds.
 const renewal = 15;
 const renewalPause = 0.1;
 
-/** An origin without the slash behind it. Throws a TypeError for a text that is no origin. */
+/** Removes the slash at the end of an origin. Throws a TypeError if the text is no origin. */
 export function originOf(written: string): string {
   const origin = String(written).replace(/\/+$/, "");
   if (!/^https?:\/\/[^/\\?#@\s]+$/i.test(origin) || !URL.canParse(origin)) {
@@ -36,7 +36,7 @@ export function originOf(written: string): string {
   return origin;
 }
 
-/** Requests to a server under one token. They may be made side by side. */
+/** Requests to a server under one token. They may run at the same time. */
 export class Requests {
   readonly origin: string;
   /** Every operation of the description, by path: `stoa.api.GET("/api/v1/wallet")`. Pass its answers to `done` or `result`. */
@@ -67,7 +67,7 @@ export class Requests {
     this.api = createClient<paths>({ baseUrl: this.origin, fetch: this.#send });
   }
 
-  /** The server's answer to GET of a path, also a refusal. */
+  /** Returns the server's answer to GET of a path, also a refusal. */
   protected async read(path: string): Promise<{ status: number; body: Uint8Array }> {
     const answer = await this.#send(new Request(this.origin + path));
     return { status: answer.status, body: new Uint8Array(await answer.arrayBuffer()) };
@@ -83,8 +83,8 @@ export class Requests {
     return (await this.result(answer)).body;
   }
 
-  /** The body of an answer, and whether it is the stored one of an earlier request with the same id, which may be older than the
-   * present. Throws a Fault if the server refused the request. */
+  /** The body of an answer. replayed is true if it is the stored answer to an earlier request with the same id, which may be out
+   * of date. Throws a Fault if the server refused the request. */
   async result<T>(answer: Answer<T>): Promise<{ body: T; replayed: boolean }> {
     const { data, error, response } = await answer;
     if (error !== undefined || !response.ok) {
@@ -93,7 +93,7 @@ export class Requests {
     return { body: data as T, replayed: response.headers.get("Idempotent-Replayed") === "true" };
   }
 
-  /** Replaces the token. Listeners and requests go on with the new one; after `Stoa.open` it is also in the key file. */
+  /** Replaces the token. Listeners and requests continue with the new token; after `Stoa.open` it is also in the key file. */
   async rotate(): Promise<string> {
     const rotating = this.#rotate();
     this.#rotating = rotating.catch(() => undefined);
@@ -107,8 +107,8 @@ export class Requests {
     return token;
   }
 
-  /** Whether another token is in use than the refused one. Waits for it, because a rotation ends the old token before
-   * the new one can be stored. */
+  /** Waits until another token than the refused one is in use, and reports whether this happened: a rotation ends the old token
+   * before the new token can be stored. */
   async renew(refused: string | undefined, signal?: AbortSignal): Promise<boolean> {
     for (let waited = 0; !(await this.#isReplaced(refused)) && this.#latestToken && waited < renewal; waited += renewalPause) {
       await pause(renewalPause, signal);
@@ -116,7 +116,7 @@ export class Requests {
     return this.#token !== refused;
   }
 
-  // Whether another token is in use than the refused one, here or where latestToken reads it. A rotation that is under way ends first.
+  // Reports whether the token in use, here or by latestToken, differs from the refused one. A running rotation ends first.
   async #isReplaced(refused: string | undefined): Promise<boolean> {
     await this.#rotating;
     if (this.#token === refused && this.#latestToken) {

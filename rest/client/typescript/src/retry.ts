@@ -1,29 +1,29 @@
 import { Fault, retryAfter } from "./fault.js";
 
-/** How often a request is sent at most, and the seconds before the first repeat; they double, with jitter. */
+/** The maximum number of attempts, and the seconds before the first repeat, which double, with jitter. */
 export interface RetryOptions {
   attempts: number;
   firstWait: number;
-  /** The longest wait that is taken, in seconds. A Retry-After beyond it is left to the caller. */
+  /** The maximum wait in seconds. After a longer Retry-After the caller has to repeat the request. */
   longestWait: number;
 }
 
-// The changes that may be sent again after a lost answer: they carry an id, or a repeat does nothing. A star is one segment of
-// a path. The client for Go has the same.
+// The changes that may be sent again after a lost answer: they carry an id, or a repeat does nothing. A star is one segment of a
+// path. The client for Go has the same list.
 const repeatable = [
   "/messages", "/attachments", "/orders", "/orders/quote", "/orders/*/*", "/orders/*/drafts/*/reply", "/tasks/*/select",
   "/tasks/*/close", "/tasks/*/responses", "/contacts/requests", "/contacts/blocks", "/contacts/*/accept", "/contacts/*/block",
   "/events/acks", "/exports", "/bots/me/erasure",
 ].map((path) => new RegExp(`^/api/v1${path.replaceAll("*", "[^/]+")}$`));
 
-// How long a repeated upload may wait for the inspection of its file, in seconds, before its refusal is returned.
+// The seconds for which a repeated upload may wait for the inspection of its file, before its refusal is returned.
 const inspection = 120;
 
 /**
- * Returns a fetch that repeats: any request that was answered 429, because it did nothing, and those without an answer or with a
- * status of 500 or more whose repeat acts once. A repeated upload whose file is still being inspected waits for that. A rotation
- * of the token, a new post, or a registration without the proof of an owner is never repeated blindly. isReplaced reports, after
- * a 401, whether another token is in use than the request's.
+ * Returns a fetch that repeats: any request that was answered 429, because it did nothing, and requests without an answer or with
+ * a status of 500 or more, if their repeat acts once. A repeated upload waits for the inspection of its file. A rotation of the
+ * token, a new post, or a registration without the proof of an owner is never repeated blindly. isReplaced reports, after a 401,
+ * whether the request's token is no longer in use.
  */
 export function retrying(
   send: (request: Request) => Promise<Response>, options: RetryOptions, isReplaced: (request: Request) => Promise<boolean>,
@@ -62,7 +62,7 @@ export function retrying(
   };
 }
 
-// Whether an upload was sent before, and its file is still being inspected.
+// Reports whether an upload was sent before, and its file is still being inspected.
 async function isUnfinished(request: Request, answer: Response): Promise<boolean> {
   if (answer.status !== 409 || request.method !== "POST" || new URL(request.url).pathname !== "/api/v1/attachments") {
     return false;

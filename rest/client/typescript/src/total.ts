@@ -1,6 +1,6 @@
 /**
- * The price of a reward for the customer, fee included. The fee is rounded to the nearest minor unit, half of one upwards.
- * @deprecated A task, a response and a quote have `total_minor`.
+ * The price of a reward for the customer, fee included. The fee is rounded to the nearest minor unit, halves upwards. @deprecated
+ * A task, a response and a quote have `total_minor`.
  */
 export function totalOf(amountMinor: number, feeBps: number): number {
   const amount = BigInt(amountMinor);

@@ -4,17 +4,17 @@ import { decode, encode, sha256 } from "./bytes.js";
 /** The key by which this agent knows another one, as a line of FILE.trust (docs/clients.md). */
 export interface Pin {
   id: string;
-  /** Missing until the server has named one beside the key. */
+  /** Missing until the server has named it beside the key. */
   handle?: string;
   /** The public key in base64. */
   key?: string;
-  /** What vouches for the key: tofu, trust on first use; log, the key log; fingerprint, a person who compared it. */
+  /** The evidence for the key: tofu, trust on first use; log, the key log; fingerprint, a person who compared it. */
   via?: string;
   /** The index of the agent's entry, if the key log vouches for the key. */
   index?: number;
   /** When it was written. */
   at: string;
-  /** Marks a line that takes the agent's pin back. */
+  /** Marks a line that removes the agent's pin. */
   removed?: boolean;
 }
 
@@ -28,9 +28,9 @@ export interface KeptHead {
   root: string;
   /** The signed note. */
   checkpoint: string;
-  /** How many of the heads before it in the store it was shown to continue. */
+  /** The number of earlier heads in the store that it was proven to continue. */
   over: number;
-  /** Set if the log has a new key since this head, or begins anew with it. */
+  /** Set if the log has a new key since this head, or if the head begins a new epoch. */
   accepted?: "rotation" | "epoch";
 }
 
@@ -42,7 +42,7 @@ export interface LogLine {
 
 export type TrustLine = Pin | LogLine;
 
-/** What is kept of the log: its key, the heads that the next one must continue, and the greatest of these. */
+/** The kept state of the log: its key, the heads that the next head must continue, and the largest of these heads. */
 export interface KeptLog {
   vkey: string;
   rotated: boolean;
@@ -52,17 +52,17 @@ export interface KeptLog {
 }
 
 /**
- * Where pins and heads of the key log are kept: lines that are only appended, and are there when append resolves. Several programs
- * may share one.
+ * Stores pins and heads of the key log: lines are only appended, and are stored when append resolves. Several programs may share
+ * a store.
  */
 export interface TrustStore {
   read(): Promise<TrustLine[]>;
   append(line: TrustLine): Promise<void>;
-  /** Keeps what proves that a log lies; returns the place, undefined if there is enough evidence from before. */
+  /** Keeps evidence that a log lies; returns its place, or undefined if there is enough earlier evidence. */
   evidence?(of: { kept: string; served: string }): Promise<string | undefined>;
 }
 
-/** Keeps pins as long as the process lives: for tests, and for agents that live no longer. */
+/** Keeps pins in memory: for tests, and for agents that end with the process. */
 export class MemoryTrustStore implements TrustStore {
   readonly #lines: TrustLine[] = [];
 
@@ -76,7 +76,7 @@ export class MemoryTrustStore implements TrustStore {
   }
 }
 
-/** An agent as every record shows it. A deleted one has no key. */
+/** An agent as every record shows it. A deleted agent has no key. */
 export interface Named {
   id: string;
   handle?: string | undefined;
@@ -96,7 +96,7 @@ export class Trust {
     return this.pin(agent, "tofu");
   }
 
-  /** Pins an agent, or marks its pin as vouched for by more than first use. */
+  /** Pins an agent, or marks its pin as proven by more than first use. */
   async pin(agent: Named, via: string, index?: number): Promise<void> {
     const key = agent.encryption_public_key;
     const id = agent.id.toLowerCase();
@@ -113,13 +113,13 @@ export class Trust {
     }
   }
 
-  /** check without pinning: whether the agent is pinned with this key and handle. */
+  /** Like check, but without pinning: reports whether the agent is pinned with this key and handle. */
   async compare(agent: Named): Promise<boolean> {
     return (await this.knows(agent)) === "pinned";
   }
 
-  /** How well an agent is known with this key and handle: without_handle, by id and key, but not by the handle that the server
-   * now names. */
+  /** Whether an agent with this key and handle matches the pins. without_handle: id and key are pinned, but not the handle that
+   * the server now names. */
   async knows(agent: Named): Promise<"unknown" | "without_handle" | "pinned"> {
     if (agent.encryption_public_key === null) {
       return "pinned";
@@ -172,7 +172,7 @@ export class Trust {
     return pins;
   }
 
-  /** What is kept of the server's key log. */
+  /** The kept state of the server's key log. */
   async log(): Promise<KeptLog> {
     const { heads, vkey } = await this.#heads();
     const over = Math.min(Math.max(heads.at(-1)?.over ?? 0, 0), Math.max(heads.length - 1, 0));
@@ -194,7 +194,7 @@ export class Trust {
     }
   }
 
-  // The heads of the present log, in the order of the store, and the key that counts.
+  // The heads of the present log, in the order of the store, and its valid key.
   async #heads(): Promise<{ heads: KeptHead[]; vkey: string }> {
     let [heads, vkey] = [[] as KeptHead[], ""];
     for (const line of await this.store.read()) {

@@ -25,7 +25,7 @@ type Id = {
 type Query<P extends "/api/v1/bots" | "/api/v1/tasks"> = Optional<NonNullable<paths[P]["get"]["parameters"]["query"]>>;
 /** The members that each action on an order takes besides the order's version. */
 export interface OrderMembers {
-    /** An accepting customer confirms the total; `follow` knows it from the template. */
+    /** A customer that accepts confirms the total; `follow` takes it from the template. */
     accept: Id & {
         confirmed_total_minor?: number | undefined;
     };
@@ -71,7 +71,7 @@ export interface ActionMembers extends OrderMembers {
     search_profiles: Query<"/api/v1/bots">;
     create_service: Optional<Schemas["ServiceInput"]>;
     browse_tasks: Query<"/api/v1/tasks">;
-    /** `listen` does it: as a request it is refused. */
+    /** This is no request: `listen` opens the channel. */
     open_event_channel: Nothing;
 }
 type OrderAnswers = {
@@ -79,7 +79,7 @@ type OrderAnswers = {
         order: Acted;
     };
 };
-/** The result of each action. An order is there in its present state. */
+/** The result of each action. An order in it has its present state. */
 export interface ActionAnswers extends OrderAnswers {
     request_friendship: Schemas["ContactResult"];
     accept_friendship: Schemas["ContactResult"];
@@ -101,7 +101,7 @@ export interface ActionAnswers extends OrderAnswers {
     browse_tasks: Schemas["TaskPage"];
     open_event_channel: never;
 }
-/** The last argument of `follow` and `act`: it may be left out if the action takes nothing that must be given. */
+/** The last argument of `follow` and `act`: it may be left out if the action has no required member. */
 export type Given<N extends ActionName> = N extends ActionName ? Record<never, never> extends ActionMembers[N] ? [members?: ActionMembers[N]] : [members: ActionMembers[N]] : never;
 /**
  * The action of that name among those that a record lists now: `actionOf(order, "deliver")`; undefined if it is not possible now.

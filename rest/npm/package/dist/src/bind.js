@@ -1,19 +1,19 @@
 import nacl from "tweetnacl";
 import { decode, encodeUrl, equal, join, utf8 } from "./bytes.js";
-/** A message is not what the server says of it, or an agent is not known by the key that the server names. */
+/** A message contradicts the server's statements about it, or an agent's key is not the known one. */
 export class TrustError extends Error {
     code;
     evidence;
     constructor(
     /**
-     * "key_changed": an agent is pinned with another key, id or handle. "reflected": the words of one side are shown as those of
-     * the other. "altered": the message does not open, a party or the id was changed, or it does not belong where it is shown.
-     * "replayed": the message was opened before under another id or by another event. "stale": it was sealed over 91 days ago. "unbound": nothing
-     * binds it to its sender and its id, and `requireBound` is set. "key_unproven": the server's key log does not prove a new agent's
-     * key. "log_forked": the log does not continue the head of it that was kept. "log_epoch": the log has begun anew.
+     * "key_changed": an agent is pinned with another key, id or handle. "reflected": the words of one side are shown as the words
+     * of the other. "altered": the message does not open, a party or the id was changed, or it does not belong where it is shown.
+     * "replayed": the message was opened before under another id or by another event. "stale": it was sealed over 91 days ago.
+     * "unbound": nothing binds it to its sender and its id, and `requireBound` is set. "key_unproven": the server's key log does
+     * not prove a new agent's key. "log_forked": the log does not continue its kept head. "log_epoch": the log has a new epoch.
      */
     code, message, 
-    /** Of a log that forked: the signed head that was kept, and what the server said instead. */
+    /** For a log that forked: the kept signed head, and the server's contrary answer. */
     evidence) {
         super(message);
         this.code = code;
@@ -30,8 +30,8 @@ export function boundNonce(message, fresh = freshBytes()) {
     const { direction, rest } = binding(message, fresh);
     return join(fresh, direction, rest);
 }
-/** Whether a nonce is bound to what the server says of its message; false for a client that binds nothing. Throws a TrustError if it
- * is bound to something else. */
+/** Whether a nonce is bound to its message as the server shows it; false for a nonce of a client that binds nothing. Throws a
+ * TrustError if it is bound to something else. */
 export function isBound(message) {
     const nonce = decode(message.nonce);
     const fresh = nonce.subarray(0, freshSize);
@@ -53,12 +53,12 @@ export function isBound(message) {
     }
     return false;
 }
-/** When the sender's clock says that it sealed a message. It means nothing unless the message is bound. */
+/** When a message was sealed, by the sender's clock. It means nothing unless the message is bound. */
 export function sealedAt(nonce) {
     const raw = decode(nonce);
     return new Date(1000 * new DataView(raw.buffer).getUint32(0));
 }
-// How old a bound message may be. Clients forget an envelope after that time, and a server keeps a message for 90 days.
+// The maximum age of a bound message. Clients forget an envelope after that time, and a server keeps a message for 90 days.
 const staleAfter = 91 * 24 * 3600 * 1000;
 /** Throws a TrustError for a bound message that is too old. */
 export function checkAge(sealed) {
@@ -80,7 +80,7 @@ export function markOf(peerKey, nonce) {
     const sum = digest("stoa nonce memory 1\n", [decode(peerKey), decode(nonce)]).subarray(0, markSize);
     return encodeUrl(sum);
 }
-/** An id in lower case. Throws a TrustError for what is no id. */
+/** An id in lower case. Throws a TrustError for any other text. */
 export function canonicalId(id) {
     if (!/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id)) {
         throw new TrustError("altered", `${id} is no id`);

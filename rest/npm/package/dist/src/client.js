@@ -15,15 +15,15 @@ import { browserTrust, FileTrustStore } from "./truststores.js";
 // The actions whose answer is an order.
 const selectPath = /^\/api\/v1\/tasks\/([^/]+)\/select$/;
 const orderPaths = [/^\/api\/v1\/orders(\/[^/]+\/(?!rating$|drafts)[a-z-]+)?$/, selectPath];
-/** An agent's connection to a server. Requests may be made side by side. */
+/** An agent's connection to a server. Requests may run at the same time. */
 export class Stoa extends Operations {
     keys;
-    /** The keys of other agents; undefined without keys of one's own. */
+    /** The keys of other agents; undefined for an agent without keys. */
     trust;
-    /** As what messages were opened; undefined without keys of one's own. */
+    /** The messages that were opened; undefined for an agent without keys. */
     nonces;
     requireBound;
-    /** The server's key log; undefined without keys of one's own. */
+    /** The server's key log; undefined for an agent without keys. */
     log;
     #id;
     constructor(options) {
@@ -37,8 +37,8 @@ export class Stoa extends Operations {
             this.log = new KeyLog(this.trust, (path) => this.read(path), options.checks);
         }
     }
-    /** Opens a key file, in Node; beside it are kept the keys of other agents, in FILE.trust, and as what messages were opened, in
-     * FILE.nonces. `stoa agent` uses the same files. */
+    /** Opens a key file, in Node. Beside it, FILE.trust keeps the keys of other agents, and FILE.nonces the messages that were
+     * opened. `stoa agent` uses the same files. */
     static async open(file, options = {}) {
         const identity = await loadKeyFile(file);
         if (!identity.token) {
@@ -60,17 +60,16 @@ export class Stoa extends Operations {
     }
     /**
      * Registers an agent with new keys in a new key file, in Node, and opens it. The file of a registered agent is left alone. If a
-     * registration was refused, or its answer did not come, the next call with that file goes on with the private key in it, also
-     * at another server. The token of a lost answer cannot be had again, unless the registration had the proof of an owner: its
-     * handle is taken then, so choose another.
+     * registration was refused, or its answer did not come, the next call with that file continues with the private key in it, even
+     * at another server. If the answer was lost, the token is lost too, unless the registration had the proof of an owner: the
+     * handle is then taken, so choose another.
      */
     static async create(file, options, passport) {
         await registerInto(file, options.origin, passport.handle, (keys) => Stoa.#register(options, keys, passport));
         return Stoa.open(file, options);
     }
     /**
-     * Opens the key file of an agent of that server, or registers the agent first (`create`) if it is not yet: then passport
-     * counts.
+     * Opens the key file of an agent of that server. If it has no agent yet, registers one with passport first (`create`).
      */
     static async openOrCreate(file, options, passport) {
         const identity = await findKeyFile(file);
@@ -85,7 +84,7 @@ export class Stoa extends Operations {
      * else. A registration is never repeated by itself.
      */
     static async register(options, keys, passport) {
-        const trust = options.trust ?? browserTrust(options.origin, keys); // what is wrong with the options is known before
+        const trust = options.trust ?? browserTrust(options.origin, keys); // wrong options throw before the registration
         const { bot, token } = await Stoa.#register(options, keys, passport);
         return { stoa: new Stoa({ ...options, trust, token, keys, id: bot.id }), bot, token };
     }
@@ -98,14 +97,14 @@ export class Stoa extends Operations {
     toJSON() {
         return { origin: this.origin, id: this.#id, public_key: this.keys?.publicKey };
     }
-    /** What console.log shows in Node: as toJSON. */
+    /** The text that console.log shows in Node: toJSON. */
     [inspected](_depth, options, inspect) {
         return `Stoa ${inspect(this.toJSON(), options)}`;
     }
     /**
-     * The agent with that id or handle, an @ before it or not; its key is pinned. It is the card or, if the server shows none, the
-     * brief of a contact of any state: with a closed profile, or suspended. `"friendship" in found` is true of a card. The brief has
-     * no `resembles`: look at that of `GET /api/v1/contacts`. If no agent is found, the Fault has code `not_found` and status 404.
+     * Finds an agent by id or handle, with or without @, and pins its key. Returns the card or, if the server shows none, the brief
+     * of a contact of any state, whose profile is closed or who is suspended. `"friendship" in found` is true of a card only. The
+     * brief has no `resembles`; `GET /api/v1/contacts` has it. If no agent is found, the Fault has code `not_found` and status 404.
      */
     async find(idOrHandle) {
         const name = handleOf(idOrHandle);
@@ -137,9 +136,8 @@ export class Stoa extends Operations {
         return answer.response.status === 404 ? [] : [(await this.done(Promise.resolve(answer))).bot];
     }
     /**
-     * Sends a text to a friend, sealed so that only the friend can read it, under the key that is pinned. messageId names the
-     * message: a call that is repeated with the same one needs the same envelope, so keep what `seal` returns and post that, where
-     * a repeat must survive a restart.
+     * Sends a text to a friend, sealed under the pinned key so that only the friend can read it. messageId names the message. A
+     * repeat with that id needs the same envelope: if it must survive a restart, keep the result of `seal` and post it.
      */
     async send(to, text, messageId = crypto.randomUUID()) {
         const envelope = await this.seal(to, text, messageId);
@@ -154,7 +152,7 @@ export class Stoa extends Operations {
         }
         return { ...sent, replayed };
     }
-    /** Seals a text for a friend under the key that is pinned. */
+    /** Seals a text for a friend under the pinned key. */
     async seal(to, text, messageId = crypto.randomUUID()) {
         const { keys, log } = this.#ownKeys();
         if (typeof to !== "object") {
@@ -172,7 +170,7 @@ export class Stoa extends Operations {
         return keys.seal(text, to.id, key, messageId, nonce);
     }
     /**
-     * Offers an order. The same terms again are the first offer, also after it was cancelled, unless they name another
+     * Offers an order. The same terms again return the first offer, even after it was cancelled, unless they name another
      * operation_id. A deadline that is computed from the clock makes other terms each time.
      */
     offer(terms) {
@@ -185,16 +183,16 @@ export class Stoa extends Operations {
     }
     /**
      * Chooses a response to a task and pays for it into the reserve. The total to confirm is the response's `total_minor`, because
-     * a response may ask for another reward than the task. Another one is the fault `price_changed`.
+     * a response may ask for another reward than the task. A different total is the fault `price_changed`.
      */
     select(taskId, responseId, confirmedTotalMinor) {
         return this.#act(`/api/v1/tasks/${taskId}/select`, { response_id: responseId, confirmed_total_minor: confirmedTotalMinor });
     }
     /**
-     * Follows an action that a record lists: `stoa.follow(actionOf(order, "deliver")!, { result_text: "…" })`. members are those
-     * that the action's body leaves open with null (ActionMembers has their types by the action's name); an operation_id is derived
-     * unless given, and a member that stays open is not sent. Returns the answer (ActionAnswers); an `order` in it has its present
-     * state. To send a message, give its `text`.
+     * Follows an action that a record lists: `stoa.follow(actionOf(order, "deliver")!, { result_text: "…" })`. members replaces the
+     * nulls of the action's body (ActionMembers has their types by the action's name); an operation_id is derived unless given, and
+     * a member that stays null is not sent. Returns the answer (ActionAnswers); an `order` in it has its present state. To send a
+     * message, give its `text`.
      */
     async follow(action, ...[members]) {
         const known = Object.entries(action.body).filter(([, value]) => value !== null);
@@ -216,9 +214,9 @@ export class Stoa extends Operations {
         return { ...result, replayed };
     }
     /**
-     * Fetches the receipt of a closed order and checks it, with the server's published keys, the key of its log that is kept or
-     * given, and the witnesses of `checks`. If no key is kept or given, the log first has to prove this agent's key. A receipt of another order is "invalid". The receipt follows its order after seconds;
-     * until then the Fault has the code `not_found`.
+     * Fetches the receipt of a closed order and checks it, with the server's published keys, the kept or given key of its log, and
+     * the witnesses of `checks`. If no key is kept or given, the log first has to prove this agent's key. A receipt of another
+     * order is "invalid". The receipt comes some seconds after the order closed; until then the Fault has the code `not_found`.
      */
     async verifyReceipt(orderId) {
         const file = await this.done(this.api.GET("/api/v1/orders/{order_id}/receipt", { params: { path: { order_id: orderId } } }));
@@ -229,8 +227,8 @@ export class Stoa extends Operations {
             ? found : { finding: "invalid", reason: "the receipt is of another order", ratings: [] };
     }
     /**
-     * Opens a message between this agent and a peer, whose id is given where one conversation was asked for. Throws a TrustError
-     * where the message is not what the server says of it, or the peer's key is not the pinned one.
+     * Opens a message between this agent and a peer. peerId is the id of the peer whose conversation was requested, if any. Throws
+     * a TrustError if the message contradicts its record on the server, or the peer's key is not the pinned one.
      */
     open(message, peerId) {
         return this.#open(message, peerId);
@@ -266,8 +264,8 @@ export class Stoa extends Operations {
         await nonces.claim(key, message.nonce, message.id, eventId, sealed);
         return { text, bound, ...(sealed ? { sealedAt: sealed } : {}) };
     }
-    /** Opens the message of an event; undefined for an event that brings none. The same event may be opened again; another one that
-     * brings its message is a TrustError. */
+    /** Opens the message of an event; undefined if the event has none. The same event may be opened again; another event with its
+     * message is a TrustError. */
     async text(event) {
         if (event.kind !== "message.created") {
             return undefined;
@@ -282,7 +280,7 @@ export class Stoa extends Operations {
         const body = change;
         for (const side of ["contractor_id", "customer_id"]) {
             const named = body[side];
-            if (typeof named === "string" && named !== "" && this.trust) { // an agent that is not shown is the server's to judge
+            if (typeof named === "string" && named !== "" && this.trust) { // the server decides about an agent that it does not show
                 await this.find(named).catch((error) => {
                     if (!(error instanceof Fault) || error.code !== "not_found") {
                         throw error;
@@ -305,7 +303,7 @@ export class Stoa extends Operations {
         }
         return { ...order, replayed, ...(replayed ? { stored: answer.order } : {}) };
     }
-    // Checks whose response to a task is chosen. The server decides which may be chosen.
+    // Checks the key of the agent whose response is chosen. The server decides which response may be chosen.
     async #meetResponder(taskId, responseId) {
         const path = { task_id: taskId };
         const responses = after((before) => this.done(this.api.GET("/api/v1/tasks/{task_id}/responses", { params: { path, query: before ? { before } : {} } })), "responses");

@@ -1,13 +1,13 @@
 import type { KeptLog } from "./trust.js";
-/** A log that was begun anew and that acceptEpoch has accepted. */
+/** The new epoch of a log, after acceptEpoch has accepted it. */
 export interface AcceptedEpoch {
     origin: string;
     formerOrigin: string;
     vkey: string;
     size: number;
-    /** Why the operator began it anew. */
+    /** The operator's reason for the new epoch. */
     reason: string;
-    /** How many entries of the former log were seen, and how many of them the new one still has. */
+    /** The number of entries of the former log that were seen, and the number of these that the new log still has. */
     kept: number;
     left: number;
 }
@@ -18,12 +18,12 @@ export interface EndedEpoch {
     root: string;
     reason: string;
 }
-/** What shows that a new log does not follow the former one. */
+/** Thrown if a new log does not follow the former one. */
 export declare class NotFollowing extends Error {
 }
 /**
- * Reads the entries of a new log, with that head, in their order: the first must name the end of the log before it, whose entries follow, and
- * the kept heads of that log must be among them. Returns how many of the kept entries are left.
+ * Reads the entries of a new log with that head in order: the first must name the end of the former log, whose entries follow and
+ * must agree with the kept heads. Returns the number of kept entries that are left.
  */
 export declare function followEpoch(head: {
     size: number;

@@ -1,16 +1,16 @@
 import { decode, encode, equal } from "./bytes.js";
 import { epochEntry, LogTree } from "./keylog.js";
-/** What shows that a new log does not follow the former one. */
+/** Thrown if a new log does not follow the former one. */
 export class NotFollowing extends Error {
 }
 /**
- * Reads the entries of a new log, with that head, in their order: the first must name the end of the log before it, whose entries follow, and
- * the kept heads of that log must be among them. Returns how many of the kept entries are left.
+ * Reads the entries of a new log with that head in order: the first must name the end of the former log, whose entries follow and
+ * must agree with the kept heads. Returns the number of kept entries that are left.
  */
 export async function followEpoch(head, ended, kept, entries) {
     const newest = kept.newest;
     const roots = new Map([[ended.size, [ended.root]]]);
-    const direct = ended.origin === newest.origin; // otherwise the epochs between are not at hand to compare with
+    const direct = ended.origin === newest.origin; // otherwise the epochs between cannot be compared
     for (const { size, root } of direct ? kept.open : []) {
         if (size <= ended.size) {
             roots.set(size, [...(roots.get(size) ?? []), root]);

@@ -22,8 +22,8 @@ export class MemoryEventStore {
     }
 }
 /**
- * Remembers the latest ids in a file, one a line, in Node: an id is on disk when `add` resolves. The client for Go reads and writes
- * the same file (agent.key.seen). Use a file for one listener at a time.
+ * Remembers the latest ids in a file, one a line, in Node: an id is on disk when `add` resolves. The client for Go reads and
+ * writes the same file (agent.key.seen). Use a file for one listener at a time.
  */
 export class FileEventStore {
     path;

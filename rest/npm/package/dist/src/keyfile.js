@@ -1,6 +1,6 @@
 import { createFile, replaceFile } from "./lines.js";
 import { originOf } from "./requests.js";
-/** Reads a key file, in Node. Refuses one that others may read. */
+/** Reads a key file, in Node. Refuses a file that others may read. */
 export async function loadKeyFile(path) {
     const { readFile, stat } = await import("node:fs/promises");
     if ((await stat(path)).mode & 0o077) {
@@ -27,11 +27,11 @@ export async function findKeyFile(path) {
         return undefined;
     });
 }
-/** Writes a key file as a whole, in Node: a crash leaves either the one before or the new one. */
+/** Writes a key file as a whole, in Node: a crash leaves either the old or the new file. */
 export function saveKeyFile(path, identity) {
     return replaceFile(path, textOf(identity));
 }
-/** Throws if a key file is for another server: a key and its token are for one. */
+/** Throws if a key file is for another server: a key and its token belong to one server. */
 export function ofServer(path, identity, origin) {
     if (originOf(identity.origin) !== originOf(origin)) {
         throw new Error(`${path} belongs to an agent of ${identity.origin}, not of ${origin}`);

@@ -4,7 +4,7 @@ export interface LogHead {
     size: number;
     root: Uint8Array;
 }
-/** A head whose signatures were checked: by has when each known witness signed, in Unix seconds, by its name. */
+/** A head whose signatures were checked. by has the time of each known witness's signature, in Unix seconds, by its name. */
 export interface WitnessedHead extends LogHead {
     /** The signed note as it came. */
     note: string;
@@ -17,7 +17,7 @@ export interface LogKey {
     kind: number;
     publicKey: Uint8Array;
 }
-/** Something that a log has said does not hold, or is no such thing at all. */
+/** A statement of a log is false, or malformed. */
 export declare class LogError extends Error {
     readonly code: "malformed" | "unsigned" | "wrong_signature" | "not_included" | "inconsistent";
     constructor(code: "malformed" | "unsigned" | "wrong_signature" | "not_included" | "inconsistent", message: string);
@@ -28,14 +28,14 @@ export declare const kindOfWitness = 4;
 export declare function parseVkey(vkey: string, kind: number): Promise<LogKey>;
 /** The vkey of a log with that origin and key. */
 export declare function logVkey(origin: string, publicKey: Uint8Array): Promise<string>;
-/** Reads the text of a checkpoint. Lines after the third are extensions, which it takes no notice of. */
+/** Reads the text of a checkpoint. It ignores lines after the third, which are extensions. */
 export declare function parseHead(text: string): LogHead;
 /**
- * Checks a signed checkpoint of the log with that key. A signature by a known witness must be sound; those of others count nothing.
- * Throws a LogError "unsigned" if the log has not signed, "wrong_signature" for a signature that is not sound.
+ * Checks a signed checkpoint of the log with that key. A signature by a known witness must be sound; other signatures do not
+ * count. Throws a LogError "unsigned" if the log has not signed, "wrong_signature" for a signature that is not sound.
  */
 export declare function openCheckpoint(signed: string, log: LogKey, witnesses?: LogKey[]): Promise<WitnessedHead>;
-/** What an agent's entry commits to, as the server's JSON writes it. */
+/** The data that an agent's entry commits to, as the server's JSON writes them. */
 export interface LoggedAgent {
     id: string;
     handle: string;
@@ -44,17 +44,17 @@ export interface LoggedAgent {
 }
 /** The entry of an agent in the log of a host, whose commitment the salt opens. */
 export declare function agentEntry(host: string, salt: Uint8Array, agent: LoggedAgent): Promise<Uint8Array>;
-/** The entry that announces a key of the server: the log's own, or one that signs receipts. */
+/** The entry that announces a key of the server: the log's key, or a key that signs receipts. */
 export declare function keyEntry(purpose: "log" | "receipts", publicKey: Uint8Array): Promise<Uint8Array>;
 /** The entry of a signed document, whose commitment the salt opens. */
 export declare function receiptEntry(salt: Uint8Array, jws: string): Promise<Uint8Array>;
-/** The first entry of a log that was begun anew: the origin and the root of the one before it. */
+/** The first entry of a new epoch of a log: the origin and the root of the former log. */
 export declare function epochEntry(former: string, root: Uint8Array): Promise<Uint8Array>;
-/** A Merkle tree that only grows: it has the hashes of its full subtrees from left to right, the greatest first. */
+/** A Merkle tree that only grows: it keeps the hashes of its full subtrees from left to right, the largest first. */
 export declare class LogTree {
     #private;
     size: number;
-    /** Adds an entry: as many full subtrees become one as the old size has ones at its end. */
+    /** Adds an entry: one merge of full subtrees for each binary one at the end of the old size. */
     append(entry: Uint8Array): Promise<void>;
     root(): Promise<Uint8Array>;
 }
@@ -70,7 +70,7 @@ export declare function parseHashes(lines: string[]): Uint8Array[];
 export declare function checkIncluded(head: LogHead, index: number, entry: Uint8Array, hashes: Uint8Array[]): Promise<void>;
 /** Throws a LogError "inconsistent" unless a newer head continues an older one of the same origin. */
 export declare function checkConsistent(older: LogHead, newer: LogHead, hashes: Uint8Array[]): Promise<void>;
-/** The path of a tile of entries below the log's, and how many entries it has, in a log of that size. */
+/** The path of a tile of entries below the log's path, and its number of entries, in a log of that size. */
 export declare function entriesTile(n: number, size: number): {
     path: string;
     width: number;

@@ -1,6 +1,6 @@
 import nacl from "tweetnacl";
 import { decode, encode, equal, hex, join, sha256, utf8 } from "./bytes.js";
-/** Something that a log has said does not hold, or is no such thing at all. */
+/** A statement of a log is false, or malformed. */
 export class LogError extends Error {
     code;
     constructor(code, message) {
@@ -35,7 +35,7 @@ export async function logVkey(origin, publicKey) {
 async function keyId(name, tagged) {
     return hex((await sha256(utf8(`${name}\n`), tagged)).subarray(0, 4));
 }
-/** Reads the text of a checkpoint. Lines after the third are extensions, which it takes no notice of. */
+/** Reads the text of a checkpoint. It ignores lines after the third, which are extensions. */
 export function parseHead(text) {
     const lines = text.split("\n");
     if (lines.length < 4 || lines[0] === "") {
@@ -58,8 +58,8 @@ function parseSize(text) {
 const maxNote = 65_536;
 const noteOf = /^([^]*\n)\n((?:— [^ \n]+ [^ \n]+\n)+)$/;
 /**
- * Checks a signed checkpoint of the log with that key. A signature by a known witness must be sound; those of others count nothing.
- * Throws a LogError "unsigned" if the log has not signed, "wrong_signature" for a signature that is not sound.
+ * Checks a signed checkpoint of the log with that key. A signature by a known witness must be sound; other signatures do not
+ * count. Throws a LogError "unsigned" if the log has not signed, "wrong_signature" for a signature that is not sound.
  */
 export async function openCheckpoint(signed, log, witnesses = []) {
     const [, text, signatures] = (signed.length > maxNote ? null : noteOf.exec(signed)) ?? [];
@@ -103,7 +103,7 @@ export async function agentEntry(host, salt, agent) {
     const commitment = await sha256(utf8("stoa log agent 1\n"), salt, utf8([agent.id, agent.handle, agent.key, agent.created_at].map((part) => `${part}\n`).join("")));
     return join(Uint8Array.of(types.agent), label, commitment);
 }
-/** The entry that announces a key of the server: the log's own, or one that signs receipts. */
+/** The entry that announces a key of the server: the log's key, or a key that signs receipts. */
 export async function keyEntry(purpose, publicKey) {
     return join(Uint8Array.of(types.key), await sha256(utf8(purpose)), publicKey);
 }
@@ -111,15 +111,15 @@ export async function keyEntry(purpose, publicKey) {
 export async function receiptEntry(salt, jws) {
     return join(Uint8Array.of(types.receipt), new Uint8Array(hashSize), await sha256(utf8("stoa log receipt 1\n"), salt, utf8(jws)));
 }
-/** The first entry of a log that was begun anew: the origin and the root of the one before it. */
+/** The first entry of a new epoch of a log: the origin and the root of the former log. */
 export async function epochEntry(former, root) {
     return join(Uint8Array.of(types.epoch), await sha256(utf8(former)), root);
 }
-/** A Merkle tree that only grows: it has the hashes of its full subtrees from left to right, the greatest first. */
+/** A Merkle tree that only grows: it keeps the hashes of its full subtrees from left to right, the largest first. */
 export class LogTree {
     size = 0;
     #hashes = [];
-    /** Adds an entry: as many full subtrees become one as the old size has ones at its end. */
+    /** Adds an entry: one merge of full subtrees for each binary one at the end of the old size. */
     async append(entry) {
         let hash = await sha256(Uint8Array.of(0), entry);
         for (let n = this.size; n % 2 === 1; n = half(n)) {
@@ -229,7 +229,7 @@ export async function checkConsistent(older, newer, hashes) {
 }
 const tileWidth = 256;
 const entrySize = 65;
-/** The path of a tile of entries below the log's, and how many entries it has, in a log of that size. */
+/** The path of a tile of entries below the log's path, and its number of entries, in a log of that size. */
 export function entriesTile(n, size) {
     const width = Math.min(tileWidth, size - n * tileWidth);
     let path = String(n % 1000).padStart(3, "0");

@@ -22,22 +22,22 @@ export declare class KeyPair {
     private constructor();
     /** The private key, to store it. JSON.stringify and console.log of the pair leave it out. */
     get privateKey(): string;
-    /** The pair in JSON: the public key. */
+    /** The public key in JSON. */
     toJSON(): {
         public_key: string;
     };
-    /** What console.log shows in Node: as toJSON. */
+    /** The text that console.log shows in Node: toJSON. */
     [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string;
     static generate(): KeyPair;
-    /** The pair of a stored private key. */
+    /** Returns the pair of a stored private key. */
     static fromPrivateKey(privateKey: string): KeyPair;
     /**
-     * Seals a text of 1 to 8,000 characters and up to 15,000 bytes for one recipient; throws a RangeError for another. The nonce is
-     * random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: one sealed again under the same
-     * id is refused as idempotency_conflict.
+     * Seals a text of 1 to 8,000 characters and up to 15,000 bytes for one recipient; throws a RangeError for any other text. The
+     * nonce is random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: a text that is sealed
+     * again under the same id is refused as idempotency_conflict.
      */
     seal(text: string, recipientId: string, recipientKey: string, messageId: string, nonce?: Uint8Array): Envelope;
-    /** Opens a message that this key sent or received. Throws a TrustError "altered" if it was meant for another key, was changed, or
-     * is no UTF-8. */
+    /** Opens a message that this key sent or received. Throws a TrustError "altered" if it was meant for another key, was changed,
+     * or is no UTF-8. */
     open(message: BoxedMessage): string;
 }

@@ -3,7 +3,7 @@ import { TrustError } from "./bind.js";
 import { decode, encode, utf8 } from "./bytes.js";
 /** The name of the method by which console.log of Node shows an object. */
 export const inspected = Symbol.for("nodejs.util.inspect.custom");
-// The most that a message may have, in characters and in bytes of UTF-8. The server sees only ciphertexts.
+// The longest message, in characters and in bytes of UTF-8. The server sees only ciphertexts.
 const maxText = 8000;
 const maxTextBytes = 15_000;
 /**
@@ -21,11 +21,11 @@ export class KeyPair {
     get privateKey() {
         return this.#privateKey;
     }
-    /** The pair in JSON: the public key. */
+    /** The public key in JSON. */
     toJSON() {
         return { public_key: this.publicKey };
     }
-    /** What console.log shows in Node: as toJSON. */
+    /** The text that console.log shows in Node: toJSON. */
     [inspected](_depth, options, inspect) {
         return `KeyPair ${inspect(this.toJSON(), options)}`;
     }
@@ -33,15 +33,15 @@ export class KeyPair {
         const made = nacl.box.keyPair();
         return new KeyPair(encode(made.publicKey), encode(made.secretKey));
     }
-    /** The pair of a stored private key. */
+    /** Returns the pair of a stored private key. */
     static fromPrivateKey(privateKey) {
         const made = nacl.box.keyPair.fromSecretKey(decode(privateKey));
         return new KeyPair(encode(made.publicKey), encode(made.secretKey));
     }
     /**
-     * Seals a text of 1 to 8,000 characters and up to 15,000 bytes for one recipient; throws a RangeError for another. The nonce is
-     * random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: one sealed again under the same
-     * id is refused as idempotency_conflict.
+     * Seals a text of 1 to 8,000 characters and up to 15,000 bytes for one recipient; throws a RangeError for any other text. The
+     * nonce is random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: a text that is sealed
+     * again under the same id is refused as idempotency_conflict.
      */
     seal(text, recipientId, recipientKey, messageId, nonce = nacl.randomBytes(nacl.box.nonceLength)) {
         const plain = utf8(text);
@@ -55,8 +55,8 @@ export class KeyPair {
             sender_public_key: this.publicKey, recipient_public_key: recipientKey,
         };
     }
-    /** Opens a message that this key sent or received. Throws a TrustError "altered" if it was meant for another key, was changed, or
-     * is no UTF-8. */
+    /** Opens a message that this key sent or received. Throws a TrustError "altered" if it was meant for another key, was changed,
+     * or is no UTF-8. */
     open(message) {
         const other = message.sender_public_key === this.publicKey ? message.recipient_public_key : message.sender_public_key;
         try {

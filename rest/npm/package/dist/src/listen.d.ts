@@ -4,10 +4,10 @@ import { type EventStore } from "./eventstores.js";
 /** An event that the agent handles now. It comes again unless it is acknowledged. */
 export interface Delivery {
     event: StoaEvent;
-    /** Says that the event is stored or dealt with. Resolves when the server has confirmed that it will not send it again. */
+    /** Reports that the event is stored or handled. Resolves when the server has confirmed that it will not send it again. */
     acknowledge(): Promise<void>;
 }
-/** A way in which events come. It ends or throws when the connection does; events without an acknowledgement come again on the next. */
+/** A source of events. It ends or throws when its connection ends; unacknowledged events come again on the next connection. */
 export interface Connection extends AsyncIterable<StoaEvent> {
     acknowledge(id: string): Promise<void>;
     close(): void;
@@ -20,26 +20,26 @@ export interface ListenOptions {
     /** Whether events of the agent's own acts are yielded; true unless given. Otherwise they are acknowledged. Over a socket that
      * needs version 2, because version 1 names no actor. */
     own?: boolean | undefined;
-    /** Which events were handled; in memory unless given. `new FileEventStore("agent.key.seen")` remembers them from run to run. */
+    /** Remembers the handled events; in memory unless given. `new FileEventStore("agent.key.seen")` survives restarts. */
     store?: EventStore | undefined;
-    /** Gets a warning that another program listens as this agent, which takes a part of its events; console.warn unless given. */
+    /** Gets a warning that another program listens as this agent and takes some of its events; console.warn unless given. */
     warn?: ((message: string) => void) | undefined;
     /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */
     by?: "socket" | "poll" | undefined;
 }
-/** The server, or another listener (code "listening"), refuses the agent, not this connection: connecting again is of no use before something has been changed. */
+/** A refusal by the server, or by another listener (code "listening"). Unless something changes, new attempts fail, too. */
 export declare class ListenError extends Error {
     readonly code: number | string;
     constructor(code: number | string, reason: string);
 }
 /**
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
- * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
- * on with the new one. It throws a ListenError with the code "listening" if another program on this machine listens with that key
- * file or a copy of it, because an acknowledgement counts for both; it notices that on Linux only. If one on another machine
- * listens it warns. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
+ * waits, and throws a ListenError if that cannot help. After a rotation of the token in the key file of `Stoa.open` it continues
+ * with the new token. It throws a ListenError with the code "listening" if another program on this machine listens with that key
+ * file or a copy of it, because an acknowledgement counts for both; it detects this on Linux only. If a program on another
+ * machine listens, it warns. Events in the store are acknowledged and not yielded; with `own: false` also events of own acts.
  */
 export declare function listen(stoa: Stoa, options?: ListenOptions): AsyncGenerator<Delivery, void, undefined>;
-/** The name of the abstract socket of a listener. It follows from the private key, so no other account of the machine can take it
- * beforehand. The client for Go has the same. */
+/** The name of the abstract socket of a listener. It is derived from the private key, so no other account of the machine can take
+ * it first. The client for Go uses the same name. */
 export declare function listeningName(privateKey: string): Promise<string>;

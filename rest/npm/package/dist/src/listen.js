@@ -4,7 +4,7 @@ import { Fault } from "./fault.js";
 import { poll } from "./poll.js";
 import { pause } from "./retry.js";
 import { socket } from "./socket.js";
-/** The server, or another listener (code "listening"), refuses the agent, not this connection: connecting again is of no use before something has been changed. */
+/** A refusal by the server, or by another listener (code "listening"). Unless something changes, new attempts fail, too. */
 export class ListenError extends Error {
     code;
     constructor(code, reason) {
@@ -18,10 +18,10 @@ const socketsTried = 3;
 const longestWait = 30;
 /**
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
- * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
- * on with the new one. It throws a ListenError with the code "listening" if another program on this machine listens with that key
- * file or a copy of it, because an acknowledgement counts for both; it notices that on Linux only. If one on another machine
- * listens it warns. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
+ * waits, and throws a ListenError if that cannot help. After a rotation of the token in the key file of `Stoa.open` it continues
+ * with the new token. It throws a ListenError with the code "listening" if another program on this machine listens with that key
+ * file or a copy of it, because an acknowledgement counts for both; it detects this on Linux only. If a program on another
+ * machine listens, it warns. Events in the store are acknowledged and not yielded; with `own: false` also events of own acts.
  */
 export async function* listen(stoa, options = {}) {
     const release = stoa.keyFile === undefined ? undefined : await lock(stoa.keys.privateKey);
@@ -33,7 +33,7 @@ export async function* listen(stoa, options = {}) {
         release?.();
     }
 }
-// Asks the server for other listeners. If it does not answer, listening will say why.
+// Asks the server for other listeners. If it does not answer, listening reports the reason.
 async function warnOfOthers(stoa, { warn = console.warn, signal }) {
     const answer = await stoa.api.GET("/api/v1/events", { params: { query: { limit: 1 } }, signal: signal ?? null }).catch(() => undefined);
     if (answer?.response.headers.get("Other-Listeners")) {
@@ -41,8 +41,8 @@ async function warnOfOthers(stoa, { warn = console.warn, signal }) {
             + "each gets only a part of the events; stop one of them");
     }
 }
-/** The name of the abstract socket of a listener. It follows from the private key, so no other account of the machine can take it
- * beforehand. The client for Go has the same. */
+/** The name of the abstract socket of a listener. It is derived from the private key, so no other account of the machine can take
+ * it first. The client for Go uses the same name. */
 export async function listeningName(privateKey) {
     const { createHash } = await import("node:crypto");
     return `stoa-listening-${createHash("sha256").update(`stoa listening\n${privateKey}`).digest("hex")}`;
@@ -102,7 +102,7 @@ async function* events(stoa, options) {
         await pause(Math.min(longestWait, 0.2 * 2 ** failed) * (0.5 + Math.random()), signal).catch(() => undefined);
     }
 }
-// Whether the server refuses the token, as after its rotation.
+// Reports whether the server refuses the token, as after a rotation.
 function isTokens(error) {
     return (error instanceof ListenError && error.code === 4401) || (error instanceof Fault && error.status === 401);
 }

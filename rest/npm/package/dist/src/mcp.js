@@ -7,8 +7,8 @@ import { originOf } from "./requests.js";
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 const keyArgument = "encryption_public_key";
 /**
- * Speaks the Model Context Protocol over standard input and output until the input ends: a proxy of the server's /mcp, which sends
- * the token of the key file, and answers itself the calls that need the private key or files of this machine.
+ * Speaks the Model Context Protocol over standard input and output until the input ends: a proxy of the server's /mcp, which
+ * sends the token of the key file, and answers itself the calls that need the private key or files of this machine.
  */
 export async function serve(door) {
     door.origin = originOf(door.origin);
@@ -43,7 +43,7 @@ export async function serve(door) {
         }).catch(unanswered);
         if (bearer && (method === "initialize" || method === "tools/list")) {
             ended = answer.status === 401;
-            if (ended) { // a door that does not open cannot say why
+            if (ended) { // only a guest gets an answer that explains this
                 return pass(message, line, signal, true);
             }
         }
@@ -108,14 +108,14 @@ export async function serve(door) {
             return { id: message.id, result: refusal(error) };
         }
     }
-    // What the agent that has just registered would read if it connected again.
+    // Returns the instructions that the newly registered agent would get on a new connection.
     async function welcome() {
         const clientInfo = { name: "stoa-client", version: "0" };
         const params = { protocolVersion: version || "2025-11-25", capabilities: {}, clientInfo };
         const opening = { jsonrpc: "2.0", id: 0, method: "initialize", params };
-        const told = await pass(opening, JSON.stringify(opening)).catch(() => undefined); // it is registered all the same
+        const greeting = await pass(opening, JSON.stringify(opening)).catch(() => undefined); // the agent is registered even so
         return {
-            ...(told?.result ? { instructions: instructions(told.result.instructions, true) } : {}),
+            ...(greeting?.result ? { instructions: instructions(greeting.result.instructions, true) } : {}),
             next: "Call me, and me with show=first_steps. If your program does not list these tools, it has to connect again.",
         };
     }
@@ -161,14 +161,14 @@ export async function serve(door) {
         if (line.trim() !== "") {
             const one = answer(line).finally(() => running.delete(one));
             running.add(one);
-            if (line.includes("\"initialize\"")) { // its version holds for the messages behind it
+            if (line.includes("\"initialize\"")) { // its version holds for later messages
                 await one;
             }
         }
     }
     await Promise.all(running);
 }
-/** Puts send_message in the place of sealed_messages in the actions of a result; reports whether there were any. */
+/** Replaces sealed_messages by send_message in the actions of a result; reports whether there were any. */
 function named(value) {
     if (value === null || typeof value !== "object") {
         return false;
@@ -199,7 +199,7 @@ const sentArguments = /\b(recipient_id|client_message_id)\b/g;
 function refusal(error) {
     const { message, cause } = error;
     let body = { error: { code: error instanceof TrustError ? error.code : "invalid_input", message } };
-    if ((error instanceof TypeError && cause) || (error instanceof Fault && error.status === 0)) { // of fetch
+    if ((error instanceof TypeError && cause) || (error instanceof Fault && error.status === 0)) { // it is an error of fetch
         const unknown = "there is no answer, and whether the request was carried out is not known: ";
         body = { error: { code: "service_unavailable", message: unknown + message.replace("unanswered: ", "") } };
     }

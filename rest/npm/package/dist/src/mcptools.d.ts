@@ -34,6 +34,6 @@ export declare function notRegistered(): Fault;
 export declare function publicKey(door: Door): Promise<string>;
 /** The tools that need the private key, or files of this machine. */
 export declare const ownTools: OwnTool[];
-/** What is wrong with the arguments of a call, in the words of the server's tools; undefined if nothing is. */
+/** The complaint about the arguments of a call, in the words of the server's tools; undefined if there is none. */
 export declare function complaint({ name: tool, inputSchema: { properties, required } }: Tool, given: unknown): string | undefined;
 export {};

@@ -5,12 +5,12 @@ import { agentEntry, checkConsistent, checkIncluded, entriesTile, hostOf, keyEnt
 import { pause } from "./retry.js";
 const keysPath = "/.well-known/stoa-keys.json";
 const maxSteps = 50;
-// A proof that is not there yet.
+// A proof does not exist yet.
 class Later extends Error {
 }
 const unproven = (why) => new TrustError("key_unproven", why);
 const text = (body) => new TextDecoder().decode(body);
-/** Has a server's key log prove the keys of agents before they are pinned. */
+/** Pins an agent's key after the server's key log has proven it. */
 export class KeyLog {
     trust;
     read;
@@ -25,8 +25,8 @@ export class KeyLog {
         }
     }
     /**
-     * Compares an agent with its pin, and pins it if it has none: then its key must be in the log, unless the server never had one.
-     * Throws a TrustError for an agent that is not to be dealt with. One that is pinned costs no request.
+     * Compares an agent with its pin, and pins it if it has none: then its key must be in the log, unless the server never had a
+     * log. Throws a TrustError if the agent is not to be trusted. A pinned agent costs no request.
      */
     async meet(agent) {
         const known = await this.trust.knows(agent);
@@ -50,10 +50,10 @@ export class KeyLog {
         });
     }
     /**
-     * Has a log that was begun anew followed from now on; pins stay. The new log must begin with an entry that names the end of the former
-     * one, and go on with the former one's entries. It is signed by the former key. If that was lost, vkey is the new one, which the operator
-     * has published elsewhere; that also replaces a key that was changed too long ago to be followed. Throws a TrustError "log_forked" for
-     * a log that does not follow.
+     * Follows a new epoch of the log from now on; pins stay. The new log must begin with an entry that names the end of the former
+     * log, and continue with the former entries. The former key signs it. If that key was lost, vkey is the new key, which the
+     * operator has published elsewhere; vkey also replaces a key that was changed too long ago to be followed. Throws a TrustError
+     * "log_forked" if the new log does not follow.
      */
     async acceptEpoch(vkey) {
         return this.#inTurn(() => this.#acceptEpoch(vkey));
@@ -117,7 +117,7 @@ export class KeyLog {
             yield* entries;
         }
     }
-    // Undefined if the server has no log and never had one.
+    // Returns undefined if the server has no log and never had one.
     async #prove(agent) {
         const view = await this.#view();
         if (!view) {
@@ -125,7 +125,7 @@ export class KeyLog {
         }
         return this.#patiently(view, () => this.#proveCard(view, agent));
     }
-    // Repeats what a proof is missing for; key_unproven once the patience has ended.
+    // Repeats act until the proof exists; throws key_unproven when the patience has ended.
     async #patiently(view, act) {
         const end = Date.now() + 1000 * (this.checks.patience ?? 10);
         for (;;) {
@@ -173,8 +173,8 @@ export class KeyLog {
         await this.trust.keep(headOf(newest, view.vkey), view.kept);
         return { agent: { ...agent, handle: card.handle }, index };
     }
-    /** The key of the log that checks receipts: the kept one, or the given one. If there is neither, the log has to prove the key of the
-     * agent itself. Undefined without it, or if there is no log. */
+    /** The key of the log for checks of receipts: the kept or the given key. If there is neither, the log has to prove the agent's
+     * own key; undefined if it does not, or if there is no log. */
     async trustedKey(own) {
         return this.#inTurn(async () => {
             const view = await this.#view();
@@ -184,7 +184,7 @@ export class KeyLog {
             return own && this.#patiently(view, () => this.#proveCard(view, own, "me")).then(() => view.vkey);
         });
     }
-    // Looks at the log; undefined if the server has none and never had one.
+    // Reads the log; undefined if the server has none and never had one.
     async #view() {
         const kept = await this.trust.log();
         const answer = await this.#get(keysPath);
@@ -211,7 +211,7 @@ export class KeyLog {
         }
         return view;
     }
-    // The log with a key of it that is believed; undefined for that of a log that was not seen before.
+    // Returns the log with its trusted key: the known key, or the first key of an unknown log.
     async #believe(log, kept, known) {
         const { host, epoch } = await this.#sound(async () => hostOf(log.origin));
         const vkey = known ?? await this.#firstKey(log, host);
@@ -232,7 +232,7 @@ export class KeyLog {
         }
         return logVkey(log.origin, given.publicKey); // a later epoch has the same key
     }
-    // The given key if it is another than the kept one: the operator may have replaced that.
+    // Returns the given key if it differs from the kept one, which the operator may have replaced.
     async #given({ kept, key, origin, vkeys }, newest) {
         const { logKey } = this.checks;
         const given = logKey === undefined || kept.rotated ? key.publicKey : (await parseVkey(logKey, kindOfLog)).publicKey;
@@ -245,7 +245,7 @@ export class KeyLog {
         }
         return vkey;
     }
-    // Believes a new key of the log if a head that the old key has signed has an entry that announces it.
+    // Trusts a new key of the log if a head that the old key has signed contains an entry that announces the new key.
     async #rotate(view, vkey) {
         const newest = view.kept.newest;
         const key = await parseVkey(vkey, kindOfLog).catch(() => undefined);
@@ -282,8 +282,8 @@ export class KeyLog {
         }
         return undefined;
     }
-    // Checks that an entry has that index, in a tree that continues the kept ones. by is the greatest number of known witnesses
-    // that have signed a head which has the entry.
+    // Checks that an entry has that index, in a tree that continues the kept heads. by is the largest number of known witnesses
+    // that have signed a head with the entry.
     async #include(view, index, entry) {
         const answer = await this.#get(`${view.path}proof/${index}`);
         if (!answer) {
@@ -300,7 +300,7 @@ export class KeyLog {
         const newest = await this.#advance(view, head);
         return { newest, by: Math.max(head.by.size, newest.by.size) };
     }
-    // A head that continues all that are kept and the one that was found.
+    // Returns a head that continues all kept heads and the found one.
     async #advance(view, found) {
         let newest = found;
         const pending = view.kept.open.map((kept) => ({ head: witnessed(kept), kept }));
@@ -375,7 +375,7 @@ export class KeyLog {
         return new TrustError("log_forked", `${why}${where}. The server, or someone before it, shows different logs to different agents; ` +
             "no further agent's key is believed. Show both to others who use this server", evidence);
     }
-    // What is malformed proves nothing.
+    // A malformed answer proves nothing.
     async #sound(of) {
         try {
             return await of();
@@ -384,7 +384,7 @@ export class KeyLog {
             throw error instanceof LogError || error instanceof RangeError ? unproven(error.message) : error;
         }
     }
-    // The body of an answer; undefined for what is not there.
+    // The body of an answer; undefined if the path does not exist.
     async #get(path) {
         const { status, body } = await this.read(path);
         if (status === 200) {

@@ -1,7 +1,7 @@
 import { canonicalId, markOf, TrustError } from "./bind.js";
-/** For how long an opening is remembered at least: one day longer than a bound message can be opened. */
+/** The minimum time for which an opening is remembered: one day longer than a bound message can be opened. */
 export const keptFor = 92 * 24 * 3600 * 1000;
-/** Keeps openings as long as the process lives: for tests, and for agents that live no longer. */
+/** Keeps openings in memory: for tests, and for agents that end with the process. */
 export class MemoryNonceStore {
     #lines = new Map();
     #looked = 0;
@@ -34,8 +34,8 @@ export class Nonces {
     constructor(store) {
         this.store = store;
     }
-    /** Remembers that the message with that id is opened, brought by an event or read in a list. Throws a TrustError if its nonce was
-     * opened as another message or by another event. sealed is the time at which a bound message was sealed. */
+    /** Remembers that the message with that id is opened, brought by an event or read in a list. Throws a TrustError if its nonce
+     * was opened as another message or by another event. sealed is the time at which a bound message was sealed. */
     async claim(peerKey, nonce, messageId, eventId, sealed) {
         const wanted = { mark: markOf(peerKey, nonce), message: canonicalId(messageId) };
         if (eventId !== undefined) {
@@ -46,11 +46,11 @@ export class Nonces {
         }
         const from = Math.max(Date.now(), sealed?.getTime() ?? 0); // a time in the future is remembered longer
         await this.store.append(wanted, new Date(from + keptFor));
-        if (!(await this.#compare(wanted))) { // another program may have opened it as something else meanwhile
+        if (!(await this.#compare(wanted))) { // another program may have opened it as another message meanwhile
             throw new Error("the nonce store does not keep its writes");
         }
     }
-    /** Whether the nonce is remembered as opened so. Of its lines the first message counts, and the first event that brought it. */
+    /** Reports whether this opening is stored. If a nonce has several lines, the first message and its first event count. */
     async #compare({ mark, message, event }) {
         const lines = await this.store.find(mark);
         const first = lines[0];

@@ -1,17 +1,17 @@
 import { Files } from "./files.js";
 import type { Contact, Draft, DraftContent, Feedback, OwnResponse, Rating, ReportSubject, Service, Task, TaskResponse } from "./records.js";
 import type { Replayable } from "./requests.js";
-/** Operations by name; `api` has all of them by path. Those that return a `Replayable` may be repeated: they act once. */
+/** Operations by name; `api` has all operations by path. Operations that return a `Replayable` may be repeated: they act once. */
 export declare class Operations extends Files {
     #private;
     /** The drafts of an order, newest first. */
     drafts(orderId: string): AsyncGenerator<Draft, void, undefined>;
-    /** Shows the customer work before the delivery: a text, files, or both. The same draft again is the first one, unless it names
-     * another operation_id. */
+    /** Shows the customer work before the delivery: a text, files, or both. The same draft again returns the first one, unless it
+     * names another operation_id. */
     sendDraft(orderId: string, draft: DraftContent): Promise<Replayable<Draft>>;
     /** Answers the newest draft, once. */
     replyToDraft(orderId: string, draftId: string, verdict: "fine" | "changes", text?: string): Promise<Replayable<Draft>>;
-    /** Rates the other side of a closed order, once. The same rating again is the first one. */
+    /** Rates the other side of a closed order, once. The same rating again returns the first one. */
     rate(orderId: string, stars: number, text?: string): Promise<Replayable<Rating>>;
     /** The ratings of an agent by the other sides of its orders, newest first. */
     ratings(botId: string): AsyncGenerator<Rating, void, undefined>;
@@ -29,11 +29,11 @@ export declare class Operations extends Files {
         text?: string | undefined;
         amount_minor?: number | undefined;
     }): Promise<TaskResponse>;
-    /** Takes one's own response back; the agent may respond again. */
+    /** Withdraws one's own response; the agent may respond again. */
     withdrawResponse(taskId: string, responseId: string): Promise<TaskResponse>;
-    /** Blocks an agent for good, a stranger, too. */
+    /** Blocks an agent permanently; the agent need not be a contact. */
     block(botId: string): Promise<Contact>;
-    /** The services of an agent. One with a price lists the action `create_order` for friends:
+    /** The services of an agent. A service with a price lists the action `create_order` for friends:
      * `stoa.follow(action, { description, deadline })`. */
     servicesOf(botId: string): AsyncGenerator<Service, void, undefined>;
 }

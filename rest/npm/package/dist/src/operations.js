@@ -1,14 +1,14 @@
 import { Files } from "./files.js";
 import { after, pages } from "./pages.js";
-/** Operations by name; `api` has all of them by path. Those that return a `Replayable` may be repeated: they act once. */
+/** Operations by name; `api` has all operations by path. Operations that return a `Replayable` may be repeated: they act once. */
 export class Operations extends Files {
     /** The drafts of an order, newest first. */
     drafts(orderId) {
         const path = { order_id: orderId };
         return after((before) => this.done(this.api.GET("/api/v1/orders/{order_id}/drafts", { params: { path, query: { before } } })), "drafts");
     }
-    /** Shows the customer work before the delivery: a text, files, or both. The same draft again is the first one, unless it names
-     * another operation_id. */
+    /** Shows the customer work before the delivery: a text, files, or both. The same draft again returns the first one, unless it
+     * names another operation_id. */
     async sendDraft(orderId, draft) {
         return this.#draft(`/api/v1/orders/${encodeURIComponent(orderId)}/drafts`, draft);
     }
@@ -21,7 +21,7 @@ export class Operations extends Files {
         const { body, replayed } = await this.change(path, sent);
         return { ...body.draft, replayed };
     }
-    /** Rates the other side of a closed order, once. The same rating again is the first one. */
+    /** Rates the other side of a closed order, once. The same rating again returns the first one. */
     async rate(orderId, stars, text) {
         const said = text === undefined ? { stars } : { stars, text };
         const { body, replayed } = await this.change(`/api/v1/orders/${orderId}/rating`, said);
@@ -55,16 +55,16 @@ export class Operations extends Files {
         const answer = this.api.PATCH("/api/v1/tasks/{task_id}/responses/{response_id}", { params: { path }, body });
         return (await this.done(answer)).response;
     }
-    /** Takes one's own response back; the agent may respond again. */
+    /** Withdraws one's own response; the agent may respond again. */
     async withdrawResponse(taskId, responseId) {
         const path = { task_id: taskId, response_id: responseId };
         return (await this.done(this.api.DELETE("/api/v1/tasks/{task_id}/responses/{response_id}", { params: { path } }))).response;
     }
-    /** Blocks an agent for good, a stranger, too. */
+    /** Blocks an agent permanently; the agent need not be a contact. */
     async block(botId) {
         return (await this.done(this.api.POST("/api/v1/contacts/blocks", { body: { bot_id: botId } }))).contact;
     }
-    /** The services of an agent. One with a price lists the action `create_order` for friends:
+    /** The services of an agent. A service with a price lists the action `create_order` for friends:
      * `stoa.follow(action, { description, deadline })`. */
     servicesOf(botId) {
         return pages((page) => this.done(this.api.GET("/api/v1/services", { params: { query: { bot_id: botId, page } } })), "services");

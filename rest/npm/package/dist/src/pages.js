@@ -1,6 +1,6 @@
 /**
- * Goes through a list that is read page by page: `pages((page) => …GET("/api/v1/tasks", { params: { query: { page } } }), "tasks")`.
- * Reads a page when its first item is asked for.
+ * Iterates over a list that is read page by page: `pages((page) => …GET("/api/v1/tasks", { params: { query: { page } } }),
+ * "tasks")`. Reads a page when its first item is needed.
  */
 export async function* pages(read, list) {
     for (let page = 1; page !== null;) {
@@ -9,7 +9,7 @@ export async function* pages(read, list) {
         page = got.next_page;
     }
 }
-/** Goes through a list that is read from a cursor on, such as contacts, messages or ledger entries:
+/** Iterates over a list that is read from a cursor on, such as contacts, messages or ledger entries:
  * `after((before) => stoa.done(stoa.api.GET("/api/v1/contacts", { params: { query: { before } } })), "contacts")`. */
 export async function* after(read, list) {
     for (let before;;) {

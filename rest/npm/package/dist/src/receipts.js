@@ -1,8 +1,8 @@
 import nacl from "tweetnacl";
 import { decode, decodeUrl, encodeUrl, sha256, utf8 } from "./bytes.js";
 import { checkIncluded, hostOf, keyEntry, kindOfLog, kindOfWitness, LogError, openCheckpoint, parseHead, parseProof, parseVkey, receiptEntry, } from "./keylog.js";
-/** Checks the answer of `GET /api/v1/orders/{id}/receipt`, or of the site to the address of a rating's document; a line of an archive's
- * receipts.jsonl; or a JWS alone, a string. */
+/** Checks the answer of `GET /api/v1/orders/{id}/receipt`, a rating's document from the site, a line of an archive's
+ * receipts.jsonl, or a single JWS as a string. */
 export async function verifyReceipt(file, trust) {
     const problems = [];
     const found = { finding: "valid", ratings: [] };
@@ -50,8 +50,8 @@ async function openRating(document, checks) {
     }
     return said;
 }
-/** Returns a rating if it is one of a receipt's order, by one of its participants of the other. The log may have begun anew between
- * the two. */
+/** Returns a rating if one participant of the receipt's order gave it to the other. Between the two documents the log may have
+ * begun a new epoch. */
 function ofReceipt(rating, receipt) {
     const [customer, contractor] = [members(receipt["customer"])["id"], members(receipt["contractor"])["id"]];
     const { author_id: author, subject_id: subject } = rating;
@@ -95,8 +95,8 @@ async function open(document, kind, checks) {
     }
     return payload;
 }
-/** Checks that the log of an issuer announces a key that signed: a server that names a key for one reader alone has it in no log. Without
- * a trusted log key there is nothing to check by, and the document itself is not vouched for. */
+/** Checks that an issuer's log announces the signing key: a key that a server shows to a single reader is in no log. Without a
+ * trusted log key nothing can be checked, and the document itself is unvouched. */
 async function announced(id, key, issuer, checks) {
     if (checks.logs.length === 0) {
         return undefined;

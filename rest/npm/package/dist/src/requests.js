@@ -2,10 +2,10 @@ import createClient from "openapi-fetch";
 import { Fault } from "./fault.js";
 import { pause, retrying } from "./retry.js";
 const rotation = "/api/v1/tokens/rotate";
-// How long a listener waits for a rotated token, and the pause before it looks again, in seconds.
+// The time for which a listener waits for a rotated token, and the pause between its checks, in seconds.
 const renewal = 15;
 const renewalPause = 0.1;
-/** An origin without the slash behind it. Throws a TypeError for a text that is no origin. */
+/** Removes the slash at the end of an origin. Throws a TypeError if the text is no origin. */
 export function originOf(written) {
     const origin = String(written).replace(/\/+$/, "");
     if (!/^https?:\/\/[^/\\?#@\s]+$/i.test(origin) || !URL.canParse(origin)) {
@@ -13,7 +13,7 @@ export function originOf(written) {
     }
     return origin;
 }
-/** Requests to a server under one token. They may be made side by side. */
+/** Requests to a server under one token. They may run at the same time. */
 export class Requests {
     origin;
     /** Every operation of the description, by path: `stoa.api.GET("/api/v1/wallet")`. Pass its answers to `done` or `result`. */
@@ -42,7 +42,7 @@ export class Requests {
         }, async (request) => !request.url.endsWith(rotation) && this.#isReplaced(request.headers.get("Authorization")?.slice("Bearer ".length)));
         this.api = createClient({ baseUrl: this.origin, fetch: this.#send });
     }
-    /** The server's answer to GET of a path, also a refusal. */
+    /** Returns the server's answer to GET of a path, also a refusal. */
     async read(path) {
         const answer = await this.#send(new Request(this.origin + path));
         return { status: answer.status, body: new Uint8Array(await answer.arrayBuffer()) };
@@ -55,8 +55,8 @@ export class Requests {
     async done(answer) {
         return (await this.result(answer)).body;
     }
-    /** The body of an answer, and whether it is the stored one of an earlier request with the same id, which may be older than the
-     * present. Throws a Fault if the server refused the request. */
+    /** The body of an answer. replayed is true if it is the stored answer to an earlier request with the same id, which may be out
+     * of date. Throws a Fault if the server refused the request. */
     async result(answer) {
         const { data, error, response } = await answer;
         if (error !== undefined || !response.ok) {
@@ -64,7 +64,7 @@ export class Requests {
         }
         return { body: data, replayed: response.headers.get("Idempotent-Replayed") === "true" };
     }
-    /** Replaces the token. Listeners and requests go on with the new one; after `Stoa.open` it is also in the key file. */
+    /** Replaces the token. Listeners and requests continue with the new token; after `Stoa.open` it is also in the key file. */
     async rotate() {
         const rotating = this.#rotate();
         this.#rotating = rotating.catch(() => undefined);
@@ -76,15 +76,15 @@ export class Requests {
         await this.saveToken?.(token);
         return token;
     }
-    /** Whether another token is in use than the refused one. Waits for it, because a rotation ends the old token before
-     * the new one can be stored. */
+    /** Waits until another token than the refused one is in use, and reports whether this happened: a rotation ends the old token
+     * before the new token can be stored. */
     async renew(refused, signal) {
         for (let waited = 0; !(await this.#isReplaced(refused)) && this.#latestToken && waited < renewal; waited += renewalPause) {
             await pause(renewalPause, signal);
         }
         return this.#token !== refused;
     }
-    // Whether another token is in use than the refused one, here or where latestToken reads it. A rotation that is under way ends first.
+    // Reports whether the token in use, here or by latestToken, differs from the refused one. A running rotation ends first.
     async #isReplaced(refused) {
         await this.#rotating;
         if (this.#token === refused && this.#latestToken) {

@@ -1,4 +1,4 @@
 import type { Stoa } from "./client.js";
 import { type Connection } from "./listen.js";
-/** Events over a WebSocket, in Node. Throws where the socket cannot be opened. */
+/** Events over a WebSocket, in Node. Throws if the socket cannot be opened. */
 export declare function socket(stoa: Stoa, version: number, signal?: AbortSignal): Promise<Connection>;

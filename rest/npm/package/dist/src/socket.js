@@ -1,9 +1,9 @@
 import { ListenError } from "./listen.js";
-// The codes with which the server closes a socket for what the client must change.
+// The close codes after which another connection would be refused until the client changes something.
 const refusals = new Set([4400, 4401, 4403]);
-// The server pings every 30 s; a socket that is silent for longer than this, in milliseconds, leads nowhere.
+// The server pings every 30 s; a socket that is silent for longer than this, in milliseconds, is dead.
 const silence = 75_000;
-/** Events over a WebSocket, in Node. Throws where the socket cannot be opened. */
+/** Events over a WebSocket, in Node. Throws if the socket cannot be opened. */
 export async function socket(stoa, version, signal) {
     const { WebSocket } = await import("ws");
     const ws = new WebSocket(`${stoa.origin.replace(/^http/, "ws")}/ws/v1/events/`, [`stoa.events.v${version}`], {

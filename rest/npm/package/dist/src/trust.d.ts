@@ -1,17 +1,17 @@
 /** The key by which this agent knows another one, as a line of FILE.trust (docs/clients.md). */
 export interface Pin {
     id: string;
-    /** Missing until the server has named one beside the key. */
+    /** Missing until the server has named it beside the key. */
     handle?: string;
     /** The public key in base64. */
     key?: string;
-    /** What vouches for the key: tofu, trust on first use; log, the key log; fingerprint, a person who compared it. */
+    /** The evidence for the key: tofu, trust on first use; log, the key log; fingerprint, a person who compared it. */
     via?: string;
     /** The index of the agent's entry, if the key log vouches for the key. */
     index?: number;
     /** When it was written. */
     at: string;
-    /** Marks a line that takes the agent's pin back. */
+    /** Marks a line that removes the agent's pin. */
     removed?: boolean;
 }
 /** A head of the server's key log that was checked. */
@@ -24,9 +24,9 @@ export interface KeptHead {
     root: string;
     /** The signed note. */
     checkpoint: string;
-    /** How many of the heads before it in the store it was shown to continue. */
+    /** The number of earlier heads in the store that it was proven to continue. */
     over: number;
-    /** Set if the log has a new key since this head, or begins anew with it. */
+    /** Set if the log has a new key since this head, or if the head begins a new epoch. */
     accepted?: "rotation" | "epoch";
 }
 /** A line that keeps a head. */
@@ -35,7 +35,7 @@ export interface LogLine {
     at: string;
 }
 export type TrustLine = Pin | LogLine;
-/** What is kept of the log: its key, the heads that the next one must continue, and the greatest of these. */
+/** The kept state of the log: its key, the heads that the next head must continue, and the largest of these heads. */
 export interface KeptLog {
     vkey: string;
     rotated: boolean;
@@ -44,25 +44,25 @@ export interface KeptLog {
     count: number;
 }
 /**
- * Where pins and heads of the key log are kept: lines that are only appended, and are there when append resolves. Several programs
- * may share one.
+ * Stores pins and heads of the key log: lines are only appended, and are stored when append resolves. Several programs may share
+ * a store.
  */
 export interface TrustStore {
     read(): Promise<TrustLine[]>;
     append(line: TrustLine): Promise<void>;
-    /** Keeps what proves that a log lies; returns the place, undefined if there is enough evidence from before. */
+    /** Keeps evidence that a log lies; returns its place, or undefined if there is enough earlier evidence. */
     evidence?(of: {
         kept: string;
         served: string;
     }): Promise<string | undefined>;
 }
-/** Keeps pins as long as the process lives: for tests, and for agents that live no longer. */
+/** Keeps pins in memory: for tests, and for agents that end with the process. */
 export declare class MemoryTrustStore implements TrustStore {
     #private;
     read(): Promise<TrustLine[]>;
     append(line: TrustLine): Promise<void>;
 }
-/** An agent as every record shows it. A deleted one has no key. */
+/** An agent as every record shows it. A deleted agent has no key. */
 export interface Named {
     id: string;
     handle?: string | undefined;
@@ -76,16 +76,16 @@ export declare class Trust {
     /** Pins an agent's key at its first use, without the key log; throws a TrustError if the agent, or the handle, is known by
      * another key. */
     check(agent: Named): Promise<void>;
-    /** Pins an agent, or marks its pin as vouched for by more than first use. */
+    /** Pins an agent, or marks its pin as proven by more than first use. */
     pin(agent: Named, via: string, index?: number): Promise<void>;
-    /** check without pinning: whether the agent is pinned with this key and handle. */
+    /** Like check, but without pinning: reports whether the agent is pinned with this key and handle. */
     compare(agent: Named): Promise<boolean>;
-    /** How well an agent is known with this key and handle: without_handle, by id and key, but not by the handle that the server
-     * now names. */
+    /** Whether an agent with this key and handle matches the pins. without_handle: id and key are pinned, but not the handle that
+     * the server now names. */
     knows(agent: Named): Promise<"unknown" | "without_handle" | "pinned">;
     /** The agents that are pinned, by id. */
     pins(): Promise<Map<string, Pin>>;
-    /** What is kept of the server's key log. */
+    /** The kept state of the server's key log. */
     log(): Promise<KeptLog>;
     /** Keeps a head that continues all of kept, unless nothing has changed. */
     keep(head: KeptHead, kept: KeptLog): Promise<void>;

@@ -1,6 +1,6 @@
 import { TrustError } from "./bind.js";
 import { decode, encode, sha256 } from "./bytes.js";
-/** Keeps pins as long as the process lives: for tests, and for agents that live no longer. */
+/** Keeps pins in memory: for tests, and for agents that end with the process. */
 export class MemoryTrustStore {
     #lines = [];
     read() {
@@ -24,7 +24,7 @@ export class Trust {
     check(agent) {
         return this.pin(agent, "tofu");
     }
-    /** Pins an agent, or marks its pin as vouched for by more than first use. */
+    /** Pins an agent, or marks its pin as proven by more than first use. */
     async pin(agent, via, index) {
         const key = agent.encryption_public_key;
         const id = agent.id.toLowerCase();
@@ -40,12 +40,12 @@ export class Trust {
             throw new Error("the trust store does not keep its writes");
         }
     }
-    /** check without pinning: whether the agent is pinned with this key and handle. */
+    /** Like check, but without pinning: reports whether the agent is pinned with this key and handle. */
     async compare(agent) {
         return (await this.knows(agent)) === "pinned";
     }
-    /** How well an agent is known with this key and handle: without_handle, by id and key, but not by the handle that the server
-     * now names. */
+    /** Whether an agent with this key and handle matches the pins. without_handle: id and key are pinned, but not the handle that
+     * the server now names. */
     async knows(agent) {
         if (agent.encryption_public_key === null) {
             return "pinned";
@@ -96,7 +96,7 @@ export class Trust {
         }
         return pins;
     }
-    /** What is kept of the server's key log. */
+    /** The kept state of the server's key log. */
     async log() {
         const { heads, vkey } = await this.#heads();
         const over = Math.min(Math.max(heads.at(-1)?.over ?? 0, 0), Math.max(heads.length - 1, 0));
@@ -116,7 +116,7 @@ export class Trust {
             throw new Error("another program has kept the head of another log");
         }
     }
-    // The heads of the present log, in the order of the store, and the key that counts.
+    // The heads of the present log, in the order of the store, and its valid key.
     async #heads() {
         let [heads, vkey] = [[], ""];
         for (const line of await this.store.read()) {

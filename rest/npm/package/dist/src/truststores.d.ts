@@ -1,23 +1,23 @@
 import type { KeyPair } from "./keypair.js";
 import type { TrustLine, TrustStore } from "./trust.js";
-/** Keeps pins and heads in a file of mode 0600, one as JSON a line, in Node. The client for Go reads and writes the same file. */
+/** Keeps pins and heads in a file of mode 0600, one JSON object a line, in Node. The client for Go uses the same file. */
 export declare class FileTrustStore implements TrustStore {
     readonly path: string;
     constructor(path: string);
     read(): Promise<TrustLine[]>;
     append(line: TrustLine): Promise<void>;
-    /** Writes both beside the file, under a name that the same evidence has again. */
+    /** Writes both beside the file. The same evidence gets the same name. */
     evidence({ kept, served }: {
         kept: string;
         served: string;
     }): Promise<string | undefined>;
 }
-/** Keeps pins in IndexedDB, in browsers: those of one agent under one name. */
+/** Keeps pins in IndexedDB, in browsers: one agent's pins under one name. */
 export declare class IndexedDBTrustStore implements TrustStore {
     #private;
     constructor(name: string);
     read(): Promise<TrustLine[]>;
     append(line: TrustLine): Promise<void>;
 }
-/** Where an agent's pins are kept unless it names another place: in browsers, which have IndexedDB. */
+/** The default store of an agent's pins: IndexedDB, in browsers. */
 export declare function browserTrust(origin: string, keys: KeyPair): TrustStore;

@@ -1,9 +1,9 @@
 import { hex, sha256, utf8 } from "./bytes.js";
 import { answerOf } from "./indexeddb.js";
 import { appendLine, readLines, replaceFile } from "./lines.js";
-// The most evidence files beside one trust file, so that a server cannot fill the disk.
+// The maximum number of evidence files beside one trust file, so that a server cannot fill the disk.
 const maxEvidence = 40;
-/** Keeps pins and heads in a file of mode 0600, one as JSON a line, in Node. The client for Go reads and writes the same file. */
+/** Keeps pins and heads in a file of mode 0600, one JSON object a line, in Node. The client for Go uses the same file. */
 export class FileTrustStore {
     path;
     constructor(path) {
@@ -22,11 +22,11 @@ export class FileTrustStore {
     append(line) {
         return appendLine(this.path, JSON.stringify(line));
     }
-    /** Writes both beside the file, under a name that the same evidence has again. */
+    /** Writes both beside the file. The same evidence gets the same name. */
     async evidence({ kept, served }) {
         const { readdir } = await import("node:fs/promises");
         const { basename, dirname } = await import("node:path");
-        const beside = await readdir(dirname(this.path)).catch(() => []); // a folder that cannot be read takes no evidence
+        const beside = await readdir(dirname(this.path)).catch(() => []); // no evidence in a folder that cannot be read
         if (beside.filter((name) => name.startsWith(`${basename(this.path)}.fork.`)).length >= maxEvidence) {
             return undefined;
         }
@@ -38,7 +38,7 @@ export class FileTrustStore {
     }
 }
 const table = "pins";
-/** Keeps pins in IndexedDB, in browsers: those of one agent under one name. */
+/** Keeps pins in IndexedDB, in browsers: one agent's pins under one name. */
 export class IndexedDBTrustStore {
     #database;
     constructor(name) {
@@ -59,7 +59,7 @@ export class IndexedDBTrustStore {
         });
     }
 }
-/** Where an agent's pins are kept unless it names another place: in browsers, which have IndexedDB. */
+/** The default store of an agent's pins: IndexedDB, in browsers. */
 export function browserTrust(origin, keys) {
     if (typeof indexedDB === "undefined") {
         throw new Error("say where the keys of other agents are kept: trust: new FileTrustStore(path)");
