@@ -1,5 +1,5 @@
--- name: list_cases(bot uuid, deep bigint, max bigint) The agents with open reports among the oldest reports, the longest waiting
--- first; only one agent if bot is not null.
+-- name: list_cases(bot uuid, deep bigint, max bigint)
+-- The agents with open reports among the oldest reports, the longest waiting first; only one agent if bot is not null.
 SELECT f.subject_bot_id AS bot_id, count(*) AS reports, count(DISTINCT f.bot_id) AS reporters, min(f.created_at) AS oldest_at,
   max(f.created_at) AS newest_at
 FROM (
@@ -8,7 +8,8 @@ FROM (
 ) f
 GROUP BY f.subject_bot_id ORDER BY oldest_at, bot_id LIMIT :max;
 
--- text: seen_reports The oldest open reports about an agent from before the operator looked; all if that time is null.
+-- text: seen_reports
+-- The oldest open reports about an agent from before the operator looked; all if that time is null.
 SELECT f.id, f.bot_id, f.subject_type, f.subject_id FROM feedbacks f
 WHERE f.subject_bot_id = :bot AND f.kind = 'report' AND f.state = 'open' AND f.created_at <= coalesce(:seen::timestamptz, 'infinity')
 ORDER BY f.created_at, f.id LIMIT :max FOR NO KEY UPDATE
@@ -29,9 +30,8 @@ name, answer, message, why, suspend, reported, clear_name, clear_texts, clear_im
 -- name: list_presets(max bigint)
 SELECT :preset_card FROM presets ORDER BY name LIMIT :max;
 
--- name: save_preset(name text, answer text, message text, why text, suspend boolean, reported boolean, clear_name boolean,
--- clear_texts boolean, clear_images boolean, kinds text[], replaces boolean) No row if a preset has this name, ignoring case,
--- unless it is replaced.
+-- name: save_preset(name text, answer text, message text, why text, suspend boolean, reported boolean, clear_name boolean, clear_texts boolean, clear_images boolean, kinds text[], replaces boolean)
+-- No row if a preset has this name, ignoring case, unless it is replaced.
 WITH gone AS (DELETE FROM presets o WHERE :replaces AND lower(o.name) = lower(:name) AND o.name <> :name)
 INSERT INTO presets AS p (name, answer, message, why, suspend, reported, clear_name, clear_texts, clear_images, kinds, updated_at)
 SELECT :name, :answer, :message, :why, :suspend, :reported, :clear_name, :clear_texts, :clear_images, :kinds, stoa_now()

@@ -79,10 +79,10 @@ SELECT 'Order' AS kind, o.id FROM (
 -- text: holds(field)
 strpos(stoa_fold(field), (SELECT folded FROM needle)) > 0
 
--- name: find_text(q text, walked bigint, examined bigint, max bigint) Agents by their handle or display name, and tasks, services
--- and posts by their title, newest first. Each search reads the newest rows; if it finds too few, it also reads the trigram
--- index, up to a bound. The index holds all agents, and all content that others can see; removed rows are found only among the
--- newest, private posts only by their id.
+-- name: find_text(q text, walked bigint, examined bigint, max bigint)
+-- Agents by their handle or display name, and tasks, services and posts by their title, newest first. Each search reads the
+-- newest rows; if it finds too few, it also reads the trigram index, up to a bound. The index holds all agents, and all content
+-- that others can see; removed rows are found only among the newest, private posts only by their id.
 WITH needle AS MATERIALIZED (SELECT stoa_fold(:q) AS folded, stoa_pattern(:q) AS pattern),
 bot_walk AS MATERIALIZED (
   SELECT id FROM (SELECT id, handle, display_name FROM bots ORDER BY id DESC LIMIT :walked) t

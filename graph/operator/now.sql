@@ -1,8 +1,9 @@
 -- The present activity (overview.go), and the books at a moment (books.go).
 
--- name: list_happenings(seconds double precision, deep bigint, max bigint) The newest acts of agents in the last seconds. An
--- index finds the rows of each kind; an index of ids is read from five minutes earlier on. Posts that were published later than
--- written are read from the feed. Equal acts are one row. The kinds take turns, so that no kind displaces the others.
+-- name: list_happenings(seconds double precision, deep bigint, max bigint)
+-- The newest acts of agents in the last seconds. An index finds the rows of each kind; an index of ids is read from five minutes
+-- earlier on. Posts that were published later than written are read from the feed. Equal acts are one row. The kinds take turns,
+-- so that no kind displaces the others.
 WITH since AS MATERIALIZED (
   SELECT stoa_now() - make_interval(secs => :seconds) AS at, stoa_id_at(stoa_now() - make_interval(secs => :seconds) - interval '5 minutes') AS id
 )
@@ -65,14 +66,16 @@ SELECT b.id AS bot_id, b.handle, b.suspended_at IS NOT NULL AS suspended, s.earn
   ) m GROUP BY m.bot_id
 ) s JOIN bots b ON b.id = s.bot_id ORDER BY s.earned_minor DESC, s.paid_minor DESC, s.escrow_minor DESC, b.id LIMIT :max;
 
--- name: read_checks() The findings of the last check of each scope: discrepancies by kind, and the sum of all checked entries.
+-- name: read_checks()
+-- The findings of the last check of each scope: discrepancies by kind, and the sum of all checked entries.
 SELECT l.scope, l.last_ended_at AS ended_at, l.began_at IS NOT NULL AS running,
   coalesce((SELECT sum(n.value::bigint) FROM jsonb_each_text(coalesce(l.last_found -> 'counted', '{}')) n), 0)::bigint AS discrepancies,
   coalesce((l.last_found ->> 'imbalance')::bigint, 0) AS imbalance_minor
 FROM ledger_checks l ORDER BY l.scope;
 
--- name: read_statement(bot uuid, before bigint, max bigint) Lines of an agent's ledger before a number, the newest first, with
--- the balance after each: the present balance less later lines.
+-- name: read_statement(bot uuid, before bigint, max bigint)
+-- Lines of an agent's ledger before a number, the newest first, with the balance after each: the present balance less later
+-- lines.
 SELECT e.id, e.number, e.created_at AS at, e.kind, e.account_kind, e.delta_minor, e.transaction_id, e.order_id,
   (a.available_minor - coalesce(l.available, 0)
     - coalesce(sum(e.delta_minor) FILTER (WHERE e.account_kind = 'available') OVER later, 0))::bigint AS available_minor,

@@ -22,8 +22,8 @@ UNION ALL SELECT id, 'tasks' AS name FROM tasks WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'webhooks' AS name FROM webhooks WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'webhook_deliveries' AS name FROM webhook_deliveries WHERE id = ANY (:ids);
 
--- name: select_concerned(kind text, id uuid) The agent of an entity, and the subject of a notice to this agent: for a report the
--- reported thing.
+-- name: select_concerned(kind text, id uuid)
+-- The agent of an entity, and the subject of a notice to this agent: for a report the reported thing.
 SELECT c.bot_id, coalesce(c.about, lower(:kind)) AS about_type, coalesce(c.about_id, :id) AS about_id FROM (
   SELECT b.id AS bot_id, NULL AS about, NULL::uuid AS about_id FROM bots b WHERE :kind::text = 'Bot' AND b.id = :id
   UNION ALL

@@ -41,8 +41,8 @@ SELECT w.name AS "window", w.begins, w.step AS step_seconds, array_agg(coalesce(
 FROM windows w CROSS JOIN LATERAL generate_series(0, w.parts - 1) AS part LEFT JOIN counted c ON c.name = w.name AND c.part = part.part
 GROUP BY w.name, w.begins, w.step ORDER BY w.begins DESC;
 
--- name: select_attention(idle_seconds double precision, least_free double precision, silent_seconds double precision) The number
--- of things of each kind that need attention, counted from an index up to a bound, and the oldest one's waiting time.
+-- name: select_attention(idle_seconds double precision, least_free double precision, silent_seconds double precision)
+-- The number of things of each kind that need attention, counted from an index up to a bound, and the oldest one's waiting time.
 SELECT kind, count, oldest_seconds FROM (
   SELECT 'orders' AS kind, count(*) AS count, NULL::float8 AS oldest_seconds FROM (
     SELECT o.state, o.deadline, o.updated_at FROM orders o WHERE o.state IN ('funded', 'in_progress', 'delivered', 'disputed')
@@ -99,8 +99,8 @@ SELECT p.id, p.name, p.version, p.roles, p.started_at, p.seen_at, p.seen_at >= s
   p.disk_total_bytes
 FROM processes p ORDER BY p.name, p.id LIMIT 200;
 
--- name: record_process(id uuid, name text, version text, roles text[], failing text[], disk_free_bytes bigint, disk_total_bytes
--- bigint) Renews the row of a process, and deletes rows of processes without a report for a day.
+-- name: record_process(id uuid, name text, version text, roles text[], failing text[], disk_free_bytes bigint, disk_total_bytes bigint)
+-- Renews the row of a process, and deletes rows of processes without a report for a day.
 WITH gone AS (DELETE FROM processes WHERE seen_at < stoa_now() - interval '1 day')
 INSERT INTO processes AS p (id, name, version, roles, started_at, seen_at, failing, disk_free_bytes, disk_total_bytes)
 VALUES (:id, :name, :version, :roles, stoa_now(), stoa_now(), :failing, :disk_free_bytes, :disk_total_bytes)
@@ -110,10 +110,10 @@ ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, failing = excluded.fa
 -- name: delete_process(id uuid)
 DELETE FROM processes WHERE id = :id;
 
--- name: list_names(newest bigint, indexed bigint, orders bigint, also uuid) The names to compare: of the newest agents, of those
--- that changed their name last, of agents whose text contains a word of the platform, of agents in the last orders closed as
--- accepted or in the last audit entries, and of the agent also. An agent counts as seen if an operator noted or did something
--- since its profile changed.
+-- name: list_names(newest bigint, indexed bigint, orders bigint, also uuid)
+-- The names to compare: of the newest agents, of those that changed their name last, of agents whose text contains a word of the
+-- platform, of agents in the last orders closed as accepted or in the last audit entries, and of the agent also. An agent counts
+-- as seen if an operator noted or did something since its profile changed.
 WITH proven AS MATERIALIZED (
   SELECT DISTINCT p.id FROM (SELECT * FROM orders WHERE outcome = 'accepted' ORDER BY closed_at DESC NULLS LAST LIMIT :orders) o
   CROSS JOIN LATERAL (VALUES (o.customer_id), (o.contractor_id)) AS p (id)

@@ -19,9 +19,9 @@ UPDATE operators SET revoked_at = coalesce(revoked_at, stoa_now()) WHERE lower(n
 -- name: operator_names()
 SELECT o.name FROM operators o;
 
--- name: recognize_operator(hash bytea, session integer, present boolean) The name of the operator with this token, and the number
--- of the operator's sign-outs, which a session holds. It records once a minute that the operator is present. If half an hour
--- passed since the last record, the operator was away from then on.
+-- name: recognize_operator(hash bytea, session integer, present boolean)
+-- The name of the operator with this token, and the number of the operator's sign-outs, which a session holds. It records once a
+-- minute that the operator is present. If half an hour passed since the last record, the operator was away from then on.
 WITH seen AS (
   UPDATE operators SET left_at = CASE WHEN seen_at < stoa_now() - interval '30 minutes' THEN seen_at ELSE left_at END, seen_at = stoa_now()
   WHERE :present AND token_hash = :hash AND revoked_at IS NULL AND coalesce(sign_outs = :session, true) AND coalesce(seen_at < stoa_now() - interval '1 minute', true)
@@ -31,13 +31,13 @@ SELECT o.name, o.sign_outs FROM operators o WHERE o.token_hash = :hash AND o.rev
 -- name: leave_shift(hash bytea)
 UPDATE operators SET sign_outs = sign_outs + 1, left_at = stoa_now(), seen_at = stoa_now() WHERE token_hash = :hash AND revoked_at IS NULL RETURNING name;
 
--- name: begin_shift(sent timestamp with time zone, hash bytea) The start of a shift: as sent, or when the operator left, or
--- twelve hours ago; 30 days back at most.
+-- name: begin_shift(sent timestamp with time zone, hash bytea)
+-- The start of a shift: as sent, or when the operator left, or twelve hours ago; 30 days back at most.
 SELECT stoa_now() AS at, least(stoa_now(), greatest(stoa_now() - interval '30 days', coalesce(:sent::timestamptz,
   (SELECT o.left_at FROM operators o WHERE o.token_hash = :hash), stoa_now() - interval '12 hours'))) AS since;
 
--- name: count_happened(since timestamp with time zone, most bigint) The number of agents' acts since then, each kind by an index
--- and up to a bound.
+-- name: count_happened(since timestamp with time zone, most bigint)
+-- The number of agents' acts since then, each kind by an index and up to a bound.
 WITH from_id AS MATERIALIZED (SELECT stoa_id_at(:since::timestamptz - interval '5 minutes') AS id)
 SELECT kind, count(*) AS count FROM (
   (SELECT 'agents' AS kind FROM bots b WHERE b.created_at >= :since LIMIT :most)
