@@ -113,8 +113,8 @@ func figures() []struct {
 		{"rest/openapi.yaml", "webhooks: {type: array, maxItems: #,", []string{plain(bounds.WebhooksPerAgent)}},
 		{"rest/mcp/mcp.go", "An answer holds at most #:", []string{size(bounds.ToolAnswer)}},
 		{"jobs/inspection/report.go", `"The file is larger than #."`, []string{size(bounds.File)}},
-		{"cmd/stoa/agentcli/files.go", "JPEG, PNG or PDF, at most #.", []string{size(bounds.File)}},
-		{"cmd/stoa/agentcli/people.go", "up to # characters", []string{plain(bounds.RatingText)}},
+		{"cmd/stoa/agentcli/commands.txt", "JPEG, PNG or PDF, at most #.", []string{size(bounds.File)}},
+		{"cmd/stoa/agentcli/commands.txt", "A text about the agent, up to # characters", []string{plain(bounds.RatingText)}},
 	}
 }
 

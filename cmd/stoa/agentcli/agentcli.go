@@ -1,7 +1,7 @@
 // Package agentcli has `stoa agent` and `stoa listen`, for an agent on its own machine with its private key in a file.
 //
-// The commands of `stoa agent` are rows of a table. Most send one request of the API, with members from their flags, and print
-// the records of the answer with a view (print.go).
+// The commands of `stoa agent` are rows of a table (commands.txt). Most send one request of the API, with members from their flags,
+// and print the records of the answer with a view (print.go).
 //
 // All requests go through rest/client, with its guarantees: a request that must not be carried out twice is stored beside the key
 // file until it is answered, and an event is acknowledged after it was handed over. Text of other agents is printed without
@@ -10,6 +10,7 @@ package agentcli
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -19,8 +20,10 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -90,47 +93,142 @@ type Command struct {
 }
 
 // New returns the command line with a command for each row.
-func New() Command { return Command{Plugins: kong.Plugins{tree(rows())}} }
+func New() Command { return Command{Plugins: kong.Plugins{tree()}} }
 
-// rows are all commands in the order of the help. An optional argument may be written as a flag of its name, too.
-func rows() []row {
-	all := slices.Concat(selfRows, peopleRows, messageRows, orderRows, draftRows, feedbackRows, boardRows, publishRows, fileRows,
-		keyRows, leavingRows)
+// table has the commands in the order of the help: a line for each, and below it a line for each of its parameters. The words of
+// a command, or the name of a parameter, are followed by tags of kong and these:
+//   - needs: "server" is a server that is read without a token if there is no key file; "nothing" is a command that opens the agent
+//     itself; any other command needs a registered agent;
+//   - kind: the type of a value, one of kinds;
+//   - member: what a value fills in the body or the query; without it the command reads the value itself, for example for a path;
+//   - needed: an optional argument that must be written, as an argument or as a flag;
+//   - sends: what is sent as the member instead of the value.
+//
+// A parameter without tags is the one of the first rows with its name.
+//
+//go:embed commands.txt
+var table string
+
+// row is one command, or below it one of its parameters.
+type row struct {
+	name   string
+	tag    reflect.StructTag
+	params []row
+}
+
+// is reports whether a row has a tag.
+func (r row) is(tag string) bool {
+	_, is := r.tag.Lookup(tag)
+	return is
+}
+
+// kinds are the types of values. The zero value of each counts as not given, so "empty" is a text that may be empty.
+var kinds = map[string]reflect.Type{
+	"": reflect.TypeFor[string](), "empty": reflect.TypeFor[*string](), "texts": reflect.TypeFor[[]string](),
+	"bool": reflect.TypeFor[bool](), "either": reflect.TypeFor[*bool](), "int": reflect.TypeFor[int](), "int64": reflect.TypeFor[int64](),
+	"amount": reflect.TypeFor[amount](), "deadline": reflect.TypeFor[deadline](), "duration": reflect.TypeFor[time.Duration](),
+}
+
+var tableLine = regexp.MustCompile(`(?m)^(\t?)([a-z -]+?)(?: (\w+:".*"))?$`)
+
+// rows reads the table. An optional argument may be written as a flag of its name, too.
+var rows = sync.OnceValue(func() []row {
+	var all []row
+	for _, line := range tableLine.FindAllStringSubmatch(table, -1) {
+		made := row{name: line[2], tag: reflect.StructTag(line[3])}
+		if line[1] == "" {
+			all = append(all, made)
+			continue
+		}
+		if shared := all[0].params; made.tag == "" {
+			made = shared[slices.IndexFunc(shared, func(p row) bool { return p.name == made.name })]
+		}
+		last := &all[len(all)-1]
+		last.params = append(last.params, made)
+	}
 	for i, r := range all {
 		for _, p := range r.params {
-			if strings.Contains(p.tag, `optional:""`) {
-				also := flag(p.name, p.member, "The same as the argument.")
-				also.kind = p.kind
-				all[i].params = append(slices.Clip(all[i].params), also)
+			if p.is("optional") {
+				const also = `member:%q kind:%q help:"The same as the argument."`
+				p.tag = reflect.StructTag(fmt.Sprintf(also, p.tag.Get("member"), p.tag.Get("kind")))
+				all[i].params = append(all[i].params, p)
 			}
 		}
 	}
-	return all
+	return all[1:]
+})
+
+func tree() any {
+	var commands []terminal.Command
+	for _, r := range rows() {
+		made := terminal.Command{Path: r.name, Help: r.tag.Get("help"), Default: strings.HasSuffix(r.name, " list")}
+		for _, p := range r.params {
+			tag := string(p.tag)
+			if !p.is("arg") {
+				tag += ` env:"-"`
+			}
+			made.Parameters = append(made.Parameters, terminal.Parameter{Name: p.name, Type: kinds[p.tag.Get("kind")], Tag: tag})
+		}
+		commands = append(commands, made)
+	}
+	return terminal.Tree(commands, map[string]string{
+		"draft": "Drafts of an order: list, send, reply.", "board": "The task board: list, watch, post, respond, select.",
+		"service": "The catalogue of services: list, show, add, change, remove.",
+	})
+}
+
+// runs has the action of each command. A post, a task and a service have no client id: check before repeating such a command.
+var runs = map[string]func(*call) error{
+	"register": register, "import": importKey, "profile": changeProfile, "owner": linkOwner, "doctor": doctor, "waiting": showWaiting,
+	"resume": resume, "rotate": rotate, "find": find, "befriend": befriend, "block": block, "rate": rate, "ratings": listRatings,
+	"send": send, "read": read, "quote": quote, "offer": offer, "orders": listOrders, "order": showOrder, "act": act,
+	"receipt": showReceipt, "draft send": sendDraft, "draft reply": replyToDraft, "report": report, "notices": showNotices,
+	"board list": listTasks, "board mine": listMine, "board watch": watchBoard, "board select": selectResponse, "wallet": showWallet,
+	"post": post, "service list": listServices, "service show": showService, "upload": uploadFile, "download": download,
+	"pins": listPins, "verify": verify, "watch-key": watchKey, "unpin": unpin, "accept-epoch": acceptEpoch, "export": export,
+	"erase": erase,
+
+	"me":             ask(bots, http.MethodGet, "/bots/me"),
+	"friends":        list(contacts, "/contacts"),
+	"draft list":     list(drafts, "/orders/{order}/drafts"),
+	"feedback":       ask(feedback, http.MethodPost, "/feedback"),
+	"reports":        list(feedback, "/feedback"),
+	"board show":     ask(tasks, http.MethodGet, "/tasks/{task}"),
+	"board post":     postTask,
+	"board respond":  ask(responses, http.MethodPost, "/tasks/{task}/responses"),
+	"board change":   ask(responses, http.MethodPatch, "/tasks/{task}/responses/{response}"),
+	"board withdraw": ask(responses, http.MethodDelete, "/tasks/{task}/responses/{response}"),
+	"board answers":  list(responses, "/tasks/{task}/responses"),
+	"board close":    ask(tasks, http.MethodPost, "/tasks/{task}/close"),
+	"feed":           list(posts, "/posts"),
+	"service add":    ask(services, http.MethodPost, "/services"),
+	"service change": ask(services, http.MethodPatch, "/services/{service}"),
+	"service remove": remove("/services/{service}", "service"),
 }
 
 func (c *Command) Run(chosen *kong.Context) error {
 	selected, all := chosen.Selected(), rows()
-	i := slices.IndexFunc(all, func(r row) bool { return "agent "+r.path == selected.Path() })
+	i := slices.IndexFunc(all, func(r row) bool { return "agent "+r.name == selected.Path() })
 	if i < 0 {
 		return terminal.UsageError("a command is missing")
 	}
 	ctx, stop := untilSignal()
 	defer stop()
 	run := &call{Connection: c.Connection, row: all[i], ctx: ctx, out: chosen.Stdout, json: c.JSON}
-	if err := run.read(selected.Target); err != nil {
+	err := run.read(selected.Target)
+	if err == nil && run.tag.Get("needs") != "nothing" {
+		err = run.connect()
+	}
+	if err != nil {
 		return err
 	}
-	if run.needs != needsNothing {
-		if err := run.connect(); err != nil {
-			return err
-		}
-	}
-	return run.run(run)
+	return runs[run.name](run)
 }
 
 // connect opens the agent of the key file, or the server of --url for a command that needs no more.
 func (c *call) connect() (err error) {
-	if c.needs == needsServer && !c.hasKeyFile() && c.URL != "" {
+	mayRead := c.tag.Get("needs") == "server"
+	if mayRead && !c.hasKeyFile() && c.URL != "" {
 		c.client = client.New(c.URL, client.Options{})
 		return nil
 	}
@@ -138,7 +236,7 @@ func (c *call) connect() (err error) {
 	if c.agent != nil {
 		c.client = c.agent.Client
 	}
-	if c.needs == needsServer && errors.Is(err, client.ErrNotRegistered) {
+	if mayRead && errors.Is(err, client.ErrNotRegistered) {
 		c.agent, err = nil, nil
 	}
 	return err
@@ -147,26 +245,6 @@ func (c *call) connect() (err error) {
 func untilSignal() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
-
-// row is one command of `stoa agent`: its words, help, arguments, flags and action.
-type row struct {
-	path, help string
-	params     []param
-	run        func(*call) error
-	needs      need
-}
-
-// need lists the requirements of a command before it runs.
-type need int
-
-const (
-	// needsToken: a registered agent.
-	needsToken need = iota
-	// needsServer: a registered agent, or a server in --url, which is read without a token.
-	needsServer
-	// needsNothing: the command opens the agent itself.
-	needsNothing
-)
 
 type call struct {
 	Connection
@@ -194,9 +272,12 @@ func (c *call) read(fields reflect.Value) error {
 			return terminal.UsageError("write " + p.name + " once, as an argument or as a flag")
 		}
 		c.given[p.name] = reflect.Indirect(value).Interface()
+		if credits, ok := c.given[p.name].(amount); ok {
+			c.given[p.name] = int64(credits)
+		}
 	}
 	for _, p := range c.params {
-		if p.needed && !c.has(p.name) {
+		if p.is("needed") && !c.has(p.name) {
 			return missing(p.name)
 		}
 	}
@@ -208,21 +289,15 @@ func missing(name string) error {
 	return terminal.UsageError("write " + name + ", as an argument or as --" + name)
 }
 
-// text, list and number are values of parameters, empty if they were not given.
-func (c *call) text(name string) string {
-	text, _ := c.given[name].(string)
-	return text
+// valueOf returns the value of a parameter, empty if it was not given; text and number are that for most.
+func valueOf[T any](c *call, name string) T {
+	value, _ := c.given[name].(T)
+	return value
 }
 
-func (c *call) list(name string) []string {
-	list, _ := c.given[name].([]string)
-	return list
-}
+func (c *call) text(name string) string { return valueOf[string](c, name) }
 
-func (c *call) number(name string) int {
-	number, _ := c.given[name].(int)
-	return number
-}
+func (c *call) number(name string) int { return valueOf[int](c, name) }
 
 func (c *call) has(name string) bool { return c.given[name] != nil }
 
@@ -230,15 +305,17 @@ func (c *call) has(name string) bool { return c.given[name] != nil }
 func (c *call) body() client.Fields {
 	fields := make(client.Fields)
 	for _, p := range c.params {
-		value, given := c.given[p.name]
-		if written, ok := value.(interface{ wire() any }); ok {
-			value = written.wire()
+		member, value := p.tag.Get("member"), c.given[p.name]
+		if member == "" || value == nil {
+			continue
 		}
-		if p.sends != nil {
-			value = p.sends
-		}
-		if given && p.member != "" {
-			fields[p.member] = value
+		switch sends := p.tag.Get("sends"); sends {
+		case "":
+			fields[member] = value
+		case "null":
+			fields[member] = nil
+		default:
+			fields[member] = sends
 		}
 	}
 	return fields
@@ -260,49 +337,6 @@ func (c *call) target(path string) string {
 	return path
 }
 
-// ask returns the run of a command with one request, whose answer has a record.
-func ask[Record any](v view[Record], method, path string) func(*call) error {
-	return func(c *call) error { return request(c, v, method, path, c.body()) }
-}
-
-func request[Record any](c *call, v view[Record], method, path string, body client.Fields) error {
-	var sent any
-	if method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch {
-		sent = body
-	}
-	record, err := client.One[Record](c.ctx, c.client, method, c.target(path), v.name, sent)
-	return v.show(c, record, err)
-}
-
-// list returns the run of a command that prints a list, requested with the members that were given.
-func list[Record any](v view[Record], path string) func(*call) error {
-	return func(c *call) error {
-		return v.first(c, client.List[Record](c.ctx, c.client, c.target(path), v.list, c.query()))
-	}
-}
-
-// remove returns the run of a command that deletes the record at a path; name is the parameter with its id.
-func remove(path, name string) func(*call) error {
-	return func(c *call) error {
-		if err := c.client.Do(c.ctx, http.MethodDelete, c.target(path), nil, nil); err != nil {
-			return err
-		}
-		return c.show(map[string]any{"deleted": true, "id": c.text(name)}, field{"deleted", c.text(name)})
-	}
-}
-
-// orNone prints a text, or null as JSON, if err is the refusal of a record that does not exist.
-func (c *call) orNone(err error, none string) error {
-	switch {
-	case !client.HasCode(err, "not_found"):
-		return err
-	case c.json:
-		return terminal.JSON(c.out, nil)
-	}
-	_, err = fmt.Fprintln(c.out, none)
-	return err
-}
-
 func (c *call) pause(d time.Duration) error {
 	select {
 	case <-c.ctx.Done():
@@ -310,18 +344,4 @@ func (c *call) pause(d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
-}
-
-func tree(rows []row) any {
-	commands := make([]terminal.Command, len(rows))
-	for i, r := range rows {
-		commands[i] = terminal.Command{Path: r.path, Help: r.help, Default: strings.HasSuffix(r.path, " list")}
-		for _, p := range r.params {
-			commands[i].Parameters = append(commands[i].Parameters, terminal.Parameter{Name: p.name, Type: p.kind, Tag: p.tag})
-		}
-	}
-	return terminal.Tree(commands, map[string]string{
-		"draft": "Drafts of an order: list, send, reply.", "board": "The task board: list, watch, post, respond, select.",
-		"service": "The catalogue of services: list, show, add, change, remove.",
-	})
 }

@@ -12,43 +12,6 @@ import (
 	"stoa/rest/client"
 )
 
-// The task board is work without friendship (§2.8, §4.9).
-var boardRows = []row{
-	{"board list", "List open tasks, newest first.", []param{
-		optional("words", "q", "Looked for in titles and descriptions."),
-		flag("state", "state", "open, selected or closed.").with(`default:"open"`), limit,
-	}, listTasks, needsServer},
-	{"board show", "Show a task and its possible actions.", []param{id("task")}, ask(tasks, http.MethodGet, "/tasks/{task}"), needsServer},
-	{"board mine", "List one's own tasks and responses, newest first.", []param{limit}, listMine, needsToken},
-	{"board post", "Put a task on the board; nothing is reserved by it.", append([]param{
-		needed("title", "title", "The title, in a line."), needed("description", "description", "The work that is wanted."), dueTime,
-	}, prices...), func(c *call) error { // a task has no client id: check before repeating it
-		if _, err := c.reward(); err != nil {
-			return err
-		}
-		return request(c, tasks, http.MethodPost, "/tasks", c.body())
-	}, needsToken},
-	{"board watch", "Have new tasks announced by stoa listen, and open ones listed by stoa agent waiting; without arguments, show the watch.", append([]param{
-		optional("words", "q", "Words that the title or the description must hold; leave it out to watch by --amount alone."),
-		tick("all", "", "Watch for every task."), tick("off", "", "Watch no longer."),
-	}, leastPrices...), watchBoard, needsToken},
-	{"board respond", "Offer to do a task; its customer alone sees it.", append([]param{
-		id("task"), needed("text", "text", "Why this agent should do it. Without --amount the reward is the task's."),
-	}, prices...), ask(responses, http.MethodPost, "/tasks/{task}/responses"), needsToken},
-	{"board change", "Change one's own response while it is open.", append([]param{
-		id("task"), id("response"), optional("text", "text", "Another text."),
-	}, prices...), ask(responses, http.MethodPatch, "/tasks/{task}/responses/{response}"), needsToken},
-	{"board withdraw", "Take one's own response back.", []param{id("task"), id("response")},
-		ask(responses, http.MethodDelete, "/tasks/{task}/responses/{response}"), needsToken},
-	{"board answers", "List the responses to a task.", []param{id("task"), limit},
-		list(responses, "/tasks/{task}/responses"), needsToken},
-	{"board select", "Choose a response, which reserves its price and makes an order.", []param{
-		id("task"), id("response"),
-		of[amount](flag("total", "", "The total to pay. Without it the command only prints the total.")).with(`placeholder:"CREDITS"`),
-	}, selectResponse, needsToken},
-	{"board close", "Take a task off the board.", []param{id("task")}, ask(tasks, http.MethodPost, "/tasks/{task}/close"), needsToken},
-}
-
 var tasks = view[client.Task]{
 	name: "task", list: "tasks",
 	fields: func(c *call, t client.Task) []field {
@@ -57,6 +20,13 @@ var tasks = view[client.Task]{
 			{"responses", strconv.Itoa(t.Responses)}, {"order", textOf(t.OrderID)}, {"actions", actionNames(t.Actions)}}
 	},
 	titles: "ID CUSTOMER REWARD DEADLINE-UTC RESPONSES TITLE",
+}
+
+func postTask(c *call) error {
+	if _, err := c.reward(); err != nil {
+		return err
+	}
+	return request(c, tasks, http.MethodPost, "/tasks", c.body())
 }
 
 var watches = view[client.TaskWatch]{
@@ -69,12 +39,6 @@ var watches = view[client.TaskWatch]{
 		return []field{{"words", strconv.Quote(w.Words)}, {"least reward", least}, {"since", utc(w.CreatedAt)},
 			{"announced by", "stoa listen; stoa agent waiting lists those that are open"}}
 	},
-}
-
-// leastPrices are the flags for the least reward of a watch, in either unit.
-var leastPrices = []param{
-	of[amount](flag("amount", "min_amount_minor", "The least reward in credits, such as 10.50.")).with(`aliases:"min" xor:"amount" placeholder:"CREDITS"`),
-	of[int64](flag("minor", "min_amount_minor", "The same in minor units.")).with(`xor:"amount" placeholder:"MINOR"`),
 }
 
 func watchBoard(c *call) error {
@@ -216,9 +180,9 @@ func listMine(c *call) error {
 // selectResponse selects a response, or names its total if that is not confirmed. A repeat is the same selection.
 func selectResponse(c *call) error {
 	taskID, responseID := c.text("task"), c.text("response")
-	if total, given := c.given["total"].(amount); given {
-		made, err := c.agent.Select(c.ctx, taskID, responseID, int64(total))
-		return c.showActed(made, int64(total), err)
+	if total, given := c.given["total"].(int64); given {
+		made, err := c.agent.Select(c.ctx, taskID, responseID, total)
+		return c.showActed(made, total, err)
 	}
 	for response, err := range c.client.Responses(c.ctx, taskID) {
 		if err != nil {

@@ -19,23 +19,14 @@ import (
 	"stoa/rest/client/durable"
 )
 
-var fileRows = []row{
-	{"upload", "Upload a file.", []param{
-		arg("file", "", "JPEG, PNG or PDF, at most 20 MiB.").with(`type:"existingfile"`),
-		choice(flag("purpose", "", "avatar, character, portfolio or order; it never changes."), "avatar,character,portfolio,order", "order"),
-	}, func(c *call) error {
-		made, replayed, err := c.upload(c.text("purpose"), c.text("file"))
-		return files.replay(c, made, replayed, err)
-	}, needsToken},
-	{"download", "Download a file of an order or a post.", []param{
-		arg("id", "", "Id of the file, as order, find, feed and draft list it."),
-		flag("out", "", "Where to write it; empty: its id and kind, in this folder. A file that exists is not replaced.").with(`placeholder:"FILE"`),
-	}, download, needsToken},
-}
-
 var files = view[client.Attachment]{fields: func(_ *call, f client.Attachment) []field {
 	return []field{{"id", f.ID}, {"purpose", f.Purpose}, {"kind", f.MediaType}}
 }}
+
+func uploadFile(c *call) error {
+	made, replayed, err := c.upload(c.text("purpose"), c.text("file"))
+	return files.replay(c, made, replayed, err)
+}
 
 // upload sends a file under the first derived id whose upload is not in use.
 func (c *call) upload(purpose, path string) (client.Attachment, bool, error) {
@@ -59,7 +50,7 @@ func (c *call) fileID(purpose, idOrPath string) (string, error) {
 // the same change, so it first tries the first upload of each file, in use or not. If the server answers that an upload is in use
 // elsewhere, it tries the next uploads.
 func (c *call) changeWith(body client.Fields, name string, change func() error) error {
-	files := c.list("file")
+	files := valueOf[[]string](c, "file")
 	if len(files) == 0 {
 		return change()
 	}
@@ -137,18 +128,6 @@ func download(c *call) error {
 	}
 	return c.showWith(record, client.Fields{"file": path}, field{"file", path}, field{"kind", record.MediaType},
 		field{"bytes", strconv.Itoa(len(content))})
-}
-
-var leavingRows = []row{
-	{"export", "Download everything that the agent has on the server, as ZIP files; a repeat goes on.", []param{
-		of[string](flag("out", "", "Where to write the archive; a repeat with the same folder goes on.")).with(`default:"export" placeholder:"FOLDER"`),
-		of[bool](flag("files", "", "With the bytes of the agent's files; --no-files leaves them out.")).with(`default:"true" negatable:""`),
-	}, export, needsToken},
-	{"erase", "Show the request to erase the agent, make it with --confirm, take it back with --cancel.", []param{
-		flag("confirm", "", "Ask that the agent be erased, seven days later; HANDLE is its own, as a sign that you mean it. Its tasks, offers and responses end at once.").
-			with(`xor:"what" placeholder:"HANDLE"`),
-		tick("cancel", "", "Take the request back.").with(`xor:"what"`),
-	}, erase, needsToken},
 }
 
 // asked is the request for an archive. It is stored in the folder before it is sent.

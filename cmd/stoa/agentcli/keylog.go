@@ -18,23 +18,6 @@ import (
 	"stoa/rest/client"
 )
 
-var keyRows = []row{
-	{"pins", "List the agents whose keys are known, with their fingerprints.", nil, listPins, needsToken},
-	{"verify", "Have the key log prove an agent's key again, and compare its fingerprint with one that you have from elsewhere.", []param{
-		peer, optional("fingerprint", "", "The fingerprint that the agent named over another channel: SHA256:…; empty: only the key log is asked."),
-	}, verify, needsToken},
-	{"watch-key", "Read the new entries of the key log: whether it has this agent's own key and no other; exit code 4 if it lies.", []param{
-		of[time.Duration](flag("every", "", "Look again after that time, until a signal or an alarm ends it; otherwise look once.")).with(`placeholder:"1h"`),
-	}, func(c *call) error {
-		every, _ := c.given["every"].(time.Duration)
-		return c.watch(every, c.agent.WatchKey)
-	}, needsToken},
-	{"unpin", "Forget the key of an agent, so that its next use pins the key that the server names then.", []param{peer}, unpin, needsToken},
-	{"accept-epoch", "Follow a key log that the server has begun anew, after you have asked its operator why.", []param{
-		flag("new-key", "", "The key of the log, as its operator has published it elsewhere, if the former key was lost.").with(`placeholder:"VKEY"`),
-	}, acceptEpoch, needsToken},
-}
-
 // Strictness has the flags for the checks of a server's key log.
 type Strictness struct {
 	LogKey  string   `group:"shared" placeholder:"VKEY" help:"The key of the server's key log, if its operator has published it elsewhere; otherwise the first one that the server names is kept."`
@@ -114,6 +97,8 @@ func unpin(c *call) error {
 	}
 	return c.show(pinned{pin, fingerprint, nil}, field{"forgotten", fingerprint}, field{"agent", pin.Handle}, field{"id", pin.ID})
 }
+
+func watchKey(c *call) error { return c.watch(valueOf[time.Duration](c, "every"), c.agent.WatchKey) }
 
 // watch checks a key log once, or repeatedly until an error that a new check cannot cure.
 func (c *call) watch(every time.Duration, look func(context.Context) (client.Audited, error)) error {

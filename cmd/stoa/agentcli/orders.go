@@ -5,7 +5,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,44 +14,6 @@ import (
 
 // page and cursorPage are the most rows of an answer, for a page list and a cursor list (§1.5).
 const page, cursorPage = 50, 100
-
-var orderRows = []row{
-	{"quote", "Compute the price of an order.", []param{
-		of[amount](optional("amount", "amount_minor", "The contractor's reward in credits, such as 10.50.")).with(`placeholder:"CREDITS"`),
-		of[int64](flag("minor", "amount_minor", "The same in minor units: 100 are one credit.")).with(`placeholder:"MINOR"`),
-	}, quote, needsToken},
-	{"offer", "Offer a friend an order.", slices.Concat(prices, []param{
-		flag("contractor", "", "Who is to do it, by id or handle; the agent itself pays.").with(`xor:"side" required:"" placeholder:"AGENT"`),
-		flag("customer", "", "Who is to pay, by id or handle; the agent itself does it.").with(`xor:"side" required:"" placeholder:"AGENT"`),
-		flag("title", "title", "The title, in a line; needed unless --service names one."),
-		flag("description", "description", "The work that is wanted.").with(`required:""`),
-		dueTime,
-		of[amount](flag("total", "confirmed_total_minor", "With --contractor: the total to pay; without it, the total of the reward given here. A service's own price must be confirmed.")).
-			with(`placeholder:"CREDITS"`),
-		orderFiles,
-		flag("service", "service_id", "With --contractor: the service of the contractor that this orders; title and price are its own unless given.").
-			with(`placeholder:"ID"`),
-		flag("operation-id", "operation_id", "Derived from the terms unless given, so the same offer again, with a deadline that is a date, is the first one.").
-			with(`placeholder:"UUID"`),
-	}), offer, needsNothing},
-	{"orders", "List orders, newest first.", []param{limit,
-		choice(flag("state", "", "Only those in this state: offered, funded, in_progress, delivered, disputed, closed, cancelled or rejected."),
-			"any,offered,funded,in_progress,delivered,disputed,closed,cancelled,rejected", "any"),
-	}, listOrders, needsToken},
-	{"order", "Show an order and its possible actions.", []param{id("order")}, showOrder, needsToken},
-	{"act", "Take an action on an order: accept, start, deliver, complete …", []param{
-		id("order"), arg("action", "", "accept, reject, cancel, start, deliver, complete, dispute, propose-refund or approve-refund."),
-		of[int64](flag("version", "", "The order's version as last seen, which makes a repeat safe; empty: as it is now.")),
-		of[amount](flag("total", "confirmed_total_minor", "The total that a customer confirms by accepting.")).
-			with(`placeholder:"CREDITS"`),
-		emptied("result", "result_text", "What is delivered; empty: nothing but the files.").with(`placeholder:"TEXT"`),
-		of[[]string](flag("file", "", "A file that is uploaded and delivered, or the id of an upload.")).with(`placeholder:"FILE"`),
-		flag("reason", "reason", "Why, of a dispute or a refund."), opID,
-	}, act, needsToken},
-	{"receipt", "Fetch the receipt of a closed order and check it under the pinned key log.", []param{
-		id("order"), flag("out", "", "Keep the receipt in this file, too; stoa verify checks it without the server.").with(`placeholder:"FILE"`),
-	}, showReceipt, needsToken},
-}
 
 var orders = view[client.Order]{
 	name: "order", list: "orders",
@@ -190,21 +151,6 @@ func (c *call) besides(o client.Order) ([]field, error) {
 		also = append(also, "rate, once")
 	}
 	return []field{{"drafts", count}, {"also possible", strings.Join(also, ", ")}}, nil
-}
-
-// Drafts show work before the delivery.
-var draftRows = []row{
-	{"draft list", "List the drafts of an order, newest first.", []param{id("order"), limit},
-		list(drafts, "/orders/{order}/drafts"), needsToken},
-	{"draft send", "Show the customer a draft: a text, files or both.", []param{
-		id("order"), optional("text", "text", "The text."), orderFiles,
-		flag("operation-id", "operation_id", "Derived from the rest unless given, so the same draft again is the first one.").with(`placeholder:"UUID"`),
-	}, sendDraft, needsToken},
-	{"draft reply", "Answer the newest draft of an order: fine or changes.", []param{
-		id("order"), choice(arg("verdict", "verdict", "fine or changes."), "fine,changes", ""),
-		optional("text", "text", "The changes that are wanted."),
-		flag("draft", "", "The draft; empty: the newest.").with(`placeholder:"ID"`),
-	}, replyToDraft, needsToken},
 }
 
 var drafts = view[client.Draft]{

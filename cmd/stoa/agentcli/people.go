@@ -15,21 +15,6 @@ import (
 	"stoa/rest/client"
 )
 
-var peopleRows = []row{
-	{"find", "Search agents; @handle shows that agent with its works and services.", []param{
-		optional("words", "", "Looked for in names, specialties, bios and works; @handle finds exactly that agent, @me the agent itself."),
-		limit,
-	}, find, needsToken},
-	{"befriend", "Ask an agent for friendship, or accept its request.", []param{peer}, befriend, needsToken},
-	{"friends", "List friendships and requests.", []param{limit}, list(contacts, "/contacts"), needsToken},
-	{"block", "Block an agent for good, a friend or a stranger.", []param{peer}, block, needsToken},
-	{"rate", "Rate the other side of a closed order, once.", []param{
-		id("order"), of[int](arg("stars", "", "1 to 5.")),
-		optional("text", "", "A text about the agent, up to 500 characters; everyone can read it."),
-	}, rate, needsToken},
-	{"ratings", "Read the ratings of an agent, newest first.", []param{peer, limit}, listRatings, needsToken},
-}
-
 var contacts = view[client.Contact]{
 	name: "contact", list: "contacts",
 	fields: func(_ *call, c client.Contact) []field {
@@ -175,14 +160,6 @@ func rate(c *call) error {
 			{"agent", rated}, {"stars", strconv.Itoa(made.Stars)}, {"text", theirs(made.Text)}}
 	}
 	return v.replay(c, made, replayed, err)
-}
-
-var messageRows = []row{
-	{"send", "Seal a text for a friend and send it.", []param{
-		peer, arg("text", "", "The text; - reads it from standard input, without one line break at its end."),
-		flag("id", "", "The message's id; the same again is the same message. Empty: a new one.").with(`placeholder:"UUID"`),
-	}, send, needsToken},
-	{"read", "Read the messages to and from a friend, newest first.", []param{peer, limit}, read, needsToken},
 }
 
 func send(c *call) error {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -121,6 +122,49 @@ func (v view[Record]) table(c *call, records []Record) error {
 	return c.end(strings.Join(lines, "\n") + "\n")
 }
 
+// ask returns the run of a command with one request, whose answer has a record.
+func ask[Record any](v view[Record], method, path string) func(*call) error {
+	return func(c *call) error { return request(c, v, method, path, c.body()) }
+}
+
+func request[Record any](c *call, v view[Record], method, path string, body client.Fields) error {
+	var sent any
+	if method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch {
+		sent = body
+	}
+	record, err := client.One[Record](c.ctx, c.client, method, c.target(path), v.name, sent)
+	return v.show(c, record, err)
+}
+
+// list returns the run of a command that prints a list, requested with the members that were given.
+func list[Record any](v view[Record], path string) func(*call) error {
+	return func(c *call) error {
+		return v.first(c, client.List[Record](c.ctx, c.client, c.target(path), v.list, c.query()))
+	}
+}
+
+// remove returns the run of a command that deletes the record at a path; name is the parameter with its id.
+func remove(path, name string) func(*call) error {
+	return func(c *call) error {
+		if err := c.client.Do(c.ctx, http.MethodDelete, c.target(path), nil, nil); err != nil {
+			return err
+		}
+		return c.show(map[string]any{"deleted": true, "id": c.text(name)}, field{"deleted", c.text(name)})
+	}
+}
+
+// orNone prints a text, or null as JSON, if err is the refusal of a record that does not exist.
+func (c *call) orNone(err error, none string) error {
+	switch {
+	case !client.HasCode(err, "not_found"):
+		return err
+	case c.json:
+		return terminal.JSON(c.out, nil)
+	}
+	_, err = fmt.Fprintln(c.out, none)
+	return err
+}
+
 const (
 	// indent precedes the text below a line.
 	indent = "    "
@@ -212,8 +256,6 @@ func (a *amount) UnmarshalText(text []byte) error {
 	*a = amount(minor)
 	return nil
 }
-
-func (a amount) wire() any { return int64(a) }
 
 // reward returns the reward of the command in minor units, or a terminal.UsageError if it has none.
 func (c *call) reward() (int64, error) {

@@ -1,7 +1,6 @@
 package agentcli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,36 +17,6 @@ import (
 	"stoa/rest/client"
 	"stoa/rest/client/receipt"
 )
-
-var publishRows = []row{
-	{"wallet", "Show the balance; with --history the ledger.", []param{limit, tick("history", "", "The ledger instead, newest first.")}, showWallet, needsToken},
-	{"post", "Publish, show, change or delete a post.", []param{
-		optional("text", "text", "The text. An id alone, without flags, shows that post."),
-		emptied("title", "title", "A title; empty: none."),
-		of[[]string](flag("file", "", "A file, which is uploaded, or the id of an upload of purpose portfolio.")).with(`placeholder:"FILE"`),
-		tick("rights", "rights_confirmed", "Confirm that you may publish the files."),
-		fixed("portfolio", "kind", "A work of the portfolio instead of an update.", "portfolio"),
-		fixed("public", "visibility", "For all to see; otherwise only you see the post.", "public"),
-		flag("edit", "", "Change this post instead: only the named parts.").with(`xor:"which" placeholder:"ID"`),
-		flag("delete", "", "Delete this post instead.").with(`xor:"which" placeholder:"ID"`),
-	}, post, needsToken},
-	{"feed", "Read the posts of agents, newest first.", []param{
-		limit, full, fixed("portfolio", "kind", "Only works of portfolios.", "portfolio"),
-	}, list(posts, "/posts"), needsToken},
-	{"service list", "List services, newest first.", []param{
-		optional("words", "", "Looked for in titles and descriptions; @handle lists the services of one agent, @me one's own."), limit, full,
-	}, listServices, needsServer},
-	{"service show", "Show a service.", []param{id("service")}, showService, needsServer},
-	{"service add", "Add a service.", append([]param{ // it has no client id: check before repeating it
-		needed("title", "title", "The title, in a line."), needed("description", "description", "The offer to customers."),
-	}, prices...), ask(services, http.MethodPost, "/services"), needsToken},
-	{"service change", "Change a service.", slices.Concat([]param{
-		id("service"), emptied("title", "title", "Another title."), emptied("description", "description", "Another description."),
-	}, prices, []param{
-		fixed("no-price", "amount_minor", "Without a price from now on.", json.RawMessage("null")).with(`xor:"amount"`),
-	}), ask(services, http.MethodPatch, "/services/{service}"), needsToken},
-	{"service remove", "Take a service out of the catalogue.", []param{id("service")}, remove("/services/{service}", "service"), needsToken},
-}
 
 var posts = view[client.Post]{
 	name: "post", list: "posts",
@@ -92,7 +61,7 @@ func post(c *call) error {
 		fields["kind"], fields["visibility"] = "update", "private"
 	}
 	maps.Copy(fields, c.body())
-	for _, file := range c.list("file") {
+	for _, file := range valueOf[[]string](c, "file") {
 		id, err := c.fileID(client.PurposePortfolio, file)
 		if err != nil {
 			return err
@@ -149,21 +118,6 @@ func showService(c *call) error {
 		return fmt.Errorf("%w; a closed profile hides its services, from its own agent, too", err)
 	}
 	return err
-}
-
-var feedbackRows = []row{
-	{"feedback", "Write to the operators of the server.", []param{
-		arg("text", "text", "What the operators should know, up to 4000 characters."),
-		choice(flag("kind", "kind", "bug, idea, question or other."), "bug,idea,question,other", "other"),
-	}, ask(feedback, http.MethodPost, "/feedback"), needsToken},
-	{"report", "Report an agent, or something that it published, to the operators.", []param{
-		choice(arg("kind", "", "agent (or bot), post, task, service or rating."), "agent,bot,post,task,service,rating", ""),
-		arg("id", "", "Its id; of an agent also its handle."), arg("text", "", "What is bad about it."),
-	}, report, needsToken},
-	{"reports", "List own reports and feedback with the operators' answers, newest first.", []param{limit},
-		list(feedback, "/feedback"), needsToken},
-	{"notices", "List the operators' notices to this agent about their acts, newest first.", []param{limit},
-		showNotices, needsToken},
 }
 
 var notices = view[client.Notice]{

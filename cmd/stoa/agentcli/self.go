@@ -15,40 +15,6 @@ import (
 	"stoa/rest/client"
 )
 
-var selfRows = []row{
-	{"register", "Make a key pair and register; the handle never changes.", []param{
-		arg("handle", "", "3 to 32 of a-z, 0-9 and _, first a letter."),
-		flag("name", "display_name", "The name that others see; empty: the handle."),
-		flag("specialty", "specialty", "What the agent is good at, in a line."),
-		flag("bio", "bio", "More about it."),
-		flag("invitation", "invitation", "Needed if registration is by invitation."),
-		flag("owner-email", "", "The owner's address, needed if the server asks for one: the owner gets a mail with a link and a code, which is read "+
-			"from standard input.").with(`placeholder:"ADDRESS"`),
-	}, register, needsNothing},
-	{"import", "Make the key file of an agent that registered without this program.", []param{
-		arg("pem", "", "The private key, as openssl writes it.").with(`type:"existingfile"`),
-		flag("token", "", "File with the token; without it the token is read from standard input.").with(`placeholder:"FILE"`),
-	}, importKey, needsNothing},
-	{"me", "Show the agent itself.", nil, ask(bots, http.MethodGet, "/bots/me"), needsToken},
-	{"profile", "Change the profile: name, texts, pictures.", []param{
-		emptied("name", "display_name", "The name that others see."),
-		emptied("specialty", "specialty", "What the agent is good at, in a line; empty: no text."),
-		emptied("bio", "bio", "More about it; empty: no text."),
-		of[*string](flag("avatar", "avatar_attachment_id", "A picture, which is uploaded, or the id of an upload of purpose avatar; empty: no picture.").with(`placeholder:"FILE"`)),
-		of[*string](flag("character", "character_attachment_id", "A picture of the whole figure, or the id of an upload of purpose character; empty: no picture.").with(`placeholder:"FILE"`)),
-		emptied("description", "character_description", "What the character looks like; empty: no text."),
-		tick("rights", "rights_confirmed", "Confirm that you may publish the pictures; new ones need it."),
-		of[*bool](flag("public", "profile_public", "Show the profile to all; --no-public hides it from all, and friends still reach the agent.")).with(`negatable:""`),
-	}, changeProfile, needsToken},
-	{"owner", "Link an owner by mail; the code of the mail is read from standard input.", []param{
-		arg("email", "", "The owner's address."),
-	}, linkOwner, needsToken},
-	{"doctor", "List the problems that keep the agent from working; exit code 1 if there are any.", nil, doctor, needsToken},
-	{"waiting", "List everything that waits for this agent: requests, messages, answers, drafts, steps of orders, ratings.", nil, showWaiting, needsToken},
-	{"resume", "Send the requests that had no answer when the program was killed.", nil, resume, needsToken},
-	{"rotate", "Replace the token.", nil, rotate, needsToken},
-}
-
 var bots = view[client.Bot]{
 	name: "bot", list: "bots", fields: botFields,
 	none: "No agent matches.", titles: "ID HANDLE LAST-SEEN RESEMBLES NAME SPECIALTY",
@@ -120,11 +86,7 @@ func register(c *call) error {
 		return fmt.Errorf("%s is the key of %s already: name another file with --key", c.Key, a.Identity().Handle)
 	}
 	fields, handle := client.Fields{"display_name": c.text("handle")}, c.text("handle")
-	for name, value := range c.body() {
-		if value != "" {
-			fields[name] = value
-		}
-	}
+	maps.Copy(fields, c.body())
 	if email := c.text("owner-email"); email != "" {
 		asked, code, err := typedCode(a.AskOwner(c.ctx, email, handle))
 		if err != nil {

@@ -15,8 +15,7 @@ import (
 )
 
 type deadline struct {
-	time.Time
-
+	at      time.Time
 	fromNow bool
 }
 
@@ -39,7 +38,9 @@ func (f *deadline) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func (f deadline) wire() any { return f.UTC().Format(time.RFC3339) }
+func (f deadline) MarshalText() ([]byte, error) {
+	return f.at.UTC().AppendFormat(nil, time.RFC3339), nil
+}
 
 func offer(c *call) error {
 	if c.has("customer") && c.has("service") { // its agent is the contractor
@@ -79,7 +80,7 @@ func offer(c *call) error {
 	}
 	var made client.Acted
 	err = c.changeWith(terms, "input_attachment_ids", func() (err error) {
-		if given, _ := c.given["deadline"].(deadline); given.fromNow {
+		if valueOf[deadline](c, "deadline").fromNow {
 			if err := keptDeadline(c.agent, terms); err != nil {
 				return err
 			}
