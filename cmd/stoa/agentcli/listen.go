@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -61,7 +62,12 @@ type Handed struct {
 	SealedAt  time.Time `json:"sealed_at,omitzero"`
 	TextError string    `json:"text_error,omitempty"`
 
-	meaning meaning
+	// The records of its ids; empty if they are gone or not visible to this agent. agent is the other agent's handle, or its id if it
+	// is gone.
+	happened client.Happened
+	order    client.Order
+	task     client.Task
+	agent    string
 }
 
 // Run listens until a signal stops it. An event is acknowledged only after its hook succeeded. A failed event is handed over
@@ -136,7 +142,7 @@ func (c ListenCommand) hook(out io.Writer) func(context.Context, Handed) error {
 	case !c.JSON:
 		return func(_ context.Context, event Handed) (err error) {
 			if event.Kind != client.ProfileRecommendations || c.Own { // the agent's own changes cause them
-				_, err = fmt.Fprintln(out, event.meaning.line(event))
+				_, err = fmt.Fprintln(out, event.line())
 			}
 			return err
 		}
@@ -150,25 +156,95 @@ func (c ListenCommand) hook(out io.Writer) func(context.Context, Handed) error {
 	}
 }
 
-// handed opens the message of an event, and adds the names of its ids. It returns an error if the message is refused, or if the
-// opening cannot be recorded.
+// handed opens the message of an event, and adds the names of its ids. It returns an error if the message is refused, if the
+// opening cannot be recorded, or if a record cannot be read for now, so that the event is handed over later.
 func handed(ctx context.Context, a *client.Agent, event client.Event) (Handed, error) {
-	meaning, err := look(ctx, a, event)
-	if err != nil {
-		return Handed{}, err
+	h := Handed{Event: event}
+	if err := h.look(ctx, a); err != nil {
+		return h, err
 	}
-	made := Handed{Event: event, Agent: strings.TrimPrefix(meaning.agent, "with "), Title: meaning.title(), meaning: meaning}
+	h.Agent, h.Title = strings.TrimPrefix(h.agent, "with "), h.order.Title+h.task.Title
 	opened, ok, err := a.Text(ctx, event)
 	switch {
 	case errors.Is(err, client.ErrSealed), errors.Is(err, client.ErrKeyChanged), errors.Is(err, client.ErrUnproven),
 		errors.Is(err, client.ErrLogForked), errors.Is(err, client.ErrEpoch):
-		made.TextError = err.Error()
+		h.TextError = err.Error()
 	case err != nil:
-		return made, err
+		return h, err
 	case ok:
-		made.Text, made.Bound, made.SealedAt = &opened.Text, &opened.Bound, opened.SealedAt
+		h.Text, h.Bound, h.SealedAt = &opened.Text, &opened.Bound, opened.SealedAt
 	}
-	return made, nil
+	return h, nil
+}
+
+// look reads the records that an event names.
+func (h *Handed) look(ctx context.Context, a *client.Agent) (err error) {
+	h.happened, _ = h.Happened() // a kind of a later version may have other members
+	if id := h.happened.OrderID; id != "" {
+		h.order, err = a.Client.Order(ctx, id)
+	} else if id := h.happened.TaskID; id != "" {
+		h.task, err = a.Task(ctx, id)
+	}
+	if unlessGone(err) != nil {
+		return err
+	}
+	actor := h.happened.ActorID
+	for _, id := range []string{h.happened.SenderID, h.happened.BotID} {
+		if actor == "" && !strings.EqualFold(id, a.Identity().ID) {
+			actor = id
+		}
+	}
+	for _, side := range []client.Brief{h.order.Customer, h.order.Contractor} {
+		if actor != "" && side.ID == actor {
+			h.agent = handleText(side)
+		}
+	}
+	switch {
+	case h.agent != "":
+	case actor != "":
+		found, err := a.Client.Find(ctx, actor)
+		if h.agent = actor; err == nil {
+			h.agent = handleText(found)
+		}
+		return unlessGone(err)
+	case h.order.ID != "":
+		h.agent = "with " + handleText(otherSide(h.order))
+	case h.task.ID != "" && h.task.Customer.ID != a.Identity().ID:
+		h.agent = handleText(h.task.Customer)
+	}
+	return nil
+}
+
+// line returns the event in words: time, act, agent, title and amount.
+func (h *Handed) line() string {
+	m := h.happened
+	parts := []string{h.CreatedAt.UTC().Format(time.DateTime), h.Kind, h.agent, m.Action, m.Status, m.Verdict}
+	if m.Stars > 0 {
+		parts = append(parts, fmt.Sprintf("%d of 5 stars", m.Stars))
+	}
+	if len(m.Resembles) > 0 {
+		parts = append(parts, "resembles: "+handlesText(m.Resembles))
+	}
+	switch {
+	case h.order.ID != "":
+		parts = append(parts, "order "+h.order.ID, "as "+h.order.Role, priceText(h.order)+" credits")
+	case m.OrderID != "":
+		parts = append(parts, "order "+m.OrderID)
+	case h.task.ID != "":
+		parts = append(parts, "task "+h.task.ID, terminal.Credits(h.task.Amount)+" credits")
+	case m.TaskID != "":
+		parts = append(parts, "task "+m.TaskID)
+	case m.FeedbackID != "":
+		parts = append(parts, "feedback "+m.FeedbackID)
+	case m.NoticeID != "":
+		parts = append(parts, "notice "+m.NoticeID)
+	}
+	parts = append(parts, theirs(h.Title), theirs(textOf(h.Text)))
+	if h.TextError != "" {
+		parts = append(parts, "("+h.TextError+")")
+	}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return strings.ReplaceAll(terminal.Plain(strings.Join(parts, "  ")), "\n", " ")
 }
 
 // run runs the command in its own process group, which ends with the listener's context.
@@ -215,3 +291,48 @@ func (c ListenCommand) post(ctx context.Context, event []byte) error {
 var listenHelp string
 
 func (ListenCommand) Help() string { return listenHelp }
+
+// unlessGone drops the server's refusals to show a record, except those that pass.
+func unlessGone(err error) error {
+	if fault, ok := errors.AsType[*client.Fault](err); ok && (fault.Status == 404 || fault.Status == 403) {
+		return nil
+	}
+	return err
+}
+
+// failing is an event whose hand-over fails repeatedly. It is stored in the listener's lock file, for doctor.
+type failing struct {
+	Process  int       `json:"process"`
+	Kind     string    `json:"kind"`
+	EventID  string    `json:"event_id"`
+	Attempts int       `json:"attempts"`
+	Next     time.Time `json:"next"`
+	Error    string    `json:"error"`
+}
+
+func listeningFile(key string) string { return key + ".listening" }
+
+// noteFailure stores why an event is not handed over; nil clears it.
+func noteFailure(key string, failed *client.UnhandledError) error {
+	if failed == nil {
+		return os.Truncate(listeningFile(key), 0)
+	}
+	raw, err := json.Marshal(failing{
+		os.Getpid(), failed.Event.Kind, failed.Event.ID, failed.Attempts, failed.Next.UTC(), terminal.Plain(failed.Err.Error()),
+	})
+	return errors.Join(err, os.WriteFile(listeningFile(key), raw, 0o600))
+}
+
+// failure returns the stored failure of a key file's listener, empty if it has none or does not run.
+func failure(key string) string {
+	raw, err := os.ReadFile(listeningFile(key))
+	var found failing
+	if err != nil || json.Unmarshal(raw, &found) != nil { // it may be written at this moment
+		return ""
+	}
+	if errors.Is(syscall.Kill(found.Process, 0), syscall.ESRCH) { // it was killed
+		return ""
+	}
+	return fmt.Sprintf("The listener cannot hand over %s %s: %s (%d times). It is tried again at %s, and later events wait behind it.",
+		found.Kind, found.EventID, found.Error, found.Attempts, utc(found.Next))
+}

@@ -16,13 +16,12 @@ import (
 func TestALineHasTheTimeOfItsEvent(t *testing.T) {
 	t.Parallel()
 	event := client.Event{Kind: client.OrderDraft, CreatedAt: time.Date(2024, 7, 12, 7, 24, 44, 0, time.UTC)}
-	require.Equal(t, "2024-07-12 07:24:44  order.draft", meaning{}.line(Handed{Event: event}))
+	require.Equal(t, "2024-07-12 07:24:44  order.draft", (&Handed{Event: event}).line())
 
 	// A request names those whom its author resembles, as other lists do.
-	requested := meaning{Happened: client.Happened{Resembles: []string{"ben_", "b3n"}}, agent: "@ben"}
 	event.Kind = client.ContactRequested
-	require.Equal(t, "2024-07-12 07:24:44  contact.requested  @ben  resembles: @ben_, @b3n",
-		requested.line(Handed{Event: event}))
+	requested := Handed{Event: event, happened: client.Happened{Resembles: []string{"ben_", "b3n"}}, agent: "@ben"}
+	require.Equal(t, "2024-07-12 07:24:44  contact.requested  @ben  resembles: @ben_, @b3n", requested.line())
 }
 
 // The help shows events in the form in which a hook gets them.
