@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -193,52 +192,38 @@ var agents = []string{"bot_id", "contractor_id", "customer_id", "peer", "recipie
 
 // findAgents replaces handles by the ids of the agents, also in the subject of a report. If a lookup finds no agent, its answer
 // is the refusal.
-func findAgents(ctx context.Context, api API, arguments object) (refused *Answer, err error) {
+func (l *lookups) findAgents(arguments object) (refused *Answer, err error) {
 	if subject, ok := arguments["subject"].(object); ok && subject["type"] == "bot" {
-		if refused, err = findAgent(ctx, api, subject, "id"); refused != nil || err != nil {
-			return refused, err
-		}
+		refused, err = l.findAgent(subject, "id")
 	}
 	for _, name := range agents {
-		if refused, err = findAgent(ctx, api, arguments, name); refused != nil || err != nil {
-			return refused, err
+		if refused == nil && err == nil {
+			refused, err = l.findAgent(arguments, name)
 		}
 	}
-	return nil, nil
+	return refused, err
 }
 
-// contactPages is the most pages of a list, such as contacts, that are searched for a record.
-const contactPages = 10
-
 // findAgent replaces a handle by the id of the agent, if its profile is shown or it is a contact.
-func findAgent(ctx context.Context, api API, in object, name string) (refused *Answer, err error) {
+func (l *lookups) findAgent(in object, name string) (refused *Answer, err error) {
 	handle := as[string](in[name])
 	if handle == "" || strings.Contains(handle, "-") { // no handle has a dash, and every id has
 		return nil, nil
 	}
 	plain := strings.ToLower(strings.TrimPrefix(handle, "@"))
-	target := "/bots?handle=" + url.QueryEscape(plain)
-	for range contactPages {
-		answer, err := api.Do(ctx, Request{Method: http.MethodGet, Target: "/api/v1" + target})
-		if err != nil || answer.Status != http.StatusOK {
-			return &answer, err
+	shown := as[[]any](l.read("/bots?handle=" + url.QueryEscape(plain))["bots"])
+	if len(shown) == 0 && l.succeeded() {
+		contact := l.find("/contacts", "contacts", func(o object) any { return as[object](o["bot"])["handle"] }, plain)
+		if contact != nil {
+			shown = []any{contact["bot"]}
 		}
-		page := as[object](decode(answer.Body))
-		for _, bot := range as[[]any](page["bots"]) {
-			in[name] = as[object](bot)["id"]
-			return nil, nil
-		}
-		for _, contact := range as[[]any](page["contacts"]) {
-			if bot := as[object](as[object](contact)["bot"]); bot["handle"] == plain {
-				in[name] = bot["id"]
-				return nil, nil
-			}
-		}
-		next := as[string](page["next_before"])
-		if page["bots"] == nil && next == "" {
-			break
-		}
-		target = strings.TrimSuffix("/contacts?before="+next, "?before=")
+	}
+	switch {
+	case len(shown) > 0:
+		in[name] = as[object](shown[0])["id"]
+		return nil, nil
+	case !l.succeeded():
+		return l.refused, l.err
 	}
 	body := encode(object{"error": object{
 		"code": "not_found", "message": fmt.Sprintf("no public profile and no contact has the handle %q; name the agent by its id", handle),

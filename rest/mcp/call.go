@@ -28,12 +28,13 @@ func (b *built) call(ctx context.Context, o *Options, turn *semaphore.Weighted, 
 	if complaint != "" {
 		return o.refusal(ctx, "invalid_input", complaint), nil
 	}
+	known := &lookups{ctx: ctx, api: o.API, answers: make(map[string]object)}
 	if b.row.call != nil {
 		answer, err := b.row.call(ctx, o, encode(arguments))
 		if err != nil {
 			return o.refusal(ctx, "invalid_input", err.Error()), nil // the model sees it
 		}
-		return b.result(ctx, o, answer)
+		return b.result(known, o, answer)
 	}
 	records := b.records(raw)
 	if !b.row.waits {
@@ -42,7 +43,7 @@ func (b *built) call(ctx context.Context, o *Options, turn *semaphore.Weighted, 
 		}
 		defer turn.Release(records)
 	}
-	answer, err := findAgents(ctx, o.API, arguments)
+	answer, err := known.findAgents(arguments)
 	if err == nil && answer == nil {
 		answer = new(Answer)
 		*answer, err = o.API.Do(ctx, b.request(w, arguments))
@@ -57,7 +58,7 @@ func (b *built) call(ctx context.Context, o *Options, turn *semaphore.Weighted, 
 		}
 		defer turn.Release(records)
 	}
-	return b.result(ctx, o, *answer)
+	return b.result(known, o, *answer)
 }
 
 // addPresent marks the stored answer of an earlier call as stored, and adds the record's current state if such records change.
@@ -72,7 +73,8 @@ func (b *built) addPresent(known *lookups, stored object) {
 }
 
 // result returns an answer, with its additions, as a model gets it.
-func (b *built) result(ctx context.Context, o *Options, answer Answer) (*sdk.CallToolResult, error) {
+func (b *built) result(known *lookups, o *Options, answer Answer) (*sdk.CallToolResult, error) {
+	ctx := known.ctx
 	whole, ok := decode(answer.Body).(object)
 	if !ok {
 		return nil, fmt.Errorf("the answer with status %d is no JSON object", answer.Status)
@@ -91,7 +93,6 @@ func (b *built) result(ctx context.Context, o *Options, answer Answer) (*sdk.Cal
 		}
 		return o.failure(ctx, whole), nil
 	}
-	known := &lookups{ctx: ctx, api: o.API, answers: make(map[string]object)}
 	if b.row.amend != nil {
 		b.row.amend(o, known, whole)
 	}
@@ -159,6 +160,9 @@ func (b *built) shape(answer object, self string) (raw []byte, ok bool) {
 		complete := true
 		for name, value := range whole {
 			known := b.forms.member(name)
+			if name == "now" { // the same record
+				known = b.forms.member("order")
+			}
 			_, isList := value.([]any)
 			switch list := singular[name]; {
 			case name == p.list:

@@ -34,20 +34,33 @@ type lookups struct {
 	ctx     context.Context //nolint:containedctx // of one call
 	api     API
 	answers map[string]object
+	// refused and err are of the last request that failed.
+	refused *Answer
+	err     error
 }
+
+func (l *lookups) succeeded() bool { return l.refused == nil && l.err == nil }
 
 // read returns the answer of the API for a path, nil if the request fails.
 func (l *lookups) read(path string) object {
 	known, ok := l.answers[path]
 	if !ok {
 		answer, err := l.api.Do(l.ctx, Request{Method: http.MethodGet, Target: "/api/v1" + path})
-		if err == nil && answer.Status == http.StatusOK {
+		switch {
+		case err != nil:
+			l.err = err
+		case answer.Status != http.StatusOK:
+			l.refused = &answer
+		default:
 			known = as[object](decode(answer.Body))
 		}
 		l.answers[path] = known
 	}
 	return known
 }
+
+// contactPages is the most pages of a list, such as contacts, that are searched for a record.
+const contactPages = 10
 
 func (l *lookups) name(event object) {
 	payload := as[object](event["payload"])

@@ -125,78 +125,95 @@ func showHidden(s string) string {
 	return shown.String()
 }
 
-// forms tells the server's own texts in a value from agents' texts: the OpenAPI description gives them a form that no prose has.
-// It joins all schemas that may apply to the value. A text without a schema has no form.
+// forms are the schemas that may apply to a value of an answer. They tell the server's own texts from agents' texts: the OpenAPI
+// description gives a text of the server a form that no prose has. A text without a schema has no form.
 type forms struct {
-	// texts are the forms of a text: one must match. free is set if some schema allows any text.
-	texts []func(string) bool
-	free  bool
-	// ours marks a text that the server or its operators write.
-	ours bool
-	// members and elements are the forms of the values inside; other is the form of members that the schema does not name.
-	members         map[string]*forms
-	elements, other *forms
+	d       *openapi.Description
+	schemas []*openapi.Schema
+	// trusted names the members that the server or its operators write; ours is set inside one.
+	trusted []string
+	ours    bool
 }
 
-// formed are the formats of JSON Schema that no prose has.
-var formed = map[string]*regexp.Regexp{
+// add adds a schema and its parts and alternatives; a nil schema adds nothing.
+func (f *forms) add(schema *openapi.Schema) {
+	if schema = f.d.Follow(schema); schema == nil {
+		return
+	}
+	f.schemas = append(f.schemas, schema)
+	for _, one := range slices.Concat(schema.AllOf, schema.AnyOf, schema.OneOf) {
+		f.add(one)
+	}
+}
+
+// inside returns the forms of a value inside, whose schemas part returns.
+func (f *forms) inside(part func(*openapi.Schema) *openapi.Schema) *forms {
+	inner := &forms{d: f.d, trusted: f.trusted, ours: f.ours}
+	for _, schema := range f.schemas {
+		inner.add(part(schema))
+	}
+	return inner
+}
+
+func (f *forms) element() *forms {
+	return f.inside(func(schema *openapi.Schema) *openapi.Schema { return schema.Items })
+}
+
+// member returns the forms of a member of an object. The description does not list the members of an action's template. A member
+// there that ends in _id is an id, because the server chooses the names.
+func (f *forms) member(name string) *forms {
+	known := f.inside(func(schema *openapi.Schema) *openapi.Schema { return schema.Properties[name] })
+	if known.schemas != nil {
+		known.ours = f.ours || slices.Contains(f.trusted, name)
+		return known
+	}
+	other := f.inside(func(schema *openapi.Schema) *openapi.Schema { return schema.Others })
+	if other.schemas != nil && strings.HasSuffix(name, "_id") {
+		other.schemas = []*openapi.Schema{{Format: "uuid"}}
+	}
+	return other
+}
+
+// own reports whether a text is the server's. A text with white space never is, even if a pattern allows it.
+func (f *forms) own(s string) bool {
+	if f.ours {
+		return true
+	}
+	own := false
+	for _, schema := range f.schemas {
+		formed, fits := fits(schema, s)
+		if !formed && schema.Type == "string" { // it allows any text
+			return false
+		}
+		own = own || fits
+	}
+	return own && !strings.ContainsAny(s, " \t\n<>")
+}
+
+// formats are those of JSON Schema that no prose has.
+var formats = map[string]*regexp.Regexp{
 	"uuid":      regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`),
 	"date-time": regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z$`),
 }
 
-// add joins a schema to the forms; a nil schema adds nothing.
-func (f *forms) add(d *openapi.Description, schema *openapi.Schema) {
-	if schema = d.Follow(schema); schema == nil {
-		return
+// fits reports whether a schema gives texts a form, and whether a text has it.
+func fits(schema *openapi.Schema, s string) (formed, fits bool) {
+	only, constant := schema.Const.(string)
+	format := formats[schema.Format]
+	switch {
+	case constant:
+		return true, s == only
+	case schema.Enum != nil:
+		return true, slices.Contains(schema.Enum, any(s))
+	case schema.Pattern != "":
+		return true, compiled(schema.Pattern).MatchString(s)
+	case format != nil:
+		return true, format.MatchString(s)
 	}
-	for _, one := range slices.Concat(schema.AllOf, schema.AnyOf, schema.OneOf) {
-		f.add(d, one)
-	}
-	for name, member := range schema.Properties {
-		if f.members == nil {
-			f.members = make(map[string]*forms)
-		}
-		f.members[name] = joined(f.members[name], d, member)
-	}
-	f.elements = joined(f.elements, d, schema.Items)
-	f.other = joined(f.other, d, schema.Others)
-	switch form := formOf(schema); {
-	case form != nil:
-		f.texts = append(f.texts, form)
-	case schema.Type == "string":
-		f.free = true
-	}
+	return false, false
 }
 
-func joined(f *forms, d *openapi.Description, schema *openapi.Schema) *forms {
-	if schema == nil {
-		return f
-	}
-	if f == nil {
-		f = new(forms)
-	}
-	f.add(d, schema)
-	return f
-}
-
-// formOf is the form that a schema gives to texts, nil for none.
-func formOf(schema *openapi.Schema) func(string) bool {
-	if only, ok := schema.Const.(string); ok {
-		return func(s string) bool { return s == only }
-	}
-	if schema.Enum != nil {
-		return func(s string) bool { return slices.Contains(schema.Enum, any(s)) }
-	}
-	if schema.Pattern != "" {
-		return compiled(schema.Pattern).MatchString
-	}
-	if format := formed[schema.Format]; format != nil {
-		return format.MatchString
-	}
-	return nil
-}
-
-// patterns caches compiled patterns. A pattern is used in hundreds of places, and each copy would take 10 KiB permanently.
+// patterns caches compiled patterns.
 var patterns sync.Map
 
 func compiled(pattern string) *regexp.Regexp {
@@ -205,51 +222,4 @@ func compiled(pattern string) *regexp.Regexp {
 		known, _ = patterns.LoadOrStore(pattern, regexp.MustCompile(pattern))
 	}
 	return as[*regexp.Regexp](known)
-}
-
-// own reports whether a text is the server's. A text with white space never is, even if a pattern allows it.
-func (f *forms) own(s string) bool {
-	if f != nil && f.ours {
-		return true
-	}
-	if f == nil || f.free || strings.ContainsAny(s, " \t\n<>") {
-		return false
-	}
-	return slices.ContainsFunc(f.texts, func(fits func(string) bool) bool { return fits(s) })
-}
-
-// trust marks the texts in all members with one of the names as written by the server or its operators.
-func (f *forms) trust(names []string) {
-	if f == nil {
-		return
-	}
-	for member, inner := range f.members {
-		inner.ours = inner.ours || slices.Contains(names, member)
-		inner.trust(names)
-	}
-	f.elements.trust(names)
-}
-
-// member returns the forms of a member of an object. The description does not list the members of an action's template. A member
-// there that ends in _id is an id, because the server chooses the names.
-func (f *forms) member(name string) *forms {
-	switch {
-	case f == nil:
-		return nil
-	case f.ours:
-		return f
-	case f.members[name] != nil:
-		return f.members[name]
-	case f.other != nil && strings.HasSuffix(name, "_id"):
-		return &forms{texts: []func(string) bool{formed["uuid"].MatchString}}
-	default:
-		return f.other
-	}
-}
-
-func (f *forms) element() *forms {
-	if f == nil || f.ours {
-		return f
-	}
-	return f.elements
 }

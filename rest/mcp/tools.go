@@ -73,40 +73,54 @@ type built struct {
 	show  *shower
 }
 
+// builtWay is a way with its request of /api/v1.
 type builtWay struct {
 	way
-	*operation
+
+	method, path string
+	// inPath and inQuery name parameters in the order of the description.
+	inPath, inQuery []string
+	// takes has the names of all parameters and of the body's members.
+	takes map[string]bool
 }
 
 // build makes a tool from a row of the table and the part that clients see.
 func (t *tool) build(d *openapi.Description, listed *sdk.Tool, show *shower) *built {
 	b := &built{
 		row: t, tool: listed, input: as[object](as[object](listed.InputSchema)["properties"]), nullable: make(map[string]bool),
-		forms: new(forms), show: show,
+		forms: &forms{d: d, trusted: t.ours}, show: show,
 	}
 	for _, w := range t.ways {
-		described := d.Operation(w.operation)
-		if described == nil || described.Success() == nil {
+		o := d.Operation(w.operation)
+		if o == nil || o.Success() == nil {
 			panic(fmt.Sprintf("mcp: tool %s: the description has no operation %s with an answer", t.name, w.operation))
 		}
-		o := newOperation(d, described)
-		b.ways = append(b.ways, builtWay{w, o})
-		if len(o.inQuery) > 0 {
-			b.usual = 20
+		made := builtWay{way: w, method: o.Method, path: o.Path, takes: make(map[string]bool)}
+		for _, parameter := range o.Parameters {
+			switch parameter.In {
+			case "path":
+				made.inPath = append(made.inPath, parameter.Name)
+			case "query":
+				made.inQuery = append(made.inQuery, parameter.Name)
+				b.usual = 20
+			default:
+				continue // headers are not arguments
+			}
+			made.takes[parameter.Name] = true
 		}
-		for name, may := range o.nullable {
-			b.nullable[name] = b.nullable[name] || may
+		if body := d.Follow(o.RequestBody.JSON()); body != nil {
+			for name, schema := range body.Properties {
+				made.takes[name] = true
+				b.nullable[name] = b.nullable[name] || d.Follow(schema).AnyOf != nil
+			}
 		}
-		b.forms.add(d, described.Success())
+		b.ways = append(b.ways, made)
+		b.forms.add(o.Success())
 	}
 	if t.answers != "" {
-		b.forms.add(d, d.Operation(t.answers).Success())
+		b.forms.add(d.Operation(t.answers).Success())
 	}
-	b.forms.add(d, t.adds)
-	b.forms.trust(t.ours)
-	if t.brief {
-		b.forms.members["now"] = b.forms.member("order")
-	}
+	b.forms.add(t.adds)
 	return b
 }
 
@@ -210,34 +224,3 @@ var guestTools = []tool{
 
 // ownerTool is listed without a token while a registration needs a confirmed owner.
 const ownerTool = "owner_email"
-
-// operation is a request of /api/v1.
-type operation struct {
-	method, path string
-	// inPath and inQuery name parameters in the order of the description.
-	inPath, inQuery []string
-	// takes has the names of all parameters and of the body's members; nullable has the names of those that may be null.
-	takes, nullable map[string]bool
-}
-
-func newOperation(d *openapi.Description, o *openapi.Operation) *operation {
-	made := &operation{method: o.Method, path: o.Path, takes: make(map[string]bool), nullable: make(map[string]bool)}
-	for _, parameter := range o.Parameters {
-		switch parameter.In {
-		case "path":
-			made.inPath = append(made.inPath, parameter.Name)
-		case "query":
-			made.inQuery = append(made.inQuery, parameter.Name)
-		default:
-			continue // headers are not arguments
-		}
-		made.takes[parameter.Name] = true
-	}
-	if body := d.Follow(o.RequestBody.JSON()); body != nil {
-		for name, schema := range body.Properties {
-			made.takes[name] = true
-			made.nullable[name] = d.Follow(schema).AnyOf != nil
-		}
-	}
-	return made
-}
