@@ -94,30 +94,23 @@ func (p parameter) kind() reflect.Type {
 }
 
 func (p parameter) tag() string {
-	tag := fmt.Sprintf(`help:%q`, p.help)
-	switch {
-	case p.positional:
-		tag += ` arg:""`
-	case p.required() && p.standard == "":
-		tag += ` env:"-" required:""`
-	default:
-		tag += ` env:"-"`
+	tag, separator := fmt.Sprintf(`help:%q`, p.help), "|"
+	if p.of.Elem != nil {
+		separator = ","
 	}
-	if p.field == fileField && p.required() {
-		tag += ` type:"filecontent" placeholder:"FILE"`
+	add := func(is bool, more string, values ...any) {
+		if is {
+			tag += " " + fmt.Sprintf(more, values...)
+		}
 	}
-	if p.kind() == reflect.TypeFor[*bool]() {
-		tag += ` negatable:""`
-	}
-	if p.choices != nil && !p.positional {
-		tag += fmt.Sprintf(` placeholder:%q`, strings.Join(p.choices, map[bool]string{true: ",", false: "|"}[p.of.Elem != nil]))
-	}
-	if p.choices != nil {
-		tag += fmt.Sprintf(` predictor:%q`, strings.Join(p.choices, ","))
-	}
-	if p.standard != "" {
-		tag += fmt.Sprintf(` default:%q`, p.standard)
-	}
+	add(p.positional, `arg:""`)
+	add(!p.positional, `env:"-"`)
+	add(!p.positional && p.required() && p.standard == "", `required:""`)
+	add(p.kind() == reflect.TypeFor[[]byte](), `type:"filecontent" placeholder:"FILE"`)
+	add(p.kind() == reflect.TypeFor[*bool](), `negatable:""`)
+	add(!p.positional && p.choices != nil, `placeholder:%q`, strings.Join(p.choices, separator))
+	add(p.choices != nil, `predictor:%q`, strings.Join(p.choices, ","))
+	add(p.standard != "", `default:%q`, p.standard)
 	return tag
 }
 

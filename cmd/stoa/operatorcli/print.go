@@ -1,6 +1,7 @@
 package operatorcli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -187,19 +188,17 @@ func cell(f *ast.FieldDefinition, value any, brief bool) string {
 		}
 		return value
 	case map[string]any:
-		if handle, ok := value["handle"].(string); ok && brief {
-			return handle
-		}
-		if id, ok := value["id"].(string); ok {
+		if id, ok := value["id"].(string); ok { // an entity, with its name if it has one
+			name, _ := value["handle"].(string)
 			for key, text := range value {
-				if brief && key != "id" {
-					return fmt.Sprint(text)
-				}
 				if key != "id" {
-					return fmt.Sprint(text, "  ", id)
+					name = cmp.Or(name, fmt.Sprint(text))
 				}
 			}
-			return id
+			if brief && name != "" {
+				return name
+			}
+			return strings.TrimSpace(name + "  " + id)
 		}
 	}
 	raw, err := json.Marshal(value)
