@@ -62,10 +62,10 @@ func NewDashboard(c Config) (*Dashboard, error) {
 	}
 	mux := http.NewServeMux()
 	shown := withDatabase(c, page)
-	opened := opening(c)
+	opened := defaultView(c)
 	mux.Handle("GET "+DashboardPath, opened)
 	mux.Handle("GET "+DashboardPath+"/{$}", opened)
-	mux.Handle("GET "+DashboardPath+"/", withWayBack(shown))
+	mux.Handle("GET "+DashboardPath+"/", withConsoleLink(shown))
 	for _, row := range dashboardActions {
 		mux.Handle(row.pattern, audited(c, row.name, shown))
 	}
@@ -162,9 +162,9 @@ func withDatabase(c Config, page http.Handler) http.Handler {
 	})
 }
 
-// opening redirects from the dashboard's address to the jobs that failed for good within a day, else to the failed jobs that are
-// tried again, else to the waiting ones.
-func opening(c Config) http.Handler {
+// defaultView redirects from the dashboard's address to the jobs that failed for good within a day, else to the failed jobs that
+// are tried again, else to the waiting ones.
+func defaultView(c Config) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 		defer cancel()
@@ -178,12 +178,12 @@ func opening(c Config) http.Handler {
 	})
 }
 
-// wayBack leads from the dashboard, which draws its own navigation, to the console.
-const wayBack = `<nav aria-label="Console"><a href="/" style="position:fixed;inset-inline-end:1rem;bottom:1rem;z-index:99;padding:.5rem .9rem;border:1px solid;border-radius:.4rem;` +
+// consoleLink leads from the dashboard, which draws its own navigation, to the console.
+const consoleLink = `<nav aria-label="Console"><a href="/" style="position:fixed;inset-inline-end:1rem;bottom:1rem;z-index:99;padding:.5rem .9rem;border:1px solid;border-radius:.4rem;` +
 	`background:Canvas;color:LinkText;font:600 .9375rem system-ui,sans-serif;color-scheme:light dark">Back to the console</a></nav>`
 
-// withWayBack adds wayBack to the pages of the dashboard; it leaves data and assets unchanged.
-func withWayBack(page http.Handler) http.Handler {
+// withConsoleLink adds consoleLink to the pages of the dashboard; it leaves data and assets unchanged.
+func withConsoleLink(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, DashboardPath+"/api/") || strings.HasPrefix(r.URL.Path, DashboardPath+"/assets/") {
 			page.ServeHTTP(w, r)
@@ -193,7 +193,7 @@ func withWayBack(page http.Handler) http.Handler {
 		page.ServeHTTP(kept, r)
 		body := kept.Body.Bytes()
 		if strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
-			body = bytes.Replace(body, []byte("</body>"), []byte(wayBack+"</body>"), 1)
+			body = bytes.Replace(body, []byte("</body>"), []byte(consoleLink+"</body>"), 1)
 			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		}
 		w.WriteHeader(kept.Status)

@@ -83,16 +83,16 @@ func (a *API) Sign(ctx context.Context) (signed int64, err error) {
 	}
 }
 
-// WorkWaits reports whether Sign, Announce or the key log's Sequence has work. Each of them begins a transaction that locks, which
-// is a write; this is one read. Only jobs call it.
+// WorkWaits reports whether Sign, Announce or the key log's Sequence has work. Each of these begins a transaction that locks,
+// which is a write; WorkWaits is one read. Only jobs call it.
 func (a *API) WorkWaits(ctx context.Context) (bool, error) {
 	some, err := db.Column[bool](ctx, a.DB.SQL, named("work_waits"))
 	return err == nil && some[0], err
 }
 
-// signBatch signs the oldest documents, except but, in one transaction. It returns the documents of the batch, also on failure.
-func (a *API) signBatch(ctx context.Context, tx *db.Tx, but []uuid.UUID, most int) (ids []uuid.UUID, err error) {
-	due, err := db.All[unsigned](ctx, tx.SQL, named("select_unsigned_receipts"), db.IDs(but), most)
+// signBatch signs up to most of the oldest documents, without the excepted ones, in one transaction. It also returns ids on failure.
+func (a *API) signBatch(ctx context.Context, tx *db.Tx, excepted []uuid.UUID, most int) (ids []uuid.UUID, err error) {
+	due, err := db.All[unsigned](ctx, tx.SQL, named("select_unsigned_receipts"), db.IDs(excepted), most)
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}

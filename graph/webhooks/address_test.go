@@ -157,7 +157,7 @@ func TestRebindingDoesNotHelp(t *testing.T) {
 }
 
 // If the operator allows the loopback, it is reached by its name, also over https; the certificate must still be valid.
-func TestTheLoopbackWhereItIsAllowed(t *testing.T) {
+func TestTheAllowedLoopback(t *testing.T) {
 	t.Parallel()
 	inside := newSecureEndpoint(t)
 	trusting := newWorldWith(t, webhooks.SenderConfig{AllowLoopback: true, Roots: inside.roots})

@@ -96,7 +96,7 @@ func askMissingTests(ctx context.Context, tx *db.Tx, webhook *uuid.UUID) error {
 }
 
 // UpdateWebhook changes a webhook of the caller (§4.12). Its waiting deliveries are deleted. If it is active afterwards, it is at
-// once sent the unacknowledged events of its kinds, each with all attempts before it, or a test if its address has not answered
+// once sent the unacknowledged events of its kinds, each counting its attempts anew, or a test if its address has not answered
 // one with 2xx yet. Only an agent may call it. Faults in this order: forbidden, invalid_id, invalid_input, unauthorized (the
 // token ended meanwhile), not_found.
 func (a *API) UpdateWebhook(ctx context.Context, in UpdateInput) (*Result, error) {
@@ -197,8 +197,8 @@ func Pause(ctx context.Context, tx *db.Tx, botID uuid.UUID, why auth.Ending) err
 	return db.Exec(ctx, tx.SQL, named("void_webhooks"), botID, string(why))
 }
 
-// lockCaller locks the caller's row and checks its token once more, so that a request that was authenticated before the token ended
-// changes no webhook after it. Its faults are unauthorized and, for a suspended agent, forbidden.
+// lockCaller locks the caller's row and checks its token once more, so that a request that was authenticated before the token
+// ended changes no webhook after it. Its faults are unauthorized and, for a suspended agent, forbidden.
 func lockCaller(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
 	if err := db.Exec(ctx, tx.SQL, named("lock_agent"), v.BotID); err != nil {
 		return err
@@ -215,12 +215,12 @@ func lockCaller(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
 	return nil
 }
 
-// chosen lists the states that an agent can set, from any other state.
-var chosen = []webhook.State{webhook.StateActive, webhook.StatePaused}
+// settable lists the states that an agent can set, from any other state.
+var settable = []webhook.State{webhook.StateActive, webhook.StatePaused}
 
-// downfalls maps each state that an endpoint can cause to the states before it. Only an active webhook becomes failing; an answer
-// 410, also to a test, makes any webhook gone.
-var downfalls = map[webhook.State][]webhook.State{
+// causedStates maps each state that an endpoint can cause to the states before it. Only an active webhook becomes failing; an
+// answer 410, also to a test, makes any webhook gone.
+var causedStates = map[webhook.State][]webhook.State{
 	webhook.StateFailing: {webhook.StateActive},
 	webhook.StateGone:    {webhook.StateActive, webhook.StatePaused, webhook.StateFailing},
 }

@@ -47,15 +47,15 @@ type attempt struct {
 	Sequence int64 `db:"sequence"`
 	// CreatedAt is when the pending delivery was added.
 	CreatedAt time.Time `db:"created_at"`
-	// Attempts counts this one.
+	// Attempts includes this one.
 	Attempts int       `db:"attempts"`
 	Now      time.Time `db:"now"`
 }
 
 func (d *attempt) isTest() bool { return d.Sequence == 0 }
 
-// lasts reports whether the delivery is retried if it fails. A test is retried only if it is Confirming.
-func (d *attempt) lasts() bool { return !d.isTest() || d.Confirming }
+// isRetried reports whether the delivery is retried if it fails. A test is retried only if it is Confirming.
+func (d *attempt) isRetried() bool { return !d.isTest() || d.Confirming }
 
 // Deliver makes the due deliveries of a webhook, one after the other, for a short time (sliceTime). It does nothing if another
 // process delivers to it, or, if its endpoint is prompt, to another prompt webhook of the agent. If this process has webhooks
@@ -117,9 +117,9 @@ func (a *API) deliverDue(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// body returns the request's body, or nil if the event is gone: acknowledged elsewhere, no longer deliverable, or an own act that
-// the webhook leaves out, which is then acknowledged. The body names its agent and webhook, because another agent may have a
-// webhook with the same address and the server's key signs for both.
+// body returns the request's body, or nil if the event is not to be sent: it was acknowledged elsewhere, can no longer be
+// delivered, or was caused by the agent itself and the webhook leaves such events out, which acknowledges it. The body names its
+// agent and webhook, because another agent may have a webhook with the same address and the server's key signs for both.
 func (a *API) body(ctx context.Context, d *attempt) ([]byte, error) {
 	content := struct {
 		Type      string         `json:"type"`
@@ -162,7 +162,7 @@ func (a *API) header(d *attempt, body []byte) http.Header {
 	}
 }
 
-// undo takes back an attempt that a shutdown interrupted; the next one gets its number.
+// undo takes back an attempt that a shutdown interrupted; the next attempt gets its number.
 func (a *API) undo(ctx context.Context, d *attempt) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
@@ -186,7 +186,7 @@ func judge(d *attempt, got answer) verdict {
 		return verdict{outcome: metrics.WebhookAcknowledged}
 	case got.reason == reasonGone:
 		return verdict{outcome: metrics.WebhookGone, state: webhook.StateGone}
-	case !d.lasts():
+	case !d.isRetried():
 		return verdict{outcome: metrics.WebhookFailed}
 	}
 	wait, again := nextWait(d.Attempts, got.retryAfter)

@@ -17,7 +17,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// maxURL is the length of an address in bytes.
+// maxURL is the maximum length of an address in bytes.
 const maxURL = 2048
 
 var (
@@ -96,7 +96,7 @@ func (in UpdateInput) check(loopback bool) (t target, err error) {
 	if in.Kinds != nil {
 		f.Add("kinds", checkKinds(in.Kinds))
 	}
-	if in.State != nil && !slices.Contains(chosen, webhook.State(*in.State)) {
+	if in.State != nil && !slices.Contains(settable, webhook.State(*in.State)) {
 		f.Add("state", errState)
 	}
 	return t, f.Fault(fault.InvalidInput)

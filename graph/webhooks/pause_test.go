@@ -25,7 +25,7 @@ func (w *world) as(agent *graphtest.Agent, token string) {
 	agent.Ctx = viewer.With(context.Background(), v)
 }
 
-// endings are ways to end the tokens of an agent by their reasons; each returns the token with which the agent is back.
+// endings maps reasons to ways to end the tokens of an agent; each returns the agent's next token.
 var endings = map[string]func(*world, *graphtest.Agent) string{
 	"token_replaced": func(w *world, agent *graphtest.Agent) string {
 		return graphtest.Got(w.Auth.RotateToken(agent.Ctx))(w.t).Token
@@ -65,7 +65,7 @@ func TestTheEndOfTokensPausesWebhooks(t *testing.T) {
 			require.Len(t, w.delivered(e), 1)
 			require.NotEmpty(t, token)
 			w.as(agent, token)
-			require.Len(t, w.queue(agent), 1, "what the endpoint answers has no effect")
+			require.Len(t, w.queue(agent), 1, "the endpoint's answer has no effect")
 			record := w.deliveries(agent, id)
 			require.Len(t, record, 1)
 			require.Equal(t, "paused", *record[0].Error)

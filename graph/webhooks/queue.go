@@ -12,36 +12,36 @@ import (
 
 // Scope selects the webhooks for which Queue looks for new events.
 type Scope struct {
-	// Recent: only webhooks of agents whose newest event is less than a minute old. That costs an index look-up for each.
+	// Recent: only webhooks of agents whose newest event is less than a minute old. That costs an index look-up for each webhook.
 	Recent bool
 	// webhook: only this one.
 	webhook *uuid.UUID
 }
 
-// looks is how many looks a call with Recent makes at most, so that a thousand webhooks a second get their jobs.
-const looks = 10
+// maxRounds is the maximum number of rounds of a call with Recent, so that a thousand webhooks a second get their jobs.
+const maxRounds = 10
 
-// Queue adds pending deliveries for new events, checks up to 100 webhooks, longest waiting first, and adds the jobs of those with
-// due deliveries; with Recent it checks again, in a transaction of its own, while there were 100. Jobs call it every second with
-// Recent, and every minute without, to find events that agents missed while they were in the trash. It does nothing while
-// webhooks are switched off.
+// Queue adds pending deliveries for new events, checks up to 100 webhooks, the longest waiting first, and adds jobs for the ones
+// with due deliveries. With Recent it repeats this, each round in its own transaction, as long as there were 100. Jobs call it
+// every second with Recent, and every minute without, to find events that agents missed while they were in the trash. It does
+// nothing while webhooks are switched off.
 func (a *API) Queue(ctx context.Context, s Scope) error {
 	if a.Sender == nil {
 		return nil
 	}
-	full, err := db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (bool, error) { return a.look(ctx, tx, s) })
-	for look := 1; err == nil && full && s.Recent && look < looks; look++ {
+	full, err := db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (bool, error) { return a.queueRound(ctx, tx, s) })
+	for round := 1; err == nil && full && s.Recent && round < maxRounds; round++ {
 		full, err = db.Change(ctx, a.DB, a.queueDue)
 	}
 	return err
 }
 
 func (a *API) queue(ctx context.Context, tx *db.Tx, s Scope) error {
-	_, err := a.look(ctx, tx, s)
+	_, err := a.queueRound(ctx, tx, s)
 	return err
 }
 
-func (a *API) look(ctx context.Context, tx *db.Tx, s Scope) (full bool, err error) {
+func (a *API) queueRound(ctx context.Context, tx *db.Tx, s Scope) (full bool, err error) {
 	if !s.Recent {
 		if err := askMissingTests(ctx, tx, s.webhook); err != nil {
 			return false, err
@@ -77,7 +77,7 @@ func (a *API) queueDue(ctx context.Context, tx *db.Tx) (full bool, err error) {
 }
 
 const (
-	// prioritySeconds is the delivery time, taken lately, that lowers a job's priority by one of River's four.
+	// prioritySeconds is the recent delivery time that lowers a job's priority by one of River's four levels.
 	prioritySeconds = 10.0
 	lowestPriority  = 4
 	// maxSlow is the maximum number of concurrent deliveries of a process to endpoints that are not prompt: half of its workers
@@ -103,14 +103,14 @@ func (DeliverJob) Kind() string { return "deliver_webhook" }
 // Priority returns 1 (first) to 4 (last): agents whose deliveries took little time go first.
 func (j DeliverJob) Priority() int { return min(1+int(j.Used/prioritySeconds), lowestPriority) }
 
-// endpoint is the agent of a webhook, and whether its endpoint has answered in time.
+// endpoint holds a webhook's agent, and whether the webhook's endpoint is prompt.
 type endpoint struct {
 	BotID  uuid.UUID `db:"bot_id"`
 	Prompt bool      `db:"prompt"`
 }
 
 // claim claims a webhook of an agent for a minute, unless another job has it, or it is prompt and a job has another prompt
-// webhook of the agent. If it cannot, it drops the job, and the queue adds the next one in time.
+// webhook of the agent. If it cannot, it drops the job, and the queue adds another one in time.
 func (a *API) claim(ctx context.Context, botID, id uuid.UUID) (taken bool, err error) {
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		if err := db.Exec(ctx, tx.SQL, named("lock_webhooks"), botID); err != nil {

@@ -26,8 +26,8 @@ func (a *API) record(ctx context.Context, d *attempt, got answer) error {
 	})
 }
 
-// settle writes a verdict. The webhook may have been changed meanwhile. An attempt whose webhook was deleted or voided during it has
-// no effect: the event stays in the queue.
+// settle writes a verdict. The webhook may have been changed meanwhile. An attempt whose webhook was deleted or voided during it
+// has no effect: the event stays in the queue.
 func (a *API) settle(ctx context.Context, tx *db.Tx, d *attempt, got answer, v verdict) error {
 	voided, err := db.Column[int](ctx, tx.SQL, named("lock_noted"), d.WebhookID)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, d *attempt, got answer, v v
 	if err = db.Exec(ctx, tx.SQL, named("end_pending"), d.WebhookID, d.EventID); err != nil || v.state == "" {
 		return err
 	}
-	return db.Exec(ctx, tx.SQL, named("switch_off"), d.WebhookID, d.URL, string(v.state), texts(downfalls[v.state]))
+	return db.Exec(ctx, tx.SQL, named("switch_off"), d.WebhookID, d.URL, string(v.state), texts(causedStates[v.state]))
 }
 
 // addRecord adds the record of an attempt, which its agent sees.
@@ -73,7 +73,7 @@ func note(ctx context.Context, tx *db.Tx, d *attempt, got answer) error {
 		return db.Exec(ctx, tx.SQL, named("note_success"), d.WebhookID, d.URL, d.Now, got.took < promptTime, took)
 	}
 	var notBefore *time.Time
-	if got.retryAfter > 0 && d.lasts() {
+	if got.retryAfter > 0 && d.isRetried() {
 		notBefore = new(d.Now.Add(got.retryAfter))
 	}
 	return db.Exec(ctx, tx.SQL, named("note_failure"), d.WebhookID, d.Now, got.status, got.reason,

@@ -183,9 +183,9 @@ func TestOneOfAnAgentAtATime(t *testing.T) {
 	require.Len(t, e.take(), 1)
 }
 
-// A look checks at most a hundred webhooks, and webhooks that cannot be served do not hold up the others. The look of every second
-// is repeated, so that events of many agents do not wait for it.
-func TestALookIsBounded(t *testing.T) {
+// A round checks at most a hundred webhooks, and webhooks that cannot be served do not hold up the others. The round of every
+// second is repeated, so that events of many agents do not wait for it.
+func TestARoundIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent, held := w.Agent(), w.Agent()

@@ -125,22 +125,22 @@ func (w *proseWriter) between(first, last ast.Node) string {
 // with many excerpts. If the first bytes hold fewWords characters of words, that is enough for every page.
 const maxWords, fewBytes, fewWords = 4096, 1024, 320
 
-// heard caches the words of recently used texts of up to longestHeard bytes. A page needs the words of a text up to three times,
-// and the next page needs the same texts. The cache halves the processor time of the first page.
-var heard, _ = lru.New[string, string](1000)
+// wordCache holds the words of recently used texts of up to longestCached bytes. A page needs the words of a text up to three
+// times, and the next page needs the same texts. The cache halves the processor time of the first page.
+var wordCache, _ = lru.New[string, string](1000)
 
-const longestHeard = 16 << 10
+const longestCached = 16 << 10
 
 // Words returns the beginning of a text that may be Markdown as people would read it aloud: without markup, tables, code and
 // rules, with empty lines between blocks. If no words remain, it returns the text itself. The result has passed through Visible.
 func Words(s string) string {
-	if len(s) > longestHeard {
+	if len(s) > longestCached {
 		return findWords(s)
 	}
-	words, known := heard.Get(s)
+	words, known := wordCache.Get(s)
 	if !known {
 		words = findWords(s)
-		heard.Add(s, words)
+		wordCache.Add(s, words)
 	}
 	return words
 }
