@@ -122,7 +122,7 @@ func TestHowManyStatementsAnOperationRuns(t *testing.T) {
 const shortList = 4
 
 // The columns of a card are written once: no two SELECT lists of the domains' .sql files name the same five columns in a row.
-func TestNoListOfColumnsStandsTwice(t *testing.T) {
+func TestNoListOfColumnsIsRepeated(t *testing.T) {
 	t.Parallel()
 	stands := make(map[string]string)
 	for path, file := range sqlFiles(t) {

@@ -81,7 +81,7 @@ func (h *world) config() jobs.Config {
 	return jobs.Config{Graph: h.Graph, DB: h.DB, URL: h.URL, Clock: h.clock, Logger: slog.New(slog.NewTextHandler(h, nil))}
 }
 
-// start runs jobs without ever polling; of the periodic jobs it runs only those kinds.
+// start runs jobs without ever polling; of the periodic jobs it runs only the given kinds.
 func (h *world) start(kinds ...string) *jobs.Jobs {
 	h.t.Helper()
 	running, err := jobs.StartPolling(context.Background(), h.config(), never, kinds...)
@@ -107,7 +107,7 @@ func (h *world) connect(agent *graphtest.Agent) {
 	require.Equal(h.t, events.Taken, verdict)
 }
 
-func TestWhoIsConnectedAndHasEventsIsWokenEverySecond(t *testing.T) {
+func TestConnectedAgentsWithEventsAreWokenEverySecond(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
 	connected, absent := h.Agent(), h.Agent()
@@ -195,7 +195,7 @@ func TestEverythingIsCleanedUp(t *testing.T) {
 }
 
 // A statement that was prepared while its table was empty gets another plan after the table has filled, without autovacuum.
-func TestNoPlanOutlivesTheGrowthOfItsTable(t *testing.T) {
+func TestPlansFollowTheGrowthOfTables(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
 	agent := h.Agent()

@@ -66,7 +66,7 @@ func TestRetriesGoByTheClockOfTheDatabase(t *testing.T) {
 	require.NoError(t, running.Stop(t.Context()))
 }
 
-// When a job may begin is written in the database's time, too.
+// The time from which a job may begin is written in the database's time, too.
 func TestJobsBeginByTheClockOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
@@ -110,8 +110,8 @@ func (h *world) shown() string {
 	return answer.Body.String()
 }
 
-// Broken books show on every process, not only on the one that found them.
-func TestBrokenBooksMoveTheAlarm(t *testing.T) {
+// A discrepancy of the ledger shows on every process, not only on the one that found it.
+func TestEveryProcessShowsDiscrepancies(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
 	agent := h.Agent()
@@ -168,7 +168,7 @@ func TestUploadsAndJobsThatWait(t *testing.T) {
 	require.Contains(t, text, "\nstoa_jobs_oldest_available_seconds{queue=\"prompt\"} 0\n")
 }
 
-// Runs are counted by how they ended; one that has no attempt left is discarded.
+// Runs are counted by how they ended; a job without attempts left is discarded.
 func TestRunsAreCounted(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
@@ -230,7 +230,7 @@ func TestOnlyOperatorsActOnTheDashboard(t *testing.T) {
 	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM audit_entries WHERE operator = 'Ada' AND procedure = 'jobs.pauseQueue' AND target = 'maintenance'"))
 }
 
-// Only the jobs and the queue that an act concerns are kept of it.
+// The audit log keeps only the jobs and the queue that an act concerns.
 func TestActsAreReadStrictly(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
@@ -254,7 +254,7 @@ func TestActsAreReadStrictly(t *testing.T) {
 }
 
 // The console's filter of the audit log offers every action of the dashboard.
-func TestActsOfTheDashboardAreKnown(t *testing.T) {
+func TestTheConsoleOffersEveryActOfTheDashboard(t *testing.T) {
 	t.Parallel()
 	for _, name := range jobs.Actions() {
 		require.Contains(t, operator.Acts(), "jobs."+name)
@@ -280,7 +280,7 @@ func TestTheDashboardWaitsForTheDatabase(t *testing.T) {
 
 // The dashboard opens on jobs that failed for good within a day, else on jobs that are tried again, else on waiting jobs; its
 // pages lead back to the console.
-func TestTheDashboardOpensOnWhatFailed(t *testing.T) {
+func TestTheDashboardOpensOnFailedJobs(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
 	ask := h.dashboard(h.DB)

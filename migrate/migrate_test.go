@@ -54,7 +54,7 @@ func TestChangedFunctionsAreAppliedAgain(t *testing.T) {
 	require.True(t, balanced)
 }
 
-// A database that knows no hashes gets every function; one that a failure leaves half-way keeps none of them.
+// A database that has no hashes gets every function; if applying fails half-way, it keeps none of them.
 func TestFunctionsAreAppliedTogether(t *testing.T) {
 	t.Parallel()
 	database := open(t)
@@ -76,7 +76,7 @@ func TestFunctionsAreAppliedTogether(t *testing.T) {
 }
 
 // A database of 0.2.0 has a stoa_take with four parameters. Calls with four arguments reach the new one.
-func TestOneFunctionTakes(t *testing.T) {
+func TestCallsReachTheNewTake(t *testing.T) {
 	t.Parallel()
 	database := open(t)
 	_, err := database.ExecContext(t.Context(), `CREATE FUNCTION stoa_take(limit_name text, limit_subject text, quota integer, span interval,
@@ -225,7 +225,7 @@ func TestPlan(t *testing.T) {
 	requireCurrent(t, database, false)
 }
 
-// The plan of an empty database is everything, and makes no table.
+// The plan of an empty database lists every step. Making it creates no table.
 func TestPlanOfAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	database := open(t)

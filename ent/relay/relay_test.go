@@ -22,7 +22,7 @@ func written(c cursor) string {
 	return strings.Trim(out.String(), `"`)
 }
 
-func TestCursorsComeBackAsTheyWere(t *testing.T) {
+func TestCursorsRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c := cursor{ID: uuid.New(), Value: []any{

@@ -61,8 +61,8 @@ func inputOf(c *attachments.Card) attachments.AttachmentInput {
 	return attachments.AttachmentInput{AttachmentID: c.ID.String()}
 }
 
-// The public copy is made with the upload, and counts from then on. It exists for the first reader of a public file: the record,
-// the card of the post and the download agree.
+// The public copy is made with the upload, and counts from then on. The first reader of a public file already finds it: the
+// record, the card of the post and the download agree.
 func TestCopyIsMadeWithTheUpload(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, jobs.InspectFile)
@@ -103,7 +103,7 @@ func TestCopyIsMadeWithTheUpload(t *testing.T) {
 			}
 			preview := contentOf(t, w.Attachments.AttachmentPreview, t.Context(), in)
 			require.Equal(t, int64(len(c.original)+len(preview))+c.copies*int64(len(content)), used[0], "the copy counts towards the budget")
-			require.Equal(t, used, w.usage(agent.ID), "publishing takes nothing more")
+			require.Equal(t, used, w.usage(agent.ID), "publishing uses no more space")
 			require.Equal(t, c.original, contentOf(t, w.Attachments.AttachmentDownload, agent.Ctx, in), "its owner has the original")
 
 			w.Exec("UPDATE attachments SET deleted_at = stoa_now()")

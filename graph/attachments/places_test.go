@@ -125,7 +125,7 @@ func TestInspectionsGoRoundByAgent(t *testing.T) {
 	send(other, 31)
 	i.leave <- 0
 	first := <-i.widths
-	require.Contains(t, []int{21, 22, 31}, first, "many had two")
+	require.Contains(t, []int{21, 22, 31}, first, "the agent named many had two")
 	i.leave <- 0
 	second := <-i.widths
 	require.Contains(t, []int{21, 22, 31}, second)

@@ -123,7 +123,7 @@ func TestStalledUploadsStayWithinTheBudget(t *testing.T) {
 }
 
 // The faults of the form and the answer to a repeat come before the fault of the budget (§1.6).
-func TestBudgetIsLookedAtLast(t *testing.T) {
+func TestBudgetIsCheckedLast(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: 12_000}))
 	agent := w.Agent()

@@ -94,7 +94,7 @@ func TestConnectedAgentsDoNotAge(t *testing.T) {
 	require.Zero(t, w.Count(fresh, idle.ID))
 }
 
-func TestUnauthorizedSaysWhatEndedTheToken(t *testing.T) {
+func TestUnauthorizedExplainsTheEnd(t *testing.T) {
 	t.Parallel()
 	reissue := func(why auth.Ending) func(*testing.T, *graphtest.World, *graphtest.Agent) {
 		return func(t *testing.T, w *graphtest.World, a *graphtest.Agent) {

@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-func TestUpdateChangesWhatWasSent(t *testing.T) {
+func TestUpdateChangesSentFields(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	agent := w.Agent()

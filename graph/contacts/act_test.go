@@ -15,7 +15,7 @@ import (
 	"stoa/graph/profiles"
 )
 
-// All of §3.2 after the request, for either agent.
+// Every transition of §3.2 after the request, by either agent.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -135,7 +135,7 @@ func TestBlockTakesBackAnnouncementsOfThePairAlone(t *testing.T) {
 	require.EqualValues(t, 5, w.Count("SELECT count(*) FROM messages"))
 }
 
-// The cost of a block does not depend on how many announcements wait. The rest of them is never delivered, and a job deletes it.
+// The cost of a block does not depend on how many announcements wait. The others are never delivered, and a job deletes them.
 func TestABlockReadsABoundedPartOfBothQueues(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -201,7 +201,7 @@ func TestConcurrentRepeatsWriteOneEvent(t *testing.T) {
 
 // The requester is compared with the friends of the recipient, in the recipient's event and list. Requests and blocked agents are
 // no friends.
-func TestARequestSaysWhomItsAgentLooksLike(t *testing.T) {
+func TestARequestNamesResembledFriends(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	named := func(name string) *graphtest.Agent {

@@ -63,7 +63,7 @@ func TestADraftAtOnceIsOne(t *testing.T) {
 }
 
 // An operation id that is sent to two orders concurrently makes a draft of one of them.
-func TestADraftOfTwoOrdersIsOfOne(t *testing.T) {
+func TestAnOperationIDMakesADraftOfOneOrder(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	first, customer, contractor := started(t, w)

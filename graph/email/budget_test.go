@@ -52,7 +52,7 @@ func TestTheBudgetOfAnHour(t *testing.T) {
 		require.Nil(t, row.ClaimedUntil)
 		require.Contains(t, row.LastError, "used up")
 		again, err := w.Email.Deliver(t.Context(), id)
-		require.Error(t, err, "it is to be called again")
+		require.Error(t, err, "it must be called again")
 		require.Greater(t, again, time.Second)
 		require.LessOrEqual(t, again, 5*time.Minute)
 	}

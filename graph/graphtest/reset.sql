@@ -16,7 +16,7 @@ BEGIN
     UNION ALL SELECT count(*) || '/' || sum(xmin::text::bigint) FROM pg_proc WHERE oid >= 16384
     UNION ALL SELECT count(*) || '/' FROM pg_statistic WHERE starelid >= 16384) AS parts;
   IF noted -> 'schema' <> found -> 'schema' OR pg_database_size(current_database()) > 40 * 1024 * 1024 THEN
-    RAISE EXCEPTION 'this database is of no more use';
+    RAISE EXCEPTION 'this database cannot be used again';
   END IF;
   SET LOCAL session_replication_role = replica; -- without triggers and foreign keys
   FOR relation IN

@@ -38,8 +38,8 @@ func (w *world) newEpoch(process *keylog.API) (next *keylog.Head) {
 	return next
 }
 
-// A log that has lost entries that were signed, or holds others, is neither signed nor continued, by any process that knows of
-// them: until a new epoch begins, with all that is left.
+// If a log has lost signed entries, or has others in their place, no process that knows of the signed entries signs or continues
+// it, until a new epoch begins with all that is left.
 func TestTheLogNeitherShrinksNorForks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -64,7 +64,7 @@ func TestTheLogNeitherShrinksNorForks(t *testing.T) {
 	}
 	late := w.Agent()
 	require.ErrorIs(t, graphtest.Err(w.KeyLog.Sequence(ctx)), keylog.ErrBehind)
-	require.Nil(t, graphtest.Got(w.Bots.Me(late.Ctx))(t).Bot.KeyLog.Index, "what is new stays unproven")
+	require.Nil(t, graphtest.Got(w.Bots.Me(late.Ctx))(t).Bot.KeyLog.Index, "new entries stay unproven")
 
 	// A process that does not know of the lost entries continues, and the others find a fork once it has caught up.
 	for range 2 {
@@ -97,7 +97,7 @@ func TestTheLogNeitherShrinksNorForks(t *testing.T) {
 	require.Equal(t, formerRoot[:], published.Epochs[0].Root)
 	require.Equal(t, "a backup was restored (stoa.example/log/1 was signed with 7 entries, and 5 are left)", published.Epochs[0].Reason)
 	tile, err := w.KeyLog.Tile(ctx, 1, tlog.Tile{W: int(left)})
-	require.NoError(t, err, "what is left of the former epoch can still be read")
+	require.NoError(t, err, "the rest of the former epoch can still be read")
 	require.Len(t, tile, int(left)*32)
 	w.Agent()
 	w.sequence()

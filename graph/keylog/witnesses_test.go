@@ -92,7 +92,7 @@ func newWitnessed(t *testing.T, names ...string) (*world, *others) {
 	return w, o
 }
 
-// cosign registers agents and takes the head to the witnesses, by a process that has paused none.
+// cosign registers agents and submits the head to the witnesses, by a process that has paused none.
 func (w *world) cosign(o *others, agents int) {
 	for range agents {
 		w.Agent()
@@ -130,8 +130,9 @@ func (w *world) proof(index int64) (size int64, names []string) {
 	return tree.N, names
 }
 
-// A proof is by the head with the most lines of witnesses that has the entry, the newest of these: so one that was proven to those who
-// demand a quorum stays proven while the log grows, and while a witness is away. Lines that no proof shows any more are removed.
+// A proof uses the head with the most lines of witnesses that has the entry, and the newest if several have as many. So an entry
+// with a quorum of witnesses keeps it while the log grows, and while a witness is away. Lines that no proof shows any more are
+// removed.
 func TestProofsHaveTheLinesOfWitnesses(t *testing.T) {
 	t.Parallel()
 	w, o := newWitnessed(t, "a", "b", "c")
@@ -186,8 +187,8 @@ func TestProofsHaveTheLinesOfWitnesses(t *testing.T) {
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM log_cosignatures"))
 }
 
-// A witness is asked for each head once, and an hour later; one that has not signed is asked again, but not at once, also if the log
-// grows meanwhile.
+// A witness is asked for each head once, and an hour later; one that has not signed is asked again, but not at once, also if the
+// log grows meanwhile.
 func TestWhenWitnessesAreAsked(t *testing.T) {
 	t.Parallel()
 	w, o := newWitnessed(t, "a", "b")
@@ -243,10 +244,10 @@ func TestOneCallAtATimeWaitsForWitnesses(t *testing.T) {
 	require.Equal(t, []string{"a 2"}, o.asked)
 }
 
-// A process that learns from a witness of a head which the database does not continue signs and appends nothing, until a new
-// epoch begins: so do those that share its folder and those that start later, without the witness. It does not matter whether the
-// head is greater, smaller and different, or of a later epoch.
-func TestWitnessesShowWhatWasLost(t *testing.T) {
+// If a process learns from a witness of a head that the database does not continue, it signs and appends nothing until a new
+// epoch begins. The same holds for processes that share its folder, and for processes that start later, without the witness. It
+// does not matter whether the head is greater, smaller and different, or of a later epoch.
+func TestWitnessesShowLostHeads(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		shown  string
@@ -306,7 +307,7 @@ func headText(epoch, size int) string {
 }
 
 // A witness that refuses a head because of another is believed only if it shows that other head.
-func TestAWitnessThatOnlySaysSo(t *testing.T) {
+func TestAWitnessMustShowTheOtherHead(t *testing.T) {
 	t.Parallel()
 	w, o := newWitnessed(t, "a", "b")
 	o.say("a", &keylog.Cosigned{Err: errors.New("I know more"), Differs: true})

@@ -25,7 +25,7 @@ import (
 )
 
 // A deleted agent leaves some records behind, and other agents can still act on them.
-func TestWhatDeletionRemoves(t *testing.T) {
+func TestDeletionOfRecords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent, peer := w.owned(), w.Agent()
@@ -82,7 +82,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	own := graphtest.Got(w.Tasks.ListOwnResponses(peer.Ctx, tasks.OwnResponsesInput{}))(t)
 	require.Equal(t, []string{"declined", "closed", "deleted"}, []string{own.Responses[0].State, own.Responses[0].Task.State, own.Responses[0].Task.Title})
 	said := graphtest.Got(w.Ratings.BotRatings(peer.Ctx, ratings.ListInput{BotID: peer.ID.String()}))(t)
-	require.Len(t, said.Ratings, 1, "what it said of others counts on")
+	require.Len(t, said.Ratings, 1, "its ratings of others still count")
 	require.Equal(t, 4, said.Ratings[0].Stars)
 	require.Empty(t, said.Ratings[0].Text)
 	require.Equal(t, "deleted", said.Ratings[0].Author.DisplayName)
@@ -111,7 +111,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	graphtest.Refused(t, fault.ContactNotAccepted)(w.Messages.SendMessage(peer.Ctx, sent))
 	graphtest.Refused(t, fault.NotFound)(w.Contacts.RequestContact(w.Agent().Ctx, contacts.RequestInput{RecipientID: graphtest.Ptr(agent.ID.String())}))
 	dialog := graphtest.Got(w.Messages.Dialog(peer.Ctx, messages.DialogInput{Peer: []string{agent.ID.String()}}))(t)
-	require.Len(t, dialog.Messages, 1, "what was written stays until it expires")
+	require.Len(t, dialog.Messages, 1, "messages stay until they expire")
 	list := graphtest.Got(w.Contacts.MyContacts(peer.Ctx, contacts.ListInput{}))(t)
 	require.Equal(t, contact, list.Contacts[0].ID)
 	require.Equal(t, "deleted", list.Contacts[0].Bot.DisplayName)

@@ -43,7 +43,7 @@ func (w *world) act(by *graphtest.Agent, order *orders.Card, action orders.Actio
 	return graphtest.Got(w.Orders.OrderAct(by.Ctx, in))(w.t).Order
 }
 
-// traded makes an order and takes it through actions, each by the customer or the contractor as the table of orders has it.
+// traded makes an order and takes it through actions, each by the customer or the contractor as the table of orders says.
 func (w *world) traded(customer, contractor *graphtest.Agent, actions ...orders.Action) *orders.Card {
 	order := w.offer(customer, contractor)
 	for _, action := range actions {
@@ -122,7 +122,7 @@ func TestTheDemoLeavesNoText(t *testing.T) {
 
 // An agent that is not of the demo keeps its profile, works, friendship, messages, orders and payments. Its order is never taken
 // from it.
-func TestOthersKeepWhatTheyHadWithTheDemo(t *testing.T) {
+func TestOthersKeepTheirRecordsAfterTheDemo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	of, ada := w.demo(), w.Agent()
@@ -155,7 +155,7 @@ func TestOthersKeepWhatTheyHadWithTheDemo(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM contacts WHERE state = 'accepted'"))
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM messages"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ratings WHERE author_id = $1 AND text <> ''", ada.ID), "her words")
-	require.EqualValues(t, 4, w.Count("SELECT stars FROM ratings WHERE subject_id = $1", ada.ID), "what she was given")
+	require.EqualValues(t, 4, w.Count("SELECT stars FROM ratings WHERE subject_id = $1", ada.ID), "the stars that she was given")
 	found := graphtest.Got(w.Orders.Order(ada.Ctx, orders.OrderInput{OrderID: done.ID.String()}))(t)
 	require.Equal(t, "Echo", found.Order.Title)
 	require.Equal(t, mark, *found.Order.ResultText)

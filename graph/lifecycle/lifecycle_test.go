@@ -82,7 +82,7 @@ func (w *world) state(agent *graphtest.Agent) string {
 	return graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(w.t).State.String()
 }
 
-// notices are the subjects of the owner's mails that are notices.
+// notices counts the owner's mails that are notices.
 func (w *world) notices() (n int) {
 	for _, mail := range w.Mails(owner) {
 		if mail.Subject == "Your agent on Stoa is inactive" {
@@ -214,7 +214,7 @@ func TestAnOwnerInTheTrash(t *testing.T) {
 	require.Equal(t, lifecycle.Done{Deleted: 1}, w.run())
 }
 
-func TestWhatKeepsFromDeletion(t *testing.T) {
+func TestObstaclesToDeletion(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{
 		"suspended":   "UPDATE bots SET suspended_at = stoa_now()",
@@ -259,7 +259,7 @@ func TestARequestedErasureComesFirst(t *testing.T) {
 	require.Empty(t, w.Traces(owner))
 }
 
-// Several processes may do it at once.
+// Several processes may run the lifecycle at once.
 func TestManyAgentsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -292,8 +292,8 @@ func TestManyAgentsAtOnce(t *testing.T) {
 	require.EqualValues(t, 12, together().Deleted)
 }
 
-// Agents whose notice fails, here a whole batch of them, do not keep another from its notice or from its deletion.
-func TestAgentsThatFailKeepNoOtherBack(t *testing.T) {
+// A whole batch of agents whose notice fails does not delay the notice or the deletion of another agent.
+func TestFailingAgentsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.owned()

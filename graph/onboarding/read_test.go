@@ -57,7 +57,7 @@ func stepOf(card *onboarding.Card, code string) *onboarding.Step {
 	return nil
 }
 
-// The step verify_email is there unless the verification is disabled, and its request while mail can be sent.
+// The guide has the step verify_email unless the verification is disabled. Its action is shown while mail can be sent.
 func TestTheStepOfTheEmail(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -143,7 +143,7 @@ func TestTheOwnersEmail(t *testing.T) {
 	require.Nil(t, email.RestrictedFrom)
 }
 
-func TestWhatHoldsAnAgent(t *testing.T) {
+func TestObligationsOfAnAgent(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	customer, contractor := w.Agent(), w.Agent()

@@ -48,7 +48,7 @@ var needed = map[string][]string{
 	"profile_complete": {"specialty", "bio", "profile_public", "public_portfolio_post"},
 }
 
-// challenged counts the codes that a verification of the email waits for; restricted counts the agent if it is restricted without one.
+// challenged counts the codes that can still verify an email; restricted is 1 for an agent restricted without a verified email.
 const (
 	challenged = "SELECT count(*) FROM email_challenges WHERE bot_id = $1 AND wrong_codes < 5 AND expires_at > stoa_now()"
 	restricted = "SELECT count(*) FROM bots, settings WHERE bots.id = $1 AND email_verified_at IS NULL " +
@@ -72,7 +72,7 @@ var (
 // After any actions of an agent and operators in any order: each flag of the onboarding is true, the recommendations are the open
 // steps, their revision grows with each change, each ground of rewards lists its missing steps and its blocks, and an open
 // erasure is shown with the reasons that hold it.
-func TestOnboardingSaysWhatIs(t *testing.T) {
+func TestOnboardingIsTrue(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithWebhooks(webhooks.SenderConfig{}))
 	w.Exec("UPDATE settings SET rewards_enabled = true")

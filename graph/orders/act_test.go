@@ -23,22 +23,22 @@ func TestActNamesEveryWrongField(t *testing.T) {
 		field  string
 		change func(*orders.ActInput)
 	}{
-		"no operation id":             {orders.Accept, "operation_id", func(in *orders.ActInput) { in.OperationID = nil }},
-		"malformed operation id":      {orders.Accept, "operation_id", func(in *orders.ActInput) { in.OperationID = graphtest.Ptr("x") }},
-		"no version":                  {orders.Accept, "expected_version", func(in *orders.ActInput) { in.ExpectedVersion = nil }},
-		"version below the first":     {orders.Accept, "expected_version", func(in *orders.ActInput) { in.ExpectedVersion = graphtest.Ptr[int64](0) }},
-		"a total where none is asked": {orders.Start, "confirmed_total_minor", func(in *orders.ActInput) { in.ConfirmedTotalMinor = graphtest.Ptr(total) }},
-		"a result where none is":      {orders.Complete, "result_text", func(in *orders.ActInput) { in.ResultText = graphtest.Ptr("x") }},
-		"a reason where none is":      {orders.Start, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("x") }},
-		"a reason with a result":      {orders.Deliver, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("x") }},
-		"no result":                   {orders.Deliver, "result_text", func(in *orders.ActInput) { in.ResultText = nil }},
-		"long result":                 {orders.Deliver, "result_text", func(in *orders.ActInput) { in.ResultText = graphtest.Ptr(strings.Repeat("ж", 8001)) }},
-		"eleven result files":         {orders.Deliver, "result_attachment_ids", func(in *orders.ActInput) { in.ResultAttachmentIDs = make([]string, 11) }},
-		"a result file twice":         {orders.Deliver, "result_attachment_ids", func(in *orders.ActInput) { in.ResultAttachmentIDs = []string{id, id} }},
-		"a malformed input file":      {orders.Accept, "input_attachment_ids[0]", func(in *orders.ActInput) { in.InputAttachmentIDs = []string{"x"} }},
-		"no reason":                   {orders.Dispute, "reason", func(in *orders.ActInput) { in.Reason = nil }},
-		"empty reason":                {orders.ProposeRefund, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("") }},
-		"long reason":                 {orders.Dispute, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr(strings.Repeat("ж", 2001)) }},
+		"no operation id":         {orders.Accept, "operation_id", func(in *orders.ActInput) { in.OperationID = nil }},
+		"malformed operation id":  {orders.Accept, "operation_id", func(in *orders.ActInput) { in.OperationID = graphtest.Ptr("x") }},
+		"no version":              {orders.Accept, "expected_version", func(in *orders.ActInput) { in.ExpectedVersion = nil }},
+		"version below the first": {orders.Accept, "expected_version", func(in *orders.ActInput) { in.ExpectedVersion = graphtest.Ptr[int64](0) }},
+		"an unexpected total":     {orders.Start, "confirmed_total_minor", func(in *orders.ActInput) { in.ConfirmedTotalMinor = graphtest.Ptr(total) }},
+		"an unexpected result":    {orders.Complete, "result_text", func(in *orders.ActInput) { in.ResultText = graphtest.Ptr("x") }},
+		"an unexpected reason":    {orders.Start, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("x") }},
+		"a reason with a result":  {orders.Deliver, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("x") }},
+		"no result":               {orders.Deliver, "result_text", func(in *orders.ActInput) { in.ResultText = nil }},
+		"long result":             {orders.Deliver, "result_text", func(in *orders.ActInput) { in.ResultText = graphtest.Ptr(strings.Repeat("ж", 8001)) }},
+		"eleven result files":     {orders.Deliver, "result_attachment_ids", func(in *orders.ActInput) { in.ResultAttachmentIDs = make([]string, 11) }},
+		"a result file twice":     {orders.Deliver, "result_attachment_ids", func(in *orders.ActInput) { in.ResultAttachmentIDs = []string{id, id} }},
+		"a malformed input file":  {orders.Accept, "input_attachment_ids[0]", func(in *orders.ActInput) { in.InputAttachmentIDs = []string{"x"} }},
+		"no reason":               {orders.Dispute, "reason", func(in *orders.ActInput) { in.Reason = nil }},
+		"empty reason":            {orders.ProposeRefund, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("") }},
+		"long reason":             {orders.Dispute, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr(strings.Repeat("ж", 2001)) }},
 	} {
 		in := command(card, c.action)
 		c.change(&in)

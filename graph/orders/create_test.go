@@ -134,7 +134,7 @@ func TestContractorMayConfirmThePriceToo(t *testing.T) {
 	graphtest.Refused(t, fault.PriceChanged)(s.Orders.CreateOrder(s.contractor.Ctx, in))
 	in.ConfirmedTotalMinor = graphtest.Ptr(total)
 	made := graphtest.Got(s.Orders.CreateOrder(s.contractor.Ctx, in))(t)
-	require.Nil(t, made.Order.ConfirmedTotalMinor, "what is kept is the customer's confirmation")
+	require.Nil(t, made.Order.ConfirmedTotalMinor, "only the customer's confirmation is kept")
 }
 
 func TestFeeRateIsFixedByTheOffer(t *testing.T) {
@@ -169,7 +169,7 @@ func fileIDs(files []orders.Attachment) []uuid.UUID {
 	return ids
 }
 
-// files makes some ready files of an agent's.
+// files makes some ready files of an agent.
 func (s *pair) files(of *graphtest.Agent, many int) []uuid.UUID {
 	ids := make([]uuid.UUID, many)
 	for i := range ids {
@@ -255,7 +255,7 @@ func TestUnusableFiles(t *testing.T) {
 	}
 }
 
-// bound is a file of an agent's that another order of the contractor's uses.
+// bound returns a file of an agent that another order of the contractor uses.
 func (s *pair) bound(of *graphtest.Agent) []uuid.UUID {
 	ids := s.files(of, 1)
 	in := s.terms(false)

@@ -143,7 +143,7 @@ func TestTemplatesOfActions(t *testing.T) {
 }
 
 // A refusal for the state or the version names the current one.
-func TestConflictsSayHowTheOrderStands(t *testing.T) {
+func TestConflictsShowTheState(t *testing.T) {
 	t.Parallel()
 	s := sharedPair(t)
 	card := s.offer(true)

@@ -91,7 +91,7 @@ func TestRegistrationThroughTheGate(t *testing.T) {
 	require.Equal(t, "verified", card.EmailVerification.Status)
 	require.Equal(t, "a***@example.org", *card.EmailVerification.EmailHint)
 	require.EqualValues(t, 1, w.Count("SELECT passports FROM owner_emails WHERE address = 'ada+x@example.org'"))
-	require.EqualValues(t, 1, w.Count("SELECT jsonb_array_length(documents) FROM bot_owners"), "what the owner confirmed is on record")
+	require.EqualValues(t, 1, w.Count("SELECT jsonb_array_length(documents) FROM bot_owners"), "the confirmed documents are on record")
 
 	require.Equal(t, made, graphtest.Got(w.Bots.RegisterBot(anyone(), in))(t))
 	changed := in

@@ -85,7 +85,7 @@ func TestDeletionLocksTheAuthorFirst(t *testing.T) {
 }
 
 // A new public work waits for a concurrent deletion of the only other one, so the profile has a work afterwards.
-func TestAWorkComesWhileTheOnlyOneGoes(t *testing.T) {
+func TestANewWorkWaitsForADeletion(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
 	work := posts.Fields{Kind: ptr("portfolio"), Visibility: ptr("public")}

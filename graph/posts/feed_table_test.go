@@ -14,7 +14,7 @@ import (
 	"stoa/graph/posts"
 )
 
-// definedFeed begins a query with what the table feed holds by definition.
+// definedFeed begins a query with the rows that the table feed holds by definition.
 const definedFeed = `
 WITH defined AS (
   SELECT coalesce(p.published_at, p.created_at), p.id, p.author_id, p.kind FROM posts p JOIN bots b ON b.id = p.author_id
@@ -37,7 +37,7 @@ const feedTableDifference = definedFeed + `
 SELECT (SELECT count(*) FROM feed_backlog)
   + (SELECT count(*) FROM ((TABLE feed EXCEPT ALL TABLE defined) UNION ALL (TABLE defined EXCEPT ALL TABLE feed)) AS d)`
 
-// fixture is a world with one agent's posts open, work (a portfolio) and note (private), and another's post other.
+// fixture is a world: one agent has the posts open, work (a portfolio) and note (private), and another has the post other.
 type fixture struct {
 	*world
 	author, another  *graphtest.Agent
@@ -133,13 +133,13 @@ func TestFeedMatchesDefinition(t *testing.T) {
 			s.Exec("UPDATE bots SET profile_public = NOT profile_public")
 		}}, "open work"},
 		"published while closed": {[]func(*fixture){(*fixture).close, func(s *fixture) { s.Exec("UPDATE posts SET visibility = 'public'") }}, "other"},
-		"open with what was published": {[]func(*fixture){
+		"open with published posts": {[]func(*fixture){
 			(*fixture).close, func(s *fixture) { s.Exec("UPDATE posts SET visibility = 'public'") }, (*fixture).reopen,
 		}, "note open other work"},
-		"open without what was hidden": {[]func(*fixture){
+		"open without hidden posts": {[]func(*fixture){
 			(*fixture).close, func(s *fixture) { s.change(s.open, posts.Fields{Visibility: ptr("private")}) }, func(s *fixture) { s.remove(s.author, s.work) }, (*fixture).reopen,
 		}, "other"},
-		"open with what changed kind": {[]func(*fixture){
+		"open with posts of another kind": {[]func(*fixture){
 			(*fixture).close, func(s *fixture) { s.change(s.open, posts.Fields{Kind: ptr("portfolio")}) }, (*fixture).reopen,
 		}, all},
 		"another time":   {[]func(*fixture){func(s *fixture) { s.Exec("UPDATE posts SET created_at = created_at - interval '1 day'") }}, all},

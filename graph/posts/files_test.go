@@ -43,7 +43,7 @@ func TestFilesKeepTheirOrder(t *testing.T) {
 	changed = graphtest.Got(w.update(author, made.ID, posts.Fields{AttachmentIDs: texts(c)}))(t).Post
 	require.Equal(t, []uuid.UUID{c}, files(changed))
 
-	graphtest.OK(t, "what a post let go is free")(w.create(author, posts.Fields{AttachmentIDs: texts(a, b)}))
+	graphtest.OK(t, "files that a post dropped are free")(w.create(author, posts.Fields{AttachmentIDs: texts(a, b)}))
 	changed = graphtest.Got(w.update(author, made.ID, posts.Fields{AttachmentIDs: []string{}}))(t).Post
 	require.Empty(t, changed.Attachments)
 }

@@ -41,7 +41,7 @@ func TestTextsKeptAreBounded(t *testing.T) {
 }
 
 // No limit of texts keeps an operator or an erasure from replacing a text.
-func TestLimitsOfTextsHoldNoOperatorUp(t *testing.T) {
+func TestLimitsOfTextsDoNotStopOperators(t *testing.T) {
 	t.Parallel()
 	for _, quotas := range []limits.Quotas{{TextBytes: 1000}, {TextBytesPerDay: 1000}} {
 		w := &world{graphtest.New(t, graphtest.WithQuotas(quotas)), t}
@@ -79,7 +79,7 @@ func TestTextsWrittenADayAreBounded(t *testing.T) {
 	refused := graphtest.RequireFault(t, err, fault.WriteLimited)
 	require.InDelta(t, 18*time.Hour, refused.Retry(), float64(30*time.Minute))
 	graphtest.OK(t)(w.create(ben, posts.Fields{Text: ptr(strings.Repeat("b", 3000))}))
-	graphtest.OK(t, "what takes away is never refused")(w.update(ada, made.ID, posts.Fields{Text: ptr("Shorter.")}))
+	graphtest.OK(t, "a shorter text is never refused")(w.update(ada, made.ID, posts.Fields{Text: ptr("Shorter.")}))
 	w.Shift(refused.Retry() + 6*time.Hour)
 	graphtest.OK(t)(w.update(ada, made.ID, posts.Fields{Text: ptr(strings.Repeat("e", 3000))}))
 }

@@ -15,7 +15,7 @@ import (
 	"stoa/graph/posts"
 )
 
-func TestUpdateKeepsWhatWasNotSent(t *testing.T) {
+func TestUpdateKeepsUnsentFields(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	author := w.Agent()

@@ -79,7 +79,7 @@ var attempts = map[string]func(w *world, me, other *graphtest.Agent, f profiles.
 }
 
 // Every request that a card lists is permitted then; any other is refused or changes nothing.
-func TestCardsOfferWhatIsPermitted(t *testing.T) {
+func TestCardsOfferPermittedActions(t *testing.T) {
 	t.Parallel()
 	for condition, apply := range conditions {
 		t.Run(condition, func(t *testing.T) {

@@ -216,7 +216,7 @@ func TestARareTextReadsEachHitOnce(t *testing.T) {
 
 // The pages of the search indexes contain no four adjacent characters of a text, in either order: neither while it exists nor
 // after its agent was erased. The check finds them in the pages of the table.
-func TestIndexesOfSearchesHoldNothingReadable(t *testing.T) {
+func TestSearchIndexesHoldNoReadableText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.named("Quetzalcoatlus")

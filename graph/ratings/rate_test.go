@@ -137,7 +137,8 @@ func TestARepeatedRating(t *testing.T) {
 	graphtest.OK(t)(w.Ratings.RateOrder(contractor.Ctx, mine))
 }
 
-// One of many identical concurrent requests rates, the others get its answer; of different ones of the same side one is accepted.
+// Of many identical concurrent requests, one creates the rating and the others get its answer; of different ones by the same
+// side, one is accepted.
 func TestRatingsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -217,7 +218,7 @@ func TestPagesOfRatings(t *testing.T) {
 	graphtest.Refused(t, fault.InvalidID)(w.Ratings.BotRatings(other.Ctx, ratings.ListInput{BotID: "me"}))
 }
 
-// Anyone sees ratings without their orders, and none of agents whose profile is not shown.
+// Anyone sees ratings without their orders. Ratings by agents whose profile is hidden are not shown.
 func TestPublicRatings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -229,7 +230,7 @@ func TestPublicRatings(t *testing.T) {
 	require.Len(t, public, 1)
 	require.Equal(t, shown.ID, public[0].ID)
 	require.Equal(t, shown.Author, public[0].Author)
-	require.Equal(t, reputation(3.5, 2, 2), w.reputation(open, subject), "it counts all the same")
+	require.Equal(t, reputation(3.5, 2, 2), w.reputation(open, subject), "the rating that is not shown counts too")
 	public = graphtest.Got(w.Ratings.PublicRatings(t.Context(), subject.ID, 0))(t)
 	require.Empty(t, public)
 }

@@ -157,7 +157,7 @@ func TestARemovedRating(t *testing.T) {
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'removeRating'"))
 }
 
-// Owners are counted once for each address, without the agent's own, when addresses come or go; without mail they are null.
+// Owners are counted once for each address, except the agent's own, after any change of addresses; without mail they are null.
 func TestOwnersOfRaters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -185,11 +185,11 @@ func TestOwnersOfRaters(t *testing.T) {
 	refunded := w.Ordered(one, subject, "closed")
 	w.Exec("UPDATE orders SET outcome = 'refunded' WHERE id = $1", refunded)
 	w.rate(one, refunded, 1)
-	require.EqualValues(t, 400, w.standing(one, subject).VolumeMinor, "what was not paid is no volume")
+	require.EqualValues(t, 400, w.standing(one, subject).VolumeMinor, "refunded orders add no volume")
 }
 
 // A card counts the orders in dispute, in either role, and the late orders that its agent has to deliver, rated or not.
-func TestReputationShowsWhatIsWrong(t *testing.T) {
+func TestReputationShowsDisputesAndDelays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	subject, other, reader := w.Agent(), w.Agent(), w.Agent()

@@ -120,7 +120,7 @@ func TestVariablesOfWrongTypesAreTheCallersFault(t *testing.T) {
 	require.Empty(t, s.log.String())
 }
 
-func TestRequestsThatAreNoneOfGraphQL(t *testing.T) {
+func TestRequestsThatAreNotGraphQL(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	const query = `{"query": "{ settings { feeBps } }"}`
@@ -156,7 +156,7 @@ func TestRequestsThatAreNoneOfGraphQL(t *testing.T) {
 	require.Equal(t, 200, health.StatusCode)
 }
 
-func TestIntrospectionAndSuggestionsAreTheOperators(t *testing.T) {
+func TestIntrospectionAndSuggestionsAreForOperators(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	agent := s.Agent()

@@ -107,8 +107,8 @@ func FuzzExamineDocument(f *testing.F) {
 	})
 }
 
-// The cost of a list is the cost of its rows' fields times the most rows that it may return.
-func TestListsCostWhatTheyMayReturn(t *testing.T) {
+// The cost of a list is the cost of a row's fields times the maximum number of rows.
+func TestListsCostTheirMaximum(t *testing.T) {
 	t.Parallel()
 	schema := priced{exec.NewExecutableSchema(exec.Config{})}
 	costs := func(holder, field string) bool {

@@ -253,7 +253,7 @@ func TestSigningIn(t *testing.T) {
 	require.Negative(t, out.Cookies()[0].MaxAge)
 }
 
-// A form that is sent after the session has ended is not lost: the page has it for another try. A foreign page gets none.
+// A form that is sent after the session has ended is kept on the page for another try. A page of another site gets no copy.
 func TestAFormOutlivesItsSession(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
@@ -358,7 +358,7 @@ func TestGuessing(t *testing.T) {
 	me := l.send(http.MethodPost, server.Path, `{"query": "{ me { bot { id } } }"}`, "Content-Type", "application/json",
 		"Authorization", "Bearer "+agent.Token, "X-Forwarded-For", "192.0.2.7")
 	require.Contains(t, me.text, agent.ID.String(), "an agent's token passes too")
-	require.Equal(t, http.StatusOK, l.send(http.MethodGet, "/echo", "", "Cookie", cookie, "X-Forwarded-For", "192.0.2.7").StatusCode, "who is signed in stays so")
+	require.Equal(t, http.StatusOK, l.send(http.MethodGet, "/echo", "", "Cookie", cookie, "X-Forwarded-For", "192.0.2.7").StatusCode, "a session still works")
 }
 
 // Over https the cookie is Secure and bound to the host, also if a proxy terminates https.

@@ -138,7 +138,7 @@ func TestAShiftBeginsWhenTheOperatorLeft(t *testing.T) {
 }
 
 // An operator has left, although an open page renews itself.
-func TestAPageThatRenewsItselfIsNoOperator(t *testing.T) {
+func TestAnOpenPageDoesNotDelayTheShift(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)
 	session := []string{"Cookie", l.submit("/sign-in", url.Values{"token": {l.invite("Kim")}}).cookie()}
@@ -193,8 +193,8 @@ func call(t *testing.T, field *ast.FieldDefinition) string {
 	return text + " { __typename }"
 }
 
-// who returns who may call a field. It follows from the declaring domain: explorer and procedures belong to operators, every
-// other domain's operations to agents, and a few to both.
+// who returns the callers that may call a field. It follows from the declaring domain: explorer and procedures belong to
+// operators, every other domain's operations to agents, and a few to both.
 func who(field *ast.FieldDefinition) string {
 	shared := []string{
 		"registerBot", "attachment", "serviceCatalogue", "service", "taskBoard", "task", "registrationRequirements",
@@ -246,7 +246,7 @@ func TestEveryFieldIsForItsCallersOnly(t *testing.T) {
 	require.Empty(t, s.log.String())
 }
 
-func TestWhatTokensOpen(t *testing.T) {
+func TestTokensOpenTheirFields(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	agent := s.Agent()

@@ -56,7 +56,7 @@ func offered(who, circumstance string) []string {
 }
 
 // Every action that a card offers is permitted; any other is refused or changes nothing.
-func TestCardsOfferWhatIsPermitted(t *testing.T) {
+func TestCardsOfferPermittedActions(t *testing.T) {
 	t.Parallel()
 	for circumstance, change := range circumstances {
 		t.Run(circumstance, func(t *testing.T) {

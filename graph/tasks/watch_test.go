@@ -16,7 +16,7 @@ import (
 	"stoa/graph/tasks"
 )
 
-// watch makes an agent watch for new tasks that contain q, with a reward of at least least unless that is 0.
+// watch makes an agent watch for new tasks that contain q, with a reward of at least least, or any reward if that is 0.
 func (w *world) watch(by *graphtest.Agent, q string, least int64) {
 	in := tasks.WatchInput{Q: &q}
 	if least > 0 {
@@ -32,7 +32,7 @@ func (w *world) announced(task *tasks.Card, to *graphtest.Agent) int {
 		to.ID, fmt.Sprintf(`{"task_id":"%s"}`, task.ID)))
 }
 
-func TestAWatchIsOneAnAgent(t *testing.T) {
+func TestAnAgentHasOneWatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	graphtest.Refused(t, fault.NotFound)(w.Tasks.TaskWatch(w.responder.Ctx))
@@ -51,7 +51,7 @@ func TestAWatchIsOneAnAgent(t *testing.T) {
 }
 
 // The transaction that posts a task enqueues its job, and the job notifies each watcher once, however often it runs.
-func TestANewTaskIsToldOnce(t *testing.T) {
+func TestANewTaskIsAnnouncedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.watch(w.responder, "SONNET", amount)
@@ -156,7 +156,7 @@ func TestAWatchOutlivesTheTrash(t *testing.T) {
 	require.Zero(t, w.Count("SELECT count(*) FROM task_watches"), "an erasure takes it")
 }
 
-func TestAWatcherIsToldOfFewTasksAnHour(t *testing.T) {
+func TestWatchersGetFewTasksAnHour(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{WatchEventsPerHour: 2}))
 	w.watch(w.responder, "", 0)
@@ -169,7 +169,7 @@ func TestAWatcherIsToldOfFewTasksAnHour(t *testing.T) {
 }
 
 // A watch matches the tasks that the board's q finds.
-func TestAWatchFindsWhatTheBoardFinds(t *testing.T) {
+func TestAWatchMatchesTheBoardsSearch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -183,7 +183,7 @@ func TestAWatchFindsWhatTheBoardFinds(t *testing.T) {
 	})
 }
 
-// Among more watches than are read one by one, those that begin with a part of the text are found: long, short and empty ones.
+// Among more watches than are read one by one, the ones that begin with a part of the text are found: long, short and empty ones.
 func TestAWatchIsFoundAmongMany(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -85,7 +85,7 @@ func TestParallelHoldsNeverOverdraw(t *testing.T) {
 }
 
 // The database enforces the rules of the ledger, for every program that writes to it.
-func TestDatabaseRefusesWhatIsNoLedger(t *testing.T) {
+func TestDatabaseKeepsTheRulesOfTheLedger(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	a := w.Agent()

@@ -34,7 +34,7 @@ func (w *world) hookWithoutOwn(agent *graphtest.Agent, url string, kinds ...stri
 }
 
 // A webhook acknowledges only its own kinds, also if the event that it was to send is gone and an own act follows it.
-func TestAWebhookAcknowledgesNoKindThatItDoesNotTake(t *testing.T) {
+func TestAWebhookAcknowledgesOnlyItsKinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.Agent()

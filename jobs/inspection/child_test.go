@@ -122,8 +122,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// TestStopped: the parent waits for a child that gets no processor time for a while.
-func TestStopped(t *testing.T) {
+// TestStoppedChild: the parent waits for a child that gets no processor time for a while.
+func TestStoppedChild(t *testing.T) {
 	t.Parallel()
 	p := graphtest.Got(start())(t)
 	require.NoError(t, syscall.Kill(p.cmd.Process.Pid, syscall.SIGSTOP))
@@ -148,8 +148,8 @@ func TestStopped(t *testing.T) {
 	require.True(t, r.report.Accepted, r.report.Reason)
 }
 
-// TestNothingIsBelieved: an answer counts only if it could be one of ours, with the files that its purpose makes.
-func TestNothingIsBelieved(t *testing.T) {
+// TestReportsOfTheChildAreChecked: an answer counts only if it could be one of ours, with the files that its purpose makes.
+func TestReportsOfTheChildAreChecked(t *testing.T) {
 	t.Parallel()
 	preview, copied := string(jpegMagic)+"preview", string(pngMagic)+"copy"
 	const accepted = `{"accepted":true,"media_type":"image/png","width":9,"height":9,"preview_size":10,"published_size":12}` + "\n"
@@ -182,8 +182,8 @@ func TestNothingIsBelieved(t *testing.T) {
 	require.False(t, readReport([]byte(accepted+preview+copied), Order).Accepted, "files of orders have no copy")
 }
 
-// TestUnable: a failure that is not the file's fault is an error.
-func TestUnable(t *testing.T) {
+// TestFailuresThatAreNotTheFiles: a failure that is not the file's fault is an error.
+func TestFailuresThatAreNotTheFiles(t *testing.T) {
 	t.Parallel()
 	good, closed := file(t, jpegOf(t, plain(8, 8, red))), file(t, nil)
 	require.NoError(t, closed.Close())

@@ -29,7 +29,7 @@ func secretive(t *testing.T) []byte {
 		appSegment(0xEE, []byte("Adobe\x00\x64\x00\x00\x00\x00\x01")))
 }
 
-// private signs that must not be in a published file; exif writes GPS with an N.
+// secrets are texts that must not be in a published file; exif writes GPS with an N.
 var secrets = []string{"secret", "Exif", "xmpmeta", "Photoshop"}
 
 func requireClean(t *testing.T, b []byte) {
@@ -66,7 +66,7 @@ func in85(b []byte) []byte {
 
 func inHex(b []byte) []byte { return append([]byte(hex.EncodeToString(b)), '>') }
 
-// inObjectStreams writes a PDF anew with object streams, and with all that is in it.
+// inObjectStreams rewrites a PDF, with all its content, using object streams.
 func inObjectStreams(t *testing.T, file []byte) []byte {
 	t.Helper()
 	d := graphtest.Got(openPDF(file))(t)
@@ -79,8 +79,8 @@ func inObjectStreams(t *testing.T, file []byte) []byte {
 	return out.Bytes()
 }
 
-// TestPublishedImages: a published PDF does not reveal the origin of its JPEGs, in any place and wrapping, and they look as
-// before.
+// TestPublishedImages: a published PDF does not reveal the origin of its JPEGs, wherever they are and however they are encoded,
+// and they look as before.
 func TestPublishedImages(t *testing.T) {
 	t.Parallel()
 	original := secretive(t)
@@ -154,8 +154,8 @@ func TestUnreachableImages(t *testing.T) {
 	original := secretive(t)
 	hidden := jpegOf(t, waves(40, 30), appSegment(0xE0, []byte("JFIF\x00Exif\x00\x00")))
 	for name, content := range map[string]string{
-		"in what cannot be skipped":  stream("/Type/XObject/Subtype/Image/Width 40/Height 30/Filter/DCTDecode", hidden),
-		"wrapped in what is damaged": stream("/Type/XObject/Subtype/Image/Width 40/Height 30/Filter[/FlateDecode/DCTDecode]", original),
+		"in a segment that stays": stream("/Type/XObject/Subtype/Image/Width 40/Height 30/Filter/DCTDecode", hidden),
+		"in a damaged stream":     stream("/Type/XObject/Subtype/Image/Width 40/Height 30/Filter[/FlateDecode/DCTDecode]", original),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

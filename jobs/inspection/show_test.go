@@ -144,8 +144,8 @@ func TestPages(t *testing.T) {
 	require.Equal(t, refusedUndecodable.Error(), beyond.Reason)
 }
 
-// TestProducts: a published version is made for every purpose except orders, unless the preview of a JPEG serves as one.
-func TestProducts(t *testing.T) {
+// TestPublishedVersions: a published version is made for every purpose except orders, unless the preview of a JPEG serves as one.
+func TestPublishedVersions(t *testing.T) {
 	t.Parallel()
 	for purpose := range purposes {
 		for content, published := range map[string]bool{

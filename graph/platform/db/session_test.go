@@ -9,7 +9,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-func TestSettingsFillWhatIsOpen(t *testing.T) {
+func TestMissingSettingsAreFilled(t *testing.T) {
 	t.Parallel()
 	dsn := graphtest.Got(db.ConnectionURL("postgres://u:p%40ss@host:5432/db?sslmode=disable&connect_timeout=1"))(t)
 	require.Contains(t, dsn, "connect_timeout=1&")

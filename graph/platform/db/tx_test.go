@@ -37,7 +37,7 @@ func TestAnErrorLeavesNothingBehind(t *testing.T) {
 }
 
 // ent and hand-written SQL share one transaction.
-func TestBothHalvesCommitTogether(t *testing.T) {
+func TestEntAndSQLCommitTogether(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	followed := 0

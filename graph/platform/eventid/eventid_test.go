@@ -9,7 +9,7 @@ import (
 	"stoa/graph/platform/eventid"
 )
 
-func TestAnIDIsOfItsRecipientAlone(t *testing.T) {
+func TestAnIDBelongsToOneRecipient(t *testing.T) {
 	t.Parallel()
 	one, other := uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7())
 	seen := make(map[uuid.UUID]bool)

@@ -48,7 +48,7 @@ func TestBodyThatNeverComesAndIsNotRead(t *testing.T) {
 }
 
 // An unread body does not delay anything if the handler writes nothing or panics, either.
-func TestBodyThatNeverComesAndNothingToSay(t *testing.T) {
+func TestBodyThatNeverComesWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
 		"nothing":    func(http.ResponseWriter, *http.Request) {},
@@ -202,7 +202,7 @@ func TestConnectionLimits(t *testing.T) {
 			silent.ended()
 
 			open[0].send(request)
-			require.Equal(t, http.StatusOK, open[0].answer().StatusCode, "who is in stays in")
+			require.Equal(t, http.StatusOK, open[0].answer().StatusCode, "open connections stay open")
 			require.NoError(t, open[0].Close())
 			require.Eventually(t, func() bool { return served(t, s) }, slack.TestWait, 10*time.Millisecond, "the place is not given back")
 		})

@@ -60,7 +60,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestCuts(t *testing.T) {
+func TestShortenedTexts(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "short", pages.Line("short", 10))
 	require.Equal(t, "abc…", pages.Line("abcdef", 3))

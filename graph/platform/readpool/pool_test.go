@@ -115,7 +115,7 @@ func TestWaitsThatEnd(t *testing.T) {
 
 // Slow searches hold no slot, however many there are: another search is served at once, and a slow page does not wait for them.
 // They run one at a time, and none waits forever.
-func TestLongSearchesHoldUpNoOther(t *testing.T) {
+func TestLongSearchesDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := New(Config{})

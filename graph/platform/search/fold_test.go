@@ -12,7 +12,7 @@ import (
 )
 
 // Folding is Unicode case folding, for each letter and mark alone and for any sequence of them.
-func TestFoldingIsThatOfUnicode(t *testing.T) {
+func TestFoldingIsUnicodeFolding(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	folded := func(text string) string { return graphtest.Column[string](w, "SELECT stoa_fold($1)", text)[0] }

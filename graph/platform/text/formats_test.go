@@ -194,7 +194,7 @@ func TestADisplayNameIsNoHandle(t *testing.T) {
 	}
 }
 
-func TestWhatLooksAlike(t *testing.T) {
+func TestLookAlikes(t *testing.T) {
 	t.Parallel()
 	member := text.Names{Handle: "maria_ill", DisplayName: "Paypal Help"}
 	lineup := text.NewLineup([]*text.Names{{Handle: "other", DisplayName: "Other"}, &member, {Handle: "ada", DisplayName: "Otto"}})
@@ -222,7 +222,7 @@ func TestWhatLooksAlike(t *testing.T) {
 	after.Handle = "mario_ill"
 	require.Empty(t, text.NewLineup([]*text.Names{&after}).Resembled(before, 3), "it had its handle before")
 	require.Len(t, text.NewLineup([]*text.Names{&before}).Resembled(after, 3), 1)
-	for _, name := range []string{"M", "龙", "🦊🦊", "★★★", "C++", "?"} { // what is left without signs is too short to tell names apart
+	for _, name := range []string{"M", "龙", "🦊🦊", "★★★", "C++", "?"} { // without their signs they are too short to be told apart
 		copied := text.Names{Handle: "pia", DisplayName: name}
 		require.Equal(t, []string{"ada"}, text.NewLineup([]*text.Names{{Handle: "ada", DisplayName: name}}).Resembled(copied, 3), name)
 		for _, other := range []string{"N", "虎", "🦊🐻", "★★", "C#", "!"} {

@@ -164,7 +164,7 @@ func accepted(t require.TestingT, s string) {
 }
 
 // A name that people would take for the platform's is found in any spelling; a name that holds the letters by chance is not.
-func TestPosing(t *testing.T) {
+func TestImpersonation(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"Platform Support", "SUPPORT", "Stoa", "stoa-official", "StoaSupport", "The Stoa Team", "Süpport", "S u p p o r t", "s.y.s.t.e.m", "Adm1n",

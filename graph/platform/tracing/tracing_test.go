@@ -98,7 +98,7 @@ func TestNoSpansWithoutATrace(t *testing.T) {
 	require.Empty(t, spans.Ended())
 }
 
-func TestAStrangeMethodIsNoName(t *testing.T) {
+func TestAnUnknownMethodIsNotInTheName(t *testing.T) {
 	t.Parallel()
 	spans, provider := recorder()
 	_, finish := tracing.Request(provider.Tracer(tracing.Scope), httptest.NewRequest("BREW", "/pot", nil))
@@ -106,7 +106,7 @@ func TestAStrangeMethodIsNoName(t *testing.T) {
 	require.Equal(t, "HTTP", spans.Ended()[0].Name())
 }
 
-func TestLinesSayTheirTrace(t *testing.T) {
+func TestLinesNameTheirTrace(t *testing.T) {
 	t.Parallel()
 	_, provider := recorder()
 	ctx, span := provider.Tracer(tracing.Scope).Start(t.Context(), "a span")

@@ -168,7 +168,7 @@ func TestUnmarshalIntoMap(t *testing.T) {
 	require.Equal(t, "a", requireKind(t, wire.Unmarshal(body, &texts), wire.Type).Field)
 }
 
-func TestUnmarshalReadsWhatMarshalWrites(t *testing.T) {
+func TestUnmarshalInvertsMarshal(t *testing.T) {
 	t.Parallel()
 	text := rapid.String()
 	rapid.Check(t, func(t *rapid.T) {

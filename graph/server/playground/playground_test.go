@@ -18,7 +18,7 @@ func get(handler http.Handler, path string) *httptest.ResponseRecorder {
 
 var references = regexp.MustCompile(`(?:src|href)="([^"]+)"`)
 
-func TestThePageFindsItsParts(t *testing.T) {
+func TestThePagesAssetsAreServed(t *testing.T) {
 	t.Parallel()
 	handler := New()
 	page := get(handler, Path)
