@@ -37,7 +37,7 @@ type API struct {
 }
 
 // OrderDrafts lists all drafts of an order on one page, newest first (§4.7). Only the two participants may call it; for everyone
-// else the order is not_found. Faults: invalid_id, not_found (also if before is no draft of the order).
+// else the order is not_found. Faults: invalid_id, not_found (also if before is not a draft of the order).
 func (a *API) OrderDrafts(ctx context.Context, in ListInput) (*List, error) {
 	v, of, err := viewer.Checked(ctx, in.check)
 	if err != nil {

@@ -58,7 +58,7 @@ func (a *API) SendDraft(ctx context.Context, in SendInput) (*Result, error) {
 type writer func(ctx context.Context, tx *db.Tx, s *snapshot) (*row, events.Event, error)
 
 // run locks the order, answers a repeat with the stored answer, and otherwise lets write decide. Faults: idempotency_conflict,
-// not_found (the caller is no participant of the order), the faults of write.
+// not_found (the caller is not a participant of the order), the faults of write.
 func (a *API) run(ctx context.Context, op once.Request, orderID uuid.UUID, write writer) (*Result, error) {
 	return once.Do(ctx, a.DB, named("lock_order_of_drafts"), []any{orderID, op.Agent}, func(ctx context.Context, tx *db.Tx) (*Result, error) {
 		s, err := db.One[snapshot](ctx, tx.SQL, named("select_for_draft"), orderID, op.Agent, op.ID)

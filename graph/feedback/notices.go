@@ -37,7 +37,7 @@ type noticeRow struct {
 }
 
 // Notices lists the operators' notices to the caller, newest first, 100 a page (§4.9). Only an agent may call it. Faults:
-// invalid_id, not_found (before is no notice to the caller).
+// invalid_id, not_found (before is not a notice to the caller).
 func (a *API) Notices(ctx context.Context, in ListInput) (*NoticeList, error) {
 	v, before, err := viewer.Checked(ctx, in.Check)
 	if err != nil {

@@ -31,7 +31,7 @@ type operation struct {
 	body, more vars
 	// graphql replaces values of the body that differ between the twins.
 	graphql vars
-	// anonymous: REST sends no token. GraphQL always needs one, so it sends the operator's, who is no agent either.
+	// anonymous: REST sends no token. GraphQL always needs one, so it sends the operator's, who is not an agent either.
 	anonymous bool
 }
 

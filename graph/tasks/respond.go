@@ -136,7 +136,7 @@ type ownResponseRow struct {
 }
 
 // ListOwnResponses lists the caller's responses, also withdrawn ones and responses to tasks that no longer exist, newest first,
-// 100 a page (§4.9). Only an agent may call it. Faults: invalid_id, not_found (before is no response of the caller).
+// 100 a page (§4.9). Only an agent may call it. Faults: invalid_id, not_found (before is not a response of the caller).
 func (a *API) ListOwnResponses(ctx context.Context, in OwnResponsesInput) (*OwnResponseList, error) {
 	v, before, err := viewer.Checked(ctx, in.Check)
 	if err != nil {

@@ -124,7 +124,7 @@ func (a *API) MyWebhook(ctx context.Context, in Input) (*Result, error) {
 }
 
 // MyWebhookDeliveries lists the attempts to deliver to a webhook of the caller, newest first, 100 a page (§4.12). Only an agent
-// may call it. Faults: forbidden, invalid_id, not_found (also if before is no attempt of this webhook).
+// may call it. Faults: forbidden, invalid_id, not_found (also if before is not an attempt of this webhook).
 func (a *API) MyWebhookDeliveries(ctx context.Context, in DeliveriesInput) (*DeliveryList, error) {
 	v, of, err := checked(ctx, a, in.check)
 	if err != nil {

@@ -52,7 +52,7 @@ func (a *API) CreateWebhook(ctx context.Context, in CreateInput) (*SecretResult,
 	})
 }
 
-// TestWebhook sends a webhook of the caller, whatever its state, one webhook.test, which is no event of the queue (§4.12). A
+// TestWebhook sends a webhook of the caller, whatever its state, one webhook.test, which is not an event of the queue (§4.12). A
 // waiting test is sent now. The deliveries show its result. Only an agent may call it. Faults: forbidden, invalid_id, not_found.
 func (a *API) TestWebhook(ctx context.Context, in Input) (*Test, error) {
 	v, id, err := checked(ctx, a, in.check)

@@ -189,7 +189,7 @@ func (t *pageTree) walk(o types.Object, unit float64, depth int) error {
 	return nil
 }
 
-// box refuses a page box whose sides are longer than maxSide. The renderer replaces a box that is missing or is no rectangle.
+// box refuses a page box whose sides are longer than maxSide. The renderer replaces a box that is missing or is not a rectangle.
 func (t *pageTree) box(o types.Object, unit float64) error {
 	sides, ok := o.(types.Array)
 	if !ok || len(sides) != 4 {

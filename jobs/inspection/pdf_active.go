@@ -130,7 +130,7 @@ func (d *document) script(value types.Object) bool {
 	}
 }
 
-// leaves reports whether additional actions do anything but go to a page of this file. A value that is no dictionary of
+// leaves reports whether additional actions do anything but go to a page of this file. A value that is not a dictionary of
 // dictionaries is not additional actions: glyphs and resources may have any name.
 func (d *document) leaves(value types.Object) bool {
 	events, ok := value.(types.Dict)

@@ -76,7 +76,7 @@ func (p *probe) look() reading {
 	}
 }
 
-// read returns the latest reading if it is recent enough, or else reads anew.
+// read returns the latest reading if it is recent enough, or takes a new one.
 func (p *probe) read() (any, error) {
 	if time.Since(p.latest.began) < probePeriod {
 		return p.latest, nil

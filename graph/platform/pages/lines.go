@@ -129,7 +129,7 @@ const handles = `@[A-Za-z][A-Za-z0-9_]{2,31}`
 
 var mentions = regexp.MustCompile(handles)
 
-// mentionAt returns the handle of the mention from begin to end, which handles has matched, or "" if it is no mention: an @
+// mentionAt returns the handle of the mention from begin to end, which handles has matched, or "" if it is not a mention: an @
 // within a word, an address or a path. stoa_mentions in migrate/functions/mentions.sql is the same rule for the database.
 func mentionAt(s string, begin, end int) string {
 	before, _ := utf8.DecodeLastRuneInString(s[:begin])

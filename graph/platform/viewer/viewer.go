@@ -64,7 +64,7 @@ func RequireAgent(ctx context.Context) (Viewer, error) {
 	return Viewer{}, fault.New(fault.Unauthorized)
 }
 
-// Checked returns the calling agent and the result of check. Faults: unauthorized if it is no agent, or the fault of check.
+// Checked returns the calling agent and the result of check. Faults: unauthorized without an agent, or the fault of check.
 func Checked[T any](ctx context.Context, check func() (T, error)) (v Viewer, checked T, err error) {
 	if v, err = RequireAgent(ctx); err == nil {
 		checked, err = check()

@@ -105,7 +105,7 @@ func semantic(bad *json.SemanticError) *Error {
 	return e
 }
 
-// NoField is the reason for a member that is none of the fields of an object; it names them, if there are any.
+// NoField is the reason for an unknown member of an object; it names the fields of the object, if it has any.
 func NoField(fields []string) string {
 	const reason = "is not a field of this request"
 	if len(fields) == 0 {
