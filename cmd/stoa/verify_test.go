@@ -160,7 +160,7 @@ func (w *witnessProcess) start() {
 	w.vkey = strings.TrimSpace(graphtest.Got(bufio.NewReader(out).ReadString('\n'))(w))
 }
 
-func (w *witnessProcess) submit(l *keylogtest.Log, size int64) witness.Cosigned {
+func (w *witnessProcess) submit(l *keylogtest.Log, size int64) witness.Answer {
 	w.Helper()
 	targets := graphtest.Got(witness.ParseTargets(w.setting()))(w)
 	prove := func(_ context.Context, old, size int64) ([]tlog.Hash, error) { return l.Consistency(old, size), nil }
@@ -193,7 +193,7 @@ func TestWitnessNeverRollsBack(t *testing.T) {
 		vkey = w.vkey
 		signed := w.submit(l, size)
 		require.NoError(t, signed.Err)
-		require.NotEmpty(t, signed.Line)
+		require.NotEmpty(t, signed.Text)
 		require.NoError(t, w.cmd.Process.Signal(syscall.SIGKILL))
 		_ = w.cmd.Wait()
 	}

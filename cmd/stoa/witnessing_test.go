@@ -190,7 +190,7 @@ func TestTwoStoasWitnessEachOther(t *testing.T) {
 	for _, size := range []int64{honest.Size, honest.Size + 3} {
 		refused := b.witness.submit(fork, size)
 		require.ErrorIs(t, refused.Err, witness.ErrForked)
-		require.Empty(t, refused.Line)
+		require.Empty(t, refused.Text)
 	}
 	eventually(t, func() bool {
 		line, _ := b.witness.log.find("a head does not continue its log", nil)

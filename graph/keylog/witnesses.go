@@ -21,17 +21,11 @@ type Witnesses interface {
 	Keys() []string
 	// Submit sends a signed head to the witnesses with these vkeys concurrently. prove returns the proof that the tree of one
 	// size continues the smaller one.
-	Submit(ctx context.Context, to []string, signed []byte, prove witness.Prove) []Cosigned
+	Submit(ctx context.Context, to []string, signed []byte, prove witness.Prove) []witness.Answer
 	// Heads asks all witnesses concurrently for the last head of a log that they signed. log holds the log's verification keys,
 	// which share a name.
-	Heads(ctx context.Context, log []string) []Shown
+	Heads(ctx context.Context, log []string) []witness.Answer
 }
-
-// Cosigned is the answer of a witness to a head.
-type Cosigned = witness.Cosigned
-
-// Shown is the head that a witness signed last.
-type Shown = witness.Shown
 
 // AskWitnesses asks the witnesses for the last head that they signed, also of later epochs, and keeps the heads that the stored
 // head does not continue. From then on this process refuses to sign (ErrBehind, ErrForked). If no kept head is greater, other
@@ -60,11 +54,11 @@ func (a *API) AskWitnesses(ctx context.Context) error {
 		}
 		answered, known := false, false
 		for _, shown := range a.Witnesses.Heads(ctx, vkeys) {
-			answered, known = answered || shown.Err == nil, known || shown.Note != nil
+			answered, known = answered || shown.Err == nil, known || shown.Text != ""
 			if shown.Err != nil && epoch == head.Epoch { // the next epoch is asked for at the same address
 				failed = errors.Join(failed, shown.Err)
 			}
-			if shown.Note != nil {
+			if shown.Text != "" {
 				failed = errors.Join(failed, a.compare(ctx, shown))
 			}
 		}
@@ -75,14 +69,14 @@ func (a *API) AskWitnesses(ctx context.Context) error {
 }
 
 // compare keeps a head that a witness has signed if the present head does not continue it, and returns ErrBehind or ErrForked.
-func (a *API) compare(ctx context.Context, shown Shown) error {
-	signed, err := parseHead(shown.Note)
+func (a *API) compare(ctx context.Context, shown witness.Answer) error {
+	signed, err := parseHead([]byte(shown.Text))
 	if err != nil {
 		return fmt.Errorf("witness %s: %w", shown.Witness, err)
 	}
 	err = atHead(ctx, a.DB.SQL, func(head Head) error { return continuing(ctx, a.DB.SQL, head, signed) })
 	if errors.Is(err, ErrBehind) || errors.Is(err, ErrForked) {
-		err = errors.Join(fmt.Errorf("witness %s has signed another head: %w", shown.Witness, err), a.Signed.Learn(signed, shown.Note))
+		err = errors.Join(fmt.Errorf("witness %s has signed another head: %w", shown.Witness, err), a.Signed.Learn(signed, []byte(shown.Text)))
 	}
 	return err
 }
@@ -132,12 +126,12 @@ func (a *API) Cosign(ctx context.Context) (refused, err error) {
 	}) {
 		a.noteAnswer(answer)
 		switch {
-		case answer.Differs:
+		case answer.Differs():
 			differing = errors.Join(differing, answer.Err)
 		case answer.Err != nil:
 			refused = errors.Join(refused, answer.Err)
 		default:
-			if err := db.Exec(ctx, a.DB.SQL, named("add_cosigned"), head.Epoch, head.Size, answer.Witness, answer.Line); err != nil {
+			if err := db.Exec(ctx, a.DB.SQL, named("add_cosigned"), head.Epoch, head.Size, answer.Witness, answer.Text); err != nil {
 				return refused, err
 			}
 		}
@@ -159,7 +153,7 @@ func (a *API) dueWitnesses(ctx context.Context, head Head) ([]string, error) {
 }
 
 // noteAnswer begins or ends the pauses of a witness.
-func (a *API) noteAnswer(answer Cosigned) {
+func (a *API) noteAnswer(answer witness.Answer) {
 	if answer.Err == nil {
 		delete(a.pauses, answer.Witness)
 		return

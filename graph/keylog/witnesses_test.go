@@ -28,23 +28,23 @@ type others struct {
 	mu    sync.Mutex
 	names []string
 	// answers holds the answers of witnesses that do not sign; shown holds the heads that witnesses claim to have signed.
-	answers map[string]keylog.Cosigned
-	shown   map[string]keylog.Shown
+	answers map[string]witness.Answer
+	shown   map[string]witness.Answer
 	asked   []string // witness and size
 }
 
 func (o *others) Keys() []string { return o.names }
 
-func (o *others) Submit(ctx context.Context, to []string, signed []byte, prove witness.Prove) []keylog.Cosigned {
+func (o *others) Submit(ctx context.Context, to []string, signed []byte, prove witness.Prove) []witness.Answer {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	size := strings.Split(string(signed), "\n")[1]
-	made := make([]keylog.Cosigned, len(to))
+	made := make([]witness.Answer, len(to))
 	for i, name := range to {
 		o.asked = append(o.asked, name+" "+size)
 		answer, refuses := o.answers[name]
 		if !refuses {
-			answer.Line = lineOf(name, size)
+			answer.Text = lineOf(name, size)
 			if n, _ := strconv.ParseInt(size, 10, 64); n > 2 {
 				_, answer.Err = prove(ctx, 2, n)
 			}
@@ -55,14 +55,14 @@ func (o *others) Submit(ctx context.Context, to []string, signed []byte, prove w
 	return made
 }
 
-func (o *others) Heads(_ context.Context, log []string) []keylog.Shown {
+func (o *others) Heads(_ context.Context, log []string) []witness.Answer {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	origin, _, _ := strings.Cut(log[0], "+")
-	made := make([]keylog.Shown, len(o.names))
+	made := make([]witness.Answer, len(o.names))
 	for i, name := range o.names {
-		if made[i] = o.shown[name]; made[i].Note != nil && !strings.HasPrefix(string(made[i].Note), origin+"\n") {
-			made[i].Note = nil
+		if made[i] = o.shown[name]; !strings.HasPrefix(made[i].Text, origin+"\n") {
+			made[i].Text = ""
 		}
 		made[i].Witness = name
 	}
@@ -70,7 +70,7 @@ func (o *others) Heads(_ context.Context, log []string) []keylog.Shown {
 }
 
 // say sets the answer of a witness from now on; nil means that it signs.
-func (o *others) say(name string, answer *keylog.Cosigned) {
+func (o *others) say(name string, answer *witness.Answer) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.answers, name)
@@ -86,7 +86,7 @@ func lineOf(name, size string) string {
 
 func newWitnessed(t *testing.T, names ...string) (*world, *others) {
 	t.Helper()
-	o := &others{names: names, answers: make(map[string]keylog.Cosigned), shown: make(map[string]keylog.Shown)}
+	o := &others{names: names, answers: make(map[string]witness.Answer), shown: make(map[string]witness.Answer)}
 	w := &world{graphtest.New(t, func(c *graph.Config) { c.Origin, c.Witnesses = "https://"+host, o }), t, ""}
 	w.sequence()
 	return w, o
@@ -151,14 +151,14 @@ func TestProofsHaveTheLinesOfWitnesses(t *testing.T) {
 	w.sequence()
 	requireProof(4, 5, "a", "b", "c") // the present head has no line yet
 	requireProof(5, 9)
-	o.say("b", &keylog.Cosigned{Err: errors.New("it is away")})
+	o.say("b", &witness.Answer{Err: errors.New("it is away")})
 	process := w.another("")
 	process.Witnesses = o
 	require.ErrorContains(t, graphtest.Got(process.Cosign(t.Context()))(t), "it is away")
 	requireProof(4, 5, "a", "b", "c")
 	requireProof(5, 9, "a", "c")
 	requireProof(8, 9, "a", "c")
-	o.say("a", &keylog.Cosigned{Err: errors.New("it is away")})
+	o.say("a", &witness.Answer{Err: errors.New("it is away")})
 	for _, size := range []int64{11, 13} {
 		for range 2 {
 			w.Agent()
@@ -192,7 +192,7 @@ func TestProofsHaveTheLinesOfWitnesses(t *testing.T) {
 func TestWhenWitnessesAreAsked(t *testing.T) {
 	t.Parallel()
 	w, o := newWitnessed(t, "a", "b")
-	o.say("b", &keylog.Cosigned{Err: errors.New("it is away")})
+	o.say("b", &witness.Answer{Err: errors.New("it is away")})
 	for range 5 { // at once
 		graphtest.OK(t)(w.KeyLog.Cosign(t.Context()))
 	}
@@ -260,7 +260,7 @@ func TestWitnessesShowLostHeads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := &others{names: []string{"down", "a"}, answers: make(map[string]keylog.Cosigned), shown: make(map[string]keylog.Shown)}
+			o := &others{names: []string{"down", "a"}, answers: make(map[string]witness.Answer), shown: make(map[string]witness.Answer)}
 			w := newWorld(t)
 			for range 4 {
 				w.Agent()
@@ -269,14 +269,14 @@ func TestWitnessesShowLostHeads(t *testing.T) {
 			w.read(1) // it is signed
 			process := w.another(w.file)
 			process.Witnesses = o
-			o.shown["down"] = keylog.Shown{Err: errors.New("no answer")}
+			o.shown["down"] = witness.Answer{Err: errors.New("no answer")}
 			require.ErrorContains(t, process.AskWitnesses(t.Context()), "no answer")
 			require.NoError(t, graphtest.Err(process.Checkpoint(t.Context(), 1)), "a witness that is away changes nothing")
-			o.shown["a"] = keylog.Shown{Note: graphtest.Got(w.KeyLog.Checkpoint(t.Context(), 1))(t)}
+			o.shown["a"] = witness.Answer{Text: string(graphtest.Got(w.KeyLog.Checkpoint(t.Context(), 1))(t))}
 			require.NotErrorIs(t, process.AskWitnesses(t.Context()), keylog.ErrForked)
 			require.NoError(t, graphtest.Err(process.Checkpoint(t.Context(), 1)), "nor does the head of the database")
 
-			o.shown["a"] = keylog.Shown{Note: []byte(row.shown)}
+			o.shown["a"] = witness.Answer{Text: row.shown}
 			for range 2 {
 				require.ErrorIs(t, process.AskWitnesses(t.Context()), row.wanted)
 			}
@@ -310,11 +310,11 @@ func headText(epoch, size int) string {
 func TestAWitnessMustShowTheOtherHead(t *testing.T) {
 	t.Parallel()
 	w, o := newWitnessed(t, "a", "b")
-	o.say("a", &keylog.Cosigned{Err: errors.New("I know more"), Differs: true})
+	o.say("a", &witness.Answer{Err: fmt.Errorf("%w: I know more", witness.ErrAhead)})
 	refused, err := w.KeyLog.Cosign(t.Context())
 	require.NoError(t, errors.Join(refused, err), "another process may have submitted a later head")
 	graphtest.OK(t)(w.KeyLog.Checkpoint(t.Context(), 1))
-	o.shown["a"] = keylog.Shown{Note: []byte(headText(1, 77))}
+	o.shown["a"] = witness.Answer{Text: headText(1, 77)}
 	require.Eventually(t, func() bool {
 		refused = graphtest.Got(w.KeyLog.Cosign(t.Context()))(t)
 		return errors.Is(refused, keylog.ErrBehind)

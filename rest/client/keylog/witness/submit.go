@@ -77,17 +77,19 @@ func ParseTargets(text string) ([]Target, error) {
 // Prove returns the proof that a log's tree of one size continues the tree of a smaller size.
 type Prove func(ctx context.Context, old, size int64) ([]tlog.Hash, error)
 
-// Cosigned is the answer of one witness.
-type Cosigned struct {
+// Answer is the answer of one witness.
+type Answer struct {
 	// Witness is the vkey of the witness.
 	Witness string
-	// Line is its line below the checkpoint, without its end; empty with an error.
-	Line string
-	// Err is ErrAhead, ErrForked, or the reason why there is no line.
+	// Text is its line below a submitted head, without the line's end, or the last head that it signed. It is empty with an error, or
+	// if the witness has signed no head.
+	Text string
+	// Err is ErrAhead, ErrForked, or the reason why nothing is known.
 	Err error
-	// Differs reports whether Err is ErrAhead or ErrForked: the witness has a head that this one does not continue.
-	Differs bool
 }
+
+// Differs reports whether the witness has a head that the submitted one does not continue.
+func (a Answer) Differs() bool { return errors.Is(a.Err, ErrAhead) || errors.Is(a.Err, ErrForked) }
 
 // Submitter submits the heads of a log to its witnesses. It is safe for concurrent use.
 type Submitter struct {
@@ -95,14 +97,13 @@ type Submitter struct {
 	timeout time.Duration
 	client  http.Client
 
-	mu    sync.Mutex
-	sizes map[string]int64 // last size that each witness is known to have, by vkey
+	sizes sync.Map // last size that each witness is known to have, an int64 by its vkey
 }
 
 // NewSubmitter makes a Submitter. It waits at most timeout for each witness.
 func NewSubmitter(targets []Target, timeout time.Duration) *Submitter {
 	return &Submitter{
-		targets: targets, timeout: timeout, sizes: make(map[string]int64),
+		targets: targets, timeout: timeout,
 		client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }
@@ -117,35 +118,28 @@ func (s *Submitter) Keys() []string {
 }
 
 // Submit submits a signed head to the witnesses with these vkeys in parallel. The returned lines are verified.
-func (s *Submitter) Submit(ctx context.Context, to []string, signed []byte, prove Prove) []Cosigned {
+func (s *Submitter) Submit(ctx context.Context, to []string, signed []byte, prove Prove) []Answer {
 	targets := slices.DeleteFunc(slices.Clone(s.targets), func(t Target) bool { return !slices.Contains(to, t.Key) })
-	return ask(ctx, s.timeout, targets, func(ctx context.Context, target Target) Cosigned {
-		line, err := s.submit(ctx, target, signed, prove)
-		return Cosigned{target.Key, line, target.named(err), errors.Is(err, ErrAhead) || errors.Is(err, ErrForked)}
-	})
+	return s.ask(ctx, targets, func(ctx context.Context, target Target) (string, error) { return s.submit(ctx, target, signed, prove) })
 }
 
-// ask asks witnesses in parallel, and waits at most timeout for each.
-func ask[Answer any](ctx context.Context, timeout time.Duration, targets []Target, one func(context.Context, Target) Answer) []Answer {
+// ask asks witnesses in parallel.
+func (s *Submitter) ask(ctx context.Context, targets []Target, one func(context.Context, Target) (string, error)) []Answer {
 	answers := make([]Answer, len(targets))
 	var all sync.WaitGroup
 	for i, target := range targets {
 		all.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, timeout)
+			ctx, cancel := context.WithTimeout(ctx, s.timeout)
 			defer cancel()
-			answers[i] = one(ctx, target)
+			text, err := one(ctx, target)
+			if err != nil {
+				err = fmt.Errorf("witness %s: %w", target.verifier.Name(), err)
+			}
+			answers[i] = Answer{target.Key, text, err}
 		})
 	}
 	all.Wait()
 	return answers
-}
-
-// named adds the name of the witness to its error.
-func (t Target) named(err error) error {
-	if err != nil {
-		err = fmt.Errorf("witness %s: %w", t.verifier.Name(), err)
-	}
-	return err
 }
 
 func (s *Submitter) submit(ctx context.Context, target Target, signed []byte, prove Prove) (line string, err error) {
@@ -153,9 +147,9 @@ func (s *Submitter) submit(ctx context.Context, target Target, signed []byte, pr
 	if err != nil {
 		return "", err
 	}
-	s.mu.Lock()
-	old := min(s.sizes[target.Key], head.Size) // the witness answers with its size if that is larger
-	s.mu.Unlock()
+	known, _ := s.sizes.Load(target.Key)
+	old, _ := known.(int64)
+	old = min(old, head.Size) // the witness answers with its size if that is larger
 	for range maxAttempts {
 		made := submission{old: old, checkpoint: signed}
 		if 0 < old && old < head.Size {
@@ -170,7 +164,7 @@ func (s *Submitter) submit(ctx context.Context, target Target, signed []byte, pr
 		switch status {
 		case http.StatusOK:
 			if line, err = lineOf(target, text, body); err == nil {
-				s.remember(target, head.Size)
+				s.sizes.Store(target.Key, head.Size)
 			}
 			return line, err
 		case http.StatusConflict:
@@ -180,7 +174,7 @@ func (s *Submitter) submit(ctx context.Context, target Target, signed []byte, pr
 			if old > head.Size {
 				return "", fmt.Errorf("%w: of size %d, above %d", ErrAhead, old, head.Size)
 			}
-			s.remember(target, old)
+			s.sizes.Store(target.Key, old)
 		case http.StatusUnprocessableEntity:
 			return "", ErrForked
 		default:
@@ -188,12 +182,6 @@ func (s *Submitter) submit(ctx context.Context, target Target, signed []byte, pr
 		}
 	}
 	return "", errors.New("it names another size each time")
-}
-
-func (s *Submitter) remember(target Target, size int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sizes[target.Key] = size
 }
 
 // lineOf returns the verified line of a witness for a text, from its answer.
@@ -219,43 +207,30 @@ func (s *Submitter) do(ctx context.Context, method, address string, body []byte)
 	return response.StatusCode, answer, err
 }
 
-// Shown is the last head of a log that a witness has signed.
-type Shown struct {
-	// Witness is the vkey of the witness.
-	Witness string
-	// Note is the signed head; nil if the witness has signed none.
-	Note []byte
-	// Err is the reason why nothing is known.
-	Err error
-}
-
 // Heads asks all witnesses in parallel for the last head of a log that they signed. Returned
 // heads are signed by a key of the log and by the witness. The vkeys are keys of the log and have its origin as their name.
-func (s *Submitter) Heads(ctx context.Context, log []string) []Shown {
-	return ask(ctx, s.timeout, s.targets, func(ctx context.Context, target Target) Shown {
-		head, err := s.head(ctx, target, log)
-		return Shown{target.Key, head, target.named(err)}
-	})
+func (s *Submitter) Heads(ctx context.Context, log []string) []Answer {
+	return s.ask(ctx, s.targets, func(ctx context.Context, target Target) (string, error) { return s.head(ctx, target, log) })
 }
 
-func (s *Submitter) head(ctx context.Context, target Target, log []string) ([]byte, error) {
+func (s *Submitter) head(ctx context.Context, target Target, log []string) (string, error) {
 	var keys []note.Verifier
 	for _, vkey := range log {
 		key, err := keylog.ParseLogKey(vkey)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("the log has no keys")
+		return "", errors.New("the log has no keys")
 	}
 	status, body, err := s.do(ctx, http.MethodGet, target.URL+"/"+hashOf(keys[0].Name())+"/checkpoint", nil)
 	switch {
 	case err != nil || status == http.StatusNotFound:
-		return nil, err
+		return "", err
 	case status != http.StatusOK:
-		return nil, fmt.Errorf("it answered %d: %.200q", status, body)
+		return "", fmt.Errorf("it answered %d: %.200q", status, body)
 	}
 	for _, key := range keys {
 		head, failed := keylog.Open(body, key, target.verifier)
@@ -263,10 +238,10 @@ func (s *Submitter) head(ctx context.Context, target Target, log []string) ([]by
 			failed = errors.New("it has not signed its head")
 		}
 		if err = failed; err == nil {
-			return body, nil
+			return string(body), nil
 		}
 	}
-	return nil, err
+	return "", err
 }
 
 const (

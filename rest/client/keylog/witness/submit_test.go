@@ -32,7 +32,7 @@ func submitterOf(t testing.TB, lines ...string) *witness.Submitter {
 	return witness.NewSubmitter(targets, keylogtest.Wait(2*time.Second))
 }
 
-func submitAll(t testing.TB, s *witness.Submitter, signed []byte, prove witness.Prove) []witness.Cosigned {
+func submitAll(t testing.TB, s *witness.Submitter, signed []byte, prove witness.Prove) []witness.Answer {
 	t.Helper()
 	return s.Submit(t.Context(), s.Keys(), signed, prove)
 }
@@ -50,7 +50,7 @@ func TestSubmit(t *testing.T) {
 	require.Equal(t, []string{one.vkey, two.vkey}, first.Keys())
 	for _, kept := range second.Heads(t.Context(), []string{l.Key})[:1] {
 		require.NoError(t, kept.Err)
-		require.Nil(t, kept.Note)
+		require.Empty(t, kept.Text)
 	}
 	for _, size := range []int64{7, 8, 8, 20, 40} {
 		for _, submitter := range []*witness.Submitter{first, second} { // the first has already submitted the head
@@ -59,13 +59,13 @@ func TestSubmit(t *testing.T) {
 				require.NoError(t, cosigned.Err)
 				w := []*world{one, two}[i]
 				require.Equal(t, w.vkey, cosigned.Witness)
-				w.cosigned(l, size, answer{200, "", cosigned.Line + "\n"})
+				w.cosigned(l, size, answer{200, "", cosigned.Text + "\n"})
 			}
 		}
 	}
 	for _, kept := range first.Heads(t.Context(), []string{l.Key}) {
 		require.NoError(t, kept.Err)
-		require.Equal(t, l.Head(40), keylogtest.Got(keylog.Open(kept.Note, log))(t).Checkpoint)
+		require.Equal(t, l.Head(40), keylogtest.Got(keylog.Open([]byte(kept.Text), log))(t).Checkpoint)
 	}
 	for _, cosigned := range submitAll(t, submitterOf(t, one.target(), two.target()), l.Checkpoint(20), proverOf(l)) {
 		require.ErrorIs(t, cosigned.Err, witness.ErrAhead)
@@ -74,7 +74,7 @@ func TestSubmit(t *testing.T) {
 	for _, size := range []int64{40, 41} {
 		for _, cosigned := range submitAll(t, submitterOf(t, one.target()), fork.Checkpoint(size), proverOf(fork)) {
 			require.ErrorIs(t, cosigned.Err, witness.ErrForked)
-			require.Empty(t, cosigned.Line)
+			require.Empty(t, cosigned.Text)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestWitnessesThatFail(t *testing.T) {
 			answers := submitAll(t, s, l.Checkpoint(40, signer), proverOf(l)) // an older line of the witness is no answer
 			require.ErrorContains(t, answers[0].Err, c.complaint)
 			require.ErrorContains(t, answers[0].Err, "witness w2")
-			require.Empty(t, answers[0].Line)
+			require.Empty(t, answers[0].Text)
 			require.NoError(t, answers[1].Err)
 			kept := s.Heads(t.Context(), []string{l.Key})
 			require.Error(t, kept[0].Err)

@@ -1,9 +1,10 @@
-// Package witness has both sides of C2SP tlog-witness. A Witness signs a head of a log only if it continues the head that it
+// Package witness has both sides of C2SP tlog-witness. A witness (New) signs a head of a log only if it continues the head that it
 // signed before; a Submitter submits the heads of a log to its witnesses. So a log can show different trees to different people
 // only with the help of its witnesses (docs/contract.md §12.4).
 package witness
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -40,10 +41,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Witness is the HTTP handler of a witness. It is safe for concurrent use.
-type Witness struct {
+type witness struct {
 	config Config
-	mux    http.ServeMux
 	logs   map[string]*witnessed // by the hash of the origin
 }
 
@@ -63,9 +62,10 @@ func hashOf(origin string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// New reads the state of each log. It returns an error if a state is invalid, so that no signed head is forgotten.
-func New(c Config) (*Witness, error) {
-	w := &Witness{config: c, logs: make(map[string]*witnessed)}
+// New reads the state of each log. It returns an error if a state is invalid, so that no signed head is forgotten. The handler
+// answers POST /add-checkpoint and GET /{SHA-256 of the origin in hex}/checkpoint. It is safe for concurrent use.
+func New(c Config) (http.Handler, error) {
+	w := &witness{config: c, logs: make(map[string]*witnessed)}
 	for _, key := range c.Logs {
 		name := hashOf(key.Name())
 		log := w.logs[name]
@@ -82,9 +82,10 @@ func New(c Config) (*Witness, error) {
 			return nil, fmt.Errorf("the state of %s in %s: %w", log.origin, log.file, err)
 		}
 	}
-	w.mux.HandleFunc("POST /add-checkpoint", w.addCheckpoint)
-	w.mux.HandleFunc("GET /{origin}/checkpoint", w.checkpoint)
-	return w, nil
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /add-checkpoint", w.addCheckpoint)
+	mux.HandleFunc("GET /{origin}/checkpoint", w.checkpoint)
+	return mux, nil
 }
 
 func (l *witnessed) load() error {
@@ -106,12 +107,9 @@ func (l *witnessed) load() error {
 	return err
 }
 
-// ServeHTTP answers POST /add-checkpoint and GET /{SHA-256 of the origin in hex}/checkpoint.
-func (w *Witness) ServeHTTP(answer http.ResponseWriter, r *http.Request) { w.mux.ServeHTTP(answer, r) }
-
 const plain = "text/plain; charset=utf-8"
 
-func (w *Witness) addCheckpoint(answer http.ResponseWriter, r *http.Request) {
+func (w *witness) addCheckpoint(answer http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(answer, r.Body, maxSubmission))
 	if err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -137,7 +135,7 @@ func (w *Witness) addCheckpoint(answer http.ResponseWriter, r *http.Request) {
 
 // cosign checks a submission, in the order of C2SP. The text is the witness's line after the head is stored, the size that the
 // witness has (409), or the reason.
-func (w *Witness) cosign(ctx context.Context, body []byte) (status int, text string) {
+func (w *witness) cosign(ctx context.Context, body []byte) (status int, text string) {
 	s, err := parseSubmission(body)
 	if err != nil {
 		return http.StatusBadRequest, err.Error()
@@ -166,14 +164,8 @@ func (w *Witness) cosign(ctx context.Context, body []byte) (status int, text str
 		w.config.Logger.WarnContext(ctx, "a head does not continue its log", "reason", err.Error(), "submission", string(body))
 		return http.StatusUnprocessableEntity, err.Error()
 	}
-	cosigned, err := note.Sign(&note.Note{Text: said}, w.config.Signer)
-	line := strings.TrimPrefix(string(cosigned), said+"\n")
-	var signed []byte
+	signed, err := note.Sign(&note.Note{Text: said, Sigs: opened.Sigs}, w.config.Signer) // after the log's lines that were verified
 	if err == nil {
-		signed, err = note.Sign(&note.Note{Text: said, Sigs: opened.Sigs}) // the log's lines that were verified
-	}
-	if err == nil {
-		signed = append(signed, line...)
 		err = durable.WriteFile(log.file, signed)
 	}
 	if err != nil {
@@ -181,7 +173,7 @@ func (w *Witness) cosign(ctx context.Context, body []byte) (status int, text str
 		return http.StatusInternalServerError, "the state of the log could not be stored"
 	}
 	log.head, log.signed = head, signed
-	return http.StatusOK, line
+	return http.StatusOK, string(signed[bytes.LastIndex(signed, []byte("— ")):])
 }
 
 var emptyRoot = sha256.Sum256(nil)
@@ -202,7 +194,7 @@ func (l *witnessed) continues(s submission, head keylog.Checkpoint) error {
 	return keylog.CheckConsistent(before, head, s.hashes)
 }
 
-func (w *Witness) checkpoint(answer http.ResponseWriter, r *http.Request) {
+func (w *witness) checkpoint(answer http.ResponseWriter, r *http.Request) {
 	var signed []byte
 	if log := w.logs[r.PathValue("origin")]; log != nil {
 		log.mu.Lock()
