@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -151,13 +150,6 @@ const noEvent = "-"
 // opening is the message that was opened with a nonce: the server's id, and the event that brought it, noEvent for a list.
 type opening struct{ message, event string }
 
-// month holds the openings of one file, by mark.
-type month struct {
-	journal
-
-	openings map[string]opening
-}
-
 // Nonces remembers opened messages (§12.1), so that a server cannot show one message as two: with one pair of keys, a nonce
 // belongs to one message and one event. It is a folder of files of mode 0600, one for each month, with a line for each opening:
 // mark, message id and event id (docs/clients.md). A file is deleted 92 days after its month.
@@ -167,8 +159,9 @@ type month struct {
 type Nonces struct {
 	folder string
 
-	mu     sync.Mutex
-	months map[string]*month
+	mu       sync.Mutex
+	months   map[string]*journal
+	openings map[string]opening // by mark
 }
 
 // OpenNonces makes the folder if it does not exist, and deletes the files that are too old.
@@ -176,7 +169,7 @@ func OpenNonces(folder string) (*Nonces, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	n := &Nonces{folder: folder, months: make(map[string]*month)}
+	n := &Nonces{folder: folder, months: make(map[string]*journal), openings: make(map[string]opening)}
 	return n, n.each(func(string) error { return nil })
 }
 
@@ -238,35 +231,19 @@ func canonicalID(id string) (string, error) {
 	return parsed.String(), nil
 }
 
-// compare reports whether a nonce is recorded for the wanted opening. The first message in its lines counts, and the first event.
+// compare reports whether a nonce is recorded for the wanted opening.
 func (n *Nonces) compare(mark string, wanted opening) (known bool, err error) {
 	if err := n.each(n.follow); err != nil {
 		return false, err
 	}
-	var first opening
-	for _, name := range slices.Sorted(maps.Keys(n.months)) {
-		if line, there := n.months[name].openings[mark]; there {
-			first = first.merge(line)
-		}
-	}
-	switch {
-	case first.message == "":
-		return false, nil
-	case first.message != wanted.message || wanted.event != noEvent && first.event != noEvent && first.event != wanted.event:
+	first, found := n.openings[mark]
+	if found && (first.message != wanted.message || wanted.event != noEvent && first.event != noEvent && first.event != wanted.event) {
 		return false, ErrReplayed
 	}
-	return wanted.event == noEvent || first.event == wanted.event, nil
+	return found && (wanted.event == noEvent || first.event == wanted.event), nil
 }
 
-// merge adds a line to the earlier lines of the same nonce.
-func (o opening) merge(line opening) opening {
-	if o.message == "" || o.message == line.message && o.event == noEvent {
-		return line
-	}
-	return o
-}
-
-// each calls use with the names of the files, and deletes those whose months ended over 92 days ago.
+// each calls use with the names of the files, and deletes those whose months ended over 92 days ago, which come first.
 func (n *Nonces) each(use func(name string) error) error {
 	entries, err := os.ReadDir(n.folder)
 	if err != nil {
@@ -281,7 +258,8 @@ func (n *Nonces) each(use func(name string) error) error {
 		case time.Now().Before(began.AddDate(0, 1, 0).Add(noncesKept)):
 			err = use(name)
 		default:
-			delete(n.months, name)
+			clear(n.months)
+			clear(n.openings)
 			err = os.Remove(filepath.Join(n.folder, name))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another program may have deleted it
@@ -293,14 +271,14 @@ func (n *Nonces) each(use func(name string) error) error {
 
 // follow reads the lines that any program has appended to a file. If the file was replaced by hand, known openings stay known.
 func (n *Nonces) follow(name string) error {
-	kept := n.months[name]
-	if kept == nil {
-		kept = &month{journal{path: filepath.Join(n.folder, name)}, make(map[string]opening)}
-		n.months[name] = kept
+	if n.months[name] == nil {
+		n.months[name] = &journal{path: filepath.Join(n.folder, name)}
 	}
-	return kept.follow(nil, func(line []byte) {
-		if mark, read, ok := parseOpening(string(line)); ok {
-			kept.openings[mark] = kept.openings[mark].merge(read)
+	return n.months[name].follow(nil, func(line []byte) {
+		mark, read, ok := parseOpening(string(line))
+		first, found := n.openings[mark]
+		if ok && (!found || first.message == read.message && first.event == noEvent) { // the first message counts, and the first event
+			n.openings[mark] = read
 		}
 	})
 }
