@@ -166,7 +166,7 @@ func TestTwoStoasWitnessEachOther(t *testing.T) {
 		// 4. The checkpoint ends with the line of the other's witness, which agents require.
 		other := both[1-i]
 		head := s.server.cosigned(other.witness, 2)
-		require.Contains(t, string(head.Note), "\n— "+strings.Split(other.witness.vkey, "+")[0]+" ")
+		require.Contains(t, head.Note, "\n— "+strings.Split(other.witness.vkey, "+")[0]+" ")
 		quorum := []string{"--witness", other.witness.vkey, "--quorum", "1"}
 		ada, ben := s.server.commandLine("ada"), s.server.commandLine("ben")
 		ada.run("register", "ada_of_two")

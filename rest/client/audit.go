@@ -68,14 +68,18 @@ func (l *KeyLog) audit(ctx context.Context) (made Audited, err error) {
 		return made, err
 	}
 	if seen.Size > head.Size {
-		return made, l.forked(nil, head.Note, fmt.Sprintf("%d entries were read, and the log now says %d", seen.Size, head.Size))
+		return made, l.forked("", head.Note, fmt.Sprintf("%d entries were read, and the log now says %d", seen.Size, head.Size))
 	}
 	newest := head
-	if len(head.By) < l.checks.Quorum {
-		if head, err = l.cosigned(ctx, v, max(seen.Size, 1)-1); err != nil {
-			return made, err
+	if len(head.By) < l.checks.Quorum { // witnesses sign a head a moment later; what it adds is left for the next audit
+		last := max(seen.Size, 1) - 1
+		if _, head, err = l.proof(ctx, v, last); err == nil && (len(head.By) < l.checks.Quorum || head.Size <= last) {
+			err = l.belowQuorum(len(head.By))
 		}
-		if newest, err = l.advance(ctx, v, newest, head); err != nil {
+		if err == nil {
+			newest, err = l.advance(ctx, v, newest, head)
+		}
+		if err != nil {
 			return made, err
 		}
 	}
@@ -90,23 +94,7 @@ func (l *KeyLog) audit(ctx context.Context) (made Audited, err error) {
 	if seen.Root() != head.Root {
 		return made, l.forked(head.Note, head.Note, "the entries that the server shows do not make the head that it has signed")
 	}
-	return made, errors.Join(seen.save(), l.keep(headOf(newest, v.vkey), v))
-}
-
-// cosigned reads a head that a quorum has signed and that includes the entry at index. Witnesses sign the newest head a moment
-// later; entries beyond the cosigned head are left for the next audit.
-func (l *KeyLog) cosigned(ctx context.Context, v *logView, index int64) (head keylog.Witnessed, err error) {
-	proof, err := l.proof(ctx, v, index)
-	if errors.Is(err, errAbsent) {
-		err = laterError{fmt.Sprintf("the key log has no entry %d", index)}
-	}
-	if err != nil {
-		return head, err
-	}
-	if head, err = l.open(v, proof.Checkpoint); err == nil && (len(head.By) < l.checks.Quorum || head.Size <= index) {
-		err = l.belowQuorum(len(head.By))
-	}
-	return head, err
+	return made, errors.Join(seen.save(), l.keep(v, newest, ""))
 }
 
 // WatchKey is KeyLog.Audit and also checks that the log has exactly one entry for this agent's handle, with the agent's own id
@@ -162,7 +150,7 @@ func (a *Agent) ownEntry(ctx context.Context, made *Audited) error {
 		return ownKey("entry %d is of this agent's handle, and the server says that entry %d is", index, *card.KeyLog.Index)
 	}
 	_, _, err = a.Log.include(ctx, made.view, index, card.entry(made.view.host, a.Keys.Public()))
-	if errors.Is(err, ErrUnproven) || errors.Is(err, errAbsent) {
+	if errors.Is(err, ErrUnproven) {
 		return ownKey("entry %d, of this agent's handle, does not open to this agent's id and key", index)
 	}
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 func (l *KeyLog) rotate(ctx context.Context, v *logView, vkey string) error {
 	next := logView{publishedLog: v.publishedLog}
 	if err := next.believe(vkey); err != nil {
-		return l.forked(v.kept.newest().note(), []byte(vkey), "the server names another key of its log: "+err.Error())
+		return l.forked(v.kept.newest().Note, vkey, "the server names another key of its log: "+err.Error())
 	}
 	entry, err := keylog.KeyEntry(keylog.PurposeLog, keylog.Public(next.key))
 	if err != nil {
@@ -34,16 +34,14 @@ func (l *KeyLog) rotate(ctx context.Context, v *logView, vkey string) error {
 	case err != nil && !errors.Is(err, ErrUnproven):
 		return err
 	case index < 0:
-		return l.forked(v.kept.newest().note(), []byte(vkey), "the server names another key of its log, which no entry announces")
+		return l.forked(v.kept.newest().Note, vkey, "the server names another key of its log, which no entry announces")
 	}
 	newest, _, err := l.include(ctx, v, index, entry)
-	if err == nil {
-		err = l.accept(newest, v, vkey, acceptedRotation)
-	}
 	if err != nil {
 		return err
 	}
-	return v.believe(vkey)
+	v.vkey, v.key = next.vkey, next.key
+	return l.keep(v, newest, acceptedRotation)
 }
 
 // last finds the last index of an entry in a tree of that size, -1 if it is not there. It believes the tiles.
@@ -60,13 +58,6 @@ func (l *KeyLog) last(ctx context.Context, v *logView, wanted keylog.Entry, size
 		}
 	}
 	return -1, nil
-}
-
-// accept keeps a head from which on another key is valid.
-func (l *KeyLog) accept(head keylog.Witnessed, v *logView, vkey, how string) error {
-	kept := headOf(head, vkey)
-	kept.Accepted = how
-	return l.keep(kept, v)
 }
 
 // Epoch is a log that AcceptEpoch has accepted.
@@ -87,7 +78,7 @@ type Epoch struct {
 func (l *KeyLog) AcceptEpoch(ctx context.Context, vkey string) (made Epoch, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v, said, err := l.published(ctx)
+	v, err := l.published(ctx)
 	if err != nil {
 		return made, err
 	}
@@ -97,16 +88,13 @@ func (l *KeyLog) AcceptEpoch(ctx context.Context, vkey string) (made Epoch, err 
 	case kept.origin == "":
 		return made, errors.New("no key log was seen before: there is nothing to accept")
 	case v.Origin == "":
-		return made, l.forked(kept.newest().note(), said, "the server has no key log")
+		return made, l.forked(kept.newest().Note, v.said, "the server has no key log")
 	case same && vkey == "":
 		return made, fmt.Errorf("%s is the log that was seen before: there is nothing to accept", v.Origin)
 	case !same:
-		if refused := l.otherOrigin(v, said); !errors.Is(refused, ErrEpoch) {
+		if refused := l.otherOrigin(v); !errors.Is(refused, ErrEpoch) {
 			return made, refused
 		}
-	}
-	if err := v.address(); err != nil {
-		return made, err
 	}
 	if vkey == "" {
 		former, err := keylog.ParseLogKey(kept.vkey)
@@ -130,13 +118,13 @@ func (l *KeyLog) AcceptEpoch(ctx context.Context, vkey string) (made Epoch, err 
 	if made.Size = head.Size; err != nil {
 		return made, err
 	}
-	return made, l.accept(head, v, vkey, how)
+	return made, l.keep(v, head, how)
 }
 
 // follow reads a new log whole. It checks that its first entry names the end of the former log and that the former entries
 // follow, and counts the kept entries among them.
 func (l *KeyLog) follow(ctx context.Context, v *logView, head keylog.Witnessed, made *Epoch) error {
-	forked := func(why string) error { return l.forked(v.kept.newest().note(), head.Note, why) }
+	forked := func(why string) error { return l.forked(v.kept.newest().Note, head.Note, why) }
 	if len(v.Epochs) == 0 {
 		return forked("the server does not say how the former log ended")
 	}

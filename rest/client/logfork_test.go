@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
 
 	"stoa/rest/client"
 	"stoa/rest/client/keylog"
@@ -39,7 +41,7 @@ func TestAForkIsKeptAsEvidence(t *testing.T) {
 			s.register("carol")
 		},
 		"a former epoch":  func(s *logServer, _ *keylogtest.Log) { s.published["origin"] = logHost + "/log/0"; s.register("carol") },
-		"a new vkey only": func(s *logServer, honest *keylogtest.Log) { announce(s, honest); s.register("carol") },
+		"a new vkey only": func(s *logServer, honest *keylogtest.Log) { s.announce(honest); s.register("carol") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,18 +133,35 @@ func TestHeadsOfProgramsAtOnce(t *testing.T) {
 	fork.Append(keylog.ReceiptEntry(nil, "x"))
 	head := fork.Head(-1)
 	line, err := json.Marshal(map[string]any{"log": client.Head{
-		Checkpoint: head, Vkey: fork.Key, Note: string(fork.Checkpoint(-1)), Over: 3,
+		Witnessed: keylog.Witnessed{Checkpoint: head, Note: string(fork.Checkpoint(-1))}, Vkey: fork.Key, Over: 3,
 	}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file+".trust", append(raw, append(line, '\n')...), 0o600))
 	require.ErrorIs(t, a.Meet(t.Context(), s.register("later").brief()), client.ErrLogForked)
 }
 
-// announce publishes another key of a log.
-func announce(s *logServer, l *keylogtest.Log) string {
-	vkey := keylogtest.New(l.Origin, keylogtest.Private("new")).Key
+// announce publishes another key of a log. It returns the key and its entry, which the log does not have yet.
+func (s *logServer) announce(l *keylogtest.Log) (vkey string, entry keylog.Entry) {
+	vkey = keylogtest.New(l.Origin, keylogtest.Private("new")).Key
 	s.published["vkeys"] = []string{vkey, l.Key}
-	return vkey
+	return vkey, must(keylog.KeyEntry(keylog.PurposeLog, publicKey("new")))(s.t)
+}
+
+func publicKey(name string) ed25519.PublicKey {
+	return keylogtest.Private(name).Public().(ed25519.PublicKey)
+}
+
+// witness returns a witness and its vkey.
+func (s *logServer) witness(name string) (note.Signer, string) {
+	signer := must(keylog.NewWitnessSigner(name, keylogtest.Private(name), time.Now))(s.t)
+	return signer, keylog.WitnessKey(name, publicKey(name))
+}
+
+// keptKey returns the vkey of the newest head that an agent keeps.
+func (s *logServer) keptKey(a *client.Agent) string {
+	head, _, err := a.Trust.Log()
+	require.NoError(s.t, err)
+	return head.Vkey
 }
 
 // A new key of the log is valid if the old key has signed a tree that includes it.
@@ -154,8 +173,7 @@ func TestTheLogsKeyIsRotated(t *testing.T) {
 	a := s.agentOf(file, ada, client.Checks{LogKey: s.logs[1].Key})
 	require.NoError(t, a.Meet(t.Context(), ben.brief()))
 	old := s.logs[1]
-	vkey := announce(s, old)
-	entry := must(keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))(t))))(t)
+	vkey, entry := s.announce(old)
 	s.fill(300)
 	require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrLogForked)
 	old.Append(entry)
@@ -180,9 +198,7 @@ func TestTheLogsKeyIsRotated(t *testing.T) {
 		_, _ = w.Write(body)
 	})
 	require.NoError(t, a.Meet(t.Context(), carol.brief()))
-	head, _, err := a.Trust.Log()
-	require.NoError(t, err)
-	require.Equal(t, vkey, head.Vkey)
+	require.Equal(t, vkey, s.keptKey(a))
 	require.Equal(t, vkey, twin.Key)
 	// From then on, only the new key is valid.
 	s.say(nil)
@@ -203,7 +219,7 @@ func TestAGivenKeyMayFollowTheKeptOne(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "agent.key")
 		require.NoError(t, s.agentOf(file, ada, client.Checks{}).Meet(t.Context(), ben.brief()))
 		old := s.logs[1]
-		vkey := announce(s, old)
+		vkey, entry := s.announce(old)
 		if last {
 			slices.Reverse(s.published["vkeys"].([]string))
 		}
@@ -211,12 +227,10 @@ func TestAGivenKeyMayFollowTheKeptOne(t *testing.T) {
 		for _, given := range []string{vkey, other} {
 			require.ErrorIs(t, s.agentOf(file, ada, client.Checks{LogKey: given}).Meet(t.Context(), carol.brief()), client.ErrLogForked)
 		}
-		old.Append(must(keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))(t))))(t))
+		old.Append(entry)
 		a := s.agentOf(file, ada, client.Checks{LogKey: vkey})
 		_ = a.Meet(t.Context(), carol.brief()) // the old key alone signs here, so carol is not proven by the new one
-		head, _, err := a.Trust.Log()
-		require.NoError(t, err)
-		require.Equal(t, vkey, head.Vkey)
+		require.Equal(t, vkey, s.keptKey(a))
 	}
 }
 
@@ -238,8 +252,7 @@ func TestTheEntryOfANewKeyIsWaitedFor(t *testing.T) {
 	a := s.agent(ada, client.Checks{Patience: keylogtest.Wait(30 * time.Second)})
 	require.NoError(t, a.Meet(t.Context(), ben.brief()))
 	old := s.logs[1]
-	vkey := announce(s, old)
-	entry := must(keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))(t))))(t)
+	vkey, entry := s.announce(old)
 	looks := 0
 	s.say(func(_ http.ResponseWriter, r *http.Request) bool {
 		if looks++; strings.Contains(r.URL.Path, "tile") && looks > 4 {
@@ -249,9 +262,7 @@ func TestTheEntryOfANewKeyIsWaitedFor(t *testing.T) {
 		return false
 	})
 	_ = a.Meet(t.Context(), carol.brief()) // the old key alone signs here, so carol is not proven by the new one
-	head, _, err := a.Trust.Log()
-	require.NoError(t, err)
-	require.Equal(t, vkey, head.Vkey)
+	require.Equal(t, vkey, s.keptKey(a))
 }
 
 // A quorum of known witnesses must have signed.
@@ -262,8 +273,8 @@ func TestAQuorumOfWitnesses(t *testing.T) {
 	var vkeys []string
 	var signed [][]byte
 	for _, name := range []string{"w1", "w2"} {
-		signer := must(keylog.NewWitnessSigner(name, keylogtest.Private(name), time.Now))(t)
-		vkeys = append(vkeys, keylog.WitnessKey(name, keylog.Public(must(keylog.ParseLogKey(keylogtest.New(name, keylogtest.Private(name)).Key))(t))))
+		signer, vkey := s.witness(name)
+		vkeys = append(vkeys, vkey)
 		signed = append(signed, s.logs[1].Checkpoint(-1, signer))
 	}
 	for _, row := range []struct {
@@ -297,10 +308,8 @@ func TestAQuorumWhileTheLogGrows(t *testing.T) {
 	t.Parallel()
 	s := newLogServer(t)
 	ada, ben := s.register("ada"), s.register("ben")
-	signer := must(keylog.NewWitnessSigner("w", keylogtest.Private("w"), time.Now))(t)
-	checks := client.Checks{
-		Witnesses: []string{keylog.WitnessKey("w", keylog.Public(must(keylog.ParseLogKey(keylogtest.New("w", keylogtest.Private("w")).Key))(t)))}, Quorum: 1,
-	}
+	signer, vkey := s.witness("w")
+	checks := client.Checks{Witnesses: []string{vkey}, Quorum: 1}
 	s.fill(300)
 	s.logs[1].Witness(302, signer)
 	s.fill(7)

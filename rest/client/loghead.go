@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"stoa/rest/client/keylog"
@@ -17,29 +16,21 @@ import (
 
 // Head is a head of the server's key log (§12.2) that was checked.
 type Head struct {
-	keylog.Checkpoint
+	keylog.Witnessed
 
 	// Vkey is the key of the log under which the head was checked.
 	Vkey string `json:"vkey"`
-	// Note is the signed note: evidence of the log's publication.
-	Note string `json:"checkpoint"`
 	// Over is the number of earlier heads in the file that this head is proven to continue.
 	Over int `json:"over"`
 	// Accepted is set if the log has a new key from this head on, or was restarted with it.
 	Accepted string `json:"accepted,omitempty"`
 }
 
-func (h Head) note() []byte { return []byte(h.Note) }
-
 // Values of Head.Accepted.
 const (
 	acceptedRotation = "rotation"
 	acceptedEpoch    = "epoch"
 )
-
-func headOf(w keylog.Witnessed, vkey string) Head {
-	return Head{Checkpoint: w.Checkpoint, Vkey: vkey, Note: string(w.Note)}
-}
 
 type keptLog struct {
 	// origin is empty if no head was ever kept.
@@ -91,14 +82,16 @@ func (t *Trust) foldHead(line Head) {
 	}
 }
 
-// keep appends a head that continues all heads kept when the view was made, unless nothing has changed.
-func (l *KeyLog) keep(head Head, v *logView) (err error) {
+// keep appends a head that continues all heads kept when the view was made, unless nothing has changed. accepted is set if the view's
+// key counts from this head on.
+func (l *KeyLog) keep(v *logView, found keylog.Witnessed, accepted string) (err error) {
 	open := v.kept.open
-	if head.Accepted == "" && len(open) == 1 && open[0].Checkpoint == head.Checkpoint {
+	if accepted == "" && len(open) == 1 && open[0].Checkpoint == found.Checkpoint {
 		return nil
 	}
-	if head.Accepted != acceptedEpoch {
-		head.Over = v.kept.count
+	head := Head{found, v.vkey, v.kept.count, accepted}
+	if accepted == acceptedEpoch {
+		head.Over = 0
 	}
 	if err = l.trust.keep(head); err == nil {
 		v.kept, err = l.trust.log()
@@ -123,7 +116,7 @@ const maxSteps = 50
 func (l *KeyLog) advance(ctx context.Context, v *logView, found ...keylog.Witnessed) (newest keylog.Witnessed, err error) {
 	pending := slices.Clone(found)
 	for _, head := range v.kept.open {
-		pending = append(pending, keylog.Witnessed{Checkpoint: head.Checkpoint, Note: head.note()})
+		pending = append(pending, head.Witnessed)
 	}
 	if len(found) > 0 {
 		newest, pending = pending[0], pending[1:]
@@ -156,29 +149,23 @@ func (l *KeyLog) advance(ctx context.Context, v *logView, found ...keylog.Witnes
 
 func (l *KeyLog) checkpoint(ctx context.Context, v *logView) (keylog.Witnessed, error) {
 	signed, err := l.read(ctx, v, "checkpoint")
-	switch {
-	case errors.Is(err, errAbsent):
-		return keylog.Witnessed{}, l.unsigned(v, nil, "its log has no checkpoint")
-	case err != nil:
+	if err != nil && !errors.Is(err, errAbsent) {
 		return keylog.Witnessed{}, err
 	}
 	return l.open(v, signed)
 }
 
+// open checks a head. A false one is ErrLogForked for a log that was seen before, ErrUnproven for a new one.
 func (l *KeyLog) open(v *logView, signed []byte) (keylog.Witnessed, error) {
 	head, err := keylog.Open(signed, v.key, l.witnesses...)
-	if err != nil {
-		err = l.unsigned(v, signed, err.Error())
+	switch {
+	case err == nil:
+	case v.kept.origin == "":
+		err = unproven("%s", err)
+	default:
+		err = l.forked(v.kept.newest().Note, string(signed), err.Error())
 	}
 	return head, err
-}
-
-// unsigned is ErrLogForked for a log that was seen before, ErrUnproven for a new one.
-func (l *KeyLog) unsigned(v *logView, served []byte, why string) error {
-	if v.kept.origin == "" {
-		return unproven("%s", why)
-	}
-	return l.forked(v.kept.newest().note(), served, why)
 }
 
 // continued reads the current head with the proof that it continues an older one.
@@ -215,36 +202,31 @@ func (l *KeyLog) continued(ctx context.Context, v *logView, older keylog.Witness
 	return head, err
 }
 
-// proof reads the proof of an entry. It returns errAbsent if the head does not include it.
-func (l *KeyLog) proof(ctx context.Context, v *logView, index int64) (keylog.Proof, error) {
+// proof reads the proof of an entry and its head. It returns laterError if the index is beyond the head.
+func (l *KeyLog) proof(ctx context.Context, v *logView, index int64) (proof keylog.Proof, head keylog.Witnessed, err error) {
 	body, err := l.read(ctx, v, "proof/"+strconv.FormatInt(index, 10))
-	if err != nil {
-		return keylog.Proof{}, err
+	if errors.Is(err, errAbsent) {
+		err = laterError{fmt.Sprintf("the key log has no entry %d", index)}
 	}
-	proof, err := keylog.ParseProof(body)
 	if err != nil {
-		err = unproven("%s", err)
+		return proof, head, err
 	}
-	return proof, err
+	if proof, err = keylog.ParseProof(body); err != nil {
+		return proof, head, unproven("%s", err)
+	}
+	head, err = l.open(v, proof.Checkpoint)
+	return proof, head, err
 }
 
-// include checks that an entry has that index in a tree that continues the kept heads. It returns errAbsent if the index is
+// include checks that an entry has that index in a tree that continues the kept heads. It returns laterError if the index is
 // beyond the head. by is the greatest number of known witnesses that signed one head with the entry.
 func (l *KeyLog) include(ctx context.Context, v *logView, index int64, entry keylog.Entry) (newest keylog.Witnessed, by int, err error) {
-	proof, err := l.proof(ctx, v, index)
-	if err == nil && proof.Index != index {
+	proof, head, err := l.proof(ctx, v, index)
+	if err == nil && (proof.Index != index || keylog.CheckIncluded(head.Checkpoint, index, entry, proof.Hashes) != nil) {
 		err = unproven("%s", keylog.ErrNotIncluded)
 	}
 	if err != nil {
 		return newest, 0, err
-	}
-	head, err := proof.Check(entry, v.key, l.witnesses...)
-	_, invalid := errors.AsType[*note.InvalidSignatureError](err)
-	switch {
-	case errors.Is(err, keylog.ErrUnsigned), invalid:
-		return newest, 0, l.unsigned(v, proof.Checkpoint, err.Error())
-	case err != nil:
-		return newest, 0, unproven("%s", err)
 	}
 	newest, err = l.advance(ctx, v, head)
 	return newest, max(len(head.By), len(newest.By)), err

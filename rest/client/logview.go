@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -128,33 +127,38 @@ type publishedLog struct {
 
 const keysPath = "/.well-known/stoa-keys.json"
 
-// published reads what the server publishes about its log, beside what is kept of it. Origin is empty if the server has no log. said
-// is the whole answer.
-func (l *KeyLog) published(ctx context.Context) (v *logView, said []byte, err error) {
-	v = new(logView)
-	if v.kept, err = l.trust.log(); err != nil {
-		return nil, nil, err
+// published reads what the server publishes about its log, beside what is kept of it. Origin is empty if the server has no log.
+func (l *KeyLog) published(ctx context.Context) (*logView, error) {
+	kept, err := l.trust.log()
+	if err != nil {
+		return nil, err
 	}
-	answer, err := l.client.get(ctx, keysPath)
-	if answer != nil && answer.Status == http.StatusNotFound {
-		return v, answer.Body, nil
+	v := &logView{kept: kept}
+	body, err := l.read(ctx, v, keysPath)
+	v.said = string(body)
+	if errors.Is(err, errAbsent) {
+		return v, nil
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	keys := struct {
 		Log *publishedLog `json:"log"`
 	}{&v.publishedLog}
-	if err := json.Unmarshal(answer.Body, &keys); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", keysPath, err)
+	if err := json.Unmarshal(body, &keys); err != nil {
+		return nil, fmt.Errorf("%s: %w", keysPath, err)
 	}
-	return v, answer.Body, nil
+	host, epoch, _ := keylog.HostOf(v.Origin) // a wrong origin has no log below its path
+	v.host, v.path = host, fmt.Sprintf("/log/%d/", epoch)
+	return v, nil
 }
 
 // logView is the log as the server publishes it now, with the key that is trusted.
 type logView struct {
 	publishedLog
 
+	// said is the whole answer.
+	said string
 	kept keptLog
 	// host and path follow from the origin, such as stoa.example and /log/1/.
 	host, path string
@@ -164,51 +168,37 @@ type logView struct {
 
 // view reads the server's publication about the log, nil if it has none and never had one.
 func (l *KeyLog) view(ctx context.Context) (*logView, error) {
-	v, said, err := l.published(ctx)
+	v, err := l.published(ctx)
 	if err != nil {
 		return nil, err
 	}
 	kept := v.kept
 	switch {
 	case v.Origin == "" && kept.origin != "":
-		return nil, l.forked(kept.newest().note(), said, "it had a key log, and now says that it has none")
+		return nil, l.forked(kept.newest().Note, v.said, "it had a key log, and now says that it has none")
 	case v.Origin == "" && (l.checks.LogKey != "" || l.checks.Quorum > 0):
 		return nil, unproven("the server has no key log")
 	case v.Origin == "":
 		return nil, nil //nolint:nilnil // there is nothing to check
-	case kept.origin != "" && kept.origin != v.Origin:
-		return nil, l.otherOrigin(v, said)
-	}
-	if err := v.address(); err != nil {
-		return nil, unproven("%s", err)
-	}
-	if kept.origin == "" {
+	case kept.origin == "":
 		return v, l.firstKey(v)
+	case kept.origin != v.Origin:
+		return nil, l.otherOrigin(v)
 	}
 	if err := v.believe(kept.vkey); err != nil {
 		return nil, err
 	}
-	next := kept.vkey
-	if len(v.Vkeys) > 0 {
-		next = v.Vkeys[0]
-	}
+	next := cmp.Or(append(v.Vkeys, kept.vkey)...)
 	if l.logKey != nil && !kept.rotated && !keylog.Public(l.logKey).Equal(keylog.Public(v.key)) {
 		next = keylog.LogKey(v.Origin, keylog.Public(l.logKey)) // the operator may have replaced the key
 		if !slices.Contains(v.Vkeys, next) {
-			return nil, l.forked(kept.newest().note(), []byte(l.checks.LogKey), "the key of the log that was kept is another than the one that you gave")
+			return nil, l.forked(kept.newest().Note, l.checks.LogKey, "the key of the log that was kept is another than the one that you gave")
 		}
 	}
 	if next != kept.vkey {
 		return v, l.rotate(ctx, v, next)
 	}
 	return v, nil
-}
-
-// address reads host and epoch of the origin.
-func (v *logView) address() error {
-	host, epoch, err := keylog.HostOf(v.Origin)
-	v.host, v.path = host, "/log/"+strconv.Itoa(epoch)+"/"
-	return err
 }
 
 func (v *logView) believe(vkey string) (err error) {
@@ -222,14 +212,12 @@ func (v *logView) believe(vkey string) (err error) {
 
 // firstKey trusts a key of a log that was not seen before: the configured key, or the first that the server names.
 func (l *KeyLog) firstKey(v *logView) error {
-	vkey := ""
+	vkey := cmp.Or(v.Vkeys...)
 	if l.logKey != nil {
 		if host, _, err := keylog.HostOf(l.logKey.Name()); err != nil || host != v.host {
 			return unproven("the server's log is %s, and the key that you gave is of %s", v.Origin, l.logKey.Name())
 		}
 		vkey = keylog.LogKey(v.Origin, keylog.Public(l.logKey)) // a later epoch has the same key
-	} else if len(v.Vkeys) > 0 {
-		vkey = v.Vkeys[0]
 	}
 	if err := v.believe(vkey); err != nil {
 		return unproven("%s", err)
@@ -238,12 +226,12 @@ func (l *KeyLog) firstKey(v *logView) error {
 }
 
 // otherOrigin returns the error for a log whose name is not the kept one.
-func (l *KeyLog) otherOrigin(v *logView, said []byte) error {
+func (l *KeyLog) otherOrigin(v *logView) error {
 	newest := v.kept.newest()
 	was, before, err := keylog.HostOf(v.kept.origin)
 	is, now, failed := keylog.HostOf(v.Origin)
 	if err != nil || failed != nil || was != is || now < before {
-		return l.forked(newest.note(), said, fmt.Sprintf("it is now called %q instead of %q", v.Origin, v.kept.origin))
+		return l.forked(newest.Note, v.said, fmt.Sprintf("it is now called %q instead of %q", v.Origin, v.kept.origin))
 	}
 	text := fmt.Sprintf("%s has followed %s", v.Origin, v.kept.origin)
 	for _, ended := range v.Epochs {
@@ -261,13 +249,13 @@ var errAbsent = errors.New("the server does not show it")
 
 func (l *KeyLog) read(ctx context.Context, v *logView, path string) ([]byte, error) {
 	answer, err := l.client.get(ctx, v.path+path)
-	if answer != nil && answer.Status == http.StatusNotFound {
-		return nil, fmt.Errorf("%s of the key log: %w", path, errAbsent)
-	}
-	if err != nil {
+	if answer == nil {
 		return nil, err
 	}
-	return answer.Body, nil
+	if answer.Status == http.StatusNotFound {
+		err = fmt.Errorf("%s of the key log: %w", path, errAbsent)
+	}
+	return answer.Body, err
 }
 
 func unproven(format string, args ...any) error {
@@ -279,8 +267,8 @@ const maxEvidence = 40
 
 // forked saves the kept checkpoint and the server's answer as evidence, and returns ErrLogForked. The same evidence is saved
 // once.
-func (l *KeyLog) forked(kept, served []byte, why string) error {
-	sum := sha256.Sum256([]byte(string(kept) + "\n" + string(served)))
+func (l *KeyLog) forked(kept, served, why string) error {
+	sum := sha256.Sum256([]byte(kept + "\n" + served))
 	name := l.trust.file.path + ".fork." + hex.EncodeToString(sum[:4])
 	text := "both are kept in " + name + ".kept and .served"
 	beside, _ := os.ReadDir(filepath.Dir(name)) // a folder that cannot be read takes no evidence
@@ -289,7 +277,7 @@ func (l *KeyLog) forked(kept, served []byte, why string) error {
 	})
 	if len(others) >= maxEvidence {
 		text = "evidence from before is kept in " + l.trust.file.path + ".fork.*"
-	} else if err := errors.Join(durable.WriteFile(name+".kept", kept), durable.WriteFile(name+".served", served)); err != nil {
+	} else if err := errors.Join(durable.WriteFile(name+".kept", []byte(kept)), durable.WriteFile(name+".served", []byte(served))); err != nil {
 		text = "they could not be kept: " + err.Error()
 	}
 	return refuse(ErrLogForked, http.StatusConflict, "log_forked", "%s; %s. The server, or someone before it, shows different logs to "+

@@ -90,16 +90,14 @@ func (l *KeyLog) prove(ctx context.Context, agent Brief, id string) (p Pin, witn
 			return laterError{"the key of " + name + " is not in the key log"}
 		}
 		newest, by, err := l.include(ctx, v, *card.KeyLog.Index, card.entry(v.host, *card.Key))
-		switch {
-		case errors.Is(err, errAbsent):
-			return laterError{fmt.Sprintf("the key log has no entry %d", *card.KeyLog.Index)}
-		case err != nil:
+		if err == nil && by < l.checks.Quorum {
+			err = l.belowQuorum(by)
+		}
+		if err != nil {
 			return err
-		case by < l.checks.Quorum:
-			return l.belowQuorum(by)
 		}
 		p.Handle, p.Via, p.Index, witnesses = card.Handle, ViaLog, card.KeyLog.Index, by
-		return l.keep(headOf(newest, v.vkey), v)
+		return l.keep(v, newest, "")
 	})
 	return p, witnesses, err
 }

@@ -210,10 +210,11 @@ func ParseCheckpoint(text string) (Checkpoint, error) {
 // Witnessed is a checkpoint whose signatures were checked.
 type Witnessed struct {
 	Checkpoint
-	Note []byte // as it came, to be kept
 
+	// Note is the signed note as it came: evidence of the log's publication.
+	Note string `json:"checkpoint"`
 	// By maps the name of each known witness to the time at which it signed.
-	By map[string]time.Time
+	By map[string]time.Time `json:"-"`
 }
 
 // Open checks a signed checkpoint of a log with this name and key. A known witness's signature must be valid; others are ignored.
@@ -230,7 +231,7 @@ func Open(signed []byte, log note.Verifier, witnesses ...note.Verifier) (Witness
 	if err != nil {
 		return Witnessed{}, err
 	}
-	w, byLog := Witnessed{Checkpoint: found, Note: signed, By: make(map[string]time.Time)}, false
+	w, byLog := Witnessed{found, string(signed), make(map[string]time.Time)}, false
 	for _, signature := range opened.Sigs {
 		raw, err := base64.StdEncoding.Strict().DecodeString(signature.Base64)
 		if err != nil {
