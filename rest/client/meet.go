@@ -17,15 +17,16 @@ import (
 // the server never had a log, the key is trusted on first use (ViaFirstUse). If the agent must not be trusted, it returns
 // ErrKeyChanged, ErrUnproven, ErrLogForked or ErrEpoch. It makes no request for a pinned agent.
 func (a *Agent) Meet(ctx context.Context, agent Brief) error {
-	switch known, err := a.Trust.knows(agent); {
-	case err != nil || known == pinned:
+	known, err := a.Trust.knows(agent)
+	if err != nil {
 		return err
-	case known == withoutHandle: // the pinned key vouches for it
+	}
+	if known { // the pinned key vouches for a handle that is not pinned yet
 		return a.Trust.Check(agent)
 	}
 	a.Log.mu.Lock()
 	defer a.Log.mu.Unlock()
-	if known, err := a.Trust.knows(agent); err != nil || known != unknown { // it was met meanwhile
+	if known, err = a.Trust.knows(agent); err != nil || known { // it was met meanwhile
 		return err
 	}
 	proven, _, err := a.Log.prove(ctx, agent, agent.ID)
@@ -146,7 +147,8 @@ func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (v V
 	if own {
 		err = a.compareOwn(ctx)
 	} else if found, err = a.Client.Find(ctx, idOrHandle); err == nil {
-		id, err = found.ID, a.Trust.Compare(found)
+		id = found.ID
+		_, err = a.Trust.knows(found)
 	}
 	if err == nil && found.Key == nil {
 		err = fmt.Errorf("%s has no key: it was deleted", found.Handle)

@@ -50,7 +50,7 @@ func (a *Agent) open(ctx context.Context, m Message, peerID, eventID string) (Op
 		return Opened{}, fmt.Errorf("%w: it names another key for this agent", ErrAltered)
 	}
 	other := Brief{ID: peer, Key: &key}
-	if err := a.Trust.Compare(other); err != nil {
+	if _, err := a.Trust.knows(other); err != nil {
 		return Opened{}, err
 	}
 	text, err := a.Keys.Open(m.Envelope)

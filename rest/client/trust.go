@@ -78,26 +78,16 @@ func firstUse(agent Brief) Pin {
 	return Pin{ID: strings.ToLower(agent.ID), Handle: agent.Handle, Key: *agent.Key, Via: ViaFirstUse}
 }
 
-// Compare is Check without pinning.
-func (t *Trust) Compare(agent Brief) error {
-	_, err := t.knows(agent)
-	return err
-}
-
-type pinState int
-
-const (
-	unknown pinState = iota
-	// withoutHandle means that id and key are pinned, but not yet the handle that the server now names.
-	withoutHandle
-	pinned
-)
-
-// knows returns how far an agent with this key and handle matches the pins.
-func (t *Trust) knows(agent Brief) (pinState, error) {
+// knows reports whether an agent is pinned with this key, perhaps without its handle, or was deleted. It returns ErrKeyChanged as Check
+// does.
+func (t *Trust) knows(agent Brief) (bool, error) {
+	if agent.Key == nil {
+		return true, nil
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.compare(agent)
+	pin, err := t.compare(agent)
+	return pin.ID != "", err
 }
 
 // pin pins an agent, or adds better evidence to its pin.
@@ -106,13 +96,13 @@ func (t *Trust) pin(made Pin) error {
 	defer t.mu.Unlock()
 	agent := Brief{ID: made.ID, Handle: made.Handle, Key: &made.Key}
 	known, err := t.compare(agent)
-	if err != nil || known == pinned && evidence[made.Via] <= evidence[t.pins[made.ID].Via] {
+	if err != nil || known.covers(made) && evidence[made.Via] <= evidence[known.Via] {
 		return err
 	}
 	if err := t.add(made); err != nil {
 		return err
 	}
-	if known, err = t.compare(agent); err == nil && known != pinned { // another program may have pinned another key meanwhile
+	if known, err = t.compare(agent); err == nil && !known.covers(made) { // another program may have pinned another key meanwhile
 		err = t.notKept()
 	}
 	return err
@@ -122,28 +112,25 @@ func (t *Trust) notKept() error {
 	return fmt.Errorf("%s does not keep its writes", t.file.path)
 }
 
-// compare is knows for a caller that holds the lock.
-func (t *Trust) compare(agent Brief) (pinState, error) {
-	if agent.Key == nil {
-		return pinned, nil
-	}
+// covers reports whether a pin has the id of another one, and its handle if that has one.
+func (p Pin) covers(other Pin) bool {
+	return p.ID == other.ID && (other.Handle == "" || p.Handle == other.Handle)
+}
+
+// compare returns the pin of an agent that has a key, the zero Pin if it has none. The caller holds the lock.
+func (t *Trust) compare(agent Brief) (Pin, error) {
 	if err := t.load(); err != nil {
-		return unknown, err
+		return Pin{}, err
 	}
 	id := strings.ToLower(agent.ID)
 	if holder, taken := t.handles[agent.Handle]; taken && holder != id {
-		return unknown, keyChanged(t.pins[holder], agent)
+		return Pin{}, keyChanged(t.pins[holder], agent)
 	}
 	pin, found := t.pins[id]
-	switch {
-	case !found:
-		return unknown, nil
-	case pin.Key != *agent.Key || pin.Handle != "" && agent.Handle != "" && pin.Handle != agent.Handle:
-		return unknown, keyChanged(pin, agent)
-	case pin.Handle == "" && agent.Handle != "":
-		return withoutHandle, nil
+	if found && (pin.Key != *agent.Key || pin.Handle != "" && agent.Handle != "" && pin.Handle != agent.Handle) {
+		return Pin{}, keyChanged(pin, agent)
 	}
-	return pinned, nil
+	return pin, nil
 }
 
 // keyChanged returns ErrKeyChanged as a *Fault, with the server's code for a wrong key.
