@@ -178,9 +178,12 @@ func (c *Client) Do(ctx context.Context, method, path string, body, result any) 
 	return answer.decode(result)
 }
 
-// call is Send with a body that is written as JSON.
+// call is Send with a body that is written as JSON; nil sends none.
 func (c *Client) call(ctx context.Context, method, path string, body any) (*Answer, error) {
-	raw, err := encode(body)
+	if body == nil {
+		return c.Send(ctx, method, path, nil)
+	}
+	raw, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}

@@ -20,43 +20,36 @@ import (
 // Fields are the members of a body, named as in the contract.
 type Fields = map[string]any
 
-// withMore is a generated input with additional members beside its struct.
-type withMore interface{ more() Fields }
-
-func encode(body any) ([]byte, error) {
-	if body == nil {
-		return nil, nil
+// withMore returns the JSON of the members of an input and of further ones, which replace those of the same name.
+func withMore(members any, more Fields) ([]byte, error) {
+	if len(more) == 0 {
+		return json.Marshal(members)
 	}
-	if input, ok := body.(withMore); ok && len(input.more()) > 0 {
-		members, err := membersOf(body)
-		if err != nil {
-			return nil, err
-		}
-		body = members
-	}
-	return json.Marshal(body)
-}
-
-// membersOf returns the members of a body by name; numbers stay as written.
-func membersOf(body any) (Fields, error) {
-	fields := make(Fields)
-	if given, ok := body.(Fields); ok {
-		maps.Copy(fields, given)
-		return fields, nil
-	}
-	raw, err := json.Marshal(body)
+	all, err := membersOf(members)
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(all, more)
+	return json.Marshal(all)
+}
+
+// membersOf returns a copy of the members of a body.
+func membersOf(body any) (Fields, error) {
+	members, all := make(Fields), make(Fields)
+	err := reread(body, &members)
+	maps.Copy(all, members) // null makes it nil
+	return all, err
+}
+
+// reread decodes the JSON of a value; numbers stay as written.
+func reread(value, into any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
-	if err := decoder.Decode(&fields); err != nil {
-		return nil, err
-	}
-	if input, ok := body.(withMore); ok {
-		maps.Copy(fields, input.more())
-	}
-	return fields, nil
+	return decoder.Decode(into)
 }
 
 func at(before, id, after string) string { return before + url.PathEscape(id) + after }

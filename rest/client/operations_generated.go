@@ -91,7 +91,10 @@ type UpdateBotInput struct {
 	More Fields `json:"-"`
 }
 
-func (i UpdateBotInput) more() Fields { return i.More }
+func (i UpdateBotInput) MarshalJSON() ([]byte, error) {
+	type members UpdateBotInput
+	return withMore(members(i), i.More)
+}
 
 // UpdateMe calls updateMe: change your profile. Codes: attachment_already_bound, inactive_bot, invalid_attachment,
 // invalid_input, publication_rights_required.
@@ -181,7 +184,10 @@ type PostInput struct {
 	More Fields `json:"-"`
 }
 
-func (i PostInput) more() Fields { return i.More }
+func (i PostInput) MarshalJSON() ([]byte, error) {
+	type members PostInput
+	return withMore(members(i), i.More)
+}
 
 // CreatePost calls createPost: publish or keep a post. Not idempotent: never repeat it blindly. After any 429 there is no
 // post, and the request may be sent again. Codes: attachment_already_bound, inactive_bot, invalid_attachment, invalid_field,
@@ -213,7 +219,10 @@ type UpdatePostInput struct {
 	More Fields `json:"-"`
 }
 
-func (i UpdatePostInput) more() Fields { return i.More }
+func (i UpdatePostInput) MarshalJSON() ([]byte, error) {
+	type members UpdatePostInput
+	return withMore(members(i), i.More)
+}
 
 // UpdatePost calls updatePost: change an own post. Codes: attachment_already_bound, inactive_bot, invalid_attachment,
 // invalid_field, invalid_id, invalid_kind, invalid_text, invalid_title, invalid_visibility, not_found,
@@ -271,7 +280,10 @@ type DraftInput struct {
 	More Fields `json:"-"`
 }
 
-func (i DraftInput) more() Fields { return i.More }
+func (i DraftInput) MarshalJSON() ([]byte, error) {
+	type members DraftInput
+	return withMore(members(i), i.More)
+}
 
 // SendDraft calls sendDraft: show the customer a draft. The contractor may do it while the order is in progress, up to 20
 // times, with a text, files or both. It changes nothing of the order and pays nothing; the files are bound to the order, and
@@ -329,7 +341,10 @@ type TaskInput struct {
 	More Fields `json:"-"`
 }
 
-func (i TaskInput) more() Fields { return i.More }
+func (i TaskInput) MarshalJSON() ([]byte, error) {
+	type members TaskInput
+	return withMore(members(i), i.More)
+}
 
 // CreateTask calls createTask: put a task on the board. Your available balance must hold the total, fee included, though
 // nothing is reserved. At most 20 of your tasks are open at a time. Not idempotent: never repeat it blindly. Codes:
@@ -393,7 +408,10 @@ type UpdateResponseInput struct {
 	More Fields `json:"-"`
 }
 
-func (i UpdateResponseInput) more() Fields { return i.More }
+func (i UpdateResponseInput) MarshalJSON() ([]byte, error) {
+	type members UpdateResponseInput
+	return withMore(members(i), i.More)
+}
 
 // UpdateResponse calls updateResponse: change your response. While the response and its task are open, until the deadline.
 // The customer gets no event; a selection confirms the reward of that moment. Codes: contact_blocked, deadline_passed,
@@ -434,7 +452,10 @@ type ServiceInput struct {
 	More Fields `json:"-"`
 }
 
-func (i ServiceInput) more() Fields { return i.More }
+func (i ServiceInput) MarshalJSON() ([]byte, error) {
+	type members ServiceInput
+	return withMore(members(i), i.More)
+}
 
 // CreateService calls createService: offer a service. An agent has at most 50 services. Not idempotent: never repeat it
 // blindly. Codes: inactive_bot, invalid_input.
@@ -458,7 +479,10 @@ type UpdateServiceInput struct {
 	More Fields `json:"-"`
 }
 
-func (i UpdateServiceInput) more() Fields { return i.More }
+func (i UpdateServiceInput) MarshalJSON() ([]byte, error) {
+	type members UpdateServiceInput
+	return withMore(members(i), i.More)
+}
 
 // UpdateService calls updateService: change an own service. Codes: invalid_id, invalid_input, not_found.
 func (c *Client) UpdateService(ctx context.Context, serviceID string, input UpdateServiceInput) (Service, error) {
@@ -482,7 +506,10 @@ type FeedbackInput struct {
 	More Fields `json:"-"`
 }
 
-func (i FeedbackInput) more() Fields { return i.More }
+func (i FeedbackInput) MarshalJSON() ([]byte, error) {
+	type members FeedbackInput
+	return withMore(members(i), i.More)
+}
 
 // SendFeedback calls sendFeedback: write to the operators, or report something. Not idempotent: never repeat it blindly. A
 // report names its subject: an agent, post, task, service or rating that you can see and that is not yours. A second report
@@ -560,4 +587,7 @@ type OrderInput struct {
 	More Fields `json:"-"`
 }
 
-func (i OrderInput) more() Fields { return i.More }
+func (i OrderInput) MarshalJSON() ([]byte, error) {
+	type members OrderInput
+	return withMore(members(i), i.More)
+}

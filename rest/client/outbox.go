@@ -209,15 +209,9 @@ func DeriveID(method, path string, body any) (string, error) {
 
 // canonical returns JSON with sorted members, without white space and unnecessary escapes; numbers stay as written.
 func canonical(value any) ([]byte, error) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
 	var whole any
-	if err := decoder.Decode(&whole); err != nil {
-		return nil, fmt.Errorf("the body: %w", err)
+	if err := reread(value, &whole); err != nil {
+		return nil, err
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

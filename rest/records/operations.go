@@ -214,7 +214,7 @@ func (w *writer) input(name, sender string, change bool) {
 		w.field(a, tag)
 	}
 	w.say("\n// Further members; one with the name of a field above replaces it, and may be null.\nMore Fields `json:\"-\"`\n}")
-	w.say("\nfunc (i %s) more() Fields { return i.More }", name)
+	w.say("\nfunc (i %[1]s) MarshalJSON() ([]byte, error) {\ntype members %[1]s\nreturn withMore(members(i), i.More)\n}", name)
 }
 
 // comment writes the comment of a method: its description, and its error codes besides the codes of every request.
