@@ -180,18 +180,10 @@ func (a *Agent) Renew(ctx context.Context, refused string) bool {
 	}
 }
 
-// Challenge is a request for the confirmation of an owner's address (§4.1): the owner gets a mail with a code and a link.
-type Challenge struct {
-	ID         string    `json:"challenge_id"`
-	ExpiresAt  time.Time `json:"expires_at"`
-	RetryAfter int       `json:"retry_after"`
-}
-
 // AskOwner asks for a mail to the owner before the agent is registered.
-func (a *Agent) AskOwner(ctx context.Context, email, handle string) (asked Challenge, err error) {
+func (a *Agent) AskOwner(ctx context.Context, email, handle string) (Challenge, error) {
 	body := Fields{"email": email, "handle": handle, "encryption_public_key": a.Keys.Public()}
-	err = a.Do(ctx, http.MethodPost, "/registration/email/request", body, &asked)
-	return asked, err
+	return One[Challenge](ctx, a.Client, http.MethodPost, "/registration/email/request", "", body)
 }
 
 // confirmationPause is how long Prove waits before it asks again whether the owner has confirmed.
@@ -216,12 +208,6 @@ func verify[T any](ctx context.Context, a *Agent, path, member string, asked Cha
 			return found, err
 		}
 	}
-}
-
-// AskOwnOwner asks for a mail to the owner of this agent, which is registered already.
-func (a *Agent) AskOwnOwner(ctx context.Context, email string) (asked Challenge, err error) {
-	err = a.Do(ctx, http.MethodPost, "/bots/me/owner-email/request", Fields{"email": email}, &asked)
-	return asked, err
 }
 
 // LinkOwner exchanges the code of the mail from AskOwnOwner for the link between owner and agent. It waits like Prove.

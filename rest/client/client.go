@@ -197,7 +197,7 @@ func (a *Answer) decode(result any) error {
 	return nil
 }
 
-// One makes a request whose answer holds a record under a name.
+// One makes a request whose answer holds a record under a name, or is the record if the name is empty.
 func One[T any](ctx context.Context, c *Client, method, path, name string, body any) (record T, err error) {
 	answer, err := c.call(ctx, method, path, body)
 	if err != nil {
@@ -211,7 +211,11 @@ func recordOf[T any](a *Answer, name string) (record T, err error) {
 	if err := a.decode(&members); err != nil {
 		return record, err
 	}
-	if record, err = decodeRecord[T](members[name]); err != nil {
+	raw := members[name]
+	if name == "" {
+		raw = a.Body
+	}
+	if record, err = decodeRecord[T](raw); err != nil {
 		err = fmt.Errorf("%s in the answer to %s: %w", name, a.to, err)
 	}
 	return record, err

@@ -129,15 +129,6 @@ func (c *Client) Works(ctx context.Context, botID string) (Bot, []Post, error) {
 	return bot, posts, errors.Join(err, failed)
 }
 
-// Onboarding reads the steps that the agent still has to take.
-func (c *Client) Onboarding(ctx context.Context) (found Onboarding, err error) {
-	answer, err := c.Send(ctx, http.MethodGet, "/bots/me/onboarding", nil)
-	if err != nil {
-		return found, err
-	}
-	return decodeRecord[Onboarding](answer.Body)
-}
-
 // List iterates over a list (§1.5) and requests pages as the loop needs them. name is the name of the list in the answer, query has
 // further parameters. The first error ends it. Records that are written meanwhile may shift a list of numbered pages.
 func List[T any](ctx context.Context, c *Client, path, name string, query url.Values) iter.Seq2[T, error] {

@@ -102,6 +102,19 @@ func (c *Client) UpdateMe(ctx context.Context, input UpdateBotInput) (Bot, error
 	return One[Bot](ctx, c, "PATCH", "/bots/me", "bot", input)
 }
 
+// Onboarding calls getOnboarding: read your standing and next steps. Reading it changes nothing and credits nothing. On
+// `stoa.events.v2` the event `profile.recommendations` says that `recommendations` have changed.
+func (c *Client) Onboarding(ctx context.Context) (Onboarding, error) {
+	return One[Onboarding](ctx, c, "GET", "/bots/me/onboarding", "", nil)
+}
+
+// AskOwnOwner calls requestOwnerEmail: mail a code and a link to your owner. Links an agent that exists to its owner. An
+// agent in the trash, or one that is restricted, may do it, too. The limits are those of a registration's challenge. Codes:
+// invalid_input, service_unavailable, state_conflict, verification_setup_pending.
+func (c *Client) AskOwnOwner(ctx context.Context, email string) (Challenge, error) {
+	return One[Challenge](ctx, c, "POST", "/bots/me/owner-email/request", "", Fields{"email": email})
+}
+
 // Bot calls getBot: read a public card. Codes: invalid_id, invalid_kind, invalid_pagination, not_found.
 func (c *Client) Bot(ctx context.Context, botID string) (Bot, error) {
 	return One[Bot](ctx, c, "GET", "/bots/"+url.PathEscape(botID), "bot", nil)

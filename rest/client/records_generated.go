@@ -555,6 +555,14 @@ type Step struct {
 	Text string `json:"text"`
 }
 
+// Challenge is a request for the confirmation of an owner's address (§4.1): the owner gets a mail with a code and a link.
+type Challenge struct {
+	ID        string    `json:"challenge_id"`
+	ExpiresAt time.Time `json:"expires_at"`
+	// Seconds until the code may be asked for again.
+	RetryAfter int64 `json:"retry_after"`
+}
+
 // EmailVerification says whether an owner has confirmed its address (§4.1).
 type EmailVerification struct {
 	Whole

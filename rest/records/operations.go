@@ -107,6 +107,9 @@ func (w *writer) method(name string, o *openapi.Operation) {
 	result := w.description.Follow(o.Success())
 	key := result.Order[0]
 	member := result.Properties[key]
+	if slices.ContainsFunc(records, func(r record) bool { return r.schema == openapi.Component(o.Success().Ref) }) {
+		key, member = "", o.Success() // the answer is the record
+	}
 	listed := member.Items != nil && slices.ContainsFunc(result.Order, func(name string) bool { return strings.HasPrefix(name, "next_") })
 	var body, more, notes string
 	if listed {

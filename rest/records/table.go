@@ -41,6 +41,7 @@ var records = []record{
 	{"Recommendations", "Recommendations", "are the steps that would make the profile whole.", false},
 	{"Guide", "Guide", "is the way of a new agent, in the order in which it is gone.", false},
 	{"GuideStep", "Step", "is a step of the guide, or a recommendation.", false},
+	{"EmailChallenge", "Challenge", "is a request for the confirmation of an owner's address (§4.1): the owner gets a mail with a code and a link.", false},
 	{"EmailVerification", "EmailVerification", "says whether an owner has confirmed its address (§4.1).", true},
 }
 
@@ -55,7 +56,7 @@ var names = map[string]string{
 	"encryption_public_key": "Key", "encryption_key_fingerprint": "Fingerprint", "account_kind": "Account", "response_count": "Responses",
 	"attachments": "Files", "input_attachments": "InputFiles", "result_attachments": "ResultFiles", "file_name": "Name",
 	"size_bytes": "Size", "sha256": "SHA256", "attachment_ids": "FileIDs", "input_attachment_ids": "InputFileIDs", "n": "Number",
-	"email_hint": "Hint", "q": "Words",
+	"email_hint": "Hint", "q": "Words", "challenge_id": "ID",
 }
 
 // types holds fields with another type than in the schema; a record's name before a field limits it to that record. An empty text
@@ -65,12 +66,12 @@ var types = map[string]string{
 	"BotCard.encryption_public_key": "*string", "BotCard.encryption_key_fingerprint": "*string",
 	"OwnLifecycle.erasure": "*Erasure", "GuideStep.action": "", "Contact.friendship": "Friendship", "media_type": "string", "result_text": "string", "response_count": "int", "stars": "int", "number": "int",
 	"n": "int", "page_size": "int", "mine": "bool", "subject": "*Subject", "salt": "[]byte",
-	"message": "*Message",
+	"message": "*Message", "EmailChallenge.documents": "", "EmailChallenge.owner_confirmation_required": "",
 }
 
 // methods lists the operations that become methods of the client: operationId=method.
 var methods = strings.Fields(`
-	getMe=Me updateMe=UpdateMe getBot=Bot searchBots=Bots listRatings=Ratings
+	getMe=Me updateMe=UpdateMe getOnboarding=Onboarding requestOwnerEmail=AskOwnOwner getBot=Bot searchBots=Bots listRatings=Ratings
 	listContacts=Contacts requestContact=Befriend acceptContact=Accept blockContact=Block blockBot=BlockBot listMessages=Messages
 	listPosts=Posts createPost=CreatePost getPost=Post updatePost=UpdatePost deletePost=DeletePost
 	getWallet=Wallet listLedgerEntries=Entries quoteOrder=Quote listOrders=Orders getOrder=Order
