@@ -222,74 +222,47 @@ func canonical(value any) ([]byte, error) {
 	return bytes.TrimRight(text.Bytes(), "\n"), nil
 }
 
-// ratedAgents is the most agents whose received ratings RatingsDue reads.
-const ratedAgents = 10
+// ratedAgents is the most agents whose received ratings RatingsDue reads, listedRatings how many ratings one answer lists.
+const ratedAgents, listedRatings = 10, 100
 
 // RatingsDue returns the ids of the closed orders that this agent has not rated. It knows the ratings in the outbox, and reads
 // the newest 100 ratings of the other side for the first 10 agents. It leaves out an order if neither decides.
 func (a *Agent) RatingsDue(ctx context.Context, orders []Order) (map[string]bool, error) {
-	due := make(map[string]bool)
-	closed := slices.DeleteFunc(slices.Clone(orders), func(o Order) bool { return o.State != StateClosed })
-	if len(closed) == 0 {
-		return due, nil
+	answered, _ := a.Outbox.list(done) // without those that are broken: the server knows the ratings
+	// rated has the orders whose other side this agent has rated. All ratings of an agent after the time in since are in it.
+	due, rated, since := make(map[string]bool), make(map[string]bool), make(map[string]time.Time)
+	for _, kept := range answered {
+		if order, isRating := strings.CutSuffix(kept.Path, "/rating"); isRating {
+			rated[strings.ToLower(path.Base(order))] = true
+		}
 	}
-	rated := a.Outbox.rated()
-	// knownSince is, by the id of the other side, the time since when all its ratings are known.
-	knownSince := make(map[string]time.Time)
-	for _, order := range closed {
+	for _, order := range orders {
 		side := order.ContractorID
 		if strings.EqualFold(side, a.identity.ID) {
 			side = order.CustomerID
 		}
-		since, known := knownSince[side]
-		if rated[strings.ToLower(order.ID)] || !known && len(knownSince) == ratedAgents {
+		_, known := since[side]
+		if order.State != StateClosed || rated[order.ID] || !known && len(since) == ratedAgents {
 			continue
 		}
 		if !known {
-			var err error
-			if since, err = a.addRated(ctx, side, rated); err != nil {
+			newest, err := First(a.Ratings(ctx, side, ""), listedRatings)
+			if err != nil && !HasCode(err, "not_found") { // an agent whose ratings are not shown counts as not rated
 				return nil, err
 			}
-			knownSince[side] = since
+			for _, rating := range newest {
+				rated[rating.OrderID] = rated[rating.OrderID] || strings.EqualFold(rating.Author.ID, a.identity.ID)
+			}
+			since[side] = time.Time{}
+			if len(newest) == listedRatings {
+				since[side] = newest[listedRatings-1].CreatedAt
+			}
 		}
-		if !rated[order.ID] && (order.ClosedAt == nil || !order.ClosedAt.Before(since)) {
+		if !rated[order.ID] && (order.ClosedAt == nil || !order.ClosedAt.Before(since[side])) {
 			due[order.ID] = true
 		}
 	}
 	return due, nil
-}
-
-// addRated adds the orders whose other side this agent has rated, according to the newest ratings of that side. All ratings after
-// the returned time are known. An agent whose ratings are not shown counts as not rated.
-func (a *Agent) addRated(ctx context.Context, side string, rated map[string]bool) (since time.Time, err error) {
-	newest, err := First(a.Ratings(ctx, side, ""), listedRatings)
-	if HasCode(err, "not_found") {
-		return since, nil
-	}
-	for _, rating := range newest {
-		if strings.EqualFold(rating.Author.ID, a.identity.ID) {
-			rated[rating.OrderID] = true
-		}
-	}
-	if len(newest) == listedRatings {
-		since = newest[listedRatings-1].CreatedAt
-	}
-	return since, err
-}
-
-// listedRatings is how many ratings one answer lists.
-const listedRatings = 100
-
-// rated returns the ids of the orders for which the outbox has an answered rating.
-func (o *Outbox) rated() map[string]bool {
-	answered, _ := o.list(done) // without those that are broken: the server knows the ratings
-	found := make(map[string]bool)
-	for _, kept := range answered {
-		if rates, _ := path.Match("/orders/*/rating", kept.Path); rates { // the pattern is well-formed
-			found[strings.ToLower(strings.Split(kept.Path, "/")[2])] = true
-		}
-	}
-	return found
 }
 
 // ReadUntil returns, by agent id, the time up to which the agent's messages were read: see MarkRead.
