@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -136,22 +137,21 @@ func (c *check) included(entry keylog.Entry, index *int64, text *string, issuer 
 	if text == nil || index == nil {
 		return none, finding(ErrUnlogged, "the file has no proof; fetch it again later")
 	}
-	proof, err := keylog.ParseProof([]byte(*text))
-	if err != nil {
-		return none, invalid("%v", err)
-	}
-	if proof.Index != *index {
-		return none, invalid("the proof is of another entry")
-	}
+	proof, malformed := keylog.ParseProof([]byte(*text))
 	checkpoint, _, _ := bytes.Cut(proof.Checkpoint, []byte("\n\n"))
 	head, err := keylog.ParseCheckpoint(string(checkpoint) + "\n")
+	switch {
+	case malformed != nil:
+		err = malformed
+	case err != nil:
+	case proof.Index != *index:
+		err = errors.New("the proof is of another entry")
+	case !sameHost(head.Origin, issuer):
+		err = fmt.Errorf("the proof is of the log %s, and the issuer is %s", head.Origin, issuer)
+	default:
+		err = keylog.CheckIncluded(head, proof.Index, entry, proof.Hashes)
+	}
 	if err != nil {
-		return none, invalid("%v", err)
-	}
-	if !sameHost(head.Origin, issuer) {
-		return none, invalid("the proof is of the log %s, and the issuer is %s", head.Origin, issuer)
-	}
-	if err := keylog.CheckIncluded(head, proof.Index, entry, proof.Hashes); err != nil {
 		return none, invalid("%v", err)
 	}
 	for _, log := range c.trust.Logs {
@@ -175,11 +175,8 @@ func (c *check) included(entry keylog.Entry, index *int64, text *string, issuer 
 // sameHost reports whether two origins are of the log of one host, in any epoch.
 func sameHost(one, other string) bool {
 	host, _, err := keylog.HostOf(one)
-	if err != nil {
-		return false
-	}
-	second, _, err := keylog.HostOf(other)
-	return err == nil && host == second
+	second, _, failed := keylog.HostOf(other)
+	return err == nil && failed == nil && host == second
 }
 
 // separators undoes the escapes of encoding/json that canonical JSON does not use. It skips an escaped backslash of the text.

@@ -242,15 +242,12 @@ type jws struct {
 
 func parse(compact string) (*jws, error) {
 	parts := strings.Split(compact, ".")
-	if len(parts) != 3 {
-		return nil, errors.New("a JWS has three parts")
+	if len(parts) != 3 || strings.ContainsAny(compact, "\r\n") {
+		return nil, errors.New("a JWS has three parts, and no line breaks")
 	}
 	var raw [3][]byte
 	for i, part := range parts {
 		var err error
-		if strings.ContainsAny(part, "\r\n") {
-			return nil, errors.New("a JWS has no line breaks")
-		}
 		if raw[i], err = strict.DecodeString(part); err != nil {
 			return nil, fmt.Errorf("a part of the JWS: %w", err)
 		}
