@@ -70,17 +70,12 @@ func OpenAgent(file, origin string, options Options) (*Agent, error) {
 	}
 	options.Token = identity.Token
 	a := &Agent{Client: New(identity.Origin, options), Keys: keys, file: file, identity: identity}
-	if a.Outbox, err = OpenOutbox(file + ".outbox"); err != nil {
-		return nil, err
-	}
-	if a.Trust, err = OpenTrust(file + ".trust"); err != nil {
-		return nil, err
-	}
-	if a.Nonces, err = OpenNonces(file + ".nonces"); err != nil {
-		return nil, err
-	}
-	a.Log, err = newKeyLog(a.Client, a.Trust, file+".watch")
-	return a, err
+	var outbox, trust, nonces, log error
+	a.Outbox, outbox = OpenOutbox(file + ".outbox")
+	a.Trust, trust = OpenTrust(file + ".trust")
+	a.Nonces, nonces = OpenNonces(file + ".nonces")
+	a.Log, log = newKeyLog(a.Client, a.Trust, file+".watch")
+	return a, errors.Join(outbox, trust, nonces, log)
 }
 
 // Identity returns the content of the key file.

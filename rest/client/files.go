@@ -122,23 +122,21 @@ const partChunk = 4 << 20
 // DownloadPart writes a part of an export to a file and compares its bytes with the digest of its record (ErrDamaged). Until the
 // file is complete, its name ends in .part, and the next call resumes it. A complete file is not fetched again.
 func (c *Client) DownloadPart(ctx context.Context, exportID string, part ExportPart, path string) error {
-	switch err := checkPart(path, part); {
-	case err == nil:
-		return nil
-	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrDamaged):
+	if err := checkPart(path, part); err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrDamaged) {
 		return err
 	}
 	begun := path + ".part"
-	if err := c.fetchPart(ctx, exportID, part, begun); err != nil {
-		return err
+	err := c.fetchPart(ctx, exportID, part, begun)
+	if err == nil {
+		err = checkPart(begun, part)
 	}
-	if err := checkPart(begun, part); err != nil {
-		if errors.Is(err, ErrDamaged) {
-			return errors.Join(err, os.Remove(begun)) // the next call begins anew
-		}
-		return err
+	switch {
+	case err == nil:
+		return os.Rename(begun, path)
+	case errors.Is(err, ErrDamaged):
+		return errors.Join(err, os.Remove(begun)) // the next call begins anew
 	}
-	return os.Rename(begun, path)
+	return err
 }
 
 func (c *Client) fetchPart(ctx context.Context, exportID string, part ExportPart, path string) (err error) {

@@ -59,10 +59,7 @@ func ParseKeys(private string) (Keys, error) {
 	if err != nil {
 		return Keys{}, fmt.Errorf("the private key: %w", err)
 	}
-	key, err := ecdh.X25519().NewPrivateKey(raw[:])
-	if err != nil {
-		return Keys{}, fmt.Errorf("the private key: %w", err)
-	}
+	key, _ := ecdh.X25519().NewPrivateKey(raw[:]) // 32 bytes always are one
 	return Keys{(*[32]byte)(key.PublicKey().Bytes()), raw}, nil
 }
 

@@ -172,34 +172,26 @@ func (e Envelope) same(other Envelope) bool {
 // Errors for a message that opens but is refused. Refusal returns a word for each.
 var (
 	// ErrReflected means that the server shows a message as sent by the other side.
-	ErrReflected = errors.New("the message was sealed by the other side of this conversation")
+	ErrReflected error = refusalError{"reflected", "the message was sealed by the other side of this conversation"}
 	// ErrAltered means that the server changed a party or the client_message_id of a message, or shows it in the wrong place.
-	ErrAltered = errors.New("the message was sealed as another one than the server shows")
+	ErrAltered error = refusalError{"altered", "the message was sealed as another one than the server shows"}
 	// ErrReplayed means that the server shows a message again under another id, or sends it again with another event.
-	ErrReplayed = errors.New("the message was opened before under another id or by another event")
+	ErrReplayed error = refusalError{"replayed", "the message was opened before under another id or by another event"}
 	// ErrStale means that a bound message is older than any client still sends and any server keeps.
-	ErrStale = errors.New("the message was sealed over 91 days ago")
+	ErrStale error = refusalError{"stale", "the message was sealed over 91 days ago"}
 	// ErrUnbound means that the sender's client does not bind its nonces, and this agent requires it.
-	ErrUnbound = errors.New("nothing binds the message to its sender and its id")
+	ErrUnbound error = refusalError{"unbound", "nothing binds the message to its sender and its id"}
 )
 
-// refusals maps the errors above to words for programs.
-var refusals = []struct {
-	reason error
-	word   string
-}{
-	{ErrReflected, "reflected"}, {ErrAltered, "altered"}, {ErrReplayed, "replayed"}, {ErrStale, "stale"}, {ErrUnbound, "unbound"},
-}
+type refusalError struct{ word, text string }
+
+func (r refusalError) Error() string { return r.text }
 
 // Refusal returns why a message was refused: reflected, altered, replayed, stale or unbound. It returns the empty string for every
 // other error, such as a message that does not open.
 func Refusal(err error) string {
-	for _, row := range refusals {
-		if errors.Is(err, row.reason) {
-			return row.word
-		}
-	}
-	return ""
+	refused, _ := errors.AsType[refusalError](err)
+	return refused.word
 }
 
 // staleAfter is how old a bound message may be. An outbox forgets an envelope after that time, and a server keeps a message for 90

@@ -30,8 +30,6 @@ type Socket struct {
 	conn    *websocket.Conn
 	events  chan Event
 	acked   chan string
-	closing chan struct{}
-	close   func()
 	failure error // read after the channels were closed
 
 	writing sync.Mutex
@@ -55,8 +53,7 @@ func (c *Client) Dial(ctx context.Context, version int) (*Socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Socket{conn: conn, events: make(chan Event, inFlight), acked: make(chan string, inFlight), closing: make(chan struct{})}
-	s.close = sync.OnceFunc(func() { close(s.closing) })
+	s := &Socket{conn: conn, events: make(chan Event, inFlight), acked: make(chan string, inFlight)}
 	pong := conn.PingHandler()
 	conn.SetPingHandler(func(data string) error {
 		return errors.Join(conn.SetReadDeadline(time.Now().Add(silence)), pong(data))
@@ -78,6 +75,9 @@ func (s *Socket) read() {
 		if err == nil {
 			err = s.conn.ReadJSON(&got)
 		}
+		if err == nil && got.Type == "event" && len(s.events) == inFlight {
+			err = errors.New("the server has sent more events than may be unacknowledged")
+		}
 		if err != nil {
 			s.failure = err
 			_ = s.conn.Close() // it is useless now
@@ -86,10 +86,7 @@ func (s *Socket) read() {
 		switch got.Type {
 		case "event":
 			got.CreatedAt = got.idTime() // a socket does not send it
-			select {
-			case s.events <- got.Event: // it has room for all events in flight
-			case <-s.closing:
-			}
+			s.events <- got.Event
 		case "acked":
 			select {
 			case s.acked <- got.ID:
@@ -131,10 +128,7 @@ func (s *Socket) Ack(id string) error {
 func (s *Socket) Acked(ctx context.Context) (string, error) { return take(ctx, s, s.acked) }
 
 // Close closes the connection.
-func (s *Socket) Close() {
-	s.close()
-	_ = s.conn.Close() // it may be broken already
-}
+func (s *Socket) Close() { _ = s.conn.Close() } // it may be broken already
 
 // CloseCode returns the code with which the server closed a socket (§6), 0 for another error.
 func CloseCode(err error) int {

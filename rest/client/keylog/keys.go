@@ -48,10 +48,7 @@ func newKey(name string, kind byte, private ed25519.PrivateKey, now func() time.
 	if err := checkName(name); err != nil {
 		return key{}, err
 	}
-	public, ok := private.Public().(ed25519.PublicKey)
-	if !ok {
-		return key{}, errors.New("no private key of Ed25519")
-	}
+	public, _ := private.Public().(ed25519.PublicKey)
 	return key{name: name, kind: kind, public: public, private: private, now: now}, nil
 }
 
