@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -210,49 +211,35 @@ func (s *logServer) restored(size int64, more ...keylog.Entry) *keylogtest.Log {
 	return l
 }
 
+// again begins the restarted log anew with other entries.
+func (s *logServer) again(key string, entries ...keylog.Entry) {
+	epochs := s.published["epochs"]
+	l := s.begin(2, key)
+	s.published["epochs"] = epochs
+	for _, entry := range entries {
+		l.Append(entry)
+	}
+}
+
 // A restarted log stops first contacts until a person accepts it; pinned agents still work. It must follow the former log.
 func TestANewEpochIsAccepted(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		left   int64 // of 303 entries
-		lie    func(s *logServer, l *keylogtest.Log)
-		forked bool
+		left int64 // of 303 entries
+		lie  func(s *logServer, entries []keylog.Entry)
 	}{
-		"nothing lost": {left: 303},
-		"some lost":    {left: 200},
-		"not the same entries": {left: 303, forked: true, lie: func(s *logServer, _ *keylogtest.Log) {
-			l := s.begin(2, "log")
-			s.published["epochs"] = []any{map[string]any{"origin": logHost + "/log/1", "size": 303, "root": make([]byte, 32)}}
-			l.Append(keylog.EpochEntry(logHost+"/log/1", [32]byte{}))
-			for range 303 {
-				l.Append(keylog.ReceiptEntry(nil, "x"))
-			}
+		"nothing lost": {303, nil},
+		"some lost":    {200, nil},
+		"not the same entries": {303, func(s *logServer, _ []keylog.Entry) {
+			former := logHost + "/log/1"
+			s.published["epochs"] = []any{map[string]any{"origin": former, "size": 303, "root": make([]byte, 32)}}
+			others := slices.Repeat([]keylog.Entry{keylog.ReceiptEntry(nil, "x")}, 303)
+			s.again("log", append([]keylog.Entry{keylog.EpochEntry(former, [32]byte{})}, others...)...)
 		}},
-		"no first entry": {left: 303, forked: true, lie: func(s *logServer, l *keylogtest.Log) {
-			entries, epochs := entriesOf(t, l), s.published["epochs"]
-			l = s.begin(2, "log")
-			s.published["epochs"] = epochs
-			for _, entry := range append(entries[1:], entries[1]) {
-				l.Append(entry)
-			}
-		}},
-		"cut off": {left: 303, forked: true, lie: func(s *logServer, l *keylogtest.Log) {
-			entries, epochs := entriesOf(t, l), s.published["epochs"]
-			l = s.begin(2, "log")
-			s.published["epochs"] = epochs
-			for _, entry := range entries[:250] {
-				l.Append(entry)
-			}
-		}},
-		"no end": {left: 303, forked: true, lie: func(s *logServer, _ *keylogtest.Log) { s.published["epochs"] = []any{} }},
-		"another key": {left: 303, forked: true, lie: func(s *logServer, l *keylogtest.Log) {
-			entries, epochs := entriesOf(t, l), s.published["epochs"]
-			l = s.begin(2, "eve")
-			s.published["epochs"] = epochs
-			for _, entry := range entries {
-				l.Append(entry)
-			}
-		}},
+		"no first entry": {303, func(s *logServer, entries []keylog.Entry) { s.again("log", append(entries[1:], entries[1])...) }},
+		"cut off":        {303, func(s *logServer, entries []keylog.Entry) { s.again("log", entries[:250]...) }},
+		"no end":         {303, func(s *logServer, _ []keylog.Entry) { s.published["epochs"] = []any{} }},
+		"another key":    {303, func(s *logServer, entries []keylog.Entry) { s.again("eve", entries...) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -272,7 +259,7 @@ func TestANewEpochIsAccepted(t *testing.T) {
 			own := ada.card["key_log"].(map[string]any)
 			ada.card["key_log"] = map[string]any{"index": 1, "salt": own["salt"]} // the entry of the epoch is before it
 			if row.lie != nil {
-				row.lie(s, l)
+				row.lie(s, entriesOf(t, l))
 			}
 			for range 2 {
 				require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrEpoch)
@@ -282,7 +269,7 @@ func TestANewEpochIsAccepted(t *testing.T) {
 			}
 			require.NoError(t, a.Meet(t.Context(), ben.brief()))
 			accepted, err := a.Log.AcceptEpoch(t.Context(), "")
-			if row.forked {
+			if row.lie != nil {
 				require.ErrorIs(t, err, client.ErrLogForked)
 				require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrEpoch)
 				return

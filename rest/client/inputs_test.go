@@ -81,7 +81,8 @@ func TestFilesOfOlderProgramsCount(t *testing.T) {
 	require.True(t, strings.HasSuffix(waiting[0].Path, "/start"))
 }
 
-// An upload waits until the server has room for it, and its repeat until the server has finished it; other conflicts are returned.
+// An upload waits until the server has room for it, and its repeat until the server has finished it, but not longer than UploadWait;
+// other conflicts are returned.
 func TestAnUnfinishedUploadIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -96,9 +97,11 @@ func TestAnUnfinishedUploadIsWaitedFor(t *testing.T) {
 			_, _ = io.WriteString(w, `{"error": {"code": "upload_unavailable", "message": "wait", "fields": {"upload_id": "unfinished"}}}`)
 		case 3:
 			_, _ = io.WriteString(w, `{"attachment": {"id": "the file"}}`)
-		default:
+		case 4:
 			w.WriteHeader(http.StatusConflict)
 			_, _ = io.WriteString(w, `{"error": {"code": "upload_unavailable", "message": "no", "fields": {"upload_id": "rejected"}}}`)
+		default:
+			refuse(w, http.StatusTooManyRequests, "upload_busy")
 		}
 	})
 	made, _, err := c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), []byte("bytes"))
@@ -107,17 +110,8 @@ func TestAnUnfinishedUploadIsWaitedFor(t *testing.T) {
 	_, _, err = c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), []byte("bytes"))
 	require.Error(t, err)
 	require.EqualValues(t, 4, asked.Load())
-}
-
-// An upload gives up after UploadWait, with the server's refusal.
-func TestAnUploadGivesUpInTime(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, http.StatusTooManyRequests, "upload_busy")
-	}))
-	t.Cleanup(server.Close)
-	c := client.New(server.URL, client.Options{MaxWait: time.Millisecond, UploadWait: time.Millisecond})
-	_, _, err := c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), []byte("bytes"))
+	c = client.New(c.Origin(), client.Options{MaxWait: time.Millisecond, UploadWait: time.Millisecond})
+	_, _, err = c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), []byte("bytes"))
 	require.True(t, client.HasCode(err, "upload_busy"), "%v", err)
 }
 
