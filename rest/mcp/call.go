@@ -137,7 +137,8 @@ var advice = []string{"guide", "recommendations"}
 // kept with a cursor to the rest. If one record is too large, its texts are cut. ok reports whether the answer fits. self is the
 // id of the calling agent.
 func (b *built) shape(answer object, self string) (raw []byte, ok bool) {
-	p, show := pageOf(answer), &shower{b.show.actions, self}
+	page, next := pageOf(answer)
+	show := &shower{b.show.actions, self}
 	for _, most := range shortenings {
 		fence := newFence()
 		enclose := func(known *forms, value any, most int) any {
@@ -165,8 +166,8 @@ func (b *built) shape(answer object, self string) (raw []byte, ok bool) {
 			}
 			_, isList := value.([]any)
 			switch list := singular[name]; {
-			case name == p.list:
-				complete = p.cut(whole, listed(name, value, known))
+			case name == page:
+				complete = cut(whole, page, next, listed(name, value, known))
 			case isList && cards[name].keeps != nil:
 				whole[name] = listed(name, value, known)
 			case b.row.brief && list != "":
@@ -256,39 +257,33 @@ func (b *built) records(arguments json.RawMessage) int64 {
 	return min(max(b.usual, asked.PageSize, asked.Limit), recordsAtOnce)
 }
 
-// paged is an answer with one list of several.
-type paged struct {
-	// list is the member with the records, empty if the answer is no such list; next is the member with the cursor.
-	list, next string
-}
-
-func pageOf(answer object) paged {
+// pageOf returns the member of an answer with the records of a page and the member with its cursor; both are empty if the answer
+// is no page of a list.
+func pageOf(answer object) (list, next string) {
 	for _, next := range []string{"next_page", "next_before", "more"} {
-		if _, ok := answer[next]; !ok {
-			continue
-		}
-		for name, value := range answer {
-			if _, ok := value.([]any); ok {
-				return paged{name, next}
+		if _, ok := answer[next]; ok {
+			for name, value := range answer {
+				if _, ok := value.([]any); ok {
+					return name, next
+				}
 			}
 		}
 	}
-	return paged{}
+	return "", ""
 }
 
-// cut replaces the list by the records that fit, and reports whether the rest can be read. Pages have cards, which always fit.
-func (p paged) cut(answer object, fitting []any) (ok bool) {
-	all := as[[]any](answer[p.list])
-	if len(fitting) < len(all) {
-		switch p.next {
-		case "next_before":
-			answer["next_before"] = as[object](all[len(fitting)-1])["id"]
-		case "more":
-			answer["more"] = true
-		default:
-			return false
-		}
+// cut replaces a list by the records that fit, and reports whether the rest can be read. Pages have cards, which always fit.
+func cut(answer object, list, next string, fitting []any) (ok bool) {
+	all := as[[]any](answer[list])
+	answer[list] = fitting
+	switch {
+	case len(fitting) == len(all):
+	case next == "next_before":
+		answer[next] = as[object](all[len(fitting)-1])["id"]
+	case next == "more":
+		answer[next] = true
+	default:
+		return false
 	}
-	answer[p.list] = fitting
 	return true
 }
