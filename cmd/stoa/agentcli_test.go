@@ -175,15 +175,7 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	require.Equal(t, "funded", chosen["state"])
 	other := ada.id(newTask("--title", "Name a tree")...)
 	require.Equal(t, "closed", ada.run("board", "close", other)["state"])
-
-	file := picture(t, 8)
-	uploaded := ben.id("upload", file)
-	require.Equal(t, uploaded, ben.id("upload", file))
-	ben.run("post", "Fourteen lines in an hour.", "--public", "--portfolio")
-	ben.run("me")
 	require.Contains(t, ben.refused("act", order, "complete", "--version", "4"), "(forbidden, 403)")
-	ben.shown("rotate")
-	ben.run("me")
 }
 
 // idOf is the id of the other agent, by which a friend can be named as well as by its handle.
