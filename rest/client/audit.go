@@ -166,10 +166,8 @@ type seenLog struct {
 	keylog.Edge
 
 	path, origin string
-	entries      []byte
-	// kept is the number of bytes of entries that are in the file.
-	kept   int
-	labels map[[sha256.Size]byte]int64
+	fresh        []byte // entries that are not in the file
+	labels       map[[sha256.Size]byte]int64
 }
 
 func openSeenLog(folder, origin string) (*seenLog, error) {
@@ -190,7 +188,7 @@ func openSeenLog(folder, origin string) (*seenLog, error) {
 	if err != nil && !errors.Is(err, ErrLabelTwice) {
 		err = fmt.Errorf("%s: %w: delete both to read the log from its beginning", s.countFile(), err)
 	}
-	s.kept = len(s.entries)
+	s.fresh = nil
 	return s, err
 }
 
@@ -200,7 +198,7 @@ func (s *seenLog) countFile() string { return s.path + ".size" }
 func (s *seenLog) add(index int64, entry keylog.Entry) error {
 	raw := entry.Bytes()
 	s.Append(raw, nil)
-	s.entries = append(s.entries, raw...)
+	s.fresh = append(s.fresh, raw...)
 	if entry.Type != keylog.TypeAgent {
 		return nil
 	}
@@ -213,7 +211,7 @@ func (s *seenLog) add(index int64, entry keylog.Entry) error {
 }
 
 func (s *seenLog) save() error {
-	if s.kept == len(s.entries) {
+	if len(s.fresh) == 0 {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
@@ -223,7 +221,7 @@ func (s *seenLog) save() error {
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteAt(s.entries[s.kept:], int64(s.kept))
+	_, err = file.WriteAt(s.fresh, s.Size*keylog.EntrySize-int64(len(s.fresh)))
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
