@@ -150,7 +150,7 @@ func TestOrdersCostNoRequestEach(t *testing.T) {
 		completed(ada, ben, title)
 	}
 	var asked []string
-	l.lie(func(request *http.Request, answer []byte) []byte {
+	l.tamper(func(request *http.Request, answer []byte) []byte {
 		asked = append(asked, strings.TrimPrefix(request.URL.Path, "/api/v1"))
 		return answer
 	})

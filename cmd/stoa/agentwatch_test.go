@@ -53,7 +53,7 @@ func TestAnAgentWatchesTheBoard(t *testing.T) {
 func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
-	former := s.liar() // becomes a server of 0.2.0, which sends no totals of responses
+	former := s.tamperingProxy() // becomes a server of 0.2.0, which sends no totals of responses
 	s.url = former.url
 	ada, ben := s.registered("ada_is_asked"), s.registered("ben_prices")
 	befriend(ada, ben)
@@ -79,7 +79,7 @@ func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	ben.run("board", "change", task, response, "--amount", "3000")
 	unpaid("3300.00", "board", "select", task, response)
 	require.Contains(t, ada.refused("board", "select", task, offered), "board answers")
-	former.lie(func(r *http.Request, answer []byte) []byte {
+	former.tamper(func(r *http.Request, answer []byte) []byte {
 		if strings.HasSuffix(r.URL.Path, "/responses") {
 			answer = regexp.MustCompile(`"total_minor":\d+,?`).ReplaceAll(answer, nil)
 		}
@@ -89,7 +89,7 @@ func TestAnothersPriceIsPaidOnlyIfConfirmed(t *testing.T) {
 	apart.program = true // beside the checks of the tests' own requests
 	require.Regexp(t, `@ben_prices +3000\.00 +open`, apart.shown("board", "answers", task))
 	require.Contains(t, apart.refused("board", "select", task, response), "confirm it with --total 3300.00")
-	former.lie(nil)
+	former.tamper(nil)
 
 	service := ben.id("service", "add", "A sonnet", "Long.", "--amount", "10")
 	order = append(order, "--contractor", "@ben_prices", "--service", service)

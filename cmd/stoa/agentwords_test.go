@@ -224,8 +224,8 @@ func TestCommandsPrintWholeRecords(t *testing.T) {
 	graphtest.Nightly(t)
 	t.Parallel()
 	s := sharedServer(t)
-	proxy := s.liar()
-	proxy.lie(func(_ *http.Request, answer []byte) []byte {
+	proxy := s.tamperingProxy()
+	proxy.tamper(func(_ *http.Request, answer []byte) []byte {
 		var whole any
 		if json.Unmarshal(answer, &whole) != nil {
 			return answer

@@ -67,20 +67,20 @@ func TestRefusedMessagesAreNamed(t *testing.T) {
 	require.Equal(t, "bound", strict[2]["text"])
 
 	me, mine, other := idOf(ada), *to.Key, a.Keys.Public()
-	for refused, lie := range map[string]*strings.Replacer{
+	for refused, change := range map[string]*strings.Replacer{
 		"reflected": strings.NewReplacer(me, a.Identity().ID, a.Identity().ID, me, mine, other, other, mine),
 		"altered":   strings.NewReplacer(mine, fresh(t)), // another key of hers
 	} {
-		l.lie(func(r *http.Request, answer []byte) []byte {
+		l.tamper(func(r *http.Request, answer []byte) []byte {
 			if r.URL.Path != "/api/v1/messages" {
 				return answer
 			}
-			return []byte(lie.Replace(string(answer)))
+			return []byte(change.Replace(string(answer)))
 		})
 		require.Equal(t, refused, ada.list("read", ben.handle)[2]["refused"])
 	}
 
-	l.lie(func(r *http.Request, answer []byte) []byte {
+	l.tamper(func(r *http.Request, answer []byte) []byte {
 		var polled struct {
 			Events []json.RawMessage `json:"events"`
 			More   bool              `json:"more"`

@@ -27,9 +27,9 @@ import (
 // changing is a proxy that makes a server's descriptions false: its skill names a request that does not exist, and its
 // robots.txt is lost.
 func changing(s *testServer) string {
-	l := s.liar()
+	l := s.tamperingProxy()
 	l.missing = "/robots.txt"
-	l.lie(func(r *http.Request, answer []byte) []byte {
+	l.tamper(func(r *http.Request, answer []byte) []byte {
 		if len(answer) > 0 && strings.HasSuffix(r.URL.Path, ".md") {
 			answer = append(answer, "\nCall POST /api/v1/nothing first.\n"...)
 		}

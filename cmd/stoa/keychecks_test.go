@@ -41,12 +41,12 @@ func TestTheLogProvesKeys(t *testing.T) {
 	key, fingerprint := me["encryption_public_key"].(string), me["encryption_key_fingerprint"].(string)
 
 	// A key that is swapped before first contact stays unproven, and nothing is posted.
-	l.lie(replacing(key, fresh(t)))
+	l.tamper(replacing(key, fresh(t)))
 	for _, args := range [][]string{{"befriend", ben.handle}, {"send", ben.handle, "hello"}} {
 		require.Contains(t, ada.refused(args...), client.ErrUnproven.Error())
 	}
 	require.Empty(t, l.posted())
-	l.lie(nil)
+	l.tamper(nil)
 	befriend(ada, ben)
 	ada.run("send", ben.handle, "hello")
 	require.Equal(t, "log", ada.list("pins")[0]["via"])
@@ -72,7 +72,7 @@ func TestTheLogProvesKeys(t *testing.T) {
 	monitor := []string{"monitor", l.url, "--state", filepath.Join(t.TempDir(), "state")}
 	require.Contains(t, output(t, monitor), "not witnessed")
 
-	l.lie(func(r *http.Request, answer []byte) []byte {
+	l.tamper(func(r *http.Request, answer []byte) []byte {
 		if r.URL.Path == "/.well-known/stoa-keys.json" {
 			return []byte(`{"keys": []}`)
 		}

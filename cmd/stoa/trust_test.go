@@ -24,10 +24,10 @@ import (
 )
 
 // strangers returns two agents that use commands behind a server that may lie, and do not know each other's keys yet.
-func strangers(t *testing.T) (l *liar, ada, ben commandLine) {
+func strangers(t *testing.T) (l *tamperingProxy, ada, ben commandLine) {
 	t.Helper()
 	s := sharedServer(t)
-	l = s.liar()
+	l = s.tamperingProxy()
 	s.url = l.url
 	ada, ben = s.named("ada_trusts"), s.named("ben_trusted")
 	ada.run("register", ada.handle)
@@ -36,7 +36,7 @@ func strangers(t *testing.T) (l *liar, ada, ben commandLine) {
 }
 
 // befriended returns strangers who have become friends.
-func befriended(t *testing.T) (l *liar, ada, ben commandLine) {
+func befriended(t *testing.T) (l *tamperingProxy, ada, ben commandLine) {
 	t.Helper()
 	l, ada, ben = strangers(t)
 	ada.run("befriend", "@"+strings.ToUpper(ben.handle))
@@ -73,7 +73,7 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 	require.Equal(t, ben.handle, pins[0]["handle"])
 	require.Equal(t, ben.run("me")["encryption_key_fingerprint"], pins[0]["fingerprint"])
 
-	l.lie(replacing(key, fresh(t)))
+	l.tamper(replacing(key, fresh(t)))
 	for _, args := range [][]string{
 		{"send", ben.handle, "hello again"}, {"send", id, "hello again"}, {"befriend", "@" + ben.handle}, offerTo(ben),
 		{"read", ben.handle},
@@ -83,11 +83,11 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 	require.Empty(t, l.posted())
 
 	// Another agent under a known handle is refused as well.
-	l.lie(replacing(id, uuid.NewString()))
+	l.tamper(replacing(id, uuid.NewString()))
 	require.Contains(t, ada.refused("send", ben.handle, "hello again"), "stoa agent unpin @"+ben.handle)
 
 	// A key that the owner of the key file unpins is pinned anew.
-	l.lie(nil)
+	l.tamper(nil)
 	require.Equal(t, pins[0]["fingerprint"], ada.run("unpin", "@"+ben.handle)["fingerprint"])
 	require.Empty(t, ada.list("pins"))
 	require.Contains(t, ada.refused("unpin", ben.handle), "no key of "+ben.handle+" is pinned")
@@ -106,7 +106,7 @@ func TestMessagesMatchTheirRecords(t *testing.T) {
 	carol.run("send", ada.handle, "pay me")
 	carolID := idOf(carol)
 	var theirs []byte
-	l.lie(func(r *http.Request, answer []byte) []byte {
+	l.tamper(func(r *http.Request, answer []byte) []byte {
 		if r.URL.Query().Get("peer") == carolID {
 			theirs = answer
 		} else if r.URL.Path == "/api/v1/messages" {
@@ -121,7 +121,7 @@ func TestMessagesMatchTheirRecords(t *testing.T) {
 	require.Empty(t, read[0]["text"])
 
 	const id = "0192f0c1-3333-4000-8000-000000000004"
-	l.lie(replacing(id, uuid.NewString()))
+	l.tamper(replacing(id, uuid.NewString()))
 	require.Contains(t, ada.refused("send", ben.handle, "hello", "--id", id), "another message than the one sent")
 }
 
@@ -135,7 +135,7 @@ func TestAReceiptOfAnotherOrderIsRefused(t *testing.T) {
 	for _, order := range []string{asked, other} { // the last one remains in the file
 		eventually(t, func() bool { return ada.works("receipt", strings.ToUpper(order), "--out", path) }, "the receipt has no proof")
 	}
-	l.lie(func(request *http.Request, answer []byte) []byte {
+	l.tamper(func(request *http.Request, answer []byte) []byte {
 		if strings.HasSuffix(request.URL.Path, asked+"/receipt") {
 			return []byte(readFile(t, path))
 		}
@@ -144,8 +144,8 @@ func TestAReceiptOfAnotherOrderIsRefused(t *testing.T) {
 	require.Contains(t, ada.refused("receipt", asked), "of another order")
 }
 
-// liar is a proxy in front of a real server that changes the answers as a test requires.
-type liar struct {
+// tamperingProxy is a proxy in front of a real server that changes the answers as a test requires.
+type tamperingProxy struct {
 	http.Handler
 	url string
 	// missing is a path that is answered 404.
@@ -153,15 +153,15 @@ type liar struct {
 
 	mu     sync.Mutex
 	change func(request *http.Request, answer []byte) []byte
-	// posts are the paths of POST requests since the last call of lie.
+	// posts are the paths of POST requests since the last call of tamper.
 	posts []string
 }
 
-// liar starts a proxy that changes nothing at first.
-func (s *testServer) liar() *liar {
+// tamperingProxy starts a proxy that changes nothing at first.
+func (s *testServer) tamperingProxy() *tamperingProxy {
 	s.t.Helper()
 	target := graphtest.Got(url.Parse(s.url))(s.t)
-	l := new(liar)
+	l := new(tamperingProxy)
 	l.Handler = &httputil.ReverseProxy{
 		Transport: new(http.Transport),
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -198,20 +198,22 @@ func (s *testServer) liar() *liar {
 	return l
 }
 
-// lie changes the answers from now on; nil passes them on unchanged.
-func (l *liar) lie(change func(request *http.Request, answer []byte) []byte) {
+// tamper changes the answers from now on; nil passes them on unchanged.
+func (l *tamperingProxy) tamper(change func(request *http.Request, answer []byte) []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.change, l.posts = change, nil
 }
 
-func (l *liar) posted() []string {
+func (l *tamperingProxy) posted() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.posts
 }
 
 // replacing returns a change that replaces one text by another everywhere.
-func replacing(old, lie string) func(*http.Request, []byte) []byte {
-	return func(_ *http.Request, answer []byte) []byte { return bytes.ReplaceAll(answer, []byte(old), []byte(lie)) }
+func replacing(old, changed string) func(*http.Request, []byte) []byte {
+	return func(_ *http.Request, answer []byte) []byte {
+		return bytes.ReplaceAll(answer, []byte(old), []byte(changed))
+	}
 }
